@@ -1,0 +1,19 @@
+// clock.c: the one host clock
+#include "base/clock.h"
+
+#include <time.h>
+
+enum { NS_PER_S = 1000000000 };
+
+int64_t clock_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+void clock_sleep_until_ns(int64_t when_ns)
+{
+    const struct timespec when = {.tv_sec = when_ns / NS_PER_S, .tv_nsec = when_ns % NS_PER_S};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL);
+}

@@ -1,0 +1,16 @@
+// file.h: whole files read and written safely, and the user's directories
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Reads all of `path`, at most `limit` bytes; adds a NUL behind the data. The caller frees. NULL on failure with errno
+// set (EFBIG when larger); not logged, since only the caller knows whether a missing file matters.
+char *file_read(const char *path, size_t limit, size_t *size);
+
+// Writes to a temporary name in the same directory, syncs and renames: the path holds the old bytes or all the new
+// ones. False with errno set and nothing left behind on failure; not logged.
+bool file_write_atomic(const char *path, const void *data, size_t size);
+
+// "$XDG_CACHE_HOME/monocle" or "~/.cache/monocle", made if missing (mode 0700). False where neither can be had.
+bool file_cache_dir(char *path, size_t size);

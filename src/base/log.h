@@ -1,0 +1,16 @@
+// log.h: messages to standard error, one line each: "monocle: error: ..."
+#pragma once
+
+#include <stdbool.h>
+
+enum log_level { LOG_SILENT, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+
+// The one mutable global of the program; set once by main before any thread starts. Default LOG_WARN.
+void log_set_level(enum log_level level);
+bool log_level_from_name(const char *name, enum log_level *level);
+
+// Whoever detects an error logs it once: what was tried, on what, and what to do. Safe on any thread.
+void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));

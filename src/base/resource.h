@@ -1,0 +1,20 @@
+// resource.h: the files embedded in the binary (kernels, shaders, font), and the directory that overrides them
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct resource {
+    const char *name; // "kernels/blur.cl"
+    const unsigned char *data;
+    size_t size;
+};
+
+// All embedded files, sorted by name, ended by a row with a NULL name. Generated at build.
+extern const struct resource resources[];
+
+const struct resource *resource_find(const char *name); // NULL when there is none
+
+// Text of kernel `file` ("blur.cl"): from `override_dir` when that is not NULL and holds the file, else the embedded
+// one. NUL-terminated; the caller frees. NULL on failure (logged).
+char *resource_kernel(const char *file, const char *override_dir);

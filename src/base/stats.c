@@ -1,0 +1,39 @@
+// stats.c: a ring of values and its percentiles
+#include "base/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void stats_add(struct stats *stats, double value)
+{
+    stats->value[stats->count % STATS_WINDOW] = (float)value;
+    stats->count++;
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    const float x = *(const float *)a;
+    const float y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+double stats_percentile(const struct stats *stats, double percent)
+{
+    const size_t count = stats->count < STATS_WINDOW ? (size_t)stats->count : STATS_WINDOW;
+    if (count == 0)
+        return 0;
+    float sorted[STATS_WINDOW];
+    memcpy(sorted, stats->value, count * sizeof(*sorted));
+    qsort(sorted, count, sizeof(*sorted), compare_floats);
+    const double rank = ceil(percent / 100 * (double)count);
+    const size_t index = rank < 1 ? 0 : (size_t)rank - 1;
+    return sorted[index < count ? index : count - 1];
+}
+
+double stats_recent(const struct stats *stats, size_t age)
+{
+    if (age >= stats->count || age >= STATS_WINDOW)
+        return 0;
+    return stats->value[(stats->count - 1 - age) % STATS_WINDOW];
+}

@@ -1,0 +1,128 @@
+// workers.c: threads that share out the parts of one job
+#include "base/workers.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORKERS_MAX = 256 };
+
+struct workers {
+    pthread_mutex_t lock;
+    pthread_cond_t start, done;
+    pthread_t thread[WORKERS_MAX];
+    int threads; // started ones; the caller is not among them
+    bool quit;
+    unsigned generation; // counts jobs, so that a worker takes each once
+    void (*job)(void *context, int part);
+    void *context;
+    int parts, next, finished;
+};
+
+static int cpus_available(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) != 0)
+        return 1;
+    return CPU_COUNT(&set);
+}
+
+// Takes parts until none is left. The lock is held on entry and on return.
+static void work(struct workers *w)
+{
+    while (w->next < w->parts) {
+        const int part = w->next++;
+        pthread_mutex_unlock(&w->lock);
+        w->job(w->context, part);
+        pthread_mutex_lock(&w->lock);
+        if (++w->finished == w->parts)
+            pthread_cond_signal(&w->done);
+    }
+}
+
+static void *worker_main(void *argument)
+{
+    struct workers *w = argument;
+    unsigned seen = 0;
+    pthread_mutex_lock(&w->lock);
+    while (!w->quit) {
+        if (seen == w->generation) {
+            pthread_cond_wait(&w->start, &w->lock);
+            continue;
+        }
+        seen = w->generation;
+        work(w);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+struct workers *workers_open(int threads)
+{
+    struct workers *w = calloc(1, sizeof(*w));
+    if (!w) {
+        log_error("cannot start worker threads: out of memory");
+        return NULL;
+    }
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->start, NULL);
+    pthread_cond_init(&w->done, NULL);
+    const int wanted = threads > 0 ? threads : cpus_available();
+    while (w->threads < wanted - 1 && w->threads < WORKERS_MAX) {
+        const int result = pthread_create(&w->thread[w->threads], NULL, worker_main, w);
+        if (result != 0) {
+            log_warn("cannot start worker thread %d of %d: %s; going on with fewer", w->threads + 2, wanted,
+                     strerror(result));
+            break;
+        }
+        char name[32];
+        snprintf(name, sizeof(name), "worker %d", w->threads + 1);
+        pthread_setname_np(w->thread[w->threads], name);
+        w->threads++;
+    }
+    return w;
+}
+
+void workers_close(struct workers *w)
+{
+    if (!w)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->quit = true;
+    pthread_cond_broadcast(&w->start);
+    pthread_mutex_unlock(&w->lock);
+    for (int i = 0; i < w->threads; i++)
+        pthread_join(w->thread[i], NULL);
+    pthread_cond_destroy(&w->done);
+    pthread_cond_destroy(&w->start);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+}
+
+int workers_count(const struct workers *w)
+{
+    return w->threads + 1;
+}
+
+void workers_run(struct workers *w, void (*job)(void *context, int part), void *context, int parts)
+{
+    if (parts <= 0)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->job = job;
+    w->context = context;
+    w->parts = parts;
+    w->next = 0;
+    w->finished = 0;
+    w->generation++;
+    pthread_cond_broadcast(&w->start);
+    work(w);
+    while (w->finished < w->parts)
+        pthread_cond_wait(&w->done, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+}

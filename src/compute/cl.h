@@ -1,0 +1,12 @@
+// cl.h: the one way to the OpenCL headers, and how results are checked
+#pragma once
+
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+#include <stdbool.h>
+
+// True for CL_SUCCESS; otherwise logs "cannot DOING: CL_NAME (-5): advice" and returns false.
+bool compute_ok(cl_int result, const char *doing);
+const char *compute_result_name(cl_int result); // "CL_OUT_OF_RESOURCES"
+// Whether the device itself is gone or broken, so that trying again on it is pointless.
+bool compute_device_lost(cl_int result);

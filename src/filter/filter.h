@@ -1,0 +1,80 @@
+// filter.h: what a filter is: a row with parameters, a CPU row function and an OpenCL function (docs/pixels.md section
+// 3)
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    FILTER_PARAMS = 4,      // parameters a filter may have
+    FILTER_MATRIX = 81,     // numbers in the largest matrix, 9x9
+    FILTER_ARGUMENTS = 260, // integers a filter may hand to its functions: a 256-entry table and a little
+    FILTER_RADIUS_MAX = 15,
+};
+
+enum filter_kind {
+    FILTER_POINT,    // a pixel depends on itself alone
+    FILTER_STENCIL,  // on its neighbours within a radius
+    FILTER_GEOMETRY, // pixels move, values stay
+};
+
+enum param_type {
+    PARAM_INT,
+    PARAM_REAL,
+    PARAM_CHOICE, // one word of `choices`; the value is its index
+    PARAM_MATRIX, // 1, 9, 25, 49 or 81 numbers, or a word of `choices`, a preset
+};
+
+struct param {
+    const char *name; // NULL ends the list
+    enum param_type type;
+    float min, max, preset; // PARAM_MATRIX: the default preset's index
+    float step;             // for the live keys
+    const char *choices;    // "luma|average"
+    const char *help;
+};
+
+// The values a user gave one filter. Matrix numbers lie apart since at most one parameter is a matrix.
+struct filter_values {
+    float value[FILTER_PARAMS]; // PARAM_MATRIX: index of the preset, or -1 where numbers were given
+    int matrix_side;            // 1, 3, 5, 7, 9; 0 when the filter has no matrix
+    float matrix[FILTER_MATRIX];
+};
+
+// What the pixel functions get: integers worked out once on the host, so that every path computes with the same ones.
+struct filter_arguments {
+    int radius; // stencils: pixels on each side; otherwise 0
+    int count;
+    int32_t value[FILTER_ARGUMENTS];
+};
+
+struct filter {
+    const char *name;
+    const char *summary; // one line
+    const char *example; // chain text
+    enum filter_kind kind;
+    const struct param *params; // ended by a row without a name; NULL for none
+    const char *kernel; // file that defines the OpenCL function of the filter's name; NULL for `none` and geometry
+    bool mirror, flip;  // FILTER_GEOMETRY: what it does
+
+    // Works out radius and arguments. False where the values are each in range but impossible together; *why is static.
+    // NULL: radius 0 and no arguments.
+    bool (*prepare)(const struct filter_values *values, struct filter_arguments *arguments, const char **why);
+
+    // FILTER_POINT: `width` RGBA pixels in place.
+    void (*point_row)(const struct filter_arguments *arguments, uint8_t *rgba, int width);
+
+    // FILTER_STENCIL: one output row. rows[i] is input row y - radius + i for i in 0..2*radius; rows[-1] is row
+    // y - radius - 1 and valid unless `state` says this is the first row of a band. Each row can be read from pixel
+    // -radius to width - 1 + radius (edge pixels repeated). `scratch` is state_bytes long, kept from row to row.
+    void (*stencil_row)(const struct filter_arguments *arguments, const uint8_t *const *rows, uint8_t *rgba, int width,
+                        void *scratch, bool first_row);
+    size_t (*scratch_bytes)(const struct filter_arguments *arguments, int width); // NULL: no scratch
+};
+
+// Every filter, in the order of the help; NULL-ended.
+extern const struct filter *const filters[];
+
+const struct filter *filter_find(const char *name); // NULL when there is none
+int filter_param_count(const struct filter *filter);

@@ -1,0 +1,24 @@
+// plan.h: a chain cut into fused passes: load, point filters, at most one stencil, point filters, store
+#pragma once
+
+#include "filter/chain.h"
+
+struct pass {
+    const struct stage *before[CHAIN_MAX]; // point filters ahead of the stencil
+    int before_count;
+    const struct stage *stencil;          // NULL: none
+    const struct stage *after[CHAIN_MAX]; // point filters behind the stencil; empty when there is none
+    int after_count;
+    bool load_mirror, load_flip;   // the pass reads its input mirrored, flipped
+    bool store_mirror, store_flip; // and writes its output so
+    char name[128];                // "blur+gray": its filters, for stage times
+};
+
+struct plan {
+    struct chain chain; // the plan's own copy; passes point into it
+    struct pass pass[CHAIN_MAX];
+    int count; // at least 1: an empty chain is one pass that loads and stores
+};
+
+// Fills `plan`, which must not be moved or copied afterwards (passes point into it).
+void plan_make(struct plan *plan, const struct chain *chain);

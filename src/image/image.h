@@ -1,0 +1,48 @@
+// image.h: pixels in memory, and the frame a source yields
+#pragma once
+
+#include "image/color.h"
+#include "image/pixfmt.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { IMAGE_MAX_SIDE = 32768 };          // keeps every coordinate and stride in 32 bits
+#define IMAGE_MAX_BYTES ((size_t)1 << 30) // a header that asks for more is an attack or a mistake
+enum { IMAGE_ALIGNMENT = 64, IMAGE_PAGE = 4096 };
+
+// What pixels are, without where they are.
+struct image_shape {
+    enum pixfmt format;
+    int width, height;  // pixels
+    struct color color; // resolved; means nothing for RGB formats
+};
+
+struct image {
+    struct image_shape shape;
+    uint8_t *plane[PIXFMT_PLANES]; // first pixel of each plane; unused ones NULL
+    size_t stride[PIXFMT_PLANES];  // bytes from row to row, at least pixfmt_row_bytes
+    void *memory;                  // what image_free frees; NULL where the pixels are borrowed
+};
+
+// Bytes of all planes, tightly packed one behind the other.
+size_t image_bytes(const struct image_shape *shape);
+// Points the planes at `memory`, tightly packed.
+void image_wrap(struct image *image, const struct image_shape *shape, void *memory);
+// Own pixels, tightly packed, page-aligned and a whole number of pages long, so that a device may use them in place.
+// Not cleared.
+bool image_alloc(struct image *image, const struct image_shape *shape);
+void image_free(struct image *image); // takes an empty one; leaves it empty
+// Copies pixels between two images of one shape, whatever the strides.
+void image_copy(struct image *to, const struct image *from);
+bool image_shape_equal(const struct image_shape *a, const struct image_shape *b);
+
+// One picture of a source. Lent by source_next until source_return.
+struct frame {
+    struct image image;  // borrowed pixels
+    uint64_t number;     // the source's count, from 0; a gap means frames dropped before they reached us
+    int64_t captured_ns; // when the picture was taken, clock_now_ns time
+    int64_t ready_ns;    // when its bytes were complete in memory
+    int slot;            // the source's own
+};

@@ -1,0 +1,15 @@
+// imagefile.h: still pictures in files: PNG, JPEG, BMP, TGA, PSD, GIF read; PNG written
+#pragma once
+
+#include "image/image.h"
+
+// Reads `path` as RGBA (own pixels, image_free). False on failure (logged with path and reason): unreadable, truncated,
+// not an image, HDR or 16-bit refused, larger than IMAGE_MAX_SIDE or IMAGE_MAX_BYTES (checked before allocation).
+bool imagefile_read(struct image *image, const char *path);
+// The same from bytes in memory; `name` is for messages.
+bool imagefile_decode(struct image *image, const void *data, size_t size, const char *name);
+// Whether the first bytes look like a format imagefile_read takes.
+bool imagefile_probe(const void *data, size_t size);
+
+// RGBA to PNG, complete or not at all (temporary name, rename). False on failure (logged).
+bool imagefile_write_png(const char *path, const struct image *image);

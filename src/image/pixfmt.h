@@ -1,0 +1,54 @@
+// pixfmt.h: the table of pixel formats, docs/pixels.md section 1
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pixfmt {
+    PIXFMT_RGBA, // zero: what filters work on
+    PIXFMT_RGB24,
+    PIXFMT_BGR24,
+    PIXFMT_GREY,
+    PIXFMT_NV12,
+    PIXFMT_NV21,
+    PIXFMT_YU12,
+    PIXFMT_YV12,
+    PIXFMT_YUYV,
+    PIXFMT_UYVY,
+    PIXFMT_422P,
+    PIXFMT_444P,
+    PIXFMT_COUNT
+};
+
+enum { PIXFMT_PLANES = 3 };
+
+struct pixfmt_plane {
+    uint8_t bytes;   // bytes of one sample group
+    uint8_t shift_x; // the group covers 1 << shift_x pixels across ...
+    uint8_t shift_y; // ... and 1 << shift_y pixels down
+};
+
+struct pixfmt_info {
+    const char *name;  // "nv21"
+    const char *alias; // "i420", "gray"; NULL for none
+    uint32_t fourcc;   // the V4L2 code, 0 where V4L2 has none
+    int planes;        // 1..3; planes are numbered as they lie in memory
+    struct pixfmt_plane plane[PIXFMT_PLANES];
+    bool yuv;            // Y'CbCr or grey: matrix and range matter
+    bool even_width;     // an odd width is refused
+    const char *loader;  // kernel file, "load_semiplanar.cl"
+    const char *defines; // what tells the loader this format from its siblings, "U_BYTE=1 V_BYTE=0"; NULL for none
+};
+
+const struct pixfmt_info *pixfmt_info(enum pixfmt format);
+bool pixfmt_from_name(const char *name, enum pixfmt *format); // name or alias, any case
+bool pixfmt_from_fourcc(uint32_t fourcc, enum pixfmt *format);
+
+// Bytes of a row of `plane` without padding, and its number of rows.
+size_t pixfmt_row_bytes(enum pixfmt format, int plane, int width);
+int pixfmt_rows(enum pixfmt format, int plane, int height);
+
+// Whether the format can hold that size: 1..IMAGE_MAX_SIDE each, even where the format needs it. On failure *why is a
+// static text: "yuyv needs an even width".
+bool pixfmt_size_ok(enum pixfmt format, int width, int height, const char **why);

@@ -1,0 +1,28 @@
+// y4m.h: the YUV4MPEG2 format: headers parsed and printed, pictures written (format: yuv4mpeg(5) of mjpegtools)
+#pragma once
+
+#include "image/image.h"
+
+#include <stdio.h>
+
+struct y4m_header {
+    struct image_shape shape;             // colour as the header says it, unknown parts left at their zero
+    int rate_numerator, rate_denominator; // frames per second; 0/1 when the header doesn't say
+};
+
+enum { Y4M_LINE_MAX = 1024 }; // longest header line taken, without its newline
+
+// Parses the stream header line (without the newline). False on failure; *why is a static or thread-local text.
+bool y4m_parse_header(const char *line, size_t size, struct y4m_header *header, const char **why);
+// Whether the line is a frame header ("FRAME", with or without parameters).
+bool y4m_parse_frame(const char *line, size_t size);
+
+struct y4m_writer;
+
+// `path` "-" is standard output. RGBA pictures of width x height become C444 (docs/pixels.md section 5).
+struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int rate_numerator, int rate_denominator);
+// Writes one whole picture, or none at all: a failed or interrupted write cuts the file back to the last whole picture.
+// False on failure (logged once; later calls fail silently).
+bool y4m_writer_add(struct y4m_writer *writer, const struct image *rgba);
+// Returns whether every picture is safely written. Takes NULL.
+bool y4m_writer_close(struct y4m_writer *writer);

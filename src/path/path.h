@@ -1,0 +1,72 @@
+// path.h: a way to run a plan on frames: cpu, opencl or zerocopy
+#pragma once
+
+#include "compute/device.h"
+#include "filter/chain.h"
+#include "image/image.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum path_kind { PATH_CPU, PATH_OPENCL, PATH_ZEROCOPY, PATH_KINDS };
+const char *path_kind_name(enum path_kind kind); // "zerocopy"
+
+enum { PATH_DEPTH_MAX = 4, PATH_STAGES = 24 };
+
+struct path_setup {
+    enum path_kind kind;
+    struct device *device;    // borrowed until path_close; NULL only for PATH_CPU
+    struct image_shape input; // shape of every frame
+    const struct chain *chain;
+    int depth;   // frames in flight, 1..PATH_DEPTH_MAX; 0 means 1
+    int threads; // PATH_CPU: threads; 0 means one per CPU
+    bool gl;     // a GL context is current where submit is called: results may be textures
+};
+
+enum stage_clock { STAGE_HOST, STAGE_DEVICE }; // clock_now_ns around the work, or the device's own profile
+
+struct stage_time {
+    char name[140]; // "upload", "pass blur+gray", "download"
+    enum stage_clock clock;
+    int64_t start_ns, end_ns; // clock_now_ns time; a device's stamps are moved to it
+};
+
+// One finished frame.
+struct path_result {
+    struct image image; // RGBA, borrowed until the next path_collect; planes NULL when the result is a texture
+    unsigned texture;   // GL texture name (GL_TEXTURE_2D, RGBA8), borrowed likewise; 0 when the result is an image
+    int width, height;
+    uint64_t tag; // as given to path_submit
+    struct stage_time stage[PATH_STAGES];
+    int stages;
+};
+
+struct path;
+
+// Opens the path, compiling what it needs. A PATH_ZEROCOPY that cannot share steps down: mapped, opencl, cpu. On any
+// thread. NULL on failure: `*error`, when not NULL, gets a text the caller frees (compiler log or one line), else
+// logged.
+struct path *path_open(const struct path_setup *setup, char **error);
+// Waits for what is in flight. Takes NULL. On the thread that submits, when the path has textures.
+void path_close(struct path *path);
+
+enum path_kind path_kind(const struct path *path);
+const char *path_rung(const struct path *path); // "gl-shared", "mapped", "opencl", "cpu"
+const char *path_why(const struct path *path);  // one sentence: why this rung
+int path_depth(const struct path *path);
+
+// Starts work on a frame; its pixels must stay valid until the frame is collected. At most `depth` frames may be in
+// flight. False on failure (logged once); *lost tells a device that will not come back.
+bool path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost);
+// Waits for the oldest frame in flight. `result` is filled; what it points to stays valid until the next collect.
+bool path_collect(struct path *path, struct path_result *result, bool *lost);
+int path_in_flight(const struct path *path);
+
+// Copies a result's pixels into `rgba` (own memory of the result's size), reading the texture back where it is one.
+bool path_read(struct path *path, const struct path_result *result, struct image *rgba);
+
+// Changes the chain without stopping: prepare builds on any thread while the old chain runs on; swap (on the thread
+// that submits, with nothing in flight) puts the prepared one to work. A failed prepare leaves everything as it was;
+// `*error` then gets a text the caller frees.
+bool path_prepare(struct path *path, const struct chain *chain, char **error);
+void path_swap(struct path *path);

@@ -1,0 +1,50 @@
+// keys.h: the hotkeys: one table that finds the action and prints the help
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum action {
+    ACTION_NONE,
+    ACTION_FILTER, // a digit: the key itself says which
+    ACTION_PATH,
+    ACTION_DEVICE,
+    ACTION_SPLIT,      // off, original | filtered, path | path
+    ACTION_STAGE_NEXT, // select the next parameter of the chain
+    ACTION_STAGE_PREVIOUS,
+    ACTION_VALUE_UP,
+    ACTION_VALUE_DOWN,
+    ACTION_FREEZE,
+    ACTION_FULLSCREEN,
+    ACTION_MIRROR,
+    ACTION_VSYNC,
+    ACTION_OVERLAY,
+    ACTION_SCREENSHOT,
+    ACTION_RECORD,
+    ACTION_HELP,
+    ACTION_QUIT,
+    ACTION_COUNT
+};
+
+struct key_row {
+    enum action action;
+    const char *name; // for remapping: "path"
+    uint32_t key[2];  // window_event keys; 0 for none
+    const char *help;
+};
+
+enum { KEY_ROWS = 40 };
+
+struct keys {
+    struct key_row row[KEY_ROWS];
+    int count;
+};
+
+void keys_default(struct keys *keys);
+// "path=P,quit=x": names as in the table, keys as one character or a name (tab, escape, space, left, F1). False where a
+// name or key is unknown or one key would mean two actions: `error` gets one line.
+bool keys_remap(struct keys *keys, const char *text, char error[256]);
+enum action keys_find(const struct keys *keys, uint32_t key);
+void keys_key_name(uint32_t key, char text[16]); // "Tab", "q", "Space"
+void keys_print(const struct keys *keys, FILE *out);

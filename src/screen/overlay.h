@@ -1,0 +1,40 @@
+// overlay.h: what the overlay says, as plain data; the renderer draws it
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { OVERLAY_LINES = 48, OVERLAY_TEXT = 160, OVERLAY_STAGES = 24, OVERLAY_HISTORY = 120 };
+
+enum overlay_size { OVERLAY_OFF, OVERLAY_SMALL, OVERLAY_FULL, OVERLAY_LARGE, OVERLAY_SIZES };
+
+enum overlay_tone { OVERLAY_PLAIN, OVERLAY_DIM, OVERLAY_STRONG, OVERLAY_WARNING };
+
+struct overlay_line {
+    char text[OVERLAY_TEXT]; // UTF-8; Latin and the font's arrows and boxes
+    enum overlay_tone tone;
+};
+
+struct overlay_stage {
+    char name[64];
+    double ms; // median of late
+    double p95_ms;
+    bool device;                    // measured by the device's clock
+    float history[OVERLAY_HISTORY]; // ms, oldest first
+    int history_count;
+};
+
+struct overlay {
+    enum overlay_size size; // SMALL: the first line and warnings; FULL: all; LARGE: all, twice the letter size
+    struct overlay_line line[OVERLAY_LINES];
+    int lines;
+    struct overlay_stage stage[OVERLAY_STAGES];
+    int stages;
+    bool help;         // the list of keys covers the picture
+    char message[512]; // a passing note, or a compile error with several lines; "" for none
+    bool message_is_error;
+};
+
+// Appends a line, printf-like; does nothing when full.
+void overlay_line(struct overlay *overlay, enum overlay_tone tone, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));

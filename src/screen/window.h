@@ -1,0 +1,60 @@
+// window.h: one GLFW window with a GL context, and what the user does in it (main thread only)
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct window;
+
+struct window_setup {
+    const char *title;
+    int width, height; // of the picture; the window is that large, or as large as the monitor allows
+    bool fullscreen;
+    bool vsync;
+};
+
+// The current GL context's native handles; unused ones NULL. EGL or GLX, never both.
+struct window_native {
+    void *glx_context, *glx_display;
+    void *egl_context, *egl_display;
+};
+
+struct window_size {
+    int width, height; // framebuffer, pixels
+    float scale;       // content scale (HiDPI), 1 on ordinary monitors
+};
+
+enum window_event_type { WINDOW_KEY, WINDOW_DRAG, WINDOW_RESIZE, WINDOW_CLOSE };
+
+struct window_event {
+    enum window_event_type type;
+    uint32_t key; // WINDOW_KEY: a Unicode character as typed ('+', 'q', ' '), or one of enum window_key
+    float x, y;   // WINDOW_DRAG: pointer with the left button down, 0..1 across the framebuffer
+};
+
+enum window_key {
+    WINDOW_KEY_ESCAPE = 0x110000, // above every Unicode character
+    WINDOW_KEY_TAB,
+    WINDOW_KEY_LEFT,
+    WINDOW_KEY_RIGHT,
+    WINDOW_KEY_UP,
+    WINDOW_KEY_DOWN,
+    WINDOW_KEY_F1,
+};
+
+// Opens the window: GL 3.3 core or ES 3.0, over GLX, then EGL, whichever works first. NULL where there is no display or
+// no such GL; *why, when not NULL, is then a static or window-owned text and nothing is logged above LOG_INFO.
+struct window *window_open(const struct window_setup *setup, const char **why);
+void window_close(struct window *window); // takes NULL
+
+struct window_native window_native(const struct window *window);
+struct window_size window_size(const struct window *window);
+const char *window_gl_name(const struct window *window); // "OpenGL 3.3 core over GLX: NVIDIA H200"
+bool window_is_es(const struct window *window);
+
+// The next event, oldest first; false when there is none. Never waits.
+bool window_next_event(struct window *window, struct window_event *event);
+void window_set_vsync(struct window *window, bool vsync);
+void window_set_fullscreen(struct window *window, bool fullscreen);
+void window_set_title(struct window *window, const char *title);
+void window_swap(struct window *window);

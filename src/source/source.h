@@ -1,0 +1,49 @@
+// source.h: where frames come from: test pattern, files, streams, cameras
+#pragma once
+
+#include "image/image.h"
+
+#include <stdbool.h>
+
+struct source;
+
+struct source_setup {
+    const char *text;  // "pattern:640x480@30,nv21", "camera:/dev/video0", "clip.y4m", "-", "dir/"; NULL picks
+                       // the first camera, else the pattern
+    int width, height; // wanted size: raw files (needed), cameras (nearest), pattern; 0 for the default
+    double rate;       // wanted frames per second, 0 for the source's own
+    bool has_format;   // `format` is given: raw files (needed), cameras
+    enum pixfmt format;
+    struct color color; // the user's override; zero: from the source
+    bool loop;          // start again at the end
+    bool paced;         // files and pattern deliver at their rate; otherwise as fast as asked
+};
+
+struct source_info {
+    const char *kind;         // "pattern", "image", "y4m", "raw", "list", "camera"
+    char name[256];           // for people: the file, the camera's name and mode
+    struct image_shape shape; // of every frame; colour resolved
+    double rate;              // nominal frames per second, 0 when unknown
+    bool live;                // frames are lost when nobody takes them
+};
+
+enum source_status {
+    SOURCE_FRAME,   // *frame is lent
+    SOURCE_TIMEOUT, // none within the time-out; try again
+    SOURCE_END,     // there will be no more
+    SOURCE_FAILED,  // logged; there will be no more
+};
+
+// NULL on failure (logged, with what to do). Never blocks longer than a second but on opening a device.
+struct source *source_open(const struct source_setup *setup);
+void source_close(struct source *source); // takes NULL; every frame must have been returned
+const struct source_info *source_info(const struct source *source);
+
+// Lends the next frame in order. One thread at a time; honours the time-out also when reading a pipe.
+enum source_status source_next(struct source *source, struct frame *frame, int timeout_ms);
+// Gives a frame back; on any thread. At most SOURCE_LENT frames may be out at once.
+void source_return(struct source *source, const struct frame *frame);
+enum { SOURCE_LENT = 4 };
+
+// Help for people: one line per kind of source, "syntax<TAB>what it is", NULL-ended.
+extern const char *const source_help[];
