@@ -1,0 +1,178 @@
+// pixfmt.c: the table of pixel formats
+#include "image/pixfmt.h"
+
+#include "image/image.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define FOURCC(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
+
+// Planes of one sample per pixel, and of chroma at half width, at half width and height.
+#define FULL                                                                                                           \
+    {                                                                                                                  \
+        1, 0, 0                                                                                                        \
+    }
+#define HALF                                                                                                           \
+    {                                                                                                                  \
+        1, 1, 0                                                                                                        \
+    }
+#define QUARTER                                                                                                        \
+    {                                                                                                                  \
+        1, 1, 1                                                                                                        \
+    }
+#define QUARTER_PAIR                                                                                                   \
+    {                                                                                                                  \
+        2, 1, 1                                                                                                        \
+    }
+
+static const struct pixfmt_info formats[PIXFMT_COUNT] = {
+    [PIXFMT_RGBA] = {"rgba", NULL, FOURCC('A', 'B', '2', '4'), 1, {{4, 0, 0}}, .loader = "load_rgba.cl"},
+    [PIXFMT_RGB24] = {"rgb24",
+                      "rgb",
+                      FOURCC('R', 'G', 'B', '3'),
+                      1,
+                      {{3, 0, 0}},
+                      .loader = "load_rgb24.cl",
+                      .defines = "R_BYTE=0 B_BYTE=2"},
+    [PIXFMT_BGR24] = {"bgr24",
+                      "bgr",
+                      FOURCC('B', 'G', 'R', '3'),
+                      1,
+                      {{3, 0, 0}},
+                      .loader = "load_rgb24.cl",
+                      .defines = "R_BYTE=2 B_BYTE=0"},
+    [PIXFMT_GREY] = {"grey", "gray", FOURCC('G', 'R', 'E', 'Y'), 1, {FULL}, .yuv = true, .loader = "load_grey.cl"},
+    [PIXFMT_NV12] = {"nv12",
+                     NULL,
+                     FOURCC('N', 'V', '1', '2'),
+                     2,
+                     {FULL, QUARTER_PAIR},
+                     .yuv = true,
+                     .loader = "load_semiplanar.cl",
+                     .defines = "U_BYTE=0 V_BYTE=1"},
+    [PIXFMT_NV21] = {"nv21",
+                     NULL,
+                     FOURCC('N', 'V', '2', '1'),
+                     2,
+                     {FULL, QUARTER_PAIR},
+                     .yuv = true,
+                     .loader = "load_semiplanar.cl",
+                     .defines = "U_BYTE=1 V_BYTE=0"},
+    [PIXFMT_YU12] = {"yu12",
+                     "i420",
+                     FOURCC('Y', 'U', '1', '2'),
+                     3,
+                     {FULL, QUARTER, QUARTER},
+                     .yuv = true,
+                     .loader = "load_planar.cl",
+                     .defines = "U_PLANE=1 SHIFT_X=1 SHIFT_Y=1"},
+    [PIXFMT_YV12] = {"yv12",
+                     NULL,
+                     FOURCC('Y', 'V', '1', '2'),
+                     3,
+                     {FULL, QUARTER, QUARTER},
+                     .yuv = true,
+                     .loader = "load_planar.cl",
+                     .defines = "U_PLANE=2 SHIFT_X=1 SHIFT_Y=1"},
+    [PIXFMT_YUYV] = {"yuyv",
+                     "yuy2",
+                     FOURCC('Y', 'U', 'Y', 'V'),
+                     1,
+                     {{4, 1, 0}},
+                     .yuv = true,
+                     .even_width = true,
+                     .loader = "load_packed422.cl",
+                     .defines = "Y_BYTE=0 U_BYTE=1"},
+    [PIXFMT_UYVY] = {"uyvy",
+                     NULL,
+                     FOURCC('U', 'Y', 'V', 'Y'),
+                     1,
+                     {{4, 1, 0}},
+                     .yuv = true,
+                     .even_width = true,
+                     .loader = "load_packed422.cl",
+                     .defines = "Y_BYTE=1 U_BYTE=0"},
+    [PIXFMT_422P] = {"422p",
+                     "yuv422p",
+                     FOURCC('4', '2', '2', 'P'),
+                     3,
+                     {FULL, HALF, HALF},
+                     .yuv = true,
+                     .loader = "load_planar.cl",
+                     .defines = "U_PLANE=1 SHIFT_X=1 SHIFT_Y=0"},
+    [PIXFMT_444P] = {"444p",
+                     "yuv444p",
+                     0,
+                     3,
+                     {FULL, FULL, FULL},
+                     .yuv = true,
+                     .loader = "load_planar.cl",
+                     .defines = "U_PLANE=1 SHIFT_X=0 SHIFT_Y=0"},
+};
+
+const struct pixfmt_info *pixfmt_info(enum pixfmt format)
+{
+    return &formats[format];
+}
+
+bool pixfmt_from_name(const char *name, enum pixfmt *format)
+{
+    for (int i = 0; i < PIXFMT_COUNT; i++) {
+        if (strcasecmp(name, formats[i].name) == 0 || (formats[i].alias && strcasecmp(name, formats[i].alias) == 0)) {
+            *format = (enum pixfmt)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pixfmt_from_fourcc(uint32_t fourcc, enum pixfmt *format)
+{
+    for (int i = 0; i < PIXFMT_COUNT; i++) {
+        if (fourcc != 0 && formats[i].fourcc == fourcc) {
+            *format = (enum pixfmt)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+// Groups of `1 << shift` that cover `pixels`.
+static int groups(int pixels, int shift)
+{
+    return (pixels + (1 << shift) - 1) >> shift;
+}
+
+size_t pixfmt_row_bytes(enum pixfmt format, int plane, int width)
+{
+    const struct pixfmt_plane *p = &formats[format].plane[plane];
+    return (size_t)groups(width, p->shift_x) * p->bytes;
+}
+
+int pixfmt_rows(enum pixfmt format, int plane, int height)
+{
+    return groups(height, formats[format].plane[plane].shift_y);
+}
+
+bool pixfmt_size_ok(enum pixfmt format, int width, int height, const char **why)
+{
+    if (width < 1 || height < 1) {
+        *why = "width and height must be at least 1";
+        return false;
+    }
+    if (width > IMAGE_MAX_SIDE || height > IMAGE_MAX_SIDE) {
+        *why = "width and height may be at most 32768";
+        return false;
+    }
+    if (formats[format].even_width && width % 2 != 0) {
+        *why = format == PIXFMT_YUYV ? "yuyv needs an even width" : "uyvy needs an even width";
+        return false;
+    }
+    const struct image_shape shape = {.format = format, .width = width, .height = height};
+    if (image_bytes(&shape) > IMAGE_MAX_BYTES) {
+        *why = "a picture may take at most 1 GiB";
+        return false;
+    }
+    return true;
+}
