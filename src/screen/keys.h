@@ -27,14 +27,17 @@ enum action {
     ACTION_COUNT
 };
 
+enum { KEY_CHOICES = 3 };
+
 struct key_row {
     enum action action;
-    const char *name; // for remapping: "path"
-    uint32_t key[2];  // window_event keys; 0 for none
+    const char *name;          // for remapping: "path"
+    uint32_t key[KEY_CHOICES]; // window_event keys; 0 for none. ACTION_FILTER: the first and the last of a range
+    bool repeats;              // a key held down goes on acting
     const char *help;
 };
 
-enum { KEY_ROWS = 40 };
+enum { KEY_ROWS = 24 };
 
 struct keys {
     struct key_row row[KEY_ROWS];
@@ -42,9 +45,12 @@ struct keys {
 };
 
 void keys_default(struct keys *keys);
-// "path=P,quit=x": names as in the table, keys as one character or a name (tab, escape, space, left, F1). False where a
-// name or key is unknown or one key would mean two actions: `error` gets one line.
+// "path=P,quit=x,quit=escape": names as in the table, keys as one character or a name (tab, escape, space, left, F1).
+// The first key given for an action replaces its keys, further ones join it. False where a name or key is unknown or
+// one key would mean two actions: `error` gets one line and nothing is changed. The digits stay the filters'.
 bool keys_remap(struct keys *keys, const char *text, char error[256]);
-enum action keys_find(const struct keys *keys, uint32_t key);
+// What the key of a window_event does. Where no row has it, '=' counts as '+', '_' as '-', a capital as its small
+// letter.
+enum action keys_find(const struct keys *keys, uint32_t key, bool repeat);
 void keys_key_name(uint32_t key, char text[16]); // "Tab", "q", "Space"
 void keys_print(const struct keys *keys, FILE *out);

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct keys;
+
 enum { OVERLAY_LINES = 48, OVERLAY_TEXT = 160, OVERLAY_STAGES = 24, OVERLAY_HISTORY = 120 };
 
 enum overlay_size { OVERLAY_OFF, OVERLAY_SMALL, OVERLAY_FULL, OVERLAY_LARGE, OVERLAY_SIZES };
@@ -11,7 +13,7 @@ enum overlay_size { OVERLAY_OFF, OVERLAY_SMALL, OVERLAY_FULL, OVERLAY_LARGE, OVE
 enum overlay_tone { OVERLAY_PLAIN, OVERLAY_DIM, OVERLAY_STRONG, OVERLAY_WARNING };
 
 struct overlay_line {
-    char text[OVERLAY_TEXT]; // UTF-8; Latin and the font's arrows and boxes
+    char text[OVERLAY_TEXT]; // UTF-8; "label\tvalue" puts the label, dim, in a column of its own
     enum overlay_tone tone;
 };
 
@@ -30,8 +32,10 @@ struct overlay {
     int lines;
     struct overlay_stage stage[OVERLAY_STAGES];
     int stages;
-    bool help;         // the list of keys covers the picture
-    char message[512]; // a passing note, or a compile error with several lines; "" for none
+    double budget_ms;        // time one frame may take, marked in the graphs; 0: unknown
+    const struct keys *keys; // for the list of keys; borrowed
+    bool help;               // the list of keys covers the picture
+    char message[512];       // a passing note, or a compile error with several lines; "" for none
     bool message_is_error;
 };
 

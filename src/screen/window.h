@@ -11,6 +11,9 @@ struct window_setup {
     int width, height; // of the picture; the window is that large, or as large as the monitor allows
     bool fullscreen;
     bool vsync;
+    bool es;    // ES 3.0 only
+    bool egl;   // over EGL only
+    bool debug; // ask for a debug context
 };
 
 // The current GL context's native handles; unused ones NULL. EGL or GLX, never both.
@@ -29,6 +32,7 @@ enum window_event_type { WINDOW_KEY, WINDOW_DRAG, WINDOW_RESIZE, WINDOW_CLOSE };
 struct window_event {
     enum window_event_type type;
     uint32_t key; // WINDOW_KEY: a Unicode character as typed ('+', 'q', ' '), or one of enum window_key
+    bool repeat;  // WINDOW_KEY: the key is being held down
     float x, y;   // WINDOW_DRAG: pointer with the left button down, 0..1 across the framebuffer
 };
 
@@ -39,12 +43,14 @@ enum window_key {
     WINDOW_KEY_RIGHT,
     WINDOW_KEY_UP,
     WINDOW_KEY_DOWN,
-    WINDOW_KEY_F1,
+    WINDOW_KEY_F1, // F1 to F12 follow one another
+    WINDOW_KEY_F12 = WINDOW_KEY_F1 + 11,
 };
 
-// Opens the window: GL 3.3 core or ES 3.0, over GLX, then EGL, whichever works first. NULL where there is no display or
-// no such GL; *why, when not NULL, is then a static or window-owned text and nothing is logged above LOG_INFO.
-struct window *window_open(const struct window_setup *setup, const char **why);
+// Opens the window (one at a time) and makes its context current: GL 3.3 core or ES 3.0, over GLX, then EGL, whichever
+// works first. NULL where there is no display or no such GL; `why`, when not NULL, then gets one line and nothing is
+// logged above LOG_INFO.
+struct window *window_open(const struct window_setup *setup, char why[256]);
 void window_close(struct window *window); // takes NULL
 
 struct window_native window_native(const struct window *window);
