@@ -18,7 +18,8 @@ struct chain {
 
 // Parses chain text. False on failure: `error` gets one line that names the place and the nearest right word.
 bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR]);
-// The shortest text that parses to the same chain: parameters at their default are left out. "none" for an empty chain.
+// Text that parses to the same chain: parameters at their default are left out, and a name is written only where the
+// position alone would not tell: "contrast=brightness=10". "none" for an empty chain; `none` stages are left out.
 void chain_print(const struct chain *chain, char text[CHAIN_TEXT]);
 
 bool chain_append(struct chain *chain, const struct filter *filter); // with default values; false when full

@@ -1,0 +1,128 @@
+// chain.c: chains changed and printed; parsing is in chain_parse.c
+#include "filter/chain.h"
+
+#include "filter/param.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool stage_init(struct stage *stage, const struct filter *filter)
+{
+    *stage = (struct stage){.filter = filter};
+    for (int i = 0; i < filter_param_count(filter); i++)
+        stage->values.value[i] = filter->params[i].preset;
+    const char *why;
+    return stage_prepare(stage, &why);
+}
+
+bool stage_prepare(struct stage *stage, const char **why)
+{
+    stage->arguments = (struct filter_arguments){0};
+    return !stage->filter->prepare || stage->filter->prepare(&stage->values, &stage->arguments, why);
+}
+
+bool chain_append(struct chain *chain, const struct filter *filter)
+{
+    if (chain->count == CHAIN_MAX || !stage_init(&chain->stage[chain->count], filter))
+        return false;
+    chain->count++;
+    return true;
+}
+
+void chain_remove(struct chain *chain, int stage)
+{
+    chain->count--;
+    memmove(&chain->stage[stage], &chain->stage[stage + 1], (size_t)(chain->count - stage) * sizeof(*chain->stage));
+}
+
+bool chain_set(struct chain *chain, int stage, int param, float value)
+{
+    struct stage changed = chain->stage[stage];
+    const struct param *row = &changed.filter->params[param];
+    value = fminf(fmaxf(value, row->min), row->max);
+    changed.values.value[param] = row->type == PARAM_REAL ? value : roundf(value);
+    const char *why;
+    if (!stage_prepare(&changed, &why))
+        return false;
+    chain->stage[stage] = changed;
+    return true;
+}
+
+// The shortest decimal that reads back as the same float.
+static void print_number(float value, char *text, size_t size)
+{
+    for (int digits = 1; digits <= 9; digits++) {
+        snprintf(text, size, "%.*g", digits, (double)value);
+        if (strtof(text, NULL) == value)
+            return;
+    }
+}
+
+void chain_value_text(const struct stage *stage, int param, char text[64])
+{
+    const struct param *row = &stage->filter->params[param];
+    const float value = stage->values.value[param];
+    if (row->type == PARAM_MATRIX && value < 0)
+        snprintf(text, 64, "%dx%d", stage->values.matrix_side, stage->values.matrix_side);
+    else if (row->choices)
+        param_choice_name(row, (int)value, text, 64);
+    else
+        print_number(value, text, 64);
+}
+
+// Appends to `text` of CHAIN_TEXT bytes; what does not fit is cut.
+__attribute__((format(printf, 2, 3))) static void append(char *text, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, CHAIN_TEXT - used, format, arguments);
+    va_end(arguments);
+}
+
+static void print_value(const struct stage *stage, int param, char *text)
+{
+    char value[64];
+    if (stage->filter->params[param].type != PARAM_MATRIX || stage->values.value[param] >= 0) {
+        chain_value_text(stage, param, value);
+        append(text, "%s", value);
+        return;
+    }
+    const int count = stage->values.matrix_side * stage->values.matrix_side;
+    for (int i = 0; i < count; i++) {
+        print_number(stage->values.matrix[i], value, sizeof(value));
+        append(text, "%s%s", i ? " " : "", value);
+    }
+}
+
+static void print_stage(const struct stage *stage, char *text)
+{
+    append(text, "%s%s", text[0] ? "," : "", stage->filter->name);
+    const int params = filter_param_count(stage->filter);
+    bool any = false, gap = false;
+    for (int i = 0; i < params; i++) {
+        if (stage->values.value[i] == stage->filter->params[i].preset) {
+            gap = true;
+            continue;
+        }
+        append(text, "%c", any ? ':' : '=');
+        if (gap)
+            append(text, "%s=", stage->filter->params[i].name);
+        print_value(stage, i, text);
+        any = true;
+    }
+}
+
+void chain_print(const struct chain *chain, char text[CHAIN_TEXT])
+{
+    text[0] = '\0';
+    for (int i = 0; i < chain->count; i++) {
+        if (strcmp(chain->stage[i].filter->name, "none") != 0)
+            print_stage(&chain->stage[i], text);
+    }
+    if (!text[0])
+        strcpy(text, "none");
+}

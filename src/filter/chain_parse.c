@@ -1,0 +1,219 @@
+// chain_parse.c: chain text to stages (docs/pixels.md section 4)
+#include "filter/chain.h"
+
+#include "base/options.h"
+#include "filter/param.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARSE_WORDS = 32 };
+
+// What is being parsed, for messages.
+struct parse {
+    char *error;
+    const struct filter *filter;
+    bool given[FILTER_PARAMS];
+    int position; // of the next value without a name
+};
+
+__attribute__((format(printf, 2, 3))) static bool fail(struct parse *parse, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(parse->error, CHAIN_ERROR, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+// Cuts space from both ends, in place.
+static char *trim(char *text)
+{
+    while (isspace((unsigned char)*text))
+        text++;
+    size_t length = strlen(text);
+    while (length > 0 && isspace((unsigned char)text[length - 1]))
+        text[--length] = '\0';
+    return text;
+}
+
+// A decimal number; *end is where it stops. strtof would also take "inf", "nan" and hexadecimal.
+static bool parse_number(const char *text, float *value, const char **end)
+{
+    const size_t length = strspn(text, "0123456789+-.eE");
+    char *stop;
+    *value = strtof(text, &stop);
+    *end = stop;
+    return stop != text && (size_t)(stop - text) <= length && isfinite(*value);
+}
+
+static const char *suggest(const char *word, const char *const *words, char hint[80])
+{
+    const char *nearest = options_nearest(word, words);
+    hint[0] = '\0';
+    if (nearest)
+        snprintf(hint, 80, "; did you mean '%s'?", nearest);
+    return hint;
+}
+
+static bool parse_matrix(struct parse *parse, const struct param *row, const char *text, struct stage *stage)
+{
+    int count = 0;
+    const char *at = text;
+    while (*at) {
+        if (count == FILTER_MATRIX)
+            return fail(parse, "%s: %s has more than %d numbers", parse->filter->name, row->name, FILTER_MATRIX);
+        if (!parse_number(at, &stage->values.matrix[count], &at) || (*at && !isspace((unsigned char)*at)))
+            return fail(parse, "%s: '%.40s' is neither numbers nor one of %s", parse->filter->name, text, row->choices);
+        count++;
+        while (isspace((unsigned char)*at))
+            at++;
+    }
+    int side = 1;
+    while (side * side < count)
+        side += 2;
+    if (side * side != count)
+        return fail(parse, "%s: %s has %d numbers; it takes 1, 9, 25, 49 or 81", parse->filter->name, row->name, count);
+    stage->values.matrix_side = side;
+    return true;
+}
+
+static bool parse_choice(struct parse *parse, const struct param *row, const char *text, float *value)
+{
+    const int index = param_choice_find(row, text);
+    if (index < 0)
+        return fail(parse, "%s: %s '%.40s' is none of %s", parse->filter->name, row->name, text, row->choices);
+    *value = (float)index;
+    return true;
+}
+
+static bool parse_scalar(struct parse *parse, const struct param *row, const char *text, float *value)
+{
+    const char *end;
+    if (!parse_number(text, value, &end) || *end)
+        return fail(parse, "%s: %s '%.40s' is not a number", parse->filter->name, row->name, text);
+    if (row->type == PARAM_INT && *value != floorf(*value))
+        return fail(parse, "%s: %s '%.40s' is not a whole number", parse->filter->name, row->name, text);
+    if (*value < row->min || *value > row->max)
+        return fail(parse, "%s: %s %.40s is outside %g..%g", parse->filter->name, row->name, text, (double)row->min,
+                    (double)row->max);
+    return true;
+}
+
+static bool parse_value(struct parse *parse, int index, const char *text, struct stage *stage)
+{
+    const struct param *row = &parse->filter->params[index];
+    if (parse->given[index])
+        return fail(parse, "%s: %s is given twice", parse->filter->name, row->name);
+    parse->given[index] = true;
+    float *value = &stage->values.value[index];
+    if (!*text)
+        return fail(parse, "%s: %s has no value", parse->filter->name, row->name);
+    switch (row->type) {
+    case PARAM_INT:
+    case PARAM_REAL:
+        return parse_scalar(parse, row, text, value);
+    case PARAM_CHOICE:
+        return parse_choice(parse, row, text, value);
+    case PARAM_MATRIX:
+        if (param_choice_find(row, text) >= 0)
+            return parse_choice(parse, row, text, value);
+        *value = -1;
+        return parse_matrix(parse, row, text, stage);
+    }
+    return false;
+}
+
+static int find_param(const struct filter *filter, const char *name)
+{
+    for (int i = 0; i < filter_param_count(filter); i++) {
+        if (strcmp(filter->params[i].name, name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static bool parse_assignment(struct parse *parse, char *text, struct stage *stage)
+{
+    const int count = filter_param_count(parse->filter);
+    char *equals = strchr(text, '=');
+    if (!equals) {
+        if (count == 0)
+            return fail(parse, "%s has no parameters", parse->filter->name);
+        if (parse->position == count)
+            return fail(parse, "%s: too many values; it has %d parameter%s", parse->filter->name, count,
+                        count == 1 ? "" : "s");
+        return parse_value(parse, parse->position++, trim(text), stage);
+    }
+    *equals = '\0';
+    const char *name = trim(text);
+    const int index = find_param(parse->filter, name);
+    if (index < 0) {
+        const char *words[FILTER_PARAMS + 1] = {0};
+        for (int i = 0; i < count; i++)
+            words[i] = parse->filter->params[i].name;
+        char hint[80];
+        return fail(parse, "%s has no parameter '%.40s'%s", parse->filter->name, name, suggest(name, words, hint));
+    }
+    return parse_value(parse, index, trim(equals + 1), stage);
+}
+
+static bool unknown_filter(struct parse *parse, const char *name)
+{
+    const char *words[PARSE_WORDS] = {0};
+    for (int i = 0; filters[i] && i < PARSE_WORDS - 1; i++)
+        words[i] = filters[i]->name;
+    char hint[80];
+    return fail(parse, "there is no filter '%.40s'%s (see 'monocle filters')", name, suggest(name, words, hint));
+}
+
+static bool parse_stage(struct parse *parse, char *text, struct stage *stage)
+{
+    char *values = strchr(text, '=');
+    if (values)
+        *values++ = '\0';
+    const char *name = trim(text);
+    if (!*name)
+        return fail(parse, "a filter's name is missing");
+    *parse = (struct parse){.error = parse->error, .filter = filter_find(name)};
+    if (!parse->filter)
+        return unknown_filter(parse, name);
+    if (!stage_init(stage, parse->filter))
+        return fail(parse, "%s cannot be set up", name);
+    while (values) {
+        char *next = strchr(values, ':');
+        if (next)
+            *next++ = '\0';
+        if (!parse_assignment(parse, values, stage))
+            return false;
+        values = next;
+    }
+    const char *why;
+    return stage_prepare(stage, &why) || fail(parse, "%s: %s", name, why);
+}
+
+bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
+{
+    struct parse parse = {.error = error};
+    char copy[CHAIN_TEXT];
+    *chain = (struct chain){0};
+    if (strlen(text) >= sizeof(copy))
+        return fail(&parse, "the chain is longer than %d characters", CHAIN_TEXT - 1);
+    strcpy(copy, text);
+    for (char *at = copy; at;) {
+        char *next = strchr(at, ',');
+        if (next)
+            *next++ = '\0';
+        if (chain->count == CHAIN_MAX)
+            return fail(&parse, "a chain has at most %d filters", CHAIN_MAX);
+        if (!parse_stage(&parse, at, &chain->stage[chain->count]))
+            return false;
+        chain->count++;
+        at = next;
+    }
+    return true;
+}

@@ -1,0 +1,11 @@
+// flip.c: top and bottom exchanged
+#include "filter/filter.h"
+
+extern const struct filter filter_flip;
+const struct filter filter_flip = {
+    .name = "flip",
+    .summary = "exchange top and bottom",
+    .example = "flip",
+    .kind = FILTER_GEOMETRY,
+    .flip = true,
+};

@@ -1,0 +1,37 @@
+// gamma.c: gamma correction
+#include "filter/table.h"
+
+#include "filter/rows.h"
+
+#include <math.h>
+
+static const struct param params[] = {
+    {.name = "value",
+     .type = PARAM_REAL,
+     .min = 0.1f,
+     .max = 10,
+     .preset = 2.2f,
+     .step = 0.1f,
+     .help = "above 1 brightens, below 1 darkens"},
+    {0},
+};
+
+static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+{
+    arguments->count = TABLE_ENTRIES;
+    for (int i = 0; i < TABLE_ENTRIES; i++)
+        arguments->value[i] = row_sat8((int)floor(255 * pow(i / 255.0, 1.0 / values->value[0]) + 0.5));
+    return true;
+}
+
+extern const struct filter filter_gamma;
+const struct filter filter_gamma = {
+    .name = "gamma",
+    .summary = "gamma correction: brighten or darken the middle tones",
+    .example = "gamma=1.8",
+    .kind = FILTER_POINT,
+    .params = params,
+    .kernel = "table.cl",
+    .prepare = prepare,
+    .point_row = table_point_row,
+};

@@ -1,0 +1,58 @@
+// gray.c: colour to grey, by luma or by the plain average
+#include "filter/filter.h"
+#include "filter/rows.h"
+
+enum { MODE_LUMA, MODE_AVERAGE };
+
+static const struct param params[] = {
+    {.name = "mode",
+     .type = PARAM_CHOICE,
+     .max = 1,
+     .step = 1,
+     .choices = "luma|average",
+     .help = "Rec. 601 luma, or the average of the three channels"},
+    {0},
+};
+
+static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+{
+    arguments->count = 1;
+    arguments->value[0] = (int32_t)values->value[0];
+    return true;
+}
+
+ROW_CLONES static void luma_row(uint8_t *rgba, int width)
+{
+    for (int x = 0; x < width; x++) {
+        uint8_t *p = rgba + 4 * x;
+        p[0] = p[1] = p[2] = (uint8_t)row_luma(p);
+    }
+}
+
+ROW_CLONES static void average_row(uint8_t *rgba, int width)
+{
+    for (int x = 0; x < width; x++) {
+        uint8_t *p = rgba + 4 * x;
+        p[0] = p[1] = p[2] = (uint8_t)((p[0] + p[1] + p[2] + 1) / 3);
+    }
+}
+
+static void point_row(const struct filter_arguments *arguments, uint8_t *rgba, int width)
+{
+    if (arguments->value[0] == MODE_AVERAGE)
+        average_row(rgba, width);
+    else
+        luma_row(rgba, width);
+}
+
+extern const struct filter filter_gray;
+const struct filter filter_gray = {
+    .name = "gray",
+    .summary = "turn colour to grey",
+    .example = "gray=average",
+    .kind = FILTER_POINT,
+    .params = params,
+    .kernel = "gray.cl",
+    .prepare = prepare,
+    .point_row = point_row,
+};

@@ -1,0 +1,11 @@
+// mirror.c: left and right exchanged
+#include "filter/filter.h"
+
+extern const struct filter filter_mirror;
+const struct filter filter_mirror = {
+    .name = "mirror",
+    .summary = "exchange left and right",
+    .example = "mirror",
+    .kind = FILTER_GEOMETRY,
+    .mirror = true,
+};

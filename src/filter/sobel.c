@@ -1,0 +1,41 @@
+// sobel.c: strength of edges
+#include "filter/filter.h"
+#include "filter/rows.h"
+
+#include <math.h>
+
+static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+{
+    arguments->radius = 1;
+    return true;
+}
+
+// The integer nearest to the root: up to 255 a root is at least 4.9e-4 away from every half, so that float is exact.
+ROW_CLONES static void gradient_row(const uint8_t *restrict above, const uint8_t *restrict here,
+                                    const uint8_t *restrict below, uint8_t *restrict rgba, int lanes)
+{
+    for (int i = 0; i < lanes; i++) {
+        const int gx = above[i + 4] - above[i - 4] + 2 * (here[i + 4] - here[i - 4]) + below[i + 4] - below[i - 4];
+        const int gy = below[i - 4] - above[i - 4] + 2 * (below[i] - above[i]) + below[i + 4] - above[i + 4];
+        const int root = (int)(sqrtf((float)(gx * gx + gy * gy)) + 0.5f);
+        rgba[i] = (uint8_t)(root > 255 ? 255 : root);
+    }
+}
+
+static void stencil_row(const struct filter_arguments *arguments, const uint8_t *const *rows, uint8_t *rgba, int width,
+                        void *scratch, bool first_row)
+{
+    gradient_row(rows[0], rows[1], rows[2], rgba, 4 * width);
+    row_copy_alpha(rgba, rows[1], width);
+}
+
+extern const struct filter filter_sobel;
+const struct filter filter_sobel = {
+    .name = "sobel",
+    .summary = "strength of edges (Sobel gradient magnitude)",
+    .example = "gray,sobel",
+    .kind = FILTER_STENCIL,
+    .kernel = "sobel.cl",
+    .prepare = prepare,
+    .stencil_row = stencil_row,
+};

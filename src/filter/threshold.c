@@ -1,0 +1,41 @@
+// threshold.c: black and white by luma
+#include "filter/filter.h"
+#include "filter/rows.h"
+
+static const struct param params[] = {
+    {.name = "level",
+     .type = PARAM_INT,
+     .max = 255,
+     .preset = 128,
+     .step = 4,
+     .help = "luma from which a pixel is white"},
+    {0},
+};
+
+static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+{
+    arguments->count = 1;
+    arguments->value[0] = (int32_t)values->value[0];
+    return true;
+}
+
+ROW_CLONES static void point_row(const struct filter_arguments *arguments, uint8_t *rgba, int width)
+{
+    const int level = arguments->value[0];
+    for (int x = 0; x < width; x++) {
+        uint8_t *p = rgba + 4 * x;
+        p[0] = p[1] = p[2] = row_luma(p) >= level ? 255 : 0;
+    }
+}
+
+extern const struct filter filter_threshold;
+const struct filter filter_threshold = {
+    .name = "threshold",
+    .summary = "black and white, split at a level of luma",
+    .example = "threshold=100",
+    .kind = FILTER_POINT,
+    .params = params,
+    .kernel = "threshold.cl",
+    .prepare = prepare,
+    .point_row = point_row,
+};
