@@ -1,0 +1,28 @@
+// check.c: what a test counts and prints
+#include "check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool check_that(struct check *check, bool ok, const char *format, ...)
+{
+    check->done++;
+    if (ok)
+        return true;
+    if (check->failed++ < CHECK_PRINTED) {
+        va_list arguments;
+        va_start(arguments, format);
+        fprintf(stderr, "%s: failed: ", check->name);
+        vfprintf(stderr, format, arguments);
+        fputc('\n', stderr);
+        va_end(arguments);
+    }
+    return false;
+}
+
+int check_end(const struct check *check)
+{
+    fflush(stdout);
+    fprintf(stderr, "%s: %ld of %ld checks failed\n", check->name, check->failed, check->done);
+    return check->failed > 0;
+}

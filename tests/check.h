@@ -1,0 +1,16 @@
+// check.h: what a test counts and prints
+#pragma once
+
+#include <stdbool.h>
+
+enum { CHECK_SKIP = 77, CHECK_PRINTED = 20 }; // meson's exit code for a skipped test; failures printed in full
+
+struct check {
+    const char *name; // of the test program
+    long done, failed;
+};
+
+// Counts one check; prints the text when it failed, up to CHECK_PRINTED of them. Returns `ok`.
+bool check_that(struct check *check, bool ok, const char *format, ...) __attribute__((format(printf, 3, 4)));
+// Prints the sum; the exit code of the test.
+int check_end(const struct check *check);

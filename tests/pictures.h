@@ -1,0 +1,39 @@
+// pictures.h: deterministic input for tests: random numbers, shaped pictures, frames with awkward strides
+#pragma once
+
+#include "reference.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// The same numbers on every machine (SplitMix64, Steele and others, 2014); any seed is good.
+struct random {
+    uint64_t state;
+};
+uint32_t random_bits(struct random *random);
+int random_range(struct random *random, int low, int high); // low..high, both included
+
+// Shapes that reach different branches of a filter.
+enum shape { SHAPE_FLAT, SHAPE_NOISE, SHAPE_EDGES, SHAPE_GRADIENT, SHAPE_EXTREMES, SHAPE_DOTS, SHAPE_COUNT };
+const char *shape_name(enum shape shape);
+
+// How the rows of a frame lie in memory.
+enum layout {
+    LAYOUT_TIGHT,  // plane behind plane, no padding
+    LAYOUT_PADDED, // each plane by itself, odd start and stride, garbage in the padding, nothing behind the last row
+    LAYOUT_COUNT
+};
+
+struct test_frame {
+    struct image image; // borrowed from `memory`
+    uint8_t *memory[PIXFMT_PLANES];
+    size_t size[PIXFMT_PLANES];
+};
+
+void frame_fill(struct test_frame *frame, const struct image_shape *shape, enum layout layout, enum shape content,
+                struct random *random);
+void frame_free(struct test_frame *frame);
+uint64_t frame_hash(const struct test_frame *frame); // of all its memory, padding included
+
+// The picture of the golden images: 96x64, ramps, edges, dots and noise, alpha that changes.
+struct picture picture_golden(void);

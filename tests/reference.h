@@ -1,0 +1,52 @@
+// reference.h: docs/pixels.md as the plainest possible program; every path is compared with it
+//
+// Written from the contract alone. It shares the types of src/image with the program, and no code.
+#pragma once
+
+#include "image/image.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// RGBA pixels, row behind row without padding.
+struct picture {
+    int width, height;
+    uint8_t *rgba;
+};
+
+struct picture picture_new(int width, int height); // ends the program where memory does
+struct picture picture_copy(const struct picture *from);
+void picture_free(struct picture *picture);
+// The pixel at (x, y), or the nearest edge pixel where that lies outside.
+const uint8_t *picture_pixel(const struct picture *picture, int x, int y);
+
+// Section 1: where samples lie.
+struct reference_plane {
+    int row_bytes, rows;
+};
+int reference_planes(enum pixfmt format, int width, int height, struct reference_plane plane[PIXFMT_PLANES]);
+bool reference_size_ok(enum pixfmt format, int width, int height);
+const char *reference_format_name(enum pixfmt format);
+
+// Section 1: colour. `color` is resolved.
+struct color reference_default_color(bool grey, int width, int height);
+struct color_coefficients reference_to_rgb(struct color color);
+void reference_yuv_pixel(const struct color_coefficients *coefficients, int y, int u, int v, uint8_t rgba[4]);
+struct picture reference_frame(const struct image *frame);
+
+// Sections 3 and 4: replaces the picture by the chain's result. False, and the picture as it was, where the text is not
+// a chain. A NULL picture only checks the text.
+bool reference_chain(struct picture *picture, const char *text);
+// One filter; texts in the order of its parameters, NULL for a default.
+enum { REFERENCE_PARAMS = 3, REFERENCE_FILTERS = 16 };
+bool reference_filter(struct picture *picture, const char *name, const char *const texts[REFERENCE_PARAMS]);
+const char *reference_filter_name(int index); // 0..REFERENCE_FILTERS-1, in the order of section 3
+
+// Section 5: planes without padding, each width * height bytes.
+struct color_reverse reference_to_yuv(enum color_matrix matrix);
+void reference_444p(const struct picture *picture, enum color_matrix matrix, uint8_t *y, uint8_t *u, uint8_t *v);
+
+// Shared by the two halves of the reference: floor(value + 0.5), value / 2^bits rounded down, 0..255.
+int64_t reference_round(double value);
+int64_t reference_shift(int64_t value, int bits);
+uint8_t reference_sat8(int64_t value);

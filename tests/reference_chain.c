@@ -1,0 +1,170 @@
+// reference_chain.c: docs/pixels.md section 4: chain text, read and run
+#include "reference_rules.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHAIN_FILTERS = 16 };
+
+const char *reference_filter_name(int index)
+{
+    return reference_rules[index].name;
+}
+
+// Takes one number off the front of `text`: sign, digits with an optional point, exponent. NULL where there is none.
+static const char *take_number(const char *text, float *number)
+{
+    const char *p = text;
+    int digits = 0;
+    p += *p == '-' || *p == '+';
+    for (; *p >= '0' && *p <= '9'; p++)
+        digits++;
+    if (*p == '.')
+        for (p++; *p >= '0' && *p <= '9'; p++)
+            digits++;
+    if (!digits)
+        return NULL;
+    if (*p == 'e' || *p == 'E') {
+        p++;
+        p += *p == '-' || *p == '+';
+        if (*p < '0' || *p > '9')
+            return NULL;
+        while (*p >= '0' && *p <= '9')
+            p++;
+    }
+    *number = strtof(text, NULL); // correctly rounded; the tests run in the C locale
+    return isfinite(*number) ? p : NULL;
+}
+
+static bool parse_matrix(const char *text, struct value *value)
+{
+    int count = 0;
+    while (*text) {
+        if (count == MATRIX_NUMBERS || !(text = take_number(text, &value->matrix[count++])))
+            return false;
+        if (*text && *text != ' ')
+            return false;
+        text += strspn(text, " ");
+    }
+    for (value->side = 1; value->side <= 9; value->side += 2)
+        if (value->side * value->side == count)
+            return true;
+    return false;
+}
+
+// `text` without space around it.
+static bool parse_value(const struct parameter *parameter, const char *text, struct value *value)
+{
+    if (parameter->type == WORD || parameter->type == MATRIX)
+        for (int i = 0; i < PARAMETER_WORDS && parameter->words[i]; i++)
+            if (!strcmp(text, parameter->words[i])) {
+                value->number = i;
+                return parameter->type == WORD || parse_matrix(parameter->meanings[i], value);
+            }
+    if (parameter->type == WORD)
+        return false;
+    if (parameter->type == MATRIX)
+        return parse_matrix(text, value);
+    const char *end = take_number(text, &value->real);
+    if (!end || *end || value->real < parameter->low || value->real > parameter->high)
+        return false;
+    value->number = (int)value->real;
+    return parameter->type == REAL || (float)value->number == value->real;
+}
+
+static const struct rule *rule_find(const char *name)
+{
+    for (int i = 0; i < REFERENCE_FILTERS; i++)
+        if (!strcmp(name, reference_rules[i].name))
+            return &reference_rules[i];
+    return NULL;
+}
+
+bool reference_filter(struct picture *picture, const char *name, const char *const texts[REFERENCE_PARAMS])
+{
+    const struct rule *rule = rule_find(name);
+    if (!rule)
+        return false;
+    struct values values = {0};
+    for (int i = 0; i < REFERENCE_PARAMS; i++) {
+        const struct parameter *parameter = &rule->parameter[i];
+        if (parameter->type == NO_VALUE
+                ? texts[i] != NULL
+                : !parse_value(parameter, texts[i] ? texts[i] : parameter->preset, &values.value[i]))
+            return false;
+    }
+    if (rule->prepare && !rule->prepare(&values))
+        return false;
+    if (!picture)
+        return true;
+    struct picture from = picture_copy(picture);
+    for (int y = 0; y < from.height; y++)
+        for (int x = 0; x < from.width; x++)
+            rule->pixel(&from, x, y, &values, picture->rgba + ((size_t)y * (size_t)from.width + (size_t)x) * 4);
+    picture_free(&from);
+    return true;
+}
+
+static char *trim(char *text)
+{
+    text += strspn(text, " ");
+    char *end = text + strlen(text);
+    while (end > text && end[-1] == ' ')
+        *--end = 0;
+    return text;
+}
+
+// Cuts *text at the first `separator`: returns the piece before it without space around, and moves *text behind it
+// (NULL when there was no separator).
+static char *cut(char **text, char separator)
+{
+    char *piece = *text, *end = strchr(piece, separator);
+    *text = end ? end + 1 : NULL;
+    if (end)
+        *end = 0;
+    return trim(piece);
+}
+
+static bool run_filter(struct picture *picture, char *text)
+{
+    const char *texts[REFERENCE_PARAMS] = {NULL}, *name = cut(&text, '=');
+    const struct rule *rule = rule_find(name);
+    if (!rule)
+        return false;
+    int next = 0; // positional parameter
+    while (text) {
+        char *value = cut(&text, ':');
+        int index = next;
+        if (strchr(value, '=')) {
+            const char *word = cut(&value, '=');
+            for (index = 0; index < REFERENCE_PARAMS; index++)
+                if (rule->parameter[index].name && !strcmp(word, rule->parameter[index].name))
+                    break;
+            value = trim(value);
+        } else {
+            next++;
+        }
+        if (index >= REFERENCE_PARAMS || rule->parameter[index].type == NO_VALUE || texts[index])
+            return false;
+        texts[index] = value;
+    }
+    return reference_filter(picture, name, texts);
+}
+
+bool reference_chain(struct picture *picture, const char *text)
+{
+    char *words = strdup(text), *rest = words;
+    struct picture result = picture ? picture_copy(picture) : (struct picture){0};
+    bool ok = words != NULL;
+    for (int count = 1; ok && rest; count++)
+        ok = count <= CHAIN_FILTERS && run_filter(picture ? &result : NULL, cut(&rest, ','));
+    free(words);
+    if (ok && picture) {
+        struct picture old = *picture;
+        *picture = result;
+        result = old;
+    }
+    picture_free(&result);
+    return ok;
+}

@@ -1,0 +1,230 @@
+// reference_filters.c: docs/pixels.md section 3: what each filter does to one pixel
+#include "reference_rules.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint8_t luma(const uint8_t *pixel)
+{
+    return (uint8_t)reference_shift(77 * pixel[0] + 150 * pixel[1] + 29 * pixel[2] + 128, 8);
+}
+
+static void pixel_none(const struct picture *from, int x, int y, const struct values *values, uint8_t *to) {}
+
+static void pixel_gray(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    int average = (to[0] + to[1] + to[2] + 1) / 3;
+    int gray = values->value[0].number == 0 ? luma(to) : average;
+    to[0] = to[1] = to[2] = (uint8_t)gray;
+}
+
+static void pixel_maxrgb(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    uint8_t max = to[0];
+    for (int i = 1; i < 3; i++)
+        max = to[i] > max ? to[i] : max;
+    for (int i = 0; i < 3; i++)
+        to[i] = to[i] == max ? max : 0;
+}
+
+static void pixel_invert(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    for (int i = 0; i < 3; i++)
+        to[i] = (uint8_t)(255 - to[i]);
+}
+
+static void pixel_threshold(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    to[0] = to[1] = to[2] = luma(to) >= values->value[0].number ? 255 : 0;
+}
+
+static void pixel_gamma(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    double exponent = 1 / (double)values->value[0].real;
+    for (int i = 0; i < 3; i++)
+        to[i] = reference_sat8(reference_round(255 * pow(to[i] / 255.0, exponent)));
+}
+
+static void pixel_contrast(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    double amount = values->value[0].real, brightness = values->value[1].real;
+    for (int i = 0; i < 3; i++)
+        to[i] = reference_sat8(reference_round((to[i] - 127.5) * amount + 127.5 + brightness));
+}
+
+static void pixel_sepia(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    int r = to[0], g = to[1], b = to[2];
+    to[0] = reference_sat8(reference_shift(50 * r + 98 * g + 24 * b + 64, 7));
+    to[1] = reference_sat8(reference_shift(45 * r + 88 * g + 22 * b + 64, 7));
+    to[2] = reference_sat8(reference_shift(35 * r + 68 * g + 17 * b + 64, 7));
+}
+
+static void pixel_blur(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    int radius = values->value[0].number, n = (2 * radius + 1) * (2 * radius + 1), sum[3] = {0, 0, 0};
+    for (int dy = -radius; dy <= radius; dy++)
+        for (int dx = -radius; dx <= radius; dx++) {
+            const uint8_t *p = picture_pixel(from, x + dx, y + dy);
+            for (int i = 0; i < 3; i++)
+                sum[i] += p[i];
+        }
+    for (int i = 0; i < 3; i++)
+        to[i] = (uint8_t)((sum[i] + n / 2) / n);
+}
+
+static bool weights_fit(const struct value *matrix, double div, double bias, int shift, struct weights *weights)
+{
+    double scale = (double)(1 << shift);
+    int64_t sum = 0;
+    for (int i = 0; i < matrix->side * matrix->side; i++) {
+        double scaled = (double)matrix->matrix[i] / div * scale;
+        if (!(fabs(scaled) < 40000))
+            return false;
+        weights->q[i] = reference_round(scaled);
+        if (llabs(weights->q[i]) > 32767)
+            return false;
+        sum += llabs(weights->q[i]);
+    }
+    weights->bias = reference_round(bias * scale);
+    weights->shift = shift;
+    return 255 * sum + llabs(weights->bias) + (1 << shift) < (int64_t)1 << 31;
+}
+
+static bool prepare_convolve(struct values *values)
+{
+    const struct value *matrix = &values->value[0];
+    double div = values->value[1].real, bias = values->value[2].real;
+    if (div == 0) {
+        for (int i = 0; i < matrix->side * matrix->side; i++)
+            div += (double)matrix->matrix[i];
+        if (div == 0)
+            div = 1;
+    }
+    for (int shift = 20; shift >= 0; shift--)
+        if (weights_fit(matrix, div, bias, shift, &values->weights))
+            return true;
+    return false;
+}
+
+static void pixel_convolve(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    const struct weights *weights = &values->weights;
+    int side = values->value[0].side, radius = side / 2;
+    int64_t sum[3] = {0, 0, 0};
+    for (int row = 0; row < side; row++)
+        for (int column = 0; column < side; column++) {
+            const uint8_t *p = picture_pixel(from, x + column - radius, y + row - radius);
+            for (int i = 0; i < 3; i++)
+                sum[i] += weights->q[row * side + column] * p[i];
+        }
+    int64_t half = (1 << weights->shift) / 2;
+    for (int i = 0; i < 3; i++)
+        to[i] = reference_sat8(reference_shift(sum[i] + weights->bias + half, weights->shift));
+}
+
+static void pixel_emboss(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    static const int ring[8][2] = {{-1, -1}, {0, -1}, {1, -1}, {1, 0}, {1, 1}, {0, 1}, {-1, 1}, {-1, 0}};
+    static const int weight[8] = {-1, -1, 0, 1, 1, 1, 0, -1}; // by the way round the ring from the direction
+    int direction = values->value[0].number, sum[3] = {0, 0, 0};
+    for (int k = 0; k < 8; k++) {
+        const int *offset = ring[(direction + k) % 8];
+        const uint8_t *p = picture_pixel(from, x + offset[0], y + offset[1]);
+        for (int i = 0; i < 3; i++)
+            sum[i] += weight[k] * p[i];
+    }
+    for (int i = 0; i < 3; i++)
+        to[i] = reference_sat8(128 + sum[i]);
+}
+
+static void pixel_sobel(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    static const int kernel[3][3] = {{-1, 0, 1}, {-2, 0, 2}, {-1, 0, 1}};
+    for (int i = 0; i < 3; i++) {
+        int gx = 0, gy = 0;
+        for (int row = 0; row < 3; row++)
+            for (int column = 0; column < 3; column++) {
+                int c = picture_pixel(from, x + column - 1, y + row - 1)[i];
+                gx += kernel[row][column] * c;
+                gy += kernel[column][row] * c;
+            }
+        // k is the nearest integer while k - 1/2 lies below the root; (k - 1/2)^2 is never an integer.
+        int square = gx * gx + gy * gy, k = 0;
+        while (k < 255 && (k + 1) * (k + 1) - (k + 1) < square)
+            k++;
+        to[i] = (uint8_t)k;
+    }
+}
+
+static void pixel_sharpen(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    int64_t q = reference_round((double)values->value[0].real * 256);
+    for (int i = 0; i < 3; i++) {
+        int c = to[i];
+        int n = picture_pixel(from, x, y - 1)[i], s = picture_pixel(from, x, y + 1)[i];
+        int w = picture_pixel(from, x - 1, y)[i], e = picture_pixel(from, x + 1, y)[i];
+        to[i] = reference_sat8(c + reference_shift(q * (4 * c - n - e - s - w) + 128, 8));
+    }
+}
+
+static void pixel_median(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    for (int i = 0; i < 3; i++) {
+        int seen[256] = {0}, value = -1;
+        for (int dy = -1; dy <= 1; dy++)
+            for (int dx = -1; dx <= 1; dx++)
+                seen[picture_pixel(from, x + dx, y + dy)[i]]++;
+        for (int passed = 0; passed < 5; passed += seen[value])
+            value++;
+        to[i] = (uint8_t)value;
+    }
+}
+
+static void pixel_mirror(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    memcpy(to, picture_pixel(from, from->width - 1 - x, y), 4);
+}
+
+static void pixel_flip(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    memcpy(to, picture_pixel(from, x, from->height - 1 - y), 4);
+}
+
+const struct rule reference_rules[REFERENCE_FILTERS] = {
+    {"none", pixel_none, NULL, {{0}}},
+    {"gray", pixel_gray, NULL, {{"mode", WORD, 0, 0, "luma", {"luma", "average"}, {0}}}},
+    {"maxrgb", pixel_maxrgb, NULL, {{0}}},
+    {"invert", pixel_invert, NULL, {{0}}},
+    {"threshold", pixel_threshold, NULL, {{"level", INTEGER, 0, 255, "128", {0}, {0}}}},
+    {"gamma", pixel_gamma, NULL, {{"value", REAL, 0.1f, 10, "2.2", {0}, {0}}}},
+    {"contrast",
+     pixel_contrast,
+     NULL,
+     {{"amount", REAL, 0, 10, "1.5", {0}, {0}}, {"brightness", REAL, -255, 255, "0", {0}, {0}}}},
+    {"sepia", pixel_sepia, NULL, {{0}}},
+    {"blur", pixel_blur, NULL, {{"radius", INTEGER, 1, 15, "2", {0}, {0}}}},
+    {"convolve",
+     pixel_convolve,
+     prepare_convolve,
+     {{"matrix",
+       MATRIX,
+       0,
+       0,
+       "sharpen",
+       {"sharpen", "edge", "gaussian", "laplacian"},
+       {"0 -1 0 -1 5 -1 0 -1 0", "-1 -1 -1 -1 8 -1 -1 -1 -1",
+        "1 4 6 4 1 4 16 24 16 4 6 24 36 24 6 4 16 24 16 4 1 4 6 4 1", "0 1 0 1 -4 1 0 1 0"}},
+      {"div", REAL, -1000000, 1000000, "0", {0}, {0}},
+      {"bias", REAL, -255, 255, "0", {0}, {0}}}},
+    {"emboss",
+     pixel_emboss,
+     NULL,
+     {{"direction", WORD, 0, 0, "nw", {"nw", "n", "ne", "e", "se", "s", "sw", "w"}, {0}}}},
+    {"sobel", pixel_sobel, NULL, {{0}}},
+    {"sharpen", pixel_sharpen, NULL, {{"amount", REAL, 0, 8, "1", {0}, {0}}}},
+    {"median", pixel_median, NULL, {{0}}},
+    {"mirror", pixel_mirror, NULL, {{0}}},
+    {"flip", pixel_flip, NULL, {{0}}},
+};

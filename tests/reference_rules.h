@@ -1,0 +1,45 @@
+// reference_rules.h: what passes between the two halves of the reference: filters as rules, and their values
+#pragma once
+
+#include "reference.h"
+
+enum { MATRIX_NUMBERS = 81, PARAMETER_WORDS = 8 };
+
+enum value_type { NO_VALUE, INTEGER, REAL, WORD, MATRIX };
+
+struct value {
+    int number; // INTEGER; WORD: its index
+    float real; // REAL
+    int side;   // MATRIX, with its numbers row by row
+    float matrix[MATRIX_NUMBERS];
+};
+
+// What convolve works out of its matrix before it sees a pixel.
+struct weights {
+    int shift;
+    int64_t bias, q[MATRIX_NUMBERS];
+};
+
+struct values {
+    struct value value[REFERENCE_PARAMS];
+    struct weights weights;
+};
+
+struct parameter {
+    const char *name;
+    enum value_type type;
+    double low, high;
+    const char *preset; // text of the default
+    // The words of a WORD, the presets of a MATRIX, and the presets' numbers.
+    const char *words[PARAMETER_WORDS], *meanings[PARAMETER_WORDS];
+};
+
+// A filter: `pixel` writes the output pixel (x, y), which holds the input pixel (x, y) already.
+struct rule {
+    const char *name;
+    void (*pixel)(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
+    bool (*prepare)(struct values *values); // false: the values are impossible together
+    struct parameter parameter[REFERENCE_PARAMS];
+};
+
+extern const struct rule reference_rules[REFERENCE_FILTERS];
