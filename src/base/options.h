@@ -29,6 +29,7 @@ struct option {
     size_t offset;           // of the member in the options struct
     double min, max;         // OPTION_INT, OPTION_NUMBER; both 0 for no limit
     const char *complete; // what a shell offers: "file", "directory", "filter", "device"; NULL for choices or nothing
+    const char *excludes; // "fullscreen|vsync": options that contradict this one; NULL for none
 };
 
 struct option_list {
@@ -47,12 +48,15 @@ enum option_result {
 };
 
 // Parses argv[1..argc-1] (argv[0] is the command's name) into `values`, which holds the defaults. "--name value",
-// "--name=value", "-n value", "-nvalue" and "--" work as in getopt_long; options and operands may mix. Operands are
+// "--name=value", "-n value", "-nvalue", "-ab" for two flags and "--" work as in getopt_long, but names are never
+// abbreviated; options and operands may mix. An option given twice must have the same value both times. Operands are
 // moved to operands[0..*operand_count-1] (room for argc pointers, borrowed from argv).
 enum option_result options_parse(const struct option_list *list, int argc, char **argv, void *values,
                                  const char **operands, int *operand_count);
 
 void options_print_help(const struct option_list *list, FILE *out);
+// The row's help with what else the row says: "pause between frames (1 to 100) [MONOCLE_PAUSE]".
+void options_describe(const struct option *option, char *text, size_t size);
 
 // The word of `words` (NULL-ended) nearest to `word`, or NULL when none is near enough to be meant.
 const char *options_nearest(const char *word, const char *const *words);
