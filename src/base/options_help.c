@@ -1,0 +1,118 @@
+// options_help.c: the help of a command, from its rows
+#include "base/options.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { COLUMNS = 96, LEFT_MAX = 30, LINE_BYTES = 512 };
+
+static const struct option help_row = {.name = "help", .letter = 'h', .type = OPTION_FLAG, .help = "show this help"};
+
+// "  -p, --path cpu|opencl"
+static void print_left(const struct option *o, char text[LINE_BYTES])
+{
+    const char *placeholder = o->value ? o->value : o->choices;
+    const char letter[] = {'-', o->letter, ',', ' ', '\0'};
+    snprintf(text, LINE_BYTES, "  %s--%s%s%s", o->letter ? letter : "    ", o->name, placeholder ? " " : "",
+             placeholder ? placeholder : "");
+}
+
+void options_describe(const struct option *o, char *text, size_t size)
+{
+    char range[160] = "", environment[80] = "";
+    if (o->type == OPTION_CHOICE && o->value)
+        snprintf(range, sizeof(range), " (%s)", o->choices);
+    else if ((o->min != 0 || o->max != 0) && o->max >= INT_MAX)
+        snprintf(range, sizeof(range), " (at least %.10g)", o->min);
+    else if (o->min != 0 || o->max != 0)
+        snprintf(range, sizeof(range), " (%.10g to %.10g)", o->min, o->max);
+    if (o->environment)
+        snprintf(environment, sizeof(environment), " [%s]", o->environment);
+    snprintf(text, size, "%s%s%s", o->help, range, environment);
+}
+
+// Prints text in lines up to COLUMNS, each but the first indented; `column` is where the first one begins.
+static void print_wrapped(FILE *out, const char *text, int column, int indent)
+{
+    const char *space = "";
+    while (*text) {
+        const int length = (int)strcspn(text, " ");
+        if (*space && column + 1 + length > COLUMNS) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+            space = "";
+        }
+        fprintf(out, "%s%.*s", space, length, text);
+        column += (int)strlen(space) + length;
+        space = " ";
+        text += length + (text[length] == ' ');
+    }
+    fputc('\n', out);
+}
+
+static void print_row(FILE *out, const char *left, const char *right, int width)
+{
+    const int length = (int)strlen(left);
+    if (length + 2 > width)
+        fprintf(out, "%s\n%*s", left, width, "");
+    else
+        fprintf(out, "%-*s", width, left);
+    print_wrapped(out, right, width, width);
+}
+
+static void print_options(const struct option *options, FILE *out)
+{
+    char left[LINE_BYTES], right[LINE_BYTES];
+    size_t width = 0;
+    for (const struct option *o = options; o->name; o++) {
+        print_left(o, left);
+        if (strlen(left) > width && strlen(left) <= LEFT_MAX)
+            width = strlen(left);
+    }
+    print_left(&help_row, left);
+    if (strlen(left) > width)
+        width = strlen(left);
+    for (const struct option *o = options; o->name; o++) {
+        print_left(o, left);
+        options_describe(o, right, sizeof(right));
+        print_row(out, left, right, (int)width + 2);
+    }
+    print_left(&help_row, left);
+    print_row(out, left, help_row.help, (int)width + 2);
+}
+
+// "command  what it does": the commands stand in one column, the words behind them in another.
+static void print_examples(const char *const *examples, FILE *out)
+{
+    int width = 0;
+    for (const char *const *e = examples; *e; e++) {
+        const char *gap = strstr(*e, "  ");
+        if (gap && gap - *e > width && gap - *e < COLUMNS / 2 + LEFT_MAX / 2)
+            width = (int)(gap - *e);
+    }
+    for (const char *const *e = examples; *e; e++) {
+        char left[LINE_BYTES];
+        const char *gap = strstr(*e, "  ");
+        snprintf(left, sizeof(left), "  %.*s", gap ? (int)(gap - *e) : LINE_BYTES - 3, *e);
+        if (gap)
+            print_row(out, left, gap + strspn(gap, " "), width + 4);
+        else
+            fprintf(out, "%s\n", left);
+    }
+}
+
+void options_print_help(const struct option_list *list, FILE *out)
+{
+    fprintf(out, "Usage: monocle %s%s%s\n\n", list->command, *list->usage ? " " : "", list->usage);
+    print_wrapped(out, list->summary, 0, 0);
+    for (const char *const *d = list->details; d && *d; d++) {
+        fputc('\n', out);
+        print_wrapped(out, *d, 0, 0);
+    }
+    fprintf(out, "\nOptions:\n");
+    print_options(list->options, out);
+    if (list->examples && list->examples[0]) {
+        fprintf(out, "\nExamples:\n");
+        print_examples(list->examples, out);
+    }
+}

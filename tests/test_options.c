@@ -1,0 +1,234 @@
+// test_options.c: options from tables: parsing, errors with suggestions, environment, help
+#include "base/options.h"
+
+#include "unit.h"
+
+#include <locale.h>
+
+struct values {
+    bool loud, quiet;
+    const char *file;
+    int count, path, free_count;
+    double rate;
+    struct option_size size;
+};
+
+#define AT(member) offsetof(struct values, member)
+
+static const struct option rows[] = {
+    {"loud", 'l', OPTION_FLAG, .help = "make noise", .environment = "TEST_LOUD", .offset = AT(loud),
+     .excludes = "quiet"},
+    {"quiet", 'q', OPTION_FLAG, .help = "make none", .offset = AT(quiet), .excludes = "loud"},
+    {"file", 'f', OPTION_TEXT, "FILE", .help = "where to write", .offset = AT(file), .complete = "file"},
+    {"frames", 'n', OPTION_INT, "N", .help = "stop after N", .environment = "TEST_FRAMES", .offset = AT(count),
+     .min = 1, .max = 100},
+    {"free", 0, OPTION_INT, "N", .help = "any whole number", .offset = AT(free_count)},
+    {"path", 'p', OPTION_CHOICE, .choices = "cpu|opencl|zerocopy", .help = "how", .environment = "TEST_PATH",
+     .offset = AT(path)},
+    {"rate", 0, OPTION_NUMBER, "R", .help = "pictures per second", .offset = AT(rate), .min = 0.5, .max = 240},
+    {"size", 's', OPTION_SIZE, "WxH", .help = "how large", .offset = AT(size)},
+    {0},
+};
+static const char *const examples[] = {"monocle test  do it", "monocle test -p cpu  do it there", NULL};
+static const char *const details[] = {"A paragraph.", NULL};
+static const struct option_list list = {"test", "[FILE] [options]", "Tests things.", examples, details, rows};
+
+struct run {
+    struct values values;
+    const char *operands[16];
+    int operand_count;
+    enum option_result result;
+    char errors[4096];
+};
+
+// Parses words separated by spaces; '_' stands for a space within a word.
+static struct run parse(const char *line)
+{
+    struct run run = {.values = {.count = 7, .rate = 30}};
+    static char words[1024]; // operands and texts point into it until the next call
+    char *argv[32] = {"test"}, *rest = NULL;
+    int argc = 1;
+    snprintf(words, sizeof(words), "%s", line);
+    for (char *w = strtok_r(words, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
+        argv[argc++] = w;
+    for (char *c = words; c < words + sizeof(words); c++)
+        *c = *c == '_' ? ' ' : *c;
+    struct captured captured;
+    capture_stderr(&captured);
+    run.result = options_parse(&list, argc, argv, &run.values, run.operands, &run.operand_count);
+    snprintf(run.errors, sizeof(run.errors), "%s", captured_stderr(&captured));
+    return run;
+}
+
+static void test_right(void)
+{
+    struct run r = parse("--loud -f out.png in.y4m --frames=12 -pzerocopy --rate 29.97 -s 640x480 -- -x");
+    CHECK_NUMBER(r.result, OPTION_OK);
+    CHECK_TEXT(r.errors, "");
+    CHECK(r.values.loud && !r.values.quiet);
+    CHECK_TEXT(r.values.file, "out.png");
+    CHECK_NUMBER(r.values.count, 12);
+    CHECK_NUMBER(r.values.path, 2);
+    CHECK_NUMBER(r.values.rate, 29.97);
+    CHECK_NUMBER(r.values.size.width, 640);
+    CHECK_NUMBER(r.values.size.height, 480);
+    CHECK_NUMBER(r.operand_count, 2);
+    CHECK_TEXT(r.operands[0], "in.y4m");
+    CHECK_TEXT(r.operands[1], "-x");
+
+    r = parse("- -qf- --free -5");
+    CHECK_NUMBER(r.result, OPTION_OK);
+    CHECK(r.values.quiet && !r.values.loud);
+    CHECK_TEXT(r.values.file, "-");
+    CHECK_NUMBER(r.values.free_count, -5);
+    CHECK_NUMBER(r.values.count, 7); // its default
+    CHECK_NUMBER(r.operand_count, 1);
+    CHECK_TEXT(r.operands[0], "-");
+
+    CHECK_NUMBER(parse("-n1").values.count, 1);
+    CHECK_NUMBER(parse("-n100").values.count, 100);
+    CHECK_TEXT(parse("--file=").values.file, "");
+    CHECK_TEXT(parse("--file=--loud").values.file, "--loud");
+    CHECK_TEXT(parse("-f 0_-1_0").values.file, "0 -1 0");
+    CHECK_NUMBER(parse("-q -q -n 5 --frames 5").result, OPTION_OK);
+    CHECK_NUMBER(parse("--help").result, OPTION_HELP);
+    CHECK_NUMBER(parse("-n 3 -qh").result, OPTION_HELP);
+    CHECK_NUMBER(parse("-- --help").result, OPTION_OK);
+}
+
+static void test_wrong(void)
+{
+    static const struct {
+        const char *line, *says;
+    } cases[] = {
+        {"--frame 3", "unknown option --frame; did you mean --frames?"},
+        {"--framse=3", "unknown option --framse; did you mean --frames?"},
+        {"--fre 3", "unknown option --fre; did you mean --free?"},
+        {"--hlep", "did you mean --help?"},
+        {"--completely-else", "unknown option --completely-else; monocle test --help lists the options"},
+        {"-x", "unknown option -x"},
+        {"-qx", "unknown option -x in -qx"},
+        {"-frames 3", "unknown option -frames; did you mean --frames?"},
+        {"--frames", "--frames needs N behind it"},
+        {"-n", "--frames needs N behind it"},
+        {"--file --loud", "--file needs FILE behind it, but --loud follows; if that is the value, write --file=--loud"},
+        {"--frames 0", "--frames is 0, but must be between 1 and 100"},
+        {"--frames 101", "between 1 and 100"},
+        {"--frames 1.5", "--frames is '1.5', but must be a whole number"},
+        {"--frames 1e1", "whole number"},
+        {"--frames 5x", "whole number"},
+        {"--frames=", "whole number"},
+        {"--free 99999999999", "too large"},
+        {"--rate nan", "--rate is 'nan', but must be a number"},
+        {"--rate 0x10", "must be a number"},
+        {"--rate 1,5", "must be a number"},
+        {"--rate 5-3", "must be a number"},
+        {"--rate 0.1", "between 0.5 and 240"},
+        {"--size 640", "--size is '640', but must be WIDTHxHEIGHT"},
+        {"--size 0x5", "WIDTHxHEIGHT"},
+        {"--size 5x5x", "WIDTHxHEIGHT"},
+        {"--size 1000001x5", "WIDTHxHEIGHT"},
+        {"--size=-5x5", "WIDTHxHEIGHT"},
+        {"-p opencv", "--path is 'opencv', which there is not; did you mean opencl?"},
+        {"-p gl", "--path is 'gl', but must be one of cpu, opencl, zerocopy"},
+        {"--quiet=yes", "--quiet takes no value, but 'yes' is given"},
+        {"--frames 5 -n6", "--frames is given twice, as '5' and as '6'"},
+        {"-q --loud", "--loud and --quiet contradict each other"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const struct run r = parse(cases[i].line);
+        CHECK_NUMBER(r.result, OPTION_ERROR);
+        CHECK_HAS(r.errors, cases[i].says);
+        const char *end = strchr(r.errors, '\n');
+        CHECK(end && !end[1]); // one line
+    }
+}
+
+static void test_environment(void)
+{
+    setenv("TEST_FRAMES", "9", 1);
+    setenv("TEST_PATH", "opencl", 1);
+    setenv("TEST_LOUD", "yes", 1);
+    CHECK_NUMBER(parse("").values.count, 9);
+    CHECK_NUMBER(parse("").values.path, 1);
+    CHECK(parse("").values.loud);
+    CHECK_NUMBER(parse("-n 4 -p cpu").values.count, 4);
+    CHECK_NUMBER(parse("-q").result, OPTION_OK); // a variable contradicts nothing
+    setenv("TEST_FRAMES", "many", 1);
+    CHECK_NUMBER(parse("").result, OPTION_ERROR);
+    CHECK_HAS(parse("").errors, "TEST_FRAMES is 'many', but must be a whole number");
+    CHECK_NUMBER(parse("-n 4").values.count, 4);
+    setenv("TEST_FRAMES", "", 1);
+    CHECK_NUMBER(parse("").values.count, 7);
+    CHECK_NUMBER(parse("").result, OPTION_OK);
+    setenv("TEST_LOUD", "maybe", 1);
+    CHECK_HAS(parse("").errors, "TEST_LOUD is 'maybe', but must be yes or no");
+    unsetenv("TEST_FRAMES");
+    unsetenv("TEST_PATH");
+    unsetenv("TEST_LOUD");
+}
+
+static void test_nearest(void)
+{
+    static const char *const words[] = {"blur", "gray", "maxrgb", "emboss", "screenshot", "none", NULL};
+    static const struct {
+        const char *word, *nearest;
+    } cases[] = {
+        {"blur", "blur"},    {"blurr", "blur"}, {"lbur", "blur"},         {"grey", "gray"},   {"mxarbg", "maxrgb"},
+        {"embos", "emboss"}, {"emb", "emboss"}, {"screen", "screenshot"}, {"xyzzy", NULL},    {"", NULL},
+        {"b", NULL},         {"noen", "none"},  {"quite another", NULL},  {"blurblur", NULL},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const char *nearest = options_nearest(cases[i].word, words);
+        if (cases[i].nearest)
+            CHECK_TEXT(nearest, cases[i].nearest);
+        else
+            CHECK(!nearest);
+    }
+    char very_long[200];
+    memset(very_long, 'x', sizeof(very_long) - 1);
+    very_long[sizeof(very_long) - 1] = '\0';
+    CHECK(!options_nearest(very_long, words));
+}
+
+static void test_help(void)
+{
+    static const char want[] = "Usage: monocle test [FILE] [options]\n"
+                               "\n"
+                               "Tests things.\n"
+                               "\n"
+                               "A paragraph.\n"
+                               "\n"
+                               "Options:\n"
+                               "  -l, --loud       make noise [TEST_LOUD]\n"
+                               "  -q, --quiet      make none\n"
+                               "  -f, --file FILE  where to write\n"
+                               "  -n, --frames N   stop after N (1 to 100) [TEST_FRAMES]\n"
+                               "      --free N     any whole number\n"
+                               "  -p, --path cpu|opencl|zerocopy\n"
+                               "                   how [TEST_PATH]\n"
+                               "      --rate R     pictures per second (0.5 to 240)\n"
+                               "  -s, --size WxH   how large\n"
+                               "  -h, --help       show this help\n"
+                               "\n"
+                               "Examples:\n"
+                               "  monocle test         do it\n"
+                               "  monocle test -p cpu  do it there\n";
+    char got[4096] = "";
+    FILE *out = fmemopen(got, sizeof(got), "w");
+    options_print_help(&list, out);
+    fclose(out);
+    CHECK_TEXT(got, want);
+}
+
+int main(void)
+{
+    setlocale(LC_ALL, "de_DE.UTF-8"); // a comma as the decimal point must change nothing, where it is installed
+    test_right();
+    test_wrong();
+    test_environment();
+    test_nearest();
+    setlocale(LC_ALL, "C");
+    test_help();
+    return check_end(&unit);
+}
