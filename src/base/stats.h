@@ -14,5 +14,7 @@ struct stats {
 void stats_add(struct stats *stats, double value);
 // The value below which `percent` of the window lies (nearest rank); 0 when there is none.
 double stats_percentile(const struct stats *stats, double percent);
+// The same over the `newest` values alone.
+double stats_late(const struct stats *stats, size_t newest, double percent);
 // Value added `age` additions ago, 0 = newest; 0 when there is none that old.
 double stats_recent(const struct stats *stats, size_t age);
