@@ -1,0 +1,10 @@
+// invert.cl: the negative
+#include "pixel.cl"
+
+pixel filter_invert(pixel p, arguments args)
+{
+    p.r = 255 - p.r;
+    p.g = 255 - p.g;
+    p.b = 255 - p.b;
+    return p;
+}

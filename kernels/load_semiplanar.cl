@@ -1,0 +1,14 @@
+// load_semiplanar.cl: a plane of luma and one of chroma pairs at half size, in either order (NV12, NV21)
+#include "yuv.cl"
+
+#ifndef U_BYTE
+#define U_BYTE 0
+#define V_BYTE 1
+#endif
+
+pixel load(struct source source, arguments args, int x, int y)
+{
+    const int luma8 = source.bytes[y * source.stride[0] + x];
+    __global const uchar *pair = source.bytes + source.offset[1] + (y >> 1) * source.stride[1] + (x & ~1);
+    return yuv_pixel(args, luma8, pair[U_BYTE], pair[V_BYTE]);
+}

@@ -1,0 +1,51 @@
+// pixel.cl: what every kernel file builds on: the pixel, the frame's memory, a filter's arguments
+#ifndef PIXEL_CL
+#define PIXEL_CL
+
+// Four plain ints: compilers vectorise scalars over work-items, where they often fail on uchar4 or int4.
+typedef struct {
+    int r, g, b, a;
+} pixel;
+
+// Integers worked out on the host (src/filter/filter.h), those of a pass one behind the other. Built with PASS_IMMEDIATE
+// they are a constant of the program and fold into the code; otherwise a buffer, so that changing one needs no build.
+#ifdef PASS_IMMEDIATE
+typedef __constant const int *arguments;
+#else
+typedef __global const int *arguments;
+#endif
+
+// A picture's memory; plane 0 begins at 0. Bytes, pixels.
+struct source {
+    __global const uchar *bytes;
+    int width, height;
+    int stride[3];
+    int offset[3];
+};
+
+// The pixel a filter works on, and its picture. `checked`: the reach may leave the picture, whose edge then repeats.
+struct view {
+    struct source source;
+    arguments args; // of the whole pass
+    int x, y;
+    int checked;
+};
+
+// A loader's one function: the pixel at (x, y), which is inside the picture.
+pixel load(struct source source, arguments args, int x, int y);
+
+// The input of a stencil at an offset from its centre, point filters ahead of it applied.
+pixel tap(struct view view, int dx, int dy);
+
+static int sat8(int value)
+{
+    return min(255, max(0, value));
+}
+
+// Rec. 601 luma as docs/pixels.md defines it.
+static int luma(pixel p)
+{
+    return (77 * p.r + 150 * p.g + 29 * p.b + 128) >> 8;
+}
+
+#endif

@@ -1,0 +1,18 @@
+// yuv.cl: YUV to RGB for the loaders (docs/pixels.md section 1); arguments: CY BIAS RV GU GV BU
+#ifndef YUV_CL
+#define YUV_CL
+#include "pixel.cl"
+
+static pixel yuv_pixel(arguments k, int luma8, int u8, int v8)
+{
+    const int y = ((luma8 << 7) * k[0] >> 16) + k[1];
+    const int u = (u8 - 128) * 256, v = (v8 - 128) * 256;
+    pixel p;
+    p.r = sat8((y + (v * k[2] >> 16)) >> 5);
+    p.g = sat8((y - (u * k[3] >> 16) - (v * k[4] >> 16)) >> 5);
+    p.b = sat8((y + (u * k[5] >> 16)) >> 5);
+    p.a = 255;
+    return p;
+}
+
+#endif

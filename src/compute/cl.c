@@ -1,0 +1,73 @@
+// cl.c: OpenCL results named and judged
+#include "compute/cl.h"
+
+#include "base/log.h"
+
+#include <stddef.h>
+
+static const struct {
+    cl_int result;
+    const char *name;
+    const char *advice; // NULL for none
+    bool lost;
+} results[] = {
+    {CL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND", "install an OpenCL driver, or use -p cpu", false},
+    {CL_DEVICE_NOT_AVAILABLE, "CL_DEVICE_NOT_AVAILABLE", "another program may hold the device", true},
+    {CL_COMPILER_NOT_AVAILABLE, "CL_COMPILER_NOT_AVAILABLE", "the driver lacks its compiler", false},
+    {CL_MEM_OBJECT_ALLOCATION_FAILURE, "CL_MEM_OBJECT_ALLOCATION_FAILURE", "the device's memory is full", false},
+    {CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES", "the device failed or its memory is full", true},
+    {CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY", "memory is full", false},
+    {CL_BUILD_PROGRAM_FAILURE, "CL_BUILD_PROGRAM_FAILURE", NULL, false},
+    {CL_MAP_FAILURE, "CL_MAP_FAILURE", NULL, false},
+    {CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST",
+     "an earlier command failed on the device", true},
+    {CL_INVALID_VALUE, "CL_INVALID_VALUE", NULL, false},
+    {CL_INVALID_DEVICE, "CL_INVALID_DEVICE", NULL, true},
+    {CL_INVALID_CONTEXT, "CL_INVALID_CONTEXT", NULL, true},
+    {CL_INVALID_COMMAND_QUEUE, "CL_INVALID_COMMAND_QUEUE", "the device was reset", true},
+    {CL_INVALID_MEM_OBJECT, "CL_INVALID_MEM_OBJECT", NULL, false},
+    {CL_INVALID_IMAGE_SIZE, "CL_INVALID_IMAGE_SIZE", "the picture is larger than the device allows", false},
+    {CL_INVALID_BINARY, "CL_INVALID_BINARY", NULL, false},
+    {CL_INVALID_KERNEL_NAME, "CL_INVALID_KERNEL_NAME", NULL, false},
+    {CL_INVALID_WORK_GROUP_SIZE, "CL_INVALID_WORK_GROUP_SIZE", NULL, false},
+    {CL_INVALID_BUFFER_SIZE, "CL_INVALID_BUFFER_SIZE", "the picture is larger than the device allows", false},
+    {CL_INVALID_OPERATION, "CL_INVALID_OPERATION", NULL, false},
+    {CL_INVALID_GL_OBJECT, "CL_INVALID_GL_OBJECT", NULL, false},
+    {-1000, "CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR", NULL, false},
+    {-1001, "CL_PLATFORM_NOT_FOUND_KHR", "install an OpenCL driver, or use -p cpu", false},
+    {-9999, "NVIDIA's -9999", "an illegal access on the device, or a driver that does not fit the kernel", true},
+};
+
+enum { RESULTS = sizeof(results) / sizeof(*results) };
+
+const char *compute_result_name(cl_int result)
+{
+    for (int i = 0; i < RESULTS; i++) {
+        if (results[i].result == result)
+            return results[i].name;
+    }
+    return result == CL_SUCCESS ? "CL_SUCCESS" : "an OpenCL error";
+}
+
+bool compute_device_lost(cl_int result)
+{
+    for (int i = 0; i < RESULTS; i++) {
+        if (results[i].result == result)
+            return results[i].lost;
+    }
+    return false;
+}
+
+bool compute_ok(cl_int result, const char *doing)
+{
+    if (result == CL_SUCCESS)
+        return true;
+    const char *advice = NULL;
+    for (int i = 0; i < RESULTS; i++) {
+        if (results[i].result == result)
+            advice = results[i].advice;
+    }
+    log_error("cannot %s: %s (%d)%s%s", doing, compute_result_name(result), (int)result, advice ? ": " : "",
+              advice ? advice : "");
+    return false;
+}

@@ -1,0 +1,123 @@
+// device.c: OpenCL devices listed and chosen
+#include "compute/device.h"
+
+#include "base/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLATFORM_MAX = 16 };
+
+static void get_text(cl_device_id id, cl_device_info what, char *text, size_t size)
+{
+    char whole[1024] = "";
+    if (clGetDeviceInfo(id, what, sizeof(whole) - 1, whole, NULL) != CL_SUCCESS)
+        whole[0] = '\0';
+    const char *start = whole + strspn(whole, " ");
+    size_t length = strlen(start);
+    while (length > 0 && start[length - 1] == ' ')
+        length--;
+    snprintf(text, size, "%.*s", (int)length, start);
+}
+
+static cl_ulong get_number(cl_device_id id, cl_device_info what)
+{
+    cl_ulong value = 0; // wide enough for every number asked for; little-endian, so narrower ones land right
+    return clGetDeviceInfo(id, what, sizeof(value), &value, NULL) == CL_SUCCESS ? value : 0;
+}
+
+static bool has_extension(cl_device_id id, const char *name)
+{
+    char list[16384] = "";
+    if (clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, sizeof(list) - 1, list, NULL) != CL_SUCCESS)
+        return false;
+    const char *at = strstr(list, name);
+    return at && (at == list || at[-1] == ' ') && (at[strlen(name)] == ' ' || at[strlen(name)] == '\0');
+}
+
+static void describe(cl_platform_id platform, cl_device_id id, struct device_info *info)
+{
+    *info = (struct device_info){.platform = platform, .id = id};
+    get_text(id, CL_DEVICE_NAME, info->name, sizeof(info->name));
+    get_text(id, CL_DEVICE_VENDOR, info->vendor, sizeof(info->vendor));
+    get_text(id, CL_DRIVER_VERSION, info->driver, sizeof(info->driver));
+    get_text(id, CL_DEVICE_VERSION, info->version, sizeof(info->version));
+    char name[64] = "";
+    if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(name) - 1, name, NULL) != CL_SUCCESS)
+        name[0] = '\0';
+    snprintf(info->platform_name, sizeof(info->platform_name), "%s", name);
+    info->type = (cl_device_type)get_number(id, CL_DEVICE_TYPE);
+    info->compute_units = (int)get_number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
+    info->max_work_group = (size_t)get_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    info->memory_bytes = (size_t)get_number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
+    info->local_bytes = (size_t)get_number(id, CL_DEVICE_LOCAL_MEM_SIZE);
+    info->images = get_number(id, CL_DEVICE_IMAGE_SUPPORT) != 0;
+    info->host_unified = (info->type & CL_DEVICE_TYPE_CPU) || get_number(id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
+    info->gl_event = has_extension(id, "cl_khr_gl_event");
+}
+
+static int add_devices(cl_platform_id platform, cl_device_type type, struct device_info *devices, int count)
+{
+    cl_device_id ids[DEVICE_MAX];
+    cl_uint found = 0;
+    if (clGetDeviceIDs(platform, type, DEVICE_MAX, ids, &found) != CL_SUCCESS)
+        return count;
+    for (cl_uint i = 0; i < found && i < DEVICE_MAX && count < DEVICE_MAX; i++) {
+        if (get_number(ids[i], CL_DEVICE_AVAILABLE) && get_number(ids[i], CL_DEVICE_COMPILER_AVAILABLE))
+            describe(platform, ids[i], &devices[count++]);
+    }
+    return count;
+}
+
+int device_list(struct device_info devices[DEVICE_MAX], const char **why)
+{
+    static const cl_device_type order[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU};
+    cl_platform_id platforms[PLATFORM_MAX];
+    cl_uint found = 0;
+    const cl_int result = clGetPlatformIDs(PLATFORM_MAX, platforms, &found);
+    if (result != CL_SUCCESS || found == 0) {
+        *why = "no OpenCL platform is installed (Debian: pocl-opencl-icd runs OpenCL on the CPU)";
+        return 0;
+    }
+    int count = 0;
+    for (size_t t = 0; t < sizeof(order) / sizeof(*order); t++) {
+        for (cl_uint p = 0; p < found && p < PLATFORM_MAX; p++)
+            count = add_devices(platforms[p], order[t], devices, count);
+    }
+    *why = count ? "" : "the OpenCL platforms have no usable device";
+    return count;
+}
+
+const char *device_type_name(const struct device_info *info)
+{
+    if (info->type & CL_DEVICE_TYPE_GPU)
+        return "gpu";
+    return info->type & CL_DEVICE_TYPE_CPU ? "cpu" : "accelerator";
+}
+
+int device_choose(const struct device_info *devices, int count, const char *text)
+{
+    if (count > 0 && (!text || !*text))
+        return 0;
+    char *end;
+    const long number = text ? strtol(text, &end, 10) : -1;
+    if (text && *end == '\0' && number >= 0 && number < count)
+        return (int)number;
+    for (int i = 0; text && i < count; i++) {
+        if (strcmp(text, device_type_name(&devices[i])) == 0)
+            return i;
+    }
+    for (int i = 0; text && i < count; i++) {
+        if (strcasestr(devices[i].name, text) || strcasestr(devices[i].platform_name, text))
+            return i;
+    }
+    char list[1024] = "";
+    for (int i = 0; i < count; i++) {
+        const size_t used = strlen(list);
+        snprintf(list + used, sizeof(list) - used, "%s%d '%s'", i ? ", " : "", i, devices[i].name);
+    }
+    log_error("no OpenCL device fits '%s'; there %s %s (see 'monocle devices')", text ? text : "",
+              count == 1 ? "is" : "are", count ? list : "none");
+    return -1;
+}

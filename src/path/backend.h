@@ -1,0 +1,41 @@
+// backend.h: what a path is to those who implement one (path.h is for those who use it)
+#pragma once
+
+#include "base/clock.h"
+#include "filter/plan.h"
+#include "path/path.h"
+
+enum { PATH_WHY = 200 };
+
+struct backend {
+    // Builds what a chain needs, on any thread; what it builds waits in the path until swap.
+    bool (*prepare)(struct path *path, const struct chain *chain, char **error);
+    void (*swap)(struct path *path);
+    bool (*submit)(struct path *path, const struct image *frame, uint64_t tag, bool *lost);
+    bool (*collect)(struct path *path, struct path_result *result, bool *lost);
+    bool (*read)(struct path *path, const struct path_result *result, struct image *rgba);
+    void (*close)(struct path *path); // frees the path too; accepts the half-built
+};
+
+// Every implementation's struct begins with this one.
+struct path {
+    const struct backend *backend;
+    enum path_kind kind; // what was asked for
+    const char *rung;
+    char why[PATH_WHY];
+    struct image_shape input;
+    int depth, in_flight;
+    int next_submit, next_collect; // slots, 0..depth-1
+};
+
+struct path *cpu_open(const struct path_setup *setup, char **error);
+
+// Where an OpenCL path leaves its output, cheapest for the screen first.
+enum output { OUTPUT_TEXTURE, OUTPUT_MAPPED, OUTPUT_READ };
+struct path *opencl_open(const struct path_setup *setup, enum output output, char **error);
+
+// The picture copied row by row from an image result.
+bool path_read_image(struct path *path, const struct path_result *result, struct image *rgba);
+struct stage_time *path_add_stage(struct path_result *result, const char *name, enum stage_clock clock);
+// Sets *error to a copy of the text, or logs it where error is NULL.
+void path_fail(char **error, const char *text);

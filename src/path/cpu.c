@@ -1,0 +1,321 @@
+// cpu.c: the path of plain C: each pass over bands of rows, its stages over line buffers
+#include "base/workers.h"
+#include "image/convert.h"
+#include "path/backend.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BANDS_PER_THREAD = 4, // so that a thread that was kept waiting holds up little
+    BAND_MIN_ROWS = 16,   // below this, starting a band costs more than it shares out
+};
+
+// What a chain needs, besides the frames.
+struct cpu_build {
+    struct plan plan;
+    uint8_t *scratch;     // of all bands, one behind the other
+    size_t scratch_bytes; // of one band
+    int bands;
+    struct image between[2]; // pictures between passes; empty with a single pass
+};
+
+struct cpu_slot {
+    struct image output;
+    uint64_t tag;
+    int64_t pass_start_ns[CHAIN_MAX], pass_end_ns[CHAIN_MAX];
+};
+
+struct cpu_path {
+    struct path path;
+    struct workers *workers;
+    struct cpu_build *build;
+    pthread_mutex_t lock; // over `pending`, which prepare sets from any thread
+    struct cpu_build *pending;
+    struct cpu_slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
+    int slots, write_slot, read_slot;
+};
+
+// One pass over one picture.
+struct cpu_pass {
+    const struct pass *pass;
+    const struct image *from;
+    struct image *to;
+    struct color_coefficients coefficients;
+    struct cpu_build *build;
+};
+
+static size_t line_bytes(int width, int radius)
+{
+    const size_t bytes = 4 * ((size_t)width + 2 * (size_t)radius);
+    return (bytes + IMAGE_ALIGNMENT - 1) / IMAGE_ALIGNMENT * IMAGE_ALIGNMENT;
+}
+
+// A stencil's lines: those in reach and the one that just left.
+static int ring_lines(int radius)
+{
+    return 2 * radius + 2;
+}
+
+static size_t pass_scratch_bytes(const struct pass *pass, int width)
+{
+    if (!pass->stencil)
+        return IMAGE_ALIGNMENT; // none; but an allocation must not be empty
+    const struct filter *filter = pass->stencil->filter;
+    const struct filter_arguments *arguments = &pass->stencil->arguments;
+    const size_t own = filter->scratch_bytes ? filter->scratch_bytes(arguments, width) : 0;
+    const size_t lines = line_bytes(width, arguments->radius) * (size_t)ring_lines(arguments->radius);
+    return lines + (own + IMAGE_ALIGNMENT - 1) / IMAGE_ALIGNMENT * IMAGE_ALIGNMENT;
+}
+
+static void turn_row(uint8_t *rgba, int width)
+{
+    uint32_t *pixels = (uint32_t *)rgba;
+    for (int a = 0, b = width - 1; a < b; a++, b--) {
+        const uint32_t kept = pixels[a];
+        pixels[a] = pixels[b];
+        pixels[b] = kept;
+    }
+}
+
+static void point_filters(const struct stage *const *stages, int count, uint8_t *rgba, int width)
+{
+    for (int i = 0; i < count; i++)
+        stages[i]->filter->point_row(&stages[i]->arguments, rgba, width);
+}
+
+// Row `y` of the pass's input, loaded, turned, and through the point filters ahead of the stencil.
+static void load_row(const struct cpu_pass *job, int y, uint8_t *rgba)
+{
+    const struct image_shape *shape = &job->from->shape;
+    convert_row_to_rgba(job->from, &job->coefficients, job->pass->load_flip ? shape->height - 1 - y : y, rgba);
+    if (job->pass->load_mirror)
+        turn_row(rgba, shape->width);
+    point_filters(job->pass->before, job->pass->before_count, rgba, shape->width);
+}
+
+// Where row `y` of the pass's output goes.
+static uint8_t *output_row(const struct cpu_pass *job, int y)
+{
+    const int height = job->to->shape.height;
+    return job->to->plane[0] + (size_t)(job->pass->store_flip ? height - 1 - y : y) * job->to->stride[0];
+}
+
+// Loads a row with its edge pixels repeated on both sides.
+static void load_padded_row(const struct cpu_pass *job, int y, uint8_t *rgba, int radius)
+{
+    const int width = job->from->shape.width;
+    load_row(job, y, rgba);
+    for (int i = 1; i <= radius; i++) {
+        memcpy(rgba - 4 * i, rgba, 4);
+        memcpy(rgba + 4 * (width - 1 + i), rgba + 4 * (width - 1), 4);
+    }
+}
+
+static int clamp_row(int y, int height)
+{
+    return y < 0 ? 0 : y >= height ? height - 1 : y;
+}
+
+static void stencil_band(const struct cpu_pass *job, uint8_t *scratch, int first, int end)
+{
+    const struct stage *stage = job->pass->stencil;
+    const int width = job->from->shape.width, height = job->from->shape.height;
+    const int radius = stage->arguments.radius, lines = ring_lines(radius);
+    const size_t bytes = line_bytes(width, radius);
+    uint8_t *own = scratch + bytes * (size_t)lines;
+    int loaded = clamp_row(first - radius, height); // the first row not in the ring
+    const uint8_t *pointers[2 * FILTER_RADIUS_MAX + 2];
+    for (int y = first; y < end; y++) {
+        for (; loaded <= clamp_row(y + radius, height); loaded++)
+            load_padded_row(job, loaded, scratch + bytes * (size_t)(loaded % lines) + 4 * radius, radius);
+        for (int i = 0; i < lines; i++) {
+            const int row = clamp_row(y - radius - 1 + i, height);
+            pointers[i] = scratch + bytes * (size_t)(row % lines) + 4 * radius;
+        }
+        uint8_t *rgba = output_row(job, y);
+        stage->filter->stencil_row(&stage->arguments, pointers + 1, rgba, width, own, y == first);
+        point_filters(job->pass->after, job->pass->after_count, rgba, width);
+        if (job->pass->store_mirror)
+            turn_row(rgba, width);
+    }
+}
+
+static void run_band(void *context, int band)
+{
+    const struct cpu_pass *job = context;
+    const int height = job->from->shape.height, bands = job->build->bands;
+    const int first = (int)((int64_t)height * band / bands), end = (int)((int64_t)height * (band + 1) / bands);
+    if (job->pass->stencil) {
+        stencil_band(job, job->build->scratch + job->build->scratch_bytes * (size_t)band, first, end);
+        return;
+    }
+    for (int y = first; y < end; y++)
+        load_row(job, y, output_row(job, y));
+}
+
+static void build_free(struct cpu_build *build)
+{
+    if (!build)
+        return;
+    free(build->scratch);
+    image_free(&build->between[0]);
+    image_free(&build->between[1]);
+    free(build);
+}
+
+static int count_bands(int height, int threads)
+{
+    const int most = height / BAND_MIN_ROWS < 1 ? 1 : height / BAND_MIN_ROWS;
+    const int wanted = threads * BANDS_PER_THREAD;
+    return wanted < most ? wanted : most;
+}
+
+static struct cpu_build *build_make(const struct cpu_path *cpu, const struct chain *chain)
+{
+    const struct image_shape *input = &cpu->path.input;
+    struct cpu_build *build = calloc(1, sizeof(*build));
+    if (!build)
+        return NULL;
+    plan_make(&build->plan, chain);
+    build->bands = count_bands(input->height, workers_count(cpu->workers));
+    for (int i = 0; i < build->plan.count; i++) {
+        const size_t bytes = pass_scratch_bytes(&build->plan.pass[i], input->width);
+        build->scratch_bytes = bytes > build->scratch_bytes ? bytes : build->scratch_bytes;
+    }
+    build->scratch = aligned_alloc(IMAGE_ALIGNMENT, build->scratch_bytes * (size_t)build->bands);
+    const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = input->width, .height = input->height};
+    bool ok = build->scratch != NULL;
+    for (int i = 0; ok && i < build->plan.count - 1 && i < 2; i++)
+        ok = image_alloc(&build->between[i], &rgba);
+    if (!ok) {
+        build_free(build);
+        return NULL;
+    }
+    return build;
+}
+
+static bool cpu_prepare(struct path *path, const struct chain *chain, char **error)
+{
+    struct cpu_path *cpu = (struct cpu_path *)path;
+    struct cpu_build *build = build_make(cpu, chain);
+    if (!build) {
+        path_fail(error, "there is not enough memory for this chain at this size");
+        return false;
+    }
+    pthread_mutex_lock(&cpu->lock);
+    struct cpu_build *old = cpu->pending;
+    cpu->pending = build;
+    pthread_mutex_unlock(&cpu->lock);
+    build_free(old);
+    return true;
+}
+
+static void cpu_swap(struct path *path)
+{
+    struct cpu_path *cpu = (struct cpu_path *)path;
+    pthread_mutex_lock(&cpu->lock);
+    struct cpu_build *build = cpu->pending;
+    cpu->pending = NULL;
+    pthread_mutex_unlock(&cpu->lock);
+    if (!build)
+        return;
+    build_free(cpu->build);
+    cpu->build = build;
+}
+
+static bool cpu_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+{
+    struct cpu_path *cpu = (struct cpu_path *)path;
+    struct cpu_slot *slot = &cpu->slot[cpu->write_slot];
+    struct cpu_build *build = cpu->build;
+    const struct image *from = frame;
+    for (int i = 0; i < build->plan.count; i++) {
+        struct cpu_pass job = {
+            .pass = &build->plan.pass[i],
+            .from = from,
+            .to = i == build->plan.count - 1 ? &slot->output : &build->between[i % 2],
+            .coefficients = color_to_rgb(from->shape.color),
+            .build = build,
+        };
+        slot->pass_start_ns[i] = clock_now_ns();
+        workers_run(cpu->workers, run_band, &job, build->bands);
+        slot->pass_end_ns[i] = clock_now_ns();
+        from = job.to;
+    }
+    slot->tag = tag;
+    cpu->write_slot = (cpu->write_slot + 1) % cpu->slots;
+    return true;
+}
+
+static bool cpu_collect(struct path *path, struct path_result *result, bool *lost)
+{
+    struct cpu_path *cpu = (struct cpu_path *)path;
+    const struct cpu_slot *slot = &cpu->slot[cpu->read_slot];
+    cpu->read_slot = (cpu->read_slot + 1) % cpu->slots;
+    result->image = slot->output;
+    result->image.memory = NULL; // borrowed
+    result->tag = slot->tag;
+    for (int i = 0; i < cpu->build->plan.count; i++) {
+        char name[160];
+        snprintf(name, sizeof(name), "pass %s", cpu->build->plan.pass[i].name);
+        struct stage_time *stage = path_add_stage(result, name, STAGE_HOST);
+        stage->start_ns = slot->pass_start_ns[i];
+        stage->end_ns = slot->pass_end_ns[i];
+    }
+    return true;
+}
+
+static void cpu_close(struct path *path)
+{
+    struct cpu_path *cpu = (struct cpu_path *)path;
+    workers_close(cpu->workers);
+    build_free(cpu->build);
+    build_free(cpu->pending);
+    for (int i = 0; i < cpu->slots; i++)
+        image_free(&cpu->slot[i].output);
+    pthread_mutex_destroy(&cpu->lock);
+    free(cpu);
+}
+
+static const struct backend cpu_backend = {
+    .prepare = cpu_prepare,
+    .swap = cpu_swap,
+    .submit = cpu_submit,
+    .collect = cpu_collect,
+    .read = path_read_image,
+    .close = cpu_close,
+};
+
+struct path *cpu_open(const struct path_setup *setup, char **error)
+{
+    struct cpu_path *cpu = calloc(1, sizeof(*cpu));
+    if (!cpu) {
+        path_fail(error, "there is not enough memory");
+        return NULL;
+    }
+    cpu->path = (struct path){
+        .backend = &cpu_backend,
+        .kind = setup->kind,
+        .rung = "cpu",
+        .input = setup->input,
+        .depth = setup->depth,
+    };
+    pthread_mutex_init(&cpu->lock, NULL);
+    const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = setup->input.width, .height = setup->input.height};
+    bool ok = (cpu->workers = workers_open(setup->threads)) != NULL;
+    for (int i = 0; ok && i <= setup->depth; i++) {
+        ok = image_alloc(&cpu->slot[i].output, &rgba);
+        cpu->slots++;
+    }
+    if (!ok || !cpu_prepare(&cpu->path, setup->chain, error)) {
+        if (!ok)
+            path_fail(error, "there is not enough memory for pictures of this size");
+        cpu_close(&cpu->path);
+        return NULL;
+    }
+    cpu_swap(&cpu->path);
+    return &cpu->path;
+}

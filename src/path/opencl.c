@@ -1,0 +1,349 @@
+// opencl.c: the path of OpenCL: upload, a kernel per pass, output read back, mapped or written to a texture
+#include "base/log.h"
+#include "path/opencl_path.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool make_queues(struct opencl_path *cl)
+{
+    cl_command_queue *const queues[] = {&cl->compute_queue, &cl->upload_queue, &cl->download_queue};
+    for (int i = 0; i < 3; i++) {
+        cl_int result = CL_SUCCESS;
+        // Copies have queues of their own only where a device has engines of their own for them.
+        if (i > 0 && cl->device->info.host_unified) {
+            *queues[i] = cl->compute_queue;
+            clRetainCommandQueue(cl->compute_queue);
+        } else {
+            *queues[i] =
+                clCreateCommandQueue(cl->device->context, cl->device->info.id, CL_QUEUE_PROFILING_ENABLE, &result);
+        }
+        if (!compute_ok(result, "make an OpenCL queue"))
+            return false;
+    }
+    return true;
+}
+
+static cl_mem make_buffer(struct opencl_path *cl, cl_mem_flags flags, size_t bytes)
+{
+    cl_int result;
+    cl_mem buffer = clCreateBuffer(cl->device->context, flags, bytes, NULL, &result);
+    return compute_ok(result, "get memory for pictures") ? buffer : NULL;
+}
+
+// Host memory the device reaches by itself, mapped for good.
+static bool make_pinned(struct opencl_path *cl, size_t bytes, cl_mem *buffer, uint8_t **at)
+{
+    *buffer = make_buffer(cl, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes);
+    if (!*buffer)
+        return false;
+    cl_int result;
+    *at = clEnqueueMapBuffer(cl->compute_queue, *buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL,
+                             &result);
+    return compute_ok(result, "map pinned memory");
+}
+
+static bool slot_open(struct opencl_path *cl, struct opencl_slot *slot)
+{
+    const bool unified = cl->device->info.host_unified;
+    slot->input = make_buffer(cl, CL_MEM_READ_ONLY | (unified ? CL_MEM_ALLOC_HOST_PTR : 0), cl->input_bytes);
+    if (!slot->input || (!unified && !make_pinned(cl, cl->input_bytes, &slot->staging, &slot->staging_at)))
+        return false;
+    if (cl->output == OUTPUT_TEXTURE)
+        return true; // made by the first submit, on the GL thread
+    slot->output = make_buffer(cl, CL_MEM_READ_WRITE | (unified ? CL_MEM_ALLOC_HOST_PTR : 0), cl->output_bytes);
+    return slot->output &&
+           (cl->output != OUTPUT_READ || make_pinned(cl, cl->output_bytes, &slot->pinned, &slot->pinned_at));
+}
+
+static void release_event(cl_event *event)
+{
+    if (*event)
+        clReleaseEvent(*event);
+    *event = NULL;
+}
+
+static void release_events(struct opencl_slot *slot)
+{
+    release_event(&slot->upload);
+    release_event(&slot->acquire);
+    release_event(&slot->download);
+    for (int i = 0; i < CHAIN_MAX; i++) {
+        release_event(&slot->first[i]);
+        release_event(&slot->last[i]);
+    }
+}
+
+static void release_buffer(cl_command_queue queue, cl_mem buffer, uint8_t *mapped)
+{
+    if (buffer && mapped)
+        clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL);
+    if (buffer)
+        clReleaseMemObject(buffer);
+}
+
+static void slot_close(struct opencl_path *cl, struct opencl_slot *slot)
+{
+    release_events(slot);
+    release_buffer(cl->compute_queue, slot->staging, slot->staging_at);
+    release_buffer(cl->compute_queue, slot->pinned, slot->pinned_at);
+    release_buffer(cl->compute_queue, slot->output, slot->mapped);
+    release_buffer(cl->compute_queue, slot->input, NULL);
+    shared_texture_close(&slot->shared);
+}
+
+// Copies a frame to where its layout wants each plane.
+static void copy_planes(const struct opencl_layout *layout, uint8_t *to, const struct image *frame)
+{
+    struct image laid_out = {.shape = frame->shape};
+    for (int i = 0; i < pixfmt_info(frame->shape.format)->planes; i++) {
+        laid_out.plane[i] = to + layout->offset[i];
+        laid_out.stride[i] = (size_t)layout->stride[i];
+    }
+    image_copy(&laid_out, frame);
+}
+
+static cl_int upload(struct opencl_path *cl, struct opencl_slot *slot, const struct image *frame)
+{
+    cl_int result = CL_SUCCESS;
+    uint8_t *to = slot->staging_at;
+    slot->copy_start_ns = clock_now_ns();
+    if (!slot->staging)
+        to = clEnqueueMapBuffer(cl->upload_queue, slot->input, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
+                                cl->input_bytes, 0, NULL, NULL, &result);
+    if (result != CL_SUCCESS)
+        return result;
+    copy_planes(&cl->input_layout, to, frame);
+    slot->copy_end_ns = slot->enqueued_ns = clock_now_ns();
+    if (!slot->staging)
+        return clEnqueueUnmapMemObject(cl->upload_queue, slot->input, to, 0, NULL, &slot->upload);
+    result =
+        clEnqueueWriteBuffer(cl->upload_queue, slot->input, CL_FALSE, 0, cl->input_bytes, to, 0, NULL, &slot->upload);
+    return result == CL_SUCCESS ? clFlush(cl->upload_queue) : result;
+}
+
+static cl_int run_passes(struct opencl_path *cl, struct opencl_slot *slot)
+{
+    struct opencl_build *build = cl->build;
+    const int passes = build->plan.count;
+    const struct image_shape rgba = {.width = cl->path.input.width, .height = cl->path.input.height};
+    struct opencl_layout between;
+    opencl_layout_make(&between, &rgba);
+    cl_event after = slot->acquire ? slot->acquire : slot->upload;
+    cl_mem from = slot->input;
+    for (int i = 0; i < passes; i++) {
+        const struct stage *stencil = build->plan.pass[i].stencil;
+        cl_mem to = build->between[i % 2];
+        if (i == passes - 1)
+            to = cl->output == OUTPUT_TEXTURE ? slot->shared.image : slot->output;
+        const cl_int result = opencl_launch(
+            &cl->device->info, cl->compute_queue, &build->pass[i], stencil ? stencil->arguments.radius : 0,
+            i == 0 ? &cl->input_layout : &between, from, to, after, &slot->first[i], &slot->last[i]);
+        if (result != CL_SUCCESS)
+            return result;
+        after = slot->last[i];
+        from = to;
+    }
+    return CL_SUCCESS;
+}
+
+// Brings the output to where its user finds it; slot->download is the event of the whole frame.
+static cl_int deliver(struct opencl_path *cl, struct opencl_slot *slot)
+{
+    const cl_event after = slot->last[cl->build->plan.count - 1];
+    cl_int result = clFlush(cl->compute_queue);
+    if (result != CL_SUCCESS)
+        return result;
+    switch (cl->output) {
+    case OUTPUT_TEXTURE:
+        return shared_texture_release(&slot->shared, cl->compute_queue, after, &slot->download);
+    case OUTPUT_MAPPED:
+        slot->mapped = clEnqueueMapBuffer(cl->download_queue, slot->output, CL_FALSE, CL_MAP_READ, 0, cl->output_bytes,
+                                          1, &after, &slot->download, &result);
+        break;
+    case OUTPUT_READ:
+        result = clEnqueueReadBuffer(cl->download_queue, slot->output, CL_FALSE, 0, cl->output_bytes, slot->pinned_at,
+                                     1, &after, &slot->download);
+        break;
+    }
+    return result == CL_SUCCESS ? clFlush(cl->download_queue) : result;
+}
+
+// Takes the output back from its last user.
+static cl_int reclaim(struct opencl_path *cl, struct opencl_slot *slot)
+{
+    cl_int result = CL_SUCCESS;
+    if (slot->mapped)
+        result = clEnqueueUnmapMemObject(cl->compute_queue, slot->output, slot->mapped, 0, NULL, NULL);
+    slot->mapped = NULL;
+    return result;
+}
+
+static cl_int enqueue(struct opencl_path *cl, struct opencl_slot *slot, const struct image *frame)
+{
+    cl_int result = reclaim(cl, slot);
+    if (result == CL_SUCCESS)
+        result = upload(cl, slot, frame);
+    if (result == CL_SUCCESS && cl->output == OUTPUT_TEXTURE)
+        result = shared_texture_acquire(&slot->shared, cl->compute_queue, slot->upload, &slot->acquire);
+    if (result == CL_SUCCESS)
+        result = run_passes(cl, slot);
+    return result == CL_SUCCESS ? deliver(cl, slot) : result;
+}
+
+static bool opencl_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+{
+    struct opencl_path *cl = (struct opencl_path *)path;
+    struct opencl_slot *slot = &cl->slot[cl->write_slot];
+    if (cl->output == OUTPUT_TEXTURE && !slot->shared.image &&
+        !shared_texture_open(&slot->shared, cl->device, path->input.width, path->input.height)) {
+        *lost = true; // this path can go no further; another one can
+        return false;
+    }
+    slot->tag = tag;
+    const cl_int result = enqueue(cl, slot, frame);
+    if (!compute_ok(result, "run a frame on the device")) {
+        *lost = compute_device_lost(result);
+        clFinish(cl->compute_queue);
+        release_events(slot);
+        return false;
+    }
+    cl->write_slot = (cl->write_slot + 1) % cl->slots;
+    return true;
+}
+
+static bool opencl_collect(struct path *path, struct path_result *result, bool *lost)
+{
+    struct opencl_path *cl = (struct opencl_path *)path;
+    struct opencl_slot *slot = &cl->slot[cl->read_slot];
+    if (cl->output == OUTPUT_TEXTURE && cl->lent_slot >= 0)
+        shared_texture_lent(&cl->slot[cl->lent_slot].shared);
+    cl->lent_slot = cl->read_slot;
+    cl->read_slot = (cl->read_slot + 1) % cl->slots;
+    const cl_int waited = clWaitForEvents(1, &slot->download);
+    result->tag = slot->tag;
+    if (waited == CL_SUCCESS)
+        opencl_slot_times(cl, slot, result);
+    release_events(slot);
+    if (!compute_ok(waited, "finish a frame on the device")) {
+        *lost = true;
+        return false;
+    }
+    if (cl->output == OUTPUT_TEXTURE) {
+        result->texture = slot->shared.texture;
+        return true;
+    }
+    result->image.shape = (struct image_shape){.format = PIXFMT_RGBA, .width = result->width, .height = result->height};
+    result->image.plane[0] = cl->output == OUTPUT_MAPPED ? slot->mapped : slot->pinned_at;
+    result->image.stride[0] = 4 * (size_t)cl->input_layout.to_stride;
+    return true;
+}
+
+static bool opencl_read(struct path *path, const struct path_result *result, struct image *rgba)
+{
+    const struct opencl_path *cl = (struct opencl_path *)path;
+    if (!result->texture)
+        return path_read_image(path, result, rgba);
+    return cl->lent_slot >= 0 && shared_texture_read(&cl->slot[cl->lent_slot].shared, rgba);
+}
+
+static bool opencl_prepare(struct path *path, const struct chain *chain, char **error)
+{
+    struct opencl_path *cl = (struct opencl_path *)path;
+    struct opencl_build *build =
+        opencl_build_make(cl->device, &path->input, chain, cl->output == OUTPUT_TEXTURE, error);
+    if (!build)
+        return false;
+    pthread_mutex_lock(&cl->lock);
+    struct opencl_build *old = cl->pending;
+    cl->pending = build;
+    pthread_mutex_unlock(&cl->lock);
+    opencl_build_free(old);
+    return true;
+}
+
+static void opencl_swap(struct path *path)
+{
+    struct opencl_path *cl = (struct opencl_path *)path;
+    pthread_mutex_lock(&cl->lock);
+    struct opencl_build *build = cl->pending;
+    cl->pending = NULL;
+    pthread_mutex_unlock(&cl->lock);
+    if (!build)
+        return;
+    opencl_build_free(cl->build);
+    cl->build = build;
+}
+
+static void opencl_close(struct path *path)
+{
+    struct opencl_path *cl = (struct opencl_path *)path;
+    if (cl->compute_queue)
+        clFinish(cl->compute_queue);
+    for (int i = 0; i < cl->slots; i++)
+        slot_close(cl, &cl->slot[i]);
+    opencl_build_free(cl->build);
+    opencl_build_free(cl->pending);
+    const cl_command_queue queues[] = {cl->upload_queue, cl->compute_queue, cl->download_queue};
+    for (int i = 0; i < 3; i++) {
+        if (queues[i]) {
+            clFinish(queues[i]);
+            clReleaseCommandQueue(queues[i]);
+        }
+    }
+    pthread_mutex_destroy(&cl->lock);
+    free(cl);
+}
+
+static const struct backend opencl_backend = {
+    .prepare = opencl_prepare,
+    .swap = opencl_swap,
+    .submit = opencl_submit,
+    .collect = opencl_collect,
+    .read = opencl_read,
+    .close = opencl_close,
+};
+
+static const char *const rungs[] = {
+    [OUTPUT_TEXTURE] = "gl-shared",
+    [OUTPUT_MAPPED] = "mapped",
+    [OUTPUT_READ] = "opencl",
+};
+
+struct path *opencl_open(const struct path_setup *setup, enum output output, char **error)
+{
+    struct opencl_path *cl = calloc(1, sizeof(*cl));
+    if (!cl) {
+        path_fail(error, "there is not enough memory");
+        return NULL;
+    }
+    cl->path = (struct path){
+        .backend = &opencl_backend,
+        .kind = setup->kind,
+        .rung = rungs[output],
+        .input = setup->input,
+        .depth = setup->depth,
+    };
+    cl->device = setup->device;
+    cl->output = output;
+    cl->lent_slot = -1;
+    pthread_mutex_init(&cl->lock, NULL);
+    const struct image_shape rgba = {.width = setup->input.width, .height = setup->input.height};
+    struct opencl_layout layout;
+    cl->output_bytes = opencl_layout_make(&layout, &rgba);
+    cl->input_bytes = opencl_layout_make(&cl->input_layout, &setup->input);
+    bool ok = make_queues(cl);
+    for (int i = 0; ok && i <= setup->depth; i++) {
+        cl->slots++;
+        ok = slot_open(cl, &cl->slot[i]);
+    }
+    if (!ok)
+        path_fail(error, "the device has no room for pictures of this size");
+    if (!ok || !opencl_prepare(&cl->path, setup->chain, error)) {
+        opencl_close(&cl->path);
+        return NULL;
+    }
+    opencl_swap(&cl->path);
+    return &cl->path;
+}

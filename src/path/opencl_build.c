@@ -1,0 +1,137 @@
+// opencl_build.c: a chain compiled for a device
+#include "compute/program.h"
+#include "path/opencl_path.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROW_ALIGNMENT = 16 };
+
+static const char *const kernel_names[KERNELS] = {"pass_interior", "pass_edges", "pass_all"};
+
+static size_t aligned_stride(enum pixfmt format, int plane, int width)
+{
+    return (pixfmt_row_bytes(format, plane, width) + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+}
+
+size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape *shape)
+{
+    *layout = (struct opencl_layout){.width = shape->width, .height = shape->height};
+    size_t bytes = 0;
+    for (int i = 0; i < pixfmt_info(shape->format)->planes; i++) {
+        const size_t stride = aligned_stride(shape->format, i, shape->width);
+        layout->stride[i] = (cl_int)stride;
+        layout->offset[i] = (cl_int)bytes;
+        bytes += stride * (size_t)pixfmt_rows(shape->format, i, shape->height);
+    }
+    layout->to_stride = (cl_int)(aligned_stride(PIXFMT_RGBA, 0, shape->width) / 4);
+    return bytes;
+}
+
+static bool make_kernels(struct device *device, struct opencl_pass *pass, int radius, char **error)
+{
+    const bool exact = (device->info.type & CL_DEVICE_TYPE_CPU) != 0;
+    for (int i = 0; i < KERNELS; i++) {
+        const bool wanted = exact ? i == KERNEL_INTERIOR || (i == KERNEL_EDGES && radius > 0) : i == KERNEL_ALL;
+        if (!wanted)
+            continue;
+        cl_int result;
+        pass->kernel[i] = clCreateKernel(pass->program, kernel_names[i], &result);
+        if (!pass->kernel[i]) {
+            char text[160];
+            snprintf(text, sizeof(text), "cannot create kernel %s: %s (%d)", kernel_names[i],
+                     compute_result_name(result), (int)result);
+            path_fail(error, text);
+            return false;
+        }
+    }
+    return true;
+}
+
+static cl_mem make_buffer(struct device *device, size_t bytes, const void *data, char **error)
+{
+    cl_int result;
+    cl_mem buffer = clCreateBuffer(device->context, data ? CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR : CL_MEM_READ_WRITE,
+                                   bytes, (void *)data, &result);
+    if (!buffer) {
+        char text[160];
+        snprintf(text, sizeof(text), "cannot get %zu bytes of device memory: %s (%d)", bytes,
+                 compute_result_name(result), (int)result);
+        path_fail(error, text);
+    }
+    return buffer;
+}
+
+static bool make_pass(struct device *device, const struct pass *pass, const struct image_shape *from, bool to_image,
+                      struct opencl_pass *built, char **error)
+{
+    const int radius = pass->stencil ? pass->stencil->arguments.radius : 0;
+    snprintf(built->name, sizeof(built->name), "pass %s", pass->name);
+    char *text = pass_text(pass, from->format, to_image, device->kernel_dir, error);
+    if (!text)
+        return false;
+    char *why;
+    built->program = program_build(device, text, "-cl-std=CL1.2", &why);
+    free(text);
+    if (!built->program) {
+        path_fail(error, why ? why : "the kernels do not compile");
+        free(why);
+        return false;
+    }
+    int32_t arguments[PASS_ARGUMENTS] = {0};
+    const int count = pass_arguments(pass, from, arguments);
+    built->arguments = make_buffer(device, sizeof(*arguments) * (size_t)(count > 0 ? count : 1), arguments, error);
+    return built->arguments && make_kernels(device, built, radius, error);
+}
+
+struct opencl_build *opencl_build_make(struct device *device, const struct image_shape *input,
+                                       const struct chain *chain, bool to_image, char **error)
+{
+    struct opencl_build *build = calloc(1, sizeof(*build));
+    if (!build) {
+        path_fail(error, "there is not enough memory");
+        return NULL;
+    }
+    plan_make(&build->plan, chain);
+    const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = input->width, .height = input->height};
+    const int passes = build->plan.count;
+    bool ok = true;
+    for (int i = 0; ok && i < passes; i++)
+        ok = make_pass(device, &build->plan.pass[i], i == 0 ? input : &rgba, to_image && i == passes - 1,
+                       &build->pass[i], error);
+    struct opencl_layout layout;
+    const size_t bytes = opencl_layout_make(&layout, &rgba);
+    for (int i = 0; ok && i < passes - 1 && i < 2; i++)
+        ok = (build->between[i] = make_buffer(device, bytes, NULL, error)) != NULL;
+    if (!ok) {
+        opencl_build_free(build);
+        return NULL;
+    }
+    return build;
+}
+
+static void release_buffer(cl_mem buffer)
+{
+    if (buffer)
+        clReleaseMemObject(buffer);
+}
+
+void opencl_build_free(struct opencl_build *build)
+{
+    if (!build)
+        return;
+    for (int i = 0; i < build->plan.count; i++) {
+        struct opencl_pass *pass = &build->pass[i];
+        for (int k = 0; k < KERNELS; k++) {
+            if (pass->kernel[k])
+                clReleaseKernel(pass->kernel[k]);
+        }
+        if (pass->program)
+            clReleaseProgram(pass->program);
+        release_buffer(pass->arguments);
+    }
+    release_buffer(build->between[0]);
+    release_buffer(build->between[1]);
+    free(build);
+}

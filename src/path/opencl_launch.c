@@ -1,0 +1,134 @@
+// opencl_launch.c: the NDRanges of a pass
+#include "path/opencl_path.h"
+
+enum {
+    // A work-group of a GPU: a row of 32 pixels fills a warp's memory transaction, 8 rows share a stencil's neighbours.
+    GROUP_WIDTH = 32,
+    GROUP_HEIGHT = 8,
+    EDGE_GROUP = 64,
+    // CPU devices run a work-group as one loop: the longer the better, but a width with no large divisor is better cut
+    // into whole groups of this size and a rest than into tiny groups.
+    ROW_GROUP = 256,
+    ROW_GROUP_MIN = 64,
+};
+
+struct range {
+    cl_kernel kernel;
+    cl_uint dimensions;
+    size_t offset[2], size[2], local[2];
+};
+
+enum { RANGES_MAX = 3 };
+
+// The largest divisor of `width` that is no larger than `most`.
+static size_t row_group(size_t width, size_t most)
+{
+    for (size_t group = width < most ? width : most; group > 1; group--) {
+        if (width % group == 0)
+            return group;
+    }
+    return 1;
+}
+
+static struct range rows(cl_kernel kernel, size_t x, size_t y, size_t width, size_t height, size_t group)
+{
+    return (struct range){kernel, 2, {x, y}, {width, height}, {group, 1}};
+}
+
+// Interior by exact ranges, edges by one more launch.
+static int exact_ranges(const struct opencl_pass *pass, size_t radius, size_t width, size_t height, size_t most,
+                        struct range *ranges)
+{
+    int count = 0;
+    if (width > 2 * radius && height > 2 * radius) {
+        const size_t inner = width - 2 * radius, inner_height = height - 2 * radius;
+        const cl_kernel kernel = pass->kernel[KERNEL_INTERIOR];
+        const size_t group = row_group(inner, most);
+        if (group >= ROW_GROUP_MIN || inner < ROW_GROUP || most < ROW_GROUP) {
+            ranges[count++] = rows(kernel, radius, radius, inner, inner_height, group);
+        } else {
+            const size_t whole = inner / ROW_GROUP * ROW_GROUP, rest = inner - whole;
+            ranges[count++] = rows(kernel, radius, radius, whole, inner_height, ROW_GROUP);
+            if (rest > 0)
+                ranges[count++] = rows(kernel, radius + whole, radius, rest, inner_height, rest);
+        }
+    }
+    if (radius > 0) {
+        const size_t edge_rows = 2 * radius < height ? 2 * radius : height;
+        const size_t sides = 2 * radius < width ? 2 * radius : width;
+        const size_t pixels = edge_rows * width + (height - edge_rows) * sides;
+        const size_t group = most < EDGE_GROUP ? most : EDGE_GROUP;
+        ranges[count++] =
+            (struct range){pass->kernel[KERNEL_EDGES], 1, {0}, {(pixels + group - 1) / group * group}, {group}};
+    }
+    return count;
+}
+
+static int whole_range(const struct opencl_pass *pass, size_t width, size_t height, size_t most, struct range *ranges)
+{
+    const size_t across = most < GROUP_WIDTH ? most : GROUP_WIDTH;
+    const size_t down = most / across < GROUP_HEIGHT ? most / across : GROUP_HEIGHT;
+    ranges[0] = (struct range){pass->kernel[KERNEL_ALL],
+                               2,
+                               {0},
+                               {(width + across - 1) / across * across, (height + down - 1) / down * down},
+                               {across, down}};
+    return 1;
+}
+
+// The largest work-group the device and the kernel allow.
+static size_t group_limit(const struct device_info *info, const struct opencl_pass *pass)
+{
+    size_t most = info->max_work_group > 0 ? info->max_work_group : 1;
+    for (int i = 0; i < KERNELS; i++) {
+        size_t own;
+        if (pass->kernel[i] &&
+            clGetKernelWorkGroupInfo(pass->kernel[i], info->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(own), &own, NULL) ==
+                CL_SUCCESS &&
+            own > 0 && own < most)
+            most = own;
+    }
+    return most;
+}
+
+static cl_int set_arguments(cl_kernel kernel, const struct opencl_pass *pass, const struct opencl_layout *layout,
+                            cl_mem from, cl_mem to)
+{
+    cl_int result = clSetKernelArg(kernel, 0, sizeof(from), &from);
+    if (result == CL_SUCCESS)
+        result = clSetKernelArg(kernel, 1, sizeof(*layout), layout);
+    if (result == CL_SUCCESS)
+        result = clSetKernelArg(kernel, 2, sizeof(pass->arguments), &pass->arguments);
+    return result == CL_SUCCESS ? clSetKernelArg(kernel, 3, sizeof(to), &to) : result;
+}
+
+cl_int opencl_launch(const struct device_info *info, cl_command_queue queue, const struct opencl_pass *pass, int radius,
+                     const struct opencl_layout *layout, cl_mem from, cl_mem to, cl_event after, cl_event *first,
+                     cl_event *last)
+{
+    struct range ranges[RANGES_MAX];
+    const size_t width = (size_t)layout->width, height = (size_t)layout->height;
+    const size_t most = group_limit(info, pass);
+    const int count = pass->kernel[KERNEL_ALL] ? whole_range(pass, width, height, most, ranges)
+                                               : exact_ranges(pass, (size_t)radius, width, height, most, ranges);
+    *first = *last = NULL;
+    for (int i = 0; i < count; i++) {
+        const struct range *r = &ranges[i];
+        cl_event event = NULL;
+        cl_int result = set_arguments(r->kernel, pass, layout, from, to);
+        if (result == CL_SUCCESS)
+            result = clEnqueueNDRangeKernel(queue, r->kernel, r->dimensions, r->offset, r->size, r->local,
+                                            after ? 1 : 0, after ? &after : NULL, &event);
+        if (result != CL_SUCCESS)
+            return result;
+        if (i == 0) {
+            *first = event;
+            *last = event;
+            clRetainEvent(event);
+        } else {
+            clReleaseEvent(*last);
+            *last = event;
+        }
+    }
+    return CL_SUCCESS;
+}

@@ -1,0 +1,93 @@
+// opencl_path.h: the parts of an OpenCL path, shared by the files that make one up
+#pragma once
+
+#include "path/backend.h"
+#include "path/pass_text.h"
+
+#include <pthread.h>
+
+enum { KERNEL_INTERIOR, KERNEL_EDGES, KERNEL_ALL, KERNELS };
+
+// struct layout of kernels/pass.cl.
+struct opencl_layout {
+    cl_int width, height;
+    cl_int stride[PIXFMT_PLANES];
+    cl_int offset[PIXFMT_PLANES];
+    cl_int to_stride; // of the output, in pixels
+};
+
+struct opencl_pass {
+    cl_program program;
+    cl_kernel kernel[KERNELS]; // those the device's way of launching needs
+    cl_mem arguments;
+    char name[140]; // of its stage time
+};
+
+// What a chain compiles to.
+struct opencl_build {
+    struct plan plan;
+    struct opencl_pass pass[CHAIN_MAX];
+    cl_mem between[2]; // pictures between passes; NULL with a single pass
+};
+
+struct opencl_build *opencl_build_make(struct device *device, const struct image_shape *input,
+                                       const struct chain *chain, bool to_image, char **error);
+void opencl_build_free(struct opencl_build *build); // takes NULL
+
+// Where a picture's planes lie in a device buffer: rows 16-byte aligned, so that wide loads are possible. The output's
+// stride is that of an RGBA picture of the same size laid out so. Returns bytes.
+size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape *shape);
+
+// Enqueues a pass. *first and *last are the events of its first and last launch, the caller's to release (*first ==
+// *last and retained once where there is one launch).
+cl_int opencl_launch(const struct device_info *info, cl_command_queue queue, const struct opencl_pass *pass, int radius,
+                     const struct opencl_layout *layout, cl_mem from, cl_mem to, cl_event after, cl_event *first,
+                     cl_event *last);
+
+// A GL texture that a kernel writes: path/zerocopy.c. GL thread only.
+struct shared_texture {
+    unsigned texture;
+    cl_mem image;
+    void *fence; // GLsync behind GL's last use; NULL when there was none
+};
+
+bool shared_texture_open(struct shared_texture *shared, struct device *device, int width, int height);
+void shared_texture_close(struct shared_texture *shared);
+// Marks the end of GL's use so far; acquire waits for that mark.
+void shared_texture_lent(struct shared_texture *shared);
+cl_int shared_texture_acquire(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event);
+cl_int shared_texture_release(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event);
+bool shared_texture_read(const struct shared_texture *shared, struct image *rgba);
+
+// One frame in flight, or lent.
+struct opencl_slot {
+    cl_mem staging;      // pinned memory that uploads come from; NULL where input is host memory itself
+    uint8_t *staging_at; // mapped for good
+    cl_mem input;
+    cl_mem output;      // buffer; NULL with a texture
+    cl_mem pinned;      // OUTPUT_READ: memory that downloads go to ...
+    uint8_t *pinned_at; // ... mapped for good
+    uint8_t *mapped;    // OUTPUT_MAPPED: the output while it is in the host's hands
+    struct shared_texture shared;
+    uint64_t tag;
+    int64_t copy_start_ns, copy_end_ns; // host copy into staging or input
+    int64_t enqueued_ns;                // host time when the first event was queued
+    cl_event upload, acquire, first[CHAIN_MAX], last[CHAIN_MAX], download;
+};
+
+struct opencl_path {
+    struct path path;
+    struct device *device;
+    enum output output;
+    cl_command_queue upload_queue, compute_queue, download_queue; // one and the same where memory is shared
+    struct opencl_layout input_layout;
+    size_t input_bytes, output_bytes;
+    struct opencl_slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
+    int slots, write_slot, read_slot, lent_slot; // lent_slot -1: none
+    struct opencl_build *build;
+    pthread_mutex_t lock; // over `pending`, which prepare sets from any thread
+    struct opencl_build *pending;
+};
+
+// The stage times of a finished slot, device stamps moved to the host clock.
+void opencl_slot_times(const struct opencl_path *path, const struct opencl_slot *slot, struct path_result *result);

@@ -1,0 +1,43 @@
+// opencl_times.c: a slot's events as stage times
+#include "path/opencl_path.h"
+
+static cl_ulong stamp(cl_event event, cl_profiling_info what)
+{
+    cl_ulong value = 0;
+    return clGetEventProfilingInfo(event, what, sizeof(value), &value, NULL) == CL_SUCCESS ? value : 0;
+}
+
+// A stage from the start of one event to the end of another, unless the driver gave no stamps.
+static void add_device_stage(struct path_result *result, const char *name, cl_event first, cl_event last,
+                             int64_t device_to_host_ns)
+{
+    const cl_ulong start = first ? stamp(first, CL_PROFILING_COMMAND_START) : 0;
+    const cl_ulong end = last ? stamp(last, CL_PROFILING_COMMAND_END) : 0;
+    if (start == 0 || end < start)
+        return;
+    struct stage_time *stage = path_add_stage(result, name, STAGE_DEVICE);
+    stage->start_ns = (int64_t)start + device_to_host_ns;
+    stage->end_ns = (int64_t)end + device_to_host_ns;
+}
+
+void opencl_slot_times(const struct opencl_path *path, const struct opencl_slot *slot, struct path_result *result)
+{
+    const int passes = path->build->plan.count;
+    struct stage_time *copy = path_add_stage(result, "copy in", STAGE_HOST);
+    copy->start_ns = slot->copy_start_ns;
+    copy->end_ns = slot->copy_end_ns;
+    // The first event was queued at a time both clocks know.
+    const int64_t shift = slot->enqueued_ns - (int64_t)stamp(slot->upload, CL_PROFILING_COMMAND_QUEUED);
+    if (slot->staging)
+        add_device_stage(result, "upload", slot->upload, slot->upload, shift);
+    if (slot->acquire)
+        add_device_stage(result, "acquire", slot->acquire, slot->acquire, shift);
+    for (int i = 0; i < passes; i++)
+        add_device_stage(result, path->build->pass[i].name, slot->first[i], slot->last[i], shift);
+    static const char *const names[] = {
+        [OUTPUT_TEXTURE] = "release",
+        [OUTPUT_MAPPED] = "map",
+        [OUTPUT_READ] = "download",
+    };
+    add_device_stage(result, names[path->output], slot->download, slot->download, shift);
+}

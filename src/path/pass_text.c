@@ -1,0 +1,184 @@
+// pass_text.c: a pass as OpenCL text
+#include "path/pass_text.h"
+
+#include "base/resource.h"
+#include "path/backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILES_MAX = 32, YUV_ARGUMENTS = 6 };
+
+// Text under construction, with the files already in it.
+struct composer {
+    FILE *out;
+    const char *kernel_dir;
+    char file[FILES_MAX][64];
+    int files;
+    bool failed;
+};
+
+static bool seen(struct composer *c, const char *file)
+{
+    for (int i = 0; i < c->files; i++) {
+        if (strcmp(c->file[i], file) == 0)
+            return true;
+    }
+    return false;
+}
+
+// The name in a line `#include "name"`; false for any other line.
+static bool included_name(const char *line, char name[64])
+{
+    return sscanf(line, " # include \"%63[^\"]\"", name) == 1;
+}
+
+// Appends a file, each file it includes ahead of it, each once; #line keeps the compiler's messages right.
+static void add_file(struct composer *c, const char *file)
+{
+    if (seen(c, file))
+        return;
+    if (c->files == FILES_MAX || strlen(file) >= sizeof(c->file[0])) {
+        c->failed = true;
+        return;
+    }
+    strcpy(c->file[c->files++], file);
+    char *text = resource_kernel(file, c->kernel_dir);
+    if (!text) {
+        c->failed = true;
+        return;
+    }
+    fprintf(c->out, "#line 1 \"%s\"\n", file);
+    int number = 1;
+    for (char *line = text; *line; number++) {
+        const size_t length = strcspn(line, "\n");
+        const bool ended = line[length] == '\n';
+        line[length] = '\0';
+        char name[64];
+        if (included_name(line, name)) {
+            add_file(c, name);
+            fprintf(c->out, "#line %d \"%s\"\n", number + 1, file);
+        } else {
+            fprintf(c->out, "%s\n", line);
+        }
+        line += length + (ended ? 1 : 0);
+    }
+    free(text);
+}
+
+// "filter_blur" for "blur.cl".
+static void function_name(const struct stage *stage, char name[64])
+{
+    const char *file = stage->filter->kernel;
+    snprintf(name, 64, "filter_%.*s", (int)strcspn(file, "."), file);
+}
+
+// Point filters one around the other; `offset` is where the first one's arguments begin.
+static int add_points(FILE *out, const char *macro, const struct stage *const *stages, int count, int offset)
+{
+    fprintf(out, "#define %s(p, args) ", macro);
+    int end = offset;
+    for (int i = 0; i < count; i++)
+        end += stages[i]->arguments.count;
+    int at = end;
+    for (int i = count - 1; i >= 0; i--) {
+        char name[64];
+        function_name(stages[i], name);
+        fprintf(out, "%s(", name);
+    }
+    fprintf(out, "(p)");
+    at = offset;
+    for (int i = 0; i < count; i++) {
+        fprintf(out, ", (args) + %d)", at);
+        at += stages[i]->arguments.count;
+    }
+    fprintf(out, "\n");
+    return end;
+}
+
+// The loader's defines: "U_BYTE=0 V_BYTE=1" as lines.
+static void add_defines(FILE *out, const char *defines)
+{
+    while (defines && *defines) {
+        const size_t name = strcspn(defines, "="), length = strcspn(defines, " ");
+        fprintf(out, "#define %.*s %.*s\n", (int)name, defines, (int)(length - name - 1), defines + name + 1);
+        defines += length + strspn(defines + length, " ");
+    }
+}
+
+static void add_macros(FILE *out, const struct pass *pass, enum pixfmt format, bool to_image)
+{
+    if (to_image)
+        fprintf(out, "#define PASS_TO_IMAGE\n");
+    add_defines(out, pixfmt_info(format)->defines);
+    int offset = pixfmt_info(format)->yuv ? YUV_ARGUMENTS : 0;
+    offset = add_points(out, "PASS_BEFORE", pass->before, pass->before_count, offset);
+    int radius = 0;
+    if (pass->stencil) {
+        char name[64];
+        function_name(pass->stencil, name);
+        radius = pass->stencil->arguments.radius;
+        fprintf(out, "#define PASS_STENCIL(view, args) %s(view, %d, (args) + %d)\n", name, radius, offset);
+        offset += pass->stencil->arguments.count;
+    } else {
+        fprintf(out, "#define PASS_STENCIL(view, args) tap(view, 0, 0)\n");
+    }
+    add_points(out, "PASS_AFTER", pass->after, pass->after_count, offset);
+    fprintf(out, "#define PASS_RADIUS %d\n", radius);
+    fprintf(out, "#define PASS_LOAD_X(x, width) %s\n", pass->load_mirror ? "((width) - 1 - (x))" : "(x)");
+    fprintf(out, "#define PASS_LOAD_Y(y, height) %s\n", pass->load_flip ? "((height) - 1 - (y))" : "(y)");
+    fprintf(out, "#define PASS_STORE_X(x, width) %s\n", pass->store_mirror ? "((width) - 1 - (x))" : "(x)");
+    fprintf(out, "#define PASS_STORE_Y(y, height) %s\n", pass->store_flip ? "((height) - 1 - (y))" : "(y)");
+}
+
+char *pass_text(const struct pass *pass, enum pixfmt format, bool to_image, const char *kernel_dir, char **error)
+{
+    char *text = NULL;
+    size_t bytes;
+    struct composer c = {.out = open_memstream(&text, &bytes), .kernel_dir = kernel_dir};
+    if (!c.out) {
+        path_fail(error, "there is not enough memory to compose a kernel");
+        return NULL;
+    }
+    fprintf(c.out, "#line 1 \"plan\"\n");
+    add_macros(c.out, pass, format, to_image);
+    add_file(&c, pixfmt_info(format)->loader);
+    for (int i = 0; i < pass->before_count; i++)
+        add_file(&c, pass->before[i]->filter->kernel);
+    if (pass->stencil)
+        add_file(&c, pass->stencil->filter->kernel);
+    for (int i = 0; i < pass->after_count; i++)
+        add_file(&c, pass->after[i]->filter->kernel);
+    add_file(&c, "pass.cl");
+    if (fclose(c.out) != 0 || c.failed) {
+        path_fail(error, "a kernel file cannot be read");
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static int add_stage(const struct stage *stage, int32_t *arguments, int count)
+{
+    memcpy(arguments + count, stage->arguments.value, (size_t)stage->arguments.count * sizeof(*arguments));
+    return count + stage->arguments.count;
+}
+
+int pass_arguments(const struct pass *pass, const struct image_shape *from, int32_t arguments[PASS_ARGUMENTS])
+{
+    int count = 0;
+    if (pixfmt_info(from->format)->yuv) {
+        const struct color_coefficients k = color_to_rgb(from->color);
+        const int32_t loader[YUV_ARGUMENTS] = {k.cy, k.bias, k.rv, k.gu, k.gv, k.bu};
+        memcpy(arguments, loader, sizeof(loader));
+        count = YUV_ARGUMENTS;
+    }
+    for (int i = 0; i < pass->before_count; i++)
+        count = add_stage(pass->before[i], arguments, count);
+    if (pass->stencil)
+        count = add_stage(pass->stencil, arguments, count);
+    for (int i = 0; i < pass->after_count; i++)
+        count = add_stage(pass->after[i], arguments, count);
+    return count;
+}

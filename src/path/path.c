@@ -1,0 +1,199 @@
+// path.c: paths opened by kind, and the ladder down from zerocopy
+#include "path/path.h"
+
+#include "base/log.h"
+#include "path/backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const kind_names[PATH_KINDS] = {"cpu", "opencl", "zerocopy"};
+
+const char *path_kind_name(enum path_kind kind)
+{
+    return kind_names[kind];
+}
+
+void path_fail(char **error, const char *text)
+{
+    if (error)
+        *error = strdup(text);
+    else
+        log_error("%s", text);
+}
+
+static void set_why(struct path *path, const char *text)
+{
+    snprintf(path->why, sizeof(path->why), "%s", text);
+}
+
+// The first rung that opens; what kept the ones above from it is its reason. A kernel that does not compile would fail
+// on every rung alike, so that its error is the last rung's.
+static struct path *open_zerocopy(const struct path_setup *setup, char **error)
+{
+    char why[PATH_WHY] = "no window";
+    if (setup->gl)
+        snprintf(why, sizeof(why), "%s", setup->device->sharing_why);
+    struct path *path = NULL;
+    if (setup->gl && setup->device->shares_gl) {
+        path = opencl_open(setup, OUTPUT_TEXTURE, error);
+        if (path) {
+            set_why(path, why);
+            return path;
+        }
+        snprintf(why, sizeof(why), "its textures failed");
+        if (error) {
+            free(*error);
+            *error = NULL;
+        }
+    }
+    path = setup->device->info.host_unified ? opencl_open(setup, OUTPUT_MAPPED, error) : NULL;
+    if (!path)
+        path = opencl_open(setup, OUTPUT_READ, error);
+    if (path)
+        snprintf(path->why, sizeof(path->why), "no GL sharing: %.180s", why);
+    return path;
+}
+
+static bool setup_ok(const struct path_setup *setup, char **error)
+{
+    const char *why;
+    if (!pixfmt_size_ok(setup->input.format, setup->input.width, setup->input.height, &why)) {
+        path_fail(error, why);
+        return false;
+    }
+    if (setup->kind != PATH_CPU && !setup->device) {
+        path_fail(error, "there is no OpenCL device");
+        return false;
+    }
+    return true;
+}
+
+struct path *path_open(const struct path_setup *setup, char **error)
+{
+    if (error)
+        *error = NULL;
+    if (!setup_ok(setup, error))
+        return NULL;
+    struct path_setup checked = *setup;
+    checked.depth = setup->depth < 1 ? 1 : setup->depth > PATH_DEPTH_MAX ? PATH_DEPTH_MAX : setup->depth;
+    struct path *path = NULL;
+    switch (setup->kind) {
+    case PATH_OPENCL:
+        path = opencl_open(&checked, OUTPUT_READ, error);
+        break;
+    case PATH_ZEROCOPY:
+        path = open_zerocopy(&checked, error);
+        break;
+    default:
+        path = cpu_open(&checked, error);
+        break;
+    }
+    if (path && !path->why[0])
+        set_why(path, "as asked");
+    return path;
+}
+
+void path_close(struct path *path)
+{
+    if (!path)
+        return;
+    struct path_result result;
+    bool lost = false;
+    while (path->in_flight > 0 && path_collect(path, &result, &lost))
+        ;
+    path->backend->close(path);
+}
+
+enum path_kind path_kind(const struct path *path)
+{
+    return path->kind;
+}
+
+const char *path_rung(const struct path *path)
+{
+    return path->rung;
+}
+
+const char *path_why(const struct path *path)
+{
+    return path->why;
+}
+
+int path_depth(const struct path *path)
+{
+    return path->depth;
+}
+
+int path_in_flight(const struct path *path)
+{
+    return path->in_flight;
+}
+
+bool path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+{
+    *lost = false;
+    if (path->in_flight == path->depth) {
+        log_error("a frame was submitted with %d in flight already", path->in_flight);
+        return false;
+    }
+    if (!image_shape_equal(&frame->shape, &path->input)) {
+        log_error("a frame of another shape was submitted: %s %dx%d instead of %s %dx%d",
+                  pixfmt_info(frame->shape.format)->name, frame->shape.width, frame->shape.height,
+                  pixfmt_info(path->input.format)->name, path->input.width, path->input.height);
+        return false;
+    }
+    if (!path->backend->submit(path, frame, tag, lost))
+        return false;
+    path->next_submit = (path->next_submit + 1) % path->depth;
+    path->in_flight++;
+    return true;
+}
+
+bool path_collect(struct path *path, struct path_result *result, bool *lost)
+{
+    *lost = false;
+    if (path->in_flight == 0) {
+        log_error("a frame was collected with none in flight");
+        return false;
+    }
+    *result = (struct path_result){.width = path->input.width, .height = path->input.height};
+    const bool ok = path->backend->collect(path, result, lost);
+    path->next_collect = (path->next_collect + 1) % path->depth;
+    path->in_flight--;
+    return ok;
+}
+
+bool path_read(struct path *path, const struct path_result *result, struct image *rgba)
+{
+    return path->backend->read(path, result, rgba);
+}
+
+bool path_prepare(struct path *path, const struct chain *chain, char **error)
+{
+    if (error)
+        *error = NULL;
+    return path->backend->prepare(path, chain, error);
+}
+
+void path_swap(struct path *path)
+{
+    path->backend->swap(path);
+}
+
+bool path_read_image(struct path *path, const struct path_result *result, struct image *rgba)
+{
+    image_copy(rgba, &result->image);
+    return true;
+}
+
+struct stage_time *path_add_stage(struct path_result *result, const char *name, enum stage_clock clock)
+{
+    if (result->stages == PATH_STAGES)
+        result->stages--; // the last one is overwritten; a plan has fewer
+    struct stage_time *stage = &result->stage[result->stages++];
+    snprintf(stage->name, sizeof(stage->name), "%s", name);
+    stage->clock = clock;
+    return stage;
+}
