@@ -1,0 +1,277 @@
+// keys.c: the table of hotkeys, what a key does, and how the user changes it
+#include "screen/keys.h"
+
+#include "screen/window.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct key_row default_rows[] = {
+    {ACTION_FILTER, "filter", {'0', '9'}, false, "pick a filter; 0 for none"},
+    {ACTION_STAGE_PREVIOUS, "previous", {'['}, true, "choose the parameter before"},
+    {ACTION_STAGE_NEXT, "next", {']'}, true, "choose the next parameter"},
+    {ACTION_VALUE_UP, "up", {'+'}, true, "more of the chosen parameter"},
+    {ACTION_VALUE_DOWN, "down", {'-'}, true, "less of the chosen parameter"},
+    {ACTION_PATH, "path", {'p'}, false, "next path: cpu, opencl, zerocopy"},
+    {ACTION_DEVICE, "device", {'d'}, false, "next device"},
+    {ACTION_SPLIT, "split", {WINDOW_KEY_TAB}, false, "compare: original | filtered, path | path, off"},
+    {ACTION_FREEZE, "freeze", {' '}, false, "freeze the picture"},
+    {ACTION_MIRROR, "mirror", {'m'}, false, "mirror the picture"},
+    {ACTION_FULLSCREEN, "fullscreen", {'f'}, false, "full screen"},
+    {ACTION_VSYNC, "vsync", {'v'}, false, "wait for the monitor, or don't"},
+    {ACTION_OVERLAY, "overlay", {'o'}, false, "overlay: small, full, large, off"},
+    {ACTION_SCREENSHOT, "screenshot", {'s'}, false, "save a screenshot"},
+    {ACTION_RECORD, "record", {'r'}, false, "start or stop recording"},
+    {ACTION_HELP, "help", {'h', WINDOW_KEY_F1, '?'}, false, "this list"},
+    {ACTION_QUIT, "quit", {'q', WINDOW_KEY_ESCAPE}, false, "quit"},
+};
+
+enum { DEFAULT_ROWS = sizeof(default_rows) / sizeof(*default_rows) };
+_Static_assert(sizeof(default_rows) <= sizeof(((struct keys *)0)->row), "struct keys is too small for the table");
+
+static const struct {
+    uint32_t key;
+    const char *name;
+} key_names[] = {
+    {WINDOW_KEY_ESCAPE, "Esc"}, {WINDOW_KEY_ESCAPE, "Escape"}, {WINDOW_KEY_TAB, "Tab"}, {' ', "Space"},
+    {WINDOW_KEY_LEFT, "Left"},  {WINDOW_KEY_RIGHT, "Right"},   {WINDOW_KEY_UP, "Up"},   {WINDOW_KEY_DOWN, "Down"},
+};
+
+enum { KEY_NAMES = sizeof(key_names) / sizeof(*key_names) };
+
+void keys_default(struct keys *keys)
+{
+    *keys = (struct keys){.count = DEFAULT_ROWS};
+    memcpy(keys->row, default_rows, sizeof(default_rows));
+}
+
+static bool is_function_key(uint32_t key)
+{
+    return key >= WINDOW_KEY_F1 && key <= WINDOW_KEY_F12;
+}
+
+static bool row_has(const struct key_row *row, uint32_t key)
+{
+    if (row->action == ACTION_FILTER)
+        return key >= row->key[0] && key <= row->key[1];
+    for (int i = 0; i < KEY_CHOICES; i++) {
+        if (row->key[i] && row->key[i] == key)
+            return true;
+    }
+    return false;
+}
+
+static const struct key_row *find_row(const struct keys *keys, uint32_t key)
+{
+    for (int i = 0; i < keys->count; i++) {
+        if (row_has(&keys->row[i], key))
+            return &keys->row[i];
+    }
+    return NULL;
+}
+
+// The key meant by one that no row has: the other character on the same key cap.
+static uint32_t key_meant(uint32_t key)
+{
+    if (key == '=')
+        return '+';
+    if (key == '_')
+        return '-';
+    if (key >= 'A' && key <= 'Z')
+        return key - 'A' + 'a';
+    return key;
+}
+
+enum action keys_find(const struct keys *keys, uint32_t key, bool repeat)
+{
+    const struct key_row *row = find_row(keys, key);
+    if (!row)
+        row = find_row(keys, key_meant(key));
+    return !row || (repeat && !row->repeats) ? ACTION_NONE : row->action;
+}
+
+// One UTF-8 character that is the whole of the text; 0 when it is none or more than that.
+static uint32_t single_character(const char *text, size_t length)
+{
+    static const struct {
+        uint8_t mask, lead;
+    } forms[] = {{0x80, 0x00}, {0xe0, 0xc0}, {0xf0, 0xe0}, {0xf8, 0xf0}};
+    if (length < 1 || length > 4)
+        return 0;
+    const uint8_t *bytes = (const uint8_t *)text;
+    if ((bytes[0] & forms[length - 1].mask) != forms[length - 1].lead)
+        return 0;
+    uint32_t code = bytes[0] & (uint8_t)~forms[length - 1].mask;
+    for (size_t i = 1; i < length; i++) {
+        if ((bytes[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (bytes[i] & 0x3f);
+    }
+    return code > ' ' && code != 0x7f ? code : 0;
+}
+
+static bool same_word(const char *word, const char *text, size_t length)
+{
+    return strlen(word) == length && strncasecmp(word, text, length) == 0;
+}
+
+static uint32_t key_from_text(const char *text, size_t length)
+{
+    for (int i = 0; i < KEY_NAMES; i++) {
+        if (same_word(key_names[i].name, text, length))
+            return key_names[i].key;
+    }
+    for (int n = 1; n <= 12; n++) {
+        char name[8];
+        snprintf(name, sizeof(name), "F%d", n);
+        if (same_word(name, text, length))
+            return WINDOW_KEY_F1 + (uint32_t)n - 1;
+    }
+    return single_character(text, length);
+}
+
+static struct key_row *row_named(struct keys *keys, const char *text, size_t length)
+{
+    for (int i = 0; i < keys->count; i++) {
+        if (same_word(keys->row[i].name, text, length))
+            return &keys->row[i];
+    }
+    return NULL;
+}
+
+// Gives the row a further key; false when it has its full number already.
+static bool row_add(struct key_row *row, uint32_t key)
+{
+    for (int i = 0; i < KEY_CHOICES; i++) {
+        if (row->key[i] == 0 || row->key[i] == key) {
+            row->key[i] = key;
+            return true;
+        }
+    }
+    return false;
+}
+
+// One "name=key" of the text; `given` remembers which rows have had one.
+static bool remap_one(struct keys *keys, const char *text, size_t length, bool given[KEY_ROWS], char error[256])
+{
+    const char *equals = memchr(text, '=', length);
+    if (!equals || equals == text) {
+        snprintf(error, 256, "keys: '%.*s' is not of the form action=key", (int)length, text);
+        return false;
+    }
+    const size_t name_length = (size_t)(equals - text);
+    const size_t key_length = length - name_length - 1;
+    struct key_row *row = row_named(keys, text, name_length);
+    if (!row || row->action == ACTION_FILTER) {
+        snprintf(error, 256,
+                 row ? "keys: the digits stay the filters', '%.*s' cannot be changed"
+                     : "keys: there is no action '%.*s'",
+                 (int)name_length, text);
+        return false;
+    }
+    const uint32_t key = key_from_text(equals + 1, key_length);
+    if (!key) {
+        snprintf(error, 256, "keys: '%.*s' is neither one character nor the name of a key (tab, escape, space, F1)",
+                 (int)key_length, equals + 1);
+        return false;
+    }
+    const ptrdiff_t index = row - keys->row;
+    if (!given[index])
+        memset(row->key, 0, sizeof(row->key));
+    given[index] = true;
+    if (!row_add(row, key)) {
+        snprintf(error, 256, "keys: '%s' has more than %d keys", row->name, KEY_CHOICES);
+        return false;
+    }
+    return true;
+}
+
+static bool check_unique(const struct keys *keys, char error[256])
+{
+    for (int i = 0; i < keys->count; i++) {
+        for (int k = 0; k < KEY_CHOICES; k++) {
+            const struct key_row *row = &keys->row[i];
+            const struct key_row *first = row->key[k] ? find_row(keys, row->key[k]) : row;
+            if (first != row) {
+                char name[16];
+                keys_key_name(row->key[k], name);
+                snprintf(error, 256, "keys: '%s' would mean both %s and %s", name, first->name, row->name);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool keys_remap(struct keys *keys, const char *text, char error[256])
+{
+    struct keys changed = *keys;
+    bool given[KEY_ROWS] = {false};
+    while (*text) {
+        // A comma right behind the '=' is a key, not an end.
+        const size_t head = strcspn(text, "=,");
+        size_t length = head;
+        if (text[head] == '=')
+            length += text[head + 1] == ',' ? 2 : 1 + strcspn(text + head + 1, ",");
+        if (!remap_one(&changed, text, length, given, error))
+            return false;
+        text += length;
+        if (*text == ',')
+            text++;
+        else if (*text) {
+            snprintf(error, 256, "keys: expected a comma at '%.100s'", text);
+            return false;
+        }
+    }
+    if (!check_unique(&changed, error))
+        return false;
+    *keys = changed;
+    return true;
+}
+
+static void put_utf8(uint32_t code, char text[16])
+{
+    if (code < 0x80) {
+        snprintf(text, 16, "%c", (char)code);
+        return;
+    }
+    const int bytes = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (int i = bytes - 1; i > 0; i--) {
+        text[i] = (char)(0x80 | (code & 0x3f));
+        code >>= 6;
+    }
+    text[0] = (char)((0xf00 >> bytes & 0xff) | code);
+    text[bytes] = '\0';
+}
+
+void keys_key_name(uint32_t key, char text[16])
+{
+    text[0] = '\0';
+    for (int i = 0; i < KEY_NAMES && !text[0]; i++) {
+        if (key_names[i].key == key)
+            snprintf(text, 16, "%s", key_names[i].name);
+    }
+    if (text[0])
+        return;
+    if (is_function_key(key))
+        snprintf(text, 16, "F%u", key - WINDOW_KEY_F1 + 1);
+    else if (key > 0 && key < WINDOW_KEY_ESCAPE)
+        put_utf8(key, text);
+}
+
+void keys_print(const struct keys *keys, FILE *out)
+{
+    for (int i = 0; i < keys->count; i++) {
+        const struct key_row *row = &keys->row[i];
+        char list[64] = "";
+        for (int k = 0; k < KEY_CHOICES && row->key[k]; k++) {
+            char name[16];
+            keys_key_name(row->key[k], name);
+            const char *join = k == 0 ? "" : row->action == ACTION_FILTER ? "-" : " ";
+            const size_t used = strlen(list);
+            snprintf(list + used, sizeof(list) - used, "%s%s", join, name);
+        }
+        fprintf(out, "  %-10s %-11s %s\n", list, row->name, row->help);
+    }
+}
