@@ -1,0 +1,364 @@
+// window.c: the GLFW window, its GL context and its events
+#include "screen/window.h"
+
+#include "base/log.h"
+
+#include <epoxy/egl.h>
+#include <epoxy/gl.h>
+#include <epoxy/glx.h>
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EVENT_ROOM = 256 }; // typing and dragging between two frames stays far below
+
+struct window {
+    GLFWwindow *glfw;
+    bool es, egl;
+    bool vsync;
+    bool repeating; // the key event being delivered is a repetition, so its character is one too
+    bool dragging;
+    int place[4]; // x, y, width, height before full screen
+    char name[256];
+    struct window_event event[EVENT_ROOM]; // ring
+    int first, count;
+};
+
+// The ways to a context, best first.
+struct context_kind {
+    bool es, egl;
+    const char *name;
+};
+
+static const struct context_kind context_kinds[] = {
+    {false, false, "OpenGL 3.3"},
+    {true, false, "OpenGL ES 3.0"},
+    {false, true, "OpenGL 3.3 over EGL"},
+    {true, true, "OpenGL ES 3.0 over EGL"},
+};
+
+// Drags and resizes in a row become one, so that only typing can fill the ring; what no longer fits is dropped.
+static void push_event(struct window *window, struct window_event event)
+{
+    struct window_event *last = &window->event[(window->first + window->count + EVENT_ROOM - 1) % EVENT_ROOM];
+    const bool same = window->count > 0 && last->type == event.type && event.type != WINDOW_KEY;
+    if (same || (window->count == EVENT_ROOM && event.type == WINDOW_CLOSE)) {
+        *last = event;
+        return;
+    }
+    if (window->count == EVENT_ROOM)
+        return;
+    window->event[(window->first + window->count) % EVENT_ROOM] = event;
+    window->count++;
+}
+
+static void on_character(GLFWwindow *glfw, unsigned character)
+{
+    struct window *window = glfwGetWindowUserPointer(glfw);
+    push_event(window, (struct window_event){.type = WINDOW_KEY, .key = character, .repeat = window->repeating});
+}
+
+// Keys that type nothing.
+static uint32_t special_key(int key)
+{
+    static const struct {
+        int glfw;
+        uint32_t key;
+    } table[] = {
+        {GLFW_KEY_ESCAPE, WINDOW_KEY_ESCAPE}, {GLFW_KEY_TAB, WINDOW_KEY_TAB}, {GLFW_KEY_LEFT, WINDOW_KEY_LEFT},
+        {GLFW_KEY_RIGHT, WINDOW_KEY_RIGHT},   {GLFW_KEY_UP, WINDOW_KEY_UP},   {GLFW_KEY_DOWN, WINDOW_KEY_DOWN},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+        if (table[i].glfw == key)
+            return table[i].key;
+    }
+    if (key >= GLFW_KEY_F1 && key <= GLFW_KEY_F12)
+        return WINDOW_KEY_F1 + (uint32_t)(key - GLFW_KEY_F1);
+    return 0;
+}
+
+static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int modifiers)
+{
+    struct window *window = glfwGetWindowUserPointer(glfw);
+    window->repeating = action == GLFW_REPEAT;
+    const uint32_t special = special_key(key);
+    if (special && action != GLFW_RELEASE)
+        push_event(window, (struct window_event){.type = WINDOW_KEY, .key = special, .repeat = window->repeating});
+}
+
+static void push_drag(struct window *window, double x, double y)
+{
+    int width, height;
+    glfwGetWindowSize(window->glfw, &width, &height); // the pointer's units; not always pixels
+    if (width <= 0 || height <= 0)
+        return;
+    push_event(window, (struct window_event){.type = WINDOW_DRAG, .x = (float)(x / width), .y = (float)(y / height)});
+}
+
+static void on_button(GLFWwindow *glfw, int button, int action, int modifiers)
+{
+    struct window *window = glfwGetWindowUserPointer(glfw);
+    if (button != GLFW_MOUSE_BUTTON_LEFT)
+        return;
+    window->dragging = action == GLFW_PRESS;
+    if (window->dragging) {
+        double x, y;
+        glfwGetCursorPos(glfw, &x, &y);
+        push_drag(window, x, y);
+    }
+}
+
+static void on_pointer(GLFWwindow *glfw, double x, double y)
+{
+    struct window *window = glfwGetWindowUserPointer(glfw);
+    if (window->dragging)
+        push_drag(window, x, y);
+}
+
+static void on_resize(GLFWwindow *glfw, int width, int height)
+{
+    push_event(glfwGetWindowUserPointer(glfw), (struct window_event){.type = WINDOW_RESIZE});
+}
+
+static void on_close(GLFWwindow *glfw)
+{
+    glfwSetWindowShouldClose(glfw, GLFW_FALSE); // the program decides
+    push_event(glfwGetWindowUserPointer(glfw), (struct window_event){.type = WINDOW_CLOSE});
+}
+
+// Adds GLFW's last error to the reason.
+static void add_reason(char why[256], const char *what)
+{
+    const char *text = NULL;
+    const int code = glfwGetError(&text);
+    const size_t used = strlen(why);
+    snprintf(why + used, 256 - used, "%s%s: %s", used ? "; " : "", what,
+             code != GLFW_NO_ERROR && text ? text : "no reason given");
+}
+
+// The picture's size, made smaller with its aspect kept where the monitor has less room.
+static void fit_to_monitor(int *width, int *height)
+{
+    enum { FRAME_WIDTH = 16, FRAME_HEIGHT = 64 }; // borders and title bar; their size is not known before showing
+    int x, y, room_width = 0, room_height = 0;
+    GLFWmonitor *monitor = glfwGetPrimaryMonitor();
+    if (!monitor)
+        return;
+    glfwGetMonitorWorkarea(monitor, &x, &y, &room_width, &room_height);
+    if (room_width <= 0 || room_height <= 0 || (*width <= room_width && *height <= room_height))
+        return;
+    const double across = (double)(room_width - FRAME_WIDTH) / *width;
+    const double down = (double)(room_height - FRAME_HEIGHT) / *height;
+    const double scale = across < down ? across : down;
+    *width = (int)(*width * scale) > 1 ? (int)(*width * scale) : 1;
+    *height = (int)(*height * scale) > 1 ? (int)(*height * scale) : 1;
+}
+
+static void set_hints(const struct context_kind *kind, bool debug)
+{
+    glfwDefaultWindowHints();
+    glfwWindowHint(GLFW_CLIENT_API, kind->es ? GLFW_OPENGL_ES_API : GLFW_OPENGL_API);
+    glfwWindowHint(GLFW_CONTEXT_CREATION_API, kind->egl ? GLFW_EGL_CONTEXT_API : GLFW_NATIVE_CONTEXT_API);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, kind->es ? 0 : 3);
+    if (!kind->es) {
+        glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+        glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+    }
+    glfwWindowHint(GLFW_OPENGL_DEBUG_CONTEXT, debug);
+    // Plain 8-bit RGB: alpha would let a compositor shine through, the rest is not used.
+    glfwWindowHint(GLFW_ALPHA_BITS, 0);
+    glfwWindowHint(GLFW_DEPTH_BITS, 0);
+    glfwWindowHint(GLFW_STENCIL_BITS, 0);
+    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+    glfwWindowHint(GLFW_AUTO_ICONIFY, GLFW_FALSE); // a full-screen picture stays when another monitor gets the focus
+    glfwWindowHintString(GLFW_X11_CLASS_NAME, "monocle");
+    glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "monocle");
+}
+
+static bool open_context(struct window *window, const struct window_setup *setup, char why[256])
+{
+    int width = setup->width, height = setup->height;
+    fit_to_monitor(&width, &height);
+    for (size_t i = 0; i < sizeof(context_kinds) / sizeof(*context_kinds); i++) {
+        const struct context_kind *kind = &context_kinds[i];
+        if ((setup->es && !kind->es) || (setup->egl && !kind->egl))
+            continue;
+        set_hints(kind, setup->debug);
+        window->glfw = glfwCreateWindow(width, height, setup->title ? setup->title : "monocle", NULL, NULL);
+        if (window->glfw) {
+            window->es = kind->es;
+            glfwMakeContextCurrent(window->glfw);
+            return true;
+        }
+        add_reason(why, kind->name);
+    }
+    return false;
+}
+
+static void name_context(struct window *window)
+{
+    const char *version = (const char *)glGetString(GL_VERSION);
+    const char *renderer = (const char *)glGetString(GL_RENDERER);
+    // ES says "OpenGL ES 3.2 ..." itself; the rest behind the number is the driver's.
+    static const char es_prefix[] = "OpenGL ES ";
+    if (!version)
+        version = "?";
+    else if (window->es && strncmp(version, es_prefix, sizeof(es_prefix) - 1) == 0)
+        version += sizeof(es_prefix) - 1;
+    snprintf(window->name, sizeof(window->name), "OpenGL %s%.*s%s over %s: %s", window->es ? "ES " : "",
+             (int)strcspn(version, " "), version, window->es ? "" : " core", window->egl ? "EGL" : "GLX",
+             renderer ? renderer : "?");
+}
+
+struct window *window_open(const struct window_setup *setup, char why[256])
+{
+    char reason[256] = "";
+    struct window *window = calloc(1, sizeof(*window));
+    if (!window) {
+        snprintf(reason, sizeof(reason), "out of memory");
+        goto fail;
+    }
+    if (!glfwInit()) {
+        add_reason(reason, "no display");
+        goto fail;
+    }
+    if (!open_context(window, setup, reason))
+        goto fail;
+    window->egl = epoxy_has_egl() && eglGetCurrentContext() != EGL_NO_CONTEXT;
+    name_context(window);
+    glfwSetWindowUserPointer(window->glfw, window);
+    glfwSetCharCallback(window->glfw, on_character);
+    glfwSetKeyCallback(window->glfw, on_key);
+    glfwSetMouseButtonCallback(window->glfw, on_button);
+    glfwSetCursorPosCallback(window->glfw, on_pointer);
+    glfwSetFramebufferSizeCallback(window->glfw, on_resize);
+    glfwSetWindowCloseCallback(window->glfw, on_close);
+    window_set_vsync(window, setup->vsync);
+    glfwShowWindow(window->glfw);
+    if (setup->fullscreen)
+        window_set_fullscreen(window, true);
+    log_debug("window: %s", window->name);
+    return window;
+fail:
+    if (why)
+        snprintf(why, 256, "%s", reason);
+    log_info("no window: %s", reason);
+    window_close(window);
+    return NULL;
+}
+
+void window_close(struct window *window)
+{
+    if (!window)
+        return;
+    if (window->glfw)
+        glfwDestroyWindow(window->glfw);
+    glfwTerminate(); // also right where glfwInit failed
+    free(window);
+}
+
+struct window_native window_native(const struct window *window)
+{
+    if (window->egl)
+        return (struct window_native){.egl_context = eglGetCurrentContext(), .egl_display = eglGetCurrentDisplay()};
+    return (struct window_native){.glx_context = glXGetCurrentContext(), .glx_display = glXGetCurrentDisplay()};
+}
+
+struct window_size window_size(const struct window *window)
+{
+    struct window_size size = {0};
+    float scale_y;
+    glfwGetFramebufferSize(window->glfw, &size.width, &size.height);
+    glfwGetWindowContentScale(window->glfw, &size.scale, &scale_y);
+    return size;
+}
+
+const char *window_gl_name(const struct window *window)
+{
+    return window->name;
+}
+
+bool window_is_es(const struct window *window)
+{
+    return window->es;
+}
+
+bool window_next_event(struct window *window, struct window_event *event)
+{
+    if (window->count == 0)
+        glfwPollEvents();
+    if (window->count == 0)
+        return false;
+    *event = window->event[window->first];
+    window->first = (window->first + 1) % EVENT_ROOM;
+    window->count--;
+    return true;
+}
+
+void window_set_vsync(struct window *window, bool vsync)
+{
+    window->vsync = vsync;
+    glfwSwapInterval(vsync ? 1 : 0);
+}
+
+// The monitor that shows most of the window.
+static GLFWmonitor *monitor_under(const struct window *window)
+{
+    int x, y, width, height, count;
+    glfwGetWindowPos(window->glfw, &x, &y);
+    glfwGetWindowSize(window->glfw, &width, &height);
+    GLFWmonitor **monitors = glfwGetMonitors(&count);
+    GLFWmonitor *best = glfwGetPrimaryMonitor();
+    int64_t best_area = 0;
+    for (int i = 0; i < count; i++) {
+        int left, top;
+        glfwGetMonitorPos(monitors[i], &left, &top);
+        const GLFWvidmode *mode = glfwGetVideoMode(monitors[i]);
+        if (!mode)
+            continue;
+        const int right = x + width < left + mode->width ? x + width : left + mode->width;
+        const int bottom = y + height < top + mode->height ? y + height : top + mode->height;
+        const int across = right - (x > left ? x : left);
+        const int down = bottom - (y > top ? y : top);
+        const int64_t area = across > 0 && down > 0 ? (int64_t)across * down : 0;
+        if (area > best_area) {
+            best_area = area;
+            best = monitors[i];
+        }
+    }
+    return best;
+}
+
+void window_set_fullscreen(struct window *window, bool fullscreen)
+{
+    int *place = window->place;
+    if (fullscreen == (glfwGetWindowMonitor(window->glfw) != NULL))
+        return;
+    if (fullscreen) {
+        GLFWmonitor *monitor = monitor_under(window);
+        const GLFWvidmode *mode = monitor ? glfwGetVideoMode(monitor) : NULL;
+        if (!mode)
+            return;
+        glfwGetWindowPos(window->glfw, &place[0], &place[1]);
+        glfwGetWindowSize(window->glfw, &place[2], &place[3]);
+        glfwSetWindowMonitor(window->glfw, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+    } else {
+        glfwSetWindowMonitor(window->glfw, NULL, place[0], place[1], place[2], place[3], GLFW_DONT_CARE);
+    }
+    window_set_vsync(window, window->vsync); // some drivers forget the interval with the mode
+}
+
+void window_set_title(struct window *window, const char *title)
+{
+    glfwSetWindowTitle(window->glfw, title);
+}
+
+void window_swap(struct window *window)
+{
+    glfwSwapBuffers(window->glfw);
+}
