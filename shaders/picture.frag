@@ -1,0 +1,10 @@
+// picture.frag: the picture's colours as they are; alpha is not shown
+uniform sampler2D picture;
+
+in vec2 place;
+out vec4 color;
+
+void main()
+{
+    color = vec4(texture(picture, place).rgb, 1.0);
+}

@@ -1,0 +1,82 @@
+// overlay.c: what the overlay says and how it looks; its parts are drawn in overlay_*.c
+#include "screen/overlay.h"
+
+#include "screen/overlay_parts.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+const struct palette palette = {
+    .panel = {13, 16, 22, 204},
+    .alarm = {46, 14, 16, 228},
+    .veil = {0, 0, 0, 120},
+    .tone =
+        {
+            [OVERLAY_PLAIN] = {222, 226, 232, 255},
+            [OVERLAY_DIM] = {146, 154, 168, 255},
+            [OVERLAY_STRONG] = {255, 255, 255, 255},
+            [OVERLAY_WARNING] = {255, 190, 92, 255},
+        },
+    .rule = {255, 255, 255, 36},
+    .trough = {255, 255, 255, 16},
+    .cap = {255, 255, 255, 40},
+    .host = {104, 190, 255, 255},
+    .device = {126, 231, 160, 255},
+    .budget = {255, 190, 92, 170},
+    .over = {255, 112, 96, 255},
+    .alert = {255, 96, 84, 255},
+};
+
+void overlay_line(struct overlay *overlay, enum overlay_tone tone, const char *format, ...)
+{
+    if (overlay->lines >= OVERLAY_LINES)
+        return;
+    struct overlay_line *line = &overlay->line[overlay->lines++];
+    line->tone = tone;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line->text, sizeof(line->text), format, arguments);
+    va_end(arguments);
+}
+
+int metrics_x_height(const struct canvas *canvas, enum overlay_size size)
+{
+    enum { X_HEIGHT = 8 }; // the font's 14.6 pixels, an ordinary size for reading
+    return canvas_pixels(canvas, X_HEIGHT) * (size == OVERLAY_LARGE ? 2 : 1);
+}
+
+int metrics_least(const struct canvas *canvas)
+{
+    enum { X_HEIGHT = 6 };
+    return canvas_pixels(canvas, X_HEIGHT);
+}
+
+struct metrics metrics_for(const struct canvas *canvas, int x_height)
+{
+    struct metrics metrics = {
+        .body = atlas_letters(canvas->atlas, x_height),
+        .heading = atlas_letters(canvas->atlas, x_height + (x_height + 2) / 4),
+    };
+    metrics.margin = metrics.body.line * 3 / 5;
+    metrics.padding = metrics.body.line * 3 / 5;
+    metrics.radius = metrics.body.line * 2 / 5;
+    metrics.hair = x_height / 8 > 1 ? x_height / 8 : 1;
+    return metrics;
+}
+
+int metrics_columns(const struct metrics *metrics, int pixels)
+{
+    return pixels > 0 ? pixels / metrics->body.advance : 0;
+}
+
+void overlay_draw(struct canvas *canvas, const struct overlay *overlay)
+{
+    atlas_begin(canvas->atlas);
+    if (overlay->help && overlay->keys)
+        help_draw(canvas, overlay);
+    else if (overlay->size != OVERLAY_OFF)
+        status_draw(canvas, overlay);
+    if (overlay->message[0])
+        message_draw(canvas, overlay);
+}

@@ -1,0 +1,101 @@
+// picture.c: draws the scene's pictures into their box
+#include "screen/picture.h"
+
+#include "screen/shader.h"
+
+#include <epoxy/gl.h>
+
+#include <math.h>
+
+bool picture_init(struct picture *picture, bool es)
+{
+    *picture = (struct picture){0};
+    picture->program = shader_build("picture", es);
+    if (!picture->program)
+        return false;
+    picture->box = glGetUniformLocation(picture->program, "box");
+    glGenVertexArrays(1, &picture->array); // empty: the shader makes the corners
+    glGenSamplers(1, &picture->nearest);
+    glGenSamplers(1, &picture->linear);
+    const GLuint samplers[] = {picture->nearest, picture->linear};
+    for (int i = 0; i < 2; i++) {
+        const GLint filter = i == 0 ? GL_NEAREST : GL_LINEAR;
+        glSamplerParameteri(samplers[i], GL_TEXTURE_MIN_FILTER, filter);
+        glSamplerParameteri(samplers[i], GL_TEXTURE_MAG_FILTER, filter);
+        glSamplerParameteri(samplers[i], GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+        glSamplerParameteri(samplers[i], GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    }
+    return true;
+}
+
+void picture_finish(struct picture *picture)
+{
+    if (picture->array) {
+        glDeleteVertexArrays(1, &picture->array);
+        glDeleteSamplers(1, &picture->nearest);
+        glDeleteSamplers(1, &picture->linear);
+    }
+    if (picture->program)
+        glDeleteProgram(picture->program);
+    *picture = (struct picture){0};
+}
+
+struct renderer_box renderer_picture_box(const struct scene *scene, const struct window_size *size)
+{
+    const int64_t width = scene->width, height = scene->height;
+    if (width < 1 || height < 1 || size->width < 1 || size->height < 1)
+        return (struct renderer_box){0};
+    int64_t across = size->width, down = size->height;
+    if (across * height <= down * width)
+        down = (2 * across * height + width) / (2 * width);
+    else
+        across = (2 * down * width + height) / (2 * height);
+    across = across > 1 ? across : 1;
+    down = down > 1 ? down : 1;
+    return (struct renderer_box){(float)((size->width - across) / 2), (float)((size->height - down) / 2), (float)across,
+                                 (float)down};
+}
+
+int picture_split(const struct scene *scene, const struct renderer_box *box)
+{
+    const float divider = fminf(fmaxf(scene->divider, 0), 1);
+    return (int)lroundf(box->x + divider * box->width);
+}
+
+static bool is_whole_number(const struct scene *scene, const struct renderer_box *box)
+{
+    const int across = (int)box->width, down = (int)box->height;
+    return across % scene->width == 0 && down % scene->height == 0 && across / scene->width == down / scene->height;
+}
+
+// One texture in the columns from `left` to `right` of the framebuffer.
+static void draw_part(unsigned texture, const struct window_size *size, int left, int right)
+{
+    if (right <= left)
+        return;
+    glScissor(left, 0, right - left, size->height);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+}
+
+void picture_draw(const struct picture *picture, const struct scene *scene, const struct window_size *size)
+{
+    const struct renderer_box box = renderer_picture_box(scene, size);
+    if (!scene->texture || box.width < 1)
+        return;
+    const float width = (float)size->width, height = (float)size->height;
+    glUseProgram(picture->program);
+    glUniform4f(picture->box, 2 * box.x / width - 1, 1 - 2 * (box.y + box.height) / height,
+                2 * (box.x + box.width) / width - 1, 1 - 2 * box.y / height);
+    glActiveTexture(GL_TEXTURE0);
+    glBindSampler(0, is_whole_number(scene, &box) ? picture->nearest : picture->linear);
+    glBindVertexArray(picture->array);
+    glEnable(GL_SCISSOR_TEST);
+    const int split = scene->right_texture ? picture_split(scene, &box) : size->width;
+    draw_part(scene->texture, size, 0, split);
+    draw_part(scene->right_texture, size, split, size->width);
+    glDisable(GL_SCISSOR_TEST);
+    glBindVertexArray(0);
+    glBindSampler(0, 0);
+    glBindTexture(GL_TEXTURE_2D, 0);
+}

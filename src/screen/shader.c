@@ -1,0 +1,65 @@
+// shader.c: GL programs from the embedded shader files
+#include "screen/shader.h"
+
+#include "base/log.h"
+#include "base/resource.h"
+
+#include <epoxy/gl.h>
+
+#include <stdio.h>
+
+// The line numbers of a compiler's message are then those of the file.
+static const char *prelude(bool es)
+{
+    return es ? "#version 300 es\nprecision highp float;\nprecision highp sampler2D;\n#line 1\n"
+              : "#version 330 core\n#line 1\n";
+}
+
+static unsigned compile(const char *name, const char *suffix, GLenum kind, bool es)
+{
+    char file[64], message[1024] = "";
+    snprintf(file, sizeof(file), "shaders/%s.%s", name, suffix);
+    const struct resource *text = resource_find(file);
+    if (!text) {
+        log_error("there is no shader named %s", file);
+        return 0;
+    }
+    const GLchar *const parts[] = {prelude(es), (const GLchar *)text->data};
+    const GLint lengths[] = {-1, (GLint)text->size};
+    const unsigned shader = glCreateShader(kind);
+    glShaderSource(shader, 2, parts, lengths);
+    glCompileShader(shader);
+    GLint ok = GL_FALSE;
+    glGetShaderiv(shader, GL_COMPILE_STATUS, &ok);
+    if (ok)
+        return shader;
+    glGetShaderInfoLog(shader, sizeof(message), NULL, message);
+    log_error("%s does not compile: %s", file, message);
+    glDeleteShader(shader);
+    return 0;
+}
+
+unsigned shader_build(const char *name, bool es)
+{
+    char message[1024] = "";
+    unsigned program = 0;
+    GLint ok = GL_FALSE;
+    const unsigned vertex = compile(name, "vert", GL_VERTEX_SHADER, es);
+    const unsigned fragment = compile(name, "frag", GL_FRAGMENT_SHADER, es);
+    if (vertex && fragment) {
+        program = glCreateProgram();
+        glAttachShader(program, vertex);
+        glAttachShader(program, fragment);
+        glLinkProgram(program);
+        glGetProgramiv(program, GL_LINK_STATUS, &ok);
+    }
+    if (program && !ok) {
+        glGetProgramInfoLog(program, sizeof(message), NULL, message);
+        log_error("shaders/%s does not link: %s", name, message);
+        glDeleteProgram(program);
+        program = 0;
+    }
+    glDeleteShader(vertex); // 0 is ignored; a linked program keeps what it needs
+    glDeleteShader(fragment);
+    return program;
+}
