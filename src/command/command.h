@@ -15,10 +15,31 @@ enum exit_code {
 struct command {
     const struct option_list *list;    // name, usage, help, options
     int (*run)(int argc, char **argv); // argv[0] is the command's name; returns the exit code
+    bool hidden;                       // for the build, not for people: in no list
 };
 
 extern const struct command *const commands[]; // NULL-ended; the first is the default
 
-// Set by SIGINT and SIGTERM (the number), 0 before. A second signal ends the process at once.
+const struct command *command_find(const char *name); // NULL when there is none
+
+// Runs the command that the program's arguments name; returns the exit code.
+int command_main(int argc, char **argv);
+
+// How a command's run begins: parses as options_parse does, prints the help where it is asked for, refuses more than
+// `operands_max` operands. False when the command is over; *code is then its exit code.
+struct command_operands {
+    const char **word; // borrowed from argv
+    int count;
+};
+bool command_parse(const struct option_list *list, int argc, char **argv, void *values, int operands_max,
+                   struct command_operands *operands, int *code);
+
+// Set by SIGINT, SIGTERM and SIGHUP (the number), 0 before. A second signal ends the process at once.
 int command_interrupted(void);
 void command_catch_signals(void);
+
+// Gives closed standard streams a descriptor that can't be used, so that no file opened later is taken for them.
+void command_guard_streams(void);
+// Flushes standard output. False where something written did not arrive (closed pipe, full disk); not logged: main
+// says so at the end, and a command that writes much stops at once.
+bool command_flush(void);

@@ -1,0 +1,137 @@
+// command.c: finds the subcommand and runs it
+#include "command/command.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COMMANDS_MAX = 16 };
+
+extern const struct command filters_command;
+static const struct command help_command;
+
+const struct command *const commands[] = {&filters_command, &help_command, NULL};
+
+const struct command *command_find(const char *name)
+{
+    for (int i = 0; commands[i]; i++) {
+        if (strcmp(commands[i]->list->command, name) == 0)
+            return commands[i];
+    }
+    return NULL;
+}
+
+bool command_parse(const struct option_list *list, int argc, char **argv, void *values, int operands_max,
+                   struct command_operands *operands, int *code)
+{
+    operands->word = (const char **)argv + 1; // an operand never moves to the right
+    switch (options_parse(list, argc, argv, values, operands->word, &operands->count)) {
+    case OPTION_HELP:
+        options_print_help(list, stdout);
+        *code = EXIT_OK;
+        return false;
+    case OPTION_ERROR:
+        *code = EXIT_USAGE;
+        return false;
+    case OPTION_OK:
+        break;
+    }
+    if (operands->count > operands_max) {
+        log_error("'%s' is one argument too many; usage: monocle %s %s", operands->word[operands_max], list->command,
+                  list->usage);
+        *code = EXIT_USAGE;
+        return false;
+    }
+    return true;
+}
+
+static const struct command *find_or_suggest(const char *name)
+{
+    const struct command *command = command_find(name);
+    if (command)
+        return command;
+    const char *names[COMMANDS_MAX + 1] = {NULL};
+    int count = 0;
+    for (int i = 0; commands[i] && count < COMMANDS_MAX; i++) {
+        if (!commands[i]->hidden)
+            names[count++] = commands[i]->list->command;
+    }
+    const char *nearest = options_nearest(name, names);
+    if (nearest)
+        log_error("unknown command '%s'; did you mean monocle %s?", name, nearest);
+    else
+        log_error("unknown command '%s', and no such file; monocle help lists the commands", name);
+    return NULL;
+}
+
+static int print_commands(void)
+{
+    printf(
+        "Usage: monocle [COMMAND] [ARGUMENTS]\n\nShows camera pictures through filters, in real time.\n\nCommands:\n");
+    for (int i = 0; commands[i]; i++) {
+        if (!commands[i]->hidden)
+            printf("  %-8s  %s%s\n", commands[i]->list->command, commands[i]->list->summary,
+                   i == 0 ? " (also where no command is named)" : "");
+    }
+    printf("\nmonocle COMMAND --help tells more of a command, monocle --version which monocle this is.\n");
+    return EXIT_OK;
+}
+
+static const struct option no_options[] = {{0}};
+static const char *const help_examples[] = {"monocle help live  tell all of one command", NULL};
+static const struct option_list help_list = {
+    .command = "help",
+    .usage = "[COMMAND]",
+    .summary = "list the commands, or tell all of one",
+    .examples = help_examples,
+    .options = no_options,
+};
+
+static int help_run(int argc, char **argv)
+{
+    struct command_operands operands;
+    int code;
+    if (!command_parse(&help_list, argc, argv, NULL, 1, &operands, &code))
+        return code;
+    if (operands.count == 0)
+        return print_commands();
+    const struct command *command = find_or_suggest(operands.word[0]);
+    if (!command)
+        return EXIT_USAGE;
+    options_print_help(command->list, stdout);
+    return EXIT_OK;
+}
+
+static const struct command help_command = {.list = &help_list, .run = help_run};
+
+// A word that can only be a source, "clip.y4m" or "pattern:640x480", goes to the default command.
+static bool is_source(const char *word)
+{
+    static const char *const kinds[] = {"pattern", "camera"};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        if (strcmp(word, kinds[i]) == 0)
+            return true;
+    }
+    return word[strcspn(word, "/.:")] || access(word, F_OK) == 0;
+}
+
+int command_main(int argc, char **argv)
+{
+    const char *first = argc > 1 ? argv[1] : "-";
+    if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
+        printf("monocle %s\n", MONOCLE_VERSION);
+        return EXIT_OK;
+    }
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0)
+        return print_commands();
+    const struct command *command = command_find(first);
+    if (command)
+        return command->run(argc - 1, argv + 1);
+    if (first[0] != '-' && !is_source(first)) {
+        find_or_suggest(first);
+        return EXIT_USAGE;
+    }
+    return commands[0]->run(argc, argv);
+}

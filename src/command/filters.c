@@ -1,0 +1,150 @@
+// filters.c: the command that lists the filters
+#include "command/command.h"
+
+#include "base/log.h"
+#include "filter/chain.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+enum { NAMES_MAX = 128, VALUE_TEXT = 64 };
+
+struct filters_options {
+    bool json;
+};
+
+static const struct option options[] = {
+    {"json", 'j', OPTION_FLAG, .help = "one JSON array on standard output",
+     .offset = offsetof(struct filters_options, json)},
+    {0},
+};
+static const char *const examples[] = {
+    "monocle filters  all filters",
+    "monocle filters blur  one of them",
+    "monocle filters --json  for a script",
+    NULL,
+};
+static const char *const details[] = {
+    "A chain is filters with commas between them, as for -f of the other commands: a filter's values stand behind '=', "
+    "with colons between them, in the order listed or by name: 'blur=radius=3,convolve=edge:bias=128'.",
+    NULL,
+};
+static const struct option_list list = {
+    .command = "filters",
+    .usage = "[NAME] [options]",
+    .summary = "list the filters with their parameters",
+    .examples = examples,
+    .details = details,
+    .options = options,
+};
+
+static const char *const type_names[] = {
+    [PARAM_INT] = "integer",
+    [PARAM_REAL] = "number",
+    [PARAM_CHOICE] = "choice",
+    [PARAM_MATRIX] = "matrix",
+};
+
+// The default of parameter `index` as chain text has it.
+static void default_text(const struct filter *filter, int index, char text[VALUE_TEXT])
+{
+    struct chain chain = {.count = 0};
+    chain_append(&chain, filter);
+    chain_value_text(&chain.stage[0], index, text);
+}
+
+static void print_filter(const struct filter *filter)
+{
+    printf("%-10s %s\n", filter->name, filter->summary);
+    for (int i = 0; i < filter_param_count(filter); i++) {
+        const struct param *p = &filter->params[i];
+        char preset[VALUE_TEXT];
+        default_text(filter, i, preset);
+        printf("           %-11s", p->name);
+        if (p->choices)
+            printf("%s", p->choices);
+        else
+            printf("%.10g to %.10g", (double)p->min, (double)p->max);
+        printf(", default %s: %s\n", preset, p->help);
+    }
+    printf("           -f '%s'\n", filter->example);
+}
+
+// Words between bars as an array of strings.
+static json_t *choices_json(const char *choices)
+{
+    json_t *array = json_array();
+    while (*choices) {
+        const char *end = choices;
+        while (*end && *end != '|')
+            end++;
+        json_array_append_new(array, json_stringn(choices, (size_t)(end - choices)));
+        choices = *end ? end + 1 : end;
+    }
+    return array;
+}
+
+static json_t *filter_json(const struct filter *filter)
+{
+    json_t *params = json_array();
+    for (int i = 0; i < filter_param_count(filter); i++) {
+        const struct param *p = &filter->params[i];
+        char preset[VALUE_TEXT];
+        default_text(filter, i, preset);
+        json_t *row = json_pack("{s:s,s:s,s:s,s:s}", "name", p->name, "type", type_names[p->type], "help", p->help,
+                                "default", preset);
+        if (p->choices)
+            json_object_set_new(row, "choices", choices_json(p->choices));
+        if (p->type == PARAM_INT || p->type == PARAM_REAL)
+            json_object_update_new(row, json_pack("{s:f,s:f}", "min", (double)p->min, "max", (double)p->max));
+        json_array_append_new(params, row);
+    }
+    return json_pack("{s:s,s:s,s:s,s:o}", "name", filter->name, "summary", filter->summary, "example", filter->example,
+                     "parameters", params);
+}
+
+static const struct filter *find_or_suggest(const char *name)
+{
+    const struct filter *filter = filter_find(name);
+    if (filter)
+        return filter;
+    const char *names[NAMES_MAX + 1] = {NULL};
+    for (int i = 0; filters[i] && i < NAMES_MAX; i++)
+        names[i] = filters[i]->name;
+    const char *nearest = options_nearest(name, names);
+    if (nearest)
+        log_error("unknown filter '%s'; did you mean %s?", name, nearest);
+    else
+        log_error("unknown filter '%s'; monocle filters lists them", name);
+    return NULL;
+}
+
+static int filters_run(int argc, char **argv)
+{
+    struct filters_options o = {0};
+    struct command_operands operands;
+    int code;
+    if (!command_parse(&list, argc, argv, &o, 1, &operands, &code))
+        return code;
+    const struct filter *only = NULL;
+    if (operands.count == 1 && !(only = find_or_suggest(operands.word[0])))
+        return EXIT_USAGE;
+    json_t *array = o.json ? json_array() : NULL;
+    for (int i = 0; filters[i]; i++) {
+        if (only && filters[i] != only)
+            continue;
+        if (o.json)
+            json_array_append_new(array, filter_json(filters[i]));
+        else
+            print_filter(filters[i]);
+    }
+    if (o.json) {
+        json_dumpf(array, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+        putchar('\n');
+        json_decref(array);
+    }
+    return EXIT_OK;
+}
+
+extern const struct command filters_command;
+const struct command filters_command = {.list = &list, .run = filters_run};

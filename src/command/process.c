@@ -1,0 +1,52 @@
+// process.c: what the process shares with its surroundings: signals and standard streams
+#include "command/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+// A signal handler can reach nothing else.
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    interrupted = number;
+}
+
+int command_interrupted(void)
+{
+    return interrupted;
+}
+
+void command_catch_signals(void)
+{
+    // Without SA_RESTART, so that waits end; with SA_RESETHAND, so that a second signal ends a hung process.
+    const struct sigaction caught = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
+    sigaction(SIGINT, &caught, NULL);
+    sigaction(SIGTERM, &caught, NULL);
+    struct sigaction old;
+    if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN) // nohup means it
+        sigaction(SIGHUP, &caught, NULL);
+    const struct sigaction ignored = {.sa_handler = SIG_IGN}; // writing to a closed pipe is an error like others
+    sigaction(SIGPIPE, &ignored, NULL);
+    sigaction(SIGXFSZ, &ignored, NULL); // and so is a file grown to its limit
+}
+
+void command_guard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
+            continue;
+        // The lowest free number is `fd` itself. The wrong way round: reading or writing it stays an error.
+        if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return;
+    }
+}
+
+bool command_flush(void)
+{
+    return fflush(stdout) == 0 && !ferror(stdout);
+}

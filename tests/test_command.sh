@@ -1,0 +1,103 @@
+#!/bin/sh
+# test_command.sh: the command line from outside: exit codes, one clear line per error, what is printed where
+#
+#   test_command.sh MONOCLE
+set -u
+LC_ALL=C
+export LC_ALL
+unset MONOCLE_DEVICE MONOCLE_KERNELS
+monocle=$1
+out=$(mktemp)
+err=$(mktemp)
+trap 'rm -f "$out" "$err"' EXIT
+failed=0
+done=0
+
+fail() {
+    failed=$((failed + 1))
+    echo "failed: $1" >&2
+    sed 's/^/    stdout: /' "$out" | head -n 5 >&2
+    sed 's/^/    stderr: /' "$err" | head -n 5 >&2
+}
+
+# works WORDS... : exit code 0, nothing on standard error
+works() {
+    done=$((done + 1))
+    "$monocle" "$@" >"$out" 2>"$err"
+    code=$?
+    { [ $code -eq 0 ] && [ ! -s "$err" ]; } || fail "monocle $* (exit code $code)"
+}
+
+# says TEXT : the last command's standard output has the text
+says() {
+    done=$((done + 1))
+    grep -qF -- "$1" "$out" || fail "no '$1'"
+}
+
+# refuses CODE TEXT WORDS... : that exit code, one line on standard error that has the text, nothing on standard output
+refuses() {
+    want=$1 text=$2
+    shift 2
+    done=$((done + 1))
+    "$monocle" "$@" >"$out" 2>"$err" </dev/null
+    code=$?
+    { [ $code -eq "$want" ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -qF -- "$text" "$err" && [ ! -s "$out" ]; } ||
+        fail "monocle $* (exit code $code, not $want with '$text')"
+}
+
+works --version
+says "monocle "
+works help
+cp "$out" "$out.help"
+works --help
+cmp -s "$out" "$out.help" || fail "--help differs from help"
+rm -f "$out.help"
+for command in $(sed -n 's/^  \([a-z]*\)  .*/\1/p' "$out"); do
+    works "$command" --help
+    says "Usage: monocle $command"
+    says "-h, --help"
+    says "Examples:"
+    works help "$command"
+    refuses 2 "unknown option --no-such-thing" "$command" --no-such-thing
+done
+refuses 2 "did you mean monocle filters?" fliters
+refuses 2 "unknown command 'quux', and no such file" quux
+refuses 2 "did you mean monocle filters?" help filter
+refuses 2 "one argument too many" help filters more
+
+works filters
+for name in none gray maxrgb blur convolve emboss sobel sharpen median invert threshold gamma contrast sepia mirror \
+    flip; do
+    works filters "$name"
+    says "$name"
+    says "-f '"
+done
+works filters blur
+says "1 to 15, default 2"
+works filters --json
+python3 -c '
+import json, sys
+filters = json.load(open(sys.argv[1]))
+assert len(filters) >= 16
+blur = [f for f in filters if f["name"] == "blur"][0]
+assert blur["parameters"][0]["name"] == "radius" and blur["parameters"][0]["max"] == 15
+assert all(f["summary"] and f["example"] for f in filters)
+' "$out" || fail "filters --json"
+done=$((done + 1))
+refuses 2 "did you mean blur?" filters blurr
+refuses 2 "did you mean --json?" filters --jsno
+
+# Standard output that cannot be written.
+for target in /dev/full '&-'; do
+    done=$((done + 1))
+    eval "\"\$monocle\" filters >$target" 2>"$err"
+    code=$?
+    { [ $code -eq 1 ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -q "cannot write to standard output" "$err"; } ||
+        fail "filters >$target (exit code $code)"
+done
+done=$((done + 1))
+{ sleep 0.2; "$monocle" filters 2>"$err"; echo $? >"$out"; } | :
+{ [ "$(cat "$out")" = 1 ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -q "Broken pipe" "$err"; } || fail "filters | :"
+
+echo "$failed of $done checks failed" >&2
+[ $failed -eq 0 ]
