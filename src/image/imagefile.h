@@ -8,6 +8,9 @@
 bool imagefile_read(struct image *image, const char *path);
 // The same from bytes in memory; `name` is for messages.
 bool imagefile_decode(struct image *image, const void *data, size_t size, const char *name);
+// The same, but the reason goes to `why` instead of the log, for callers who can do without the picture.
+enum { IMAGEFILE_WHY = 160 };
+bool imagefile_try(struct image *image, const char *path, char why[IMAGEFILE_WHY]);
 // Whether the first bytes look like a format imagefile_read takes.
 bool imagefile_probe(const void *data, size_t size);
 

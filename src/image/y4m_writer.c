@@ -1,0 +1,168 @@
+// y4m_writer.c: pictures written as a YUV4MPEG2 stream, to a file or a pipe
+#include "base/log.h"
+#include "image/convert.h"
+#include "image/y4m.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char frame_head[] = "FRAME\n";
+enum { FRAME_HEAD = sizeof(frame_head) - 1 };
+
+struct y4m_writer {
+    char *name; // for messages
+    int fd;
+    bool regular;       // whole_bytes can be cut back to
+    off_t whole_bytes;  // file size behind the last whole picture
+    struct image frame; // the picture as C444, right behind its frame header in `buffer`
+    uint8_t *buffer;
+    size_t buffer_bytes;
+    struct color_reverse reverse;
+    bool failed;
+};
+
+// Writes all of it or reports why not in errno. Waits where the other end is slow.
+static bool write_all(int fd, const void *data, size_t size)
+{
+    const uint8_t *at = data;
+    while (size > 0) {
+        const ssize_t put = write(fd, at, size);
+        if (put < 0 && errno == EAGAIN) { // somebody made the pipe non-blocking
+            struct pollfd ready = {.fd = fd, .events = POLLOUT};
+            poll(&ready, 1, -1);
+        } else if (put < 0 && errno != EINTR) {
+            return false;
+        } else if (put > 0) {
+            at += put;
+            size -= (size_t)put;
+        }
+    }
+    return true;
+}
+
+static void log_failure(const struct y4m_writer *writer)
+{
+    if (errno == EPIPE)
+        log_error("cannot record to %s any more: the program that read it has ended", writer->name);
+    else
+        log_error("cannot record to %s: %s; the pictures before are whole", writer->name, strerror(errno));
+}
+
+// A failed write leaves the file as it was after the last whole picture.
+static bool write_whole(struct y4m_writer *writer, const void *data, size_t size)
+{
+    if (write_all(writer->fd, data, size)) {
+        writer->whole_bytes += (off_t)size;
+        return true;
+    }
+    log_failure(writer);
+    writer->failed = true;
+    if (writer->regular && ftruncate(writer->fd, writer->whole_bytes) != 0)
+        log_error("cannot cut %s back to its last whole picture: %s", writer->name, strerror(errno));
+    return false;
+}
+
+static bool open_output(struct y4m_writer *writer, const char *path)
+{
+    const bool to_stdout = strcmp(path, "-") == 0;
+    writer->name = strdup(to_stdout ? "standard output" : path);
+    if (!writer->name)
+        return false;
+    writer->fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+                           : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    struct stat status;
+    if (writer->fd < 0 || fstat(writer->fd, &status) != 0) {
+        log_error("cannot record to %s: %s", writer->name,
+                  to_stdout && errno == EBADF ? "it is closed" : strerror(errno));
+        return false;
+    }
+    if (isatty(writer->fd)) {
+        log_error("cannot record to %s: it is a terminal; name a file, or send it to another program", writer->name);
+        return false;
+    }
+    writer->regular = S_ISREG(status.st_mode);
+    if (writer->regular) { // standard output may already hold something
+        const bool append = (fcntl(writer->fd, F_GETFL) & O_APPEND) != 0;
+        writer->whole_bytes = append ? status.st_size : lseek(writer->fd, 0, SEEK_CUR);
+    }
+    return true;
+}
+
+static bool prepare(struct y4m_writer *writer, int width, int height)
+{
+    struct image_shape shape = {.format = PIXFMT_444P, .width = width, .height = height};
+    const char *why;
+    if (!pixfmt_size_ok(shape.format, width, height, &why)) {
+        log_error("cannot record pictures of %dx%d pixels: %s", width, height, why);
+        return false;
+    }
+    shape.color = color_resolve((struct color){.range = COLOR_RANGE_LIMITED}, (struct color){0}, false, width, height);
+    writer->reverse = color_to_yuv(shape.color);
+    writer->buffer_bytes = FRAME_HEAD + image_bytes(&shape);
+    writer->buffer = malloc(writer->buffer_bytes);
+    if (!writer->buffer) {
+        log_error("cannot record pictures of %dx%d pixels: there is not enough memory", width, height);
+        return false;
+    }
+    memcpy(writer->buffer, frame_head, FRAME_HEAD);
+    image_wrap(&writer->frame, &shape, writer->buffer + FRAME_HEAD);
+    return true;
+}
+
+struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int rate_numerator, int rate_denominator)
+{
+    struct y4m_writer *writer = calloc(1, sizeof(*writer));
+    if (!writer)
+        return NULL;
+    writer->fd = -1;
+    if (!prepare(writer, width, height) || !open_output(writer, path))
+        goto fail;
+    if (rate_numerator <= 0 || rate_denominator <= 0)
+        rate_numerator = rate_denominator = 0;
+    char line[160];
+    const int length = snprintf(line, sizeof(line), "YUV4MPEG2 W%d H%d F%d:%d Ip A1:1 C444 XCOLORRANGE=LIMITED\n",
+                                width, height, rate_numerator, rate_denominator);
+    if (!write_whole(writer, line, (size_t)length))
+        goto fail;
+    return writer;
+fail:
+    y4m_writer_close(writer);
+    return NULL;
+}
+
+bool y4m_writer_add(struct y4m_writer *writer, const struct image *rgba)
+{
+    if (writer->failed)
+        return false;
+    const struct image *frame = &writer->frame;
+    for (int y = 0; y < frame->shape.height; y++) {
+        const size_t at = (size_t)y * frame->stride[0];
+        convert_row_to_444p(rgba->plane[0] + (size_t)y * rgba->stride[0], frame->shape.width, &writer->reverse,
+                            frame->plane[0] + at, frame->plane[1] + at, frame->plane[2] + at);
+    }
+    return write_whole(writer, writer->buffer, writer->buffer_bytes);
+}
+
+bool y4m_writer_close(struct y4m_writer *writer)
+{
+    if (!writer)
+        return true;
+    bool ok = !writer->failed;
+    if (writer->fd >= 0) {
+        // Some file systems report a full disk only here.
+        ok &= !writer->regular || writer->failed || fsync(writer->fd) == 0 || errno == EINVAL;
+        ok &= close(writer->fd) == 0;
+        if (!ok && !writer->failed)
+            log_failure(writer);
+    }
+    free(writer->buffer);
+    free(writer->name);
+    free(writer);
+    return ok;
+}

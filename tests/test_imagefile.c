@@ -1,0 +1,223 @@
+// test_imagefile.c: pictures read and written; damaged, cut and hostile ones refused with one line each
+#include "check.h"
+#include "pictures.h"
+#include "scratch.h"
+
+#include "base/file.h"
+#include "image/imagefile.h"
+#include "image/magic.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static struct check check = {.name = "imagefile"};
+static struct scratch scratch;
+static const char *data_dir;
+
+static char *load(const char *name, size_t *size)
+{
+    char path[512];
+    snprintf(path, sizeof(path), "%s/%s", data_dir, name);
+    char *data = file_read(path, 1 << 20, size);
+    if (!data) {
+        perror(path);
+        exit(1);
+    }
+    return data;
+}
+
+// Mean absolute difference per channel, over R, G, B.
+static double difference(const struct image *a, const struct image *b)
+{
+    double sum = 0;
+    if (a->shape.width != b->shape.width || a->shape.height != b->shape.height)
+        return 255;
+    const int pixels = a->shape.width * a->shape.height;
+    for (int i = 0; i < pixels; i++)
+        for (int c = 0; c < 3; c++)
+            sum += abs(a->plane[0][4 * i + c] - b->plane[0][4 * i + c]);
+    return sum / pixels / 3;
+}
+
+static const struct {
+    const char *name;
+    double tolerance; // lossless formats: 0
+    int needless;     // bytes at the end that may be missing: no pixel lies there
+} good[] = {
+    {"small.png", 0, 0}, {"small-interlaced.png", 0, 0}, {"small.gif", 0, 1},
+    {"small.bmp", 0, 1}, {"small-raw.tga", 0, 0},        {"small-rle.tga", 0, 0},
+    {"small.psd", 0, 1}, {"small.jpg", 20, 0},           {"small-progressive.jpg", 20, 0},
+};
+
+static void test_formats(void)
+{
+    size_t size;
+    struct image png = {0}, other;
+    char *data = load("small.png", &size);
+    check_that(&check, imagefile_decode(&png, data, size, "small.png"), "small.png is read");
+    check_that(&check, png.shape.width == 17 && png.shape.height == 13 && png.plane[0][3] == 255,
+               "it is 17x13, opaque");
+    free(data);
+    for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+        data = load(good[i].name, &size);
+        check_that(&check, imagefile_probe(data, size < MAGIC_BYTES ? size : MAGIC_BYTES), "%s is recognised",
+                   good[i].name);
+        if (check_that(&check, imagefile_decode(&other, data, size, good[i].name), "%s is read", good[i].name)) {
+            const double off = difference(&png, &other);
+            check_that(&check, off <= good[i].tolerance, "%s is off by %g", good[i].name, off);
+        }
+        image_free(&other);
+        free(data);
+    }
+    image_free(&png);
+}
+
+// Every beginning of a file shorter than the whole is refused, and said to be so in one line.
+static void test_cut(void)
+{
+    for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+        size_t size;
+        char *data = load(good[i].name, &size);
+        for (size_t cut = 0; cut + (size_t)good[i].needless < size; cut++) {
+            char *part = malloc(cut ? cut : 1); // an exact block, so that the sanitizer sees reads past it
+            memcpy(part, data, cut);
+            struct image image;
+            scratch_catch(&scratch);
+            const bool ok = imagefile_decode(&image, part, cut, "part");
+            const int lines = scratch_caught(&scratch);
+            check_that(&check, !ok && lines == 1, "%s cut at %zu of %zu bytes is refused in one line", good[i].name,
+                       cut, size);
+            image_free(&image);
+            free(part);
+        }
+        free(data);
+    }
+}
+
+// Random damage must neither crash nor read out of bounds; whether the picture is refused is chance.
+static void test_damaged(void)
+{
+    struct random random = {7};
+    for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+        size_t size;
+        char *data = load(good[i].name, &size);
+        for (int round = 0; round < 200; round++) {
+            char *bad = malloc(size);
+            memcpy(bad, data, size);
+            for (int n = random_range(&random, 1, 8); n > 0; n--)
+                bad[random_range(&random, 0, (int)size - 1)] = (char)random_bits(&random);
+            struct image image;
+            scratch_catch(&scratch);
+            const bool ok = imagefile_decode(&image, bad, size, "bad");
+            const int lines = scratch_caught(&scratch);
+            check_that(&check, lines == !ok, "damaged %s: %d lines, %s", good[i].name, lines, ok ? "read" : "refused");
+            image_free(&image);
+            free(bad);
+        }
+        free(data);
+    }
+}
+
+static void refuse(const char *path, const char *because)
+{
+    struct image image;
+    scratch_catch(&scratch);
+    const bool ok = imagefile_read(&image, path);
+    const int lines = scratch_caught(&scratch);
+    check_that(&check, !ok && lines == 1 && strstr(scratch.said, because) && strstr(scratch.said, path),
+               "%s is refused because \"%s\"; said: %s", path, because, scratch.said);
+    image_free(&image);
+}
+
+static void put_u32(uint8_t *at, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+static void refuse_png_head(uint32_t width, uint32_t height, const char *because)
+{
+    uint8_t head[] = "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDRwwwwhhhh\x08\x06\0\0\0crc.\0\0\0\x10IDAT";
+    put_u32(head + 16, width);
+    put_u32(head + 20, height);
+    refuse(scratch_write(&scratch, "head.png", head, sizeof(head) - 1), because);
+}
+
+static void test_refused(void)
+{
+    char path[512];
+    refuse("/dev/zero", "not a regular file");
+    refuse(scratch.dir, "directory");
+    refuse(scratch_path(&scratch, "missing"), "No such file");
+    mkfifo(scratch_path(&scratch, "fifo"), 0600);
+    refuse(scratch.path, "not a regular file");
+    refuse(scratch_write(&scratch, "empty", "", 0), "empty");
+    refuse(scratch_write(&scratch, "text", "just some text, longer than any head", 36), "not a picture");
+    snprintf(path, sizeof(path), "%s/light.hdr", data_dir);
+    refuse(path, "HDR");
+    snprintf(path, sizeof(path), "%s/deep.png", data_dir);
+    refuse(path, "16 bits");
+    refuse_png_head(100000, 100000, "larger than 32768");
+    refuse_png_head(0xffffffff, 1, "larger than 32768");
+    refuse_png_head(20000, 20000, "1 GiB");
+    refuse_png_head(32768, 32768, "1 GiB");
+    refuse_png_head(0, 5, "damaged");
+    refuse_png_head(5, 5, "cut short");
+}
+
+// A Huffman table that claims more than 256 values: old stb_image writes past its own table there.
+static void test_huffman(void)
+{
+    size_t size;
+    uint8_t *data = (uint8_t *)load("small.jpg", &size);
+    uint8_t *table = memmem(data, size, "\xff\xc4", 2);
+    check_that(&check, magic_jpeg_tables_ok(data, size), "the tables of small.jpg are good");
+    memset(table + 5 + 8, 0xff, 2);
+    check_that(&check, !magic_jpeg_tables_ok(data, size), "a table of more than 510 values is not");
+    refuse(scratch_write(&scratch, "huffman.jpg", data, size), "Huffman");
+    free(data);
+}
+
+static void test_write(void)
+{
+    struct random random = {3};
+    for (int round = 0; round < 12; round++) {
+        const struct image_shape shape = {.format = PIXFMT_RGBA,
+                                          .width = round == 0 ? 1 : random_range(&random, 1, 70),
+                                          .height = round == 0 ? 1 : random_range(&random, 1, 40)};
+        struct test_frame frame;
+        struct image back;
+        frame_fill(&frame, &shape, round % 2 ? LAYOUT_PADDED : LAYOUT_TIGHT, SHAPE_NOISE, &random);
+        const char *path = scratch_path(&scratch, "written.png");
+        check_that(&check, imagefile_write_png(path, &frame.image), "a PNG is written");
+        if (check_that(&check, imagefile_read(&back, path), "and read")) {
+            bool same = back.shape.width == shape.width && back.shape.height == shape.height;
+            for (int y = 0; same && y < shape.height; y++)
+                same = memcmp(back.plane[0] + (size_t)y * back.stride[0],
+                              frame.image.plane[0] + (size_t)y * frame.image.stride[0], (size_t)shape.width * 4) == 0;
+            check_that(&check, same, "PNG of %dx%d comes back the same", shape.width, shape.height);
+        }
+        image_free(&back);
+        scratch_catch(&scratch);
+        const bool ok = imagefile_write_png("/nonexistent/dir/x.png", &frame.image);
+        check_that(&check, scratch_caught(&scratch) == 1 && !ok, "an unwritable place is told in one line");
+        frame_free(&frame);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    data_dir = argc > 1 ? argv[1] : "tests/data";
+    if (!scratch_open(&scratch))
+        return CHECK_SKIP;
+    test_formats();
+    test_cut();
+    test_damaged();
+    test_refused();
+    test_huffman();
+    test_write();
+    scratch_close(&scratch);
+    return check_end(&check);
+}
