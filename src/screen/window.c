@@ -239,7 +239,8 @@ struct window *window_open(const struct window_setup *setup, char why[256])
     glfwSetFramebufferSizeCallback(window->glfw, on_resize);
     glfwSetWindowCloseCallback(window->glfw, on_close);
     window_set_vsync(window, setup->vsync);
-    glfwShowWindow(window->glfw);
+    if (!setup->hidden)
+        glfwShowWindow(window->glfw);
     if (setup->fullscreen)
         window_set_fullscreen(window, true);
     log_debug("window: %s", window->name);

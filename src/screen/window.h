@@ -11,9 +11,10 @@ struct window_setup {
     int width, height; // of the picture; the window is that large, or as large as the monitor allows
     bool fullscreen;
     bool vsync;
-    bool es;    // ES 3.0 only
-    bool egl;   // over EGL only
-    bool debug; // ask for a debug context
+    bool es;     // ES 3.0 only
+    bool egl;    // over EGL only
+    bool debug;  // ask for a debug context
+    bool hidden; // never shown: for its GL context alone
 };
 
 // The current GL context's native handles; unused ones NULL. EGL or GLX, never both.
