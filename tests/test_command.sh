@@ -87,6 +87,25 @@ done=$((done + 1))
 refuses 2 "did you mean blur?" filters blurr
 refuses 2 "did you mean --json?" filters --jsno
 
+"$monocle" devices >/dev/null 2>&1
+if [ $? -ne 3 ]; then # there is a device
+    works devices
+    says "opencl"
+    says "gl-shared"
+    works devices --json
+    python3 -c '
+import json, sys
+device = json.load(open(sys.argv[1]))[0]
+assert device["number"] == 0 and device["name"] and device["opens"]
+assert [r["rung"] for r in device["rungs"]] == ["gl-shared", "mapped", "opencl"]
+assert all(r["why"] for r in device["rungs"]) and device["rungs"][2]["works"]
+' "$out" || fail "devices --json"
+fi
+refuses 2 "one argument too many" devices 0
+export OCL_ICD_VENDORS=/nonexistent
+refuses 3 "the cpu path works without one" devices
+unset OCL_ICD_VENDORS
+
 # Standard output that cannot be written.
 for target in /dev/full '&-'; do
     done=$((done + 1))

@@ -9,10 +9,10 @@
 
 enum { COMMANDS_MAX = 16 };
 
-extern const struct command filters_command;
+extern const struct command devices_command, filters_command;
 static const struct command help_command;
 
-const struct command *const commands[] = {&filters_command, &help_command, NULL};
+const struct command *const commands[] = {&devices_command, &filters_command, &help_command, NULL};
 
 const struct command *command_find(const char *name)
 {
