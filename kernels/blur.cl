@@ -1,21 +1,23 @@
 // blur.cl: mean of a square
 #include "pixel.cl"
+#include "square.cl"
 
-pixel filter_blur(struct view view, const int radius, arguments args)
+INLINE pixel filter_blur(struct view view, arguments args)
 {
-    uint r = 0, g = 0, b = 0;
-    for (int dy = -radius; dy <= radius; dy++) {
-        for (int dx = -radius; dx <= radius; dx++) {
-            const pixel p = tap(view, dx, dy);
-            r += p.r;
-            g += p.g;
-            b += p.b;
-        }
+    const int area = (2 * PASS_RADIUS + 1) * (2 * PASS_RADIUS + 1);
+    int r = area / 2, g = area / 2, b = area / 2;
+#define ADD(dx, dy)                                                                                                    \
+    {                                                                                                                  \
+        const pixel t = tap(view, dx, dy);                                                                             \
+        r += t.r;                                                                                                      \
+        g += t.g;                                                                                                      \
+        b += t.b;                                                                                                      \
     }
-    const uint area = (2 * radius + 1) * (2 * radius + 1);
+    FOR_SQUARE(ADD)
+#undef ADD
     pixel p = tap(view, 0, 0);
-    p.r = (r + area / 2) / area;
-    p.g = (g + area / 2) / area;
-    p.b = (b + area / 2) / area;
+    p.r = r / area;
+    p.g = g / area;
+    p.b = b / area;
     return p;
 }

@@ -1,7 +1,7 @@
 // invert.cl: the negative
 #include "pixel.cl"
 
-pixel filter_invert(pixel p, arguments args)
+INLINE pixel filter_invert(pixel p, arguments args)
 {
     p.r = 255 - p.r;
     p.g = 255 - p.g;

@@ -6,9 +6,9 @@
 #define U_BYTE 1
 #endif
 
-pixel load(struct source source, arguments args, int x, int y)
+INLINE pixel load(struct source source, arguments args, int x, int y)
 {
-    __global const uchar *row = source.bytes + y * source.stride[0];
+    __global const uchar *row = source.bytes + y * source.stride0;
     __global const uchar *chroma = row + 2 * (x & ~1) + U_BYTE;
     return yuv_pixel(args, row[2 * x + Y_BYTE], chroma[0], chroma[2]);
 }

@@ -7,11 +7,11 @@
 #define SHIFT_Y 1
 #endif
 
-pixel load(struct source source, arguments args, int x, int y)
+INLINE pixel load(struct source source, arguments args, int x, int y)
 {
-    const int luma8 = source.bytes[y * source.stride[0] + x];
+    const int luma8 = source.bytes[y * source.stride0 + x];
     const int cx = x >> SHIFT_X, cy = y >> SHIFT_Y;
-    const int u = source.bytes[source.offset[U_PLANE] + cy * source.stride[U_PLANE] + cx];
-    const int v = source.bytes[source.offset[3 - U_PLANE] + cy * source.stride[3 - U_PLANE] + cx];
-    return yuv_pixel(args, luma8, u, v);
+    const int one = source.bytes[source.offset1 + cy * source.stride1 + cx];
+    const int two = source.bytes[source.offset2 + cy * source.stride2 + cx];
+    return U_PLANE == 1 ? yuv_pixel(args, luma8, one, two) : yuv_pixel(args, luma8, two, one);
 }

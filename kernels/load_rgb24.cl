@@ -6,9 +6,9 @@
 #define B_BYTE 2
 #endif
 
-pixel load(struct source source, arguments args, int x, int y)
+INLINE pixel load(struct source source, arguments args, int x, int y)
 {
-    __global const uchar *at = source.bytes + y * source.stride[0] + 3 * x;
+    __global const uchar *at = source.bytes + y * source.stride0 + 3 * x;
     pixel p;
     p.r = at[R_BYTE];
     p.g = at[1];

@@ -6,9 +6,9 @@
 #define V_BYTE 1
 #endif
 
-pixel load(struct source source, arguments args, int x, int y)
+INLINE pixel load(struct source source, arguments args, int x, int y)
 {
-    const int luma8 = source.bytes[y * source.stride[0] + x];
-    __global const uchar *pair = source.bytes + source.offset[1] + (y >> 1) * source.stride[1] + (x & ~1);
+    const int luma8 = source.bytes[y * source.stride0 + x];
+    __global const uchar *pair = source.bytes + source.offset1 + (y >> 1) * source.stride1 + (x & ~1);
     return yuv_pixel(args, luma8, pair[U_BYTE], pair[V_BYTE]);
 }

@@ -1,7 +1,7 @@
 // maxrgb.cl: keeps the largest channels
 #include "pixel.cl"
 
-pixel filter_maxrgb(pixel p, arguments args)
+INLINE pixel filter_maxrgb(pixel p, arguments args)
 {
     const int largest = max(p.r, max(p.g, p.b));
     p.r = p.r == largest ? p.r : 0;

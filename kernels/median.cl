@@ -1,17 +1,17 @@
 // median.cl: median of the 3x3 square
 #include "pixel.cl"
 
-static int middle(int a, int b, int c)
+INLINE int middle(int a, int b, int c)
 {
     return max(min(a, b), min(max(a, b), c));
 }
 
-static int low(int a, int b, int c)
+INLINE int low(int a, int b, int c)
 {
     return min(a, min(b, c));
 }
 
-static int high(int a, int b, int c)
+INLINE int high(int a, int b, int c)
 {
     return max(a, max(b, c));
 }
@@ -22,7 +22,7 @@ static int high(int a, int b, int c)
            middle(middle(nw.c, w.c, sw.c), middle(n.c, p.c, s.c), middle(ne.c, e.c, se.c)),                            \
            low(high(nw.c, w.c, sw.c), high(n.c, p.c, s.c), high(ne.c, e.c, se.c)))
 
-pixel filter_median(struct view view, const int radius, arguments args)
+INLINE pixel filter_median(struct view view, arguments args)
 {
     const pixel nw = tap(view, -1, -1), n = tap(view, 0, -1), ne = tap(view, 1, -1);
     const pixel w = tap(view, -1, 0), p = tap(view, 0, 0), e = tap(view, 1, 0);

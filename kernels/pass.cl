@@ -21,16 +21,7 @@ typedef write_only image2d_t destination;
 typedef __global uint *restrict destination;
 #endif
 
-// Where the input's planes lie, in bytes, and how long a row of the output is, in pixels. 32-bit members only: the host
-// writes the same struct (src/path/opencl_path.h).
-struct layout {
-    int width, height;
-    int stride[3];
-    int offset[3];
-    int to_stride;
-};
-
-pixel tap(struct view view, int dx, int dy)
+INLINE pixel tap(struct view view, int dx, int dy)
 {
     const struct source source = view.source;
     int x = view.x + dx, y = view.y + dy;
@@ -42,7 +33,7 @@ pixel tap(struct view view, int dx, int dy)
     return PASS_BEFORE(p, view.args);
 }
 
-static void store(destination to, int x, int y, int stride, pixel p)
+INLINE void store(destination to, int x, int y, int stride, pixel p)
 {
 #ifdef PASS_TO_IMAGE
     write_imagef(to, (int2)(x, y), (float4)(p.r, p.g, p.b, p.a) / 255.0f);
@@ -51,38 +42,44 @@ static void store(destination to, int x, int y, int stride, pixel p)
 #endif
 }
 
-static void pass(__global const uchar *bytes, struct layout layout, arguments args, destination to, int x, int y,
-                 int checked)
+// The host's struct opencl_layout (src/path/opencl_path.h): width, height, strides of planes 0 to 2, offsets of planes 1
+// and 2, then pixels from row to row of the output.
+typedef int8 layout;
+
+INLINE void pass(__global const uchar *bytes, layout layout, arguments args, destination to, int x, int y, int checked)
 {
     struct view view;
     view.source.bytes = bytes;
-    view.source.width = layout.width;
-    view.source.height = layout.height;
-    for (int i = 0; i < 3; i++) {
-        view.source.stride[i] = layout.stride[i];
-        view.source.offset[i] = layout.offset[i];
-    }
+    view.source.width = layout.s0;
+    view.source.height = layout.s1;
+    view.source.stride0 = layout.s2;
+    view.source.stride1 = layout.s3;
+    view.source.stride2 = layout.s4;
+    view.source.offset1 = layout.s5;
+    view.source.offset2 = layout.s6;
     view.args = args;
     view.x = x;
     view.y = y;
     view.checked = checked;
     const pixel p = PASS_AFTER(PASS_STENCIL(view, args), args);
-    store(to, PASS_STORE_X(x, layout.width), PASS_STORE_Y(y, layout.height), layout.to_stride, p);
+    store(to, PASS_STORE_X(x, layout.s0), PASS_STORE_Y(y, layout.s1), layout.s7, p);
 }
+
+#ifdef PASS_EXACT // the device runs a work-group as a loop (src/path/opencl_launch.c)
 
 // Pixels at least the radius away from every edge: no branch, no clamp, so that the compiler can vectorise over
 // work-items. The NDRange is exactly the interior, by its offset.
-__kernel void pass_interior(__global const uchar *restrict bytes, struct layout layout,
-                            __global const int *restrict args, destination to)
+__kernel void pass_interior(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
+                            destination to)
 {
     pass(bytes, layout, args, to, get_global_id(0), get_global_id(1), 0);
 }
 
 // The pixels nearer than the radius to an edge, numbered row by row: whole rows above and below, then both sides.
-__kernel void pass_edges(__global const uchar *restrict bytes, struct layout layout, __global const int *restrict args,
+__kernel void pass_edges(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
                          destination to)
 {
-    const int width = layout.width, height = layout.height, radius = PASS_RADIUS;
+    const int width = layout.s0, height = layout.s1, radius = PASS_RADIUS;
     const int rows = min(2 * radius, height), sides = min(2 * radius, width);
     int i = get_global_id(0), x, y;
     if (i < rows * width) {
@@ -100,11 +97,15 @@ __kernel void pass_edges(__global const uchar *restrict bytes, struct layout lay
     pass(bytes, layout, args, to, x, y, 1);
 }
 
+#else
+
 // Every pixel, for devices that hide the cost of a clamp. The NDRange is rounded up to whole work-groups.
-__kernel void pass_all(__global const uchar *restrict bytes, struct layout layout, __global const int *restrict args,
+__kernel void pass_all(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
                        destination to)
 {
     const int x = get_global_id(0), y = get_global_id(1);
-    if (x < layout.width && y < layout.height)
+    if (x < layout.s0 && y < layout.s1)
         pass(bytes, layout, args, to, x, y, 1);
 }
+
+#endif

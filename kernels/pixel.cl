@@ -2,6 +2,9 @@
 #ifndef PIXEL_CL
 #define PIXEL_CL
 
+// Everything is inlined into the kernel: a call left over stops compilers from vectorising over work-items.
+#define INLINE __attribute__((always_inline))
+
 // Four plain ints: compilers vectorise scalars over work-items, where they often fail on uchar4 or int4.
 typedef struct {
     int r, g, b, a;
@@ -15,12 +18,12 @@ typedef __constant const int *arguments;
 typedef __global const int *arguments;
 #endif
 
-// A picture's memory; plane 0 begins at 0. Bytes, pixels.
+// A picture's memory: bytes, pixels. Plane 0 begins at 0. No arrays: compilers keep scalars in registers.
 struct source {
     __global const uchar *bytes;
     int width, height;
-    int stride[3];
-    int offset[3];
+    int stride0, stride1, stride2;
+    int offset1, offset2;
 };
 
 // The pixel a filter works on, and its picture. `checked`: the reach may leave the picture, whose edge then repeats.
@@ -32,18 +35,18 @@ struct view {
 };
 
 // A loader's one function: the pixel at (x, y), which is inside the picture.
-pixel load(struct source source, arguments args, int x, int y);
+INLINE pixel load(struct source source, arguments args, int x, int y);
 
 // The input of a stencil at an offset from its centre, point filters ahead of it applied.
-pixel tap(struct view view, int dx, int dy);
+INLINE pixel tap(struct view view, int dx, int dy);
 
-static int sat8(int value)
+INLINE int sat8(int value)
 {
     return min(255, max(0, value));
 }
 
 // Rec. 601 luma as docs/pixels.md defines it.
-static int luma(pixel p)
+INLINE int luma(pixel p)
 {
     return (77 * p.r + 150 * p.g + 29 * p.b + 128) >> 8;
 }

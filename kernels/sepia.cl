@@ -1,7 +1,7 @@
 // sepia.cl: the sepia matrix in 7 bits of fraction
 #include "pixel.cl"
 
-pixel filter_sepia(pixel p, arguments args)
+INLINE pixel filter_sepia(pixel p, arguments args)
 {
     const int r = p.r, g = p.g, b = p.b;
     p.r = sat8((50 * r + 98 * g + 24 * b + 64) >> 7);

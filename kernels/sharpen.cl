@@ -1,12 +1,12 @@
 // sharpen.cl: argument: amount in 8 bits of fraction
 #include "pixel.cl"
 
-static int push(int centre, int neighbours, int amount)
+INLINE int push(int centre, int neighbours, int amount)
 {
     return sat8(centre + ((amount * (4 * centre - neighbours) + 128) >> 8));
 }
 
-pixel filter_sharpen(struct view view, const int radius, arguments args)
+INLINE pixel filter_sharpen(struct view view, arguments args)
 {
     const pixel n = tap(view, 0, -1), e = tap(view, 1, 0), s = tap(view, 0, 1), w = tap(view, -1, 0);
     pixel p = tap(view, 0, 0);

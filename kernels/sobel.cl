@@ -3,12 +3,12 @@
 
 // Nearest integer to the root. Up to 255 a root is at least 4.9e-4 away from every half, and sqrt within 4 ulp (the most
 // OpenCL allows) is off by 1.3e-4 at most, so that every device gives the same.
-static int gradient(int gx, int gy)
+INLINE int gradient(int gx, int gy)
 {
     return min(255, (int)(sqrt((float)(gx * gx + gy * gy)) + 0.5f));
 }
 
-pixel filter_sobel(struct view view, const int radius, arguments args)
+INLINE pixel filter_sobel(struct view view, arguments args)
 {
     const pixel nw = tap(view, -1, -1), n = tap(view, 0, -1), ne = tap(view, 1, -1);
     const pixel w = tap(view, -1, 0), e = tap(view, 1, 0);

@@ -1,7 +1,7 @@
 // table.cl: arguments: 256 values, looked up for each channel (gamma, contrast)
 #include "pixel.cl"
 
-pixel filter_table(pixel p, arguments args)
+INLINE pixel filter_table(pixel p, arguments args)
 {
     p.r = args[p.r];
     p.g = args[p.g];

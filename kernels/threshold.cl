@@ -1,7 +1,7 @@
 // threshold.cl: argument: the level
 #include "pixel.cl"
 
-pixel filter_threshold(pixel p, arguments args)
+INLINE pixel filter_threshold(pixel p, arguments args)
 {
     p.r = p.g = p.b = luma(p) >= args[0] ? 255 : 0;
     return p;

@@ -3,7 +3,7 @@
 #define YUV_CL
 #include "pixel.cl"
 
-static pixel yuv_pixel(arguments k, int luma8, int u8, int v8)
+INLINE pixel yuv_pixel(arguments k, int luma8, int u8, int v8)
 {
     const int y = ((luma8 << 7) * k[0] >> 16) + k[1];
     const int u = (u8 - 128) * 256, v = (v8 - 128) * 256;

@@ -57,8 +57,48 @@ void plan_make(struct plan *plan, const struct chain *chain)
         }
         add_name(pass, stage->filter->name);
     }
-    for (int i = 0; i < plan->count; i++) {
-        if (!plan->pass[i].name[0])
-            add_name(&plan->pass[i], "convert");
+    if (!pass->name[0])
+        add_name(pass, "convert"); // only the one pass of an empty chain has no filter
+}
+
+// Names a pass anew by what it holds.
+static void rename_pass(struct pass *pass)
+{
+    pass->name[0] = '\0';
+    for (int i = 0; i < pass->before_count; i++)
+        add_name(pass, pass->before[i]->filter->name);
+    if (pass->stencil)
+        add_name(pass, pass->stencil->filter->name);
+    for (int i = 0; i < pass->after_count; i++)
+        add_name(pass, pass->after[i]->filter->name);
+    if (pass->load_mirror || pass->store_mirror)
+        add_name(pass, "mirror");
+    if (pass->load_flip || pass->store_flip)
+        add_name(pass, "flip");
+    if (!pass->name[0])
+        add_name(pass, "convert");
+}
+
+void plan_split(struct plan *plan, bool input_rgba)
+{
+    struct pass whole[CHAIN_MAX];
+    const int count = plan->count;
+    memcpy(whole, plan->pass, (size_t)count * sizeof(*whole));
+    plan->count = 0;
+    for (int i = 0; i < count; i++) {
+        struct pass rest = whole[i];
+        const bool plain = (i > 0 || input_rgba) && rest.before_count == 0;
+        if (rest.stencil && !plain) {
+            struct pass *ahead = next_pass(plan);
+            memcpy(ahead->before, rest.before, sizeof(rest.before));
+            ahead->before_count = rest.before_count;
+            ahead->load_mirror = rest.load_mirror;
+            ahead->load_flip = rest.load_flip;
+            rename_pass(ahead);
+            rest.before_count = 0;
+            rest.load_mirror = rest.load_flip = false;
+            rename_pass(&rest);
+        }
+        plan->pass[plan->count++] = rest;
     }
 }

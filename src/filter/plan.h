@@ -14,11 +14,17 @@ struct pass {
     char name[128];                // "blur+gray": its filters, for stage times
 };
 
+enum { PLAN_PASSES = 2 * CHAIN_MAX };
+
 struct plan {
     struct chain chain; // the plan's own copy; passes point into it
-    struct pass pass[CHAIN_MAX];
+    struct pass pass[PLAN_PASSES];
     int count; // at least 1: an empty chain is one pass that loads and stores
 };
 
 // Fills `plan`, which must not be moved or copied afterwards (passes point into it).
 void plan_make(struct plan *plan, const struct chain *chain);
+
+// Cuts passes further, so that every stencil reads plain RGBA: for devices that would otherwise load, convert and
+// filter each pixel once per neighbour. `input_rgba`: the first pass's input is RGBA already.
+void plan_split(struct plan *plan, bool input_rgba);

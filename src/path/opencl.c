@@ -69,7 +69,7 @@ static void release_events(struct opencl_slot *slot)
     release_event(&slot->upload);
     release_event(&slot->acquire);
     release_event(&slot->download);
-    for (int i = 0; i < CHAIN_MAX; i++) {
+    for (int i = 0; i < PLAN_PASSES; i++) {
         release_event(&slot->first[i]);
         release_event(&slot->last[i]);
     }
@@ -98,7 +98,7 @@ static void copy_planes(const struct opencl_layout *layout, uint8_t *to, const s
 {
     struct image laid_out = {.shape = frame->shape};
     for (int i = 0; i < pixfmt_info(frame->shape.format)->planes; i++) {
-        laid_out.plane[i] = to + layout->offset[i];
+        laid_out.plane[i] = to + (i > 0 ? layout->offset[i - 1] : 0);
         laid_out.stride[i] = (size_t)layout->stride[i];
     }
     image_copy(&laid_out, frame);

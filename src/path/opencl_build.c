@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OPTIONS "-cl-std=CL1.2"
+
 enum { ROW_ALIGNMENT = 16 };
 
 static const char *const kernel_names[KERNELS] = {"pass_interior", "pass_edges", "pass_all"};
@@ -22,16 +24,23 @@ size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape
     for (int i = 0; i < pixfmt_info(shape->format)->planes; i++) {
         const size_t stride = aligned_stride(shape->format, i, shape->width);
         layout->stride[i] = (cl_int)stride;
-        layout->offset[i] = (cl_int)bytes;
+        if (i > 0)
+            layout->offset[i - 1] = (cl_int)bytes;
         bytes += stride * (size_t)pixfmt_rows(shape->format, i, shape->height);
     }
     layout->to_stride = (cl_int)(aligned_stride(PIXFMT_RGBA, 0, shape->width) / 4);
     return bytes;
 }
 
+// CPU devices run a work-group as a loop, which must be free of branches to be fast.
+static bool launches_exact(const struct device *device)
+{
+    return (device->info.type & CL_DEVICE_TYPE_CPU) != 0;
+}
+
 static bool make_kernels(struct device *device, struct opencl_pass *pass, int radius, char **error)
 {
-    const bool exact = (device->info.type & CL_DEVICE_TYPE_CPU) != 0;
+    const bool exact = launches_exact(device);
     for (int i = 0; i < KERNELS; i++) {
         const bool wanted = exact ? i == KERNEL_INTERIOR || (i == KERNEL_EDGES && radius > 0) : i == KERNEL_ALL;
         if (!wanted)
@@ -72,7 +81,7 @@ static bool make_pass(struct device *device, const struct pass *pass, const stru
     if (!text)
         return false;
     char *why;
-    built->program = program_build(device, text, "-cl-std=CL1.2", &why);
+    built->program = program_build(device, text, launches_exact(device) ? OPTIONS " -DPASS_EXACT" : OPTIONS, &why);
     free(text);
     if (!built->program) {
         path_fail(error, why ? why : "the kernels do not compile");
@@ -94,6 +103,8 @@ struct opencl_build *opencl_build_make(struct device *device, const struct image
         return NULL;
     }
     plan_make(&build->plan, chain);
+    if (launches_exact(device))
+        plan_split(&build->plan, input->format == PIXFMT_RGBA);
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = input->width, .height = input->height};
     const int passes = build->plan.count;
     bool ok = true;

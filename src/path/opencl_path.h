@@ -8,13 +8,14 @@
 
 enum { KERNEL_INTERIOR, KERNEL_EDGES, KERNEL_ALL, KERNELS };
 
-// struct layout of kernels/pass.cl.
+// What the kernels know of a picture's memory; handed over as the int8 of kernels/pass.cl.
 struct opencl_layout {
     cl_int width, height;
-    cl_int stride[PIXFMT_PLANES];
-    cl_int offset[PIXFMT_PLANES];
-    cl_int to_stride; // of the output, in pixels
+    cl_int stride[PIXFMT_PLANES];     // bytes
+    cl_int offset[PIXFMT_PLANES - 1]; // bytes, of planes 1 and 2; plane 0 begins at 0
+    cl_int to_stride;                 // of the output, in pixels
 };
+_Static_assert(sizeof(struct opencl_layout) == sizeof(cl_int8), "the layout is an int8 to the kernels");
 
 struct opencl_pass {
     cl_program program;
@@ -26,7 +27,7 @@ struct opencl_pass {
 // What a chain compiles to.
 struct opencl_build {
     struct plan plan;
-    struct opencl_pass pass[CHAIN_MAX];
+    struct opencl_pass pass[PLAN_PASSES];
     cl_mem between[2]; // pictures between passes; NULL with a single pass
 };
 
@@ -72,7 +73,7 @@ struct opencl_slot {
     uint64_t tag;
     int64_t copy_start_ns, copy_end_ns; // host copy into staging or input
     int64_t enqueued_ns;                // host time when the first event was queued
-    cl_event upload, acquire, first[CHAIN_MAX], last[CHAIN_MAX], download;
+    cl_event upload, acquire, first[PLAN_PASSES], last[PLAN_PASSES], download;
 };
 
 struct opencl_path {

@@ -119,7 +119,7 @@ static void add_macros(FILE *out, const struct pass *pass, enum pixfmt format, b
         char name[64];
         function_name(pass->stencil, name);
         radius = pass->stencil->arguments.radius;
-        fprintf(out, "#define PASS_STENCIL(view, args) %s(view, %d, (args) + %d)\n", name, radius, offset);
+        fprintf(out, "#define PASS_STENCIL(view, args) %s(view, (args) + %d)\n", name, offset);
         offset += pass->stencil->arguments.count;
     } else {
         fprintf(out, "#define PASS_STENCIL(view, args) tap(view, 0, 0)\n");

@@ -11,7 +11,7 @@
 enum path_kind { PATH_CPU, PATH_OPENCL, PATH_ZEROCOPY, PATH_KINDS };
 const char *path_kind_name(enum path_kind kind); // "zerocopy"
 
-enum { PATH_DEPTH_MAX = 4, PATH_STAGES = 24 };
+enum { PATH_DEPTH_MAX = 4, PATH_STAGES = 40 };
 
 struct path_setup {
     enum path_kind kind;
