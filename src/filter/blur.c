@@ -28,32 +28,32 @@ static size_t scratch_bytes(const struct filter_arguments *arguments, int width)
     return lanes * (sizeof(uint16_t) + sizeof(uint32_t));
 }
 
-ROW_CLONES static void add_row(uint16_t *restrict sums, const uint8_t *restrict row, int lanes)
+VECTOR_CLONES static void add_row(uint16_t *restrict sums, const uint8_t *restrict row, int lanes)
 {
     for (int i = 0; i < lanes; i++)
         sums[i] = (uint16_t)(sums[i] + row[i]);
 }
 
-ROW_CLONES static void exchange_row(uint16_t *restrict sums, const uint8_t *restrict in, const uint8_t *restrict out,
-                                    int lanes)
+VECTOR_CLONES static void exchange_row(uint16_t *restrict sums, const uint8_t *restrict in, const uint8_t *restrict out,
+                                       int lanes)
 {
     for (int i = 0; i < lanes; i++)
         sums[i] = (uint16_t)(sums[i] + in[i] - out[i]);
 }
 
-ROW_CLONES static void sum_squares(uint32_t *restrict squares, const uint16_t *restrict columns, int side, int lanes)
+VECTOR_CLONES static void sum_squares(uint32_t *restrict squares, const uint16_t *restrict columns, int side, int lanes)
 {
-    for (int i = 0; i < lanes; i++) {
-        uint32_t sum = 0;
-        for (int k = 0; k < side; k++)
-            sum += columns[i + 4 * k];
-        squares[i] = sum;
+    for (int i = 0; i < lanes; i++)
+        squares[i] = columns[i];
+    for (int k = 1; k < side; k++) {
+        for (int i = 0; i < lanes; i++)
+            squares[i] += columns[i + 4 * k];
     }
 }
 
 // (sum + area / 2) / area. The quotient (2 sum' + 1) / (2 area) is at least 1 / (2 area) > 5e-4 away from every
 // integer, far more than the 3e-5 that float can be off below 256, so that truncating it is exact.
-ROW_CLONES static void divide_squares(uint8_t *restrict rgba, const uint32_t *restrict squares, int area, int lanes)
+VECTOR_CLONES static void divide_squares(uint8_t *restrict rgba, const uint32_t *restrict squares, int area, int lanes)
 {
     const float half = 0.5f / (float)area;
     for (int i = 0; i < lanes; i++)

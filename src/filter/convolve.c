@@ -84,13 +84,13 @@ static size_t scratch_bytes(const struct filter_arguments *arguments, int width)
     return 4 * (size_t)width * sizeof(int32_t);
 }
 
-ROW_CLONES static void add_weighted(int32_t *restrict sums, const uint8_t *restrict row, int32_t weight, int lanes)
+VECTOR_CLONES static void add_weighted(int32_t *restrict sums, const uint8_t *restrict row, int32_t weight, int lanes)
 {
     for (int i = 0; i < lanes; i++)
         sums[i] += weight * row[i];
 }
 
-ROW_CLONES static void shift_down(uint8_t *restrict rgba, const int32_t *restrict sums, int shift, int lanes)
+VECTOR_CLONES static void shift_down(uint8_t *restrict rgba, const int32_t *restrict sums, int shift, int lanes)
 {
     for (int i = 0; i < lanes; i++)
         rgba[i] = (uint8_t)row_sat8(sums[i] >> shift);

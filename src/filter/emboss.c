@@ -30,7 +30,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-ROW_CLONES static void weigh_row(const int32_t *weight, const uint8_t *restrict above, const uint8_t *restrict here,
+VECTOR_CLONES static void weigh_row(const int32_t *weight, const uint8_t *restrict above, const uint8_t *restrict here,
                                  const uint8_t *restrict below, uint8_t *restrict rgba, int lanes)
 {
     int16_t w[WEIGHTS];

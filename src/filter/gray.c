@@ -21,7 +21,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-ROW_CLONES static void luma_row(uint8_t *rgba, int width)
+VECTOR_CLONES static void luma_row(uint8_t *rgba, int width)
 {
     for (int x = 0; x < width; x++) {
         uint8_t *p = rgba + 4 * x;
@@ -29,7 +29,7 @@ ROW_CLONES static void luma_row(uint8_t *rgba, int width)
     }
 }
 
-ROW_CLONES static void average_row(uint8_t *rgba, int width)
+VECTOR_CLONES static void average_row(uint8_t *rgba, int width)
 {
     for (int x = 0; x < width; x++) {
         uint8_t *p = rgba + 4 * x;

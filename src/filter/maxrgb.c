@@ -2,7 +2,7 @@
 #include "filter/filter.h"
 #include "filter/rows.h"
 
-ROW_CLONES static void point_row(const struct filter_arguments *arguments, uint8_t *rgba, int width)
+VECTOR_CLONES static void point_row(const struct filter_arguments *arguments, uint8_t *rgba, int width)
 {
     for (int x = 0; x < width; x++) {
         uint8_t *p = rgba + 4 * x;

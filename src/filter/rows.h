@@ -1,17 +1,10 @@
 // rows.h: what the CPU row functions share
 #pragma once
 
+#include "base/clones.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-// Compiled once more for processors with AVX2 and chosen when the program starts; the same C either way. Sanitizers
-// cannot run the resolvers that choose, so their builds have the plain one alone.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&               \
-    !defined(__SANITIZE_THREAD__)
-#define ROW_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
-#else
-#define ROW_CLONES
-#endif
 
 static inline int row_sat8(int value)
 {

@@ -3,7 +3,7 @@
 #include "filter/rows.h"
 
 // The usual sepia matrix (0.393 0.769 0.189 / 0.349 0.686 0.168 / 0.272 0.534 0.131) in 7 bits of fraction.
-ROW_CLONES static void point_row(const struct filter_arguments *arguments, uint8_t *rgba, int width)
+VECTOR_CLONES static void point_row(const struct filter_arguments *arguments, uint8_t *rgba, int width)
 {
     for (int x = 0; x < width; x++) {
         uint8_t *p = rgba + 4 * x;

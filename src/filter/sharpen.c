@@ -17,7 +17,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-ROW_CLONES static void push_row(int amount, const uint8_t *restrict above, const uint8_t *restrict here,
+VECTOR_CLONES static void push_row(int amount, const uint8_t *restrict above, const uint8_t *restrict here,
                                 const uint8_t *restrict below, uint8_t *restrict rgba, int lanes)
 {
     for (int i = 0; i < lanes; i++) {

@@ -19,7 +19,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-ROW_CLONES static void point_row(const struct filter_arguments *arguments, uint8_t *rgba, int width)
+VECTOR_CLONES static void point_row(const struct filter_arguments *arguments, uint8_t *rgba, int width)
 {
     const int level = arguments->value[0];
     for (int x = 0; x < width; x++) {

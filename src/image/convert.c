@@ -1,35 +1,38 @@
 // convert.c: rows of any pixel format to RGBA and back
 #include "image/convert.h"
 
+#include "base/clones.h"
+
 #include <string.h>
 
-static inline uint8_t sat8(int value)
+static inline uint32_t sat8(int value)
 {
-    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+    return (uint32_t)(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
-// docs/pixels.md section 1; every intermediate value fits 16 bits, so that vectors of 16-bit lanes can do it.
-static inline void yuv_pixel(const struct color_coefficients *k, uint8_t luma, uint8_t u8, uint8_t v8, uint8_t *rgba)
+// docs/pixels.md section 1; every intermediate value fits 16 bits, and a product's upper half is one instruction.
+static inline uint32_t yuv_pixel(struct color_coefficients k, int luma, int u8, int v8)
 {
-    const int y = ((luma << 7) * k->cy >> 16) + k->bias;
+    const int y = ((luma << 7) * k.cy >> 16) + k.bias;
     const int u = (u8 - 128) * 256, v = (v8 - 128) * 256;
-    rgba[0] = sat8((y + (v * k->rv >> 16)) >> 5);
-    rgba[1] = sat8((y - (u * k->gu >> 16) - (v * k->gv >> 16)) >> 5);
-    rgba[2] = sat8((y + (u * k->bu >> 16)) >> 5);
-    rgba[3] = 255;
+    const uint32_t r = sat8((y + (v * k.rv >> 16)) >> 5);
+    const uint32_t g = sat8((y - (u * k.gu >> 16) - (v * k.gv >> 16)) >> 5);
+    const uint32_t b = sat8((y + (u * k.bu >> 16)) >> 5);
+    return r | g << 8 | b << 16 | 0xff000000u;
 }
 
-// A row of pixels that share chroma two by two. Samples lie y_step and c_step bytes apart.
-static inline void pairs_row(const struct color_coefficients *k, const uint8_t *y, int y_step, const uint8_t *u,
-                             const uint8_t *v, int c_step, int width, uint8_t *rgba)
+// A row of pixels that share chroma two by two. Samples lie y_step and c_step bytes apart; constants where inlined.
+static inline void pairs_row(struct color_coefficients k, const uint8_t *restrict y, int y_step,
+                             const uint8_t *restrict u, const uint8_t *restrict v, int c_step, int width,
+                             uint32_t *restrict rgba)
 {
     for (int i = 0; i < width / 2; i++) {
-        yuv_pixel(k, y[2 * i * y_step], u[i * c_step], v[i * c_step], rgba + 8 * i);
-        yuv_pixel(k, y[(2 * i + 1) * y_step], u[i * c_step], v[i * c_step], rgba + 8 * i + 4);
+        rgba[2 * i] = yuv_pixel(k, y[2 * i * y_step], u[i * c_step], v[i * c_step]);
+        rgba[2 * i + 1] = yuv_pixel(k, y[(2 * i + 1) * y_step], u[i * c_step], v[i * c_step]);
     }
     if (width % 2 != 0) {
         const int i = width / 2;
-        yuv_pixel(k, y[2 * i * y_step], u[i * c_step], v[i * c_step], rgba + 8 * i);
+        rgba[2 * i] = yuv_pixel(k, y[2 * i * y_step], u[i * c_step], v[i * c_step]);
     }
 }
 
@@ -57,39 +60,68 @@ static void rgb24_row(const struct image *from, const struct color_coefficients 
     }
 }
 
+VECTOR_CLONES static void full_pixels(struct color_coefficients k, const uint8_t *restrict y, const uint8_t *restrict u,
+                                      const uint8_t *restrict v, int width, uint32_t *restrict rgba)
+{
+    for (int x = 0; x < width; x++)
+        rgba[x] = yuv_pixel(k, y[x], u[x], v[x]);
+}
+
+VECTOR_CLONES static void grey_pixels(struct color_coefficients k, const uint8_t *restrict y, int width,
+                                      uint32_t *restrict rgba)
+{
+    for (int x = 0; x < width; x++)
+        rgba[x] = yuv_pixel(k, y[x], 128, 128);
+}
+
+VECTOR_CLONES static void semiplanar_pixels(struct color_coefficients k, const uint8_t *y, const uint8_t *u,
+                                            const uint8_t *v, int width, uint32_t *rgba)
+{
+    pairs_row(k, y, 1, u, v, 2, width, rgba);
+}
+
+VECTOR_CLONES static void packed_pixels(struct color_coefficients k, const uint8_t *y, const uint8_t *u,
+                                        const uint8_t *v, int width, uint32_t *rgba)
+{
+    pairs_row(k, y, 2, u, v, 4, width, rgba);
+}
+
+VECTOR_CLONES static void planar_pixels(struct color_coefficients k, const uint8_t *y, const uint8_t *u,
+                                        const uint8_t *v, int width, uint32_t *rgba)
+{
+    pairs_row(k, y, 1, u, v, 1, width, rgba);
+}
+
 static void grey_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
 {
-    const uint8_t *p = plane_row(from, 0, y);
-    for (int x = 0; x < from->shape.width; x++)
-        yuv_pixel(k, p[x], 128, 128, rgba + 4 * x);
+    grey_pixels(*k, plane_row(from, 0, y), from->shape.width, (uint32_t *)rgba);
 }
 
 static void semiplanar_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
 {
     const uint8_t *uv = plane_row(from, 1, y);
     const int u = from->shape.format == PIXFMT_NV12 ? 0 : 1;
-    pairs_row(k, plane_row(from, 0, y), 1, uv + u, uv + 1 - u, 2, from->shape.width, rgba);
+    semiplanar_pixels(*k, plane_row(from, 0, y), uv + u, uv + 1 - u, from->shape.width, (uint32_t *)rgba);
 }
 
 static void packed422_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
 {
     const uint8_t *p = plane_row(from, 0, y);
     const int luma = from->shape.format == PIXFMT_YUYV ? 0 : 1, u = 1 - luma;
-    pairs_row(k, p + luma, 2, p + u, p + u + 2, 4, from->shape.width, rgba);
+    packed_pixels(*k, p + luma, p + u, p + u + 2, from->shape.width, (uint32_t *)rgba);
 }
 
 static void planar_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
 {
     const int u = from->shape.format == PIXFMT_YV12 ? 2 : 1;
-    pairs_row(k, plane_row(from, 0, y), 1, plane_row(from, u, y), plane_row(from, 3 - u, y), 1, from->shape.width,
-              rgba);
+    planar_pixels(*k, plane_row(from, 0, y), plane_row(from, u, y), plane_row(from, 3 - u, y), from->shape.width,
+                  (uint32_t *)rgba);
 }
 
 static void planar444_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
 {
-    const uint8_t *luma = plane_row(from, 0, y), *u = plane_row(from, 1, y), *v = plane_row(from, 2, y);
-    for (int x = 0; x < from->shape.width; x++)
-        yuv_pixel(k, luma[x], u[x], v[x], rgba + 4 * x);
+    full_pixels(*k, plane_row(from, 0, y), plane_row(from, 1, y), plane_row(from, 2, y), from->shape.width,
+                (uint32_t *)rgba);
 }
 
 static void (*const row_to_rgba[PIXFMT_COUNT])(const struct image *from, const struct color_coefficients *k, int y,
