@@ -31,7 +31,12 @@ static const struct option rows[] = {
 };
 static const char *const examples[] = {"monocle test  do it", "monocle test -p cpu  do it there", NULL};
 static const char *const details[] = {"A paragraph.", NULL};
-static const struct option_list list = {"test", "[FILE] [options]", "Tests things.", examples, details, rows};
+static const struct option_list list = {.command = "test",
+                                        .usage = "[FILE] [options]",
+                                        .summary = "Tests things.",
+                                        .examples = examples,
+                                        .details = details,
+                                        .options = rows};
 
 struct run {
     struct values values;

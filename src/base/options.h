@@ -39,6 +39,7 @@ struct option_list {
     const char *const *examples;  // lines "command  what it does", NULL-ended
     const char *const *details;   // paragraphs for --help and the man page, NULL-ended; NULL for none
     const struct option *options; // ended by a row without a name
+    const char *complete;         // what a shell offers for operands: "source", "filter", "command"; NULL for nothing
 };
 
 enum option_result {

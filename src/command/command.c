@@ -9,10 +9,11 @@
 
 enum { COMMANDS_MAX = 16 };
 
-extern const struct command devices_command, filters_command;
+extern const struct command devices_command, filters_command, completion_command, manual_command;
 static const struct command help_command;
 
-const struct command *const commands[] = {&devices_command, &filters_command, &help_command, NULL};
+const struct command *const commands[] = {&devices_command,    &filters_command, &help_command,
+                                          &completion_command, &manual_command,  NULL};
 
 const struct command *command_find(const char *name)
 {
@@ -87,6 +88,7 @@ static const struct option_list help_list = {
     .summary = "list the commands, or tell all of one",
     .examples = help_examples,
     .options = no_options,
+    .complete = "command",
 };
 
 static int help_run(int argc, char **argv)

@@ -36,6 +36,7 @@ static const struct option_list list = {
     .examples = examples,
     .details = details,
     .options = options,
+    .complete = "filter",
 };
 
 static const char *const type_names[] = {
@@ -64,7 +65,7 @@ static void print_filter(const struct filter *filter)
         if (p->choices)
             printf("%s", p->choices);
         else
-            printf("%.10g to %.10g", (double)p->min, (double)p->max);
+            printf("%.7g to %.7g", (double)p->min, (double)p->max);
         printf(", default %s: %s\n", preset, p->help);
     }
     printf("           -f '%s'\n", filter->example);

@@ -1,0 +1,159 @@
+// completion.c: the hidden command that prints completions, and what the shells' have in common; bash
+#include "command/completion.h"
+
+#include "base/log.h"
+#include "filter/filter.h"
+
+#include <string.h>
+
+enum { WORDS_BYTES = 1024 };
+
+static void add_word(char *text, size_t size, const char *word)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", used ? " " : "", word);
+}
+
+void completion_words(const char *complete, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (!complete)
+        return;
+    if (strcmp(complete, "device") == 0)
+        snprintf(text, size, "gpu cpu accelerator");
+    else if (strcmp(complete, "source") == 0)
+        snprintf(text, size, "pattern camera");
+    else if (strcmp(complete, "filter") == 0)
+        for (int i = 0; filters[i]; i++)
+            add_word(text, size, filters[i]->name);
+    else if (strcmp(complete, "command") == 0)
+        for (int i = 0; commands[i]; i++)
+            if (!commands[i]->hidden)
+                add_word(text, size, commands[i]->list->command);
+}
+
+void completion_option_words(const struct option *o, char *text, size_t size)
+{
+    if (!o->choices) {
+        completion_words(o->complete, text, size);
+        return;
+    }
+    snprintf(text, size, "%s", o->choices);
+    for (char *bar = text; (bar = strchr(bar, '|'));)
+        *bar = ' ';
+}
+
+// The case of one option that takes a value.
+static void bash_value(FILE *out, const char *command, const struct option *o)
+{
+    char words[WORDS_BYTES];
+    completion_option_words(o, words, sizeof(words));
+    fprintf(out, "    %s,--%s", command, o->name);
+    if (o->letter)
+        fprintf(out, " | %s,-%c", command, o->letter);
+    const char *complete = o->complete ? o->complete : "";
+    if (strcmp(complete, "file") == 0)
+        fprintf(out, ") _monocle_files -f ;;\n");
+    else if (strcmp(complete, "directory") == 0)
+        fprintf(out, ") _monocle_files -d ;;\n");
+    else if (strcmp(complete, "filter") == 0)
+        fprintf(out, ") _monocle_chain ;;\n");
+    else
+        fprintf(out, ") words='%s' ;;\n", words);
+}
+
+static void bash_command(FILE *out, const struct option_list *list)
+{
+    char words[WORDS_BYTES];
+    completion_words(list->complete, words, sizeof(words));
+    fprintf(out, "    %s,-*) words='--help", list->command);
+    for (const struct option *o = list->options; o->name; o++)
+        fprintf(out, " --%s", o->name);
+    fprintf(out, "' ;;\n    %s,*) words='%s'", list->command, words);
+    if (list->complete && strcmp(list->complete, "source") == 0)
+        fprintf(out, "; files=yes");
+    fprintf(out, " ;;\n");
+}
+
+void completion_bash(FILE *out)
+{
+    char names[WORDS_BYTES];
+    completion_words("command", names, sizeof(names));
+    fprintf(out, "# bash completion for monocle, generated from its option tables\n"
+                 "_monocle_files() {\n"
+                 "    compopt -o filenames 2>/dev/null\n"
+                 "    mapfile -t COMPREPLY < <(compgen \"$1\" -- \"$cur\")\n"
+                 "}\n"
+                 "_monocle_chain() { # the last filter of a chain\n"
+                 "    compopt -o nospace 2>/dev/null\n"
+                 "    local tail=${cur##*,}\n");
+    char words[WORDS_BYTES];
+    completion_words("filter", words, sizeof(words));
+    fprintf(out,
+            "    mapfile -t COMPREPLY < <(compgen -P \"${cur%%\"$tail\"}\" -W '%s' -- \"$tail\")\n"
+            "}\n"
+            "_monocle() {\n"
+            "    local cur=${COMP_WORDS[COMP_CWORD]} command=%s words= files= at\n"
+            "    COMPREPLY=()\n"
+            "    # Words are split at '=' and ':' too: go back to the option that the value belongs to.\n"
+            "    [[ $cur == [=:] ]] && cur=\n"
+            "    for ((at = COMP_CWORD - 1; at > 1; at--)); do\n"
+            "        [[ ${COMP_WORDS[at]} == [=:] || ${COMP_WORDS[at + 1]} == [=:] ]] || break\n"
+            "        [[ ${COMP_WORDS[at]} == -* ]] && break\n"
+            "    done\n"
+            "    if ((COMP_CWORD > 1)) && [[ \" %s \" == *\" ${COMP_WORDS[1]} \"* ]]; then\n"
+            "        command=${COMP_WORDS[1]}\n"
+            "    fi\n"
+            "    case $command,${COMP_WORDS[at]} in\n",
+            words, commands[0]->list->command, names);
+    for (int i = 0; commands[i]; i++)
+        for (const struct option *o = commands[i]->list->options; !commands[i]->hidden && o->name; o++)
+            if (o->type != OPTION_FLAG)
+                bash_value(out, commands[i]->list->command, o);
+    fprintf(out, "    *)\n    case $command,$cur in\n");
+    for (int i = 0; commands[i]; i++)
+        if (!commands[i]->hidden)
+            bash_command(out, commands[i]->list);
+    fprintf(out,
+            "    esac\n"
+            "    ((COMP_CWORD == 1)) && words+=' %s --version'\n"
+            "    [[ $files ]] && _monocle_files -f\n"
+            "    ;;\n"
+            "    esac\n"
+            "    [[ $words ]] && mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+            "    return 0\n"
+            "}\n"
+            "complete -F _monocle monocle\n",
+            names);
+}
+
+static const struct option no_options[] = {{0}};
+static const struct option_list list = {
+    .command = "completion",
+    .usage = "bash|zsh|fish",
+    .summary = "print the completion for a shell",
+    .options = no_options,
+};
+
+static int completion_run(int argc, char **argv)
+{
+    static const struct {
+        const char *shell;
+        void (*print)(FILE *out);
+    } shells[] = {{"bash", completion_bash}, {"zsh", completion_zsh}, {"fish", completion_fish}};
+    struct command_operands operands;
+    int code;
+    if (!command_parse(&list, argc, argv, NULL, 1, &operands, &code))
+        return code;
+    for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++) {
+        if (operands.count == 1 && strcmp(operands.word[0], shells[i].shell) == 0) {
+            shells[i].print(stdout);
+            return EXIT_OK;
+        }
+    }
+    log_error("for which shell? usage: monocle completion bash|zsh|fish");
+    return EXIT_USAGE;
+}
+
+extern const struct command completion_command;
+const struct command completion_command = {.list = &list, .run = completion_run, .hidden = true};

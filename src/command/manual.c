@@ -1,0 +1,207 @@
+// manual.c: the hidden command that prints the man page, written from the same tables as the help
+#include "command/command.h"
+
+#include "filter/chain.h"
+#include "screen/keys.h"
+
+#include <string.h>
+
+enum { TEXT_BYTES = 1024 };
+
+// Text as roff takes it: backslashes and dashes as they are, no line that begins with a dot or quote.
+static void print_text(const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        printf("\\&");
+    for (; *text; text++) {
+        if (*text == '\\')
+            printf("\\e");
+        else if (*text == '-')
+            printf("\\-");
+        else
+            putchar(*text);
+    }
+}
+
+static void print_bold(const char *text)
+{
+    printf("\\fB");
+    print_text(text);
+    printf("\\fR");
+}
+
+static void print_paragraph(const char *text)
+{
+    printf(".PP\n");
+    print_text(text);
+    putchar('\n');
+}
+
+static void print_option(const struct option *o)
+{
+    char text[TEXT_BYTES];
+    printf(".TP\n");
+    if (o->letter) {
+        const char letter[] = {'-', o->letter, '\0'};
+        print_bold(letter);
+        printf(", ");
+    }
+    snprintf(text, sizeof(text), "--%s", o->name);
+    print_bold(text);
+    const char *placeholder = o->value ? o->value : o->choices;
+    if (placeholder) {
+        printf(" \\fI");
+        print_text(placeholder);
+        printf("\\fR");
+    }
+    putchar('\n');
+    options_describe(o, text, sizeof(text));
+    print_text(text);
+    putchar('\n');
+}
+
+static void print_command(const struct option_list *list)
+{
+    printf(".SS \"monocle %s %s\"\n", list->command, list->usage);
+    print_text(list->summary);
+    putchar('\n');
+    for (const char *const *d = list->details; d && *d; d++)
+        print_paragraph(*d);
+    for (const struct option *o = list->options; o->name; o++)
+        print_option(o);
+    if (!list->examples)
+        return;
+    printf(".PP\nExamples:\n");
+    for (const char *const *e = list->examples; *e; e++) {
+        char command[TEXT_BYTES];
+        const char *gap = strstr(*e, "  ");
+        snprintf(command, sizeof(command), "%.*s", gap ? (int)(gap - *e) : TEXT_BYTES - 1, *e);
+        printf(".TP\n");
+        print_bold(command);
+        putchar('\n');
+        if (gap)
+            print_text(gap + strspn(gap, " "));
+        putchar('\n');
+    }
+}
+
+static void print_filters(void)
+{
+    printf(".SH FILTERS\n");
+    print_text("Parameters stand behind the name in this order, with colons between them, or by name.\n");
+    for (int i = 0; filters[i]; i++) {
+        struct chain chain = {.count = 0};
+        chain_append(&chain, filters[i]);
+        printf(".TP\n");
+        print_bold(filters[i]->name);
+        putchar('\n');
+        print_text(filters[i]->summary);
+        for (int p = 0; p < filter_param_count(filters[i]); p++) {
+            const struct param *param = &filters[i]->params[p];
+            char preset[64], text[TEXT_BYTES];
+            chain_value_text(&chain.stage[0], p, preset);
+            if (param->choices)
+                snprintf(text, sizeof(text), " (%s; default %s): %s", param->choices, preset, param->help);
+            else
+                snprintf(text, sizeof(text), " (%.7g to %.7g; default %s): %s", (double)param->min, (double)param->max,
+                         preset, param->help);
+            printf("\n.br\n\\fI%s\\fR", param->name);
+            print_text(text);
+        }
+        putchar('\n');
+    }
+}
+
+static void print_keys(void)
+{
+    struct keys keys;
+    keys_default(&keys);
+    printf(
+        ".SH KEYS\nIn the window of the live view; \n.B --keys\ngives actions other keys, by the names in brackets.\n");
+    for (int i = 0; i < keys.count; i++) {
+        const struct key_row *row = &keys.row[i];
+        printf(".TP\n");
+        for (int k = 0; k < KEY_CHOICES && row->key[k]; k++) {
+            char name[16];
+            keys_key_name(row->key[k], name);
+            printf("%s", k == 0 ? "" : row->action == ACTION_FILTER ? " to " : ", ");
+            print_bold(name);
+        }
+        printf("\n");
+        print_text(row->help);
+        printf(" [%s]\n", row->name);
+    }
+}
+
+static void print_exit_status(void)
+{
+    static const struct {
+        int code;
+        const char *meaning;
+    } rows[] = {
+        {EXIT_OK, "done"},
+        {EXIT_FAILED_SOME, "something went wrong while running, or standard output could not be written"},
+        {EXIT_USAGE, "wrong arguments"},
+        {EXIT_NOTHING, "nothing could be done: no such source, no device"},
+        {EXIT_DEVICE, "the device was lost and no other path could take over"},
+        {130, "interrupted by SIGINT"},
+        {143, "ended by SIGTERM"},
+    };
+    printf(".SH EXIT STATUS\n");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        printf(".TP\n\\fB%d\\fR\n%s\n", rows[i].code, rows[i].meaning);
+}
+
+static void print_environment(void)
+{
+    printf(".SH ENVIRONMENT\n");
+    for (int i = 0; commands[i]; i++) {
+        for (const struct option *o = commands[i]->list->options; o->name; o++) {
+            if (!o->environment)
+                continue;
+            printf(".TP\n\\fB%s\\fR\nFor \\fBmonocle %s\\fR, what \\fB\\-\\-%s\\fR says where it is not given.\n",
+                   o->environment, commands[i]->list->command, o->name);
+        }
+    }
+    printf(".TP\n\\fBXDG_CACHE_HOME\\fR\nWhere compiled kernels are kept, in \\fImonocle\\fR; default "
+           "\\fI~/.cache\\fR. What lies there may be deleted at any time.\n");
+}
+
+static const struct option no_options[] = {{0}};
+static const struct option_list list = {
+    .command = "manual",
+    .usage = "",
+    .summary = "print the man page as roff",
+    .options = no_options,
+};
+
+static int manual_run(int argc, char **argv)
+{
+    struct command_operands operands;
+    int code;
+    if (!command_parse(&list, argc, argv, NULL, 0, &operands, &code))
+        return code;
+    printf(".\\\" Generated by monocle manual.\n"
+           ".TH MONOCLE 1 \"\" \"monocle %s\" \"User Commands\"\n"
+           ".SH NAME\nmonocle \\- show camera pictures through filters, in real time\n.SH SYNOPSIS\n",
+           MONOCLE_VERSION);
+    for (int i = 0; commands[i]; i++) {
+        if (!commands[i]->hidden)
+            printf("%s\\fBmonocle\\fR %s%s%s %s\n", i ? ".br\n" : "", i ? "\\fB" : "[\\fB", commands[i]->list->command,
+                   i ? "\\fR" : "\\fR]", commands[i]->list->usage);
+    }
+    printf(".SH DESCRIPTION\nPictures of a camera, a file or a test pattern go through a chain of filters, on the CPU "
+           "or by OpenCL, to a window, a file or standard output, with the time of every step shown.\n"
+           ".SH COMMANDS\n");
+    for (int i = 0; commands[i]; i++)
+        if (!commands[i]->hidden)
+            print_command(commands[i]->list);
+    print_filters();
+    print_keys();
+    print_exit_status();
+    print_environment();
+    return EXIT_OK;
+}
+
+extern const struct command manual_command;
+const struct command manual_command = {.list = &list, .run = manual_run, .hidden = true};

@@ -1,0 +1,66 @@
+#!/bin/bash
+# test_completion.sh: completions do what they say in bash, parse in zsh and fish; the man page parses
+#
+#   test_completion.sh MONOCLE
+set -u
+monocle=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+done=0
+
+check() { # check WHAT CONDITION...
+    local what=$1
+    shift
+    done=$((done + 1))
+    "$@" || { echo "failed: $what" >&2; failed=$((failed + 1)); }
+}
+
+for shell in bash zsh fish; do
+    check "completion $shell" "$monocle" completion "$shell" >"$work/$shell"
+    if command -v "$shell" >/dev/null; then
+        check "$shell reads its completion" "$shell" -n "$work/$shell"
+    fi
+done
+check "manual" "$monocle" manual >"$work/monocle.1"
+if command -v man >/dev/null && command -v groff >/dev/null; then
+    check "man reads the manual" man -l -Tascii --warnings "$work/monocle.1" >"$work/text" 2>"$work/warnings"
+    check "man has nothing to say of the manual: $(head -n 3 "$work/warnings")" test ! -s "$work/warnings"
+fi
+for command in $("$monocle" help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+    check "the manual has $command" grep -qF "monocle $command" "$work/monocle.1"
+    for option in $("$monocle" "$command" --help | sed -n 's/^  .*--\([a-z-]*\).*/\1/p'); do
+        [ "$option" = help ] && continue
+        check "the manual has --$option" grep -qF -- "\\-\\-${option//-/\\-}" "$work/monocle.1"
+        check "zsh has --$option" grep -qF -- "--$option" "$work/zsh"
+        check "fish has --$option" grep -qF -- "-l $option" "$work/fish"
+    done
+done
+
+# What bash offers for a line whose last word is being typed.
+offers() {
+    COMP_WORDS=("$@")
+    COMP_CWORD=$(($# - 1))
+    _monocle
+    echo "${COMPREPLY[*]}"
+}
+completes() { # completes WANT WORDS...
+    local want=$1 got
+    shift
+    got=$(offers "$@")
+    check "'$*' completes to '$got', not '$want'" test "$got" = "$want"
+}
+compopt() { :; } # works only while completing for real
+# shellcheck source=/dev/null
+. "$work/bash"
+cd "$work" || exit 1
+touch clip.y4m
+completes "filters" monocle filt
+completes "--version" monocle --vers
+completes "--json" monocle filters --j
+completes "sobel" monocle filters sob
+completes "devices" monocle help dev
+completes "" monocle devices clip
+
+echo "$failed of $done checks failed" >&2
+[ $failed -eq 0 ]
