@@ -9,7 +9,7 @@
 
 static const struct key_row default_rows[] = {
     {ACTION_FILTER, "filter", {'0', '9'}, false, "pick a filter; 0 for none"},
-    {ACTION_STAGE_PREVIOUS, "previous", {'['}, true, "choose the parameter before"},
+    {ACTION_STAGE_PREVIOUS, "previous", {'['}, true, "choose the previous parameter"},
     {ACTION_STAGE_NEXT, "next", {']'}, true, "choose the next parameter"},
     {ACTION_VALUE_UP, "up", {'+'}, true, "more of the chosen parameter"},
     {ACTION_VALUE_DOWN, "down", {'-'}, true, "less of the chosen parameter"},
@@ -19,7 +19,7 @@ static const struct key_row default_rows[] = {
     {ACTION_FREEZE, "freeze", {' '}, false, "freeze the picture"},
     {ACTION_MIRROR, "mirror", {'m'}, false, "mirror the picture"},
     {ACTION_FULLSCREEN, "fullscreen", {'f'}, false, "full screen"},
-    {ACTION_VSYNC, "vsync", {'v'}, false, "wait for the monitor, or don't"},
+    {ACTION_VSYNC, "vsync", {'v'}, false, "vertical sync on or off"},
     {ACTION_OVERLAY, "overlay", {'o'}, false, "overlay: small, full, large, off"},
     {ACTION_SCREENSHOT, "screenshot", {'s'}, false, "save a screenshot"},
     {ACTION_RECORD, "record", {'r'}, false, "start or stop recording"},

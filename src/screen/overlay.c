@@ -6,10 +6,11 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 const struct palette palette = {
-    .panel = {13, 16, 22, 204},
-    .alarm = {46, 14, 16, 228},
+    .panel = {12, 15, 21, 214},
+    .alarm = {48, 13, 16, 244},
     .veil = {0, 0, 0, 120},
     .tone =
         {
@@ -23,7 +24,7 @@ const struct palette palette = {
     .cap = {255, 255, 255, 40},
     .host = {104, 190, 255, 255},
     .device = {126, 231, 160, 255},
-    .budget = {255, 190, 92, 170},
+    .budget = {255, 190, 92, 120},
     .over = {255, 112, 96, 255},
     .alert = {255, 96, 84, 255},
 };
@@ -36,8 +37,16 @@ void overlay_line(struct overlay *overlay, enum overlay_tone tone, const char *f
     line->tone = tone;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line->text, sizeof(line->text), format, arguments);
+    const int length = vsnprintf(line->text, sizeof(line->text), format, arguments);
     va_end(arguments);
+    if (length < (int)sizeof(line->text))
+        return;
+    // Too long: end with a dot triplet behind the last whole character.
+    static const char more[] = "…";
+    size_t end = sizeof(line->text) - sizeof(more);
+    while (end > 0 && (line->text[end] & 0xc0) == 0x80)
+        end--;
+    memcpy(line->text + end, more, sizeof(more));
 }
 
 int metrics_x_height(const struct canvas *canvas, enum overlay_size size)
@@ -61,7 +70,7 @@ struct metrics metrics_for(const struct canvas *canvas, int x_height)
     metrics.margin = metrics.body.line * 3 / 5;
     metrics.padding = metrics.body.line * 3 / 5;
     metrics.radius = metrics.body.line * 2 / 5;
-    metrics.hair = x_height / 8 > 1 ? x_height / 8 : 1;
+    metrics.hair = x_height < 12 ? 1 : (x_height + 4) / 8;
     return metrics;
 }
 

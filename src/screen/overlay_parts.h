@@ -38,10 +38,13 @@ void help_draw(struct canvas *canvas, const struct overlay *overlay);
 struct table {
     int name; // columns of the stage names
     int bar;  // pixels of one bar of the graphs
+    int hair; // of their lines
     int bars;
     int width, height;
 };
 struct table table_layout(const struct overlay *overlay, const struct metrics *metrics, int room);
+// Widens the graphs, then the names, to as much of `room` as they can fill.
+void table_stretch(struct table *table, const struct metrics *metrics, int room);
 void table_draw(struct canvas *canvas, const struct overlay *overlay, const struct metrics *metrics,
                 const struct table *table, struct rect rect);
 void overlay_draw(struct canvas *canvas, const struct overlay *overlay);

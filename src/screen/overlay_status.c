@@ -15,7 +15,8 @@ struct status {
 
 // A line of text as its two parts.
 struct parts {
-    struct span label, value; // label: empty where there is none
+    bool labelled; // the value stands in the column beside the labels, even where the label is empty
+    struct span label, value;
 };
 
 static struct parts split(const struct overlay_line *line)
@@ -25,7 +26,7 @@ static struct parts split(const struct overlay_line *line)
     if (!tab)
         return (struct parts){.value = whole};
     const size_t head = (size_t)(tab - whole.text);
-    return (struct parts){{whole.text, head}, {tab + 1, whole.length - head - 1}};
+    return (struct parts){true, {whole.text, head}, {tab + 1, whole.length - head - 1}};
 }
 
 static bool is_shown(const struct overlay *overlay, int line)
@@ -43,7 +44,7 @@ static const struct letters *letters_of(const struct status *status, int line)
 // Columns for the value of a line, in its letters.
 static int value_columns(const struct status *status, int line)
 {
-    const bool labelled = split(&status->overlay->line[line]).label.length > 0;
+    const bool labelled = split(&status->overlay->line[line]).labelled;
     const int body = status->columns - (labelled ? status->label : 0);
     const int columns = body * status->metrics.body.advance / letters_of(status, line)->advance;
     return columns > 1 ? columns : 1;
@@ -51,26 +52,31 @@ static int value_columns(const struct status *status, int line)
 
 static void measure_columns(struct status *status, int room)
 {
-    const int label_gap = 2, widest = 88; // beyond that a line is hard to follow; it goes on in the next row
+    enum {
+        LABEL_GAP = 2,
+        STEP = 8,    // widths grow in steps, so that the panel does not twitch with every digit
+        WIDEST = 88, // beyond that a line is hard to follow; it goes on in the next row
+    };
     int longest = 0;
     for (int i = 0; i < status->overlay->lines; i++) {
         const int label = span_columns(split(&status->overlay->line[i]).label);
-        if (is_shown(status->overlay, i) && label > 0 && label + label_gap > status->label)
-            status->label = label + label_gap;
+        if (is_shown(status->overlay, i) && label > 0 && label + LABEL_GAP > status->label)
+            status->label = label + LABEL_GAP;
     }
     for (int i = 0; i < status->overlay->lines; i++) {
         const struct parts parts = split(&status->overlay->line[i]);
         const int advance = letters_of(status, i)->advance;
         const int body = status->metrics.body.advance;
         const int value = (span_columns(parts.value) * advance + body - 1) / body;
-        const int columns = (parts.label.length > 0 ? status->label : 0) + value;
+        const int columns = (parts.labelled ? status->label : 0) + value;
         if (is_shown(status->overlay, i) && columns > longest)
             longest = columns;
     }
     const int most = metrics_columns(&status->metrics, room);
+    longest = (longest + STEP - 1) / STEP * STEP;
     status->columns = longest < most ? longest : most;
-    if (status->columns > widest)
-        status->columns = widest;
+    if (status->columns > WIDEST)
+        status->columns = WIDEST;
 }
 
 static int lines_height(const struct status *status)
@@ -100,6 +106,7 @@ static struct status layout(const struct canvas *canvas, const struct overlay *o
     if (status.staged) {
         status.table = table_layout(overlay, metrics, room);
         width = status.table.width > width ? status.table.width : width;
+        table_stretch(&status.table, metrics, width);
         height += status.table.height + (overlay->lines > 0 ? metrics->body.line : 0);
     }
     const int side = 2 * metrics->padding;
@@ -118,7 +125,7 @@ static void draw_lines(struct canvas *canvas, const struct status *status, int x
         const struct letters *letters = letters_of(status, i);
         struct parts parts = split(line);
         const int columns = value_columns(status, i);
-        const int indent = parts.label.length > 0 ? status->label * metrics->body.advance : 0;
+        const int indent = parts.labelled ? status->label * metrics->body.advance : 0;
         if (indent && *y + letters->line <= bottom)
             canvas_text(canvas, letters, x, *y, parts.label, palette.tone[OVERLAY_DIM]);
         for (int row = 0; (row == 0 || parts.value.length > 0) && *y + letters->line <= bottom; row++) {

@@ -20,7 +20,7 @@ static int table_width(const struct table *table, const struct metrics *metrics)
 
 struct table table_layout(const struct overlay *overlay, const struct metrics *metrics, int room)
 {
-    struct table table = {.name = NAME_LEAST, .bar = metrics->hair, .bars = OVERLAY_HISTORY};
+    struct table table = {.name = NAME_LEAST, .bar = metrics->hair, .hair = metrics->hair, .bars = OVERLAY_HISTORY};
     for (int i = 0; i < overlay->stages; i++) {
         const int columns = span_columns(span_of(overlay->stage[i].name));
         if (columns > table.name)
@@ -37,14 +37,23 @@ struct table table_layout(const struct overlay *overlay, const struct metrics *m
         table.name = table.name > NAME_LEAST ? table.name : NAME_LEAST;
     }
     table.width = table_width(&table, metrics);
-    table.height = (overlay->stages + 2) * metrics->body.line; // with a head and a legend
+    table.height = (overlay->stages + 2) * metrics->body.line + metrics->padding / 2; // with a head and a legend
     return table;
 }
 
-// The milliseconds at the top of every graph: the budget and a little more, or what the slowest stage takes.
+void table_stretch(struct table *table, const struct metrics *metrics, int room)
+{
+    const int excess = room - table->width;
+    if (excess >= table->bars * metrics->hair)
+        table->bar += metrics->hair;
+    table->name += (room - table_width(table, metrics)) / metrics->body.advance;
+    table->width = room;
+}
+
+// The milliseconds at the top of every graph: the budget and half as much again, or what the slowest stage takes.
 static double full_scale_ms(const struct overlay *overlay)
 {
-    double most = overlay->budget_ms * 1.2;
+    double most = overlay->budget_ms * 1.5;
     for (int i = 0; i < overlay->stages; i++) {
         if (overlay->stage[i].p95_ms * 1.1 > most)
             most = overlay->stage[i].p95_ms * 1.1;
@@ -75,15 +84,13 @@ static void draw_graph(struct canvas *canvas, const struct overlay *overlay, con
         body.alpha = 110;
         const int height = bar_height(ms, full_ms, rect.height);
         const int x = rect.x + (table->bars - count + i) * table->bar;
-        canvas_fill(canvas, (struct rect){x, bottom - height, table->bar, height - table->bar}, body);
-        if (height > 0)
-            canvas_fill(canvas,
-                        (struct rect){x, bottom - (height > table->bar ? height : table->bar), table->bar, table->bar},
-                        cap);
+        const int cap_height = height < table->hair ? height : table->hair;
+        canvas_fill(canvas, (struct rect){x, bottom - height, table->bar, cap_height}, cap);
+        canvas_fill(canvas, (struct rect){x, bottom - height + cap_height, table->bar, height - cap_height}, body);
     }
     if (overlay->budget_ms > 0) {
         const int y = bottom - bar_height(overlay->budget_ms, full_ms, rect.height);
-        canvas_fill(canvas, (struct rect){rect.x, y, rect.width, table->bar}, palette.budget);
+        canvas_fill(canvas, (struct rect){rect.x, y, rect.width, table->hair}, palette.budget);
     }
 }
 
@@ -115,9 +122,10 @@ static void draw_mark(struct canvas *canvas, const struct letters *letters, int 
 }
 
 // What the colours and the line mean.
-static void draw_legend(struct canvas *canvas, const struct overlay *overlay, const struct letters *letters, int x,
+static void draw_legend(struct canvas *canvas, const struct overlay *overlay, const struct metrics *metrics, int x,
                         int y, int right)
 {
+    const struct letters *letters = &metrics->body;
     static const char host[] = "host clock", device[] = "device clock";
     const struct paint dim = palette.tone[OVERLAY_DIM];
     const int advance = letters->advance;
@@ -132,8 +140,7 @@ static void draw_legend(struct canvas *canvas, const struct overlay *overlay, co
     const int left = right - (span_columns(span_of(text)) + MARK) * advance;
     if (overlay->budget_ms <= 0 || left < x)
         return;
-    const int hair = letters->x_height / 8 > 1 ? letters->x_height / 8 : 1;
-    canvas_fill(canvas, (struct rect){left, y + letters->line / 2, advance * 3 / 2, hair}, palette.budget);
+    canvas_fill(canvas, (struct rect){left, y + letters->line / 2, advance * 3 / 2, metrics->hair}, palette.budget);
     draw_right(canvas, letters, right, y, text, dim);
 }
 
@@ -143,10 +150,10 @@ void table_draw(struct canvas *canvas, const struct overlay *overlay, const stru
     const struct letters *letters = &metrics->body;
     const struct paint dim = palette.tone[OVERLAY_DIM];
     const int name = rect.x + MARK * letters->advance;
-    const int median = name + (table->name + NUMBER) * letters->advance;
-    const int p95 = median + NUMBER * letters->advance;
-    const int graph = p95 + GAP * letters->advance;
-    const int right = graph + table->bars * table->bar;
+    const int right = rect.x + table->width;
+    const int graph = right - table->bars * table->bar;
+    const int p95 = graph - GAP * letters->advance;
+    const int median = p95 - NUMBER * letters->advance;
     const int bottom = rect.y + rect.height;
     char text[48];
 
@@ -166,11 +173,12 @@ void table_draw(struct canvas *canvas, const struct overlay *overlay, const stru
         draw_right(canvas, letters, median, y, text, palette.tone[OVERLAY_STRONG]);
         snprintf(text, sizeof(text), "%.2f", stage->p95_ms);
         draw_right(canvas, letters, p95, y, text, late ? palette.over : dim);
-        const int air = letters->line / 10 + 1;
+        const int air = letters->line / 10;
         draw_graph(canvas, overlay, stage, table,
                    (struct rect){graph, y + air, right - graph, letters->line - 2 * air});
         y += letters->line;
     }
+    y += metrics->padding / 2;
     if (y + letters->line <= bottom)
-        draw_legend(canvas, overlay, letters, rect.x, y, right);
+        draw_legend(canvas, overlay, metrics, rect.x, y, right);
 }
