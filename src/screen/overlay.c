@@ -41,7 +41,7 @@ void overlay_line(struct overlay *overlay, enum overlay_tone tone, const char *f
     va_end(arguments);
     if (length < (int)sizeof(line->text))
         return;
-    // Too long: end with a dot triplet behind the last whole character.
+    // Too long: ends with an ellipsis behind a whole character.
     static const char more[] = "…";
     size_t end = sizeof(line->text) - sizeof(more);
     while (end > 0 && (line->text[end] & 0xc0) == 0x80)

@@ -1,0 +1,178 @@
+// test_keys.c: the table of hotkeys, the user's own keys, and the help made from it
+#include "screen/keys.h"
+#include "screen/window.h"
+#include "unit.h"
+
+static void test_table(void)
+{
+    static const struct {
+        uint32_t key;
+        enum action action;
+    } cases[] = {
+        {'0', ACTION_FILTER},
+        {'5', ACTION_FILTER},
+        {'9', ACTION_FILTER},
+        {'p', ACTION_PATH},
+        {'d', ACTION_DEVICE},
+        {WINDOW_KEY_TAB, ACTION_SPLIT},
+        {']', ACTION_STAGE_NEXT},
+        {'[', ACTION_STAGE_PREVIOUS},
+        {'+', ACTION_VALUE_UP},
+        {'=', ACTION_VALUE_UP},
+        {'-', ACTION_VALUE_DOWN},
+        {'_', ACTION_VALUE_DOWN},
+        {' ', ACTION_FREEZE},
+        {'f', ACTION_FULLSCREEN},
+        {'m', ACTION_MIRROR},
+        {'v', ACTION_VSYNC},
+        {'o', ACTION_OVERLAY},
+        {'s', ACTION_SCREENSHOT},
+        {'r', ACTION_RECORD},
+        {'h', ACTION_HELP},
+        {WINDOW_KEY_F1, ACTION_HELP},
+        {'?', ACTION_HELP},
+        {'q', ACTION_QUIT},
+        {'Q', ACTION_QUIT},
+        {WINDOW_KEY_ESCAPE, ACTION_QUIT},
+        {'x', ACTION_NONE},
+        {0, ACTION_NONE},
+        {':', ACTION_NONE},
+        {'/', ACTION_NONE},
+        {WINDOW_KEY_LEFT, ACTION_NONE},
+        {0x20ac, ACTION_NONE},
+    };
+    struct keys keys;
+    keys_default(&keys);
+    bool seen[ACTION_COUNT] = {true};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const enum action action = keys_find(&keys, cases[i].key, false);
+        check_that(&unit, action == cases[i].action, "key %#x does %d, not %d", cases[i].key, action, cases[i].action);
+        seen[action] = true;
+    }
+    for (int action = 0; action < ACTION_COUNT; action++)
+        check_that(&unit, seen[action], "no key for action %d", action);
+}
+
+static void test_repeats(void)
+{
+    struct keys keys;
+    keys_default(&keys);
+    for (const char *key = "+-=_[]"; *key; key++)
+        check_that(&unit, keys_find(&keys, (uint32_t)*key, true) != ACTION_NONE, "'%c' repeats", *key);
+    for (const char *key = "0pdfmvosrhq "; *key; key++)
+        check_that(&unit, keys_find(&keys, (uint32_t)*key, true) == ACTION_NONE, "'%c' must not repeat", *key);
+    CHECK(keys_find(&keys, WINDOW_KEY_TAB, true) == ACTION_NONE);
+}
+
+static void test_remap(void)
+{
+    struct keys keys;
+    char error[256] = "";
+    keys_default(&keys);
+    CHECK(keys_remap(&keys, "path=P,quit=x,fullscreen=F11,up=right,down=,,split=é,freeze==", error));
+    CHECK_TEXT(error, "");
+    CHECK(keys_find(&keys, 'P', false) == ACTION_PATH);
+    CHECK(keys_find(&keys, 'p', false) == ACTION_NONE);
+    CHECK(keys_find(&keys, 'x', false) == ACTION_QUIT);
+    CHECK(keys_find(&keys, 'q', false) == ACTION_NONE);
+    CHECK(keys_find(&keys, WINDOW_KEY_ESCAPE, false) == ACTION_NONE);
+    CHECK(keys_find(&keys, WINDOW_KEY_F1 + 10, false) == ACTION_FULLSCREEN);
+    CHECK(keys_find(&keys, WINDOW_KEY_RIGHT, true) == ACTION_VALUE_UP);
+    CHECK(keys_find(&keys, ',', true) == ACTION_VALUE_DOWN);
+    CHECK(keys_find(&keys, 0xe9, false) == ACTION_SPLIT);
+    CHECK(keys_find(&keys, '=', false) == ACTION_FREEZE);
+
+    keys_default(&keys);
+    CHECK(keys_remap(&keys, "quit=x,QUIT=Escape", error)); // the second joins the first
+    CHECK(keys_find(&keys, 'x', false) == ACTION_QUIT);
+    CHECK(keys_find(&keys, WINDOW_KEY_ESCAPE, false) == ACTION_QUIT);
+    CHECK(keys_find(&keys, 'q', false) == ACTION_NONE);
+    CHECK(keys_remap(&keys, "path=d,device=p", error)); // an exchange
+    CHECK(keys_find(&keys, 'd', false) == ACTION_PATH);
+    CHECK(keys_remap(&keys, "", error));
+}
+
+static void test_refusals(void)
+{
+    static const struct {
+        const char *text, *error;
+    } cases[] = {
+        {"pth=x", "no action 'pth'"},
+        {"path", "not of the form"},
+        {"=x", "not of the form"},
+        {"path=", "neither one character"},
+        {"path=xy", "'xy' is neither"},
+        {"path=F13", "'F13' is neither"},
+        {"path=\xff", "neither one character"},
+        {"path=\xc3", "neither one character"},
+        {"path=\t", "neither one character"},
+        {"path=q", "'q' would mean both path and quit"},
+        {"path=x,device=x", "'x' would mean both path and device"},
+        {"path=5", "'5' would mean both filter and path"},
+        {"filter=x", "the digits stay"},
+        {"path=,x", "expected a comma"},
+        {"path=x,,device=y", "not of the form"},
+        {"quit=x,quit=y,quit=z,quit=w", "more than 3 keys"},
+    };
+    struct keys keys, before;
+    keys_default(&keys);
+    before = keys;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char error[256] = "";
+        check_that(&unit, !keys_remap(&keys, cases[i].text, error), "'%s' must be refused", cases[i].text);
+        CHECK_HAS(error, cases[i].error);
+        check_that(&unit, memcmp(&keys, &before, sizeof(keys)) == 0, "'%s' changes the keys", cases[i].text);
+    }
+}
+
+static void test_names(void)
+{
+    static const struct {
+        uint32_t key;
+        const char *name;
+    } cases[] = {
+        {WINDOW_KEY_TAB, "Tab"},
+        {'q', "q"},
+        {' ', "Space"},
+        {WINDOW_KEY_ESCAPE, "Esc"},
+        {WINDOW_KEY_F12, "F12"},
+        {WINDOW_KEY_LEFT, "Left"},
+        {0xe9, "é"},
+        {0x20ac, "€"},
+        {0x1f600, "😀"},
+        {0, ""},
+        {WINDOW_KEY_F12 + 1, ""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char name[16];
+        keys_key_name(cases[i].key, name);
+        CHECK_TEXT(name, cases[i].name);
+    }
+}
+
+static void test_print(void)
+{
+    struct keys keys;
+    char *text = NULL, error[256];
+    size_t size = 0;
+    keys_default(&keys);
+    CHECK(keys_remap(&keys, "path=x", error));
+    FILE *out = open_memstream(&text, &size);
+    keys_print(&keys, out);
+    fclose(out);
+    CHECK_HAS(text, "  0-9        filter      pick a filter");
+    CHECK_HAS(text, "  x          path        next path");
+    CHECK_HAS(text, "  h F1 ?     help        this list\n");
+    free(text);
+}
+
+int main(void)
+{
+    test_table();
+    test_repeats();
+    test_remap();
+    test_refusals();
+    test_names();
+    test_print();
+    return check_end(&unit);
+}

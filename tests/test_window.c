@@ -1,0 +1,253 @@
+// test_window.c: what the user does to the window arrives as events; sizes, full screen, and no display at all
+//
+// test_window CONTEXT | none   "none": without a display
+#include "base/clock.h"
+#include "screen_test.h"
+#include "unit.h"
+
+#include <math.h>
+
+#include <X11/Xlib.h>
+
+enum { WAIT_MS = 3000, EVENTS = 512 };
+
+static void do_input(const char *arguments)
+{
+    char command[512];
+    snprintf(command, sizeof(command), "xdotool %s", arguments);
+    check_that(&unit, system(command) == 0, "%s", command);
+}
+
+// Events until there are `count`, or for a while none is left over.
+static int collect(struct window *window, struct window_event *events, int count, int quiet_ms)
+{
+    int got = 0;
+    const int64_t ms = 1000000;
+    int64_t end = clock_now_ns() + WAIT_MS * ms;
+    while (clock_now_ns() < end) {
+        while (got < EVENTS && window_next_event(window, &events[got]))
+            got++;
+        if (got >= count && end > clock_now_ns() + quiet_ms * ms)
+            end = clock_now_ns() + quiet_ms * ms;
+        clock_sleep_until_ns(clock_now_ns() + 2 * ms);
+    }
+    return got;
+}
+
+// Throws away what showing the window brought.
+static void settle(struct window *window)
+{
+    struct window_event events[EVENTS];
+    collect(window, events, 0, 100);
+}
+
+static void test_keys(struct window *window)
+{
+    static const struct {
+        const char *name;
+        uint32_t key;
+    } keys[] = {
+        {"q", 'q'},
+        {"Q", 'Q'},
+        {"plus", '+'},
+        {"minus", '-'},
+        {"equal", '='},
+        {"bracketleft", '['},
+        {"question", '?'},
+        {"7", '7'},
+        {"space", ' '},
+        {"KP_Add", '+'},
+        {"Tab", WINDOW_KEY_TAB},
+        {"Left", WINDOW_KEY_LEFT},
+        {"Right", WINDOW_KEY_RIGHT},
+        {"Up", WINDOW_KEY_UP},
+        {"Down", WINDOW_KEY_DOWN},
+        {"F1", WINDOW_KEY_F1},
+        {"F12", WINDOW_KEY_F12},
+        {"Escape", WINDOW_KEY_ESCAPE},
+    };
+    enum { KEYS = sizeof(keys) / sizeof(*keys) };
+    do_input("mousemove 100 100"); // without a window manager the pointer's window has the keyboard
+    for (int i = 0; i < KEYS; i++) {
+        struct window_event events[EVENTS];
+        char input[64];
+        snprintf(input, sizeof(input), "key %s", keys[i].name);
+        do_input(input);
+        const int got = collect(window, events, 1, 0);
+        check_that(&unit, got == 1 && events[0].type == WINDOW_KEY && events[0].key == keys[i].key && !events[0].repeat,
+                   "key %s gives %d events, the first %#x", keys[i].name, got, got ? events[0].key : 0);
+    }
+    struct window_event events[EVENTS];
+    do_input("key ctrl+c alt+x Shift_L Home");
+    const int none = collect(window, events, 0, 100);
+    CHECK_NUMBER(none, 0);
+}
+
+static void test_repeat(struct window *window)
+{
+    struct window_event events[EVENTS];
+    do_input("keydown plus keydown Left sleep 1.2 keyup Left keyup plus");
+    int got = collect(window, events, 3, 100);
+    CHECK(got > 3);
+    for (int i = 0; i < got; i++)
+        check_that(&unit, events[i].type == WINDOW_KEY && events[i].repeat == (i > 1), "event %d of a held key", i);
+    do_input("key plus");
+    got = collect(window, events, 1, 0);
+    CHECK_NUMBER(got, 1);
+    CHECK(!events[0].repeat);
+}
+
+static void test_drag(struct window *window)
+{
+    struct window_event events[EVENTS];
+    do_input("mousemove 64 48 mousedown 1");
+    int got = collect(window, events, 1, 50);
+    CHECK_NUMBER(got, 1);
+    CHECK(events[0].type == WINDOW_DRAG && fabsf(events[0].x - 0.1f) < 1e-4f && fabsf(events[0].y - 0.1f) < 1e-4f);
+    do_input("mousemove 100 100 mousemove 320 120 mouseup 1 mousemove 500 400");
+    got = collect(window, events, 1, 50);
+    CHECK(got >= 1);
+    for (int i = 0; i < got; i++)
+        CHECK(events[i].type == WINDOW_DRAG && events[i].x < 0.5001f);
+    CHECK(fabsf(events[got - 1].x - 0.5f) < 1e-4f && fabsf(events[got - 1].y - 0.25f) < 1e-4f);
+    do_input("mousedown 3 mousemove 30 30 mouseup 3");
+    got = collect(window, events, 0, 100);
+    CHECK_NUMBER(got, 0);
+    do_input("mousemove 100 100");
+}
+
+// More typing than there is room for between two frames.
+static void test_flood(struct window *window)
+{
+    struct window_event events[EVENTS];
+    char input[400] = "key --delay 0";
+    for (int i = 0; i < 100; i++)
+        strcat(input, " a");
+    for (int i = 0; i < 3; i++)
+        do_input(input);
+    const int got = collect(window, events, 256, 50);
+    CHECK(got >= 256 && got <= 300);
+}
+
+static void test_resize(struct screen_test *test)
+{
+    struct window_event events[EVENTS];
+    do_input("search --name '^monocle test$' windowsize 501 333");
+    const int got = collect(test->window, events, 1, 50);
+    CHECK(got >= 1 && events[0].type == WINDOW_RESIZE);
+    test->size = window_size(test->window);
+    CHECK_NUMBER(test->size.width, 501);
+    CHECK_NUMBER(test->size.height, 333);
+    struct image image = noise_image(501, 333, 0, 1);
+    const struct scene scene = {.texture = renderer_upload(test->renderer, 0, &image), .width = 501, .height = 333};
+    struct image got_image = screen_test_draw(test, &scene);
+    check_same(test, &got_image, 0, 0, &image, "after a resize");
+    image_free(&got_image);
+    image_free(&image);
+}
+
+// As the window manager does it, on a connection of its own.
+static void test_close(struct window *window)
+{
+    struct window_event events[EVENTS];
+    FILE *search = popen("xdotool search --name '^monocle test$'", "r");
+    unsigned long id = 0;
+    CHECK(search && fscanf(search, "%lu", &id) == 1);
+    if (search)
+        pclose(search);
+    Display *display = XOpenDisplay(NULL);
+    if (!display)
+        abort();
+    XEvent event = {.xclient = {.type = ClientMessage, .window = id, .format = 32}};
+    event.xclient.message_type = XInternAtom(display, "WM_PROTOCOLS", False);
+    event.xclient.data.l[0] = (long)XInternAtom(display, "WM_DELETE_WINDOW", False);
+    XSendEvent(display, id, False, NoEventMask, &event);
+    XCloseDisplay(display);
+    const int got = collect(window, events, 1, 0);
+    CHECK_NUMBER(got, 1);
+    CHECK(events[0].type == WINDOW_CLOSE);
+}
+
+static void test_fullscreen(struct window *window)
+{
+    const struct window_size before = window_size(window);
+    for (int i = 0; i < 2; i++) {
+        window_set_fullscreen(window, true);
+        window_set_fullscreen(window, true);
+        settle(window);
+        CHECK_NUMBER(window_size(window).width, 1920);
+        CHECK_NUMBER(window_size(window).height, 1200);
+        window_set_vsync(window, i);
+        window_set_fullscreen(window, false);
+        settle(window);
+        CHECK_NUMBER(window_size(window).width, before.width);
+        CHECK_NUMBER(window_size(window).height, before.height);
+    }
+}
+
+static void test_context(const struct screen_test *test)
+{
+    const struct window_native native = window_native(test->window);
+    const char *name = window_gl_name(test->window);
+    CHECK((native.glx_context != NULL) == (native.glx_display != NULL));
+    CHECK((native.egl_context != NULL) == (native.egl_display != NULL));
+    CHECK((native.egl_context != NULL) != (native.glx_context != NULL));
+    CHECK(!test->egl || native.egl_context);
+    CHECK_HAS(name, native.egl_context ? "over EGL: " : "over GLX: ");
+    CHECK_HAS(name, test->es ? "OpenGL ES 3." : " core over ");
+    CHECK_NUMBER(window_size(test->window).scale, 1);
+}
+
+static void test_too_large(struct screen_test *test)
+{
+    screen_test_open(test, 4000, 1000);
+    const struct window_size size = test->size;
+    CHECK(size.width <= 1920 && size.width > 1700);
+    CHECK(fabs((double)size.width / size.height - 4) < 0.02);
+    screen_test_close(test);
+}
+
+static void test_no_display(void)
+{
+    struct captured captured;
+    char why[256] = "";
+    unsetenv("DISPLAY");
+    unsetenv("WAYLAND_DISPLAY");
+    capture_stderr(&captured);
+    const struct window_setup setup = {.title = "none", .width = 64, .height = 48};
+    CHECK(window_open(&setup, why) == NULL);
+    CHECK(window_open(&setup, NULL) == NULL);
+    setenv("DISPLAY", ":64738", 1);
+    CHECK(window_open(&setup, NULL) == NULL);
+    window_close(NULL);
+    CHECK_TEXT(captured_stderr(&captured), "");
+    CHECK_HAS(why, "no display: ");
+    CHECK_HAS(why, "DISPLAY");
+}
+
+int main(int argc, char **argv)
+{
+    struct screen_test test = {.check = &unit};
+    if (argc > 1 && strcmp(argv[1], "none") == 0) {
+        test_no_display();
+        return check_end(&unit);
+    }
+    if (system("command -v xdotool >/dev/null") != 0) {
+        fprintf(stderr, "skipped: xdotool is not installed\n");
+        return CHECK_SKIP;
+    }
+    screen_test_options(&test, argc, argv);
+    screen_test_open(&test, 640, 480);
+    settle(test.window);
+    test_context(&test);
+    test_keys(test.window);
+    test_repeat(test.window);
+    test_drag(test.window);
+    test_flood(test.window);
+    test_fullscreen(test.window);
+    test_resize(&test);
+    test_close(test.window);
+    screen_test_close(&test);
+    test_too_large(&test);
+    return check_end(&unit);
+}
