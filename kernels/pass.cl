@@ -5,12 +5,12 @@
 
 #ifndef PASS_BEFORE
 #include "load_rgba.cl"
-#define PASS_BEFORE(p, args) (p)            // point filters ahead of the stencil, or all of them
+#define PASS_BEFORE(p, args) (p) // point filters ahead of the stencil, or all of them
 #define PASS_STENCIL(view, args) tap(view, 0, 0)
-#define PASS_AFTER(p, args) (p)             // point filters behind the stencil
-#define PASS_LOAD_X(x, width) (x)           // where the input lies that belongs to a place, mirrored or not
+#define PASS_AFTER(p, args) (p)   // point filters behind the stencil
+#define PASS_LOAD_X(x, width) (x) // where the input lies that belongs to a place, mirrored or not
 #define PASS_LOAD_Y(y, height) (y)
-#define PASS_STORE_X(x, width) (x)          // where the output goes
+#define PASS_STORE_X(x, width) (x) // where the output goes
 #define PASS_STORE_Y(y, height) (y)
 #define PASS_RADIUS 0
 #endif
@@ -33,7 +33,7 @@ INLINE pixel tap(struct view view, int dx, int dy)
     return PASS_BEFORE(p, view.args);
 }
 
-INLINE void store(destination to, int x, int y, int stride, pixel p)
+static INLINE void store(destination to, int x, int y, int stride, pixel p)
 {
 #ifdef PASS_TO_IMAGE
     write_imagef(to, (int2)(x, y), (float4)(p.r, p.g, p.b, p.a) / 255.0f);
@@ -42,11 +42,12 @@ INLINE void store(destination to, int x, int y, int stride, pixel p)
 #endif
 }
 
-// The host's struct opencl_layout (src/path/opencl_path.h): width, height, strides of planes 0 to 2, offsets of planes 1
-// and 2, then pixels from row to row of the output.
+// The host's struct opencl_layout (src/path/opencl_path.h): width, height, strides of planes 0 to 2, offsets of planes
+// 1 and 2, then pixels from row to row of the output.
 typedef int8 layout;
 
-INLINE void pass(__global const uchar *bytes, layout layout, arguments args, destination to, int x, int y, int checked)
+static INLINE void pass(__global const uchar *bytes, layout layout, arguments args, destination to, int x, int y,
+                        int checked)
 {
     struct view view;
     view.source.bytes = bytes;

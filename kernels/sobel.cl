@@ -1,8 +1,8 @@
 // sobel.cl: gradient magnitude
 #include "pixel.cl"
 
-// Nearest integer to the root. Up to 255 a root is at least 4.9e-4 away from every half, and sqrt within 4 ulp (the most
-// OpenCL allows) is off by 1.3e-4 at most, so that every device gives the same.
+// Nearest integer to the root. Up to 255 a root is at least 4.9e-4 away from every half, and sqrt within 4 ulp (the
+// most OpenCL allows) is off by 1.3e-4 at most, so that every device gives the same.
 INLINE int gradient(int gx, int gy)
 {
     return min(255, (int)(sqrt((float)(gx * gx + gy * gy)) + 0.5f));

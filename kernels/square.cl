@@ -1,4 +1,5 @@
-// square.cl: the square of a stencil written out as straight-line code, which compilers vectorise where a loop stops them
+// square.cl: the square of a stencil written out as straight-line code, which compilers vectorise where a loop stops
+// them
 #ifndef SQUARE_CL
 #define SQUARE_CL
 
@@ -19,13 +20,12 @@
 #define SQUARE_ROWS_3(ROW, TAP) ROW(TAP, -3) SQUARE_ROWS_2(ROW, TAP) ROW(TAP, 3)
 #define SQUARE_ROWS_4(ROW, TAP) ROW(TAP, -4) SQUARE_ROWS_3(ROW, TAP) ROW(TAP, 4)
 
-// FOR_SQUARE(TAP) is TAP(dx, dy) for every place of the square, in no order; above radius 4 straight-line code is larger
-// than an instruction cache likes, and a loop.
+// FOR_SQUARE(TAP) is TAP(dx, dy) for every place of the square, in no order; above radius 4 straight-line code is
+// larger than an instruction cache likes, and a loop.
 #if PASS_RADIUS == 0
 #define FOR_SQUARE(TAP) TAP(0, 0)
 #elif PASS_RADIUS <= 4
-#define FOR_SQUARE(TAP)                                                                                                \
-    SQUARE_NAME(SQUARE_ROWS_, PASS_RADIUS)(SQUARE_NAME(SQUARE_ROW_, PASS_RADIUS), TAP)
+#define FOR_SQUARE(TAP) SQUARE_NAME(SQUARE_ROWS_, PASS_RADIUS)(SQUARE_NAME(SQUARE_ROW_, PASS_RADIUS), TAP)
 #else
 #define FOR_SQUARE(TAP)                                                                                                \
     for (int dy = -PASS_RADIUS; dy <= PASS_RADIUS; dy++) {                                                             \
