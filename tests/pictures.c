@@ -87,12 +87,41 @@ static void plane_fill(struct image *image, int plane, int row_bytes, int rows, 
             image->plane[plane][(size_t)y * image->stride[plane] + (size_t)x] = paint_byte(&paint, x, y, random);
 }
 
-static uint8_t *memory_new(size_t size)
+// Memory of whole pages at a page's start, or of exactly that size.
+static uint8_t *memory_new(size_t size, bool pages)
 {
-    uint8_t *memory = malloc(size ? size : 1);
+    size_t whole = (size + IMAGE_PAGE - 1) / IMAGE_PAGE * IMAGE_PAGE;
+    uint8_t *memory = pages ? aligned_alloc(IMAGE_PAGE, whole) : malloc(size);
     if (!memory)
         abort();
     return memory;
+}
+
+static void place_tight(struct test_frame *frame, const struct reference_plane *plane, int planes, bool pages)
+{
+    for (int i = 0; i < planes; i++)
+        frame->size[0] += (size_t)plane[i].row_bytes * (size_t)plane[i].rows;
+    uint8_t *memory = frame->memory[0] = memory_new(frame->size[0], pages);
+    for (int i = 0; i < planes; i++) {
+        frame->image.plane[i] = memory;
+        frame->image.stride[i] = (size_t)plane[i].row_bytes;
+        memory += (size_t)plane[i].row_bytes * (size_t)plane[i].rows;
+    }
+}
+
+static void place_padded(struct test_frame *frame, const struct reference_plane *plane, int planes,
+                         struct random *random)
+{
+    for (int i = 0; i < planes; i++) {
+        size_t row_bytes = (size_t)plane[i].row_bytes, rows = (size_t)plane[i].rows;
+        size_t stride = row_bytes + (size_t)random_range(random, 0, 70), start = random_bits(random) % 4;
+        frame->size[i] = start + stride * (rows - 1) + row_bytes;
+        frame->memory[i] = memory_new(frame->size[i], false);
+        for (size_t byte = 0; byte < frame->size[i]; byte++)
+            frame->memory[i][byte] = (uint8_t)random_bits(random);
+        frame->image.plane[i] = frame->memory[i] + start;
+        frame->image.stride[i] = stride;
+    }
 }
 
 void frame_fill(struct test_frame *frame, const struct image_shape *shape, enum layout layout, enum shape content,
@@ -101,28 +130,20 @@ void frame_fill(struct test_frame *frame, const struct image_shape *shape, enum 
     *frame = (struct test_frame){.image.shape = *shape};
     struct reference_plane plane[PIXFMT_PLANES];
     int planes = reference_planes(shape->format, shape->width, shape->height, plane);
-    size_t offset = 0;
+    if (layout == LAYOUT_PADDED)
+        place_padded(frame, plane, planes, random);
+    else
+        place_tight(frame, plane, planes, layout == LAYOUT_PAGES);
+    frame_paint(frame, content, random);
+}
+
+void frame_paint(struct test_frame *frame, enum shape content, struct random *random)
+{
+    const struct image_shape *shape = &frame->image.shape;
+    struct reference_plane plane[PIXFMT_PLANES];
+    int planes = reference_planes(shape->format, shape->width, shape->height, plane);
     for (int i = 0; i < planes; i++)
-        frame->size[0] += (size_t)plane[i].row_bytes * (size_t)plane[i].rows;
-    if (layout == LAYOUT_TIGHT)
-        frame->memory[0] = memory_new(frame->size[0]);
-    for (int i = 0; i < planes; i++) {
-        size_t row_bytes = (size_t)plane[i].row_bytes, rows = (size_t)plane[i].rows;
-        if (layout == LAYOUT_TIGHT) {
-            frame->image.plane[i] = frame->memory[0] + offset;
-            frame->image.stride[i] = row_bytes;
-            offset += row_bytes * rows;
-        } else {
-            size_t stride = row_bytes + (size_t)random_range(random, 0, 70), start = random_bits(random) % 4;
-            frame->size[i] = start + stride * (rows - 1) + row_bytes;
-            frame->memory[i] = memory_new(frame->size[i]);
-            for (size_t byte = 0; byte < frame->size[i]; byte++)
-                frame->memory[i][byte] = (uint8_t)random_bits(random);
-            frame->image.plane[i] = frame->memory[i] + start;
-            frame->image.stride[i] = stride;
-        }
         plane_fill(&frame->image, i, plane[i].row_bytes, plane[i].rows, content, random);
-    }
 }
 
 void frame_free(struct test_frame *frame)

@@ -21,6 +21,7 @@ const char *shape_name(enum shape shape);
 enum layout {
     LAYOUT_TIGHT,  // plane behind plane, no padding
     LAYOUT_PADDED, // each plane by itself, odd start and stride, garbage in the padding, nothing behind the last row
+    LAYOUT_PAGES,  // tight, page-aligned and whole pages long, as image_alloc has it
     LAYOUT_COUNT
 };
 
@@ -32,6 +33,7 @@ struct test_frame {
 
 void frame_fill(struct test_frame *frame, const struct image_shape *shape, enum layout layout, enum shape content,
                 struct random *random);
+void frame_paint(struct test_frame *frame, enum shape content, struct random *random); // new pixels, same memory
 void frame_free(struct test_frame *frame);
 uint64_t frame_hash(const struct test_frame *frame); // of all its memory, padding included
 

@@ -1,0 +1,245 @@
+// paths_cases.c: what the path test runs: every format, filter and extreme, chosen chains, random chains
+//
+// The cpu path runs everything. OpenCL compiles a program for each chain and work-group size, so there each format,
+// filter, extreme and kind of launch (nothing but edges, edges and interior, one long row) is run, but not their
+// product.
+#include "paths_test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof(*(array))))
+
+static const int sizes[][2] = {
+    {1, 1}, {2, 1}, {1, 2}, {3, 3}, {2, 2}, {7, 5}, {16, 16}, {33, 17}, {130, 67}, {641, 3}, {3, 200}, {256, 64},
+};
+static const int few_sizes[][2] = {{2, 1}, {34, 17}, {130, 67}};
+
+// Each filter with its default, its extremes, and whatever takes another branch.
+static const char *const filter_texts[] = {
+    "none",
+    "gray",
+    "gray=average",
+    "maxrgb",
+    "invert",
+    "threshold",
+    "threshold=0",
+    "threshold=255",
+    "gamma",
+    "gamma=0.1",
+    "gamma=10",
+    "contrast",
+    "contrast=0",
+    "contrast=10:-255",
+    "contrast=10:255",
+    "contrast=0.7:0.5",
+    "sepia",
+    "blur",
+    "blur=1",
+    "blur=3",
+    "blur=7",
+    "blur=15",
+    "convolve",
+    "convolve=edge",
+    "convolve=gaussian",
+    "convolve=laplacian:bias=128",
+    "convolve=1",
+    "convolve=-1:1:255",
+    "convolve=32767:1:-255",
+    "convolve=0 0 0 0 0 0 0 0 1",
+    "convolve=1 0 0 0 0 0 0 0 0:-1:255",
+    "convolve=1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 "
+    "39 40 41 42 43 44 45 46 47 48 -1000",
+    "convolve=1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 "
+    "1 "
+    "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1:1:-255",
+    "convolve=0.001 -0.002 0.003 1e-9 0 1e9 -1e9 7 3:1000000",
+    "emboss",
+    "emboss=n",
+    "emboss=ne",
+    "emboss=e",
+    "emboss=se",
+    "emboss=s",
+    "emboss=sw",
+    "emboss=w",
+    "sobel",
+    "sharpen",
+    "sharpen=0",
+    "sharpen=0.1",
+    "sharpen=8",
+    "median",
+    "mirror",
+    "flip",
+};
+
+// Geometry in every place, stencils in a row, points alone, everything at once.
+static const char *const chain_texts[] = {
+    "mirror,flip",
+    "mirror,mirror",
+    "flip,blur",
+    "blur,flip",
+    "mirror,convolve=1 0 0 0 0 0 0 0 0",
+    "convolve=1 0 0 0 0 0 0 0 0,mirror",
+    "convolve=1 2 0 0 0 0 0 0 0,flip,convolve=0 0 0 0 0 3 0 4 0,mirror,emboss",
+    "gray,mirror,sobel,flip,invert",
+    "emboss,mirror,gamma=0.5,flip,emboss=s",
+    "blur,sobel",
+    "median,median",
+    "blur=15,blur=15",
+    "gaussian_is_no_filter",
+    "convolve=gaussian,convolve=laplacian:bias=128,sharpen=2",
+    "gray,invert,gamma,contrast,threshold",
+    "maxrgb,sepia,none,invert,gray=average",
+    "contrast=3,blur=1,sepia,sobel,threshold=20",
+    "invert,median,gamma=3,emboss=ne,mirror",
+    "none,none,none,none,none",
+    "sharpen=8,sharpen=8,sharpen=8",
+    "blur=1,flip,flip,blur=1",
+    "threshold=90,convolve=9 8 7 6 5 4 3 2 1 0 -1 -2 -3 -4 -5 -6 -7 -8 -9 1 1 1 1 1 1:3:7,maxrgb,flip,blur=4",
+};
+
+static const char *const long_chain = "invert,blur=1,invert,gray,mirror,median,sepia,flip,sharpen,contrast=1.1,sobel,"
+                                      "maxrgb,emboss,gamma=1.3,convolve=edge:bias=90,blur=2";
+
+static bool run(struct path_test *test, enum pixfmt format, const int size[2], const char *chain)
+{
+    struct path_case one = {.format = format, .width = size[0], .height = size[1], .chain = chain};
+    return !reference_size_ok(format, size[0], size[1]) || path_case_run(test, &one);
+}
+
+void paths_formats(struct path_test *test)
+{
+    bool all = test->kind == PATH_CPU;
+    for (int format = 0; format < PIXFMT_COUNT; format++) {
+        for (int i = 0; i < (all ? COUNT(sizes) : COUNT(few_sizes)); i++)
+            run(test, format, all ? sizes[i] : few_sizes[i], "none");
+        for (int color = 0; color < 6; color++) {
+            struct path_case one = {.format = format, .width = 64, .height = 20, .chain = "none", .frames = 2};
+            one.color = (struct color){COLOR_MATRIX_601 + color % 3, COLOR_RANGE_LIMITED + color / 3};
+            if (all || color == format % 6)
+                path_case_run(test, &one);
+        }
+    }
+}
+
+void paths_filters(struct path_test *test)
+{
+    static const int sizes_by_turn[][2] = {{130, 67}, {34, 17}, {642, 3}, {2, 2}};
+    for (int i = 0; i < COUNT(filter_texts); i += test->kind == PATH_ZEROCOPY ? 3 : 1) {
+        if (test->kind == PATH_CPU)
+            for (int format = 0; format < PIXFMT_COUNT; format++)
+                for (int size = 0; size < COUNT(sizes); size++)
+                    run(test, format, sizes[size], filter_texts[i]);
+        else
+            for (int turn = 0; turn < (i % 4 ? 1 : 2); turn++)
+                run(test, (i + 5 * turn) % PIXFMT_COUNT, sizes_by_turn[turn * (1 + i / 4 % 3)], filter_texts[i]);
+    }
+}
+
+void paths_chains(struct path_test *test)
+{
+    static const int medium[2] = {94, 61};
+    for (int i = 0; i < COUNT(chain_texts); i += test->kind == PATH_ZEROCOPY ? 3 : 1) {
+        if (test->kind == PATH_CPU)
+            for (int size = 0; size < COUNT(sizes); size++)
+                for (int turn = 0; turn < 3; turn++)
+                    run(test, (i + 5 * turn) % PIXFMT_COUNT, sizes[size], chain_texts[i]);
+        else
+            run(test, (7 * i) % PIXFMT_COUNT, medium, chain_texts[i]);
+    }
+    if (test->kind != PATH_ZEROCOPY)
+        run(test, PIXFMT_NV21, medium, long_chain);
+    for (int depth = 1; depth <= PATH_DEPTH_MAX; depth++)
+        for (int threads = 1; threads <= (test->kind == PATH_CPU ? 5 : 1); threads++) {
+            struct path_case one = {PIXFMT_NV12, 94,    61, {COLOR_MATRIX_709, COLOR_RANGE_FULL},
+                                    "blur,gray", depth, 7,  threads};
+            path_case_run(test, &one);
+        }
+}
+
+static const char *pick(struct random *random, const char *const *words, int count)
+{
+    return words[random_bits(random) % (uint32_t)count];
+}
+
+// A number of one of the kinds people write.
+static double random_number(struct random *random, int kind)
+{
+    switch (kind) {
+    case 0:
+        return random_range(random, -3, 9);
+    case 1:
+        return random_range(random, -9999, 9999) / 1000.0;
+    case 2:
+        return random_bits(random) % 4 ? 0 : random_range(random, -300, 300);
+    default:
+        return random_range(random, -1000000, 1000000) * (random_bits(random) % 2 ? 1e-5 : 10);
+    }
+}
+
+static int random_convolve(struct random *random, char *text, size_t size)
+{
+    static const char *const presets[] = {"sharpen", "edge", "gaussian", "laplacian"};
+    static const int sides[] = {1, 3, 3, 3, 5, 5, 7, 9};
+    int at = snprintf(text, size, "convolve="), side = sides[random_bits(random) % COUNT(sides)];
+    int kind = (int)(random_bits(random) % 4);
+    if (random_bits(random) % 5 == 0)
+        at += snprintf(text + at, size - (size_t)at, "%s", pick(random, presets, COUNT(presets)));
+    else
+        for (int i = 0; i < side * side; i++)
+            at += snprintf(text + at, size - (size_t)at, "%s%.6g", i ? " " : "", random_number(random, kind));
+    if (random_bits(random) % 2)
+        at +=
+            snprintf(text + at, size - (size_t)at, ":div=%.6g", random_number(random, (int)(random_bits(random) % 4)));
+    if (random_bits(random) % 2)
+        at += snprintf(text + at, size - (size_t)at, ":bias=%.5g", random_range(random, -2550, 2550) / 10.0);
+    return at;
+}
+
+// One filter with parameters at random.
+static int random_filter(struct random *random, char *text, size_t size)
+{
+    static const char *const directions[] = {"nw", "n", "ne", "e", "se", "s", "sw", "w"};
+    const char *name = reference_filter_name(random_range(random, 0, REFERENCE_FILTERS - 1));
+    if (!strcmp(name, "convolve"))
+        return random_convolve(random, text, size);
+    if (!strcmp(name, "gray"))
+        return snprintf(text, size, "gray=%s", random_bits(random) % 2 ? "luma" : "average");
+    if (!strcmp(name, "threshold"))
+        return snprintf(text, size, "threshold=%d", random_range(random, 0, 255));
+    if (!strcmp(name, "gamma"))
+        return snprintf(text, size, "gamma=%.4g", random_range(random, 100, 10000) / 1000.0);
+    if (!strcmp(name, "contrast"))
+        return snprintf(text, size, "contrast=%.4g:%.5g", random_range(random, 0, 4000) / 1000.0,
+                        random_range(random, -12800, 12800) / 100.0);
+    if (!strcmp(name, "blur"))
+        return snprintf(text, size, "blur=%d", random_range(random, 1, random_bits(random) % 3 ? 4 : 15));
+    if (!strcmp(name, "emboss"))
+        return snprintf(text, size, "emboss=%s", pick(random, directions, COUNT(directions)));
+    if (!strcmp(name, "sharpen"))
+        return snprintf(text, size, "sharpen=%.5g", random_range(random, 0, 80000) / 10000.0);
+    return snprintf(text, size, "%s", name);
+}
+
+static void random_chain(struct random *random, char *text, size_t size)
+{
+    int at = 0, count = random_range(random, 1, 5);
+    for (int i = 0; i < count; i++) {
+        at += snprintf(text + at, size - (size_t)at, "%s", i ? "," : "");
+        at += random_filter(random, text + at, size - (size_t)at);
+    }
+}
+
+void paths_random(struct path_test *test, long rounds)
+{
+    for (long i = 0; i < rounds; i++) {
+        char text[8192];
+        random_chain(&test->random, text, sizeof(text));
+        enum pixfmt format = random_bits(&test->random) % PIXFMT_COUNT;
+        int size[2] = {random_range(&test->random, 1, 150), random_range(&test->random, 1, 90)};
+        if (random_bits(&test->random) % 4 == 0) // as narrow as a stencil, or narrower
+            size[random_bits(&test->random) % 2] = random_range(&test->random, 1, 12);
+        size[0] += !reference_size_ok(format, size[0], size[1]);
+        run(test, format, size, text);
+    }
+}

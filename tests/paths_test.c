@@ -1,0 +1,188 @@
+// paths_test.c: runs one case on a path and compares it with the reference
+#include "paths_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void place_name(const struct path_test *test, const struct image_shape *shape, const char *chain, char *text,
+                       size_t size)
+{
+    snprintf(text, size, "%s %s %dx%d %s %s \"%s\"", path_kind_name(test->kind), reference_format_name(shape->format),
+             shape->width, shape->height, color_matrix_name(shape->color.matrix), color_range_name(shape->color.range),
+             chain);
+}
+
+// Whether the pixels are those of `expected`; the first that is not is printed, and how many there are.
+static bool pixels_equal(struct path_test *test, const char *place, const struct picture *expected,
+                         const uint8_t *pixels, size_t stride)
+{
+    long wrong = 0;
+    int first_x = 0, first_y = 0;
+    for (int y = expected->height - 1; y >= 0; y--)
+        for (int x = expected->width - 1; x >= 0; x--)
+            if (memcmp(pixels + (size_t)y * stride + 4 * (size_t)x, picture_pixel(expected, x, y), 4)) {
+                first_x = x, first_y = y;
+                wrong++;
+            }
+    const uint8_t *e = picture_pixel(expected, first_x, first_y);
+    const uint8_t *g = pixels + (size_t)first_y * stride + 4 * (size_t)first_x;
+    return check_that(&test->check, !wrong, "%s: pixel (%d, %d): expected %d %d %d %d, got %d %d %d %d; %ld differ",
+                      place, first_x, first_y, e[0], e[1], e[2], e[3], g[0], g[1], g[2], g[3], wrong);
+}
+
+// What path_read writes: every pixel of the picture and not a byte beside it.
+static bool read_equal(struct path_test *test, const char *place, struct path *path, const struct path_result *result,
+                       const struct picture *expected)
+{
+    struct image_shape shape = {PIXFMT_RGBA, expected->width, expected->height, {0}};
+    struct test_frame frame;
+    frame_fill(&frame, &shape, LAYOUT_PADDED, SHAPE_NOISE, &test->random);
+    uint8_t *before = malloc(frame.size[0]);
+    memcpy(before, frame.memory[0], frame.size[0]);
+    struct image to = frame.image;
+    bool ok = check_that(&test->check, path_read(path, result, &to), "%s: path_read failed", place) &&
+              pixels_equal(test, place, expected, frame.image.plane[0], frame.image.stride[0]);
+    size_t start = (size_t)(frame.image.plane[0] - frame.memory[0]), stride = frame.image.stride[0], touched = 0;
+    for (size_t byte = 0; byte < frame.size[0]; byte++) {
+        bool pixel = byte >= start && (byte - start) % stride < 4 * (size_t)shape.width;
+        touched += !pixel && frame.memory[0][byte] != before[byte];
+    }
+    ok = check_that(&test->check, !touched, "%s: path_read wrote %zu bytes of padding", place, touched) && ok;
+    free(before);
+    frame_free(&frame);
+    return ok;
+}
+
+static bool result_sound(struct path_test *test, const char *place, const struct path_result *result,
+                         const struct image_shape *shape, uint64_t tag)
+{
+    bool ok = check_that(&test->check, result->tag == tag, "%s: tag %llu, expected %llu", place,
+                         (unsigned long long)result->tag, (unsigned long long)tag);
+    ok = check_that(&test->check, result->width == shape->width && result->height == shape->height,
+                    "%s: the result is %dx%d", place, result->width, result->height) &&
+         ok;
+    ok = check_that(&test->check, result->stages > 0 && result->stages <= PATH_STAGES, "%s: %d stages", place,
+                    result->stages) &&
+         ok;
+    for (int i = 0; ok && i < result->stages; i++) {
+        const struct stage_time *stage = &result->stage[i];
+        ok = check_that(&test->check,
+                        memchr(stage->name, 0, sizeof(stage->name)) && stage->name[0] &&
+                            stage->end_ns >= stage->start_ns,
+                        "%s: stage %d takes %lld ns", place, i, (long long)(stage->end_ns - stage->start_ns));
+    }
+    return ok && check_that(&test->check,
+                            result->image.plane[0] && result->image.shape.format == PIXFMT_RGBA &&
+                                result->image.stride[0] >= 4 * (size_t)shape->width,
+                            "%s: the result is not an RGBA image", place);
+}
+
+// Collects the oldest frame and compares it.
+static bool frame_collect(struct path_test *test, const char *place, struct path *path, const struct test_frame *frame,
+                          uint64_t tag, const char *chain)
+{
+    struct path_result result;
+    bool lost = false;
+    memset(&result, 0xEE, sizeof(result));
+    if (!check_that(&test->check, path_collect(path, &result, &lost) && !lost, "%s: path_collect failed", place) ||
+        !result_sound(test, place, &result, &frame->image.shape, tag))
+        return false;
+    struct picture expected = reference_frame(&frame->image);
+    bool ok = reference_chain(&expected, chain) &&
+              pixels_equal(test, place, &expected, result.image.plane[0], result.image.stride[0]) &&
+              read_equal(test, place, path, &result, &expected);
+    picture_free(&expected);
+    return ok;
+}
+
+// Keeps `depth` frames in flight. Frames take turns in `depth` places; a place's memory is painted anew, as a camera
+// does, or is freed and had again.
+static bool frames_run(struct path_test *test, const char *place, struct path *path, const struct image_shape *shape,
+                       const char *chain, int depth, int frames)
+{
+    struct test_frame slot[PATH_DEPTH_MAX] = {0};
+    uint64_t hash[PATH_DEPTH_MAX] = {0}, tag = (uint64_t)random_bits(&test->random) << 32;
+    bool ok = true, lost = false;
+    for (int submitted = 0, collected = 0; ok && collected < frames;) {
+        while (ok && submitted < frames && submitted - collected < depth) {
+            struct test_frame *frame = &slot[submitted % depth];
+            enum shape content = random_bits(&test->random) % SHAPE_COUNT;
+            if (frame->memory[0] && random_bits(&test->random) % 2) {
+                frame_paint(frame, content, &test->random);
+            } else {
+                frame_free(frame);
+                frame_fill(frame, shape, random_bits(&test->random) % LAYOUT_COUNT, content, &test->random);
+            }
+            hash[submitted % depth] = frame_hash(frame);
+            ok = check_that(&test->check, path_submit(path, &frame->image, tag + (uint64_t)submitted, &lost) && !lost,
+                            "%s: path_submit failed", place);
+            submitted++;
+        }
+        ok = ok &&
+             check_that(&test->check, path_in_flight(path) == submitted - collected, "%s: %d frames in flight, not %d",
+                        place, path_in_flight(path), submitted - collected) &&
+             frame_collect(test, place, path, &slot[collected % depth], tag + (uint64_t)collected, chain) &&
+             check_that(&test->check, frame_hash(&slot[collected % depth]) == hash[collected % depth],
+                        "%s: the frame was written to", place);
+        collected++;
+    }
+    while (!ok && path_in_flight(path) > 0 && path_collect(path, &(struct path_result){0}, &lost))
+        ;
+    for (int i = 0; i < depth; i++)
+        frame_free(&slot[i]);
+    return ok;
+}
+
+struct path_setup path_case_setup(const struct path_test *test, const struct image_shape *shape,
+                                  const struct chain *chain)
+{
+    return (struct path_setup){.kind = test->kind, .device = test->device, .input = *shape, .chain = chain};
+}
+
+bool path_frame_run(struct path_test *test, struct path *path, const struct image_shape *shape, const char *chain)
+{
+    char place[1024];
+    place_name(test, shape, chain, place, sizeof(place));
+    return frames_run(test, place, path, shape, chain, 1, 1);
+}
+
+static bool path_is_right(struct path_test *test, const char *place, const struct path *path, int depth)
+{
+    // Without a GL context, sharing is not to be had: the next rung is mapped memory.
+    static const char *const rungs[PATH_KINDS] = {"cpu", "opencl", "mapped"};
+    return check_that(&test->check, !strcmp(path_rung(path), rungs[test->kind]), "%s: it runs on rung %s: %s", place,
+                      path_rung(path), path_why(path)) &&
+           check_that(&test->check, path_why(path) && path_why(path)[0], "%s: it does not say why", place) &&
+           check_that(&test->check, path_depth(path) == depth, "%s: depth %d, not %d", place, path_depth(path),
+                      depth) &&
+           check_that(&test->check, path_in_flight(path) == 0, "%s: a frame in flight at the start", place);
+}
+
+bool path_case_run(struct path_test *test, const struct path_case *setup)
+{
+    char place[1024], error[CHAIN_ERROR] = "", *why = NULL;
+    int turn = (int)(test->cases++ % 1000);
+    struct image_shape shape = {setup->format, setup->width, setup->height, setup->color};
+    if (!shape.color.matrix)
+        shape.color = (struct color){COLOR_MATRIX_601 + turn % 3, COLOR_RANGE_LIMITED + turn / 3 % 2};
+    place_name(test, &shape, setup->chain, place, sizeof(place));
+    struct chain chain;
+    bool parsed = chain_parse(&chain, setup->chain, error);
+    if (!check_that(&test->check, parsed == reference_chain(NULL, setup->chain), "%s: chain_parse %s", place,
+                    parsed ? "takes it" : error))
+        return false;
+    if (!parsed)
+        return true;
+    struct path_setup path_setup = path_case_setup(test, &shape, &chain);
+    path_setup.depth = setup->depth ? setup->depth : 1 + turn % 3;
+    path_setup.threads = setup->threads ? setup->threads : 1 + turn / 2 % 3;
+    struct path *path = path_open(&path_setup, &why);
+    bool ok = check_that(&test->check, path != NULL, "%s: path_open failed: %s", place, why ? why : "") &&
+              path_is_right(test, place, path, path_setup.depth) &&
+              frames_run(test, place, path, &shape, setup->chain, path_setup.depth,
+                         setup->frames ? setup->frames : 1 + turn % 4);
+    path_close(path);
+    free(why);
+    return ok;
+}

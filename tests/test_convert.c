@@ -1,0 +1,213 @@
+// test_convert.c: pixel formats, colour coefficients and row conversion against the reference
+#include "check.h"
+#include "image/convert.h"
+#include "pictures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int sizes[][2] = {{1, 1}, {2, 1}, {1, 2}, {3, 3}, {2, 2}, {7, 5}, {16, 16}, {33, 17}, {130, 67}, {641, 3}};
+
+static void test_formats(struct check *check)
+{
+    for (int format = 0; format < PIXFMT_COUNT; format++) {
+        const char *name = reference_format_name(format), *why = NULL;
+        enum pixfmt found = PIXFMT_COUNT;
+        check_that(check, pixfmt_from_name(name, &found) && (int)found == format, "format %s is not found", name);
+        check_that(check, !strcmp(pixfmt_info(format)->name, name), "%s is called %s", name, pixfmt_info(format)->name);
+        for (int width = 1; width < 20; width++)
+            for (int height = 1; height < 20; height++) {
+                bool ok = reference_size_ok(format, width, height);
+                why = NULL;
+                check_that(check, pixfmt_size_ok(format, width, height, &why) == ok && (ok || why),
+                           "%s %dx%d: not as section 1 has it", name, width, height);
+                struct reference_plane plane[PIXFMT_PLANES];
+                int planes = reference_planes(format, width, height, plane);
+                check_that(check, pixfmt_info(format)->planes == planes, "%s has %d planes", name, planes);
+                for (int i = 0; ok && i < planes; i++)
+                    check_that(check,
+                               pixfmt_row_bytes(format, i, width) == (size_t)plane[i].row_bytes &&
+                                   pixfmt_rows(format, i, height) == plane[i].rows,
+                               "%s %dx%d plane %d is not %dx%d bytes", name, width, height, i, plane[i].row_bytes,
+                               plane[i].rows);
+            }
+        check_that(check,
+                   !pixfmt_size_ok(format, 0, 2, &why) && !pixfmt_size_ok(format, 2, -2, &why) &&
+                       !pixfmt_size_ok(format, IMAGE_MAX_SIDE + 2, 2, &why) &&
+                       pixfmt_size_ok(format, IMAGE_MAX_SIDE, 2, &why) &&
+                       pixfmt_size_ok(format, 2, IMAGE_MAX_SIDE, &why),
+                   "%s takes a size out of range, or not the largest", name);
+    }
+}
+
+static void test_resolve(struct check *check)
+{
+    static const int rule_sizes[][2] = {{1279, 576}, {1280, 1}, {1, 577}, {1920, 1080}, {640, 480}, {720, 576}};
+    struct color unknown = {0}, user = {COLOR_MATRIX_2020, COLOR_RANGE_FULL};
+    struct color source = {COLOR_MATRIX_709, COLOR_RANGE_LIMITED}, half = {COLOR_MATRIX_DEFAULT, COLOR_RANGE_FULL};
+    for (size_t i = 0; i < sizeof(rule_sizes) / sizeof(*rule_sizes); i++)
+        for (int grey = 0; grey < 2; grey++) {
+            int width = rule_sizes[i][0], height = rule_sizes[i][1];
+            struct color rule = reference_default_color(grey, width, height);
+            struct color c = color_resolve(unknown, unknown, grey, width, height);
+            check_that(check, c.matrix == rule.matrix && c.range == rule.range, "%dx%d grey %d: %s %s", width, height,
+                       grey, color_matrix_name(c.matrix), color_range_name(c.range));
+            c = color_resolve(source, unknown, grey, width, height);
+            check_that(check, c.matrix == source.matrix && c.range == source.range, "the source's word is not taken");
+            c = color_resolve(source, user, grey, width, height);
+            check_that(check, c.matrix == user.matrix && c.range == user.range, "the user's word is not taken");
+            c = color_resolve(unknown, half, grey, width, height);
+            check_that(check, c.matrix == rule.matrix && c.range == COLOR_RANGE_FULL, "half a word is not completed");
+            c = color_resolve(source, half, grey, width, height);
+            check_that(check, c.matrix == source.matrix && c.range == COLOR_RANGE_FULL, "half a word is not added");
+        }
+}
+
+// How far the integers of section 1 are from real numbers.
+struct accuracy {
+    double worst;
+    long equal, all;
+};
+
+static void accuracy_add(struct accuracy *accuracy, double exact, int got)
+{
+    exact = exact < 0 ? 0 : exact > 255 ? 255 : exact;
+    double distance = fabs(exact - got);
+    accuracy->worst = distance > accuracy->worst ? distance : accuracy->worst;
+    accuracy->equal += got == (int)floor(exact + 0.5);
+    accuracy->all++;
+}
+
+static struct accuracy accuracy_measure(struct color color)
+{
+    static const double red[] = {0, 0.299, 0.2126, 0.2627}, blue[] = {0, 0.114, 0.0722, 0.0593};
+    double kr = red[color.matrix], kb = blue[color.matrix], kg = 1 - kr - kb;
+    bool limited = color.range == COLOR_RANGE_LIMITED;
+    double cy = limited ? 255 / 219.0 : 1, cc = limited ? 255 / 224.0 : 1, yo = limited ? 16 : 0;
+    struct color_coefficients k = color_to_rgb(color);
+    struct accuracy accuracy = {0};
+    for (int y = 0; y < 256; y++)
+        for (int u = 0; u < 256; u += 3)
+            for (int v = 0; v < 256; v += 3) {
+                uint8_t rgba[4];
+                reference_yuv_pixel(&k, y, u, v, rgba);
+                double luma = (y - yo) * cy, cb = (u - 128) * cc, cr = (v - 128) * cc;
+                double r = luma + 2 * (1 - kr) * cr, b = luma + 2 * (1 - kb) * cb;
+                accuracy_add(&accuracy, r, rgba[0]);
+                accuracy_add(&accuracy, (luma - kr * r - kb * b) / kg, rgba[1]);
+                accuracy_add(&accuracy, b, rgba[2]);
+            }
+    return accuracy;
+}
+
+static void test_coefficients(struct check *check)
+{
+    for (int matrix = COLOR_MATRIX_601; matrix <= COLOR_MATRIX_2020; matrix++)
+        for (int range = COLOR_RANGE_LIMITED; range <= COLOR_RANGE_FULL; range++) {
+            struct color color = {matrix, range};
+            struct color_coefficients a = color_to_rgb(color), b = reference_to_rgb(color);
+            check_that(check, !memcmp(&a, &b, sizeof(a)),
+                       "%s %s: cy %d %d bias %d %d rv %d %d gu %d %d gv %d %d bu %d %d", color_matrix_name(matrix),
+                       color_range_name(range), a.cy, b.cy, a.bias, b.bias, a.rv, b.rv, a.gu, b.gu, a.gv, b.gv, a.bu,
+                       b.bu);
+            struct color_reverse c = color_to_yuv((struct color){matrix, COLOR_RANGE_LIMITED}),
+                                 d = reference_to_yuv(matrix);
+            check_that(check, !memcmp(&c, &d, sizeof(c)), "%s to YUV differs", color_matrix_name(matrix));
+            struct accuracy accuracy = accuracy_measure(color);
+            check_that(check, accuracy.worst <= 0.6 && (double)accuracy.equal >= 0.95 * (double)accuracy.all,
+                       "%s %s: %.4f away at worst, %.2f %% rounded right", color_matrix_name(matrix),
+                       color_range_name(range), accuracy.worst, 100.0 * (double)accuracy.equal / (double)accuracy.all);
+        }
+}
+
+static void compare_rows(struct check *check, const struct image *frame, const struct picture *expected,
+                         const uint8_t *rgba, int y)
+{
+    for (int i = 0; i < 4 * expected->width; i++)
+        if (rgba[i] != expected->rgba[4 * y * expected->width + i]) {
+            check_that(check, false, "%s %dx%d at (%d, %d) channel %d: expected %d, got %d",
+                       reference_format_name(frame->shape.format), expected->width, expected->height, i / 4, y, i % 4,
+                       expected->rgba[4 * y * expected->width + i], rgba[i]);
+            return;
+        }
+    check_that(check, true, " ");
+}
+
+static void test_picture(struct check *check, const struct image_shape *shape, struct random *random)
+{
+    for (int content = 0; content < SHAPE_COUNT; content++) {
+        struct test_frame frame;
+        frame_fill(&frame, shape, content % LAYOUT_COUNT, content, random);
+        struct picture expected = reference_frame(&frame.image);
+        struct color_coefficients coefficients = reference_to_rgb(shape->color);
+        uint8_t *row = malloc((size_t)shape->width * 4); // exactly, so that a sanitizer sees a byte too many
+        for (int y = 0; y < shape->height; y++) {
+            convert_row_to_rgba(&frame.image, &coefficients, y, row);
+            compare_rows(check, &frame.image, &expected, row, y);
+        }
+        free(row);
+        struct test_frame whole;
+        frame_fill(&whole, &(struct image_shape){PIXFMT_RGBA, shape->width, shape->height, {0}}, LAYOUT_PADDED,
+                   SHAPE_NOISE, random);
+        convert_to_rgba(&whole.image, &frame.image);
+        for (int y = 0; y < shape->height; y++)
+            compare_rows(check, &frame.image, &expected, whole.image.plane[0] + (size_t)y * whole.image.stride[0], y);
+        frame_free(&whole);
+        frame_free(&frame);
+        picture_free(&expected);
+    }
+}
+
+static void test_to_rgba(struct check *check)
+{
+    struct random random = {2};
+    for (int format = 0; format < PIXFMT_COUNT; format++)
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+            struct image_shape shape = {format, sizes[i][0], sizes[i][1], {0}};
+            if (!reference_size_ok(format, shape.width, shape.height))
+                continue;
+            for (int color = 0; color < 6; color++) {
+                shape.color = (struct color){COLOR_MATRIX_601 + color % 3, COLOR_RANGE_LIMITED + color / 3};
+                test_picture(check, &shape, &random);
+            }
+        }
+}
+
+static void test_to_444p(struct check *check)
+{
+    struct random random = {3};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+        for (int matrix = COLOR_MATRIX_601; matrix <= COLOR_MATRIX_2020; matrix++) {
+            int width = sizes[i][0], height = sizes[i][1];
+            struct picture picture = picture_new(width, height);
+            size_t pixels = (size_t)width * (size_t)height;
+            for (size_t byte = 0; byte < 4 * pixels; byte++)
+                picture.rgba[byte] = (uint8_t)(matrix % 2 ? random_bits(&random) : random_bits(&random) % 2 * 255);
+            uint8_t *expected = malloc(3 * pixels), *row = malloc((size_t)width * 3);
+            reference_444p(&picture, matrix, expected, expected + pixels, expected + 2 * pixels);
+            struct color_reverse reverse = reference_to_yuv(matrix);
+            for (int y = 0; y < height; y++) {
+                convert_row_to_444p(picture.rgba + 4 * (size_t)y * (size_t)width, width, &reverse, row, row + width,
+                                    row + 2 * width);
+                for (int p = 0; p < 3; p++)
+                    check_that(check,
+                               !memcmp(row + p * width, expected + (size_t)p * pixels + y * width, (size_t)width),
+                               "444p %dx%d matrix %d: row %d of plane %d differs", width, height, matrix, y, p);
+            }
+            free(expected);
+            free(row);
+            picture_free(&picture);
+        }
+}
+
+int main(void)
+{
+    struct check check = {.name = "test_convert"};
+    test_formats(&check);
+    test_resolve(&check);
+    test_coefficients(&check);
+    test_to_rgba(&check);
+    test_to_444p(&check);
+    return check_end(&check);
+}

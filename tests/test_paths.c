@@ -1,0 +1,105 @@
+// test_paths.c: every path gives the bytes of docs/pixels.md
+//
+//   test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT]
+//   test_paths cpu|opencl|zerocopy --case FORMAT WIDTHxHEIGHT CHAIN      runs one case, as a failure names it
+#include "paths_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct arguments {
+    uint64_t seed;
+    long rounds; // -1: the default of the path
+    const char *device;
+    const char *format, *size, *chain;
+};
+
+static bool arguments_read(struct arguments *arguments, struct path_test *test, int argc, char **argv)
+{
+    *arguments = (struct arguments){.seed = 1, .rounds = -1};
+    int kind = 0;
+    while (argc > 1 && kind < PATH_KINDS && strcmp(argv[1], path_kind_name(kind)))
+        kind++;
+    if (argc < 2 || kind == PATH_KINDS)
+        return false;
+    test->kind = kind;
+    for (int i = 2; i < argc; i++) {
+        if (!strcmp(argv[i], "--seed") && i + 1 < argc) {
+            arguments->seed = strtoull(argv[++i], NULL, 10);
+        } else if (!strcmp(argv[i], "--rounds") && i + 1 < argc) {
+            arguments->rounds = atol(argv[++i]);
+        } else if (!strcmp(argv[i], "--device") && i + 1 < argc) {
+            arguments->device = argv[++i];
+        } else if (!strcmp(argv[i], "--case") && i + 3 < argc) {
+            arguments->format = argv[++i];
+            arguments->size = argv[++i];
+            arguments->chain = argv[++i];
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The device to test; NULL with the reason printed.
+static struct device *device_get(const char *text)
+{
+    struct device_info devices[DEVICE_MAX];
+    const char *why = NULL;
+    int count = device_list(devices, &why);
+    if (count < 1) {
+        fprintf(stderr, "test_paths: skipped: %s\n", why ? why : "no OpenCL device");
+        return NULL;
+    }
+    int chosen = device_choose(devices, count, text);
+    struct device *device = chosen < 0 ? NULL : device_open(&devices[chosen], NULL, NULL);
+    if (device)
+        fprintf(stderr, "test_paths: device %s, driver %s\n", device->info.name, device->info.driver);
+    return device;
+}
+
+static bool run_case(struct path_test *test, const struct arguments *arguments)
+{
+    struct path_case one = {.chain = arguments->chain, .frames = 4};
+    while (one.format < PIXFMT_COUNT && strcmp(arguments->format, reference_format_name(one.format)))
+        one.format++;
+    if (one.format == PIXFMT_COUNT || sscanf(arguments->size, "%dx%d", &one.width, &one.height) != 2 ||
+        !reference_size_ok(one.format, one.width, one.height))
+        return false;
+    bool ok = true;
+    for (int turn = 0; turn < 18 && ok; turn++)
+        ok = path_case_run(test, &one);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct path_test test = {.check.name = "test_paths"};
+    struct arguments arguments;
+    if (!arguments_read(&arguments, &test, argc, argv)) {
+        fprintf(stderr, "usage: test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] "
+                        "[--case FORMAT WIDTHxHEIGHT CHAIN]\n");
+        return 2;
+    }
+    if (test.kind != PATH_CPU && !(test.device = device_get(arguments.device)))
+        return arguments.device ? 1 : CHECK_SKIP;
+    test.random.state = arguments.seed;
+    bool ok = true;
+    if (arguments.chain) {
+        ok = run_case(&test, &arguments);
+    } else {
+        long rounds = test.kind == PATH_CPU ? 400 : test.kind == PATH_OPENCL ? 24 : 8;
+        if (arguments.seed == 1) { // the fixed part does not change with the seed
+            paths_swap(&test);
+            paths_formats(&test);
+            paths_filters(&test);
+            paths_chains(&test);
+        }
+        paths_random(&test, arguments.rounds >= 0 ? arguments.rounds : rounds);
+    }
+    device_close(test.device);
+    fprintf(stderr, "test_paths: %s: %ld cases from seed %llu\n", path_kind_name(test.kind), test.cases,
+            (unsigned long long)arguments.seed);
+    return ok ? check_end(&test.check) : 2;
+}
