@@ -15,10 +15,11 @@
 #define PASS_RADIUS 0
 #endif
 
+// Macros: NVIDIA's compiler does not see an image behind a typedef.
 #ifdef PASS_TO_IMAGE
-typedef write_only image2d_t destination;
+#define DESTINATION write_only image2d_t
 #else
-typedef __global uint *restrict destination;
+#define DESTINATION __global uint *restrict
 #endif
 
 INLINE pixel tap(struct view view, int dx, int dy)
@@ -33,7 +34,7 @@ INLINE pixel tap(struct view view, int dx, int dy)
     return PASS_BEFORE(p, view.args);
 }
 
-static INLINE void store(destination to, int x, int y, int stride, pixel p)
+INLINE void store(DESTINATION to, int x, int y, int stride, pixel p)
 {
 #ifdef PASS_TO_IMAGE
     write_imagef(to, (int2)(x, y), (float4)(p.r, p.g, p.b, p.a) / 255.0f);
@@ -46,7 +47,7 @@ static INLINE void store(destination to, int x, int y, int stride, pixel p)
 // 1 and 2, then pixels from row to row of the output.
 typedef int8 layout;
 
-static INLINE void pass(__global const uchar *bytes, layout layout, arguments args, destination to, int x, int y,
+INLINE void pass(__global const uchar *bytes, layout layout, arguments args, DESTINATION to, int x, int y,
                         int checked)
 {
     struct view view;
@@ -71,14 +72,14 @@ static INLINE void pass(__global const uchar *bytes, layout layout, arguments ar
 // Pixels at least the radius away from every edge: no branch, no clamp, so that the compiler can vectorise over
 // work-items. The NDRange is exactly the interior, by its offset.
 __kernel void pass_interior(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
-                            destination to)
+                            DESTINATION to)
 {
     pass(bytes, layout, args, to, get_global_id(0), get_global_id(1), 0);
 }
 
 // The pixels nearer than the radius to an edge, numbered row by row: whole rows above and below, then both sides.
 __kernel void pass_edges(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
-                         destination to)
+                         DESTINATION to)
 {
     const int width = layout.s0, height = layout.s1, radius = PASS_RADIUS;
     const int rows = min(2 * radius, height), sides = min(2 * radius, width);
@@ -102,7 +103,7 @@ __kernel void pass_edges(__global const uchar *restrict bytes, layout layout, __
 
 // Every pixel, for devices that hide the cost of a clamp. The NDRange is rounded up to whole work-groups.
 __kernel void pass_all(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
-                       destination to)
+                       DESTINATION to)
 {
     const int x = get_global_id(0), y = get_global_id(1);
     if (x < layout.s0 && y < layout.s1)
