@@ -10,13 +10,15 @@ struct source;
 struct source_setup {
     const char *text;  // "pattern:640x480@30,nv21", "camera:/dev/video0", "clip.y4m", "-", "dir/"; NULL picks
                        // the first camera, else the pattern
-    int width, height; // wanted size: raw files (needed), cameras (nearest), pattern; 0 for the default
+    int width, height; // wanted size: raw files (needed), cameras (nearest), pattern; 0 for the default. Other
+                       // sources have their own: a different one is refused
     double rate;       // wanted frames per second, 0 for the source's own
-    bool has_format;   // `format` is given: raw files (needed), cameras
+    bool has_format;   // `format` is given: raw files (needed), cameras, pattern; pictures are converted to it
     enum pixfmt format;
     struct color color; // the user's override; zero: from the source
     bool loop;          // start again at the end
-    bool paced;         // files and pattern deliver at their rate; otherwise as fast as asked
+    bool paced;         // files and pattern deliver at their rate (30 where they have none) and are live; otherwise
+                        // as fast as asked
 };
 
 struct source_info {
@@ -34,7 +36,8 @@ enum source_status {
     SOURCE_FAILED,  // logged; there will be no more
 };
 
-// NULL on failure (logged, with what to do). Never blocks longer than a second but on opening a device.
+// NULL on failure (logged, with what to do). Never blocks longer than a second but on opening a device or waiting for
+// the first line of a pipe (10 s; a signal ends the wait).
 struct source *source_open(const struct source_setup *setup);
 void source_close(struct source *source); // takes NULL; every frame must have been returned
 const struct source_info *source_info(const struct source *source);

@@ -1,0 +1,145 @@
+// camera_device.c: a V4L2 device node: found, opened, asked
+#include "source/camera_device.h"
+
+#include "base/log.h"
+#include "source/kind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libv4l2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { NODES_MAX = 256 }; // minor numbers of video devices
+
+static const struct {
+    int error;
+    const char *advice;
+} advices[] = {
+    {ENOENT, "there is no such camera (ls /dev/video* shows which there are)"},
+    {EACCES, "permission denied: add yourself to the group \"video\" (sudo usermod -aG video $USER) and log in again"},
+    {EBUSY, "another program is using it: close that program first"},
+    {ENOSPC, "the USB bus has not enough bandwidth for this mode: try a smaller --size, or plug the camera elsewhere"},
+    {ENODEV, "the camera was unplugged"},
+    {ENXIO, "the camera was unplugged"},
+    {ENOMEM, "there is not enough memory for its buffers: try a smaller --size"},
+};
+
+const char *camera_device_advice(int error)
+{
+    for (size_t i = 0; i < sizeof(advices) / sizeof(*advices); i++)
+        if (advices[i].error == error)
+            return advices[i].advice;
+    return strerror(error);
+}
+
+int camera_device_ask(const struct camera_device *device, unsigned long request, void *argument)
+{
+    int result;
+    do
+        result = device->converting ? v4l2_ioctl(device->fd, request, argument) : ioctl(device->fd, request, argument);
+    while (result < 0 && errno == EINTR);
+    return result;
+}
+
+void *camera_device_map(const struct camera_device *device, size_t length, off_t offset)
+{
+    // libv4l2 writes converted pictures through this mapping of ours.
+    const int access = PROT_READ | PROT_WRITE;
+    return device->converting ? v4l2_mmap(NULL, length, access, MAP_SHARED, device->fd, offset)
+                              : mmap(NULL, length, access, MAP_SHARED, device->fd, offset);
+}
+
+void camera_device_unmap(const struct camera_device *device, void *memory, size_t length)
+{
+    if (device->converting)
+        v4l2_munmap(memory, length);
+    else
+        munmap(memory, length);
+}
+
+// Why a node with these abilities is no camera for us, NULL when it is one. A camera may have several nodes: only
+// `device_caps` tells them apart, since `capabilities` is about all of them together.
+static const char *unfit(const struct v4l2_capability *about)
+{
+    const uint32_t can = about->capabilities & V4L2_CAP_DEVICE_CAPS ? about->device_caps : about->capabilities;
+    if (can & V4L2_CAP_VIDEO_CAPTURE)
+        return can & V4L2_CAP_STREAMING ? NULL : "it cannot stream into memory";
+    if (can & V4L2_CAP_META_CAPTURE)
+        return "it carries a camera's metadata, not its pictures: try the number before it";
+    if (can & V4L2_CAP_VIDEO_CAPTURE_MPLANE)
+        return "it has only the multi-planar interface, which is not supported yet";
+    return "it does not capture video";
+}
+
+// Opens the node if it is a camera. NULL, or why not.
+static const char *open_node(struct camera_device *device)
+{
+    struct v4l2_capability about = {0};
+    device->fd = open(device->path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (device->fd < 0)
+        return camera_device_advice(errno);
+    if (camera_device_ask(device, VIDIOC_QUERYCAP, &about) != 0)
+        return errno == ENODEV ? camera_device_advice(errno) : "it is not a video device";
+    snprintf(device->card, sizeof(device->card), "%s", (const char *)about.card);
+    return unfit(&about);
+}
+
+void camera_device_close(struct camera_device *device)
+{
+    if (device->fd < 0)
+        return;
+    if (device->converting)
+        v4l2_close(device->fd);
+    else
+        close(device->fd);
+    device->fd = -1;
+}
+
+bool camera_first(char path[CAMERA_PATH])
+{
+    for (int i = 0; i < NODES_MAX; i++) {
+        struct camera_device device = {.fd = -1};
+        snprintf(path, CAMERA_PATH, "/dev/video%d", i);
+        strcpy(device.path, path);
+        if (access(device.path, F_OK) != 0)
+            continue;
+        const char *why = open_node(&device);
+        camera_device_close(&device);
+        if (why)
+            log_info("%s is passed over: %s", device.path, why);
+        if (!why)
+            return true;
+    }
+    return false;
+}
+
+bool camera_device_open(struct camera_device *device, const char *text)
+{
+    *device = (struct camera_device){.fd = -1};
+    char first[CAMERA_PATH];
+    if (!text || text[0] == '\0') {
+        if (!camera_first(first)) {
+            log_error("there is no camera that can be used (--log-level info says what was passed over)");
+            return false;
+        }
+        text = first;
+    }
+    const bool number = text[strspn(text, "0123456789")] == '\0';
+    snprintf(device->path, sizeof(device->path), "%s%s", number ? "/dev/video" : "", text);
+    const char *why = open_node(device);
+    if (why)
+        log_error("cannot open camera %s: %s", device->path, why);
+    return !why;
+}
+
+bool camera_device_convert(struct camera_device *device)
+{
+    if (v4l2_fd_open(device->fd, V4L2_ENABLE_ENUM_FMT_EMULATION) != device->fd)
+        return false;
+    device->converting = true;
+    return true;
+}

@@ -1,0 +1,29 @@
+// camera_device.h: a V4L2 device node: found, opened, asked
+#pragma once
+
+#include <linux/videodev2.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct camera_device {
+    int fd;          // -1 when closed
+    bool converting; // through libv4l2, because the camera offers no format of ours
+    char path[256];
+    char card[32]; // what the driver calls the camera
+};
+
+// Opens a capture camera: a path, a number (/dev/videoN), or NULL for the first there is. False on failure (logged,
+// with advice); close it all the same.
+bool camera_device_open(struct camera_device *device, const char *text);
+void camera_device_close(struct camera_device *device);
+// Lets libv4l2 convert what the camera offers into a format of ours.
+bool camera_device_convert(struct camera_device *device);
+
+// The ioctl of the device, again when a signal interrupts it. 0, or -1 with errno set.
+int camera_device_ask(const struct camera_device *device, unsigned long request, void *argument);
+void *camera_device_map(const struct camera_device *device, size_t length, off_t offset); // MAP_FAILED on failure
+void camera_device_unmap(const struct camera_device *device, void *memory, size_t length);
+
+// What errno means for a camera, and what to do.
+const char *camera_device_advice(int error);

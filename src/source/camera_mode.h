@@ -1,0 +1,23 @@
+// camera_mode.h: which of a camera's formats, sizes and rates to use, and what its colours mean
+#pragma once
+
+#include "source/camera_device.h"
+#include "source/source.h"
+
+struct camera_mode {
+    enum pixfmt format;
+    int width, height;
+    struct v4l2_fract interval; // between frames; 0/0 when the camera doesn't say
+};
+
+// The mode nearest to what is wanted: size first, then rate, then format. False when the camera offers no format of
+// ours, or not the one wanted (not logged).
+bool camera_mode_choose(const struct camera_device *device, const struct source_setup *setup, struct camera_mode *mode);
+// The formats of ours that the camera offers, as "nv12 yuyv"; "" for none.
+void camera_mode_list(const struct camera_device *device, char text[128]);
+
+double camera_mode_rate(struct v4l2_fract interval); // frames per second, 0 when unknown
+
+// What a driver's format says of matrix and range; parts it doesn't say are filled by the kernel's default rules
+// (V4L2_MAP_*_DEFAULT of linux/videodev2.h), and left unknown where not even the colour space is known.
+struct color camera_mode_color(const struct v4l2_pix_format *format);

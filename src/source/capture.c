@@ -1,0 +1,165 @@
+// capture.c: a thread that keeps taking frames; a one-slot mailbox holds the newest
+#include "source/capture.h"
+
+#include "base/log.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, WAIT_MS = 100 }; // how soon a stop is noticed
+
+struct capture {
+    struct source *source;
+    struct trace *trace;
+    bool live;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; // any of the members below
+    bool stop;
+    bool full; // `newest` is in the mailbox
+    struct frame newest;
+    enum source_status ending; // SOURCE_FRAME while more may come
+    struct capture_counts counts;
+    uint64_t next_number; // expected from the source
+};
+
+// Puts a frame in the mailbox; an unread older one goes back.
+static void publish(struct capture *capture, const struct frame *frame)
+{
+    struct frame unread;
+    pthread_mutex_lock(&capture->lock);
+    const bool skipped = capture->full;
+    if (skipped)
+        unread = capture->newest;
+    capture->newest = *frame;
+    capture->full = true;
+    capture->counts.captured++;
+    capture->counts.skipped += skipped;
+    if (capture->counts.captured > 1 && frame->number > capture->next_number)
+        capture->counts.dropped += frame->number - capture->next_number;
+    capture->next_number = frame->number + 1;
+    pthread_cond_broadcast(&capture->changed);
+    pthread_mutex_unlock(&capture->lock);
+    if (skipped)
+        source_return(capture->source, &unread);
+}
+
+// Waits, where no frame may be skipped, until the mailbox is empty. False when the thread must stop.
+static bool wait_turn(struct capture *capture)
+{
+    pthread_mutex_lock(&capture->lock);
+    while (!capture->stop && !capture->live && capture->full)
+        pthread_cond_wait(&capture->changed, &capture->lock);
+    const bool go_on = !capture->stop;
+    pthread_mutex_unlock(&capture->lock);
+    return go_on;
+}
+
+static void *capture_run(void *context)
+{
+    struct capture *capture = context;
+    while (wait_turn(capture)) {
+        struct frame frame;
+        const enum source_status status = source_next(capture->source, &frame, WAIT_MS);
+        if (status == SOURCE_TIMEOUT)
+            continue;
+        if (status == SOURCE_FRAME) {
+            trace_span(capture->trace, "capture", "capture", frame.captured_ns, frame.ready_ns, frame.number);
+            publish(capture, &frame);
+            continue;
+        }
+        pthread_mutex_lock(&capture->lock);
+        capture->ending = status;
+        pthread_cond_broadcast(&capture->changed);
+        pthread_mutex_unlock(&capture->lock);
+        break;
+    }
+    return NULL;
+}
+
+// Signals are for the main thread, whose waiting they end.
+static int create_thread(struct capture *capture)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    const int error = pthread_create(&capture->thread, NULL, capture_run, capture);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return error;
+}
+
+struct capture *capture_start(struct source *source, struct trace *trace)
+{
+    struct capture *capture = calloc(1, sizeof(*capture));
+    if (!capture)
+        return NULL;
+    capture->source = source;
+    capture->trace = trace;
+    capture->live = source_info(source)->live;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&capture->lock, NULL);
+    pthread_cond_init(&capture->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    const int error = create_thread(capture);
+    if (error == 0)
+        return capture;
+    log_error("cannot start the capture thread: %s", strerror(error));
+    pthread_cond_destroy(&capture->changed);
+    pthread_mutex_destroy(&capture->lock);
+    free(capture);
+    return NULL;
+}
+
+void capture_stop(struct capture *capture)
+{
+    if (!capture)
+        return;
+    pthread_mutex_lock(&capture->lock);
+    capture->stop = true;
+    pthread_cond_broadcast(&capture->changed);
+    pthread_mutex_unlock(&capture->lock);
+    pthread_join(capture->thread, NULL);
+    if (capture->full)
+        source_return(capture->source, &capture->newest);
+    pthread_cond_destroy(&capture->changed);
+    pthread_mutex_destroy(&capture->lock);
+    free(capture);
+}
+
+enum source_status capture_take(struct capture *capture, struct frame *frame, int timeout_ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const int64_t end_ns = until.tv_nsec + (int64_t)timeout_ms % 1000 * NS_PER_MS;
+    until.tv_sec += timeout_ms / 1000 + end_ns / NS_PER_S;
+    until.tv_nsec = end_ns % NS_PER_S;
+    pthread_mutex_lock(&capture->lock);
+    while (!capture->full && capture->ending == SOURCE_FRAME)
+        if (pthread_cond_timedwait(&capture->changed, &capture->lock, &until) != 0)
+            break;
+    enum source_status status = SOURCE_TIMEOUT;
+    if (capture->full) {
+        *frame = capture->newest;
+        capture->full = false;
+        status = SOURCE_FRAME;
+        pthread_cond_broadcast(&capture->changed);
+    } else if (capture->ending != SOURCE_FRAME) {
+        status = capture->ending;
+    }
+    pthread_mutex_unlock(&capture->lock);
+    return status;
+}
+
+struct capture_counts capture_counts(const struct capture *capture)
+{
+    struct capture *locked = (struct capture *)capture; // only to lock
+    pthread_mutex_lock(&locked->lock);
+    const struct capture_counts counts = capture->counts;
+    pthread_mutex_unlock(&locked->lock);
+    return counts;
+}

@@ -1,0 +1,161 @@
+// encode.c: RGBA into any pixel format
+#include "source/encode.h"
+
+#include "base/log.h"
+#include "source/kind.h"
+
+#include <string.h>
+
+enum { CHUNK = 256 }; // pixels converted at a time; even
+
+// Where samples of a YUV format lie: plane, first byte, bytes from sample to sample. Steps of 0: no such samples.
+struct samples {
+    uint8_t plane, first, step;
+};
+static const struct layout {
+    struct samples y, u, v;
+} layouts[PIXFMT_COUNT] = {
+    [PIXFMT_GREY] = {.y = {0, 0, 1}},
+    [PIXFMT_NV12] = {{0, 0, 1}, {1, 0, 2}, {1, 1, 2}},
+    [PIXFMT_NV21] = {{0, 0, 1}, {1, 1, 2}, {1, 0, 2}},
+    [PIXFMT_YU12] = {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}},
+    [PIXFMT_YV12] = {{0, 0, 1}, {2, 0, 1}, {1, 0, 1}},
+    [PIXFMT_YUYV] = {{0, 0, 2}, {0, 1, 4}, {0, 3, 4}},
+    [PIXFMT_UYVY] = {{0, 1, 2}, {0, 0, 4}, {0, 2, 4}},
+    [PIXFMT_422P] = {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}},
+    [PIXFMT_444P] = {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}},
+};
+
+struct encoder encoder_init(struct color color)
+{
+    return (struct encoder){.reverse = color_to_yuv(color), .luma_offset = color.range == COLOR_RANGE_FULL ? 0 : 16};
+}
+
+static inline uint8_t sat8(int value)
+{
+    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+}
+
+// Rows of one chunk at full chroma. Full range needs the saturation: pure blue is 127.5 above the middle.
+struct chunk {
+    uint8_t y[2][CHUNK], u[2][CHUNK], v[2][CHUNK];
+    int width, rows;
+};
+
+static void chunk_row(const struct encoder *encoder, struct chunk *chunk, int row, const uint8_t *rgba)
+{
+    enum { HALF = 1 << 15 };
+    const struct color_reverse k = encoder->reverse;
+    for (int x = 0; x < chunk->width; x++) {
+        const int r = rgba[4 * x], g = rgba[4 * x + 1], b = rgba[4 * x + 2];
+        chunk->y[row][x] = sat8(encoder->luma_offset + ((k.yr * r + k.yg * g + k.yb * b + HALF) >> 16));
+        chunk->u[row][x] = sat8(128 + ((k.ur * r + k.ug * g + k.ub * b + HALF) >> 16));
+        chunk->v[row][x] = sat8(128 + ((k.vr * r + k.vg * g + k.vb * b + HALF) >> 16));
+    }
+}
+
+// The place of a sample in row `row` of its plane.
+static uint8_t *sample_at(const struct image *to, const struct samples *where, int column, int row)
+{
+    return to->plane[where->plane] + (size_t)row * to->stride[where->plane] + where->first +
+           (size_t)column * where->step;
+}
+
+static void put_luma(const struct chunk *chunk, struct image *to, int x, int y)
+{
+    const struct samples *where = &layouts[to->shape.format].y;
+    for (int row = 0; row < chunk->rows; row++) {
+        uint8_t *at = sample_at(to, where, x, y + row);
+        for (int i = 0; i < chunk->width; i++)
+            at[i * where->step] = chunk->y[row][i];
+    }
+}
+
+// Each sample is the mean of the pixels it covers; at an odd edge the last pixel counts twice, which is the same mean.
+static void put_chroma(const struct chunk *chunk, const uint8_t (*full)[CHUNK], struct image *to,
+                       const struct samples *where, int x, int y)
+{
+    const struct pixfmt_plane *plane = &pixfmt_info(to->shape.format)->plane[where->plane];
+    const int shift_x = plane->shift_x, step_y = 1 << plane->shift_y;
+    const int last = chunk->width - 1, columns = (chunk->width + shift_x) >> shift_x;
+    for (int row = 0; row < chunk->rows; row += step_y) {
+        const uint8_t *upper = full[row], *lower = full[step_y == 2 && chunk->rows == 2 ? 1 : row];
+        uint8_t *at = sample_at(to, where, x >> shift_x, (y + row) >> plane->shift_y);
+        for (int i = 0; i < columns; i++) {
+            const int left = i << shift_x, right = left + shift_x <= last ? left + shift_x : last;
+            at[i * where->step] = (uint8_t)((upper[left] + upper[right] + lower[left] + lower[right] + 2) >> 2);
+        }
+    }
+}
+
+static void put_rgb(struct image *to, int x, int y, int width, const uint8_t *rgba)
+{
+    uint8_t *row = to->plane[0] + (size_t)y * to->stride[0];
+    if (to->shape.format == PIXFMT_RGBA) {
+        memcpy(row + (size_t)x * 4, rgba, (size_t)width * 4);
+        return;
+    }
+    const int red = to->shape.format == PIXFMT_RGB24 ? 0 : 2;
+    row += (size_t)x * 3;
+    for (int i = 0; i < width; i++) {
+        row[3 * i + red] = rgba[4 * i];
+        row[3 * i + 1] = rgba[4 * i + 1];
+        row[3 * i + 2 - red] = rgba[4 * i + 2];
+    }
+}
+
+void encode_rows(const struct encoder *encoder, struct image *to, int x, int y, int width, const uint8_t *upper,
+                 const uint8_t *lower)
+{
+    const struct layout *layout = &layouts[to->shape.format];
+    if (!pixfmt_info(to->shape.format)->yuv) {
+        put_rgb(to, x, y, width, upper);
+        if (lower)
+            put_rgb(to, x, y + 1, width, lower);
+        return;
+    }
+    for (int done = 0; done < width; done += CHUNK) {
+        struct chunk chunk = {.rows = lower ? 2 : 1};
+        chunk.width = width - done < CHUNK ? width - done : CHUNK;
+        chunk_row(encoder, &chunk, 0, upper + (size_t)done * 4);
+        if (lower)
+            chunk_row(encoder, &chunk, 1, lower + (size_t)done * 4);
+        put_luma(&chunk, to, x + done, y);
+        if (layout->u.step != 0) {
+            put_chroma(&chunk, chunk.u, to, &layout->u, x + done, y);
+            put_chroma(&chunk, chunk.v, to, &layout->v, x + done, y);
+        }
+    }
+}
+
+void encode_image(struct image *to, const struct image *rgba)
+{
+    const struct encoder encoder = encoder_init(to->shape.color);
+    for (int y = 0; y < rgba->shape.height; y += 2) {
+        const uint8_t *upper = rgba->plane[0] + (size_t)y * rgba->stride[0];
+        encode_rows(&encoder, to, 0, y, rgba->shape.width, upper,
+                    y + 1 < rgba->shape.height ? upper + rgba->stride[0] : NULL);
+    }
+}
+
+bool encode_as_wanted(struct image *image, const struct source_setup *setup, const char *name)
+{
+    struct image_shape shape = image->shape;
+    shape.format = setup->has_format ? setup->format : PIXFMT_RGBA;
+    shape.color = source_color(setup, (struct color){0}, shape.format, shape.width, shape.height);
+    if (shape.format == PIXFMT_RGBA) {
+        image->shape = shape;
+        return true;
+    }
+    const char *why;
+    struct image converted;
+    if (!pixfmt_size_ok(shape.format, shape.width, shape.height, &why) || !image_alloc(&converted, &shape)) {
+        log_error("cannot turn %s (%dx%d pixels) into %s", name, shape.width, shape.height,
+                  pixfmt_info(shape.format)->name);
+        return false;
+    }
+    encode_image(&converted, image);
+    image_free(image);
+    *image = converted;
+    return true;
+}

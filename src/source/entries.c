@@ -1,0 +1,146 @@
+// entries.c: the paths of a list of picture files
+#include "source/entries.h"
+
+#include "base/file.h"
+#include "base/log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+enum { LIST_BYTES_MAX = 64 << 20 };
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// Runs of digits compare as numbers, whatever their length; everything else by bytes.
+int entries_compare_names(const char *a, const char *b)
+{
+    const char *const whole_a = a, *const whole_b = b;
+    while (*a && *b) {
+        if (!is_digit(*a) || !is_digit(*b)) {
+            if (*a != *b)
+                return (unsigned char)*a - (unsigned char)*b;
+            a++;
+            b++;
+            continue;
+        }
+        a += strspn(a, "0");
+        b += strspn(b, "0");
+        const size_t digits_a = strspn(a, "0123456789"), digits_b = strspn(b, "0123456789");
+        if (digits_a != digits_b)
+            return digits_a < digits_b ? -1 : 1;
+        const int order = memcmp(a, b, digits_a);
+        if (order != 0)
+            return order;
+        a += digits_a;
+        b += digits_b;
+    }
+    if (*a || *b)
+        return *a ? 1 : -1;
+    return strcmp(whole_a, whole_b); // "1" and "01" keep one order
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    return entries_compare_names(((const struct entry *)a)->path, ((const struct entry *)b)->path);
+}
+
+// Takes over `path`, NULL included. False when memory runs out.
+static bool add(struct entries *entries, char *path, bool meant)
+{
+    if (path && entries->count == entries->room) {
+        const int room = entries->room ? entries->room * 2 : 64;
+        struct entry *larger = realloc(entries->entry, (size_t)room * sizeof(*larger));
+        if (larger) {
+            entries->entry = larger;
+            entries->room = room;
+        }
+    }
+    if (!path || entries->count == entries->room) {
+        free(path);
+        return false;
+    }
+    entries->entry[entries->count++] = (struct entry){.path = path, .meant = meant};
+    return true;
+}
+
+static bool has_picture_extension(const char *name)
+{
+    static const char *const extensions[] = {".png", ".jpg", ".jpeg", ".bmp", ".tga", ".psd", ".gif", ".hdr"};
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < sizeof(extensions) / sizeof(*extensions); i++)
+        if (strcasecmp(dot, extensions[i]) == 0)
+            return true;
+    return false;
+}
+
+// A visible regular file, or a link to one.
+static bool is_candidate(DIR *directory, const struct dirent *found)
+{
+    struct stat status;
+    return found->d_name[0] != '.' && fstatat(dirfd(directory), found->d_name, &status, 0) == 0 &&
+           S_ISREG(status.st_mode);
+}
+
+bool entries_from_directory(struct entries *entries, const char *path)
+{
+    DIR *directory = opendir(path);
+    if (!directory) {
+        log_error("cannot read directory %s: %s", path, strerror(errno));
+        return false;
+    }
+    const size_t length = strlen(path);
+    const char *slash = length > 0 && path[length - 1] == '/' ? "" : "/";
+    bool ok = true;
+    const struct dirent *found;
+    while (ok && (found = readdir(directory))) {
+        char *full = NULL;
+        if (is_candidate(directory, found) && asprintf(&full, "%s%s%s", path, slash, found->d_name) > 0)
+            ok = add(entries, full, has_picture_extension(found->d_name));
+    }
+    closedir(directory);
+    if (!ok)
+        log_error("cannot list %s: there is not enough memory", path);
+    else if (entries->count > 0)
+        qsort(entries->entry, (size_t)entries->count, sizeof(*entries->entry), compare_entries);
+    return ok;
+}
+
+bool entries_from_file(struct entries *entries, const char *path)
+{
+    struct stat status;
+    const bool regular = stat(path, &status) == 0 && S_ISREG(status.st_mode); // a device could never end
+    size_t size;
+    char *text = regular ? file_read(path, LIST_BYTES_MAX, &size) : NULL;
+    if (!text) {
+        log_error("cannot read the list %s: %s", path,
+                  regular || errno == ENOENT ? strerror(errno) : "not a regular file");
+        return false;
+    }
+    bool ok = true;
+    char *rest = text, *line;
+    while (ok && (line = strsep(&rest, "\n"))) {
+        line[strcspn(line, "\r")] = '\0';
+        if (line[0] != '\0')
+            ok = add(entries, strdup(line), true);
+    }
+    free(text);
+    if (!ok)
+        log_error("cannot read the list %s: there is not enough memory", path);
+    return ok;
+}
+
+void entries_free(struct entries *entries)
+{
+    for (int i = 0; i < entries->count; i++)
+        free(entries->entry[i].path);
+    free(entries->entry);
+    *entries = (struct entries){0};
+}

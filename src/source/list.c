@@ -1,0 +1,122 @@
+// list.c: many picture files as one source: a directory, or a text file with a path on each line
+#include "base/clock.h"
+#include "base/log.h"
+#include "image/imagefile.h"
+#include "source/encode.h"
+#include "source/entries.h"
+#include "source/kind.h"
+#include "source/pool.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct list {
+    struct entries entries;
+    struct source_setup setup; // of which only wishes are used
+    struct pool pool;          // its slots hold the pictures as they were read
+    struct image waiting;      // the next picture, when it was read ahead to learn the size
+    int at;                    // the entry to read next
+    uint64_t number;           // of the next frame
+    uint64_t round;            // pictures since the last start
+};
+
+// Reads the next good picture; a bad one is left out, now and in later rounds, with one warning. False at the end.
+static bool read_next(struct list *list, const struct image_shape *shape, struct image *image)
+{
+    while (list->at < list->entries.count) {
+        struct entry *entry = &list->entries.entry[list->at++];
+        char why[IMAGEFILE_WHY];
+        if (entry->bad)
+            continue;
+        if (!imagefile_try(image, entry->path, why)) {
+            entry->bad = true;
+            if (entry->meant)
+                log_warn("%s is left out: %s", entry->path, why);
+            continue;
+        }
+        if (shape && (image->shape.width != shape->width || image->shape.height != shape->height)) {
+            log_warn("%s is left out: it has %dx%d pixels, the first picture %dx%d", entry->path, image->shape.width,
+                     image->shape.height, shape->width, shape->height);
+            entry->bad = true;
+            image_free(image);
+            continue;
+        }
+        return true;
+    }
+    return false;
+}
+
+static bool list_open(struct source *source, const struct source_setup *setup, const char *text)
+{
+    struct list *list = source->state;
+    if (!pool_init(&list->pool, NULL))
+        return false;
+    if (!(text[0] == '@' ? entries_from_file(&list->entries, text + 1) : entries_from_directory(&list->entries, text)))
+        return false;
+    list->setup = *setup;
+    if (!read_next(list, NULL, &list->waiting)) {
+        log_error("there is no readable picture in %s", text);
+        return false;
+    }
+    if (!source_size_fits(setup, list->waiting.shape.width, list->waiting.shape.height, text) ||
+        !encode_as_wanted(&list->waiting, setup, text))
+        return false;
+    source->info.shape = list->waiting.shape;
+    snprintf(source->info.name, sizeof(source->info.name), "%s", text);
+    return true;
+}
+
+static void list_close(struct source *source)
+{
+    struct list *list = source->state;
+    pool_finish(&list->pool);
+    image_free(&list->waiting);
+    entries_free(&list->entries);
+}
+
+// The next picture in the source's format.
+static enum source_status fill(struct source *source, struct image *image)
+{
+    struct list *list = source->state;
+    if (list->waiting.memory) {
+        *image = list->waiting;
+        list->waiting = (struct image){0};
+        return SOURCE_FRAME;
+    }
+    while (!read_next(list, &source->info.shape, image)) {
+        if (!list->setup.loop || list->round == 0)
+            return SOURCE_END;
+        list->at = 0;
+        list->round = 0;
+    }
+    return encode_as_wanted(image, &list->setup, source->info.name) ? SOURCE_FRAME : SOURCE_FAILED;
+}
+
+static enum source_status list_next(struct source *source, struct frame *frame, int64_t deadline_ns)
+{
+    struct list *list = source->state;
+    const int slot = pool_take(&list->pool, deadline_ns);
+    if (slot < 0)
+        return SOURCE_TIMEOUT;
+    const int64_t begin = clock_now_ns();
+    struct image *image = &list->pool.image[slot];
+    image_free(image);
+    const enum source_status status = fill(source, image);
+    if (status != SOURCE_FRAME) {
+        pool_give(&list->pool, slot);
+        return status;
+    }
+    list->round++;
+    *frame = (struct frame){
+        .image = *image, .number = list->number++, .captured_ns = begin, .ready_ns = clock_now_ns(), .slot = slot};
+    frame->image.memory = NULL; // lent
+    return SOURCE_FRAME;
+}
+
+static void list_return(struct source *source, const struct frame *frame)
+{
+    struct list *list = source->state;
+    pool_give(&list->pool, frame->slot);
+}
+
+const struct source_kind source_list = {"list", sizeof(struct list), list_open, list_close, list_next, list_return};

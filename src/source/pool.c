@@ -1,0 +1,68 @@
+// pool.c: the pictures a source lends in turn
+#include "source/pool.h"
+
+#include "base/log.h"
+
+#include <time.h>
+
+bool pool_init(struct pool *pool, const struct image_shape *shape)
+{
+    *pool = (struct pool){0};
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->returned, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pool->ready = true;
+    for (int i = 0; shape && i < SOURCE_LENT; i++) {
+        if (!image_alloc(&pool->image[i], shape)) {
+            log_error("cannot hold %d pictures of %dx%d pixels: there is not enough memory", SOURCE_LENT, shape->width,
+                      shape->height);
+            return false;
+        }
+    }
+    return true;
+}
+
+void pool_finish(struct pool *pool)
+{
+    if (!pool->ready)
+        return;
+    for (int i = 0; i < SOURCE_LENT; i++)
+        image_free(&pool->image[i]);
+    pthread_cond_destroy(&pool->returned);
+    pthread_mutex_destroy(&pool->lock);
+    pool->ready = false;
+}
+
+static int find_free(const struct pool *pool)
+{
+    for (int i = 0; i < SOURCE_LENT; i++)
+        if (!pool->lent[i])
+            return i;
+    return -1;
+}
+
+int pool_take(struct pool *pool, int64_t deadline_ns)
+{
+    enum { NS_PER_S = 1000000000 };
+    const struct timespec until = {.tv_sec = deadline_ns / NS_PER_S, .tv_nsec = deadline_ns % NS_PER_S};
+    pthread_mutex_lock(&pool->lock);
+    int slot;
+    while ((slot = find_free(pool)) < 0)
+        if (pthread_cond_timedwait(&pool->returned, &pool->lock, &until) != 0)
+            break;
+    if (slot >= 0)
+        pool->lent[slot] = true;
+    pthread_mutex_unlock(&pool->lock);
+    return slot;
+}
+
+void pool_give(struct pool *pool, int slot)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->lent[slot] = false;
+    pthread_cond_signal(&pool->returned);
+    pthread_mutex_unlock(&pool->lock);
+}

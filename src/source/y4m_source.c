@@ -1,0 +1,60 @@
+// y4m_source.c: Y4M films from files, named pipes and standard input
+#include "base/clock.h"
+#include "base/log.h"
+#include "image/y4m.h"
+#include "source/film.h"
+
+// How long the program at the other end of a pipe may take to start.
+#define HEADER_WAIT_NS ((int64_t)10 * 1000000000)
+
+static bool read_header(struct film *film, struct y4m_header *header)
+{
+    char line[Y4M_LINE_MAX + 1];
+    size_t length;
+    const char *why;
+    switch (stream_line(&film->stream, line, Y4M_LINE_MAX, &length, clock_now_ns() + HEADER_WAIT_NS)) {
+    case STREAM_OK:
+        if (y4m_parse_header(line, length, header, &why))
+            return true;
+        break;
+    case STREAM_TIMEOUT:
+        why = "no Y4M header came in time";
+        break;
+    case STREAM_END:
+        why = length > 0 ? "its header is cut short" : "there is nothing in it";
+        break;
+    default:
+        why = "it does not begin with a Y4M header line";
+        break;
+    }
+    log_error("cannot play %s: %s", film->stream.name, why);
+    return false;
+}
+
+static bool wish_fits(const struct source_setup *setup, const struct image_shape *shape, const char *name)
+{
+    if (setup->has_format && setup->format != shape->format) {
+        log_error("%s holds %s pictures, not %s: leave the pixel format out", name, pixfmt_info(shape->format)->name,
+                  pixfmt_info(setup->format)->name);
+        return false;
+    }
+    return source_size_fits(setup, shape->width, shape->height, name);
+}
+
+static bool y4m_open(struct source *source, const struct source_setup *setup, const char *text)
+{
+    struct film *film = source->state;
+    struct y4m_header header;
+    if (!stream_open(&film->stream, text) || !read_header(film, &header))
+        return false;
+    struct image_shape *shape = &header.shape;
+    if (!wish_fits(setup, shape, film->stream.name))
+        return false;
+    if (header.interlaced)
+        log_warn("%s is interlaced: its pictures are shown with both fields woven", film->stream.name);
+    shape->color = source_color(setup, shape->color, shape->format, shape->width, shape->height);
+    source->info.rate = (double)header.rate_numerator / header.rate_denominator;
+    return film_start(source, setup, shape, true);
+}
+
+const struct source_kind source_y4m = {"y4m", sizeof(struct film), y4m_open, film_close, film_next, film_return};
