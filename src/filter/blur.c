@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { SMALL_RADIUS = 7 }; // up to here the sums over a square, 225 bytes and their rounding, fit 16 bits
+
 static const struct param params[] = {
     {.name = "radius",
      .type = PARAM_INT,
@@ -21,11 +23,12 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-// Scratch: the sums of each column over the rows in reach, then the sums over the square; both a byte lane each.
+// Scratch: the sums of each column over the rows in reach; for large squares also the sums over the square. Every byte
+// of a pixel is a lane of its own.
 static size_t scratch_bytes(const struct filter_arguments *arguments, int width)
 {
     const size_t lanes = 4 * ((size_t)width + 2 * (size_t)arguments->radius);
-    return lanes * (sizeof(uint16_t) + sizeof(uint32_t));
+    return lanes * (sizeof(uint16_t) + (arguments->radius > SMALL_RADIUS ? sizeof(uint32_t) : 0));
 }
 
 VECTOR_CLONES static void add_row(uint16_t *restrict sums, const uint8_t *restrict row, int lanes)
@@ -41,13 +44,53 @@ VECTOR_CLONES static void exchange_row(uint16_t *restrict sums, const uint8_t *r
         sums[i] = (uint16_t)(sums[i] + in[i] - out[i]);
 }
 
-VECTOR_CLONES static void sum_squares(uint32_t *restrict squares, const uint16_t *restrict columns, int side, int lanes)
+// Mean of the squares whose column sums are given, in 16-bit lanes: sum / area is sum * (2^(16 + shift) / area) >> (16
+// + shift), with the factor rounded up; exact for every sum up to radius 7 (tried for all of them).
+static inline __attribute__((always_inline)) void small_means(uint8_t *restrict rgba, const uint16_t *restrict columns,
+                                                              int side, int lanes)
 {
-    for (int i = 0; i < lanes; i++)
-        squares[i] = columns[i];
-    for (int k = 1; k < side; k++) {
-        for (int i = 0; i < lanes; i++)
-            squares[i] += columns[i + 4 * k];
+    const int area = side * side;
+    int shift = 0;
+    while (2 << shift <= area)
+        shift++;
+    const uint32_t factor = ((1u << (16 + shift)) + (uint32_t)area - 1) / (uint32_t)area;
+    for (int i = 0; i < lanes; i++) {
+        uint16_t sum = (uint16_t)(area / 2);
+        for (int k = 0; k < side; k++)
+            sum = (uint16_t)(sum + columns[i + 4 * k]);
+        rgba[i] = (uint8_t)((uint16_t)(sum * factor >> 16) >> shift);
+    }
+}
+
+#define SMALL_MEANS(radius)                                                                                            \
+    VECTOR_CLONES static void small_means_##radius(uint8_t *restrict rgba, const uint16_t *restrict columns,           \
+                                                   int lanes)                                                          \
+    {                                                                                                                  \
+        small_means(rgba, columns, 2 * radius + 1, lanes);                                                             \
+    }
+SMALL_MEANS(1)
+SMALL_MEANS(2)
+SMALL_MEANS(3)
+SMALL_MEANS(4)
+SMALL_MEANS(5)
+SMALL_MEANS(6)
+SMALL_MEANS(7)
+#undef SMALL_MEANS
+
+static void (*const small_means_by_radius[SMALL_RADIUS + 1])(uint8_t *restrict rgba, const uint16_t *restrict columns,
+                                                             int lanes) = {
+    NULL, small_means_1, small_means_2, small_means_3, small_means_4, small_means_5, small_means_6, small_means_7,
+};
+
+// Sums over squares, each from the one before it: a pixel's four lanes run side by side.
+static void sum_squares(uint32_t *restrict squares, const uint16_t *restrict columns, int side, int lanes)
+{
+    uint32_t sum[4] = {0};
+    for (int i = 0; i < 4 * (side - 1); i++)
+        sum[i % 4] += columns[i];
+    for (int i = 0; i < lanes; i++) {
+        squares[i] = sum[i % 4] + columns[i + 4 * (side - 1)];
+        sum[i % 4] = squares[i] - columns[i];
     }
 }
 
@@ -64,8 +107,8 @@ static void stencil_row(const struct filter_arguments *arguments, const uint8_t 
                         void *scratch, bool first_row)
 {
     const int radius = arguments->radius, side = 2 * radius + 1, lanes = 4 * (width + 2 * radius);
-    uint32_t *squares = scratch;
-    uint16_t *columns = (uint16_t *)(squares + lanes);
+    uint16_t *columns = scratch;
+    uint32_t *squares = (uint32_t *)(columns + lanes);
     if (first_row) {
         memset(columns, 0, (size_t)lanes * sizeof(*columns));
         for (int i = 0; i < side; i++)
@@ -73,8 +116,12 @@ static void stencil_row(const struct filter_arguments *arguments, const uint8_t 
     } else {
         exchange_row(columns, rows[2 * radius] - 4 * radius, rows[-1] - 4 * radius, lanes);
     }
-    sum_squares(squares, columns, side, 4 * width);
-    divide_squares(rgba, squares, side * side, 4 * width);
+    if (radius <= SMALL_RADIUS) {
+        small_means_by_radius[radius](rgba, columns, 4 * width);
+    } else {
+        sum_squares(squares, columns, side, 4 * width);
+        divide_squares(rgba, squares, side * side, 4 * width);
+    }
     row_copy_alpha(rgba, rows[radius], width);
 }
 

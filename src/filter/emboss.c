@@ -31,7 +31,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 }
 
 VECTOR_CLONES static void weigh_row(const int32_t *weight, const uint8_t *restrict above, const uint8_t *restrict here,
-                                 const uint8_t *restrict below, uint8_t *restrict rgba, int lanes)
+                                    const uint8_t *restrict below, uint8_t *restrict rgba, int lanes)
 {
     int16_t w[WEIGHTS];
     for (int i = 0; i < WEIGHTS; i++)

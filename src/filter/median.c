@@ -25,7 +25,7 @@ static inline uint8_t middle(uint8_t a, uint8_t b, uint8_t c)
 
 // With each column sorted, the median of nine is the middle of: the largest low, the middle middle, the smallest high.
 VECTOR_CLONES static void median_row(const uint8_t *restrict above, const uint8_t *restrict here,
-                                  const uint8_t *restrict below, uint8_t *restrict rgba, int lanes)
+                                     const uint8_t *restrict below, uint8_t *restrict rgba, int lanes)
 {
     for (int i = 0; i < lanes; i++) {
         uint8_t low[3], mid[3], high[3];

@@ -18,8 +18,4 @@ static inline int row_luma(const uint8_t *p)
 }
 
 // Gives an output row the alpha of its centre row.
-static inline void row_copy_alpha(uint8_t *restrict rgba, const uint8_t *restrict centre, int width)
-{
-    for (int x = 0; x < width; x++)
-        rgba[4 * x + 3] = centre[4 * x + 3];
-}
+void row_copy_alpha(uint8_t *restrict rgba, const uint8_t *restrict centre, int width);

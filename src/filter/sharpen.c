@@ -18,7 +18,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 }
 
 VECTOR_CLONES static void push_row(int amount, const uint8_t *restrict above, const uint8_t *restrict here,
-                                const uint8_t *restrict below, uint8_t *restrict rgba, int lanes)
+                                   const uint8_t *restrict below, uint8_t *restrict rgba, int lanes)
 {
     for (int i = 0; i < lanes; i++) {
         const int away = 4 * here[i] - above[i] - here[i + 4] - below[i] - here[i - 4];

@@ -12,7 +12,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 
 // The integer nearest to the root: up to 255 a root is at least 4.9e-4 away from every half, so that float is exact.
 VECTOR_CLONES static void gradient_row(const uint8_t *restrict above, const uint8_t *restrict here,
-                                    const uint8_t *restrict below, uint8_t *restrict rgba, int lanes)
+                                       const uint8_t *restrict below, uint8_t *restrict rgba, int lanes)
 {
     for (int i = 0; i < lanes; i++) {
         const int gx = above[i + 4] - above[i - 4] + 2 * (here[i + 4] - here[i - 4]) + below[i + 4] - below[i - 4];
