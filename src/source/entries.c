@@ -116,12 +116,14 @@ bool entries_from_directory(struct entries *entries, const char *path)
 bool entries_from_file(struct entries *entries, const char *path)
 {
     struct stat status;
-    const bool regular = stat(path, &status) == 0 && S_ISREG(status.st_mode); // a device could never end
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) { // a device could never end
+        log_error("cannot read the list %s: it is not a regular file", path);
+        return false;
+    }
     size_t size;
-    char *text = regular ? file_read(path, LIST_BYTES_MAX, &size) : NULL;
+    char *text = file_read(path, LIST_BYTES_MAX, &size);
     if (!text) {
-        log_error("cannot read the list %s: %s", path,
-                  regular || errno == ENOENT ? strerror(errno) : "not a regular file");
+        log_error("cannot read the list %s: %s", path, strerror(errno));
         return false;
     }
     bool ok = true;

@@ -1,0 +1,281 @@
+// test_source.c: what a source's text means, what is refused and how, pacing, lending, pictures and lists
+#include "check.h"
+#include "pictures.h"
+#include "scratch.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "image/imagefile.h"
+#include "source/entries.h"
+#include "source/source.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { NS_PER_MS = 1000000 };
+
+static struct check check = {.name = "source"};
+static struct scratch scratch;
+
+// A PNG of one colour, which the tests tell pictures apart by.
+static void write_picture(const char *name, int width, int height, int value)
+{
+    struct image image;
+    image_alloc(&image, &(struct image_shape){.width = width, .height = height});
+    memset(image.plane[0], value, image_bytes(&image.shape));
+    imagefile_write_png(scratch_path(&scratch, name), &image);
+    image_free(&image);
+}
+
+static void refuse_setup(const struct source_setup *setup, const char *because)
+{
+    const int64_t begin = clock_now_ns();
+    scratch_catch(&scratch);
+    struct source *source = source_open(setup);
+    const int lines = scratch_caught(&scratch);
+    check_that(&check, !source && lines == 1 && strstr(scratch.said, because), "%s is refused because \"%s\"; said: %s",
+               setup->text, because, scratch.said);
+    check_that(&check, clock_now_ns() - begin < (int64_t)1000 * NS_PER_MS, "%s is refused at once", setup->text);
+    source_close(source);
+}
+
+static void refuse(const char *text, const char *because)
+{
+    refuse_setup(&(struct source_setup){.text = text}, because);
+}
+
+static void test_refused(void)
+{
+    char text[600];
+    refuse("pattern:640", "WIDTHxHEIGHT");
+    refuse("pattern:640x", "WIDTHxHEIGHT");
+    refuse("pattern:0x10", "WIDTHxHEIGHT");
+    refuse("pattern:-3x10", "WIDTHxHEIGHT");
+    refuse("pattern:640x480@", "WIDTHxHEIGHT");
+    refuse("pattern:640x480@0", "WIDTHxHEIGHT");
+    refuse("pattern:640x480@30x", "WIDTHxHEIGHT");
+    refuse("pattern:640x480@1e3", "WIDTHxHEIGHT");
+    refuse("pattern:640x480@30/0", "WIDTHxHEIGHT");
+    refuse("pattern:640x480@5000", "WIDTHxHEIGHT");
+    refuse("pattern:640x480,nv13", "WIDTHxHEIGHT");
+    refuse("pattern:640x480,", "WIDTHxHEIGHT");
+    refuse("pattern:100000x100000", "at most 32768");
+    refuse("pattern:30000x30000,rgba", "1 GiB");
+    refuse("pattern:3x3,yuyv", "even width");
+    refuse_setup(&(struct source_setup){.text = "pattern:64x48", .width = 32, .height = 24}, "differs");
+    refuse_setup(&(struct source_setup){.text = "pattern:nv12", .has_format = true, .format = PIXFMT_NV21}, "differs");
+    refuse("camera:/dev/nonexistent", "no such camera");
+    refuse("camera:/dev/null", "not a video device");
+    refuse("camera:250", "no such camera");
+    refuse("/dev/zero", "neither");
+    refuse("/nonexistent", "No such file");
+    refuse("patern", "No such file");
+    refuse("raw", "raw:FILE");
+    refuse("raw:", "raw:FILE");
+    refuse("raw:/etc/passwd", "--size");
+    refuse("@/nonexistent", "No such file");
+    refuse("@/dev/zero", "not a regular file");
+    refuse(scratch_write(&scratch, "empty", "", 0), "empty");
+    refuse(scratch_write(&scratch, "text", "nothing that could be shown", 27), "--size");
+    refuse(scratch_write(&scratch, "cut.png", "\x89PNG\r\n\x1a\n", 8), "cut short");
+    mkdir(scratch_path(&scratch, "nothing"), 0700);
+    refuse(scratch.path, "no readable picture");
+    snprintf(text, sizeof(text), "@%s", scratch_write(&scratch, "blank.txt", "\n\r\n\n", 4));
+    refuse(text, "no readable picture");
+    write_picture("some.png", 20, 10, 1);
+    refuse_setup(&(struct source_setup){.text = scratch.path, .width = 21, .height = 10}, "20x10");
+    write_picture("odd.png", 21, 10, 1);
+    refuse_setup(&(struct source_setup){.text = scratch.path, .has_format = true, .format = PIXFMT_UYVY}, "uyvy");
+}
+
+static void test_pattern_text(void)
+{
+    static const struct {
+        const char *text;
+        int width, height;
+        double rate;
+        enum pixfmt format;
+    } good[] = {
+        {"pattern", 1280, 720, 30, PIXFMT_NV12},
+        {"pattern:", 1280, 720, 30, PIXFMT_NV12},
+        {"pattern:640x480", 640, 480, 30, PIXFMT_NV12},
+        {"pattern:@60", 1280, 720, 60, PIXFMT_NV12},
+        {"pattern:64x48@12.5,I420", 64, 48, 12.5, PIXFMT_YU12},
+        {"pattern:rgb24", 1280, 720, 30, PIXFMT_RGB24},
+        {"pattern:33x1@30000/1001,grey", 33, 1, 30000.0 / 1001, PIXFMT_GREY},
+    };
+    for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+        struct source *source = source_open(&(struct source_setup){.text = good[i].text});
+        if (!check_that(&check, source != NULL, "%s opens", good[i].text))
+            continue;
+        const struct source_info *info = source_info(source);
+        check_that(&check,
+                   info->shape.width == good[i].width && info->shape.height == good[i].height &&
+                       info->rate > good[i].rate - 1e-9 && info->rate < good[i].rate + 1e-9 &&
+                       info->shape.format == good[i].format && info->shape.color.matrix && info->shape.color.range,
+                   "%s is understood", good[i].text);
+        source_close(source);
+    }
+    const struct source_setup setup = {.text = "pattern",
+                                       .width = 32,
+                                       .height = 24,
+                                       .rate = 5,
+                                       .has_format = true,
+                                       .format = PIXFMT_UYVY,
+                                       .color = {COLOR_MATRIX_2020, COLOR_RANGE_FULL}};
+    struct source *source = source_open(&setup);
+    const struct image_shape wanted = {PIXFMT_UYVY, 32, 24, setup.color};
+    check_that(&check,
+               source && image_shape_equal(&source_info(source)->shape, &wanted) && source_info(source)->rate == 5,
+               "the pattern follows the options");
+    source_close(source);
+}
+
+static void test_pacing(void)
+{
+    struct source *source = source_open(&(struct source_setup){.text = "pattern:16x16@100", .paced = true});
+    struct frame frame;
+    check_that(&check, source_info(source)->live, "a paced source is live");
+    int64_t begin = 0;
+    for (int i = 0; i <= 20; i++) {
+        check_that(&check, source_next(source, &frame, 1000) == SOURCE_FRAME, "a paced frame comes");
+        begin = i == 0 ? clock_now_ns() : begin;
+        source_return(source, &frame);
+    }
+    const int64_t took = (clock_now_ns() - begin) / NS_PER_MS;
+    check_that(&check, took >= 195 && took < 1000, "20 frames at 100/s take 200 ms (%d)", (int)took);
+    source_close(source);
+
+    source = source_open(&(struct source_setup){.text = "pattern:16x16@2", .paced = true});
+    source_next(source, &frame, 1000);
+    source_return(source, &frame);
+    begin = clock_now_ns();
+    check_that(&check, source_next(source, &frame, 20) == SOURCE_TIMEOUT, "the next frame is not yet due");
+    const int64_t waited = (clock_now_ns() - begin) / NS_PER_MS;
+    check_that(&check, waited >= 19 && waited < 300, "the time-out is kept (%d ms)", (int)waited);
+    source_close(source);
+}
+
+static void *return_soon(void *context)
+{
+    void **pair = context;
+    clock_sleep_until_ns(clock_now_ns() + 20 * NS_PER_MS);
+    source_return(pair[0], pair[1]);
+    return NULL;
+}
+
+static void test_lending(void)
+{
+    struct source *source = source_open(&(struct source_setup){.text = "pattern:64x64"});
+    struct frame frames[SOURCE_LENT], extra;
+    for (int i = 0; i < SOURCE_LENT; i++) {
+        check_that(&check, source_next(source, &frames[i], 0) == SOURCE_FRAME, "frame %d is lent", i);
+        for (int j = 0; j < i; j++)
+            check_that(&check, frames[i].image.plane[0] != frames[j].image.plane[0], "frames %d and %d are apart", i,
+                       j);
+    }
+    check_that(&check, source_next(source, &extra, 10) == SOURCE_TIMEOUT, "no more than that are lent");
+    pthread_t thread;
+    void *pair[] = {source, &frames[2]};
+    pthread_create(&thread, NULL, return_soon, pair);
+    check_that(&check, source_next(source, &extra, 2000) == SOURCE_FRAME && extra.number == SOURCE_LENT,
+               "the next comes when another thread gives one back");
+    pthread_join(thread, NULL);
+    source_close(source);
+}
+
+static void test_still(void)
+{
+    write_picture("still.png", 20, 10, 200);
+    struct frame frame;
+    struct source *source = source_open(&(struct source_setup){.text = scratch.path});
+    check_that(&check, strcmp(source_info(source)->kind, "image") == 0, "a picture is an image");
+    check_that(&check, source_next(source, &frame, 0) == SOURCE_FRAME && frame.image.plane[0][0] == 200,
+               "it is one frame");
+    source_return(source, &frame);
+    check_that(&check, source_next(source, &frame, 0) == SOURCE_END, "then it ends");
+    source_close(source);
+    source = source_open(&(struct source_setup){
+        .text = scratch.path, .loop = true, .has_format = true, .format = PIXFMT_YUYV, .width = 20, .height = 10});
+    for (uint64_t i = 0; i < 10; i++) {
+        check_that(&check, source_next(source, &frame, 0) == SOURCE_FRAME && frame.number == i, "it loops");
+        check_that(&check, frame.image.shape.format == PIXFMT_YUYV, "it is converted");
+        source_return(source, &frame);
+    }
+    source_close(source);
+}
+
+// The first byte of each frame, as text.
+static void frames_of(const struct source_setup *setup, int most, char *text, int *lines)
+{
+    scratch_catch(&scratch);
+    struct source *source = source_open(setup);
+    struct frame frame;
+    text[0] = '\0';
+    for (int i = 0; source && i < most && source_next(source, &frame, 1000) == SOURCE_FRAME; i++) {
+        sprintf(text + strlen(text), "%d ", frame.image.plane[0][0]);
+        source_return(source, &frame);
+    }
+    source_close(source);
+    *lines = scratch_caught(&scratch);
+}
+
+static void test_list(void)
+{
+    char got[256], dir[300], list[2000];
+    int lines;
+    snprintf(dir, sizeof(dir), "%s/list", scratch.dir);
+    mkdir(dir, 0700);
+    write_picture("list/shot10.png", 8, 8, 10);
+    write_picture("list/shot2.png", 8, 8, 2);
+    write_picture("list/shot1.png", 8, 8, 1);
+    write_picture("list/shot3", 8, 8, 3); // a picture without extension
+    write_picture("list/.hidden.png", 8, 8, 99);
+    write_picture("list/shot4.png", 9, 8, 4); // another size
+    scratch_write(&scratch, "list/shot5.png", "\x89PNG\r\n\x1a\n", 8);
+    scratch_write(&scratch, "list/README", "no picture", 10);
+    frames_of(&(struct source_setup){.text = dir}, 100, got, &lines);
+    check_that(&check, strcmp(got, "1 2 3 10 ") == 0 && lines == 2, "a directory plays in natural order: %s; said %s",
+               got, scratch.said);
+    frames_of(&(struct source_setup){.text = dir, .loop = true}, 9, got, &lines);
+    check_that(&check, strcmp(got, "1 2 3 10 1 2 3 10 1 ") == 0 && lines == 2, "and loops, warning once: %s", got);
+    snprintf(list, sizeof(list), "%s/shot10.png\r\n\n%s/nowhere.png\n%s/shot1.png", dir, dir, dir);
+    char text[600];
+    snprintf(text, sizeof(text), "@%s", scratch_write(&scratch, "list.txt", list, strlen(list)));
+    frames_of(&(struct source_setup){.text = text}, 100, got, &lines);
+    check_that(&check, strcmp(got, "10 1 ") == 0 && lines == 1, "a list plays in its own order: %s; said %s", got,
+               scratch.said);
+}
+
+static void test_natural_order(void)
+{
+    static const char *const sorted[] = {
+        "",    "a",    "a0",  "a00",  "a01", "a1",   "a2", // equal numbers keep one order
+        "a2b", "a02c", "a10", "a10a", "b",   "b9x1", "b9x20", "b99999999999999999999999", "b100000000000000000000000",
+    };
+    enum { COUNT = sizeof(sorted) / sizeof(*sorted) };
+    for (int i = 0; i < COUNT; i++)
+        for (int j = 0; j < COUNT; j++) {
+            const int order = entries_compare_names(sorted[i], sorted[j]);
+            check_that(&check, (i < j && order < 0) || (i == j && order == 0) || (i > j && order > 0),
+                       "\"%s\" against \"%s\"", sorted[i], sorted[j]);
+        }
+}
+
+int main(void)
+{
+    if (!scratch_open(&scratch))
+        return CHECK_SKIP;
+    test_refused();
+    test_pattern_text();
+    test_pacing();
+    test_lending();
+    test_still();
+    test_list();
+    test_natural_order();
+    scratch_close(&scratch);
+    return check_end(&check);
+}
