@@ -123,31 +123,6 @@ static cl_int upload(struct opencl_path *cl, struct opencl_slot *slot, const str
     return result == CL_SUCCESS ? clFlush(cl->upload_queue) : result;
 }
 
-static cl_int run_passes(struct opencl_path *cl, struct opencl_slot *slot)
-{
-    struct opencl_build *build = cl->build;
-    const int passes = build->plan.count;
-    const struct image_shape rgba = {.width = cl->path.input.width, .height = cl->path.input.height};
-    struct opencl_layout between;
-    opencl_layout_make(&between, &rgba);
-    cl_event after = slot->acquire ? slot->acquire : slot->upload;
-    cl_mem from = slot->input;
-    for (int i = 0; i < passes; i++) {
-        const struct stage *stencil = build->plan.pass[i].stencil;
-        cl_mem to = build->between[i % 2];
-        if (i == passes - 1)
-            to = cl->output == OUTPUT_TEXTURE ? slot->shared.image : slot->output;
-        const cl_int result = opencl_launch(
-            &cl->device->info, cl->compute_queue, &build->pass[i], stencil ? stencil->arguments.radius : 0,
-            i == 0 ? &cl->input_layout : &between, from, to, after, &slot->first[i], &slot->last[i]);
-        if (result != CL_SUCCESS)
-            return result;
-        after = slot->last[i];
-        from = to;
-    }
-    return CL_SUCCESS;
-}
-
 // Brings the output to where its user finds it; slot->download is the event of the whole frame.
 static cl_int deliver(struct opencl_path *cl, struct opencl_slot *slot)
 {
@@ -188,7 +163,9 @@ static cl_int enqueue(struct opencl_path *cl, struct opencl_slot *slot, const st
     if (result == CL_SUCCESS && cl->output == OUTPUT_TEXTURE)
         result = shared_texture_acquire(&slot->shared, cl->compute_queue, slot->upload, &slot->acquire);
     if (result == CL_SUCCESS)
-        result = run_passes(cl, slot);
+        result = opencl_run(cl, cl->build, cl->compute_queue, slot->input,
+                            cl->output == OUTPUT_TEXTURE ? slot->shared.image : slot->output,
+                            slot->acquire ? slot->acquire : slot->upload, slot->first, slot->last);
     return result == CL_SUCCESS ? deliver(cl, slot) : result;
 }
 
@@ -253,8 +230,10 @@ static bool opencl_prepare(struct path *path, const struct chain *chain, char **
     struct opencl_path *cl = (struct opencl_path *)path;
     struct opencl_build *build =
         opencl_build_make(cl->device, &path->input, chain, cl->output == OUTPUT_TEXTURE, error);
-    if (!build)
+    if (!build || !opencl_warm_up(cl, build, error)) {
+        opencl_build_free(build);
         return false;
+    }
     pthread_mutex_lock(&cl->lock);
     struct opencl_build *old = cl->pending;
     cl->pending = build;

@@ -102,7 +102,9 @@ static cl_int set_arguments(cl_kernel kernel, const struct opencl_pass *pass, co
     return result == CL_SUCCESS ? clSetKernelArg(kernel, 3, sizeof(to), &to) : result;
 }
 
-cl_int opencl_launch(const struct device_info *info, cl_command_queue queue, const struct opencl_pass *pass, int radius,
+// Enqueues a pass. *first and *last are the events of its first and last launch (one event, retained twice, where there
+// is one launch).
+static cl_int launch(const struct device_info *info, cl_command_queue queue, const struct opencl_pass *pass, int radius,
                      const struct opencl_layout *layout, cl_mem from, cl_mem to, cl_event after, cl_event *first,
                      cl_event *last)
 {
@@ -129,6 +131,27 @@ cl_int opencl_launch(const struct device_info *info, cl_command_queue queue, con
             clReleaseEvent(*last);
             *last = event;
         }
+    }
+    return CL_SUCCESS;
+}
+
+cl_int opencl_run(const struct opencl_path *path, struct opencl_build *build, cl_command_queue queue, cl_mem from,
+                  cl_mem to, cl_event after, cl_event *first, cl_event *last)
+{
+    const int passes = build->plan.count;
+    const struct image_shape rgba = {.width = path->path.input.width, .height = path->path.input.height};
+    struct opencl_layout between;
+    opencl_layout_make(&between, &rgba);
+    for (int i = 0; i < passes; i++) {
+        const struct stage *stencil = build->plan.pass[i].stencil;
+        cl_mem pass_to = i == passes - 1 ? to : build->between[i % 2];
+        const cl_int result =
+            launch(&path->device->info, queue, &build->pass[i], stencil ? stencil->arguments.radius : 0,
+                   i == 0 ? &path->input_layout : &between, from, pass_to, after, &first[i], &last[i]);
+        if (result != CL_SUCCESS)
+            return result;
+        after = last[i];
+        from = pass_to;
     }
     return CL_SUCCESS;
 }

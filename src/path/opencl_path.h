@@ -39,12 +39,6 @@ void opencl_build_free(struct opencl_build *build); // takes NULL
 // stride is that of an RGBA picture of the same size laid out so. Returns bytes.
 size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape *shape);
 
-// Enqueues a pass. *first and *last are the events of its first and last launch, the caller's to release (*first ==
-// *last and retained once where there is one launch).
-cl_int opencl_launch(const struct device_info *info, cl_command_queue queue, const struct opencl_pass *pass, int radius,
-                     const struct opencl_layout *layout, cl_mem from, cl_mem to, cl_event after, cl_event *first,
-                     cl_event *last);
-
 // A GL texture that a kernel writes: path/zerocopy.c. GL thread only.
 struct shared_texture {
     unsigned texture;
@@ -89,6 +83,15 @@ struct opencl_path {
     pthread_mutex_t lock; // over `pending`, which prepare sets from any thread
     struct opencl_build *pending;
 };
+
+// Enqueues all passes of a chain behind `after`. first[i] and last[i] are the events of a pass's first and last launch,
+// the caller's to release, also where the result is a failure.
+cl_int opencl_run(const struct opencl_path *path, struct opencl_build *build, cl_command_queue queue, cl_mem from,
+                  cl_mem to, cl_event after, cl_event *first, cl_event *last);
+
+// Runs a new chain once on scratch memory: a driver may finish compiling only when a kernel first runs (PoCL does, for
+// every size of work-group, and takes seconds), which must not happen on the frame path. On any thread.
+bool opencl_warm_up(const struct opencl_path *path, struct opencl_build *build, char **error);
 
 // The stage times of a finished slot, device stamps moved to the host clock.
 void opencl_slot_times(const struct opencl_path *path, const struct opencl_slot *slot, struct path_result *result);
