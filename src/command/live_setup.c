@@ -1,0 +1,238 @@
+// live_setup.c: opens and closes what the live view works with
+#include "command/live.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HINT_S = 6 };
+enum { ENDLESS_FRAMES = 300 }; // a headless run of a source without an end stops here unless --frames says otherwise
+
+static bool open_outputs(struct live *live)
+{
+    const struct live_options *o = &live->options;
+    if (o->trace && !(live->trace = trace_open(o->trace)))
+        return false;
+    return !o->screenshot || output_writable(o->screenshot);
+}
+
+static bool open_source(struct live *live)
+{
+    const struct live_options *o = &live->options;
+    struct source_setup setup = {
+        .text = o->source,
+        .width = o->size.width,
+        .height = o->size.height,
+        .rate = o->rate,
+        .has_format = o->pixel_format != NULL,
+        .color = live->color,
+        .loop = o->loop,
+        .paced = !o->fast && !(o->headless && o->record), // a recording is to hold every frame
+    };
+    if (setup.has_format)
+        pixfmt_from_name(o->pixel_format, &setup.format);
+    live->source = source_open(&setup);
+    if (!live->source)
+        return false;
+    live->info = source_info(live->source);
+    return true;
+}
+
+// A window, or the decision to go on without one.
+static bool open_screen(struct live *live)
+{
+    const struct live_options *o = &live->options;
+    const struct window_setup setup = {
+        .title = "monocle",
+        .width = live->info->shape.width,
+        .height = live->info->shape.height,
+        .fullscreen = o->fullscreen,
+        .vsync = live->wish.vsync,
+    };
+    char why[256];
+    if (!o->headless && !(live->window = window_open(&setup, why)))
+        log_warn("no window (%s): running headless", why);
+    if (live->window && !(live->renderer = renderer_open(window_is_es(live->window))))
+        return false;
+    return true;
+}
+
+// How far the run goes, and what is left behind when nothing can be seen.
+static void set_limits(struct live *live)
+{
+    const struct live_options *o = &live->options;
+    const char *kind = live->info->kind;
+    const bool endless = o->loop || strcmp(kind, "pattern") == 0 || strcmp(kind, "camera") == 0;
+    live->limit = (uint64_t)o->frames;
+    live->screenshot = o->screenshot;
+    live->depth = 1; // a second frame in flight would be shown a frame later: age grows by the frame interval
+    if (live->window)
+        return;
+    if (live->limit == 0 && endless)
+        live->limit = ENDLESS_FRAMES;
+    if (!live->screenshot && !o->record && (!o->headless || (o->frames == 0 && endless)))
+        live->screenshot = "monocle.png";
+    if (!live->info->live)
+        live->depth = 2; // nobody waits for a single frame: upload, kernels and download overlap
+}
+
+bool live_open_device(struct live *live, int index)
+{
+    if (index < 0)
+        return false;
+    if (live->device[index])
+        return true;
+    struct device_gl gl = {0};
+    if (live->window) {
+        const struct window_native native = window_native(live->window);
+        gl = (struct device_gl){native.glx_context, native.glx_display, native.egl_context, native.egl_display};
+    }
+    live->device[index] = device_open(&live->device_info[index], &gl, live->options.kernels);
+    return live->device[index] != NULL;
+}
+
+// Where the user named no device: the first GPU that shares with the window's GL, else the first device.
+static int preferred_device(struct live *live)
+{
+    if (!live->window || live->wish.kind != PATH_ZEROCOPY)
+        return 0;
+    for (int i = 0; i < live->devices; i++) {
+        const bool gpu = live->device_info[i].type & CL_DEVICE_TYPE_GPU;
+        if ((i == 0 || gpu) && live_open_device(live, i) && live->device[i]->shares_gl)
+            return i;
+    }
+    return 0;
+}
+
+static bool choose_device(struct live *live)
+{
+    const struct live_options *o = &live->options;
+    struct wish *wish = &live->wish;
+    const bool asked = (o->device && o->device[0]) || o->path == PATH_OPENCL;
+    wish->device = -1;
+    if (wish->kind == PATH_CPU && !live->window)
+        return true;
+    const char *why = NULL;
+    live->devices = device_list(live->device_info, &why);
+    if (live->devices > 0) {
+        const bool named = o->device && o->device[0];
+        wish->device = named ? device_choose(live->device_info, live->devices, o->device) : preferred_device(live);
+        if (wish->device < 0)
+            return false;
+        if (wish->kind == PATH_CPU || live_open_device(live, wish->device))
+            return true;
+        why = "the device cannot be opened";
+        wish->device = -1;
+    }
+    if (wish->kind == PATH_CPU)
+        return true;
+    if (asked) {
+        log_error("no OpenCL device: %s; see `monocle devices`, or use -p cpu", why);
+        return false;
+    }
+    log_warn("no OpenCL device (%s): using the cpu path", why);
+    wish->kind = PATH_CPU;
+    return true;
+}
+
+// The first path. Where the user asked for none and the device's cannot be built, the CPU's.
+static bool open_path(struct live *live)
+{
+    if (live->window) {
+        live_note(live, false, 0, "building the filters");
+        const struct window_size size = window_size(live->window);
+        const struct scene scene = {.overlay = &live->overlay};
+        live_fill_overlay(live);
+        renderer_draw(live->renderer, &scene, &size);
+        window_swap(live->window);
+        live->note.text[0] = '\0';
+    }
+    char *error = NULL;
+    bool ok = lane_open(live, LANE_MAIN, &error);
+    if (!ok && live->options.path < 0 && live->wish.kind != PATH_CPU) {
+        live_note(live, true, 0, "cannot build the %s path, using cpu\n%s", path_kind_name(live->wish.kind),
+                  error ? error : "see standard error");
+        log_warn("%s", live->note.text);
+        free(error);
+        error = NULL;
+        live->wish.kind = PATH_CPU;
+        ok = lane_open(live, LANE_MAIN, &error);
+    }
+    if (!ok)
+        log_error("cannot build the %s path: %s", path_kind_name(live->wish.kind), error ? error : "see above");
+    free(error);
+    return ok;
+}
+
+// A device may finish compiling only when a kernel first runs; that shall not cost the first frames.
+static bool warm_up(struct live *live)
+{
+    struct frame blank = {0};
+    if (!image_alloc(&blank.image, &live->info->shape)) {
+        log_error("cannot start: out of memory");
+        return false;
+    }
+    memset(blank.image.memory, 0, image_bytes(&live->info->shape));
+    struct frame done;
+    meter_begin(&live->meter);
+    const bool ok = lanes_submit(live, &blank) && lanes_collect(live, &done);
+    live->flights = 0;
+    live->lane[LANE_MAIN].has_result = false;
+    meter_forget(&live->meter);
+    image_free(&blank.image);
+    return ok;
+}
+
+static bool open_recording(struct live *live)
+{
+    const struct image_shape *shape = &live->info->shape;
+    return !live->options.record ||
+           recorder_open(&live->recorder, live->options.record, shape->width, shape->height, live->info->rate);
+}
+
+static bool open_helpers(struct live *live)
+{
+    if (live->window && !(live->builder = builder_open()))
+        return false;
+    if (live->window)
+        live_note(live, false, HINT_S, "h shows the keys, o more figures");
+    if (live->window && live->options.kernels && !(live->watch = watch_open(live->options.kernels)))
+        return false;
+    live->meter.trace = live->trace;
+    live->capture = capture_start(live->source, live->trace);
+    return live->capture != NULL;
+}
+
+bool live_setup(struct live *live)
+{
+    bool ok = open_outputs(live) && open_source(live) && open_screen(live) && choose_device(live);
+    if (ok)
+        set_limits(live);
+    ok = ok && open_path(live) && warm_up(live) && open_recording(live) && open_helpers(live);
+    if (!ok)
+        live->code = EXIT_NOTHING;
+    return ok;
+}
+
+// Devices go before the window whose GL context they share.
+void live_teardown(struct live *live)
+{
+    builder_close(live->builder);
+    for (int i = 0; i < LANES; i++)
+        lane_close(live, i);
+    for (int i = 0; i < live->devices; i++)
+        device_close(live->device[i]);
+    renderer_close(live->renderer);
+    window_close(live->window);
+    for (int i = 0; i < live->flights; i++)
+        source_return(live->source, &live->flight[i]);
+    if (live->has_current)
+        source_return(live->source, &live->current);
+    capture_stop(live->capture);
+    source_close(live->source);
+    watch_close(live->watch);
+    recorder_close(&live->recorder);
+    trace_close(live->trace);
+    image_free(&live->readback);
+}

@@ -1,0 +1,104 @@
+"""live_support.py: what the tests of the live view share: running it, its JSON, small files of every kind"""
+import json
+import os
+import struct
+import subprocess
+import sys
+import time
+import zlib
+
+SKIP = 77
+
+
+def environment(**more):
+    """The tests' own settings only: no device or kernel directory of the user's."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("MONOCLE_")}
+    env.update(more)
+    return env
+
+
+def run(binary, *args, stdin=None, cwd=None, timeout=120, **env):
+    """Exit code, standard output (bytes) and standard error (text) of one run."""
+    done = subprocess.run([binary, *args], input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd, timeout=timeout,
+                          env=environment(**env))
+    return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+
+
+def events(out):
+    """The JSON lines of a run; every line must be one object with an event."""
+    lines = out.decode("utf-8").splitlines()
+    objects = [json.loads(line) for line in lines]
+    for o in objects:
+        assert isinstance(o, dict) and "event" in o, o
+    return objects
+
+
+def has_opencl(binary):
+    return run(binary, "live", "pattern:16x16", "-p", "opencl", "--headless", "--frames", "1")[0] == 0
+
+
+def png(path, width, height):
+    """A small gradient."""
+    rows = b"".join(b"\0" + bytes(v for x in range(width) for v in (x * 7 % 256, y * 5 % 256, (x + y) * 3 % 256))
+                    for y in range(height))
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    with open(path, "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+                chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+Y4M_PLANES = {"420jpeg": ((1, 1), (2, 2), (2, 2)), "422": ((1, 1), (2, 1), (2, 1)),
+              "444": ((1, 1), (1, 1), (1, 1)), "mono": ((1, 1),)}
+
+
+def y4m_picture_bytes(width, height, colour):
+    return sum(-(-width // x) * -(-height // y) for x, y in Y4M_PLANES[colour])
+
+
+def y4m(width, height, colour, frames, rate="50:1"):
+    size = y4m_picture_bytes(width, height, colour)
+    head = "YUV4MPEG2 W%d H%d F%s Ip A1:1 C%s\n" % (width, height, rate, colour)
+    return head.encode() + b"".join(b"FRAME\n" + bytes((i * 31 + n * 7) % 256 for n in range(size))
+                                    for i in range(frames))
+
+
+def y4m_pictures(data):
+    """The pictures of a recording; fails unless it ends with a whole one."""
+    at = data.index(b"\n") + 1
+    words = data[:at].decode().split()
+    assert words[0] == "YUV4MPEG2" and "C444" in words, words
+    width = int([w for w in words if w[0] == "W"][0][1:])
+    height = int([w for w in words if w[0] == "H"][0][1:])
+    pictures, size = [], 3 * width * height
+    while at < len(data):
+        assert data[at:at + 6] == b"FRAME\n", data[at:at + 20]
+        assert len(data) >= at + 6 + size, "the last picture is cut short"
+        pictures.append(data[at + 6:at + 6 + size])
+        at += 6 + size
+    return pictures
+
+
+class Checks:
+    """Counts failures and goes on, so that one run shows them all."""
+
+    def __init__(self):
+        self.failed = 0
+
+    def check(self, condition, *what):
+        if not condition:
+            self.failed += 1
+            print("FAILED:", *what, file=sys.stderr)
+
+    def run(self, *tests):
+        for test in tests:
+            start = time.monotonic()
+            try:
+                test(self)
+            except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError, IndexError) as problem:
+                self.check(False, test.__name__, type(problem).__name__, problem)
+            print("%-30s %5.1f s" % (test.__name__, time.monotonic() - start), flush=True)
+        return 1 if self.failed else 0

@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+"""test_live_window.py MONOCLE: the live view's window: every hotkey, the bytes on the screen, kernels edited live
+
+Needs a display (with-display gives one), xdotool and ImageMagick's import.
+"""
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from live_support import SKIP, Checks, environment, has_opencl, png, y4m_pictures
+
+BINARY = os.path.abspath(sys.argv[1])
+KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernels")
+WIDTH, HEIGHT = 320, 240
+PATTERN = "pattern:%dx%d@30" % (WIDTH, HEIGHT)
+
+directory = tempfile.TemporaryDirectory()
+
+
+def at(name):
+    return os.path.join(directory.name, name)
+
+
+class Live:
+    """A running live view: keys in, JSON events out."""
+
+    def __init__(self, *args, **env):
+        self.events, self.changed = [], threading.Condition()
+        self.errors = open(at("errors.txt"), "w+")
+        self.process = subprocess.Popen([BINARY, "live", *args, "--json"], stdout=subprocess.PIPE, stderr=self.errors,
+                                        cwd=directory.name, env=environment(**env), text=True)
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+        self.wait(lambda e: e["event"] == "progress" and e["frames"] > 0)
+        found = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
+                               capture_output=True, text=True).stdout.split()
+        self.window = found[-1] if found else None
+
+    def read(self):
+        for line in self.process.stdout:
+            with self.changed:
+                self.events.append(json.loads(line))
+                self.changed.notify_all()
+
+    def find(self, test, since=0, seconds=30):
+        """The number of the first event from number `since` on that passes."""
+        end = time.monotonic() + seconds
+        with self.changed:
+            while True:
+                for number in range(since, len(self.events)):
+                    if test(self.events[number]):
+                        return number
+                left = end - time.monotonic()
+                if left <= 0 or not self.changed.wait(left):
+                    raise AssertionError("nothing of the kind came: %s" % (self.events[-1:]))
+
+    def wait(self, test, since=0):
+        return self.events[self.find(test, since)]
+
+    def state(self, since):
+        """The state when nothing is being built any more."""
+        return self.wait(lambda e: e["event"] in ("state", "progress") and not e["building"], since=since)
+
+    def key(self, name):
+        """Presses a key; returns the state it led to, builds included."""
+        since = len(self.events)
+        subprocess.run(["xdotool", "key", name], check=True)
+        return self.state(self.find(lambda e: e["event"] == "state", since))
+
+    def pixels(self):
+        """RGB bytes of the window's content."""
+        time.sleep(0.5)  # the last picture is swapped in within a frame or two; slow machines get more
+        return subprocess.run(["import", "-window", self.window, "-depth", "8", "rgb:-"], check=True,
+                              stdout=subprocess.PIPE).stdout
+
+    def geometry(self):
+        text = subprocess.run(["xdotool", "getwindowgeometry", "--shell", self.window], capture_output=True,
+                              text=True).stdout
+        values = dict(line.split("=") for line in text.split())
+        return int(values["WIDTH"]), int(values["HEIGHT"])
+
+    def end(self, key="q"):
+        subprocess.run(["xdotool", "key", key], check=True)
+        return self.wait_end()
+
+    def wait_end(self):
+        code = self.process.wait(timeout=30)
+        self.reader.join(timeout=10)
+        self.errors.seek(0)
+        return code, self.events[-1], self.errors.read()
+
+
+def picture(path):
+    """RGB bytes of a PNG."""
+    return subprocess.run(["convert", path, "-depth", "8", "rgb:-"], check=True, stdout=subprocess.PIPE).stdout
+
+
+def hotkeys(c):
+    live = Live(PATTERN)
+    rows = [  # key, field, value
+        ("4", "chain", "blur"), ("plus", "chain", "blur=3"), ("minus", "chain", "blur"), ("minus", "chain", "blur=1"),
+        ("8", "selected", "0:sharpen.amount"), ("8", "chain", "sharpen"),
+        ("5", "selected", "0:convolve.matrix"), ("bracketright", "selected", "0:convolve.div"),
+        ("bracketright", "selected", "0:convolve.bias"), ("bracketleft", "selected", "0:convolve.div"),
+        ("m", "mirror", True), ("2", "chain", "gray,mirror"), ("m", "chain", "gray"), ("m", "mirror", True),
+        ("m", "mirror", False), ("2", "chain", "threshold"), ("plus", "chain", "threshold=132"), ("0", "chain", "none"),
+        ("space", "frozen", True), ("3", "chain", "maxrgb"), ("space", "frozen", False),
+        ("o", "overlay", "full"), ("o", "overlay", "large"), ("o", "overlay", "off"), ("o", "overlay", "small"),
+        ("h", "help", True), ("h", "help", False), ("v", "vsync", False), ("v", "vsync", True),
+        ("Tab", "split", "original"), ("Tab", "split", "path" if OPENCL else "off"), ("Tab", "split", "off"),
+        ("r", "recording", "monocle-0001.y4m"), ("r", "recording", None),
+    ]
+    for key, field, value in rows:
+        state = live.key(key)
+        c.check(state[field] == value, key, field, "is", state[field], "not", value)
+    if OPENCL:
+        for want in ("cpu", "opencl", "zerocopy"):
+            state = live.key("p")
+            c.check(state["path"] == want and state["chain"] == "maxrgb", "p gives", state["path"], "not", want)
+    state = live.key("d")
+    c.check("device" in state["message"], "d says", state["message"])
+    small = live.geometry()
+    live.key("f")
+    time.sleep(0.5)
+    c.check(live.geometry() > small, "full screen", live.geometry())
+    live.key("f")
+    time.sleep(0.5)
+    c.check(live.geometry() == small == (WIDTH, HEIGHT), "back from full screen", live.geometry())
+    for number in (1, 2):
+        live.key("s")
+        c.check(os.path.exists(at("monocle-%04d.png" % number)), "screenshot", number)
+    c.check(y4m_pictures(open(at("monocle-0001.y4m"), "rb").read()) is not None, "recording")
+    code, last, errors = live.end()
+    c.check(code == 0 and last["event"] == "summary" and not errors, code, last["event"], errors)
+
+
+def same(c, one, other, *what):
+    c.check(len(one) == len(other), *what, "sizes", len(one), len(other))
+    different = sum(a != b for a, b in zip(one, other))
+    c.check(different == 0, *what, different, "bytes differ")
+
+
+def bytes_on_screen(c):
+    live = Live(PATTERN, "-f", "blur", "--overlay", "off", "--keys", "screenshot=F5")
+    live.key("space")
+    number = len(glob.glob(at("monocle-*.png")))
+    seen = []
+    for path in ("p", "p", "p") if OPENCL else ("o",):
+        state = live.key(path)
+        live.key("F5")
+        number += 1
+        name = at("monocle-%04d.png" % number)
+        same(c, live.pixels(), picture(name), state["path"], "window and screenshot")
+        seen.append(picture(name))
+    for other in seen[1:]:
+        same(c, seen[0], other, "the paths' screenshots")
+
+    state = live.key("Tab")
+    filtered = seen[0]
+    split = live.pixels()
+    live.key("Tab"), live.key("Tab"), live.key("0")
+    original = live.pixels()
+    c.check(original != filtered, "the filter does something")
+    row = 3 * WIDTH
+    middle = 3 * (WIDTH // 2)
+    for y in range(0, HEIGHT, 7):  # some pixels at the divider are its line
+        line, left, right = (p[y * row:(y + 1) * row] for p in (split, original, filtered))
+        c.check(line[:middle - 12] == left[:middle - 12], "left of the divider, row", y)
+        c.check(line[middle + 12:] == right[middle + 12:], "right of the divider, row", y)
+    live.end("Escape")
+
+
+def divider(c):
+    live = Live(PATTERN, "--overlay", "off")
+    live.key("Tab")
+    since = len(live.events)
+    subprocess.run(["xdotool", "mousemove", "--window", live.window, "160", "100", "mousedown", "1", "mousemove",
+                    "--window", live.window, "80", "100", "mouseup", "1"], check=True)
+    state = live.wait(lambda e: e["event"] in ("state", "progress") and abs(e["divider"] - 0.25) < 0.02, since=since)
+    c.check(state["split"] == "original", state["split"])
+    live.end()
+
+
+def kernel_reload(c):
+    if not OPENCL:
+        return
+    shutil.copytree(KERNELS, at("kernels"))
+    edited = at("kernels/gray.cl")
+    text = open(edited).read()
+    live = Live(PATTERN, "-f", "gray", "-p", "opencl", "--overlay", "off", MONOCLE_KERNELS=at("kernels"))
+    live.key("space")
+    before = live.pixels()
+
+    since = len(live.events)
+    open(edited, "w").write(text.replace("return", "retrun"))
+    error = live.wait(lambda e: e["event"] == "error", since=since)
+    c.check("gray.cl" in error["message"] and "retrun" in error["message"], error["message"])
+    state = live.state(since)
+    c.check(state["message_is_error"] and "retrun" in state["message"], "the overlay says it", state["message"])
+    same(c, live.pixels(), before, "the old kernel runs on")
+
+    live.key("2")  # threshold is not broken: it works beside a broken gray
+    c.check(live.key("0")["message_is_error"] is False, "a build that works clears the message")
+    live.key("2")
+
+    since = len(live.events)
+    open(edited + ".new", "w").write(text.replace("luma(p)", "p.g"))
+    os.rename(edited + ".new", edited)
+    live.wait(lambda e: e["event"] == "state" and not e["message_is_error"] and not e["building"], since=since)
+    after = live.pixels()
+    c.check(after != before, "the edited kernel shows")
+    since = len(live.events)
+    open(edited, "w").write(text)
+    live.wait(lambda e: e["event"] == "state" and not e["building"], since=since)
+    same(c, live.pixels(), before, "the first kernel is back")
+    live.end()
+
+
+def longest_gap_ms(name):
+    spans = json.load(open(name))
+    spans = spans["traceEvents"] if isinstance(spans, dict) else spans
+    ends = sorted(s["ts"] + s["dur"] for s in spans if s.get("ph") == "X" and s["name"] == "swap")
+    return max(b - a for a, b in zip(ends, ends[1:])) / 1000
+
+
+def switching_keeps_the_picture(c):
+    """With every cache empty a chain takes seconds to compile; the picture must not stand still for it."""
+    if not OPENCL:
+        return
+    live = Live(PATTERN, "--trace", "switch.json", XDG_CACHE_HOME=at("cache"), POCL_CACHE_DIR=at("pocl"))
+    for key in ("5", "9", "p", "6", "p", "p"):
+        live.key(key)
+    code, last, errors = live.end()
+    c.check(code == 0, code, errors)
+    c.check(longest_gap_ms(at("switch.json")) < 700, "the picture stood for", longest_gap_ms(at("switch.json")), "ms")
+
+
+def still_picture(c):
+    png(at("still.png"), 200, 100)
+    live = Live(at("still.png"), "--overlay", "off")
+    before = live.pixels()
+    time.sleep(1)
+    c.check(live.process.poll() is None, "a still picture stays")
+    live.key("4")
+    c.check(live.pixels() != before, "a filter changes it")
+    code, last, errors = live.end()
+    c.check(code == 0 and last["frames"] == 1, code, last, errors)
+
+
+def interrupted(c):
+    live = Live(PATTERN, "--record", "window.y4m")
+    live.process.send_signal(signal.SIGINT)
+    code, last, errors = live.wait_end()
+    pictures = y4m_pictures(open(at("window.y4m"), "rb").read())
+    c.check(code == 130 and len(pictures) == last["frames"], code, len(pictures), last["frames"])
+
+
+def quick_start(c):
+    live = Live(PATTERN, "-f", "blur", "--frames", "40")
+    code, last, errors = live.wait_end()
+    c.check(code == 0 and last["frames"] == 40, code, last["frames"], errors)
+    c.check(last["time_to_first_frame_ms"] < 1000, "first frame after", last["time_to_first_frame_ms"], "ms")
+    for stage in ("capture", "texture upload", "draw", "swap"):
+        c.check(stage in last["stages"], stage, "is missing in", list(last["stages"]))
+
+
+if not os.environ.get("DISPLAY"):
+    print("skipped: there is no display", file=sys.stderr)
+    sys.exit(SKIP)
+for tool in ("xdotool", "import", "convert"):
+    if not shutil.which(tool):
+        print("skipped: %s is not installed" % tool, file=sys.stderr)
+        sys.exit(SKIP)
+OPENCL = has_opencl(BINARY)
+checks = Checks()
+sys.exit(checks.run(hotkeys, bytes_on_screen, divider, kernel_reload, switching_keeps_the_picture, still_picture,
+                    interrupted, quick_start))
