@@ -89,7 +89,7 @@ static bool weights_fit(const struct value *matrix, double div, double bias, int
     }
     weights->bias = reference_round(bias * scale);
     weights->shift = shift;
-    return 255 * sum + llabs(weights->bias) + (1 << shift) < (int64_t)1 << 31;
+    return 255 * sum + llabs(weights->bias) + (1 << shift) < (int64_t)1 << 24;
 }
 
 static bool prepare_convolve(struct values *values)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SUM_LIMIT = 1 << 24 }; // below it float is exact too, which devices may use
 enum { ARGUMENT_SHIFT, ARGUMENT_OFFSET, ARGUMENT_WEIGHTS }; // offset: bias and rounding, added to the sum
 
 static const struct param params[] = {
@@ -49,7 +50,7 @@ static bool quantise(const float *matrix, int count, double div, double bias, in
         reach += 255 * fabs(weight);
         arguments->value[ARGUMENT_WEIGHTS + i] = (int32_t)weight;
     }
-    if (reach >= 2147483648.0)
+    if (reach >= SUM_LIMIT)
         return false;
     arguments->value[ARGUMENT_SHIFT] = shift;
     arguments->value[ARGUMENT_OFFSET] = (int32_t)offset + ((1 << shift) >> 1);
@@ -75,7 +76,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
         if (quantise(matrix, count, div, values->value[2], shift, arguments))
             return true;
     }
-    *why = "the numbers divided by div are too large: each may be 32767 at most";
+    *why = "the numbers divided by div are too large: each may be 32767 at most, together 65792";
     return false;
 }
 
