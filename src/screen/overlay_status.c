@@ -54,7 +54,7 @@ static void measure_columns(struct status *status, int room)
 {
     enum {
         LABEL_GAP = 2,
-        STEP = 8,    // widths grow in steps, so that the panel does not twitch with every digit
+        STEP = 4,    // widths grow in steps, so that the panel does not twitch with every digit
         WIDEST = 88, // beyond that a line is hard to follow; it goes on in the next row
     };
     int longest = 0;
