@@ -7,17 +7,19 @@ static cl_ulong stamp(cl_event event, cl_profiling_info what)
     return clGetEventProfilingInfo(event, what, sizeof(value), &value, NULL) == CL_SUCCESS ? value : 0;
 }
 
-// A stage from the start of one event to the end of another, unless the driver gave no stamps.
+// A stage from the start of one event to the end of another. Left out where the driver gave no stamps, or gave those of
+// an earlier command, as NVIDIA's does for acquiring and releasing: nothing starts before what it waited for has ended.
 static void add_device_stage(struct path_result *result, const char *name, cl_event first, cl_event last,
-                             int64_t device_to_host_ns)
+                             int64_t device_to_host_ns, cl_ulong *ended)
 {
     const cl_ulong start = first ? stamp(first, CL_PROFILING_COMMAND_START) : 0;
     const cl_ulong end = last ? stamp(last, CL_PROFILING_COMMAND_END) : 0;
-    if (start == 0 || end < start)
+    if (start == 0 || end < start || start < *ended)
         return;
     struct stage_time *stage = path_add_stage(result, name, STAGE_DEVICE);
     stage->start_ns = (int64_t)start + device_to_host_ns;
     stage->end_ns = (int64_t)end + device_to_host_ns;
+    *ended = end;
 }
 
 void opencl_slot_times(const struct opencl_path *path, const struct opencl_slot *slot, struct path_result *result)
@@ -28,16 +30,17 @@ void opencl_slot_times(const struct opencl_path *path, const struct opencl_slot 
     copy->end_ns = slot->copy_end_ns;
     // The first event was queued at a time both clocks know.
     const int64_t shift = slot->enqueued_ns - (int64_t)stamp(slot->upload, CL_PROFILING_COMMAND_QUEUED);
+    cl_ulong ended = 0;
     if (slot->staging)
-        add_device_stage(result, "upload", slot->upload, slot->upload, shift);
+        add_device_stage(result, "upload", slot->upload, slot->upload, shift, &ended);
     if (slot->acquire)
-        add_device_stage(result, "acquire", slot->acquire, slot->acquire, shift);
+        add_device_stage(result, "acquire", slot->acquire, slot->acquire, shift, &ended);
     for (int i = 0; i < passes; i++)
-        add_device_stage(result, path->build->pass[i].name, slot->first[i], slot->last[i], shift);
+        add_device_stage(result, path->build->pass[i].name, slot->first[i], slot->last[i], shift, &ended);
     static const char *const names[] = {
         [OUTPUT_TEXTURE] = "release",
         [OUTPUT_MAPPED] = "map",
         [OUTPUT_READ] = "download",
     };
-    add_device_stage(result, names[path->output], slot->download, slot->download, shift);
+    add_device_stage(result, names[path->output], slot->download, slot->download, shift, &ended);
 }
