@@ -61,6 +61,19 @@ completes "--json" monocle filters --j
 completes "sobel" monocle filters sob
 completes "devices" monocle help dev
 completes "" monocle devices clip
+completes "--screenshot" monocle live --scr
+completes "--screenshot" monocle --scr
+completes "zerocopy" monocle live -p z
+completes "zerocopy" monocle live --path = z
+completes "clip.y4m" monocle live cl
+completes "clip.y4m" monocle live --frames 3 cl
+completes "pattern" monocle live patt
+completes "blur" monocle live -f blu
+completes "2,sepia" monocle live -f blur = 2,sep
+completes "3,threshold" monocle -f blur = 1 : 3,th
+completes "nv12 nv21" monocle live --pixel-format nv
+completes "clip.y4m" monocle live --record cl
+completes "gpu" monocle live --device = g
 
 echo "$failed of $done checks failed" >&2
 [ $failed -eq 0 ]

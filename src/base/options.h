@@ -33,13 +33,14 @@ struct option {
 };
 
 struct option_list {
-    const char *command;          // "live"
-    const char *usage;            // "[SOURCE] [options]"
-    const char *summary;          // one line
-    const char *const *examples;  // lines "command  what it does", NULL-ended
-    const char *const *details;   // paragraphs for --help and the man page, NULL-ended; NULL for none
-    const struct option *options; // ended by a row without a name
-    const char *complete;         // what a shell offers for operands: "source", "filter", "command"; NULL for nothing
+    const char *command;           // "live"
+    const char *usage;             // "[SOURCE] [options]"
+    const char *summary;           // one line
+    const char *const *examples;   // lines "command  what it does", NULL-ended
+    const char *const *details;    // paragraphs for --help and the man page, NULL-ended; NULL for none
+    const struct option *options;  // ended by a row without a name
+    void (*print_more)(FILE *out); // prints what the help has between options and examples; NULL for nothing
+    const char *complete;          // what a shell offers for operands: "source", "filter", "command"; NULL for nothing
 };
 
 enum option_result {
@@ -56,6 +57,8 @@ enum option_result options_parse(const struct option_list *list, int argc, char 
                                  const char **operands, int *operand_count);
 
 void options_print_help(const struct option_list *list, FILE *out);
+// One row of such a help: `left` in a column `width` wide, `right` wrapped beside it.
+void options_print_row(FILE *out, const char *left, const char *right, int width);
 // The row's help with what else the row says: "pause between frames (1 to 100) [MONOCLE_PAUSE]".
 void options_describe(const struct option *option, char *text, size_t size);
 

@@ -50,7 +50,7 @@ static void print_wrapped(FILE *out, const char *text, int column, int indent)
     fputc('\n', out);
 }
 
-static void print_row(FILE *out, const char *left, const char *right, int width)
+void options_print_row(FILE *out, const char *left, const char *right, int width)
 {
     const int length = (int)strlen(left);
     if (length + 2 > width)
@@ -75,10 +75,10 @@ static void print_options(const struct option *options, FILE *out)
     for (const struct option *o = options; o->name; o++) {
         print_left(o, left);
         options_describe(o, right, sizeof(right));
-        print_row(out, left, right, (int)width + 2);
+        options_print_row(out, left, right, (int)width + 2);
     }
     print_left(&help_row, left);
-    print_row(out, left, help_row.help, (int)width + 2);
+    options_print_row(out, left, help_row.help, (int)width + 2);
 }
 
 // "command  what it does": the commands stand in one column, the words behind them in another.
@@ -95,7 +95,7 @@ static void print_examples(const char *const *examples, FILE *out)
         const char *gap = strstr(*e, "  ");
         snprintf(left, sizeof(left), "  %.*s", gap ? (int)(gap - *e) : LINE_BYTES - 3, *e);
         if (gap)
-            print_row(out, left, gap + strspn(gap, " "), width + 4);
+            options_print_row(out, left, gap + strspn(gap, " "), width + 4);
         else
             fprintf(out, "%s\n", left);
     }
@@ -111,6 +111,8 @@ void options_print_help(const struct option_list *list, FILE *out)
     }
     fprintf(out, "\nOptions:\n");
     print_options(list->options, out);
+    if (list->print_more)
+        list->print_more(out);
     if (list->examples && list->examples[0]) {
         fprintf(out, "\nExamples:\n");
         print_examples(list->examples, out);

@@ -116,7 +116,7 @@ static bool is_source(const char *word)
         if (strcmp(word, kinds[i]) == 0)
             return true;
     }
-    return word[strcspn(word, "/.:")] || access(word, F_OK) == 0;
+    return word[strcspn(word, "/.:@")] || access(word, F_OK) == 0;
 }
 
 int command_main(int argc, char **argv)

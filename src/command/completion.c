@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "filter/filter.h"
+#include "image/pixfmt.h"
 
 #include <string.h>
 
@@ -23,6 +24,9 @@ void completion_words(const char *complete, char *text, size_t size)
         snprintf(text, size, "gpu cpu accelerator");
     else if (strcmp(complete, "source") == 0)
         snprintf(text, size, "pattern camera");
+    else if (strcmp(complete, "pixel-format") == 0)
+        for (int i = 0; i < PIXFMT_COUNT; i++)
+            add_word(text, size, pixfmt_info((enum pixfmt)i)->name);
     else if (strcmp(complete, "filter") == 0)
         for (int i = 0; filters[i]; i++)
             add_word(text, size, filters[i]->name);

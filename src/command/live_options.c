@@ -12,6 +12,8 @@
 
 #define AT(member) offsetof(struct live_options, member)
 
+enum { SOURCE_COLUMN = 28 };
+
 static const struct option live_options[] = {
     {.name = "filter",
      .letter = 'f',
@@ -60,6 +62,7 @@ static const struct option live_options[] = {
      .type = OPTION_TEXT,
      .value = "FORMAT",
      .help = "pixel format of raw files and cameras: nv21, yuyv, ...",
+     .complete = "pixel-format",
      .offset = AT(pixel_format)},
     {.name = "matrix",
      .type = OPTION_CHOICE,
@@ -164,6 +167,21 @@ static const char *const details[] = {
     NULL,
 };
 
+static void live_print_more(FILE *out)
+{
+    fprintf(out, "\nSources:\n");
+    for (const char *const *row = source_help; *row; row++) {
+        char left[80];
+        const char *tab = strchr(*row, '\t');
+        snprintf(left, sizeof(left), "  %.*s", (int)(tab - *row), *row);
+        options_print_row(out, left, tab + 1, SOURCE_COLUMN);
+    }
+    struct keys keys;
+    keys_default(&keys);
+    fprintf(out, "\nKeys in the window, with their names for --keys:\n");
+    keys_print(&keys, out);
+}
+
 const struct option_list live_list = {
     .command = "live",
     .usage = "[SOURCE] [options]",
@@ -171,6 +189,8 @@ const struct option_list live_list = {
     .examples = examples,
     .details = details,
     .options = live_options,
+    .print_more = live_print_more,
+    .complete = "source",
 };
 
 static bool same_file(const char *a, const char *b)

@@ -3,6 +3,7 @@
 
 #include "filter/chain.h"
 #include "screen/keys.h"
+#include "source/source.h"
 
 #include <string.h>
 
@@ -81,6 +82,21 @@ static void print_command(const struct option_list *list)
         putchar('\n');
         if (gap)
             print_text(gap + strspn(gap, " "));
+        putchar('\n');
+    }
+}
+
+static void print_sources(void)
+{
+    printf(".SH SOURCES\n");
+    for (const char *const *row = source_help; *row; row++) {
+        char syntax[TEXT_BYTES];
+        const size_t length = strcspn(*row, "\t");
+        snprintf(syntax, sizeof(syntax), "%.*s", (int)length, *row);
+        printf(".TP\n");
+        print_bold(syntax);
+        putchar('\n');
+        print_text(*row + length + ((*row)[length] == '\t'));
         putchar('\n');
     }
 }
@@ -196,6 +212,7 @@ static int manual_run(int argc, char **argv)
     for (int i = 0; commands[i]; i++)
         if (!commands[i]->hidden)
             print_command(commands[i]->list);
+    print_sources();
     print_filters();
     print_keys();
     print_exit_status();
