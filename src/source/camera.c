@@ -57,8 +57,13 @@ static bool choose_mode(struct camera *camera, const struct source_setup *setup,
                   pixfmt_info(setup->format)->name, offered);
         return false;
     }
-    // Only compressed or unusual formats: libv4l2 decodes them.
-    if (camera_device_convert(&camera->device) && camera_mode_choose(&camera->device, setup, mode)) {
+    // Only compressed or unusual formats: libv4l2 decodes them, best to RGB, since it doesn't say which range the YUV
+    // of a JPEG has.
+    struct source_setup decoded = *setup;
+    if (!setup->has_format)
+        decoded.format = PIXFMT_RGB24;
+    decoded.has_format = true;
+    if (camera_device_convert(&camera->device) && camera_mode_choose(&camera->device, &decoded, mode)) {
         log_info("camera %s has no uncompressed format known here: libv4l2 converts", camera->device.path);
         return true;
     }
@@ -107,34 +112,6 @@ static double set_rate(struct camera *camera, const struct source_setup *setup, 
     if (camera_device_ask(&camera->device, VIDIOC_S_PARM, &parameters) != 0)
         return camera_mode_rate(mode->interval);
     return camera_mode_rate(*interval);
-}
-
-// Points an image into a buffer: planes one behind the other, all padded in proportion to the first.
-static size_t lay_out(const struct camera *camera, const struct image_shape *shape, uint8_t *memory,
-                      struct image *image)
-{
-    const struct pixfmt_info *info = pixfmt_info(shape->format);
-    const size_t row = pixfmt_row_bytes(shape->format, 0, shape->width);
-    const size_t stride = camera->format.bytesperline > row ? camera->format.bytesperline : row;
-    *image = (struct image){.shape = *shape};
-    size_t offset = 0;
-    for (int i = 0; i < info->planes; i++) {
-        const size_t own = pixfmt_row_bytes(shape->format, i, shape->width);
-        const size_t scaled = i == 0 ? stride : (stride * info->plane[i].bytes) >> info->plane[i].shift_x;
-        image->plane[i] = memory ? memory + offset : NULL;
-        image->stride[i] = scaled > own ? scaled : own;
-        offset += image->stride[i] * (size_t)pixfmt_rows(shape->format, i, shape->height);
-    }
-    return offset;
-}
-
-// Bytes a picture really needs: the padding behind its very last row may be missing.
-static size_t bytes_needed(const struct camera *camera, const struct image_shape *shape)
-{
-    struct image image;
-    const size_t all = lay_out(camera, shape, NULL, &image);
-    const int last = pixfmt_info(shape->format)->planes - 1;
-    return all - image.stride[last] + pixfmt_row_bytes(shape->format, last, shape->width);
 }
 
 static bool map_buffers(struct camera *camera, size_t needed)
@@ -199,7 +176,7 @@ static bool camera_open(struct source *source, const struct source_setup *setup,
     info->rate = set_rate(camera, setup, &mode);
     info->live = true;
     snprintf(info->name, sizeof(info->name), "%s (%.200s)", camera->device.card, camera->device.path);
-    return map_buffers(camera, bytes_needed(camera, shape)) && start(camera);
+    return map_buffers(camera, camera_mode_bytes(&camera->format, shape)) && start(camera);
 }
 
 static void camera_close(struct source *source)
@@ -266,7 +243,7 @@ static enum source_status camera_next(struct source *source, struct frame *frame
 {
     struct camera *camera = source->state;
     const struct image_shape *shape = &source->info.shape;
-    const size_t needed = bytes_needed(camera, shape);
+    const size_t needed = camera_mode_bytes(&camera->format, shape);
     struct v4l2_buffer buffer;
     enum source_status status = SOURCE_TIMEOUT;
     while (status == SOURCE_TIMEOUT) {
@@ -281,7 +258,7 @@ static enum source_status camera_next(struct source *source, struct frame *frame
     *frame = (struct frame){
         .number = next_number(camera, buffer.sequence), .ready_ns = clock_now_ns(), .slot = (int)buffer.index};
     frame->captured_ns = time_of(&buffer, frame->ready_ns);
-    lay_out(camera, shape, camera->buffer[buffer.index].memory, &frame->image);
+    camera_mode_lay_out(&camera->format, shape, camera->buffer[buffer.index].memory, &frame->image);
     return SOURCE_FRAME;
 }
 

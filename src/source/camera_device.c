@@ -99,21 +99,28 @@ void camera_device_close(struct camera_device *device)
     device->fd = -1;
 }
 
-bool camera_first(char path[CAMERA_PATH])
+bool camera_first(char path[CAMERA_PATH], const char **why)
 {
+    char closed[CAMERA_PATH] = "";
+    *why = NULL;
     for (int i = 0; i < NODES_MAX; i++) {
         struct camera_device device = {.fd = -1};
         snprintf(path, CAMERA_PATH, "/dev/video%d", i);
         strcpy(device.path, path);
-        if (access(device.path, F_OK) != 0)
+        if (access(path, F_OK) != 0)
             continue;
-        const char *why = open_node(&device);
+        const char *reason = open_node(&device);
+        const bool opened = device.fd >= 0;
         camera_device_close(&device);
-        if (why)
-            log_info("%s is passed over: %s", device.path, why);
-        if (!why)
+        if (!reason)
             return true;
+        log_info("%s is passed over: %s", path, reason);
+        if (!opened && !*why) {
+            strcpy(closed, path);
+            *why = reason;
+        }
     }
+    strcpy(path, closed);
     return false;
 }
 
@@ -121,16 +128,17 @@ bool camera_device_open(struct camera_device *device, const char *text)
 {
     *device = (struct camera_device){.fd = -1};
     char first[CAMERA_PATH];
+    const char *why;
     if (!text || text[0] == '\0') {
-        if (!camera_first(first)) {
-            log_error("there is no camera that can be used (--log-level info says what was passed over)");
+        if (!camera_first(first, &why) && !why) {
+            log_error("there is no camera (ls /dev/video* shows none that captures)");
             return false;
         }
         text = first;
     }
     const bool number = text[strspn(text, "0123456789")] == '\0';
     snprintf(device->path, sizeof(device->path), "%s%s", number ? "/dev/video" : "", text);
-    const char *why = open_node(device);
+    why = open_node(device);
     if (why)
         log_error("cannot open camera %s: %s", device->path, why);
     return !why;

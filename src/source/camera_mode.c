@@ -196,3 +196,43 @@ struct color camera_mode_color(const struct v4l2_pix_format *format)
         color.range = range == V4L2_QUANTIZATION_FULL_RANGE ? COLOR_RANGE_FULL : COLOR_RANGE_LIMITED;
     return color;
 }
+
+// Where the planes of a picture lie in a buffer.
+struct layout {
+    size_t offset[PIXFMT_PLANES], stride[PIXFMT_PLANES];
+    size_t bytes; // to the end of the last row's pixels
+};
+
+static struct layout layout_of(const struct v4l2_pix_format *format, const struct image_shape *shape)
+{
+    const struct pixfmt_info *info = pixfmt_info(shape->format);
+    const size_t row = pixfmt_row_bytes(shape->format, 0, shape->width);
+    const size_t stride = format->bytesperline > row ? format->bytesperline : row;
+    struct layout layout = {0};
+    size_t offset = 0;
+    for (int i = 0; i < info->planes; i++) {
+        const size_t own = pixfmt_row_bytes(shape->format, i, shape->width);
+        const size_t scaled = i == 0 ? stride : (stride * info->plane[i].bytes) >> info->plane[i].shift_x;
+        layout.offset[i] = offset;
+        layout.stride[i] = scaled > own ? scaled : own;
+        offset += layout.stride[i] * (size_t)pixfmt_rows(shape->format, i, shape->height);
+        layout.bytes = offset - layout.stride[i] + own;
+    }
+    return layout;
+}
+
+void camera_mode_lay_out(const struct v4l2_pix_format *format, const struct image_shape *shape, void *memory,
+                         struct image *image)
+{
+    const struct layout layout = layout_of(format, shape);
+    *image = (struct image){.shape = *shape};
+    for (int i = 0; i < pixfmt_info(shape->format)->planes; i++) {
+        image->plane[i] = (uint8_t *)memory + layout.offset[i];
+        image->stride[i] = layout.stride[i];
+    }
+}
+
+size_t camera_mode_bytes(const struct v4l2_pix_format *format, const struct image_shape *shape)
+{
+    return layout_of(format, shape).bytes;
+}

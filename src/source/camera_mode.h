@@ -21,3 +21,10 @@ double camera_mode_rate(struct v4l2_fract interval); // frames per second, 0 whe
 // What a driver's format says of matrix and range; parts it doesn't say are filled by the kernel's default rules
 // (V4L2_MAP_*_DEFAULT of linux/videodev2.h), and left unknown where not even the colour space is known.
 struct color camera_mode_color(const struct v4l2_pix_format *format);
+
+// Points an image into a driver's buffer: planes one behind the other, all padded in proportion to the first, as the
+// kernel's documentation of the formats has it.
+void camera_mode_lay_out(const struct v4l2_pix_format *format, const struct image_shape *shape, void *memory,
+                         struct image *image);
+// Bytes that a picture needs there; the padding behind its very last row may be missing.
+size_t camera_mode_bytes(const struct v4l2_pix_format *format, const struct image_shape *shape);

@@ -37,6 +37,7 @@ struct color source_color(const struct source_setup *setup, struct color said, e
 // Whether the size the user wants, if any, is the one a file has. Otherwise logged.
 bool source_size_fits(const struct source_setup *setup, int width, int height, const char *name);
 
-// The path of the first capture camera. False where there is none.
+// The path of the first capture camera. False where there is none that can be opened: `path` is then the first that
+// could not be, and *why the reason and what to do; or *why is NULL where there is no camera at all.
 enum { CAMERA_PATH = 32 };
-bool camera_first(char path[CAMERA_PATH]);
+bool camera_first(char path[CAMERA_PATH], const char **why);

@@ -164,10 +164,13 @@ struct source *source_open(const struct source_setup *setup)
         return kind ? open_kind(kind, setup, text) : NULL;
     }
     char camera[CAMERA_PATH];
-    if (camera_first(camera)) {
+    const char *why;
+    if (camera_first(camera, &why)) {
         struct source *source = open_kind(&source_camera, setup, camera);
         if (source)
             return source;
+    } else if (why) {
+        log_warn("cannot open camera %s: %s; showing the test pattern instead", camera, why);
     } else {
         log_info("there is no camera: showing the test pattern");
     }

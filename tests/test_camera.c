@@ -1,0 +1,246 @@
+// test_camera.c: capture from a real V4L2 driver; meant for the kernel's vivid (modprobe vivid), any camera will do
+#include "check.h"
+#include "scratch.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "image/convert.h"
+#include "source/capture.h"
+#include "source/kind.h"
+
+#include <fcntl.h>
+#include <linux/videodev2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { WIDTH = 320, HEIGHT = 180, FRAMES = 5, PATIENCE_MS = 20000 }; // an emulated machine is slow
+
+static struct check check = {.name = "camera"};
+static struct scratch scratch;
+static char node[CAMERA_PATH], text[64];
+static enum pixfmt usual; // a format that the camera offers
+
+// Sets a control of the driver by its name. False where it has none of that name.
+static bool set_control(const char *name, int value)
+{
+    const int fd = open(node, O_RDWR | O_CLOEXEC);
+    struct v4l2_queryctrl control = {.id = V4L2_CTRL_FLAG_NEXT_CTRL};
+    bool done = false;
+    while (!done && ioctl(fd, VIDIOC_QUERYCTRL, &control) == 0) {
+        if (strcmp((const char *)control.name, name) == 0) {
+            struct v4l2_control set = {.id = control.id, .value = value};
+            done = ioctl(fd, VIDIOC_S_CTRL, &set) == 0;
+        }
+        control.id |= V4L2_CTRL_FLAG_NEXT_CTRL;
+    }
+    close(fd);
+    return done;
+}
+
+static struct source *open_camera(enum pixfmt format, int width, int height)
+{
+    return source_open(
+        &(struct source_setup){.text = text, .width = width, .height = height, .has_format = true, .format = format});
+}
+
+// Takes some frames; the last one as RGBA.
+static bool take(struct source *source, const char *name, struct image *rgba)
+{
+    const struct source_info *info = source_info(source);
+    struct frame frame;
+    uint64_t last = 0;
+    int64_t stamp = 0;
+    image_alloc(rgba, &(struct image_shape){.width = info->shape.width, .height = info->shape.height});
+    for (int i = 0; i < FRAMES; i++) {
+        if (!check_that(&check, source_next(source, &frame, PATIENCE_MS) == SOURCE_FRAME, "%s: frame %d comes", name,
+                        i))
+            return false;
+        const int64_t now = clock_now_ns();
+        check_that(&check, (i == 0) == (frame.number == 0) && (i == 0 || frame.number > last), "%s: numbers grow",
+                   name);
+        check_that(&check,
+                   frame.captured_ns > stamp && frame.captured_ns <= frame.ready_ns && frame.ready_ns <= now &&
+                       now - frame.captured_ns < (int64_t)10 * 1000000000,
+                   "%s: time stamps are of our clock and grow", name);
+        last = frame.number;
+        stamp = frame.captured_ns;
+        convert_to_rgba(rgba, &frame.image);
+        source_return(source, &frame);
+    }
+    return true;
+}
+
+// Mean difference of blocks of 8x8 pixels away from colour edges, where chroma subsampling shows.
+static double difference(const struct image *a, const struct image *b)
+{
+    double worst = 0;
+    for (int y = 0; y + 8 <= a->shape.height; y += 8) {
+        for (int x = 0; x + 8 <= a->shape.width; x += 8) {
+            double sum = 0;
+            for (int i = 0; i < 64; i++)
+                for (int c = 0; c < 3; c++) {
+                    const size_t at = (size_t)(y + i / 8) * a->stride[0] + (size_t)(x + i % 8) * 4 + (size_t)c;
+                    sum += abs(a->plane[0][at] - b->plane[0][at]);
+                }
+            worst = sum > worst ? sum : worst;
+        }
+    }
+    return worst / 64 / 3;
+}
+
+static void test_formats(bool vivid)
+{
+    static const enum pixfmt formats[] = {PIXFMT_RGB24, PIXFMT_BGR24, PIXFMT_YUYV, PIXFMT_UYVY, PIXFMT_NV12,
+                                          PIXFMT_NV21,  PIXFMT_YU12,  PIXFMT_YV12, PIXFMT_GREY};
+    struct image first = {0}, image;
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+        const char *name = pixfmt_info(formats[i])->name;
+        scratch_catch(&scratch);
+        struct source *source = open_camera(formats[i], WIDTH, HEIGHT);
+        scratch_caught(&scratch);
+        if (!source && strstr(scratch.said, "does not offer") && !vivid) {
+            printf("%s is not offered by this camera\n", name);
+            continue;
+        }
+        if (!check_that(&check, source != NULL, "%s opens: %s", name, scratch.said))
+            continue;
+        const struct source_info *info = source_info(source);
+        check_that(&check,
+                   info->live && strcmp(info->kind, "camera") == 0 && info->shape.format == formats[i] &&
+                       info->shape.color.matrix && info->shape.color.range,
+                   "%s: what the camera is", name);
+        printf("%s: %s, %dx%d, %g/s, matrix %s, %s range\n", name, info->name, info->shape.width, info->shape.height,
+               info->rate, color_matrix_name(info->shape.color.matrix), color_range_name(info->shape.color.range));
+        const bool taken = take(source, name, &image);
+        source_close(source);
+        if (taken && vivid && formats[i] != PIXFMT_GREY && first.memory) {
+            const double off = difference(&first, &image);
+            check_that(&check, off < 12, "%s shows the same as the first format (off by %.1f)", name, off);
+            printf("%s: at most %.2f off in any block\n", name, off);
+        }
+        usual = formats[i];
+        if (!first.memory)
+            first = image;
+        else
+            image_free(&image);
+    }
+    image_free(&first);
+}
+
+static void test_busy(void)
+{
+    struct source *source = open_camera(usual, WIDTH, HEIGHT);
+    scratch_catch(&scratch);
+    struct source *second = open_camera(usual, 2 * WIDTH, 2 * HEIGHT);
+    const int lines = scratch_caught(&scratch);
+    check_that(&check, source && !second && lines == 1 && strstr(scratch.said, "another program"),
+               "a camera in use is told in one line: %s", scratch.said);
+    source_close(second);
+    source_close(source);
+    source = open_camera(usual, WIDTH, HEIGHT);
+    check_that(&check, source != NULL, "it opens again afterwards");
+    source_close(source);
+}
+
+static void test_default(bool vivid)
+{
+    struct source *source = source_open(&(struct source_setup){0});
+    check_that(&check, source && strcmp(source_info(source)->kind, "camera") == 0, "the first camera is the default");
+    if (source)
+        printf("default: %dx%d %s, %g/s\n", source_info(source)->shape.width, source_info(source)->shape.height,
+               pixfmt_info(source_info(source)->shape.format)->name, source_info(source)->rate);
+    source_close(source);
+    source = source_open(&(struct source_setup){.text = "camera", .rate = 50});
+    check_that(&check, source && (!vivid || source_info(source)->rate >= 47), "a rate is chosen when wished (%g)",
+               source ? source_info(source)->rate : 0);
+    source_close(source);
+}
+
+// Frames lent for long don't stop the others, and the time-out is kept when nothing can come.
+static void test_lending(void)
+{
+    struct source *source = open_camera(usual, WIDTH, HEIGHT);
+    struct frame frames[SOURCE_LENT];
+    int lent = 0;
+    for (; source && lent < SOURCE_LENT; lent++)
+        if (!check_that(&check, source_next(source, &frames[lent], PATIENCE_MS) == SOURCE_FRAME, "frame %d is lent",
+                        lent))
+            break;
+    while (lent-- > 0)
+        source_return(source, &frames[lent]);
+    source_close(source);
+}
+
+static void test_thread(void)
+{
+    struct source *source = open_camera(usual, WIDTH, HEIGHT);
+    struct capture *capture = source ? capture_start(source, NULL) : NULL;
+    struct frame frame;
+    for (int i = 0; capture && i < 10; i++)
+        if (check_that(&check, capture_take(capture, &frame, PATIENCE_MS) == SOURCE_FRAME, "the thread brings frames"))
+            source_return(source, &frame);
+    if (capture)
+        printf("thread: %llu captured, %llu skipped\n", (unsigned long long)capture_counts(capture).captured,
+               (unsigned long long)capture_counts(capture).skipped);
+    capture_stop(capture);
+    source_close(source);
+}
+
+// vivid's own faults: a damaged buffer is passed over, an unplugged camera ends in one line.
+static void test_faults(void)
+{
+    struct frame frame;
+    struct source *source = open_camera(PIXFMT_YUYV, WIDTH, HEIGHT);
+    if (!source)
+        return;
+    check_that(&check, set_control("Inject V4L2_BUF_FLAG_ERROR", 1), "a damaged buffer is injected");
+    for (int i = 0; i < FRAMES; i++)
+        if (check_that(&check, source_next(source, &frame, PATIENCE_MS) == SOURCE_FRAME, "frames go on after it"))
+            source_return(source, &frame);
+    check_that(&check, set_control("Disconnect", 1), "the camera is unplugged");
+    scratch_catch(&scratch);
+    enum source_status status;
+    while ((status = source_next(source, &frame, PATIENCE_MS)) == SOURCE_FRAME)
+        source_return(source, &frame);
+    const int lines = scratch_caught(&scratch);
+    check_that(&check, status == SOURCE_FAILED && lines == 1 && strstr(scratch.said, "unplugged"),
+               "unplugging is told in one line: %s", scratch.said);
+    source_close(source);
+}
+
+static void refuse_node(const char *path, const char *because)
+{
+    scratch_catch(&scratch);
+    struct source *source = source_open(&(struct source_setup){.text = path});
+    const int lines = scratch_caught(&scratch);
+    check_that(&check, !source && lines == 1 && strstr(scratch.said, because), "%s: %s", path, scratch.said);
+    source_close(source);
+}
+
+int main(int argc, char **argv)
+{
+    const char *why;
+    if (!camera_first(node, &why)) {
+        fprintf(stderr, "there is no camera to test: %s\n", why ? why : "none was found");
+        return CHECK_SKIP;
+    }
+    if (!scratch_open(&scratch))
+        return CHECK_SKIP;
+    snprintf(text, sizeof(text), "camera:%s", node);
+    // Without text and movement every frame of vivid is the same.
+    const bool vivid = set_control("OSD Text Mode", 2);
+    test_formats(vivid);
+    test_busy();
+    test_default(vivid);
+    test_lending();
+    test_thread();
+    for (int i = 1; i + 1 < argc; i += 2) // nodes that must be refused, and why
+        refuse_node(argv[i], argv[i + 1]);
+    if (vivid)
+        test_faults();
+    scratch_close(&scratch);
+    return check_end(&check);
+}

@@ -1,0 +1,90 @@
+// test_camera_mode.c: what a driver's words about colour and padding mean (needs no camera)
+#include "check.h"
+
+#include "source/camera_mode.h"
+
+#include <stddef.h>
+
+static struct check check = {.name = "camera mode"};
+
+// The kernel's rules: Documentation/userspace-api/media/v4l/colorspaces-defs.rst.
+static void test_color(void)
+{
+    static const struct {
+        uint32_t space, encoding, range;
+        enum color_matrix matrix;
+        enum color_range said;
+    } rules[] = {
+        {V4L2_COLORSPACE_DEFAULT, 0, 0, COLOR_MATRIX_DEFAULT, COLOR_RANGE_DEFAULT},
+        {V4L2_COLORSPACE_SMPTE170M, 0, 0, COLOR_MATRIX_601, COLOR_RANGE_LIMITED},
+        {V4L2_COLORSPACE_REC709, 0, 0, COLOR_MATRIX_709, COLOR_RANGE_LIMITED},
+        {V4L2_COLORSPACE_SRGB, 0, 0, COLOR_MATRIX_601, COLOR_RANGE_LIMITED},
+        {V4L2_COLORSPACE_JPEG, 0, 0, COLOR_MATRIX_601, COLOR_RANGE_FULL},
+        {V4L2_COLORSPACE_BT2020, 0, 0, COLOR_MATRIX_2020, COLOR_RANGE_LIMITED},
+        {V4L2_COLORSPACE_DCI_P3, 0, 0, COLOR_MATRIX_709, COLOR_RANGE_LIMITED},
+        {V4L2_COLORSPACE_SMPTE240M, 0, 0, COLOR_MATRIX_709, COLOR_RANGE_LIMITED},
+        {V4L2_COLORSPACE_SRGB, V4L2_YCBCR_ENC_709, V4L2_QUANTIZATION_FULL_RANGE, COLOR_MATRIX_709, COLOR_RANGE_FULL},
+        {V4L2_COLORSPACE_JPEG, V4L2_YCBCR_ENC_BT2020, V4L2_QUANTIZATION_LIM_RANGE, COLOR_MATRIX_2020,
+         COLOR_RANGE_LIMITED},
+        {V4L2_COLORSPACE_DEFAULT, V4L2_YCBCR_ENC_709, 0, COLOR_MATRIX_709, COLOR_RANGE_DEFAULT},
+        {V4L2_COLORSPACE_DEFAULT, 0, V4L2_QUANTIZATION_FULL_RANGE, COLOR_MATRIX_DEFAULT, COLOR_RANGE_FULL},
+    };
+    for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+        struct v4l2_pix_format format = {.colorspace = rules[i].space,
+                                         .priv = V4L2_PIX_FMT_PRIV_MAGIC,
+                                         .ycbcr_enc = rules[i].encoding,
+                                         .quantization = rules[i].range};
+        const struct color color = camera_mode_color(&format);
+        check_that(&check, color.matrix == rules[i].matrix && color.range == rules[i].said, "rule %zu: %s %s", i,
+                   color_matrix_name(color.matrix), color_range_name(color.range));
+    }
+    // An old driver leaves garbage in the members it doesn't know.
+    const struct v4l2_pix_format old = {.colorspace = V4L2_COLORSPACE_REC709, .ycbcr_enc = 77, .quantization = 1};
+    const struct color color = camera_mode_color(&old);
+    check_that(&check, color.matrix == COLOR_MATRIX_709 && color.range == COLOR_RANGE_LIMITED, "an old driver");
+}
+
+// Rows padded by the driver: chroma planes are padded in proportion.
+static void test_padding(void)
+{
+    static const struct {
+        enum pixfmt format;
+        uint32_t line; // bytesperline as the driver says it; 640x480 pixels
+        size_t stride[3], offset[3], bytes;
+    } cases[] = {
+        {PIXFMT_YUYV, 0, {1280}, {0}, 1280 * 480},
+        {PIXFMT_YUYV, 1344, {1344}, {0}, 1344 * 479 + 1280},
+        {PIXFMT_NV12, 640, {640, 640}, {0, 640 * 480}, 640 * 720},
+        {PIXFMT_NV21, 704, {704, 704}, {0, 704 * 480}, 704 * 719 + 640},
+        {PIXFMT_YU12, 704, {704, 352, 352}, {0, 704 * 480, 704 * 600}, 704 * 600 + 352 * 239 + 320},
+        {PIXFMT_YV12, 640, {640, 320, 320}, {0, 640 * 480, 640 * 600}, 640 * 720},
+        {PIXFMT_RGB24, 2048, {2048}, {0}, 2048 * 479 + 1920},
+        {PIXFMT_GREY, 100, {640}, {0}, 640 * 480}, // nonsense: less than a row
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        static uint8_t memory[1 << 21];
+        const struct v4l2_pix_format format = {.bytesperline = cases[i].line};
+        const struct image_shape shape = {.format = cases[i].format, .width = 640, .height = 480};
+        struct image image;
+        camera_mode_lay_out(&format, &shape, memory, &image);
+        bool ok = camera_mode_bytes(&format, &shape) == cases[i].bytes && !image.memory;
+        for (int p = 0; p < pixfmt_info(cases[i].format)->planes; p++)
+            ok &= image.stride[p] == cases[i].stride[p] && image.plane[p] == memory + cases[i].offset[p];
+        check_that(&check, ok, "case %zu: %s with lines of %u bytes", i, pixfmt_info(cases[i].format)->name,
+                   cases[i].line);
+    }
+}
+
+static void test_rate(void)
+{
+    check_that(&check, camera_mode_rate((struct v4l2_fract){1, 30}) == 30, "1/30 s is 30 a second");
+    check_that(&check, camera_mode_rate((struct v4l2_fract){0, 0}) == 0, "an unknown interval is no rate");
+}
+
+int main(void)
+{
+    test_color();
+    test_padding();
+    test_rate();
+    return check_end(&check);
+}
