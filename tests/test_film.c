@@ -218,8 +218,8 @@ static void test_raw(void)
     source = source_open(&setup);
     const int whole = source ? play(source, &status) : -1;
     source_close(source);
-    check_that(&check, scratch_caught(&scratch) == 1 && whole == PICTURES - 1 && strstr(scratch.said, "2 whole"), "a cut picture is told once: %s",
-               scratch.said);
+    check_that(&check, scratch_caught(&scratch) == 1 && whole == PICTURES - 1 && strstr(scratch.said, "2 whole"),
+               "a cut picture is told once: %s", scratch.said);
     truncate(path, 239);
     refuse(&setup, "less than one");
     setup.width = 13;

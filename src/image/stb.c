@@ -20,7 +20,8 @@ static void *block_resize(void *block, size_t size)
     return size <= STB_BLOCK_MAX ? realloc(block, size) : NULL;
 }
 
-// Declared by stb for features that are switched off, never defined; reported at the end of the file, so there is no pop.
+// Declared by stb for features that are switched off, never defined; reported at the end of the file, so there is no
+// pop.
 #pragma GCC diagnostic ignored "-Wunused-function"
 
 #define STB_IMAGE_IMPLEMENTATION
