@@ -1,4 +1,4 @@
-// reference.c: docs/pixels.md sections 1 and 5: frames to RGBA, and RGBA to YUV
+// reference.c: docs/pixels.md sections 1, 5 and 6: frames to RGBA, and RGBA to YUV
 #include "reference.h"
 
 #include <assert.h>
@@ -279,4 +279,48 @@ void reference_444p(const struct picture *picture, enum color_matrix matrix, uin
         u[i] = (uint8_t)(128 + reference_shift(k.ur * r + k.ug * g + k.ub * b + 32768, 16));
         v[i] = (uint8_t)(128 + reference_shift(k.vr * r + k.vg * g + k.vb * b + 32768, 16));
     }
+}
+
+// Which chroma byte comes for a block whose top left pixel is (x, y): the mean of the block's samples.
+static uint8_t block_mean(const uint8_t *samples, int stride, int x, int y, int down)
+{
+    int sum = 0;
+    for (int dy = 0; dy < down; dy++)
+        for (int dx = 0; dx < 2; dx++)
+            sum += samples[(y + dy) * stride + x + dx];
+    return (uint8_t)(down == 2 ? reference_shift(sum + 2, 2) : reference_shift(sum + 1, 1));
+}
+
+size_t reference_output(const struct picture *picture, enum pixfmt format, enum color_matrix matrix, uint8_t *bytes)
+{
+    int width = picture->width / 2 * 2, height = picture->height / 2 * 2, stride = picture->width;
+    size_t pixels = (size_t)width * (size_t)height, all = (size_t)picture->width * (size_t)picture->height;
+    size_t total = format == PIXFMT_YUYV ? 2 * pixels : pixels + pixels / 2;
+    if (!bytes)
+        return total;
+    uint8_t *full = malloc(3 * all), *u = full + all, *v = u + all, *at = bytes;
+    if (!full)
+        abort();
+    reference_444p(picture, matrix, full, u, v);
+    if (format == PIXFMT_YUYV) {
+        for (int y = 0; y < height; y++)
+            for (int x = 0; x < width; x += 2) {
+                *at++ = full[y * stride + x];
+                *at++ = block_mean(u, stride, x, y, 1);
+                *at++ = full[y * stride + x + 1];
+                *at++ = block_mean(v, stride, x, y, 1);
+            }
+    } else {
+        for (int y = 0; y < height; y++)
+            for (int x = 0; x < width; x++)
+                *at++ = full[y * stride + x];
+        uint8_t *second = at + pixels / 4; // yu12: the V plane
+        for (int y = 0; y < height; y += 2)
+            for (int x = 0; x < width; x += 2) {
+                *at++ = block_mean(u, stride, x, y, 2);
+                *(format == PIXFMT_NV12 ? at++ : second++) = block_mean(v, stride, x, y, 2);
+            }
+    }
+    free(full);
+    return total;
 }

@@ -46,6 +46,10 @@ const char *reference_filter_name(int index); // 0..REFERENCE_FILTERS-1, in the 
 struct color_reverse reference_to_yuv(enum color_matrix matrix);
 void reference_444p(const struct picture *picture, enum color_matrix matrix, uint8_t *y, uint8_t *u, uint8_t *v);
 
+// Section 6: the planes of nv12, yuyv or yu12 one behind the other without padding; returns how many bytes. NULL only
+// counts them.
+size_t reference_output(const struct picture *picture, enum pixfmt format, enum color_matrix matrix, uint8_t *bytes);
+
 // Shared by the two halves of the reference: floor(value + 0.5), value / 2^bits rounded down, 0..255.
 int64_t reference_round(double value);
 int64_t reference_shift(int64_t value, int bits);

@@ -1,6 +1,7 @@
 // test_convert.c: pixel formats, colour coefficients and row conversion against the reference
 #include "check.h"
 #include "image/convert.h"
+#include "image/encode.h"
 #include "pictures.h"
 
 #include <math.h>
@@ -201,6 +202,37 @@ static void test_to_444p(struct check *check)
         }
 }
 
+static void test_output(struct check *check)
+{
+    static const enum pixfmt formats[] = {PIXFMT_NV12, PIXFMT_YUYV, PIXFMT_YU12};
+    struct random random = {4};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+        for (int f = 0; f < 9 && sizes[i][0] > 1 && sizes[i][1] > 1; f++) {
+            struct image_shape shape = {.width = sizes[i][0], .height = sizes[i][1]};
+            struct test_frame frame;
+            frame_fill(&frame, &shape, f % LAYOUT_COUNT, f % SHAPE_COUNT, &random);
+            struct picture picture = reference_frame(&frame.image);
+            shape = (struct image_shape){formats[f / 3],
+                                         shape.width / 2 * 2,
+                                         shape.height / 2 * 2,
+                                         {COLOR_MATRIX_601 + f % 3, COLOR_RANGE_LIMITED}};
+            struct image image;
+            size_t bytes = reference_output(&picture, shape.format, shape.color.matrix, NULL);
+            uint8_t *expected = malloc(bytes), *got = malloc(bytes);
+            reference_output(&picture, shape.format, shape.color.matrix, expected);
+            check_that(check, image_bytes(&shape) == bytes, "%s %dx%d: %zu bytes", reference_format_name(shape.format),
+                       picture.width, picture.height, bytes);
+            image_wrap(&image, &shape, got);
+            encode_image(&image, &frame.image);
+            check_that(check, !memcmp(got, expected, bytes), "output of %dx%d as %s, matrix %s, differs", picture.width,
+                       picture.height, reference_format_name(shape.format), color_matrix_name(shape.color.matrix));
+            free(expected);
+            free(got);
+            frame_free(&frame);
+            picture_free(&picture);
+        }
+}
+
 int main(void)
 {
     struct check check = {.name = "test_convert"};
@@ -209,5 +241,6 @@ int main(void)
     test_coefficients(&check);
     test_to_rgba(&check);
     test_to_444p(&check);
+    test_output(&check);
     return check_end(&check);
 }

@@ -4,7 +4,7 @@
 #include "reference.h"
 
 #include "image/convert.h"
-#include "source/encode.h"
+#include "image/encode.h"
 #include "source/pattern_draw.h"
 #include "source/source.h"
 

@@ -36,6 +36,9 @@ struct color source_color(const struct source_setup *setup, struct color said, e
                           int height);
 // Whether the size the user wants, if any, is the one a file has. Otherwise logged.
 bool source_size_fits(const struct source_setup *setup, int width, int height, const char *name);
+// Brings an RGBA picture (own pixels) to the format the user wants, if any, and settles its colour. False on failure
+// (logged with `name`).
+bool source_convert(struct image *image, const struct source_setup *setup, const char *name);
 
 // The path of the first capture camera. False where there is none that can be opened: `path` is then the first that
 // could not be, and *why the reason and what to do; or *why is NULL where there is no camera at all.

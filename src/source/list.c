@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "image/imagefile.h"
-#include "source/encode.h"
 #include "source/entries.h"
 #include "source/kind.h"
 #include "source/pool.h"
@@ -59,7 +58,7 @@ static bool list_open(struct source *source, const struct source_setup *setup, c
         return false;
     }
     if (!source_size_fits(setup, list->waiting.shape.width, list->waiting.shape.height, text) ||
-        !encode_as_wanted(&list->waiting, setup, text))
+        !source_convert(&list->waiting, setup, text))
         return false;
     source->info.shape = list->waiting.shape;
     snprintf(source->info.name, sizeof(source->info.name), "%s", text);
@@ -89,7 +88,7 @@ static enum source_status fill(struct source *source, struct image *image)
         list->at = 0;
         list->round = 0;
     }
-    return encode_as_wanted(image, &list->setup, source->info.name) ? SOURCE_FRAME : SOURCE_FAILED;
+    return source_convert(image, &list->setup, source->info.name) ? SOURCE_FRAME : SOURCE_FAILED;
 }
 
 static enum source_status list_next(struct source *source, struct frame *frame, int64_t deadline_ns)

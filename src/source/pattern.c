@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "source/encode.h"
+#include "image/encode.h"
 #include "source/kind.h"
 #include "source/pattern_draw.h"
 #include "source/pool.h"

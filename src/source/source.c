@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "image/encode.h"
 #include "image/imagefile.h"
 #include "image/magic.h"
 #include "source/kind.h"
@@ -49,6 +50,28 @@ bool source_size_fits(const struct source_setup *setup, int width, int height, c
         "%s has %dx%d pixels, not the %dx%d asked for; a size can be chosen for cameras, the pattern and raw files",
         name, width, height, setup->width, setup->height);
     return false;
+}
+
+bool source_convert(struct image *image, const struct source_setup *setup, const char *name)
+{
+    struct image_shape shape = image->shape;
+    shape.format = setup->has_format ? setup->format : PIXFMT_RGBA;
+    shape.color = source_color(setup, (struct color){0}, shape.format, shape.width, shape.height);
+    if (shape.format == PIXFMT_RGBA) {
+        image->shape = shape;
+        return true;
+    }
+    const char *why;
+    struct image converted;
+    if (!pixfmt_size_ok(shape.format, shape.width, shape.height, &why) || !image_alloc(&converted, &shape)) {
+        log_error("cannot turn %s (%dx%d pixels) into %s", name, shape.width, shape.height,
+                  pixfmt_info(shape.format)->name);
+        return false;
+    }
+    encode_image(&converted, image);
+    image_free(image);
+    *image = converted;
+    return true;
 }
 
 // The kind whose word the text begins with, "word" or "word:rest". NULL when it is a path.

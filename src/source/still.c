@@ -1,7 +1,6 @@
 // still.c: one picture file as a source: one frame, or the same again and again where it loops
 #include "base/clock.h"
 #include "image/imagefile.h"
-#include "source/encode.h"
 #include "source/kind.h"
 
 #include <stdio.h>
@@ -17,7 +16,7 @@ static bool still_open(struct source *source, const struct source_setup *setup, 
     struct still *still = source->state;
     if (!imagefile_read(&still->image, text) ||
         !source_size_fits(setup, still->image.shape.width, still->image.shape.height, text) ||
-        !encode_as_wanted(&still->image, setup, text))
+        !source_convert(&still->image, setup, text))
         return false;
     source->info.shape = still->image.shape;
     snprintf(source->info.name, sizeof(source->info.name), "%s", text);

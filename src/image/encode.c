@@ -1,8 +1,5 @@
 // encode.c: RGBA into any pixel format
-#include "source/encode.h"
-
-#include "base/log.h"
-#include "source/kind.h"
+#include "image/encode.h"
 
 #include <string.h>
 
@@ -131,31 +128,9 @@ void encode_rows(const struct encoder *encoder, struct image *to, int x, int y, 
 void encode_image(struct image *to, const struct image *rgba)
 {
     const struct encoder encoder = encoder_init(to->shape.color);
-    for (int y = 0; y < rgba->shape.height; y += 2) {
+    for (int y = 0; y < to->shape.height; y += 2) {
         const uint8_t *upper = rgba->plane[0] + (size_t)y * rgba->stride[0];
-        encode_rows(&encoder, to, 0, y, rgba->shape.width, upper,
-                    y + 1 < rgba->shape.height ? upper + rgba->stride[0] : NULL);
+        encode_rows(&encoder, to, 0, y, to->shape.width, upper,
+                    y + 1 < to->shape.height ? upper + rgba->stride[0] : NULL);
     }
-}
-
-bool encode_as_wanted(struct image *image, const struct source_setup *setup, const char *name)
-{
-    struct image_shape shape = image->shape;
-    shape.format = setup->has_format ? setup->format : PIXFMT_RGBA;
-    shape.color = source_color(setup, (struct color){0}, shape.format, shape.width, shape.height);
-    if (shape.format == PIXFMT_RGBA) {
-        image->shape = shape;
-        return true;
-    }
-    const char *why;
-    struct image converted;
-    if (!pixfmt_size_ok(shape.format, shape.width, shape.height, &why) || !image_alloc(&converted, &shape)) {
-        log_error("cannot turn %s (%dx%d pixels) into %s", name, shape.width, shape.height,
-                  pixfmt_info(shape.format)->name);
-        return false;
-    }
-    encode_image(&converted, image);
-    image_free(image);
-    *image = converted;
-    return true;
 }

@@ -1,7 +1,7 @@
-// encode.h: RGBA into any pixel format, chroma averaged: how the test pattern and converted pictures are made
+// encode.h: RGBA into any pixel format, chroma averaged: docs/pixels.md sections 5 and 6
 #pragma once
 
-#include "source/source.h"
+#include "image/image.h"
 
 struct encoder {
     struct color_reverse reverse;
@@ -15,9 +15,5 @@ struct encoder encoder_init(struct color color); // resolved
 void encode_rows(const struct encoder *encoder, struct image *to, int x, int y, int width, const uint8_t *upper,
                  const uint8_t *lower);
 
-// A whole RGBA picture into one of the same size.
+// The top left of an RGBA picture that is at least as large.
 void encode_image(struct image *to, const struct image *rgba);
-
-// Brings an RGBA picture (own pixels) to the format the user wants, if any, and settles its colour. False on failure
-// (logged with `name`).
-bool encode_as_wanted(struct image *image, const struct source_setup *setup, const char *name);
