@@ -1,15 +1,12 @@
 // capture.c: a thread that keeps taking frames; a one-slot mailbox holds the newest
 #include "source/capture.h"
 
-#include "base/log.h"
+#include "base/clock.h"
+#include "base/thread.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, WAIT_MS = 100 }; // how soon a stop is noticed
+enum { NS_PER_MS = 1000000, WAIT_MS = 100 }; // how soon a stop is noticed
 
 struct capture {
     struct source *source;
@@ -80,17 +77,6 @@ static void *capture_run(void *context)
     return NULL;
 }
 
-// Signals are for the main thread, whose waiting they end.
-static int create_thread(struct capture *capture)
-{
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    const int error = pthread_create(&capture->thread, NULL, capture_run, capture);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return error;
-}
-
 struct capture *capture_start(struct source *source, struct trace *trace)
 {
     struct capture *capture = calloc(1, sizeof(*capture));
@@ -99,16 +85,10 @@ struct capture *capture_start(struct source *source, struct trace *trace)
     capture->source = source;
     capture->trace = trace;
     capture->live = source_info(source)->live;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&capture->lock, NULL);
-    pthread_cond_init(&capture->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    const int error = create_thread(capture);
-    if (error == 0)
+    thread_condition_init(&capture->changed);
+    if (thread_start(&capture->thread, capture_run, capture, "capture"))
         return capture;
-    log_error("cannot start the capture thread: %s", strerror(error));
     pthread_cond_destroy(&capture->changed);
     pthread_mutex_destroy(&capture->lock);
     free(capture);
@@ -133,14 +113,10 @@ void capture_stop(struct capture *capture)
 
 enum source_status capture_take(struct capture *capture, struct frame *frame, int timeout_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    const int64_t end_ns = until.tv_nsec + (int64_t)timeout_ms % 1000 * NS_PER_MS;
-    until.tv_sec += timeout_ms / 1000 + end_ns / NS_PER_S;
-    until.tv_nsec = end_ns % NS_PER_S;
+    const int64_t deadline_ns = clock_now_ns() + (int64_t)timeout_ms * NS_PER_MS;
     pthread_mutex_lock(&capture->lock);
     while (!capture->full && capture->ending == SOURCE_FRAME)
-        if (pthread_cond_timedwait(&capture->changed, &capture->lock, &until) != 0)
+        if (!thread_wait(&capture->changed, &capture->lock, deadline_ns))
             break;
     enum source_status status = SOURCE_TIMEOUT;
     if (capture->full) {

@@ -2,18 +2,13 @@
 #include "source/pool.h"
 
 #include "base/log.h"
-
-#include <time.h>
+#include "base/thread.h"
 
 bool pool_init(struct pool *pool, const struct image_shape *shape)
 {
     *pool = (struct pool){0};
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->returned, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_condition_init(&pool->returned);
     pool->ready = true;
     for (int i = 0; shape && i < SOURCE_LENT; i++) {
         if (!image_alloc(&pool->image[i], shape)) {
@@ -46,12 +41,10 @@ static int find_free(const struct pool *pool)
 
 int pool_take(struct pool *pool, int64_t deadline_ns)
 {
-    enum { NS_PER_S = 1000000000 };
-    const struct timespec until = {.tv_sec = deadline_ns / NS_PER_S, .tv_nsec = deadline_ns % NS_PER_S};
     pthread_mutex_lock(&pool->lock);
     int slot;
     while ((slot = find_free(pool)) < 0)
-        if (pthread_cond_timedwait(&pool->returned, &pool->lock, &until) != 0)
+        if (!thread_wait(&pool->returned, &pool->lock, deadline_ns))
             break;
     if (slot >= 0)
         pool->lent[slot] = true;
