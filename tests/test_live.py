@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 
-from live_support import (Checks, environment, events, has_opencl, png, run, y4m, y4m_pictures)
+from live_support import (PATIENCE, SANITIZED, Checks, environment, events, has_opencl, png, run, y4m, y4m_pictures)
 
 BINARY = os.path.abspath(sys.argv[1])
 FORMATS = ["rgba", "rgb24", "bgr24", "grey", "nv12", "nv21", "yu12", "yv12", "yuyv", "uyvy", "422p", "444p"]
@@ -68,7 +68,8 @@ def sources(c):
         data = y4m(31, 17, colour, 5)
         with open(at("clip.y4m"), "wb") as f:
             f.write(data)
-        summary_of(c, [at("clip.y4m"), "-p", "cpu"], 5)
+        last = events(live(at("clip.y4m"), "-p", "cpu", "--headless", "--json")[1])[-1]  # at its rate
+        c.check(last["frames"] + last["skipped"] == 5, colour, last)
         summary_of(c, [at("clip.y4m"), "-p", "cpu", "--fast", "--loop", "--frames", "12"], 12)
         summary_of(c, ["-", "-p", "cpu", "--fast"], 5, stdin=data)
     with open(at("raw.nv21"), "wb") as f:
@@ -84,7 +85,7 @@ def progress(c):
         has_fields(c, s, STATE)
         c.check(s["chain"] == "blur=3,contrast" and s["path"] == "cpu" and s["rung"] == "cpu", s)
         c.check(40 < s["fps"] < 60, "fps", s["fps"])
-    c.check(0 < said[-1]["time_to_first_frame_ms"] < 1000, "first frame after", said[-1]["time_to_first_frame_ms"])
+    c.check(0 < said[-1]["time_to_first_frame_ms"] < 1000 * PATIENCE, "first frame after", said[-1]["time_to_first_frame_ms"])
     c.check({"capture", "wait"} <= set(said[-1]["stages"]), said[-1]["stages"].keys())
     c.check(any(name.startswith("pass") for name in said[-1]["stages"]), said[-1]["stages"].keys())
 
@@ -192,12 +193,12 @@ def signals(c):
             pass
         time.sleep(0.3)
         process.send_signal(number)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=20 * PATIENCE)
         c.check(process.returncode == code, number, "exit code", process.returncode, err)
         last = events(out)[-1]
         pictures = y4m_pictures(open(at("cut.y4m"), "rb").read())
-        c.check(last["event"] == "summary" and len(pictures) == last["frames"] > 100, len(pictures), last)
-        c.check(len(json.load(open(at("cut.json")))) > 100, "trace")
+        c.check(last["event"] == "summary" and len(pictures) == last["frames"] > 5, len(pictures), last)
+        c.check(len(json.load(open(at("cut.json")))) > 5, "trace")
 
 
 def trace(c):
@@ -235,6 +236,8 @@ def resident_kib(process):
 
 
 def memory(c):
+    if SANITIZED:
+        return
     for path in ["cpu"] + (["zerocopy"] if has_opencl(BINARY) else []):
         with open(at("memory.json"), "w") as out:
             process = subprocess.Popen([BINARY, "live", "pattern:64x48", "--fast", "-f", "blur,gray", "-p", path,

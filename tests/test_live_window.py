@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 
-from live_support import SKIP, Checks, environment, has_opencl, png, y4m_pictures
+from live_support import PATIENCE, SKIP, Checks, environment, has_opencl, png, y4m_pictures
 
 BINARY = os.path.abspath(sys.argv[1])
 KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernels")
@@ -51,7 +51,7 @@ class Live:
 
     def find(self, test, since=0, seconds=30):
         """The number of the first event from number `since` on that passes."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * PATIENCE
         with self.changed:
             while True:
                 for number in range(since, len(self.events)):
@@ -91,7 +91,7 @@ class Live:
         return self.wait_end()
 
     def wait_end(self):
-        code = self.process.wait(timeout=30)
+        code = self.process.wait(timeout=30 * PATIENCE)
         self.reader.join(timeout=10)
         self.errors.seek(0)
         return code, self.events[-1], self.errors.read()
@@ -246,7 +246,7 @@ def switching_keeps_the_picture(c):
     times = swaps(at("switch.json"))
     while_opening = [t for t in times if start < t < opened]
     gap = max(b - a for a, b in zip(while_opening, while_opening[1:]))
-    c.check(gap < 1, "the picture stood for", gap, "s of", opened - start)
+    c.check(gap < 1 * PATIENCE, "the picture stood for", gap, "s of", opened - start)
     while_preparing = [t for t in times if opened < t < prepared]
     c.check(len(while_preparing) > 5, len(while_preparing), "pictures in", prepared - opened, "s")
 
@@ -275,7 +275,7 @@ def quick_start(c):
     live = Live(PATTERN, "-f", "blur", "--frames", "40")
     code, last, errors = live.wait_end()
     c.check(code == 0 and last["frames"] == 40, code, last["frames"], errors)
-    c.check(last["time_to_first_frame_ms"] < 1000, "first frame after", last["time_to_first_frame_ms"], "ms")
+    c.check(last["time_to_first_frame_ms"] < 1000 * PATIENCE, "first frame after", last["time_to_first_frame_ms"], "ms")
     for stage in ("capture", "texture upload", "draw", "swap"):
         c.check(stage in last["stages"], stage, "is missing in", list(last["stages"]))
 
