@@ -13,9 +13,11 @@ static void finish(struct live *live)
 {
     if (!recorder_close(&live->recorder) && live->code == EXIT_OK)
         live->code = EXIT_FAILED_SOME;
-    if (!live->screenshot || live->meter.frames == 0)
+    const struct image *picture = live->screenshot ? lane_picture(live) : NULL;
+    if (!live->screenshot || (!picture && !live->options.screenshot))
         return;
-    const struct image *picture = lane_picture(live);
+    if (!picture)
+        log_error("cannot write %s: there is no picture", live->screenshot);
     if (picture && imagefile_write_png(live->screenshot, picture)) {
         if (!live->options.screenshot)
             fprintf(stderr, "monocle: the last picture is in %s\n", live->screenshot);

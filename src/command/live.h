@@ -46,6 +46,7 @@ struct lane {
     enum path_kind kind;
     struct device *device; // NULL for the cpu path
     struct chain chain;    // what the path runs
+    enum split shows;      // what the path was built for
     struct path_result result;
     bool has_result;
     unsigned texture; // of the last result; 0: none

@@ -9,6 +9,7 @@ enum { BUILDER_LANES = 2 };
 struct build {
     struct path_setup setup; // its `chain` is ignored
     struct chain chain;
+    int shows;         // the asker's
     struct path *path; // prepare the chain on this path, which nobody may close meanwhile; NULL: open a new one
 };
 

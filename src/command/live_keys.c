@@ -202,7 +202,8 @@ static void save_picture(struct live *live, uint32_t key)
     char name[OUTPUT_NAME];
     const struct image *picture = lane_picture(live);
     if (!picture || !output_new_name(name, "png")) {
-        live_note(live, true, NOTE_S, "cannot save the picture; see standard error");
+        live_note(live, true, NOTE_S,
+                  picture ? "cannot save a picture; see standard error" : "there is no picture yet");
         return;
     }
     if (imagefile_write_png(name, picture)) {

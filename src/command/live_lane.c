@@ -25,6 +25,7 @@ static bool lane_wanted(const struct live *live, int which, struct build *build)
     else if (which == LANE_OTHER)
         kind = live_next_kind(live, kind);
     build->path = NULL;
+    build->shows = which == LANE_OTHER ? wish->split : SPLIT_OFF;
     build->setup = (struct path_setup){
         .kind = kind,
         .device = kind == PATH_CPU ? NULL : live->device[wish->device],
@@ -51,6 +52,7 @@ static void lane_adopt(struct live *live, int which, struct path *path, const st
         lane->texture = 0;
     }
     lane->chain = build->chain;
+    lane->shows = (enum split)build->shows;
     live->rerun = true;
 }
 
@@ -146,13 +148,17 @@ bool lanes_submit(struct live *live, const struct frame *frame)
 
 static void measure(struct live *live, int which, uint64_t frame)
 {
-    const struct path_result *result = &live->lane[which].result;
+    const struct lane *lane = &live->lane[which];
     const char *label = NULL;
     if (which == LANE_OTHER)
-        label = live->wish.split == SPLIT_ORIGINAL ? "original" : path_kind_name(live->lane[which].kind);
-    for (int i = 0; i < result->stages; i++) {
-        const struct stage_time *time = &result->stage[i];
-        meter_add(&live->meter, time->clock == STAGE_DEVICE ? "device" : "path", label, time, frame);
+        label = lane->shows == SPLIT_ORIGINAL ? "original" : path_kind_name(lane->kind);
+    for (int i = 0; i < lane->result.stages; i++) {
+        const struct stage_time *time = &lane->result.stage[i];
+        char track[METER_NAME] = "path"; // a device uploads, computes and downloads neighbouring frames at once
+        if (time->clock == STAGE_DEVICE)
+            snprintf(track, sizeof(track), "device %s %.*s", label ? label : "", (int)strcspn(time->name, " "),
+                     time->name);
+        meter_add(&live->meter, track, label, time, frame);
     }
 }
 
@@ -221,12 +227,21 @@ static void start_build(struct live *live, int which)
         return;
     }
     if (lane->path && lane->kind == build.setup.kind && lane->device == build.setup.device) {
-        if (!reload && same_chain(&lane->chain, &build.chain))
+        if (!reload && same_chain(&lane->chain, &build.chain)) {
+            lane->shows = (enum split)build.shows;
             return;
+        }
         build.path = lane->path;
     }
     builder_ask(live->builder, which, &build);
     lane->building = true;
+}
+
+static void trim(char *text)
+{
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == '\n')
+        text[--length] = '\0';
 }
 
 // A build failed: what ran before runs on, and what was wished for without a picture is taken back. A chain stays
@@ -237,6 +252,7 @@ static void build_failed(struct live *live, int which, const struct build_result
     chain_print(&result->build.chain, text);
     live_note(live, true, 0, "cannot build \"%s\" for the %s path\n%s", text, path_kind_name(result->build.setup.kind),
               result->error ? result->error : "see standard error");
+    trim(live->note.text);
     log_warn("%s", live->note.text);
     report_error(live, live->note.text);
     if (result->build.path)

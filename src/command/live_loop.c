@@ -45,12 +45,13 @@ static bool take(struct live *live, struct frame *frame, int timeout_ms)
     return false;
 }
 
-// The host's part of a frame's way: how long the source took to fill it and how long it then lay in the mailbox.
+// The first part of a frame's way: how long the source took to fill it (the trace has that from the capture thread) and
+// how long it then lay in the mailbox (a gap in the trace).
 static void measure_arrival(struct live *live, const struct frame *frame, int64_t taken_ns)
 {
     meter_begin(&live->meter);
-    meter_host(&live->meter, "capture", frame->captured_ns, frame->ready_ns, frame->number);
-    meter_host(&live->meter, "wait", frame->ready_ns, taken_ns, frame->number);
+    meter_host(&live->meter, NULL, "capture", frame->captured_ns, frame->ready_ns, frame->number);
+    meter_host(&live->meter, NULL, "wait", frame->ready_ns, taken_ns, frame->number);
 }
 
 static void record(struct live *live, uint64_t number)
@@ -67,7 +68,7 @@ static void record(struct live *live, uint64_t number)
         live->code = EXIT_FAILED_SOME;
         live->quit = !live->window; // without a view there is nothing to go on for
     }
-    meter_host(&live->meter, "record", start, clock_now_ns(), number);
+    meter_host(&live->meter, "main", "record", start, clock_now_ns(), number);
 }
 
 static void upload_textures(struct live *live, uint64_t number)
@@ -79,7 +80,8 @@ static void upload_textures(struct live *live, uint64_t number)
             continue;
         const int64_t start = clock_now_ns();
         lane->texture = renderer_upload(live->renderer, i, &lane->result.image);
-        meter_host(&live->meter, i == LANE_MAIN ? "texture upload" : "texture upload 2", start, clock_now_ns(), number);
+        meter_host(&live->meter, "main", i == LANE_MAIN ? "texture upload" : "texture upload 2", start, clock_now_ns(),
+                   number);
     }
 }
 
@@ -94,7 +96,7 @@ static struct scene compose(const struct live *live)
         .divider = live->wish.divider,
         .overlay = live->overlay.size == OVERLAY_OFF && !live->overlay.help ? NULL : &live->overlay,
     };
-    if (live->wish.split != SPLIT_OFF && other->texture) {
+    if (live->wish.split != SPLIT_OFF && other->shows == live->wish.split && other->texture) {
         const bool original = live->wish.split == SPLIT_ORIGINAL; // on the left, what became of it on the right
         scene.texture = original ? other->texture : lane->texture;
         scene.right_texture = original ? lane->texture : other->texture;
@@ -116,13 +118,13 @@ static void draw(struct live *live, const struct frame *frame)
     live->redraw = false;
     if (!frame)
         return;
-    meter_host(&live->meter, "draw", start, drawn, frame->number);
+    meter_host(&live->meter, "main", "draw", start, drawn, frame->number);
     const struct renderer_times times = renderer_times(live->renderer);
     if (times.draw_gpu_ns >= 0) {
         const struct stage_time gpu = {.name = "draw on gpu", .clock = STAGE_DEVICE, .end_ns = times.draw_gpu_ns};
         meter_add(&live->meter, NULL, NULL, &gpu, frame->number);
     }
-    meter_host(&live->meter, "swap", drawn, live->drawn_ns, frame->number);
+    meter_host(&live->meter, "main", "swap", drawn, live->drawn_ns, frame->number);
     meter_shown(&live->meter, frame->captured_ns, live->drawn_ns);
 }
 

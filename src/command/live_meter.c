@@ -54,11 +54,11 @@ void meter_add(struct meter *m, const char *track, const char *prefix, const str
         trace_span(m->trace, track, name, time->start_ns, time->end_ns, frame);
 }
 
-void meter_host(struct meter *m, const char *name, int64_t start_ns, int64_t end_ns, uint64_t frame)
+void meter_host(struct meter *m, const char *track, const char *name, int64_t start_ns, int64_t end_ns, uint64_t frame)
 {
     struct stage_time time = {.clock = STAGE_HOST, .start_ns = start_ns, .end_ns = end_ns};
     snprintf(time.name, sizeof(time.name), "%s", name);
-    meter_add(m, "main", NULL, &time, frame);
+    meter_add(m, track, NULL, &time, frame);
 }
 
 void meter_shown(struct meter *m, int64_t captured_ns, int64_t shown_ns)

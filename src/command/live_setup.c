@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,8 +44,10 @@ static bool open_source(struct live *live)
 static bool open_screen(struct live *live)
 {
     const struct live_options *o = &live->options;
+    char title[300];
+    snprintf(title, sizeof(title), "monocle: %s", live->info->name);
     const struct window_setup setup = {
-        .title = "monocle",
+        .title = title,
         .width = live->info->shape.width,
         .height = live->info->shape.height,
         .fullscreen = o->fullscreen,
@@ -92,42 +95,54 @@ bool live_open_device(struct live *live, int index)
     return live->device[index] != NULL;
 }
 
-// Where the user named no device: the first GPU that shares with the window's GL, else the first device.
+// Where the user named no device: the first GPU that shares with the window's GL, else the first that opens. -1: none.
 static int preferred_device(struct live *live)
 {
-    if (!live->window || live->wish.kind != PATH_ZEROCOPY)
-        return 0;
+    int found = -1;
     for (int i = 0; i < live->devices; i++) {
-        const bool gpu = live->device_info[i].type & CL_DEVICE_TYPE_GPU;
-        if ((i == 0 || gpu) && live_open_device(live, i) && live->device[i]->shares_gl)
+        const bool wanted = found < 0 || live->device_info[i].type & CL_DEVICE_TYPE_GPU;
+        if (!wanted || !live_open_device(live, i))
+            continue;
+        if (!live->window || live->wish.kind != PATH_ZEROCOPY || live->device[i]->shares_gl)
             return i;
+        found = found < 0 ? i : found;
     }
-    return 0;
+    return found;
+}
+
+// The device the user named, not yet opened, or the preferred one. False where the name fits none (logged).
+static bool pick_device(struct live *live)
+{
+    struct wish *wish = &live->wish;
+    const char *name = live->options.device;
+    if (name && name[0]) {
+        wish->device = device_choose(live->device_info, live->devices, name);
+        return wish->device >= 0;
+    }
+    wish->device = wish->kind == PATH_CPU ? 0 : preferred_device(live);
+    return true;
 }
 
 static bool choose_device(struct live *live)
 {
     const struct live_options *o = &live->options;
     struct wish *wish = &live->wish;
-    const bool asked = (o->device && o->device[0]) || o->path == PATH_OPENCL;
+    const char *why = NULL;
     wish->device = -1;
     if (wish->kind == PATH_CPU && !live->window)
         return true;
-    const char *why = NULL;
     live->devices = device_list(live->device_info, &why);
     if (live->devices > 0) {
-        const bool named = o->device && o->device[0];
-        wish->device = named ? device_choose(live->device_info, live->devices, o->device) : preferred_device(live);
-        if (wish->device < 0)
+        if (!pick_device(live))
             return false;
         if (wish->kind == PATH_CPU || live_open_device(live, wish->device))
             return true;
-        why = "the device cannot be opened";
+        why = "none can be opened";
         wish->device = -1;
     }
     if (wish->kind == PATH_CPU)
         return true;
-    if (asked) {
+    if ((o->device && o->device[0]) || o->path == PATH_OPENCL) {
         log_error("no OpenCL device: %s; see `monocle devices`, or use -p cpu", why);
         return false;
     }
