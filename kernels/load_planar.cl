@@ -15,3 +15,22 @@ INLINE pixel load(struct source source, arguments args, int x, int y)
     const int two = source.bytes[source.offset2 + cy * source.stride2 + cx];
     return U_PLANE == 1 ? yuv_pixel(args, luma8, one, two) : yuv_pixel(args, luma8, two, one);
 }
+
+// The four bytes at (x, y) of a plane, or of one halved across the two bytes that serve four pixels.
+INLINE uint plane4(struct source source, int offset, int stride, int x, int y, int shift_x)
+{
+    __global const uchar *at = source.bytes + offset + y * stride + (x >> shift_x);
+    return shift_x ? *(__global const ushort *)at : *(__global const uint *)at;
+}
+
+INLINE void load4(struct source source, arguments args, int x, int y, pixel *p)
+{
+    const uint luma4 = plane4(source, 0, source.stride0, x, y, 0);
+    const uint one = plane4(source, source.offset1, source.stride1, x, y >> SHIFT_Y, SHIFT_X);
+    const uint two = plane4(source, source.offset2, source.stride2, x, y >> SHIFT_Y, SHIFT_X);
+    const uint u = U_PLANE == 1 ? one : two, v = U_PLANE == 1 ? two : one;
+    for (int i = 0; i < 4; i++) {
+        const int at = 8 * (i >> SHIFT_X);
+        p[i] = yuv_pixel(args, luma4 >> 8 * i & 255, u >> at & 255, v >> at & 255);
+    }
+}

@@ -3,11 +3,14 @@
 
 INLINE pixel load(struct source source, arguments args, int x, int y)
 {
-    const uint word = *(__global const uint *)(source.bytes + y * source.stride0 + 4 * x);
-    pixel p;
-    p.r = word & 255;
-    p.g = word >> 8 & 255;
-    p.b = word >> 16 & 255;
-    p.a = word >> 24;
-    return p;
+    return unpack(*(__global const uint *)(source.bytes + y * source.stride0 + 4 * x));
+}
+
+INLINE void load4(struct source source, arguments args, int x, int y, pixel *p)
+{
+    const uint4 words = *(__global const uint4 *)(source.bytes + y * source.stride0 + 4 * x);
+    p[0] = unpack(words.x);
+    p[1] = unpack(words.y);
+    p[2] = unpack(words.z);
+    p[3] = unpack(words.w);
 }

@@ -1,70 +1,25 @@
-// pass.cl: the template of every pass: load, point filters, at most one stencil, point filters, store
-//
-// The host puts the plan ahead of this file as macros (src/path/pass_text.c); the ones here make it compile alone.
-#include "pixel.cl"
-
-#ifndef PASS_BEFORE
-#include "load_rgba.cl"
-#define PASS_BEFORE(p, args) (p) // point filters ahead of the stencil, or all of them
-#define PASS_STENCIL(view, args) tap(view, 0, 0)
-#define PASS_AFTER(p, args) (p)   // point filters behind the stencil
-#define PASS_LOAD_X(x, width) (x) // where the input lies that belongs to a place, mirrored or not
-#define PASS_LOAD_Y(y, height) (y)
-#define PASS_STORE_X(x, width) (x) // where the output goes
-#define PASS_STORE_Y(y, height) (y)
-#define PASS_RADIUS 0
-#endif
-
-// Macros: NVIDIA's compiler does not see an image behind a typedef.
-#ifdef PASS_TO_IMAGE
-#define DESTINATION write_only image2d_t
-#else
-#define DESTINATION __global uint *restrict
-#endif
+// pass.cl: the pass that makes a pixel per work-item: of CPU devices, and of stencils too large for pass_block.cl
+#include "pass_io.cl"
 
 INLINE pixel tap(struct view view, int dx, int dy)
 {
-    const struct source source = view.source;
     int x = view.x + dx, y = view.y + dy;
     if (view.checked) {
-        x = clamp(x, 0, source.width - 1);
-        y = clamp(y, 0, source.height - 1);
+        x = clamp(x, 0, view.source.width - 1);
+        y = clamp(y, 0, view.source.height - 1);
     }
-    const pixel p = load(source, view.args, PASS_LOAD_X(x, source.width), PASS_LOAD_Y(y, source.height));
-    return PASS_BEFORE(p, view.args);
+    return input(view.source, view.args, x, y);
 }
 
-INLINE void store(DESTINATION to, int x, int y, int stride, pixel p)
-{
-#ifdef PASS_TO_IMAGE
-    write_imagef(to, (int2)(x, y), (float4)(p.r, p.g, p.b, p.a) / 255.0f);
-#else
-    to[y * stride + x] = (uint)p.r | (uint)p.g << 8 | (uint)p.b << 16 | (uint)p.a << 24;
-#endif
-}
-
-// The host's struct opencl_layout (src/path/opencl_path.h): width, height, strides of planes 0 to 2, offsets of planes
-// 1 and 2, then pixels from row to row of the output.
-typedef int8 layout;
-
-INLINE void pass(__global const uchar *bytes, layout layout, arguments args, DESTINATION to, int x, int y,
-                        int checked)
+INLINE void pass(__global const uchar *bytes, layout layout, arguments args, DESTINATION to, int x, int y, int checked)
 {
     struct view view;
-    view.source.bytes = bytes;
-    view.source.width = layout.s0;
-    view.source.height = layout.s1;
-    view.source.stride0 = layout.s2;
-    view.source.stride1 = layout.s3;
-    view.source.stride2 = layout.s4;
-    view.source.offset1 = layout.s5;
-    view.source.offset2 = layout.s6;
+    view.source = source_of(bytes, layout);
     view.args = args;
     view.x = x;
     view.y = y;
     view.checked = checked;
-    const pixel p = PASS_AFTER(PASS_STENCIL(view, args), args);
-    store(to, PASS_STORE_X(x, layout.s0), PASS_STORE_Y(y, layout.s1), layout.s7, p);
+    store(to, layout, x, y, PASS_AFTER(PASS_STENCIL(view, args), args));
 }
 
 #ifdef PASS_EXACT // the device runs a work-group as a loop (src/path/opencl_launch.c)
@@ -101,7 +56,7 @@ __kernel void pass_edges(__global const uchar *restrict bytes, layout layout, __
 
 #else
 
-// Every pixel, for devices that hide the cost of a clamp. The NDRange is rounded up to whole work-groups.
+// Every pixel, where the reach is too large for a block. The NDRange is rounded up to whole work-groups.
 __kernel void pass_all(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
                        DESTINATION to)
 {

@@ -27,19 +27,42 @@ struct source {
     int offset1, offset2;
 };
 
-// The pixel a filter works on, and its picture. `checked`: the reach may leave the picture, whose edge then repeats.
+// Where a filter works. The input of a stencil lies in memory or, with PASS_WINDOW, in registers already: the square
+// that a block of outputs needs, as packed pixels.
 struct view {
+#ifdef PASS_WINDOW
+    const uint *window;
+#else
     struct source source;
     arguments args; // of the whole pass
+    int checked;    // the reach may leave the picture, whose edge then repeats
+#endif
     int x, y;
-    int checked;
 };
 
-// A loader's one function: the pixel at (x, y), which is inside the picture.
-INLINE pixel load(struct source source, arguments args, int x, int y);
+// A loader's two functions: the pixel at (x, y), which is inside the picture; and four side by side, where x is a
+// multiple of 4 and the last ones may lie in the padding of the row.
+pixel load(struct source source, arguments args, int x, int y);
+void load4(struct source source, arguments args, int x, int y, pixel *p);
 
 // The input of a stencil at an offset from its centre, point filters ahead of it applied.
-INLINE pixel tap(struct view view, int dx, int dy);
+pixel tap(struct view view, int dx, int dy);
+
+// A pixel as one word, as it lies in memory.
+INLINE uint pack(pixel p)
+{
+    return (uint)p.r | (uint)p.g << 8 | (uint)p.b << 16 | (uint)p.a << 24;
+}
+
+INLINE pixel unpack(uint word)
+{
+    pixel p;
+    p.r = word & 255;
+    p.g = word >> 8 & 255;
+    p.b = word >> 16 & 255;
+    p.a = word >> 24;
+    return p;
+}
 
 INLINE int sat8(int value)
 {

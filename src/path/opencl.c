@@ -228,8 +228,7 @@ static bool opencl_read(struct path *path, const struct path_result *result, str
 static bool opencl_prepare(struct path *path, const struct chain *chain, char **error)
 {
     struct opencl_path *cl = (struct opencl_path *)path;
-    struct opencl_build *build =
-        opencl_build_make(cl->device, &path->input, chain, cl->output == OUTPUT_TEXTURE, error);
+    struct opencl_build *build = opencl_build_make(cl, chain, error);
     if (!build || !opencl_warm_up(cl, build, error)) {
         opencl_build_free(build);
         return false;
@@ -306,6 +305,9 @@ struct path *opencl_open(const struct path_setup *setup, enum output output, cha
     };
     cl->device = setup->device;
     cl->output = output;
+    cl->launch = setup->launch;
+    if (cl->launch == PATH_LAUNCH_AUTO)
+        cl->launch = setup->device->info.type & CL_DEVICE_TYPE_CPU ? PATH_LAUNCH_LOOP : PATH_LAUNCH_BLOCK;
     cl->lent_slot = -1;
     pthread_mutex_init(&cl->lock, NULL);
     const struct image_shape rgba = {.width = setup->input.width, .height = setup->input.height};

@@ -8,9 +8,9 @@
 
 #define OPTIONS "-cl-std=CL1.2"
 
-enum { ROW_ALIGNMENT = 16 };
+enum { ROW_ALIGNMENT = 16, WIDE_LOAD = 16 };
 
-static const char *const kernel_names[KERNELS] = {"pass_interior", "pass_edges", "pass_all"};
+static const char *const kernel_names[KERNELS] = {"pass_interior", "pass_edges", "pass_all", "pass_block"};
 
 static size_t aligned_stride(enum pixfmt format, int plane, int width)
 {
@@ -29,21 +29,29 @@ size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape
         bytes += stride * (size_t)pixfmt_rows(shape->format, i, shape->height);
     }
     layout->to_stride = (cl_int)(aligned_stride(PIXFMT_RGBA, 0, shape->width) / 4);
-    return bytes;
+    return bytes + WIDE_LOAD;
 }
 
-// CPU devices run a work-group as a loop, which must be free of branches to be fast.
-static bool launches_exact(const struct device *device)
+// Rows of a block: chroma halved down the picture serves two; a stencil's rows are shared by more, until its window no
+// longer fits the registers.
+static int block_rows(int radius)
 {
-    return (device->info.type & CL_DEVICE_TYPE_CPU) != 0;
+    if (radius > PASS_BLOCK_RADIUS_MAX)
+        return 0;
+    return radius == 1 || radius == 2 ? 4 : 2;
 }
 
-static bool make_kernels(struct device *device, struct opencl_pass *pass, int radius, char **error)
+static bool kernel_wanted(int kernel, enum path_launch launch, int radius, int rows)
 {
-    const bool exact = launches_exact(device);
+    if (launch == PATH_LAUNCH_LOOP)
+        return kernel == KERNEL_INTERIOR || (kernel == KERNEL_EDGES && radius > 0);
+    return kernel == (rows > 0 ? KERNEL_BLOCK : KERNEL_ALL);
+}
+
+static bool make_kernels(struct opencl_pass *pass, enum path_launch launch, int radius, char **error)
+{
     for (int i = 0; i < KERNELS; i++) {
-        const bool wanted = exact ? i == KERNEL_INTERIOR || (i == KERNEL_EDGES && radius > 0) : i == KERNEL_ALL;
-        if (!wanted)
+        if (!kernel_wanted(i, launch, radius, pass->block_rows))
             continue;
         cl_int result;
         pass->kernel[i] = clCreateKernel(pass->program, kernel_names[i], &result);
@@ -72,16 +80,20 @@ static cl_mem make_buffer(struct device *device, size_t bytes, const void *data,
     return buffer;
 }
 
-static bool make_pass(struct device *device, const struct pass *pass, const struct image_shape *from, bool to_image,
-                      struct opencl_pass *built, char **error)
+static bool make_pass(const struct opencl_path *path, const struct pass *pass, const struct image_shape *from,
+                      bool to_image, struct opencl_pass *built, char **error)
 {
+    struct device *device = path->device;
+    const bool loop = path->launch == PATH_LAUNCH_LOOP;
     const int radius = pass->stencil ? pass->stencil->arguments.radius : 0;
+    built->block_rows = loop ? 0 : block_rows(radius);
     snprintf(built->name, sizeof(built->name), "pass %s", pass->name);
-    char *text = pass_text(pass, from->format, to_image, device->kernel_dir, error);
+    const struct pass_target target = {from->format, to_image, built->block_rows};
+    char *text = pass_text(pass, &target, device->kernel_dir, error);
     if (!text)
         return false;
     char *why;
-    built->program = program_build(device, text, launches_exact(device) ? OPTIONS " -DPASS_EXACT" : OPTIONS, &why);
+    built->program = program_build(device, text, loop ? OPTIONS " -DPASS_EXACT" : OPTIONS, &why);
     free(text);
     if (!built->program) {
         path_fail(error, why ? why : "the kernels do not compile");
@@ -91,30 +103,30 @@ static bool make_pass(struct device *device, const struct pass *pass, const stru
     int32_t arguments[PASS_ARGUMENTS] = {0};
     const int count = pass_arguments(pass, from, arguments);
     built->arguments = make_buffer(device, sizeof(*arguments) * (size_t)(count > 0 ? count : 1), arguments, error);
-    return built->arguments && make_kernels(device, built, radius, error);
+    return built->arguments && make_kernels(built, path->launch, radius, error);
 }
 
-struct opencl_build *opencl_build_make(struct device *device, const struct image_shape *input,
-                                       const struct chain *chain, bool to_image, char **error)
+struct opencl_build *opencl_build_make(const struct opencl_path *path, const struct chain *chain, char **error)
 {
+    const struct image_shape *input = &path->path.input;
     struct opencl_build *build = calloc(1, sizeof(*build));
     if (!build) {
         path_fail(error, "there is not enough memory");
         return NULL;
     }
     plan_make(&build->plan, chain);
-    if (launches_exact(device))
+    if (path->launch == PATH_LAUNCH_LOOP)
         plan_split(&build->plan, input->format == PIXFMT_RGBA);
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = input->width, .height = input->height};
     const int passes = build->plan.count;
     bool ok = true;
     for (int i = 0; ok && i < passes; i++)
-        ok = make_pass(device, &build->plan.pass[i], i == 0 ? input : &rgba, to_image && i == passes - 1,
-                       &build->pass[i], error);
+        ok = make_pass(path, &build->plan.pass[i], i == 0 ? input : &rgba,
+                       path->output == OUTPUT_TEXTURE && i == passes - 1, &build->pass[i], error);
     struct opencl_layout layout;
     const size_t bytes = opencl_layout_make(&layout, &rgba);
     for (int i = 0; ok && i < passes - 1 && i < 2; i++)
-        ok = (build->between[i] = make_buffer(device, bytes, NULL, error)) != NULL;
+        ok = (build->between[i] = make_buffer(path->device, bytes, NULL, error)) != NULL;
     if (!ok) {
         opencl_build_free(build);
         return NULL;

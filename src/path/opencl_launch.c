@@ -64,16 +64,15 @@ static int exact_ranges(const struct opencl_pass *pass, size_t radius, size_t wi
     return count;
 }
 
-static int whole_range(const struct opencl_pass *pass, size_t width, size_t height, size_t most, struct range *ranges)
+// Work-items that make blocks of pixels, rounded up to whole work-groups.
+static struct range blocks(cl_kernel kernel, size_t width, size_t height, size_t block_width, size_t block_rows,
+                           size_t most)
 {
     const size_t across = most < GROUP_WIDTH ? most : GROUP_WIDTH;
     const size_t down = most / across < GROUP_HEIGHT ? most / across : GROUP_HEIGHT;
-    ranges[0] = (struct range){pass->kernel[KERNEL_ALL],
-                               2,
-                               {0},
-                               {(width + across - 1) / across * across, (height + down - 1) / down * down},
-                               {across, down}};
-    return 1;
+    const size_t wide = across * block_width, high = down * block_rows;
+    return (struct range){
+        kernel, 2, {0}, {(width + wide - 1) / wide * across, (height + high - 1) / high * down}, {across, down}};
 }
 
 // The largest work-group the device and the kernel allow.
@@ -111,8 +110,13 @@ static cl_int launch(const struct device_info *info, cl_command_queue queue, con
     struct range ranges[RANGES_MAX];
     const size_t width = (size_t)layout->width, height = (size_t)layout->height;
     const size_t most = group_limit(info, pass);
-    const int count = pass->kernel[KERNEL_ALL] ? whole_range(pass, width, height, most, ranges)
-                                               : exact_ranges(pass, (size_t)radius, width, height, most, ranges);
+    int count = 1;
+    if (pass->kernel[KERNEL_BLOCK])
+        ranges[0] = blocks(pass->kernel[KERNEL_BLOCK], width, height, PASS_BLOCK_WIDTH, (size_t)pass->block_rows, most);
+    else if (pass->kernel[KERNEL_ALL])
+        ranges[0] = blocks(pass->kernel[KERNEL_ALL], width, height, 1, 1, most);
+    else
+        count = exact_ranges(pass, (size_t)radius, width, height, most, ranges);
     *first = *last = NULL;
     for (int i = 0; i < count; i++) {
         const struct range *r = &ranges[i];

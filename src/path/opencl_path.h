@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-enum { KERNEL_INTERIOR, KERNEL_EDGES, KERNEL_ALL, KERNELS };
+enum { KERNEL_INTERIOR, KERNEL_EDGES, KERNEL_ALL, KERNEL_BLOCK, KERNELS };
 
 // What the kernels know of a picture's memory; handed over as the int8 of kernels/pass.cl.
 struct opencl_layout {
@@ -17,10 +17,13 @@ struct opencl_layout {
 };
 _Static_assert(sizeof(struct opencl_layout) == sizeof(cl_int8), "the layout is an int8 to the kernels");
 
+struct opencl_path;
+
 struct opencl_pass {
     cl_program program;
     cl_kernel kernel[KERNELS]; // those the device's way of launching needs
     cl_mem arguments;
+    int block_rows; // of KERNEL_BLOCK
     char name[140]; // of its stage time
 };
 
@@ -31,12 +34,12 @@ struct opencl_build {
     cl_mem between[2]; // pictures between passes; NULL with a single pass
 };
 
-struct opencl_build *opencl_build_make(struct device *device, const struct image_shape *input,
-                                       const struct chain *chain, bool to_image, char **error);
+struct opencl_build *opencl_build_make(const struct opencl_path *path, const struct chain *chain, char **error);
 void opencl_build_free(struct opencl_build *build); // takes NULL
 
 // Where a picture's planes lie in a device buffer: rows 16-byte aligned, so that wide loads are possible. The output's
-// stride is that of an RGBA picture of the same size laid out so. Returns bytes.
+// stride is that of an RGBA picture of the same size laid out so. Returns bytes, with room for a wide load that begins
+// in the last row.
 size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape *shape);
 
 // A GL texture that a kernel writes: path/zerocopy.c. GL thread only.
@@ -74,6 +77,7 @@ struct opencl_path {
     struct path path;
     struct device *device;
     enum output output;
+    enum path_launch launch;                                      // never PATH_LAUNCH_AUTO
     cl_command_queue upload_queue, compute_queue, download_queue; // one and the same where memory is shared
     struct opencl_layout input_layout;
     size_t input_bytes, output_bytes;

@@ -107,10 +107,17 @@ static void add_defines(FILE *out, const char *defines)
     }
 }
 
-static void add_macros(FILE *out, const struct pass *pass, enum pixfmt format, bool to_image)
+static void add_macros(FILE *out, const struct pass *pass, const struct pass_target *target)
 {
-    if (to_image)
+    const enum pixfmt format = target->format;
+    if (target->to_image)
         fprintf(out, "#define PASS_TO_IMAGE\n");
+    if (target->block_rows > 0)
+        fprintf(out, "#define PASS_WINDOW\n#define PASS_BLOCK_ROWS %d\n", target->block_rows);
+    if (pass->load_mirror)
+        fprintf(out, "#define PASS_LOAD_MIRROR\n");
+    if (pass->store_mirror)
+        fprintf(out, "#define PASS_STORE_MIRROR\n");
     add_defines(out, pixfmt_info(format)->defines);
     int offset = pixfmt_info(format)->yuv ? YUV_ARGUMENTS : 0;
     offset = add_points(out, "PASS_BEFORE", pass->before, pass->before_count, offset);
@@ -122,7 +129,7 @@ static void add_macros(FILE *out, const struct pass *pass, enum pixfmt format, b
         fprintf(out, "#define PASS_STENCIL(view, args) %s(view, (args) + %d)\n", name, offset);
         offset += pass->stencil->arguments.count;
     } else {
-        fprintf(out, "#define PASS_STENCIL(view, args) tap(view, 0, 0)\n");
+        fprintf(out, "#define PASS_POINTS\n#define PASS_STENCIL(view, args) tap(view, 0, 0)\n");
     }
     add_points(out, "PASS_AFTER", pass->after, pass->after_count, offset);
     fprintf(out, "#define PASS_RADIUS %d\n", radius);
@@ -132,7 +139,7 @@ static void add_macros(FILE *out, const struct pass *pass, enum pixfmt format, b
     fprintf(out, "#define PASS_STORE_Y(y, height) %s\n", pass->store_flip ? "((height) - 1 - (y))" : "(y)");
 }
 
-char *pass_text(const struct pass *pass, enum pixfmt format, bool to_image, const char *kernel_dir, char **error)
+char *pass_text(const struct pass *pass, const struct pass_target *target, const char *kernel_dir, char **error)
 {
     char *text = NULL;
     size_t bytes;
@@ -142,15 +149,15 @@ char *pass_text(const struct pass *pass, enum pixfmt format, bool to_image, cons
         return NULL;
     }
     fprintf(c.out, "#line 1 \"plan\"\n");
-    add_macros(c.out, pass, format, to_image);
-    add_file(&c, pixfmt_info(format)->loader);
+    add_macros(c.out, pass, target);
+    add_file(&c, pixfmt_info(target->format)->loader);
     for (int i = 0; i < pass->before_count; i++)
         add_file(&c, pass->before[i]->filter->kernel);
     if (pass->stencil)
         add_file(&c, pass->stencil->filter->kernel);
     for (int i = 0; i < pass->after_count; i++)
         add_file(&c, pass->after[i]->filter->kernel);
-    add_file(&c, "pass.cl");
+    add_file(&c, target->block_rows > 0 ? "pass_block.cl" : "pass.cl");
     if (fclose(c.out) != 0 || c.failed) {
         path_fail(error, "a kernel file cannot be read");
         free(text);

@@ -6,9 +6,18 @@
 
 enum { PASS_ARGUMENTS = 6 + CHAIN_MAX * FILTER_ARGUMENTS };
 
-// The program of a pass that reads pictures of `format`; the caller frees. Depends on the filters and their radius, not
-// on other parameters or the picture's size. NULL on failure: *error as in path_open.
-char *pass_text(const struct pass *pass, enum pixfmt format, bool to_image, const char *kernel_dir, char **error);
+// How a pass is turned into kernels.
+struct pass_target {
+    enum pixfmt format; // of the pictures it reads
+    bool to_image;      // writes an image, not a buffer
+    int block_rows;     // rows a work-item makes of a block 4 pixels wide; 0: a work-item makes one pixel
+};
+
+enum { PASS_BLOCK_WIDTH = 4, PASS_BLOCK_RADIUS_MAX = 4 };
+
+// The program of a pass; the caller frees. Depends on the filters and their radius, not on other parameters or the
+// picture's size. NULL on failure: *error as in path_open.
+char *pass_text(const struct pass *pass, const struct pass_target *target, const char *kernel_dir, char **error);
 
 // Writes the arguments of the loader and of every stage; returns how many.
 int pass_arguments(const struct pass *pass, const struct image_shape *from, int32_t arguments[PASS_ARGUMENTS]);

@@ -13,14 +13,22 @@ const char *path_kind_name(enum path_kind kind); // "zerocopy"
 
 enum { PATH_DEPTH_MAX = 4, PATH_STAGES = 40 };
 
+// How an OpenCL kernel shares out the picture.
+enum path_launch {
+    PATH_LAUNCH_AUTO,  // by device type
+    PATH_LAUNCH_LOOP,  // a pixel per work-item, branch-free inside: CPU devices run a work-group as one vector loop
+    PATH_LAUNCH_BLOCK, // a block of pixels per work-item, in registers: GPUs
+};
+
 struct path_setup {
     enum path_kind kind;
     struct device *device;    // borrowed until path_close; NULL only for PATH_CPU
     struct image_shape input; // shape of every frame
     const struct chain *chain;
-    int depth;   // frames in flight, 1..PATH_DEPTH_MAX; 0 means 1
-    int threads; // PATH_CPU: threads; 0 means one per CPU
-    bool gl;     // a GL context is current where submit is called: results may be textures
+    int depth;               // frames in flight, 1..PATH_DEPTH_MAX; 0 means 1
+    enum path_launch launch; // zero: the device's best
+    int threads;             // PATH_CPU: threads; 0 means one per CPU
+    bool gl;                 // a GL context is current where submit is called: results may be textures
 };
 
 enum stage_clock { STAGE_HOST, STAGE_DEVICE }; // clock_now_ns around the work, or the device's own profile
