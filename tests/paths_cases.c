@@ -107,6 +107,12 @@ static bool run(struct path_test *test, enum pixfmt format, const int size[2], c
     return !reference_size_ok(format, size[0], size[1]) || path_case_run(test, &one);
 }
 
+// Every third case where another run of the same kernels, or of the same host code, has them all.
+static int stride(const struct path_test *test)
+{
+    return test->kind == PATH_ZEROCOPY || test->launch != PATH_LAUNCH_AUTO ? 3 : 1;
+}
+
 void paths_formats(struct path_test *test)
 {
     bool all = test->kind == PATH_CPU;
@@ -125,7 +131,7 @@ void paths_formats(struct path_test *test)
 void paths_filters(struct path_test *test)
 {
     static const int sizes_by_turn[][2] = {{130, 67}, {34, 17}, {642, 3}, {2, 2}};
-    for (int i = 0; i < COUNT(filter_texts); i += test->kind == PATH_ZEROCOPY ? 3 : 1) {
+    for (int i = 0; i < COUNT(filter_texts); i += stride(test)) {
         if (test->kind == PATH_CPU)
             for (int format = 0; format < PIXFMT_COUNT; format++)
                 for (int size = 0; size < COUNT(sizes); size++)
@@ -139,7 +145,7 @@ void paths_filters(struct path_test *test)
 void paths_chains(struct path_test *test)
 {
     static const int medium[2] = {94, 61};
-    for (int i = 0; i < COUNT(chain_texts); i += test->kind == PATH_ZEROCOPY ? 3 : 1) {
+    for (int i = 0; i < COUNT(chain_texts); i += stride(test)) {
         if (test->kind == PATH_CPU)
             for (int size = 0; size < COUNT(sizes); size++)
                 for (int turn = 0; turn < 3; turn++)

@@ -137,7 +137,8 @@ static bool frames_run(struct path_test *test, const char *place, struct path *p
 struct path_setup path_case_setup(const struct path_test *test, const struct image_shape *shape,
                                   const struct chain *chain)
 {
-    return (struct path_setup){.kind = test->kind, .device = test->device, .input = *shape, .chain = chain};
+    return (struct path_setup){
+        .kind = test->kind, .device = test->device, .input = *shape, .chain = chain, .launch = test->launch};
 }
 
 bool path_frame_run(struct path_test *test, struct path *path, const struct image_shape *shape, const char *chain)
@@ -149,8 +150,9 @@ bool path_frame_run(struct path_test *test, struct path *path, const struct imag
 
 static bool path_is_right(struct path_test *test, const char *place, const struct path *path, int depth)
 {
-    // Without a GL context, sharing is not to be had: the next rung is mapped memory.
-    static const char *const rungs[PATH_KINDS] = {"cpu", "opencl", "mapped"};
+    // Without a GL context, sharing is not to be had: the next rung is mapped memory, where memory is the host's.
+    const bool unified = test->device && test->device->info.host_unified;
+    const char *const rungs[PATH_KINDS] = {"cpu", "opencl", unified ? "mapped" : "opencl"};
     return check_that(&test->check, !strcmp(path_rung(path), rungs[test->kind]), "%s: it runs on rung %s: %s", place,
                       path_rung(path), path_why(path)) &&
            check_that(&test->check, path_why(path) && path_why(path)[0], "%s: it does not say why", place) &&

@@ -10,6 +10,7 @@ struct path_test {
     struct check check;
     enum path_kind kind;
     struct device *device; // NULL for PATH_CPU
+    enum path_launch launch;
     struct random random;
     long cases;
 };

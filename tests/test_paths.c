@@ -1,6 +1,6 @@
 // test_paths.c: every path gives the bytes of docs/pixels.md
 //
-//   test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT]
+//   test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--blocks]
 //   test_paths cpu|opencl|zerocopy --case FORMAT WIDTHxHEIGHT CHAIN      runs one case, as a failure names it
 #include "paths_test.h"
 
@@ -31,6 +31,8 @@ static bool arguments_read(struct arguments *arguments, struct path_test *test, 
             arguments->rounds = atol(argv[++i]);
         } else if (!strcmp(argv[i], "--device") && i + 1 < argc) {
             arguments->device = argv[++i];
+        } else if (!strcmp(argv[i], "--blocks")) {
+            test->launch = PATH_LAUNCH_BLOCK;
         } else if (!strcmp(argv[i], "--case") && i + 3 < argc) {
             arguments->format = argv[++i];
             arguments->size = argv[++i];
@@ -78,7 +80,7 @@ int main(int argc, char **argv)
     struct path_test test = {.check.name = "test_paths"};
     struct arguments arguments;
     if (!arguments_read(&arguments, &test, argc, argv)) {
-        fprintf(stderr, "usage: test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] "
+        fprintf(stderr, "usage: test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--blocks] "
                         "[--case FORMAT WIDTHxHEIGHT CHAIN]\n");
         return 2;
     }
@@ -89,7 +91,7 @@ int main(int argc, char **argv)
     if (arguments.chain) {
         ok = run_case(&test, &arguments);
     } else {
-        long rounds = test.kind == PATH_CPU ? 400 : test.kind == PATH_OPENCL ? 24 : 8;
+        long rounds = test.kind == PATH_CPU ? 400 : test.kind == PATH_OPENCL && !test.launch ? 24 : 8;
         if (arguments.seed == 1) { // the fixed part does not change with the seed
             paths_swap(&test);
             paths_formats(&test);
