@@ -2,10 +2,9 @@
 #include "command/live_builder.h"
 
 #include "base/log.h"
+#include "base/thread.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum job_state { JOB_NONE, JOB_ASKED, JOB_RUNNING, JOB_DONE };
 
@@ -73,15 +72,12 @@ struct builder *builder_open(void)
     }
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->changed, NULL);
-    const int result = pthread_create(&b->thread, NULL, builder_main, b);
-    if (result != 0) {
-        log_error("cannot start the builder thread: %s", strerror(result));
+    if (!thread_start(&b->thread, builder_main, b, "builder")) {
         pthread_cond_destroy(&b->changed);
         pthread_mutex_destroy(&b->lock);
         free(b);
         return NULL;
     }
-    pthread_setname_np(b->thread, "builder");
     return b;
 }
 

@@ -78,6 +78,7 @@ void meter_shown(struct meter *m, int64_t captured_ns, int64_t shown_ns)
 void meter_forget(struct meter *m)
 {
     m->stages = m->frame_stages = m->shown_stages = 0;
+    m->age_ms.count = 0;
 }
 
 void meter_pause(struct meter *m)

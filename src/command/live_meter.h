@@ -34,7 +34,7 @@ void meter_add(struct meter *meter, const char *track, const char *prefix, const
 void meter_host(struct meter *meter, const char *track, const char *name, int64_t start_ns, int64_t end_ns,
                 uint64_t frame);
 void meter_shown(struct meter *meter, int64_t captured_ns, int64_t shown_ns);
-// Forgets the stages measured so far.
+// Forgets the stages and ages measured so far.
 void meter_forget(struct meter *meter);
 // No frame is due for a while (frozen): the gap says nothing about the rate.
 void meter_pause(struct meter *meter);

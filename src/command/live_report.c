@@ -94,6 +94,7 @@ void report_start(struct live *live)
     json_object_set_new(object, "rate", json_ms(live->info->rate));
     json_object_set_new(object, "depth", json_integer(live->depth));
     json_object_set_new(object, "screen", live->window ? json_text(window_gl_name(live->window)) : json_null());
+    json_object_set_new(object, "building", json_boolean(lanes_building(live)));
     json_object_set_new(object, "setup_ms", json_ms((double)(clock_now_ns() - live->meter.opened_ns) / 1e6));
     add_run(live, object);
     print_line(live, object);

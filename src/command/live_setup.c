@@ -151,24 +151,32 @@ static bool choose_device(struct live *live)
     return true;
 }
 
-// The first path. Where the user asked for none and the device's cannot be built, the CPU's.
+// A picture while the first path is being built.
+static void say_building(struct live *live)
+{
+    const struct window_size size = window_size(live->window);
+    const struct scene scene = {.overlay = &live->overlay};
+    live_note(live, false, 0, "building the filters");
+    live_fill_overlay(live);
+    renderer_draw(live->renderer, &scene, &size);
+    window_swap(live->window);
+    live->note.text[0] = '\0';
+}
+
+// The first path. In a window whose user named none the cpu path shows the first pictures at once, the same bytes,
+// while the device's is being built: a cold start may take it seconds.
 static bool open_path(struct live *live)
 {
-    if (live->window) {
-        live_note(live, false, 0, "building the filters");
-        const struct window_size size = window_size(live->window);
-        const struct scene scene = {.overlay = &live->overlay};
-        live_fill_overlay(live);
-        renderer_draw(live->renderer, &scene, &size);
-        window_swap(live->window);
-        live->note.text[0] = '\0';
-    }
+    const enum path_kind kind = live->wish.kind;
+    const bool cpu_first = live->window && live->options.path < 0 && kind != PATH_CPU;
+    if (live->window && !cpu_first)
+        say_building(live);
+    if (cpu_first)
+        live->wish.kind = PATH_CPU;
     char *error = NULL;
     bool ok = lane_open(live, LANE_MAIN, &error);
     if (!ok && live->options.path < 0 && live->wish.kind != PATH_CPU) {
-        live_note(live, true, 0, "cannot build the %s path, using cpu\n%s", path_kind_name(live->wish.kind),
-                  error ? error : "see standard error");
-        log_warn("%s", live->note.text);
+        log_warn("cannot build the %s path, using cpu: %s", path_kind_name(kind), error ? error : "see above");
         free(error);
         error = NULL;
         live->wish.kind = PATH_CPU;
@@ -177,6 +185,10 @@ static bool open_path(struct live *live)
     if (!ok)
         log_error("cannot build the %s path: %s", path_kind_name(live->wish.kind), error ? error : "see above");
     free(error);
+    if (cpu_first) {
+        live->wish.kind = kind;
+        lanes_changed(live, false);
+    }
     return ok;
 }
 
