@@ -39,5 +39,8 @@ void paths_filters(struct path_test *test);
 void paths_chains(struct path_test *test);
 void paths_random(struct path_test *test, long rounds);
 
+// paths_exact.c: formulas at each of their values, or at some of them.
+void paths_exact(struct path_test *test, bool all);
+
 // paths_swap.c: changing the chain, and failing to.
 void paths_swap(struct path_test *test);

@@ -1,6 +1,7 @@
 // test_paths.c: every path gives the bytes of docs/pixels.md
 //
 //   test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--blocks]
+//   test_paths cpu|opencl|zerocopy --exact [--blocks]                 every formula at each of its values
 //   test_paths cpu|opencl|zerocopy --case FORMAT WIDTHxHEIGHT CHAIN      runs one case, as a failure names it
 #include "paths_test.h"
 
@@ -13,6 +14,7 @@ struct arguments {
     long rounds; // -1: the default of the path
     const char *device;
     const char *format, *size, *chain;
+    bool exact;
 };
 
 static bool arguments_read(struct arguments *arguments, struct path_test *test, int argc, char **argv)
@@ -33,6 +35,8 @@ static bool arguments_read(struct arguments *arguments, struct path_test *test, 
             arguments->device = argv[++i];
         } else if (!strcmp(argv[i], "--blocks")) {
             test->launch = PATH_LAUNCH_BLOCK;
+        } else if (!strcmp(argv[i], "--exact")) {
+            arguments->exact = true;
         } else if (!strcmp(argv[i], "--case") && i + 3 < argc) {
             arguments->format = argv[++i];
             arguments->size = argv[++i];
@@ -81,7 +85,7 @@ int main(int argc, char **argv)
     struct arguments arguments;
     if (!arguments_read(&arguments, &test, argc, argv)) {
         fprintf(stderr, "usage: test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--blocks] "
-                        "[--case FORMAT WIDTHxHEIGHT CHAIN]\n");
+                        "[--exact] [--case FORMAT WIDTHxHEIGHT CHAIN]\n");
         return 2;
     }
     if (test.kind != PATH_CPU && !(test.device = device_get(arguments.device)))
@@ -90,6 +94,8 @@ int main(int argc, char **argv)
     bool ok = true;
     if (arguments.chain) {
         ok = run_case(&test, &arguments);
+    } else if (arguments.exact) {
+        paths_exact(&test, true);
     } else {
         long rounds = test.kind == PATH_CPU ? 400 : test.kind == PATH_OPENCL && !test.launch ? 24 : 8;
         if (arguments.seed == 1) { // the fixed part does not change with the seed
@@ -97,6 +103,8 @@ int main(int argc, char **argv)
             paths_formats(&test);
             paths_filters(&test);
             paths_chains(&test);
+            if (test.kind != PATH_ZEROCOPY)
+                paths_exact(&test, false);
         }
         paths_random(&test, arguments.rounds >= 0 ? arguments.rounds : rounds);
     }
