@@ -178,7 +178,7 @@ bool path_case_run(struct path_test *test, const struct path_case *setup)
         return true;
     struct path_setup path_setup = path_case_setup(test, &shape, &chain);
     path_setup.depth = setup->depth ? setup->depth : 1 + turn % 3;
-    path_setup.threads = setup->threads ? setup->threads : 1 + turn / 2 % 3;
+    path_setup.threads = setup->threads ? setup->threads : 1 + turn / 2 % 5;
     struct path *path = path_open(&path_setup, &why);
     bool ok = check_that(&test->check, path != NULL, "%s: path_open failed: %s", place, why ? why : "") &&
               path_is_right(test, place, path, path_setup.depth) &&
