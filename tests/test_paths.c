@@ -103,7 +103,7 @@ int main(int argc, char **argv)
             paths_formats(&test);
             paths_filters(&test);
             paths_chains(&test);
-            if (test.kind != PATH_ZEROCOPY)
+            if (test.kind != PATH_ZEROCOPY && !test.launch)
                 paths_exact(&test, false);
         }
         paths_random(&test, arguments.rounds >= 0 ? arguments.rounds : rounds);
