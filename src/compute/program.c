@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "compute/build_log.h"
 
 #define XXH_INLINE_ALL
 #include <stdio.h>
@@ -110,7 +111,7 @@ static void program_keep(cl_program program, const struct key *key)
     free(entry);
 }
 
-static char *build_log(struct device *device, cl_program program, cl_int result)
+static char *build_log(struct device *device, cl_program program, const char *source, cl_int result)
 {
     size_t size = 0;
     clGetProgramBuildInfo(program, device->info.id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
@@ -122,7 +123,9 @@ static char *build_log(struct device *device, cl_program program, cl_int result)
     text[head] = '\0';
     if (size > 0)
         clGetProgramBuildInfo(program, device->info.id, CL_PROGRAM_BUILD_LOG, size, text + head, NULL);
-    return text;
+    char *placed = build_log_places(text, source);
+    free(text);
+    return placed;
 }
 
 cl_program program_build(struct device *device, const char *text, const char *options, char **error)
@@ -139,7 +142,7 @@ cl_program program_build(struct device *device, const char *text, const char *op
         if (program && result == CL_SUCCESS) {
             program_keep(program, &key);
         } else {
-            *error = program ? build_log(device, program, result) : strdup(compute_result_name(result));
+            *error = program ? build_log(device, program, text, result) : strdup(compute_result_name(result));
             if (program)
                 clReleaseProgram(program);
             program = NULL;
