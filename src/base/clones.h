@@ -3,7 +3,7 @@
 
 // Compiled once more for processors with AVX2 and chosen when the program starts; the same C either way. Sanitizers
 // cannot run the resolvers that choose, so their builds have the plain one alone.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&                \
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&               \
     !defined(__SANITIZE_THREAD__)
 #define VECTOR_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else

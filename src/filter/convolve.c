@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUM_LIMIT = 1 << 24 }; // below it float is exact too, which devices may use
+enum { SUM_LIMIT = 1 << 24 };                               // below it float is exact too, which devices may use
 enum { ARGUMENT_SHIFT, ARGUMENT_OFFSET, ARGUMENT_WEIGHTS }; // offset: bias and rounding, added to the sum
 
 static const struct param params[] = {

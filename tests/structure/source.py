@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""Checks that the source keeps the rules of docs/architecture.md, one rule at a time.
+
+source.py RULE ROOT   exits 0 where the rule is kept, 1 where not (each place on a line), 77 where it can't be checked
+"""
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+FILE_LINES = 400
+FUNCTION_LINES = 60
+COLUMNS = 120
+
+# A folder of src and the folders it may include from, besides itself.
+LAYERS = {
+    "base": [],
+    "image": ["base"],
+    "source": ["image", "base"],
+    "filter": ["base"],
+    "compute": ["base"],
+    "path": ["compute", "filter", "image", "base"],
+    "screen": ["image", "base"],
+    "command": ["source", "path", "screen", "compute", "filter", "image", "base"],
+    "": ["command", "base"],  # main.c
+}
+
+# Headers of a third-party library, and where alone they may be included.
+HOMES = {
+    r"libv4l.*|linux/videodev2\.h": r"src/source/camera.*",
+    r"stb_image.*": r"src/image/.*",
+    r"stb_truetype\.h": r"src/screen/.*",
+    r"turbojpeg\.h|jpeglib\.h": r"src/image/.*",
+    r"GLFW/.*": r"src/screen/window\.c",
+    r"epoxy/.*|GL/.*|EGL/.*": r"src/screen/.*|src/path/zerocopy\.c|src/compute/sharing\.c",
+    r"CL/cl_gl\.h": r"src/compute/.*\.c|src/path/zerocopy\.c",
+    r"CL/.*": r"src/compute/cl\.h",
+    r"xxhash\.h": r"src/compute/.*\.c",
+    r"jansson\.h": r"src/command/.*\.c|src/base/trace\.c",
+}
+# What may be included anywhere: C11, POSIX and Linux.
+SYSTEM = re.compile(
+    r"(assert|ctype|dirent|errno|fcntl|float|inttypes|limits|locale|math|poll|pthread|sched|signal|stdarg|stdatomic|"
+    r"stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|sys/[a-z]+|linux/[a-z]+)\.h")
+
+TEXT = re.compile(r"\.(c|h|cl|py|sh|md|build|txt|vert|frag|desktop|svg)$|^(tools|tests|\.ci)/[a-z-]+$|^\.[a-z-]+$")
+
+
+def files(root, pattern):
+    """Names of the project's files that the pattern matches, relative to the root."""
+    try:
+        listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], check=True,
+                                capture_output=True, text=True).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):  # a release without git
+        listed = [os.path.relpath(os.path.join(folder, name), root)
+                  for folder, folders, names in os.walk(root) for name in names
+                  if not re.search(r"/(build|\.git)", folder)]
+    found = sorted(name for name in listed if re.search(pattern, name) and os.path.isfile(os.path.join(root, name)))
+    if not found:
+        sys.exit(f"no file looks like {pattern}: the rule checks nothing")
+    return found
+
+
+def lines(root, name):
+    with open(os.path.join(root, name), encoding="utf-8", newline="") as file:
+        return file.read().split("\n")
+
+
+def includes(root, pattern):
+    """(file, line number, "quoted" or <angled>, header) of every #include."""
+    for name in files(root, pattern):
+        for number, line in enumerate(lines(root, name), 1):
+            found = re.match(r'\s*#\s*include\s*(["<])([^">]+)', line)
+            if found:
+                yield name, number, found[1], found[2]
+
+
+def rule_layers(root):
+    """Includes point down."""
+    for name, number, kind, header in includes(root, r"^src/.*\.[ch]$"):
+        if kind != '"':
+            continue
+        layer = os.path.dirname(name)[len("src/"):]
+        target = os.path.dirname(header)
+        if not os.path.isfile(os.path.join(root, "src", header)):
+            yield f"{name}:{number}: {header} is not below src"
+        elif layer not in LAYERS:
+            yield f"{name}:{number}: src/{layer} is no layer"
+        elif target != layer and target not in LAYERS[layer]:
+            yield f"{name}:{number}: {layer or 'main'} may not include from {target}"
+
+
+def rule_homes(root):
+    """Each third-party library is included in its home alone."""
+    for name, number, kind, header in includes(root, r"^src/.*\.[ch]$"):
+        if kind != "<":
+            continue
+        home = next((HOMES[library] for library in HOMES if re.fullmatch(library, header)), None)
+        if home is None and not SYSTEM.fullmatch(header):
+            yield f"{name}:{number}: <{header}> has no home; see HOMES in tests/structure/source.py"
+        elif home is not None and not re.fullmatch(home, name):
+            yield f"{name}:{number}: <{header}> may be included in {home} alone"
+
+
+def rule_lengths(root):
+    """No file is longer than anyone wants to read."""
+    for name in files(root, r"^(src|kernels|shaders|tests|tools)/.*\.(c|h|cl|vert|frag|py|sh)$"):
+        count = len(lines(root, name)) - 1
+        if count > FILE_LINES:
+            yield f"{name}: {count} lines; the most is {FILE_LINES}"
+
+
+def rule_functions(root):
+    """No function is longer than a screen."""
+    if not shutil.which("ctags"):
+        print("skipped: ctags is not installed (package universal-ctags)")
+        sys.exit(77)
+    names = files(root, r"^(src|kernels|tests)/.*\.(c|h|cl)$")
+    tags = subprocess.run(["ctags", "--languages=C", "--langmap=C:+.cl", "--kinds-C=f", "--fields=+ne", "-o", "-",
+                           "--sort=no", *names], cwd=root, check=True, capture_output=True, text=True).stdout
+    count = 0
+    for tag in tags.splitlines():
+        found = re.search(r"^(\w+)\t([^\t]+)\t.*\tline:(\d+).*\tend:(\d+)", tag)
+        if found:
+            count += 1
+            length = int(found[4]) - int(found[3]) + 1
+            if length > FUNCTION_LINES:
+                yield f"{found[2]}:{found[3]}: {found[1]} has {length} lines; the most is {FUNCTION_LINES}"
+    if count < 100:
+        yield f"ctags found {count} functions only: the rule checks nothing"
+
+
+def rule_headers(root):
+    """Every header compiles alone, and twice."""
+    for name in files(root, r"^src/.*\.h$"):
+        header = name[len("src/"):]
+        text = f'#include "{header}"\n#include "{header}"\n'
+        done = subprocess.run([os.environ.get("CC", "cc"), "-xc", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra",
+                               "-Werror", "-fsyntax-only", "-I", os.path.join(root, "src"), "-"], input=text,
+                              capture_output=True, text=True)
+        if done.returncode:
+            yield f"{name}: does not compile alone\n{done.stderr}"
+
+
+def rule_kernels(root):
+    """Every kernel file compiles alone."""
+    if not shutil.which("clang"):
+        print("skipped: clang is not installed (package clang)")
+        sys.exit(77)
+    for name in files(root, r"^kernels/.*\.cl$"):
+        done = subprocess.run(["clang", "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-Wall",
+                               "-Wextra", "-Werror", "-Wno-unused-parameter", "-fsyntax-only", "-I", "kernels", name],
+                              cwd=root, capture_output=True, text=True)
+        if done.returncode:
+            yield f"{name}: does not compile alone\n{done.stderr}"
+
+
+def rule_text(root):
+    """Text files are plain: no tabs, no space at the end of a line, no long lines, one newline at the end."""
+    for name in files(root, TEXT):
+        if name.startswith(("assets/DejaVu", "tests/data/", "tests/golden/", "tests/corpus/")):
+            continue
+        text = lines(root, name)
+        if text[-1] or (len(text) > 1 and not text[-2].strip()):
+            yield f"{name}: does not end with one newline"
+        for number, line in enumerate(text, 1):
+            if "\t" in line:
+                yield f"{name}:{number}: has a tab"
+            if line != line.rstrip():
+                yield f"{name}:{number}: has space at its end"
+            if len(line) > COLUMNS and not name.endswith((".md", ".svg")):
+                yield f"{name}:{number}: {len(line)} columns; the most is {COLUMNS}"
+
+
+def rule_format(root):
+    """clang-format has nothing to change."""
+    if not shutil.which("clang-format"):
+        print("skipped: clang-format is not installed (package clang-format)")
+        sys.exit(77)
+    version = subprocess.run(["clang-format", "--version"], capture_output=True, text=True).stdout
+    if "version 14." not in version:
+        print(f"skipped: clang-format 14 lays the source out, here is {version.strip()}")
+        sys.exit(77)
+    names = files(root, r"^((src|tests)/.*\.[ch]|kernels/.*\.cl)$")
+    done = subprocess.run(["clang-format", "--dry-run", "--Werror", *names], cwd=root, capture_output=True, text=True)
+    if done.returncode:
+        yield "\n".join(done.stderr.splitlines()[:20]) + "\nrun clang-format -i on these files"
+
+
+def rule_first_lines(root):
+    """The first line of a file says its name and its job."""
+    for name in files(root, r"^(src|kernels|tests)/.*\.(c|h|cl)$"):
+        first = lines(root, name)[0]
+        if not re.match(rf"// {re.escape(os.path.basename(name))}: \S", first):
+            yield f"{name}:1: does not begin with '// {os.path.basename(name)}: its job'"
+
+
+def rule_globals(root):
+    """No variable outside functions changes, but the log level and what a signal says."""
+    allowed = {"src/base/log.c": "log_level", "src/command/process.c": "interrupted"}
+    for name in files(root, r"^src/.*\.c$"):
+        for number, line in enumerate(lines(root, name), 1):
+            found = re.match(r"(?:static )?(?!const|extern|typedef|return|struct \w+ \{|enum|union)"
+                             r"((?:\w+ )+\**)(\w+)(?:\[[^]]*\])*(?: =.*|;)$", line)
+            if found and " const " not in f" {found[1]} " and "(" not in line and allowed.get(name) != found[2]:
+                yield f"{name}:{number}: {found[2]} can change"
+
+
+def rule_links(root):
+    """Links between documents lead somewhere."""
+    for name in files(root, r"\.md$"):
+        for number, line in enumerate(lines(root, name), 1):
+            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
+                if "://" not in target and not os.path.exists(os.path.join(root, os.path.dirname(name), target)):
+                    yield f"{name}:{number}: there is no {target}"
+
+
+RULES = {name[len("rule_"):]: rule for name, rule in list(globals().items()) if name.startswith("rule_")}
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1] not in RULES:
+        sys.exit(f"usage: source.py RULE ROOT; rules: {' '.join(RULES)}")
+    broken = collections.Counter()
+    for place in RULES[sys.argv[1]](sys.argv[2]):
+        broken[sys.argv[1]] += 1
+        print(place)
+    print(f"{sys.argv[1]}: {broken[sys.argv[1]]} places break the rule" if broken else f"{sys.argv[1]}: kept")
+    sys.exit(1 if broken else 0)
+
+
+main()

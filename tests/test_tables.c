@@ -1,0 +1,136 @@
+// test_tables.c: every row of the tables says what it must: commands, options, examples, filters
+#include "command/command.h"
+#include "filter/chain.h"
+
+#include "unit.h"
+
+enum { WORDS_MAX = 32, VALUES_BYTES = 8192, HELP_MAX = 90 };
+
+// Splits as a shell would, up to a pipe: spaces, and single quotes that hold words together. Changes the text.
+static int split(char *text, char *words[WORDS_MAX])
+{
+    int count = 0;
+    for (char *at = text; *at && *at != '|' && count < WORDS_MAX;) {
+        const bool quoted = *at == '\'';
+        char *end = strchr(at + quoted, quoted ? '\'' : ' ');
+        words[count++] = at + quoted;
+        if (!end)
+            break;
+        at = end + 1;
+        if (quoted && *at == ' ')
+            at++;
+        *end = '\0';
+    }
+    return count;
+}
+
+static bool is_word_of(const char *const *words, const char *word)
+{
+    for (; *words; words++) {
+        if (strcmp(*words, word) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void check_option(const char *command, const struct option *options, const struct option *o)
+{
+    static const char *const completes[] = {"file", "directory", "filter", "device", "pixel-format", NULL};
+    static const char name_letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    check_that(&unit, o->name[strspn(o->name, name_letters)] == '\0', "%s --%s: letters", command, o->name);
+    check_that(&unit, o->help && strlen(o->help) > 5 && strlen(o->help) < HELP_MAX, "%s --%s: help", command, o->name);
+    const char *stop = o->help ? strrchr(o->help, '.') : NULL;
+    check_that(&unit, !stop || stop[1] || stop[-1] == '.', "%s --%s: a full stop", command, o->name);
+    if (o->type == OPTION_CHOICE)
+        check_that(&unit, o->choices && strchr(o->choices, '|'), "%s --%s: choices", command, o->name);
+    else if (o->type == OPTION_FLAG)
+        check_that(&unit, !o->value && !o->choices, "%s --%s: a flag with a value", command, o->name);
+    else
+        check_that(&unit, o->value && *o->value, "%s --%s: placeholder", command, o->name);
+    check_that(&unit, o->min <= o->max, "%s --%s: range", command, o->name);
+    check_that(&unit, !o->complete || is_word_of(completes, o->complete), "%s --%s: complete", command, o->name);
+    check_that(&unit, strcmp(o->name, "help") != 0 && o->letter != 'h', "%s --%s: taken by --help", command, o->name);
+    for (const struct option *other = options; other < o; other++) {
+        check_that(&unit, strcmp(other->name, o->name) != 0, "%s --%s: twice", command, o->name);
+        check_that(&unit, !o->letter || other->letter != o->letter, "%s -%c: twice", command, o->letter);
+        check_that(&unit, other->offset != o->offset, "%s --%s, --%s: one member", command, o->name, other->name);
+    }
+}
+
+// Every name in `excludes` is an option.
+static void check_excludes(const struct option_list *list, const struct option *o)
+{
+    char copy[256], *rest = NULL;
+    snprintf(copy, sizeof(copy), "%s", o->excludes ? o->excludes : "");
+    for (char *word = strtok_r(copy, "|", &rest); word; word = strtok_r(NULL, "|", &rest)) {
+        bool found = false;
+        for (const struct option *other = list->options; other->name; other++)
+            found = found || strcmp(other->name, word) == 0;
+        check_that(&unit, found, "%s --%s excludes --%s, which there is not", list->command, o->name, word);
+    }
+}
+
+// An example is a command line that the command takes.
+static void check_example(const char *example)
+{
+    static char values[VALUES_BYTES];
+    char copy[256], *words[WORDS_MAX];
+    const char *operands[WORDS_MAX];
+    int operand_count;
+    const char *gap = strstr(example, "  ");
+    snprintf(copy, sizeof(copy), "%.*s", gap ? (int)(gap - example) : 255, example);
+    const int count = split(copy, words);
+    const bool begins = count >= 2 && strcmp(words[0], "monocle") == 0;
+    check_that(&unit, begins, "'%s' does not begin with monocle COMMAND", example);
+    const struct command *command = begins ? command_find(words[1]) : NULL;
+    if (!check_that(&unit, command != NULL, "'%s' has no command", example))
+        return;
+    const enum option_result result =
+        options_parse(command->list, count - 1, words + 1, values, operands, &operand_count);
+    check_that(&unit, result == OPTION_OK, "'%s' is not taken", example);
+}
+
+static void check_command(const struct option_list *list)
+{
+    static const char *const completes[] = {"source", "filter", "command", NULL};
+    check_that(&unit, list->summary && *list->summary, "%s: summary", list->command);
+    check_that(&unit, list->examples && list->examples[0], "%s: examples", list->command);
+    check_that(&unit, !list->complete || is_word_of(completes, list->complete), "%s: complete", list->command);
+    for (const struct option *o = list->options; o->name; o++) {
+        check_option(list->command, list->options, o);
+        check_excludes(list, o);
+    }
+    for (const char *const *e = list->examples; e && *e; e++)
+        check_example(*e);
+}
+
+static void check_filter(const struct filter *filter)
+{
+    char error[CHAIN_ERROR] = "";
+    struct chain chain;
+    check_that(&unit, filter->summary && *filter->summary, "%s: summary", filter->name);
+    check_that(&unit, filter->example && chain_parse(&chain, filter->example, error), "%s: example: %s", filter->name,
+               error);
+    check_that(&unit, filter_find(filter->name) == filter, "%s is not found, or twice", filter->name);
+    for (int i = 0; i < filter_param_count(filter); i++) {
+        const struct param *p = &filter->params[i];
+        check_that(&unit, p->help && *p->help, "%s: %s: help", filter->name, p->name);
+        check_that(&unit, p->min < p->max && p->step > 0, "%s: %s: range and step", filter->name, p->name);
+        check_that(&unit, p->preset >= p->min && p->preset <= p->max, "%s: %s: default", filter->name, p->name);
+        check_that(&unit, (p->choices != NULL) == (p->type == PARAM_CHOICE || p->type == PARAM_MATRIX),
+                   "%s: %s: choices", filter->name, p->name);
+    }
+}
+
+int main(void)
+{
+    for (int i = 0; commands[i]; i++) {
+        CHECK(command_find(commands[i]->list->command) == commands[i]);
+        if (!commands[i]->hidden)
+            check_command(commands[i]->list);
+    }
+    CHECK(!commands[0]->hidden);
+    for (int i = 0; filters[i]; i++)
+        check_filter(filters[i]);
+    return check_end(&unit);
+}
