@@ -32,7 +32,8 @@ wait $camera
 exit 3
 GUEST
 "$here/vm/run" --rw "$scratch" --timeout 120 \
-    --mod "vivid n_devs=1 node_types=1 num_inputs=1 input_types=0 vid_cap_nr=20" --mod "v4l2loopback video_nr=10" --mod vhci_hcd --mod uvcvideo -- \
+    --mod "vivid n_devs=1 node_types=1 num_inputs=1 input_types=0 vid_cap_nr=20" \
+    --mod "v4l2loopback video_nr=10" --mod vhci_hcd --mod uvcvideo -- \
     bash "$scratch/guest" "$scratch" "$here" >"$scratch/out" 2>"$scratch/err"
 status=$?
 if [ $status -eq 77 ]; then
