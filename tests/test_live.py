@@ -177,6 +177,13 @@ def broken_outputs(c):
     done = subprocess.run(["sh", "-c", 'exec "$0" live pattern:32x24@200 -p cpu --headless --frames 3 >&-', BINARY],
                           stderr=subprocess.PIPE, timeout=60, cwd=directory.name, env=environment())
     c.check(done.returncode == 1, "closed stdout", done.returncode, done.stderr)
+    done = subprocess.run(["sh", "-c", 'ulimit -f 100; exec "$0" live pattern:32x24 -p cpu --headless --frames 90 '
+                           "--record grown.y4m", BINARY], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
+                          cwd=directory.name, env=environment())
+    err = done.stderr.decode()
+    pictures = y4m_pictures(open(at("grown.y4m"), "rb").read())
+    c.check(done.returncode == 1 and "grown.y4m" in err and err.count("\n") == 1, "file limit", done.returncode, err)
+    c.check(10 < len(pictures) < 90, "file limit", len(pictures))
     code, out, err = live(*pattern, "--frames", "50", "--record", "/dev/full")
     c.check(code in (1, 3) and "No space" in err and err.count("\n") == 1, "full disk", code, err)
 

@@ -6,6 +6,7 @@ Needs a display (with-display gives one), xdotool and ImageMagick's import.
 import glob
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -32,11 +33,12 @@ def at(name):
 class Live:
     """A running live view: keys in, JSON events out."""
 
-    def __init__(self, *args, **env):
+    def __init__(self, *args, limit=None, **env):
         self.events, self.changed = [], threading.Condition()
         self.errors = open(at("errors.txt"), "w+")
         self.process = subprocess.Popen([BINARY, "live", *args, "--json"], stdout=subprocess.PIPE, stderr=self.errors,
-                                        cwd=directory.name, env=environment(**env), text=True)
+                                        cwd=directory.name, env=environment(**env), text=True,
+                                        preexec_fn=limit)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
         self.wait(lambda e: e["event"] == "progress" and e["frames"] > 0)
@@ -271,6 +273,20 @@ def interrupted(c):
     c.check(code == 130 and len(pictures) == last["frames"], code, len(pictures), last["frames"])
 
 
+def full_disk(c):
+    """A recording that cannot go on stops; the view goes on, and the exit code tells."""
+    limit = 40 * 3 * WIDTH * HEIGHT
+    live = Live(PATTERN, "--record", "grown.y4m",
+                limit=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    number = live.find(lambda e: e["event"] == "error")
+    c.check("grown.y4m" in live.events[number]["message"], live.events[number])
+    state = live.wait(lambda e: e["event"] == "progress" and e["frames"] > 60, number)
+    c.check(state["recording"] is None and state["message_is_error"], state)
+    code, last, errors = live.end()
+    pictures = y4m_pictures(open(at("grown.y4m"), "rb").read())
+    c.check(code == 1 and 30 < len(pictures) < 40 and errors.count("\n") == 1, code, len(pictures), errors)
+
+
 def quick_start(c):
     """Also with every cache empty: until the device's kernels are compiled the cpu path shows the picture."""
     cold = {"XDG_CACHE_HOME": at("cold"), "POCL_CACHE_DIR": at("cold-pocl")}
@@ -294,4 +310,4 @@ for tool in ("xdotool", "import", "convert"):
 OPENCL = has_opencl(BINARY)
 checks = Checks()
 sys.exit(checks.run(hotkeys, bytes_on_screen, divider, kernel_reload, switching_keeps_the_picture, still_picture,
-                    interrupted, quick_start))
+                    interrupted, full_disk, quick_start))
