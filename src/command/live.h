@@ -11,6 +11,7 @@
 #include "screen/overlay.h"
 #include "screen/renderer.h"
 #include "screen/window.h"
+#include "source/camera_output.h"
 #include "source/capture.h"
 
 struct live_options {
@@ -26,7 +27,7 @@ struct live_options {
     bool loop, fast, headless;
     int frames; // 0: not given
     bool json;
-    const char *screenshot, *record, *trace;
+    const char *screenshot, *record, *trace, *virtual_camera;
     int vsync; // 0: on, 1: off; -1: not given
     bool fullscreen;
     int overlay; // enum overlay_size; -1: not given
@@ -96,7 +97,8 @@ struct live {
     struct keys keys;
     char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: which digit is which filter
     struct recorder recorder;
-    struct image readback; // RGBA, for results that are textures
+    struct camera_output *camera; // NULL: none
+    struct image readback;        // RGBA, for results that are textures
 
     struct wish wish;
     struct lane lane[LANES];
@@ -152,6 +154,10 @@ const struct image *lane_picture(struct live *live);
 void live_handle_events(struct live *live);
 void live_name_digits(struct live *live);
 bool live_mirrored(const struct chain *chain); // whether a mirror is its last filter
+
+// live_camera.c
+bool live_camera_open(struct live *live); // true where none is wanted; false on failure (logged)
+void live_camera_feed(struct live *live, uint64_t number);
 
 // live_overlay.c
 void live_fill_overlay(struct live *live);

@@ -137,6 +137,7 @@ static void show_frame(struct live *live, const struct frame *taken)
         return;
     upload_textures(live, frame.number);
     record(live, frame.number);
+    live_camera_feed(live, frame.number);
     draw(live, &frame);
     if (live->has_current)
         source_return(live->source, &live->current);
@@ -159,6 +160,7 @@ static void show_again(struct live *live)
     live->current = frame;
     live->has_current = true;
     upload_textures(live, frame.number);
+    live_camera_feed(live, frame.number);
     draw(live, NULL);
 }
 
@@ -207,6 +209,7 @@ static void headless_step(struct live *live)
     if (!lanes_collect(live, &frame))
         return;
     record(live, frame.number);
+    live_camera_feed(live, frame.number);
     meter_shown(&live->meter, frame.captured_ns, clock_now_ns());
     source_return(live->source, &frame);
 }

@@ -110,6 +110,12 @@ static const struct option live_options[] = {
      .help = "record the filtered pictures; - is standard output",
      .offset = AT(record),
      .complete = "file"},
+    {.name = "virtual-camera",
+     .type = OPTION_TEXT,
+     .value = "NODE",
+     .help = "be a camera for other programs: a V4L2 output such as v4l2loopback's /dev/video10",
+     .offset = AT(virtual_camera),
+     .complete = "file"},
     {.name = "trace",
      .type = OPTION_TEXT,
      .value = "FILE.json",
@@ -153,6 +159,7 @@ static const char *const examples[] = {
     "monocle live photo.jpg -f emboss=nw            a picture; edit the filter with the keys",
     "monocle live --headless --frames 100 --json    figures for a script",
     "monocle live clip.y4m -f median --headless --fast --record - | ffplay -",
+    "monocle live -f sepia --virtual-camera /dev/video10  the filtered picture as a camera for other programs",
     NULL,
 };
 
@@ -198,6 +205,15 @@ static bool same_file(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
+// Whether the virtual camera would be its own source.
+static bool feeds_itself(const struct live_options *o)
+{
+    static const char prefix[] = "camera:";
+    if (!o->source || strncmp(o->source, prefix, sizeof(prefix) - 1) != 0)
+        return same_file(o->source, o->virtual_camera);
+    return same_file(o->source + sizeof(prefix) - 1, o->virtual_camera);
+}
+
 // Options that cannot both be meant.
 static bool check_contradictions(const struct live_options *o)
 {
@@ -211,6 +227,7 @@ static bool check_contradictions(const struct live_options *o)
         {same_file(o->record, o->screenshot), "--record and --screenshot name the same file"},
         {same_file(o->record, o->trace), "--record and --trace name the same file"},
         {same_file(o->screenshot, o->trace), "--screenshot and --trace name the same file"},
+        {feeds_itself(o), "the virtual camera cannot be its own source; name another device for one of them"},
         {same_file(o->source, "-") && o->loop, "--loop cannot start standard input again"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

@@ -93,6 +93,13 @@ static void fill_lines(struct live *live, struct overlay *overlay)
     else if (live->wish.split == SPLIT_PATH && other->path)
         overlay_line(overlay, OVERLAY_PLAIN, "split\t%s | %s (%s)", path_kind_name(lane->kind),
                      path_kind_name(other->kind), path_rung(other->path));
+    if (live->camera) {
+        const struct image_shape *out = camera_output_shape(live->camera);
+        const struct camera_output_counts counts = camera_output_counts(live->camera);
+        overlay_line(overlay, OVERLAY_PLAIN, "camera\t%s  %dx%d %s, %llu sent, %llu repeated",
+                     camera_output_name(live->camera), out->width, out->height, pixfmt_info(out->format)->name,
+                     (unsigned long long)counts.sent, (unsigned long long)counts.repeated);
+    }
     if (live->recorder.writer)
         overlay_line(overlay, OVERLAY_WARNING, "record\t%s, %llu frames", live->recorder.name,
                      (unsigned long long)live->recorder.frames);

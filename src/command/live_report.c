@@ -60,6 +60,24 @@ static json_t *event(const char *name)
     return object;
 }
 
+static json_t *json_camera(const struct live *live)
+{
+    if (!live->camera)
+        return json_null();
+    const struct image_shape *shape = camera_output_shape(live->camera);
+    const struct camera_output_counts counts = camera_output_counts(live->camera);
+    json_t *object = json_object();
+    json_object_set_new(object, "name", json_text(camera_output_name(live->camera)));
+    json_object_set_new(object, "pixel_format", json_string(pixfmt_info(shape->format)->name));
+    json_object_set_new(object, "width", json_integer(shape->width));
+    json_object_set_new(object, "height", json_integer(shape->height));
+    json_object_set_new(object, "matrix", json_string(color_matrix_name(shape->color.matrix)));
+    json_object_set_new(object, "sent", json_integer((json_int_t)counts.sent));
+    json_object_set_new(object, "skipped", json_integer((json_int_t)counts.skipped));
+    json_object_set_new(object, "repeated", json_integer((json_int_t)counts.repeated));
+    return object;
+}
+
 // Which path runs, on what, and the figures of the whole run.
 static void add_run(const struct live *live, json_t *object)
 {
@@ -75,6 +93,7 @@ static void add_run(const struct live *live, json_t *object)
     json_object_set_new(object, "why", json_text(lane->path ? path_why(lane->path) : ""));
     json_object_set_new(object, "device", json_text(live_device_name(live, lane)));
     json_object_set_new(object, "chain", json_text(chain));
+    json_object_set_new(object, "virtual_camera", json_camera(live));
 }
 
 void report_start(struct live *live)
@@ -191,6 +210,11 @@ static void print_table(struct live *live, FILE *out)
     fprintf(out, "path %s on rung %s (%s), device %s\n", path_kind_name(lane->kind),
             lane->path ? path_rung(lane->path) : "-", lane->path ? path_why(lane->path) : "-",
             live_device_name(live, lane));
+    if (live->camera) {
+        const struct camera_output_counts counts = camera_output_counts(live->camera);
+        fprintf(out, "virtual camera %s: %llu pictures, and %llu times the last one again\n",
+                camera_output_name(live->camera), (unsigned long long)counts.sent, (unsigned long long)counts.repeated);
+    }
     fprintf(out, "%llu frames, %llu skipped, %.1f fps, 1%% low %.1f fps, first frame after %.0f ms\n\n",
             (unsigned long long)meter->frames, (unsigned long long)live_skipped(live), meter_fps(meter),
             meter_fps_low(meter), meter_first_frame_ms(meter));

@@ -72,9 +72,9 @@ static void set_limits(struct live *live)
     live->depth = 1; // a second frame in flight would be shown a frame later: age grows by the frame interval
     if (live->window)
         return;
-    if (live->limit == 0 && endless)
+    if (live->limit == 0 && endless && !live->camera) // a virtual camera is for as long as others need it
         live->limit = ENDLESS_FRAMES;
-    if (!live->screenshot && !o->record && (!o->headless || (o->frames == 0 && endless)))
+    if (!live->screenshot && !o->record && !live->camera && (!o->headless || (o->frames == 0 && endless)))
         live->screenshot = "monocle.png";
     if (!live->info->live)
         live->depth = 2; // nobody waits for a single frame: upload, kernels and download overlap
@@ -233,7 +233,8 @@ static bool open_helpers(struct live *live)
 
 bool live_setup(struct live *live)
 {
-    bool ok = open_outputs(live) && open_source(live) && open_screen(live) && choose_device(live);
+    bool ok =
+        open_outputs(live) && open_source(live) && live_camera_open(live) && open_screen(live) && choose_device(live);
     if (ok)
         set_limits(live);
     ok = ok && open_path(live) && warm_up(live) && open_recording(live) && open_helpers(live);
@@ -260,6 +261,7 @@ void live_teardown(struct live *live)
     source_close(live->source);
     watch_close(live->watch);
     recorder_close(&live->recorder);
+    camera_output_close(live->camera);
     trace_close(live->trace);
     image_free(&live->readback);
 }

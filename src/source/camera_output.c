@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "image/encode.h"
 #include "source/camera_mode.h"
 #include "source/camera_output_node.h"
 #include "source/kind.h"
@@ -92,6 +93,15 @@ static bool choose_format(struct camera_output *output, int width, int height)
     return false;
 }
 
+// v4l2loopback 0.12 takes only this as the sign of a writer; without it, and with exclusive_caps=1, the node could not
+// be written to a second time. Where buffers would have to be queued first it is refused, and write does without.
+static void announce_writer(struct camera_output *output)
+{
+    int type = V4L2_BUF_TYPE_VIDEO_OUTPUT;
+    if (camera_device_ask(&output->device, VIDIOC_STREAMON, &type) != 0)
+        log_debug("%s starts with its first picture: %s", output->name, strerror(errno));
+}
+
 // Readers ask the device for its rate; one that can't keep it is none the worse.
 static void set_rate(struct camera_output *output, double rate)
 {
@@ -105,21 +115,31 @@ static void set_rate(struct camera_output *output, double rate)
         log_info("the virtual camera %s does not take a rate: %s", output->name, strerror(errno));
 }
 
+// Black, and the first to be written: a device with no picture yet looks to other programs as if it were broken.
 static bool make_pictures(struct camera_output *output)
 {
+    struct image black;
+    const struct image_shape rgba = {.width = output->shape.width, .height = output->shape.height};
     output->bytes = camera_mode_bytes(&output->format, &output->shape);
-    for (int i = 0; i < PICTURES; i++) {
+    bool ok = image_alloc(&black, &rgba);
+    if (ok)
+        memset(black.memory, 0, image_bytes(&rgba));
+    for (int i = 0; ok && i < PICTURES; i++) {
         output->memory[i] = calloc(1, output->bytes);
-        if (!output->memory[i]) {
-            log_error("cannot hold pictures for the virtual camera %s: there is not enough memory", output->name);
-            return false;
+        ok = output->memory[i] != NULL;
+        if (ok) {
+            camera_mode_lay_out(&output->format, &output->shape, output->memory[i], &output->picture[i]);
+            encode_image(&output->picture[i], &black);
         }
-        camera_mode_lay_out(&output->format, &output->shape, output->memory[i], &output->picture[i]);
     }
+    image_free(&black);
+    if (!ok)
+        log_error("cannot hold pictures for the virtual camera %s: there is not enough memory", output->name);
     output->filling = 0;
     output->waiting = 1;
     output->written = 2;
-    return true;
+    output->fresh = true;
+    return ok;
 }
 
 // Waits for the next picture, or until the last one is due again. False when the thread must end.
@@ -176,7 +196,6 @@ static void *output_run(void *context)
         due_ns = (repeat ? due_ns : begun_ns + output->period_ns / 2) + output->period_ns;
         due_ns = due_ns > begun_ns ? due_ns : begun_ns + output->period_ns;
         pthread_mutex_lock(&output->lock);
-        output->counts.sent += !repeat;
         output->counts.repeated += repeat;
         output->failed = !ok;
         pthread_mutex_unlock(&output->lock);
@@ -210,6 +229,7 @@ struct camera_output *camera_output_open(const char *node, int width, int height
     if (!choose_format(output, width, height) || !make_pictures(output))
         goto fail;
     set_rate(output, rate);
+    announce_writer(output);
     output->started = thread_start(&output->thread, output_run, output, "virtual camera");
     if (!output->started)
         goto fail;
@@ -262,7 +282,8 @@ bool camera_output_send(struct camera_output *output)
     const int filled = output->filling;
     output->filling = output->waiting;
     output->waiting = filled;
-    output->counts.skipped += output->fresh;
+    output->counts.skipped += output->fresh && output->counts.sent > 0;
+    output->counts.sent++;
     output->fresh = true;
     const bool ok = !output->failed;
     pthread_cond_signal(&output->changed);

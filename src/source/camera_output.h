@@ -9,8 +9,8 @@
 struct camera_output;
 
 struct camera_output_counts {
-    uint64_t sent;     // pictures the device took
-    uint64_t skipped;  // pictures that a newer one replaced before the device took them
+    uint64_t sent;     // pictures
+    uint64_t skipped;  // of those: that a newer one replaced before the device took them
     uint64_t repeated; // times the last picture went out again because none came in time
 };
 
@@ -24,7 +24,8 @@ const char *camera_output_name(const struct camera_output *output); // "/dev/vid
 const struct image_shape *camera_output_shape(const struct camera_output *output);
 
 // The picture to fill; then send it. A thread writes it at once, and again whenever the next one is more than half a
-// frame late, so that readers never starve. False when the device takes no more (logged once).
+// frame late, so that readers never starve; before the first there is a black one. False when the device takes no more
+// (logged once).
 struct image *camera_output_picture(struct camera_output *output);
 bool camera_output_send(struct camera_output *output);
 struct camera_output_counts camera_output_counts(const struct camera_output *output);
