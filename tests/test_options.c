@@ -11,6 +11,7 @@ struct values {
     int count, path, free_count;
     double rate;
     struct option_size size;
+    struct option_texts names;
 };
 
 #define AT(member) offsetof(struct values, member)
@@ -27,6 +28,7 @@ static const struct option rows[] = {
      .offset = AT(path)},
     {"rate", 0, OPTION_NUMBER, "R", .help = "pictures per second", .offset = AT(rate), .min = 0.5, .max = 240},
     {"size", 's', OPTION_SIZE, "WxH", .help = "how large", .offset = AT(size)},
+    {"name", 'N', OPTION_TEXTS, "NAME", .help = "one of several", .offset = AT(names)},
     {0},
 };
 static const char *const examples[] = {"monocle test  do it", "monocle test -p cpu  do it there", NULL};
@@ -51,7 +53,7 @@ static struct run parse(const char *line)
 {
     struct run run = {.values = {.count = 7, .rate = 30}};
     static char words[1024]; // operands and texts point into it until the next call
-    char *argv[32] = {"test"}, *rest = NULL;
+    char *argv[96] = {"test"}, *rest = NULL;
     int argc = 1;
     snprintf(words, sizeof(words), "%s", line);
     for (char *w = strtok_r(words, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
@@ -99,6 +101,19 @@ static void test_right(void)
     CHECK_NUMBER(parse("--help").result, OPTION_HELP);
     CHECK_NUMBER(parse("-n 3 -qh").result, OPTION_HELP);
     CHECK_NUMBER(parse("-- --help").result, OPTION_OK);
+
+    r = parse("--name a,b -Nb -q --name=a,b");
+    CHECK_NUMBER(r.result, OPTION_OK);
+    CHECK_NUMBER(r.values.names.count, 3);
+    CHECK_TEXT(r.values.names.text[0], "a,b");
+    CHECK_TEXT(r.values.names.text[1], "b");
+    CHECK_TEXT(r.values.names.text[2], "a,b");
+    CHECK_NUMBER(parse("").values.names.count, 0);
+    char many[1024] = "";
+    for (int i = 0; i <= OPTION_TEXTS_MAX; i++)
+        strcat(many, "-Nx ");
+    CHECK_NUMBER(parse(many).result, OPTION_ERROR);
+    CHECK_HAS(parse(many).errors, "--name is given more than 64 times");
 }
 
 static void test_wrong(void)
@@ -214,6 +229,7 @@ static void test_help(void)
                                "                   how [TEST_PATH]\n"
                                "      --rate R     pictures per second (0.5 to 240)\n"
                                "  -s, --size WxH   how large\n"
+                               "  -N, --name NAME  one of several\n"
                                "  -h, --help       show this help\n"
                                "\n"
                                "Examples:\n"

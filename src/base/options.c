@@ -126,9 +126,21 @@ static bool store_choice(const struct option *o, const char *from, const char *t
     return false;
 }
 
+static bool store_texts(const struct option *o, const char *from, const char *text, void *member)
+{
+    struct option_texts *texts = member;
+    if (texts->count == OPTION_TEXTS_MAX) {
+        log_error("%s is given more than %d times", from, OPTION_TEXTS_MAX);
+        return false;
+    }
+    texts->text[texts->count++] = text;
+    return true;
+}
+
 static bool (*const store_value[])(const struct option *o, const char *from, const char *text, void *member) = {
     [OPTION_FLAG] = store_flag,     [OPTION_TEXT] = store_text, [OPTION_INT] = store_int,
     [OPTION_NUMBER] = store_number, [OPTION_SIZE] = store_size, [OPTION_CHOICE] = store_choice,
+    [OPTION_TEXTS] = store_texts,
 };
 
 bool options_parse_size(const char *text, struct option_size *size)
@@ -196,7 +208,7 @@ static enum option_result unknown_option(const struct parser *p, const char *arg
 static bool store(struct parser *p, const struct option *o, const char *text)
 {
     const char **given = &p->given[o - p->list->options];
-    if (*given && strcmp(*given, text) != 0) {
+    if (*given && o->type != OPTION_TEXTS && strcmp(*given, text) != 0) {
         log_error("--%s is given twice, as '%s' and as '%s'; give it once", o->name, *given, text);
         return false;
     }

@@ -12,6 +12,14 @@ enum option_type {
     OPTION_NUMBER, // double within min..max, locale-independent
     OPTION_SIZE,   // struct option_size, "WIDTHxHEIGHT"
     OPTION_CHOICE, // int: the index of the word in `choices`
+    OPTION_TEXTS,  // struct option_texts; may be given several times
+};
+
+enum { OPTION_TEXTS_MAX = 64 };
+
+struct option_texts {
+    const char *text[OPTION_TEXTS_MAX]; // borrowed from argv, in the order given
+    int count;
 };
 
 struct option_size {
@@ -51,8 +59,9 @@ enum option_result {
 
 // Parses argv[1..argc-1] (argv[0] is the command's name) into `values`, which holds the defaults. "--name value",
 // "--name=value", "-n value", "-nvalue", "-ab" for two flags and "--" work as in getopt_long, but names are never
-// abbreviated; options and operands may mix. An option given twice must have the same value both times. Operands are
-// moved to operands[0..*operand_count-1] (room for argc pointers, borrowed from argv; may be argv + 1 itself).
+// abbreviated; options and operands may mix. An option given twice must have the same value both times, unless it is
+// one of OPTION_TEXTS. Operands are moved to operands[0..*operand_count-1] (room for argc pointers, borrowed from argv;
+// may be argv + 1 itself).
 enum option_result options_parse(const struct option_list *list, int argc, char **argv, void *values,
                                  const char **operands, int *operand_count);
 
