@@ -1,0 +1,197 @@
+// copy.c: copies from one part of a large buffer to another
+#include "compute/copy.h"
+
+#include "base/log.h"
+#include "base/resource.h"
+#include "compute/program.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    PIECE = 16,    // bytes of the kernel's unit
+    TRIES = 5,     // of each way, to find the fastest
+    WARM_RUNS = 2, // of each way, before it is tried: drivers finish compiling in the first run
+    FILL_BYTES = 1 << 20,
+};
+
+// A way to copy.
+struct way {
+    const char *name;
+    int copies;   // pieces per work-item; 0 for the driver's own copy
+    size_t group; // work-items
+};
+
+static const struct way ways[] = {
+    {"the driver's copy", 0, 1},
+    {"16 bytes per work-item", 1, 256},
+    {"4 times 16 bytes per work-item", 4, 256},
+    {"16 bytes per work-item, long work-groups", 1, 4096},
+};
+enum { WAYS = sizeof(ways) / sizeof(*ways) };
+
+struct device_copy {
+    cl_command_queue queue;
+    cl_mem memory;
+    size_t size, at; // bytes; where the next run begins
+    cl_program program[WAYS];
+    cl_kernel kernel[WAYS];
+    const struct way *way; // the fastest
+    size_t bytes;          // of a run under way
+};
+
+// Bytes that a way copies where `bytes` are asked for: whole work-groups.
+static size_t whole_bytes(const struct way *way, size_t bytes)
+{
+    const size_t unit = PIECE * way->group * (size_t)(way->copies ? way->copies : 1);
+    return (bytes + unit - 1) / unit * unit;
+}
+
+static cl_int enqueue(void *context, int run, cl_event *first, cl_event *last)
+{
+    struct device_copy *copy = context;
+    const struct way *way = copy->way;
+    if (copy->at + 2 * copy->bytes > copy->size)
+        copy->at = 0;
+    const size_t from = copy->at, to = from + copy->bytes;
+    copy->at = to + copy->bytes;
+    cl_int result;
+    if (way->copies == 0) {
+        result = clEnqueueCopyBuffer(copy->queue, copy->memory, copy->memory, from, to, copy->bytes, 0, NULL, first);
+    } else {
+        const cl_ulong offset[2] = {from / PIECE, to / PIECE};
+        const size_t items = copy->bytes / PIECE / (size_t)way->copies;
+        cl_kernel kernel = copy->kernel[way - ways];
+        result = CL_SUCCESS;
+        for (cl_uint i = 0; result == CL_SUCCESS && i < 4; i++)
+            result = i % 2 ? clSetKernelArg(kernel, i, sizeof(cl_ulong), &offset[i / 2])
+                           : clSetKernelArg(kernel, i, sizeof(cl_mem), &copy->memory);
+        if (result == CL_SUCCESS)
+            result = clEnqueueNDRangeKernel(copy->queue, kernel, 1, NULL, &items, &way->group, 0, NULL, first);
+    }
+    if (result == CL_SUCCESS) {
+        clRetainEvent(*first);
+        *last = *first;
+    }
+    return result;
+}
+
+bool device_copy_run(struct device_copy *copy, size_t bytes, int runs, struct timing *timing)
+{
+    copy->bytes = whole_bytes(copy->way, bytes);
+    if (!timing_run(copy->queue, runs, enqueue, copy, timing))
+        return false;
+    const double share = (double)bytes / (double)copy->bytes;
+    timing->device_ms *= share;
+    timing->wall_ms *= share;
+    return true;
+}
+
+static bool make_kernel(struct device_copy *copy, struct device *device, int index)
+{
+    char options[64], *why = NULL;
+    char *text = resource_kernel("copy.cl", device->kernel_dir);
+    if (!text)
+        return false;
+    snprintf(options, sizeof(options), "-cl-std=CL1.2 -DCOPIES=%d", ways[index].copies);
+    copy->program[index] = program_build(device, text, options, &why);
+    free(text);
+    if (!copy->program[index]) {
+        log_error("cannot compile copy.cl: %s", why ? why : "no reason given");
+        free(why);
+        return false;
+    }
+    cl_int result;
+    copy->kernel[index] = clCreateKernel(copy->program[index], "copy", &result);
+    return compute_ok(result, "create the copy kernel");
+}
+
+// Random bytes: some GPUs are faster on zeros. A small part is written over and over.
+static bool fill(struct device_copy *copy)
+{
+    uint32_t *random = malloc(FILL_BYTES);
+    if (!random) {
+        log_error("cannot measure copies: out of memory");
+        return false;
+    }
+    uint32_t state = 1;
+    for (size_t i = 0; i < FILL_BYTES / sizeof(*random); i++)
+        random[i] = state = state * 1664525u + 1013904223u; // Numerical Recipes' generator
+    cl_int result = CL_SUCCESS;
+    for (size_t at = 0; result == CL_SUCCESS && at < copy->size; at += FILL_BYTES) {
+        const size_t bytes = copy->size - at < FILL_BYTES ? copy->size - at : FILL_BYTES;
+        result = clEnqueueWriteBuffer(copy->queue, copy->memory, CL_TRUE, at, bytes, random, 0, NULL, NULL);
+    }
+    free(random);
+    return compute_ok(result, "fill memory on the device");
+}
+
+static bool choose_way(struct device_copy *copy, struct device *device, size_t bytes)
+{
+    double best_ms = 0;
+    const struct way *best = NULL;
+    for (int i = 0; i < WAYS; i++) {
+        struct timing timing;
+        if (ways[i].group > device->info.max_work_group)
+            continue;
+        if (ways[i].copies && !make_kernel(copy, device, i))
+            return false;
+        copy->way = &ways[i];
+        if (!device_copy_run(copy, bytes, WARM_RUNS, &timing) || !device_copy_run(copy, bytes, TRIES, &timing))
+            return false;
+        log_debug("%s: %zu bytes in %.3f ms", ways[i].name, bytes, timing.device_ms);
+        if (!best || timing.device_ms < best_ms) {
+            best_ms = timing.device_ms;
+            best = &ways[i];
+        }
+    }
+    copy->way = best;
+    return best != NULL;
+}
+
+struct device_copy *device_copy_open(struct device *device, size_t largest, size_t bytes)
+{
+    struct device_copy *copy = calloc(1, sizeof(*copy));
+    if (!copy) {
+        log_error("cannot measure copies: out of memory");
+        return NULL;
+    }
+    size_t whole = 0;
+    for (int i = 0; i < WAYS; i++)
+        whole = whole_bytes(&ways[i], largest) > whole ? whole_bytes(&ways[i], largest) : whole;
+    copy->size = bytes > 2 * whole ? bytes : 2 * whole;
+    cl_int result;
+    copy->queue = clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &result);
+    if (result == CL_SUCCESS)
+        copy->memory = clCreateBuffer(device->context, CL_MEM_READ_WRITE, copy->size, NULL, &result);
+    if (!compute_ok(result, "get memory for copies") || !fill(copy) || !choose_way(copy, device, largest)) {
+        device_copy_close(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+void device_copy_close(struct device_copy *copy)
+{
+    if (!copy)
+        return;
+    if (copy->queue)
+        clFinish(copy->queue);
+    for (int i = 0; i < WAYS; i++) {
+        if (copy->kernel[i])
+            clReleaseKernel(copy->kernel[i]);
+        if (copy->program[i])
+            clReleaseProgram(copy->program[i]);
+    }
+    if (copy->memory)
+        clReleaseMemObject(copy->memory);
+    if (copy->queue)
+        clReleaseCommandQueue(copy->queue);
+    free(copy);
+}
+
+const char *device_copy_way(const struct device_copy *copy)
+{
+    return copy->way->name;
+}
