@@ -93,17 +93,6 @@ static void slot_close(struct opencl_path *cl, struct opencl_slot *slot)
     shared_texture_close(&slot->shared);
 }
 
-// Copies a frame to where its layout wants each plane.
-static void copy_planes(const struct opencl_layout *layout, uint8_t *to, const struct image *frame)
-{
-    struct image laid_out = {.shape = frame->shape};
-    for (int i = 0; i < pixfmt_info(frame->shape.format)->planes; i++) {
-        laid_out.plane[i] = to + (i > 0 ? layout->offset[i - 1] : 0);
-        laid_out.stride[i] = (size_t)layout->stride[i];
-    }
-    image_copy(&laid_out, frame);
-}
-
 static cl_int upload(struct opencl_path *cl, struct opencl_slot *slot, const struct image *frame)
 {
     cl_int result = CL_SUCCESS;
@@ -114,7 +103,7 @@ static cl_int upload(struct opencl_path *cl, struct opencl_slot *slot, const str
                                 cl->input_bytes, 0, NULL, NULL, &result);
     if (result != CL_SUCCESS)
         return result;
-    copy_planes(&cl->input_layout, to, frame);
+    opencl_layout_copy(&cl->input_layout, to, frame);
     slot->copy_end_ns = slot->enqueued_ns = clock_now_ns();
     if (!slot->staging)
         return clEnqueueUnmapMemObject(cl->upload_queue, slot->input, to, 0, NULL, &slot->upload);
@@ -300,20 +289,11 @@ struct path *opencl_open(const struct path_setup *setup, enum output output, cha
         .backend = &opencl_backend,
         .kind = setup->kind,
         .rung = rungs[output],
-        .input = setup->input,
         .depth = setup->depth,
     };
-    cl->device = setup->device;
-    cl->output = output;
-    cl->launch = setup->launch;
-    if (cl->launch == PATH_LAUNCH_AUTO)
-        cl->launch = setup->device->info.type & CL_DEVICE_TYPE_CPU ? PATH_LAUNCH_LOOP : PATH_LAUNCH_BLOCK;
+    opencl_choose(cl, setup, output);
     cl->lent_slot = -1;
     pthread_mutex_init(&cl->lock, NULL);
-    const struct image_shape rgba = {.width = setup->input.width, .height = setup->input.height};
-    struct opencl_layout layout;
-    cl->output_bytes = opencl_layout_make(&layout, &rgba);
-    cl->input_bytes = opencl_layout_make(&cl->input_layout, &setup->input);
     bool ok = make_queues(cl);
     for (int i = 0; ok && i <= setup->depth; i++) {
         cl->slots++;

@@ -32,6 +32,30 @@ size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape
     return bytes + WIDE_LOAD;
 }
 
+void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const struct image *frame)
+{
+    struct image laid_out = {.shape = frame->shape};
+    for (int i = 0; i < pixfmt_info(frame->shape.format)->planes; i++) {
+        laid_out.plane[i] = to + (i > 0 ? layout->offset[i - 1] : 0);
+        laid_out.stride[i] = (size_t)layout->stride[i];
+    }
+    image_copy(&laid_out, frame);
+}
+
+void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enum output output)
+{
+    path->path.input = setup->input;
+    path->device = setup->device;
+    path->output = output;
+    path->launch = setup->launch;
+    if (path->launch == PATH_LAUNCH_AUTO)
+        path->launch = setup->device->info.type & CL_DEVICE_TYPE_CPU ? PATH_LAUNCH_LOOP : PATH_LAUNCH_BLOCK;
+    const struct image_shape rgba = {.width = setup->input.width, .height = setup->input.height};
+    struct opencl_layout layout;
+    path->output_bytes = opencl_layout_make(&layout, &rgba);
+    path->input_bytes = opencl_layout_make(&path->input_layout, &setup->input);
+}
+
 // Rows of a block: chroma halved down the picture serves two; a stencil's rows are shared by more, until its window no
 // longer fits the registers.
 static int block_rows(int radius)

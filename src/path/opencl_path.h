@@ -41,6 +41,8 @@ void opencl_build_free(struct opencl_build *build); // takes NULL
 // stride is that of an RGBA picture of the same size laid out so. Returns bytes, with room for a wide load that begins
 // in the last row.
 size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape *shape);
+// Copies a frame to memory laid out so.
+void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const struct image *frame);
 
 // A GL texture that a kernel writes: path/zerocopy.c. GL thread only.
 struct shared_texture {
@@ -87,6 +89,9 @@ struct opencl_path {
     pthread_mutex_t lock; // over `pending`, which prepare sets from any thread
     struct opencl_build *pending;
 };
+
+// Fills in what building and running passes takes, but for the queues: input, device, output, launch, layout, bytes.
+void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enum output output);
 
 // Enqueues all passes of a chain behind `after`. first[i] and last[i] are the events of a pass's first and last launch,
 // the caller's to release, also where the result is a failure.
