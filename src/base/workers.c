@@ -24,7 +24,7 @@ struct workers {
     int parts, next, finished;
 };
 
-static int cpus_available(void)
+int workers_available(void)
 {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof(set), &set) != 0)
@@ -72,7 +72,7 @@ struct workers *workers_open(int threads)
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->start, NULL);
     pthread_cond_init(&w->done, NULL);
-    const int wanted = threads > 0 ? threads : cpus_available();
+    const int wanted = threads > 0 ? threads : workers_available();
     while (w->threads < wanted - 1 && w->threads < WORKERS_MAX) {
         const int result = pthread_create(&w->thread[w->threads], NULL, worker_main, w);
         if (result != 0) {

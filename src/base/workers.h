@@ -5,6 +5,9 @@
 
 struct workers;
 
+// CPUs that this process may run on.
+int workers_available(void);
+
 // `threads` counts the caller; 0 means one per available CPU. NULL on failure (logged).
 struct workers *workers_open(int threads);
 void workers_close(struct workers *workers); // takes NULL

@@ -2,6 +2,7 @@
 #include "command/completion.h"
 
 #include "base/log.h"
+#include "command/bench.h"
 #include "filter/filter.h"
 #include "image/pixfmt.h"
 
@@ -30,6 +31,9 @@ void completion_words(const char *complete, char *text, size_t size)
     else if (strcmp(complete, "filter") == 0)
         for (int i = 0; filters[i]; i++)
             add_word(text, size, filters[i]->name);
+    else if (strcmp(complete, "measurement") == 0)
+        for (int i = 0; measurements[i]; i++)
+            add_word(text, size, measurements[i]->name);
     else if (strcmp(complete, "command") == 0)
         for (int i = 0; commands[i]; i++)
             if (!commands[i]->hidden)

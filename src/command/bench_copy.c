@@ -1,0 +1,85 @@
+// bench_copy.c: plain copies in the host's memory, or in a device's
+#include "command/bench_memory.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/workers.h"
+#include "compute/copy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct bench_copy {
+    struct bench_memory *memory;
+    struct workers *workers;
+    struct device_copy *device; // instead of workers
+    size_t bytes, at;           // at: where the next copy begins
+    uint8_t *from;              // of the copy under way
+};
+
+// One part per thread: the longer a copy, the better the C library does it.
+static void copy_part(void *context, int part)
+{
+    const struct bench_copy *copy = context;
+    const size_t parts = (size_t)workers_count(copy->workers);
+    const size_t first = copy->bytes * (size_t)part / parts, end = copy->bytes * (size_t)(part + 1) / parts;
+    memcpy(copy->from + copy->bytes + first, copy->from + first, end - first);
+}
+
+static bool run_on_host(struct bench_copy *copy, int runs, struct trial_time *time)
+{
+    size_t size;
+    uint8_t *memory = bench_memory_copies(copy->memory, 2 * copy->bytes, &size);
+    if (!memory)
+        return false;
+    const int64_t start_ns = clock_now_ns();
+    for (int i = 0; i < runs; i++) {
+        if (copy->at + 2 * copy->bytes > size)
+            copy->at = 0;
+        copy->from = memory + copy->at;
+        workers_run(copy->workers, copy_part, copy, workers_count(copy->workers));
+        copy->at += 2 * copy->bytes;
+    }
+    time->ms = time->wall_ms = (double)(clock_now_ns() - start_ns) / 1e6 / runs;
+    return true;
+}
+
+bool bench_copy_run(void *context, int runs, struct trial_time *time)
+{
+    struct bench_copy *copy = context;
+    if (!copy->device)
+        return run_on_host(copy, runs, time);
+    struct timing timing;
+    if (!device_copy_run(copy->device, copy->bytes, runs, &timing))
+        return false;
+    *time = (struct trial_time){timing.device_ms, timing.wall_ms};
+    return true;
+}
+
+struct bench_copy *bench_copy_open(struct bench_memory *memory, struct device *device, int threads, size_t bytes)
+{
+    struct bench_copy *copy = calloc(1, sizeof(*copy));
+    if (!copy) {
+        log_error("cannot measure copies: out of memory");
+        return NULL;
+    }
+    copy->memory = memory;
+    copy->bytes = bytes;
+    size_t size;
+    const bool ok = device ? (copy->device = device_copy_open(device, bytes, BENCH_WORKING_SET_BYTES)) != NULL
+                           : bench_memory_copies(memory, 2 * bytes, &size) != NULL &&
+                                 (copy->workers = workers_open(threads)) != NULL;
+    if (ok)
+        return copy;
+    bench_copy_close(copy);
+    return NULL;
+}
+
+void bench_copy_close(struct bench_copy *copy)
+{
+    if (!copy)
+        return;
+    workers_close(copy->workers);
+    device_copy_close(copy->device);
+    free(copy);
+}

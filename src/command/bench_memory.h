@@ -1,0 +1,54 @@
+// bench_memory.h: what passes are measured on: pictures and memory made once for all cases, chains, plain copies
+#pragma once
+
+#include "command/bench.h"
+#include "command/bench_trial.h"
+#include "path/resident.h"
+
+// More than the largest caches: 96 MiB of level 3 on one die, 60 MB of level 2 on the largest GPU.
+enum { BENCH_WORKING_SET_BYTES = 160 << 20 };
+
+struct bench_memory;
+
+struct bench_memory *bench_memory_open(void);
+void bench_memory_close(struct bench_memory *memory); // takes NULL; what was made from it must be closed by then
+
+// Random pictures of one shape; so many that, with two outputs, no cache holds them, unless they are small.
+struct bench_pictures {
+    struct image *image;
+    int count;
+};
+
+// NULL on failure (logged).
+const struct bench_pictures *bench_memory_pictures(struct bench_memory *memory, const struct image_shape *shape);
+// The same pictures in the device's memory.
+struct resident *bench_memory_resident(struct bench_memory *memory, struct device *device,
+                                       const struct image_shape *shape, bool to_image);
+
+// Random memory of the host to copy to and fro in, at least `bytes` large; *size gets how large. Valid until the next
+// call. NULL on failure (logged).
+uint8_t *bench_memory_copies(struct bench_memory *memory, size_t bytes, size_t *size);
+
+// ---- bench_copy.c: a plain copy of `bytes` by that many threads, or on the device where it is not NULL ----
+
+struct bench_copy;
+struct bench_copy *bench_copy_open(struct bench_memory *memory, struct device *device, int threads, size_t bytes);
+void bench_copy_close(struct bench_copy *copy); // takes NULL
+bool bench_copy_run(void *copy, int runs, struct trial_time *time);
+
+// ---- bench_subject.c: a chain ready to run on pictures of one shape, over and over ----
+
+struct subject_setup {
+    enum path_kind kind;
+    struct device *device; // NULL for PATH_CPU
+    int threads;           // PATH_CPU
+    struct image_shape shape;
+    const struct chain *chain;
+};
+
+struct subject;
+struct subject *subject_open(struct bench_memory *memory, const struct subject_setup *setup, char **error);
+void subject_close(struct subject *subject); // takes NULL
+bool subject_run(void *subject, int runs, struct trial_time *time);
+// Runs on the first picture alone, and copies what comes out.
+bool subject_first(struct subject *subject, struct image *rgba);
