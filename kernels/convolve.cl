@@ -2,13 +2,12 @@
 #include "pixel.cl"
 #include "square.cl"
 
-// Every sum stays below 2^24, where float is exact, and faster than int on most devices.
 INLINE pixel filter_convolve(struct view view, arguments args)
 {
-    float r = args[1], g = args[1], b = args[1];
+    int r = args[1], g = args[1], b = args[1];
 #define ADD(dx, dy)                                                                                                    \
     {                                                                                                                  \
-        const float w = args[2 + ((dy) + PASS_RADIUS) * (2 * PASS_RADIUS + 1) + (dx) + PASS_RADIUS];                   \
+        const int w = args[2 + ((dy) + PASS_RADIUS) * (2 * PASS_RADIUS + 1) + (dx) + PASS_RADIUS];                     \
         const pixel t = tap(view, dx, dy);                                                                             \
         r += w * t.r;                                                                                                  \
         g += w * t.g;                                                                                                  \
@@ -17,8 +16,8 @@ INLINE pixel filter_convolve(struct view view, arguments args)
     FOR_SQUARE(ADD)
 #undef ADD
     pixel p = tap(view, 0, 0);
-    p.r = sat8((int)r >> args[0]);
-    p.g = sat8((int)g >> args[0]);
-    p.b = sat8((int)b >> args[0]);
+    p.r = sat8(r >> args[0]);
+    p.g = sat8(g >> args[0]);
+    p.b = sat8(b >> args[0]);
     return p;
 }

@@ -2,22 +2,26 @@
 #include "pixel.cl"
 #include "square.cl"
 
+// Sums lie between -765 and 765; with 128 + 1024 added they fit the half of a word, and negative weights borrow
+// nothing.
+#define EMBOSS_GREY 128
+#define EMBOSS_SPARE 1024
+
 INLINE pixel filter_emboss(struct view view, arguments args)
 {
-    int r = 128, g = 128, b = 128;
+    uint rb = (EMBOSS_GREY + EMBOSS_SPARE) * 0x10001u, g = EMBOSS_GREY + EMBOSS_SPARE;
 #define ADD(dx, dy)                                                                                                    \
     {                                                                                                                  \
-        const int w = args[3 * (dy) + (dx) + 4];                                                                       \
+        const uint w = (uint)args[3 * (dy) + (dx) + 4];                                                                \
         const pixel t = tap(view, dx, dy);                                                                             \
-        r += w * t.r;                                                                                                  \
-        g += w * t.g;                                                                                                  \
-        b += w * t.b;                                                                                                  \
+        rb += w * red_blue(t);                                                                                         \
+        g += w * (uint)t.g;                                                                                            \
     }
     FOR_SQUARE(ADD)
 #undef ADD
     pixel p = tap(view, 0, 0);
-    p.r = sat8(r);
-    p.g = sat8(g);
-    p.b = sat8(b);
+    p.r = sat8((int)(rb & 0xffff) - EMBOSS_SPARE);
+    p.g = sat8((int)g - EMBOSS_SPARE);
+    p.b = sat8((int)(rb >> 16) - EMBOSS_SPARE);
     return p;
 }

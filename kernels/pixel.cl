@@ -48,6 +48,13 @@ void load4(struct source source, arguments args, int x, int y, pixel *p);
 // The input of a stencil at an offset from its centre, point filters ahead of it applied.
 pixel tap(struct view view, int dx, int dy);
 
+// Red in the lower half of a word, blue in the upper: sums and small multiples of both are one operation as long as
+// neither leaves 0..65535.
+INLINE uint red_blue(pixel p)
+{
+    return (uint)p.r | (uint)p.b << 16;
+}
+
 // A pixel as one word, as it lies in memory.
 INLINE uint pack(pixel p)
 {

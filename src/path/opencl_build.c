@@ -139,7 +139,8 @@ struct opencl_build *opencl_build_make(const struct opencl_path *path, const str
         return NULL;
     }
     plan_make(&build->plan, chain);
-    if (path->launch == PATH_LAUNCH_LOOP)
+    // A block's window overlaps its neighbours': converting YUV in it costs more than a pass that does it once.
+    if (path->launch == PATH_LAUNCH_LOOP || pixfmt_info(input->format)->yuv)
         plan_split(&build->plan, input->format == PIXFMT_RGBA);
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = input->width, .height = input->height};
     const int passes = build->plan.count;
