@@ -1,0 +1,13 @@
+// chain_property.h: what must hold for any text given to chain_parse
+#pragma once
+
+#include "filter/chain.h"
+
+enum { PROPERTY_TEXT = 512 };
+
+// Whether both have the same filters with the same values and arguments; `none` stages count for nothing.
+bool chains_equal(const struct chain *a, const struct chain *b);
+
+// Parses `text` and, where it is a chain, prints it and parses that again. False where something that must hold does
+// not, with what in `problem`.
+bool chain_property(const char *text, char problem[PROPERTY_TEXT]);
