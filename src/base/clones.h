@@ -1,5 +1,10 @@
-// clones.h: functions compiled once more for newer processors
+// clones.h: what lets plain C loops over pixels become vector code
 #pragma once
+
+#include <stdint.h>
+
+// A pixel's four bytes as one word, wherever they lie.
+typedef uint32_t __attribute__((aligned(1), may_alias)) pixel_word;
 
 // Compiled once more for processors with AVX2 and chosen when the program starts; the same C either way. Sanitizers
 // cannot run the resolvers that choose, so their builds have the plain one alone.

@@ -48,7 +48,7 @@ struct option_list {
     const char *const *details;    // paragraphs for --help and the man page, NULL-ended; NULL for none
     const struct option *options;  // ended by a row without a name
     void (*print_more)(FILE *out); // prints what the help has between options and examples; NULL for nothing
-    const char *complete;          // what a shell offers for operands: "source", "filter", "command"; NULL for nothing
+    const char *complete;          // what a shell offers for operands: "source", "filter", ...; NULL for nothing
 };
 
 enum option_result {

@@ -51,13 +51,22 @@ bool chain_set(struct chain *chain, int stage, int param, float value)
     return true;
 }
 
-// The shortest decimal that reads back as the same float.
+// The shortest decimal that reads back as the same float, with an exponent only where that is shorter.
 static void print_number(float value, char *text, size_t size)
 {
     for (int digits = 1; digits <= 9; digits++) {
         snprintf(text, size, "%.*g", digits, (double)value);
         if (strtof(text, NULL) == value)
+            break;
+    }
+    for (int decimals = 0; decimals <= 9; decimals++) {
+        char plain[64];
+        snprintf(plain, sizeof(plain), "%.*f", decimals, (double)value);
+        if (strtof(plain, NULL) == value) {
+            if (strlen(plain) <= strlen(text))
+                snprintf(text, size, "%s", plain);
             return;
+        }
     }
 }
 
@@ -116,7 +125,7 @@ static void print_stage(const struct stage *stage, char *text)
     }
 }
 
-void chain_print(const struct chain *chain, char text[CHAIN_TEXT])
+bool chain_print(const struct chain *chain, char text[CHAIN_TEXT])
 {
     text[0] = '\0';
     for (int i = 0; i < chain->count; i++) {
@@ -125,4 +134,5 @@ void chain_print(const struct chain *chain, char text[CHAIN_TEXT])
     }
     if (!text[0])
         strcpy(text, "none");
+    return strlen(text) < CHAIN_TEXT - 1; // cut text fills it
 }

@@ -20,7 +20,8 @@ struct chain {
 bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR]);
 // Text that parses to the same chain: parameters at their default are left out, and a name is written only where the
 // position alone would not tell: "contrast=brightness=10". "none" for an empty chain; `none` stages are left out.
-void chain_print(const struct chain *chain, char text[CHAIN_TEXT]);
+// False where it does not fit, which no chain that was parsed does.
+bool chain_print(const struct chain *chain, char text[CHAIN_TEXT]);
 
 bool chain_append(struct chain *chain, const struct filter *filter); // with default values; false when full
 void chain_remove(struct chain *chain, int stage);

@@ -27,6 +27,11 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct parse *parse, cons
     va_start(arguments, format);
     vsnprintf(parse->error, CHAIN_ERROR, format, arguments);
     va_end(arguments);
+    // One line of plain text, whatever the chain had in it.
+    for (char *at = parse->error; *at; at++) {
+        if (*at < ' ' || *at > '~')
+            *at = '?';
+    }
     return false;
 }
 
@@ -215,5 +220,7 @@ bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
         chain->count++;
         at = next;
     }
+    if (!chain_print(chain, copy))
+        return fail(&parse, "the chain is longer than %d characters when written out", CHAIN_TEXT - 2);
     return true;
 }

@@ -38,7 +38,7 @@ struct param {
 // The values a user gave one filter. Matrix numbers lie apart since at most one parameter is a matrix.
 struct filter_values {
     float value[FILTER_PARAMS]; // PARAM_MATRIX: index of the preset, or -1 where numbers were given
-    int matrix_side;            // 1, 3, 5, 7, 9; 0 when the filter has no matrix
+    int matrix_side;            // 1, 3, 5, 7, 9 where numbers were given
     float matrix[FILTER_MATRIX];
 };
 

@@ -24,7 +24,7 @@ static inline uint32_t yuv_pixel(struct color_coefficients k, int luma, int u8, 
 // A row of pixels that share chroma two by two. Samples lie y_step and c_step bytes apart; constants where inlined.
 static inline void pairs_row(struct color_coefficients k, const uint8_t *restrict y, int y_step,
                              const uint8_t *restrict u, const uint8_t *restrict v, int c_step, int width,
-                             uint32_t *restrict rgba)
+                             pixel_word *restrict rgba)
 {
     for (int i = 0; i < width / 2; i++) {
         rgba[2 * i] = yuv_pixel(k, y[2 * i * y_step], u[i * c_step], v[i * c_step]);
@@ -61,67 +61,67 @@ static void rgb24_row(const struct image *from, const struct color_coefficients 
 }
 
 VECTOR_CLONES static void full_pixels(struct color_coefficients k, const uint8_t *restrict y, const uint8_t *restrict u,
-                                      const uint8_t *restrict v, int width, uint32_t *restrict rgba)
+                                      const uint8_t *restrict v, int width, pixel_word *restrict rgba)
 {
     for (int x = 0; x < width; x++)
         rgba[x] = yuv_pixel(k, y[x], u[x], v[x]);
 }
 
 VECTOR_CLONES static void grey_pixels(struct color_coefficients k, const uint8_t *restrict y, int width,
-                                      uint32_t *restrict rgba)
+                                      pixel_word *restrict rgba)
 {
     for (int x = 0; x < width; x++)
         rgba[x] = yuv_pixel(k, y[x], 128, 128);
 }
 
 VECTOR_CLONES static void semiplanar_pixels(struct color_coefficients k, const uint8_t *y, const uint8_t *u,
-                                            const uint8_t *v, int width, uint32_t *rgba)
+                                            const uint8_t *v, int width, pixel_word *rgba)
 {
     pairs_row(k, y, 1, u, v, 2, width, rgba);
 }
 
 VECTOR_CLONES static void packed_pixels(struct color_coefficients k, const uint8_t *y, const uint8_t *u,
-                                        const uint8_t *v, int width, uint32_t *rgba)
+                                        const uint8_t *v, int width, pixel_word *rgba)
 {
     pairs_row(k, y, 2, u, v, 4, width, rgba);
 }
 
 VECTOR_CLONES static void planar_pixels(struct color_coefficients k, const uint8_t *y, const uint8_t *u,
-                                        const uint8_t *v, int width, uint32_t *rgba)
+                                        const uint8_t *v, int width, pixel_word *rgba)
 {
     pairs_row(k, y, 1, u, v, 1, width, rgba);
 }
 
 static void grey_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
 {
-    grey_pixels(*k, plane_row(from, 0, y), from->shape.width, (uint32_t *)rgba);
+    grey_pixels(*k, plane_row(from, 0, y), from->shape.width, (pixel_word *)rgba);
 }
 
 static void semiplanar_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
 {
     const uint8_t *uv = plane_row(from, 1, y);
     const int u = from->shape.format == PIXFMT_NV12 ? 0 : 1;
-    semiplanar_pixels(*k, plane_row(from, 0, y), uv + u, uv + 1 - u, from->shape.width, (uint32_t *)rgba);
+    semiplanar_pixels(*k, plane_row(from, 0, y), uv + u, uv + 1 - u, from->shape.width, (pixel_word *)rgba);
 }
 
 static void packed422_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
 {
     const uint8_t *p = plane_row(from, 0, y);
     const int luma = from->shape.format == PIXFMT_YUYV ? 0 : 1, u = 1 - luma;
-    packed_pixels(*k, p + luma, p + u, p + u + 2, from->shape.width, (uint32_t *)rgba);
+    packed_pixels(*k, p + luma, p + u, p + u + 2, from->shape.width, (pixel_word *)rgba);
 }
 
 static void planar_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
 {
     const int u = from->shape.format == PIXFMT_YV12 ? 2 : 1;
     planar_pixels(*k, plane_row(from, 0, y), plane_row(from, u, y), plane_row(from, 3 - u, y), from->shape.width,
-                  (uint32_t *)rgba);
+                  (pixel_word *)rgba);
 }
 
 static void planar444_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
 {
     full_pixels(*k, plane_row(from, 0, y), plane_row(from, 1, y), plane_row(from, 2, y), from->shape.width,
-                (uint32_t *)rgba);
+                (pixel_word *)rgba);
 }
 
 static void (*const row_to_rgba[PIXFMT_COUNT])(const struct image *from, const struct color_coefficients *k, int y,

@@ -49,6 +49,7 @@ bool pixfmt_from_fourcc(uint32_t fourcc, enum pixfmt *format);
 size_t pixfmt_row_bytes(enum pixfmt format, int plane, int width);
 int pixfmt_rows(enum pixfmt format, int plane, int height);
 
-// Whether the format can hold that size: 1..IMAGE_MAX_SIDE each, even where the format needs it. On failure *why is a
+// Whether the format can hold that size: 1..IMAGE_MAX_SIDE each, even where the format needs it, at
+// most IMAGE_MAX_BYTES. On failure *why is a
 // static text: "yuyv needs an even width".
 bool pixfmt_size_ok(enum pixfmt format, int width, int height, const char **why);

@@ -1,4 +1,5 @@
 // cpu.c: the path of plain C: each pass over bands of rows, its stages over line buffers
+#include "base/clones.h"
 #include "base/workers.h"
 #include "image/convert.h"
 #include "path/backend.h"
@@ -72,7 +73,7 @@ static size_t pass_scratch_bytes(const struct pass *pass, int width)
 
 static void turn_row(uint8_t *rgba, int width)
 {
-    uint32_t *pixels = (uint32_t *)rgba;
+    pixel_word *pixels = (pixel_word *)rgba;
     for (int a = 0, b = width - 1; a < b; a++, b--) {
         const uint32_t kept = pixels[a];
         pixels[a] = pixels[b];
