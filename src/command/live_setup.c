@@ -40,8 +40,8 @@ static bool open_source(struct live *live)
     return true;
 }
 
-// A window, or the decision to go on without one.
-static bool open_screen(struct live *live)
+// A window, or the decision to go on without one. `egl`: over EGL only.
+static bool open_screen(struct live *live, bool egl)
 {
     const struct live_options *o = &live->options;
     char title[300];
@@ -52,6 +52,7 @@ static bool open_screen(struct live *live)
         .height = live->info->shape.height,
         .fullscreen = o->fullscreen,
         .vsync = live->wish.vsync,
+        .egl = egl,
     };
     char why[256];
     if (!o->headless && !(live->window = window_open(&setup, why)))
@@ -151,6 +152,39 @@ static bool choose_device(struct live *live)
     return true;
 }
 
+// Devices go before the window whose GL context they share.
+static void close_screen(struct live *live)
+{
+    for (int i = 0; i < live->devices; i++) {
+        device_close(live->device[i]);
+        live->device[i] = NULL;
+    }
+    renderer_close(live->renderer);
+    live->renderer = NULL;
+    window_close(live->window);
+    live->window = NULL;
+}
+
+// Screen and device. Drivers share textures over GLX or over EGL, seldom both: a GPU that does not over GLX gets a
+// window over EGL, and the first one back where that is no better.
+static bool open_screen_and_device(struct live *live)
+{
+    if (!open_screen(live, false) || !choose_device(live))
+        return false;
+    const int index = live->wish.device;
+    const struct device *device = live->window && index >= 0 ? live->device[index] : NULL;
+    if (!device || live->wish.kind != PATH_ZEROCOPY || device->shares_gl || device->info.host_unified ||
+        !window_native(live->window).glx_context)
+        return true;
+    log_info("no GL sharing over GLX (%s): trying EGL", device->sharing_why);
+    close_screen(live);
+    if (open_screen(live, true) && live->window && choose_device(live) && live->wish.device >= 0 &&
+        live->device[live->wish.device] && live->device[live->wish.device]->shares_gl)
+        return true;
+    close_screen(live);
+    return open_screen(live, false) && choose_device(live);
+}
+
 // A picture while the first path is being built.
 static void say_building(struct live *live)
 {
@@ -233,8 +267,7 @@ static bool open_helpers(struct live *live)
 
 bool live_setup(struct live *live)
 {
-    bool ok =
-        open_outputs(live) && open_source(live) && live_camera_open(live) && open_screen(live) && choose_device(live);
+    bool ok = open_outputs(live) && open_source(live) && live_camera_open(live) && open_screen_and_device(live);
     if (ok)
         set_limits(live);
     ok = ok && open_path(live) && warm_up(live) && open_recording(live) && open_helpers(live);
@@ -243,16 +276,12 @@ bool live_setup(struct live *live)
     return ok;
 }
 
-// Devices go before the window whose GL context they share.
 void live_teardown(struct live *live)
 {
     builder_close(live->builder);
     for (int i = 0; i < LANES; i++)
         lane_close(live, i);
-    for (int i = 0; i < live->devices; i++)
-        device_close(live->device[i]);
-    renderer_close(live->renderer);
-    window_close(live->window);
+    close_screen(live);
     for (int i = 0; i < live->flights; i++)
         source_return(live->source, &live->flight[i]);
     if (live->has_current)
