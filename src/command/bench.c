@@ -2,6 +2,7 @@
 #include "command/bench.h"
 
 #include "base/log.h"
+#include "command/bench_memory.h"
 #include "command/command.h"
 
 #include <limits.h>
@@ -53,6 +54,13 @@ static const struct option options[] = {
      .value = "N,...",
      .help = "threads of the cpu path; 1, and one per CPU, without this",
      .offset = AT(threads)},
+    {.name = "pictures",
+     .type = OPTION_INT,
+     .value = "N",
+     .help = "random pictures that take turns; 1 up to 4 megapixels, more than caches hold above, without this",
+     .offset = AT(pictures),
+     .min = 1,
+     .max = BENCH_PICTURES_MAX},
     {.name = "rounds",
      .letter = 'n',
      .type = OPTION_INT,
@@ -109,9 +117,10 @@ static const char *const details[] = {
     "paths: whole frames on each path, with all that a frame goes through from the source's memory to a texture: copy "
     "in, upload, passes, download or sharing, texture upload. With two frames in flight these overlap. The texture "
     "needs a display; without one a frame ends in memory.",
-    "Pictures are random and take turns, so that no cache serves large ones. Everything is measured once per round, "
-    "beginning one further each round; figures are medians over the rounds, with the range from the 5th to the 95th "
-    "percentile. Each case's bytes are compared with the cpu path's, filter by filter, before it is measured.",
+    "Pictures are random. Up to 4 megapixels one is used over and over, which large caches serve as they serve a frame "
+    "fresh from a camera; of larger ones so many take turns that no cache holds them. Everything is measured once per "
+    "round, beginning one further each round; figures are medians over the rounds, with the range from the 5th to the "
+    "95th percentile. Each case's bytes are compared with the cpu path's, filter by filter, before it is measured.",
     "With --compare a case counts as slower or faster where a rank test (Mann-Whitney, p below 0.001) tells the "
     "rounds apart and the medians differ by more than 3 % beyond what the plain copy changed by in the same direction; "
     "that takes 8 rounds or more on both sides.",

@@ -14,6 +14,7 @@ struct bench_options {
     const char *device;
     int rounds;     // 0: not given
     double seconds; // 0: not given
+    int pictures;   // 0: not given
     bool json, csv;
     const char *compare, *kernels;
 };

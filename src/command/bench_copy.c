@@ -13,8 +13,9 @@ struct bench_copy {
     struct bench_memory *memory;
     struct workers *workers;
     struct device_copy *device; // instead of workers
-    size_t bytes, at;           // at: where the next copy begins
-    uint8_t *from;              // of the copy under way
+    size_t bytes;
+    int sources, next;  // next: run
+    uint8_t *from, *to; // of the copy under way
 };
 
 // One part per thread: the longer a copy, the better the C library does it.
@@ -23,22 +24,25 @@ static void copy_part(void *context, int part)
     const struct bench_copy *copy = context;
     const size_t parts = (size_t)workers_count(copy->workers);
     const size_t first = copy->bytes * (size_t)part / parts, end = copy->bytes * (size_t)(part + 1) / parts;
-    memcpy(copy->from + copy->bytes + first, copy->from + first, end - first);
+    memcpy(copy->to + first, copy->from + first, end - first);
+}
+
+// From as many places as a case has pictures, to as many as it has outputs.
+static uint8_t *host_memory(struct bench_copy *copy)
+{
+    return bench_memory_copies(copy->memory, copy->bytes * (size_t)(copy->sources + BENCH_OUTPUTS));
 }
 
 static bool run_on_host(struct bench_copy *copy, int runs, struct trial_time *time)
 {
-    size_t size;
-    uint8_t *memory = bench_memory_copies(copy->memory, 2 * copy->bytes, &size);
+    uint8_t *memory = host_memory(copy);
     if (!memory)
         return false;
     const int64_t start_ns = clock_now_ns();
-    for (int i = 0; i < runs; i++) {
-        if (copy->at + 2 * copy->bytes > size)
-            copy->at = 0;
-        copy->from = memory + copy->at;
+    for (int i = 0; i < runs; i++, copy->next++) {
+        copy->from = memory + copy->bytes * (size_t)(copy->next % copy->sources);
+        copy->to = memory + copy->bytes * (size_t)(copy->sources + copy->next % BENCH_OUTPUTS);
         workers_run(copy->workers, copy_part, copy, workers_count(copy->workers));
-        copy->at += 2 * copy->bytes;
     }
     time->ms = time->wall_ms = (double)(clock_now_ns() - start_ns) / 1e6 / runs;
     return true;
@@ -50,13 +54,13 @@ bool bench_copy_run(void *context, int runs, struct trial_time *time)
     if (!copy->device)
         return run_on_host(copy, runs, time);
     struct timing timing;
-    if (!device_copy_run(copy->device, copy->bytes, runs, &timing))
+    if (!device_copy_run(copy->device, runs, &timing))
         return false;
     *time = (struct trial_time){timing.device_ms, timing.wall_ms};
     return true;
 }
 
-struct bench_copy *bench_copy_open(struct bench_memory *memory, struct device *device, int threads, size_t bytes)
+struct bench_copy *bench_copy_open(struct bench_memory *memory, const struct bench_copy_setup *setup)
 {
     struct bench_copy *copy = calloc(1, sizeof(*copy));
     if (!copy) {
@@ -64,11 +68,11 @@ struct bench_copy *bench_copy_open(struct bench_memory *memory, struct device *d
         return NULL;
     }
     copy->memory = memory;
-    copy->bytes = bytes;
-    size_t size;
-    const bool ok = device ? (copy->device = device_copy_open(device, bytes, BENCH_WORKING_SET_BYTES)) != NULL
-                           : bench_memory_copies(memory, 2 * bytes, &size) != NULL &&
-                                 (copy->workers = workers_open(threads)) != NULL;
+    copy->bytes = setup->bytes;
+    copy->sources = setup->sources;
+    const bool ok = setup->device
+                        ? (copy->device = device_copy_open(setup->device, setup->bytes, setup->sources)) != NULL
+                        : host_memory(copy) != NULL && (copy->workers = workers_open(setup->threads)) != NULL;
     if (ok)
         return copy;
     bench_copy_close(copy);

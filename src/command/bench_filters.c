@@ -121,7 +121,7 @@ static int filters_run(struct bench_wish *wish)
         wish->path[wish->paths++] = PATH_OPENCL;
     }
     bench_default_threads(wish);
-    if (bench_open_device(wish, NULL, &bench.device) && (bench.memory = bench_memory_open())) {
+    if (bench_open_device(wish, NULL, &bench.device) && (bench.memory = bench_memory_open(wish->options->pictures))) {
         code = EXIT_USAGE;
         if (filters_choose(&bench)) {
             const bool ok = measure(&bench);

@@ -5,10 +5,8 @@
 
 struct copy_row {
     struct bench_copy *copy;
+    struct bench_copy_setup setup;
     struct trial trial;
-    const struct device *device; // NULL: the host's
-    int threads;
-    size_t bytes;
 };
 
 struct filters_row {

@@ -103,24 +103,27 @@ bool filters_choose(struct filters_bench *bench)
 static struct copy_row *copy_for(struct filters_bench *bench, const struct filters_row *row)
 {
     const size_t pixels = (size_t)row->shape.width * (size_t)row->shape.height;
-    const size_t bytes = (image_bytes(&row->shape) + 4 * pixels) / 2;
-    struct device *device = row->path == PATH_CPU ? NULL : bench->device;
+    const struct bench_copy_setup setup = {
+        .device = row->path == PATH_CPU ? NULL : bench->device,
+        .threads = row->threads,
+        .bytes = (image_bytes(&row->shape) + 4 * pixels) / 2,
+        .sources = bench_memory_pictures(bench->memory, &row->shape)->count,
+    };
     for (int i = 0; i < bench->copies; i++) {
-        struct copy_row *copy = bench->copy[i];
-        if (copy->device == device && copy->threads == row->threads && copy->bytes == bytes)
-            return copy;
+        const struct bench_copy_setup *other = &bench->copy[i]->setup;
+        if (other->device == setup.device && other->threads == setup.threads && other->bytes == setup.bytes &&
+            other->sources == setup.sources)
+            return bench->copy[i];
     }
     struct copy_row **grown = realloc(bench->copy, (size_t)(bench->copies + 1) * sizeof(*grown));
     struct copy_row *added = calloc(1, sizeof(*added));
     if (grown)
         bench->copy = grown;
-    if (!grown || !added || !(added->copy = bench_copy_open(bench->memory, device, row->threads, bytes))) {
+    if (!grown || !added || !(added->copy = bench_copy_open(bench->memory, &setup))) {
         free(added);
         return NULL;
     }
-    added->device = device;
-    added->threads = row->threads;
-    added->bytes = bytes;
+    added->setup = setup;
     added->trial = (struct trial){.run = bench_copy_run, .context = added->copy, .warm_runs = 2};
     bench->copy[bench->copies++] = added;
     return added;

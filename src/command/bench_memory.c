@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SHAPES_MAX = 2 * PIXFMT_COUNT * BENCH_LIST,
-    OUTPUTS = 2,       // that take turns, of a path and of a resident
-    PICTURES_MAX = 32, // small pictures: caches hold these whatever is done
-};
+enum { SHAPES_MAX = 2 * PIXFMT_COUNT * BENCH_LIST };
+
+// Up to 4 megapixels a picture is small.
+static const size_t small_pixels = (size_t)4 << 20;
+// More than the largest caches: 96 MiB of level 3 on one die, 60 MB of level 2 on the largest GPU.
+static const size_t working_set_bytes = (size_t)160 << 20;
 
 struct bench_memory {
+    int pictures; // 0: by size
     struct {
         struct image_shape shape;
         struct bench_pictures pictures;
@@ -28,10 +30,12 @@ struct bench_memory {
     uint64_t random;
 };
 
-struct bench_memory *bench_memory_open(void)
+struct bench_memory *bench_memory_open(int pictures)
 {
     struct bench_memory *memory = calloc(1, sizeof(*memory));
-    if (!memory)
+    if (memory)
+        memory->pictures = pictures;
+    else
         log_error("cannot measure: out of memory");
     return memory;
 }
@@ -63,12 +67,14 @@ static void fill_random(struct bench_memory *memory, uint8_t *to, size_t bytes)
     }
 }
 
-static int count_pictures(const struct image_shape *shape)
+static int count_pictures(const struct bench_memory *memory, const struct image_shape *shape)
 {
-    const size_t output = 4 * (size_t)shape->width * (size_t)shape->height * OUTPUTS;
-    const size_t wanted =
-        output < BENCH_WORKING_SET_BYTES ? (BENCH_WORKING_SET_BYTES - output) / image_bytes(shape) : 0;
-    return wanted < 2 ? 2 : wanted > PICTURES_MAX ? PICTURES_MAX : (int)wanted;
+    const size_t pixels = (size_t)shape->width * (size_t)shape->height;
+    if (memory->pictures > 0 || pixels <= small_pixels)
+        return memory->pictures > 0 ? memory->pictures : 1;
+    const size_t outputs = 4 * pixels * BENCH_OUTPUTS;
+    const size_t wanted = outputs < working_set_bytes ? (working_set_bytes - outputs) / image_bytes(shape) : 0;
+    return wanted < 2 ? 2 : (int)wanted;
 }
 
 const struct bench_pictures *bench_memory_pictures(struct bench_memory *memory, const struct image_shape *shape)
@@ -77,7 +83,7 @@ const struct bench_pictures *bench_memory_pictures(struct bench_memory *memory, 
         if (image_shape_equal(&memory->host[i].shape, shape))
             return &memory->host[i].pictures;
     }
-    const int count = count_pictures(shape);
+    const int count = count_pictures(memory, shape);
     struct image *image = memory->hosts < SHAPES_MAX ? calloc((size_t)count, sizeof(*image)) : NULL;
     bool ok = image != NULL;
     for (int i = 0; ok && i < count; i++) {
@@ -124,21 +130,19 @@ struct resident *bench_memory_resident(struct bench_memory *memory, struct devic
     return resident;
 }
 
-uint8_t *bench_memory_copies(struct bench_memory *memory, size_t bytes, size_t *size)
+uint8_t *bench_memory_copies(struct bench_memory *memory, size_t bytes)
 {
-    const size_t wanted = bytes > BENCH_WORKING_SET_BYTES ? bytes : BENCH_WORKING_SET_BYTES;
-    if (memory->copy_bytes < wanted) {
-        const size_t whole = (wanted + IMAGE_PAGE - 1) / IMAGE_PAGE * IMAGE_PAGE;
-        uint8_t *grown = aligned_alloc(IMAGE_PAGE, whole);
-        if (!grown) {
-            log_error("cannot measure copies of %zu bytes: out of memory", bytes / 2);
-            return NULL;
-        }
-        free(memory->copy_memory);
-        memory->copy_memory = grown;
-        memory->copy_bytes = whole;
-        fill_random(memory, grown, whole);
+    if (memory->copy_bytes >= bytes)
+        return memory->copy_memory;
+    const size_t whole = (bytes + IMAGE_PAGE - 1) / IMAGE_PAGE * IMAGE_PAGE;
+    uint8_t *grown = aligned_alloc(IMAGE_PAGE, whole);
+    if (!grown) {
+        log_error("cannot measure copies: no memory of %zu bytes", whole);
+        return NULL;
     }
-    *size = memory->copy_bytes;
-    return memory->copy_memory;
+    free(memory->copy_memory);
+    memory->copy_memory = grown;
+    memory->copy_bytes = whole;
+    fill_random(memory, grown, whole);
+    return grown;
 }

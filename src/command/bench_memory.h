@@ -5,15 +5,16 @@
 #include "command/bench_trial.h"
 #include "path/resident.h"
 
-// More than the largest caches: 96 MiB of level 3 on one die, 60 MB of level 2 on the largest GPU.
-enum { BENCH_WORKING_SET_BYTES = 160 << 20 };
-
 struct bench_memory;
 
-struct bench_memory *bench_memory_open(void);
+enum { BENCH_OUTPUTS = 2, BENCH_PICTURES_MAX = 64 }; // outputs of a path or a resident, which take turns
+
+// `pictures` is how many of each shape take turns; 0: one of small pictures, which stay in large caches as a frame
+// fresh from a camera does, and of large ones so many that no cache holds them.
+struct bench_memory *bench_memory_open(int pictures);
 void bench_memory_close(struct bench_memory *memory); // takes NULL; what was made from it must be closed by then
 
-// Random pictures of one shape; so many that, with two outputs, no cache holds them, unless they are small.
+// Random pictures of one shape.
 struct bench_pictures {
     struct image *image;
     int count;
@@ -25,14 +26,21 @@ const struct bench_pictures *bench_memory_pictures(struct bench_memory *memory, 
 struct resident *bench_memory_resident(struct bench_memory *memory, struct device *device,
                                        const struct image_shape *shape, bool to_image);
 
-// Random memory of the host to copy to and fro in, at least `bytes` large; *size gets how large. Valid until the next
-// call. NULL on failure (logged).
-uint8_t *bench_memory_copies(struct bench_memory *memory, size_t bytes, size_t *size);
+// Random memory of the host to copy to and fro in, at least `bytes` large. Valid until the next call. NULL on failure
+// (logged).
+uint8_t *bench_memory_copies(struct bench_memory *memory, size_t bytes);
 
-// ---- bench_copy.c: a plain copy of `bytes` by that many threads, or on the device where it is not NULL ----
+// ---- bench_copy.c: a plain copy ----
+
+struct bench_copy_setup {
+    struct device *device; // in its memory; NULL: in the host's
+    int threads;           // of the host
+    size_t bytes;
+    int sources; // that take turns
+};
 
 struct bench_copy;
-struct bench_copy *bench_copy_open(struct bench_memory *memory, struct device *device, int threads, size_t bytes);
+struct bench_copy *bench_copy_open(struct bench_memory *memory, const struct bench_copy_setup *setup);
 void bench_copy_close(struct bench_copy *copy); // takes NULL
 bool bench_copy_run(void *copy, int runs, struct trial_time *time);
 

@@ -277,7 +277,7 @@ static int paths_run(struct bench_wish *wish)
     if (wish->threads == 0)
         wish->thread[wish->threads++] = workers_available();
     open_window(&bench, &gl);
-    if (bench_open_device(wish, &gl, &bench.device) && (bench.memory = bench_memory_open())) {
+    if (bench_open_device(wish, &gl, &bench.device) && (bench.memory = bench_memory_open(wish->options->pictures))) {
         code = EXIT_USAGE;
         if (choose_rows(&bench)) {
             const bool ok = measure(&bench);

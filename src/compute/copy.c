@@ -14,6 +14,7 @@ enum {
     TRIES = 5,     // of each way, to find the fastest
     WARM_RUNS = 2, // of each way, before it is tried: drivers finish compiling in the first run
     FILL_BYTES = 1 << 20,
+    TARGETS = 2,
 };
 
 // A way to copy.
@@ -34,11 +35,11 @@ enum { WAYS = sizeof(ways) / sizeof(*ways) };
 struct device_copy {
     cl_command_queue queue;
     cl_mem memory;
-    size_t size, at; // bytes; where the next run begins
+    size_t bytes, place; // of a copy; from place to place in the memory, at least as many
+    int sources, next;   // next: run
     cl_program program[WAYS];
     cl_kernel kernel[WAYS];
     const struct way *way; // the fastest
-    size_t bytes;          // of a run under way
 };
 
 // Bytes that a way copies where `bytes` are asked for: whole work-groups.
@@ -52,16 +53,16 @@ static cl_int enqueue(void *context, int run, cl_event *first, cl_event *last)
 {
     struct device_copy *copy = context;
     const struct way *way = copy->way;
-    if (copy->at + 2 * copy->bytes > copy->size)
-        copy->at = 0;
-    const size_t from = copy->at, to = from + copy->bytes;
-    copy->at = to + copy->bytes;
+    const size_t bytes = whole_bytes(way, copy->bytes);
+    const size_t from = copy->place * (size_t)(copy->next % copy->sources);
+    const size_t to = copy->place * (size_t)(copy->sources + copy->next % TARGETS);
+    copy->next++;
     cl_int result;
     if (way->copies == 0) {
-        result = clEnqueueCopyBuffer(copy->queue, copy->memory, copy->memory, from, to, copy->bytes, 0, NULL, first);
+        result = clEnqueueCopyBuffer(copy->queue, copy->memory, copy->memory, from, to, bytes, 0, NULL, first);
     } else {
         const cl_ulong offset[2] = {from / PIECE, to / PIECE};
-        const size_t items = copy->bytes / PIECE / (size_t)way->copies;
+        const size_t items = bytes / PIECE / (size_t)way->copies;
         cl_kernel kernel = copy->kernel[way - ways];
         result = CL_SUCCESS;
         for (cl_uint i = 0; result == CL_SUCCESS && i < 4; i++)
@@ -77,12 +78,11 @@ static cl_int enqueue(void *context, int run, cl_event *first, cl_event *last)
     return result;
 }
 
-bool device_copy_run(struct device_copy *copy, size_t bytes, int runs, struct timing *timing)
+bool device_copy_run(struct device_copy *copy, int runs, struct timing *timing)
 {
-    copy->bytes = whole_bytes(copy->way, bytes);
     if (!timing_run(copy->queue, runs, enqueue, copy, timing))
         return false;
-    const double share = (double)bytes / (double)copy->bytes;
+    const double share = (double)copy->bytes / (double)whole_bytes(copy->way, copy->bytes);
     timing->device_ms *= share;
     timing->wall_ms *= share;
     return true;
@@ -119,15 +119,16 @@ static bool fill(struct device_copy *copy)
     for (size_t i = 0; i < FILL_BYTES / sizeof(*random); i++)
         random[i] = state = state * 1664525u + 1013904223u; // Numerical Recipes' generator
     cl_int result = CL_SUCCESS;
-    for (size_t at = 0; result == CL_SUCCESS && at < copy->size; at += FILL_BYTES) {
-        const size_t bytes = copy->size - at < FILL_BYTES ? copy->size - at : FILL_BYTES;
+    const size_t size = copy->place * (size_t)(copy->sources + TARGETS);
+    for (size_t at = 0; result == CL_SUCCESS && at < size; at += FILL_BYTES) {
+        const size_t bytes = size - at < FILL_BYTES ? size - at : FILL_BYTES;
         result = clEnqueueWriteBuffer(copy->queue, copy->memory, CL_TRUE, at, bytes, random, 0, NULL, NULL);
     }
     free(random);
     return compute_ok(result, "fill memory on the device");
 }
 
-static bool choose_way(struct device_copy *copy, struct device *device, size_t bytes)
+static bool choose_way(struct device_copy *copy, struct device *device)
 {
     double best_ms = 0;
     const struct way *best = NULL;
@@ -138,9 +139,9 @@ static bool choose_way(struct device_copy *copy, struct device *device, size_t b
         if (ways[i].copies && !make_kernel(copy, device, i))
             return false;
         copy->way = &ways[i];
-        if (!device_copy_run(copy, bytes, WARM_RUNS, &timing) || !device_copy_run(copy, bytes, TRIES, &timing))
+        if (!device_copy_run(copy, WARM_RUNS, &timing) || !device_copy_run(copy, TRIES, &timing))
             return false;
-        log_debug("%s: %zu bytes in %.3f ms", ways[i].name, bytes, timing.device_ms);
+        log_debug("%s: %zu bytes in %.3f ms", ways[i].name, copy->bytes, timing.device_ms);
         if (!best || timing.device_ms < best_ms) {
             best_ms = timing.device_ms;
             best = &ways[i];
@@ -150,22 +151,23 @@ static bool choose_way(struct device_copy *copy, struct device *device, size_t b
     return best != NULL;
 }
 
-struct device_copy *device_copy_open(struct device *device, size_t largest, size_t bytes)
+struct device_copy *device_copy_open(struct device *device, size_t bytes, int sources)
 {
     struct device_copy *copy = calloc(1, sizeof(*copy));
     if (!copy) {
         log_error("cannot measure copies: out of memory");
         return NULL;
     }
-    size_t whole = 0;
+    copy->bytes = bytes;
+    copy->sources = sources;
     for (int i = 0; i < WAYS; i++)
-        whole = whole_bytes(&ways[i], largest) > whole ? whole_bytes(&ways[i], largest) : whole;
-    copy->size = bytes > 2 * whole ? bytes : 2 * whole;
+        copy->place = whole_bytes(&ways[i], bytes) > copy->place ? whole_bytes(&ways[i], bytes) : copy->place;
     cl_int result;
     copy->queue = clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &result);
     if (result == CL_SUCCESS)
-        copy->memory = clCreateBuffer(device->context, CL_MEM_READ_WRITE, copy->size, NULL, &result);
-    if (!compute_ok(result, "get memory for copies") || !fill(copy) || !choose_way(copy, device, largest)) {
+        copy->memory = clCreateBuffer(device->context, CL_MEM_READ_WRITE, copy->place * (size_t)(sources + TARGETS),
+                                      NULL, &result);
+    if (!compute_ok(result, "get memory for copies") || !fill(copy) || !choose_way(copy, device)) {
         device_copy_close(copy);
         return NULL;
     }

@@ -6,13 +6,12 @@
 
 struct device_copy;
 
-// Memory to copy to and fro in, filled with random bytes: at least `bytes`, and room for copies of `largest` bytes.
-// Finds out which way of copying so many is the fastest here: the driver's own copy, or a kernel. NULL on failure
+// Memory for copies of `bytes`: that many sources, filled with random bytes, and two places to copy to; both take
+// turns. Finds out which way of copying is the fastest here: the driver's own copy, or a kernel. NULL on failure
 // (logged).
-struct device_copy *device_copy_open(struct device *device, size_t largest, size_t bytes);
+struct device_copy *device_copy_open(struct device *device, size_t bytes, int sources);
 void device_copy_close(struct device_copy *copy); // takes NULL
 // "the driver's copy" or "16 bytes per work-item".
 const char *device_copy_way(const struct device_copy *copy);
 
-// Copies `bytes`, each run from and to other memory than the one before.
-bool device_copy_run(struct device_copy *copy, size_t bytes, int runs, struct timing *timing);
+bool device_copy_run(struct device_copy *copy, int runs, struct timing *timing);
