@@ -127,6 +127,34 @@ static void test_cache_dir(void)
     CHECK(!file_cache_dir(cache, sizeof(cache)));
 }
 
+// What a path names is kept: links stay links, pipes and devices what they are, and two spellings are one file.
+static void test_kinds(void)
+{
+    char link[96], pipe[96], spelled[112];
+    snprintf(link, sizeof(link), "%s/link", directory);
+    snprintf(pipe, sizeof(pipe), "%s/pipe", directory);
+    snprintf(spelled, sizeof(spelled), "%s/./file", directory);
+    CHECK(file_write_atomic(path, "one", 3));
+    CHECK(symlink("file", link) == 0 && mkfifo(pipe, 0600) == 0);
+    CHECK(file_write_atomic(link, "two", 3));
+    check_content("two");
+    struct stat status;
+    CHECK(lstat(link, &status) == 0 && S_ISLNK(status.st_mode));
+    size_t size;
+    errno = 0;
+    CHECK(!file_read(pipe, 100, &size) && errno == EINVAL); // and doesn't wait for a writer
+    errno = 0;
+    CHECK(!file_write_atomic("/dev/full", "x", 1) && errno == ENOSPC);
+    CHECK(stat("/dev/full", &status) == 0 && S_ISCHR(status.st_mode));
+    CHECK(!file_write_atomic(directory, "x", 1) && errno == EISDIR);
+    CHECK(file_same(path, link) && file_same(path, spelled) && !file_same(path, pipe));
+    CHECK(!file_same("/dev/null", "/dev/null"));
+    unlink(path);
+    CHECK(file_same(path, spelled) && !file_same(path, pipe) && !file_same(path, directory));
+    unlink(link);
+    unlink(pipe);
+}
+
 int main(void)
 {
     unit_directory(directory);
@@ -135,6 +163,7 @@ int main(void)
     test_write();
     test_full();
     test_cache_dir();
+    test_kinds();
     unlink(path);
     CHECK(rmdir(directory) == 0); // nothing was left behind
     return check_end(&unit);

@@ -3,13 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Reads until the end or the limit; a pipe or /dev/stdin works too.
+// Reads until the end or the limit.
 static char *read_all(int fd, size_t limit, size_t *size)
 {
     char *data = NULL;
@@ -46,10 +47,15 @@ static char *read_all(int fd, size_t limit, size_t *size)
 
 char *file_read(const char *path, size_t limit, size_t *size)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe without a writer must not hold us up
     if (fd < 0)
         return NULL;
-    char *data = read_all(fd, limit, size);
+    struct stat status;
+    char *data = NULL;
+    if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
+        errno = EINVAL;
+    else
+        data = read_all(fd, limit, size);
     const int saved = errno;
     close(fd);
     errno = saved;
@@ -71,10 +77,28 @@ static bool write_all(int fd, const void *data, size_t size)
     return true;
 }
 
-bool file_write_atomic(const char *path, const void *data, size_t size)
+// Closes the file; false with errno set where that, or what came before, failed.
+static bool close_written(int fd, bool ok)
 {
-    char temporary[4096];
-    if (snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= (int)sizeof(temporary)) {
+    const int saved = errno;
+    if (close(fd) != 0 && ok)
+        return false;
+    errno = saved;
+    return ok;
+}
+
+static bool write_device(const char *path, const void *data, size_t size)
+{
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    return fd >= 0 && close_written(fd, write_all(fd, data, size));
+}
+
+static bool replace_file(const char *path, const void *data, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    char temporary[PATH_MAX];
+    if (snprintf(temporary, sizeof(temporary), "%.*s.monocle-XXXXXX", slash ? (int)(slash - path) + 1 : 0, path) >=
+        (int)sizeof(temporary)) {
         errno = ENAMETOOLONG;
         return false;
     }
@@ -83,21 +107,56 @@ bool file_write_atomic(const char *path, const void *data, size_t size)
         return false;
     const mode_t mask = umask(0);
     umask(mask);
-    bool ok = fchmod(fd, 0666 & ~mask) == 0 && write_all(fd, data, size) && fsync(fd) == 0;
-    int saved = errno;
-    if (close(fd) != 0 && ok) {
-        ok = false;
-        saved = errno;
+    const bool written = fchmod(fd, 0666 & ~mask) == 0 && write_all(fd, data, size) && fsync(fd) == 0;
+    if (close_written(fd, written) && rename(temporary, path) == 0)
+        return true;
+    const int saved = errno;
+    unlink(temporary);
+    errno = saved;
+    return false;
+}
+
+bool file_write_atomic(const char *path, const void *data, size_t size)
+{
+    struct stat status;
+    char target[PATH_MAX];
+    if (stat(path, &status) != 0)
+        return replace_file(path, data, size);
+    if (S_ISDIR(status.st_mode)) {
+        errno = EISDIR;
+        return false;
     }
-    if (ok && rename(temporary, path) != 0) {
-        ok = false;
-        saved = errno;
-    }
-    if (!ok) {
-        unlink(temporary);
-        errno = saved;
-    }
-    return ok;
+    if (!S_ISREG(status.st_mode))
+        return write_device(path, data, size);
+    return access(path, W_OK) == 0 && realpath(path, target) && replace_file(target, data, size);
+}
+
+// The directory that holds, or would hold, the file.
+static bool stat_directory(const char *path, struct stat *status)
+{
+    const char *slash = strrchr(path, '/');
+    char directory[PATH_MAX] = ".";
+    if (slash)
+        snprintf(directory, sizeof(directory), "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    return stat(directory, status) == 0;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool file_same(const char *a, const char *b)
+{
+    struct stat one, two;
+    const bool exists = stat(a, &one) == 0;
+    if (exists != (stat(b, &two) == 0))
+        return false;
+    if (exists)
+        return one.st_dev == two.st_dev && one.st_ino == two.st_ino && !S_ISCHR(one.st_mode);
+    return stat_directory(a, &one) && stat_directory(b, &two) && one.st_dev == two.st_dev && one.st_ino == two.st_ino &&
+           strcmp(base_name(a), base_name(b)) == 0;
 }
 
 static bool make_directory(const char *path)

@@ -4,13 +4,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Reads all of `path`, at most `limit` bytes; adds a NUL behind the data. The caller frees. NULL on failure with errno
-// set (EFBIG when larger); not logged, since only the caller knows whether a missing file matters.
+// Reads all of a regular file (anything else might never end: EINVAL), at most `limit` bytes; adds a NUL behind the
+// data. The caller frees. NULL on failure with errno set (EFBIG when larger); not logged, since only the caller knows
+// whether a missing file matters.
 char *file_read(const char *path, size_t limit, size_t *size);
 
 // Writes to a temporary name in the same directory, syncs and renames: the path holds the old bytes or all the new
-// ones. False with errno set and nothing left behind on failure; not logged.
+// ones. A symbolic link stays one, and what it points to is replaced; a device or pipe is written to as it is; a file
+// that may not be written is left alone (EACCES). False with errno set and nothing left behind on failure; not logged.
 bool file_write_atomic(const char *path, const void *data, size_t size);
 
 // "$XDG_CACHE_HOME/monocle" or "~/.cache/monocle", made if missing (mode 0700). False where neither can be had.
 bool file_cache_dir(char *path, size_t size);
+
+// Whether two paths mean one file, which need not exist yet. Devices, of which many may be written at once, never do.
+bool file_same(const char *a, const char *b);

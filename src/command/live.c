@@ -13,6 +13,10 @@ static void finish(struct live *live)
 {
     if (!recorder_close(&live->recorder) && live->code == EXIT_OK)
         live->code = EXIT_FAILED_SOME;
+    if (live->meter.frames == 0 && live->ended && live->code == EXIT_OK) {
+        log_error("%s holds no picture", live->info->name);
+        live->code = EXIT_NOTHING;
+    }
     const struct image *picture = live->screenshot ? lane_picture(live) : NULL;
     if (!live->screenshot || (!picture && !live->options.screenshot))
         return;
@@ -53,8 +57,14 @@ static int live_main(int argc, char **argv)
     }
     int code;
     if (live_parse(live, argc, argv, &code)) {
-        run(live);
-        code = (int)live->code;
+        const struct live_options *o = &live->options;
+        const char *const outputs[] = {o->record, o->screenshot, o->trace};
+        if (outputs_distinct(o->source, outputs, sizeof(outputs) / sizeof(*outputs))) {
+            run(live);
+            code = (int)live->code;
+        } else {
+            code = EXIT_USAGE;
+        }
     }
     free(live);
     return code;

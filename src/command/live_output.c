@@ -1,6 +1,7 @@
 // live_output.c: files that pictures and recordings go to
 #include "command/live_output.h"
 
+#include "base/file.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -29,6 +30,27 @@ bool output_new_name(char name[OUTPUT_NAME], const char *suffix)
     }
     log_error("monocle-0001.%s to monocle-%d.%s all exist; move some away", suffix, NUMBERED_FILES - 1, suffix);
     return false;
+}
+
+bool outputs_distinct(const char *source, const char *const *outputs, int count)
+{
+    const char *file = source ? source : "";
+    file += strncmp(file, "raw:", 4) == 0 ? 4 : file[0] == '@';
+    for (int i = 0; i < count; i++) {
+        if (!outputs[i] || strcmp(outputs[i], "-") == 0)
+            continue;
+        if (file_same(outputs[i], file)) {
+            log_error("%s is the source: writing there would destroy it", outputs[i]);
+            return false;
+        }
+        for (int k = 0; k < i; k++) {
+            if (outputs[k] && file_same(outputs[i], outputs[k])) {
+                log_error("%s and %s are one file: give each output its own", outputs[k], outputs[i]);
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 bool output_writable(const char *path)

@@ -10,12 +10,15 @@
 enum { HINT_S = 6 };
 enum { ENDLESS_FRAMES = 300 }; // a headless run of a source without an end stops here unless --frames says otherwise
 
-static bool open_outputs(struct live *live)
+static bool check_outputs(const struct live *live)
 {
-    const struct live_options *o = &live->options;
-    if (o->trace && !(live->trace = trace_open(o->trace)))
-        return false;
-    return !o->screenshot || output_writable(o->screenshot);
+    return !live->options.screenshot || output_writable(live->options.screenshot);
+}
+
+// Made once it is known that there is something to trace.
+static bool open_trace(struct live *live)
+{
+    return !live->options.trace || (live->trace = trace_open(live->options.trace)) != NULL;
 }
 
 static bool open_source(struct live *live)
@@ -267,7 +270,8 @@ static bool open_helpers(struct live *live)
 
 bool live_setup(struct live *live)
 {
-    bool ok = open_outputs(live) && open_source(live) && live_camera_open(live) && open_screen_and_device(live);
+    bool ok = check_outputs(live) && open_source(live) && open_trace(live) && live_camera_open(live) &&
+              open_screen_and_device(live);
     if (ok)
         set_limits(live);
     ok = ok && open_path(live) && warm_up(live) && open_recording(live) && open_helpers(live);
