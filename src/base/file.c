@@ -53,7 +53,7 @@ char *file_read(const char *path, size_t limit, size_t *size)
     struct stat status;
     char *data = NULL;
     if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
-        errno = EINVAL;
+        errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
     else
         data = read_all(fd, limit, size);
     const int saved = errno;

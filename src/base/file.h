@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Reads all of a regular file (anything else might never end: EINVAL), at most `limit` bytes; adds a NUL behind the
-// data. The caller frees. NULL on failure with errno set (EFBIG when larger); not logged, since only the caller knows
-// whether a missing file matters.
+// Reads all of a regular file (a directory: EISDIR; anything else might never end: EINVAL), at most `limit` bytes; adds
+// a NUL behind the data. The caller frees. NULL on failure with errno set (EFBIG when larger); not logged, since only
+// the caller knows whether a missing file matters.
 char *file_read(const char *path, size_t limit, size_t *size);
 
 // Writes to a temporary name in the same directory, syncs and renames: the path holds the old bytes or all the new
