@@ -78,6 +78,31 @@ static bool result_sound(struct path_test *test, const char *place, const struct
                             "%s: the result is not an RGBA image", place);
 }
 
+// The result as YUV, where it was asked for, and no such thing where it wasn't.
+static bool encoded_equal(struct path_test *test, const char *place, const struct path_result *result,
+                          const struct picture *expected)
+{
+    const struct image_shape *shape = &test->encode;
+    if (shape->width == 0)
+        return check_that(&test->check, !result->encoded.plane[0], "%s: encoded without being asked", place);
+    if (!check_that(&test->check, result->encoded.plane[0] && image_shape_equal(&result->encoded.shape, shape),
+                    "%s: not encoded as asked", place))
+        return false;
+    struct image tight;
+    image_alloc(&tight, shape);
+    image_copy(&tight, &result->encoded);
+    uint8_t *bytes = malloc(image_bytes(shape));
+    const size_t size = reference_output(expected, shape->format, shape->color.matrix, bytes);
+    size_t wrong = 0;
+    while (wrong < size && bytes[wrong] == tight.plane[0][wrong])
+        wrong++;
+    const bool ok = check_that(&test->check, wrong == size, "%s: encoded as %s %dx%d: byte %zu is wrong", place,
+                               reference_format_name(shape->format), shape->width, shape->height, wrong);
+    free(bytes);
+    image_free(&tight);
+    return ok;
+}
+
 // Collects the oldest frame and compares it.
 static bool frame_collect(struct path_test *test, const char *place, struct path *path, const struct test_frame *frame,
                           uint64_t tag, const char *chain)
@@ -91,7 +116,7 @@ static bool frame_collect(struct path_test *test, const char *place, struct path
     struct picture expected = reference_frame(&frame->image);
     bool ok = reference_chain(&expected, chain) &&
               pixels_equal(test, place, &expected, result.image.plane[0], result.image.stride[0]) &&
-              read_equal(test, place, path, &result, &expected);
+              read_equal(test, place, path, &result, &expected) && encoded_equal(test, place, &result, &expected);
     picture_free(&expected);
     return ok;
 }
@@ -134,11 +159,22 @@ static bool frames_run(struct path_test *test, const char *place, struct path *p
     return ok;
 }
 
-struct path_setup path_case_setup(const struct path_test *test, const struct image_shape *shape,
-                                  const struct chain *chain)
+struct path_setup path_case_setup(struct path_test *test, const struct image_shape *shape, const struct chain *chain)
 {
-    return (struct path_setup){
-        .kind = test->kind, .device = test->device, .input = *shape, .chain = chain, .launch = test->launch};
+    static const enum pixfmt formats[] = {PIXFMT_NV12, PIXFMT_YUYV, PIXFMT_YU12};
+    const int turn = (int)(test->cases % 36);
+    test->encode = (struct image_shape){0};
+    if (turn % 4 < 3 && shape->width > 1 && shape->height > 1)
+        test->encode = (struct image_shape){formats[turn % 4],
+                                            shape->width & ~1,
+                                            shape->height & ~1,
+                                            {COLOR_MATRIX_601 + turn / 4 % 3, COLOR_RANGE_LIMITED}};
+    return (struct path_setup){.kind = test->kind,
+                               .device = test->device,
+                               .input = *shape,
+                               .encode = test->encode,
+                               .chain = chain,
+                               .launch = test->launch};
 }
 
 bool path_frame_run(struct path_test *test, struct path *path, const struct image_shape *shape, const char *chain)

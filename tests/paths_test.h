@@ -11,6 +11,7 @@ struct path_test {
     enum path_kind kind;
     struct device *device; // NULL for PATH_CPU
     enum path_launch launch;
+    struct image_shape encode; // what the present path gives besides; width 0: nothing
     struct random random;
     long cases;
 };
@@ -30,8 +31,8 @@ bool path_case_run(struct path_test *test, const struct path_case *setup);
 // One frame through an open path, compared with the reference of `chain`.
 bool path_frame_run(struct path_test *test, struct path *path, const struct image_shape *shape, const char *chain);
 
-struct path_setup path_case_setup(const struct path_test *test, const struct image_shape *shape,
-                                  const struct chain *chain);
+// What is given besides takes turns with the cases.
+struct path_setup path_case_setup(struct path_test *test, const struct image_shape *shape, const struct chain *chain);
 
 // paths_cases.c: what is run. `rounds` random chains.
 void paths_formats(struct path_test *test);

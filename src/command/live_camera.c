@@ -2,8 +2,6 @@
 #include "command/live.h"
 
 #include "base/clock.h"
-#include "base/log.h"
-#include "image/encode.h"
 
 bool live_camera_open(struct live *live)
 {
@@ -31,13 +29,10 @@ void live_camera_feed(struct live *live, uint64_t number)
     if (!live->camera)
         return;
     const int64_t start = clock_now_ns();
-    const struct image *picture = lane_picture(live);
-    struct image *out = camera_output_picture(live->camera);
-    if (!picture) {
-        give_up(live, "the picture cannot be read back");
+    const struct lane *lane = &live->lane[LANE_MAIN];
+    if (!lane->has_result || !lane->result.encoded.plane[0])
         return;
-    }
-    encode_image(out, picture);
+    image_copy(camera_output_picture(live->camera), &lane->result.encoded);
     if (!camera_output_send(live->camera))
         give_up(live, "the device takes no more pictures");
     meter_host(&live->meter, "main", "virtual camera", start, clock_now_ns(), number);

@@ -35,6 +35,8 @@ static bool lane_wanted(const struct live *live, int which, struct build *build)
         .threads = live->options.threads,
         .gl = live->window != NULL,
     };
+    if (which == LANE_MAIN && live->camera)
+        build->setup.encode = *camera_output_shape(live->camera);
     return true;
 }
 

@@ -24,6 +24,7 @@ struct path {
     const char *rung;
     char why[PATH_WHY];
     struct image_shape input;
+    struct image_shape encode; // width 0: none
     int depth, in_flight;
     int next_submit, next_collect; // slots, 0..depth-1
 };

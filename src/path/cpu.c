@@ -2,6 +2,7 @@
 #include "base/clones.h"
 #include "base/workers.h"
 #include "image/convert.h"
+#include "image/encode.h"
 #include "path/backend.h"
 
 #include <pthread.h>
@@ -24,9 +25,10 @@ struct cpu_build {
 };
 
 struct cpu_slot {
-    struct image output;
+    struct image output, encoded;
     uint64_t tag;
     int64_t pass_start_ns[CHAIN_MAX], pass_end_ns[CHAIN_MAX];
+    int64_t encode_start_ns, encode_end_ns;
 };
 
 struct cpu_path {
@@ -227,6 +229,40 @@ static void cpu_swap(struct path *path)
     cpu->build = build;
 }
 
+// One output as YUV.
+struct cpu_encode {
+    struct encoder encoder;
+    struct image *to;
+    const struct image *from;
+    int bands;
+};
+
+static void encode_band(void *context, int band)
+{
+    const struct cpu_encode *job = context;
+    const int pairs = job->to->shape.height / 2;
+    const int first = (int)((int64_t)pairs * band / job->bands), end = (int)((int64_t)pairs * (band + 1) / job->bands);
+    for (int y = 2 * first; y < 2 * end; y += 2) {
+        const uint8_t *upper = job->from->plane[0] + (size_t)y * job->from->stride[0];
+        encode_rows(&job->encoder, job->to, 0, y, job->to->shape.width, upper, upper + job->from->stride[0]);
+    }
+}
+
+static void encode(struct cpu_path *cpu, struct cpu_slot *slot)
+{
+    if (cpu->path.encode.width == 0)
+        return;
+    struct cpu_encode job = {
+        .encoder = encoder_init(cpu->path.encode.color),
+        .to = &slot->encoded,
+        .from = &slot->output,
+        .bands = cpu->build->bands,
+    };
+    slot->encode_start_ns = clock_now_ns();
+    workers_run(cpu->workers, encode_band, &job, job.bands);
+    slot->encode_end_ns = clock_now_ns();
+}
+
 static bool cpu_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
 {
     struct cpu_path *cpu = (struct cpu_path *)path;
@@ -246,6 +282,7 @@ static bool cpu_submit(struct path *path, const struct image *frame, uint64_t ta
         slot->pass_end_ns[i] = clock_now_ns();
         from = job.to;
     }
+    encode(cpu, slot);
     slot->tag = tag;
     cpu->write_slot = (cpu->write_slot + 1) % cpu->slots;
     return true;
@@ -266,6 +303,13 @@ static bool cpu_collect(struct path *path, struct path_result *result, bool *los
         stage->start_ns = slot->pass_start_ns[i];
         stage->end_ns = slot->pass_end_ns[i];
     }
+    if (path->encode.width > 0) {
+        result->encoded = slot->encoded;
+        result->encoded.memory = NULL; // borrowed
+        struct stage_time *stage = path_add_stage(result, "encode", STAGE_HOST);
+        stage->start_ns = slot->encode_start_ns;
+        stage->end_ns = slot->encode_end_ns;
+    }
     return true;
 }
 
@@ -275,8 +319,10 @@ static void cpu_close(struct path *path)
     workers_close(cpu->workers);
     build_free(cpu->build);
     build_free(cpu->pending);
-    for (int i = 0; i < cpu->slots; i++)
+    for (int i = 0; i < cpu->slots; i++) {
         image_free(&cpu->slot[i].output);
+        image_free(&cpu->slot[i].encoded);
+    }
     pthread_mutex_destroy(&cpu->lock);
     free(cpu);
 }
@@ -302,13 +348,15 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
         .kind = setup->kind,
         .rung = "cpu",
         .input = setup->input,
+        .encode = setup->encode,
         .depth = setup->depth,
     };
     pthread_mutex_init(&cpu->lock, NULL);
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = setup->input.width, .height = setup->input.height};
     bool ok = (cpu->workers = workers_open(setup->threads)) != NULL;
     for (int i = 0; ok && i <= setup->depth; i++) {
-        ok = image_alloc(&cpu->slot[i].output, &rgba);
+        ok = image_alloc(&cpu->slot[i].output, &rgba) &&
+             (setup->encode.width == 0 || image_alloc(&cpu->slot[i].encoded, &setup->encode));
         cpu->slots++;
     }
     if (!ok || !cpu_prepare(&cpu->path, setup->chain, error)) {

@@ -44,11 +44,23 @@ static bool make_pinned(struct opencl_path *cl, size_t bytes, cl_mem *buffer, ui
     return compute_ok(result, "map pinned memory");
 }
 
+static bool encoded_open(struct opencl_path *cl, struct opencl_encoded *encoded)
+{
+    const bool unified = cl->device->info.host_unified;
+    const size_t bytes = cl->encoder.bytes;
+    if (bytes == 0)
+        return true;
+    encoded->buffer = make_buffer(cl, CL_MEM_READ_WRITE | (unified ? CL_MEM_ALLOC_HOST_PTR : 0), bytes);
+    return encoded->buffer && (unified || make_pinned(cl, bytes, &encoded->pinned, &encoded->at));
+}
+
 static bool slot_open(struct opencl_path *cl, struct opencl_slot *slot)
 {
     const bool unified = cl->device->info.host_unified;
     slot->input = make_buffer(cl, CL_MEM_READ_ONLY | (unified ? CL_MEM_ALLOC_HOST_PTR : 0), cl->input_bytes);
     if (!slot->input || (!unified && !make_pinned(cl, cl->input_bytes, &slot->staging, &slot->staging_at)))
+        return false;
+    if (!encoded_open(cl, &slot->encoded))
         return false;
     if (cl->output == OUTPUT_TEXTURE)
         return true; // made by the first submit, on the GL thread
@@ -68,6 +80,8 @@ static void release_events(struct opencl_slot *slot)
 {
     release_event(&slot->upload);
     release_event(&slot->acquire);
+    release_event(&slot->encoded.run);
+    release_event(&slot->encoded.fetch);
     release_event(&slot->download);
     for (int i = 0; i < PLAN_PASSES; i++) {
         release_event(&slot->first[i]);
@@ -89,6 +103,8 @@ static void slot_close(struct opencl_path *cl, struct opencl_slot *slot)
     release_buffer(cl->compute_queue, slot->staging, slot->staging_at);
     release_buffer(cl->compute_queue, slot->pinned, slot->pinned_at);
     release_buffer(cl->compute_queue, slot->output, slot->mapped);
+    release_buffer(cl->compute_queue, slot->encoded.pinned, slot->encoded.at);
+    release_buffer(cl->compute_queue, slot->encoded.buffer, slot->encoded.pinned ? NULL : slot->encoded.at);
     release_buffer(cl->compute_queue, slot->input, NULL);
     shared_texture_close(&slot->shared);
 }
@@ -141,7 +157,7 @@ static cl_int reclaim(struct opencl_path *cl, struct opencl_slot *slot)
     if (slot->mapped)
         result = clEnqueueUnmapMemObject(cl->compute_queue, slot->output, slot->mapped, 0, NULL, NULL);
     slot->mapped = NULL;
-    return result;
+    return result == CL_SUCCESS ? opencl_encoded_reclaim(cl, slot) : result;
 }
 
 static cl_int enqueue(struct opencl_path *cl, struct opencl_slot *slot, const struct image *frame)
@@ -155,6 +171,8 @@ static cl_int enqueue(struct opencl_path *cl, struct opencl_slot *slot, const st
         result = opencl_run(cl, cl->build, cl->compute_queue, slot->input,
                             cl->output == OUTPUT_TEXTURE ? slot->shared.image : slot->output,
                             slot->acquire ? slot->acquire : slot->upload, slot->first, slot->last);
+    if (result == CL_SUCCESS)
+        result = opencl_encode(cl, slot, slot->last[cl->build->plan.count - 1]);
     return result == CL_SUCCESS ? deliver(cl, slot) : result;
 }
 
@@ -163,7 +181,7 @@ static bool opencl_submit(struct path *path, const struct image *frame, uint64_t
     struct opencl_path *cl = (struct opencl_path *)path;
     struct opencl_slot *slot = &cl->slot[cl->write_slot];
     if (cl->output == OUTPUT_TEXTURE && !slot->shared.image &&
-        !shared_texture_open(&slot->shared, cl->device, path->input.width, path->input.height)) {
+        !shared_texture_open(&slot->shared, cl->device, path->input.width, path->input.height, cl->encoder.bytes > 0)) {
         *lost = true; // this path can go no further; another one can
         return false;
     }
@@ -187,7 +205,8 @@ static bool opencl_collect(struct path *path, struct path_result *result, bool *
         shared_texture_lent(&cl->slot[cl->lent_slot].shared);
     cl->lent_slot = cl->read_slot;
     cl->read_slot = (cl->read_slot + 1) % cl->slots;
-    const cl_int waited = clWaitForEvents(1, &slot->download);
+    const cl_event ends[] = {slot->download, slot->encoded.fetch};
+    const cl_int waited = clWaitForEvents(slot->encoded.fetch ? 2 : 1, ends);
     result->tag = slot->tag;
     if (waited == CL_SUCCESS)
         opencl_slot_times(cl, slot, result);
@@ -196,6 +215,8 @@ static bool opencl_collect(struct path *path, struct path_result *result, bool *
         *lost = true;
         return false;
     }
+    if (cl->encoder.bytes > 0)
+        image_wrap(&result->encoded, &path->encode, slot->encoded.at);
     if (cl->output == OUTPUT_TEXTURE) {
         result->texture = slot->shared.texture;
         return true;
@@ -252,6 +273,7 @@ static void opencl_close(struct path *path)
         slot_close(cl, &cl->slot[i]);
     opencl_build_free(cl->build);
     opencl_build_free(cl->pending);
+    opencl_encoder_close(cl);
     const cl_command_queue queues[] = {cl->upload_queue, cl->compute_queue, cl->download_queue};
     for (int i = 0; i < 3; i++) {
         if (queues[i]) {
@@ -290,16 +312,18 @@ struct path *opencl_open(const struct path_setup *setup, enum output output, cha
         .kind = setup->kind,
         .rung = rungs[output],
         .depth = setup->depth,
+        .encode = setup->encode,
     };
     opencl_choose(cl, setup, output);
     cl->lent_slot = -1;
     pthread_mutex_init(&cl->lock, NULL);
-    bool ok = make_queues(cl);
+    bool encoder = true; // nothing has been said of a failure yet
+    bool ok = make_queues(cl) && (encoder = opencl_encoder_open(cl, error));
     for (int i = 0; ok && i <= setup->depth; i++) {
         cl->slots++;
         ok = slot_open(cl, &cl->slot[i]);
     }
-    if (!ok)
+    if (!ok && encoder)
         path_fail(error, "the device has no room for pictures of this size");
     if (!ok || !opencl_prepare(&cl->path, setup->chain, error)) {
         opencl_close(&cl->path);

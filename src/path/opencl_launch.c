@@ -20,8 +20,7 @@ struct range {
 
 enum { RANGES_MAX = 3 };
 
-// The largest divisor of `width` that is no larger than `most`.
-static size_t row_group(size_t width, size_t most)
+size_t opencl_row_group(size_t width, size_t most)
 {
     for (size_t group = width < most ? width : most; group > 1; group--) {
         if (width % group == 0)
@@ -43,7 +42,7 @@ static int exact_ranges(const struct opencl_pass *pass, size_t radius, size_t wi
     if (width > 2 * radius && height > 2 * radius) {
         const size_t inner = width - 2 * radius, inner_height = height - 2 * radius;
         const cl_kernel kernel = pass->kernel[KERNEL_INTERIOR];
-        const size_t group = row_group(inner, most);
+        const size_t group = opencl_row_group(inner, most);
         if (group >= ROW_GROUP_MIN || inner < ROW_GROUP || most < ROW_GROUP) {
             ranges[count++] = rows(kernel, radius, radius, inner, inner_height, group);
         } else {
@@ -75,17 +74,21 @@ static struct range blocks(cl_kernel kernel, size_t width, size_t height, size_t
         kernel, 2, {0}, {(width + wide - 1) / wide * across, (height + high - 1) / high * down}, {across, down}};
 }
 
-// The largest work-group the device and the kernel allow.
-static size_t group_limit(const struct device_info *info, const struct opencl_pass *pass)
+size_t opencl_group_limit(const struct device_info *info, cl_kernel kernel)
 {
-    size_t most = info->max_work_group > 0 ? info->max_work_group : 1;
+    const size_t most = info->max_work_group > 0 ? info->max_work_group : 1;
+    size_t own;
+    const cl_int result =
+        clGetKernelWorkGroupInfo(kernel, info->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(own), &own, NULL);
+    return result == CL_SUCCESS && own > 0 && own < most ? own : most;
+}
+
+static size_t pass_group_limit(const struct device_info *info, const struct opencl_pass *pass)
+{
+    size_t most = SIZE_MAX;
     for (int i = 0; i < KERNELS; i++) {
-        size_t own;
-        if (pass->kernel[i] &&
-            clGetKernelWorkGroupInfo(pass->kernel[i], info->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(own), &own, NULL) ==
-                CL_SUCCESS &&
-            own > 0 && own < most)
-            most = own;
+        const size_t own = pass->kernel[i] ? opencl_group_limit(info, pass->kernel[i]) : most;
+        most = own < most ? own : most;
     }
     return most;
 }
@@ -109,7 +112,7 @@ static cl_int launch(const struct device_info *info, cl_command_queue queue, con
 {
     struct range ranges[RANGES_MAX];
     const size_t width = (size_t)layout->width, height = (size_t)layout->height;
-    const size_t most = group_limit(info, pass);
+    const size_t most = pass_group_limit(info, pass);
     int count = 1;
     if (pass->kernel[KERNEL_BLOCK])
         ranges[0] = blocks(pass->kernel[KERNEL_BLOCK], width, height, PASS_BLOCK_WIDTH, (size_t)pass->block_rows, most);

@@ -51,13 +51,29 @@ struct shared_texture {
     void *fence; // GLsync behind GL's last use; NULL when there was none
 };
 
-bool shared_texture_open(struct shared_texture *shared, struct device *device, int width, int height);
+// `readable`: kernels read it too.
+bool shared_texture_open(struct shared_texture *shared, struct device *device, int width, int height, bool readable);
 void shared_texture_close(struct shared_texture *shared);
 // Marks the end of GL's use so far; acquire waits for that mark.
 void shared_texture_lent(struct shared_texture *shared);
 cl_int shared_texture_acquire(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event);
 cl_int shared_texture_release(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event);
 bool shared_texture_read(const struct shared_texture *shared, struct image *rgba);
+
+// Results as YUV too: path/opencl_encode.c. All zero without.
+struct opencl_encoder {
+    cl_program program;
+    cl_kernel kernel;
+    size_t bytes; // of an encoded picture, planes one behind the other
+};
+
+struct opencl_encoded {
+    cl_mem buffer;
+    cl_mem
+        pinned;  // memory that downloads go to, mapped at `at` for good; NULL where `buffer` is host memory itself ...
+    uint8_t *at; // ... and mapped while it is in the host's hands
+    cl_event run, fetch;
+};
 
 // One frame in flight, or lent.
 struct opencl_slot {
@@ -69,6 +85,7 @@ struct opencl_slot {
     uint8_t *pinned_at; // ... mapped for good
     uint8_t *mapped;    // OUTPUT_MAPPED: the output while it is in the host's hands
     struct shared_texture shared;
+    struct opencl_encoded encoded;
     uint64_t tag;
     int64_t copy_start_ns, copy_end_ns; // host copy into staging or input
     int64_t enqueued_ns;                // host time when the first event was queued
@@ -85,6 +102,7 @@ struct opencl_path {
     size_t input_bytes, output_bytes;
     struct opencl_slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
     int slots, write_slot, read_slot, lent_slot; // lent_slot -1: none
+    struct opencl_encoder encoder;
     struct opencl_build *build;
     pthread_mutex_t lock; // over `pending`, which prepare sets from any thread
     struct opencl_build *pending;
@@ -104,3 +122,18 @@ bool opencl_warm_up(const struct opencl_path *path, struct opencl_build *build, 
 
 // The stage times of a finished slot, device stamps moved to the host clock.
 void opencl_slot_times(const struct opencl_path *path, const struct opencl_slot *slot, struct path_result *result);
+
+// Compiles the encoder, if there shall be one, and runs it once. False on failure: *error as in path_open.
+bool opencl_encoder_open(struct opencl_path *path, char **error);
+void opencl_encoder_close(struct opencl_path *path);
+// Enqueues the encoding of a slot's output behind `after`, and its way to host memory.
+cl_int opencl_encode(struct opencl_path *path, struct opencl_slot *slot, cl_event after);
+// Takes the encoded picture back from its last user.
+cl_int opencl_encoded_reclaim(struct opencl_path *path, struct opencl_slot *slot);
+
+// An output like a slot's, to be thrown away.
+cl_mem opencl_scratch_output(const struct opencl_path *path, cl_int *result);
+// The largest work-group that the device and the kernel allow.
+size_t opencl_group_limit(const struct device_info *info, cl_kernel kernel);
+// The largest divisor of `width` that is no larger than `most`.
+size_t opencl_row_group(size_t width, size_t most);

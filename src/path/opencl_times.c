@@ -37,6 +37,11 @@ void opencl_slot_times(const struct opencl_path *path, const struct opencl_slot 
         add_device_stage(result, "acquire", slot->acquire, slot->acquire, shift, &ended);
     for (int i = 0; i < passes; i++)
         add_device_stage(result, path->build->pass[i].name, slot->first[i], slot->last[i], shift, &ended);
+    if (slot->encoded.run) {
+        add_device_stage(result, "encode", slot->encoded.run, slot->encoded.run, shift, &ended);
+        cl_ulong encoded = ended; // the way down goes beside the picture's
+        add_device_stage(result, "encoded down", slot->encoded.fetch, slot->encoded.fetch, shift, &encoded);
+    }
     static const char *const names[] = {
         [OUTPUT_TEXTURE] = "release",
         [OUTPUT_MAPPED] = "map",

@@ -9,15 +9,18 @@ struct scratch {
     cl_event first[PLAN_PASSES], last[PLAN_PASSES];
 };
 
-static cl_mem make_image(const struct opencl_path *path, cl_int *result)
+cl_mem opencl_scratch_output(const struct opencl_path *path, cl_int *result)
 {
+    cl_context context = path->device->context;
+    if (path->output != OUTPUT_TEXTURE)
+        return clCreateBuffer(context, CL_MEM_READ_WRITE, path->output_bytes, NULL, result);
     const cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
     const cl_image_desc size = {
         .image_type = CL_MEM_OBJECT_IMAGE2D,
         .image_width = (size_t)path->path.input.width,
         .image_height = (size_t)path->path.input.height,
     };
-    return clCreateImage(path->device->context, CL_MEM_WRITE_ONLY, &format, &size, NULL, result);
+    return clCreateImage(context, CL_MEM_READ_WRITE, &format, &size, NULL, result);
 }
 
 static cl_int scratch_open(struct scratch *scratch, const struct opencl_path *path)
@@ -27,12 +30,8 @@ static cl_int scratch_open(struct scratch *scratch, const struct opencl_path *pa
     scratch->queue = clCreateCommandQueue(context, path->device->info.id, 0, &result);
     if (result == CL_SUCCESS)
         scratch->from = clCreateBuffer(context, CL_MEM_READ_ONLY, path->input_bytes, NULL, &result);
-    if (result != CL_SUCCESS)
-        return result;
-    if (path->output == OUTPUT_TEXTURE)
-        scratch->to = make_image(path, &result);
-    else
-        scratch->to = clCreateBuffer(context, CL_MEM_READ_WRITE, path->output_bytes, NULL, &result);
+    if (result == CL_SUCCESS)
+        scratch->to = opencl_scratch_output(path, &result);
     return result;
 }
 

@@ -56,11 +56,24 @@ static struct path *open_zerocopy(const struct path_setup *setup, char **error)
     return path;
 }
 
+static bool encode_ok(const struct path_setup *setup)
+{
+    const struct image_shape *encode = &setup->encode;
+    const bool format = encode->format == PIXFMT_NV12 || encode->format == PIXFMT_YUYV || encode->format == PIXFMT_YU12;
+    return format && encode->width > 0 && encode->width % 2 == 0 && encode->width <= setup->input.width &&
+           encode->height > 0 && encode->height % 2 == 0 && encode->height <= setup->input.height &&
+           encode->color.matrix != COLOR_MATRIX_DEFAULT && encode->color.range == COLOR_RANGE_LIMITED;
+}
+
 static bool setup_ok(const struct path_setup *setup, char **error)
 {
     const char *why;
     if (!pixfmt_size_ok(setup->input.format, setup->input.width, setup->input.height, &why)) {
         path_fail(error, why);
+        return false;
+    }
+    if (setup->encode.width != 0 && !encode_ok(setup)) {
+        path_fail(error, "results cannot be had in this format and size");
         return false;
     }
     if (setup->kind != PATH_CPU && !setup->device) {

@@ -24,6 +24,9 @@ struct path_setup {
     enum path_kind kind;
     struct device *device;    // borrowed until path_close; NULL only for PATH_CPU
     struct image_shape input; // shape of every frame
+    // Every result in this shape too: nv12, yuyv or yu12 of even size within the input's (docs/pixels.md section 6);
+    // width 0: none.
+    struct image_shape encode;
     const struct chain *chain;
     int depth;               // frames in flight, 1..PATH_DEPTH_MAX; 0 means 1
     enum path_launch launch; // zero: the device's best
@@ -44,7 +47,8 @@ struct path_result {
     struct image image; // RGBA, borrowed until the next path_collect; planes NULL when the result is a texture
     unsigned texture;   // GL texture name (GL_TEXTURE_2D, RGBA8), borrowed likewise; 0 when the result is an image
     int width, height;
-    uint64_t tag; // as given to path_submit
+    struct image encoded; // as path_setup.encode has it, borrowed likewise; planes NULL without
+    uint64_t tag;         // as given to path_submit
     struct stage_time stage[PATH_STAGES];
     int stages;
 };

@@ -1,0 +1,155 @@
+// opencl_encode.c: results as YUV in host memory too: a kernel behind the passes, and its own way down
+#include "path/opencl_path.h"
+
+#include "base/resource.h"
+#include "compute/program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROUP_WIDTH = 32, GROUP_HEIGHT = 8 }; // as the passes have it
+
+// Handed over as the int16 of kernels/encode.cl.
+struct encoding {
+    cl_int width, height, from_stride;
+    struct color_reverse weights;
+    cl_int unused[4];
+};
+_Static_assert(sizeof(struct encoding) == sizeof(cl_int16), "the encoding is an int16 to the kernel");
+
+static bool from_image(const struct opencl_path *cl)
+{
+    return cl->output == OUTPUT_TEXTURE;
+}
+
+static bool build_program(struct opencl_path *cl, char **error)
+{
+    struct opencl_encoder *encoder = &cl->encoder;
+    const enum pixfmt format = cl->path.encode.format;
+    char options[128];
+    snprintf(options, sizeof(options), "-cl-std=CL1.2 -DENCODE_%s%s%s",
+             format == PIXFMT_YUYV   ? "YUYV"
+             : format == PIXFMT_YU12 ? "YU12"
+                                     : "NV12",
+             from_image(cl) ? " -DENCODE_FROM_IMAGE" : "", cl->launch == PATH_LAUNCH_LOOP ? " -DENCODE_EXACT" : "");
+    char *text = resource_kernel("encode.cl", cl->device->kernel_dir), *why = NULL;
+    if (!text) {
+        path_fail(error, "the kernel file encode.cl cannot be read");
+        return false;
+    }
+    cl_int result = CL_BUILD_PROGRAM_FAILURE;
+    encoder->program = program_build(cl->device, text, options, &why);
+    if (encoder->program)
+        encoder->kernel = clCreateKernel(encoder->program, "encode", &result);
+    if (result != CL_SUCCESS)
+        path_fail(error, why ? why : "encode.cl does not compile");
+    free(text);
+    free(why);
+    return result == CL_SUCCESS;
+}
+
+static cl_int launch(const struct opencl_path *cl, cl_mem from, cl_mem to, cl_event after, cl_event *event)
+{
+    const struct image_shape *shape = &cl->path.encode;
+    const struct encoding encoding = {
+        .width = shape->width,
+        .height = shape->height,
+        .from_stride = cl->input_layout.to_stride,
+        .weights = color_to_yuv(shape->color),
+    };
+    cl_kernel kernel = cl->encoder.kernel;
+    cl_int result = clSetKernelArg(kernel, 0, sizeof(from), &from);
+    if (result == CL_SUCCESS)
+        result = clSetKernelArg(kernel, 1, sizeof(encoding), &encoding);
+    if (result == CL_SUCCESS)
+        result = clSetKernelArg(kernel, 2, sizeof(to), &to);
+    if (result != CL_SUCCESS)
+        return result;
+    size_t size[2] = {(size_t)shape->width / 2, (size_t)shape->height / (shape->format == PIXFMT_YUYV ? 1 : 2)};
+    size_t local[2];
+    const size_t most = opencl_group_limit(&cl->device->info, kernel);
+    if (cl->launch == PATH_LAUNCH_LOOP) {
+        local[0] = opencl_row_group(size[0], most);
+        local[1] = 1;
+    } else {
+        local[0] = most < GROUP_WIDTH ? most : GROUP_WIDTH;
+        local[1] = most / local[0] < GROUP_HEIGHT ? most / local[0] : GROUP_HEIGHT;
+        for (int i = 0; i < 2; i++)
+            size[i] = (size[i] + local[i] - 1) / local[i] * local[i];
+    }
+    return clEnqueueNDRangeKernel(cl->compute_queue, kernel, 2, NULL, size, local, after ? 1 : 0, after ? &after : NULL,
+                                  event);
+}
+
+// Drivers finish compiling at the first launch, which shall not be on the frame path.
+static cl_int warm_up(const struct opencl_path *cl)
+{
+    cl_int result;
+    cl_mem from = opencl_scratch_output(cl, &result), to = NULL;
+    if (result == CL_SUCCESS)
+        to = clCreateBuffer(cl->device->context, CL_MEM_READ_WRITE, cl->encoder.bytes, NULL, &result);
+    if (result == CL_SUCCESS)
+        result = launch(cl, from, to, NULL, NULL);
+    const cl_int finished = clFinish(cl->compute_queue);
+    if (from)
+        clReleaseMemObject(from);
+    if (to)
+        clReleaseMemObject(to);
+    return result == CL_SUCCESS ? finished : result;
+}
+
+bool opencl_encoder_open(struct opencl_path *cl, char **error)
+{
+    if (cl->path.encode.width == 0)
+        return true;
+    cl->encoder.bytes = image_bytes(&cl->path.encode);
+    if (!build_program(cl, error))
+        return false;
+    const cl_int result = warm_up(cl);
+    char text[160];
+    snprintf(text, sizeof(text), "encode.cl compiles but does not run: %s (%d)", compute_result_name(result),
+             (int)result);
+    if (result != CL_SUCCESS)
+        path_fail(error, text);
+    return result == CL_SUCCESS;
+}
+
+void opencl_encoder_close(struct opencl_path *cl)
+{
+    if (cl->encoder.kernel)
+        clReleaseKernel(cl->encoder.kernel);
+    if (cl->encoder.program)
+        clReleaseProgram(cl->encoder.program);
+}
+
+cl_int opencl_encode(struct opencl_path *cl, struct opencl_slot *slot, cl_event after)
+{
+    struct opencl_encoded *encoded = &slot->encoded;
+    const size_t bytes = cl->encoder.bytes;
+    if (cl->path.encode.width == 0)
+        return CL_SUCCESS;
+    cl_int result =
+        launch(cl, from_image(cl) ? slot->shared.image : slot->output, encoded->buffer, after, &encoded->run);
+    if (result == CL_SUCCESS)
+        result = clFlush(cl->compute_queue);
+    if (result != CL_SUCCESS)
+        return result;
+    if (encoded->pinned)
+        result = clEnqueueReadBuffer(cl->download_queue, encoded->buffer, CL_FALSE, 0, bytes, encoded->at, 1,
+                                     &encoded->run, &encoded->fetch);
+    else
+        encoded->at = clEnqueueMapBuffer(cl->download_queue, encoded->buffer, CL_FALSE, CL_MAP_READ, 0, bytes, 1,
+                                         &encoded->run, &encoded->fetch, &result);
+    return result == CL_SUCCESS ? clFlush(cl->download_queue) : result;
+}
+
+cl_int opencl_encoded_reclaim(struct opencl_path *cl, struct opencl_slot *slot)
+{
+    struct opencl_encoded *encoded = &slot->encoded;
+    if (!encoded->at || encoded->pinned)
+        return CL_SUCCESS;
+    uint8_t *at = encoded->at;
+    encoded->at = NULL;
+    return clEnqueueUnmapMemObject(cl->compute_queue, encoded->buffer, at, 0, NULL, NULL);
+}
