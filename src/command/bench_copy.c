@@ -87,3 +87,8 @@ void bench_copy_close(struct bench_copy *copy)
     device_copy_close(copy->device);
     free(copy);
 }
+
+const char *bench_copy_way(const struct bench_copy *copy)
+{
+    return copy->device ? device_copy_way(copy->device) : "memcpy";
+}

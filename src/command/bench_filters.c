@@ -42,6 +42,7 @@ static const struct bench_column columns[] = {
     {COLUMN_NUMBER, "wall_ms_median", "wall ms", 3},
     {COLUMN_NUMBER, "copy_ms_median", "copy ms", 3},
     {COLUMN_PERCENT, "copy_fraction", "of copy", 0},
+    {COLUMN_TEXT, "copy_way", "copy by", 0},
     {0},
 };
 
@@ -59,10 +60,11 @@ static json_t *row_json(const struct filters_bench *bench, const struct filters_
                              row->shape.height, "path", path_kind_name(row->path), "threads", row->threads, "device",
                              bench_json_text(device), "ms_median", ms, "ms_p95", samples_percentile(&row->trial.ms, 95),
                              "mpix_s", pixels / ms / 1e3, "copy_fraction", copy_ms / ms);
-    json_object_update_new(json, json_pack("{s:f,s:f,s:f,s:i,s:i,s:o}", "ms_p5", samples_percentile(&row->trial.ms, 5),
-                                           "wall_ms_median", samples_percentile(&row->trial.wall_ms, 50),
-                                           "copy_ms_median", copy_ms, "rounds", row->trial.ms.count, "runs",
-                                           row->trial.runs, "samples_ms", samples));
+    json_object_update_new(json,
+                           json_pack("{s:f,s:f,s:f,s:s,s:i,s:i,s:o}", "ms_p5", samples_percentile(&row->trial.ms, 5),
+                                     "wall_ms_median", samples_percentile(&row->trial.wall_ms, 50), "copy_ms_median",
+                                     copy_ms, "copy_way", bench_copy_way(row->copy->copy), "rounds",
+                                     row->trial.ms.count, "runs", row->trial.runs, "samples_ms", samples));
     return json;
 }
 

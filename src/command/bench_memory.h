@@ -43,6 +43,7 @@ struct bench_copy;
 struct bench_copy *bench_copy_open(struct bench_memory *memory, const struct bench_copy_setup *setup);
 void bench_copy_close(struct bench_copy *copy); // takes NULL
 bool bench_copy_run(void *copy, int runs, struct trial_time *time);
+const char *bench_copy_way(const struct bench_copy *copy); // "memcpy", or as device_copy_way
 
 // ---- bench_subject.c: a chain ready to run on pictures of one shape, over and over ----
 

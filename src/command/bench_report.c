@@ -37,10 +37,11 @@ static void cell_text(const struct bench_column *column, const json_t *row, char
                  json_number_value(value) * (column->kind == COLUMN_PERCENT ? 100 : 1));
 }
 
-static void print_cell(const struct bench_column *column, const char *cell, int width)
+// Words begin at the left of a column, numbers end at its right; nothing follows the last one.
+static void print_cell(const struct bench_column *column, const char *cell, int width, bool last)
 {
-    const bool left = column->kind != COLUMN_NUMBER && column->kind != COLUMN_PERCENT;
-    printf("%*s", left ? -width : width, cell);
+    const bool words = column->kind != COLUMN_NUMBER && column->kind != COLUMN_PERCENT;
+    printf("%*s%s", words ? (last ? 0 : -width) : width, cell, last ? "\n" : "  ");
 }
 
 // Whether all rows have the same words there.
@@ -77,15 +78,13 @@ static void print_table(const json_t *rows, const struct bench_column *columns)
     }
     printf("\n");
     for (int c = 0; c < count; c++) {
-        print_cell(shown[c], shown[c]->heading, width[c]);
-        printf(c == count - 1 ? "\n" : "  ");
+        print_cell(shown[c], shown[c]->heading, width[c], c == count - 1);
     }
     json_array_foreach(rows, i, row)
     {
         for (int c = 0; c < count; c++) {
             cell_text(shown[c], row, cell);
-            print_cell(shown[c], cell, width[c]);
-            printf(c == count - 1 ? "\n" : "  ");
+            print_cell(shown[c], cell, width[c], c == count - 1);
         }
     }
 }

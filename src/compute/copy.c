@@ -21,14 +21,14 @@ enum {
 struct way {
     const char *name;
     int copies;   // pieces per work-item; 0 for the driver's own copy
-    size_t group; // work-items
+    size_t group; // work-items: 256 suit GPUs, long rows CPU devices
 };
 
 static const struct way ways[] = {
-    {"the driver's copy", 0, 1},
-    {"16 bytes per work-item", 1, 256},
-    {"4 times 16 bytes per work-item", 4, 256},
-    {"16 bytes per work-item, long work-groups", 1, 4096},
+    {"driver", 0, 1},
+    {"kernel", 1, 256},
+    {"kernel by 4", 4, 256},
+    {"kernel, long", 1, 4096},
 };
 enum { WAYS = sizeof(ways) / sizeof(*ways) };
 

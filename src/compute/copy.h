@@ -11,7 +11,7 @@ struct device_copy;
 // (logged).
 struct device_copy *device_copy_open(struct device *device, size_t bytes, int sources);
 void device_copy_close(struct device_copy *copy); // takes NULL
-// "the driver's copy" or "16 bytes per work-item".
+// "driver" for the driver's own copy, "kernel by 4" for a kernel that copies 4 times 16 bytes per work-item.
 const char *device_copy_way(const struct device_copy *copy);
 
 bool device_copy_run(struct device_copy *copy, int runs, struct timing *timing);
