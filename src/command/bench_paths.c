@@ -236,7 +236,47 @@ static json_t *rows_json(const struct paths_bench *bench)
     return rows;
 }
 
+// A window, or none, and the device.
+static bool open_screen(struct paths_bench *bench, bool egl)
+{
+    const struct window_setup setup = {.title = "monocle bench", .width = 64, .height = 64, .egl = egl, .hidden = true};
+    struct device_gl gl = {0};
+    char why[256] = "";
+    bench->window = window_open(&setup, why);
+    if (bench->window) {
+        const struct window_native native = window_native(bench->window);
+        gl = (struct device_gl){native.glx_context, native.glx_display, native.egl_context, native.egl_display};
+    } else {
+        log_warn("no window (%s): frames end in memory, not in textures", why);
+    }
+    return bench_open_device(bench->wish, &gl, &bench->device);
+}
+
 // The device goes before the window whose GL context it shares.
+static void close_screen(struct paths_bench *bench)
+{
+    device_close(bench->device);
+    window_close(bench->window);
+    bench->device = NULL;
+    bench->window = NULL;
+}
+
+// As in the live view, a GPU that does not share over GLX gets a window over EGL, and the first one back where that is
+// no better.
+static bool choose_screen(struct paths_bench *bench)
+{
+    if (!open_screen(bench, false))
+        return false;
+    if (!bench->window || !bench->device || bench->device->shares_gl || bench->device->info.host_unified ||
+        !window_native(bench->window).glx_context)
+        return true;
+    close_screen(bench);
+    if (open_screen(bench, true) && bench->device && bench->device->shares_gl)
+        return true;
+    close_screen(bench);
+    return open_screen(bench, false);
+}
+
 static void finish(struct paths_bench *bench)
 {
     for (int i = 0; i < bench->rows; i++) {
@@ -246,27 +286,12 @@ static void finish(struct paths_bench *bench)
     }
     free(bench->row);
     bench_memory_close(bench->memory);
-    device_close(bench->device);
-    window_close(bench->window);
-}
-
-static void open_window(struct paths_bench *bench, struct device_gl *gl)
-{
-    const struct window_setup setup = {.title = "monocle bench", .width = 64, .height = 64, .hidden = true};
-    char why[256] = "";
-    bench->window = window_open(&setup, why);
-    if (!bench->window) {
-        log_warn("no window (%s): frames end in memory, not in textures", why);
-        return;
-    }
-    const struct window_native native = window_native(bench->window);
-    *gl = (struct device_gl){native.glx_context, native.glx_display, native.egl_context, native.egl_display};
+    close_screen(bench);
 }
 
 static int paths_run(struct bench_wish *wish)
 {
     struct paths_bench bench = {.wish = wish};
-    struct device_gl gl = {0};
     json_t *base = NULL;
     int code = EXIT_NOTHING;
     bench_cpu_name(bench.cpu_name);
@@ -276,8 +301,7 @@ static int paths_run(struct bench_wish *wish)
         wish->path[wish->paths++] = (enum path_kind)i;
     if (wish->threads == 0)
         wish->thread[wish->threads++] = workers_available();
-    open_window(&bench, &gl);
-    if (bench_open_device(wish, &gl, &bench.device) && (bench.memory = bench_memory_open(wish->options->pictures))) {
+    if (choose_screen(&bench) && (bench.memory = bench_memory_open(wish->options->pictures))) {
         code = EXIT_USAGE;
         if (choose_rows(&bench)) {
             const bool ok = measure(&bench);
