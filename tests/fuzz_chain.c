@@ -2,7 +2,7 @@
 //
 //   fuzz_chain [--rounds N] [--seed N] [FILE...]   runs the files, then N mutations of them and of built-in texts
 //
-// With clang -fsanitize=fuzzer -DFUZZ_LIBFUZZER the main function is libFuzzer's.
+// With -Dfuzz=true the main function is libFuzzer's.
 #include "chain_property.h"
 #include "pictures.h"
 
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-#ifndef FUZZ_LIBFUZZER
+#ifndef FUZZER
 
 enum { TEXT_MAX = 20000, POOL_MAX = 64 };
 
