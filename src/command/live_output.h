@@ -14,8 +14,8 @@ struct recorder {
 
 // Makes the first "monocle-NNNN.SUFFIX" that does not exist yet, empty. False on failure (logged).
 bool output_new_name(char name[OUTPUT_NAME], const char *suffix);
-// Whether no output is the source's file or another output's, however they are spelled. `source` as on the command line;
-// NULL outputs are none. False is logged.
+// Whether no output is the source's file or another output's, however they are spelled. `source` as on the command
+// line; NULL outputs are none. False is logged.
 bool outputs_distinct(const char *source, const char *const *outputs, int count);
 
 // Whether a file can be made or replaced there. False is logged.
