@@ -34,13 +34,13 @@ static void test_color(void)
                                          .priv = V4L2_PIX_FMT_PRIV_MAGIC,
                                          .ycbcr_enc = rules[i].encoding,
                                          .quantization = rules[i].range};
-        const struct color color = camera_mode_color(&format);
+        const struct color color = camera_mode_color(&format, false);
         check_that(&check, color.matrix == rules[i].matrix && color.range == rules[i].said, "rule %zu: %s %s", i,
                    color_matrix_name(color.matrix), color_range_name(color.range));
     }
     // An old driver leaves garbage in the members it doesn't know.
     const struct v4l2_pix_format old = {.colorspace = V4L2_COLORSPACE_REC709, .ycbcr_enc = 77, .quantization = 1};
-    const struct color color = camera_mode_color(&old);
+    const struct color color = camera_mode_color(&old, false);
     check_that(&check, color.matrix == COLOR_MATRIX_709 && color.range == COLOR_RANGE_LIMITED, "an old driver");
 }
 

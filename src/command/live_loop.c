@@ -50,7 +50,10 @@ static bool take(struct live *live, struct frame *frame, int timeout_ms)
 static void measure_arrival(struct live *live, const struct frame *frame, int64_t taken_ns)
 {
     meter_begin(&live->meter);
-    meter_host(&live->meter, NULL, "capture", frame->captured_ns, frame->ready_ns, frame->number);
+    const int64_t arrived_ns = frame->decode_ns ? frame->decode_ns : frame->ready_ns;
+    meter_host(&live->meter, NULL, "capture", frame->captured_ns, arrived_ns, frame->number);
+    if (frame->decode_ns)
+        meter_host(&live->meter, NULL, "decode", frame->decode_ns, frame->ready_ns, frame->number);
     meter_host(&live->meter, NULL, "wait", frame->ready_ns, taken_ns, frame->number);
 }
 
@@ -89,12 +92,14 @@ static struct scene compose(const struct live *live)
 {
     const struct lane *lane = &live->lane[LANE_MAIN];
     const struct lane *other = &live->lane[LANE_OTHER];
+    const struct overlay *overlay = &live->overlay;
+    const bool silent = overlay->size == OVERLAY_OFF && !overlay->help && !overlay->message_is_trouble;
     struct scene scene = {
         .texture = lane->texture,
         .width = lane->result.width,
         .height = lane->result.height,
         .divider = live->wish.divider,
-        .overlay = live->overlay.size == OVERLAY_OFF && !live->overlay.help ? NULL : &live->overlay,
+        .overlay = silent ? NULL : overlay,
     };
     if (live->wish.split != SPLIT_OFF && other->shows == live->wish.split && other->texture) {
         const bool original = live->wish.split == SPLIT_ORIGINAL; // on the left, what became of it on the right

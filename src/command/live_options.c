@@ -61,7 +61,7 @@ static const struct option live_options[] = {
     {.name = "pixel-format",
      .type = OPTION_TEXT,
      .value = "FORMAT",
-     .help = "pixel format of raw files and cameras: nv21, yuyv, ...",
+     .help = "pixel format of raw files and cameras: nv21, yuyv, ...; mjpeg of cameras",
      .complete = "pixel-format",
      .offset = AT(pixel_format)},
     {.name = "matrix",
@@ -242,17 +242,17 @@ static bool check_contradictions(const struct live_options *o)
 static bool check_pixel_format(const char *name)
 {
     enum pixfmt format;
-    if (!name || pixfmt_from_name(name, &format))
+    if (!name || strcmp(name, "mjpeg") == 0 || pixfmt_from_name(name, &format))
         return true;
-    const char *names[PIXFMT_COUNT + 1] = {NULL};
+    const char *names[PIXFMT_COUNT + 2] = {[PIXFMT_COUNT] = "mjpeg"};
     char list[256] = "";
     for (int i = 0; i < PIXFMT_COUNT; i++) {
         names[i] = pixfmt_info((enum pixfmt)i)->name;
         snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", names[i]);
     }
     const char *near = options_nearest(name, names);
-    log_error("there is no pixel format \"%s\"%s%s%s; known are %s", name, near ? ", did you mean \"" : "",
-              near ? near : "", near ? "\"?" : "", list);
+    log_error("there is no pixel format \"%s\"%s%s%s; known are %s, and mjpeg of cameras", name,
+              near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "", list);
     return false;
 }
 

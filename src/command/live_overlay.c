@@ -65,6 +65,21 @@ static void fill_headline(struct live *live, struct overlay *overlay)
                  live->wish.frozen ? "  FROZEN" : "", live->recorder.writer ? "  REC" : "");
 }
 
+// How the pictures come: how often, how old they are when they are shown, what was missed.
+static void fill_camera(struct live *live, struct overlay *overlay)
+{
+    const struct source_health health = source_health(live->source);
+    const struct stats *age = &live->meter.age_ms;
+    if (health.rate > 0)
+        overlay_line(overlay, OVERLAY_PLAIN, "camera\t%.1f of %.3g/s, age %.1f ms, p95 %.1f, p99 %.1f", health.rate,
+                     live->info->rate, meter_late_ms(age, 50), meter_late_ms(age, 95), meter_late_ms(age, 99));
+    if (health.damaged + health.lost > 0)
+        overlay_line(overlay, OVERLAY_PLAIN, "missed\t%llu damaged, %llu lost in %d outages",
+                     (unsigned long long)health.damaged, (unsigned long long)health.lost, health.outages);
+    if (health.hint[0])
+        overlay_line(overlay, OVERLAY_WARNING, "hint\t%s", health.hint);
+}
+
 static void fill_lines(struct live *live, struct overlay *overlay)
 {
     const struct lane *lane = &live->lane[LANE_MAIN];
@@ -84,6 +99,7 @@ static void fill_lines(struct live *live, struct overlay *overlay)
     if (lane->path)
         overlay_line(overlay, OVERLAY_PLAIN, "path\t%s on rung %s: %s", path_kind_name(lane->kind),
                      path_rung(lane->path), path_why(lane->path));
+    fill_camera(live, overlay);
     overlay_line(overlay, OVERLAY_PLAIN, "device\t%s", live_device_name(live, lane));
     if (live->window)
         overlay_line(overlay, OVERLAY_DIM, "screen\t%s, vsync %s", window_gl_name(live->window),
@@ -135,6 +151,13 @@ static void fill_message(struct live *live, struct overlay *overlay)
         note->text[0] = '\0';
     copy_text(overlay->message, sizeof(overlay->message), note->text);
     overlay->message_is_error = note->error;
+    // That nothing moves any more needs saying before anything else.
+    const struct source_health health = source_health(live->source);
+    overlay->message_is_trouble = health.trouble[0] != '\0';
+    if (overlay->message_is_trouble) {
+        snprintf(overlay->message, sizeof(overlay->message), "%s", health.trouble);
+        overlay->message_is_error = true;
+    }
 }
 
 void live_fill_overlay(struct live *live)
@@ -145,10 +168,11 @@ void live_fill_overlay(struct live *live)
     overlay->keys = &live->keys;
     overlay->budget_ms = live->info->rate > 0 ? 1000 / live->info->rate : 0;
     overlay->lines = 0;
+    fill_message(live, overlay);
+    overlay->stages = 0;
     if (overlay->size == OVERLAY_OFF && !overlay->help)
         return;
     fill_headline(live, overlay);
     fill_lines(live, overlay);
     fill_stages(&live->meter, overlay);
-    fill_message(live, overlay);
 }

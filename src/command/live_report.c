@@ -88,6 +88,12 @@ static void add_run(const struct live *live, json_t *object)
     json_object_set_new(object, "frames", json_integer((json_int_t)live->meter.frames));
     json_object_set_new(object, "skipped", json_integer((json_int_t)live_skipped(live)));
     json_object_set_new(object, "captured", json_integer((json_int_t)counts.captured));
+    const struct source_health health = source_health(live->source);
+    json_object_set_new(object, "damaged", json_integer((json_int_t)health.damaged));
+    json_object_set_new(object, "lost", json_integer((json_int_t)health.lost));
+    json_object_set_new(object, "outages", json_integer(health.outages));
+    json_object_set_new(object, "delivered", json_ms(health.rate));
+    json_object_set_new(object, "trouble", json_text(health.trouble));
     json_object_set_new(object, "path", json_string(path_kind_name(lane->kind)));
     json_object_set_new(object, "rung", json_string(lane->path ? path_rung(lane->path) : ""));
     json_object_set_new(object, "why", json_text(lane->path ? path_why(lane->path) : ""));
@@ -200,6 +206,18 @@ static void print_row(FILE *out, int width, const char *name, const struct stats
             stats_percentile(stats, 99), clock);
 }
 
+static void print_camera(struct live *live, FILE *out)
+{
+    const struct source_health health = source_health(live->source);
+    if (health.rate > 0)
+        fprintf(out, "the camera delivered %.1f of %.3g frames per second\n", health.rate, live->info->rate);
+    if (health.damaged + health.lost > 0 || health.outages > 0)
+        fprintf(out, "%llu damaged frames left out, %llu lost in %d outages\n", (unsigned long long)health.damaged,
+                (unsigned long long)health.lost, health.outages);
+    if (health.hint[0])
+        fprintf(out, "hint: %s\n", health.hint);
+}
+
 static void print_table(struct live *live, FILE *out)
 {
     const struct meter *meter = &live->meter;
@@ -215,9 +233,11 @@ static void print_table(struct live *live, FILE *out)
         fprintf(out, "virtual camera %s: %llu pictures, and %llu times the last one again\n",
                 camera_output_name(live->camera), (unsigned long long)counts.sent, (unsigned long long)counts.repeated);
     }
-    fprintf(out, "%llu frames, %llu skipped, %.1f fps, 1%% low %.1f fps, first frame after %.0f ms\n\n",
+    fprintf(out, "%llu frames, %llu skipped, %.1f fps, 1%% low %.1f fps, first frame after %.0f ms\n",
             (unsigned long long)meter->frames, (unsigned long long)live_skipped(live), meter_fps(meter),
             meter_fps_low(meter), meter_first_frame_ms(meter));
+    print_camera(live, out);
+    fputc('\n', out);
     int width = (int)strlen("age when shown");
     for (int i = 0; i < meter->stages; i++) {
         const int length = (int)strlen(meter->stage[i].name);

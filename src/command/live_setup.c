@@ -29,13 +29,12 @@ static bool open_source(struct live *live)
         .width = o->size.width,
         .height = o->size.height,
         .rate = o->rate,
-        .has_format = o->pixel_format != NULL,
+        .compressed = o->pixel_format && strcmp(o->pixel_format, "mjpeg") == 0,
         .color = live->color,
         .loop = o->loop,
         .paced = !o->fast && !(o->headless && o->record), // a recording is to hold every frame
     };
-    if (setup.has_format)
-        pixfmt_from_name(o->pixel_format, &setup.format);
+    setup.has_format = o->pixel_format && pixfmt_from_name(o->pixel_format, &setup.format);
     live->source = source_open(&setup);
     if (!live->source)
         return false;

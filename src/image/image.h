@@ -43,6 +43,7 @@ struct frame {
     struct image image;  // borrowed pixels
     uint64_t number;     // the source's count, from 0; a gap means frames dropped before they reached us
     int64_t captured_ns; // when the picture was taken, clock_now_ns time
+    int64_t decode_ns;   // when its decoding began; 0 where it came as it is
     int64_t ready_ns;    // when its bytes were complete in memory
     int slot;            // the source's own
 };

@@ -37,6 +37,7 @@ struct overlay {
     bool help;               // the list of keys covers the picture
     char message[512];       // a passing note, or a compile error with several lines; "" for none
     bool message_is_error;
+    bool message_is_trouble; // about the picture itself: to be seen even where the overlay is off
 };
 
 // Appends a line, printf-like; does nothing when full.

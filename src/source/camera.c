@@ -1,7 +1,9 @@
-// camera.c: a V4L2 camera as a source: the driver's own buffers, mapped and lent
+// camera.c: a V4L2 camera as a source: the driver's own buffers, mapped and lent, or decoded
+#include "source/camera.h"
+
 #include "base/clock.h"
 #include "base/log.h"
-#include "source/camera_mode.h"
+#include "image/jpeg.h"
 #include "source/kind.h"
 
 #include <errno.h>
@@ -12,224 +14,145 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum {
-    // So many frames may be lent, and the driver needs one to fill and one to go on with. Only the newest is shown, so
-    // that more buffers do not mean more delay.
-    BUFFERS_WANTED = SOURCE_LENT + 2,
-    BUFFERS_NEEDED = 2,
-    ERRORS_MAX = 8, // failed dequeues in a row that are taken for passing trouble
-    NS_PER_MS = 1000000,
-    NS_PER_S = 1000000000,
-};
-#define STALE_NS ((int64_t)10 * NS_PER_S) // a time stamp further off than this is of another clock
+enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
+#define STALE_NS ((int64_t)10 * NS_PER_S)        // a time stamp further off than this is of another clock
+#define FIRST_PICTURE_NS ((int64_t)5 * NS_PER_S) // how long the first compressed picture may take
 
-struct camera {
-    struct camera_device device;
-    struct v4l2_pix_format format; // what the driver gave
-    struct {
-        void *memory;
-        size_t length;
-    } buffer[BUFFERS_WANTED];
-    unsigned buffers;
-    bool streaming;
-    int errors; // failed dequeues in a row
-    bool any;   // a frame has come
-    uint32_t sequence;
-    uint64_t number;
-};
-
-// The logged reason for a failed step.
-static bool failed(const struct camera *camera, const char *doing)
-{
-    log_error("cannot %s camera %s (%s): %s", doing, camera->device.path, camera->device.card,
-              camera_device_advice(errno));
-    return false;
-}
-
-static bool choose_mode(struct camera *camera, const struct source_setup *setup, struct camera_mode *mode)
+static bool choose_mode(struct camera *camera, const struct source_setup *setup)
 {
     char offered[128];
-    if (camera_mode_choose(&camera->device, setup, mode))
+    struct camera_device *device = &camera->stream.device;
+    if (camera_mode_choose(device, setup, &camera->mode))
         return true;
-    camera_mode_list(&camera->device, offered);
+    camera_mode_list(device, offered);
     if (offered[0] != '\0') {
-        log_error("camera %s (%s) does not offer %s; it has: %s", camera->device.path, camera->device.card,
-                  pixfmt_info(setup->format)->name, offered);
+        log_error("camera %s (%s) does not offer %s; it has: %s", device->path, device->card,
+                  setup->compressed ? "mjpeg" : pixfmt_info(setup->format)->name, offered);
         return false;
     }
-    // Only compressed or unusual formats: libv4l2 decodes them, best to RGB, since it doesn't say which range the YUV
-    // of a JPEG has.
+    // Only unusual formats: libv4l2 decodes them, best to RGB, since it doesn't say which range the YUV of a JPEG has.
     struct source_setup decoded = *setup;
     if (!setup->has_format)
         decoded.format = PIXFMT_RGB24;
     decoded.has_format = true;
-    if (camera_device_convert(&camera->device) && camera_mode_choose(&camera->device, &decoded, mode)) {
-        log_info("camera %s has no uncompressed format known here: libv4l2 converts", camera->device.path);
-        return true;
+    decoded.compressed = false;
+    camera->copies = camera_device_convert(device) && camera_mode_choose(device, &decoded, &camera->mode);
+    if (camera->copies)
+        log_info("camera %s has no format known here: libv4l2 converts", device->path);
+    else
+        log_error("camera %s (%s) offers no pixel format that can be used", device->path, device->card);
+    return camera->copies;
+}
+
+// The size and chroma of compressed pictures are known when the first has come.
+static bool see_first_picture(struct camera *camera)
+{
+    char why[JPEG_WHY] = "no picture came";
+    const int64_t deadline = clock_now_ns() + FIRST_PICTURE_NS;
+    struct jpeg *jpeg = jpeg_open();
+    bool ok = false;
+    while (jpeg && !ok && clock_now_ns() < deadline) {
+        struct v4l2_buffer buffer;
+        struct pollfd ready = {.fd = camera->stream.device.fd, .events = POLLIN};
+        poll(&ready, 1, 100);
+        const int error = camera_stream_take(&camera->stream, &buffer);
+        if (error == ENODEV)
+            break;
+        if (error != 0) {
+            nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
+            continue;
+        }
+        ok = jpeg_head(jpeg, camera->stream.buffer[buffer.index].memory, buffer.bytesused, &camera->shape, why);
+        camera_stream_give(&camera->stream, (int)buffer.index);
     }
-    log_error("camera %s (%s) offers no pixel format that can be used", camera->device.path, camera->device.card);
+    if (jpeg && !ok)
+        log_error("cannot show camera %s (%s): %s; another --pixel-format may do", camera->node.path, camera->node.card,
+                  why);
+    jpeg_close(jpeg);
+    return ok;
+}
+
+static bool set_mode(struct camera *camera, const struct source_setup *setup, char why[CAMERA_WHY])
+{
+    struct image_shape *shape = &camera->shape;
+    struct camera_stream *stream = &camera->stream;
+    if (!camera_stream_set(stream, &camera->mode, camera->rate_wanted, why))
+        return false;
+    camera->mode = stream->mode;
+    *shape =
+        (struct image_shape){.format = stream->mode.format, .width = stream->mode.width, .height = stream->mode.height};
+    return true;
+}
+
+// Some errors pass: a driver that was just closed by another program may need a second try.
+static bool start(struct camera *camera, const struct source_setup *setup)
+{
+    enum { TRIES = 2 };
+    char why[CAMERA_WHY];
+    bool ok = set_mode(camera, setup, why);
+    for (int i = 0; ok && i < TRIES; i++) {
+        const size_t needed = camera->mode.compressed ? 1 : camera_mode_bytes(&camera->stream.format, &camera->shape);
+        ok = i == 0 ? camera_stream_start(&camera->stream, needed, why) : camera_link_make(camera, &needed, why);
+        if (ok)
+            return true;
+        const bool passing = errno == EINVAL || errno == EIO || errno == EAGAIN;
+        camera_stream_close(&camera->stream);
+        ok = passing && i + 1 < TRIES;
+    }
+    log_error("%s", why);
     return false;
 }
 
-// The driver may give something else than asked; what it gave counts.
-static bool set_format(struct camera *camera, const struct camera_mode *mode, enum pixfmt *format)
+static bool prepare_pictures(struct camera *camera, const struct source_setup *setup)
 {
-    struct v4l2_format wanted = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
-    wanted.fmt.pix.width = (uint32_t)mode->width;
-    wanted.fmt.pix.height = (uint32_t)mode->height;
-    wanted.fmt.pix.pixelformat = pixfmt_info(mode->format)->fourcc;
-    wanted.fmt.pix.field = V4L2_FIELD_NONE;
-    if (camera_device_ask(&camera->device, VIDIOC_S_FMT, &wanted) != 0)
-        return failed(camera, "set the mode of");
-    const struct v4l2_pix_format *got = &wanted.fmt.pix;
-    const char *why = "its format is not known here";
-    if (!pixfmt_from_fourcc(got->pixelformat, format) || got->width > INT_MAX || got->height > INT_MAX ||
-        !pixfmt_size_ok(*format, (int)got->width, (int)got->height, &why)) {
-        log_error("camera %s gave %ux%u pixels, format %.4s: %s", camera->device.path, got->width, got->height,
-                  (const char *)&got->pixelformat, why);
+    struct image_shape *shape = &camera->shape;
+    const bool compressed = camera->mode.compressed;
+    if (compressed && !see_first_picture(camera))
         return false;
-    }
-    if (got->width != (uint32_t)mode->width || got->height != (uint32_t)mode->height || *format != mode->format)
-        log_info("camera %s gave %ux%u %s instead of %dx%d %s", camera->device.path, got->width, got->height,
-                 pixfmt_info(*format)->name, mode->width, mode->height, pixfmt_info(mode->format)->name);
-    if (got->field != V4L2_FIELD_NONE && got->field != V4L2_FIELD_ANY)
-        log_info("camera %s delivers interlaced pictures", camera->device.path);
-    camera->format = *got;
-    return true;
-}
-
-// Returns the rate that the driver settles on, 0 when it doesn't say.
-static double set_rate(struct camera *camera, const struct source_setup *setup, const struct camera_mode *mode)
-{
-    enum { PRECISION = 1000 };
-    struct v4l2_streamparm parameters = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
-    struct v4l2_fract *interval = &parameters.parm.capture.timeperframe;
-    *interval = mode->interval;
-    if (interval->numerator == 0 && setup->rate > 0)
-        *interval = (struct v4l2_fract){PRECISION, (uint32_t)(setup->rate * PRECISION)};
-    if (interval->numerator == 0)
-        return camera_device_ask(&camera->device, VIDIOC_G_PARM, &parameters) == 0 ? camera_mode_rate(*interval) : 0;
-    if (camera_device_ask(&camera->device, VIDIOC_S_PARM, &parameters) != 0)
-        return camera_mode_rate(mode->interval);
-    return camera_mode_rate(*interval);
-}
-
-static bool map_buffers(struct camera *camera, size_t needed)
-{
-    struct v4l2_requestbuffers request = {
-        .count = BUFFERS_WANTED, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
-    if (camera_device_ask(&camera->device, VIDIOC_REQBUFS, &request) != 0)
-        return failed(camera, "get buffers of");
-    if (request.count < BUFFERS_NEEDED) {
-        errno = ENOMEM;
-        return failed(camera, "get buffers of");
-    }
-    for (unsigned i = 0; i < request.count && i < BUFFERS_WANTED; i++) {
-        struct v4l2_buffer buffer = {.index = i, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
-        if (camera_device_ask(&camera->device, VIDIOC_QUERYBUF, &buffer) != 0)
-            return failed(camera, "get buffers of");
-        if (buffer.length < needed) {
-            log_error("cannot use camera %s: its buffers hold %u bytes, a picture needs %zu", camera->device.path,
-                      buffer.length, needed);
-            return false;
-        }
-        void *memory = camera_device_map(&camera->device, buffer.length, buffer.m.offset);
-        if (memory == MAP_FAILED)
-            return failed(camera, "map the buffers of");
-        camera->buffer[i].memory = memory;
-        camera->buffer[i].length = buffer.length;
-        camera->buffers = i + 1;
-    }
-    return true;
-}
-
-static bool queue(const struct camera *camera, unsigned index)
-{
-    struct v4l2_buffer buffer = {.index = index, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
-    return camera_device_ask(&camera->device, VIDIOC_QBUF, &buffer) == 0;
-}
-
-static bool start(struct camera *camera)
-{
-    for (unsigned i = 0; i < camera->buffers; i++)
-        if (!queue(camera, i))
-            return failed(camera, "hand buffers to");
-    int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
-    if (camera_device_ask(&camera->device, VIDIOC_STREAMON, &type) != 0)
-        return failed(camera, "start");
-    camera->streaming = true;
-    return true;
+    shape->color = source_color(setup, camera_mode_color(&camera->stream.format, compressed), shape->format,
+                                shape->width, shape->height);
+    if (compressed && !(camera->decoder = camera_decoder_open(shape)))
+        return false;
+    return !camera->copies || pool_init(&camera->pool, shape);
 }
 
 static bool camera_open(struct source *source, const struct source_setup *setup, const char *text)
 {
     struct camera *camera = source->state;
-    struct camera_mode mode;
     struct source_info *info = &source->info;
-    struct image_shape *shape = &info->shape;
-    if (!camera_device_open(&camera->device, text) || !choose_mode(camera, setup, &mode) ||
-        !set_format(camera, &mode, &shape->format))
+    char why[CAMERA_WHY];
+    camera->source = source;
+    camera->stream.device.fd = -1;
+    camera->rate_wanted = setup->rate;
+    pthread_mutex_init(&camera->lock, NULL);
+    camera->lock_ready = true;
+    if (!camera_find(text, &camera->node, why) || !camera_stream_open(&camera->stream, camera->node.path, why)) {
+        log_error("%s", why);
         return false;
-    shape->width = (int)camera->format.width;
-    shape->height = (int)camera->format.height;
-    shape->color = source_color(setup, camera_mode_color(&camera->format), shape->format, shape->width, shape->height);
-    info->rate = set_rate(camera, setup, &mode);
+    }
+    if (!choose_mode(camera, setup) || !start(camera, setup) || !prepare_pictures(camera, setup))
+        return false;
+    info->shape = camera->shape;
+    info->rate = camera->stream.rate;
     info->live = true;
-    snprintf(info->name, sizeof(info->name), "%s (%.200s)", camera->device.card, camera->device.path);
-    return map_buffers(camera, camera_mode_bytes(&camera->format, shape)) && start(camera);
+    snprintf(info->name, sizeof(info->name), "%s (%s)%s", camera->node.card, camera->node.path,
+             camera->mode.compressed ? ", mjpeg" : "");
+    log_info("camera %s (%s): %dx%d %s at %.3g/s", camera->node.path, camera->node.card, camera->shape.width,
+             camera->shape.height, camera_mode_name(&camera->mode), info->rate);
+    camera->connected = true;
+    camera->heard_ns = clock_now_ns();
+    return true;
 }
 
 static void camera_close(struct source *source)
 {
     struct camera *camera = source->state;
-    int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
-    if (camera->streaming)
-        camera_device_ask(&camera->device, VIDIOC_STREAMOFF, &type);
-    for (unsigned i = 0; i < camera->buffers; i++)
-        camera_device_unmap(&camera->device, camera->buffer[i].memory, camera->buffer[i].length);
-    camera_device_close(&camera->device);
-}
-
-// Waits for the device. SOURCE_FRAME: there is something to dequeue.
-static enum source_status wait_ready(struct camera *camera, int64_t deadline_ns)
-{
-    const int64_t left_ms = (deadline_ns - clock_now_ns() + NS_PER_MS - 1) / NS_PER_MS;
-    struct pollfd ready = {.fd = camera->device.fd, .events = POLLIN};
-    const int count = poll(&ready, 1, left_ms < 0 ? 0 : left_ms > INT_MAX ? INT_MAX : (int)left_ms);
-    return count > 0 ? SOURCE_FRAME : SOURCE_TIMEOUT; // a signal, too, is for the caller to look at
-}
-
-// One filled buffer. SOURCE_TIMEOUT: nothing usable came, but something may.
-static enum source_status dequeue(struct camera *camera, size_t needed, struct v4l2_buffer *buffer)
-{
-    *buffer = (struct v4l2_buffer){.type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
-    if (camera_device_ask(&camera->device, VIDIOC_DQBUF, buffer) != 0) {
-        if (errno == ENODEV || (errno != EAGAIN && ++camera->errors >= ERRORS_MAX)) {
-            failed(camera, "go on with");
-            return SOURCE_FAILED;
-        }
-        nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL); // poll may return at once, again and again
-        return SOURCE_TIMEOUT;
-    }
-    camera->errors = 0;
-    const bool cut_short = buffer->bytesused > 0 && buffer->bytesused < needed;
-    if (buffer->index < camera->buffers && !(buffer->flags & V4L2_BUF_FLAG_ERROR) && !cut_short)
-        return SOURCE_FRAME;
-    log_debug("camera %s: frame %u is %s and left out", camera->device.path, buffer->sequence,
-              cut_short ? "cut short" : "damaged");
-    queue(camera, buffer->index);
-    return SOURCE_TIMEOUT;
-}
-
-// The driver's count, made to grow: some drivers repeat or reset it.
-static uint64_t next_number(struct camera *camera, uint32_t sequence)
-{
-    const uint32_t step = sequence - camera->sequence;
-    if (camera->any)
-        camera->number += step == 0 || step > INT32_MAX ? 1 : step;
-    camera->any = true;
-    camera->sequence = sequence;
-    return camera->number;
+    if (!camera->lock_ready)
+        return;
+    camera_stream_close(&camera->stream);
+    camera_decoder_close(camera->decoder);
+    pool_finish(&camera->pool);
+    pthread_mutex_destroy(&camera->lock);
 }
 
 static int64_t time_of(const struct v4l2_buffer *buffer, int64_t now)
@@ -239,35 +162,165 @@ static int64_t time_of(const struct v4l2_buffer *buffer, int64_t now)
     return monotonic && stamp <= now && now - stamp < STALE_NS ? stamp : now;
 }
 
+static void give_buffer(struct camera *camera, int index)
+{
+    pthread_mutex_lock(&camera->lock);
+    camera_stream_give(&camera->stream, index);
+    pthread_mutex_unlock(&camera->lock);
+}
+
+// Lends a buffer as it is. False where too many are out.
+static bool lend(struct camera *camera, int index, struct frame *frame)
+{
+    pthread_mutex_lock(&camera->lock);
+    int slot = 0;
+    while (slot < CAMERA_LENT && camera->loan[slot].used)
+        slot++;
+    if (slot < CAMERA_LENT) {
+        camera->loan[slot] = (struct camera_loan){.used = true,
+                                                  .index = index,
+                                                  .memory = camera->stream.buffer[index].memory,
+                                                  .length = camera->stream.buffer[index].length};
+        camera_mode_lay_out(&camera->stream.format, &camera->shape, camera->loan[slot].memory, &frame->image);
+        frame->slot = slot;
+    } else {
+        camera_stream_give(&camera->stream, index);
+    }
+    pthread_mutex_unlock(&camera->lock);
+    return slot < CAMERA_LENT;
+}
+
+// Lends a copy.
+static bool copy(struct camera *camera, int index, struct frame *frame)
+{
+    struct image from;
+    const int slot = pool_take(&camera->pool, clock_now_ns());
+    if (slot >= 0) {
+        camera_mode_lay_out(&camera->stream.format, &camera->shape, camera->stream.buffer[index].memory, &from);
+        image_copy(&camera->pool.image[slot], &from);
+        frame->image = camera->pool.image[slot];
+        frame->image.memory = NULL;
+        frame->slot = slot;
+    }
+    give_buffer(camera, index);
+    return slot >= 0;
+}
+
+// A filled buffer: a frame, or something for the decoder. False where there is nothing to show yet.
+static bool use_buffer(struct camera *camera, const struct v4l2_buffer *buffer, struct frame *frame)
+{
+    const int index = (int)buffer->index;
+    const bool compressed = camera->mode.compressed;
+    const size_t needed = compressed ? 1 : camera_mode_bytes(&camera->stream.format, &camera->shape);
+    const size_t bytes = buffer->bytesused > 0 || compressed ? buffer->bytesused : needed;
+    if (buffer->flags & V4L2_BUF_FLAG_ERROR || bytes < needed) {
+        log_debug("camera %s: frame %u is %s and left out", camera->node.path, buffer->sequence,
+                  bytes < needed ? "cut short" : "damaged");
+        pthread_mutex_lock(&camera->lock);
+        camera->health.damaged++;
+        camera_stream_give(&camera->stream, index);
+        pthread_mutex_unlock(&camera->lock);
+        return false;
+    }
+    const int64_t now = clock_now_ns();
+    *frame = (struct frame){.ready_ns = now, .captured_ns = time_of(buffer, now)};
+    frame->number = camera_link_heard(camera, buffer->sequence, frame->captured_ns);
+    if (camera->copies)
+        return copy(camera, index, frame);
+    if (!compressed)
+        return lend(camera, index, frame);
+    camera_decoder_put(camera->decoder, camera->stream.buffer[index].memory,
+                       bytes < camera->stream.buffer[index].length ? bytes : camera->stream.buffer[index].length,
+                       frame);
+    give_buffer(camera, index);
+    return false;
+}
+
+// Waits for the camera and the decoder.
+static void wait_ready(const struct camera *camera, int64_t deadline_ns)
+{
+    const int64_t left_ms = (deadline_ns - clock_now_ns() + NS_PER_MS - 1) / NS_PER_MS;
+    struct pollfd ready[] = {{.fd = camera->stream.device.fd, .events = POLLIN},
+                             {.fd = camera->decoder ? camera_decoder_fd(camera->decoder) : -1, .events = POLLIN}};
+    poll(ready, 2, left_ms < 0 ? 0 : left_ms > INT_MAX ? INT_MAX : (int)left_ms);
+    if (ready[0].revents & POLLERR) // poll would return at once, again and again
+        nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
+}
+
+// One turn with a connected camera. True where a frame came.
+static bool take(struct camera *camera, struct frame *frame, int64_t deadline_ns)
+{
+    struct v4l2_buffer buffer;
+    const int64_t stalled_ns = camera->heard_ns + camera_link_patience_ns(camera);
+    wait_ready(camera, deadline_ns < stalled_ns ? deadline_ns : stalled_ns);
+    if (camera->decoder && camera_decoder_take(camera->decoder, frame))
+        return true;
+    pthread_mutex_lock(&camera->lock);
+    camera_stream_tidy(&camera->stream);
+    const int error = camera_stream_take(&camera->stream, &buffer);
+    pthread_mutex_unlock(&camera->lock);
+    if (error == 0)
+        return use_buffer(camera, &buffer, frame);
+    if (error == ENODEV || error == ENXIO) {
+        camera_link_lose(camera, camera_device_advice(error));
+    } else if (error != EAGAIN) {
+        camera_link_mend(camera, camera_device_advice(error));
+    } else if (clock_now_ns() >= stalled_ns) {
+        char why[80];
+        snprintf(why, sizeof(why), "no picture came for %.0f s", (double)camera_link_patience_ns(camera) / 1e9);
+        camera_link_mend(camera, why);
+    }
+    return false;
+}
+
 static enum source_status camera_next(struct source *source, struct frame *frame, int64_t deadline_ns)
 {
     struct camera *camera = source->state;
-    const struct image_shape *shape = &source->info.shape;
-    const size_t needed = camera_mode_bytes(&camera->format, shape);
-    struct v4l2_buffer buffer;
-    enum source_status status = SOURCE_TIMEOUT;
-    while (status == SOURCE_TIMEOUT) {
-        if (wait_ready(camera, deadline_ns) != SOURCE_FRAME)
-            return SOURCE_TIMEOUT;
-        status = dequeue(camera, needed, &buffer);
-        if (status == SOURCE_TIMEOUT && clock_now_ns() >= deadline_ns)
-            return status;
-    }
-    if (status != SOURCE_FRAME)
-        return status;
-    *frame = (struct frame){
-        .number = next_number(camera, buffer.sequence), .ready_ns = clock_now_ns(), .slot = (int)buffer.index};
-    frame->captured_ns = time_of(&buffer, frame->ready_ns);
-    camera_mode_lay_out(&camera->format, shape, camera->buffer[buffer.index].memory, &frame->image);
-    return SOURCE_FRAME;
+    do {
+        if (!camera->connected)
+            camera_link_retry(camera, deadline_ns);
+        else if (take(camera, frame, deadline_ns))
+            return SOURCE_FRAME;
+    } while (clock_now_ns() < deadline_ns);
+    return SOURCE_TIMEOUT;
 }
 
-// A failure shows at the next dequeue.
 static void camera_return(struct source *source, const struct frame *frame)
 {
-    const struct camera *camera = source->state;
-    queue(camera, (unsigned)frame->slot);
+    struct camera *camera = source->state;
+    if (camera->decoder) {
+        camera_decoder_give(camera->decoder, frame);
+        return;
+    }
+    if (camera->copies) {
+        pool_give(&camera->pool, frame->slot);
+        return;
+    }
+    pthread_mutex_lock(&camera->lock);
+    struct camera_loan *loan = &camera->loan[frame->slot];
+    if (loan->orphaned)
+        munmap(loan->memory, loan->length);
+    else
+        camera_stream_give(&camera->stream, loan->index);
+    *loan = (struct camera_loan){0};
+    pthread_mutex_unlock(&camera->lock);
 }
 
-const struct source_kind source_camera = {"camera",     sizeof(struct camera), camera_open,
-                                          camera_close, camera_next,           camera_return};
+static void camera_health(struct source *source, struct source_health *health)
+{
+    struct camera *camera = source->state;
+    pthread_mutex_lock(&camera->lock);
+    *health = camera->health;
+    const uint64_t count = camera->stamps < CAMERA_STAMPS ? camera->stamps : CAMERA_STAMPS;
+    if (count > 1) {
+        const int64_t newest = camera->stamp_ns[(camera->stamps - 1) % CAMERA_STAMPS];
+        const int64_t oldest = camera->stamp_ns[(camera->stamps - count) % CAMERA_STAMPS];
+        health->rate = newest > oldest ? (double)(count - 1) * 1e9 / (double)(newest - oldest) : 0;
+    }
+    pthread_mutex_unlock(&camera->lock);
+    if (camera->decoder)
+        health->damaged += camera_decoder_damaged(camera->decoder);
+}
+
+const struct source_kind source_camera = {"camera",    sizeof(struct camera), camera_open,  camera_close,
+                                          camera_next, camera_return,         camera_health};

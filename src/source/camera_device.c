@@ -1,8 +1,5 @@
-// camera_device.c: a V4L2 device node: found, opened, asked
+// camera_device.c: a V4L2 device node: opened, asked
 #include "source/camera_device.h"
-
-#include "base/log.h"
-#include "source/kind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,14 +10,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { NODES_MAX = 256 }; // minor numbers of video devices
-
 static const struct {
     int error;
     const char *advice;
 } advices[] = {
     {ENOENT, "there is no such camera (ls /dev/video* shows which there are)"},
     {EACCES, "permission denied: add yourself to the group \"video\" (sudo usermod -aG video $USER) and log in again"},
+    {EIO, "it reports an input/output error: plug it in again if that goes on"},
     {EBUSY, "another program is using it: close that program first"},
     {ENOSPC, "the USB bus has not enough bandwidth for this mode: try a smaller --size, or plug the camera elsewhere"},
     {ENODEV, "the camera was unplugged"},
@@ -75,16 +71,19 @@ static const char *unfit(const struct v4l2_capability *about)
     return "it does not capture video";
 }
 
-// Opens the node if it is a camera. NULL, or why not.
-static const char *open_node(struct camera_device *device)
+const char *camera_device_open(struct camera_device *device, const char *path)
 {
     struct v4l2_capability about = {0};
-    device->fd = open(device->path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    *device = (struct camera_device){.fd = -1};
+    snprintf(device->path, sizeof(device->path), "%s", path);
+    device->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (device->fd < 0)
         return camera_device_advice(errno);
     if (camera_device_ask(device, VIDIOC_QUERYCAP, &about) != 0)
         return errno == ENODEV ? camera_device_advice(errno) : "it is not a video device";
     snprintf(device->card, sizeof(device->card), "%s", (const char *)about.card);
+    snprintf(device->bus, sizeof(device->bus), "%s", (const char *)about.bus_info);
+    snprintf(device->driver, sizeof(device->driver), "%s", (const char *)about.driver);
     return unfit(&about);
 }
 
@@ -97,51 +96,6 @@ void camera_device_close(struct camera_device *device)
     else
         close(device->fd);
     device->fd = -1;
-}
-
-bool camera_first(char path[CAMERA_PATH], const char **why)
-{
-    char closed[CAMERA_PATH] = "";
-    *why = NULL;
-    for (int i = 0; i < NODES_MAX; i++) {
-        struct camera_device device = {.fd = -1};
-        snprintf(path, CAMERA_PATH, "/dev/video%d", i);
-        strcpy(device.path, path);
-        if (access(path, F_OK) != 0)
-            continue;
-        const char *reason = open_node(&device);
-        const bool opened = device.fd >= 0;
-        camera_device_close(&device);
-        if (!reason)
-            return true;
-        log_info("%s is passed over: %s", path, reason);
-        if (!opened && !*why) {
-            strcpy(closed, path);
-            *why = reason;
-        }
-    }
-    strcpy(path, closed);
-    return false;
-}
-
-bool camera_device_open(struct camera_device *device, const char *text)
-{
-    *device = (struct camera_device){.fd = -1};
-    char first[CAMERA_PATH];
-    const char *why;
-    if (!text || text[0] == '\0') {
-        if (!camera_first(first, &why) && !why) {
-            log_error("there is no camera (ls /dev/video* shows none that captures)");
-            return false;
-        }
-        text = first;
-    }
-    const bool number = text[strspn(text, "0123456789")] == '\0';
-    snprintf(device->path, sizeof(device->path), "%s%s", number ? "/dev/video" : "", text);
-    why = open_node(device);
-    if (why)
-        log_error("cannot open camera %s: %s", device->path, why);
-    return !why;
 }
 
 bool camera_device_convert(struct camera_device *device)

@@ -1,4 +1,4 @@
-// camera_device.h: a V4L2 device node: found, opened, asked
+// camera_device.h: a V4L2 device node: opened, asked
 #pragma once
 
 #include <linux/videodev2.h>
@@ -11,11 +11,12 @@ struct camera_device {
     bool converting; // through libv4l2, because the camera offers no format of ours
     char path[256];
     char card[32]; // what the driver calls the camera
+    char bus[32];  // where it is plugged in: "usb-0000:00:14.0-3"
+    char driver[16];
 };
 
-// Opens a capture camera: a path, a number (/dev/videoN), or NULL for the first there is. False on failure (logged,
-// with advice); close it all the same.
-bool camera_device_open(struct camera_device *device, const char *text);
+// Opens the node if it is a camera that captures. NULL, or why not, with advice; close it all the same.
+const char *camera_device_open(struct camera_device *device, const char *path);
 void camera_device_close(struct camera_device *device);
 // Lets libv4l2 convert what the camera offers into a format of ours.
 bool camera_device_convert(struct camera_device *device);

@@ -1,24 +1,54 @@
 // camera_mode.c: which of a camera's formats, sizes and rates to use, and what its colours mean
 #include "source/camera_mode.h"
 
+#include "base/log.h"
+#include "image/jpeg.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { DEFAULT_RATE = 30, DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720 };
 
-// In order of preference where all else is equal: fewer bytes first, colour before grey.
-static const enum pixfmt preferred[] = {PIXFMT_NV12, PIXFMT_NV21,  PIXFMT_YU12,  PIXFMT_YV12, PIXFMT_YUYV,
-                                        PIXFMT_UYVY, PIXFMT_RGB24, PIXFMT_BGR24, PIXFMT_GREY};
+// In order of preference where all else is equal: fewer bytes first, colour before grey, decoding last.
+static const struct camera_mode preferred[] = {
+    {.fourcc = V4L2_PIX_FMT_NV12, .format = PIXFMT_NV12},   {.fourcc = V4L2_PIX_FMT_NV21, .format = PIXFMT_NV21},
+    {.fourcc = V4L2_PIX_FMT_YUV420, .format = PIXFMT_YU12}, {.fourcc = V4L2_PIX_FMT_YVU420, .format = PIXFMT_YV12},
+    {.fourcc = V4L2_PIX_FMT_YUYV, .format = PIXFMT_YUYV},   {.fourcc = V4L2_PIX_FMT_UYVY, .format = PIXFMT_UYVY},
+    {.fourcc = V4L2_PIX_FMT_RGB24, .format = PIXFMT_RGB24}, {.fourcc = V4L2_PIX_FMT_BGR24, .format = PIXFMT_BGR24},
+    {.fourcc = V4L2_PIX_FMT_GREY, .format = PIXFMT_GREY},   {.fourcc = V4L2_PIX_FMT_MJPEG, .compressed = true},
+    {.fourcc = V4L2_PIX_FMT_JPEG, .compressed = true},
+};
 enum { FORMATS = sizeof(preferred) / sizeof(*preferred) };
 
-// The search: what is asked, and the best found so far.
+// The best of one format.
+struct candidate {
+    bool found;
+    struct camera_mode mode;
+};
+
+// The search: what is asked, and the best found so far of each format.
 struct search {
     const struct camera_device *device;
     const struct source_setup *setup;
-    struct camera_mode best;
-    bool found;
+    struct candidate best[FORMATS];
 };
+
+bool camera_mode_known(uint32_t fourcc, struct camera_mode *mode)
+{
+    for (int i = 0; i < FORMATS; i++) {
+        if (preferred[i].fourcc == fourcc && (!preferred[i].compressed || jpeg_available())) {
+            *mode = preferred[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *camera_mode_name(const struct camera_mode *mode)
+{
+    return mode->compressed ? "mjpeg" : pixfmt_info(mode->format)->name;
+}
 
 double camera_mode_rate(struct v4l2_fract interval)
 {
@@ -27,7 +57,7 @@ double camera_mode_rate(struct v4l2_fract interval)
 
 // How well a mode fits; compared member by member, larger is better.
 struct fitness {
-    double colored, size, speed, area, nearness;
+    double colored, size, speed, area, cheap, nearness;
 };
 
 static struct fitness rate_mode(const struct source_setup *setup, const struct camera_mode *mode)
@@ -38,12 +68,13 @@ static struct fitness rate_mode(const struct source_setup *setup, const struct c
     const double area = (double)mode->width * mode->height;
     const bool any_size = setup->width == 0;
     return (struct fitness){
-        .colored = mode->format != PIXFMT_GREY || setup->has_format,
+        .colored = mode->compressed || mode->format != PIXFMT_GREY || setup->has_format,
         .size = any_size ? 0 : -(abs(mode->width - setup->width) + abs(mode->height - setup->height)),
         .speed = rate == 0 || rate >= enough ? 1 : rate / wanted,
         .area = !any_size                                ? 0
                 : area <= DEFAULT_WIDTH * DEFAULT_HEIGHT ? area
                                                          : -area,
+        .cheap = !mode->compressed,
         .nearness = rate == 0 ? 0 : -fabs(rate - wanted),
     };
 }
@@ -51,8 +82,8 @@ static struct fitness rate_mode(const struct source_setup *setup, const struct c
 static bool fits_better(const struct fitness *a, const struct fitness *b)
 {
     const double pairs[][2] = {
-        {a->colored, b->colored}, {a->size, b->size},         {a->speed, b->speed},
-        {a->area, b->area},       {a->nearness, b->nearness},
+        {a->colored, b->colored}, {a->size, b->size},   {a->speed, b->speed},
+        {a->area, b->area},       {a->cheap, b->cheap}, {a->nearness, b->nearness},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
         if (pairs[i][0] != pairs[i][1])
@@ -60,16 +91,16 @@ static bool fits_better(const struct fitness *a, const struct fitness *b)
     return false; // the format met first is the preferred one
 }
 
-static void consider(struct search *search, const struct camera_mode *mode)
+static void consider(struct search *search, int index, const struct camera_mode *mode)
 {
     const char *why;
-    if (!pixfmt_size_ok(mode->format, mode->width, mode->height, &why))
+    struct candidate *best = &search->best[index];
+    if (!mode->compressed && !pixfmt_size_ok(mode->format, mode->width, mode->height, &why))
         return;
-    const struct fitness new = rate_mode(search->setup, mode), old = rate_mode(search->setup, &search->best);
-    if (search->found && !fits_better(&new, &old))
+    const struct fitness new = rate_mode(search->setup, mode), old = rate_mode(search->setup, &best->mode);
+    if (best->found && !fits_better(&new, &old))
         return;
-    search->best = *mode;
-    search->found = true;
+    *best = (struct candidate){true, *mode};
 }
 
 // The interval within a range that is nearest to the wanted rate.
@@ -84,20 +115,21 @@ static struct v4l2_fract nearest_interval(const struct source_setup *setup, cons
     return (struct v4l2_fract){PRECISION, (uint32_t)lround(wanted * PRECISION)};
 }
 
-static void consider_size(struct search *search, enum pixfmt format, int width, int height)
+static void consider_size(struct search *search, int index, int width, int height)
 {
-    struct camera_mode mode = {.format = format, .width = width, .height = height};
-    struct v4l2_frmivalenum rate = {
-        .pixel_format = pixfmt_info(format)->fourcc, .width = (uint32_t)width, .height = (uint32_t)height};
+    struct camera_mode mode = preferred[index];
+    mode.width = width;
+    mode.height = height;
+    struct v4l2_frmivalenum rate = {.pixel_format = mode.fourcc, .width = (uint32_t)width, .height = (uint32_t)height};
     for (; camera_device_ask(search->device, VIDIOC_ENUM_FRAMEINTERVALS, &rate) == 0; rate.index++) {
         const bool discrete = rate.type == V4L2_FRMIVAL_TYPE_DISCRETE;
         mode.interval = discrete ? rate.discrete : nearest_interval(search->setup, &rate.stepwise);
-        consider(search, &mode);
+        consider(search, index, &mode);
         if (!discrete)
             return;
     }
     if (rate.index == 0) // the camera doesn't say
-        consider(search, &mode);
+        consider(search, index, &mode);
 }
 
 // What is nearest to `wanted` among low, low + step, ... high.
@@ -107,59 +139,89 @@ static int step_to(int64_t wanted, int64_t low, int64_t high, int64_t step)
     return (int)(step > 1 ? low + (clamped - low) / step * step : clamped);
 }
 
-static void consider_format(struct search *search, enum pixfmt format)
+static void consider_format(struct search *search, int index)
 {
     const int width = search->setup->width > 0 ? search->setup->width : DEFAULT_WIDTH;
     const int height = search->setup->width > 0 ? search->setup->height : DEFAULT_HEIGHT;
-    struct v4l2_frmsizeenum size = {.pixel_format = pixfmt_info(format)->fourcc};
+    struct v4l2_frmsizeenum size = {.pixel_format = preferred[index].fourcc};
     for (; camera_device_ask(search->device, VIDIOC_ENUM_FRAMESIZES, &size) == 0; size.index++) {
         if (size.type == V4L2_FRMSIZE_TYPE_DISCRETE) {
-            consider_size(search, format, (int)size.discrete.width, (int)size.discrete.height);
+            consider_size(search, index, (int)size.discrete.width, (int)size.discrete.height);
             continue;
         }
         const struct v4l2_frmsize_stepwise *range = &size.stepwise;
-        consider_size(search, format, step_to(width, range->min_width, range->max_width, range->step_width),
+        consider_size(search, index, step_to(width, range->min_width, range->max_width, range->step_width),
                       step_to(height, range->min_height, range->max_height, range->step_height));
         return;
     }
     if (size.index == 0) // the camera doesn't say; it will take what is nearest
-        consider_size(search, format, width, height);
+        consider_size(search, index, width, height);
 }
 
 // Marks which formats the camera offers.
-static void find_offered(const struct camera_device *device, bool offered[PIXFMT_COUNT])
+static void find_offered(const struct camera_device *device, bool offered[FORMATS])
 {
-    memset(offered, 0, PIXFMT_COUNT * sizeof(*offered));
+    memset(offered, 0, FORMATS * sizeof(*offered));
     struct v4l2_fmtdesc offer = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
-    for (; camera_device_ask(device, VIDIOC_ENUM_FMT, &offer) == 0; offer.index++) {
-        enum pixfmt format;
-        if (pixfmt_from_fourcc(offer.pixelformat, &format))
-            offered[format] = true;
-    }
+    for (; camera_device_ask(device, VIDIOC_ENUM_FMT, &offer) == 0; offer.index++)
+        for (int i = 0; i < FORMATS; i++)
+            if (preferred[i].fourcc == offer.pixelformat)
+                offered[i] = !preferred[i].compressed || jpeg_available();
+}
+
+static bool is_wanted(const struct source_setup *setup, const struct camera_mode *mode)
+{
+    if (setup->compressed)
+        return mode->compressed;
+    return !setup->has_format || (!mode->compressed && mode->format == setup->format);
+}
+
+static void log_candidate(const struct search *search, const struct candidate *candidate, bool chosen)
+{
+    const struct camera_mode *mode = &candidate->mode;
+    log_info("camera %s: %s %dx%d %s at %.3g/s%s", search->device->path, chosen ? "chosen is" : "could do", mode->width,
+             mode->height, camera_mode_name(mode), camera_mode_rate(mode->interval),
+             mode->interval.numerator == 0 ? " (it doesn't say)" : "");
 }
 
 bool camera_mode_choose(const struct camera_device *device, const struct source_setup *setup, struct camera_mode *mode)
 {
-    bool offered[PIXFMT_COUNT];
+    bool offered[FORMATS];
     struct search search = {.device = device, .setup = setup};
+    const struct candidate *best = NULL;
     find_offered(device, offered);
+    for (int i = 0; i < FORMATS; i++) {
+        if (!offered[i] || !is_wanted(setup, &preferred[i]))
+            continue;
+        consider_format(&search, i);
+        const struct candidate *new = &search.best[i];
+        if (!new->found)
+            continue;
+        const struct fitness fit = rate_mode(setup, &new->mode);
+        const struct fitness old = best ? rate_mode(setup, &best->mode) : fit;
+        if (!best || fits_better(&fit, &old))
+            best = new;
+    }
+    if (!best)
+        return false;
     for (int i = 0; i < FORMATS; i++)
-        if (offered[preferred[i]] && (!setup->has_format || setup->format == preferred[i]))
-            consider_format(&search, preferred[i]);
-    *mode = search.best;
-    return search.found;
+        if (search.best[i].found)
+            log_candidate(&search, &search.best[i], &search.best[i] == best);
+    *mode = best->mode;
+    return true;
 }
 
 void camera_mode_list(const struct camera_device *device, char text[128])
 {
-    bool offered[PIXFMT_COUNT];
+    bool offered[FORMATS];
     find_offered(device, offered);
     text[0] = '\0';
     for (int i = 0; i < FORMATS; i++) {
-        if (offered[preferred[i]]) {
-            strcat(text, text[0] ? " " : "");
-            strcat(text, pixfmt_info(preferred[i])->name);
-        }
+        const char *name = camera_mode_name(&preferred[i]);
+        if (!offered[i] || (preferred[i].compressed && strstr(text, name)))
+            continue;
+        strcat(text, text[0] ? " " : "");
+        strcat(text, name);
     }
 }
 
@@ -178,20 +240,21 @@ static enum color_matrix matrix_of(uint32_t encoding)
     }
 }
 
-struct color camera_mode_color(const struct v4l2_pix_format *format)
+struct color camera_mode_color(const struct v4l2_pix_format *format, bool compressed)
 {
     struct color color = {0};
     // Without the magic the driver predates these members.
     const bool extended = format->priv == V4L2_PIX_FMT_PRIV_MAGIC;
-    const bool known = format->colorspace != V4L2_COLORSPACE_DEFAULT;
+    const uint32_t space = compressed ? V4L2_COLORSPACE_JPEG : format->colorspace;
+    const bool known = space != V4L2_COLORSPACE_DEFAULT;
     uint32_t encoding = extended ? format->ycbcr_enc : V4L2_YCBCR_ENC_DEFAULT;
     uint32_t range = extended ? format->quantization : V4L2_QUANTIZATION_DEFAULT;
     if (encoding == V4L2_YCBCR_ENC_DEFAULT && known)
-        encoding = V4L2_MAP_YCBCR_ENC_DEFAULT(format->colorspace);
+        encoding = V4L2_MAP_YCBCR_ENC_DEFAULT(space);
     if (encoding != V4L2_YCBCR_ENC_DEFAULT)
         color.matrix = matrix_of(encoding);
     if (range == V4L2_QUANTIZATION_DEFAULT && known)
-        range = V4L2_MAP_QUANTIZATION_DEFAULT(false, format->colorspace, encoding);
+        range = V4L2_MAP_QUANTIZATION_DEFAULT(false, space, encoding);
     if (range != V4L2_QUANTIZATION_DEFAULT)
         color.range = range == V4L2_QUANTIZATION_FULL_RANGE ? COLOR_RANGE_FULL : COLOR_RANGE_LIMITED;
     return color;

@@ -70,7 +70,7 @@ static bool choose_format(struct camera_output *output, int width, int height)
     errno = 0;
     for (int i = 0; i < FORMATS; i++) {
         if (try_format(output, formats[i], width, height)) {
-            struct color color = camera_mode_color(&output->format);
+            struct color color = camera_mode_color(&output->format, false);
             color.range = COLOR_RANGE_LIMITED;
             if (color.matrix == COLOR_MATRIX_DEFAULT)
                 color.matrix = COLOR_MATRIX_601;

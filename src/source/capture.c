@@ -55,6 +55,14 @@ static bool wait_turn(struct capture *capture)
     return go_on;
 }
 
+static void trace_frame(struct trace *trace, const struct frame *frame)
+{
+    const int64_t arrived_ns = frame->decode_ns ? frame->decode_ns : frame->ready_ns;
+    trace_span(trace, "capture", "capture", frame->captured_ns, arrived_ns, frame->number);
+    if (frame->decode_ns)
+        trace_span(trace, "jpeg", "decode", frame->decode_ns, frame->ready_ns, frame->number);
+}
+
 static void *capture_run(void *context)
 {
     struct capture *capture = context;
@@ -64,7 +72,7 @@ static void *capture_run(void *context)
         if (status == SOURCE_TIMEOUT)
             continue;
         if (status == SOURCE_FRAME) {
-            trace_span(capture->trace, "capture", "capture", frame.captured_ns, frame.ready_ns, frame.number);
+            trace_frame(capture->trace, &frame);
             publish(capture, &frame);
             continue;
         }

@@ -16,6 +16,8 @@ struct source_kind {
     // As source_next, but with the time until which it may wait.
     enum source_status (*next)(struct source *source, struct frame *frame, int64_t deadline_ns);
     void (*give_back)(struct source *source, const struct frame *frame); // on any thread
+    // On any thread; NULL for a kind that always does well.
+    void (*health)(struct source *source, struct source_health *health);
 };
 
 extern const struct source_kind source_pattern, source_still, source_y4m, source_raw, source_list, source_camera;

@@ -118,4 +118,5 @@ static void list_return(struct source *source, const struct frame *frame)
     pool_give(&list->pool, frame->slot);
 }
 
-const struct source_kind source_list = {"list", sizeof(struct list), list_open, list_close, list_next, list_return};
+const struct source_kind source_list = {"list",    sizeof(struct list), list_open, list_close,
+                                        list_next, list_return,         NULL};

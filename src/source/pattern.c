@@ -207,5 +207,5 @@ static void pattern_return(struct source *source, const struct frame *frame)
     pool_give(&pattern->pool, frame->slot);
 }
 
-const struct source_kind source_pattern = {"pattern",     sizeof(struct pattern), pattern_open,
-                                           pattern_close, pattern_next,           pattern_return};
+const struct source_kind source_pattern = {"pattern",    sizeof(struct pattern), pattern_open, pattern_close,
+                                           pattern_next, pattern_return,         NULL};

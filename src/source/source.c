@@ -20,7 +20,8 @@ enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, VIDEO_MAJOR = 81 }; // device
 
 const char *const source_help[] = {
     "(nothing)\tthe first camera, or the test pattern where there is none",
-    "camera[:/dev/videoN]\ta V4L2 camera; --size, --pixel-format and the rate choose its mode",
+    "camera[:NAME]\ta V4L2 camera by node, number, id or part of its name; --size, --pixel-format and the rate choose "
+    "its mode",
     "pattern[:WxH@FPS,FORMAT]\tmoving test pattern; pattern:1280x720@30,nv12 is the default",
     "FILE.png, .jpg, .bmp, .tga, .psd, .gif\tone picture (of a GIF, the first)",
     "FILE.y4m\ta Y4M film: 4:2:0, 4:2:2, 4:4:4 or mono, 8 bits; also a named pipe",
@@ -212,6 +213,14 @@ void source_close(struct source *source)
 const struct source_info *source_info(const struct source *source)
 {
     return &source->info;
+}
+
+struct source_health source_health(struct source *source)
+{
+    struct source_health health = {0};
+    if (source->kind->health)
+        source->kind->health(source, &health);
+    return health;
 }
 
 // Sleeps until the next frame is due. False when that is after the deadline, or when a signal came.

@@ -15,6 +15,7 @@ struct source_setup {
     double rate;       // wanted frames per second, 0 for the source's own
     bool has_format;   // `format` is given: raw files (needed), cameras, pattern; pictures are converted to it
     enum pixfmt format;
+    bool compressed;    // cameras: MJPEG is wanted
     struct color color; // the user's override; zero: from the source
     bool loop;          // start again at the end
     bool paced;         // files and pattern deliver at their rate (30 where they have none) and are live; otherwise
@@ -47,6 +48,18 @@ enum source_status source_next(struct source *source, struct frame *frame, int t
 // Gives a frame back; on any thread. At most SOURCE_LENT frames may be out at once.
 void source_return(struct source *source, const struct frame *frame);
 enum { SOURCE_LENT = 4 };
+
+// How a source is doing, which a camera may do badly. On any thread; all zero for other kinds.
+enum { SOURCE_TROUBLE = 256 };
+struct source_health {
+    char trouble[SOURCE_TROUBLE]; // why no pictures come and what is being done about it, "" while they do
+    char hint[SOURCE_TROUBLE];    // what the user may want to change; "" for nothing
+    uint64_t damaged;             // pictures left out because they were damaged
+    uint64_t lost;                // pictures missed while there was no signal, at the nominal rate
+    int outages;                  // how often the signal was lost
+    double rate;                  // pictures delivered per second of late; 0 while unknown
+};
+struct source_health source_health(struct source *source);
 
 // Help for people: one line per kind of source, "syntax<TAB>what it is", NULL-ended.
 extern const char *const source_help[];

@@ -43,5 +43,5 @@ static enum source_status still_next(struct source *source, struct frame *frame,
 
 static void still_return(struct source *source, const struct frame *frame) {}
 
-const struct source_kind source_still = {"image",     sizeof(struct still), still_open,
-                                         still_close, still_next,           still_return};
+const struct source_kind source_still = {"image",    sizeof(struct still), still_open, still_close,
+                                         still_next, still_return,         NULL};

@@ -57,4 +57,4 @@ static bool y4m_open(struct source *source, const struct source_setup *setup, co
     return film_start(source, setup, shape, true);
 }
 
-const struct source_kind source_y4m = {"y4m", sizeof(struct film), y4m_open, film_close, film_next, film_return};
+const struct source_kind source_y4m = {"y4m", sizeof(struct film), y4m_open, film_close, film_next, film_return, NULL};

@@ -1,0 +1,63 @@
+// camera.h: what the files of the camera source share
+#pragma once
+
+#include "source/camera_decoder.h"
+#include "source/camera_stream.h"
+#include "source/pool.h"
+
+enum { CAMERA_LENT = 2 * SOURCE_LENT, CAMERA_STAMPS = 32 };
+
+// A buffer of the driver's that is lent as a picture.
+struct camera_loan {
+    bool used;
+    bool orphaned; // its stream is gone: the memory is ours
+    int index;     // of the buffer
+    void *memory;
+    size_t length;
+};
+
+struct camera {
+    struct source *source;
+    struct camera_node node; // as it was named; found again by it
+    struct camera_mode mode; // as it was given
+    double rate_wanted;
+    struct image_shape shape;
+
+    bool lock_ready;
+    pthread_mutex_t lock; // of the members up to the blank line
+    struct camera_stream stream;
+    struct camera_loan loan[CAMERA_LENT];
+    struct source_health health;
+    int64_t stamp_ns[CAMERA_STAMPS]; // when the latest pictures were taken, a ring
+    uint64_t stamps;
+
+    struct camera_decoder *decoder; // compressed pictures go through it
+    bool copies;                    // libv4l2's pictures are copied: its buffers go when it does
+    struct pool pool;               // of the copies
+
+    // The capture thread's.
+    bool connected;
+    int64_t heard_ns;           // when the last usable picture came, or the stream was started
+    int64_t lost_ns;            // when the signal was lost, 0 while it is there
+    bool restarted;             // the stream, since the last picture
+    bool closed;                // the stream was closed since the last picture
+    int64_t retry_ns, delay_ns; // when to try to open it again, and how long to wait after that
+    bool counting;              // `sequence` is that of the frame before
+    bool any;                   // a frame has come
+    uint32_t sequence;
+    uint64_t number;
+};
+
+// camera_link.c: the connection with the camera: made, watched, mended
+// The node, its mode and, where `start` is not NULL, the stream with buffers of so many bytes. errno tells the cause.
+bool camera_link_make(struct camera *camera, const size_t *start, char why[CAMERA_WHY]);
+// The camera is gone: gives up its stream. Lent pictures keep their contents.
+void camera_link_lose(struct camera *camera, const char *why);
+// Tries, when it is time, to find and start the camera again; waits until then or the deadline.
+void camera_link_retry(struct camera *camera, int64_t deadline_ns);
+// Something is wrong with the stream: starts it anew, or gives it up where that has not helped.
+void camera_link_mend(struct camera *camera, const char *why);
+// How long without a picture is too long.
+int64_t camera_link_patience_ns(const struct camera *camera);
+// A usable picture came: all is well again. Returns its number.
+uint64_t camera_link_heard(struct camera *camera, uint32_t sequence, int64_t captured_ns);

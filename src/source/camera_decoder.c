@@ -1,0 +1,207 @@
+// camera_decoder.c: a worker that decodes the newest compressed picture of a camera
+#include "source/camera_decoder.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "image/jpeg.h"
+#include "source/pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { WAIT_NS = 100000000 }; // how soon a stop is noticed where every picture is lent
+
+struct compressed {
+    uint8_t *bytes;
+    size_t size, room;
+    struct frame about;
+};
+
+struct camera_decoder {
+    struct jpeg *jpeg;
+    struct pool pool;
+    int ready; // eventfd
+    bool running;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; // any of the members below
+    bool stop;
+    bool has_inbox, has_outbox;
+    struct compressed inbox;
+    struct frame outbox;
+    uint64_t damaged;
+    bool told; // why a picture could not be decoded
+};
+
+static void publish(struct camera_decoder *decoder, const struct frame *frame)
+{
+    pthread_mutex_lock(&decoder->lock);
+    if (decoder->has_outbox)
+        pool_give(&decoder->pool, decoder->outbox.slot);
+    decoder->outbox = *frame;
+    decoder->has_outbox = true;
+    pthread_mutex_unlock(&decoder->lock);
+    eventfd_write(decoder->ready, 1);
+}
+
+static void leave_out(struct camera_decoder *decoder, const struct compressed *work, const char *why)
+{
+    pthread_mutex_lock(&decoder->lock);
+    decoder->damaged++;
+    const bool first = !decoder->told;
+    decoder->told = true;
+    pthread_mutex_unlock(&decoder->lock);
+    (first ? log_warn : log_debug)("a picture of the camera (%llu) is left out, as will be others like it: %s",
+                                   (unsigned long long)work->about.number, why);
+}
+
+static void decode(struct camera_decoder *decoder, const struct compressed *work)
+{
+    char why[JPEG_WHY];
+    struct frame frame = work->about;
+    int slot = -1;
+    while ((slot = pool_take(&decoder->pool, clock_now_ns() + WAIT_NS)) < 0) {
+        pthread_mutex_lock(&decoder->lock);
+        const bool give_up = decoder->stop || decoder->has_inbox; // something newer has come meanwhile
+        pthread_mutex_unlock(&decoder->lock);
+        if (give_up)
+            return;
+    }
+    frame.slot = slot;
+    frame.image = decoder->pool.image[slot];
+    frame.image.memory = NULL;
+    frame.decode_ns = clock_now_ns();
+    if (!jpeg_decode(decoder->jpeg, work->bytes, work->size, &frame.image, why)) {
+        pool_give(&decoder->pool, slot);
+        leave_out(decoder, work, why);
+        return;
+    }
+    frame.ready_ns = clock_now_ns();
+    publish(decoder, &frame);
+}
+
+static void *run(void *context)
+{
+    struct camera_decoder *decoder = context;
+    struct compressed work = {0};
+    pthread_mutex_lock(&decoder->lock);
+    while (!decoder->stop) {
+        if (!decoder->has_inbox) {
+            pthread_cond_wait(&decoder->changed, &decoder->lock);
+            continue;
+        }
+        const struct compressed empty = work;
+        work = decoder->inbox;
+        decoder->inbox = empty;
+        decoder->has_inbox = false;
+        pthread_mutex_unlock(&decoder->lock);
+        decode(decoder, &work);
+        pthread_mutex_lock(&decoder->lock);
+    }
+    pthread_mutex_unlock(&decoder->lock);
+    free(work.bytes);
+    return NULL;
+}
+
+struct camera_decoder *camera_decoder_open(const struct image_shape *shape)
+{
+    struct camera_decoder *decoder = calloc(1, sizeof(*decoder));
+    if (!decoder) {
+        log_error("cannot decode pictures of the camera: there is not enough memory");
+        return NULL;
+    }
+    pthread_mutex_init(&decoder->lock, NULL);
+    thread_condition_init(&decoder->changed);
+    decoder->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    decoder->jpeg = jpeg_open();
+    if (!decoder->jpeg || !pool_init(&decoder->pool, NULL))
+        goto fail;
+    for (int i = 0; i < SOURCE_LENT; i++) {
+        if (decoder->ready < 0 || !jpeg_alloc(&decoder->pool.image[i], shape)) {
+            log_error("cannot decode pictures of the camera: there is not enough memory");
+            goto fail;
+        }
+    }
+    decoder->running = thread_start(&decoder->thread, run, decoder, "jpeg");
+    if (decoder->running)
+        return decoder;
+fail:
+    camera_decoder_close(decoder);
+    return NULL;
+}
+
+void camera_decoder_close(struct camera_decoder *decoder)
+{
+    if (!decoder)
+        return;
+    if (decoder->running) {
+        pthread_mutex_lock(&decoder->lock);
+        decoder->stop = true;
+        pthread_cond_broadcast(&decoder->changed);
+        pthread_mutex_unlock(&decoder->lock);
+        pthread_join(decoder->thread, NULL);
+    }
+    free(decoder->inbox.bytes);
+    pool_finish(&decoder->pool);
+    jpeg_close(decoder->jpeg);
+    if (decoder->ready >= 0)
+        close(decoder->ready);
+    pthread_cond_destroy(&decoder->changed);
+    pthread_mutex_destroy(&decoder->lock);
+    free(decoder);
+}
+
+// The bytes are few; copied, the driver has its buffer back at once.
+void camera_decoder_put(struct camera_decoder *decoder, const void *data, size_t size, const struct frame *about)
+{
+    struct compressed *inbox = &decoder->inbox;
+    pthread_mutex_lock(&decoder->lock);
+    if (inbox->room < size) {
+        uint8_t *larger = realloc(inbox->bytes, size);
+        if (larger) {
+            inbox->bytes = larger;
+            inbox->room = size;
+        }
+    }
+    if (inbox->room >= size) {
+        memcpy(inbox->bytes, data, size);
+        inbox->size = size;
+        inbox->about = *about;
+        decoder->has_inbox = true;
+        pthread_cond_broadcast(&decoder->changed);
+    }
+    pthread_mutex_unlock(&decoder->lock);
+}
+
+int camera_decoder_fd(const struct camera_decoder *decoder)
+{
+    return decoder->ready;
+}
+
+bool camera_decoder_take(struct camera_decoder *decoder, struct frame *frame)
+{
+    eventfd_t count;
+    pthread_mutex_lock(&decoder->lock);
+    eventfd_read(decoder->ready, &count);
+    const bool has = decoder->has_outbox;
+    *frame = decoder->outbox;
+    decoder->has_outbox = false;
+    pthread_mutex_unlock(&decoder->lock);
+    return has;
+}
+
+void camera_decoder_give(struct camera_decoder *decoder, const struct frame *frame)
+{
+    pool_give(&decoder->pool, frame->slot);
+}
+
+uint64_t camera_decoder_damaged(struct camera_decoder *decoder)
+{
+    pthread_mutex_lock(&decoder->lock);
+    const uint64_t damaged = decoder->damaged;
+    pthread_mutex_unlock(&decoder->lock);
+    return damaged;
+}

@@ -1,0 +1,20 @@
+// camera_decoder.h: a worker that decodes the newest compressed picture of a camera
+#pragma once
+
+#include "source/source.h"
+
+struct camera_decoder;
+
+// Pictures of that shape: jpeg.h. NULL on failure (logged).
+struct camera_decoder *camera_decoder_open(const struct image_shape *shape);
+void camera_decoder_close(struct camera_decoder *decoder); // takes NULL; every frame must have come back
+
+// Hands over a compressed picture, whose bytes are copied, and what is known of its frame. One that the worker has not
+// begun gives way to it.
+void camera_decoder_put(struct camera_decoder *decoder, const void *data, size_t size, const struct frame *about);
+int camera_decoder_fd(const struct camera_decoder *decoder); // readable when there may be a picture to take
+// The newest decoded picture not yet taken. False where there is none.
+bool camera_decoder_take(struct camera_decoder *decoder, struct frame *frame);
+void camera_decoder_give(struct camera_decoder *decoder, const struct frame *frame); // on any thread
+
+uint64_t camera_decoder_damaged(struct camera_decoder *decoder); // pictures left out because they could not be decoded

@@ -1,0 +1,178 @@
+// camera_link.c: the connection with a camera: made, watched, mended
+#include "base/clock.h"
+#include "base/log.h"
+#include "source/camera.h"
+#include "source/kind.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NS_PER_S ((int64_t)1000000000)
+#define DELAY_FIRST_NS (NS_PER_S / 4) // before the camera is looked for again, doubling up to the longest
+#define DELAY_LONGEST_NS (2 * NS_PER_S)
+
+enum { PERIODS_PATIENT = 10 };           // a camera that misses so many pictures in a row has stalled
+#define PATIENCE_LEAST_NS (2 * NS_PER_S) // auto-exposure in the dark, and setting up, take their time
+#define PATIENCE_MOST_NS (10 * NS_PER_S)
+
+bool camera_link_make(struct camera *camera, const size_t *start, char why[CAMERA_WHY])
+{
+    struct camera_stream *stream = &camera->stream;
+    if (!camera_stream_open(stream, camera->node.path, why))
+        return false;
+    if (camera->copies && !camera_device_convert(&stream->device)) {
+        snprintf(why, CAMERA_WHY, "cannot open camera %s: libv4l2 does not take it", camera->node.path);
+        return false;
+    }
+    return camera_stream_set(stream, &camera->mode, camera->rate_wanted, why) &&
+           (!start || camera_stream_start(stream, *start, why));
+}
+
+// Closes the stream; the pictures that are lent outlive it.
+static void close_stream(struct camera *camera)
+{
+    pthread_mutex_lock(&camera->lock);
+    camera_stream_close(&camera->stream);
+    for (int i = 0; i < CAMERA_LENT; i++)
+        camera->loan[i].orphaned = camera->loan[i].used;
+    pthread_mutex_unlock(&camera->lock);
+    camera->connected = false;
+    camera->counting = false;
+}
+
+// What the user is told while no pictures come: once in the log, and on the picture until they do.
+static void tell(struct camera *camera, const char *why)
+{
+    char trouble[SOURCE_TROUBLE];
+    snprintf(trouble, sizeof(trouble), "no signal: %.200s, reconnecting", why);
+    pthread_mutex_lock(&camera->lock);
+    const bool new = strcmp(camera->health.trouble, trouble) != 0;
+    memcpy(camera->health.trouble, trouble, sizeof(trouble));
+    camera->health.outages += camera->lost_ns == 0;
+    pthread_mutex_unlock(&camera->lock);
+    if (new)
+        log_warn("camera %s (%s): %s", camera->node.path, camera->node.card, trouble);
+    if (camera->lost_ns == 0)
+        camera->lost_ns = clock_now_ns();
+}
+
+void camera_link_lose(struct camera *camera, const char *why)
+{
+    tell(camera, why);
+    close_stream(camera);
+    if (!camera->closed)
+        camera->delay_ns = DELAY_FIRST_NS;
+    camera->closed = true;
+    camera->retry_ns = clock_now_ns() + camera->delay_ns;
+}
+
+// What the paths were built for cannot change under them.
+static bool same_pictures(const struct camera *camera, char why[CAMERA_WHY])
+{
+    const struct camera_mode *got = &camera->stream.mode;
+    const bool same = got->compressed == camera->mode.compressed &&
+                      (got->compressed || (got->width == camera->shape.width && got->height == camera->shape.height &&
+                                           got->format == camera->shape.format));
+    if (!same)
+        snprintf(why, CAMERA_WHY, "it now gives %dx%d %s, start monocle again to use that", got->width, got->height,
+                 camera_mode_name(got));
+    return same;
+}
+
+static bool connect_again(struct camera *camera, char why[CAMERA_WHY])
+{
+    struct camera_node found;
+    if (!camera_find_again(&camera->node, &found, why))
+        return false;
+    memcpy(camera->node.path, found.path, sizeof(found.path));
+    const size_t needed = camera->mode.compressed ? 1 : camera_mode_bytes(&camera->stream.format, &camera->shape);
+    pthread_mutex_lock(&camera->lock);
+    bool ok = camera_link_make(camera, NULL, why) && same_pictures(camera, why);
+    ok = ok && camera_stream_start(&camera->stream, needed, why);
+    if (!ok)
+        camera_stream_close(&camera->stream);
+    pthread_mutex_unlock(&camera->lock);
+    return ok;
+}
+
+void camera_link_retry(struct camera *camera, int64_t deadline_ns)
+{
+    if (clock_now_ns() < camera->retry_ns) {
+        clock_sleep_until_ns(camera->retry_ns < deadline_ns ? camera->retry_ns : deadline_ns);
+        if (clock_now_ns() < camera->retry_ns)
+            return;
+    }
+    char why[CAMERA_WHY];
+    if (connect_again(camera, why)) {
+        camera->connected = true;
+        camera->restarted = true; // a stream that does not come up again is opened again
+        camera->heard_ns = clock_now_ns();
+    } else {
+        tell(camera, why);
+    }
+    camera->delay_ns = camera->delay_ns * 2 < DELAY_LONGEST_NS ? camera->delay_ns * 2 : DELAY_LONGEST_NS;
+    camera->retry_ns = clock_now_ns() + camera->delay_ns;
+}
+
+void camera_link_mend(struct camera *camera, const char *why)
+{
+    char failed[CAMERA_WHY];
+    if (!camera->restarted) {
+        tell(camera, why);
+        pthread_mutex_lock(&camera->lock);
+        const bool ok = camera_stream_restart(&camera->stream, failed);
+        pthread_mutex_unlock(&camera->lock);
+        camera->restarted = true;
+        camera->counting = false;
+        camera->heard_ns = clock_now_ns();
+        if (ok)
+            return;
+        log_info("%s", failed);
+    }
+    camera_link_lose(camera, why);
+}
+
+int64_t camera_link_patience_ns(const struct camera *camera)
+{
+    const double rate = camera->source->info.rate;
+    const int64_t wanted = rate > 0 ? (int64_t)(PERIODS_PATIENT / rate * 1e9) : 0;
+    return wanted < PATIENCE_LEAST_NS ? PATIENCE_LEAST_NS : wanted > PATIENCE_MOST_NS ? PATIENCE_MOST_NS : wanted;
+}
+
+// Frames that would have come while there was no signal.
+static uint64_t end_outage(struct camera *camera)
+{
+    const double gone_s = (double)(clock_now_ns() - camera->lost_ns) / 1e9;
+    const double rate = camera->source->info.rate > 0 ? camera->source->info.rate : SOURCE_DEFAULT_RATE;
+    const uint64_t lost = (uint64_t)(gone_s * rate);
+    log_warn("camera %s (%s): pictures come again after %.1f s", camera->node.path, camera->node.card, gone_s);
+    pthread_mutex_lock(&camera->lock);
+    camera->health.trouble[0] = '\0';
+    camera->health.lost += lost;
+    camera->stamps = 0;
+    pthread_mutex_unlock(&camera->lock);
+    camera->lost_ns = 0;
+    camera->closed = false;
+    return lost;
+}
+
+uint64_t camera_link_heard(struct camera *camera, uint32_t sequence, int64_t captured_ns)
+{
+    const uint64_t lost = camera->lost_ns != 0 ? end_outage(camera) : 0;
+    camera->heard_ns = clock_now_ns();
+    camera->restarted = false;
+    // The driver's count, made to grow: some drivers repeat or reset it.
+    const uint32_t step = sequence - camera->sequence;
+    if (camera->counting)
+        camera->number += step == 0 || step > INT32_MAX ? 1 : step;
+    else if (camera->any)
+        camera->number += 1 + lost;
+    camera->any = camera->counting = true;
+    camera->sequence = sequence;
+    pthread_mutex_lock(&camera->lock);
+    camera->stamp_ns[camera->stamps++ % CAMERA_STAMPS] = captured_ns;
+    pthread_mutex_unlock(&camera->lock);
+    return camera->number;
+}

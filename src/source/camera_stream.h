@@ -1,0 +1,48 @@
+// camera_stream.h: a camera that streams into buffers of its driver's
+#pragma once
+
+#include "source/camera_find.h"
+#include "source/camera_mode.h"
+
+// So many frames may be lent, and the driver needs one to fill and one to go on with. Only the newest is shown, so that
+// more buffers do not mean more delay.
+enum { CAMERA_BUFFERS = SOURCE_LENT + 2 };
+
+enum camera_buffer_state {
+    CAMERA_BUFFER_IDLE, // waits to be queued
+    CAMERA_BUFFER_QUEUED,
+    CAMERA_BUFFER_TAKEN,
+};
+
+struct camera_stream {
+    struct camera_device device;
+    struct camera_mode mode;       // what the driver gave; its format, where not compressed, is one of ours
+    struct v4l2_pix_format format; // the same as the driver says it
+    double rate;                   // frames per second, 0 where unknown
+    struct {
+        void *memory;
+        size_t length;
+        enum camera_buffer_state state;
+    } buffer[CAMERA_BUFFERS];
+    int buffers;
+    bool streaming;
+};
+
+// Opens the node. False on failure, and why; close it all the same.
+bool camera_stream_open(struct camera_stream *stream, const char *path, char why[CAMERA_WHY]);
+// Stops and closes. Buffers still taken are left behind at their place with their contents, as memory of the caller's
+// (munmap); all others are unmapped.
+void camera_stream_close(struct camera_stream *stream);
+
+// Sets the mode, whose size and rate the driver may change; `rate` is wanted where the mode has none.
+bool camera_stream_set(struct camera_stream *stream, const struct camera_mode *mode, double rate, char why[CAMERA_WHY]);
+// Maps buffers of at least `needed` bytes and starts.
+bool camera_stream_start(struct camera_stream *stream, size_t needed, char why[CAMERA_WHY]);
+// Stops and starts again, with the same buffers.
+bool camera_stream_restart(struct camera_stream *stream, char why[CAMERA_WHY]);
+
+// Takes a filled buffer; never waits. 0, or the error number: EAGAIN where there is none.
+int camera_stream_take(struct camera_stream *stream, struct v4l2_buffer *buffer);
+void camera_stream_give(struct camera_stream *stream, int index);
+// Queues what could not be queued when it was given.
+void camera_stream_tidy(struct camera_stream *stream);
