@@ -48,17 +48,66 @@ plug_in
 "$monocle" --headless camera:/dev/video2 2>/tmp/metadata
 check "a metadata node is refused" grep -q metadata /tmp/metadata
 
+# The list: the USB camera's nodes are one camera; a mode it offers, and one of vivid's.
+"$monocle" cameras --json >/tmp/cameras.json
+check "cameras: nodes" [ "$(python3 -c "import json; print(*(c['node'] + ':' + c['driver'] for c in
+    json.load(open('/tmp/cameras.json'))))")" = "/dev/video0:vivid /dev/video1:uvcvideo" ]
+check "cameras: modes" [ "$(python3 -c "import json; print(*sorted({o['format'] for o in
+    json.load(open('/tmp/cameras.json'))[1]['offers'] if (o['width'], o['height']) == (640, 480) and o['usable']}))")" \
+    = "mjpeg yuyv" ]
+"$monocle" cameras >/tmp/cameras
+check "cameras: for people" grep -q "^/dev/video1  uvcsim camera" /tmp/cameras
+grep -A5 video1 /tmp/cameras
+bus=$(python3 -c "import json; print(json.load(open('/tmp/cameras.json'))[1]['bus'])")
+for name in 1 "$bus" UVCSIM; do # raw comes first where it is as fast
+    "$monocle" --headless -p cpu --frames 2 --json --screenshot /tmp/x.png "camera:$name" >/tmp/named 2>/tmp/named.err
+    check "camera:$name $(cat /tmp/named.err)" \
+        grep -q 'uvcsim.*"width":640,"height":480,"pixel_format":"yuyv"' /tmp/named
+done
+
 # MJPEG: chosen by name, decoded, what is damaged is left out and the others go on.
 "$monocle" --headless -p cpu --pixel-format mjpeg --frames 12 --json --screenshot "$scratch/out/mjpeg.png" \
     camera:uvcsim >/tmp/mjpeg 2>/tmp/mjpeg.err
-check "mjpeg runs: $(cat /tmp/mjpeg.err)" [ $? -eq 0 ]
+code=$?
+check "mjpeg runs: $(cat /tmp/mjpeg.err)" [ $code -eq 0 ]
 check "mjpeg: 12 frames" [ "$(field /tmp/mjpeg "s['frames']")" = 12 ]
 check "mjpeg: decoding is a stage" [ "$(field /tmp/mjpeg "s['stages']['decode']['median_ms'] > 0")" = True ]
 check "mjpeg: damaged pictures are counted" [ "$(field /tmp/mjpeg "s['damaged'] > 2")" = True ]
-check "mjpeg: 4:2:2, full range" grep -q '"pixel_format":"422p","matrix":"601","range":"full"' /tmp/mjpeg
+check "mjpeg: format, full range" grep -Eq '"pixel_format":"(422p|yu12)","matrix":"601","range":"full"' /tmp/mjpeg
 check "mjpeg: one line on standard error: $(cat /tmp/mjpeg.err)" [ "$(wc -l </tmp/mjpeg.err)" -eq 1 ]
 check "mjpeg: red at the top" [ "$(convert "$scratch/out/mjpeg.png" -crop 640x2+0+0 \
     -format '%[fx:mean.r>0.95&&mean.b<0.05]' info:)" = 1 ]
 grep -h . /tmp/mjpeg.err
 echo "decode: median $(field /tmp/mjpeg "s['stages']['decode']['median_ms']") ms, age $(field /tmp/mjpeg "s['age']")"
+
+# Controls: set, listed, saved and loaded; a wrong one is told in a line.
+"$monocle" --headless -p cpu -n 1 --control brightness=200 --save-controls /tmp/saved --screenshot /tmp/x.png \
+    camera:uvcsim >/dev/null
+check "controls: saved: $(cat /tmp/saved)" grep -qx brightness=200 /tmp/saved
+v4l2-ctl -d /dev/video1 --set-ctrl brightness=7
+"$monocle" --headless -p cpu -n 1 --load-controls /tmp/saved --screenshot /tmp/x.png camera:uvcsim >/dev/null
+"$monocle" camera:uvcsim --list-controls >/tmp/controls
+check "controls: $(cat /tmp/controls)" grep -q "^brightness  *200 (0 to 255" /tmp/controls
+for wrong in brightness=900 brightness nothing=1; do
+    "$monocle" --headless --control $wrong camera:uvcsim 2>/tmp/wrong
+    code=$?
+    check "$wrong is refused: $(cat /tmp/wrong)" [ $code -eq 3 -a "$(wc -l </tmp/wrong)" -eq 1 ]
+done
+
+# A run goes on when its camera is pulled and put back.
+"$monocle" --headless -p cpu -s 320x180 -n 80 --json camera:vivid >/tmp/replug 2>/tmp/replug.err &
+run=$!
+for _ in {1..200}; do
+    grep -q '"frames":[1-9]' /tmp/replug && break
+    sleep 0.1
+done
+echo vivid.0 >/sys/bus/platform/drivers/vivid/unbind
+sleep 1
+echo vivid.0 >/sys/bus/platform/drivers/vivid/bind
+wait $run
+code=$?
+check "a pulled camera: $(cat /tmp/replug.err)" [ $code -eq 0 ]
+check "80 frames, one outage, some lost" [ "$(field /tmp/replug \
+    "(s['frames'], s['outages'], s['lost'] > 10, s['trouble'])")" = "(80, 1, True, '')" ]
+cat /tmp/replug.err
 exit $failed

@@ -23,6 +23,9 @@ struct live_options {
     struct option_size size;
     double rate;
     const char *pixel_format;
+    struct option_texts controls;
+    const char *load_controls, *save_controls;
+    bool list_controls;
     int matrix, range;
     bool loop, fast, headless;
     int frames; // 0: not given
@@ -78,7 +81,10 @@ struct note {
 
 struct live {
     struct live_options options;
-    struct color color;     // the user's override
+    struct color color;   // the user's override
+    const char **control; // settings of the camera: of a file, then of the command line
+    int controls;
+    char *control_text;     // of that file
     int depth;              // frames in flight
     uint64_t limit;         // frames to show; 0: no limit
     const char *screenshot; // where the last picture goes; NULL: nowhere
@@ -125,6 +131,11 @@ struct live {
 extern const struct option_list live_list;
 // False when there is nothing to run; *code is then the exit code.
 bool live_parse(struct live *live, int argc, char **argv, int *code);
+
+// live_controls.c: a camera's controls
+bool live_load_controls(struct live *live); // gathers the settings for the source. False on failure (logged)
+bool live_save_controls(struct live *live); // where the user has asked for it. False on failure (logged)
+void live_free_controls(struct live *live);
 
 // live_setup.c: opens everything and the first path. False on failure: `live->code` says how to exit.
 bool live_setup(struct live *live);

@@ -2,6 +2,7 @@
 #include "command/live.h"
 
 #include "base/log.h"
+#include "source/cameras.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -64,6 +65,27 @@ static const struct option live_options[] = {
      .help = "pixel format of raw files and cameras: nv21, yuyv, ...; mjpeg of cameras",
      .complete = "pixel-format",
      .offset = AT(pixel_format)},
+    {.name = "control",
+     .type = OPTION_TEXTS,
+     .value = "NAME=VALUE",
+     .help = "set a control of the camera, such as brightness=128; may be given several times",
+     .offset = AT(controls)},
+    {.name = "list-controls",
+     .type = OPTION_FLAG,
+     .help = "list the camera's controls, and do nothing else",
+     .offset = AT(list_controls)},
+    {.name = "load-controls",
+     .type = OPTION_TEXT,
+     .value = "FILE",
+     .help = "set the controls that --save-controls wrote",
+     .offset = AT(load_controls),
+     .complete = "file"},
+    {.name = "save-controls",
+     .type = OPTION_TEXT,
+     .value = "FILE",
+     .help = "write the camera's controls to a file once it is open",
+     .offset = AT(save_controls),
+     .complete = "file"},
     {.name = "matrix",
      .type = OPTION_CHOICE,
      .choices = "auto|601|709|2020",
@@ -304,6 +326,10 @@ bool live_parse(struct live *live, int argc, char **argv, int *code)
     if (!command_parse(&live_list, argc, argv, &live->options, 1, &operands, code))
         return false;
     live->options.source = operands.count > 0 ? operands.word[0] : NULL;
+    if (live->options.list_controls) {
+        *code = cameras_print_controls(live->options.source, stdout, false) ? EXIT_OK : EXIT_NOTHING;
+        return false;
+    }
     *code = EXIT_USAGE;
     return take_options(live);
 }

@@ -24,12 +24,16 @@ static bool open_trace(struct live *live)
 static bool open_source(struct live *live)
 {
     const struct live_options *o = &live->options;
+    if (!live_load_controls(live))
+        return false;
     struct source_setup setup = {
         .text = o->source,
         .width = o->size.width,
         .height = o->size.height,
         .rate = o->rate,
         .compressed = o->pixel_format && strcmp(o->pixel_format, "mjpeg") == 0,
+        .controls = live->control,
+        .control_count = live->controls,
         .color = live->color,
         .loop = o->loop,
         .paced = !o->fast && !(o->headless && o->record), // a recording is to hold every frame
@@ -39,7 +43,7 @@ static bool open_source(struct live *live)
     if (!live->source)
         return false;
     live->info = source_info(live->source);
-    return true;
+    return live_save_controls(live);
 }
 
 // A window, or the decision to go on without one. `egl`: over EGL only.
@@ -291,6 +295,7 @@ void live_teardown(struct live *live)
         source_return(live->source, &live->current);
     capture_stop(live->capture);
     source_close(live->source);
+    live_free_controls(live);
     watch_close(live->watch);
     recorder_close(&live->recorder);
     camera_output_close(live->camera);

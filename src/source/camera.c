@@ -124,9 +124,12 @@ static bool camera_open(struct source *source, const struct source_setup *setup,
     camera->source = source;
     camera->stream.device.fd = -1;
     camera->rate_wanted = setup->rate;
+    camera->controls = setup->controls;
+    camera->control_count = setup->control_count;
     pthread_mutex_init(&camera->lock, NULL);
     camera->lock_ready = true;
-    if (!camera_find(text, &camera->node, why) || !camera_stream_open(&camera->stream, camera->node.path, why)) {
+    if (!camera_find(text, &camera->node, why) || !camera_stream_open(&camera->stream, camera->node.path, why) ||
+        !camera_link_control(camera, why)) {
         log_error("%s", why);
         return false;
     }

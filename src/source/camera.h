@@ -21,6 +21,8 @@ struct camera {
     struct camera_node node; // as it was named; found again by it
     struct camera_mode mode; // as it was given
     double rate_wanted;
+    const char *const *controls; // settings, borrowed
+    int control_count;
     struct image_shape shape;
 
     bool lock_ready;
@@ -51,6 +53,8 @@ struct camera {
 // camera_link.c: the connection with the camera: made, watched, mended
 // The node, its mode and, where `start` is not NULL, the stream with buffers of so many bytes. errno tells the cause.
 bool camera_link_make(struct camera *camera, const size_t *start, char why[CAMERA_WHY]);
+// Sets the controls that the user has asked for. False where one cannot be set, and why.
+bool camera_link_control(const struct camera *camera, char why[CAMERA_WHY]);
 // The camera is gone: gives up its stream. Lent pictures keep their contents.
 void camera_link_lose(struct camera *camera, const char *why);
 // Tries, when it is time, to find and start the camera again; waits until then or the deadline.

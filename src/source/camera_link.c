@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "source/camera.h"
+#include "source/camera_control.h"
 #include "source/kind.h"
 
 #include <errno.h>
@@ -17,6 +18,14 @@ enum { PERIODS_PATIENT = 10 };           // a camera that misses so many picture
 #define PATIENCE_LEAST_NS (2 * NS_PER_S) // auto-exposure in the dark, and setting up, take their time
 #define PATIENCE_MOST_NS (10 * NS_PER_S)
 
+bool camera_link_control(const struct camera *camera, char why[CAMERA_WHY])
+{
+    for (int i = 0; i < camera->control_count; i++)
+        if (!camera_control_set(&camera->stream.device, camera->controls[i], why))
+            return false;
+    return true;
+}
+
 bool camera_link_make(struct camera *camera, const size_t *start, char why[CAMERA_WHY])
 {
     struct camera_stream *stream = &camera->stream;
@@ -26,6 +35,8 @@ bool camera_link_make(struct camera *camera, const size_t *start, char why[CAMER
         snprintf(why, CAMERA_WHY, "cannot open camera %s: libv4l2 does not take it", camera->node.path);
         return false;
     }
+    if (!camera_link_control(camera, why))
+        log_info("%s", why);
     return camera_stream_set(stream, &camera->mode, camera->rate_wanted, why) &&
            (!start || camera_stream_start(stream, *start, why));
 }

@@ -16,6 +16,8 @@ struct source_setup {
     bool has_format;   // `format` is given: raw files (needed), cameras, pattern; pictures are converted to it
     enum pixfmt format;
     bool compressed;    // cameras: MJPEG is wanted
+    const char *const *controls; // cameras: settings "name=value", borrowed as long as the source lives
+    int control_count;
     struct color color; // the user's override; zero: from the source
     bool loop;          // start again at the end
     bool paced;         // files and pattern deliver at their rate (30 where they have none) and are live; otherwise

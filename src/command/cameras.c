@@ -1,0 +1,118 @@
+// cameras.c: the command that lists the cameras
+#include "source/cameras.h"
+
+#include "base/log.h"
+#include "command/command.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cameras_options {
+    bool json;
+};
+
+static const struct option options[] = {
+    {"json", 'j', OPTION_FLAG, .help = "one JSON array on standard output",
+     .offset = offsetof(struct cameras_options, json)},
+    {0},
+};
+static const char *const examples[] = {
+    "monocle cameras  what there is",
+    "monocle cameras --json  for a script",
+    "monocle live camera:c920  the camera with that in its name or id",
+    NULL,
+};
+static const char *const details[] = {
+    "Nodes that carry no pictures (metadata, outputs) are left out. A camera can be named by its node, its id, where "
+    "it "
+    "is plugged in (bus), or a part of these or of its name; id and bus stay the same when numbers change. Formats in "
+    "brackets cannot be used.",
+    NULL,
+};
+static const struct option_list list = {
+    .command = "cameras",
+    .usage = "[options]",
+    .summary = "list the cameras and what they offer",
+    .examples = examples,
+    .details = details,
+    .options = options,
+};
+
+static void print_offer(const struct camera_offer *offer)
+{
+    printf("   %s%s%s\t", offer->usable ? "" : "[", offer->format, offer->usable ? "" : "]");
+    if (offer->width_least != offer->width || offer->height_least != offer->height)
+        printf("%dx%d to ", offer->width_least, offer->height_least);
+    printf("%dx%d", offer->width, offer->height);
+    for (int i = 0; i < offer->rates; i++)
+        printf("%s%.4g", i == 0 ? " at " : ", ", offer->rate[i]);
+    puts(offer->rates > 0 ? "/s" : "");
+}
+
+static void print_camera(const struct camera_about *about)
+{
+    if (about->why) {
+        printf("%s  %s\n", about->path, about->why);
+        return;
+    }
+    printf("%s  %s\n   id\t%s\n   bus\t%s\n   driver\t%s\n", about->path, about->name, about->id[0] ? about->id : "-",
+           about->bus, about->driver);
+    for (int i = 0; i < about->offers; i++)
+        print_offer(&about->offer[i]);
+}
+
+// Text of a device, which need not be UTF-8.
+static json_t *text_json(const char *text)
+{
+    json_t *string = json_string(text);
+    return string ? string : json_string("?");
+}
+
+static json_t *camera_json(const struct camera_about *about)
+{
+    json_t *offers = json_array();
+    for (int i = 0; i < about->offers; i++) {
+        const struct camera_offer *offer = &about->offer[i];
+        json_t *rates = json_array();
+        for (int r = 0; r < offer->rates; r++)
+            json_array_append_new(rates, json_real(round(offer->rate[r] * 1000) / 1000));
+        json_array_append_new(offers, json_pack("{s:o,s:b,s:i,s:i,s:i,s:i,s:o}", "format", text_json(offer->format),
+                                                "usable", (int)offer->usable, "width", offer->width, "height",
+                                                offer->height, "width_least", offer->width_least, "height_least",
+                                                offer->height_least, "rates", rates));
+    }
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "node", text_json(about->path), "name", text_json(about->name),
+                     "id", text_json(about->id), "bus", text_json(about->bus), "driver", text_json(about->driver),
+                     "problem", about->why ? text_json(about->why) : json_null(), "offers", offers);
+}
+
+static int cameras_run(int argc, char **argv)
+{
+    struct cameras_options o = {0};
+    struct command_operands operands;
+    int code;
+    if (!command_parse(&list, argc, argv, &o, 0, &operands, &code))
+        return code;
+    json_t *array = json_array();
+    struct camera_about *about = malloc(sizeof(*about));
+    int count = 0;
+    for (int next = 0; about && cameras_next(&next, about); count++) {
+        if (o.json)
+            json_array_append_new(array, camera_json(about));
+        else
+            print_camera(about);
+    }
+    if (o.json && json_dumpf(array, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0)
+        putchar('\n');
+    json_decref(array);
+    free(about);
+    if (count > 0)
+        return EXIT_OK;
+    log_error("there is no camera (ls /dev/video* shows none that captures)");
+    return EXIT_NOTHING;
+}
+
+extern const struct command cameras_command;
+const struct command cameras_command = {.list = &list, .run = cameras_run};

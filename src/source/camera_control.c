@@ -1,0 +1,170 @@
+// camera_control.c: a camera's controls: brightness, exposure, focus, ... by name
+#include "source/camera_control.h"
+
+#include "base/log.h"
+#include "source/cameras.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { NAME = 40 };
+
+struct control {
+    struct v4l2_queryctrl about;
+    char name[NAME]; // "exposure_dynamic_framerate", as v4l2-ctl has it
+    int value;
+};
+
+// "White Balance, Automatic" is white_balance_automatic.
+static void plain_name(const char *from, char name[NAME])
+{
+    size_t length = 0;
+    for (; *from && length < NAME - 1; from++) {
+        const bool letter = (*from >= 'a' && *from <= 'z') || (*from >= '0' && *from <= '9');
+        const bool capital = *from >= 'A' && *from <= 'Z';
+        if (letter || capital)
+            name[length++] = (char)(capital ? *from - 'A' + 'a' : *from);
+        else if (length > 0 && name[length - 1] != '_')
+            name[length++] = '_';
+    }
+    while (length > 0 && name[length - 1] == '_')
+        length--;
+    name[length] = '\0';
+}
+
+bool camera_control_get(const struct camera_device *device, uint32_t id, int *value)
+{
+    struct v4l2_control control = {.id = id};
+    if (camera_device_ask(device, VIDIOC_G_CTRL, &control) != 0)
+        return false;
+    *value = control.value;
+    return true;
+}
+
+// The next control after *id that has a value of 32 bits and can be used; false where there are no more.
+static bool next_control(const struct camera_device *device, uint32_t *id, struct control *control)
+{
+    for (;;) {
+        struct v4l2_queryctrl *about = &control->about;
+        *about = (struct v4l2_queryctrl){.id = *id | V4L2_CTRL_FLAG_NEXT_CTRL};
+        if (camera_device_ask(device, VIDIOC_QUERYCTRL, about) != 0)
+            return false;
+        *id = about->id;
+        const bool number = about->type == V4L2_CTRL_TYPE_INTEGER || about->type == V4L2_CTRL_TYPE_BOOLEAN ||
+                            about->type == V4L2_CTRL_TYPE_MENU || about->type == V4L2_CTRL_TYPE_INTEGER_MENU;
+        plain_name((const char *)about->name, control->name);
+        if (number && !(about->flags & V4L2_CTRL_FLAG_DISABLED) &&
+            camera_control_get(device, about->id, &control->value))
+            return true;
+    }
+}
+
+// The name of a menu's item; false where the menu has no such item.
+static bool item_name(const struct camera_device *device, const struct control *control, int index, char name[NAME])
+{
+    struct v4l2_querymenu item = {.id = control->about.id, .index = (uint32_t)index};
+    if (camera_device_ask(device, VIDIOC_QUERYMENU, &item) != 0)
+        return false;
+    if (control->about.type == V4L2_CTRL_TYPE_MENU)
+        plain_name((const char *)item.name, name);
+    else
+        snprintf(name, NAME, "%lld", (long long)item.value);
+    return true;
+}
+
+static bool parse_value(const struct camera_device *device, const struct control *control, const char *text, int *value)
+{
+    const bool yes = strcasecmp(text, "true") == 0 || strcasecmp(text, "on") == 0;
+    const bool no = strcasecmp(text, "false") == 0 || strcasecmp(text, "off") == 0;
+    const bool is_menu =
+        control->about.type == V4L2_CTRL_TYPE_MENU || control->about.type == V4L2_CTRL_TYPE_INTEGER_MENU;
+    for (int i = control->about.minimum; is_menu && i <= control->about.maximum; i++) {
+        char name[NAME];
+        if (item_name(device, control, i, name) && strcasecmp(name, text) == 0) {
+            *value = i;
+            return true;
+        }
+    }
+    if (control->about.type == V4L2_CTRL_TYPE_BOOLEAN && (yes || no)) {
+        *value = yes;
+        return true;
+    }
+    char *end;
+    errno = 0;
+    const long number = strtol(text, &end, 10);
+    *value = (int)number;
+    return end != text && *end == '\0' && errno == 0 && number >= control->about.minimum &&
+           number <= control->about.maximum;
+}
+
+bool camera_control_set(const struct camera_device *device, const char *setting, char why[CAMERA_WHY])
+{
+    const char *equals = strchr(setting, '=');
+    const size_t length = equals ? (size_t)(equals - setting) : 0;
+    struct control control;
+    for (uint32_t id = 0; equals && next_control(device, &id, &control);) {
+        if (strlen(control.name) != length || strncasecmp(control.name, setting, length) != 0)
+            continue;
+        struct v4l2_control set = {.id = id};
+        if (!parse_value(device, &control, equals + 1, &set.value)) {
+            snprintf(why, CAMERA_WHY, "control %s of camera %s takes no %.60s: it has %d to %d, now %d", control.name,
+                     device->path, equals + 1, control.about.minimum, control.about.maximum, control.value);
+            return false;
+        }
+        if (camera_device_ask(device, VIDIOC_S_CTRL, &set) == 0)
+            return true;
+        snprintf(why, CAMERA_WHY, "cannot set control %s of camera %s: %s", control.name, device->path,
+                 errno == EBUSY || errno == EACCES ? "another control (an automatic one?) or a program holds it"
+                                                   : camera_device_advice(errno));
+        return false;
+    }
+    snprintf(why, CAMERA_WHY,
+             "camera %s has no control for \"%.80s\": it takes NAME=VALUE, names as --list-controls says", device->path,
+             setting);
+    return false;
+}
+
+static void print_control(const struct camera_device *device, const struct control *control, FILE *out)
+{
+    const bool is_menu =
+        control->about.type == V4L2_CTRL_TYPE_MENU || control->about.type == V4L2_CTRL_TYPE_INTEGER_MENU;
+    const uint32_t locked = V4L2_CTRL_FLAG_READ_ONLY | V4L2_CTRL_FLAG_INACTIVE | V4L2_CTRL_FLAG_GRABBED;
+    fprintf(out, "%-32s %d (%d to %d, usually %d)%s", control->name, control->value, control->about.minimum,
+            control->about.maximum, control->about.default_value,
+            control->about.flags & locked ? ", cannot be set now" : "");
+    for (int i = control->about.minimum; is_menu && i <= control->about.maximum; i++) {
+        char name[NAME];
+        if (item_name(device, control, i, name))
+            fprintf(out, "%s%d %s", i == control->about.minimum ? ": " : ", ", i, name);
+    }
+    fputc('\n', out);
+}
+
+bool cameras_print_controls(const char *text, FILE *out, bool settings)
+{
+    static const char word[] = "camera";
+    char why[CAMERA_WHY];
+    struct camera_node node;
+    struct camera_device device;
+    if (text && strncmp(text, word, sizeof(word) - 1) == 0)
+        text += text[sizeof(word) - 1] == ':' ? sizeof(word) : sizeof(word) - 1;
+    if (!camera_find(text, &node, why)) {
+        log_error("%s", why);
+        return false;
+    }
+    const char *reason = camera_device_open(&device, node.path);
+    if (reason)
+        log_error("cannot open camera %s: %s", node.path, reason);
+    struct control control;
+    const uint32_t locked = V4L2_CTRL_FLAG_READ_ONLY | V4L2_CTRL_FLAG_INACTIVE | V4L2_CTRL_FLAG_GRABBED;
+    for (uint32_t id = 0; !reason && next_control(&device, &id, &control);) {
+        if (!settings)
+            print_control(&device, &control, out);
+        else if (!(control.about.flags & (locked | V4L2_CTRL_FLAG_WRITE_ONLY)))
+            fprintf(out, "%s=%d\n", control.name, control.value);
+    }
+    camera_device_close(&device);
+    return !reason;
+}
