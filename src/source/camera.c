@@ -314,12 +314,7 @@ static void camera_health(struct source *source, struct source_health *health)
     struct camera *camera = source->state;
     pthread_mutex_lock(&camera->lock);
     *health = camera->health;
-    const uint64_t count = camera->stamps < CAMERA_STAMPS ? camera->stamps : CAMERA_STAMPS;
-    if (count > 1) {
-        const int64_t newest = camera->stamp_ns[(camera->stamps - 1) % CAMERA_STAMPS];
-        const int64_t oldest = camera->stamp_ns[(camera->stamps - count) % CAMERA_STAMPS];
-        health->rate = newest > oldest ? (double)(count - 1) * 1e9 / (double)(newest - oldest) : 0;
-    }
+    health->rate = camera_link_rate(camera);
     pthread_mutex_unlock(&camera->lock);
     if (camera->decoder)
         health->damaged += camera_decoder_damaged(camera->decoder);

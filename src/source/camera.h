@@ -63,5 +63,7 @@ void camera_link_retry(struct camera *camera, int64_t deadline_ns);
 void camera_link_mend(struct camera *camera, const char *why);
 // How long without a picture is too long.
 int64_t camera_link_patience_ns(const struct camera *camera);
+// Pictures per second of late, 0 while unknown. The lock is held.
+double camera_link_rate(const struct camera *camera);
 // A usable picture came: all is well again. Returns its number.
 uint64_t camera_link_heard(struct camera *camera, uint32_t sequence, int64_t captured_ns);

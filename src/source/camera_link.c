@@ -169,6 +169,28 @@ static uint64_t end_outage(struct camera *camera)
     return lost;
 }
 
+double camera_link_rate(const struct camera *camera)
+{
+    const uint64_t count = camera->stamps < CAMERA_STAMPS ? camera->stamps : CAMERA_STAMPS;
+    if (count < 2)
+        return 0;
+    const int64_t newest = camera->stamp_ns[(camera->stamps - 1) % CAMERA_STAMPS];
+    const int64_t oldest = camera->stamp_ns[(camera->stamps - count) % CAMERA_STAMPS];
+    return newest > oldest ? (double)(count - 1) * 1e9 / (double)(newest - oldest) : 0;
+}
+
+// Many cameras lower their rate in the dark unless they are told not to.
+static void explain_rate(struct camera *camera)
+{
+    static const char hint[] = "auto-exposure lowers the rate: more light, or --control exposure_dynamic_framerate=0";
+    const double enough = 0.8;
+    int allowed = 0;
+    camera->health.hint[0] = '\0';
+    if (camera_link_rate(camera) < enough * camera->source->info.rate &&
+        camera_control_get(&camera->stream.device, V4L2_CID_EXPOSURE_AUTO_PRIORITY, &allowed) && allowed)
+        memcpy(camera->health.hint, hint, sizeof(hint));
+}
+
 uint64_t camera_link_heard(struct camera *camera, uint32_t sequence, int64_t captured_ns)
 {
     const uint64_t lost = camera->lost_ns != 0 ? end_outage(camera) : 0;
@@ -184,6 +206,8 @@ uint64_t camera_link_heard(struct camera *camera, uint32_t sequence, int64_t cap
     camera->sequence = sequence;
     pthread_mutex_lock(&camera->lock);
     camera->stamp_ns[camera->stamps++ % CAMERA_STAMPS] = captured_ns;
+    if (camera->stamps % CAMERA_STAMPS == 0)
+        explain_rate(camera);
     pthread_mutex_unlock(&camera->lock);
     return camera->number;
 }
