@@ -6,7 +6,7 @@
 set -u
 here=$(dirname "$(readlink -f "$0")")
 if [ "$1" = vivid ]; then
-    exec "$here/vm/run" --timeout 280 -- "$2"
+    exec "$here/vm/run" --timeout 480 -- "$2"
 fi
 if [ "${3:-}" != guest ]; then
     scratch=$(mktemp -d)
@@ -21,7 +21,7 @@ if [ "${3:-}" != guest ]; then
     size=$(stat -c %s "$scratch/jpegs/0.jpg")
     head -c $((size / 2)) "$scratch/jpegs/0.jpg" >"$scratch/jpegs/1.jpg"
     head -c 100 "$scratch/jpegs/0.jpg" >"$scratch/jpegs/2.jpg"
-    "$here/vm/run" --timeout 280 --rw "$scratch/out" --mod "vivid n_devs=1 node_types=0x1 num_inputs=1 input_types=0" \
+    "$here/vm/run" --timeout 480 --rw "$scratch/out" --mod "vivid n_devs=1 node_types=0x1 num_inputs=1 input_types=0" \
         --mod vhci_hcd --mod uvcvideo -- bash "$0" usb "$2" guest "$scratch"
     exit
 fi

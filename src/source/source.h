@@ -15,7 +15,7 @@ struct source_setup {
     double rate;       // wanted frames per second, 0 for the source's own
     bool has_format;   // `format` is given: raw files (needed), cameras, pattern; pictures are converted to it
     enum pixfmt format;
-    bool compressed;    // cameras: MJPEG is wanted
+    bool compressed;             // cameras: MJPEG is wanted
     const char *const *controls; // cameras: settings "name=value", borrowed as long as the source lives
     int control_count;
     struct color color; // the user's override; zero: from the source
