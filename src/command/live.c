@@ -58,7 +58,7 @@ static int live_main(int argc, char **argv)
     int code;
     if (live_parse(live, argc, argv, &code)) {
         const struct live_options *o = &live->options;
-        const char *const outputs[] = {o->record, o->screenshot, o->trace};
+        const char *const outputs[] = {o->record, o->screenshot, o->trace, o->save_controls};
         if (outputs_distinct(o->source, outputs, sizeof(outputs) / sizeof(*outputs))) {
             run(live);
             code = (int)live->code;

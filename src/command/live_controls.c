@@ -53,6 +53,8 @@ bool live_load_controls(struct live *live)
 bool live_save_controls(struct live *live)
 {
     const char *path = live->options.save_controls;
+    if (live->controls > 0 && strcmp(live->info->kind, "camera") != 0)
+        log_warn("the source is no camera: its controls are not set");
     if (!path)
         return true;
     if (strcmp(live->info->kind, "camera") != 0) {
