@@ -20,25 +20,12 @@ static void fill(struct image *image, unsigned seed)
     }
 }
 
-// `encoded` empty: the path gives none.
-static bool run(struct path *path, const struct image *frame, uint64_t tag, struct image *rgba, struct image *encoded)
+static bool run(struct path *path, const struct image *frame, uint64_t tag, struct image *rgba)
 {
     struct path_result result;
     bool lost;
-    if (!path_submit(path, frame, tag, &lost) || !path_collect(path, &result, &lost) || result.tag != tag)
-        return false;
-    if (encoded->memory)
-        image_copy(encoded, &result.encoded);
-    return path_read(path, &result, rgba);
-}
-
-// What else the paths are to give: formats in turn, of the largest even size.
-static struct image_shape encoded_shape(const struct image_shape *shape)
-{
-    static const enum pixfmt formats[] = {PIXFMT_NV12, PIXFMT_YUYV, PIXFMT_YU12};
-    struct image_shape encoded = {
-        formats[test.done % 3], shape->width & ~1, shape->height & ~1, {COLOR_MATRIX_601, COLOR_RANGE_LIMITED}};
-    return encoded.width > 0 && encoded.height > 0 ? encoded : (struct image_shape){0};
+    return path_submit(path, frame, tag, &lost) && path_collect(path, &result, &lost) && result.tag == tag &&
+           path_read(path, &result, rgba);
 }
 
 // One frame through both paths.
@@ -49,12 +36,9 @@ static void compare(struct device *device, const struct image_shape *shape, cons
     if (!check_that(&test, chain_parse(&chain, text, error), "%s: %s", text, error))
         return;
     struct path_setup setup = {.kind = PATH_CPU, .input = *shape, .chain = &chain, .gl = true};
-    setup.encode = encoded_shape(shape);
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = shape->width, .height = shape->height};
-    struct image frame, want, got, want_encoded = {0}, got_encoded = {0};
-    bool room = image_alloc(&frame, shape) && image_alloc(&want, &rgba) && image_alloc(&got, &rgba);
-    if (setup.encode.width > 0)
-        room = room && image_alloc(&want_encoded, &setup.encode) && image_alloc(&got_encoded, &setup.encode);
+    struct image frame, want, got;
+    const bool room = image_alloc(&frame, shape) && image_alloc(&want, &rgba) && image_alloc(&got, &rgba);
     fill(&frame, (unsigned)shape->width * 31u + (unsigned)shape->format);
     memset(got.plane[0], 0xa5, image_bytes(&rgba));
     struct path *cpu = path_open(&setup, NULL);
@@ -65,18 +49,12 @@ static void compare(struct device *device, const struct image_shape *shape, cons
     if (check_that(&test, room && cpu && shared, "%s %s: a path does not open", format, text)) {
         check_that(&test, strcmp(path_rung(shared), "gl-shared") == 0, "rung %s: %s", path_rung(shared),
                    path_why(shared));
-        check_that(&test, run(cpu, &frame, 1, &want, &want_encoded) && run(shared, &frame, 2, &got, &got_encoded),
-                   "%s %s: no frame", format, text);
+        check_that(&test, run(cpu, &frame, 1, &want) && run(shared, &frame, 2, &got), "%s %s: no frame", format, text);
         check_that(&test, memcmp(want.plane[0], got.plane[0], image_bytes(&rgba)) == 0, "%s %dx%d '%s': bytes differ",
                    format, shape->width, shape->height, text);
-        if (want_encoded.memory)
-            check_that(&test, memcmp(want_encoded.plane[0], got_encoded.plane[0], image_bytes(&setup.encode)) == 0,
-                       "%s %dx%d '%s': encoded bytes differ", format, shape->width, shape->height, text);
     }
     path_close(shared);
     path_close(cpu);
-    image_free(&got_encoded);
-    image_free(&want_encoded);
     image_free(&got);
     image_free(&want);
     image_free(&frame);
@@ -108,7 +86,7 @@ static void compare_many(struct device *device)
         if (i == 0)
             continue;
         ok = ok && path_collect(shared, &result, &lost) && path_read(shared, &result, &got) &&
-             run(cpu, &frame[i - 1], 0, &want, &(struct image){0});
+             run(cpu, &frame[i - 1], 0, &want);
         check_that(&test, ok && result.tag == (uint64_t)(i - 1), "frame %d came back as another", i - 1);
         check_that(&test, ok && memcmp(want.plane[0], got.plane[0], image_bytes(&rgba)) == 0, "frame %d differs",
                    i - 1);

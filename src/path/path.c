@@ -36,7 +36,12 @@ static struct path *open_zerocopy(const struct path_setup *setup, char **error)
     if (setup->gl)
         snprintf(why, sizeof(why), "%s", setup->device->sharing_why);
     struct path *path = NULL;
-    if (setup->gl && setup->device->shares_gl) {
+    // Encoding from a shared image gave wrong bytes on NVIDIA 580: a result that is to be encoded too stays in a
+    // buffer.
+    const bool encodes = setup->encode.width > 0;
+    if (encodes && setup->gl && setup->device->shares_gl)
+        snprintf(why, sizeof(why), "the virtual camera's pictures are made from a buffer");
+    if (setup->gl && setup->device->shares_gl && !encodes) {
         path = opencl_open(setup, OUTPUT_TEXTURE, error);
         if (path) {
             set_why(path, why);
