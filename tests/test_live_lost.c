@@ -3,7 +3,7 @@
 //
 // Paths and devices are this file's own, so that a loss can be had at any frame and without a device.
 #include "base/file.h"
-#include "command/live.h"
+#include "command/live/live.h"
 #include "image/convert.h"
 
 #include "scratch.h"

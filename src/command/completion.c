@@ -2,7 +2,7 @@
 #include "command/completion.h"
 
 #include "base/log.h"
-#include "command/bench.h"
+#include "command/bench/bench.h"
 #include "filter/filter.h"
 #include "image/pixfmt.h"
 

@@ -78,18 +78,20 @@ def includes(root, pattern):
 
 
 def rule_layers(root):
-    """Includes point down."""
+    """Includes point down; the rooms of a layer (src/LAYER/ROOM) know the layer's own files, not each other."""
     for name, number, kind, header in includes(root, r"^src/.*\.[ch]$"):
         if kind != '"':
             continue
-        layer = os.path.dirname(name)[len("src/"):]
-        target = os.path.dirname(header)
+        layer, _, room = os.path.dirname(name)[len("src/"):].partition("/")
+        target, _, target_room = os.path.dirname(header).partition("/")
         if not os.path.isfile(os.path.join(root, "src", header)):
             yield f"{name}:{number}: {header} is not below src"
         elif layer not in LAYERS:
             yield f"{name}:{number}: src/{layer} is no layer"
         elif target != layer and target not in LAYERS[layer]:
             yield f"{name}:{number}: {layer or 'main'} may not include from {target}"
+        elif room and target == layer and target_room not in ("", room):
+            yield f"{name}:{number}: {layer}/{room} may not include from {target}/{target_room}"
 
 
 def rule_homes(root):

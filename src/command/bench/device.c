@@ -1,0 +1,70 @@
+// device.c: what measurements run on: the OpenCL device, the processor
+#include "command/bench/bench.h"
+
+#include "base/log.h"
+#include "base/workers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool needs_device(const struct bench_wish *wish)
+{
+    for (int i = 0; i < wish->paths; i++) {
+        if (wish->path[i] != PATH_CPU)
+            return true;
+    }
+    return false;
+}
+
+bool bench_open_device(struct bench_wish *wish, const struct device_gl *gl, struct device **device)
+{
+    struct device_info devices[DEVICE_MAX];
+    const char *why = "it cannot be opened", *named = wish->options->device;
+    if (!needs_device(wish))
+        return true;
+    const int count = device_list(devices, &why);
+    const int chosen = count > 0 ? device_choose(devices, count, named) : -1;
+    if (count > 0 && chosen < 0)
+        return false;
+    if (chosen >= 0 && (*device = device_open(&devices[chosen], gl, wish->options->kernels)))
+        return true;
+    if (wish->options->paths || (named && *named)) {
+        log_error("no OpenCL device: %s; see `monocle devices`, or use -p cpu", why);
+        return false;
+    }
+    log_warn("no OpenCL device (%s): measuring the cpu path alone", why);
+    wish->path[0] = PATH_CPU;
+    wish->paths = 1;
+    return true;
+}
+
+void bench_default_threads(struct bench_wish *wish)
+{
+    if (wish->threads > 0)
+        return;
+    wish->thread[wish->threads++] = 1;
+    if (workers_available() > 1)
+        wish->thread[wish->threads++] = workers_available();
+}
+
+void bench_cpu_name(char name[128])
+{
+    snprintf(name, 128, "cpu");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    char line[256];
+    while (file && fgets(line, sizeof(line), file)) {
+        const char *value = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !value)
+            continue;
+        value += 1 + strspn(value + 1, " ");
+        snprintf(name, 128, "%.*s", (int)strcspn(value, "\n"), value);
+        break;
+    }
+    if (file)
+        fclose(file);
+}
+
+int bench_device_threads(const struct device *device)
+{
+    return device->info.type & CL_DEVICE_TYPE_CPU ? device->info.compute_units : 0;
+}

@@ -1,0 +1,148 @@
+// memory.c: random pictures, by shape, in the host's memory and in a device's
+#include "command/bench/memory.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHAPES_MAX = 2 * PIXFMT_COUNT * BENCH_LIST };
+
+// Up to 4 megapixels a picture is small.
+static const size_t small_pixels = (size_t)4 << 20;
+// More than the largest caches: 96 MiB of level 3 on one die, 60 MB of level 2 on the largest GPU.
+static const size_t working_set_bytes = (size_t)160 << 20;
+
+struct bench_memory {
+    int pictures; // 0: by size
+    struct {
+        struct image_shape shape;
+        struct bench_pictures pictures;
+    } host[SHAPES_MAX];
+    struct {
+        struct image_shape shape;
+        bool to_image;
+        struct resident *resident;
+    } device[SHAPES_MAX];
+    int hosts, devices;
+    uint8_t *copy_memory; // of the host's copies; made when first used
+    size_t copy_bytes;
+    uint64_t random;
+};
+
+struct bench_memory *bench_memory_open(int pictures)
+{
+    struct bench_memory *memory = calloc(1, sizeof(*memory));
+    if (memory)
+        memory->pictures = pictures;
+    else
+        log_error("cannot measure: out of memory");
+    return memory;
+}
+
+void bench_memory_close(struct bench_memory *memory)
+{
+    if (!memory)
+        return;
+    for (int i = 0; i < memory->devices; i++)
+        resident_close(memory->device[i].resident);
+    for (int i = 0; i < memory->hosts; i++) {
+        for (int k = 0; k < memory->host[i].pictures.count; k++)
+            image_free(&memory->host[i].pictures.image[k]);
+        free(memory->host[i].pictures.image);
+    }
+    free(memory->copy_memory);
+    free(memory);
+}
+
+// SplitMix64 (Steele and others, 2014).
+static void fill_random(struct bench_memory *memory, uint8_t *to, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t z = memory->random += 0x9E3779B97F4A7C15u;
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+        z ^= z >> 31;
+        memcpy(to + i, &z, bytes - i < 8 ? bytes - i : 8);
+    }
+}
+
+static int count_pictures(const struct bench_memory *memory, const struct image_shape *shape)
+{
+    const size_t pixels = (size_t)shape->width * (size_t)shape->height;
+    if (memory->pictures > 0 || pixels <= small_pixels)
+        return memory->pictures > 0 ? memory->pictures : 1;
+    const size_t outputs = 4 * pixels * BENCH_OUTPUTS;
+    const size_t wanted = outputs < working_set_bytes ? (working_set_bytes - outputs) / image_bytes(shape) : 0;
+    return wanted < 2 ? 2 : (int)wanted;
+}
+
+const struct bench_pictures *bench_memory_pictures(struct bench_memory *memory, const struct image_shape *shape)
+{
+    for (int i = 0; i < memory->hosts; i++) {
+        if (image_shape_equal(&memory->host[i].shape, shape))
+            return &memory->host[i].pictures;
+    }
+    const int count = count_pictures(memory, shape);
+    struct image *image = memory->hosts < SHAPES_MAX ? calloc((size_t)count, sizeof(*image)) : NULL;
+    bool ok = image != NULL;
+    for (int i = 0; ok && i < count; i++) {
+        ok = image_alloc(&image[i], shape);
+        if (ok)
+            fill_random(memory, image[i].memory, image_bytes(shape));
+    }
+    if (!image) {
+        log_error("cannot measure so many shapes of picture: out of memory");
+        return NULL;
+    }
+    memory->host[memory->hosts].shape = *shape;
+    memory->host[memory->hosts].pictures = (struct bench_pictures){image, count};
+    memory->hosts++; // also where the memory did not suffice, so that it is freed
+    if (ok)
+        return &memory->host[memory->hosts - 1].pictures;
+    log_error("cannot hold %d pictures of %dx%d: out of memory", count, shape->width, shape->height);
+    memory->host[memory->hosts - 1].shape = (struct image_shape){0}; // found by nobody
+    return NULL;
+}
+
+struct resident *bench_memory_resident(struct bench_memory *memory, struct device *device,
+                                       const struct image_shape *shape, bool to_image)
+{
+    for (int i = 0; i < memory->devices; i++) {
+        if (image_shape_equal(&memory->device[i].shape, shape) && memory->device[i].to_image == to_image)
+            return memory->device[i].resident;
+    }
+    const struct bench_pictures *pictures = bench_memory_pictures(memory, shape);
+    if (!pictures || memory->devices == SHAPES_MAX)
+        return NULL;
+    const struct path_setup setup = {.device = device, .input = *shape};
+    struct resident *resident = resident_open(&setup, pictures->count, to_image);
+    bool ok = resident != NULL;
+    for (int i = 0; ok && i < pictures->count; i++)
+        ok = resident_fill(resident, i, &pictures->image[i]);
+    if (!ok) {
+        resident_close(resident);
+        return NULL;
+    }
+    memory->device[memory->devices].shape = *shape;
+    memory->device[memory->devices].to_image = to_image;
+    memory->device[memory->devices++].resident = resident;
+    return resident;
+}
+
+uint8_t *bench_memory_copies(struct bench_memory *memory, size_t bytes)
+{
+    if (memory->copy_bytes >= bytes)
+        return memory->copy_memory;
+    const size_t whole = (bytes + IMAGE_PAGE - 1) / IMAGE_PAGE * IMAGE_PAGE;
+    uint8_t *grown = aligned_alloc(IMAGE_PAGE, whole);
+    if (!grown) {
+        log_error("cannot measure copies: no memory of %zu bytes", whole);
+        return NULL;
+    }
+    free(memory->copy_memory);
+    memory->copy_memory = grown;
+    memory->copy_bytes = whole;
+    fill_random(memory, grown, whole);
+    return grown;
+}

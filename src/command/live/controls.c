@@ -1,0 +1,81 @@
+// controls.c: a camera's controls: settings from a file and the command line, and a file of them
+#include "command/live/live.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "source/cameras.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_BYTES_MAX = 1 << 16 };
+
+// Lines "name=value"; empty ones and those that begin with # say nothing.
+static bool read_settings(struct live *live, const char *path)
+{
+    size_t size;
+    live->control_text = file_read(path, FILE_BYTES_MAX, &size);
+    if (!live->control_text) {
+        log_error("cannot read controls from %s: %s", path, strerror(errno));
+        return false;
+    }
+    char *rest;
+    for (char *line = strtok_r(live->control_text, "\r\n", &rest); line; line = strtok_r(NULL, "\r\n", &rest)) {
+        if (line[0] == '#')
+            continue;
+        const char **more = realloc(live->control, (size_t)(live->controls + 1) * sizeof(*more));
+        if (!more)
+            return false;
+        live->control = more;
+        live->control[live->controls++] = line;
+    }
+    return true;
+}
+
+bool live_load_controls(struct live *live)
+{
+    const struct live_options *o = &live->options;
+    if (o->load_controls && !read_settings(live, o->load_controls))
+        return false;
+    if (o->controls.count == 0)
+        return true;
+    const size_t count = (size_t)(live->controls + o->controls.count);
+    const char **more = realloc(live->control, count * sizeof(*more));
+    if (!more)
+        return false;
+    live->control = more;
+    for (int i = 0; i < o->controls.count; i++)
+        live->control[live->controls++] = o->controls.text[i];
+    return true;
+}
+
+bool live_save_controls(struct live *live)
+{
+    const char *path = live->options.save_controls;
+    if (live->controls > 0 && strcmp(live->info->kind, "camera") != 0)
+        log_warn("the source is no camera: its controls are not set");
+    if (!path)
+        return true;
+    if (strcmp(live->info->kind, "camera") != 0) {
+        log_error("cannot save controls to %s: the source is no camera", path);
+        return false;
+    }
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    bool ok = out && cameras_print_controls(live->options.source, out, true);
+    ok = out && fclose(out) == 0 && ok;
+    if (ok && !file_write_atomic(path, text, size)) {
+        log_error("cannot write %s: %s", path, strerror(errno));
+        ok = false;
+    }
+    free(text);
+    return ok;
+}
+
+void live_free_controls(struct live *live)
+{
+    free(live->control);
+    free(live->control_text);
+}

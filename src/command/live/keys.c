@@ -1,0 +1,304 @@
+// keys.c: what the hotkeys and the pointer do
+#include "command/live/live.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "image/imagefile.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NOTE_S = 3, DIGITS = 9 };
+
+static int filter_count(void)
+{
+    int count = 0;
+    while (filters[count])
+        count++;
+    return count;
+}
+
+// Which digit is which filter, as further lines of the list of keys.
+void live_name_digits(struct live *live)
+{
+    int line = 0;
+    size_t used = 0;
+    for (int i = 0; filters[i] && i < 2 * DIGITS; i++) {
+        char word[40];
+        const int length =
+            snprintf(word, sizeof(word), "%s%d %s", i == DIGITS ? "again: " : "", i % DIGITS + 1, filters[i]->name);
+        if (used > 0 && (used + 2 + (size_t)length > DIGIT_COLUMNS || i == DIGITS)) {
+            used = 0;
+            line++;
+        }
+        if (line == DIGIT_LINES || live->keys.count == KEY_ROWS)
+            return;
+        char *text = live->digits[line];
+        if (used == 0) {
+            struct key_row *row = live->keys.row;
+            memmove(&row[line + 2], &row[line + 1], (size_t)(live->keys.count - line - 1) * sizeof(*row));
+            row[line + 1] = (struct key_row){.help = text};
+            live->keys.count++;
+        }
+        used += (size_t)snprintf(text + used, sizeof(live->digits[line]) - used, "%s%s", used ? "  " : "", word);
+    }
+}
+
+bool live_mirrored(const struct chain *chain)
+{
+    return chain->count > 0 && chain->stage[chain->count - 1].filter->mirror;
+}
+
+// Digits 1-9 stand for the first nine filters; the same digit again for the one nine further on. A mirror at the end
+// stays, since it belongs to how the user looks at the picture. 0 clears everything.
+static void pick_filter(struct live *live, uint32_t key)
+{
+    struct chain *chain = &live->wish.chain;
+    const int digit = (int)(key - '0');
+    const bool mirrored = live_mirrored(chain);
+    const struct filter *present = chain->count > 0 ? chain->stage[0].filter : NULL;
+    chain->count = 0;
+    live->wish.selected = 0;
+    if (digit > 0) {
+        int index = digit - 1;
+        if (filters[index] == present && index + DIGITS < filter_count())
+            index += DIGITS;
+        chain_append(chain, filters[index]);
+        if (mirrored && !filters[index]->mirror)
+            chain_append(chain, filter_find("mirror"));
+        live_note(live, false, NOTE_S, "%s: %s", filters[index]->name, filters[index]->summary);
+    }
+    lanes_changed(live, false);
+}
+
+static void next_path(struct live *live, uint32_t key)
+{
+    const enum path_kind next = live_next_kind(live, live->wish.kind);
+    if (next == live->wish.kind) {
+        live_note(live, false, NOTE_S, "there is no OpenCL device: the cpu path is the only one");
+        return;
+    }
+    if (next != PATH_CPU && !live_open_device(live, live->wish.device)) {
+        live_note(live, true, NOTE_S, "the device cannot be opened");
+        return;
+    }
+    live->wish.kind = next;
+    live_note(live, false, NOTE_S, "path %s", path_kind_name(next));
+    lanes_changed(live, false);
+}
+
+static void next_device(struct live *live, uint32_t key)
+{
+    if (live->devices < 2) {
+        live_note(live, false, NOTE_S, "%s",
+                  live->devices == 1 ? "there is only one OpenCL device" : "there is no OpenCL device");
+        return;
+    }
+    const int next = (live->wish.device + 1) % live->devices;
+    if (!live_open_device(live, next)) {
+        live_note(live, true, NOTE_S, "%s cannot be opened", live->device_info[next].name);
+        return;
+    }
+    live->wish.device = next;
+    live_note(live, false, NOTE_S, "device %s", live->device_info[next].name);
+    lanes_changed(live, false);
+}
+
+static void next_split(struct live *live, uint32_t key)
+{
+    struct wish *wish = &live->wish;
+    wish->split = (enum split)((wish->split + 1) % SPLITS);
+    if (wish->split == SPLIT_PATH) {
+        const enum path_kind other = live_next_kind(live, wish->kind);
+        if (other == wish->kind || (other != PATH_CPU && !live_open_device(live, wish->device)))
+            wish->split = SPLIT_OFF;
+    }
+    lanes_changed(live, false);
+}
+
+static void select_param(struct live *live, int step)
+{
+    const struct chain *chain = &live->wish.chain;
+    int count = 0;
+    for (int i = 0; i < chain->count; i++)
+        count += filter_param_count(chain->stage[i].filter);
+    if (count == 0) {
+        live_note(live, false, NOTE_S, "nothing in this chain has a parameter");
+        return;
+    }
+    live->wish.selected = (live->wish.selected + step + count) % count;
+}
+
+static void next_param(struct live *live, uint32_t key)
+{
+    select_param(live, 1);
+}
+
+static void previous_param(struct live *live, uint32_t key)
+{
+    select_param(live, -1);
+}
+
+static void change_value(struct live *live, float direction)
+{
+    int stage, param;
+    if (!live_selected(live, &stage, &param)) {
+        live_note(live, false, NOTE_S, "nothing in this chain has a parameter");
+        return;
+    }
+    struct stage *s = &live->wish.chain.stage[stage];
+    const struct param *row = &s->filter->params[param];
+    if (chain_set(&live->wish.chain, stage, param, s->values.value[param] + direction * row->step))
+        lanes_changed(live, false);
+}
+
+static void value_up(struct live *live, uint32_t key)
+{
+    change_value(live, 1);
+}
+
+static void value_down(struct live *live, uint32_t key)
+{
+    change_value(live, -1);
+}
+
+static void toggle_freeze(struct live *live, uint32_t key)
+{
+    live->wish.frozen = !live->wish.frozen;
+    meter_pause(&live->meter);
+}
+
+static void toggle_fullscreen(struct live *live, uint32_t key)
+{
+    live->wish.fullscreen = !live->wish.fullscreen;
+    window_set_fullscreen(live->window, live->wish.fullscreen);
+}
+
+static void toggle_mirror(struct live *live, uint32_t key)
+{
+    struct chain *chain = &live->wish.chain;
+    if (live_mirrored(chain))
+        chain_remove(chain, chain->count - 1);
+    else if (!chain_append(chain, filter_find("mirror")))
+        live_note(live, true, NOTE_S, "the chain is full: no room for a mirror");
+    lanes_changed(live, false);
+}
+
+static void toggle_vsync(struct live *live, uint32_t key)
+{
+    live->wish.vsync = !live->wish.vsync;
+    window_set_vsync(live->window, live->wish.vsync);
+    live_note(live, false, NOTE_S, "vsync %s", live->wish.vsync ? "on" : "off");
+}
+
+static void next_overlay(struct live *live, uint32_t key)
+{
+    live->wish.overlay = (enum overlay_size)((live->wish.overlay + 1) % OVERLAY_SIZES);
+}
+
+static void save_picture(struct live *live, uint32_t key)
+{
+    char name[OUTPUT_NAME];
+    const struct image *picture = lane_picture(live);
+    if (!picture || !output_new_name(name, "png")) {
+        live_note(live, true, NOTE_S,
+                  picture ? "cannot save a picture; see standard error" : "there is no picture yet");
+        return;
+    }
+    if (imagefile_write_png(name, picture)) {
+        live_note(live, false, NOTE_S, "saved %s", name);
+        return;
+    }
+    unlink(name);
+    live_note(live, true, NOTE_S, "cannot save %s; see standard error", name);
+}
+
+static void toggle_recording(struct live *live, uint32_t key)
+{
+    struct recorder *recorder = &live->recorder;
+    if (recorder->writer) {
+        const bool ok = recorder_close(recorder);
+        live_note(live, !ok, NOTE_S, "recorded %llu frames to %s%s", (unsigned long long)recorder->frames,
+                  recorder->name, ok ? "" : ", incomplete; see standard error");
+        if (!ok)
+            live->code = EXIT_FAILED_SOME;
+        return;
+    }
+    const struct image_shape *shape = &live->info->shape;
+    if (!recorder_open(recorder, NULL, shape->width, shape->height, live->info->rate))
+        live_note(live, true, NOTE_S, "cannot record; see standard error");
+}
+
+static void toggle_help(struct live *live, uint32_t key)
+{
+    live->wish.help = !live->wish.help;
+}
+
+static void quit(struct live *live, uint32_t key)
+{
+    live->quit = true;
+}
+
+static void (*const actions[ACTION_COUNT])(struct live *live, uint32_t key) = {
+    [ACTION_FILTER] = pick_filter,
+    [ACTION_PATH] = next_path,
+    [ACTION_DEVICE] = next_device,
+    [ACTION_SPLIT] = next_split,
+    [ACTION_STAGE_NEXT] = next_param,
+    [ACTION_STAGE_PREVIOUS] = previous_param,
+    [ACTION_VALUE_UP] = value_up,
+    [ACTION_VALUE_DOWN] = value_down,
+    [ACTION_FREEZE] = toggle_freeze,
+    [ACTION_FULLSCREEN] = toggle_fullscreen,
+    [ACTION_MIRROR] = toggle_mirror,
+    [ACTION_VSYNC] = toggle_vsync,
+    [ACTION_OVERLAY] = next_overlay,
+    [ACTION_SCREENSHOT] = save_picture,
+    [ACTION_RECORD] = toggle_recording,
+    [ACTION_HELP] = toggle_help,
+    [ACTION_QUIT] = quit,
+};
+
+static void move_divider(struct live *live, const struct window_event *event)
+{
+    const struct window_size size = window_size(live->window);
+    const struct scene scene = {.width = live->info->shape.width, .height = live->info->shape.height};
+    const struct renderer_box box = renderer_picture_box(&scene, &size);
+    if (box.width <= 0)
+        return;
+    const float across = (event->x * (float)size.width - box.x) / box.width;
+    live->wish.divider = across < 0 ? 0 : across > 1 ? 1 : across;
+}
+
+static void handle_event(struct live *live, const struct window_event *event)
+{
+    live->redraw = true;
+    switch (event->type) {
+    case WINDOW_KEY: {
+        const enum action action = keys_find(&live->keys, event->key, event->repeat);
+        if (!actions[action]) {
+            live->redraw = false;
+            return;
+        }
+        actions[action](live, event->key);
+        report_state(live, "state");
+        return;
+    }
+    case WINDOW_DRAG:
+        move_divider(live, event);
+        return;
+    case WINDOW_RESIZE:
+        return;
+    case WINDOW_CLOSE:
+        live->quit = true;
+        return;
+    }
+}
+
+void live_handle_events(struct live *live)
+{
+    struct window_event event;
+    while (!live->quit && window_next_event(live->window, &event))
+        handle_event(live, &event);
+}

@@ -1,0 +1,73 @@
+// live.c: the live view: a source through a chain of filters to a window, or headless
+#include "command/live/live.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "image/imagefile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+// What is still to be written when the loop has ended.
+static void finish(struct live *live)
+{
+    if (!recorder_close(&live->recorder) && live->code == EXIT_OK)
+        live->code = EXIT_FAILED_SOME;
+    if (live->meter.frames == 0 && live->ended && live->code == EXIT_OK) {
+        log_error("%s holds no picture", live->info->name);
+        live->code = EXIT_NOTHING;
+    }
+    const struct image *picture = live->screenshot ? lane_picture(live) : NULL;
+    if (!live->screenshot || (!picture && !live->options.screenshot))
+        return;
+    if (!picture)
+        log_error("cannot write %s: there is no picture", live->screenshot);
+    if (picture && imagefile_write_png(live->screenshot, picture)) {
+        if (!live->options.screenshot)
+            fprintf(stderr, "monocle: the last picture is in %s\n", live->screenshot);
+    } else if (live->code == EXIT_OK) {
+        live->code = EXIT_FAILED_SOME;
+    }
+}
+
+static void run(struct live *live)
+{
+    live->meter.opened_ns = clock_now_ns();
+    if (live_setup(live)) {
+        report_start(live);
+        live->reported_ns = clock_now_ns();
+        if (live->window)
+            live_loop_window(live);
+        else
+            live_loop_headless(live);
+        finish(live);
+        report_summary(live);
+    } else {
+        report_error(live, "cannot start; the reason is on standard error");
+    }
+    live_teardown(live);
+}
+
+static int live_main(int argc, char **argv)
+{
+    struct live *live = calloc(1, sizeof(*live));
+    if (!live) {
+        log_error("cannot start: out of memory");
+        return EXIT_NOTHING;
+    }
+    int code;
+    if (live_parse(live, argc, argv, &code)) {
+        const struct live_options *o = &live->options;
+        const char *const outputs[] = {o->record, o->screenshot, o->trace, o->save_controls};
+        if (outputs_distinct(o->source, outputs, sizeof(outputs) / sizeof(*outputs))) {
+            run(live);
+            code = (int)live->code;
+        } else {
+            code = EXIT_USAGE;
+        }
+    }
+    free(live);
+    return code;
+}
+
+const struct command live_command = {.list = &live_list, .run = live_main};

@@ -1,0 +1,228 @@
+// loop.c: the life of one frame, on a screen and without one
+#include "command/live/live.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { IDLE_MS = 8, HEADLESS_WAIT_MS = 100 }; // how long keys and signals may wait while no frame comes
+static const int64_t progress_ns = 1000000000, redraw_ns = 200000000;
+
+// True once nothing more is to be shown. A still picture stays on the screen until the user leaves.
+static bool finished(const struct live *live)
+{
+    const bool still = live->window && live->limit == 0 && strcmp(live->info->kind, "image") == 0;
+    return live->quit || live->code >= EXIT_NOTHING || command_interrupted() != 0 ||
+           (live->limit > 0 && live->meter.frames >= live->limit) || (live->ended && live->flights == 0 && !still);
+}
+
+static void progress(struct live *live)
+{
+    const int64_t now = clock_now_ns();
+    if (now - live->reported_ns < progress_ns)
+        return;
+    live->reported_ns = now;
+    report_state(live, "progress");
+}
+
+// The newest frame, if one comes in time.
+static bool take(struct live *live, struct frame *frame, int timeout_ms)
+{
+    if (live->ended || (live->limit > 0 && live->taken >= live->limit))
+        return false;
+    const enum source_status status = capture_take(live->capture, frame, timeout_ms);
+    if (status == SOURCE_FRAME) {
+        live->taken++;
+        return true;
+    }
+    if (status == SOURCE_TIMEOUT)
+        return false;
+    live->ended = true;
+    if (status == SOURCE_FAILED)
+        live->code = EXIT_FAILED_SOME;
+    return false;
+}
+
+// The first part of a frame's way: how long the source took to fill it (the trace has that from the capture thread) and
+// how long it then lay in the mailbox (a gap in the trace).
+static void measure_arrival(struct live *live, const struct frame *frame, int64_t taken_ns)
+{
+    meter_begin(&live->meter);
+    const int64_t arrived_ns = frame->decode_ns ? frame->decode_ns : frame->ready_ns;
+    meter_host(&live->meter, NULL, "capture", frame->captured_ns, arrived_ns, frame->number);
+    if (frame->decode_ns)
+        meter_host(&live->meter, NULL, "decode", frame->decode_ns, frame->ready_ns, frame->number);
+    meter_host(&live->meter, NULL, "wait", frame->ready_ns, taken_ns, frame->number);
+}
+
+static void record(struct live *live, uint64_t number)
+{
+    if (!live->recorder.writer)
+        return;
+    const int64_t start = clock_now_ns();
+    const struct image *picture = lane_picture(live);
+    if (!picture || !recorder_add(&live->recorder, picture)) {
+        live_note(live, true, 0, "recording to %s stopped after %llu frames", live->recorder.name,
+                  (unsigned long long)live->recorder.frames);
+        report_error(live, live->note.text);
+        recorder_close(&live->recorder);
+        live->code = EXIT_FAILED_SOME;
+        live->quit = !live->window; // without a view there is nothing to go on for
+    }
+    meter_host(&live->meter, "main", "record", start, clock_now_ns(), number);
+}
+
+static void upload_textures(struct live *live, uint64_t number)
+{
+    for (int i = 0; i < LANES; i++) {
+        struct lane *lane = &live->lane[i];
+        lane->texture = lane->has_result ? lane->result.texture : 0;
+        if (!lane->has_result || lane->texture)
+            continue;
+        const int64_t start = clock_now_ns();
+        lane->texture = renderer_upload(live->renderer, i, &lane->result.image);
+        meter_host(&live->meter, "main", i == LANE_MAIN ? "texture upload" : "texture upload 2", start, clock_now_ns(),
+                   number);
+    }
+}
+
+static struct scene compose(const struct live *live)
+{
+    const struct lane *lane = &live->lane[LANE_MAIN];
+    const struct lane *other = &live->lane[LANE_OTHER];
+    const struct overlay *overlay = &live->overlay;
+    const bool silent = overlay->size == OVERLAY_OFF && !overlay->help && !overlay->message_is_trouble;
+    struct scene scene = {
+        .texture = lane->texture,
+        .width = lane->result.width,
+        .height = lane->result.height,
+        .divider = live->wish.divider,
+        .overlay = silent ? NULL : overlay,
+    };
+    if (live->wish.split != SPLIT_OFF && other->shows == live->wish.split && other->texture) {
+        const bool original = live->wish.split == SPLIT_ORIGINAL; // on the left, what became of it on the right
+        scene.texture = original ? other->texture : lane->texture;
+        scene.right_texture = original ? lane->texture : other->texture;
+    }
+    return scene;
+}
+
+// Draws and swaps; a new frame's drawing is measured, a mere redraw is not.
+static void draw(struct live *live, const struct frame *frame)
+{
+    live_fill_overlay(live);
+    const struct scene scene = compose(live);
+    const struct window_size size = window_size(live->window);
+    const int64_t start = clock_now_ns();
+    renderer_draw(live->renderer, &scene, &size);
+    const int64_t drawn = clock_now_ns();
+    window_swap(live->window);
+    live->drawn_ns = clock_now_ns();
+    live->redraw = false;
+    if (!frame)
+        return;
+    meter_host(&live->meter, "main", "draw", start, drawn, frame->number);
+    const struct renderer_times times = renderer_times(live->renderer);
+    if (times.draw_gpu_ns >= 0) {
+        const struct stage_time gpu = {.name = "draw on gpu", .clock = STAGE_DEVICE, .end_ns = times.draw_gpu_ns};
+        meter_add(&live->meter, NULL, NULL, &gpu, frame->number);
+    }
+    meter_host(&live->meter, "main", "swap", drawn, live->drawn_ns, frame->number);
+    meter_shown(&live->meter, frame->captured_ns, live->drawn_ns);
+}
+
+// A frame from the camera to the screen. It is kept until the next one is there.
+static void show_frame(struct live *live, const struct frame *taken)
+{
+    struct frame frame;
+    measure_arrival(live, taken, clock_now_ns());
+    if (!lanes_submit(live, taken) || !lanes_collect(live, &frame))
+        return;
+    upload_textures(live, frame.number);
+    record(live, frame.number);
+    live_camera_feed(live, frame.number);
+    draw(live, &frame);
+    if (live->has_current)
+        source_return(live->source, &live->current);
+    live->current = frame;
+    live->has_current = true;
+    live->rerun = false;
+}
+
+// The frame on the screen through a new chain or path.
+static void show_again(struct live *live)
+{
+    struct frame frame;
+    live->rerun = false;
+    meter_begin(&live->meter);
+    if (!live->has_current)
+        return;
+    live->has_current = false;
+    if (!lanes_submit(live, &live->current) || !lanes_collect(live, &frame))
+        return;
+    live->current = frame;
+    live->has_current = true;
+    upload_textures(live, frame.number);
+    live_camera_feed(live, frame.number);
+    draw(live, NULL);
+}
+
+static void watch_kernels(struct live *live)
+{
+    if (watch_changed(live->watch)) {
+        log_info("kernels changed: building anew");
+        lanes_changed(live, true);
+    }
+}
+
+void live_loop_window(struct live *live)
+{
+    while (!finished(live)) {
+        struct frame frame;
+        live_handle_events(live);
+        watch_kernels(live);
+        lanes_update(live);
+        const bool still = live->wish.frozen || live->ended;
+        if (!still && take(live, &frame, live->rerun || live->redraw ? 0 : IDLE_MS))
+            show_frame(live, &frame);
+        else if (live->rerun)
+            show_again(live);
+        else if (live->redraw || clock_now_ns() - live->drawn_ns > redraw_ns)
+            draw(live, NULL);
+        else if (still)
+            clock_sleep_until_ns(clock_now_ns() + IDLE_MS * 1000000);
+        progress(live);
+    }
+}
+
+// One step: another frame in, or the oldest out.
+static void headless_step(struct live *live)
+{
+    struct frame frame;
+    const int timeout_ms = live->flights > 0 ? 0 : HEADLESS_WAIT_MS;
+    if (live->flights < live->depth && take(live, &frame, timeout_ms)) {
+        live->arrived_ns[live->flights] = clock_now_ns();
+        lanes_submit(live, &frame);
+        return;
+    }
+    if (live->flights == 0)
+        return;
+    measure_arrival(live, &live->flight[0], live->arrived_ns[0]);
+    memmove(&live->arrived_ns[0], &live->arrived_ns[1], sizeof(live->arrived_ns) - sizeof(live->arrived_ns[0]));
+    if (!lanes_collect(live, &frame))
+        return;
+    record(live, frame.number);
+    live_camera_feed(live, frame.number);
+    meter_shown(&live->meter, frame.captured_ns, clock_now_ns());
+    source_return(live->source, &frame);
+}
+
+void live_loop_headless(struct live *live)
+{
+    while (!finished(live) && !live->mute) {
+        headless_step(live);
+        progress(live);
+    }
+}

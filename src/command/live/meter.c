@@ -1,0 +1,122 @@
+// meter.c: statistics of the live view
+#include "command/live/meter.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LATE_FRAMES = 60, LOW_FRAMES = 1000 }; // how far back the figures on the screen look
+
+void meter_begin(struct meter *m)
+{
+    m->frame_stages = 0;
+}
+
+// The entry of that name. A full table gives away an entry that the present frames don't use, so that a long session
+// with many chains keeps measuring what is on the screen.
+static int find_stage(struct meter *m, const char *name)
+{
+    for (int i = 0; i < m->stages; i++) {
+        if (strcmp(m->stage[i].name, name) == 0)
+            return i;
+    }
+    int free_entry = m->stages;
+    if (m->stages < METER_STAGES) {
+        m->stages++;
+    } else {
+        bool used[METER_STAGES] = {false};
+        for (int i = 0; i < m->frame_stages; i++)
+            used[m->frame_stage[i]] = true;
+        for (int i = 0; i < m->shown_stages; i++)
+            used[m->shown_stage[i]] = true;
+        free_entry = 0;
+        while (free_entry < METER_STAGES - 1 && used[free_entry])
+            free_entry++;
+    }
+    struct meter_stage *stage = &m->stage[free_entry];
+    snprintf(stage->name, sizeof(stage->name), "%s", name);
+    stage->ms.count = 0;
+    return free_entry;
+}
+
+void meter_add(struct meter *m, const char *track, const char *prefix, const struct stage_time *time, uint64_t frame)
+{
+    char name[METER_NAME];
+    snprintf(name, sizeof(name), "%s%s%s", prefix ? prefix : "", prefix ? " " : "", time->name);
+    const int index = find_stage(m, name);
+    m->stage[index].clock = time->clock;
+    stats_add(&m->stage[index].ms, (double)(time->end_ns - time->start_ns) / 1e6);
+    if (m->frame_stages < METER_STAGES)
+        m->frame_stage[m->frame_stages++] = index;
+    if (track)
+        trace_span(m->trace, track, name, time->start_ns, time->end_ns, frame);
+}
+
+void meter_host(struct meter *m, const char *track, const char *name, int64_t start_ns, int64_t end_ns, uint64_t frame)
+{
+    struct stage_time time = {.clock = STAGE_HOST, .start_ns = start_ns, .end_ns = end_ns};
+    snprintf(time.name, sizeof(time.name), "%s", name);
+    meter_add(m, track, NULL, &time, frame);
+}
+
+void meter_shown(struct meter *m, int64_t captured_ns, int64_t shown_ns)
+{
+    memcpy(m->shown_stage, m->frame_stage, sizeof(m->shown_stage));
+    m->shown_stages = m->frame_stages;
+    stats_add(&m->age_ms, (double)(shown_ns - captured_ns) / 1e6);
+    if (m->frames == 0)
+        m->first_ns = shown_ns;
+    else if (!m->paused)
+        stats_add(&m->interval_ms, (double)(shown_ns - m->last_ns) / 1e6);
+    m->paused = false;
+    m->last_ns = shown_ns;
+    m->frames++;
+}
+
+void meter_forget(struct meter *m)
+{
+    m->stages = m->frame_stages = m->shown_stages = 0;
+    m->age_ms.count = 0;
+}
+
+void meter_pause(struct meter *m)
+{
+    m->paused = true;
+}
+
+double meter_fps(const struct meter *m)
+{
+    if (m->frames < 2 || m->last_ns <= m->first_ns)
+        return 0;
+    return (double)(m->frames - 1) * 1e9 / (double)(m->last_ns - m->first_ns);
+}
+
+double meter_fps_now(const struct meter *m)
+{
+    const double quiet_ms = (double)(clock_now_ns() - m->last_ns) / 1e6;
+    if (m->frames < 2 || quiet_ms > 1000)
+        return 0;
+    double sum_ms = 0;
+    size_t n = 0;
+    while (n < m->interval_ms.count && n < STATS_WINDOW && sum_ms < 1000)
+        sum_ms += stats_recent(&m->interval_ms, n++);
+    return sum_ms > 0 ? (double)n * 1000 / sum_ms : 0;
+}
+
+double meter_fps_low(const struct meter *m)
+{
+    const double slow_ms = stats_late(&m->interval_ms, LOW_FRAMES, 99);
+    return slow_ms > 0 ? 1000 / slow_ms : 0;
+}
+
+double meter_first_frame_ms(const struct meter *m)
+{
+    return m->frames ? (double)(m->first_ns - m->opened_ns) / 1e6 : 0;
+}
+
+double meter_late_ms(const struct stats *stats, double p)
+{
+    return stats_late(stats, LATE_FRAMES, p);
+}

@@ -1,0 +1,335 @@
+// options.c: the arguments of the live view and what they ask for
+#include "command/live/live.h"
+
+#include "base/log.h"
+#include "source/cameras.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define AT(member) offsetof(struct live_options, member)
+
+enum { SOURCE_COLUMN = 28 };
+
+static const struct option live_options[] = {
+    {.name = "filter",
+     .letter = 'f',
+     .type = OPTION_TEXT,
+     .value = "CHAIN",
+     .help = "filters in a row, such as 'blur=2,gray'; `monocle filters` lists them",
+     .offset = AT(filters),
+     .complete = "filter"},
+    {.name = "path",
+     .letter = 'p',
+     .type = OPTION_CHOICE,
+     .choices = "cpu|opencl|zerocopy",
+     .help = "where the filters run; zerocopy, the default, steps down by itself",
+     .offset = AT(path)},
+    {.name = "device",
+     .letter = 'd',
+     .type = OPTION_TEXT,
+     .value = "DEVICE",
+     .help = "OpenCL device: its number in `monocle devices`, a part of its name, gpu or cpu",
+     .environment = "MONOCLE_DEVICE",
+     .offset = AT(device),
+     .complete = "device"},
+    {.name = "threads",
+     .letter = 't',
+     .type = OPTION_INT,
+     .value = "N",
+     .help = "threads of the cpu path; one per CPU without this",
+     .offset = AT(threads),
+     .min = 1,
+     .max = 256},
+    {.name = "size",
+     .letter = 's',
+     .type = OPTION_SIZE,
+     .value = "WxH",
+     .help = "picture size: needed for raw files, wished for from cameras",
+     .offset = AT(size)},
+    {.name = "rate",
+     .letter = 'r',
+     .type = OPTION_NUMBER,
+     .value = "FPS",
+     .help = "frames per second, in place of the source's own",
+     .offset = AT(rate),
+     .min = 0.01,
+     .max = 1000},
+    {.name = "pixel-format",
+     .type = OPTION_TEXT,
+     .value = "FORMAT",
+     .help = "pixel format of raw files and cameras: nv21, yuyv, ...; mjpeg of cameras",
+     .complete = "pixel-format",
+     .offset = AT(pixel_format)},
+    {.name = "control",
+     .type = OPTION_TEXTS,
+     .value = "NAME=VALUE",
+     .help = "set a control of the camera, such as brightness=128; may be given several times",
+     .offset = AT(controls)},
+    {.name = "list-controls",
+     .type = OPTION_FLAG,
+     .help = "list the camera's controls, and do nothing else",
+     .offset = AT(list_controls)},
+    {.name = "load-controls",
+     .type = OPTION_TEXT,
+     .value = "FILE",
+     .help = "set the controls that --save-controls wrote",
+     .offset = AT(load_controls),
+     .complete = "file"},
+    {.name = "save-controls",
+     .type = OPTION_TEXT,
+     .value = "FILE",
+     .help = "write the camera's controls to a file once it is open",
+     .offset = AT(save_controls),
+     .complete = "file"},
+    {.name = "matrix",
+     .type = OPTION_CHOICE,
+     .choices = "auto|601|709|2020",
+     .help = "matrix that turns YUV to RGB",
+     .offset = AT(matrix)},
+    {.name = "range",
+     .type = OPTION_CHOICE,
+     .choices = "auto|limited|full",
+     .help = "range of YUV values",
+     .offset = AT(range)},
+    {.name = "loop", .letter = 'l', .type = OPTION_FLAG, .help = "start again at the end", .offset = AT(loop)},
+    {.name = "fast",
+     .type = OPTION_FLAG,
+     .help = "play as fast as possible, not at the source's rate",
+     .offset = AT(fast)},
+    {.name = "headless",
+     .type = OPTION_FLAG,
+     .help = "no window",
+     .offset = AT(headless),
+     .excludes = "fullscreen|vsync|overlay|keys"},
+    {.name = "frames",
+     .letter = 'n',
+     .type = OPTION_INT,
+     .value = "N",
+     .help = "stop after N frames; headless and without an end: after 300",
+     .offset = AT(frames),
+     .min = 1,
+     .max = INT_MAX},
+    {.name = "json",
+     .letter = 'j',
+     .type = OPTION_FLAG,
+     .help = "one JSON object per line on standard output",
+     .offset = AT(json)},
+    {.name = "screenshot",
+     .type = OPTION_TEXT,
+     .value = "FILE.png",
+     .help = "write the last picture",
+     .offset = AT(screenshot),
+     .complete = "file"},
+    {.name = "record",
+     .letter = 'o',
+     .type = OPTION_TEXT,
+     .value = "FILE.y4m",
+     .help = "record the filtered pictures; - is standard output",
+     .offset = AT(record),
+     .complete = "file"},
+    {.name = "virtual-camera",
+     .type = OPTION_TEXT,
+     .value = "NODE",
+     .help = "be a camera for other programs: a V4L2 output such as v4l2loopback's /dev/video10",
+     .offset = AT(virtual_camera),
+     .complete = "file"},
+    {.name = "trace",
+     .type = OPTION_TEXT,
+     .value = "FILE.json",
+     .help = "write a Chrome/Perfetto trace of every stage on every thread",
+     .offset = AT(trace),
+     .complete = "file"},
+    {.name = "vsync",
+     .type = OPTION_CHOICE,
+     .choices = "on|off",
+     .help = "wait for the monitor before the next picture; on without this",
+     .offset = AT(vsync)},
+    {.name = "fullscreen", .type = OPTION_FLAG, .help = "start in full screen", .offset = AT(fullscreen)},
+    {.name = "overlay",
+     .type = OPTION_CHOICE,
+     .choices = "off|small|full|large",
+     .help = "figures over the picture; small without this",
+     .offset = AT(overlay)},
+    {.name = "keys",
+     .type = OPTION_TEXT,
+     .value = "MAP",
+     .help = "other hotkeys, such as 'path=P,quit=x'",
+     .offset = AT(keys)},
+    {.name = "kernels",
+     .type = OPTION_TEXT,
+     .value = "DIR",
+     .help = "take kernels from DIR, and again whenever one is saved",
+     .environment = "MONOCLE_KERNELS",
+     .offset = AT(kernels),
+     .complete = "directory"},
+    {.name = "log-level",
+     .type = OPTION_CHOICE,
+     .choices = "silent|error|warn|info|debug",
+     .help = "messages on standard error; warn without this",
+     .offset = AT(log_level)},
+    {0},
+};
+
+static const char *const examples[] = {
+    "monocle live                                   the first camera, or a moving test pattern",
+    "monocle live clip.y4m -f 'blur=2,gray' --loop  a film, blurred and grey, over and over",
+    "monocle live photo.jpg -f emboss=nw            a picture; edit the filter with the keys",
+    "monocle live --headless --frames 100 --json    figures for a script",
+    "monocle live clip.y4m -f median --headless --fast --record - | ffplay -",
+    "monocle live -f sepia --virtual-camera /dev/video10  the filtered picture as a camera for other programs",
+    NULL,
+};
+
+static const char *const details[] = {
+    "In the window h shows the keys. Without a display the same chain runs headless; a headless run of a source "
+    "without "
+    "an end stops after 300 frames, prints how long each stage took and writes its last picture to monocle.png.",
+    "With --json every line of standard output is an object with an \"event\": \"start\", \"state\" after a key or a "
+    "build, \"progress\" once a second, \"error\", and at the end \"summary\".",
+    "Exit status: 0 done, 1 something went wrong on the way, 2 wrong arguments, 3 nothing could be done, 4 the device "
+    "was lost and no other path could take over, 130 and 143 interrupted.",
+    NULL,
+};
+
+static void live_print_more(FILE *out)
+{
+    fprintf(out, "\nSources:\n");
+    for (const char *const *row = source_help; *row; row++) {
+        char left[80];
+        const char *tab = strchr(*row, '\t');
+        snprintf(left, sizeof(left), "  %.*s", (int)(tab - *row), *row);
+        options_print_row(out, left, tab + 1, SOURCE_COLUMN);
+    }
+    struct keys keys;
+    keys_default(&keys);
+    fprintf(out, "\nKeys in the window, with their names for --keys:\n");
+    keys_print(&keys, out);
+}
+
+const struct option_list live_list = {
+    .command = "live",
+    .usage = "[SOURCE] [options]",
+    .summary = "show a source through filters",
+    .examples = examples,
+    .details = details,
+    .options = live_options,
+    .print_more = live_print_more,
+    .complete = "source",
+};
+
+static bool same_file(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+// Whether the virtual camera would be its own source.
+static bool feeds_itself(const struct live_options *o)
+{
+    static const char prefix[] = "camera:";
+    if (!o->source || strncmp(o->source, prefix, sizeof(prefix) - 1) != 0)
+        return same_file(o->source, o->virtual_camera);
+    return same_file(o->source + sizeof(prefix) - 1, o->virtual_camera);
+}
+
+// Options that cannot both be meant.
+static bool check_contradictions(const struct live_options *o)
+{
+    const bool to_stdout = same_file(o->record, "-");
+    const struct {
+        bool wrong;
+        const char *text;
+    } rows[] = {
+        {to_stdout && o->json, "--record - and --json both write to standard output; record to a file"},
+        {to_stdout && isatty(STDOUT_FILENO), "--record - would write video to the terminal; redirect it"},
+        {same_file(o->record, o->screenshot), "--record and --screenshot name the same file"},
+        {same_file(o->record, o->trace), "--record and --trace name the same file"},
+        {same_file(o->screenshot, o->trace), "--screenshot and --trace name the same file"},
+        {feeds_itself(o), "the virtual camera cannot be its own source; name another device for one of them"},
+        {same_file(o->source, "-") && o->loop, "--loop cannot start standard input again"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (rows[i].wrong) {
+            log_error("%s", rows[i].text);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_pixel_format(const char *name)
+{
+    enum pixfmt format;
+    if (!name || strcmp(name, "mjpeg") == 0 || pixfmt_from_name(name, &format))
+        return true;
+    const char *names[PIXFMT_COUNT + 2] = {[PIXFMT_COUNT] = "mjpeg"};
+    char list[256] = "";
+    for (int i = 0; i < PIXFMT_COUNT; i++) {
+        names[i] = pixfmt_info((enum pixfmt)i)->name;
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", names[i]);
+    }
+    const char *near = options_nearest(name, names);
+    log_error("there is no pixel format \"%s\"%s%s%s; known are %s, and mjpeg of cameras", name,
+              near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "", list);
+    return false;
+}
+
+static bool check_kernels(const char *directory)
+{
+    struct stat status;
+    if (!directory || (stat(directory, &status) == 0 && S_ISDIR(status.st_mode)))
+        return true;
+    log_error("cannot use the kernels in %s: it is no directory; unset MONOCLE_KERNELS or correct --kernels",
+              directory);
+    return false;
+}
+
+// Arguments to what the user wants. False where they are wrong (logged).
+static bool take_options(struct live *live)
+{
+    struct live_options *o = &live->options;
+    struct wish *wish = &live->wish;
+    char error[CHAIN_ERROR];
+    if (o->kernels && !o->kernels[0])
+        o->kernels = NULL;
+    if (!check_contradictions(o) || !check_pixel_format(o->pixel_format) || !check_kernels(o->kernels))
+        return false;
+    if (o->filters && !chain_parse(&wish->chain, o->filters, error)) {
+        log_error("%s", error);
+        return false;
+    }
+    keys_default(&live->keys);
+    if (o->keys && !keys_remap(&live->keys, o->keys, error)) {
+        log_error("--keys: %s", error);
+        return false;
+    }
+    live_name_digits(live);
+    if (o->log_level >= 0)
+        log_set_level((enum log_level)o->log_level);
+    live->color = (struct color){(enum color_matrix)o->matrix, (enum color_range)o->range};
+    wish->kind = o->path >= 0 ? (enum path_kind)o->path : PATH_ZEROCOPY;
+    wish->divider = 0.5f;
+    wish->vsync = o->vsync != 1;
+    wish->fullscreen = o->fullscreen;
+    wish->overlay = o->overlay >= 0 ? (enum overlay_size)o->overlay : OVERLAY_SMALL;
+    return true;
+}
+
+bool live_parse(struct live *live, int argc, char **argv, int *code)
+{
+    struct command_operands operands;
+    live->options = (struct live_options){.path = -1, .vsync = -1, .overlay = -1, .log_level = -1};
+    if (!command_parse(&live_list, argc, argv, &live->options, 1, &operands, code))
+        return false;
+    live->options.source = operands.count > 0 ? operands.word[0] : NULL;
+    if (live->options.list_controls) {
+        *code = cameras_print_controls(live->options.source, stdout, false) ? EXIT_OK : EXIT_NOTHING;
+        return false;
+    }
+    *code = EXIT_USAGE;
+    return take_options(live);
+}

@@ -1,0 +1,29 @@
+// output.h: the pictures and recordings a user asks for
+#pragma once
+
+#include "image/image.h"
+#include "image/y4m.h"
+
+enum { OUTPUT_NAME = 4096 };
+
+struct recorder {
+    struct y4m_writer *writer; // NULL: not recording
+    char name[OUTPUT_NAME];
+    uint64_t frames;
+};
+
+// Makes the first "monocle-NNNN.SUFFIX" that does not exist yet, empty. False on failure (logged).
+bool output_new_name(char name[OUTPUT_NAME], const char *suffix);
+// Whether no output is the source's file or another output's, however they are spelled. `source` as on the command
+// line; NULL outputs are none. False is logged.
+bool outputs_distinct(const char *source, const char *const *outputs, int count);
+
+// Whether a file can be made or replaced there. False is logged.
+bool output_writable(const char *path);
+
+// `path` NULL: the next free name. False on failure (logged).
+bool recorder_open(struct recorder *recorder, const char *path, int width, int height, double rate);
+// False when the recording cannot go on (logged by the writer).
+bool recorder_add(struct recorder *recorder, const struct image *rgba);
+// Whether every picture is safely written; true when nothing was recorded.
+bool recorder_close(struct recorder *recorder);

@@ -1,0 +1,262 @@
+// report.c: what standard output says: JSON lines, or a table for people
+#include "command/live/live.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const split_names[SPLITS] = {"off", "original", "path"};
+static const char *const overlay_names[OVERLAY_SIZES] = {"off", "small", "full", "large"};
+
+uint64_t live_skipped(const struct live *live)
+{
+    const struct capture_counts counts = live->capture ? capture_counts(live->capture) : (struct capture_counts){0};
+    return counts.skipped + counts.dropped;
+}
+
+const char *live_device_name(const struct live *live, const struct lane *lane)
+{
+    const bool on_cpu = !lane->device || (lane->path && strcmp(path_rung(lane->path), "cpu") == 0);
+    return on_cpu ? "cpu" : lane->device->info.name;
+}
+
+// A file name may hold bytes that are no UTF-8, which JSON cannot say.
+static json_t *json_text(const char *text)
+{
+    json_t *value = json_string(text);
+    if (value)
+        return value;
+    char ascii[OUTPUT_NAME];
+    snprintf(ascii, sizeof(ascii), "%s", text);
+    for (char *c = ascii; *c; c++) {
+        if (*c & 0x80)
+            *c = '?';
+    }
+    return json_string(ascii);
+}
+
+static json_t *json_ms(double ms)
+{
+    return json_real(round(ms * 1000) / 1000);
+}
+
+// Prints the object as one line and frees it. Main says so at the end when standard output is broken.
+static void print_line(struct live *live, json_t *object)
+{
+    if (!live->mute)
+        live->mute = json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) != 0 || putchar('\n') == EOF ||
+                     !command_flush();
+    json_decref(object);
+}
+
+static json_t *event(const char *name)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "event", json_string(name));
+    return object;
+}
+
+static json_t *json_camera(const struct live *live)
+{
+    if (!live->camera)
+        return json_null();
+    const struct image_shape *shape = camera_output_shape(live->camera);
+    const struct camera_output_counts counts = camera_output_counts(live->camera);
+    json_t *object = json_object();
+    json_object_set_new(object, "name", json_text(camera_output_name(live->camera)));
+    json_object_set_new(object, "pixel_format", json_string(pixfmt_info(shape->format)->name));
+    json_object_set_new(object, "width", json_integer(shape->width));
+    json_object_set_new(object, "height", json_integer(shape->height));
+    json_object_set_new(object, "matrix", json_string(color_matrix_name(shape->color.matrix)));
+    json_object_set_new(object, "sent", json_integer((json_int_t)counts.sent));
+    json_object_set_new(object, "skipped", json_integer((json_int_t)counts.skipped));
+    json_object_set_new(object, "repeated", json_integer((json_int_t)counts.repeated));
+    return object;
+}
+
+// Which path runs, on what, and the figures of the whole run.
+static void add_run(const struct live *live, json_t *object)
+{
+    const struct lane *lane = &live->lane[LANE_MAIN];
+    const struct capture_counts counts = live->capture ? capture_counts(live->capture) : (struct capture_counts){0};
+    char chain[CHAIN_TEXT];
+    chain_print(&lane->chain, chain);
+    json_object_set_new(object, "frames", json_integer((json_int_t)live->meter.frames));
+    json_object_set_new(object, "skipped", json_integer((json_int_t)live_skipped(live)));
+    json_object_set_new(object, "captured", json_integer((json_int_t)counts.captured));
+    const struct source_health health = source_health(live->source);
+    json_object_set_new(object, "damaged", json_integer((json_int_t)health.damaged));
+    json_object_set_new(object, "lost", json_integer((json_int_t)health.lost));
+    json_object_set_new(object, "outages", json_integer(health.outages));
+    json_object_set_new(object, "delivered", json_ms(health.rate));
+    json_object_set_new(object, "trouble", json_text(health.trouble));
+    json_object_set_new(object, "path", json_string(path_kind_name(lane->kind)));
+    json_object_set_new(object, "rung", json_string(lane->path ? path_rung(lane->path) : ""));
+    json_object_set_new(object, "why", json_text(lane->path ? path_why(lane->path) : ""));
+    json_object_set_new(object, "device", json_text(live_device_name(live, lane)));
+    json_object_set_new(object, "chain", json_text(chain));
+    json_object_set_new(object, "virtual_camera", json_camera(live));
+}
+
+void report_start(struct live *live)
+{
+    if (!live->options.json)
+        return;
+    const struct image_shape *shape = &live->info->shape;
+    json_t *object = event("start");
+    json_object_set_new(object, "version", json_string(MONOCLE_VERSION));
+    json_object_set_new(object, "source", json_text(live->info->name));
+    json_object_set_new(object, "kind", json_string(live->info->kind));
+    json_object_set_new(object, "width", json_integer(shape->width));
+    json_object_set_new(object, "height", json_integer(shape->height));
+    json_object_set_new(object, "pixel_format", json_string(pixfmt_info(shape->format)->name));
+    json_object_set_new(object, "matrix", json_string(color_matrix_name(shape->color.matrix)));
+    json_object_set_new(object, "range", json_string(color_range_name(shape->color.range)));
+    json_object_set_new(object, "rate", json_ms(live->info->rate));
+    json_object_set_new(object, "depth", json_integer(live->depth));
+    json_object_set_new(object, "screen", live->window ? json_text(window_gl_name(live->window)) : json_null());
+    json_object_set_new(object, "building", json_boolean(lanes_building(live)));
+    json_object_set_new(object, "setup_ms", json_ms((double)(clock_now_ns() - live->meter.opened_ns) / 1e6));
+    add_run(live, object);
+    print_line(live, object);
+}
+
+static void add_wish(const struct live *live, json_t *object)
+{
+    const struct wish *wish = &live->wish;
+    int stage, param;
+    char selected[80] = "";
+    if (live_selected(live, &stage, &param)) {
+        const struct filter *filter = wish->chain.stage[stage].filter;
+        snprintf(selected, sizeof(selected), "%d:%s.%s", stage, filter->name, filter->params[param].name);
+    }
+    json_object_set_new(object, "building", json_boolean(lanes_building(live)));
+    json_object_set_new(object, "selected", json_string(selected));
+    json_object_set_new(object, "split", json_string(split_names[wish->split]));
+    json_object_set_new(object, "divider", json_ms(wish->divider));
+    json_object_set_new(object, "frozen", json_boolean(wish->frozen));
+    json_object_set_new(object, "mirror", json_boolean(live_mirrored(&wish->chain)));
+    json_object_set_new(object, "overlay", json_string(overlay_names[wish->overlay]));
+    json_object_set_new(object, "help", json_boolean(wish->help));
+    json_object_set_new(object, "vsync", json_boolean(wish->vsync));
+    json_object_set_new(object, "fullscreen", json_boolean(wish->fullscreen));
+    json_object_set_new(object, "recording", live->recorder.writer ? json_text(live->recorder.name) : json_null());
+    json_object_set_new(object, "message", json_text(live->note.text));
+    json_object_set_new(object, "message_is_error", json_boolean(live->note.text[0] && live->note.error));
+}
+
+void report_state(struct live *live, const char *name)
+{
+    if (!live->options.json)
+        return;
+    const struct meter *meter = &live->meter;
+    json_t *object = event(name);
+    json_object_set_new(object, "fps", json_ms(meter_fps_now(meter)));
+    json_object_set_new(object, "low_fps", json_ms(meter_fps_low(meter)));
+    json_object_set_new(object, "age_ms", json_ms(meter_late_ms(&meter->age_ms, 50)));
+    add_run(live, object);
+    add_wish(live, object);
+    print_line(live, object);
+}
+
+void report_error(struct live *live, const char *message)
+{
+    if (!live->options.json)
+        return;
+    json_t *object = event("error");
+    json_object_set_new(object, "message", json_text(message));
+    print_line(live, object);
+}
+
+static json_t *json_stats(const struct stats *stats)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "median_ms", json_ms(stats_percentile(stats, 50)));
+    json_object_set_new(object, "p95_ms", json_ms(stats_percentile(stats, 95)));
+    json_object_set_new(object, "p99_ms", json_ms(stats_percentile(stats, 99)));
+    return object;
+}
+
+static void print_json_summary(struct live *live)
+{
+    const struct meter *meter = &live->meter;
+    json_t *object = event("summary");
+    add_run(live, object);
+    json_object_set_new(object, "fps", json_ms(meter_fps(meter)));
+    json_object_set_new(object, "low_fps", json_ms(meter_fps_low(meter)));
+    json_object_set_new(object, "time_to_first_frame_ms", json_ms(meter_first_frame_ms(meter)));
+    json_object_set_new(object, "age", json_stats(&meter->age_ms));
+    json_t *stages = json_object();
+    for (int i = 0; i < meter->stages; i++) {
+        json_t *stage = json_stats(&meter->stage[i].ms);
+        json_object_set_new(stage, "clock", json_string(meter->stage[i].clock == STAGE_DEVICE ? "device" : "host"));
+        json_object_set_new(stages, meter->stage[i].name, stage);
+    }
+    json_object_set_new(object, "stages", stages);
+    print_line(live, object);
+}
+
+static void print_row(FILE *out, int width, const char *name, const struct stats *stats, const char *clock)
+{
+    fprintf(out, "%-*s %9.3f %9.3f %9.3f  %s\n", width, name, stats_percentile(stats, 50), stats_percentile(stats, 95),
+            stats_percentile(stats, 99), clock);
+}
+
+static void print_camera(struct live *live, FILE *out)
+{
+    const struct source_health health = source_health(live->source);
+    if (health.rate > 0)
+        fprintf(out, "the camera delivered %.1f of %.3g frames per second\n", health.rate, live->info->rate);
+    if (health.damaged + health.lost > 0 || health.outages > 0)
+        fprintf(out, "%llu damaged frames left out, %llu lost in %d outages\n", (unsigned long long)health.damaged,
+                (unsigned long long)health.lost, health.outages);
+    if (health.hint[0])
+        fprintf(out, "hint: %s\n", health.hint);
+}
+
+static void print_table(struct live *live, FILE *out)
+{
+    const struct meter *meter = &live->meter;
+    const struct lane *lane = &live->lane[LANE_MAIN];
+    char chain[CHAIN_TEXT];
+    chain_print(&lane->chain, chain);
+    fprintf(out, "%s through %s\n", live->info->name, chain);
+    fprintf(out, "path %s on rung %s (%s), device %s\n", path_kind_name(lane->kind),
+            lane->path ? path_rung(lane->path) : "-", lane->path ? path_why(lane->path) : "-",
+            live_device_name(live, lane));
+    if (live->camera) {
+        const struct camera_output_counts counts = camera_output_counts(live->camera);
+        fprintf(out, "virtual camera %s: %llu pictures, and %llu times the last one again\n",
+                camera_output_name(live->camera), (unsigned long long)counts.sent, (unsigned long long)counts.repeated);
+    }
+    fprintf(out, "%llu frames, %llu skipped, %.1f fps, 1%% low %.1f fps, first frame after %.0f ms\n",
+            (unsigned long long)meter->frames, (unsigned long long)live_skipped(live), meter_fps(meter),
+            meter_fps_low(meter), meter_first_frame_ms(meter));
+    print_camera(live, out);
+    fputc('\n', out);
+    int width = (int)strlen("age when shown");
+    for (int i = 0; i < meter->stages; i++) {
+        const int length = (int)strlen(meter->stage[i].name);
+        width = length > width ? length : width;
+    }
+    fprintf(out, "%-*s %9s %9s %9s  clock\n", width, "stage (ms)", "median", "p95", "p99");
+    for (int i = 0; i < meter->stages; i++)
+        print_row(out, width, meter->stage[i].name, &meter->stage[i].ms,
+                  meter->stage[i].clock == STAGE_DEVICE ? "device" : "host");
+    print_row(out, width, "age when shown", &meter->age_ms, "host");
+}
+
+// The table gives way to a recording that has standard output for itself.
+void report_summary(struct live *live)
+{
+    if (live->options.json) {
+        print_json_summary(live);
+        return;
+    }
+    const bool taken = live->options.record && strcmp(live->options.record, "-") == 0;
+    print_table(live, taken ? stderr : stdout);
+}

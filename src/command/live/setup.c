@@ -1,0 +1,304 @@
+// setup.c: opens and closes what the live view works with
+#include "command/live/live.h"
+
+#include "base/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HINT_S = 6 };
+enum { ENDLESS_FRAMES = 300 }; // a headless run of a source without an end stops here unless --frames says otherwise
+
+static bool check_outputs(const struct live *live)
+{
+    return !live->options.screenshot || output_writable(live->options.screenshot);
+}
+
+// Made once it is known that there is something to trace.
+static bool open_trace(struct live *live)
+{
+    return !live->options.trace || (live->trace = trace_open(live->options.trace)) != NULL;
+}
+
+static bool open_source(struct live *live)
+{
+    const struct live_options *o = &live->options;
+    if (!live_load_controls(live))
+        return false;
+    struct source_setup setup = {
+        .text = o->source,
+        .width = o->size.width,
+        .height = o->size.height,
+        .rate = o->rate,
+        .compressed = o->pixel_format && strcmp(o->pixel_format, "mjpeg") == 0,
+        .controls = live->control,
+        .control_count = live->controls,
+        .color = live->color,
+        .loop = o->loop,
+        .paced = !o->fast && !(o->headless && o->record), // a recording is to hold every frame
+    };
+    setup.has_format = o->pixel_format && pixfmt_from_name(o->pixel_format, &setup.format);
+    live->source = source_open(&setup);
+    if (!live->source)
+        return false;
+    live->info = source_info(live->source);
+    return live_save_controls(live);
+}
+
+// A window, or the decision to go on without one. `egl`: over EGL only.
+static bool open_screen(struct live *live, bool egl)
+{
+    const struct live_options *o = &live->options;
+    char title[300];
+    snprintf(title, sizeof(title), "monocle: %s", live->info->name);
+    const struct window_setup setup = {
+        .title = title,
+        .width = live->info->shape.width,
+        .height = live->info->shape.height,
+        .fullscreen = o->fullscreen,
+        .vsync = live->wish.vsync,
+        .egl = egl,
+    };
+    char why[256];
+    if (!o->headless && !(live->window = window_open(&setup, why)))
+        log_warn("no window (%s): running headless", why);
+    if (live->window && !(live->renderer = renderer_open(window_is_es(live->window))))
+        return false;
+    return true;
+}
+
+// How far the run goes, and what is left behind when nothing can be seen.
+static void set_limits(struct live *live)
+{
+    const struct live_options *o = &live->options;
+    const char *kind = live->info->kind;
+    const bool endless = o->loop || strcmp(kind, "pattern") == 0 || strcmp(kind, "camera") == 0;
+    live->limit = (uint64_t)o->frames;
+    live->screenshot = o->screenshot;
+    live->depth = 1; // a second frame in flight would be shown a frame later: age grows by the frame interval
+    if (live->window)
+        return;
+    if (live->limit == 0 && endless && !live->camera) // a virtual camera is for as long as others need it
+        live->limit = ENDLESS_FRAMES;
+    if (!live->screenshot && !o->record && !live->camera && (!o->headless || (o->frames == 0 && endless)))
+        live->screenshot = "monocle.png";
+    if (!live->info->live)
+        live->depth = 2; // nobody waits for a single frame: upload, kernels and download overlap
+}
+
+bool live_open_device(struct live *live, int index)
+{
+    if (index < 0)
+        return false;
+    if (live->device[index])
+        return true;
+    struct device_gl gl = {0};
+    if (live->window) {
+        const struct window_native native = window_native(live->window);
+        gl = (struct device_gl){native.glx_context, native.glx_display, native.egl_context, native.egl_display};
+    }
+    live->device[index] = device_open(&live->device_info[index], &gl, live->options.kernels);
+    return live->device[index] != NULL;
+}
+
+// Where the user named no device: the first GPU that shares with the window's GL, else the first that opens. -1: none.
+static int preferred_device(struct live *live)
+{
+    int found = -1;
+    for (int i = 0; i < live->devices; i++) {
+        const bool wanted = found < 0 || live->device_info[i].type & CL_DEVICE_TYPE_GPU;
+        if (!wanted || !live_open_device(live, i))
+            continue;
+        if (!live->window || live->wish.kind != PATH_ZEROCOPY || live->device[i]->shares_gl)
+            return i;
+        found = found < 0 ? i : found;
+    }
+    return found;
+}
+
+// The device the user named, not yet opened, or the preferred one. False where the name fits none (logged).
+static bool pick_device(struct live *live)
+{
+    struct wish *wish = &live->wish;
+    const char *name = live->options.device;
+    if (name && name[0]) {
+        wish->device = device_choose(live->device_info, live->devices, name);
+        return wish->device >= 0;
+    }
+    wish->device = wish->kind == PATH_CPU ? 0 : preferred_device(live);
+    return true;
+}
+
+static bool choose_device(struct live *live)
+{
+    const struct live_options *o = &live->options;
+    struct wish *wish = &live->wish;
+    const char *why = NULL;
+    wish->device = -1;
+    if (wish->kind == PATH_CPU && !live->window)
+        return true;
+    live->devices = device_list(live->device_info, &why);
+    if (live->devices > 0) {
+        if (!pick_device(live))
+            return false;
+        if (wish->kind == PATH_CPU || live_open_device(live, wish->device))
+            return true;
+        why = "none can be opened";
+        wish->device = -1;
+    }
+    if (wish->kind == PATH_CPU)
+        return true;
+    if ((o->device && o->device[0]) || o->path == PATH_OPENCL) {
+        log_error("no OpenCL device: %s; see `monocle devices`, or use -p cpu", why);
+        return false;
+    }
+    log_warn("no OpenCL device (%s): using the cpu path", why);
+    wish->kind = PATH_CPU;
+    return true;
+}
+
+// Devices go before the window whose GL context they share.
+static void close_screen(struct live *live)
+{
+    for (int i = 0; i < live->devices; i++) {
+        device_close(live->device[i]);
+        live->device[i] = NULL;
+    }
+    renderer_close(live->renderer);
+    live->renderer = NULL;
+    window_close(live->window);
+    live->window = NULL;
+}
+
+// Screen and device. Drivers share textures over GLX or over EGL, seldom both: a GPU that does not over GLX gets a
+// window over EGL, and the first one back where that is no better.
+static bool open_screen_and_device(struct live *live)
+{
+    if (!open_screen(live, false) || !choose_device(live))
+        return false;
+    const int index = live->wish.device;
+    const struct device *device = live->window && index >= 0 ? live->device[index] : NULL;
+    if (!device || live->wish.kind != PATH_ZEROCOPY || device->shares_gl || device->info.host_unified ||
+        !window_native(live->window).glx_context)
+        return true;
+    log_info("no GL sharing over GLX (%s): trying EGL", device->sharing_why);
+    close_screen(live);
+    if (open_screen(live, true) && live->window && choose_device(live) && live->wish.device >= 0 &&
+        live->device[live->wish.device] && live->device[live->wish.device]->shares_gl)
+        return true;
+    close_screen(live);
+    return open_screen(live, false) && choose_device(live);
+}
+
+// A picture while the first path is being built.
+static void say_building(struct live *live)
+{
+    const struct window_size size = window_size(live->window);
+    const struct scene scene = {.overlay = &live->overlay};
+    live_note(live, false, 0, "building the filters");
+    live_fill_overlay(live);
+    renderer_draw(live->renderer, &scene, &size);
+    window_swap(live->window);
+    live->note.text[0] = '\0';
+}
+
+// The first path. In a window whose user named none the cpu path shows the first pictures at once, the same bytes,
+// while the device's is being built: a cold start may take it seconds.
+static bool open_path(struct live *live)
+{
+    const enum path_kind kind = live->wish.kind;
+    const bool cpu_first = live->window && live->options.path < 0 && kind != PATH_CPU;
+    if (live->window && !cpu_first)
+        say_building(live);
+    if (cpu_first)
+        live->wish.kind = PATH_CPU;
+    char *error = NULL;
+    bool ok = lane_open(live, LANE_MAIN, &error);
+    if (!ok && live->options.path < 0 && live->wish.kind != PATH_CPU) {
+        log_warn("cannot build the %s path, using cpu: %s", path_kind_name(kind), error ? error : "see above");
+        free(error);
+        error = NULL;
+        live->wish.kind = PATH_CPU;
+        ok = lane_open(live, LANE_MAIN, &error);
+    }
+    if (!ok)
+        log_error("cannot build the %s path: %s", path_kind_name(live->wish.kind), error ? error : "see above");
+    free(error);
+    if (cpu_first) {
+        live->wish.kind = kind;
+        lanes_changed(live, false);
+    }
+    return ok;
+}
+
+// A device may finish compiling only when a kernel first runs; that shall not cost the first frames.
+static bool warm_up(struct live *live)
+{
+    struct frame blank = {0};
+    if (!image_alloc(&blank.image, &live->info->shape)) {
+        log_error("cannot start: out of memory");
+        return false;
+    }
+    memset(blank.image.memory, 0, image_bytes(&live->info->shape));
+    struct frame done;
+    meter_begin(&live->meter);
+    const bool ok = lanes_submit(live, &blank) && lanes_collect(live, &done);
+    live->flights = 0;
+    live->lane[LANE_MAIN].has_result = false;
+    meter_forget(&live->meter);
+    image_free(&blank.image);
+    return ok;
+}
+
+static bool open_recording(struct live *live)
+{
+    const struct image_shape *shape = &live->info->shape;
+    return !live->options.record ||
+           recorder_open(&live->recorder, live->options.record, shape->width, shape->height, live->info->rate);
+}
+
+static bool open_helpers(struct live *live)
+{
+    if (live->window && !(live->builder = builder_open()))
+        return false;
+    if (live->window)
+        live_note(live, false, HINT_S, "h shows the keys, o more figures");
+    if (live->window && live->options.kernels && !(live->watch = watch_open(live->options.kernels)))
+        return false;
+    live->meter.trace = live->trace;
+    live->capture = capture_start(live->source, live->trace);
+    return live->capture != NULL;
+}
+
+bool live_setup(struct live *live)
+{
+    bool ok = check_outputs(live) && open_source(live) && open_trace(live) && live_camera_open(live) &&
+              open_screen_and_device(live);
+    if (ok)
+        set_limits(live);
+    ok = ok && open_path(live) && warm_up(live) && open_recording(live) && open_helpers(live);
+    if (!ok)
+        live->code = EXIT_NOTHING;
+    return ok;
+}
+
+void live_teardown(struct live *live)
+{
+    builder_close(live->builder);
+    for (int i = 0; i < LANES; i++)
+        lane_close(live, i);
+    close_screen(live);
+    for (int i = 0; i < live->flights; i++)
+        source_return(live->source, &live->flight[i]);
+    if (live->has_current)
+        source_return(live->source, &live->current);
+    capture_stop(live->capture);
+    source_close(live->source);
+    live_free_controls(live);
+    watch_close(live->watch);
+    recorder_close(&live->recorder);
+    camera_output_close(live->camera);
+    trace_close(live->trace);
+    image_free(&live->readback);
+}
