@@ -42,6 +42,40 @@ bool image_alloc(struct image *image, const struct image_shape *shape)
     return true;
 }
 
+static size_t round_up(size_t value, size_t step)
+{
+    return (value + step - 1) / step * step;
+}
+
+bool image_reserve(struct image *image, const struct image_shape *shape)
+{
+    enum { BLOCK = 16 };
+    const struct image_shape whole = {.format = shape->format,
+                                      .width = (int)round_up((size_t)shape->width, BLOCK),
+                                      .height = (int)round_up((size_t)shape->height, BLOCK)};
+    const int planes = pixfmt_info(shape->format)->planes;
+    size_t stride[PIXFMT_PLANES], start[PIXFMT_PLANES], bytes = 0;
+    for (int i = 0; i < planes; i++) {
+        stride[i] = round_up(pixfmt_row_bytes(shape->format, i, whole.width), IMAGE_ALIGNMENT);
+        start[i] = bytes;
+        bytes += stride[i] * (size_t)pixfmt_rows(shape->format, i, whole.height);
+    }
+    bytes = round_up(bytes, IMAGE_PAGE);
+    if (!image->memory || image->memory_bytes < bytes) {
+        image_free(image);
+        image->memory = aligned_alloc(IMAGE_PAGE, bytes);
+        if (!image->memory)
+            return false;
+        image->memory_bytes = bytes;
+    }
+    *image = (struct image){.shape = *shape, .memory = image->memory, .memory_bytes = image->memory_bytes};
+    for (int i = 0; i < planes; i++) {
+        image->plane[i] = (uint8_t *)image->memory + start[i];
+        image->stride[i] = stride[i];
+    }
+    return true;
+}
+
 void image_free(struct image *image)
 {
     free(image->memory);
@@ -60,6 +94,55 @@ void image_copy(struct image *to, const struct image *from)
         }
         for (int y = 0; y < rows; y++)
             memcpy(to->plane[i] + (size_t)y * to->stride[i], from->plane[i] + (size_t)y * from->stride[i], bytes);
+    }
+}
+
+struct image_shape image_transposed(const struct image_shape *shape)
+{
+    struct image_shape transposed = *shape;
+    transposed.width = shape->height;
+    transposed.height = shape->width;
+    if (shape->format == PIXFMT_422P) // chroma would be halved down and not across, which no format here is
+        transposed.format = PIXFMT_444P;
+    return transposed;
+}
+
+// The top left of a plane's samples of a fixed size: 16 by 16 at a time, so that both sides stay in cache.
+static inline void transpose_samples(uint8_t *to, size_t to_stride, const uint8_t *from, size_t from_stride,
+                                     int columns, int rows, int bytes, int shift)
+{
+    enum { TILE = 16 };
+    for (int top = 0; top < rows; top += TILE)
+        for (int left = 0; left < columns; left += TILE)
+            for (int x = left; x < columns && x < left + TILE; x++)
+                for (int y = top; y < rows && y < top + TILE; y++)
+                    memcpy(to + (size_t)x * to_stride + (size_t)(y * bytes),
+                           from + (size_t)y * from_stride + (size_t)((x >> shift) * bytes), (size_t)bytes);
+}
+
+void image_transpose(struct image *to, const struct image *from)
+{
+    for (int i = 0; i < pixfmt_info(from->shape.format)->planes; i++) {
+        const int bytes = pixfmt_info(to->shape.format)->plane[i].bytes;
+        const int rows = (int)pixfmt_row_bytes(to->shape.format, i, to->shape.width) / bytes;
+        const int columns = pixfmt_rows(to->shape.format, i, to->shape.height);
+        const int shift = to->shape.format != from->shape.format && i > 0 ? 1 : 0;
+        uint8_t *t = to->plane[i];
+        const uint8_t *f = from->plane[i];
+        switch (bytes) { // a constant makes a copy one instruction
+        case 1:
+            transpose_samples(t, to->stride[i], f, from->stride[i], columns, rows, 1, shift);
+            break;
+        case 2:
+            transpose_samples(t, to->stride[i], f, from->stride[i], columns, rows, 2, shift);
+            break;
+        case 3:
+            transpose_samples(t, to->stride[i], f, from->stride[i], columns, rows, 3, shift);
+            break;
+        default:
+            transpose_samples(t, to->stride[i], f, from->stride[i], columns, rows, 4, shift);
+            break;
+        }
     }
 }
 

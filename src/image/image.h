@@ -24,6 +24,7 @@ struct image {
     uint8_t *plane[PIXFMT_PLANES]; // first pixel of each plane; unused ones NULL
     size_t stride[PIXFMT_PLANES];  // bytes from row to row, at least pixfmt_row_bytes
     void *memory;                  // what image_free frees; NULL where the pixels are borrowed
+    size_t memory_bytes;           // of image_reserve: how many there are
 };
 
 // Bytes of all planes, tightly packed one behind the other.
@@ -33,7 +34,13 @@ void image_wrap(struct image *image, const struct image_shape *shape, void *memo
 // Own pixels, tightly packed, page-aligned and a whole number of pages long, so that a device may use them in place.
 // Not cleared.
 bool image_alloc(struct image *image, const struct image_shape *shape);
+// Own pixels for one picture after another: the memory of an image of image_reserve's (or an empty one) is kept where
+// it is large enough. Rows and planes have room for the whole blocks of 16 pixels that decoders write.
+bool image_reserve(struct image *image, const struct image_shape *shape);
 void image_free(struct image *image); // takes an empty one; leaves it empty
+// Rows become columns; of any format but yuyv and uyvy. `to` has the shape of image_transposed, which is 444p for 422p.
+struct image_shape image_transposed(const struct image_shape *shape);
+void image_transpose(struct image *to, const struct image *from);
 // Copies pixels between two images of one shape, whatever the strides.
 void image_copy(struct image *to, const struct image *from);
 bool image_shape_equal(const struct image_shape *a, const struct image_shape *b);

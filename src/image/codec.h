@@ -1,0 +1,102 @@
+// codec.h: picture files in memory to pixels and back: JPEG and PNG; BMP, TGA, PSD and GIF (first frame) read only
+//
+// A struct codec is for one thread at a time and is meant to be kept: from file to file it keeps its memory.
+#pragma once
+
+#include "image/image.h"
+
+enum codec_format { CODEC_JPEG, CODEC_PNG, CODEC_GIF, CODEC_BMP, CODEC_PSD, CODEC_TGA, CODEC_FORMATS };
+
+struct codec_info {
+    const char *name;              // "jpeg"
+    const char *const *extensions; // without the dot, the usual one first; NULL-ended
+    bool writes;
+};
+
+const struct codec_info *codec_info(enum codec_format format);
+bool codec_from_name(const char *name, enum codec_format *format); // a name or an extension, any case
+// The format that the first bytes look like. TGA has no magic number: a guess, made last.
+enum { CODEC_PROBE_BYTES = 32 }; // enough of a file's start
+bool codec_probe(const void *data, size_t size, enum codec_format *format);
+
+enum codec_fault {
+    CODEC_FINE,
+    CODEC_NOT_A_PICTURE,
+    CODEC_DAMAGED, // or cut short
+    CODEC_TOO_LARGE,
+    CODEC_UNSUPPORTED,
+    CODEC_NO_MEMORY,
+};
+const char *codec_fault_name(enum codec_fault fault); // "not-a-picture"
+
+enum { CODEC_WHY = 256 };
+struct codec_error {
+    enum codec_fault fault;
+    char why[CODEC_WHY]; // half a sentence: "the file is cut short"
+};
+
+struct codec_bytes {
+    const uint8_t *data; // NULL where there are none
+    size_t size;
+};
+
+// What comes with a picture, as it is, without its container's framing: the profile; TIFF data ("II*" or "MM"); XML.
+struct codec_metadata {
+    struct codec_bytes icc, exif, xmp;
+};
+
+struct codec_head {
+    enum codec_format format;
+    // What codec_decode gives: yu12, 422p, 444p or grey (601, full range) for most JPEGs; else rgba, rgb24 or grey.
+    struct image_shape shape;
+    enum pixfmt jpeg; // what a JPEG of this picture is made from: its own kind where it is one; grey, yu12
+    int orientation;  // 1..8 as EXIF counts; 1, upright, where it says nothing. Pixels are given as they lie.
+    bool alpha;       // pixels may be other than opaque
+    int quality;      // of a JPEG, 1..100: the one of libjpeg that is nearest to its tables; otherwise 0
+    struct codec_metadata metadata; // lies in the file's bytes or the codec, until the codec's next call
+};
+
+struct codec;
+
+struct codec *codec_open(void);        // NULL when there is no memory (logged)
+void codec_close(struct codec *codec); // takes NULL
+
+// What the head of a file says. False, and why, where it is no picture, is not supported, is damaged as far as the head
+// tells, or has more than `most_pixels` (0: as many as IMAGE_MAX_SIDE and IMAGE_MAX_BYTES allow); nothing of its size
+// has been allocated then.
+bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t most_pixels, struct codec_head *head,
+                struct codec_error *error);
+
+// Decodes the file of that head into `image`, memory of the caller's with the head's shape and any strides; what lies
+// between the rows may be overwritten (decoding is quickest where a row has room for whole JPEG blocks, as
+// image_reserve gives it). False, and why, where the file is damaged or cut short; the image is then spoilt.
+bool codec_decode(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
+                  struct image *image, struct codec_error *error);
+
+struct codec_settings {
+    enum codec_format format;
+    int quality;     // JPEG: 1..100; 0 means 90
+    int compression; // PNG: 1, quick, to 9, small; 0 means quick
+    bool grey;       // PNG of an rgba image whose colours are all grey: one channel
+    bool opaque;     // PNG of an rgba image: alpha is left out
+    int orientation; // what the EXIF data shall say, 1..8; 0: as they are
+    struct codec_metadata metadata;
+};
+
+// The file's bytes; kept and grown from file to file. codec_buffer_free takes an empty one.
+struct codec_buffer {
+    uint8_t *data;
+    size_t size, room;
+};
+void codec_buffer_free(struct codec_buffer *buffer);
+
+// Makes a file of a picture: JPEG from yu12, 422p, 444p and grey (601, full range), PNG from rgba, rgb24 and grey.
+bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,
+                  struct codec_buffer *buffer, struct codec_error *error);
+
+// How a picture that lies as `orientation` (1..8) says is stood upright: rows become columns, then it is mirrored left
+// to right, then flipped upside down.
+struct codec_turn {
+    bool transpose, mirror, flip;
+};
+struct codec_turn codec_turn(int orientation);
