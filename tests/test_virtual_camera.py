@@ -204,7 +204,7 @@ def late_frames(c):
         writer.feed.close()
         out, err = writer.process.communicate(timeout=PATIENCE_S)
         counts = events(out)[-1]["virtual_camera"]
-        c.check(counts["sent"] == 2 and counts["repeated"] > 15, "counts", counts)
+        c.check(1 <= counts["sent"] <= 2 and counts["repeated"] > 15, "counts", counts)  # the first may be skipped
 
 
 def late_reader_and_killed_writer(c):

@@ -2,6 +2,7 @@
 #include "command/live/live.h"
 
 #include "base/log.h"
+#include "command/pixel_format.h"
 #include "source/cameras.h"
 
 #include <limits.h>
@@ -261,23 +262,6 @@ static bool check_contradictions(const struct live_options *o)
     return true;
 }
 
-static bool check_pixel_format(const char *name)
-{
-    enum pixfmt format;
-    if (!name || strcmp(name, "mjpeg") == 0 || pixfmt_from_name(name, &format))
-        return true;
-    const char *names[PIXFMT_COUNT + 2] = {[PIXFMT_COUNT] = "mjpeg"};
-    char list[256] = "";
-    for (int i = 0; i < PIXFMT_COUNT; i++) {
-        names[i] = pixfmt_info((enum pixfmt)i)->name;
-        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", names[i]);
-    }
-    const char *near = options_nearest(name, names);
-    log_error("there is no pixel format \"%s\"%s%s%s; known are %s, and mjpeg of cameras", name,
-              near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "", list);
-    return false;
-}
-
 static bool check_kernels(const char *directory)
 {
     struct stat status;
@@ -296,7 +280,8 @@ static bool take_options(struct live *live)
     char error[CHAIN_ERROR];
     if (o->kernels && !o->kernels[0])
         o->kernels = NULL;
-    if (!check_contradictions(o) || !check_pixel_format(o->pixel_format) || !check_kernels(o->kernels))
+    struct source_setup setup; // as if, to find a wrong name before anything is opened
+    if (!check_contradictions(o) || !pixel_format_take(o->pixel_format, &setup) || !check_kernels(o->kernels))
         return false;
     if (o->filters && !chain_parse(&wish->chain, o->filters, error)) {
         log_error("%s", error);

@@ -2,6 +2,7 @@
 #include "command/live/live.h"
 
 #include "base/log.h"
+#include "command/pixel_format.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,16 +32,13 @@ static bool open_source(struct live *live)
         .width = o->size.width,
         .height = o->size.height,
         .rate = o->rate,
-        .compressed = o->pixel_format && strcmp(o->pixel_format, "mjpeg") == 0,
         .controls = live->control,
         .control_count = live->controls,
         .color = live->color,
         .loop = o->loop,
         .paced = !o->fast && !(o->headless && o->record), // a recording is to hold every frame
     };
-    setup.has_format = o->pixel_format && pixfmt_from_name(o->pixel_format, &setup.format);
-    live->source = source_open(&setup);
-    if (!live->source)
+    if (!pixel_format_take(o->pixel_format, &setup) || !(live->source = source_open(&setup)))
         return false;
     live->info = source_info(live->source);
     return live_save_controls(live);

@@ -1,0 +1,243 @@
+// latency.c: the command that measures glass to glass: a flash on the screen until the camera's picture of it is there
+#include "command/latency/latency.h"
+
+#include "base/log.h"
+#include "command/pixel_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLASHES_DEFAULT = 50 };
+
+#define AT(member) offsetof(struct latency_options, member)
+
+static const struct option options[] = {
+    {.name = "filter",
+     .letter = 'f',
+     .type = OPTION_TEXT,
+     .value = "CHAIN",
+     .help = "filters that the picture goes through on its way",
+     .offset = AT(filters),
+     .complete = "filter"},
+    {.name = "path",
+     .letter = 'p',
+     .type = OPTION_CHOICE,
+     .choices = "cpu|opencl|zerocopy",
+     .help = "where they run; zerocopy without this",
+     .offset = AT(path)},
+    {.name = "device",
+     .letter = 'd',
+     .type = OPTION_TEXT,
+     .value = "DEVICE",
+     .help = "OpenCL device: its number in `monocle devices`, a part of its name, gpu or cpu",
+     .environment = "MONOCLE_DEVICE",
+     .offset = AT(device),
+     .complete = "device"},
+    {.name = "size",
+     .letter = 's',
+     .type = OPTION_SIZE,
+     .value = "WxH",
+     .help = "picture size of the camera",
+     .offset = AT(size)},
+    {.name = "rate",
+     .letter = 'r',
+     .type = OPTION_NUMBER,
+     .value = "FPS",
+     .help = "frames per second of the camera",
+     .offset = AT(rate),
+     .min = 0.01,
+     .max = 1000},
+    {.name = "pixel-format",
+     .type = OPTION_TEXT,
+     .value = "FORMAT",
+     .help = "pixel format of the camera: nv12, yuyv, ..., mjpeg",
+     .complete = "pixel-format",
+     .offset = AT(pixel_format)},
+    {.name = "control",
+     .type = OPTION_TEXTS,
+     .value = "NAME=VALUE",
+     .help = "set a control of the camera, such as auto_exposure=manual_mode; may be given several times",
+     .offset = AT(controls)},
+    {.name = "flashes",
+     .letter = 'n',
+     .type = OPTION_INT,
+     .value = "N",
+     .help = "how often to flash; 50 without this",
+     .offset = AT(flashes),
+     .min = 1,
+     .max = LATENCY_FLASHES_MAX},
+    {.name = "vsync",
+     .type = OPTION_CHOICE,
+     .choices = "on|off",
+     .help = "wait for the monitor before the next picture; on without this",
+     .offset = AT(vsync)},
+    {.name = "fullscreen", .type = OPTION_FLAG, .help = "flash on the whole screen", .offset = AT(fullscreen)},
+    {.name = "json",
+     .letter = 'j',
+     .type = OPTION_FLAG,
+     .help = "one JSON object per line on standard output",
+     .offset = AT(json)},
+    {.name = "log-level",
+     .type = OPTION_CHOICE,
+     .choices = "silent|error|warn|info|debug",
+     .help = "messages on standard error; warn without this",
+     .offset = AT(log_level)},
+    {0},
+};
+
+static const char *const examples[] = {
+    "monocle latency  the first camera, pointed at the window",
+    "monocle latency camera:2 -s 640x480 -r 60  another one, in the mode that shall be measured",
+    "monocle latency -f blur=5 -p cpu --vsync off  what filters and the monitor add",
+    NULL,
+};
+
+static const char *const details[] = {
+    "Point the camera at the window. Its left half goes dark and light a few times, which shows where in the camera's "
+    "picture it is seen. Then the right half shows that picture, and the left one flashes at times of no pattern. Each "
+    "flash is timed from the swap that made it light until the swap that showed the first picture in which more than "
+    "half of its light is seen. What the monitor takes to show a swap is in there once, as it is from glass to glass.",
+    "Exit status: 0 done, 1 the flash was lost on the way, 2 wrong arguments, 3 no camera, no display, or no flash is "
+    "seen.",
+    NULL,
+};
+
+static const struct option_list list = {
+    .command = "latency",
+    .usage = "[SOURCE] [options]",
+    .summary = "measure the time from glass to glass with a flash",
+    .examples = examples,
+    .details = details,
+    .options = options,
+    .complete = "source",
+};
+
+static bool open_source(struct latency *l)
+{
+    const struct latency_options *o = &l->options;
+    struct source_setup setup = {
+        .text = l->source_text ? l->source_text : "camera",
+        .width = o->size.width,
+        .height = o->size.height,
+        .rate = o->rate,
+        .controls = o->controls.text,
+        .control_count = o->controls.count,
+    };
+    if (!pixel_format_take(o->pixel_format, &setup)) {
+        l->code = EXIT_USAGE;
+        return false;
+    }
+    l->source = source_open(&setup);
+    if (!l->source)
+        return false;
+    l->info = source_info(l->source);
+    return true;
+}
+
+static bool open_screen(struct latency *l)
+{
+    const struct image_shape *shape = &l->info->shape;
+    char why[256];
+    l->window = window_open(&(struct window_setup){.title = "monocle latency",
+                                                   .width = shape->width,
+                                                   .height = shape->height,
+                                                   .fullscreen = l->options.fullscreen,
+                                                   .vsync = l->options.vsync == 0},
+                            why);
+    if (!l->window) {
+        log_error("there is no window to flash in: %s", why);
+        return false;
+    }
+    l->renderer = renderer_open(window_is_es(l->window));
+    const struct image_shape rgba = {.width = shape->width, .height = shape->height};
+    return l->renderer && image_alloc(&l->flash, &rgba);
+}
+
+static struct device *open_device(const struct latency *l)
+{
+    struct device_info devices[DEVICE_MAX];
+    const char *why;
+    const int count = device_list(devices, &why);
+    const int index = count > 0 ? device_choose(devices, count, l->options.device) : -1;
+    if (count == 0)
+        log_warn("no OpenCL device (%s): using the cpu path", why);
+    if (index < 0)
+        return NULL;
+    const struct window_native native = window_native(l->window);
+    const struct device_gl gl = {native.glx_context, native.glx_display, native.egl_context, native.egl_display};
+    return device_open(&devices[index], &gl, NULL);
+}
+
+static bool open_path(struct latency *l)
+{
+    struct path_setup setup = {
+        .kind = (enum path_kind)l->options.path, .input = l->info->shape, .chain = &l->chain, .gl = true};
+    if (setup.kind != PATH_CPU && !(l->device = open_device(l))) {
+        if (l->options.device && l->options.device[0])
+            return false;
+        setup.kind = PATH_CPU;
+    }
+    setup.device = l->device;
+    l->path = path_open(&setup, NULL);
+    return l->path != NULL;
+}
+
+static bool setup(struct latency *l)
+{
+    if (open_source(l) && open_screen(l) && open_path(l) && (l->capture = capture_start(l->source, NULL)))
+        return true;
+    l->code = l->code != EXIT_OK ? l->code : EXIT_NOTHING;
+    return false;
+}
+
+// Devices go before the window whose GL context they share.
+static void teardown(struct latency *l)
+{
+    path_close(l->path);
+    device_close(l->device);
+    renderer_close(l->renderer);
+    window_close(l->window);
+    capture_stop(l->capture);
+    source_close(l->source);
+    image_free(&l->flash);
+}
+
+static void run(struct latency *l)
+{
+    char error[CHAIN_ERROR];
+    if (l->options.log_level >= 0)
+        log_set_level((enum log_level)l->options.log_level);
+    if (l->options.filters && !chain_parse(&l->chain, l->options.filters, error)) {
+        log_error("%s", error);
+        l->code = EXIT_USAGE;
+        return;
+    }
+    if (setup(l)) {
+        latency_report_start(l);
+        if (latency_measure(l))
+            latency_report(l);
+    }
+    teardown(l);
+}
+
+static int latency_run(int argc, char **argv)
+{
+    struct latency *l = calloc(1, sizeof(*l)); // too large for the stack
+    if (!l) {
+        log_error("cannot measure: out of memory");
+        return EXIT_NOTHING;
+    }
+    struct command_operands operands;
+    l->options = (struct latency_options){.path = PATH_ZEROCOPY, .flashes = FLASHES_DEFAULT, .log_level = -1};
+    int code;
+    if (command_parse(&list, argc, argv, &l->options, 1, &operands, &code)) {
+        l->source_text = operands.count > 0 ? operands.word[0] : NULL;
+        run(l);
+        code = (int)l->code;
+    }
+    free(l);
+    return code;
+}
+
+extern const struct command latency_command;
+const struct command latency_command = {.list = &list, .run = latency_run};

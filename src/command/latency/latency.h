@@ -1,0 +1,62 @@
+// latency.h: what the files of the latency test share
+#pragma once
+
+#include "base/stats.h"
+#include "command/command.h"
+#include "command/latency/finder.h"
+#include "path/path.h"
+#include "screen/renderer.h"
+#include "source/capture.h"
+
+struct latency_options {
+    const char *filters;
+    int path; // enum path_kind
+    const char *device;
+    struct option_size size;
+    double rate;
+    const char *pixel_format;
+    struct option_texts controls;
+    int flashes;
+    int vsync; // 0: on, 1: off
+    bool fullscreen, json;
+    int log_level; // -1: not given
+};
+
+// One flash: from its swap until the camera took the picture in which it is first seen, and until that was swapped.
+struct latency_sample {
+    int64_t captured_ns, shown_ns;
+};
+
+enum { LATENCY_FLASHES_MAX = 1000 };
+
+struct latency {
+    struct latency_options options;
+    const char *source_text;
+    struct chain chain;
+
+    struct source *source;
+    const struct source_info *info;
+    struct capture *capture;
+    struct window *window;
+    struct renderer *renderer;
+    struct device *device; // NULL: the cpu path
+    struct path *path;
+
+    struct image flash; // RGBA of the camera's size, black or white
+    unsigned flash_texture, picture_texture;
+    uint64_t random;
+    struct finder finder;
+    bool learning; // where the flash is seen
+    struct latency_sample sample[LATENCY_FLASHES_MAX];
+    int samples, missed;
+    enum exit_code code;
+    bool quit;
+};
+
+// loop.c: learns where the flash is seen, then measures. False where nothing can be said (logged, `code` set).
+bool latency_measure(struct latency *latency);
+
+// report.c
+void latency_report_start(const struct latency *latency);
+void latency_report_sample(const struct latency *latency, int index);
+void latency_report(const struct latency *latency);

@@ -1,0 +1,221 @@
+// loop.c: flashes, and the pictures in which they are seen
+#include "command/latency/latency.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <string.h>
+
+enum { LEARN_ROUNDS = 3, LEARN_FRAMES = 5, IDLE_MS = 5, MISSED_MAX = 5, BASE_FRAMES = 3 };
+enum { NS_PER_MS = 1000000 };
+static const int64_t settle_ns = 1200LL * NS_PER_MS; // a flash takes less to arrive, or the loop is of no use
+static const int64_t learn_ns = 400LL * NS_PER_MS, lit_ns = 100LL * NS_PER_MS, patience_ns = 3000LL * NS_PER_MS;
+static const int64_t dark_least_ns = 250LL * NS_PER_MS, dark_range_ns = 500LL * NS_PER_MS;
+
+// A frame of the camera that was looked at and shown.
+struct shown {
+    struct finder_look look;
+    int64_t captured_ns, shown_ns;
+};
+
+static bool stopped(struct latency *l)
+{
+    struct window_event event;
+    while (window_next_event(l->window, &event)) {
+        const bool key = event.type == WINDOW_KEY && (event.key == 'q' || event.key == WINDOW_KEY_ESCAPE);
+        l->quit = l->quit || key || event.type == WINDOW_CLOSE;
+    }
+    return l->quit || l->code != EXIT_OK || command_interrupted() != 0;
+}
+
+// The flash on the left, what the camera sees on the right. Returns when it was handed to the screen.
+static int64_t draw(struct latency *l)
+{
+    const struct scene scene = {
+        .texture = l->flash_texture,
+        .width = l->info->shape.width,
+        .height = l->info->shape.height,
+        .right_texture = l->picture_texture,
+        .divider = 0.5f,
+    };
+    const struct window_size size = window_size(l->window);
+    renderer_draw(l->renderer, &scene, &size);
+    window_swap(l->window);
+    return clock_now_ns();
+}
+
+static int64_t set_flash(struct latency *l, bool light)
+{
+    memset(l->flash.plane[0], light ? 255 : 0, image_bytes(&l->flash.shape));
+    l->flash_texture = renderer_upload(l->renderer, 1, &l->flash);
+    return draw(l);
+}
+
+static bool fail(struct latency *l, enum exit_code code)
+{
+    l->code = code;
+    return false;
+}
+
+// Runs the frame through the path and shows it.
+static bool show_frame(struct latency *l, const struct frame *frame, struct shown *shown)
+{
+    struct path_result result;
+    bool lost;
+    if (!path_submit(l->path, &frame->image, frame->number, &lost) || !path_collect(l->path, &result, &lost)) {
+        log_error("cannot measure: the %s path failed", path_kind_name(path_kind(l->path)));
+        return fail(l, EXIT_DEVICE);
+    }
+    // The camera sees the window's own picture of the flash, too: that echo must not be learnt.
+    if (!l->learning)
+        l->picture_texture = result.texture ? result.texture : renderer_upload(l->renderer, 0, &result.image);
+    shown->captured_ns = frame->captured_ns;
+    shown->shown_ns = draw(l);
+    if (finder_look(&frame->image, &shown->look))
+        return true;
+    log_error("cannot measure: out of memory");
+    return fail(l, EXIT_NOTHING);
+}
+
+// The camera's next frame, shown. False when none came by the deadline or the end has come (see stopped).
+static bool next_shown(struct latency *l, int64_t deadline_ns, struct shown *shown)
+{
+    while (!stopped(l) && clock_now_ns() < deadline_ns) {
+        struct frame frame;
+        const enum source_status status = capture_take(l->capture, &frame, IDLE_MS);
+        if (status == SOURCE_TIMEOUT)
+            continue;
+        if (status != SOURCE_FRAME) {
+            log_error("cannot measure: the source ended");
+            return fail(l, EXIT_FAILED_SOME);
+        }
+        const bool ok = show_frame(l, &frame, shown);
+        source_return(l->source, &frame);
+        return ok;
+    }
+    return false;
+}
+
+// Shows darkness or light and, once that has surely arrived, looks at it for a while.
+static bool learn_state(struct latency *l, bool light)
+{
+    struct shown shown;
+    const int64_t since_ns = set_flash(l, light) + settle_ns;
+    int learnt = 0;
+    while (learnt < LEARN_FRAMES || clock_now_ns() < since_ns + learn_ns) {
+        if (!next_shown(l, since_ns + learn_ns + patience_ns, &shown)) {
+            if (!stopped(l)) {
+                log_error("cannot measure: the camera delivers no frames, or only a few");
+                l->code = EXIT_NOTHING;
+            }
+            return false;
+        }
+        if (shown.shown_ns < since_ns)
+            continue;
+        finder_learn(&l->finder, light, &shown.look);
+        learnt++;
+    }
+    return true;
+}
+
+static bool learn(struct latency *l)
+{
+    memset(l->flash.plane[0], 0, image_bytes(&l->flash.shape));
+    l->picture_texture = renderer_upload(l->renderer, 0, &l->flash);
+    l->learning = true;
+    for (int round = 0; round < LEARN_ROUNDS; round++) {
+        if (!learn_state(l, false) || !learn_state(l, true))
+            return false;
+        finder_end_round(&l->finder);
+    }
+    l->learning = false;
+    if (finder_ready(&l->finder))
+        return true;
+    log_error("no flash is seen: no part of the camera's picture follows the window (the largest change is %.0f of "
+              "255); point the camera at the window, bring it nearer, dim the room, or fix its exposure",
+              (double)l->finder.strongest);
+    return fail(l, EXIT_NOTHING);
+}
+
+// xorshift64*: flashes must not keep time with the camera.
+static int64_t random_below(struct latency *l, int64_t limit)
+{
+    l->random ^= l->random >> 12;
+    l->random ^= l->random << 25;
+    l->random ^= l->random >> 27;
+    return (int64_t)((l->random * 0x2545f4914f6cdd1dULL >> 33) % (uint64_t)limit);
+}
+
+// Waits until the level is on the other side. False where that doesn't happen in time.
+static bool wait_level(struct latency *l, bool light, double threshold, struct shown *shown)
+{
+    const int64_t deadline_ns = clock_now_ns() + patience_ns;
+    while (next_shown(l, deadline_ns, shown)) {
+        if ((finder_level(&l->finder, &shown->look) > threshold) == light)
+            return true;
+    }
+    return false;
+}
+
+// Darkness for a time of no pattern. The level is measured anew: exposure and daylight move it.
+static double rest(struct latency *l)
+{
+    struct shown shown;
+    double base = 0;
+    int looks = 0;
+    const int64_t until_ns = clock_now_ns() + dark_least_ns + random_below(l, dark_range_ns);
+    while (next_shown(l, until_ns, &shown)) {
+        const double level = finder_level(&l->finder, &shown.look);
+        base = looks == 0 ? level : base + (level - base) / (looks < BASE_FRAMES ? looks + 1 : BASE_FRAMES);
+        looks++;
+    }
+    return base;
+}
+
+// One flash. A missed one counts as such.
+static void flash(struct latency *l)
+{
+    struct shown shown, after;
+    const double threshold = rest(l) + 0.5;
+    if (stopped(l))
+        return;
+    const int64_t begun_ns = set_flash(l, true);
+    const bool seen = wait_level(l, true, threshold, &shown);
+    if (!seen && stopped(l))
+        return;
+    if (seen) {
+        l->sample[l->samples++] = (struct latency_sample){shown.captured_ns - begun_ns, shown.shown_ns - begun_ns};
+        latency_report_sample(l, l->samples - 1);
+        while (next_shown(l, shown.shown_ns + lit_ns, &after))
+            ;
+    } else {
+        l->missed++;
+    }
+    set_flash(l, false);
+    wait_level(l, false, threshold, &after);
+}
+
+bool latency_measure(struct latency *l)
+{
+    l->random = (uint64_t)clock_now_ns() | 1;
+    if (!learn(l))
+        return false;
+    log_info("the flash is seen in %d of %d parts of the picture", l->finder.cells, FINDER_CELLS);
+    struct shown shown;
+    set_flash(l, false);
+    wait_level(l, false, 0.5, &shown);
+    for (int in_a_row = 0; l->samples < l->options.flashes && in_a_row < MISSED_MAX && !stopped(l);) {
+        const int before = l->missed;
+        flash(l);
+        in_a_row = l->missed > before ? in_a_row + 1 : 0;
+    }
+    if (l->samples == 0 && l->missed > 0) {
+        log_error("the flash was seen at first and then no more; keep the camera and the light as they are");
+        return fail(l, EXIT_NOTHING);
+    }
+    if (l->samples < l->options.flashes && l->missed >= MISSED_MAX && !stopped(l)) {
+        log_warn("the flash was lost after %d flashes", l->samples);
+        l->code = EXIT_FAILED_SOME;
+    }
+    return l->samples > 0;
+}

@@ -1,0 +1,31 @@
+// pixel_format.c: the pixel format that a user names for a source
+#include "command/pixel_format.h"
+
+#include "base/log.h"
+#include "base/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void refuse(const char *name)
+{
+    const char *names[PIXFMT_COUNT + 2] = {[PIXFMT_COUNT] = "mjpeg"};
+    char list[256] = "";
+    for (int i = 0; i < PIXFMT_COUNT; i++) {
+        names[i] = pixfmt_info((enum pixfmt)i)->name;
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", names[i]);
+    }
+    const char *near = options_nearest(name, names);
+    log_error("there is no pixel format \"%s\"%s%s%s; known are %s, and mjpeg of cameras", name,
+              near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "", list);
+}
+
+bool pixel_format_take(const char *name, struct source_setup *setup)
+{
+    setup->compressed = name && strcmp(name, "mjpeg") == 0;
+    setup->has_format = name && pixfmt_from_name(name, &setup->format);
+    if (!name || setup->compressed || setup->has_format)
+        return true;
+    refuse(name);
+    return false;
+}

@@ -1,0 +1,144 @@
+// screen_loop.c: a camera in software that looks at the X screen: what is there comes out, later by a known delay
+//
+//   screen_loop WIDTH HEIGHT FPS DELAY_MS OUTPUT [mirror]
+//
+// It sees WIDTH by HEIGHT pixels (even) of the screen's top left, until it is stopped or nobody reads.
+//
+// OUTPUT is a V4L2 output device, which gets YUYV, or else a file or pipe, which gets Y4M without colour.
+#include <X11/Xlib.h>
+#include <X11/Xutil.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/videodev2.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { QUEUE = 256, NS_PER_S = 1000000000 };
+
+struct picture {
+    int64_t due_ns;
+    uint8_t *bytes;
+};
+
+struct loop {
+    int width, height, fd;
+    bool device, mirror;
+    size_t head, size; // bytes of a picture, and of them those of its Y4M header
+    int64_t period_ns, delay_ns;
+    Display *display;
+    struct picture queue[QUEUE]; // ring, oldest first
+    int first, count;
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static void sleep_until(int64_t when_ns)
+{
+    const struct timespec when = {.tv_sec = when_ns / NS_PER_S, .tv_nsec = when_ns % NS_PER_S};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL);
+}
+
+static bool write_all(int fd, const void *data, size_t size)
+{
+    for (const char *at = data; size > 0;) {
+        const ssize_t put = write(fd, at, size);
+        if (put < 0 && errno != EINTR)
+            return false;
+        at += put > 0 ? put : 0;
+        size -= put > 0 ? (size_t)put : 0;
+    }
+    return true;
+}
+
+static bool open_output(struct loop *loop, const char *path, int fps)
+{
+    loop->fd = open(path, O_WRONLY | O_CREAT, 0666); // a pipe waits for its reader here
+    if (loop->fd < 0)
+        return false;
+    struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
+    format.fmt.pix.width = (uint32_t)loop->width;
+    format.fmt.pix.height = (uint32_t)loop->height;
+    format.fmt.pix.pixelformat = V4L2_PIX_FMT_YUYV;
+    format.fmt.pix.field = V4L2_FIELD_NONE;
+    const size_t pixels = (size_t)loop->width * (size_t)loop->height;
+    loop->device = ioctl(loop->fd, VIDIOC_S_FMT, &format) == 0;
+    if (loop->device) {
+        loop->size = 2 * pixels;
+        return true;
+    }
+    char line[80];
+    snprintf(line, sizeof(line), "YUV4MPEG2 W%d H%d F%d:1 Ip A1:1 Cmono\n", loop->width, loop->height, fps);
+    loop->head = strlen("FRAME\n");
+    loop->size = loop->head + pixels;
+    return write_all(loop->fd, line, strlen(line));
+}
+
+static void grab(struct loop *loop, int64_t at_ns)
+{
+    struct picture *picture = &loop->queue[(loop->first + loop->count) % QUEUE];
+    XImage *image = XGetImage(loop->display, DefaultRootWindow(loop->display), 0, 0, (unsigned)loop->width,
+                              (unsigned)loop->height, AllPlanes, ZPixmap);
+    if (!image || loop->count == QUEUE)
+        exit(2);
+    memcpy(picture->bytes, "FRAME\n", loop->head);
+    uint8_t *to = picture->bytes + loop->head;
+    for (int y = 0; y < loop->height; y++)
+        for (int x = 0; x < loop->width; x++) {
+            const uint8_t green = (uint8_t)(XGetPixel(image, loop->mirror ? loop->width - 1 - x : x, y) >> 8);
+            *to++ = green;
+            if (loop->device)
+                *to++ = 128;
+        }
+    XDestroyImage(image);
+    picture->due_ns = at_ns + loop->delay_ns;
+    loop->count++;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 6 && argc != 7)
+        return 2;
+    const int fps = atoi(argv[3]);
+    struct loop loop = {
+        .width = atoi(argv[1]),
+        .height = atoi(argv[2]),
+        .period_ns = NS_PER_S / fps,
+        .delay_ns = (int64_t)atoi(argv[4]) * (NS_PER_S / 1000),
+        .mirror = argc == 7,
+        .display = XOpenDisplay(NULL),
+    };
+    if (!loop.display || !open_output(&loop, argv[5], fps)) {
+        fprintf(stderr, "screen_loop: no display, or %s: %s\n", argv[5], strerror(errno));
+        return 1;
+    }
+    for (int i = 0; i < QUEUE; i++)
+        loop.queue[i].bytes = calloc(1, loop.size);
+    for (int64_t next_ns = now_ns();;) {
+        const struct picture *oldest = &loop.queue[loop.first];
+        const bool grabs = loop.count == 0 || next_ns <= oldest->due_ns;
+        sleep_until(grabs ? next_ns : oldest->due_ns);
+        if (grabs) {
+            const int64_t at_ns = now_ns();
+            grab(&loop, at_ns);
+            next_ns = at_ns - next_ns > loop.period_ns ? at_ns : next_ns + loop.period_ns;
+            continue;
+        }
+        // After a wait for a slow reader, what has gone stale meanwhile is left out.
+        const bool stale = loop.count > 1 && now_ns() - oldest->due_ns > 2 * loop.period_ns;
+        if (!stale && !write_all(loop.fd, oldest->bytes, loop.size))
+            return 0;
+        loop.first = (loop.first + 1) % QUEUE;
+        loop.count--;
+    }
+}
