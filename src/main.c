@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -12,7 +13,10 @@ int main(int argc, char **argv)
     int code = command_main(argc, argv);
     errno = 0;
     if (!command_flush()) {
-        log_error("cannot write to standard output%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
+        // The stream remembers that an earlier write failed, not why: another one tells.
+        if (errno == 0 && write(STDOUT_FILENO, "\n", 1) == 1)
+            errno = EIO;
+        log_error("cannot write to standard output: %s", errno == EBADF ? "it is closed" : strerror(errno));
         if (code == EXIT_OK)
             code = EXIT_FAILED_SOME;
     }

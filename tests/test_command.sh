@@ -107,13 +107,18 @@ refuses 3 "the cpu path works without one" devices
 unset OCL_ICD_VENDORS
 
 # Standard output that cannot be written.
-for target in /dev/full '&-'; do
+for target in '/dev/full No space left' '&- it is closed'; do
     done=$((done + 1))
-    eval "\"\$monocle\" filters >$target" 2>"$err"
+    eval "\"\$monocle\" filters >${target%% *}" 2>"$err"
     code=$?
-    { [ $code -eq 1 ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -q "cannot write to standard output" "$err"; } ||
+    { [ $code -eq 1 ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -q "standard output: ${target#* }" "$err"; } ||
         fail "filters >$target (exit code $code)"
 done
+done=$((done + 1))
+"$monocle" live pattern:64x48 --headless --fast --frames 3 --json >/dev/full 2>"$err"
+code=$?
+{ [ $code -eq 1 ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -q "standard output: No space left on device" "$err"; } ||
+    fail "live --json >/dev/full (exit code $code)"
 done=$((done + 1))
 { sleep 0.2; "$monocle" filters 2>"$err"; echo $? >"$out"; } | :
 { [ "$(cat "$out")" = 1 ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -q "Broken pipe" "$err"; } || fail "filters | :"
