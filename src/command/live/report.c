@@ -222,9 +222,10 @@ static void print_table(struct live *live, FILE *out)
 {
     const struct meter *meter = &live->meter;
     const struct lane *lane = &live->lane[LANE_MAIN];
-    char chain[CHAIN_TEXT];
+    char chain[CHAIN_TEXT], name[4 * sizeof(live->info->name)];
     chain_print(&lane->chain, chain);
-    fprintf(out, "%s through %s\n", live->info->name, chain);
+    log_escape(name, sizeof(name), live->info->name);
+    fprintf(out, "%s through %s\n", name, chain);
     fprintf(out, "path %s on rung %s (%s), device %s\n", path_kind_name(lane->kind),
             lane->path ? path_rung(lane->path) : "-", lane->path ? path_why(lane->path) : "-",
             live_device_name(live, lane));

@@ -1,0 +1,94 @@
+// test_log.c: what of a message reaches a terminal
+#include "base/log.h"
+
+#include "unit.h"
+
+static const char *escaped(const char *text)
+{
+    static char out[256];
+    CHECK_NUMBER(log_escape(out, sizeof(out), text), strlen(out));
+    return out;
+}
+
+static void test_kept(void)
+{
+    static const char *const kept[] = {
+        "",
+        "plain ASCII ~ !",
+        "tab\there",
+        "\xc2\xa0", // the first character behind the control characters
+        "Bär, €, 日本, \xf0\x9f\x98\x80",
+        "\xed\x9f\xbf\xee\x80\x80", // around the surrogates
+        "\xf4\x8f\xbf\xbf",         // the last character there is
+    };
+    for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+        CHECK_TEXT(escaped(kept[i]), kept[i]);
+}
+
+static void test_escaped(void)
+{
+    static const struct {
+        const char *text, *want;
+    } rows[] = {
+        {"red\x1b[31m", "red\\x1b[31m"},
+        {"bell\a\b\r\n\x7f", "bell\\x07\\x08\\x0d\\x0a\\x7f"},
+        {"\xc2\x9b"
+         "31m",
+         "\\xc2\\x9b31m"},                   // a control character of two bytes
+        {"\xe0\x82\x9b", "\\xe0\\x82\\x9b"}, // the same, longer than it may be
+        {"\xc0\x9b \xc1\xbf", "\\xc0\\x9b \\xc1\\xbf"},
+        {"\xf0\x82\x82\x9b", "\\xf0\\x82\\x82\\x9b"},
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, // a surrogate
+        {"\xf4\x90\x80\x80 \xf5 \xff", "\\xf4\\x90\\x80\\x80 \\xf5 \\xff"},
+        {"cut \xe2\x82", "cut \\xe2\\x82"},
+        {"cut \xf0\x9f\x98", "cut \\xf0\\x9f\\x98"},
+        {"latin \xe9t\xe9", "latin \\xe9t\\xe9"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        CHECK_TEXT(escaped(rows[i].text), rows[i].want);
+}
+
+static void test_fits(void)
+{
+    char out[6] = "#####";
+    CHECK_NUMBER(log_escape(out, sizeof(out), "abcdefgh"), 5);
+    CHECK_TEXT(out, "abcde");
+    CHECK_NUMBER(log_escape(out, sizeof(out), "ab\x1b"), 2); // not half an escape
+    CHECK_TEXT(out, "ab");
+    CHECK_NUMBER(log_escape(out, sizeof(out), "abc\xe2\x82\xac"), 3); // nor half a character
+    CHECK_TEXT(out, "abc");
+    CHECK_NUMBER(log_escape(out, 1, "a"), 0);
+    CHECK_TEXT(out, "");
+    CHECK_NUMBER(log_escape(NULL, 0, "a"), 0);
+}
+
+static void test_messages(void)
+{
+    struct captured c;
+    capture_stderr(&c);
+    log_error("cannot open %s: it is %d", "x\x1b]0;title\ay", 7);
+    log_warn("the compiler says:\n%s\n\n", "a.cl:1: error\n\tx\n   ^");
+    log_info("not shown");
+    CHECK_TEXT(captured_stderr(&c), "monocle: error: cannot open x\\x1b]0;title\\x07y: it is 7\n"
+                                    "monocle: warning: the compiler says:\n  a.cl:1: error\n  \tx\n     ^\n");
+    char huge[5000];
+    memset(huge, '\x1b', sizeof(huge) - 1);
+    huge[sizeof(huge) - 1] = '\0';
+    capture_stderr(&c);
+    log_error("%s", huge);
+    const char *said = captured_stderr(&c);
+    CHECK_HAS(said, "\\x1b\\x1b\n");
+    memset(huge, '\n', sizeof(huge) - 1);
+    capture_stderr(&c);
+    log_error("a%sb", huge);
+    CHECK_TEXT(captured_stderr(&c), "monocle: error: a\n");
+}
+
+int main(void)
+{
+    test_kept();
+    test_escaped();
+    test_fits();
+    test_messages();
+    return check_end(&unit);
+}
