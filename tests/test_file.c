@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static char directory[64], path[80];
 
@@ -79,6 +80,88 @@ static void test_write(void)
     errno = 0;
     CHECK(!file_write_atomic(endless, "x", 1));
     CHECK_NUMBER(errno, ENAMETOOLONG);
+}
+
+static void test_text(void)
+{
+    static const struct {
+        const char *bytes, *want;
+    } rows[] = {{"\xef\xbb\xbfwords", "words"},
+                {"words\xef\xbb\xbf", "words\xef\xbb\xbf"},
+                {"\xef\xbb", "\xef\xbb"},
+                {"\xef\xbb\xbf", ""},
+                {"", ""}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        CHECK(file_write_atomic(path, rows[i].bytes, strlen(rows[i].bytes)));
+        char *text = file_read_text(path, 100);
+        CHECK_TEXT(text, rows[i].want);
+        free(text);
+    }
+    CHECK(!file_read_text("/nowhere/at/all", 100));
+}
+
+static void check_writable(const char *where, bool atomic, int error)
+{
+    errno = 0;
+    const bool writable = file_writable(where, atomic);
+    check_that(&unit, writable == (error == 0) && (writable || errno == error), "writable (%s) %.80s: %s",
+               atomic ? "atomic" : "in place", where, strerror(errno));
+}
+
+// As the user `nobody`, whom permissions hold back; run in a process of its own.
+static void check_as_nobody(void)
+{
+    check_that(&unit, setgid(65534) == 0 && setuid(65534) == 0, "there is a user with few rights");
+    char other[96];
+    snprintf(other, sizeof(other), "%s/other", directory);
+    check_writable(other, true, EACCES); // the directory cannot be written
+    check_writable(other, false, EACCES);
+    check_writable(path, true, EACCES); // the file can, but not replaced
+    check_writable(path, false, 0);
+    snprintf(other, sizeof(other), "%s/mine", directory);
+    check_writable(other, true, EACCES); // nor the file
+    check_writable(other, false, EACCES);
+}
+
+static void test_writable(void)
+{
+    char name[400], where[500];
+    memset(name, 'n', 256);
+    name[256] = '\0';
+    for (int atomic = 0; atomic < 2; atomic++) {
+        snprintf(where, sizeof(where), "%s/new", directory);
+        check_writable(where, atomic, 0);
+        CHECK(access(where, F_OK) != 0); // and it is not there
+        check_writable(path, atomic, 0);
+        check_content("x");
+        check_writable("/dev/null", atomic, 0);
+        check_writable("", atomic, ENOENT);
+        check_writable("/nowhere/file", atomic, ENOENT);
+        check_writable("/proc/file", atomic, ENOENT);
+        check_writable(directory, atomic, EISDIR);
+        snprintf(where, sizeof(where), "%s/new/", directory);
+        check_writable(where, atomic, EISDIR);
+        snprintf(where, sizeof(where), "%s/below", path);
+        check_writable(where, atomic, ENOTDIR);
+        snprintf(where, sizeof(where), "%s/%s", directory, name);
+        check_writable(where, atomic, ENAMETOOLONG);
+        where[strlen(where) - 1] = '\0';
+        check_writable(where, atomic, 0); // 255 bytes are as many as a name may have
+    }
+    CHECK_NUMBER(count_files(), 1);
+    if (geteuid() != 0)
+        return;
+    snprintf(where, sizeof(where), "%s/mine", directory);
+    CHECK(file_write_atomic(where, "x", 1) && chmod(where, 0644) == 0 && chmod(path, 0666) == 0 &&
+          chmod(directory, 0755) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        check_as_nobody();
+        _exit(unit.failed > 0);
+    }
+    int status = 1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    unlink(where);
 }
 
 // A write that fails half way, as on a full disk: the old bytes stay, nothing else is left.
@@ -160,7 +243,9 @@ int main(void)
     unit_directory(directory);
     snprintf(path, sizeof(path), "%s/file", directory);
     test_read();
+    test_text();
     test_write();
+    test_writable();
     test_full();
     test_cache_dir();
     test_kinds();

@@ -60,6 +60,7 @@ static void test_refused(void)
     refuse("pattern:640x480@1e3", "WIDTHxHEIGHT");
     refuse("pattern:640x480@30/0", "WIDTHxHEIGHT");
     refuse("pattern:640x480@5000", "WIDTHxHEIGHT");
+    refuse("pattern:640x480@0.0001", "0.001 to 1000");
     refuse("pattern:640x480,nv13", "WIDTHxHEIGHT");
     refuse("pattern:640x480,", "WIDTHxHEIGHT");
     refuse("pattern:100000x100000", "at most 32768");
@@ -85,7 +86,9 @@ static void test_refused(void)
     refuse(scratch.path, "no readable picture");
     snprintf(text, sizeof(text), "@%s", scratch_write(&scratch, "blank.txt", "\n\r\n\n", 4));
     refuse(text, "no readable picture");
+    refuse_setup(&(struct source_setup){.text = "pattern", .compressed = true}, "only cameras deliver mjpeg");
     write_picture("some.png", 20, 10, 1);
+    refuse_setup(&(struct source_setup){.text = scratch.path, .compressed = true}, "only cameras deliver mjpeg");
     refuse_setup(&(struct source_setup){.text = scratch.path, .width = 21, .height = 10}, "20x10");
     write_picture("odd.png", 21, 10, 1);
     refuse_setup(&(struct source_setup){.text = scratch.path, .has_format = true, .format = PIXFMT_UYVY}, "uyvy");
@@ -242,7 +245,8 @@ static void test_list(void)
                got, scratch.said);
     frames_of(&(struct source_setup){.text = dir, .loop = true}, 9, got, &lines);
     check_that(&check, strcmp(got, "1 2 3 10 1 2 3 10 1 ") == 0 && lines == 2, "and loops, warning once: %s", got);
-    snprintf(list, sizeof(list), "%s/shot10.png\r\n\n%s/nowhere.png\n%s/shot1.png", dir, dir, dir);
+    // As a text editor may leave it: with a byte order mark, carriage returns, and no newline at the end.
+    snprintf(list, sizeof(list), "\xef\xbb\xbf%s/shot10.png\r\n\n%s/nowhere.png\n%s/shot1.png", dir, dir, dir);
     char text[600];
     snprintf(text, sizeof(text), "@%s", scratch_write(&scratch, "list.txt", list, strlen(list)));
     frames_of(&(struct source_setup){.text = text}, 100, got, &lines);

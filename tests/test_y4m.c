@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,50 @@ static void test_headers(void)
     check_that(&check, y4m_parse_frame("FRAME", 5) && y4m_parse_frame("FRAME Ip Xa", 11), "frame lines are taken");
     check_that(&check, !y4m_parse_frame("FRAM", 4) && !y4m_parse_frame("FRAMES", 6) && !y4m_parse_frame("", 0),
                "other lines are not");
+}
+
+// Rates that nobody wrote down as a ratio.
+static void test_rates(void)
+{
+    static const struct {
+        double rate;
+        int numerator, denominator;
+    } rows[] = {
+        {30, 30, 1},
+        {29.97, 30000, 1001},
+        {23.976, 24000, 1001},
+        {59.94, 60000, 1001},
+        {119.88, 120000, 1001},
+        {12.5, 25, 2},
+        {0.5, 1, 2},
+        {0.01, 1, 100},
+        {1 / 3.0, 1, 3},
+        {29.966, 14983, 500},
+        {23.95, 479, 20},
+        {0.0167, 167, 10000},
+        {1e-6, 1, 1000000},
+        {1e6, 1000000, 1},
+        {999.5, 1999, 2},
+        {0.0004, 1, 2500},
+        {1e7 / 333333, 30, 1},
+        {1e7 / 83333, 120, 1}, // what cameras have for 30 and 120
+        {1e7 / 166833, 60000, 1001},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        int numerator = 0, denominator = 0;
+        y4m_rate(rows[i].rate, &numerator, &denominator);
+        check_that(&check, numerator == rows[i].numerator && denominator == rows[i].denominator, "%.12g is %d:%d",
+                   rows[i].rate, numerator, denominator);
+    }
+    struct random random = {3};
+    for (int i = 0; i < 10000; i++) { // whatever the rate, the ratio is it
+        const double rate = exp((double)random_range(&random, -13500, 13500) / 1000);
+        int numerator = 0, denominator = 0;
+        y4m_rate(rate, &numerator, &denominator);
+        const double apart = fabs((double)numerator / denominator - rate);
+        check_that(&check, numerator > 0 && denominator > 0 && apart < (rate < 1 ? 2e-9 * rate : 0.002),
+                   "%.12g is about %d:%d", rate, numerator, denominator);
+    }
 }
 
 // The bytes that a recording of these pictures must have.
@@ -247,6 +292,9 @@ static void test_outputs(void)
     refuse(scratch.dir, "directory");
     refuse("/dev/full", "No space left");
     with_stdout(-1, refuse_closed);
+    const int null = open("/dev/null", O_RDONLY); // as command_guard_streams has it
+    with_stdout(null, refuse_closed);
+    close(null);
     int ends[2];
     if (pipe(ends) == 0) {
         close(ends[0]);
@@ -272,6 +320,7 @@ int main(void)
     if (!scratch_open(&scratch))
         return CHECK_SKIP;
     test_headers();
+    test_rates();
     test_recording(1, 1);
     test_recording(33, 17);
     test_recording(1280, 2);

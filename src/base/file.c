@@ -62,6 +62,16 @@ char *file_read(const char *path, size_t limit, size_t *size)
     return data;
 }
 
+char *file_read_text(const char *path, size_t limit)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    size_t size;
+    char *text = file_read(path, limit, &size);
+    if (text && strncmp(text, mark, sizeof(mark) - 1) == 0)
+        memmove(text, text + sizeof(mark) - 1, size - sizeof(mark) + 2);
+    return text;
+}
+
 static bool write_all(int fd, const void *data, size_t size)
 {
     const char *at = data;
@@ -93,16 +103,21 @@ static bool write_device(const char *path, const void *data, size_t size)
     return fd >= 0 && close_written(fd, write_all(fd, data, size));
 }
 
-static bool replace_file(const char *path, const void *data, size_t size)
+// A new file in the directory of `path`. Its descriptor; -1 with errno set on failure.
+static int make_temporary(const char *path, char temporary[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
-    char temporary[PATH_MAX];
-    if (snprintf(temporary, sizeof(temporary), "%.*s.monocle-XXXXXX", slash ? (int)(slash - path) + 1 : 0, path) >=
-        (int)sizeof(temporary)) {
+    if (snprintf(temporary, PATH_MAX, "%.*s.monocle-XXXXXX", slash ? (int)(slash - path) + 1 : 0, path) >= PATH_MAX) {
         errno = ENAMETOOLONG;
-        return false;
+        return -1;
     }
-    const int fd = mkostemp(temporary, O_CLOEXEC);
+    return mkostemp(temporary, O_CLOEXEC);
+}
+
+static bool replace_file(const char *path, const void *data, size_t size)
+{
+    char temporary[PATH_MAX];
+    const int fd = make_temporary(path, temporary);
     if (fd < 0)
         return false;
     const mode_t mask = umask(0);
@@ -129,6 +144,37 @@ bool file_write_atomic(const char *path, const void *data, size_t size)
     if (!S_ISREG(status.st_mode))
         return write_device(path, data, size);
     return access(path, W_OK) == 0 && realpath(path, target) && replace_file(target, data, size);
+}
+
+// Whether a new file can be made beside `path`, found out by making one for a moment.
+static bool can_make(const char *path)
+{
+    char temporary[PATH_MAX];
+    const int fd = make_temporary(path, temporary);
+    if (fd < 0)
+        return false;
+    close(fd);
+    unlink(temporary);
+    return true;
+}
+
+bool file_writable(const char *path, bool atomic)
+{
+    struct stat status;
+    char target[PATH_MAX];
+    const size_t length = strlen(path);
+    if (stat(path, &status) != 0) {
+        if (errno == ENOENT && length > 0 && path[length - 1] == '/')
+            errno = EISDIR;
+        return errno == ENOENT && length > 0 && can_make(path);
+    }
+    if (S_ISDIR(status.st_mode)) {
+        errno = EISDIR;
+        return false;
+    }
+    if (access(path, W_OK) != 0)
+        return false;
+    return !atomic || !S_ISREG(status.st_mode) || (realpath(path, target) && can_make(target));
 }
 
 // The directory that holds, or would hold, the file.

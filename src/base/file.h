@@ -8,11 +8,17 @@
 // a NUL behind the data. The caller frees. NULL on failure with errno set (EFBIG when larger); not logged, since only
 // the caller knows whether a missing file matters.
 char *file_read(const char *path, size_t limit, size_t *size);
+// The same for text: a byte order mark, which some editors put before it, is left out.
+char *file_read_text(const char *path, size_t limit);
 
 // Writes to a temporary name in the same directory, syncs and renames: the path holds the old bytes or all the new
 // ones. A symbolic link stays one, and what it points to is replaced; a device or pipe is written to as it is; a file
 // that may not be written is left alone (EACCES). False with errno set and nothing left behind on failure; not logged.
 bool file_write_atomic(const char *path, const void *data, size_t size);
+
+// Whether a file can be written there, found out by making another beside it for a moment: by file_write_atomic, or
+// (not `atomic`) by opening it, or making it where there is none. False with errno set; not logged.
+bool file_writable(const char *path, bool atomic);
 
 // "$XDG_CACHE_HOME/monocle" or "~/.cache/monocle", made if missing (mode 0700). False where neither can be had.
 bool file_cache_dir(char *path, size_t size);

@@ -57,10 +57,7 @@ static bool in_range(const struct option *o, const char *from, const char *text,
 {
     if ((o->min == 0 && o->max == 0) || (value >= o->min && value <= o->max))
         return true;
-    if (o->max >= INT_MAX)
-        log_error("%s is %s, but must be at least %.10g", from, text, o->min);
-    else
-        log_error("%s is %s, but must be between %.10g and %.10g", from, text, o->min, o->max);
+    log_error("%s is %s, but must be between %.10g and %.10g", from, text, o->min, o->max);
     return false;
 }
 
@@ -98,7 +95,7 @@ static bool store_size(const struct option *o, const char *from, const char *tex
 {
     if (options_parse_size(text, member))
         return true;
-    log_error("%s is '%s', but must be WIDTHxHEIGHT, like 640x480", from, text);
+    log_error("%s is '%s', but must be WIDTHxHEIGHT, like 640x480, each between 1 and %d", from, text, SIZE_MAX_SIDE);
     return false;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { KERNEL_MAX_BYTES = 1 << 20 };
 
@@ -20,12 +21,34 @@ const struct resource *resource_find(const char *name)
     return NULL;
 }
 
+bool resource_check_kernels(const char *dir)
+{
+    static const char prefix[] = "kernels/";
+    const size_t length = sizeof(prefix) - 1;
+    int error = ENOENT;
+    for (const struct resource *r = resources; r->name; r++) {
+        char path[4096];
+        if (strncmp(r->name, prefix, length) != 0)
+            continue;
+        if (snprintf(path, sizeof(path), "%s/%s", dir, r->name + length) < (int)sizeof(path) && access(path, R_OK) == 0)
+            return true;
+        error = errno;
+    }
+    if (error == ENOENT && access(dir, F_OK) == 0)
+        log_error(
+            "cannot use the kernels in %s: there are none; --kernels and MONOCLE_KERNELS take a directory with files "
+            "of monocle's own kernels directory, such as pass.cl or blur.cl",
+            dir);
+    else
+        log_error("cannot use the kernels in %s: %s; correct --kernels or MONOCLE_KERNELS", dir, strerror(error));
+    return false;
+}
+
 char *resource_kernel(const char *file, const char *override_dir)
 {
     char path[4096];
     if (override_dir && snprintf(path, sizeof(path), "%s/%s", override_dir, file) < (int)sizeof(path)) {
-        size_t size;
-        char *text = file_read(path, KERNEL_MAX_BYTES, &size);
+        char *text = file_read_text(path, KERNEL_MAX_BYTES);
         if (text)
             return text;
         if (errno != ENOENT) {

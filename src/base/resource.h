@@ -18,3 +18,6 @@ const struct resource *resource_find(const char *name); // NULL when there is no
 // Text of kernel `file` ("blur.cl"): from `override_dir` when that is not NULL and holds the file, else the embedded
 // one. NUL-terminated; the caller frees. NULL on failure (logged).
 char *resource_kernel(const char *file, const char *override_dir);
+
+// Whether a directory has any file that takes an embedded kernel's place. False is logged.
+bool resource_check_kernels(const char *dir);

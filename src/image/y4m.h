@@ -20,6 +20,10 @@ bool y4m_parse_header(const char *line, size_t size, struct y4m_header *header, 
 // Whether the line is a frame header ("FRAME", with or without parameters).
 bool y4m_parse_frame(const char *line, size_t size);
 
+// A rate of 1e-6 to 1e6 as a ratio: one usual for video as what it is (29.97 is 30000/1001), any other as the simplest
+// within a billionth of it.
+void y4m_rate(double rate, int *numerator, int *denominator);
+
 struct y4m_writer;
 
 // `path` "-" is standard output. A rate of 0/1 is written as unknown. NULL on failure (logged). RGBA pictures of width

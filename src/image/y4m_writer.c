@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct y4m_writer {
     int fd;
     bool regular;       // whole_bytes can be cut back to
     off_t whole_bytes;  // file size behind the last whole picture
+    uint64_t pictures;  // written
     struct image frame; // the picture as C444, right behind its frame header in `buffer`
     uint8_t *buffer;
     size_t buffer_bytes;
@@ -51,7 +53,8 @@ static void log_failure(const struct y4m_writer *writer)
     if (errno == EPIPE)
         log_error("cannot record to %s any more: the program that read it has ended", writer->name);
     else
-        log_error("cannot record to %s: %s; the pictures before are whole", writer->name, strerror(errno));
+        log_error("cannot record to %s: %s%s", writer->name, strerror(errno),
+                  writer->pictures > 0 ? "; the pictures before are whole" : "");
 }
 
 // A failed write leaves the file as it was after the last whole picture.
@@ -76,10 +79,13 @@ static bool open_output(struct y4m_writer *writer, const char *path)
         return false;
     writer->fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
                            : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    // A closed standard output may have become one that can only be read (command_guard_streams).
+    const bool closed =
+        writer->fd < 0 ? to_stdout && errno == EBADF : (fcntl(writer->fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
     struct stat status;
-    if (writer->fd < 0 || fstat(writer->fd, &status) != 0) {
+    if (closed || writer->fd < 0 || fstat(writer->fd, &status) != 0) {
         log_error("cannot record to %s: %s", writer->name,
-                  to_stdout && errno == EBADF ? "it is closed" : strerror(errno));
+                  closed ? "it is closed; send it to a file or another program" : strerror(errno));
         return false;
     }
     if (isatty(writer->fd)) {
@@ -115,6 +121,37 @@ static bool prepare(struct y4m_writer *writer, int width, int height)
     return true;
 }
 
+// The simplest ratio within a billionth of the rate, by the convergents of its continued fraction.
+static void simplest_ratio(double rate, int *numerator, int *denominator)
+{
+    long long n = 1, d = 0, last_n = 0, last_d = 1;
+    double rest = rate;
+    do {
+        const long long whole = (long long)rest, n_now = n, d_now = d;
+        n = whole * n_now + last_n;
+        d = whole * d_now + last_d;
+        last_n = n_now;
+        last_d = d_now;
+        rest = 1 / (rest - (double)whole); // infinite behind the last one
+    } while (fabs((double)n / (double)d - rate) > rate * 1e-9);
+    *numerator = (int)n;
+    *denominator = (int)d;
+}
+
+void y4m_rate(double rate, int *numerator, int *denominator)
+{
+    const double ntsc = rate * 1001 / 1000;
+    if (rate >= 1 && fabs(rate - round(rate)) < 0.0005) { // cameras count in 100 ns: their 120 is 120.00048
+        *numerator = (int)round(rate);
+        *denominator = 1;
+    } else if (rate >= 1 && fabs(ntsc - round(ntsc)) < 0.002) {
+        *numerator = (int)round(ntsc) * 1000;
+        *denominator = 1001;
+    } else {
+        simplest_ratio(rate, numerator, denominator);
+    }
+}
+
 struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int rate_numerator, int rate_denominator)
 {
     struct y4m_writer *writer = calloc(1, sizeof(*writer));
@@ -146,7 +183,10 @@ bool y4m_writer_add(struct y4m_writer *writer, const struct image *rgba)
         convert_row_to_444p(rgba->plane[0] + (size_t)y * rgba->stride[0], frame->shape.width, &writer->reverse,
                             frame->plane[0] + at, frame->plane[1] + at, frame->plane[2] + at);
     }
-    return write_whole(writer, writer->buffer, writer->buffer_bytes);
+    if (!write_whole(writer, writer->buffer, writer->buffer_bytes))
+        return false;
+    writer->pictures++;
+    return true;
 }
 
 bool y4m_writer_close(struct y4m_writer *writer)

@@ -157,7 +157,7 @@ static bool remap_one(struct keys *keys, const char *text, size_t length, bool g
 {
     const char *equals = memchr(text, '=', length);
     if (!equals || equals == text) {
-        snprintf(error, 256, "keys: '%.*s' is not of the form action=key", (int)length, text);
+        snprintf(error, 256, "'%.*s' is not of the form action=key", (int)length, text);
         return false;
     }
     const size_t name_length = (size_t)(equals - text);
@@ -165,14 +165,13 @@ static bool remap_one(struct keys *keys, const char *text, size_t length, bool g
     struct key_row *row = row_named(keys, text, name_length);
     if (!row || row->action == ACTION_FILTER) {
         snprintf(error, 256,
-                 row ? "keys: the digits stay the filters', '%.*s' cannot be changed"
-                     : "keys: there is no action '%.*s'",
+                 row ? "the digits stay the filters', '%.*s' cannot be changed" : "there is no action '%.*s'",
                  (int)name_length, text);
         return false;
     }
     const uint32_t key = key_from_text(equals + 1, key_length);
     if (!key) {
-        snprintf(error, 256, "keys: '%.*s' is neither one character nor the name of a key (tab, escape, space, F1)",
+        snprintf(error, 256, "'%.*s' is neither one character nor the name of a key (tab, escape, space, F1)",
                  (int)key_length, equals + 1);
         return false;
     }
@@ -181,7 +180,7 @@ static bool remap_one(struct keys *keys, const char *text, size_t length, bool g
         memset(row->key, 0, sizeof(row->key));
     given[index] = true;
     if (!row_add(row, key)) {
-        snprintf(error, 256, "keys: '%s' has more than %d keys", row->name, KEY_CHOICES);
+        snprintf(error, 256, "'%s' has more than %d keys", row->name, KEY_CHOICES);
         return false;
     }
     return true;
@@ -196,7 +195,7 @@ static bool check_unique(const struct keys *keys, char error[256])
             if (first != row) {
                 char name[16];
                 keys_key_name(row->key[k], name);
-                snprintf(error, 256, "keys: '%s' would mean both %s and %s", name, first->name, row->name);
+                snprintf(error, 256, "'%s' would mean both %s and %s", name, first->name, row->name);
                 return false;
             }
         }
@@ -220,7 +219,7 @@ bool keys_remap(struct keys *keys, const char *text, char error[256])
         if (*text == ',')
             text++;
         else if (*text) {
-            snprintf(error, 256, "keys: expected a comma at '%.100s'", text);
+            snprintf(error, 256, "expected a comma at '%.100s'", text);
             return false;
         }
     }

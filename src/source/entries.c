@@ -120,8 +120,7 @@ bool entries_from_file(struct entries *entries, const char *path)
         log_error("cannot read the list %s: it is not a regular file", path);
         return false;
     }
-    size_t size;
-    char *text = file_read(path, LIST_BYTES_MAX, &size);
+    char *text = file_read_text(path, LIST_BYTES_MAX);
     if (!text) {
         log_error("cannot read the list %s: %s", path, strerror(errno));
         return false;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720, RATE_MAX = 1000 };
+static const double rate_min = 0.001;
 
 struct pattern {
     struct pool pool;
@@ -60,7 +61,7 @@ static bool parse_rate(const char *text, double *rate)
             return false;
     }
     *rate /= divisor;
-    return *text == '\0' && *rate > 0 && *rate <= RATE_MAX;
+    return *text == '\0' && *rate >= rate_min && *rate <= RATE_MAX;
 }
 
 // One part between commas: "WxH", "@FPS", "WxH@FPS" or a format's name. Writes into `part`.
@@ -99,8 +100,8 @@ static bool parse_text(const char *text, struct wish *wish)
             return true;
     }
     log_error("cannot make the pattern \"%s\": it is written pattern:WIDTHxHEIGHT@RATE,FORMAT, for instance "
-              "pattern:640x480@30,nv21 (rates to %d)",
-              text, RATE_MAX);
+              "pattern:640x480@30,nv21 (rates from %g to %d)",
+              text, rate_min, RATE_MAX);
     return false;
 }
 

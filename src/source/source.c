@@ -154,6 +154,10 @@ static const struct source_kind *choose_kind(const struct source_setup *setup, c
 
 static struct source *open_kind(const struct source_kind *kind, const struct source_setup *setup, const char *text)
 {
+    if (setup->compressed && kind != &source_camera) {
+        log_error("only cameras deliver mjpeg, and the source is none: leave --pixel-format out");
+        return NULL;
+    }
     struct source *source = calloc(1, sizeof(*source));
     void *state = calloc(1, kind->state_bytes);
     if (!source || !state) {
@@ -169,8 +173,10 @@ static struct source *open_kind(const struct source_kind *kind, const struct sou
     }
     if (source->info.live) // a camera has its own pace
         return source;
-    if (setup->rate > 0)
+    if (setup->rate > 0) {
         source->info.rate = setup->rate;
+        source->info.rate_numerator = source->info.rate_denominator = 0;
+    }
     if (setup->paced) {
         if (source->info.rate <= 0)
             source->info.rate = SOURCE_DEFAULT_RATE;

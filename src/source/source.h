@@ -25,11 +25,12 @@ struct source_setup {
 };
 
 struct source_info {
-    const char *kind;         // "pattern", "image", "y4m", "raw", "list", "camera"
-    char name[256];           // for people: the file, the camera's name and mode
-    struct image_shape shape; // of every frame; colour resolved
-    double rate;              // nominal frames per second, 0 when unknown
-    bool live;                // frames are lost when nobody takes them
+    const char *kind;                     // "pattern", "image", "y4m", "raw", "list", "camera"
+    char name[256];                       // for people: the file, the camera's name and mode
+    struct image_shape shape;             // of every frame; colour resolved
+    double rate;                          // nominal frames per second, 0 when unknown
+    int rate_numerator, rate_denominator; // the same, exactly, where the source says it as a ratio; else 0/0
+    bool live;                            // frames are lost when nobody takes them
 };
 
 enum source_status {

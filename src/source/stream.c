@@ -24,9 +24,12 @@ bool stream_open(struct stream *stream, const char *path)
         return false;
     // Non-blocking, so that a named pipe without a writer opens at once.
     stream->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    // A closed standard input may have become one that can only be written (command_guard_streams).
+    const bool closed =
+        stream->fd < 0 ? standard && errno == EBADF : (fcntl(stream->fd, F_GETFL) & O_ACCMODE) == O_WRONLY;
     struct stat status;
-    if (stream->fd < 0 || fstat(stream->fd, &status) != 0) {
-        log_error("cannot read %s: %s", stream->name, standard && errno == EBADF ? "it is closed" : strerror(errno));
+    if (closed || stream->fd < 0 || fstat(stream->fd, &status) != 0) {
+        log_error("cannot read %s: %s", stream->name, closed ? "it is closed" : strerror(errno));
         return false;
     }
     if (S_ISDIR(status.st_mode) || isatty(stream->fd)) {

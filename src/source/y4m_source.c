@@ -53,7 +53,11 @@ static bool y4m_open(struct source *source, const struct source_setup *setup, co
     if (header.interlaced)
         log_warn("%s is interlaced: its pictures are shown with both fields woven", film->stream.name);
     shape->color = source_color(setup, shape->color, shape->format, shape->width, shape->height);
-    source->info.rate = (double)header.rate_numerator / header.rate_denominator;
+    if (header.rate_numerator > 0) {
+        source->info.rate = (double)header.rate_numerator / header.rate_denominator;
+        source->info.rate_numerator = header.rate_numerator;
+        source->info.rate_denominator = header.rate_denominator;
+    }
     return film_start(source, setup, shape, true);
 }
 

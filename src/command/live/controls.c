@@ -14,8 +14,7 @@ enum { FILE_BYTES_MAX = 1 << 16 };
 // Lines "name=value"; empty ones and those that begin with # say nothing.
 static bool read_settings(struct live *live, const char *path)
 {
-    size_t size;
-    live->control_text = file_read(path, FILE_BYTES_MAX, &size);
+    live->control_text = file_read_text(path, FILE_BYTES_MAX);
     if (!live->control_text) {
         log_error("cannot read controls from %s: %s", path, strerror(errno));
         return false;

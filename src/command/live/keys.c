@@ -225,8 +225,7 @@ static void toggle_recording(struct live *live, uint32_t key)
             live->code = EXIT_FAILED_SOME;
         return;
     }
-    const struct image_shape *shape = &live->info->shape;
-    if (!recorder_open(recorder, NULL, shape->width, shape->height, live->info->rate))
+    if (!recorder_open(recorder, NULL, live->info))
         live_note(live, true, NOTE_S, "cannot record; see standard error");
 }
 

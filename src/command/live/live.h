@@ -88,6 +88,7 @@ struct live {
     int depth;              // frames in flight
     uint64_t limit;         // frames to show; 0: no limit
     const char *screenshot; // where the last picture goes; NULL: nowhere
+    bool stdout_taken;      // an output is written to standard output
 
     struct trace *trace;
     struct source *source;

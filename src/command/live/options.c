@@ -2,6 +2,7 @@
 #include "command/live/live.h"
 
 #include "base/log.h"
+#include "base/resource.h"
 #include "command/pixel_format.h"
 #include "source/cameras.h"
 
@@ -9,7 +10,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define AT(member) offsetof(struct live_options, member)
@@ -63,7 +63,9 @@ static const struct option live_options[] = {
     {.name = "pixel-format",
      .type = OPTION_TEXT,
      .value = "FORMAT",
-     .help = "pixel format of raw files and cameras: nv21, yuyv, ...; mjpeg of cameras",
+     .help =
+         "pixel format, such as nv21 or yuyv: needed for raw files, wished for from cameras (which have mjpeg too); "
+         "the pattern is drawn in it, pictures are converted to it",
      .complete = "pixel-format",
      .offset = AT(pixel_format)},
     {.name = "control",
@@ -237,6 +239,36 @@ static bool feeds_itself(const struct live_options *o)
     return same_file(o->source + sizeof(prefix) - 1, o->virtual_camera);
 }
 
+// Standard output is for one alone. False where two want it (logged).
+static bool check_stdout(struct live *live)
+{
+    struct live_options *o = &live->options;
+    if (output_is_stdout(o->record))
+        o->record = "-";
+    const struct {
+        bool wanted;
+        const char *option;
+    } rows[] = {
+        {o->json, "--json"},
+        {same_file(o->record, "-"), "--record"},
+        {output_is_stdout(o->screenshot), "--screenshot"},
+        {output_is_stdout(o->trace), "--trace"},
+        {output_is_stdout(o->save_controls), "--save-controls"},
+    };
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (!rows[i].wanted)
+            continue;
+        if (first) {
+            log_error("%s and %s both write to standard output; name a file for one", first, rows[i].option);
+            return false;
+        }
+        first = rows[i].option;
+        live->stdout_taken = i > 0;
+    }
+    return true;
+}
+
 // Options that cannot both be meant.
 static bool check_contradictions(const struct live_options *o)
 {
@@ -245,7 +277,7 @@ static bool check_contradictions(const struct live_options *o)
         bool wrong;
         const char *text;
     } rows[] = {
-        {to_stdout && o->json, "--record - and --json both write to standard output; record to a file"},
+        {o->source && !o->source[0], "the source has no name; leave it out for the first camera or the test pattern"},
         {to_stdout && isatty(STDOUT_FILENO), "--record - would write video to the terminal; redirect it"},
         {same_file(o->record, o->screenshot), "--record and --screenshot name the same file"},
         {same_file(o->record, o->trace), "--record and --trace name the same file"},
@@ -262,16 +294,6 @@ static bool check_contradictions(const struct live_options *o)
     return true;
 }
 
-static bool check_kernels(const char *directory)
-{
-    struct stat status;
-    if (!directory || (stat(directory, &status) == 0 && S_ISDIR(status.st_mode)))
-        return true;
-    log_error("cannot use the kernels in %s: it is no directory; unset MONOCLE_KERNELS or correct --kernels",
-              directory);
-    return false;
-}
-
 // Arguments to what the user wants. False where they are wrong (logged).
 static bool take_options(struct live *live)
 {
@@ -281,7 +303,8 @@ static bool take_options(struct live *live)
     if (o->kernels && !o->kernels[0])
         o->kernels = NULL;
     struct source_setup setup; // as if, to find a wrong name before anything is opened
-    if (!check_contradictions(o) || !pixel_format_take(o->pixel_format, &setup) || !check_kernels(o->kernels))
+    if (!check_stdout(live) || !check_contradictions(o) || !pixel_format_take(o->pixel_format, &setup) ||
+        (o->kernels && !resource_check_kernels(o->kernels)))
         return false;
     if (o->filters && !chain_parse(&wish->chain, o->filters, error)) {
         log_error("%s", error);

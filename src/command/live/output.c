@@ -6,13 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NUMBERED_FILES = 10000 };
+enum { NUMBERED_FILES = 10000, DEFAULT_RATE = 30 };
 
 bool output_new_name(char name[OUTPUT_NAME], const char *suffix)
 {
@@ -37,7 +36,7 @@ bool outputs_distinct(const char *source, const char *const *outputs, int count)
     const char *file = source ? source : "";
     file += strncmp(file, "raw:", 4) == 0 ? 4 : file[0] == '@';
     for (int i = 0; i < count; i++) {
-        if (!outputs[i] || strcmp(outputs[i], "-") == 0)
+        if (!outputs[i] || !outputs[i][0] || strcmp(outputs[i], "-") == 0)
             continue;
         if (file_same(outputs[i], file)) {
             log_error("%s is the source: writing there would destroy it", outputs[i]);
@@ -53,44 +52,52 @@ bool outputs_distinct(const char *source, const char *const *outputs, int count)
     return true;
 }
 
-bool output_writable(const char *path)
+bool output_is_stdout(const char *path)
 {
-    struct stat status;
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-        log_error("cannot write %s: it is a directory", path);
-        return false;
+    static const char *const names[] = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", NULL};
+    for (int i = 0; path && names[i]; i++) {
+        if (strcmp(path, names[i]) == 0)
+            return true;
     }
+    // Or the file or pipe that standard output goes to. A device such as /dev/null may be written to by many.
+    struct stat file, standard;
+    return path && stat(path, &file) == 0 && fstat(STDOUT_FILENO, &standard) == 0 && !S_ISCHR(file.st_mode) &&
+           file.st_dev == standard.st_dev && file.st_ino == standard.st_ino;
+}
+
+// Says why nothing can be written there and what to do; `error` as file_writable has it.
+static void log_unwritable(const char *what, const char *path, int error)
+{
     const char *slash = strrchr(path, '/');
     char directory[OUTPUT_NAME] = ".";
     if (slash)
         snprintf(directory, sizeof(directory), "%.*s", slash == path ? 1 : (int)(slash - path), path);
-    if (access(directory, W_OK | X_OK) != 0) {
-        log_error("cannot write %s: %s: %s", path, directory, strerror(errno));
-        return false;
-    }
-    return true;
+    if (error == EISDIR)
+        log_error("cannot write %s (%s): it is a directory; name a file in it", path, what);
+    else if (error == ENAMETOOLONG)
+        log_error("cannot write %s (%s): %s; a file's may have 255 bytes", path, what, strerror(error));
+    else if (access(path, F_OK) == 0)
+        log_error("cannot write %s (%s): %s; name another file", path, what, strerror(error));
+    else if (access(directory, F_OK) != 0 && errno == ENOENT)
+        log_error("cannot write %s (%s): there is no directory %s; make it first, or name another", path, what,
+                  directory);
+    else
+        log_error("cannot write %s (%s): no file can be made in %s (%s); name another place", path, what,
+                  slash ? directory : "the current directory", strerror(error));
 }
 
-// The usual rates of video as the fractions they are: 29.97 is 30000/1001.
-static void rate_fraction(double rate, int *numerator, int *denominator)
+bool output_writable(const char *what, const char *path, bool atomic)
 {
-    if (!(rate > 0))
-        rate = 30;
-    rate = fmin(fmax(rate, 0.001), 1e6);
-    const double ntsc = rate * 1001 / 1000;
-    if (fabs(rate - round(rate)) < 0.0005) {
-        *numerator = (int)round(rate);
-        *denominator = 1;
-    } else if (fabs(ntsc - round(ntsc)) < 0.005) {
-        *numerator = (int)round(ntsc) * 1000;
-        *denominator = 1001;
-    } else {
-        *numerator = (int)round(rate * 1000);
-        *denominator = 1000;
-    }
+    if (!path[0])
+        log_error("cannot write a file without a name (%s): name one", what);
+    else if (!file_writable(path, atomic))
+        log_unwritable(what, path, errno);
+    else
+        return true;
+    return false;
 }
 
-bool recorder_open(struct recorder *recorder, const char *path, int width, int height, double rate)
+bool recorder_open(struct recorder *recorder, const char *path, const struct source_info *info)
 {
     const bool numbered = !path;
     if (numbered) {
@@ -99,10 +106,11 @@ bool recorder_open(struct recorder *recorder, const char *path, int width, int h
     } else {
         snprintf(recorder->name, sizeof(recorder->name), "%s", path);
     }
-    int numerator, denominator;
-    rate_fraction(rate, &numerator, &denominator);
+    int numerator = info->rate_numerator, denominator = info->rate_denominator;
+    if (denominator == 0)
+        y4m_rate(info->rate > 0 ? info->rate : DEFAULT_RATE, &numerator, &denominator);
     recorder->frames = 0;
-    recorder->writer = y4m_writer_open(recorder->name, width, height, numerator, denominator);
+    recorder->writer = y4m_writer_open(recorder->name, info->shape.width, info->shape.height, numerator, denominator);
     if (!recorder->writer && numbered)
         unlink(recorder->name);
     return recorder->writer != NULL;

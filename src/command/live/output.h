@@ -3,6 +3,7 @@
 
 #include "image/image.h"
 #include "image/y4m.h"
+#include "source/source.h"
 
 enum { OUTPUT_NAME = 4096 };
 
@@ -18,11 +19,14 @@ bool output_new_name(char name[OUTPUT_NAME], const char *suffix);
 // line; NULL outputs are none. False is logged.
 bool outputs_distinct(const char *source, const char *const *outputs, int count);
 
-// Whether a file can be made or replaced there. False is logged.
-bool output_writable(const char *path);
+// Whether a path means standard output, by its name or because that goes to the same file. False for NULL.
+bool output_is_stdout(const char *path);
+// Whether an output can be written there; `what` says whose it is ("--record"), `atomic` that it is written by
+// file_write_atomic. False is logged.
+bool output_writable(const char *what, const char *path, bool atomic);
 
 // `path` NULL: the next free name. False on failure (logged).
-bool recorder_open(struct recorder *recorder, const char *path, int width, int height, double rate);
+bool recorder_open(struct recorder *recorder, const char *path, const struct source_info *info);
 // False when the recording cannot go on (logged by the writer).
 bool recorder_add(struct recorder *recorder, const struct image *rgba);
 // Whether every picture is safely written; true when nothing was recorded.

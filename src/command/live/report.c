@@ -251,13 +251,12 @@ static void print_table(struct live *live, FILE *out)
     print_row(out, width, "age when shown", &meter->age_ms, "host");
 }
 
-// The table gives way to a recording that has standard output for itself.
+// The table gives way to an output that has standard output for itself.
 void report_summary(struct live *live)
 {
     if (live->options.json) {
         print_json_summary(live);
         return;
     }
-    const bool taken = live->options.record && strcmp(live->options.record, "-") == 0;
-    print_table(live, taken ? stderr : stdout);
+    print_table(live, live->stdout_taken ? stderr : stdout);
 }

@@ -11,9 +11,25 @@
 enum { HINT_S = 6 };
 enum { ENDLESS_FRAMES = 300 }; // a headless run of a source without an end stops here unless --frames says otherwise
 
+// What cannot be written is said before anything is opened, not when there is something to write.
 static bool check_outputs(const struct live *live)
 {
-    return !live->options.screenshot || output_writable(live->options.screenshot);
+    const struct live_options *o = &live->options;
+    const struct {
+        const char *option, *path;
+        bool atomic;
+    } outputs[] = {
+        {"--screenshot", o->screenshot, true},
+        {"--record", o->record, false},
+        {"--trace", o->trace, false},
+        {"--save-controls", o->save_controls, true},
+    };
+    for (size_t i = 0; i < sizeof(outputs) / sizeof(*outputs); i++) {
+        const bool to_stdout = outputs[i].path == o->record && o->record && strcmp(o->record, "-") == 0;
+        if (outputs[i].path && !to_stdout && !output_writable(outputs[i].option, outputs[i].path, outputs[i].atomic))
+            return false;
+    }
+    return true;
 }
 
 // Made once it is known that there is something to trace.
@@ -83,6 +99,13 @@ static void set_limits(struct live *live)
         live->screenshot = "monocle.png";
     if (!live->info->live)
         live->depth = 2; // nobody waits for a single frame: upload, kernels and download overlap
+}
+
+// The picture that nobody asked for by name; those asked for are checked already.
+static bool check_last_picture(const struct live *live)
+{
+    return !live->screenshot || live->screenshot == live->options.screenshot ||
+           output_writable("the last picture, see --screenshot", live->screenshot, true);
 }
 
 bool live_open_device(struct live *live, int index)
@@ -251,9 +274,7 @@ static bool warm_up(struct live *live)
 
 static bool open_recording(struct live *live)
 {
-    const struct image_shape *shape = &live->info->shape;
-    return !live->options.record ||
-           recorder_open(&live->recorder, live->options.record, shape->width, shape->height, live->info->rate);
+    return !live->options.record || recorder_open(&live->recorder, live->options.record, live->info);
 }
 
 static bool open_helpers(struct live *live)
@@ -275,7 +296,8 @@ bool live_setup(struct live *live)
               open_screen_and_device(live);
     if (ok)
         set_limits(live);
-    ok = ok && open_path(live) && warm_up(live) && open_recording(live) && open_helpers(live);
+    ok = ok && check_last_picture(live) && open_path(live) && warm_up(live) && open_recording(live) &&
+         open_helpers(live);
     if (!ok)
         live->code = EXIT_NOTHING;
     return ok;

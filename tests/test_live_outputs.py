@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""test_live_outputs.py MONOCLE: what is written, or refused before the run: pictures, films, traces, their formats"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from live_support import Checks, environment, events, png, run, y4m
+
+BINARY = os.path.abspath(sys.argv[1])
+NOBODY = 65534
+PATTERN = ["pattern:32x24@200", "-p", "cpu", "--headless", "--frames", "3"]
+OUTPUTS = {"--screenshot": ".png", "--record": ".y4m", "--trace": ".json"}
+
+directory = tempfile.TemporaryDirectory()
+
+
+def at(name):
+    return os.path.join(directory.name, name)
+
+
+def live(*args, **keywords):
+    return run(BINARY, "live", *args, **{"cwd": directory.name, **keywords})
+
+
+def refused(c, want, word, args, before=lambda: None, **keywords):
+    """One clear line, nothing on standard output but what --json says, no file made."""
+    files = sorted(os.listdir(directory.name))
+    done = subprocess.run([BINARY, "live", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=60, env=environment(), preexec_fn=before,
+                          **{"cwd": directory.name, **keywords})
+    err = done.stderr.decode("utf-8")
+    c.check(done.returncode == want, args, "exit code", done.returncode, "not", want, err)
+    c.check(word in err and err.count("\n") == 1, args, "lacks", repr(word), "says", err)
+    c.check("frames" not in done.stdout.decode(), args, "ran:", done.stdout)
+    c.check(sorted(os.listdir(directory.name)) == files, args, "left", os.listdir(directory.name))
+
+
+def unwritable(c):
+    os.mkdir(at("folder"))
+    png(at("picture.png"), 4, 4)
+    for option, suffix in OUTPUTS.items():
+        rows = [("", "without a name"), ("n" * 252 + suffix, "too long"), ("folder", "is a directory"),
+                ("new/", "is a directory"), ("nowhere/x" + suffix, "no directory nowhere;"),
+                ("/proc/x" + suffix, "made in /proc"), ("picture.png/x" + suffix, "made in picture.png")]
+        for name, word in rows:
+            refused(c, 3, word, PATTERN + [option, name])
+            if name:
+                refused(c, 3, option, PATTERN + [option, name])
+    refused(c, 3, "no directory", PATTERN + ["--save-controls", "/nowhere/x"])
+    refused(c, 3, "the current directory", PATTERN[:-2], cwd="/proc")  # where its own monocle.png would go
+    code, out, err = live(*PATTERN[:-2], "--record", "/dev/null", cwd="/proc")
+    c.check(code == 0, "no picture, no matter", code, err)
+
+
+def unprivileged(c):
+    """Permissions, which hold for root only where it gives itself up."""
+    def become_nobody():
+        if os.getuid() == 0:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+
+    def may_run():
+        done = subprocess.run([BINARY, "--version"], preexec_fn=become_nobody, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+        return done.returncode == 0
+
+    os.chmod(directory.name, 0o555)
+    try:
+        if not may_run():
+            print("unprivileged: not tried, the program lies where others cannot run it")
+            return
+        for option, suffix in OUTPUTS.items():
+            refused(c, 3, "Permission denied", PATTERN + [option, "new" + suffix], become_nobody)
+            refused(c, 3, "picture.png (%s): Permission denied" % option, PATTERN + [option, "picture.png"],
+                    become_nobody)
+        refused(c, 3, "monocle.png", PATTERN[:-2], become_nobody)
+    except (OSError, subprocess.SubprocessError) as problem:
+        print("unprivileged: not tried:", problem)
+    finally:
+        os.chmod(directory.name, 0o755)
+
+
+def standard_output(c):
+    """It is for one alone, whatever its name; a table for people goes to standard error."""
+    for name in ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+        refused(c, 2, "standard output", PATTERN + ["--json", "--record", name])
+    for option in ("--screenshot", "--trace"):
+        refused(c, 2, "standard output", PATTERN + ["--json", option, "/dev/stdout"])
+    refused(c, 2, "standard output", PATTERN + ["--record", "-", "--screenshot", "/proc/self/fd/1"])
+    want = live(*PATTERN, "--fast", "--record", "-")[1]
+    c.check(want.startswith(b"YUV4MPEG2 W32 H24 ") and want.count(b"FRAME\n") == 3, "a film:", want[:80])
+    code, out, err = live(*PATTERN, "--fast", "--record", "/dev/stdout")
+    c.check(code == 0 and out == want and "3 frames" in err, "by its other name", code, err, out[:80])
+    with open(at("both"), "wb") as file:
+        code = subprocess.run([BINARY, "live", *PATTERN, "--json", "--record", "both"], stdout=file,
+                              stderr=subprocess.DEVNULL, cwd=directory.name, timeout=60).returncode
+    c.check(code == 2 and os.path.getsize(at("both")) == 0, "the file that standard output goes to", code)
+    with open(at("both"), "wb") as file:
+        code = subprocess.run([BINARY, "live", *PATTERN, "--fast", "--record", "both"], stdout=file,
+                              stderr=subprocess.DEVNULL, cwd=directory.name, timeout=60).returncode
+    c.check(code == 0 and open(at("both"), "rb").read() == want, "and a film alone in it", code)
+    os.unlink(at("both"))
+    code, out, err = live(*PATTERN, "--json", "--record", "/dev/null", "--trace", "t.json")
+    c.check(code == 0 and len(events(out)) >= 2 and json.load(open(at("t.json"))), "all different", code, err)
+    for arguments, word in ((["-", "<&-"], "standard input: it is closed"),
+                            (["--record", "-", ">&-"], "standard output: it is closed"), ([">&-"], "it is closed")):
+        shell = 'exec "$0" live %s' % " ".join(arguments if arguments[0] == "-" else PATTERN + arguments)
+        done = subprocess.run(["sh", "-c", shell, BINARY], stderr=subprocess.PIPE, timeout=60, cwd=directory.name,
+                              stdout=subprocess.DEVNULL, env=environment(DISPLAY="", WAYLAND_DISPLAY=""))
+        err = done.stderr.decode()
+        c.check(done.returncode in (1, 3) and word in err and err.count("\n") == 1, shell, done.returncode, err)
+
+
+def rate_of(path):
+    words = open(path, "rb").readline().split()
+    return [w[1:].decode() for w in words if w.startswith(b"F")][0]
+
+
+def rates(c):
+    """A film's rate is recorded as it is, whatever it is; others as the ratio that is meant."""
+    for rate in ("30000:1001", "25:1", "60:2", "1:2147483647", "2147483647:1", "2147483647:2147483646", "1001:30000",
+                 "7:3", "1:3600", "999983:999979"):
+        with open(at("rate.y4m"), "wb") as f:
+            f.write(y4m(8, 8, "420jpeg", 2, rate))
+        code, _, err = live("rate.y4m", "-p", "cpu", "--headless", "--fast", "--record", "back.y4m")
+        c.check(code == 0 and rate_of(at("back.y4m")) == rate, rate, "becomes", rate_of(at("back.y4m")), err)
+    for args, want in ((["rate.y4m", "--rate", "29.97"], "30000:1001"), (["rate.y4m", "--rate", "0.25"], "1:4"),
+                       (["pattern:8x8@60000/1001", "--frames", "1"], "60000:1001"),
+                       (["pattern:8x8@12.5", "--frames", "1"], "25:2"), (["picture.png"], "30:1")):
+        code, _, err = live(*args, "-p", "cpu", "--headless", "--fast", "--record", "back.y4m")
+        c.check(code == 0 and rate_of(at("back.y4m")) == want, args, "becomes", rate_of(at("back.y4m")), err)
+
+
+def formats(c):
+    """--pixel-format of a picture: it is converted, or refused."""
+    said = {}
+    for name in ("rgba", "nv21", "yuyv", "grey"):
+        code, out, err = live("picture.png", "--pixel-format", name, "-p", "cpu", "--headless", "--json", "--record",
+                              "format.y4m")
+        c.check(code == 0 and events(out)[0]["pixel_format"] == name, name, code, err)
+        said[name] = open(at("format.y4m"), "rb").read()
+    c.check(said["grey"] != said["rgba"] and len(said["grey"]) == len(said["rgba"]), "grey is grey")
+    png(at("odd.png"), 5, 4)
+    for args, code, word in ((["odd.png", "--pixel-format", "yuyv"], 3, "yuyv"),
+                             (["odd.png", "--pixel-format", "mjpeg"], 3, "only cameras deliver mjpeg"),
+                             (["pattern", "--pixel-format", "mjpeg"], 3, "only cameras deliver mjpeg")):
+        refused(c, code, word, args + ["--headless", "-p", "cpu"])
+
+
+def words(c):
+    """What wrong arguments are told."""
+    rows = [
+        (["--frames", "99999999999999"], 2, "between 1 and 2147483647"),
+        (["--size", "99999999999999x5"], 2, "between 1 and 1000000"),
+        (["--source", "x"], 2, "unknown option --source"),
+    ]
+    for args, code, word in rows:
+        refused(c, code, word, PATTERN[:-2] + args)
+    refused(c, 2, "error: --keys: there is no action", ["pattern", "--keys", "nothing=x"])
+    refused(c, 2, "the source has no name", ["", "--headless"])
+    refused(c, 3, "cannot open x\\x1b[31my\\x07\\xffé:", [b"x\x1b[31my\x07\xff\xc3\xa9", "--headless"])
+    os.mkdir(at("no-kernels"))
+    open(at("no-kernels/notes.cl"), "w").close()
+    for command in (["live", "pattern"], ["bench", "filters"]):
+        code, out, err = run(BINARY, *command, "--kernels", at("no-kernels"))
+        c.check(code == 2 and "none" in err and "pass.cl" in err and err.count("\n") == 1, command, code, err)
+    os.makedirs(at("escape\x1bd"))
+    png(at("escape\x1bd/one.png"), 4, 4)
+    code, out, err = live("escape\x1bd", "-p", "cpu", "--headless", "--fast")
+    c.check(code == 0 and b"escape\\x1bd through" in out and b"\x1b" not in out, "the table", code, out, err)
+
+
+checks = Checks()
+sys.exit(checks.run(unwritable, unprivileged, standard_output, rates, formats, words))
