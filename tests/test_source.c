@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { NS_PER_MS = 1000000 };
 
@@ -254,6 +255,38 @@ static void test_list(void)
                scratch.said);
 }
 
+// What can be played of a source that is cut while it plays over and over is; a round without a picture is a failure.
+static void play_cut(const char *text, const char *path, off_t size, const char *why)
+{
+    struct frame frame;
+    enum source_status status = SOURCE_END;
+    scratch_catch(&scratch);
+    struct source *source = source_open(&(struct source_setup){.text = text, .loop = true});
+    for (int i = 0; source && i < 100 && (status = source_next(source, &frame, 1000)) == SOURCE_FRAME; i++) {
+        source_return(source, &frame);
+        truncate(path, size);
+    }
+    source_close(source);
+    scratch_caught(&scratch);
+    check_that(&check, status == SOURCE_FAILED && strstr(scratch.said, why), "%s cut to %ld bytes: %s", text,
+               (long)size, scratch.said);
+}
+
+static void test_emptied(void)
+{
+    static const char film[] = "YUV4MPEG2 W2 H2 Cmono\nFRAME\nabcdFRAME\nefgh";
+    const off_t sizes[] = {0, 22, 30}; // nothing, the header, half a picture
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        const char *path = scratch_write(&scratch, "emptied.y4m", film, sizeof(film) - 1);
+        play_cut(path, path, sizes[i], "emptied.y4m again");
+    }
+    char dir[300];
+    snprintf(dir, sizeof(dir), "%s/emptied", scratch.dir);
+    mkdir(dir, 0700);
+    write_picture("emptied/one.png", 8, 8, 1);
+    play_cut(dir, scratch_path(&scratch, "emptied/one.png"), 0, "emptied again");
+}
+
 static void test_natural_order(void)
 {
     static const char *const sorted[] = {
@@ -279,6 +312,7 @@ int main(void)
     test_lending();
     test_still();
     test_list();
+    test_emptied();
     test_natural_order();
     scratch_close(&scratch);
     return check_end(&check);

@@ -32,6 +32,11 @@ void film_close(struct source *source)
 // The stream is over, with `left` bytes of a picture that never became whole.
 static enum source_status end_round(struct film *film, size_t left)
 {
+    if (film->loop && film->round == 0 && film->number > 0) {
+        log_error("cannot play %s again: it was cut while it played and holds no whole picture any more",
+                  film->stream.name);
+        return SOURCE_FAILED;
+    }
     if (left > 0 && !film->told) {
         log_warn("%s ends inside a picture, which is left out", film->stream.name);
         film->told = true;

@@ -83,7 +83,11 @@ static enum source_status fill(struct source *source, struct image *image)
         return SOURCE_FRAME;
     }
     while (!read_next(list, &source->info.shape, image)) {
-        if (!list->setup.loop || list->round == 0)
+        if (list->setup.loop && list->round == 0) {
+            log_error("cannot show %s again: none of its pictures can be read any more", source->info.name);
+            return SOURCE_FAILED;
+        }
+        if (!list->setup.loop)
             return SOURCE_END;
         list->at = 0;
         list->round = 0;
