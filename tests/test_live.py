@@ -167,11 +167,12 @@ def broken_outputs(c):
     pattern = ["pattern:32x24@200", "-p", "cpu", "--headless"]
     read, write = os.pipe()
     os.close(read)
-    for args, code in ((["--json"], 1), (["--record", "-"], 3), (["--frames", "3"], 1)):
+    for args, code, why in ((["--json"], 1, "Broken pipe"), (["--record", "-"], 3, "ended"),
+                            (["--frames", "3"], 1, "Broken pipe")):
         done = subprocess.run([BINARY, "live", *pattern, *args], stdout=write, stderr=subprocess.PIPE, timeout=60,
                               cwd=directory.name, env=environment())
         err = done.stderr.decode()
-        c.check(done.returncode == code and "standard output" in err and err.count("\n") == 1, args,
+        c.check(done.returncode == code and "standard output" in err and why in err and err.count("\n") == 1, args,
                 done.returncode, err)
     os.close(write)
     done = subprocess.run(["sh", "-c", 'exec "$0" live pattern:32x24@200 -p cpu --headless --frames 3 >&-', BINARY],

@@ -12,10 +12,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
-from live_support import PATIENCE, SKIP, Checks, environment, has_opencl, png, y4m_pictures
+from live_support import PATIENCE, SKIP, Checks, Window, has_opencl, png, y4m_pictures
 
 BINARY = os.path.abspath(sys.argv[1])
 KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernels")
@@ -30,74 +29,9 @@ def at(name):
     return os.path.join(directory.name, name)
 
 
-class Live:
-    """A running live view: keys in, JSON events out."""
-
-    def __init__(self, *args, limit=None, **env):
-        self.events, self.changed = [], threading.Condition()
-        self.errors = open(at("errors.txt"), "w+")
-        self.process = subprocess.Popen([BINARY, "live", *args, "--json"], stdout=subprocess.PIPE, stderr=self.errors,
-                                        cwd=directory.name, env=environment(**env), text=True,
-                                        preexec_fn=limit)
-        self.reader = threading.Thread(target=self.read, daemon=True)
-        self.reader.start()
-        self.wait(lambda e: e["event"] == "progress" and e["frames"] > 0)
-        found = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
-                               capture_output=True, text=True).stdout.split()
-        self.window = found[-1] if found else None
-
-    def read(self):
-        for line in self.process.stdout:
-            with self.changed:
-                self.events.append(json.loads(line))
-                self.changed.notify_all()
-
-    def find(self, test, since=0, seconds=30):
-        """The number of the first event from number `since` on that passes."""
-        end = time.monotonic() + seconds * PATIENCE
-        with self.changed:
-            while True:
-                for number in range(since, len(self.events)):
-                    if test(self.events[number]):
-                        return number
-                left = end - time.monotonic()
-                if left <= 0 or not self.changed.wait(left):
-                    raise AssertionError("nothing of the kind came: %s" % (self.events[-1:]))
-
-    def wait(self, test, since=0):
-        return self.events[self.find(test, since)]
-
-    def state(self, since):
-        """The state when nothing is being built any more."""
-        return self.wait(lambda e: e["event"] in ("state", "progress") and not e["building"], since=since)
-
-    def key(self, name):
-        """Presses a key; returns the state it led to, builds included."""
-        since = len(self.events)
-        subprocess.run(["xdotool", "key", name], check=True)
-        return self.state(self.find(lambda e: e["event"] == "state", since))
-
-    def pixels(self):
-        """RGB bytes of the window's content."""
-        time.sleep(0.5)  # the last picture is swapped in within a frame or two; slow machines get more
-        return subprocess.run(["import", "-window", self.window, "-depth", "8", "rgb:-"], check=True,
-                              stdout=subprocess.PIPE).stdout
-
-    def geometry(self):
-        text = subprocess.run(["xdotool", "getwindowgeometry", "--shell", self.window], capture_output=True,
-                              text=True).stdout
-        values = dict(line.split("=") for line in text.split())
-        return int(values["WIDTH"]), int(values["HEIGHT"])
-
-    def end(self, key="q"):
-        subprocess.run(["xdotool", "key", key], check=True)
-        return self.wait_end()
-
-    def wait_end(self):
-        code = self.process.wait(timeout=30 * PATIENCE)
-        self.reader.join(timeout=10)
-        self.errors.seek(0)
-        return code, self.events[-1], self.errors.read()
+class Live(Window):
+    def __init__(self, *args, **keywords):
+        super().__init__(BINARY, directory.name, *args, **keywords)
 
 
 def picture(path):

@@ -1,13 +1,19 @@
 // log.c: messages to standard error
 #include "base/log.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { MESSAGE_BYTES = 2048 };
 
-static enum log_level log_level = LOG_WARN;
+static struct log_state {
+    enum log_level level;
+    pthread_mutex_t lock; // over the hook and while it runs
+    void (*hook)(void *context, const char *message);
+    void *context;
+} log_state = {.level = LOG_WARN, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char indent[] = "\n  ";
 
@@ -15,7 +21,15 @@ static const char *const level_names[] = {"silent", "error", "warn", "info", "de
 
 void log_set_level(enum log_level level)
 {
-    log_level = level;
+    log_state.level = level;
+}
+
+void log_set_error_hook(void (*hook)(void *context, const char *message), void *context)
+{
+    pthread_mutex_lock(&log_state.lock);
+    log_state.hook = hook;
+    log_state.context = context;
+    pthread_mutex_unlock(&log_state.lock);
 }
 
 bool log_level_from_name(const char *name, enum log_level *level)
@@ -77,15 +91,19 @@ size_t log_escape(char *out, size_t size, const char *text)
     return used;
 }
 
+static void call_hook(const char *message)
+{
+    pthread_mutex_lock(&log_state.lock);
+    if (log_state.hook)
+        log_state.hook(log_state.context, message);
+    pthread_mutex_unlock(&log_state.lock);
+}
+
 // One write per message, so that messages of several threads don't mix. What follows a newline, as a compiler's words
 // have them, is indented: nothing but a message begins with "monocle: ".
-static void log_line(enum log_level level, const char *kind, const char *format, va_list arguments)
+static void print(const char *kind, char message[MESSAGE_BYTES])
 {
-    if (level > log_level)
-        return;
-    char message[MESSAGE_BYTES], text[2 * MESSAGE_BYTES];
-    if (vsnprintf(message, sizeof(message), format, arguments) < 0)
-        return;
+    char text[2 * MESSAGE_BYTES];
     size_t used = (size_t)snprintf(text, sizeof(text), "monocle: %s", kind);
     char *rest = message, *line;
     for (bool first = true; (line = strsep(&rest, "\n")); first = false) {
@@ -100,11 +118,24 @@ static void log_line(enum log_level level, const char *kind, const char *format,
     fwrite(text, 1, used, stderr);
 }
 
+static void log_message(enum log_level level, const char *kind, const char *format, va_list arguments)
+{
+    char message[MESSAGE_BYTES];
+    if (level > log_state.level && level != LOG_ERROR)
+        return;
+    if (vsnprintf(message, sizeof(message), format, arguments) < 0)
+        return;
+    if (level == LOG_ERROR)
+        call_hook(message);
+    if (level <= log_state.level)
+        print(kind, message); // takes the message apart
+}
+
 void log_error(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    log_line(LOG_ERROR, "error: ", format, arguments);
+    log_message(LOG_ERROR, "error: ", format, arguments);
     va_end(arguments);
 }
 
@@ -112,7 +143,7 @@ void log_warn(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    log_line(LOG_WARN, "warning: ", format, arguments);
+    log_message(LOG_WARN, "warning: ", format, arguments);
     va_end(arguments);
 }
 
@@ -120,7 +151,7 @@ void log_info(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    log_line(LOG_INFO, "", format, arguments);
+    log_message(LOG_INFO, "", format, arguments);
     va_end(arguments);
 }
 
@@ -128,6 +159,6 @@ void log_debug(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    log_line(LOG_DEBUG, "debug: ", format, arguments);
+    log_message(LOG_DEBUG, "debug: ", format, arguments);
     va_end(arguments);
 }

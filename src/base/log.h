@@ -6,8 +6,11 @@
 
 enum log_level { LOG_SILENT, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
-// The one mutable global of the program; set once by main before any thread starts. Default LOG_WARN.
+// The one mutable state of the program. The level is set once by main before any thread starts; default LOG_WARN.
 void log_set_level(enum log_level level);
+// Hands every error, at any level, to `hook` too: the message alone, on the thread that logs it, one at a time. The
+// hook must not log. NULL ends it: once this returns the hook is not running.
+void log_set_error_hook(void (*hook)(void *context, const char *message), void *context);
 bool log_level_from_name(const char *name, enum log_level *level);
 
 // Whoever detects an error logs it once: what was tried, on what, and what to do. Safe on any thread. Names may hold

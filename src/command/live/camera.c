@@ -17,7 +17,6 @@ bool live_camera_open(struct live *live)
 static void give_up(struct live *live, const char *why)
 {
     live_note(live, true, 0, "virtual camera %s stopped: %s", camera_output_name(live->camera), why);
-    report_error(live, live->note.text);
     camera_output_close(live->camera);
     live->camera = NULL;
     live->code = EXIT_FAILED_SOME;

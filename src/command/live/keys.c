@@ -201,6 +201,8 @@ static void save_picture(struct live *live, uint32_t key)
 {
     char name[OUTPUT_NAME];
     const struct image *picture = lane_picture(live);
+    if (!picture)
+        log_error("cannot save a picture: there is none yet");
     if (!picture || !output_new_name(name, "png")) {
         live_note(live, true, NOTE_S,
                   picture ? "cannot save a picture; see standard error" : "there is no picture yet");

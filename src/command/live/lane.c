@@ -102,14 +102,12 @@ static bool recover(struct live *live)
     const char *failed = path_kind_name(lane->kind);
     if (lane->kind == PATH_CPU) {
         log_error("the cpu path failed and no other path is left");
-        report_error(live, "the cpu path failed and no other path is left");
         live->code = EXIT_DEVICE;
         return false;
     }
     log_warn("the %s path failed on %s; going on with the cpu path", failed, live_device_name(live, lane));
     live_note(live, true, 0, "the %s path failed on %s; going on with the cpu path", failed,
               live_device_name(live, lane));
-    report_error(live, live->note.text);
     lane_settle(live, LANE_MAIN);
     lane_settle(live, LANE_OTHER);
     live->wish.split = SPLIT_OFF;
@@ -125,6 +123,7 @@ static bool recover(struct live *live)
         log_error("the cpu path cannot take over from %s", failed);
         live->code = EXIT_DEVICE;
     }
+    report_state(live, "state");
     return ok;
 }
 
@@ -135,7 +134,7 @@ static void drop_other(struct live *live)
     lane_close(live, LANE_OTHER);
     live->wish.split = SPLIT_OFF;
     live_note(live, true, 0, "the other half of the split view failed; it is off");
-    report_error(live, live->note.text);
+    report_state(live, "state");
 }
 
 bool lanes_submit(struct live *live, const struct frame *frame)
@@ -257,8 +256,7 @@ static void build_failed(struct live *live, int which, const struct build_result
     live_note(live, true, 0, "cannot build \"%s\" for the %s path\n%s", text, path_kind_name(result->build.setup.kind),
               result->error ? result->error : "see standard error");
     trim(live->note.text);
-    log_warn("%s", live->note.text);
-    report_error(live, live->note.text);
+    log_error("%s", live->note.text);
     if (result->build.path)
         return;
     const struct lane *lane = &live->lane[which];

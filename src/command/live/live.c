@@ -30,10 +30,20 @@ static void finish(struct live *live)
     }
 }
 
+static bool distinct_outputs(const struct live *live)
+{
+    const struct live_options *o = &live->options;
+    const char *const outputs[] = {o->record, o->screenshot, o->trace, o->save_controls};
+    return outputs_distinct(o->source, outputs, sizeof(outputs) / sizeof(*outputs));
+}
+
 static void run(struct live *live)
 {
     live->meter.opened_ns = clock_now_ns();
-    if (live_setup(live)) {
+    report_open(live);
+    if (!distinct_outputs(live)) {
+        live->code = EXIT_USAGE;
+    } else if (live_setup(live)) {
         report_start(live);
         live->reported_ns = clock_now_ns();
         if (live->window)
@@ -42,9 +52,8 @@ static void run(struct live *live)
             live_loop_headless(live);
         finish(live);
         report_summary(live);
-    } else {
-        report_error(live, "cannot start; the reason is on standard error");
     }
+    report_close(live);
     live_teardown(live);
 }
 
@@ -57,14 +66,8 @@ static int live_main(int argc, char **argv)
     }
     int code;
     if (live_parse(live, argc, argv, &code)) {
-        const struct live_options *o = &live->options;
-        const char *const outputs[] = {o->record, o->screenshot, o->trace, o->save_controls};
-        if (outputs_distinct(o->source, outputs, sizeof(outputs) / sizeof(*outputs))) {
-            run(live);
-            code = (int)live->code;
-        } else {
-            code = EXIT_USAGE;
-        }
+        run(live);
+        code = (int)live->code;
     }
     free(live);
     return code;

@@ -14,6 +14,8 @@
 #include "source/camera_output.h"
 #include "source/capture.h"
 
+#include <stdatomic.h>
+
 struct live_options {
     const char *source;
     const char *filters;
@@ -125,7 +127,7 @@ struct live {
     struct overlay overlay;
     struct note note;
     int64_t drawn_ns, reported_ns; // when the screen was last drawn, when progress was last reported
-    bool mute;                     // standard output is broken
+    atomic_bool mute;              // standard output is broken; errors of any thread go there
 };
 
 // options.c
@@ -178,9 +180,10 @@ void live_note(struct live *live, bool error, double seconds, const char *format
     __attribute__((format(printf, 4, 5))); // 0 seconds: until live_clear_note
 
 // report.c: what standard output says
+void report_open(struct live *live);  // from here every error logged is an event, too
+void report_close(struct live *live); // until here
 void report_start(struct live *live);
 void report_state(struct live *live, const char *event);
-void report_error(struct live *live, const char *message);
 void report_summary(struct live *live);
 uint64_t live_skipped(const struct live *live);
 const char *live_device_name(const struct live *live, const struct lane *lane);

@@ -66,7 +66,6 @@ static void record(struct live *live, uint64_t number)
     if (!picture || !recorder_add(&live->recorder, picture)) {
         live_note(live, true, 0, "recording to %s stopped after %llu frames", live->recorder.name,
                   (unsigned long long)live->recorder.frames);
-        report_error(live, live->note.text);
         recorder_close(&live->recorder);
         live->code = EXIT_FAILED_SOME;
         live->quit = !live->window; // without a view there is nothing to go on for

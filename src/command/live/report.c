@@ -44,12 +44,14 @@ static json_t *json_ms(double ms)
     return json_real(round(ms * 1000) / 1000);
 }
 
-// Prints the object as one line and frees it. Main says so at the end when standard output is broken.
+// Prints the object as one line, on any thread, and frees it. Main says so at the end when standard output is broken.
 static void print_line(struct live *live, json_t *object)
 {
+    flockfile(stdout);
     if (!live->mute)
         live->mute = json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) != 0 || putchar('\n') == EOF ||
                      !command_flush();
+    funlockfile(stdout);
     json_decref(object);
 }
 
@@ -58,6 +60,24 @@ static json_t *event(const char *name)
     json_t *object = json_object();
     json_object_set_new(object, "event", json_string(name));
     return object;
+}
+
+static void report_error(void *context, const char *message)
+{
+    json_t *object = event("error");
+    json_object_set_new(object, "message", json_text(message));
+    print_line(context, object);
+}
+
+void report_open(struct live *live)
+{
+    if (live->options.json)
+        log_set_error_hook(report_error, live);
+}
+
+void report_close(struct live *live)
+{
+    log_set_error_hook(NULL, NULL);
 }
 
 static json_t *json_camera(const struct live *live)
@@ -160,15 +180,6 @@ void report_state(struct live *live, const char *name)
     json_object_set_new(object, "age_ms", json_ms(meter_late_ms(&meter->age_ms, 50)));
     add_run(live, object);
     add_wish(live, object);
-    print_line(live, object);
-}
-
-void report_error(struct live *live, const char *message)
-{
-    if (!live->options.json)
-        return;
-    json_t *object = event("error");
-    json_object_set_new(object, "message", json_text(message));
     print_line(live, object);
 }
 
