@@ -160,7 +160,7 @@ def words(c):
     for args, code, word in rows:
         refused(c, code, word, PATTERN[:-2] + args)
     refused(c, 2, "error: --keys: there is no action", ["pattern", "--keys", "nothing=x"])
-    refused(c, 2, "the source has no name", ["", "--headless"])
+    refused(c, 2, "an argument is empty", ["", "--headless"])
     refused(c, 3, "cannot open x\\x1b[31my\\x07\\xffé:", [b"x\x1b[31my\x07\xff\xc3\xa9", "--headless"])
     os.mkdir(at("no-kernels"))
     open(at("no-kernels/notes.cl"), "w").close()

@@ -2,6 +2,7 @@
 #include "command/command.h"
 
 #include "base/log.h"
+#include "compute/pocl.h"
 
 #include <errno.h>
 #include <string.h>
@@ -40,6 +41,14 @@ bool command_parse(const struct option_list *list, int argc, char **argv, void *
         return false;
     case OPTION_OK:
         break;
+    }
+    for (int i = 0; i < operands->count; i++) {
+        if (operands->word[i][0])
+            continue;
+        log_error("an argument is empty; name something or leave it out; usage: monocle %s %s", list->command,
+                  list->usage);
+        *code = EXIT_USAGE;
+        return false;
     }
     if (operands->count > operands_max) {
         log_error("'%s' is one argument too many; usage: monocle %s %s", operands->word[operands_max], list->command,
@@ -121,6 +130,15 @@ static bool is_source(const char *word)
     return word[strcspn(word, "/.:@")] || access(word, F_OK) == 0;
 }
 
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct pocl_cache cache;
+    pocl_cache_open(&cache);
+    const int code = command->run(argc, argv);
+    pocl_cache_close(&cache);
+    return code;
+}
+
 int command_main(int argc, char **argv)
 {
     const char *first = argc > 1 ? argv[1] : "-";
@@ -132,10 +150,10 @@ int command_main(int argc, char **argv)
         return print_commands();
     const struct command *command = command_find(first);
     if (command)
-        return command->run(argc - 1, argv + 1);
+        return run(command, argc - 1, argv + 1);
     if (first[0] != '-' && !is_source(first)) {
         find_or_suggest(first);
         return EXIT_USAGE;
     }
-    return commands[0]->run(argc, argv);
+    return run(commands[0], argc, argv);
 }

@@ -181,6 +181,9 @@ static void print_environment(void)
     }
     printf(".TP\n\\fBXDG_CACHE_HOME\\fR\nWhere compiled kernels are kept, in \\fImonocle\\fR; default "
            "\\fI~/.cache\\fR. What lies there may be deleted at any time.\n");
+    printf(".TP\n\\fBPOCL_CACHE_DIR\\fR\nWhere PoCL, OpenCL on processors, keeps compiled kernels; default "
+           "\\fIpocl/kcache\\fR in the same directory. Where that cannot be written, a temporary directory serves each "
+           "run.\n");
 }
 
 static const struct option no_options[] = {{0}};

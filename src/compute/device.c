@@ -36,6 +36,13 @@ static bool has_extension(cl_device_id id, const char *name)
     return at && (at == list || at[-1] == ' ') && (at[strlen(name)] == ' ' || at[strlen(name)] == '\0');
 }
 
+static void get_platform_name(cl_platform_id platform, char name[64])
+{
+    memset(name, 0, 64);
+    if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, 63, name, NULL) != CL_SUCCESS)
+        name[0] = '\0';
+}
+
 static void describe(cl_platform_id platform, cl_device_id id, struct device_info *info)
 {
     *info = (struct device_info){.platform = platform, .id = id};
@@ -43,10 +50,7 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device_inf
     get_text(id, CL_DEVICE_VENDOR, info->vendor, sizeof(info->vendor));
     get_text(id, CL_DRIVER_VERSION, info->driver, sizeof(info->driver));
     get_text(id, CL_DEVICE_VERSION, info->version, sizeof(info->version));
-    char name[64] = "";
-    if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(name) - 1, name, NULL) != CL_SUCCESS)
-        name[0] = '\0';
-    snprintf(info->platform_name, sizeof(info->platform_name), "%s", name);
+    get_platform_name(platform, info->platform_name);
     info->type = (cl_device_type)get_number(id, CL_DEVICE_TYPE);
     info->compute_units = (int)get_number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
     info->max_work_group = (size_t)get_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
@@ -70,6 +74,18 @@ static int add_devices(cl_platform_id platform, cl_device_type type, struct devi
     return count;
 }
 
+// Why none of these platforms has a device.
+static const char *why_none(const cl_platform_id *platforms, cl_uint count)
+{
+    for (cl_uint i = 0; i < count && i < PLATFORM_MAX; i++) {
+        char name[64];
+        get_platform_name(platforms[i], name);
+        if (strcmp(name, "Portable Computing Language") == 0)
+            return "PoCL has none, most often since its cache cannot be written: let POCL_CACHE_DIR name a directory";
+    }
+    return "the OpenCL platforms have no usable device";
+}
+
 int device_list(struct device_info devices[DEVICE_MAX], const char **why)
 {
     static const cl_device_type order[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU};
@@ -85,7 +101,7 @@ int device_list(struct device_info devices[DEVICE_MAX], const char **why)
         for (cl_uint p = 0; p < found && p < PLATFORM_MAX; p++)
             count = add_devices(platforms[p], order[t], devices, count);
     }
-    *why = count ? "" : "the OpenCL platforms have no usable device";
+    *why = count ? "" : why_none(platforms, found);
     return count;
 }
 

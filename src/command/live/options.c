@@ -277,7 +277,6 @@ static bool check_contradictions(const struct live_options *o)
         bool wrong;
         const char *text;
     } rows[] = {
-        {o->source && !o->source[0], "the source has no name; leave it out for the first camera or the test pattern"},
         {to_stdout && isatty(STDOUT_FILENO), "--record - would write video to the terminal; redirect it"},
         {same_file(o->record, o->screenshot), "--record and --screenshot name the same file"},
         {same_file(o->record, o->trace), "--record and --trace name the same file"},

@@ -1,0 +1,104 @@
+// pocl.c: a place for the kernels that PoCL compiles, where its own cannot be used
+#include "compute/pocl.h"
+
+#include "base/file.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum { OPEN_FILES = 16 };
+
+// Where PoCL keeps kernels by default (pocl_cache.c of PoCL 3.1 and after). False: too long a path.
+static bool own_place(char path[PATH_MAX])
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *base = cache && *cache ? cache : home ? home : "/tmp";
+    return snprintf(path, PATH_MAX, "%s%s/pocl/kcache", base, base == home ? "/.cache" : "") < PATH_MAX;
+}
+
+// Cuts a path to the part that exists. False with errno set where that cannot be found out.
+static bool cut_to_existing(char *path)
+{
+    struct stat status;
+    while (stat(path, &status) != 0) {
+        char *slash = strrchr(path, '/');
+        if (errno != ENOENT || strcmp(path, ".") == 0)
+            return false;
+        if (!slash)
+            snprintf(path, PATH_MAX, ".");
+        else
+            slash[slash == path] = '\0';
+    }
+    return true;
+}
+
+// Whether programs can be written to a directory, which need not exist yet, and run from there. False with *why.
+static bool is_usable(const char *directory, const char **why)
+{
+    static const char name[] = "/monocle";
+    char path[PATH_MAX + sizeof(name)];
+    struct statvfs system;
+    snprintf(path, PATH_MAX, "%s", directory);
+    *why = "programs may not be run from there";
+    if (cut_to_existing(path) && statvfs(path, &system) == 0) {
+        if (system.f_flag & ST_NOEXEC)
+            return false;
+        strcat(path, name);
+        if (file_writable(path, false))
+            return true;
+    }
+    *why = strerror(errno);
+    return false;
+}
+
+// Makes the directory at the first place that will do. Leaves "" where none does.
+static void make_temporary(char *path, size_t size)
+{
+    const char *chosen = getenv("TMPDIR"), *why;
+    const char *const places[] = {chosen ? chosen : "/tmp", "/tmp", "/var/tmp", "/dev/shm"};
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+        if (is_usable(places[i], &why) && snprintf(path, size, "%s/monocle-pocl-XXXXXX", places[i]) < (int)size &&
+            mkdtemp(path))
+            return;
+    }
+    path[0] = '\0';
+}
+
+void pocl_cache_open(struct pocl_cache *cache)
+{
+    char own[PATH_MAX];
+    const char *chosen = getenv("POCL_CACHE_DIR"), *why;
+    *cache = (struct pocl_cache){.path = ""};
+    if ((chosen && *chosen) || !own_place(own) || is_usable(own, &why))
+        return;
+    snprintf(cache->why, sizeof(cache->why), "%.180s: %s", own, why);
+    make_temporary(cache->path, sizeof(cache->path));
+    if (cache->path[0])
+        setenv("POCL_CACHE_DIR", cache->path, 1);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    return remove(path);
+}
+
+void pocl_cache_close(struct pocl_cache *cache)
+{
+    if (!cache->path[0] || rmdir(cache->path) == 0) // empty: no PoCL here
+        return;
+    log_warn("PoCL cannot keep compiled kernels in %s; they are compiled at every start unless POCL_CACHE_DIR names a "
+             "directory for them",
+             cache->why);
+    if (nftw(cache->path, remove_entry, OPEN_FILES, FTW_DEPTH | FTW_PHYS) != 0)
+        log_warn("cannot remove the temporary directory %s: %s", cache->path, strerror(errno));
+    cache->path[0] = '\0';
+}

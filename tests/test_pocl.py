@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""test_pocl.py MONOCLE: PoCL where its cache cannot be written: a place is found, and nothing is left there"""
+import json
+import os
+import sys
+import tempfile
+
+from live_support import SKIP, Checks, run
+
+BINARY = os.path.abspath(sys.argv[1])
+RUN = ["live", "pattern:16x16", "-p", "opencl", "--headless", "--frames", "1"]
+UNWRITABLE = "/proc/nowhere"  # for root too
+
+directory = tempfile.TemporaryDirectory()
+
+
+def at(name):
+    path = os.path.join(directory.name, name)
+    os.makedirs(path, exist_ok=True)
+    return path
+
+
+def finds_a_place(c):
+    temporary = at("temporary")
+    for unusable in ({"XDG_CACHE_HOME": UNWRITABLE}, {"XDG_CACHE_HOME": "", "HOME": UNWRITABLE},
+                     {"XDG_CACHE_HOME": "/dev/null"}):
+        code, out, err = run(BINARY, *RUN, TMPDIR=temporary, **unusable)
+        c.check(code == 0 and b"path opencl" in out, unusable, "exit code", code, err)
+        c.check("POCL_CACHE_DIR" in err and err.count("\n") == 1, unusable, "is told once:", err)
+        c.check(os.listdir(temporary) == [], unusable, "left", os.listdir(temporary))
+    code, out, err = run(BINARY, "filters", "none", TMPDIR=temporary, XDG_CACHE_HOME=UNWRITABLE)
+    c.check(code == 0 and not err and os.listdir(temporary) == [], "nothing to tell without OpenCL", code, err)
+    code, out, err = run(BINARY, *RUN, TMPDIR=UNWRITABLE, XDG_CACHE_HOME=UNWRITABLE)
+    c.check(code == 0 and "POCL_CACHE_DIR" in err, "a temporary directory that is none", code, err)
+
+
+def leaves_alone(c):
+    """What can be used is used, and what the user sets."""
+    temporary = at("temporary")
+    code, out, err = run(BINARY, *RUN, TMPDIR=temporary, XDG_CACHE_HOME=at("cache"))
+    c.check(code == 0 and not err and os.path.isdir(at("cache") + "/pocl/kcache"), "its own place", code, err)
+    code, out, err = run(BINARY, *RUN, TMPDIR=temporary, XDG_CACHE_HOME=UNWRITABLE, POCL_CACHE_DIR=at("mine"))
+    c.check(code == 0 and not err and os.listdir(at("mine")), "POCL_CACHE_DIR", code, err, os.listdir(at("mine")))
+    code, out, err = run(BINARY, *RUN, TMPDIR=temporary, POCL_CACHE_DIR=UNWRITABLE)
+    c.check(code == 3 and "POCL_CACHE_DIR" in err and err.count("\n") == 1, "a wrong POCL_CACHE_DIR", code, err)
+    c.check(os.listdir(temporary) == [], "left", os.listdir(temporary))
+
+
+code, out, err = run(BINARY, "devices", "--json")
+if code != 0 or all(device["platform"] != "Portable Computing Language" for device in json.loads(out)):
+    print("skipped: no device of PoCL:", err)
+    sys.exit(SKIP)
+checks = Checks()
+sys.exit(checks.run(finds_a_place, leaves_alone))
