@@ -1,6 +1,7 @@
 """live_support.py: what the tests of the live view share: running it, its window and JSON, small files of every kind"""
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -11,7 +12,8 @@ import zlib
 
 SKIP = 77
 SANITIZED = "LSAN_OPTIONS" in os.environ  # slower, and freed memory is held back
-PATIENCE = 6 if SANITIZED else 1
+EMULATED = os.uname().nodename == "vmguest"  # tests/vm
+PATIENCE = 6 if SANITIZED or EMULATED else 1
 
 
 def environment(**more):
@@ -84,6 +86,22 @@ def y4m_pictures(data):
         pictures.append(data[at + 6:at + 6 + size])
         at += 6 + size
     return pictures
+
+
+def need_window():
+    """Ends the test where there is no display or a tool is missing."""
+    if not os.environ.get("DISPLAY"):
+        print("skipped: there is no display", file=sys.stderr)
+        sys.exit(SKIP)
+    for tool in ("xdotool", "import", "convert"):
+        if not shutil.which(tool):
+            print("skipped: %s is not installed" % tool, file=sys.stderr)
+            sys.exit(SKIP)
+
+
+def picture(path):
+    """RGB bytes of a PNG."""
+    return subprocess.run(["convert", path, "-depth", "8", "rgb:-"], check=True, stdout=subprocess.PIPE).stdout
 
 
 class Window:

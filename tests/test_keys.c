@@ -21,6 +21,10 @@ static void test_table(void)
         {'=', ACTION_VALUE_UP},
         {'-', ACTION_VALUE_DOWN},
         {'_', ACTION_VALUE_DOWN},
+        {',', ACTION_CONTROL_PREVIOUS},
+        {'.', ACTION_CONTROL_NEXT},
+        {'<', ACTION_CONTROL_DOWN},
+        {'>', ACTION_CONTROL_UP},
         {' ', ACTION_FREEZE},
         {'f', ACTION_FULLSCREEN},
         {'m', ACTION_MIRROR},
@@ -57,7 +61,7 @@ static void test_repeats(void)
 {
     struct keys keys;
     keys_default(&keys);
-    for (const char *key = "+-=_[]"; *key; key++)
+    for (const char *key = "+-=_[],.<>"; *key; key++)
         check_that(&unit, keys_find(&keys, (uint32_t)*key, true) != ACTION_NONE, "'%c' repeats", *key);
     for (const char *key = "0pdfmvosrhq "; *key; key++)
         check_that(&unit, keys_find(&keys, (uint32_t)*key, true) == ACTION_NONE, "'%c' must not repeat", *key);
@@ -69,7 +73,7 @@ static void test_remap(void)
     struct keys keys;
     char error[256] = "";
     keys_default(&keys);
-    CHECK(keys_remap(&keys, "path=P,quit=x,fullscreen=F11,up=right,down=,,split=é,freeze==", error));
+    CHECK(keys_remap(&keys, "path=P,quit=x,fullscreen=F11,up=right,camera-back=F4,down=,,split=é,freeze==", error));
     CHECK_TEXT(error, "");
     CHECK(keys_find(&keys, 'P', false) == ACTION_PATH);
     CHECK(keys_find(&keys, 'p', false) == ACTION_NONE);

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from live_support import PATIENCE, SKIP, Checks, Window, has_opencl, png, y4m_pictures
+from live_support import PATIENCE, Checks, Window, has_opencl, need_window, picture, png, y4m_pictures
 
 BINARY = os.path.abspath(sys.argv[1])
 KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernels")
@@ -32,11 +32,6 @@ def at(name):
 class Live(Window):
     def __init__(self, *args, **keywords):
         super().__init__(BINARY, directory.name, *args, **keywords)
-
-
-def picture(path):
-    """RGB bytes of a PNG."""
-    return subprocess.run(["convert", path, "-depth", "8", "rgb:-"], check=True, stdout=subprocess.PIPE).stdout
 
 
 def hotkeys(c):
@@ -234,13 +229,7 @@ def quick_start(c):
             c.check(stage in last["stages"], stage, "is missing in", list(last["stages"]))
 
 
-if not os.environ.get("DISPLAY"):
-    print("skipped: there is no display", file=sys.stderr)
-    sys.exit(SKIP)
-for tool in ("xdotool", "import", "convert"):
-    if not shutil.which(tool):
-        print("skipped: %s is not installed" % tool, file=sys.stderr)
-        sys.exit(SKIP)
+need_window()
 OPENCL = has_opencl(BINARY)
 checks = Checks()
 sys.exit(checks.run(hotkeys, bytes_on_screen, divider, kernel_reload, switching_keeps_the_picture, still_picture,

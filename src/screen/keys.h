@@ -15,6 +15,10 @@ enum action {
     ACTION_STAGE_PREVIOUS,
     ACTION_VALUE_UP,
     ACTION_VALUE_DOWN,
+    ACTION_CONTROL_NEXT, // of the camera
+    ACTION_CONTROL_PREVIOUS,
+    ACTION_CONTROL_UP,
+    ACTION_CONTROL_DOWN,
     ACTION_FREEZE,
     ACTION_FULLSCREEN,
     ACTION_MIRROR,
@@ -37,7 +41,7 @@ struct key_row {
     const char *help;
 };
 
-enum { KEY_ROWS = 24 };
+enum { KEY_ROWS = 28 };
 
 struct keys {
     struct key_row row[KEY_ROWS];

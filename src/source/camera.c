@@ -320,5 +320,18 @@ static void camera_health(struct source *source, struct source_health *health)
         health->damaged += camera_decoder_damaged(camera->decoder);
 }
 
-const struct source_kind source_camera = {"camera",    sizeof(struct camera), camera_open,  camera_close,
-                                          camera_next, camera_return,         camera_health};
+static bool camera_control(struct source *source, int index, int steps, struct source_control *control)
+{
+    return camera_link_adjust(source->state, index, steps, control);
+}
+
+const struct source_kind source_camera = {
+    .name = "camera",
+    .state_bytes = sizeof(struct camera),
+    .open = camera_open,
+    .close = camera_close,
+    .next = camera_next,
+    .give_back = camera_return,
+    .health = camera_health,
+    .control = camera_control,
+};

@@ -5,7 +5,13 @@
 #include "source/camera_stream.h"
 #include "source/pool.h"
 
-enum { CAMERA_LENT = 2 * SOURCE_LENT, CAMERA_STAMPS = 32 };
+enum { CAMERA_LENT = 2 * SOURCE_LENT, CAMERA_STAMPS = 32, CAMERA_CHANGES = 64 };
+
+// A control that was moved while the camera ran.
+struct camera_change {
+    uint32_t id;
+    int value;
+};
 
 // A buffer of the driver's that is lent as a picture.
 struct camera_loan {
@@ -30,6 +36,8 @@ struct camera {
     struct camera_stream stream;
     struct camera_loan loan[CAMERA_LENT];
     struct source_health health;
+    struct camera_change change[CAMERA_CHANGES];
+    int changes;
     int64_t stamp_ns[CAMERA_STAMPS]; // when the latest pictures were taken, a ring
     uint64_t stamps;
 
@@ -55,6 +63,8 @@ struct camera {
 bool camera_link_make(struct camera *camera, const size_t *start, char why[CAMERA_WHY]);
 // Sets the controls that the user has asked for. False where one cannot be set, and why.
 bool camera_link_control(const struct camera *camera, char why[CAMERA_WHY]);
+// As source_control.
+bool camera_link_adjust(struct camera *camera, int index, int steps, struct source_control *control);
 // The camera is gone: gives up its stream. Lent pictures keep their contents.
 void camera_link_lose(struct camera *camera, const char *why);
 // Tries, when it is time, to find and start the camera again; waits until then or the deadline.

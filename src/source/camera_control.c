@@ -9,19 +9,19 @@
 #include <string.h>
 #include <strings.h>
 
-enum { NAME = 40 };
+enum { STEPS = 50 }; // across the range of a control that is moved
 
 struct control {
     struct v4l2_queryctrl about;
-    char name[NAME]; // "exposure_dynamic_framerate", as v4l2-ctl has it
+    char name[SOURCE_WORD]; // "exposure_dynamic_framerate", as v4l2-ctl has it
     int value;
 };
 
 // "White Balance, Automatic" is white_balance_automatic.
-static void plain_name(const char *from, char name[NAME])
+static void plain_name(const char *from, char name[SOURCE_WORD])
 {
     size_t length = 0;
-    for (; *from && length < NAME - 1; from++) {
+    for (; *from && length < SOURCE_WORD - 1; from++) {
         const bool letter = (*from >= 'a' && *from <= 'z') || (*from >= '0' && *from <= '9');
         const bool capital = *from >= 'A' && *from <= 'Z';
         if (letter || capital)
@@ -62,7 +62,8 @@ static bool next_control(const struct camera_device *device, uint32_t *id, struc
 }
 
 // The name of a menu's item; false where the menu has no such item.
-static bool item_name(const struct camera_device *device, const struct control *control, int index, char name[NAME])
+static bool item_name(const struct camera_device *device, const struct control *control, int index,
+                      char name[SOURCE_WORD])
 {
     struct v4l2_querymenu item = {.id = control->about.id, .index = (uint32_t)index};
     if (camera_device_ask(device, VIDIOC_QUERYMENU, &item) != 0)
@@ -70,18 +71,21 @@ static bool item_name(const struct camera_device *device, const struct control *
     if (control->about.type == V4L2_CTRL_TYPE_MENU)
         plain_name((const char *)item.name, name);
     else
-        snprintf(name, NAME, "%lld", (long long)item.value);
+        snprintf(name, SOURCE_WORD, "%lld", (long long)item.value);
     return true;
+}
+
+static bool is_menu(const struct control *control)
+{
+    return control->about.type == V4L2_CTRL_TYPE_MENU || control->about.type == V4L2_CTRL_TYPE_INTEGER_MENU;
 }
 
 static bool parse_value(const struct camera_device *device, const struct control *control, const char *text, int *value)
 {
     const bool yes = strcasecmp(text, "true") == 0 || strcasecmp(text, "on") == 0;
     const bool no = strcasecmp(text, "false") == 0 || strcasecmp(text, "off") == 0;
-    const bool is_menu =
-        control->about.type == V4L2_CTRL_TYPE_MENU || control->about.type == V4L2_CTRL_TYPE_INTEGER_MENU;
-    for (int i = control->about.minimum; is_menu && i <= control->about.maximum; i++) {
-        char name[NAME];
+    for (int i = control->about.minimum; is_menu(control) && i <= control->about.maximum; i++) {
+        char name[SOURCE_WORD];
         if (item_name(device, control, i, name) && strcasecmp(name, text) == 0) {
             *value = i;
             return true;
@@ -99,6 +103,15 @@ static bool parse_value(const struct camera_device *device, const struct control
            number <= control->about.maximum;
 }
 
+// Sets the control to the value, which the driver may change. NULL, or why not.
+static const char *set_value(const struct camera_device *device, struct v4l2_control *set)
+{
+    if (camera_device_ask(device, VIDIOC_S_CTRL, set) == 0)
+        return NULL;
+    return errno == EBUSY || errno == EACCES ? "another control (an automatic one?) or a program holds it"
+                                             : camera_device_advice(errno);
+}
+
 bool camera_control_set(const struct camera_device *device, const char *setting, char why[CAMERA_WHY])
 {
     const char *equals = strchr(setting, '=');
@@ -113,12 +126,10 @@ bool camera_control_set(const struct camera_device *device, const char *setting,
                      device->path, equals + 1, control.about.minimum, control.about.maximum, control.value);
             return false;
         }
-        if (camera_device_ask(device, VIDIOC_S_CTRL, &set) == 0)
-            return true;
-        snprintf(why, CAMERA_WHY, "cannot set control %s of camera %s: %s", control.name, device->path,
-                 errno == EBUSY || errno == EACCES ? "another control (an automatic one?) or a program holds it"
-                                                   : camera_device_advice(errno));
-        return false;
+        const char *reason = set_value(device, &set);
+        if (reason)
+            snprintf(why, CAMERA_WHY, "cannot set control %s of camera %s: %s", control.name, device->path, reason);
+        return !reason;
     }
     snprintf(why, CAMERA_WHY,
              "camera %s has no control for \"%.80s\": it takes NAME=VALUE, names as --list-controls says", device->path,
@@ -126,16 +137,88 @@ bool camera_control_set(const struct camera_device *device, const char *setting,
     return false;
 }
 
+static bool next_settable(const struct camera_device *device, uint32_t *id, struct control *control)
+{
+    while (next_control(device, id, control))
+        if (!(control->about.flags & (V4L2_CTRL_FLAG_READ_ONLY | V4L2_CTRL_FLAG_WRITE_ONLY)))
+            return true;
+    return false;
+}
+
+// The control with that number, counted on around at the ends; -1 where there is none.
+static int find_settable(const struct camera_device *device, int index, struct control *control)
+{
+    int count = 0;
+    for (uint32_t id = 0; next_settable(device, &id, control);)
+        count++;
+    const int found = count > 0 ? (index % count + count) % count : -1;
+    uint32_t id = 0;
+    for (int i = 0; i <= found; i++)
+        if (!next_settable(device, &id, control))
+            return -1;
+    return found;
+}
+
+// The value so many steps on, as far as they go. Some items of a menu may not exist.
+static int value_moved(const struct camera_device *device, const struct control *control, int steps)
+{
+    const struct v4l2_queryctrl *about = &control->about;
+    const int way = steps > 0 ? 1 : -1;
+    int value = control->value;
+    char name[SOURCE_WORD];
+    if (is_menu(control)) {
+        for (int i = value + way; steps != 0 && i >= about->minimum && i <= about->maximum; i += way)
+            if (item_name(device, control, i, name)) {
+                value = i;
+                steps -= way;
+            }
+        return value;
+    }
+    const int64_t least = about->step > 0 ? about->step : 1, part = ((int64_t)about->maximum - about->minimum) / STEPS;
+    const int64_t moved = value + steps * (part > least ? part / least * least : least);
+    return (int)(moved < about->minimum ? about->minimum : moved > about->maximum ? about->maximum : moved);
+}
+
+bool camera_control_move(const struct camera_device *device, int index, int steps, struct source_control *control,
+                         struct v4l2_control *set)
+{
+    struct control found;
+    *control = (struct source_control){0};
+    *set = (struct v4l2_control){0};
+    control->index = find_settable(device, index, &found);
+    if (control->index < 0) {
+        snprintf(control->why, sizeof(control->why), "the camera has no controls");
+        return false;
+    }
+    const char *reason = NULL;
+    if (steps != 0) {
+        struct v4l2_control wanted = {.id = found.about.id, .value = value_moved(device, &found, steps)};
+        reason = set_value(device, &wanted);
+        if (reason) {
+            snprintf(control->why, sizeof(control->why), "%s cannot be changed: %s", found.name, reason);
+        } else {
+            *set = wanted;
+            found.value = wanted.value;
+        }
+    }
+    memcpy(control->name, found.name, sizeof(control->name));
+    control->minimum = found.about.minimum;
+    control->maximum = found.about.maximum;
+    if (found.about.type == V4L2_CTRL_TYPE_BOOLEAN)
+        snprintf(control->value, sizeof(control->value), "%s", found.value ? "on" : "off");
+    else if (!is_menu(&found) || !item_name(device, &found, found.value, control->value))
+        snprintf(control->value, sizeof(control->value), "%d", found.value);
+    return !reason;
+}
+
 static void print_control(const struct camera_device *device, const struct control *control, FILE *out)
 {
-    const bool is_menu =
-        control->about.type == V4L2_CTRL_TYPE_MENU || control->about.type == V4L2_CTRL_TYPE_INTEGER_MENU;
     const uint32_t locked = V4L2_CTRL_FLAG_READ_ONLY | V4L2_CTRL_FLAG_INACTIVE | V4L2_CTRL_FLAG_GRABBED;
     fprintf(out, "%-32s %d (%d to %d, usually %d)%s", control->name, control->value, control->about.minimum,
             control->about.maximum, control->about.default_value,
             control->about.flags & locked ? ", cannot be set now" : "");
-    for (int i = control->about.minimum; is_menu && i <= control->about.maximum; i++) {
-        char name[NAME];
+    for (int i = control->about.minimum; is_menu(control) && i <= control->about.maximum; i++) {
+        char name[SOURCE_WORD];
         if (item_name(device, control, i, name))
             fprintf(out, "%s%d %s", i == control->about.minimum ? ": " : ", ", i, name);
     }

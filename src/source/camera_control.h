@@ -3,11 +3,15 @@
 
 #include "source/camera_device.h"
 #include "source/camera_find.h"
+#include "source/source.h"
 
 #include <stdint.h>
 
 // Sets "name=value": a number, true or false, or the name of a menu's item. False, and why, where there is no such
 // control or it doesn't take the value.
 bool camera_control_set(const struct camera_device *device, const char *setting, char why[CAMERA_WHY]);
+// As source_control. `set` says what was set, id 0 where nothing was.
+bool camera_control_move(const struct camera_device *device, int index, int steps, struct source_control *control,
+                         struct v4l2_control *set);
 // The value of a control by its number (V4L2_CID_...). False where there is none.
 bool camera_control_get(const struct camera_device *device, uint32_t id, int *value);

@@ -6,6 +6,7 @@
 #include "source/kind.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +27,16 @@ bool camera_link_control(const struct camera *camera, char why[CAMERA_WHY])
     return true;
 }
 
+// What was changed while the camera ran; a control that has gone is no reason to give up.
+static void change_again(const struct camera *camera)
+{
+    for (int i = 0; i < camera->changes; i++) {
+        struct v4l2_control set = {.id = camera->change[i].id, .value = camera->change[i].value};
+        if (camera_device_ask(&camera->stream.device, VIDIOC_S_CTRL, &set) != 0)
+            log_info("camera %s does not take a control again", camera->node.path);
+    }
+}
+
 bool camera_link_make(struct camera *camera, const size_t *start, char why[CAMERA_WHY])
 {
     struct camera_stream *stream = &camera->stream;
@@ -37,8 +48,42 @@ bool camera_link_make(struct camera *camera, const size_t *start, char why[CAMER
     }
     if (!camera_link_control(camera, why))
         log_info("%s", why);
+    change_again(camera);
     return camera_stream_set(stream, &camera->mode, camera->rate_wanted, why) &&
            (!start || camera_stream_start(stream, *start, why));
+}
+
+static void remember_change(struct camera *camera, const struct v4l2_control *set)
+{
+    int i = 0;
+    while (i < camera->changes && camera->change[i].id != set->id)
+        i++;
+    if (i == CAMERA_CHANGES)
+        return;
+    camera->change[i] = (struct camera_change){set->id, set->value};
+    camera->changes += i == camera->changes;
+}
+
+// A device may take its time with a control: the lock is held only to get hold of it.
+bool camera_link_adjust(struct camera *camera, int index, int steps, struct source_control *control)
+{
+    struct v4l2_control set;
+    pthread_mutex_lock(&camera->lock);
+    struct camera_device device = camera->stream.device;
+    device.fd = device.fd < 0 ? -1 : fcntl(device.fd, F_DUPFD_CLOEXEC, 0);
+    pthread_mutex_unlock(&camera->lock);
+    device.converting = false; // controls are the camera's own
+    if (device.fd < 0) {
+        snprintf(control->why, sizeof(control->why), "the camera is away");
+        return false;
+    }
+    const bool ok = camera_control_move(&device, index, steps, control, &set);
+    camera_device_close(&device);
+    pthread_mutex_lock(&camera->lock);
+    if (set.id != 0)
+        remember_change(camera, &set);
+    pthread_mutex_unlock(&camera->lock);
+    return ok;
 }
 
 // Closes the stream; the pictures that are lent outlive it.

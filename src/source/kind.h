@@ -18,6 +18,8 @@ struct source_kind {
     void (*give_back)(struct source *source, const struct frame *frame); // on any thread
     // On any thread; NULL for a kind that always does well.
     void (*health)(struct source *source, struct source_health *health);
+    // As source_control; NULL for a kind without controls.
+    bool (*control)(struct source *source, int index, int steps, struct source_control *control);
 };
 
 extern const struct source_kind source_pattern, source_still, source_y4m, source_raw, source_list, source_camera;

@@ -122,5 +122,11 @@ static void list_return(struct source *source, const struct frame *frame)
     pool_give(&list->pool, frame->slot);
 }
 
-const struct source_kind source_list = {"list",    sizeof(struct list), list_open, list_close,
-                                        list_next, list_return,         NULL};
+const struct source_kind source_list = {
+    .name = "list",
+    .state_bytes = sizeof(struct list),
+    .open = list_open,
+    .close = list_close,
+    .next = list_next,
+    .give_back = list_return,
+};

@@ -208,5 +208,11 @@ static void pattern_return(struct source *source, const struct frame *frame)
     pool_give(&pattern->pool, frame->slot);
 }
 
-const struct source_kind source_pattern = {"pattern",    sizeof(struct pattern), pattern_open, pattern_close,
-                                           pattern_next, pattern_return,         NULL};
+const struct source_kind source_pattern = {
+    .name = "pattern",
+    .state_bytes = sizeof(struct pattern),
+    .open = pattern_open,
+    .close = pattern_close,
+    .next = pattern_next,
+    .give_back = pattern_return,
+};

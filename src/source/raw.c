@@ -47,4 +47,11 @@ static bool raw_open(struct source *source, const struct source_setup *setup, co
     return stream_open(&film->stream, text) && check_length(film, &shape) && film_start(source, setup, &shape, false);
 }
 
-const struct source_kind source_raw = {"raw", sizeof(struct film), raw_open, film_close, film_next, film_return, NULL};
+const struct source_kind source_raw = {
+    .name = "raw",
+    .state_bytes = sizeof(struct film),
+    .open = raw_open,
+    .close = film_close,
+    .next = film_next,
+    .give_back = film_return,
+};

@@ -229,6 +229,12 @@ struct source_health source_health(struct source *source)
     return health;
 }
 
+bool source_control(struct source *source, int index, int steps, struct source_control *control)
+{
+    *control = (struct source_control){.why = "the source is no camera: it has no controls"};
+    return source->kind->control && source->kind->control(source, index, steps, control);
+}
+
 // Sleeps until the next frame is due. False when that is after the deadline, or when a signal came.
 static bool wait_due(struct source *source, int64_t deadline_ns)
 {

@@ -64,5 +64,19 @@ struct source_health {
 };
 struct source_health source_health(struct source *source);
 
+// A camera's control: brightness, exposure, focus, ... Names and values as camera settings have them ("name=value").
+enum { SOURCE_WORD = 40 };
+struct source_control {
+    int index; // among those that can be looked at and set
+    char name[SOURCE_WORD];
+    char value[SOURCE_WORD];
+    int minimum, maximum;
+    char why[SOURCE_TROUBLE]; // why it cannot be moved or there is none; "" where all is well
+};
+// Looks at the camera's control with that number, counted on around at the ends, and moves it by so many steps first: a
+// fiftieth of its range, or a menu's next item. A camera that comes back gets it again. False where there is none or it
+// cannot be moved. On any thread; may take as long as the camera does.
+bool source_control(struct source *source, int index, int steps, struct source_control *control);
+
 // Help for people: one line per kind of source, "syntax<TAB>what it is", NULL-ended.
 extern const char *const source_help[];

@@ -43,5 +43,11 @@ static enum source_status still_next(struct source *source, struct frame *frame,
 
 static void still_return(struct source *source, const struct frame *frame) {}
 
-const struct source_kind source_still = {"image",    sizeof(struct still), still_open, still_close,
-                                         still_next, still_return,         NULL};
+const struct source_kind source_still = {
+    .name = "image",
+    .state_bytes = sizeof(struct still),
+    .open = still_open,
+    .close = still_close,
+    .next = still_next,
+    .give_back = still_return,
+};

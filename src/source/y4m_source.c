@@ -61,4 +61,11 @@ static bool y4m_open(struct source *source, const struct source_setup *setup, co
     return film_start(source, setup, shape, true);
 }
 
-const struct source_kind source_y4m = {"y4m", sizeof(struct film), y4m_open, film_close, film_next, film_return, NULL};
+const struct source_kind source_y4m = {
+    .name = "y4m",
+    .state_bytes = sizeof(struct film),
+    .open = y4m_open,
+    .close = film_close,
+    .next = film_next,
+    .give_back = film_return,
+};

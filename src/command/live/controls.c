@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_BYTES_MAX = 1 << 16 };
+enum { FILE_BYTES_MAX = 1 << 16, NOTE_S = 3 };
 
 // Lines "name=value"; empty ones and those that begin with # say nothing.
 static bool read_settings(struct live *live, const char *path)
@@ -71,6 +71,29 @@ bool live_save_controls(struct live *live)
     }
     free(text);
     return ok;
+}
+
+static void adjust(struct live *live, int index, int steps)
+{
+    struct source_control control;
+    const bool ok = source_control(live->source, index, steps, &control);
+    if (control.name[0])
+        live->adjusted = control;
+    if (ok)
+        live_note(live, false, NOTE_S, "%s %s", control.name, control.value);
+    else
+        live_note(live, true, NOTE_S, "%s", control.why);
+}
+
+// The first time the first one.
+void live_choose_control(struct live *live, int step)
+{
+    adjust(live, live->adjusted.name[0] ? live->adjusted.index + step : 0, 0);
+}
+
+void live_move_control(struct live *live, int steps)
+{
+    adjust(live, live->adjusted.index, steps);
 }
 
 void live_free_controls(struct live *live)

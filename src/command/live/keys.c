@@ -163,6 +163,26 @@ static void value_down(struct live *live, uint32_t key)
     change_value(live, -1);
 }
 
+static void next_control(struct live *live, uint32_t key)
+{
+    live_choose_control(live, 1);
+}
+
+static void previous_control(struct live *live, uint32_t key)
+{
+    live_choose_control(live, -1);
+}
+
+static void control_up(struct live *live, uint32_t key)
+{
+    live_move_control(live, 1);
+}
+
+static void control_down(struct live *live, uint32_t key)
+{
+    live_move_control(live, -1);
+}
+
 static void toggle_freeze(struct live *live, uint32_t key)
 {
     live->wish.frozen = !live->wish.frozen;
@@ -250,6 +270,10 @@ static void (*const actions[ACTION_COUNT])(struct live *live, uint32_t key) = {
     [ACTION_STAGE_PREVIOUS] = previous_param,
     [ACTION_VALUE_UP] = value_up,
     [ACTION_VALUE_DOWN] = value_down,
+    [ACTION_CONTROL_NEXT] = next_control,
+    [ACTION_CONTROL_PREVIOUS] = previous_control,
+    [ACTION_CONTROL_UP] = control_up,
+    [ACTION_CONTROL_DOWN] = control_down,
     [ACTION_FREEZE] = toggle_freeze,
     [ACTION_FULLSCREEN] = toggle_fullscreen,
     [ACTION_MIRROR] = toggle_mirror,

@@ -111,6 +111,7 @@ struct live {
 
     struct wish wish;
     struct lane lane[LANES];
+    struct source_control adjusted;      // the camera's control that the keys are about; name "": none yet
     struct frame flight[PATH_DEPTH_MAX]; // frames submitted and not collected, oldest first
     int64_t arrived_ns[PATH_DEPTH_MAX];  // when each was taken
     int flights;
@@ -139,6 +140,8 @@ bool live_parse(struct live *live, int argc, char **argv, int *code);
 bool live_load_controls(struct live *live); // gathers the settings for the source. False on failure (logged)
 bool live_save_controls(struct live *live); // where the user has asked for it. False on failure (logged)
 void live_free_controls(struct live *live);
+void live_choose_control(struct live *live, int step); // another control for the keys to change
+void live_move_control(struct live *live, int steps);
 
 // setup.c: opens everything and the first path. False on failure: `live->code` says how to exit.
 bool live_setup(struct live *live);

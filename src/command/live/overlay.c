@@ -73,6 +73,10 @@ static void fill_camera(struct live *live, struct overlay *overlay)
     if (health.rate > 0)
         overlay_line(overlay, OVERLAY_PLAIN, "camera\t%.1f of %.3g/s, age %.1f ms, p95 %.1f, p99 %.1f", health.rate,
                      live->info->rate, meter_late_ms(age, 50), meter_late_ms(age, 95), meter_late_ms(age, 99));
+    const struct source_control *control = &live->adjusted;
+    if (control->name[0])
+        overlay_line(overlay, OVERLAY_PLAIN, "control\t%s [%s] (%d to %d)", control->name, control->value,
+                     control->minimum, control->maximum);
     if (health.damaged + health.lost > 0)
         overlay_line(overlay, OVERLAY_PLAIN, "missed\t%llu damaged, %llu lost in %d outages",
                      (unsigned long long)health.damaged, (unsigned long long)health.lost, health.outages);

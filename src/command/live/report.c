@@ -148,6 +148,7 @@ void report_start(struct live *live)
 static void add_wish(const struct live *live, json_t *object)
 {
     const struct wish *wish = &live->wish;
+    const struct source_control *control = &live->adjusted;
     int stage, param;
     char selected[80] = "";
     if (live_selected(live, &stage, &param)) {
@@ -156,6 +157,10 @@ static void add_wish(const struct live *live, json_t *object)
     }
     json_object_set_new(object, "building", json_boolean(lanes_building(live)));
     json_object_set_new(object, "selected", json_string(selected));
+    json_object_set_new(
+        object, "control",
+        control->name[0] ? json_pack("{s:o,s:o}", "name", json_text(control->name), "value", json_text(control->value))
+                         : json_null());
     json_object_set_new(object, "split", json_string(split_names[wish->split]));
     json_object_set_new(object, "divider", json_ms(wish->divider));
     json_object_set_new(object, "frozen", json_boolean(wish->frozen));

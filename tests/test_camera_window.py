@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""test_camera_window.py MONOCLE [DIRECTORY]: a camera in the live view's window: controls by key, outages, a whole run
+
+Under an X display in the virtual machine of tests/vm, with vivid as /dev/video0 and uvcvideo. The last picture of the
+whole run is left in DIRECTORY.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from live_support import Checks, Window, need_window, picture
+
+BINARY = os.path.abspath(sys.argv[1])
+HERE = os.path.dirname(os.path.abspath(__file__))
+DRIVER = "/sys/bus/platform/drivers/vivid/"
+
+scratch = tempfile.TemporaryDirectory()
+directory = sys.argv[2] if len(sys.argv) > 2 else scratch.name
+
+
+def open_live(*args, **more):
+    return Window(BINARY, directory, *args, **more)
+
+
+def brightness():
+    said = subprocess.run(["v4l2-ctl", "-d", "/dev/video0", "--get-ctrl", "brightness"], stdout=subprocess.PIPE,
+                          check=True, text=True).stdout
+    return int(said.split(":")[1])
+
+
+def plug(word):
+    with open(DRIVER + word, "w") as file:
+        file.write("vivid.0")
+
+
+def vivid(*args):
+    """Every picture of it is the same."""
+    subprocess.run(["v4l2-ctl", "-d", "/dev/video0", "--set-ctrl", "osd_text_mode=2"], check=True)
+    return open_live("camera:vivid", "-s", "320x180", "-p", "cpu", "--vsync", "off", *args)
+
+
+def differing(one, other):
+    c = sum(a != b for a, b in zip(one, other))
+    return c / len(one) if len(one) == len(other) else 1
+
+
+def controls(c):
+    live = vivid()
+    rows = [  # key, name, value
+        ("period", "brightness", "128"), ("greater", "brightness", "133"), ("less", "brightness", "128"),
+        ("greater", "brightness", "133"), ("period", "contrast", "128"), ("comma", "brightness", "133"),
+        ("greater", "brightness", "138"),
+    ]
+    for key, name, value in rows:
+        state = live.key(key)
+        c.check(state["control"] == {"name": name, "value": value} and not state["message_is_error"], key, state)
+    c.check(brightness() == 138, "the camera has it", brightness())
+    first = live.key("comma")["control"]["name"]
+    c.check(first != "brightness" and live.key("period")["control"]["name"] == "brightness", "around the ends", first)
+
+    # Taken away and given back, the camera gets its setting again; meanwhile there is nothing to set.
+    before = live.pixels()
+    plug("unbind")
+    live.wait(lambda e: e.get("trouble"), since=len(live.events))
+    state = live.key("greater")
+    c.check(state["message_is_error"] and "away" in state["message"], "nothing to set", state["message"])
+    share = differing(before, live.pixels())
+    c.check(0.01 < share < 0.6, "the last picture stays, with a label", share)
+    plug("bind")
+    live.wait(lambda e: e.get("trouble") == "" and e.get("outages") == 1, since=len(live.events))
+    c.check(brightness() == 138, "the setting is back", brightness())
+    code, last, errors = live.end()
+    c.check(code == 0 and last["outages"] == 1, code, errors)
+
+
+def quit_while_away(c):
+    live = vivid("--overlay", "off")
+    plug("unbind")
+    live.wait(lambda e: e.get("trouble"), since=len(live.events))
+    began = time.monotonic()
+    code, last, errors = live.end()
+    c.check(code == 0 and "no signal" in last["trouble"], code, errors)
+    c.check(time.monotonic() - began < 10, "ends at once", time.monotonic() - began)
+    plug("bind")
+
+
+def whole_run(c):
+    """A USB camera's MJPEG through OpenCL into the window: what is on the screen is what a screenshot saves."""
+    subprocess.run(["convert", "-size", "640x480", "plasma:red-blue", "-quality", "85",
+                    os.path.join(scratch.name, "0.jpg")], check=True)
+    camera = subprocess.Popen([sys.executable, os.path.join(HERE, "vm", "uvcsim.py"), "--jpegs", scratch.name, "--fps",
+                               "5"], stdout=subprocess.DEVNULL)
+    while not os.path.exists("/dev/video2"):
+        time.sleep(0.2)
+    live = open_live("camera:uvcsim", "--pixel-format", "mjpeg", "-f", "blur=2,emboss", "-p", "zerocopy", "--overlay",
+                     "full", "--vsync", "off")
+    state = live.wait(lambda e: e["event"] == "progress" and e["frames"] > 20 and not e["building"])
+    c.check(state["path"] == "zerocopy" and state["rung"] == "mapped" and state["age_ms"] > 0, state)
+    with open(os.path.join(directory, "camera-window.rgb"), "wb") as file:
+        file.write(live.pixels())
+    live.key("o"), live.key("o")
+    state = live.key("space")
+    c.check(state["overlay"] == "off" and state["frozen"], state)
+    live.key("s")
+    saved = picture(os.path.join(directory, "monocle-0001.png"))
+    c.check(differing(saved, live.pixels()) == 0, "the screenshot is the window's picture")
+    code, last, errors = live.end()
+    c.check(code == 0 and last["stages"]["decode"]["median_ms"] > 0 and not errors, code, errors)
+    camera.terminate()
+    camera.wait()
+
+
+need_window()
+sys.exit(Checks().run(controls, quit_while_away, whole_run))
