@@ -63,9 +63,7 @@ static const struct option live_options[] = {
     {.name = "pixel-format",
      .type = OPTION_TEXT,
      .value = "FORMAT",
-     .help =
-         "pixel format, such as nv21 or yuyv: needed for raw files, wished for from cameras (which have mjpeg too); "
-         "the pattern is drawn in it, pictures are converted to it",
+     .help = "pixel format (nv21, yuyv, ...): raw files need it, cameras (mjpeg too) may have it, others are converted",
      .complete = "pixel-format",
      .offset = AT(pixel_format)},
     {.name = "control",
