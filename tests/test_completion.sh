@@ -72,8 +72,25 @@ completes "blur" monocle live -f blu
 completes "2,sepia" monocle live -f blur = 2,sep
 completes "3,threshold" monocle -f blur = 1 : 3,th
 completes "nv12 nv21" monocle live --pixel-format nv
+completes "mjpeg" monocle live --pixel-format mj
 completes "clip.y4m" monocle live --record cl
 completes "gpu" monocle live --device = g
+
+# The same of fish, which can be asked.
+fish_completes() { # fish_completes WANT LINE
+    local got
+    got=$(fish -N -c "source $work/fish; complete -C '$2'" 2>&1 | sed 's/\t.*//' | paste -s -d ' ')
+    check "fish completes '$2' to '$got', not '$1'" test "$got" = "$1"
+}
+if command -v fish >/dev/null; then
+    fish_completes "filters" "monocle filt"
+    fish_completes "--screenshot" "monocle --scr"
+    fish_completes "cpu opencl zerocopy" "monocle live --path "
+    fish_completes "clip.y4m" "monocle live --record cl"
+    fish_completes "2,sepia" "monocle live -f 2,sep"
+    fish_completes "mjpeg" "monocle live --pixel-format mj"
+    fish_completes "" "monocle devices cl"
+fi
 
 echo "$failed of $done checks failed" >&2
 [ $failed -eq 0 ]

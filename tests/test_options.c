@@ -3,6 +3,7 @@
 
 #include "unit.h"
 
+#include <limits.h>
 #include <locale.h>
 
 struct values {
@@ -23,6 +24,7 @@ static const struct option rows[] = {
     {"file", 'f', OPTION_TEXT, "FILE", .help = "where to write", .offset = AT(file), .complete = "file"},
     {"frames", 'n', OPTION_INT, "N", .help = "stop after N", .environment = "TEST_FRAMES", .offset = AT(count),
      .min = 1, .max = 100},
+    {"many", 0, OPTION_INT, "N", .help = "without end", .offset = AT(free_count), .min = 1, .max = INT_MAX},
     {"free", 0, OPTION_INT, "N", .help = "any whole number", .offset = AT(free_count)},
     {"path", 'p', OPTION_CHOICE, .choices = "cpu|opencl|zerocopy", .help = "how", .environment = "TEST_PATH",
      .offset = AT(path)},
@@ -126,7 +128,8 @@ static void test_wrong(void)
         {"--fre 3", "unknown option --fre; did you mean --free?"},
         {"--hlep", "did you mean --help?"},
         {"--completely-else", "unknown option --completely-else; monocle test --help lists the options"},
-        {"-x", "unknown option -x"},
+        {"--help=3", "--help takes no value, but '3' is given"},
+        {"-x", "unknown option -x; monocle test --help"},
         {"-qx", "unknown option -x in -qx"},
         {"-frames 3", "unknown option -frames; did you mean --frames?"},
         {"--frames", "--frames needs N behind it"},
@@ -134,6 +137,8 @@ static void test_wrong(void)
         {"--file --loud", "--file needs FILE behind it, but --loud follows; if that is the value, write --file=--loud"},
         {"--frames 0", "--frames is 0, but must be between 1 and 100"},
         {"--frames 101", "between 1 and 100"},
+        {"--many 99999999999999", "--many is 99999999999999, but must be between 1 and 2147483647"},
+        {"--size 1000001x5", "WIDTHxHEIGHT, like 640x480, each between 1 and 1000000"},
         {"--frames 1.5", "--frames is '1.5', but must be a whole number"},
         {"--frames 1e1", "whole number"},
         {"--frames 5x", "whole number"},
@@ -224,6 +229,7 @@ static void test_help(void)
                                "  -q, --quiet      make none\n"
                                "  -f, --file FILE  where to write\n"
                                "  -n, --frames N   stop after N (1 to 100) [TEST_FRAMES]\n"
+                               "      --many N     without end (at least 1)\n"
                                "      --free N     any whole number\n"
                                "  -p, --path cpu|opencl|zerocopy\n"
                                "                   how [TEST_PATH]\n"

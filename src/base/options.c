@@ -245,17 +245,18 @@ static enum option_result parse_long(struct parser *p, char **argv, int argc, in
     const char *argument = argv[*at], *name = argument + 2;
     const size_t length = strcspn(name, "=");
     const char *attached = name[length] ? name + length + 1 : NULL;
-    if (strcmp(name, "help") == 0)
-        return OPTION_HELP;
+    const bool help = length == strlen("help") && strncmp(name, "help", length) == 0;
     const struct option *o = find_name(p->list, name, length);
-    if (!o)
+    if (!o && !help)
         return unknown_option(p, argument, name, length);
-    if (o->type != OPTION_FLAG)
+    if (o && o->type != OPTION_FLAG)
         return take_value(p, o, attached, argv, argc, at) ? OPTION_OK : OPTION_ERROR;
     if (attached) {
-        log_error("--%s takes no value, but '%s' is given", o->name, attached);
+        log_error("%.*s takes no value, but '%s' is given", (int)length + 2, argument, attached);
         return OPTION_ERROR;
     }
+    if (help)
+        return OPTION_HELP;
     return store(p, o, "") ? OPTION_OK : OPTION_ERROR;
 }
 
@@ -270,8 +271,8 @@ static enum option_result parse_letters(struct parser *p, char **argv, int argc,
         if (!o && *letter == 'h')
             return OPTION_HELP;
         if (!o) {
-            log_error("unknown option -%c in %s; monocle %s --help lists the options", *letter, argument,
-                      p->list->command);
+            log_error("unknown option -%c%s%s; monocle %s --help lists the options", *letter, argument[2] ? " in " : "",
+                      argument[2] ? argument : "", p->list->command);
             return OPTION_ERROR;
         }
         if (o->type != OPTION_FLAG)

@@ -80,14 +80,17 @@ static const struct command *find_or_suggest(const char *name)
 
 static int print_commands(void)
 {
-    printf(
-        "Usage: monocle [COMMAND] [ARGUMENTS]\n\nShows camera pictures through filters, in real time.\n\nCommands:\n");
+    printf("Usage: monocle [COMMAND] [ARGUMENTS]\n\n"
+           "Shows pictures of cameras and files through filters, in real time.\n\nCommands:\n");
     for (int i = 0; commands[i]; i++) {
         if (!commands[i]->hidden)
             printf("  %-8s  %s%s\n", commands[i]->list->command, commands[i]->list->summary,
                    i == 0 ? " (also where no command is named)" : "");
     }
-    printf("\nmonocle COMMAND --help tells more of a command, monocle --version which monocle this is.\n");
+    printf("\nTo begin with:\n"
+           "  monocle live                       the first camera, or a moving test pattern; h shows the keys\n"
+           "  monocle clip.y4m -f 'blur=2,gray'  a film, blurred and grey; monocle filters lists what there is\n"
+           "\nmonocle COMMAND --help tells more of a command, monocle --version which monocle this is.\n");
     return EXIT_OK;
 }
 

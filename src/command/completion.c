@@ -26,8 +26,8 @@ void completion_words(const char *complete, char *text, size_t size)
     else if (strcmp(complete, "source") == 0)
         snprintf(text, size, "pattern camera");
     else if (strcmp(complete, "pixel-format") == 0)
-        for (int i = 0; i < PIXFMT_COUNT; i++)
-            add_word(text, size, pixfmt_info((enum pixfmt)i)->name);
+        for (int i = 0; i <= PIXFMT_COUNT; i++)
+            add_word(text, size, i < PIXFMT_COUNT ? pixfmt_info((enum pixfmt)i)->name : "mjpeg");
     else if (strcmp(complete, "filter") == 0)
         for (int i = 0; filters[i]; i++)
             add_word(text, size, filters[i]->name);

@@ -1,6 +1,7 @@
 // manual.c: the hidden command that prints the man page, written from the same tables as the help
 #include "command/command.h"
 
+#include "command/pixel_format.h"
 #include "filter/chain.h"
 #include "screen/keys.h"
 #include "source/source.h"
@@ -99,6 +100,9 @@ static void print_sources(void)
         print_text(*row + length + ((*row)[length] == '\t'));
         putchar('\n');
     }
+    char text[TEXT_BYTES] = "Pixel formats are ";
+    pixel_format_list(text + strlen(text));
+    print_paragraph(text);
 }
 
 static void print_filters(void)
@@ -156,10 +160,11 @@ static void print_exit_status(void)
         const char *meaning;
     } rows[] = {
         {EXIT_OK, "done"},
-        {EXIT_FAILED_SOME, "something went wrong while running, or standard output could not be written"},
+        {EXIT_FAILED_SOME, "something went wrong while running, or an output could not be written any more"},
         {EXIT_USAGE, "wrong arguments"},
-        {EXIT_NOTHING, "nothing could be done: no such source, no device"},
+        {EXIT_NOTHING, "nothing could be done: no such source, no device, an output that cannot be written"},
         {EXIT_DEVICE, "the device was lost and no other path could take over"},
+        {129, "ended by SIGHUP"},
         {130, "interrupted by SIGINT"},
         {143, "ended by SIGTERM"},
     };
@@ -168,17 +173,38 @@ static void print_exit_status(void)
         printf(".TP\n\\fB%d\\fR\n%s\n", rows[i].code, rows[i].meaning);
 }
 
+// A variable that options of several commands share stands once, with all of them.
+static void print_variable(const struct option *row, int first)
+{
+    printf(".TP\n\\fB%s\\fR\nWhat \\fB\\-\\-%s\\fR says where it is not given, for", row->environment, row->name);
+    const char *gap = " ";
+    for (int i = first; commands[i]; i++) {
+        for (const struct option *o = commands[i]->list->options; o->name; o++) {
+            if (o->environment && strcmp(o->environment, row->environment) == 0) {
+                printf("%s\\fBmonocle %s\\fR", gap, commands[i]->list->command);
+                gap = ", ";
+            }
+        }
+    }
+    printf(".\n");
+}
+
+static bool is_told(const char *environment, int end)
+{
+    for (int i = 0; i < end; i++)
+        for (const struct option *o = commands[i]->list->options; o->name; o++)
+            if (o->environment && strcmp(o->environment, environment) == 0)
+                return true;
+    return false;
+}
+
 static void print_environment(void)
 {
     printf(".SH ENVIRONMENT\n");
-    for (int i = 0; commands[i]; i++) {
-        for (const struct option *o = commands[i]->list->options; o->name; o++) {
-            if (!o->environment)
-                continue;
-            printf(".TP\n\\fB%s\\fR\nFor \\fBmonocle %s\\fR, what \\fB\\-\\-%s\\fR says where it is not given.\n",
-                   o->environment, commands[i]->list->command, o->name);
-        }
-    }
+    for (int i = 0; commands[i]; i++)
+        for (const struct option *o = commands[i]->list->options; o->name; o++)
+            if (o->environment && !is_told(o->environment, i))
+                print_variable(o, i);
     printf(".TP\n\\fBXDG_CACHE_HOME\\fR\nWhere compiled kernels are kept, in \\fImonocle\\fR; default "
            "\\fI~/.cache\\fR. What lies there may be deleted at any time.\n");
     printf(".TP\n\\fBPOCL_CACHE_DIR\\fR\nWhere PoCL, OpenCL on processors, keeps compiled kernels; default "

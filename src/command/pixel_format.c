@@ -7,17 +7,24 @@
 #include <stdio.h>
 #include <string.h>
 
+void pixel_format_list(char text[PIXEL_FORMAT_LIST])
+{
+    size_t used = 0;
+    for (int i = 0; i < PIXFMT_COUNT; i++)
+        used += (size_t)snprintf(text + used, PIXEL_FORMAT_LIST - used, "%s, ", pixfmt_info((enum pixfmt)i)->name);
+    snprintf(text + used, PIXEL_FORMAT_LIST - used, "and mjpeg of cameras");
+}
+
 static void refuse(const char *name)
 {
     const char *names[PIXFMT_COUNT + 2] = {[PIXFMT_COUNT] = "mjpeg"};
-    char list[256] = "";
-    for (int i = 0; i < PIXFMT_COUNT; i++) {
+    char list[PIXEL_FORMAT_LIST];
+    for (int i = 0; i < PIXFMT_COUNT; i++)
         names[i] = pixfmt_info((enum pixfmt)i)->name;
-        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", names[i]);
-    }
     const char *near = options_nearest(name, names);
-    log_error("there is no pixel format \"%s\"%s%s%s; known are %s, and mjpeg of cameras", name,
-              near ? ", did you mean \"" : "", near ? near : "", near ? "\"?" : "", list);
+    pixel_format_list(list);
+    log_error("there is no pixel format \"%s\"%s%s%s; known are %s", name, near ? ", did you mean \"" : "",
+              near ? near : "", near ? "\"?" : "", list);
 }
 
 bool pixel_format_take(const char *name, struct source_setup *setup)

@@ -63,7 +63,7 @@ static const struct option live_options[] = {
     {.name = "pixel-format",
      .type = OPTION_TEXT,
      .value = "FORMAT",
-     .help = "pixel format (nv21, yuyv, ...): raw files need it, cameras (mjpeg too) may have it, others are converted",
+     .help = "pixel format (nv21, yuyv, ...): raw files need it, cameras may have it, pictures are converted to it",
      .complete = "pixel-format",
      .offset = AT(pixel_format)},
     {.name = "control",
@@ -90,28 +90,32 @@ static const struct option live_options[] = {
     {.name = "matrix",
      .type = OPTION_CHOICE,
      .choices = "auto|601|709|2020",
-     .help = "matrix that turns YUV to RGB",
+     .help = "matrix that turns YUV to RGB; auto, what the source says, without this",
      .offset = AT(matrix)},
     {.name = "range",
      .type = OPTION_CHOICE,
      .choices = "auto|limited|full",
-     .help = "range of YUV values",
+     .help = "range of YUV values; auto, what the source says, without this",
      .offset = AT(range)},
-    {.name = "loop", .letter = 'l', .type = OPTION_FLAG, .help = "start again at the end", .offset = AT(loop)},
+    {.name = "loop",
+     .letter = 'l',
+     .type = OPTION_FLAG,
+     .help = "play a film, a picture or a list again and again",
+     .offset = AT(loop)},
     {.name = "fast",
      .type = OPTION_FLAG,
      .help = "play as fast as possible, not at the source's rate",
      .offset = AT(fast)},
     {.name = "headless",
      .type = OPTION_FLAG,
-     .help = "no window",
+     .help = "open no window",
      .offset = AT(headless),
      .excludes = "fullscreen|vsync|overlay|keys"},
     {.name = "frames",
      .letter = 'n',
      .type = OPTION_INT,
      .value = "N",
-     .help = "stop after N frames; headless and without an end: after 300",
+     .help = "stop after N frames; without this and without a window, 300 of a source that has no end",
      .offset = AT(frames),
      .min = 1,
      .max = INT_MAX},
@@ -123,14 +127,14 @@ static const struct option live_options[] = {
     {.name = "screenshot",
      .type = OPTION_TEXT,
      .value = "FILE.png",
-     .help = "write the last picture",
+     .help = "write the last picture as PNG",
      .offset = AT(screenshot),
      .complete = "file"},
     {.name = "record",
      .letter = 'o',
      .type = OPTION_TEXT,
      .value = "FILE.y4m",
-     .help = "record the filtered pictures; - is standard output",
+     .help = "record the filtered pictures as Y4M; - is standard output",
      .offset = AT(record),
      .complete = "file"},
     {.name = "virtual-camera",
@@ -159,12 +163,12 @@ static const struct option live_options[] = {
     {.name = "keys",
      .type = OPTION_TEXT,
      .value = "MAP",
-     .help = "other hotkeys, such as 'path=P,quit=x'",
+     .help = "give actions other keys, such as 'path=P,quit=x'",
      .offset = AT(keys)},
     {.name = "kernels",
      .type = OPTION_TEXT,
      .value = "DIR",
-     .help = "take kernels from DIR, and again whenever one is saved",
+     .help = "take the kernels (.cl files) that DIR has from there, and again whenever one is saved",
      .environment = "MONOCLE_KERNELS",
      .offset = AT(kernels),
      .complete = "directory"},
@@ -187,9 +191,10 @@ static const char *const examples[] = {
 };
 
 static const char *const details[] = {
-    "In the window h shows the keys. Without a display the same chain runs headless; a headless run of a source "
-    "without "
-    "an end stops after 300 frames, prints how long each stage took and writes its last picture to monocle.png.",
+    "In the window h shows the keys. Without a display, or with --headless, the same chain runs without a window and "
+    "prints how long each stage took. Its last picture is in monocle.png where there was to be a window, or where it "
+    "stopped a source without an end after 300 frames; not where --screenshot, --record or --virtual-camera says where "
+    "pictures go.",
     "With --json every line of standard output is an object with an \"event\": \"start\", \"state\" after a key or a "
     "build, \"progress\" once a second, \"error\", and at the end \"summary\".",
     "Exit status: 0 done, 1 something went wrong on the way, 2 wrong arguments, 3 nothing could be done, 4 the device "
@@ -206,6 +211,10 @@ static void live_print_more(FILE *out)
         snprintf(left, sizeof(left), "  %.*s", (int)(tab - *row), *row);
         options_print_row(out, left, tab + 1, SOURCE_COLUMN);
     }
+    char formats[PIXEL_FORMAT_LIST];
+    pixel_format_list(formats);
+    fprintf(out, "\nPixel formats:\n");
+    options_print_row(out, "", formats, 2);
     struct keys keys;
     keys_default(&keys);
     fprintf(out, "\nKeys in the window, with their names for --keys:\n");
