@@ -2,15 +2,14 @@
 #include "compute/program.h"
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "compute/build_log.h"
 
-#define XXH_INLINE_ALL
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 // An entry: a head, the key, the binary. The key is
 // everything the binary depends on, so that two keys of one hash are told apart.
@@ -42,7 +41,7 @@ static void key_init(struct key *key, const struct device *device, const char *t
     char dir[4000];
     if (key->text && file_cache_dir(dir, sizeof(dir)))
         snprintf(key->path, sizeof(key->path), "%s/%016llx.clbin", dir,
-                 (unsigned long long)XXH3_64bits(key->text, key->bytes));
+                 (unsigned long long)hash_64(key->text, key->bytes));
 }
 
 static void key_finish(struct key *key)
@@ -60,7 +59,7 @@ static const unsigned char *entry_binary(const char *data, size_t size, const st
     const char *kept_key = data + sizeof(head), *binary = kept_key + key->bytes;
     if (memcmp(head.magic, magic, sizeof(magic)) != 0 || head.key_bytes != key->bytes || head.binary_bytes == 0 ||
         head.binary_bytes > ENTRY_MAX_BYTES || size != sizeof(head) + head.key_bytes + head.binary_bytes ||
-        memcmp(kept_key, key->text, key->bytes) != 0 || head.binary_hash != XXH3_64bits(binary, head.binary_bytes))
+        memcmp(kept_key, key->text, key->bytes) != 0 || head.binary_hash != hash_64(binary, head.binary_bytes))
         return NULL;
     *binary_bytes = head.binary_bytes;
     return (const unsigned char *)binary;
@@ -102,7 +101,7 @@ static void program_keep(cl_program program, const struct key *key)
         return;
     unsigned char *binary = entry + sizeof(head) + key->bytes;
     if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL) == CL_SUCCESS) {
-        head.binary_hash = XXH3_64bits(binary, bytes);
+        head.binary_hash = hash_64(binary, bytes);
         memcpy(entry, &head, sizeof(head));
         memcpy(entry + sizeof(head), key->text, key->bytes);
         if (!file_write_atomic(key->path, entry, sizeof(head) + key->bytes + bytes))

@@ -37,7 +37,7 @@ HOMES = {
     r"epoxy/.*|GL/.*|EGL/.*": r"src/screen/.*|src/path/zerocopy\.c|src/compute/sharing\.c",
     r"CL/cl_gl\.h": r"src/compute/.*\.c|src/path/zerocopy\.c",
     r"CL/.*": r"src/compute/cl\.h",
-    r"xxhash\.h": r"src/compute/.*\.c",
+    r"xxhash\.h": r"src/base/hash\.c",
     r"jansson\.h": r"src/command/.*\.c|src/base/trace\.c",
 }
 # What may be included anywhere: C11, POSIX and Linux.
