@@ -24,6 +24,15 @@ bool stage_prepare(struct stage *stage, const char **why)
     return !stage->filter->prepare || stage->filter->prepare(&stage->values, &stage->arguments, why);
 }
 
+bool chain_is_grey(const struct chain *chain, bool grey)
+{
+    for (int i = 0; i < chain->count; i++) {
+        const enum filter_color color = chain->stage[i].filter->color;
+        grey = color == FILTER_MAKES_GREY || (grey && color == FILTER_KEEPS_GREY);
+    }
+    return grey;
+}
+
 bool chain_append(struct chain *chain, const struct filter *filter)
 {
     if (chain->count == CHAIN_MAX || !stage_init(&chain->stage[chain->count], filter))

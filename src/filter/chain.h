@@ -23,6 +23,9 @@ bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
 // False where it does not fit, which no chain that was parsed does.
 bool chain_print(const struct chain *chain, char text[CHAIN_TEXT]);
 
+// Whether nothing but grey comes out, of pictures that are `grey` or not.
+bool chain_is_grey(const struct chain *chain, bool grey);
+
 bool chain_append(struct chain *chain, const struct filter *filter); // with default values; false when full
 void chain_remove(struct chain *chain, int stage);
 // Sets one parameter, clamped to its range; a matrix steps through its presets. False (and no change) where refused.

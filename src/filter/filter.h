@@ -19,6 +19,13 @@ enum filter_kind {
     FILTER_GEOMETRY, // pixels move, values stay
 };
 
+// What becomes of pixels whose three colours are alike.
+enum filter_color {
+    FILTER_KEEPS_GREY, // they stay so: each colour has the same rule
+    FILTER_MAKES_GREY, // all pixels become so
+    FILTER_COLORS,     // they may become coloured
+};
+
 enum param_type {
     PARAM_INT,
     PARAM_REAL,
@@ -54,6 +61,7 @@ struct filter {
     const char *summary; // one line
     const char *example; // chain text
     enum filter_kind kind;
+    enum filter_color color;
     const struct param *params; // ended by a row without a name; NULL for none
     const char *kernel; // file that defines the OpenCL function of the filter's name; NULL for `none` and geometry
     bool mirror, flip;  // FILTER_GEOMETRY: what it does

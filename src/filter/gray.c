@@ -51,6 +51,7 @@ const struct filter filter_gray = {
     .summary = "turn colour to grey",
     .example = "gray=average",
     .kind = FILTER_POINT,
+    .color = FILTER_MAKES_GREY,
     .params = params,
     .kernel = "gray.cl",
     .prepare = prepare,

@@ -20,6 +20,7 @@ const struct filter filter_sepia = {
     .summary = "the brown of old photographs",
     .example = "sepia",
     .kind = FILTER_POINT,
+    .color = FILTER_COLORS,
     .kernel = "sepia.cl",
     .point_row = point_row,
 };

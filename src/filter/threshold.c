@@ -34,6 +34,7 @@ const struct filter filter_threshold = {
     .summary = "black and white, split at a level of luma",
     .example = "threshold=100",
     .kind = FILTER_POINT,
+    .color = FILTER_MAKES_GREY,
     .params = params,
     .kernel = "threshold.cl",
     .prepare = prepare,
