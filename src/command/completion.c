@@ -40,6 +40,11 @@ void completion_words(const char *complete, char *text, size_t size)
                 add_word(text, size, commands[i]->list->command);
 }
 
+bool completion_of_files(const struct option_list *list)
+{
+    return list->complete && (strcmp(list->complete, "source") == 0 || strcmp(list->complete, "file") == 0);
+}
+
 void completion_option_words(const struct option *o, char *text, size_t size)
 {
     if (!o->choices) {
@@ -78,7 +83,7 @@ static void bash_command(FILE *out, const struct option_list *list)
     for (const struct option *o = list->options; o->name; o++)
         fprintf(out, " --%s", o->name);
     fprintf(out, "' ;;\n    %s,*) words='%s'", list->command, words);
-    if (list->complete && strcmp(list->complete, "source") == 0)
+    if (completion_of_files(list))
         fprintf(out, "; files=yes");
     fprintf(out, " ;;\n");
 }

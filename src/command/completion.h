@@ -12,3 +12,5 @@ void completion_fish(FILE *out);
 void completion_words(const char *complete, char *text, size_t size);
 // A row's choices with spaces between them, else completion_words of its `complete`.
 void completion_option_words(const struct option *option, char *text, size_t size);
+// Whether a command's operands may be files.
+bool completion_of_files(const struct option_list *list);

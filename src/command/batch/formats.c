@@ -1,0 +1,24 @@
+// formats.c: formats of picture files by the ends of their names
+#include "command/batch/formats.h"
+
+#include <string.h>
+
+const char *format_extension(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    return dot && dot != name ? dot : name + strlen(name);
+}
+
+const struct codec_info *format_of_file(const char *path)
+{
+    const char *extension = format_extension(path);
+    enum codec_format format;
+    return *extension && codec_from_name(extension + 1, &format) ? codec_info(format) : NULL;
+}
+
+enum codec_format format_number(const struct codec_info *info)
+{
+    enum codec_format format = (enum codec_format)0;
+    codec_from_name(info->name, &format);
+    return format;
+}

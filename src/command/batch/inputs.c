@@ -1,0 +1,231 @@
+// inputs.c: operands, directories and lists to files
+#include "command/batch/inputs.h"
+
+#include "base/log.h"
+#include "command/batch/formats.h"
+#include "command/batch/names.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+// A directory that is being walked, and those it is in.
+struct place {
+    const struct place *parent;
+    dev_t device;
+    ino_t inode;
+};
+
+struct walk {
+    const struct inputs_setup *setup;
+    struct inputs *inputs;
+    struct place avoid; // inode 0: nothing
+    bool no_memory;
+};
+
+// Takes the path over; its relative name begins at `relative`.
+static void add(struct walk *walk, char *path, size_t relative, int error)
+{
+    struct inputs *inputs = walk->inputs;
+    if (path && inputs->count == inputs->room) {
+        const size_t room = inputs->room ? inputs->room * 2 : 256;
+        struct input *larger = realloc(inputs->row, room * sizeof(*larger));
+        if (larger) {
+            inputs->row = larger;
+            inputs->room = room;
+        }
+    }
+    if (!path || inputs->count == inputs->room) {
+        free(path);
+        walk->no_memory = true;
+        return;
+    }
+    inputs->row[inputs->count++] = (struct input){
+        .path = path,
+        .relative = path + relative,
+        .fault = error ? fault_of_reading(error) : FAULT_NONE,
+        .error = error,
+    };
+}
+
+static char *join(const char *directory, const char *name)
+{
+    char *path;
+    const char *slash = *directory && directory[strlen(directory) - 1] == '/' ? "" : "/";
+    return asprintf(&path, "%s%s%s", directory, slash, name) < 0 ? NULL : path;
+}
+
+static bool is_around(const struct place *place, const struct stat *status)
+{
+    for (; place; place = place->parent) {
+        if (place->inode == status->st_ino && place->device == status->st_dev)
+            return true;
+    }
+    return false;
+}
+
+static void walk_directory(struct walk *walk, char *path, size_t relative, const struct place *parent);
+
+// Something in a directory. Takes the path over.
+static void walk_entry(struct walk *walk, char *path, size_t relative, int type, const struct place *place)
+{
+    const bool picture = format_of_file(path) != NULL;
+    struct stat status = {0};
+    int error = 0;
+    if (type == DT_LNK || type == DT_UNKNOWN) {
+        error = stat(path, &status) == 0 ? 0 : errno;
+        type = S_ISDIR(status.st_mode) ? DT_DIR : S_ISREG(status.st_mode) ? DT_REG : DT_CHR;
+    }
+    if (error && (picture || (walk->setup->recursive && error == ELOOP)))
+        add(walk, path, relative, error);
+    else if (!error && type == DT_DIR && walk->setup->recursive)
+        walk_directory(walk, path, relative, place);
+    else if (!error && type == DT_REG && picture)
+        add(walk, path, relative, 0);
+    else
+        free(path);
+}
+
+static int visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+// Takes the path over.
+static void walk_directory(struct walk *walk, char *path, size_t relative, const struct place *parent)
+{
+    struct stat status;
+    struct dirent **entries = NULL;
+    int error = stat(path, &status) == 0 ? 0 : errno;
+    if (!error && parent && walk->avoid.inode && is_around(&walk->avoid, &status)) {
+        free(path);
+        return;
+    }
+    if (!error && is_around(parent, &status))
+        error = ELOOP;
+    const int count = error ? -1 : scandir(path, &entries, visible, by_name);
+    if (count < 0) {
+        add(walk, path, relative, error ? error : errno);
+        return;
+    }
+    const struct place place = {parent, status.st_dev, status.st_ino};
+    for (int i = 0; i < count; i++) {
+        char *name = walk->no_memory ? NULL : join(path, entries[i]->d_name);
+        if (name)
+            walk_entry(walk, name, relative, entries[i]->d_type, &place);
+        else
+            walk->no_memory = true;
+        free(entries[i]);
+    }
+    free(entries);
+    free(path);
+}
+
+static void walk_operand(struct walk *walk, const char *operand)
+{
+    struct stat status;
+    char *path = strdup(operand);
+    if (path && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        size_t length = strlen(path);
+        while (length > 1 && path[length - 1] == '/')
+            path[--length] = '\0';
+        walk_directory(walk, path, length + (path[length - 1] != '/'), NULL);
+        return;
+    }
+    const char *slash = strrchr(operand, '/');
+    add(walk, path, slash ? (size_t)(slash - operand) + 1 : 0, 0); // what it is shows when it is read
+}
+
+// Whether a name from a list leads down from where we are, and nowhere else.
+static bool leads_down(const char *name)
+{
+    if (*name == '/')
+        return false;
+    for (const char *part = name; *part; part += strcspn(part, "/"), part += *part == '/') {
+        if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || !part[2]))
+            return false;
+    }
+    return true;
+}
+
+static void take_name(struct walk *walk, const char *name)
+{
+    while (name[0] == '.' && name[1] == '/')
+        name += 2 + strspn(name + 2, "/");
+    const char *slash = strrchr(name, '/');
+    add(walk, strdup(name), slash && !leads_down(name) ? (size_t)(slash - name) + 1 : 0, 0);
+}
+
+static bool take_list(struct walk *walk, const char *from)
+{
+    FILE *file = strcmp(from, "-") == 0 ? stdin : fopen(from, "re");
+    char *name = NULL;
+    size_t room = 0;
+    ssize_t size;
+    const int end = walk->setup->null ? '\0' : '\n';
+    while (file && !walk->no_memory && (size = getdelim(&name, &room, end, file)) > 0) {
+        if (name[size - 1] == end)
+            name[--size] = '\0';
+        if (size > 0)
+            take_name(walk, name);
+    }
+    const bool ok = file && !ferror(file);
+    if (!ok)
+        log_error("cannot read the list %s: %s", from, strerror(errno));
+    free(name);
+    if (file && file != stdin)
+        fclose(file);
+    return ok;
+}
+
+// Leaves the first of each name.
+static bool drop_repeated(struct inputs *inputs)
+{
+    struct names names = {0};
+    size_t kept = 0;
+    bool ok = true;
+    for (size_t i = 0; i < inputs->count; i++) {
+        size_t index = kept;
+        const enum name_result result = names_add(&names, inputs->row[i].path, &index);
+        ok = ok && result != NAME_NO_MEMORY;
+        if (result == NAME_KNOWN)
+            free(inputs->row[i].path);
+        else
+            inputs->row[kept++] = inputs->row[i];
+    }
+    inputs->count = kept;
+    names_free(&names);
+    return ok;
+}
+
+bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup)
+{
+    struct walk walk = {.setup = setup, .inputs = inputs};
+    struct stat status;
+    if (setup->avoid && stat(setup->avoid, &status) == 0)
+        walk.avoid = (struct place){NULL, status.st_dev, status.st_ino};
+    if (setup->files_from && !take_list(&walk, setup->files_from))
+        return false;
+    for (int i = 0; i < setup->operands && !walk.no_memory; i++)
+        walk_operand(&walk, setup->operand[i]);
+    if (!walk.no_memory && drop_repeated(inputs))
+        return true;
+    log_error("there is not enough memory for a list of so many files");
+    return false;
+}
+
+void inputs_free(struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        free(inputs->row[i].path);
+    free(inputs->row);
+    *inputs = (struct inputs){0};
+}

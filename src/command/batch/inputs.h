@@ -1,0 +1,36 @@
+// inputs.h: the files that a batch is about, found before anything is done
+#pragma once
+
+#include "command/batch/fault.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct input {
+    char *path;       // where to read it
+    char *relative;   // its name below the directory it was found in: "2026/a.jpg"; borrowed from `path`
+    enum fault fault; // what finding it came to
+    int error;        // the errno value behind the fault
+};
+
+// Zeroed is empty.
+struct inputs {
+    struct input *row;
+    size_t count, room;
+};
+
+struct inputs_setup {
+    const char *const *operand; // files and directories
+    int operands;
+    bool recursive;         // into directories of directories, symbolic links too
+    const char *files_from; // a file of names, one a line; "-" is standard input; NULL: none
+    bool null;              // ... each ended by a NUL
+    const char *avoid;      // a directory that is not descended into: that of the outputs; NULL: none
+};
+
+// In the order given, directories' files by name. From directories come files whose name says picture and does not
+// begin with a dot; what else is named is taken as it is. A name given twice counts once. Directories that cannot be
+// read and links in circles become inputs with a fault. False on failure (logged): a list that cannot be read, no
+// memory.
+bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup);
+void inputs_free(struct inputs *inputs);

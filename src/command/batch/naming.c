@@ -1,0 +1,182 @@
+// naming.c: the names of outputs
+#include "command/batch/naming.h"
+
+#include "base/log.h"
+#include "base/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WHOLE "{dir}{stem}{ext}"
+
+enum place { PLACE_DIR, PLACE_STEM, PLACE_EXT, PLACE_N, PLACES };
+
+static const char *const places[PLACES + 1] = {"dir", "stem", "ext", "n", NULL};
+
+// The place whose name the braces at `text` hold; PLACES where there is none such.
+static enum place find_place(const char *text)
+{
+    const size_t size = strcspn(text + 1, "}");
+    for (int i = 0; i < PLACES; i++) {
+        if (strlen(places[i]) == size && strncmp(places[i], text + 1, size) == 0 && text[1 + size])
+            return (enum place)i;
+    }
+    return PLACES;
+}
+
+static bool check_places(const char *template)
+{
+    for (const char *brace = strchr(template, '{'); brace; brace = strchr(brace + 1, '{')) {
+        if (find_place(brace) != PLACES)
+            continue;
+        char word[32];
+        snprintf(word, sizeof(word), "%.*s", (int)strcspn(brace + 1, "}"), brace + 1);
+        const char *near = options_nearest(word, places);
+        log_error("--output has {%s}, which there is not%s%s%s; known are {dir}, {stem}, {ext} and {n}", word,
+                  near ? ", did you mean {" : "", near ? near : "", near ? "}?" : "");
+        return false;
+    }
+    return true;
+}
+
+static bool find_format(struct naming *naming, const char *name)
+{
+    enum codec_format format;
+    naming->format = name && codec_from_name(name, &format) ? codec_info(format) : NULL;
+    if (!name || (naming->format && naming->format->writes))
+        return true;
+    char list[128] = "";
+    for (int i = 0; i < CODEC_FORMATS; i++) {
+        const struct codec_info *info = codec_info((enum codec_format)i);
+        const size_t used = strlen(list);
+        if (info->writes)
+            snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "", info->name);
+    }
+    log_error("--format is '%s', but can be: %s", name, list);
+    return false;
+}
+
+// What the template's own extension says, beside --format.
+static bool take_extension(struct naming *naming, const char *format)
+{
+    const struct codec_info *own = format_of_file(naming->template);
+    if (!own || own == naming->format)
+        return true;
+    if (naming->format) {
+        log_error("--output says %s, but --format %s; leave one out", format_extension(naming->template), format);
+        return false;
+    }
+    naming->format = own;
+    if (own->writes)
+        return true;
+    log_error("--output says %s, but pictures cannot be written in that format", format_extension(naming->template));
+    return false;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), size = strlen(end);
+    return length >= size && strcmp(text + length - size, end) == 0;
+}
+
+bool naming_init(struct naming *naming, const char *output, const char *format)
+{
+    const bool places_given = strchr(output, '{') != NULL, one_file = !places_given && format_of_file(output);
+    const size_t length = strlen(output);
+    const char *behind = "";
+    *naming = (struct naming){0};
+    if (!length) {
+        log_error("--output is empty; name a directory or a template");
+        return false;
+    }
+    if (!find_format(naming, format) || !check_places(output))
+        return false;
+    if (!places_given && !one_file) {
+        naming->directory = output;
+        behind = output[length - 1] == '/' ? WHOLE : "/" WHOLE;
+    } else if (output[length - 1] == '/' || ends_with(output, "{dir}")) {
+        behind = "{stem}{ext}";
+    } else if (!one_file && !format_of_file(output) && !ends_with(output, "{ext}")) {
+        behind = "{ext}";
+    }
+    if (asprintf(&naming->template, "%s%s", output, behind) < 0) {
+        naming->template = NULL;
+        log_error("there is not enough memory");
+        return false;
+    }
+    return take_extension(naming, format);
+}
+
+void naming_finish(struct naming *naming)
+{
+    free(naming->template);
+    *naming = (struct naming){0};
+}
+
+static void print_place(FILE *out, enum place place, const struct naming *naming, const struct input *input,
+                        size_t number)
+{
+    const char *relative = input->relative, *slash = strrchr(relative, '/');
+    const char *name = slash ? slash + 1 : relative, *extension = format_extension(relative);
+    const struct codec_info *own = format_of_file(relative);
+    switch (place) {
+    case PLACE_DIR:
+        fprintf(out, "%.*s", (int)(name - relative), relative);
+        break;
+    case PLACE_STEM:
+        fprintf(out, "%.*s", (int)(extension - name), name);
+        break;
+    case PLACE_EXT:
+        if (own && own->writes && (!naming->format || naming->format == own))
+            fprintf(out, "%s", extension);
+        else if (naming->format)
+            fprintf(out, ".%s", naming->format->extensions[0]);
+        else
+            fprintf(out, ".png");
+        break;
+    default:
+        fprintf(out, "%06zu", number);
+        break;
+    }
+}
+
+// Slashes once, no "." on the way: one file has one name.
+static void tidy(char *path)
+{
+    char *to = path;
+    for (const char *from = path; *from; from++) {
+        const bool begins = to == path || to[-1] == '/';
+        if (*from == '/' && begins && to != path)
+            continue;
+        if (begins && to != path && from[0] == '.' && from[1] == '/')
+            from++;
+        else
+            *to++ = *from;
+    }
+    *to = '\0';
+}
+
+char *naming_output(const struct naming *naming, const struct input *input, size_t number)
+{
+    char *path = NULL;
+    size_t size;
+    FILE *out = open_memstream(&path, &size);
+    if (!out)
+        return NULL;
+    for (const char *at = naming->template; *at;) {
+        if (*at == '{') {
+            print_place(out, find_place(at), naming, input, number);
+            at += strcspn(at, "}") + 1;
+        } else {
+            fputc(*at++, out);
+        }
+    }
+    const bool ok = !ferror(out);
+    if (fclose(out) != 0 || !ok) {
+        free(path);
+        return NULL;
+    }
+    tidy(path);
+    return path;
+}

@@ -1,0 +1,185 @@
+// options.c: the arguments of the batch command and what they ask for
+#include "command/batch/batch.h"
+
+#include "base/log.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) offsetof(struct batch_options, member)
+
+enum { MEMORY_LEAST = 16 << 20 };
+
+static const struct option options[] = {
+    {"filter", 'f', OPTION_TEXT, "CHAIN",
+     .help = "filters in a row, such as 'blur=2,gray'; `monocle filters` lists them", .offset = AT(filters),
+     .complete = "filter"},
+    {"output", 'o', OPTION_TEXT, "OUTPUT", .offset = AT(output), .complete = "directory",
+     .help = "directory of the outputs, or a template with {dir}, {stem}, {ext} and {n}"},
+    {"recursive", 'r', OPTION_FLAG, .help = "descend into directories of directories", .offset = AT(recursive)},
+    {"files-from", 0, OPTION_TEXT, "FILE", .help = "take names from a file, one a line; - is standard input",
+     .offset = AT(files_from), .complete = "file"},
+    {"null", '0', OPTION_FLAG, .help = "those names end with a NUL, as of `find -print0`", .offset = AT(null)},
+    {"path", 'p', OPTION_CHOICE, .choices = "auto|cpu|opencl", .offset = AT(path),
+     .help = "where the filters run; auto, the default, measures the first files"},
+    {"device", 'd', OPTION_TEXT, "DEVICE", .offset = AT(device), .environment = "MONOCLE_DEVICE", .complete = "device",
+     .help = "OpenCL device: its number in `monocle devices`, a part of its name, gpu or cpu; all of them: all"},
+    {"jobs", 'J', OPTION_INT, "N", .help = "files under way at once; one per CPU without this", .offset = AT(jobs),
+     .min = 1, .max = 256},
+    {"memory", 0, OPTION_TEXT, "BYTES", .offset = AT(memory),
+     .help = "memory for pictures under way, such as 500M or 2G; half of the machine's without this"},
+    {"max-megapixels", 0, OPTION_INT, "N", .help = "refuse pictures with more", .offset = AT(megapixels), .min = 1,
+     .max = 268},
+    {"overwrite", 0, OPTION_FLAG, .help = "replace outputs that exist", .offset = AT(overwrite),
+     .excludes = "skip-existing|skip-newer"},
+    {"skip-existing", 0, OPTION_FLAG, .help = "leave outputs that exist", .offset = AT(skip_existing),
+     .excludes = "skip-newer"},
+    {"skip-newer", 0, OPTION_FLAG, .help = "leave outputs that are no older than their inputs, replace others",
+     .offset = AT(skip_newer)},
+    {"format", 0, OPTION_TEXT, "FORMAT", .help = "jpeg or png; the input's without this, png where it is another",
+     .offset = AT(format)},
+    {"quality", 0, OPTION_INT, "N", .help = "of JPEG; the input's without this, 90 where it has none",
+     .offset = AT(quality), .min = 1, .max = 100},
+    {"subsampling", 0, OPTION_CHOICE, .choices = "keep|420|422|444", .help = "chroma of JPEG; the input's without this",
+     .offset = AT(subsampling)},
+    {"compression", 0, OPTION_INT, "N", .help = "of PNG: 1 is quick, 9 small", .offset = AT(compression), .min = 1,
+     .max = 9},
+    {"strip", 0, OPTION_FLAG, .help = "leave out profile, EXIF and XMP data", .offset = AT(strip)},
+    {"keep-orientation", 0, OPTION_FLAG, .offset = AT(keep_turned),
+     .help = "filter pixels as they lie; without this pictures are stood upright first"},
+    {"shard", 0, OPTION_TEXT, "K/N", .offset = AT(shard),
+     .help = "only the Kth of N parts; N alone: K is SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX"},
+    {"report", 0, OPTION_TEXT, "FILE", .help = "append a line of JSON for every file", .offset = AT(report),
+     .complete = "file"},
+    {"json", 'j', OPTION_FLAG, .help = "the summary as JSON", .offset = AT(json)},
+    {"dry-run", 'n', OPTION_FLAG, .help = "print what would be done, and do nothing", .offset = AT(dry_run)},
+    {"fail-fast", 0, OPTION_FLAG, .help = "stop at the first file that fails", .offset = AT(fail_fast)},
+    {"kernels", 0, OPTION_TEXT, "DIR", .help = "take kernels from a directory", .environment = "MONOCLE_KERNELS",
+     .offset = AT(kernels), .complete = "directory"},
+    {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug", .help = "how much is told",
+     .offset = AT(log_level)},
+    {0},
+};
+static const char *const examples[] = {
+    "monocle batch -f 'blur=2,emboss' -o out photos  every picture in photos, under the same name in out",
+    "monocle batch -r -f gray -o 'out/{dir}{stem}-gray.png' photos  the whole tree, renamed, as PNG",
+    "monocle batch --files-from - --null -f sobel -o out  names from another program, such as find -print0",
+    "monocle batch -r -f gray -o out --shard 3/16 --report 3.jsonl photos  a sixteenth of the work",
+    NULL,
+};
+static const char *const details[] = {
+    "The same command run again is a no-op for what is done: an output is marked with what made it (an extended "
+    "attribute, where the file system has these). Any other file in an output's place is an error for that input, "
+    "unless --overwrite, --skip-existing or --skip-newer tells what to do.",
+    "Outputs are written under a temporary name, synced and renamed: a file is there whole or not at all, whatever "
+    "happens. What fails is told in one line, and the other files go on. `monocle report merge` puts the reports of "
+    "several runs together.",
+    NULL,
+};
+const struct option_list batch_list = {
+    .command = "batch",
+    .usage = "[options] -o OUTPUT FILE|DIRECTORY...",
+    .summary = "filter picture files, thousands of them",
+    .examples = examples,
+    .details = details,
+    .options = options,
+    .complete = "file",
+};
+
+// What decides the bytes of the outputs.
+static char *job_text(const struct batch *batch)
+{
+    const struct batch_options *o = &batch->options;
+    char *text;
+    const int size = asprintf(&text, "%s\n%d %d %d %d %d", batch->filters, o->quality, o->subsampling, o->compression,
+                              o->strip, o->keep_turned);
+    if (size >= 0)
+        return text;
+    log_error("there is not enough memory");
+    return NULL;
+}
+
+static bool take_memory(struct batch *batch)
+{
+    uint64_t bytes = budget_default();
+    if (batch->options.memory && (!budget_parse(batch->options.memory, &bytes) || bytes < MEMORY_LEAST)) {
+        log_error("--memory is '%s', but must be at least 16M, such as 500M or 2G", batch->options.memory);
+        return false;
+    }
+    batch->budget.limit = bytes;
+    return true;
+}
+
+static bool take_chain(struct batch *batch)
+{
+    char error[CHAIN_ERROR];
+    const char *text = batch->options.filters ? batch->options.filters : "none";
+    if (!chain_parse(&batch->chain, text, error)) {
+        log_error("%s", error);
+        return false;
+    }
+    if (batch->chain.count > CHAIN_MAX - 2) {
+        log_error("the chain has %d filters; a batch takes %d, since standing pictures upright takes two",
+                  batch->chain.count, CHAIN_MAX - 2);
+        return false;
+    }
+    return chain_print(&batch->chain, batch->filters);
+}
+
+static void set_rules(struct batch *batch)
+{
+    const struct batch_options *o = &batch->options;
+    batch->rules = (struct work_rules){
+        .existing = o->overwrite       ? EXISTING_OVERWRITE
+                    : o->skip_existing ? EXISTING_SKIP
+                    : o->skip_newer    ? EXISTING_SKIP_NEWER
+                                       : EXISTING_REFUSE,
+        .job = batch->job,
+        .chain = &batch->chain,
+        .quality = o->quality,
+        .subsampling = o->subsampling,
+        .compression = o->compression,
+        .strip = o->strip,
+        .keep_turned = o->keep_turned,
+        .most_pixels = (uint64_t)o->megapixels * 1000000,
+        .hashes = o->report != NULL,
+    };
+}
+
+// Arguments to what the user wants. False where they are wrong (logged).
+static bool take_options(struct batch *batch, const struct command_operands *operands)
+{
+    const struct batch_options *o = &batch->options;
+    if (o->log_level >= 0)
+        log_set_level((enum log_level)o->log_level);
+    if (!o->output) {
+        log_error("where shall the outputs go? name a directory with -o");
+        return false;
+    }
+    if (operands->count == 0 && !o->files_from) {
+        log_error("which files? usage: monocle %s %s", batch_list.command, batch_list.usage);
+        return false;
+    }
+    if (o->null && !o->files_from) {
+        log_error("--null tells how the names of --files-from end; give both or neither");
+        return false;
+    }
+    batch->shard = (struct shard){0, 1};
+    if (!take_chain(batch) || !take_memory(batch) || (o->shard && !shard_parse(&batch->shard, o->shard)) ||
+        !naming_init(&batch->naming, o->output, o->format))
+        return false;
+    batch->job = job_text(batch);
+    set_rules(batch);
+    return batch->job;
+}
+
+bool batch_parse(struct batch *batch, int argc, char **argv, struct command_operands *operands, int *code)
+{
+    batch->options = (struct batch_options){.log_level = -1};
+    if (!command_parse(&batch_list, argc, argv, &batch->options, INT_MAX, operands, code))
+        return false;
+    *code = EXIT_USAGE;
+    return take_options(batch, operands);
+}

@@ -1,0 +1,245 @@
+// output.c: files written whole or not at all
+#include "command/batch/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/xattr.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TEMPORARY ".monocle-batch-"
+#define ATTRIBUTE "user.monocle.done"
+
+enum { ATTEMPTS = 100, LEFTOVER_S = 24 * 60 * 60 };
+
+struct output_mark output_mark_make(const char *job, const char *relative, const struct stat *input)
+{
+    struct output_mark mark = {""};
+    char *text;
+    const int size = asprintf(&text, "%s\n%s\n%lld %lld.%09ld", job, relative, (long long)input->st_size,
+                              (long long)input->st_mtim.tv_sec, input->st_mtim.tv_nsec);
+    if (size >= 0) {
+        hash_128_text(text, (size_t)size, mark.text);
+        free(text);
+    }
+    return mark;
+}
+
+// The mark, and the size and time that the file has with it.
+static int mark_text(char text[128], const struct output_mark *mark, const struct stat *status)
+{
+    return snprintf(text, 128, "%s %lld %lld.%09ld", mark->text, (long long)status->st_size,
+                    (long long)status->st_mtim.tv_sec, status->st_mtim.tv_nsec);
+}
+
+bool output_is_marked(const char *path, const struct output_mark *mark)
+{
+    char has[128], wanted[128];
+    struct stat status;
+    if (!mark->text[0] || stat(path, &status) != 0)
+        return false;
+    const int size = mark_text(wanted, mark, &status);
+    return getxattr(path, ATTRIBUTE, has, sizeof(has)) == size && memcmp(has, wanted, (size_t)size) == 0;
+}
+
+// The directory of a path, with its slash.
+static size_t directory_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+static bool make_directories(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        const bool ok = mkdir(path, 0777) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+// Opens a new file of that name and locks it. -1 with errno set; EAGAIN where another run's cleaning took it for a
+// leftover in between.
+static int open_locked(const char *path)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    struct stat status;
+    if (fd < 0)
+        return -1;
+    (void)flock(fd, LOCK_EX); // where there are no locks, only age tells what is left over
+    if (fstat(fd, &status) == 0 && status.st_nlink > 0)
+        return fd;
+    close(fd);
+    errno = EAGAIN;
+    return -1;
+}
+
+bool output_begin(struct output *output, char *path)
+{
+    const size_t length = directory_length(path);
+    *output = (struct output){.fd = -1, .path = path};
+    bool made = false;
+    for (int i = 0; i < ATTEMPTS; i++) {
+        uint64_t random;
+        if (getrandom(&random, sizeof(random), 0) != sizeof(random) ||
+            asprintf(&output->temporary, "%.*s" TEMPORARY "%016llx", (int)length, path, (unsigned long long)random) <
+                0) {
+            output->temporary = NULL;
+            return false;
+        }
+        output->fd = open_locked(output->temporary);
+        if (output->fd >= 0)
+            return true;
+        const int error = errno;
+        free(output->temporary);
+        output->temporary = NULL;
+        errno = error;
+        if (error == ENOENT && !made)
+            made = make_directories(path);
+        else if (error != EEXIST && error != EAGAIN)
+            return false;
+        if (error == ENOENT && !made)
+            return false;
+    }
+    return false;
+}
+
+static bool write_all(int fd, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size > 0) {
+        const ssize_t put = write(fd, at, size);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return false;
+        at += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
+bool output_write(struct output *output, const void *data, size_t size, const struct output_mark *mark)
+{
+    struct stat status;
+    char text[128];
+    if (!write_all(output->fd, data, size) || fstat(output->fd, &status) != 0)
+        return false;
+    // A file that cannot be marked is as good: a later run takes it for another's then.
+    if (mark->text[0])
+        (void)fsetxattr(output->fd, ATTRIBUTE, text, (size_t)mark_text(text, mark, &status), 0);
+    (void)sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE); // a hint: the sync itself comes later
+    return true;
+}
+
+bool output_sync(struct output *output)
+{
+    return fsync(output->fd) == 0 || errno == EINVAL; // EINVAL: a file system that has nothing to sync
+}
+
+static bool rename_new(const char *from, const char *to)
+{
+    struct stat status;
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EINVAL && errno != ENOSYS)
+        return false;
+    if (lstat(to, &status) == 0) { // a file system that cannot do both at once
+        errno = EEXIST;
+        return false;
+    }
+    return rename(from, to) == 0;
+}
+
+// What is there must be a regular file: a link or a device is left alone.
+static bool rename_over(const char *from, const char *to)
+{
+    struct stat status;
+    if (lstat(to, &status) == 0 && !S_ISREG(status.st_mode)) {
+        errno = S_ISDIR(status.st_mode) ? EISDIR : EEXIST;
+        return false;
+    }
+    return rename(from, to) == 0;
+}
+
+static void forget(struct output *output)
+{
+    const int error = errno;
+    if (output->fd >= 0)
+        close(output->fd);
+    free(output->temporary);
+    *output = (struct output){.fd = -1};
+    errno = error;
+}
+
+bool output_commit(struct output *output, bool replace)
+{
+    const bool ok = (replace ? rename_over : rename_new)(output->temporary, output->path);
+    const int error = errno;
+    if (!ok)
+        unlink(output->temporary);
+    errno = error;
+    forget(output);
+    return ok;
+}
+
+void output_abandon(struct output *output)
+{
+    const int error = errno;
+    if (output->temporary)
+        unlink(output->temporary);
+    errno = error;
+    forget(output);
+}
+
+bool output_sync_directory(const char *path)
+{
+    char *directory = NULL;
+    const size_t length = directory_length(path);
+    if (asprintf(&directory, "%.*s", length ? (int)length : 1, length ? path : ".") < 0)
+        return false;
+    const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(directory);
+    const bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
+    const int error = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return ok;
+}
+
+// A temporary file that nobody has locked is nobody's any more.
+static void clean_file(int directory, const char *name)
+{
+    const int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0)
+        return;
+    const bool unlocked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    const bool old = fstat(fd, &status) == 0 && time(NULL) - status.st_mtime > LEFTOVER_S;
+    if (unlocked || (errno != EWOULDBLOCK && old))
+        unlinkat(directory, name, 0);
+    close(fd);
+}
+
+void output_clean_directory(const char *directory)
+{
+    DIR *dir = opendir(*directory ? directory : ".");
+    if (!dir)
+        return;
+    for (const struct dirent *entry; (entry = readdir(dir));) {
+        if (strncmp(entry->d_name, TEMPORARY, sizeof(TEMPORARY) - 1) == 0)
+            clean_file(dirfd(dir), entry->d_name);
+    }
+    closedir(dir);
+}

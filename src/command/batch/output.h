@@ -1,0 +1,41 @@
+// output.h: files written whole or not at all: a temporary name in the same directory, synced, renamed
+#pragma once
+
+#include "base/hash.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+// What an output is marked with (extended attribute user.monocle.done, where the file system has such): the hash of
+// what made it.
+struct output_mark {
+    char text[HASH_TEXT];
+};
+
+// Of a job: everything that decides its outputs; of an input: its name, size and time.
+struct output_mark output_mark_make(const char *job, const char *relative, const struct stat *input);
+// Whether the file bears the mark and has not been changed since.
+bool output_is_marked(const char *path, const struct output_mark *mark);
+
+struct output {
+    int fd; // locked, so that others can tell it from a leftover; -1: none
+    char *temporary;
+    char *path; // borrowed
+};
+
+// Makes the directory where it is missing, and an empty file under a temporary name in it. False with errno set.
+bool output_begin(struct output *output, char *path);
+// Writes all bytes, marks the file, and starts its way to the disk. False with errno set.
+bool output_write(struct output *output, const void *data, size_t size, const struct output_mark *mark);
+// Waits until the bytes are on the disk. False with errno set.
+bool output_sync(struct output *output);
+// Gives it its name, over an existing file only where `replace` is set (else EEXIST). The directory is to be synced
+// afterwards: output_sync_directory. False with errno set. The output is over in either case.
+bool output_commit(struct output *output, bool replace);
+// Removes it. Takes one that never began.
+void output_abandon(struct output *output);
+
+bool output_sync_directory(const char *path); // of that file
+// Removes what runs that were killed have left in a directory.
+void output_clean_directory(const char *directory);

@@ -1,0 +1,82 @@
+// queue.c: where the threads of a batch meet
+#include "command/batch/queue.h"
+
+#include "base/thread.h"
+
+enum { WAITING_MAX = 64 }; // as many share the cost of getting to the disk; more would only be memory
+
+void queue_init(struct queue *queue, const struct tasks *tasks)
+{
+    *queue = (struct queue){.tasks = tasks};
+    pthread_mutex_init(&queue->lock, NULL);
+    thread_condition_init(&queue->handed_in);
+    thread_condition_init(&queue->room);
+}
+
+void queue_finish(struct queue *queue)
+{
+    pthread_cond_destroy(&queue->room);
+    pthread_cond_destroy(&queue->handed_in);
+    pthread_mutex_destroy(&queue->lock);
+}
+
+const struct task *queue_take(struct queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    const bool more = !queue->stopped && queue->next < queue->tasks->count;
+    const struct task *task = more ? &queue->tasks->row[queue->next++] : NULL;
+    pthread_mutex_unlock(&queue->lock);
+    return task;
+}
+
+void queue_hand_in(struct queue *queue, struct outcome *outcome)
+{
+    pthread_mutex_lock(&queue->lock);
+    while (queue->waiting >= WAITING_MAX)
+        pthread_cond_wait(&queue->room, &queue->lock);
+    outcome->next = NULL;
+    if (queue->last)
+        queue->last->next = outcome;
+    else
+        queue->first = outcome;
+    queue->last = outcome;
+    queue->waiting++;
+    pthread_cond_signal(&queue->handed_in);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void queue_enter(struct queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->workers++;
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void queue_leave(struct queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->workers--;
+    pthread_cond_signal(&queue->handed_in);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+struct outcome *queue_collect(struct queue *queue, int64_t deadline_ns, bool *over)
+{
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->first && queue->workers > 0 && thread_wait(&queue->handed_in, &queue->lock, deadline_ns))
+        ;
+    struct outcome *first = queue->first;
+    queue->first = queue->last = NULL;
+    queue->waiting = 0;
+    *over = queue->workers == 0;
+    pthread_cond_broadcast(&queue->room);
+    pthread_mutex_unlock(&queue->lock);
+    return first;
+}
+
+void queue_stop(struct queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->stopped = true;
+    pthread_mutex_unlock(&queue->lock);
+}

@@ -1,0 +1,32 @@
+// queue.h: where the threads of a batch meet: workers take tasks and hand in outcomes, the main thread collects these
+#pragma once
+
+#include "command/batch/outcome.h"
+
+#include <pthread.h>
+
+struct queue {
+    pthread_mutex_t lock;
+    pthread_cond_t handed_in, room;
+    const struct tasks *tasks;
+    size_t next; // task to be given out
+    bool stopped;
+    int workers; // that have not left
+    struct outcome *first, *last;
+    int waiting; // outcomes in the list
+};
+
+void queue_init(struct queue *queue, const struct tasks *tasks);
+void queue_finish(struct queue *queue);
+
+// For workers. NULL where there is nothing more to do.
+const struct task *queue_take(struct queue *queue);
+// Waits while many wait already: what is not on the disk yet is bounded.
+void queue_hand_in(struct queue *queue, struct outcome *outcome);
+void queue_enter(struct queue *queue); // before its thread starts
+void queue_leave(struct queue *queue);
+
+// For the main thread. All outcomes handed in since, oldest first, waiting for one until the deadline. *over: all
+// workers have left, and these are the last.
+struct outcome *queue_collect(struct queue *queue, int64_t deadline_ns, bool *over);
+void queue_stop(struct queue *queue); // no more tasks are given out

@@ -1,0 +1,253 @@
+// record.c: the record of a batch
+#include "command/batch/record.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct record {
+    const char *path;
+    int fd;
+    char *text; // lines not yet written
+    size_t size, room;
+    bool failed;
+};
+
+// Adds text as JSON has it. A file's name need not be UTF-8: then what can't be shown is '?', and NAME_hex has it all.
+static void set_text(json_t *row, const char *name, const char *text)
+{
+    json_t *value = json_string(text);
+    if (value) {
+        json_object_set_new(row, name, value);
+        return;
+    }
+    const size_t size = strlen(text);
+    char *shown = strdup(text), *hex = malloc(2 * size + 1), key[64];
+    for (size_t i = 0; shown && hex && i < size; i++) {
+        if ((unsigned char)text[i] >= 0x80)
+            shown[i] = '?';
+        snprintf(hex + 2 * i, 3, "%02x", (unsigned char)text[i]);
+    }
+    snprintf(key, sizeof(key), "%s_hex", name);
+    json_object_set_new(row, name, json_string(shown ? shown : "?"));
+    json_object_set_new(row, key, json_string(hex ? hex : ""));
+    free(shown);
+    free(hex);
+}
+
+static double ms(int64_t ns)
+{
+    return (double)(ns / 1000) / 1000;
+}
+
+static json_t *steps_json(const int64_t step_ns[STEPS])
+{
+    json_t *steps = json_object();
+    for (int i = 0; i < STEPS; i++) {
+        if (step_ns[i] > 0)
+            json_object_set_new(steps, step_name((enum step)i), json_real(ms(step_ns[i])));
+    }
+    return steps;
+}
+
+static json_t *outcome_json(const struct outcome *outcome)
+{
+    json_t *row = json_object();
+    set_text(row, "input", outcome->task->input->path);
+    if (outcome->task->output)
+        set_text(row, "output", outcome->task->output);
+    set_text(row, "status", status_name(outcome->status));
+    if (outcome->fault != FAULT_NONE)
+        set_text(row, "error", fault_name(outcome->fault));
+    if (outcome->why[0])
+        set_text(row, "why", outcome->why);
+    if (outcome->status == STATUS_SKIPPED)
+        return row;
+    if (outcome->width > 0)
+        json_object_update_new(row, json_pack("{s:i,s:i}", "width", outcome->width, "height", outcome->height));
+    json_object_set_new(row, "ms", steps_json(outcome->step_ns));
+    if (outcome->device)
+        set_text(row, "device", outcome->device);
+    if (outcome->input_bytes > 0)
+        json_object_set_new(row, "input_bytes", json_integer((json_int_t)outcome->input_bytes));
+    if (outcome->status == STATUS_DONE) {
+        json_object_set_new(row, "output_bytes", json_integer((json_int_t)outcome->output_bytes));
+        set_text(row, "xxh128", outcome->hash);
+    }
+    return row;
+}
+
+static json_t *run_json(const struct record_run *run)
+{
+    json_t *row = json_object();
+    set_text(row, "filters", run->filters);
+    if (run->path)
+        set_text(row, "path", run->path);
+    json_object_update_new(row, json_pack("{s:i,s:i,s:i,s:i}", "files", (int)run->files, "jobs", run->jobs, "shard",
+                                          run->shard.index == 0 ? run->shard.count : run->shard.index, "shards",
+                                          run->shard.count));
+    return row;
+}
+
+static json_t *totals_json(const struct totals *totals, double seconds, int signal)
+{
+    json_t *row = json_object(), *faults = json_object();
+    for (int i = 0; i < STATUSES; i++)
+        json_object_set_new(row, status_name((enum status)i), json_integer((json_int_t)totals->status[i]));
+    for (int i = FAULT_NONE + 1; i < FAULTS; i++) {
+        if (totals->fault[i] > 0)
+            json_object_set_new(faults, fault_name((enum fault)i), json_integer((json_int_t)totals->fault[i]));
+    }
+    json_object_set_new(row, "errors", faults);
+    json_object_set_new(row, "seconds", json_real(seconds));
+    if (seconds > 0)
+        json_object_set_new(row, "per_second", json_real((double)totals->status[STATUS_DONE] / seconds));
+    json_object_set_new(row, "megapixels", json_real((double)totals->pixels / 1e6));
+    json_object_set_new(row, "input_bytes", json_integer((json_int_t)totals->input_bytes));
+    json_object_set_new(row, "output_bytes", json_integer((json_int_t)totals->output_bytes));
+    json_object_set_new(row, "ms", steps_json(totals->step_ns));
+    json_object_set_new(row, "signal", json_integer(signal));
+    return row;
+}
+
+static bool fail(struct record *record, const char *why)
+{
+    if (!record->failed)
+        log_error("cannot write the report %s: %s; the pictures are not affected", record->path, why);
+    record->failed = true;
+    return false;
+}
+
+// Takes the row over.
+static bool add_row(struct record *record, json_t *row)
+{
+    char *line = row ? json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    const size_t size = line ? strlen(line) : 0;
+    json_decref(row);
+    if (line && record->size + size + 1 > record->room) {
+        const size_t room = 2 * (record->size + size + 1);
+        char *larger = realloc(record->text, room);
+        record->text = larger ? larger : record->text;
+        record->room = larger ? room : record->room;
+    }
+    const bool ok = line && record->size + size + 1 <= record->room;
+    if (ok) {
+        memcpy(record->text + record->size, line, size);
+        record->size += size;
+        record->text[record->size++] = '\n';
+    }
+    free(line);
+    return ok || fail(record, "there is not enough memory");
+}
+
+// A run that was killed may have left half a line, which shall not spoil the first of this one.
+static bool end_line(struct record *record)
+{
+    const off_t end = lseek(record->fd, 0, SEEK_END);
+    char last = '\n';
+    if (end > 0 && pread(record->fd, &last, 1, end - 1) == 1 && last != '\n')
+        return write(record->fd, "\n", 1) == 1;
+    return true;
+}
+
+struct record *record_open(const char *path, const struct record_run *run)
+{
+    struct record *record = calloc(1, sizeof(*record));
+    if (!record) {
+        log_error("cannot write the report %s: there is not enough memory", path);
+        return NULL;
+    }
+    record->path = path;
+    record->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (record->fd < 0 && errno == EACCES)
+        record->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    json_t *row = json_object();
+    json_object_set_new(row, "start", run_json(run));
+    const bool ok = record->fd >= 0 && end_line(record);
+    if (!ok)
+        fail(record, strerror(errno));
+    if (!ok || !add_row(record, row) || !record_flush(record)) {
+        if (!ok)
+            json_decref(row);
+        if (record->fd >= 0)
+            close(record->fd);
+        free(record->text);
+        free(record);
+        return NULL;
+    }
+    return record;
+}
+
+bool record_add(struct record *record, const struct outcome *outcome)
+{
+    return !record->failed && add_row(record, outcome_json(outcome));
+}
+
+bool record_flush(struct record *record)
+{
+    const char *at = record->text, *end = at + record->size;
+    while (!record->failed && at < end) {
+        const ssize_t put = write(record->fd, at, (size_t)(end - at));
+        if (put < 0 && errno != EINTR)
+            fail(record, strerror(errno));
+        at += put > 0 ? put : 0;
+    }
+    record->size = 0;
+    return !record->failed;
+}
+
+bool record_close(struct record *record, const struct totals *totals, double seconds, int signal)
+{
+    if (!record)
+        return true;
+    json_t *row = json_object();
+    json_object_set_new(row, "end", totals_json(totals, seconds, signal));
+    bool ok = add_row(record, row) && record_flush(record);
+    if (fsync(record->fd) != 0 && errno != EINVAL)
+        ok = fail(record, strerror(errno));
+    if (close(record->fd) != 0)
+        ok = fail(record, strerror(errno));
+    free(record->text);
+    free(record);
+    return ok;
+}
+
+void totals_add(struct totals *totals, const struct outcome *outcome)
+{
+    totals->status[outcome->status]++;
+    totals->fault[outcome->fault]++;
+    for (int i = 0; i < STEPS; i++)
+        totals->step_ns[i] += outcome->step_ns[i];
+    if (outcome->status != STATUS_DONE)
+        return;
+    totals->pixels += (uint64_t)outcome->width * (uint64_t)outcome->height;
+    totals->input_bytes += outcome->input_bytes;
+    totals->output_bytes += outcome->output_bytes;
+}
+
+void totals_print(const struct totals *totals, const struct record_run *run, double seconds, int signal, bool json)
+{
+    if (json) {
+        json_t *row = run_json(run);
+        json_object_update_new(row, totals_json(totals, seconds, signal));
+        json_dumpf(row, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+        putchar('\n');
+        json_decref(row);
+        return;
+    }
+    printf("%zu of %zu done", totals->status[STATUS_DONE], run->files);
+    if (totals->status[STATUS_SKIPPED] > 0)
+        printf(", %zu skipped", totals->status[STATUS_SKIPPED]);
+    if (totals->status[STATUS_FAILED] > 0)
+        printf(", %zu failed", totals->status[STATUS_FAILED]);
+    printf(" in %.1f s", seconds);
+    if (seconds > 0 && totals->status[STATUS_DONE] > 0)
+        printf(", %.1f a second", (double)totals->status[STATUS_DONE] / seconds);
+    printf("%s%s\n", run->path ? " on " : "", run->path ? run->path : "");
+}

@@ -1,0 +1,168 @@
+// report_command.c: the command that puts reports of batches together
+#include "command/batch/merge.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "command/command.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct report_options {
+    const char *output;
+    bool json;
+};
+
+struct sum {
+    size_t status[STATUSES], fault[FAULTS];
+    size_t missing;                 // files that no line tells of
+    int shards_missing, shards_cut; // that no report tells of; whose last run has not ended
+};
+
+static const struct option options[] = {
+    {"output", 'o', OPTION_TEXT, "FILE", .help = "write the lines of all, one for each file",
+     .offset = offsetof(struct report_options, output), .complete = "file"},
+    {"json", 'j', OPTION_FLAG, .help = "the summary as JSON", .offset = offsetof(struct report_options, json)},
+    {0},
+};
+static const char *const examples[] = {
+    "monocle report merge shard-*.jsonl  whether all shards have done all files",
+    "monocle report merge -o all.jsonl shard-*.jsonl  one report of all",
+    NULL,
+};
+static const char *const details[] = {
+    "Of a file that several lines tell of, the last one counts, but what was done once stays done when a later run "
+    "skipped it. The exit code is 0 where every file of every shard is done or was skipped, else 1.",
+    NULL,
+};
+static const struct option_list list = {
+    .command = "report",
+    .usage = "merge FILE... [options]",
+    .summary = "put the reports of several batches together",
+    .examples = examples,
+    .details = details,
+    .options = options,
+    .complete = "file",
+};
+
+static struct sum add_up(const struct merge *merge)
+{
+    struct sum sum = {0};
+    size_t expected = 0;
+    for (size_t i = 0; i < merge->count; i++) {
+        sum.status[merge->row[i].status]++;
+        sum.fault[merge->row[i].fault]++;
+    }
+    for (int i = 0; i < merge->shards; i++) {
+        expected += merge->shard[i].files;
+        sum.shards_missing += !merge->shard[i].seen;
+        sum.shards_cut += merge->shard[i].seen && !merge->shard[i].ended;
+    }
+    sum.missing = expected > merge->count ? expected - merge->count : 0;
+    return sum;
+}
+
+static void print_json(const struct merge *merge, const struct sum *sum)
+{
+    json_t *row = json_object(), *faults = json_object();
+    for (int i = 0; i < STATUSES; i++)
+        json_object_set_new(row, status_name((enum status)i), json_integer((json_int_t)sum->status[i]));
+    for (int i = FAULT_NONE + 1; i < FAULTS; i++) {
+        if (sum->fault[i] > 0)
+            json_object_set_new(faults, fault_name((enum fault)i), json_integer((json_int_t)sum->fault[i]));
+    }
+    json_object_set_new(row, "errors", faults);
+    json_object_update_new(row, json_pack("{s:I,s:I,s:i,s:i,s:i,s:I,s:I}", "files", (json_int_t)merge->count, "missing",
+                                          (json_int_t)sum->missing, "shards", merge->shards, "shards_missing",
+                                          sum->shards_missing, "shards_unfinished", sum->shards_cut, "done_twice",
+                                          (json_int_t)merge->twice, "torn_lines", (json_int_t)merge->torn));
+    json_dumpf(row, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(row);
+}
+
+static void print_text(const struct merge *merge, const struct sum *sum)
+{
+    printf("%zu files of %d shard%s: %zu done, %zu skipped, %zu failed", merge->count, merge->shards,
+           merge->shards == 1 ? "" : "s", sum->status[STATUS_DONE], sum->status[STATUS_SKIPPED],
+           sum->status[STATUS_FAILED]);
+    if (sum->missing > 0)
+        printf(", %zu not reached", sum->missing);
+    printf("\n");
+    for (int i = FAULT_NONE + 1; i < FAULTS; i++) {
+        if (sum->fault[i] > 0)
+            printf("  %s: %zu\n", fault_name((enum fault)i), sum->fault[i]);
+    }
+    for (int i = 0; i < merge->shards; i++) {
+        if (!merge->shard[i].seen)
+            printf("  shard %d/%d has no report\n", i + 1, merge->shards);
+        else if (!merge->shard[i].ended)
+            printf("  shard %d/%d has not ended\n", i + 1, merge->shards);
+    }
+    if (merge->twice > 0)
+        printf("  done by two shards: %zu\n", merge->twice);
+    if (merge->torn > 0)
+        printf("  lines cut short: %zu\n", merge->torn);
+}
+
+static bool write_lines(const struct merge *merge, const char *path)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    bool ok = out != NULL;
+    for (size_t i = 0; out && i < merge->count; i++)
+        fprintf(out, "%s\n", merge->row[i].line);
+    if (out)
+        ok = !ferror(out) && fclose(out) == 0 && file_write_atomic(path, text, size);
+    if (!ok)
+        log_error("cannot write %s: %s", path, strerror(errno));
+    free(text);
+    return ok;
+}
+
+static int merge_reports(const struct report_options *o, const char *const *paths, int count)
+{
+    struct merge merge = {0};
+    int code = EXIT_OK;
+    for (int i = 0; i < count && code == EXIT_OK; i++)
+        code = merge_add(&merge, paths[i]) ? EXIT_OK : EXIT_NOTHING;
+    if (code == EXIT_OK && merge.unlike) {
+        log_error("the reports are of different numbers of shards; merge those of one batch");
+        code = EXIT_NOTHING;
+    }
+    if (code == EXIT_OK) {
+        merge_sort(&merge);
+        const struct sum sum = add_up(&merge);
+        if (o->json)
+            print_json(&merge, &sum);
+        else
+            print_text(&merge, &sum);
+        if (sum.status[STATUS_FAILED] + sum.missing > 0 || sum.shards_missing + sum.shards_cut > 0)
+            code = EXIT_FAILED_SOME;
+        if (o->output && !write_lines(&merge, o->output))
+            code = EXIT_NOTHING;
+    }
+    merge_free(&merge);
+    return code;
+}
+
+static int report_run(int argc, char **argv)
+{
+    struct report_options o = {0};
+    struct command_operands operands;
+    int code;
+    if (!command_parse(&list, argc, argv, &o, INT_MAX, &operands, &code))
+        return code;
+    if (operands.count < 2 || strcmp(operands.word[0], "merge") != 0) {
+        log_error("what of which reports? usage: monocle %s %s", list.command, list.usage);
+        return EXIT_USAGE;
+    }
+    return merge_reports(&o, operands.word + 1, operands.count - 1);
+}
+
+extern const struct command report_command;
+const struct command report_command = {.list = &list, .run = report_run};

@@ -1,0 +1,62 @@
+// shard.c: one of several parts of a batch
+#include "command/batch/shard.h"
+
+#include "base/hash.h"
+#include "base/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHARDS_MAX = 1000000 };
+
+// Digits up to `end`; -1 where there is anything else.
+static long parse_count(const char *text, char end)
+{
+    char *rest;
+    const long value = *text >= '0' && *text <= '9' ? strtol(text, &rest, 10) : -1;
+    return value >= 0 && value <= SHARDS_MAX && *rest == end ? value : -1;
+}
+
+// The number that a cluster has given to this task.
+static bool find_index(struct shard *shard)
+{
+    static const char *const variables[] = {"SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"};
+    const char *tasks = getenv("SLURM_ARRAY_TASK_COUNT");
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
+        const char *text = getenv(variables[i]);
+        const long id = text ? parse_count(text, '\0') : -1;
+        if (text && id < 0) {
+            log_error("%s is '%s', but must be a whole number for --shard %d", variables[i], text, shard->count);
+            return false;
+        }
+        if (id < 0)
+            continue;
+        if (i == 0 && tasks && parse_count(tasks, '\0') > shard->count) {
+            log_error("the array has %s tasks, but --shard makes %d parts: two tasks would do the same", tasks,
+                      shard->count);
+            return false;
+        }
+        shard->index = (int)(id % shard->count);
+        return true;
+    }
+    log_error("--shard %d needs to be told which part: --shard K/%d, or SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX",
+              shard->count, shard->count);
+    return false;
+}
+
+bool shard_parse(struct shard *shard, const char *text)
+{
+    const char *slash = strchr(text, '/');
+    const long count = parse_count(slash ? slash + 1 : text, '\0'), number = slash ? parse_count(text, '/') : 1;
+    if (count < 1 || number < 1 || number > count) {
+        log_error("--shard is '%s', but must be K/N with K from 1 to N, or N for the tasks of a cluster", text);
+        return false;
+    }
+    *shard = (struct shard){(int)(number % count), (int)count};
+    return slash || find_index(shard);
+}
+
+bool shard_has(const struct shard *shard, const char *relative)
+{
+    return hash_64(relative, strlen(relative)) % (uint64_t)shard->count == (uint64_t)shard->index;
+}

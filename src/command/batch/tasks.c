@@ -1,0 +1,65 @@
+// tasks.c: what is to be done: inputs with the outputs they go to
+#include "command/batch/tasks.h"
+
+#include "base/log.h"
+#include "command/batch/names.h"
+
+#include <stdlib.h>
+
+static void mark_clash(struct task *task, const struct input *rival)
+{
+    if (task->fault == FAULT_NONE) {
+        task->fault = FAULT_CLASH;
+        task->rival = rival;
+    }
+}
+
+// A row for every input. False where there is no memory.
+static bool name_all(struct task *rows, const struct inputs *inputs, const struct naming *naming)
+{
+    struct names names = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < inputs->count; i++) {
+        const struct input *input = &inputs->row[i];
+        rows[i] = (struct task){.input = input, .fault = input->fault};
+        if (input->fault != FAULT_NONE)
+            continue;
+        rows[i].output = naming_output(naming, input, i + 1);
+        size_t earlier = i;
+        const enum name_result result = rows[i].output ? names_add(&names, rows[i].output, &earlier) : NAME_NO_MEMORY;
+        ok = result != NAME_NO_MEMORY;
+        if (result == NAME_KNOWN) {
+            mark_clash(&rows[i], &inputs->row[earlier]);
+            mark_clash(&rows[earlier], input);
+        }
+    }
+    names_free(&names);
+    return ok;
+}
+
+bool tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct naming *naming,
+                const struct shard *shard)
+{
+    *tasks = (struct tasks){.row = calloc(inputs->count + 1, sizeof(*tasks->row))};
+    if (!tasks->row || !name_all(tasks->row, inputs, naming)) {
+        tasks->count = tasks->row ? inputs->count : 0;
+        tasks_free(tasks);
+        log_error("there is not enough memory for so many files");
+        return false;
+    }
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (shard_has(shard, inputs->row[i].relative))
+            tasks->row[tasks->count++] = tasks->row[i];
+        else
+            free(tasks->row[i].output);
+    }
+    return true;
+}
+
+void tasks_free(struct tasks *tasks)
+{
+    for (size_t i = 0; i < tasks->count; i++)
+        free(tasks->row[i].output);
+    free(tasks->row);
+    *tasks = (struct tasks){0};
+}

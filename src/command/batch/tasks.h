@@ -1,0 +1,25 @@
+// tasks.h: what is to be done: inputs with the outputs they go to
+#pragma once
+
+#include "command/batch/inputs.h"
+#include "command/batch/naming.h"
+#include "command/batch/shard.h"
+
+struct task {
+    const struct input *input;
+    char *output;
+    const struct input *rival; // FAULT_CLASH: another input that has the same output
+    enum fault fault;
+};
+
+// Zeroed is empty.
+struct tasks {
+    struct task *row; // of this shard alone
+    size_t count;
+};
+
+// Names the outputs of all inputs, finds those that have the same, and keeps the shard's. The inputs must outlive the
+// tasks. False on failure (logged).
+bool tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct naming *naming,
+                const struct shard *shard);
+void tasks_free(struct tasks *tasks);

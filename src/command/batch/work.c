@@ -1,0 +1,265 @@
+// work.c: one file on its way
+#include "command/batch/work.h"
+
+#include "base/clock.h"
+#include "image/encode.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int64_t add_step(struct outcome *outcome, enum step step, int64_t start_ns)
+{
+    const int64_t now_ns = clock_now_ns();
+    outcome->step_ns[step] += now_ns - start_ns;
+    return now_ns;
+}
+
+static bool grow(struct codec_buffer *buffer, size_t size)
+{
+    if (buffer->room >= size)
+        return true;
+    free(buffer->data);
+    *buffer = (struct codec_buffer){.data = malloc(size)};
+    buffer->room = buffer->data ? size : 0;
+    return buffer->data;
+}
+
+// Reads all of an open file, as long as it was a moment ago; what is added meanwhile is left.
+static bool read_file(struct work *work, int fd, size_t size)
+{
+    struct outcome *outcome = work->outcome;
+    if (size == 0)
+        return outcome_fail(outcome, FAULT_FORMAT, "the file is empty");
+    if (size > IMAGE_MAX_BYTES)
+        return outcome_fail(outcome, FAULT_LIMIT, "the file is larger than 1 GiB");
+    if (!grow(&work->file, size))
+        return outcome_fail(outcome, FAULT_MEMORY, "there is not enough memory to read it");
+    work->file.size = 0;
+    while (work->file.size < size) {
+        const ssize_t got = read(fd, work->file.data + work->file.size, size - work->file.size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return outcome_fail(outcome, fault_of_reading(errno), "%s", strerror(errno));
+        if (got == 0)
+            break;
+        work->file.size += (size_t)got;
+    }
+    outcome->input_bytes = work->file.size;
+    return true;
+}
+
+// Opens the input and looks at what its output meets. False where that is all.
+static bool open_file(struct outcome *outcome, const struct work_rules *rules, struct output_mark *mark, int *fd,
+                      size_t *size)
+{
+    const struct task *task = outcome->task;
+    struct stat status;
+    if (task->fault == FAULT_CLASH)
+        return outcome_fail(outcome, FAULT_CLASH,
+                            "%s would have the same output %s; -o 'DIR/{stem}-{n}{ext}' would not", task->rival->path,
+                            task->output);
+    if (task->fault != FAULT_NONE)
+        return outcome_fail(outcome, task->fault, "%s", strerror(task->input->error));
+    *fd = open(task->input->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe without a writer must not hold us up
+    if (*fd < 0 || fstat(*fd, &status) != 0)
+        return outcome_fail(outcome, fault_of_reading(errno), "%s", strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return outcome_fail(outcome, FAULT_READ,
+                            S_ISDIR(status.st_mode) ? "it is a directory" : "it is no regular file");
+    *size = (size_t)status.st_size;
+    *mark = output_mark_make(rules->job, task->input->relative, &status);
+    return existing_allows(rules->existing, &rules->sources, &status, mark, outcome);
+}
+
+static void close_file(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+bool work_plan(struct outcome *outcome, const struct work_rules *rules)
+{
+    struct output_mark mark;
+    size_t size;
+    int fd = -1;
+    const bool ok = open_file(outcome, rules, &mark, &fd, &size);
+    close_file(fd);
+    return ok;
+}
+
+static void copy_bytes(struct codec_bytes *bytes, uint8_t **at)
+{
+    if (!bytes->data)
+        return;
+    memcpy(*at, bytes->data, bytes->size);
+    bytes->data = *at;
+    *at += bytes->size;
+}
+
+// What the head says of metadata lasts only until the codec's next call.
+static bool keep_metadata(struct work *work)
+{
+    struct codec_metadata *metadata = &work->settings.metadata;
+    uint8_t *at = malloc(metadata->icc.size + metadata->exif.size + metadata->xmp.size + 1);
+    work->metadata = at;
+    if (!at)
+        return outcome_fail(work->outcome, FAULT_MEMORY, "there is not enough memory");
+    copy_bytes(&metadata->icc, &at);
+    copy_bytes(&metadata->exif, &at);
+    copy_bytes(&metadata->xmp, &at);
+    return true;
+}
+
+// What of the picture is asked from the path: planes for a JPEG, one for a grey picture, RGBA for any other.
+static struct image_shape wanted_shape(const struct work *work, const struct work_rules *rules)
+{
+    static const enum pixfmt subsamplings[] = {
+        [SUBSAMPLING_420] = PIXFMT_YU12, [SUBSAMPLING_422] = PIXFMT_422P, [SUBSAMPLING_444] = PIXFMT_444P};
+    const struct codec_head *head = &work->head;
+    struct image_shape shape = {.width = work->job.picture->shape.width, .height = work->job.picture->shape.height};
+    shape.color = (struct color){COLOR_MATRIX_601, COLOR_RANGE_FULL};
+    if (work->settings.grey)
+        shape.format = PIXFMT_GREY;
+    else
+        shape.format = rules->subsampling ? subsamplings[rules->subsampling] : head->jpeg;
+    if (work->settings.format == CODEC_PNG && (shape.format != PIXFMT_GREY || head->alpha))
+        shape = (struct image_shape){0};
+    return shape;
+}
+
+static void choose_settings(struct work *work, const struct work_rules *rules)
+{
+    const struct codec_head *head = &work->head;
+    const struct codec_info *format = format_of_file(work->outcome->task->output);
+    work->settings = (struct codec_settings){
+        .format = format ? format_number(format) : CODEC_PNG,
+        .quality = rules->quality ? rules->quality : head->quality,
+        .compression = rules->compression,
+        .grey = chain_is_grey(rules->chain, head->shape.format == PIXFMT_GREY),
+        .opaque = !head->alpha,
+        .orientation = rules->keep_turned ? 0 : 1,
+    };
+    if (!rules->strip)
+        work->settings.metadata = head->metadata;
+}
+
+bool work_begin(struct work *work, const struct work_rules *rules, struct codec *codec)
+{
+    struct outcome *outcome = work->outcome;
+    struct codec_error error;
+    size_t size;
+    int fd = -1;
+    const int64_t start_ns = clock_now_ns();
+    const bool ok = open_file(outcome, rules, &work->mark, &fd, &size) && read_file(work, fd, size);
+    close_file(fd);
+    const int64_t read_ns = add_step(outcome, STEP_READ, start_ns);
+    if (!ok)
+        return false;
+    if (!codec_head(codec, work->file.data, work->file.size, rules->most_pixels, &work->head, &error))
+        return outcome_fail(outcome, fault_of_codec(error.fault), "%s", error.why);
+    work->job.turn = rules->keep_turned ? (struct codec_turn){0} : codec_turn(work->head.orientation);
+    outcome->width = work->job.turn.transpose ? work->head.shape.height : work->head.shape.width;
+    outcome->height = work->job.turn.transpose ? work->head.shape.width : work->head.shape.height;
+    choose_settings(work, rules);
+    add_step(outcome, STEP_DECODE, read_ns);
+    return true;
+}
+
+uint64_t work_bytes(const struct work *work)
+{
+    // Two outputs, one between passes, and what an encoder keeps, of 4 bytes a pixel each.
+    const uint64_t pixels = (uint64_t)work->head.shape.width * (uint64_t)work->head.shape.height;
+    return work->file.size + image_bytes(&work->head.shape) * (work->job.turn.transpose ? 2 : 1) + 16 * pixels;
+}
+
+bool work_decode(struct work *work, const struct work_rules *rules, struct codec *codec)
+{
+    struct outcome *outcome = work->outcome;
+    struct codec_error error;
+    const int64_t start_ns = clock_now_ns();
+    if (!image_reserve(&work->decoded, &work->head.shape))
+        return outcome_fail(outcome, FAULT_MEMORY, "there is not enough memory for its %dx%d pixels", outcome->width,
+                            outcome->height);
+    if (!keep_metadata(work))
+        return false;
+    if (!codec_decode(codec, work->file.data, work->file.size, &work->head, &work->decoded, &error))
+        return outcome_fail(outcome, fault_of_codec(error.fault), "%s", error.why);
+    work->job.picture = &work->decoded;
+    if (work->job.turn.transpose) {
+        const struct image_shape shape = image_transposed(&work->head.shape);
+        if (!image_reserve(&work->turned, &shape))
+            return outcome_fail(outcome, FAULT_MEMORY, "there is not enough memory to turn it");
+        image_transpose(&work->turned, &work->decoded);
+        work->job.picture = &work->turned;
+    }
+    work->encode = wanted_shape(work, rules);
+    add_step(outcome, STEP_DECODE, start_ns);
+    return true;
+}
+
+static bool write_output(struct work *work, const struct work_rules *rules, const struct codec_buffer *buffer)
+{
+    struct outcome *outcome = work->outcome;
+    outcome->output_bytes = buffer->size;
+    if (rules->hashes)
+        hash_128_text(buffer->data, buffer->size, outcome->hash);
+    if (output_begin(&outcome->output, outcome->task->output) &&
+        output_write(&outcome->output, buffer->data, buffer->size, &work->mark))
+        return true;
+    const int error = errno;
+    output_abandon(&outcome->output);
+    return outcome_fail(outcome, fault_of_writing(error), "cannot write %s: %s", outcome->task->output,
+                        strerror(error));
+}
+
+void work_end(struct work *work, const struct work_rules *rules, struct codec *codec, const struct path_result *result,
+              struct codec_buffer *buffer)
+{
+    struct outcome *outcome = work->outcome;
+    struct codec_error error;
+    const int64_t start_ns = clock_now_ns();
+    const struct image *image = &result->image;
+    if (work->encode.width > 0 && !image_reserve(&work->planes, &work->encode)) {
+        outcome_fail(outcome, FAULT_MEMORY, "there is not enough memory");
+        return;
+    }
+    if (work->encode.width > 0) {
+        encode_image(&work->planes, image);
+        image = &work->planes;
+    }
+    const bool ok = codec_encode(codec, image, &work->settings, buffer, &error);
+    const int64_t encoded_ns = add_step(outcome, STEP_ENCODE, start_ns);
+    if (!ok) {
+        outcome_fail(outcome, fault_of_codec(error.fault), "cannot encode it: %s", error.why);
+        return;
+    }
+    write_output(work, rules, buffer);
+    add_step(outcome, STEP_WRITE, encoded_ns);
+}
+
+void work_clear(struct work *work)
+{
+    free(work->metadata);
+    work->metadata = NULL;
+    work->outcome = NULL;
+    work->reserved = 0;
+}
+
+size_t work_kept_bytes(const struct work *work)
+{
+    return work->file.room + work->decoded.memory_bytes + work->turned.memory_bytes + work->planes.memory_bytes;
+}
+
+void work_free(struct work *work)
+{
+    codec_buffer_free(&work->file);
+    free(work->metadata);
+    image_free(&work->decoded);
+    image_free(&work->turned);
+    image_free(&work->planes);
+    *work = (struct work){0};
+}

@@ -1,0 +1,151 @@
+// worker.c: a thread that takes file after file, from reading to the temporary name of its output
+#include "command/batch/batch.h"
+
+#include "base/log.h"
+#include "base/thread.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct worker {
+    struct batch *batch;
+    pthread_t thread;
+    struct codec *codec;
+    struct runner runner;
+    struct work work[RUNNER_FLIGHTS]; // a ring: those in the runner begin at `oldest`
+    int oldest, flights;
+    struct codec_buffer buffer; // of the file being made
+};
+
+static void hand_in(struct worker *worker, struct work *work)
+{
+    struct batch *batch = worker->batch;
+    // Memory of a picture much larger than most is not kept.
+    const uint64_t share = batch->budget.limit / (uint64_t)(8 * batch->run.jobs);
+    struct outcome *outcome = work->outcome;
+    if (work->reserved > 0)
+        budget_give(&batch->budget, work->reserved);
+    work_clear(work);
+    if (work_kept_bytes(work) > share)
+        work_free(work);
+    queue_hand_in(&batch->queue, outcome);
+}
+
+static int64_t stages_ns(const struct path_result *result)
+{
+    return result->stages > 0 ? result->stage[result->stages - 1].end_ns - result->stage[0].start_ns : 0;
+}
+
+static void finish_oldest(struct worker *worker)
+{
+    struct work *work = &worker->work[worker->oldest];
+    struct outcome *outcome = work->outcome;
+    struct path_result result;
+    char *why;
+    if (runner_collect(&worker->runner, &result, &why)) {
+        outcome->device = runner_device_name(&worker->runner);
+        outcome->step_ns[STEP_FILTER] = stages_ns(&result);
+        work_end(work, &worker->batch->rules, worker->codec, &result, &worker->buffer);
+    } else {
+        outcome_fail(outcome, FAULT_DEVICE, "its filters could not be run%s%.200s", why ? ": " : "", why ? why : "");
+    }
+    free(why);
+    worker->oldest = (worker->oldest + 1) % RUNNER_FLIGHTS;
+    worker->flights--;
+    hand_in(worker, work);
+}
+
+// Waits until there is memory for the file; what this thread has under way is finished before.
+static bool reserve(struct worker *worker, struct work *work)
+{
+    struct budget *budget = &worker->batch->budget;
+    const uint64_t bytes = work_bytes(work);
+    if (bytes > budget->limit)
+        return outcome_fail(work->outcome, FAULT_LIMIT,
+                            "its %dx%d pixels would take %llu MiB, more than --memory allows", work->outcome->width,
+                            work->outcome->height, (unsigned long long)(bytes >> 20));
+    while (!budget_take(budget, bytes, worker->flights == 0))
+        finish_oldest(worker);
+    work->reserved = bytes;
+    return true;
+}
+
+static bool begin(struct worker *worker, struct work *work, const struct task *task)
+{
+    const struct work_rules *rules = &worker->batch->rules;
+    work->outcome->task = task;
+    work->outcome->output.fd = -1;
+    return work_begin(work, rules, worker->codec) && reserve(worker, work) && work_decode(work, rules, worker->codec);
+}
+
+static void *worker_main(void *argument)
+{
+    struct worker *worker = argument;
+    struct batch *batch = worker->batch;
+    const struct task *task;
+    while (!worker->runner.given_up && (task = queue_take(&batch->queue))) {
+        struct work *work = &worker->work[(worker->oldest + worker->flights) % RUNNER_FLIGHTS];
+        work->outcome = calloc(1, sizeof(*work->outcome));
+        if (!work->outcome) {
+            log_error("there is not enough memory to go on");
+            queue_stop(&batch->queue);
+            break;
+        }
+        if (!begin(worker, work, task)) {
+            hand_in(worker, work);
+            continue;
+        }
+        runner_submit(&worker->runner, &work->job);
+        worker->flights++;
+        while (worker->flights > runner_lag(&worker->runner))
+            finish_oldest(worker);
+    }
+    while (worker->flights > 0)
+        finish_oldest(worker);
+    queue_leave(&batch->queue);
+    return NULL;
+}
+
+static void worker_free(struct worker *worker)
+{
+    runner_close(&worker->runner);
+    codec_close(worker->codec);
+    for (int i = 0; i < RUNNER_FLIGHTS; i++)
+        work_free(&worker->work[i]);
+    codec_buffer_free(&worker->buffer);
+    free(worker);
+}
+
+struct worker *worker_start(struct batch *batch, int number, int member)
+{
+    struct worker *worker = calloc(1, sizeof(*worker));
+    const struct runner_setup setup = {&batch->chain, &batch->fleet, member, batch->threads};
+    char name[16];
+    if (!worker) {
+        log_error("there is not enough memory");
+        return NULL;
+    }
+    worker->batch = batch;
+    snprintf(name, sizeof(name), "batch %d", number);
+    bool ok = (worker->codec = codec_open()) != NULL && runner_open(&worker->runner, &setup);
+    if (ok) {
+        queue_enter(&batch->queue);
+        ok = thread_start(&worker->thread, worker_main, worker, name);
+        if (!ok)
+            queue_leave(&batch->queue);
+    }
+    if (ok)
+        return worker;
+    worker_free(worker);
+    return NULL;
+}
+
+bool worker_join(struct worker *worker)
+{
+    if (!worker)
+        return false;
+    pthread_join(worker->thread, NULL);
+    const bool given_up = worker->runner.given_up;
+    worker_free(worker);
+    return given_up;
+}

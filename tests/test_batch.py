@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""test_batch.py MONOCLE: the batch command: inputs, names, what exists already, shards, reports, equal bytes"""
+import json
+import os
+import subprocess
+import sys
+import time
+
+from batch_support import (Checks, at, batch, digests, files, has_opencl, lines, outcome, png,
+                           run, tree)
+
+BINARY = os.path.abspath(sys.argv[1])
+CPU = ["-p", "cpu"]
+
+
+def inputs(c):
+    names = tree(at("in"), 12)
+    with open(at("in/notes.txt"), "w") as f:
+        f.write("no picture")
+    png(at("in/.hidden.png"), 8, 8)
+    outcome(c, BINARY, CPU + ["-o", "flat", "in"], 0)
+    c.check(sorted(digests(at("flat"))) == [n for n in names if "/" not in n], "flat", digests(at("flat")))
+    outcome(c, BINARY, CPU + ["-r", "-o", "deep", "in/"], 0)
+    c.check(sorted(digests(at("deep"))) == names, "deep", digests(at("deep")))
+    for null, end in ([], "\n"), (["-0"], "\0"):
+        listed = "".join("./in/" + name + end for name in names).encode()
+        outcome(c, BINARY, CPU + ["--files-from", "-", "-o", "listed" + end.strip("\0\n") + str(len(null))] + null, 0,
+                stdin=listed)
+        found = digests(at("listed%d" % len(null)))
+        c.check(sorted(found) == ["in/" + name for name in names], null, sorted(found))
+    odd = "in/new\nline \xff.png".encode("latin-1")
+    os.rename(at("in/p000.png"), os.path.join(os.fsencode(at("")), odd))
+    outcome(c, BINARY, CPU + ["--files-from", "-", "-0", "-o", "odd", "--report", "odd.jsonl"], 0, stdin=odd + b"\0")
+    row = lines(at("odd.jsonl"))[1]
+    c.check(bytes.fromhex(row["input_hex"]) == odd, row)
+    os.rename(os.path.join(os.fsencode(at("")), odd), at("in/p000.png"))
+    # The directory of outputs is no input, and a name twice is one file.
+    outcome(c, BINARY, CPU + ["-r", "-o", "in/out", "in", "in/p000.png"], 0)
+    outcome(c, BINARY, CPU + ["-r", "-o", "in/out", "in", "in/p000.png"], 0)
+    c.check(sorted(digests(at("in/out"))) == names, "in/out", sorted(digests(at("in/out"))))
+    subprocess.run(["rm", "-r", at("in/out")], check=True)
+    outcome(c, BINARY, CPU + ["-o", "x", "nothing-here"], 3, "nothing-here: No such file")
+    os.makedirs(at("empty"), exist_ok=True)
+    outcome(c, BINARY, CPU + ["-o", "x", "empty"], 3, "no pictures")
+    outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "no-list"], 3, "cannot read the list no-list")
+
+
+def names(c):
+    tree(at("in"), 12)
+    for template, made in (("t1/{dir}{stem}-x{ext}", "t1/a/p001-x.png"), ("t2/{n}.png", "t2/000001.png"),
+                           ("t3/{stem}", "t3/p001.png"), ("t4/{dir}", "t4/a/p001.png"),
+                           ("t5//./{dir}{n}{stem}.PNG", "t5/a/000004p001.PNG")):
+        outcome(c, BINARY, CPU + ["-r", "-o", template, "in"], 0)
+        c.check(os.path.exists(at(made)) and len(digests(at(template[:2]))) == 12, template, digests(at(template[:2])))
+    outcome(c, BINARY, CPU + ["-o", "one.png", "in/p000.png"], 0)
+    c.check(os.path.isfile(at("one.png")), "one.png")
+    for args, says in ((["-o", "x/{name}.png"], "{name}, which there is not"), (["-o", ""], "empty"),
+                       (["-o", "x/{ste}"], "did you mean {stem}"), (["-o", "x/{stem"], "there is not"),
+                       (["-o", "x.bmp"], "cannot be written"),
+                       (["-o", "x", "--format", "bmp"], "can be: "), ([], "where shall the outputs go"),
+                       (["-o", "x.png", "--format", "jpeg"], "leave one out"), (["-o", "x", "-0"], "--files-from"),
+                       (["-o", "x", "--memory", "1"], "at least 16M"), (["-o", "x", "--memory", "9Q"], "at least 16M"),
+                       (["-o", "x", "-f", "blurr"], "blur"), (["-o", "x", "--overwrite", "--skip-newer"], "contradict"),
+                       (["-o", "x", "-f", ",".join(["gray"] * 15)], "a batch takes 14")):
+        lines_said = outcome(c, BINARY, CPU + args + ["in"], 2, says)
+        c.check(len(lines_said) == 1, args, lines_said)
+    outcome(c, BINARY, CPU + ["-o", "x"], 2, "which files?")
+    # Two inputs with one output: both are refused before anything is written, and the others go on.
+    os.makedirs(at("clash/one"), exist_ok=True)
+    os.makedirs(at("clash/two"), exist_ok=True)
+    for name in ("one/same.png", "two/same.png", "two/other.png"):
+        png(at("clash", name), 9, 9)
+    said = outcome(c, BINARY, CPU + ["-r", "-o", "clashed/{stem}{ext}", "clash"], 1, "the same output")
+    c.check(len(said) == 2 and list(digests(at("clashed"))) == ["other.png"], said, digests(at("clashed")))
+
+
+def existing(c):
+    tree(at("ex"), 8)
+    job = CPU + ["-f", "blur", "-r", "-o", "ex-out", "ex"]
+    outcome(c, BINARY, job, 0)
+    first = {n: os.stat(at("ex-out", n)).st_mtime_ns for n in digests(at("ex-out"))}
+
+    def changed():
+        return sorted(n for n in first if os.stat(at("ex-out", n)).st_mtime_ns != first[n])
+
+    outcome(c, BINARY, job + ["--report", "ex.jsonl"], 0)  # the same again is a no-op
+    c.check(changed() == [], "done again", changed())
+    c.check({row["why"] for row in files(at("ex.jsonl")).values()} == {"done before"}, files(at("ex.jsonl")))
+    other = CPU + ["-f", "gray", "-r", "-o", "ex-out", "ex"]
+    said = outcome(c, BINARY, other, 3, "exists; --overwrite replaces it")  # of another job
+    c.check(len(said) == 8 and changed() == [], said)
+    with open(at("ex-out/p000.png"), "ab") as f:
+        f.write(b"more")  # edited since
+    first["p000.png"] = os.stat(at("ex-out/p000.png")).st_mtime_ns
+    outcome(c, BINARY, job, 1, "ex/p000.png: ex-out/p000.png exists")
+    outcome(c, BINARY, other + ["--skip-existing"], 0)
+    outcome(c, BINARY, other + ["--skip-newer"], 0)
+    c.check(changed() == [], "skipped", changed())
+    os.utime(at("ex/a/p001.png"), (time.time() + 5, time.time() + 5))
+    outcome(c, BINARY, other + ["--skip-newer"], 0)
+    c.check(changed() == ["a/p001.png"], "newer", changed())
+    outcome(c, BINARY, job + ["--overwrite"], 0)
+    c.check(len(changed()) == 8, "overwritten", changed())
+    # Never over an input, by whatever name.
+    before = digests(at("ex"))
+    os.symlink("ex", at("ex-link"))
+    said = outcome(c, BINARY, CPU + ["-f", "gray", "-r", "--overwrite", "-o", "ex-link/", "ex"], 3, "is an input")
+    c.check(len(said) == 8 and digests(at("ex")) == before, "inputs")
+    # Nor through a link.
+    os.makedirs(at("ex-dir"), exist_ok=True)
+    os.symlink(at("ex/p000.png"), at("ex-dir/p000.png"))
+    outcome(c, BINARY, CPU + ["--overwrite", "-o", "ex-dir", "ex/p000.png"], 3, "no regular file")
+    c.check(digests(at("ex")) == before, "inputs")
+    code, out, err = batch(BINARY, *CPU, "-n", "-r", "-o", "ex-dry", "ex")
+    c.check(code == 0 and b"ex/a/p001.png -> ex-dry/a/p001.png\n" in out and not os.path.exists(at("ex-dry")), out, err)
+
+
+def shards(c):
+    names_of = tree(at("sh"), 60)
+    whole = CPU + ["-f", "emboss", "-r"]
+    outcome(c, BINARY, whole + ["-o", "sh-whole", "sh"], 0)
+    for count in (1, 3, 7):
+        reports, seen = [], []
+        for k in range(1, count + 1):
+            reports.append("sh-%d-%d.jsonl" % (count, k))
+            outcome(c, BINARY, whole + ["-o", "sh-%d" % count, "--shard", "%d/%d" % (k, count), "--report",
+                                        reports[-1], "sh"], 0)
+            seen += files(at(reports[-1]))
+        c.check(len(seen) == len(set(seen)) == 60, count, "shards hold", len(seen), "of them", len(set(seen)))
+        c.check(digests(at("sh-%d" % count)) == digests(at("sh-whole")), count, "shards differ from the whole")
+        code, out, err = run(BINARY, "report", "merge", "--json", "-o", at("all.jsonl"), *reports, cwd=at(""))
+        said = json.loads(out)
+        c.check(code == 0 and said["done"] == said["files"] == 60 and said["shards"] == count, said, err)
+        c.check(sorted(files(at("all.jsonl"))) == ["sh/" + n for n in names_of], "merged")
+        if count > 1:
+            code, out, err = run(BINARY, "report", "merge", *reports[1:], cwd=at(""))
+            c.check(code == 1 and b"shard 1/%d has no report" % count in out, out, err)
+    # One more file moves no other.
+    before = {n: k for k in range(1, 8) for n in files(at("sh-7-%d.jsonl" % k))}
+    png(at("sh/a/another.png"), 20, 20)
+    for k in range(1, 8):
+        outcome(c, BINARY, whole + ["-o", "sh-7", "--shard", "%d/7" % k, "--report", "sh-8-%d.jsonl" % k, "sh"], 0)
+    after = {n: k for k in range(1, 8) for n in files(at("sh-8-%d.jsonl" % k))}
+    c.check(len(after) == 61 and all(after[n] == before[n] for n in before), "files have moved")
+    # A cluster's numbers, from 0 or from 1, and a task run again alone.
+    for first, variable in ((0, "SLURM_ARRAY_TASK_ID"), (1, "SLURM_ARRAY_TASK_ID"), (0, "JOB_COMPLETION_INDEX")):
+        seen = []
+        for number in range(first, first + 3):
+            out = batch(BINARY, *whole, "-n", "-o", "sh-x", "--shard", "3", "sh", **{variable: str(number)})[1]
+            seen += out.decode().splitlines()
+        c.check(len(seen) == len(set(seen)) == 61, first, variable, len(seen))
+    for args, env, says in ((["0/3"], {}, "K from 1 to N"), (["4/3"], {}, "K from 1 to N"), (["x"], {}, "K from 1"),
+                            (["3"], {}, "needs to be told which part"), (["1/3x"], {}, "K from 1"),
+                            (["3"], {"SLURM_ARRAY_TASK_ID": "x"}, "whole number"),
+                            (["3"], {"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_COUNT": "4"}, "do the same")):
+        outcome(c, BINARY, whole + ["-o", "sh-x", "--shard"] + args + ["sh"], 2, says, **env)
+
+
+def reports(c):
+    tree(at("re"), 6)
+    with open(at("re/bad.png"), "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n")
+    job = CPU + ["-r", "-o", "re-out", "--report", "re.jsonl", "--json", "re"]
+    code, out, err = batch(BINARY, *job)
+    said, rows = json.loads(out), files(at("re.jsonl"))
+    c.check(code == 1 and said["done"] == 6 and said["failed"] == 1 and said["errors"] == {"damaged": 1}, said, err)
+    c.check(rows["re/bad.png"]["status"] == "failed" and rows["re/bad.png"]["error"] == "damaged", rows["re/bad.png"])
+    good = rows["re/a/p001.png"]
+    c.check(good["device"] == "cpu" and good["output"] == "re-out/a/p001.png" and good["width"] == 25, good)
+    c.check(set(good["ms"]) == {"read", "decode", "filter", "encode", "write"}, good["ms"])
+    c.check(good["output_bytes"] == os.path.getsize(at(good["output"])), good)
+    with open(at("re.jsonl"), "a") as f:
+        f.write('{"input":"re/a/p0')  # as a run leaves it that is killed while writing
+    os.unlink(at("re-out/p000.png"))
+    code, out, err = batch(BINARY, *job)
+    c.check(json.loads(out)["skipped"] == 5 and json.loads(out)["done"] == 1, out, err)
+    code, out, err = run(BINARY, "report", "merge", "--json", "re.jsonl", cwd=at(""))
+    said = json.loads(out)
+    c.check(code == 1 and said["done"] == 6 and said["failed"] == 1 and said["torn_lines"] == 1, said, err)
+    c.check(run(BINARY, "report", "merge", "no.jsonl", cwd=at(""))[0] == 3, "no report")
+    for args in ([], ["merge"], ["mend", "re.jsonl"]):
+        c.check(run(BINARY, "report", *args, cwd=at(""))[0] == 2, args)
+    outcome(c, BINARY, CPU + ["-r", "-o", "re-2", "--report", "no/dir.jsonl", "re"], 3, "cannot write the report")
+    c.check(not os.path.exists(at("re-2")), "worked without a report")
+
+
+def equal_bytes(c):
+    tree(at("eq"), 24, 150, 90)
+    seen = {}
+    ways = [CPU + ["--jobs", n] for n in ("1", "2", "5")] + [CPU + ["--memory", "16M"]]
+    if has_opencl(BINARY):
+        ways += [["-p", "opencl", "--jobs", n] for n in ("1", "3")] + [["-p", "opencl", "-d", "all"]]
+    for i, way in enumerate(ways):
+        outcome(c, BINARY, way + ["-f", "blur=2,gray,emboss,sepia", "-r", "-o", "eq-%d" % i, "eq"], 0)
+        seen[i] = digests(at("eq-%d" % i))
+        c.check(len(seen[i]) == 24 and seen[i] == seen[0], way, "differs from", ways[0])
+
+
+checks = Checks()
+sys.exit(checks.run(inputs, names, existing, shards, reports, equal_bytes))
