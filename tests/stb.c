@@ -1,6 +1,7 @@
-// stb.c: stb's PNG reader and writer for the tests, which must not depend on the program's own
+// stb.c: stb's picture readers and PNG writer for the tests, which must not depend on the program's own
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STBI_ONLY_PNG
+#define STBI_ONLY_JPEG
 #include <stb_image.h>
 #include <stb_image_write.h>

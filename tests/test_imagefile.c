@@ -4,8 +4,8 @@
 #include "scratch.h"
 
 #include "base/file.h"
+#include "image/codec.h"
 #include "image/imagefile.h"
-#include "image/magic.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,8 +62,9 @@ static void test_formats(void)
     free(data);
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
         data = load(good[i].name, &size);
-        check_that(&check, imagefile_probe(data, size < MAGIC_BYTES ? size : MAGIC_BYTES), "%s is recognised",
-                   good[i].name);
+        enum codec_format format;
+        check_that(&check, codec_probe(data, size < CODEC_PROBE_BYTES ? size : CODEC_PROBE_BYTES, &format),
+                   "%s is recognised", good[i].name);
         if (check_that(&check, imagefile_decode(&other, data, size, good[i].name), "%s is read", good[i].name)) {
             const double off = difference(&png, &other);
             check_that(&check, off <= good[i].tolerance, "%s is off by %g", good[i].name, off);
@@ -137,11 +138,24 @@ static void put_u32(uint8_t *at, uint32_t value)
         at[i] = (uint8_t)(value >> (24 - 8 * i));
 }
 
+// PNG specification, annex D, a bit at a time.
+static uint32_t crc(const uint8_t *data, size_t size)
+{
+    uint32_t sum = 0xffffffffu;
+    for (size_t i = 0; i < size; i++) {
+        sum ^= data[i];
+        for (int bit = 0; bit < 8; bit++)
+            sum = sum >> 1 ^ (sum & 1 ? 0xedb88320u : 0);
+    }
+    return ~sum;
+}
+
 static void refuse_png_head(uint32_t width, uint32_t height, const char *because)
 {
     uint8_t head[] = "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDRwwwwhhhh\x08\x06\0\0\0crc.\0\0\0\x10IDAT";
     put_u32(head + 16, width);
     put_u32(head + 20, height);
+    put_u32(head + 29, crc(head + 12, 17));
     refuse(scratch_write(&scratch, "head.png", head, sizeof(head) - 1), because);
 }
 
@@ -167,15 +181,13 @@ static void test_refused(void)
     refuse_png_head(5, 5, "cut short");
 }
 
-// A Huffman table that claims more than 256 values: old stb_image writes past its own table there.
+// A Huffman table that claims more than 256 values.
 static void test_huffman(void)
 {
     size_t size;
     uint8_t *data = (uint8_t *)load("small.jpg", &size);
     uint8_t *table = memmem(data, size, "\xff\xc4", 2);
-    check_that(&check, magic_jpeg_tables_ok(data, size), "the tables of small.jpg are good");
     memset(table + 5 + 8, 0xff, 2);
-    check_that(&check, !magic_jpeg_tables_ok(data, size), "a table of more than 510 values is not");
     refuse(scratch_write(&scratch, "huffman.jpg", data, size), "Huffman");
     free(data);
 }

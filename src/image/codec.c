@@ -1,34 +1,38 @@
-// codec.c: picture files in memory to pixels and back
-#include "image/codec.h"
+// codec.c: the table of codecs, and what they have in common
+#include "image/codec_kind.h"
 
 #include "base/log.h"
-#include "image/jpeg.h"
-#include "image/magic.h"
-#include "image/stb.h"
+#include "image/exif.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <turbojpeg.h>
 
-struct codec {
-    struct jpeg *jpeg;
-    tjhandle writer;
+static const struct codec_kind *const kinds[CODEC_FORMATS] = {
+    [CODEC_JPEG] = &codec_jpeg, [CODEC_PNG] = &codec_png, [CODEC_GIF] = &codec_gif,
+    [CODEC_BMP] = &codec_bmp,   [CODEC_PSD] = &codec_psd, [CODEC_TGA] = &codec_tga, // a guess: last
 };
 
-static const char *const jpeg_extensions[] = {"jpg", "jpeg", "jpe", "jfif", NULL};
-static const char *const png_extensions[] = {"png", NULL};
-static const char *const gif_extensions[] = {"gif", NULL};
-static const char *const bmp_extensions[] = {"bmp", "dib", NULL};
-static const char *const psd_extensions[] = {"psd", NULL};
-static const char *const tga_extensions[] = {"tga", NULL};
-
-static const struct codec_info infos[CODEC_FORMATS] = {
-    [CODEC_JPEG] = {"jpeg", jpeg_extensions, .writes = true}, [CODEC_PNG] = {"png", png_extensions, .writes = true},
-    [CODEC_GIF] = {"gif", gif_extensions, .writes = false},   [CODEC_BMP] = {"bmp", bmp_extensions, .writes = false},
-    [CODEC_PSD] = {"psd", psd_extensions, .writes = false},   [CODEC_TGA] = {"tga", tga_extensions, .writes = false},
+// What people have among their pictures, told from what is none.
+static const struct {
+    const char *name;
+    size_t at;
+    const char *bytes;
+    size_t count;
+} others[] = {
+    {"HDR", 0, "#?RADIANCE", 10},
+    {"HDR", 0, "#?RGBE", 6},
+    {"WebP", 8, "WEBP", 4},
+    {"TIFF", 0, "II*\0", 4},
+    {"TIFF", 0, "MM\0*", 4},
+    {"HEIF or AVIF", 4, "ftypheic", 8},
+    {"HEIF or AVIF", 4, "ftypmif1", 8},
+    {"HEIF or AVIF", 4, "ftypavif", 8},
+    {"JPEG XL", 0, "\xff\x0a", 2},
+    {"JPEG XL", 4, "JXL \r\n\x87\n", 8},
+    {"JPEG 2000", 4, "jP  \r\n\x87\n", 8},
 };
 
 static const char *const fault_names[] = {
@@ -36,49 +40,16 @@ static const char *const fault_names[] = {
     [CODEC_TOO_LARGE] = "too-large", [CODEC_UNSUPPORTED] = "unsupported",     [CODEC_NO_MEMORY] = "no-memory",
 };
 
-const struct codec_info *codec_info(enum codec_format format)
-{
-    return &infos[format];
-}
-
-bool codec_from_name(const char *name, enum codec_format *format)
-{
-    for (int i = 0; i < CODEC_FORMATS; i++) {
-        bool found = strcasecmp(name, infos[i].name) == 0;
-        for (const char *const *extension = infos[i].extensions; !found && *extension; extension++)
-            found = strcasecmp(name, *extension) == 0;
-        if (found) {
-            *format = (enum codec_format)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool codec_probe(const void *data, size_t size, enum codec_format *format)
-{
-    static const struct {
-        enum magic magic;
-        enum codec_format format;
-    } known[] = {{MAGIC_JPEG, CODEC_JPEG}, {MAGIC_PNG, CODEC_PNG}, {MAGIC_GIF, CODEC_GIF},
-                 {MAGIC_BMP, CODEC_BMP},   {MAGIC_PSD, CODEC_PSD}, {MAGIC_TGA, CODEC_TGA}};
-    const enum magic magic = magic_find(data, size);
-    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-        if (known[i].magic == magic) {
-            *format = known[i].format;
-            return true;
-        }
-    }
-    return false;
-}
+struct codec {
+    void *state[CODEC_FORMATS];
+};
 
 const char *codec_fault_name(enum codec_fault fault)
 {
     return fault_names[fault];
 }
 
-__attribute__((format(printf, 3, 4))) static bool refuse(struct codec_error *error, enum codec_fault fault,
-                                                         const char *format, ...)
+bool codec_refuse(struct codec_error *error, enum codec_fault fault, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -88,15 +59,64 @@ __attribute__((format(printf, 3, 4))) static bool refuse(struct codec_error *err
     return false;
 }
 
+const struct codec_info *codec_info(enum codec_format format)
+{
+    static const char *const none[] = {NULL};
+    static const struct codec_info other = {.name = "other", .extensions = none};
+    return format < CODEC_FORMATS ? &kinds[format]->info : &other;
+}
+
+bool codec_from_name(const char *name, enum codec_format *format)
+{
+    for (int i = 0; i < CODEC_FORMATS; i++) {
+        const struct codec_info *info = &kinds[i]->info;
+        bool found = strcasecmp(name, info->name) == 0;
+        for (const char *const *extension = info->extensions; !found && *extension; extension++)
+            found = strcasecmp(name, *extension) == 0;
+        if (found) {
+            *format = (enum codec_format)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *other_name(const uint8_t *data, size_t size)
+{
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (size >= others[i].at + others[i].count &&
+            memcmp(data + others[i].at, others[i].bytes, others[i].count) == 0)
+            return others[i].name;
+    return NULL;
+}
+
+bool codec_probe(const void *data, size_t size, enum codec_format *format)
+{
+    *format = CODEC_OTHER;
+    if (other_name(data, size))
+        return true;
+    for (int i = 0; i < CODEC_FORMATS; i++) {
+        if (kinds[i]->looks_so(data, size)) {
+            *format = (enum codec_format)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 struct codec *codec_open(void)
 {
     struct codec *codec = calloc(1, sizeof(*codec));
-    if (!codec)
-        return NULL;
-    codec->jpeg = jpeg_open();
-    codec->writer = tjInitCompress();
-    if (codec->jpeg && codec->writer)
+    bool ok = codec != NULL;
+    for (int i = 0; ok && i < CODEC_FORMATS; i++) {
+        if (kinds[i]->state_bytes == 0)
+            continue;
+        codec->state[i] = calloc(1, kinds[i]->state_bytes);
+        ok = codec->state[i] && (!kinds[i]->open || kinds[i]->open(codec->state[i]));
+    }
+    if (ok)
         return codec;
+    log_error("cannot read or write pictures: there is not enough memory");
     codec_close(codec);
     return NULL;
 }
@@ -105,8 +125,11 @@ void codec_close(struct codec *codec)
 {
     if (!codec)
         return;
-    jpeg_close(codec->jpeg);
-    tjDestroy(codec->writer);
+    for (int i = 0; i < CODEC_FORMATS; i++) {
+        if (codec->state[i] && kinds[i]->close)
+            kinds[i]->close(codec->state[i]);
+        free(codec->state[i]);
+    }
     free(codec);
 }
 
@@ -114,24 +137,15 @@ static bool size_ok(const struct image_shape *shape, uint64_t most_pixels, struc
 {
     const char *why;
     const uint64_t pixels = (uint64_t)shape->width * (uint64_t)shape->height;
-    if (!pixfmt_size_ok(shape->format, shape->width, shape->height, &why))
-        return refuse(error, CODEC_TOO_LARGE, "it has %dx%d pixels: %s", shape->width, shape->height, why);
+    if (shape->width > IMAGE_MAX_SIDE || shape->height > IMAGE_MAX_SIDE)
+        return codec_refuse(error, CODEC_TOO_LARGE, "it is larger than %d pixels a side", IMAGE_MAX_SIDE);
+    // RGBA is what filters work on, whatever the file holds.
+    if (!pixfmt_size_ok(PIXFMT_RGBA, shape->width, shape->height, &why))
+        return codec_refuse(error, shape->width < 1 || shape->height < 1 ? CODEC_DAMAGED : CODEC_TOO_LARGE,
+                            "it has %dx%d pixels: %s", shape->width, shape->height, why);
     if (most_pixels > 0 && pixels > most_pixels)
-        return refuse(error, CODEC_TOO_LARGE, "it has %dx%d pixels, more than the %llu allowed", shape->width,
-                      shape->height, (unsigned long long)most_pixels);
-    return true;
-}
-
-static bool stb_head(const void *data, size_t size, struct codec_head *head, struct codec_error *error)
-{
-    bool deep;
-    if (!stb_info(data, size, &head->shape.width, &head->shape.height, &deep))
-        return refuse(error, CODEC_DAMAGED, "its head is damaged or of an unsupported variant");
-    if (deep)
-        return refuse(error, CODEC_UNSUPPORTED, "pictures with 16 bits per channel are not supported");
-    head->shape.format = PIXFMT_RGBA;
-    head->jpeg = PIXFMT_YU12;
-    head->alpha = true;
+        return codec_refuse(error, CODEC_TOO_LARGE, "it has %dx%d pixels, more than the %llu allowed", shape->width,
+                            shape->height, (unsigned long long)most_pixels);
     return true;
 }
 
@@ -140,40 +154,58 @@ bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t mos
 {
     *head = (struct codec_head){.orientation = 1};
     *error = (struct codec_error){0};
+    if (size == 0)
+        return codec_refuse(error, CODEC_NOT_A_PICTURE, "the file is empty");
+    if (size > IMAGE_MAX_BYTES)
+        return codec_refuse(error, CODEC_TOO_LARGE, "the file is larger than 1 GiB");
     if (!codec_probe(data, size, &head->format))
-        return refuse(error, CODEC_NOT_A_PICTURE, "it is not a picture in PNG, JPEG, BMP, TGA, PSD or GIF format");
-    if (head->format == CODEC_JPEG) {
-        char why[JPEG_WHY];
-        if (!jpeg_head(codec->jpeg, data, size, &head->shape, why))
-            return refuse(error, CODEC_DAMAGED, "%s", why);
-        head->shape.color = (struct color){COLOR_MATRIX_601, COLOR_RANGE_FULL};
-        head->jpeg = head->shape.format;
-        head->quality = 90;
-    } else if (!stb_head(data, size, head, error)) {
+        return codec_refuse(error, CODEC_NOT_A_PICTURE,
+                            "it is not a picture in JPEG, PNG, GIF, BMP, PSD or TGA format");
+    if (head->format == CODEC_OTHER)
+        return codec_refuse(error, CODEC_UNSUPPORTED, "%s pictures are not supported; convert it to PNG or JPEG first",
+                            other_name(data, size));
+    const struct codec_kind *kind = kinds[head->format];
+    const bool ok = kind->head(codec->state[head->format], data, size, head, error);
+    if ((ok || head->shape.width > 0) && !size_ok(&head->shape, most_pixels, error)) // before any other complaint
         return false;
-    }
-    return size_ok(&head->shape, most_pixels, error);
+    if (!ok)
+        return false;
+    if (head->metadata.exif.data)
+        head->orientation = exif_orientation(head->metadata.exif.data, head->metadata.exif.size);
+    return true;
 }
 
 bool codec_decode(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
                   struct image *image, struct codec_error *error)
 {
     *error = (struct codec_error){0};
-    if (head->format == CODEC_JPEG) {
-        char why[JPEG_WHY];
-        return jpeg_decode(codec->jpeg, data, size, image, why) || refuse(error, CODEC_DAMAGED, "%s", why);
-    }
-    struct image from;
-    struct image_shape shape = head->shape;
-    bool cut_short;
-    const char *why;
-    uint8_t *pixels = stb_decode(data, size, &shape.width, &shape.height, &cut_short, &why);
-    if (pixels && !cut_short) {
-        image_wrap(&from, &shape, pixels);
-        image_copy(image, &from);
-    }
-    stb_free(pixels);
-    return (pixels && !cut_short) || refuse(error, CODEC_DAMAGED, "the picture is damaged or cut short");
+    if (image->shape.format != head->shape.format || image->shape.width != head->shape.width ||
+        image->shape.height != head->shape.height)
+        return codec_refuse(error, CODEC_UNSUPPORTED, "the memory is for pixels of another shape");
+    return kinds[head->format]->decode(codec->state[head->format], data, size, head, image, error);
+}
+
+bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,
+                  struct codec_buffer *buffer, struct codec_error *error)
+{
+    const struct codec_kind *kind = kinds[settings->format];
+    *error = (struct codec_error){0};
+    buffer->size = 0;
+    if (!kind->encode)
+        return codec_refuse(error, CODEC_UNSUPPORTED, "%s files are read only", kind->info.name);
+    return kind->encode(codec->state[settings->format], image, settings, buffer, error);
+}
+
+bool codec_buffer_room(struct codec_buffer *buffer, size_t room)
+{
+    if (buffer->room >= room)
+        return true;
+    uint8_t *larger = realloc(buffer->data, room);
+    if (!larger)
+        return false;
+    buffer->data = larger;
+    buffer->room = room;
+    return true;
 }
 
 void codec_buffer_free(struct codec_buffer *buffer)
@@ -182,76 +214,37 @@ void codec_buffer_free(struct codec_buffer *buffer)
     *buffer = (struct codec_buffer){0};
 }
 
-static bool put(struct codec_buffer *buffer, const void *data, size_t size, struct codec_error *error)
+bool codec_metadata_keep(struct codec_metadata *metadata, struct codec_buffer *buffer)
 {
-    if (buffer->room < size) {
-        uint8_t *larger = realloc(buffer->data, size);
-        if (!larger)
-            return refuse(error, CODEC_NO_MEMORY, "there is not enough memory");
-        buffer->data = larger;
-        buffer->room = size;
+    struct codec_bytes *const parts[] = {&metadata->icc, &metadata->exif, &metadata->xmp};
+    size_t size = 0;
+    for (int i = 0; i < 3; i++)
+        size += parts[i]->size;
+    if (!codec_buffer_room(buffer, size))
+        return false;
+    buffer->size = 0;
+    for (int i = 0; i < 3; i++) {
+        if (!parts[i]->data)
+            continue;
+        memcpy(buffer->data + buffer->size, parts[i]->data, parts[i]->size);
+        parts[i]->data = buffer->data + buffer->size;
+        buffer->size += parts[i]->size;
     }
-    memcpy(buffer->data, data, size);
-    buffer->size = size;
     return true;
-}
-
-static bool encode_png(const struct image *image, struct codec_buffer *buffer, struct codec_error *error)
-{
-    size_t size;
-    if (image->shape.format != PIXFMT_RGBA)
-        return refuse(error, CODEC_UNSUPPORTED, "a PNG is made from rgba");
-    uint8_t *png = stb_encode_png(image->plane[0], image->stride[0], image->shape.width, image->shape.height, &size);
-    if (!png)
-        return refuse(error, CODEC_NO_MEMORY, "there is not enough memory");
-    const bool ok = put(buffer, png, size, error);
-    stb_free(png);
-    return ok;
-}
-
-static bool encode_jpeg(struct codec *codec, const struct image *image, int quality, struct codec_buffer *buffer,
-                        struct codec_error *error)
-{
-    static const int samplings[PIXFMT_COUNT] = {[PIXFMT_YU12] = TJSAMP_420 + 1,
-                                                [PIXFMT_422P] = TJSAMP_422 + 1,
-                                                [PIXFMT_444P] = TJSAMP_444 + 1,
-                                                [PIXFMT_GREY] = TJSAMP_GRAY + 1};
-    const struct image_shape *shape = &image->shape;
-    if (samplings[shape->format] == 0)
-        return refuse(error, CODEC_UNSUPPORTED, "a JPEG is made from yu12, 422p, 444p or grey");
-    struct image padded = {0};
-    if (!image_reserve(&padded, shape))
-        return refuse(error, CODEC_NO_MEMORY, "there is not enough memory");
-    image_copy(&padded, image);
-    int strides[PIXFMT_PLANES];
-    for (int i = 0; i < PIXFMT_PLANES; i++)
-        strides[i] = (int)padded.stride[i];
-    uint8_t *data = NULL;
-    unsigned long size = 0;
-    bool ok = tjCompressFromYUVPlanes(codec->writer, (const uint8_t **)padded.plane, shape->width, strides,
-                                      shape->height, samplings[shape->format] - 1, &data, &size, quality, 0) == 0;
-    ok = ok ? put(buffer, data, size, error) : refuse(error, CODEC_NO_MEMORY, "%s", tjGetErrorStr2(codec->writer));
-    tjFree(data);
-    image_free(&padded);
-    return ok;
-}
-
-bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,
-                  struct codec_buffer *buffer, struct codec_error *error)
-{
-    *error = (struct codec_error){0};
-    if (settings->format == CODEC_JPEG)
-        return encode_jpeg(codec, image, settings->quality ? settings->quality : 90, buffer, error);
-    if (settings->format == CODEC_PNG)
-        return encode_png(image, buffer, error);
-    return refuse(error, CODEC_UNSUPPORTED, "%s files are only read", infos[settings->format].name);
 }
 
 struct codec_turn codec_turn(int orientation)
 {
     // EXIF 2.32, tag 0x0112: where row 0 and column 0 of the file lie in the picture.
     static const struct codec_turn turns[] = {
-        {0}, {0}, {0, 1, 0}, {0, 1, 1}, {0, 0, 1}, {1, 0, 0}, {1, 1, 0}, {1, 1, 1}, {1, 0, 1},
+        [1] = {.mirror = false},
+        [2] = {.mirror = true},
+        [3] = {.mirror = true, .flip = true},
+        [4] = {.flip = true},
+        [5] = {.transpose = true},
+        [6] = {.transpose = true, .mirror = true},
+        [7] = {.transpose = true, .mirror = true, .flip = true},
+        [8] = {.transpose = true, .flip = true},
     };
     return turns[orientation >= 1 && orientation <= 8 ? orientation : 1];
 }

@@ -5,7 +5,16 @@
 
 #include "image/image.h"
 
-enum codec_format { CODEC_JPEG, CODEC_PNG, CODEC_GIF, CODEC_BMP, CODEC_PSD, CODEC_TGA, CODEC_FORMATS };
+enum codec_format {
+    CODEC_JPEG,
+    CODEC_PNG,
+    CODEC_GIF,
+    CODEC_BMP,
+    CODEC_PSD,
+    CODEC_TGA,
+    CODEC_FORMATS,
+    CODEC_OTHER = CODEC_FORMATS, // known, so that it is refused by its name: TIFF, WebP, HDR, ...
+};
 
 struct codec_info {
     const char *name;              // "jpeg"
@@ -13,9 +22,9 @@ struct codec_info {
     bool writes;
 };
 
-const struct codec_info *codec_info(enum codec_format format);
+const struct codec_info *codec_info(enum codec_format format);     // also of CODEC_OTHER
 bool codec_from_name(const char *name, enum codec_format *format); // a name or an extension, any case
-// The format that the first bytes look like. TGA has no magic number: a guess, made last.
+// The format that the first bytes look like. TGA has no magic number: a guess, made last. False for no picture.
 enum { CODEC_PROBE_BYTES = 32 }; // enough of a file's start
 bool codec_probe(const void *data, size_t size, enum codec_format *format);
 
@@ -53,8 +62,12 @@ struct codec_head {
     int orientation;  // 1..8 as EXIF counts; 1, upright, where it says nothing. Pixels are given as they lie.
     bool alpha;       // pixels may be other than opaque
     int quality;      // of a JPEG, 1..100: the one of libjpeg that is nearest to its tables; otherwise 0
-    struct codec_metadata metadata; // lies in the file's bytes or the codec, until the codec's next call
+    struct codec_metadata metadata; // lies in the file's bytes or the codec, until its next codec_head
 };
+
+// Copies the metadata into the buffer, for those who need them longer. False where there is no memory.
+struct codec_buffer;
+bool codec_metadata_keep(struct codec_metadata *metadata, struct codec_buffer *buffer);
 
 struct codec;
 
@@ -90,7 +103,9 @@ struct codec_buffer {
 };
 void codec_buffer_free(struct codec_buffer *buffer);
 
-// Makes a file of a picture: JPEG from yu12, 422p, 444p and grey (601, full range), PNG from rgba, rgb24 and grey.
+// Makes a file of a picture: JPEG from yu12, 422p, 444p and grey (601, full range), PNG from rgba, rgb24 and grey. True
+// with something in `why` where metadata had to be left out. EXIF data lose their thumbnail, which shows the picture
+// before it was filtered.
 bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,
                   struct codec_buffer *buffer, struct codec_error *error);
 

@@ -1,10 +1,10 @@
-// imagefile.c: still pictures in files
+// imagefile.c: one picture file as RGBA pixels, and back
 #include "image/imagefile.h"
 
 #include "base/file.h"
 #include "base/log.h"
-#include "image/magic.h"
-#include "image/stb.h"
+#include "image/codec.h"
+#include "image/convert.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,10 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-bool imagefile_probe(const void *data, size_t size)
-{
-    return magic_find(data, size) != MAGIC_NONE;
-}
+_Static_assert(IMAGEFILE_WHY >= (int)CODEC_WHY, "a codec's reason fits");
 
 static bool refuse(char why[IMAGEFILE_WHY], const char *reason)
 {
@@ -23,71 +20,58 @@ static bool refuse(char why[IMAGEFILE_WHY], const char *reason)
     return false;
 }
 
-// What stb says in two or three words, as a sentence.
-static bool refuse_stb(char why[IMAGEFILE_WHY], const char *reason, bool cut_short)
+static uint32_t *pixel_at(const struct image *image, int x, int y)
 {
-    if (cut_short || (reason && strcmp(reason, "outofdata") == 0))
-        return refuse(why, "the file is cut short");
-    if (reason && strcmp(reason, "too large") == 0)
-        return refuse(why, "the picture is larger than 32768 pixels a side or 1 GiB");
-    if (reason && strcmp(reason, "outofmem") == 0)
-        return refuse(why, "there is not enough memory, or it unpacks to more than its size allows");
-    snprintf(why, IMAGEFILE_WHY, "the picture is damaged or of an unsupported variant (%s)",
-             reason ? reason : "no reason given");
-    return false;
+    return (uint32_t *)(image->plane[0] + (size_t)y * image->stride[0]) + x;
 }
 
-// Everything that can be refused before any pixel is decoded.
-static bool check(const uint8_t *data, size_t size, char why[IMAGEFILE_WHY])
+// RGBA pixels as they lie in the file, put where they belong.
+static void stand(struct image *to, const struct image *from, struct codec_turn turn)
 {
-    if (size == 0)
-        return refuse(why, "the file is empty");
-    if (size > IMAGE_MAX_BYTES)
-        return refuse(why, "the file is larger than 1 GiB");
-    const enum magic kind = magic_find(data, size);
-    if (kind == MAGIC_NONE)
-        return refuse(why, "it is not a picture in PNG, JPEG, BMP, TGA, PSD or GIF format");
-    if (kind == MAGIC_HDR)
-        return refuse(why, "HDR pictures are not supported; convert it to PNG first");
-    if (kind == MAGIC_JPEG && !magic_jpeg_tables_ok(data, size))
-        return refuse(why, "the picture is damaged (a Huffman table is too long)");
-    int width, height;
-    bool deep;
-    const char *reason;
-    if (!stb_info(data, size, &width, &height, &deep)) {
-        // Only the decoder says why; it stops at the same place of the head.
-        bool cut_short;
-        stb_free(stb_decode(data, size, &width, &height, &cut_short, &reason));
-        return refuse_stb(why, reason, cut_short);
-    }
-    if (deep)
-        return refuse(why, "pictures with 16 bits per channel are not supported; convert it to 8 bits first");
-    if (!pixfmt_size_ok(PIXFMT_RGBA, width, height, &reason)) {
-        snprintf(why, IMAGEFILE_WHY, "it is %dx%d pixels large: %s", width, height, reason);
-        return false;
-    }
-    return true;
+    const int width = to->shape.width, height = to->shape.height;
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            const int across = turn.mirror ? width - 1 - x : x, down = turn.flip ? height - 1 - y : y;
+            *pixel_at(to, x, y) = turn.transpose ? *pixel_at(from, down, across) : *pixel_at(from, across, down);
+        }
+}
+
+static bool decode_head(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
+                        struct image *image, struct codec_error *error)
+{
+    struct image raw = {0}, rgba = {0};
+    struct image_shape lying = {.format = PIXFMT_RGBA, .width = head->shape.width, .height = head->shape.height};
+    const struct codec_turn turn = codec_turn(head->orientation);
+    const struct image_shape upright = turn.transpose ? image_transposed(&lying) : lying;
+    const bool turned = turn.transpose || turn.mirror || turn.flip;
+    bool ok =
+        image_reserve(&raw, &head->shape) && image_alloc(image, &upright) && (!turned || image_alloc(&rgba, &lying));
+    if (!ok)
+        snprintf(error->why, sizeof(error->why), "there is not enough memory");
+    ok = ok && codec_decode(codec, data, size, head, &raw, error);
+    if (ok)
+        convert_to_rgba(turned ? &rgba : image, &raw);
+    if (ok && turned)
+        stand(image, &rgba, turn);
+    if (!ok)
+        image_free(image);
+    image_free(&raw);
+    image_free(&rgba);
+    return ok;
 }
 
 static bool decode(struct image *image, const void *data, size_t size, char why[IMAGEFILE_WHY])
 {
+    struct codec_head head;
+    struct codec_error error;
     *image = (struct image){0};
-    if (!check(data, size, why))
-        return false;
-    struct image_shape shape = {.format = PIXFMT_RGBA};
-    bool cut_short;
-    const char *reason;
-    uint8_t *pixels = stb_decode(data, size, &shape.width, &shape.height, &cut_short, &reason);
-    bool ok = pixels && !cut_short;
-    if (!ok) {
-        refuse_stb(why, reason, cut_short);
-    } else if (!image_alloc(image, &shape)) { // page-aligned, so that a device may use the pixels in place
-        ok = refuse(why, "there is not enough memory");
-    } else {
-        memcpy(image->plane[0], pixels, image_bytes(&shape));
-    }
-    stb_free(pixels);
-    return ok;
+    struct codec *codec = codec_open();
+    if (!codec)
+        return refuse(why, "there is not enough memory");
+    const bool ok =
+        codec_head(codec, data, size, 0, &head, &error) && decode_head(codec, data, size, &head, image, &error);
+    codec_close(codec);
+    return ok || refuse(why, error.why);
 }
 
 bool imagefile_try(struct image *image, const char *path, char why[IMAGEFILE_WHY])
@@ -127,23 +111,31 @@ bool imagefile_decode(struct image *image, const void *data, size_t size, const 
     return false;
 }
 
+static bool is_opaque(const struct image *image)
+{
+    uint8_t all = 255;
+    for (int y = 0; y < image->shape.height; y++)
+        for (int x = 0; x < image->shape.width; x++)
+            all &= image->plane[0][(size_t)y * image->stride[0] + 4 * (size_t)x + 3];
+    return all == 255;
+}
+
 bool imagefile_write_png(const char *path, const struct image *image)
 {
-    const struct image_shape *shape = &image->shape;
-    if (image_bytes(shape) > STB_PNG_MAX) {
-        log_error("cannot write %s: a PNG may have at most 134 megapixels here, the picture has %dx%d pixels", path,
-                  shape->width, shape->height);
-        return false;
-    }
-    size_t size;
-    uint8_t *png = stb_encode_png(image->plane[0], image->stride[0], shape->width, shape->height, &size);
-    if (!png) {
-        log_error("cannot write %s: there is not enough memory", path);
-        return false;
-    }
-    const bool ok = file_write_atomic(path, png, size);
-    if (!ok)
+    enum { COMPRESSION = 6 };
+    const struct codec_settings settings = {
+        .format = CODEC_PNG, .compression = COMPRESSION, .opaque = is_opaque(image)};
+    struct codec_buffer file = {0};
+    struct codec_error error = {.why = "there is not enough memory"};
+    struct codec *codec = codec_open();
+    bool ok = codec && codec_encode(codec, image, &settings, &file, &error);
+    if (!ok) {
+        log_error("cannot write %s: %s", path, error.why);
+    } else if (!file_write_atomic(path, file.data, file.size)) {
         log_error("cannot write %s: %s", path, strerror(errno));
-    stb_free(png);
+        ok = false;
+    }
+    codec_close(codec);
+    codec_buffer_free(&file);
     return ok;
 }

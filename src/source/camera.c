@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "source/kind.h"
 
 #include <errno.h>
@@ -47,11 +47,12 @@ static bool choose_mode(struct camera *camera, const struct source_setup *setup)
 // The size and chroma of compressed pictures are known when the first has come.
 static bool see_first_picture(struct camera *camera)
 {
-    char why[JPEG_WHY] = "no picture came";
+    struct codec_error refused = {.why = "no picture came"};
+    struct codec_head head;
     const int64_t deadline = clock_now_ns() + FIRST_PICTURE_NS;
-    struct jpeg *jpeg = jpeg_open();
+    struct codec *codec = codec_open();
     bool ok = false;
-    while (jpeg && !ok && clock_now_ns() < deadline) {
+    while (codec && !ok && clock_now_ns() < deadline) {
         struct v4l2_buffer buffer;
         struct pollfd ready = {.fd = camera->stream.device.fd, .events = POLLIN};
         poll(&ready, 1, 100);
@@ -62,13 +63,15 @@ static bool see_first_picture(struct camera *camera)
             nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
             continue;
         }
-        ok = jpeg_head(jpeg, camera->stream.buffer[buffer.index].memory, buffer.bytesused, &camera->shape, why);
+        ok = codec_head(codec, camera->stream.buffer[buffer.index].memory, buffer.bytesused, 0, &head, &refused);
+        if (ok)
+            camera->shape = head.shape;
         camera_stream_give(&camera->stream, (int)buffer.index);
     }
-    if (jpeg && !ok)
+    if (codec && !ok)
         log_error("cannot show camera %s (%s): %s; another --pixel-format may do", camera->node.path, camera->node.card,
-                  why);
-    jpeg_close(jpeg);
+                  refused.why);
+    codec_close(codec);
     return ok;
 }
 

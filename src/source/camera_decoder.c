@@ -4,9 +4,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "image/jpeg.h"
+#include "image/codec.h"
 #include "source/pool.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -21,7 +22,8 @@ struct compressed {
 };
 
 struct camera_decoder {
-    struct jpeg *jpeg;
+    struct codec *codec;
+    struct image other; // a picture whose chroma is not the wanted one
     struct pool pool;
     int ready; // eventfd
     bool running;
@@ -58,9 +60,53 @@ static void leave_out(struct camera_decoder *decoder, const struct compressed *w
                                    (unsigned long long)work->about.number, why);
 }
 
+// One plane at another resolution, each sample the nearest.
+static void resample_plane(struct image *to, const struct image *from, int plane)
+{
+    const struct pixfmt_plane *t = &pixfmt_info(to->shape.format)->plane[plane];
+    const struct pixfmt_plane *f = &pixfmt_info(from->shape.format)->plane[plane];
+    const int rows = pixfmt_rows(to->shape.format, plane, to->shape.height);
+    const int columns = (int)pixfmt_row_bytes(to->shape.format, plane, to->shape.width);
+    for (int y = 0; y < rows; y++) {
+        uint8_t *row = to->plane[plane] + (size_t)y * to->stride[plane];
+        const uint8_t *source = from->plane[plane];
+        if (source)
+            source += (size_t)((y << t->shift_y) >> f->shift_y) * from->stride[plane];
+        for (int x = 0; x < columns; x++)
+            row[x] = source ? source[(x << t->shift_x) >> f->shift_x] : 128;
+    }
+}
+
+static bool unpack(struct camera_decoder *decoder, const struct compressed *work, struct image *image,
+                   struct codec_error *error)
+{
+    struct codec_head head;
+    const struct image_shape *shape = &image->shape;
+    if (!codec_head(decoder->codec, work->bytes, work->size, 0, &head, error))
+        return false;
+    if (head.shape.width != shape->width || head.shape.height != shape->height ||
+        pixfmt_info(head.shape.format)->yuv != pixfmt_info(shape->format)->yuv) {
+        snprintf(error->why, sizeof(error->why), "the picture is %s of %dx%d pixels instead of %s of %dx%d",
+                 pixfmt_info(head.shape.format)->name, head.shape.width, head.shape.height,
+                 pixfmt_info(shape->format)->name, shape->width, shape->height);
+        return false;
+    }
+    if (head.shape.format == shape->format)
+        return codec_decode(decoder->codec, work->bytes, work->size, &head, image, error);
+    if (!image_reserve(&decoder->other, &head.shape)) {
+        snprintf(error->why, sizeof(error->why), "there is not enough memory");
+        return false;
+    }
+    if (!codec_decode(decoder->codec, work->bytes, work->size, &head, &decoder->other, error))
+        return false;
+    for (int i = 0; i < pixfmt_info(shape->format)->planes; i++)
+        resample_plane(image, &decoder->other, i);
+    return true;
+}
+
 static void decode(struct camera_decoder *decoder, const struct compressed *work)
 {
-    char why[JPEG_WHY];
+    struct codec_error error;
     struct frame frame = work->about;
     int slot = -1;
     while ((slot = pool_take(&decoder->pool, clock_now_ns() + WAIT_NS)) < 0) {
@@ -74,9 +120,9 @@ static void decode(struct camera_decoder *decoder, const struct compressed *work
     frame.image = decoder->pool.image[slot];
     frame.image.memory = NULL;
     frame.decode_ns = clock_now_ns();
-    if (!jpeg_decode(decoder->jpeg, work->bytes, work->size, &frame.image, why)) {
+    if (!unpack(decoder, work, &frame.image, &error)) {
         pool_give(&decoder->pool, slot);
-        leave_out(decoder, work, why);
+        leave_out(decoder, work, error.why);
         return;
     }
     frame.ready_ns = clock_now_ns();
@@ -116,11 +162,11 @@ struct camera_decoder *camera_decoder_open(const struct image_shape *shape)
     pthread_mutex_init(&decoder->lock, NULL);
     thread_condition_init(&decoder->changed);
     decoder->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    decoder->jpeg = jpeg_open();
-    if (!decoder->jpeg || !pool_init(&decoder->pool, NULL))
+    decoder->codec = codec_open();
+    if (!decoder->codec || !pool_init(&decoder->pool, NULL))
         goto fail;
     for (int i = 0; i < SOURCE_LENT; i++) {
-        if (decoder->ready < 0 || !jpeg_alloc(&decoder->pool.image[i], shape)) {
+        if (decoder->ready < 0 || !image_reserve(&decoder->pool.image[i], shape)) {
             log_error("cannot decode pictures of the camera: there is not enough memory");
             goto fail;
         }
@@ -146,7 +192,8 @@ void camera_decoder_close(struct camera_decoder *decoder)
     }
     free(decoder->inbox.bytes);
     pool_finish(&decoder->pool);
-    jpeg_close(decoder->jpeg);
+    codec_close(decoder->codec);
+    image_free(&decoder->other);
     if (decoder->ready >= 0)
         close(decoder->ready);
     pthread_cond_destroy(&decoder->changed);

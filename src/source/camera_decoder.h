@@ -5,7 +5,7 @@
 
 struct camera_decoder;
 
-// Pictures of that shape: jpeg.h. NULL on failure (logged).
+// Pictures of that shape; those whose chroma is of another kind are brought to it. NULL on failure (logged).
 struct camera_decoder *camera_decoder_open(const struct image_shape *shape);
 void camera_decoder_close(struct camera_decoder *decoder); // takes NULL; every frame must have come back
 

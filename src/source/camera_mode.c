@@ -2,7 +2,6 @@
 #include "source/camera_mode.h"
 
 #include "base/log.h"
-#include "image/jpeg.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +36,7 @@ struct search {
 bool camera_mode_known(uint32_t fourcc, struct camera_mode *mode)
 {
     for (int i = 0; i < FORMATS; i++) {
-        if (preferred[i].fourcc == fourcc && (!preferred[i].compressed || jpeg_available())) {
+        if (preferred[i].fourcc == fourcc) {
             *mode = preferred[i];
             return true;
         }
@@ -166,7 +165,7 @@ static void find_offered(const struct camera_device *device, bool offered[FORMAT
     for (; camera_device_ask(device, VIDIOC_ENUM_FMT, &offer) == 0; offer.index++)
         for (int i = 0; i < FORMATS; i++)
             if (preferred[i].fourcc == offer.pixelformat)
-                offered[i] = !preferred[i].compressed || jpeg_available();
+                offered[i] = true;
 }
 
 static bool is_wanted(const struct source_setup *setup, const struct camera_mode *mode)

@@ -3,9 +3,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "image/codec.h"
 #include "image/encode.h"
-#include "image/imagefile.h"
-#include "image/magic.h"
 #include "source/kind.h"
 
 #include <errno.h>
@@ -94,7 +93,7 @@ static const struct source_kind *kind_of_word(const char *text, const char **res
 static const struct source_kind *kind_of_content(const struct source_setup *setup)
 {
     static const char y4m[] = "YUV4MPEG2";
-    uint8_t head[MAGIC_BYTES];
+    uint8_t head[CODEC_PROBE_BYTES];
     const int fd = open(setup->text, O_RDONLY | O_CLOEXEC);
     const ssize_t got = fd < 0 ? -1 : read(fd, head, sizeof(head));
     const int error = errno;
@@ -105,12 +104,13 @@ static const struct source_kind *kind_of_content(const struct source_setup *setu
         return NULL;
     }
     const size_t size = (size_t)got;
-    const enum magic picture = magic_find(head, size);
+    enum codec_format format;
+    const bool picture = codec_probe(head, size, &format);
     if (size >= sizeof(y4m) - 1 && memcmp(head, y4m, sizeof(y4m) - 1) == 0)
         return &source_y4m;
     // TGA is only a guess: where the user says what raw data there is, that counts.
     const bool says_raw = setup->has_format && setup->width > 0;
-    if (picture != MAGIC_NONE && !(picture == MAGIC_TGA && says_raw))
+    if (picture && !(format == CODEC_TGA && says_raw))
         return &source_still;
     if (says_raw)
         return &source_raw;

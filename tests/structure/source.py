@@ -30,9 +30,10 @@ LAYERS = {
 # Headers of a third-party library, and where alone they may be included.
 HOMES = {
     r"libv4l.*|linux/videodev2\.h": r"src/source/camera.*",
-    r"stb_image.*": r"src/image/.*",
+    r"stb_image.*": r"src/image/codec_stb\.c",
     r"stb_truetype\.h": r"src/screen/.*",
-    r"turbojpeg\.h|jpeglib\.h": r"src/image/.*",
+    r"jpeglib\.h|jerror\.h": r"src/image/(codec_)?jpeg.*",
+    r"libdeflate\.h": r"src/image/png\.h",
     r"GLFW/.*": r"src/screen/window\.c",
     r"epoxy/.*|GL/.*|EGL/.*": r"src/screen/.*|src/path/zerocopy\.c|src/compute/sharing\.c",
     r"CL/cl_gl\.h": r"src/compute/.*\.c|src/path/zerocopy\.c",
@@ -42,8 +43,8 @@ HOMES = {
 }
 # What may be included anywhere: C11, POSIX and Linux.
 SYSTEM = re.compile(
-    r"(assert|ctype|dirent|errno|fcntl|float|ftw|inttypes|limits|locale|math|poll|pthread|sched|signal|stdarg|"
-    r"stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|sys/[a-z]+|linux/[a-z]+)\.h")
+    r"(assert|ctype|dirent|errno|fcntl|float|ftw|inttypes|limits|locale|math|poll|pthread|sched|setjmp|signal|"
+    r"stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|sys/[a-z]+|linux/[a-z]+)\.h")
 
 TEXT = re.compile(r"\.(c|h|cl|py|sh|md|build|txt|vert|frag|desktop|svg)$|^(tools|tests|\.ci)/[a-z-]+$|^\.[a-z-]+$")
 

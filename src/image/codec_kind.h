@@ -1,0 +1,27 @@
+// codec_kind.h: what a codec is to those who implement one (codec.h is for those who use it)
+#pragma once
+
+#include "image/codec.h"
+
+struct codec_kind {
+    struct codec_info info;
+    size_t state_bytes;                                 // what it keeps from file to file, zero at first; 0: nothing
+    bool (*open)(void *state);                          // NULL where zero is a start; may fail for want of memory
+    void (*close)(void *state);                         // also of a state whose open failed; NULL as open
+    bool (*looks_so)(const uint8_t *data, size_t size); // by the first bytes
+    // As codec_head, codec_decode and codec_encode, which have dealt with limits and defaults. A head allocates nothing
+    // that grows with the picture. `encode` is NULL where files are only read; the buffer is empty.
+    bool (*head)(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error);
+    bool (*decode)(void *state, const uint8_t *data, size_t size, const struct codec_head *head, struct image *image,
+                   struct codec_error *error);
+    bool (*encode)(void *state, const struct image *image, const struct codec_settings *settings,
+                   struct codec_buffer *buffer, struct codec_error *error);
+};
+
+extern const struct codec_kind codec_jpeg, codec_png, codec_gif, codec_bmp, codec_psd, codec_tga;
+
+// Fills in the error; returns false.
+bool codec_refuse(struct codec_error *error, enum codec_fault fault, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+// Makes room for that many bytes in all, keeping what there is. False where there is no memory.
+bool codec_buffer_room(struct codec_buffer *buffer, size_t room);

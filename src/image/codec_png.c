@@ -1,0 +1,270 @@
+// codec_png.c: PNG files: chunks and what they say; their pixels by libdeflate
+#include "image/png.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_EXTRA = 12, PROFILE_MOST = 16 << 20 }; // length, type and checksum; no profile is nearly so large
+
+const uint8_t png_signature[PNG_SIGNATURE_BYTES] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+
+static bool looks_so(const uint8_t *data, size_t size)
+{
+    return size >= PNG_SIGNATURE_BYTES && memcmp(data, png_signature, PNG_SIGNATURE_BYTES) == 0;
+}
+
+struct chunk {
+    size_t at; // of its data
+    char type[5];
+    struct codec_bytes bytes;
+    bool whole; // its checksum is right
+};
+
+static uint32_t read_u32(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+// The chunk that begins there. False where the file ends before it does. Checksums of pixels may wait for who needs
+// them.
+static bool chunk_at(struct chunk *chunk, const uint8_t *data, size_t size, size_t at, bool pixels)
+{
+    if (size - at < CHUNK_EXTRA || read_u32(data + at) > size - at - CHUNK_EXTRA)
+        return false;
+    const size_t length = read_u32(data + at);
+    *chunk = (struct chunk){.at = at + 8, .bytes = {data + at + 8, length}};
+    memcpy(chunk->type, data + at + 4, 4);
+    chunk->whole = (!pixels && memcmp(chunk->type, "IDAT", 4) == 0) ||
+                   libdeflate_crc32(0, data + at + 4, length + 4) == read_u32(data + at + 8 + length);
+    return true;
+}
+
+static bool is(const struct chunk *chunk, const char *type)
+{
+    return memcmp(chunk->type, type, 4) == 0;
+}
+
+static bool take_header(struct png_header *header, const struct chunk *chunk, struct codec_error *error)
+{
+    static const uint8_t depths[] = {[PNG_GREY] = 1 | 2 | 4 | 8 | 16,
+                                     [PNG_RGB] = 8 | 16,
+                                     [PNG_PALETTE] = 1 | 2 | 4 | 8,
+                                     [PNG_GREY_ALPHA] = 8 | 16,
+                                     [PNG_RGBA] = 8 | 16};
+    const uint8_t *data = chunk->bytes.data;
+    if (!is(chunk, "IHDR") || chunk->bytes.size != 13 || !chunk->whole)
+        return codec_refuse(error, CODEC_DAMAGED, "the picture's head is damaged");
+    const uint32_t width = read_u32(data), height = read_u32(data + 4);
+    header->depth = data[8];
+    header->colour = data[9];
+    header->interlaced = data[12] == 1;
+    const bool power = header->depth > 0 && (header->depth & (header->depth - 1)) == 0;
+    if (data[9] >= sizeof(depths) || !power || !(depths[data[9]] & header->depth) || data[10] != 0 || data[11] != 0 ||
+        data[12] > 1 || width == 0 || height == 0)
+        return codec_refuse(error, CODEC_DAMAGED, "the picture's head is damaged");
+    if (header->depth == 16)
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "pictures with 16 bits per channel are not supported; convert it to 8 bits first");
+    // What is larger than any picture may be is refused by whoever reads the shape.
+    header->width = width <= IMAGE_MAX_SIDE ? (int)width : IMAGE_MAX_SIDE + 1;
+    header->height = height <= IMAGE_MAX_SIDE ? (int)height : IMAGE_MAX_SIDE + 1;
+    for (int i = 0; i < PNG_PALETTE_MAX; i++)
+        header->palette[i][3] = 255;
+    return true;
+}
+
+static bool take_palette(struct png_header *header, const struct chunk *chunk, struct codec_error *error)
+{
+    const size_t count = chunk->bytes.size / 3;
+    if (chunk->bytes.size % 3 != 0 || count > PNG_PALETTE_MAX || count == 0)
+        return codec_refuse(error, CODEC_DAMAGED, "the picture's palette is damaged");
+    header->has_palette = true;
+    for (size_t i = 0; i < count; i++)
+        memcpy(header->palette[i], chunk->bytes.data + 3 * i, 3);
+    return true;
+}
+
+static bool take_transparency(struct png_header *header, const struct chunk *chunk, struct codec_error *error)
+{
+    const size_t size = chunk->bytes.size;
+    const uint8_t *data = chunk->bytes.data;
+    const bool palette = header->colour == PNG_PALETTE;
+    const size_t channels = header->colour == PNG_RGB ? 3 : 1;
+    if (header->colour == PNG_GREY_ALPHA || header->colour == PNG_RGBA ||
+        (palette ? size > PNG_PALETTE_MAX : size != 2 * channels))
+        return codec_refuse(error, CODEC_DAMAGED, "the picture's transparent colour is damaged");
+    header->transparent = true;
+    for (size_t i = 0; palette && i < size; i++)
+        header->palette[i][3] = data[i];
+    for (size_t i = 0; !palette && i < channels; i++)
+        header->key[i] = (uint16_t)((data[2 * i] << 8 | data[2 * i + 1]) & ((1 << header->depth) - 1));
+    return true;
+}
+
+// What stands behind the name, which a NUL ends; NULL where there is no such place.
+static const uint8_t *behind_name(struct codec_bytes bytes, size_t *left)
+{
+    const uint8_t *end = bytes.size > 0 ? memchr(bytes.data, 0, bytes.size) : NULL;
+    *left = end ? bytes.size - (size_t)(end + 1 - bytes.data) : 0;
+    return end ? end + 1 : NULL;
+}
+
+// Unpacks data of unknown size. Nothing where they are damaged or much too large.
+static struct codec_bytes unpack(struct png *png, struct codec_buffer *buffer, const uint8_t *data, size_t size)
+{
+    if (!png->inflater)
+        png->inflater = libdeflate_alloc_decompressor();
+    size_t room = 4 * size + 4096;
+    for (; png->inflater && room <= PROFILE_MOST && codec_buffer_room(buffer, room); room *= 4) {
+        const enum libdeflate_result result =
+            libdeflate_zlib_decompress(png->inflater, data, size, buffer->data, buffer->room, &buffer->size);
+        if (result == LIBDEFLATE_SUCCESS)
+            return (struct codec_bytes){buffer->data, buffer->size};
+        if (result != LIBDEFLATE_INSUFFICIENT_SPACE)
+            break;
+    }
+    return (struct codec_bytes){0};
+}
+
+// iCCP: name, method 0, packed profile.
+static void take_profile(struct png *png, const struct chunk *chunk, struct codec_metadata *metadata)
+{
+    size_t left;
+    const uint8_t *data = behind_name(chunk->bytes, &left);
+    if (data && left > 1 && data[0] == 0)
+        metadata->icc = unpack(png, &png->profile, data + 1, left - 1);
+}
+
+// iTXt: keyword, whether packed, method 0, language, keyword in that language, text.
+static void take_text(struct png *png, const struct chunk *chunk, struct codec_metadata *metadata)
+{
+    size_t left;
+    const uint8_t *data = behind_name(chunk->bytes, &left);
+    if (!data || strcmp((const char *)chunk->bytes.data, "XML:com.adobe.xmp") != 0 || left < 2)
+        return;
+    const bool packed = data[0] == 1;
+    data = behind_name((struct codec_bytes){data + 2, left - 2}, &left);
+    data = data ? behind_name((struct codec_bytes){data, left}, &left) : NULL;
+    if (data && left > 0)
+        metadata->xmp = packed ? unpack(png, &png->text, data, left) : (struct codec_bytes){data, left};
+}
+
+static bool take_pixels(struct png_header *header, const struct chunk *chunk, bool follows, struct codec_error *error)
+{
+    if (header->pieces > 0 && !follows)
+        return codec_refuse(error, CODEC_DAMAGED, "the picture is damaged: its pixels are not together");
+    if (header->pieces == 0)
+        header->pixels_at = chunk->at;
+    header->pieces++;
+    header->pixels_bytes += chunk->bytes.size;
+    return true;
+}
+
+static bool take_chunk(struct png *png, const struct chunk *chunk, bool follows, struct png_header *header,
+                       struct codec_metadata *metadata, struct codec_error *error)
+{
+    const bool critical = (chunk->type[0] & 0x20) == 0;
+    if (!chunk->whole)
+        return !critical || codec_refuse(error, CODEC_DAMAGED, "the picture is damaged: a checksum is wrong");
+    if (is(chunk, "IDAT"))
+        return take_pixels(header, chunk, follows, error);
+    if (is(chunk, "PLTE"))
+        return header->colour != PNG_PALETTE || take_palette(header, chunk, error);
+    if (is(chunk, "tRNS"))
+        return take_transparency(header, chunk, error);
+    if (critical)
+        return codec_refuse(error, CODEC_UNSUPPORTED, "it has an unknown part (%s) that it cannot be read without",
+                            chunk->type);
+    if (metadata && is(chunk, "iCCP"))
+        take_profile(png, chunk, metadata);
+    else if (metadata && is(chunk, "eXIf"))
+        metadata->exif = chunk->bytes;
+    else if (metadata && is(chunk, "iTXt"))
+        take_text(png, chunk, metadata);
+    return true;
+}
+
+bool png_read_header(struct png *png, const uint8_t *data, size_t size, struct png_header *header,
+                     struct codec_metadata *metadata, struct codec_error *error)
+{
+    struct chunk chunk;
+    size_t at = PNG_SIGNATURE_BYTES;
+    bool pixels = false; // the chunk before was of pixels
+    *header = (struct png_header){0};
+    if (!chunk_at(&chunk, data, size, at, !metadata))
+        return codec_refuse(error, CODEC_DAMAGED, "the file is cut short");
+    if (!take_header(header, &chunk, error))
+        return false;
+    for (;;) {
+        at = chunk.at + chunk.bytes.size + 4;
+        if (!chunk_at(&chunk, data, size, at, !metadata))
+            return codec_refuse(error, CODEC_DAMAGED, "the file is cut short");
+        if (is(&chunk, "IEND"))
+            break;
+        if (!take_chunk(png, &chunk, pixels, header, metadata, error))
+            return false;
+        pixels = is(&chunk, "IDAT");
+    }
+    if (header->pieces == 0)
+        return codec_refuse(error, CODEC_DAMAGED, "the picture has no pixels");
+    if (header->colour == PNG_PALETTE && !header->has_palette)
+        return codec_refuse(error, CODEC_DAMAGED, "the picture's palette is missing");
+    return true;
+}
+
+static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
+{
+    struct png_header header;
+    const bool ok = png_read_header(state, data, size, &header, &head->metadata, error);
+    head->shape = (struct image_shape){
+        .format = png_format(&header),
+        .width = header.width,
+        .height = header.height,
+        .color = {COLOR_MATRIX_601, COLOR_RANGE_FULL},
+    };
+    head->jpeg = header.colour == PNG_GREY || header.colour == PNG_GREY_ALPHA ? PIXFMT_GREY : PIXFMT_YU12;
+    head->alpha = head->shape.format == PIXFMT_RGBA;
+    return ok;
+}
+
+static bool decode(void *state, const uint8_t *data, size_t size, const struct codec_head *head, struct image *image,
+                   struct codec_error *error)
+{
+    struct png_header header;
+    if (!png_read_header(state, data, size, &header, NULL, error))
+        return false;
+    if (header.width != image->shape.width || header.height != image->shape.height ||
+        png_format(&header) != image->shape.format)
+        return codec_refuse(error, CODEC_DAMAGED, "it is not the picture that its head announced");
+    return png_read_pixels(state, data, size, &header, image, error);
+}
+
+static bool encode(void *state, const struct image *image, const struct codec_settings *settings,
+                   struct codec_buffer *buffer, struct codec_error *error)
+{
+    return png_write(state, image, settings, buffer, error);
+}
+
+static void png_close(void *state)
+{
+    struct png *png = state;
+    if (png->inflater)
+        libdeflate_free_decompressor(png->inflater);
+    if (png->deflater)
+        libdeflate_free_compressor(png->deflater);
+    struct codec_buffer *const buffers[] = {&png->packed, &png->plain, &png->rows, &png->profile, &png->text};
+    for (size_t i = 0; i < sizeof(buffers) / sizeof(*buffers); i++)
+        codec_buffer_free(buffers[i]);
+}
+
+static const char *const extensions[] = {"png", NULL};
+
+const struct codec_kind codec_png = {
+    .info = {.name = "png", .extensions = extensions, .writes = true},
+    .state_bytes = sizeof(struct png),
+    .close = png_close,
+    .looks_so = looks_so,
+    .head = head_of,
+    .decode = decode,
+    .encode = encode,
+};

@@ -1,0 +1,182 @@
+// codec_stb.c: GIF (first frame), BMP, PSD and TGA files, by stb_image, compiled here and nowhere else
+#include "image/codec_kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Largest single block stb_image gets: a whole RGBA picture and a little. Data that unpack to far more than the head of
+// the file promised meet this limit.
+#define STB_BLOCK_MAX (IMAGE_MAX_BYTES + IMAGE_MAX_SIDE + 4096)
+
+static void *block_alloc(size_t size)
+{
+    return size <= STB_BLOCK_MAX ? malloc(size) : NULL;
+}
+
+static void *block_resize(void *block, size_t size)
+{
+    return size <= STB_BLOCK_MAX ? realloc(block, size) : NULL;
+}
+
+// Declared by stb for features that are switched off, never defined; reported at the end of the file, so there is no
+// pop.
+#pragma GCC diagnostic ignored "-Wunused-function"
+
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_NO_STDIO
+#define STBI_ONLY_GIF
+#define STBI_ONLY_BMP
+#define STBI_ONLY_PSD
+#define STBI_ONLY_TGA
+#define STBI_MAX_DIMENSIONS 32768
+#define STBI_MALLOC block_alloc
+#define STBI_REALLOC block_resize
+#define STBI_FREE free
+#include <stb_image.h>
+
+_Static_assert(STBI_MAX_DIMENSIONS == IMAGE_MAX_SIDE, "stb refuses what the program refuses");
+
+// Hands stb the bytes one piece at a time, so that it shows when it wants more than there are.
+struct reader {
+    const uint8_t *data;
+    size_t size, at;
+    const char *ahead; // stb's small read-ahead buffer, known from its first read
+    bool cut_short;
+};
+
+static int reader_read(void *user, char *to, int wanted)
+{
+    struct reader *reader = user;
+    const size_t left = reader->size - reader->at;
+    const size_t count = (size_t)wanted < left ? (size_t)wanted : left;
+    memcpy(to, reader->data + reader->at, count);
+    reader->at += count;
+    if (!reader->ahead)
+        reader->ahead = to;
+    // Reading ahead may come short; nothing at all means that a byte past the end was needed.
+    reader->cut_short |= count == 0 || (to != reader->ahead && count < (size_t)wanted);
+    return (int)count;
+}
+
+static void reader_skip(void *user, int count) // stb only skips forward
+{
+    struct reader *reader = user;
+    const size_t left = reader->size - reader->at;
+    reader->at += (size_t)count < left ? (size_t)count : left;
+}
+
+static int reader_at_end(void *user)
+{
+    const struct reader *reader = user;
+    return reader->at >= reader->size;
+}
+
+// What stb says in two or three words, as a sentence.
+static bool refuse(struct codec_error *error, const char *reason, bool cut_short)
+{
+    if (cut_short || (reason && strcmp(reason, "outofdata") == 0))
+        return codec_refuse(error, CODEC_DAMAGED, "the file is cut short");
+    if (reason && strcmp(reason, "too large") == 0)
+        return codec_refuse(error, CODEC_TOO_LARGE, "the picture is larger than 32768 pixels a side or 1 GiB");
+    if (reason && strcmp(reason, "outofmem") == 0)
+        return codec_refuse(error, CODEC_NO_MEMORY,
+                            "there is not enough memory, or it unpacks to more than its size allows");
+    return codec_refuse(error, CODEC_DAMAGED, "the picture is damaged or of an unsupported variant (%s)",
+                        reason ? reason : "no reason given");
+}
+
+static uint8_t *load(const uint8_t *data, size_t size, int *width, int *height, struct codec_error *error)
+{
+    static const stbi_io_callbacks callbacks = {reader_read, reader_skip, reader_at_end};
+    struct reader reader = {.data = data, .size = size};
+    int channels;
+    uint8_t *pixels = stbi_load_from_callbacks(&callbacks, &reader, width, height, &channels, 4);
+    if (pixels && !reader.cut_short)
+        return pixels;
+    refuse(error, pixels ? NULL : stbi_failure_reason(), reader.cut_short);
+    free(pixels);
+    return NULL;
+}
+
+static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
+{
+    int channels;
+    struct image_shape *shape = &head->shape;
+    if (stbi_info_from_memory(data, (int)size, &shape->width, &shape->height, &channels) == 0) {
+        // Only the decoder says why; it stops at the same place of the head.
+        uint8_t *pixels = load(data, size, &shape->width, &shape->height, error);
+        free(pixels);
+        return pixels ? codec_refuse(error, CODEC_DAMAGED, "the picture's head is damaged") : false;
+    }
+    if (stbi_is_16_bit_from_memory(data, (int)size) != 0)
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "pictures with 16 bits per channel are not supported; convert it to 8 bits first");
+    shape->format = PIXFMT_RGBA;
+    head->jpeg = channels <= 2 ? PIXFMT_GREY : PIXFMT_YU12;
+    head->alpha = channels == 2 || channels == 4;
+    return true;
+}
+
+static bool decode(void *state, const uint8_t *data, size_t size, const struct codec_head *head, struct image *image,
+                   struct codec_error *error)
+{
+    struct image from;
+    struct image_shape shape = head->shape;
+    uint8_t *pixels = load(data, size, &shape.width, &shape.height, error);
+    if (!pixels)
+        return false;
+    const bool same = image_shape_equal(&shape, &image->shape);
+    if (same) {
+        image_wrap(&from, &shape, pixels);
+        image_copy(image, &from);
+    }
+    free(pixels);
+    return same || codec_refuse(error, CODEC_DAMAGED, "it is not the picture that its head announced");
+}
+
+static bool is_gif(const uint8_t *data, size_t size)
+{
+    return size >= 6 && (memcmp(data, "GIF87a", 6) == 0 || memcmp(data, "GIF89a", 6) == 0);
+}
+
+static bool is_psd(const uint8_t *data, size_t size)
+{
+    return size >= 4 && memcmp(data, "8BPS", 4) == 0;
+}
+
+static bool is_one_of(int value, const uint8_t *choices, size_t count)
+{
+    return memchr(choices, value, count) != NULL;
+}
+
+// Two letters are too few to go by: the size of the info header must be one of the known ones.
+static bool is_bmp(const uint8_t *data, size_t size)
+{
+    static const uint8_t info_sizes[] = {12, 40, 56, 108, 124};
+    return size >= 18 && data[0] == 'B' && data[1] == 'M' && is_one_of(data[14], info_sizes, sizeof(info_sizes)) &&
+           data[15] == 0 && data[16] == 0 && data[17] == 0;
+}
+
+// Truevision TGA 2.0, section "TGA file header".
+static bool is_tga(const uint8_t *data, size_t size)
+{
+    static const uint8_t types[] = {1, 2, 3, 9, 10, 11}, depths[] = {8, 15, 16, 24, 32};
+    if (size < 18 || data[1] > 1 || !is_one_of(data[2], types, sizeof(types)) ||
+        !is_one_of(data[16], depths, sizeof(depths)))
+        return false;
+    const bool has_map = data[1] == 1, needs_map = data[2] % 8 == 1;
+    return has_map == needs_map && (data[12] | data[13]) != 0 && (data[14] | data[15]) != 0 && (data[17] & 0xc0) == 0;
+}
+
+static const char *const gif[] = {"gif", NULL}, *const bmp[] = {"bmp", "dib", NULL}, *const psd[] = {"psd", NULL},
+                         *const tga[] = {"tga", NULL};
+
+const struct codec_kind codec_gif = {
+    .info = {.name = "gif", .extensions = gif}, .looks_so = is_gif, .head = head_of, .decode = decode};
+const struct codec_kind codec_bmp = {
+    .info = {.name = "bmp", .extensions = bmp}, .looks_so = is_bmp, .head = head_of, .decode = decode};
+const struct codec_kind codec_psd = {
+    .info = {.name = "psd", .extensions = psd}, .looks_so = is_psd, .head = head_of, .decode = decode};
+const struct codec_kind codec_tga = {
+    .info = {.name = "tga", .extensions = tga}, .looks_so = is_tga, .head = head_of, .decode = decode};

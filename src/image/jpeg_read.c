@@ -1,0 +1,231 @@
+// jpeg_read.c: JPEG into planes, or into RGBA where its planes are of no format here
+#include "image/codec_jpeg.h"
+
+#include <jerror.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCANS_MAX = 500 }; // a small file of very many scans keeps a decoder busy for minutes
+
+// All of the file is in memory from the start: who asks for more has a file cut short. The warning does not return.
+static boolean more(j_decompress_ptr info)
+{
+    WARNMS(info, JWRN_JPEG_EOF);
+    return FALSE;
+}
+
+static void skip(j_decompress_ptr info, long count)
+{
+    struct jpeg_source_mgr *source = info->src;
+    if (count <= 0)
+        return;
+    if ((size_t)count > source->bytes_in_buffer)
+        more(info);
+    source->next_input_byte += count;
+    source->bytes_in_buffer -= (size_t)count;
+}
+
+static void nothing(j_decompress_ptr info) {}
+
+static void watch_scans(j_common_ptr info)
+{
+    struct jpeg_errors *errors = (struct jpeg_errors *)info->err;
+    if (((j_decompress_ptr)info)->input_scan_number <= SCANS_MAX)
+        return;
+    codec_refuse(errors->error, CODEC_UNSUPPORTED, "it has more than %d scans", SCANS_MAX);
+    longjmp(errors->back, 1);
+}
+
+// Within setjmp.
+static void start(struct jpeg_reader *reader, const uint8_t *data, size_t size)
+{
+    struct jpeg_decompress_struct *info = &reader->info;
+    if (!reader->open) {
+        info->err = jpeg_errors_init(&reader->errors);
+        jpeg_create_decompress(info);
+        reader->open = true;
+        info->mem->max_memory_to_use = (long)(2 * IMAGE_MAX_BYTES); // a coefficient takes two bytes
+        reader->progress.progress_monitor = watch_scans;
+        info->progress = &reader->progress;
+        info->src = &reader->source;
+        reader->source.init_source = reader->source.term_source = nothing;
+        reader->source.fill_input_buffer = more;
+        reader->source.skip_input_data = skip;
+        reader->source.resync_to_restart = jpeg_resync_to_restart;
+    }
+    jpeg_abort_decompress(info);
+    reader->source.next_input_byte = data;
+    reader->source.bytes_in_buffer = size;
+    jpeg_read_header(info, TRUE);
+}
+
+// The format whose planes are those of the file. False where there is none.
+static bool planes_format(const struct jpeg_decompress_struct *info, enum pixfmt *format)
+{
+    static const enum pixfmt formats[] = {PIXFMT_YU12, PIXFMT_422P, PIXFMT_444P};
+    const jpeg_component_info *part = info->comp_info;
+    *format = PIXFMT_GREY;
+    if (info->jpeg_color_space == JCS_GRAYSCALE)
+        return true;
+    if (info->jpeg_color_space != JCS_YCbCr || part[0].h_samp_factor != info->max_h_samp_factor ||
+        part[0].v_samp_factor != info->max_v_samp_factor || part[1].h_samp_factor != part[2].h_samp_factor ||
+        part[1].v_samp_factor != part[2].v_samp_factor)
+        return false;
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+        int across, down;
+        jpeg_sampling(formats[i], &across, &down);
+        if (part[0].h_samp_factor == across * part[1].h_samp_factor &&
+            part[0].v_samp_factor == down * part[1].v_samp_factor) {
+            *format = formats[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+// The quality whose table, made as libjpeg makes it (jpeg_quality_scaling), is nearest to that of the first component.
+static int nearest_quality(const struct jpeg_decompress_struct *info)
+{
+    // ITU-T T.81 table K.1, in natural order
+    static const uint8_t base[DCTSIZE2] = {
+        16, 11,  10,  16, 24, 40, 51, 61, 12,  12,  14,  19,  26, 58, 60, 55,  14,  13,  16,  24, 40, 57,
+        69, 56,  14,  17, 22, 29, 51, 87, 80,  62,  18,  22,  37, 56, 68, 109, 103, 77,  24,  35, 55, 64,
+        81, 104, 113, 92, 49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98,  112, 100, 103, 99,
+    };
+    const JQUANT_TBL *table = info->quant_tbl_ptrs[info->comp_info[0].quant_tbl_no & (NUM_QUANT_TBLS - 1)];
+    int best = 0;
+    long least = 0;
+    for (int quality = 100; table && quality >= 1; quality--) {
+        const int scale = quality < 50 ? 5000 / quality : 200 - 2 * quality;
+        long off = 0;
+        for (int i = 0; i < DCTSIZE2; i++) {
+            const int scaled = (base[i] * scale + 50) / 100;
+            off += abs((scaled < 1 ? 1 : scaled > 255 ? 255 : scaled) - (int)table->quantval[i]);
+        }
+        if (best == 0 || off < least) {
+            best = quality;
+            least = off;
+        }
+    }
+    return best;
+}
+
+static bool colour_ok(const struct jpeg_decompress_struct *info, struct codec_error *error)
+{
+    switch (info->jpeg_color_space) {
+    case JCS_GRAYSCALE:
+    case JCS_YCbCr:
+    case JCS_RGB:
+        return true;
+    case JCS_CMYK:
+    case JCS_YCCK:
+        return codec_refuse(error, CODEC_UNSUPPORTED, "CMYK pictures are not supported; convert it to RGB first");
+    default:
+        return codec_refuse(error, CODEC_UNSUPPORTED, "it has %d components of unknown meaning", info->num_components);
+    }
+}
+
+bool jpeg_read_head(struct jpeg_reader *reader, const uint8_t *data, size_t size, struct codec_head *head,
+                    struct codec_error *error)
+{
+    struct jpeg_decompress_struct *info = &reader->info;
+    reader->errors.error = error;
+    if (setjmp(reader->errors.back) != 0)
+        return false;
+    start(reader, data, size);
+    if (!colour_ok(info, error))
+        return false;
+    enum pixfmt format;
+    const bool planes = planes_format(info, &format);
+    head->shape = (struct image_shape){
+        .format = planes ? format : PIXFMT_RGBA,
+        .width = (int)info->image_width,
+        .height = (int)info->image_height,
+        .color = {COLOR_MATRIX_601, COLOR_RANGE_FULL},
+    };
+    head->jpeg = planes ? format : info->jpeg_color_space == JCS_RGB ? PIXFMT_444P : PIXFMT_YU12;
+    head->quality = nearest_quality(info);
+    jpeg_markers(data, size, &reader->profile, &head->metadata);
+    return true;
+}
+
+// Where libjpeg puts one row of a plane: into the image where there is room for whole blocks.
+static uint8_t *row_place(const struct image *image, int plane, int row, size_t bytes, uint8_t *spare)
+{
+    const bool fits = image->stride[plane] >= bytes;
+    return fits && row < pixfmt_rows(image->shape.format, plane, image->shape.height)
+               ? image->plane[plane] + (size_t)row * image->stride[plane]
+               : spare;
+}
+
+// Copies what could not go into the image.
+static void keep_rows(struct image *image, int plane, int first, int count, size_t bytes, JSAMPARRAY rows)
+{
+    const int end = pixfmt_rows(image->shape.format, plane, image->shape.height);
+    if (image->stride[plane] >= bytes)
+        return;
+    const size_t row_bytes = pixfmt_row_bytes(image->shape.format, plane, image->shape.width);
+    for (int i = 0; i < count && first + i < end; i++)
+        memcpy(image->plane[plane] + (size_t)(first + i) * image->stride[plane], rows[i], row_bytes);
+}
+
+// Within setjmp. Planes as they are coded, a row of whole MCUs at a time.
+static void read_planes(struct jpeg_reader *reader, struct image *image)
+{
+    struct jpeg_decompress_struct *info = &reader->info;
+    JSAMPROW rows[PIXFMT_PLANES][JPEG_PLANES_ROWS];
+    JSAMPARRAY planes[PIXFMT_PLANES] = {rows[0], rows[1], rows[2]};
+    size_t bytes[PIXFMT_PLANES], all = 0;
+    for (int p = 0; p < info->num_components; p++) {
+        bytes[p] = (size_t)info->comp_info[p].width_in_blocks * DCTSIZE;
+        all += bytes[p] * JPEG_PLANES_ROWS;
+    }
+    if (!codec_buffer_room(&reader->rows, all))
+        ERREXIT1(info, JERR_OUT_OF_MEMORY, 0);
+    while (info->output_scanline < info->output_height) {
+        const int step = (int)info->output_scanline / (info->max_v_samp_factor * DCTSIZE);
+        uint8_t *spare = reader->rows.data;
+        for (int p = 0; p < info->num_components; p++) {
+            const int count = info->comp_info[p].v_samp_factor * DCTSIZE;
+            for (int i = 0; i < count; i++, spare += bytes[p])
+                rows[p][i] = row_place(image, p, step * count + i, bytes[p], spare);
+        }
+        jpeg_read_raw_data(info, planes, (JDIMENSION)(info->max_v_samp_factor * DCTSIZE));
+        for (int p = 0; p < info->num_components; p++) {
+            const int count = info->comp_info[p].v_samp_factor * DCTSIZE;
+            keep_rows(image, p, step * count, count, bytes[p], planes[p]);
+        }
+    }
+}
+
+bool jpeg_read(struct jpeg_reader *reader, const uint8_t *data, size_t size, struct image *image,
+               struct codec_error *error)
+{
+    struct jpeg_decompress_struct *info = &reader->info;
+    reader->errors.error = error;
+    if (setjmp(reader->errors.back) != 0)
+        return false;
+    start(reader, data, size);
+    enum pixfmt format;
+    const bool planes = planes_format(info, &format);
+    if (!colour_ok(info, error))
+        return false;
+    if ((int)info->image_width != image->shape.width || (int)info->image_height != image->shape.height ||
+        (planes ? format : PIXFMT_RGBA) != image->shape.format)
+        return codec_refuse(error, CODEC_DAMAGED, "it is not the picture that its head announced");
+    info->do_fancy_upsampling = FALSE; // chroma is replicated: docs/pixels.md section 1
+    info->raw_data_out = planes;
+    if (!planes)
+        info->out_color_space = JCS_EXT_RGBA;
+    jpeg_start_decompress(info);
+    if (planes) {
+        read_planes(reader, image);
+    } else {
+        while (info->output_scanline < info->output_height) {
+            JSAMPROW row = image->plane[0] + (size_t)info->output_scanline * image->stride[0];
+            jpeg_read_scanlines(info, &row, 1);
+        }
+    }
+    jpeg_finish_decompress(info);
+    return true;
+}

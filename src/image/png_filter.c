@@ -1,0 +1,221 @@
+// png_filter.c: a PNG row as what its neighbours do not tell (PNG specification, section 9)
+#include "image/png.h"
+
+#include "base/clones.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NONE, SUB, UP, AVERAGE, PAETH = PNG_FILTER_PAETH };
+
+// A pixel in the lower bytes; four bytes are read whatever it takes, since that is one instruction.
+static inline uint32_t get(const uint8_t *at)
+{
+    uint32_t pixel;
+    memcpy(&pixel, at, sizeof(pixel));
+    return pixel;
+}
+
+static inline void put(uint8_t *at, uint32_t pixel, int step)
+{
+    if (step == 3) { // not as one: a copy of three bytes goes through memory twice
+        memcpy(at, &pixel, 2);
+        at[2] = (uint8_t)(pixel >> 16);
+    } else {
+        memcpy(at, &pixel, (size_t)step);
+    }
+}
+
+// Each byte by itself, modulo 256.
+static inline uint32_t add_bytes(uint32_t a, uint32_t b)
+{
+    return ((a & 0x7f7f7f7fu) + (b & 0x7f7f7f7fu)) ^ ((a ^ b) & 0x80808080u);
+}
+
+static inline uint32_t average_bytes(uint32_t a, uint32_t b)
+{
+    return (a & b) + (((a ^ b) & 0xfefefefeu) >> 1);
+}
+
+static inline void undo_sub(uint8_t *to, const uint8_t *from, size_t bytes, int step)
+{
+    uint32_t left = 0;
+    for (size_t i = 0; i + (size_t)step <= bytes; i += (size_t)step) {
+        left = add_bytes(left, get(from + i));
+        put(to + i, left, step);
+    }
+}
+
+static inline void undo_average(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes, int step)
+{
+    uint32_t left = 0;
+    for (size_t i = 0; i + (size_t)step <= bytes; i += (size_t)step) {
+        left = add_bytes(average_bytes(left, get(above + i)), get(from + i));
+        put(to + i, left, step);
+    }
+}
+
+// The bytes of a pixel side by side, so that one instruction does them all.
+typedef int16_t lanes __attribute__((vector_size(16)));
+
+static inline lanes spread(uint32_t pixel)
+{
+    return (lanes){(int16_t)(pixel & 255), (int16_t)(pixel >> 8 & 255), (int16_t)(pixel >> 16 & 255),
+                   (int16_t)(pixel >> 24)};
+}
+
+static inline lanes absolute(lanes v)
+{
+    const lanes sign = v >> 15;
+    return (v ^ sign) - sign;
+}
+
+static inline lanes choose(lanes mask, lanes yes, lanes no)
+{
+    return (yes & mask) | (no & ~mask);
+}
+
+static inline void undo_paeth(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes, int step)
+{
+    lanes left = {0}, corner = {0};
+    for (size_t i = 0; i + (size_t)step <= bytes; i += (size_t)step) {
+        const lanes up = spread(get(above + i));
+        const lanes to_left = up - corner, to_up = left - corner;
+        const lanes a = absolute(to_left), b = absolute(to_up), c = absolute(to_left + to_up);
+        const lanes guess = choose((a <= b) & (a <= c), left, choose(b <= c, up, corner));
+        left = (guess + spread(get(from + i))) & 255;
+        corner = up;
+        put(to + i, (uint32_t)left[0] | (uint32_t)left[1] << 8 | (uint32_t)left[2] << 16 | (uint32_t)left[3] << 24,
+            step);
+    }
+}
+
+static inline int paeth(int left, int up, int corner)
+{
+    const int a = abs(up - corner), b = abs(left - corner), c = abs(up + left - 2 * corner);
+    return a <= b && a <= c ? left : b <= c ? up : corner;
+}
+
+// Where a pixel is a byte or two, lanes would stand empty.
+static void undo_paeth_small(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes, int step)
+{
+    for (int channel = 0; channel < step; channel++) {
+        int left = 0, corner = 0;
+        for (size_t i = (size_t)channel; i < bytes; i += (size_t)step) {
+            const int up = above[i];
+            to[i] = (uint8_t)(from[i] + paeth(left, up, corner));
+            left = to[i];
+            corner = up;
+        }
+    }
+}
+
+VECTOR_CLONES static void undo_up(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(from[i] + above[i]);
+}
+
+VECTOR_CLONES static void undo_paeth_3(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes)
+{
+    undo_paeth(to, from, above, bytes, 3);
+}
+
+VECTOR_CLONES static void undo_paeth_4(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes)
+{
+    undo_paeth(to, from, above, bytes, 4);
+}
+
+bool png_unfilter(int filter, uint8_t *to, const uint8_t *from, const uint8_t *before, size_t bytes, int step)
+{
+    switch (filter) {
+    case NONE:
+        memmove(to, from, bytes);
+        return true;
+    case SUB: // by steps that are constants where they are compiled
+        (step == 1   ? undo_sub(to, from, bytes, 1)
+         : step == 2 ? undo_sub(to, from, bytes, 2)
+         : step == 3 ? undo_sub(to, from, bytes, 3)
+                     : undo_sub(to, from, bytes, 4));
+        return true;
+    case UP:
+        undo_up(to, from, before, bytes);
+        return true;
+    case AVERAGE:
+        (step == 1   ? undo_average(to, from, before, bytes, 1)
+         : step == 2 ? undo_average(to, from, before, bytes, 2)
+         : step == 3 ? undo_average(to, from, before, bytes, 3)
+                     : undo_average(to, from, before, bytes, 4));
+        return true;
+    case PAETH:
+        (step == 3   ? undo_paeth_3(to, from, before, bytes)
+         : step == 4 ? undo_paeth_4(to, from, before, bytes)
+                     : undo_paeth_small(to, from, before, bytes, step));
+        return true;
+    default:
+        return false;
+    }
+}
+
+VECTOR_CLONES static void do_sub(uint8_t *restrict to, const uint8_t *restrict row, const uint8_t *restrict left,
+                                 size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(row[i] - left[i]);
+}
+
+VECTOR_CLONES static void do_paeth(uint8_t *restrict to, const uint8_t *restrict row, const uint8_t *restrict lefts,
+                                   const uint8_t *restrict ups, const uint8_t *restrict corners, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        const int16_t left = lefts[i], up = ups[i], corner = corners[i];
+        const int16_t to_left = (int16_t)(up - corner), to_up = (int16_t)(left - corner);
+        const int16_t both = (int16_t)(to_left + to_up);
+        const int16_t a = to_left < 0 ? (int16_t)-to_left : to_left, b = to_up < 0 ? (int16_t)-to_up : to_up;
+        const int16_t c = both < 0 ? (int16_t)-both : both;
+        const int16_t other = b <= c ? up : corner;
+        to[i] = (uint8_t)(row[i] - (((a <= b) & (a <= c)) ? left : other));
+    }
+}
+
+// What the row will roughly cost: the sum of its bytes, taken as signed ones.
+VECTOR_CLONES static uint32_t cost(const uint8_t *row, size_t bytes)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < bytes; i++)
+        sum += row[i] < 128 ? row[i] : 256u - row[i];
+    return sum;
+}
+
+static void apply(int filter, uint8_t *to, const uint8_t *row, const uint8_t *before, size_t bytes, int step)
+{
+    to[0] = (uint8_t)filter;
+    if (filter == NONE)
+        memcpy(to + 1, row, bytes);
+    else if (filter == SUB)
+        do_sub(to + 1, row, row - step, bytes);
+    else if (filter == UP)
+        do_sub(to + 1, row, before, bytes);
+    else
+        do_paeth(to + 1, row, row - step, before, before - step, bytes);
+}
+
+void png_filter(int filter, uint8_t *to, const uint8_t *row, const uint8_t *before, size_t bytes, int step)
+{
+    static const int tried[] = {PAETH, UP, SUB, NONE};
+    if (filter != PNG_FILTER_BEST) {
+        apply(filter, to, row, before, bytes, step);
+        return;
+    }
+    int best = PAETH;
+    uint32_t least = UINT32_MAX;
+    for (size_t i = 0; i < sizeof(tried) / sizeof(*tried); i++) {
+        apply(tried[i], to, row, before, bytes, step);
+        const uint32_t costs = cost(to + 1, bytes);
+        if (costs < least) {
+            least = costs;
+            best = tried[i];
+        }
+    }
+    apply(best, to, row, before, bytes, step);
+}

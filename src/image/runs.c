@@ -1,0 +1,285 @@
+// runs.c: a deflate stream of single bytes and runs of one byte
+#include "image/runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    END = 256,
+    SYMBOLS = 286,    // bytes, the end, and codes of lengths
+    LENGTH_BITS = 15, // the longest code there may be
+    LEAST = 3,        // the shortest and ...
+    MOST = 258,       // ... the longest run
+    WORD = 8,
+};
+
+// Code, extra bits and first length of each code of lengths from 257 on (RFC 1951, 3.2.5).
+static const struct {
+    uint16_t first;
+    uint8_t extra;
+} lengths[] = {
+    {3, 0},  {4, 0},  {5, 0},  {6, 0},   {7, 0},   {8, 0},   {9, 0},   {10, 0},  {11, 1},  {13, 1},
+    {15, 1}, {17, 1}, {19, 2}, {23, 2},  {27, 2},  {31, 2},  {35, 3},  {43, 3},  {51, 3},  {59, 3},
+    {67, 4}, {83, 4}, {99, 4}, {115, 4}, {131, 5}, {163, 5}, {195, 5}, {227, 5}, {258, 0},
+};
+
+struct code {
+    uint16_t bits; // lowest first, as they are sent
+    uint8_t count;
+};
+
+static inline uint64_t word_at(const uint8_t *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof(word));
+    return word;
+}
+
+// How many bytes from `at` on are equal to the one before it.
+static size_t run_length(const uint8_t *at, const uint8_t *end)
+{
+    const uint8_t *p = at;
+    while (p < end && *p == at[-1])
+        p++;
+    return (size_t)(p - at);
+}
+
+static int length_code(size_t length)
+{
+    int code = 0;
+    while (code + 1 < (int)(sizeof(lengths) / sizeof(*lengths)) && lengths[code + 1].first <= length)
+        code++;
+    return code;
+}
+
+// The longest piece of a run that leaves none behind that is too short to be one.
+static size_t run_piece(size_t left)
+{
+    return left <= MOST ? left : left < MOST + LEAST ? left - LEAST : MOST;
+}
+
+static void count_symbols(const uint8_t *from, size_t size, uint32_t counts[SYMBOLS])
+{
+    uint32_t tables[4][256] = {{0}}; // equal bytes in a row would wait for each other in a single one
+    const uint8_t *const end = from + size;
+    memset(counts, 0, SYMBOLS * sizeof(*counts));
+    while (from < end) {
+        const uint64_t word = word_at(from);
+        if (end - from >= WORD && word == word_at(from - 1)) {
+            size_t left = run_length(from, end);
+            from += left;
+            for (size_t piece; left > 0; left -= piece) {
+                piece = run_piece(left);
+                counts[END + 1 + length_code(piece)]++;
+            }
+            continue;
+        }
+        const int some = end - from < WORD ? (int)(end - from) : WORD;
+        for (int i = 0; i < some; i++)
+            tables[i % 4][from[i]]++;
+        from += some;
+    }
+    for (int i = 0; i < 256; i++)
+        counts[i] = tables[0][i] + tables[1][i] + tables[2][i] + tables[3][i];
+    counts[END] = 1;
+}
+
+struct node {
+    uint32_t weight;
+    int16_t symbol; // -1: a pair
+    int16_t parent;
+};
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct node *x = a, *y = b;
+    return x->weight != y->weight ? (x->weight < y->weight ? -1 : 1) : x->symbol - y->symbol;
+}
+
+// Depths of Huffman's tree, cut at LENGTH_BITS. Leaves come sorted; pairs are made in order of weight.
+static void tree_depths(struct node *nodes, int leaves, uint8_t depths[SYMBOLS])
+{
+    int leaf = 0, pair = leaves;
+    for (int next = leaves; next < 2 * leaves - 1; next++) {
+        nodes[next] = (struct node){.symbol = -1};
+        for (int i = 0; i < 2; i++) {
+            const bool take_leaf = leaf < leaves && (pair >= next || nodes[leaf].weight <= nodes[pair].weight);
+            const int child = take_leaf ? leaf++ : pair++;
+            nodes[child].parent = (int16_t)next;
+            nodes[next].weight += nodes[child].weight;
+        }
+    }
+    uint8_t depth[2 * SYMBOLS] = {0};
+    for (int i = 2 * leaves - 3; i >= 0; i--) {
+        depth[i] = (uint8_t)(depth[nodes[i].parent] + 1);
+        if (i < leaves)
+            depths[nodes[i].symbol] = depth[i];
+    }
+}
+
+// Cuts codes of too many bits, then lengthens others until the lengths are those of a tree again: the sum of 2^-length
+// is exactly 1, as decoders want it. The rarest symbols get the longest codes.
+static void limit_depths(const struct node *nodes, int leaves, uint8_t depths[SYMBOLS])
+{
+    int at_length[LENGTH_BITS + 1] = {0};
+    uint32_t sum = 0; // in units of 2^-LENGTH_BITS
+    for (int i = 0; i < leaves; i++) {
+        const int depth = depths[nodes[i].symbol];
+        at_length[depth < LENGTH_BITS ? depth : LENGTH_BITS]++;
+    }
+    for (int i = 1; i <= LENGTH_BITS; i++)
+        sum += (uint32_t)at_length[i] << (LENGTH_BITS - i);
+    for (; sum > 1u << LENGTH_BITS; sum--) { // one of the longest joins the longest that is shorter, a bit below
+        int length = LENGTH_BITS - 1;
+        while (at_length[length] == 0)
+            length--;
+        at_length[LENGTH_BITS]--;
+        at_length[length]--;
+        at_length[length + 1] += 2;
+    }
+    for (int i = 0, length = LENGTH_BITS; i < leaves; i++) {
+        while (at_length[length] == 0)
+            length--;
+        depths[nodes[i].symbol] = (uint8_t)length;
+        at_length[length]--;
+    }
+}
+
+static void make_depths(const uint32_t counts[SYMBOLS], uint8_t depths[SYMBOLS])
+{
+    struct node nodes[2 * SYMBOLS];
+    int leaves = 0;
+    memset(depths, 0, SYMBOLS);
+    for (int i = 0; i < SYMBOLS; i++)
+        if (counts[i] > 0)
+            nodes[leaves++] = (struct node){.weight = counts[i], .symbol = (int16_t)i};
+    qsort(nodes, (size_t)leaves, sizeof(*nodes), by_weight);
+    tree_depths(nodes, leaves, depths); // two or more: a byte or a run, and the end
+    limit_depths(nodes, leaves, depths);
+}
+
+static uint16_t reverse(uint32_t bits, int count)
+{
+    uint32_t reversed = 0;
+    for (int i = 0; i < count; i++)
+        reversed |= (bits >> i & 1) << (count - 1 - i);
+    return (uint16_t)reversed;
+}
+
+// RFC 1951, 3.2.2: codes of one length follow each other in the order of their symbols.
+static void make_codes(const uint8_t *depths, int symbols, struct code *codes)
+{
+    uint32_t next = 0;
+    for (int length = 1; length <= LENGTH_BITS; length++, next <<= 1)
+        for (int i = 0; i < symbols; i++)
+            if (depths[i] == length)
+                codes[i] = (struct code){reverse(next++, length), (uint8_t)length};
+}
+
+// At most 57 bits may wait when it is called with `count`.
+static inline void put(struct runs *runs, uint32_t bits, int count)
+{
+    runs->bits |= (uint64_t)bits << runs->count;
+    runs->count += count;
+}
+
+static inline void flush(struct runs *runs)
+{
+    memcpy(runs->at, &runs->bits, sizeof(runs->bits));
+    runs->at += runs->count >> 3;
+    runs->bits >>= runs->count & ~7;
+    runs->count &= 7;
+}
+
+// The lengths of the codes, in a code for lengths that is always the same: 0 to 13 in four bits, 14, 15, 17 and 18 in
+// five. One code of distances, for the distance 1.
+static void put_head(struct runs *runs, const uint8_t depths[SYMBOLS], bool last)
+{
+    enum { CODES = 19 };
+    static const uint8_t order[CODES] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
+    static const uint8_t own[CODES] = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 0, 5, 5};
+    struct code codes[CODES];
+    make_codes(own, CODES, codes);
+    put(runs, last ? 1 : 0, 1);
+    put(runs, 2, 2);
+    put(runs, SYMBOLS - 257, 5);
+    put(runs, 0, 5);
+    put(runs, CODES - 4, 4);
+    flush(runs);
+    for (int i = 0; i < CODES; i++) {
+        put(runs, own[order[i]], 3);
+        flush(runs);
+    }
+    for (int i = 0, zeros; i < SYMBOLS; i += zeros) {
+        for (zeros = 0; i + zeros < SYMBOLS && depths[i + zeros] == 0 && zeros < 138; zeros++)
+            ;
+        const int code = zeros >= 11 ? 18 : zeros >= 3 ? 17 : depths[i];
+        put(runs, codes[code].bits, codes[code].count);
+        if (code >= 17)
+            put(runs, (uint32_t)(zeros - (code == 18 ? 11 : 3)), code == 18 ? 7 : 3);
+        else
+            zeros = 1;
+        flush(runs);
+    }
+    put(runs, codes[1].bits, codes[1].count);
+    flush(runs);
+}
+
+static void put_run(struct runs *runs, const struct code codes[SYMBOLS], size_t left)
+{
+    for (size_t piece; left > 0; left -= piece) {
+        piece = run_piece(left);
+        const int length = length_code(piece);
+        const struct code code = codes[END + 1 + length];
+        put(runs, code.bits, code.count);
+        put(runs, (uint32_t)(piece - lengths[length].first), lengths[length].extra);
+        put(runs, 0, 1); // the distance
+        flush(runs);
+    }
+}
+
+static void put_symbols(struct runs *runs, const struct code codes[SYMBOLS], const uint8_t *from, size_t size)
+{
+    const uint8_t *const end = from + size;
+    struct runs local = *runs; // in registers
+    while (from < end) {
+        if (end - from >= WORD && word_at(from) == word_at(from - 1)) {
+            const size_t length = run_length(from, end);
+            put_run(&local, codes, length);
+            from += length;
+            continue;
+        }
+        const int some = end - from < WORD ? (int)(end - from) : WORD;
+        for (int i = 0; i < some; i++) {
+            put(&local, codes[from[i]].bits, codes[from[i]].count);
+            if (i % 3 == 2) // 7 and three times 15 bits
+                flush(&local);
+        }
+        flush(&local);
+        from += some;
+    }
+    put(&local, codes[END].bits, codes[END].count);
+    flush(&local);
+    *runs = local;
+}
+
+size_t runs_room(size_t size)
+{
+    return size + size / 4 + 512; // nine bits a byte can always be had; codes that were cut take a little more
+}
+
+void runs_block(struct runs *runs, const uint8_t *from, size_t size, bool last)
+{
+    uint32_t counts[SYMBOLS];
+    uint8_t depths[SYMBOLS];
+    struct code codes[SYMBOLS];
+    count_symbols(from, size, counts);
+    make_depths(counts, depths);
+    make_codes(depths, SYMBOLS, codes);
+    put_head(runs, depths, last);
+    put_symbols(runs, codes, from, size);
+    if (last && runs->count > 0) {
+        runs->count = 8;
+        flush(runs);
+    }
+}

@@ -1,0 +1,174 @@
+// fuzz_codec.c: picture files of every format: right ones, cut ones and hostile ones; also a libFuzzer target
+#include "base/log.h"
+#include "check.h"
+#include "codec_files.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+// Reads a file; what can be read is written again, with all that came with it, and must be readable then.
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    enum { PIXELS_MAX = 1 << 18 }; // a large head on a small picture costs time and finds nothing
+    struct codec_head head, again;
+    struct codec_error error;
+    struct image image = {0};
+    struct codec_buffer file = {0};
+    struct codec *codec = codec_open();
+    if (codec && codec_head(codec, data, size, PIXELS_MAX, &head, &error) && image_reserve(&image, &head.shape) &&
+        codec_decode(codec, data, size, &head, &image, &error)) {
+        const struct codec_settings settings = {
+            .format = head.shape.format == head.jpeg ? CODEC_JPEG : CODEC_PNG,
+            .quality = head.quality,
+            .compression = (int)(size % 3),
+            .opaque = !head.alpha,
+            .orientation = (int)(size % 9),
+            .metadata = head.metadata,
+        };
+        if (!codec_encode(codec, &image, &settings, &file, &error) ||
+            !codec_head(codec, file.data, file.size, 0, &again, &error) || again.shape.width != head.shape.width)
+            abort();
+    }
+    codec_buffer_free(&file);
+    image_free(&image);
+    codec_close(codec);
+    return 0;
+}
+
+#ifndef FUZZER
+enum { ROOM = 1 << 15, SEEDS_MAX = 64 };
+
+struct seeds {
+    struct codec_buffer file[SEEDS_MAX];
+    int count;
+};
+
+// With something of all that can come with a picture.
+static void add_metadata(struct codec *codec, struct codec_buffer *file)
+{
+    static const uint8_t exif[] =
+        "II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\x1a\0\0\0\x02\0\x01\x02\x04\0"
+        "\x01\0\0\0\x40\0\0\0\x02\x02\x04\0\x01\0\0\0\x04\0\0\0\0\0\0\0......thumb";
+    static const uint8_t some[] = "a profile, or a packet of XML, of a few bytes";
+    struct codec_head head;
+    struct codec_error error;
+    struct image image = {0};
+    if (!codec_head(codec, file->data, file->size, 0, &head, &error) || !image_reserve(&image, &head.shape) ||
+        !codec_decode(codec, file->data, file->size, &head, &image, &error))
+        abort();
+    const struct codec_settings settings = {
+        .format = head.format, .metadata = {{some, sizeof(some)}, {exif, sizeof(exif)}, {some, sizeof(some)}}};
+    if (!codec_encode(codec, &image, &settings, file, &error))
+        abort();
+    image_free(&image);
+}
+
+static void make_seeds(struct seeds *seeds)
+{
+    static const struct jpeg_wish jpegs[] = {{0},
+                                             {.across = 2, .down = 1, .restarts = true},
+                                             {.across = 1, .down = 1},
+                                             {.grey = true},
+                                             {.across = 1, .down = 2},
+                                             {.progressive = true},
+                                             {.arithmetic = true},
+                                             {.cmyk = true}};
+    static const struct png_wish pngs[] = {{0, 1, 0, 0, 1}, {0, 4, 1, 0, 2}, {2, 8, 0, 1, 1}, {2, 8, 0, 0, 3},
+                                           {3, 8, 0, 1, 1}, {3, 2, 1, 0, 1}, {4, 8, 0, 0, 1}, {6, 8, 1, 0, 1}};
+    struct random random = {3};
+    struct codec *codec = codec_open();
+    for (size_t i = 0; i < sizeof(jpegs) / sizeof(*jpegs); i++)
+        jpeg_make(&seeds->file[seeds->count++], 33 + (int)i, 20, &jpegs[i]);
+    for (size_t i = 0; i < sizeof(pngs) / sizeof(*pngs); i++)
+        png_make(&seeds->file[seeds->count++], 20, 9 + (int)i, &pngs[i], &random);
+    jpeg_make(&seeds->file[seeds->count], 20, 9, &jpegs[0]);
+    add_metadata(codec, &seeds->file[seeds->count++]);
+    png_make(&seeds->file[seeds->count], 20, 9, &pngs[3], &random);
+    add_metadata(codec, &seeds->file[seeds->count++]);
+    codec_close(codec);
+}
+
+static void read_seed(struct seeds *seeds, const char *path)
+{
+    struct codec_buffer *file = &seeds->file[seeds->count];
+    FILE *stream = fopen(path, "rb");
+    if (!stream || seeds->count == SEEDS_MAX || !(file->data = malloc(ROOM))) {
+        perror(path);
+        exit(1);
+    }
+    file->size = fread(file->data, 1, ROOM, stream);
+    seeds->count++;
+    fclose(stream);
+}
+
+// Changed bytes, also those of the head; a part left out; an early end.
+static size_t mutate(uint8_t *data, size_t size, struct random *random)
+{
+    for (int n = random_range(random, 1, 6); n > 0 && size > 8; n--) {
+        const size_t at = random_bits(random) % size, length = 1 + random_bits(random) % 16;
+        if (random_bits(random) % 4 != 0) {
+            data[at] = (uint8_t)random_bits(random);
+        } else if (random_bits(random) % 4 != 0) {
+            if (at + length < size) {
+                memmove(data + at, data + at + length, size - at - length);
+                size -= length;
+            }
+        } else {
+            size = at;
+        }
+    }
+    return size;
+}
+
+// A changed PNG would nearly always be found out by a checksum: they are made right again.
+static void mend(uint8_t *data, size_t size)
+{
+    struct codec_buffer chunk = {0};
+    for (size_t at = 8; size > 8 && data[0] == 0x89 && at + 12 <= size;) {
+        const size_t length =
+            (size_t)data[at] << 24 | (size_t)data[at + 1] << 16 | (size_t)data[at + 2] << 8 | data[at + 3];
+        if (length > size - at - 12)
+            break;
+        chunk.size = 0;
+        png_add(&chunk, (const char *)data + at + 4, data + at + 8, length);
+        memcpy(data + at + 8 + length, chunk.data + 8 + length, 4);
+        at += length + 12;
+    }
+    codec_buffer_free(&chunk);
+}
+
+int main(int argc, char **argv)
+{
+    enum { ROUNDS = 20000 };
+    static struct check check = {.name = "codec files"};
+    static struct seeds seeds;
+    struct random random = {1};
+    make_seeds(&seeds);
+    for (int i = 1; i < argc; i++)
+        read_seed(&seeds, argv[i]);
+    for (int i = 0; i < seeds.count; i++)
+        LLVMFuzzerTestOneInput(seeds.file[i].data, seeds.file[i].size);
+    for (long i = 0; i < ROUNDS; i++) {
+        const struct codec_buffer *seed = &seeds.file[random_bits(&random) % (uint32_t)seeds.count];
+        uint8_t *data = malloc(seed->size); // an exact block, so that the sanitizer sees reads past it
+        memcpy(data, seed->data, seed->size);
+        const size_t size = mutate(data, seed->size, &random);
+        if (i % 2 == 0)
+            mend(data, size);
+        uint8_t *exact = malloc(size ? size : 1);
+        memcpy(exact, data, size);
+        LLVMFuzzerTestOneInput(exact, size);
+        free(exact);
+        free(data);
+    }
+    for (int i = 0; i < seeds.count; i++)
+        codec_buffer_free(&seeds.file[i]);
+    printf("%d files tried\n", ROUNDS);
+    check_that(&check, true, "none of them brought it down");
+    return check_end(&check);
+}
+#endif

@@ -1,0 +1,259 @@
+// test_codec_jpeg.c: JPEG files of every kind read into planes, planes written and read back
+#include "check.h"
+#include "codec_files.h"
+
+#include <stb_image.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct check check = {.name = "codec jpeg"};
+
+// Largest difference between planes and the model, away from where its colours are out of the range of RGB.
+static int planes_error(const struct image *image)
+{
+    const struct image_shape *shape = &image->shape;
+    const struct pixfmt_info *info = pixfmt_info(shape->format);
+    int worst = 0;
+    for (int p = 0; p < info->planes; p++)
+        for (int y = shape->height / 3; y < shape->height / 2; y++)
+            for (int x = shape->width / 3; x < shape->width / 2; x++) {
+                const size_t column = (size_t)(x >> info->plane[p].shift_x);
+                const size_t row = (size_t)(y >> info->plane[p].shift_y);
+                const int got = image->plane[p][row * image->stride[p] + column];
+                const int off = abs(got - jpeg_model(p, x, y, shape->width, shape->height)) - (p > 0 ? 8 : 0);
+                worst = off > worst ? off : worst;
+            }
+    return worst;
+}
+
+static int rgba_error(const struct image *image)
+{
+    const struct image_shape *shape = &image->shape;
+    int worst = 0;
+    for (int y = shape->height / 3; y < shape->height / 2; y++)
+        for (int x = shape->width / 3; x < shape->width / 2; x++) {
+            const uint8_t *p = image->plane[0] + (size_t)y * image->stride[0] + 4 * (size_t)x;
+            const int luma = (299 * p[0] + 587 * p[1] + 114 * p[2] + 500) / 1000;
+            const int off = abs(luma - jpeg_model(0, x, y, shape->width, shape->height)) + (p[3] != 255) * 255;
+            worst = off > worst ? off : worst;
+        }
+    return worst;
+}
+
+static bool read_file(struct codec *codec, const struct codec_buffer *file, struct codec_head *head,
+                      struct image *image, struct codec_error *error)
+{
+    return codec_head(codec, file->data, file->size, 0, head, error) && image_reserve(image, &head->shape) &&
+           codec_decode(codec, file->data, file->size, head, image, error);
+}
+
+static const struct kind {
+    const char *name;
+    struct jpeg_wish wish;
+    enum pixfmt format, jpeg;
+} kinds[] = {
+    {"4:2:0", {.across = 2, .down = 2}, PIXFMT_YU12, PIXFMT_YU12},
+    {"4:2:2", {.across = 2, .down = 1}, PIXFMT_422P, PIXFMT_422P},
+    {"4:4:4", {.across = 1, .down = 1}, PIXFMT_444P, PIXFMT_444P},
+    {"grey", {.grey = true}, PIXFMT_GREY, PIXFMT_GREY},
+    {"progressive", {.progressive = true}, PIXFMT_YU12, PIXFMT_YU12},
+    {"restarts", {.restarts = true}, PIXFMT_YU12, PIXFMT_YU12},
+    {"arithmetic", {.arithmetic = true, .across = 2, .down = 1}, PIXFMT_422P, PIXFMT_422P},
+    {"4:4:0", {.across = 1, .down = 2}, PIXFMT_RGBA, PIXFMT_YU12},
+    {"4:1:1", {.across = 4, .down = 1}, PIXFMT_RGBA, PIXFMT_YU12},
+    {"RGB", {.rgb = true}, PIXFMT_RGBA, PIXFMT_444P},
+    {"quality 50", {.old_quality = true}, PIXFMT_YU12, PIXFMT_YU12},
+};
+static const int sizes[][2] = {{64, 48}, {33, 17}, {47, 31}, {1, 1}, {2, 1}, {16, 16}, {17, 40}, {300, 7}, {8, 33}};
+enum { KINDS = sizeof(kinds) / sizeof(*kinds), SIZES = sizeof(sizes) / sizeof(*sizes) };
+
+// The same pixels whatever memory they go to.
+static void test_memories(struct codec *codec, const struct codec_buffer *file, const struct codec_head *head,
+                          const struct image *image, const char *name)
+{
+    struct image tight;
+    struct codec_error error;
+    struct codec_buffer wide = {0};
+    const size_t bytes = image_bytes(&head->shape);
+    if (!image_alloc(&tight, &head->shape))
+        abort();
+    check_that(&check, codec_decode(codec, file->data, file->size, head, &tight, &error), "%s: %s", name, error.why);
+    uint8_t *expected = malloc(bytes);
+    struct image copy;
+    image_wrap(&copy, &head->shape, expected);
+    image_copy(&copy, image);
+    check_that(&check, memcmp(expected, tight.plane[0], bytes) == 0, "%s %dx%d: tight memory gets other pixels", name,
+               head->shape.width, head->shape.height);
+    free(expected);
+    image_free(&tight);
+    codec_buffer_free(&wide);
+}
+
+static void test_kinds(struct codec *codec)
+{
+    struct codec_buffer file = {0};
+    struct image image = {0};
+    for (int i = 0; i < KINDS * SIZES; i++) {
+        const struct kind *kind = &kinds[i / SIZES];
+        const int width = sizes[i % SIZES][0], height = sizes[i % SIZES][1];
+        struct codec_head head;
+        struct codec_error error;
+        jpeg_make(&file, width, height, &kind->wish);
+        if (!check_that(&check, read_file(codec, &file, &head, &image, &error), "%s %dx%d: %s", kind->name, width,
+                        height, error.why))
+            continue;
+        check_that(&check, head.shape.format == kind->format && head.jpeg == kind->jpeg, "%s is %s, as JPEG %s",
+                   kind->name, pixfmt_info(head.shape.format)->name, pixfmt_info(head.jpeg)->name);
+        check_that(&check,
+                   head.shape.width == width && head.shape.height == height && head.orientation == 1 && !head.alpha &&
+                       head.quality == (kind->wish.old_quality ? 50 : 95),
+                   "%s: %dx%d, quality %d", kind->name, head.shape.width, head.shape.height, head.quality);
+        const int off = kind->format == PIXFMT_RGBA ? rgba_error(&image) : planes_error(&image);
+        check_that(&check, off <= (kind->wish.old_quality ? 8 : 4), "%s %dx%d is off by %d", kind->name, width, height,
+                   off);
+        test_memories(codec, &file, &head, &image, kind->name);
+    }
+    codec_buffer_free(&file);
+    image_free(&image);
+}
+
+// Planes of every format and size, from memory of every layout, are nearly the same when they are read back, and
+// stb_image sees the picture too.
+static void test_written(struct codec *codec, struct random *random)
+{
+    static const enum pixfmt formats[] = {PIXFMT_YU12, PIXFMT_422P, PIXFMT_444P, PIXFMT_GREY};
+    struct codec_buffer file = {0};
+    struct image image = {0};
+    for (int round = 0; round < 120; round++) {
+        const struct image_shape shape = {formats[round % 4],
+                                          round < 36 ? sizes[round % SIZES][0] : random_range(random, 1, 200),
+                                          round < 36 ? sizes[round % SIZES][1] : random_range(random, 1, 50),
+                                          {COLOR_MATRIX_601, COLOR_RANGE_FULL}};
+        const struct codec_settings settings = {.format = CODEC_JPEG, .quality = 60 + round % 41};
+        struct test_frame frame;
+        struct codec_head head;
+        struct codec_error error;
+        frame_fill(&frame, &shape, (enum layout)(round % LAYOUT_COUNT), SHAPE_FLAT, random);
+        for (int p = 0; p < pixfmt_info(shape.format)->planes; p++)
+            for (int y = 0; y < pixfmt_rows(shape.format, p, shape.height); y++)
+                for (size_t x = 0; x < pixfmt_row_bytes(shape.format, p, shape.width); x++)
+                    frame.image.plane[p][(size_t)y * frame.image.stride[p] + x] = (uint8_t)jpeg_model(
+                        p, (int)x << pixfmt_info(shape.format)->plane[p].shift_x,
+                        y << pixfmt_info(shape.format)->plane[p].shift_y, shape.width, shape.height);
+        const bool ok = codec_encode(codec, &frame.image, &settings, &file, &error) &&
+                        read_file(codec, &file, &head, &image, &error);
+        if (check_that(&check, ok, "%s %dx%d is written and read: %s", pixfmt_info(shape.format)->name, shape.width,
+                       shape.height, error.why))
+            check_that(&check,
+                       head.quality == settings.quality && image_shape_equal(&head.shape, &shape) &&
+                           planes_error(&image) <= (settings.quality < 80 ? 12 : 4),
+                       "%s %dx%d, quality %d: quality %d, off by %d", pixfmt_info(shape.format)->name, shape.width,
+                       shape.height, settings.quality, head.quality, planes_error(&image));
+        int width, height, channels;
+        uint8_t *rgba = stbi_load_from_memory(file.data, (int)file.size, &width, &height, &channels, 4);
+        struct image other;
+        image_wrap(&other, &(struct image_shape){PIXFMT_RGBA, shape.width, shape.height, {0}}, rgba);
+        check_that(&check, rgba && width == shape.width && height == shape.height && rgba_error(&other) <= 9,
+                   "stb_image reads %s %dx%d, off by %d", pixfmt_info(shape.format)->name, shape.width, shape.height,
+                   rgba ? rgba_error(&other) : -1);
+        stbi_image_free(rgba);
+        frame_free(&frame);
+    }
+    codec_buffer_free(&file);
+    image_free(&image);
+}
+
+// What lies right of and below a picture of odd size must not show in it: the same file, whatever is there.
+static void test_surroundings(struct codec *codec, struct random *random)
+{
+    struct codec_buffer file[2] = {{0}, {0}};
+    struct codec_error error;
+    const struct codec_settings settings = {.format = CODEC_JPEG};
+    const struct image_shape shape = {PIXFMT_YU12, 35, 21, {COLOR_MATRIX_601, COLOR_RANGE_FULL}};
+    struct test_frame frame;
+    frame_fill(&frame, &shape, LAYOUT_PADDED, SHAPE_GRADIENT, random);
+    struct image wide = {0};
+    if (!image_reserve(&wide, &shape))
+        abort();
+    memset(wide.memory, 255, wide.memory_bytes);
+    image_copy(&wide, &frame.image);
+    check_that(&check,
+               codec_encode(codec, &frame.image, &settings, &file[0], &error) &&
+                   codec_encode(codec, &wide, &settings, &file[1], &error) && file[0].size == file[1].size &&
+                   memcmp(file[0].data, file[1].data, file[0].size) == 0,
+               "the same picture makes the same file");
+    for (int i = 0; i < 2; i++)
+        codec_buffer_free(&file[i]);
+    image_free(&wide);
+    frame_free(&frame);
+}
+
+static void refuse(struct codec *codec, const struct codec_buffer *file, enum codec_fault fault, const char *because)
+{
+    struct codec_head head;
+    struct codec_error error = {0};
+    struct image image = {0};
+    const bool ok = read_file(codec, file, &head, &image, &error);
+    check_that(&check, !ok && error.fault == fault && strstr(error.why, because),
+               "refused for \"%s\" (%s), not \"%s\" (%s)", because, codec_fault_name(fault), error.why,
+               codec_fault_name(error.fault));
+    image_free(&image);
+}
+
+static void test_refused(struct codec *codec)
+{
+    struct codec_buffer file = {0};
+    struct codec_error error;
+    struct image rgba;
+    struct jpeg_wish wish = {.cmyk = true};
+    jpeg_make(&file, 20, 10, &wish);
+    refuse(codec, &file, CODEC_UNSUPPORTED, "CMYK");
+    wish.cmyk = false;
+    jpeg_make(&file, 20, 10, &wish);
+    uint8_t *frame = memmem(file.data, file.size, "\xff\xc0", 2);
+    frame[4] = 12;
+    refuse(codec, &file, CODEC_UNSUPPORTED, "precision 12");
+    frame[4] = 8;
+    frame[1] = 0xc3;
+    refuse(codec, &file, CODEC_UNSUPPORTED, "SOF");
+    frame[1] = 0xc0;
+    frame[5] = 0x90; // a height of 36874
+    refuse(codec, &file, CODEC_TOO_LARGE, "larger than 32768");
+    frame[5] = 0;
+    const size_t whole = file.size;
+    for (file.size = 3; file.size < whole; file.size++)
+        refuse(codec, &file, CODEC_DAMAGED, "");
+    jpeg_make(&file, 20, 10, &wish);
+    file.data[file.size - 20] = 0xff;
+    file.data[file.size - 19] = 0xd9;
+    refuse(codec, &file, CODEC_DAMAGED, "");
+    file.data = realloc(file.data, file.size + 5); // some bytes behind the end, as cameras have them
+    jpeg_make(&file, 20, 10, &wish);
+    struct codec_head head;
+    struct image image = {0};
+    memset(file.data + file.size - 1, 0xd9, 1);
+    check_that(&check, read_file(codec, &file, &head, &image, &error), "a good file is read again: %s", error.why);
+    image_free(&image);
+    if (!image_alloc(&rgba, &(struct image_shape){PIXFMT_RGBA, 4, 4, {0}}))
+        abort();
+    check_that(&check,
+               !codec_encode(codec, &rgba, &(struct codec_settings){.format = CODEC_JPEG}, &file, &error) &&
+                   error.fault == CODEC_UNSUPPORTED,
+               "no JPEG of RGBA");
+    image_free(&rgba);
+    codec_buffer_free(&file);
+}
+
+int main(void)
+{
+    struct random random = {5};
+    struct codec *codec = codec_open();
+    test_kinds(codec);
+    test_written(codec, &random);
+    test_surroundings(codec, &random);
+    test_refused(codec);
+    codec_close(codec);
+    return check_end(&check);
+}

@@ -1,0 +1,188 @@
+// test_codec_png.c: PNG files read as stb_image reads them, and written so that it reads what was meant
+#include "check.h"
+#include "codec_files.h"
+
+#include <stb_image.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct check check = {.name = "codec png"};
+
+// The program's pixels as RGBA, by the plainest rule for each format.
+static void rgba_at(const struct image *image, int x, int y, uint8_t rgba[4])
+{
+    const int bytes = pixfmt_info(image->shape.format)->plane[0].bytes;
+    const uint8_t *p = image->plane[0] + (size_t)y * image->stride[0] + (size_t)(x * bytes);
+    for (int c = 0; c < 4; c++)
+        rgba[c] = bytes == 1 ? (c == 3 ? 255 : p[0]) : c < bytes ? p[c] : 255;
+}
+
+// Whether stb_image reads the same pixels from the file.
+static bool same_as_stb(const struct codec_buffer *file, const struct image *image)
+{
+    int width, height, channels;
+    uint8_t rgba[4], *pixels = stbi_load_from_memory(file->data, (int)file->size, &width, &height, &channels, 4);
+    bool same = pixels && width == image->shape.width && height == image->shape.height;
+    for (int y = 0; same && y < height; y++)
+        for (int x = 0; same && x < width; x++) {
+            rgba_at(image, x, y, rgba);
+            same = memcmp(rgba, pixels + 4 * ((size_t)y * (size_t)width + (size_t)x), 4) == 0;
+        }
+    stbi_image_free(pixels);
+    return same;
+}
+
+static bool read_file(struct codec *codec, const struct codec_buffer *file, struct image *image, char *why)
+{
+    struct codec_head head;
+    struct codec_error error = {0};
+    const bool ok = codec_head(codec, file->data, file->size, 0, &head, &error) && image_reserve(image, &head.shape) &&
+                    codec_decode(codec, file->data, file->size, &head, image, &error);
+    strcpy(why, error.why);
+    return ok;
+}
+
+static void test_kinds(struct codec *codec, struct random *random)
+{
+    static const struct png_wish kinds[] = {
+        {0, 1, 0, 0, 1}, {0, 2, 0, 0, 1}, {0, 4, 0, 0, 2}, {0, 8, 0, 0, 1}, {0, 8, 1, 1, 3},
+        {0, 1, 1, 0, 1}, {0, 4, 1, 1, 1}, {2, 8, 0, 0, 1}, {2, 8, 0, 1, 9}, {2, 8, 1, 0, 1},
+        {3, 1, 0, 0, 1}, {3, 2, 1, 1, 1}, {3, 4, 0, 1, 2}, {3, 8, 0, 0, 1}, {3, 8, 0, 1, 1},
+        {3, 8, 1, 1, 1}, {4, 8, 0, 0, 1}, {4, 8, 1, 0, 4}, {6, 8, 0, 0, 1}, {6, 8, 1, 0, 1},
+    };
+    struct codec_buffer file = {0};
+    struct image image = {0};
+    for (int round = 0; round < 400; round++) {
+        const struct png_wish *wish = &kinds[round % (sizeof(kinds) / sizeof(*kinds))];
+        const int width = round < 100 ? random_range(random, 1, 9) : random_range(random, 1, 150);
+        const int height = random_range(random, 1, round < 100 ? 9 : 40);
+        char why[CODEC_WHY];
+        png_make(&file, width, height, wish, random);
+        const bool ok = read_file(codec, &file, &image, why);
+        check_that(&check, ok, "colour %d, %d bits, interlaced %d, %dx%d: %s", wish->colour, wish->depth,
+                   wish->interlaced, width, height, why);
+        check_that(&check, !ok || same_as_stb(&file, &image),
+                   "colour %d, %d bits, interlaced %d, transparent %d, %dx%d: not what stb_image reads", wish->colour,
+                   wish->depth, wish->interlaced, wish->transparent, width, height);
+    }
+    codec_buffer_free(&file);
+    image_free(&image);
+}
+
+// What a file that was written is meant to hold: the colours all grey, or alpha left out.
+static void simplify(struct image *image, bool grey, bool opaque)
+{
+    for (int y = 0; y < image->shape.height; y++)
+        for (int x = 0; x < image->shape.width; x++) {
+            uint8_t *p = image->plane[0] + (size_t)y * image->stride[0] + 4 * (size_t)x;
+            if (grey)
+                p[1] = p[2] = p[0];
+            if (opaque)
+                p[3] = 255;
+        }
+}
+
+// The usual shapes, and pictures that are nothing but runs.
+static void paint(struct test_frame *frame, int round, struct random *random)
+{
+    struct image *image = &frame->image;
+    const size_t bytes = pixfmt_row_bytes(image->shape.format, 0, image->shape.width);
+    for (int y = 0; round % 5 == 4 && y < image->shape.height; y++)
+        memset(image->plane[0] + (size_t)y * image->stride[0],
+               random_range(random, 0, 3) ? 7 : random_range(random, 0, 9), bytes);
+}
+
+static void test_written(struct codec *codec, struct random *random)
+{
+    static const enum pixfmt formats[] = {PIXFMT_RGBA, PIXFMT_RGB24, PIXFMT_GREY};
+    static const int levels[] = {0, 1, 2, 6, 9};
+    struct codec_buffer file = {0};
+    struct image image = {0};
+    for (int round = 0; round < 300; round++) {
+        const struct image_shape shape = {.format = formats[round % 3],
+                                          .width = random_range(random, 1, round % 50 == 0 ? 3000 : 300),
+                                          .height = random_range(random, 1, 60)};
+        struct codec_settings settings = {.format = CODEC_PNG, .compression = levels[round % 5]};
+        settings.grey = shape.format == PIXFMT_RGBA && random_range(random, 0, 1);
+        settings.opaque = random_range(random, 0, 1);
+        struct test_frame frame;
+        struct codec_error error;
+        char why[CODEC_WHY];
+        frame_fill(&frame, &shape, (enum layout)(round % LAYOUT_COUNT), (enum shape)(round % SHAPE_COUNT), random);
+        paint(&frame, round, random);
+        if (shape.format == PIXFMT_RGBA)
+            simplify(&frame.image, settings.grey, settings.opaque);
+        check_that(&check,
+                   codec_encode(codec, &frame.image, &settings, &file, &error) && same_as_stb(&file, &frame.image),
+                   "%s %dx%d at %d: not what was written, to stb_image", pixfmt_info(shape.format)->name, shape.width,
+                   shape.height, settings.compression);
+        check_that(&check, read_file(codec, &file, &image, why) && same_as_stb(&file, &image), "it is read back: %s",
+                   why);
+        const int channels = shape.format == PIXFMT_RGBA    ? (settings.grey ? 1 : 3) + !settings.opaque
+                             : shape.format == PIXFMT_RGB24 ? 3
+                                                            : 1;
+        static const int colours[] = {0, 0, 4, 2, 6};
+        check_that(&check, file.data[25] == colours[channels], "colour type %d for %d channels", file.data[25],
+                   channels);
+        frame_free(&frame);
+    }
+    codec_buffer_free(&file);
+    image_free(&image);
+}
+
+// A head, and whatever else, without which it cannot be read, or shall not be.
+static void refuse(struct codec *codec, const struct codec_buffer *file, uint64_t most, enum codec_fault fault,
+                   const char *because)
+{
+    struct codec_head head;
+    struct codec_error error;
+    struct image image = {0};
+    const bool ok = codec_head(codec, file->data, file->size, most, &head, &error) &&
+                    image_reserve(&image, &head.shape) &&
+                    codec_decode(codec, file->data, file->size, &head, &image, &error);
+    check_that(&check, !ok && error.fault == fault && strstr(error.why, because),
+               "refused for \"%s\" (%s), not \"%s\" (%s)", because, codec_fault_name(fault), ok ? "" : error.why,
+               codec_fault_name(ok ? CODEC_FINE : error.fault));
+    image_free(&image);
+}
+
+static void test_refused(struct codec *codec, struct random *random)
+{
+    struct codec_buffer file = {0};
+    struct png_wish wish = {2, 8, 0, 0, 2};
+    png_make(&file, 40, 30, &wish, random);
+    refuse(codec, &file, 1199, CODEC_TOO_LARGE, "more than the 1199 allowed");
+    file.data[file.size - 30]++; // of the pixels
+    refuse(codec, &file, 0, CODEC_DAMAGED, "checksum");
+    png_make(&file, 40, 30, &wish, random);
+    file.size -= 12;
+    refuse(codec, &file, 0, CODEC_DAMAGED, "cut short");
+    png_add(&file, "CgBI", "1234", 4);
+    png_add(&file, "IEND", "", 0);
+    refuse(codec, &file, 0, CODEC_UNSUPPORTED, "CgBI");
+    wish.colour = 3;
+    png_make(&file, 4, 3, &wish, random);
+    memcpy(file.data + 37, "abCd", 4); // another name for the palette: its checksum is wrong then, and it goes unread
+    refuse(codec, &file, 0, CODEC_DAMAGED, "palette is missing");
+    // Few bytes that ask for a gigabyte.
+    uint8_t head[13] = {0, 0, 0x3f, 0xff, 0, 0, 0x3f, 0xff, 8, 6, 0, 0, 0};
+    file.size = 8;
+    png_add(&file, "IHDR", head, 13);
+    png_add(&file, "IDAT", "\x78\x01\x03\0\0\0\0\1", 8);
+    png_add(&file, "IEND", "", 0);
+    refuse(codec, &file, 0, CODEC_DAMAGED, "cut short");
+    codec_buffer_free(&file);
+}
+
+int main(void)
+{
+    struct random random = {11};
+    struct codec *codec = codec_open();
+    test_kinds(codec, &random);
+    test_written(codec, &random);
+    test_refused(codec, &random);
+    codec_close(codec);
+    return check_end(&check);
+}
