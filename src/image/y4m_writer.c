@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 static const char frame_head[] = "FRAME\n";
 enum { FRAME_HEAD = sizeof(frame_head) - 1 };
+enum { PATIENCE_MS = 500 }; // for a reader, once the user wants to leave
 
 struct y4m_writer {
     char *name; // for messages
@@ -29,18 +31,26 @@ struct y4m_writer {
     bool failed;
 };
 
-// Writes all of it or reports why not in errno. Waits where the other end is slow.
+// Writes all of it or reports why not in errno. Waits where the other end is slow; behind a signal only for one that
+// still reads: EINTR.
 static bool write_all(int fd, const void *data, size_t size)
 {
     const uint8_t *at = data;
+    bool signalled = false;
     while (size > 0) {
-        const ssize_t put = write(fd, at, size);
-        if (put < 0 && errno == EAGAIN) { // somebody made the pipe non-blocking
-            struct pollfd ready = {.fd = fd, .events = POLLOUT};
-            poll(&ready, 1, -1);
-        } else if (put < 0 && errno != EINTR) {
+        struct pollfd ready = {.fd = fd, .events = POLLOUT};
+        const int turns = poll(&ready, 1, signalled ? PATIENCE_MS : -1);
+        if (turns == 0)
+            errno = EINTR;
+        if (turns == 0 || (turns < 0 && errno != EINTR))
             return false;
-        } else if (put > 0) {
+        // A pipe that is ready takes so much without waiting.
+        const size_t most = signalled && size > PIPE_BUF ? PIPE_BUF : size;
+        const ssize_t put = turns < 0 ? -1 : write(fd, at, most);
+        if (put < 0 && errno != EINTR && errno != EAGAIN)
+            return false;
+        signalled = signalled || (put < 0 && errno == EINTR) || (put > 0 && (size_t)put < most);
+        if (put > 0) {
             at += put;
             size -= (size_t)put;
         }
@@ -52,6 +62,8 @@ static void log_failure(const struct y4m_writer *writer)
 {
     if (errno == EPIPE)
         log_error("cannot record to %s any more: the program that read it has ended", writer->name);
+    else if (errno == EINTR)
+        log_error("cannot finish the last picture in %s: the program that reads it has stalled", writer->name);
     else
         log_error("cannot record to %s: %s%s", writer->name, strerror(errno),
                   writer->pictures > 0 ? "; the pictures before are whole" : "");
