@@ -14,6 +14,7 @@ SKIP = 77
 SANITIZED = "LSAN_OPTIONS" in os.environ  # slower, and freed memory is held back
 EMULATED = os.uname().nodename == "vmguest"  # tests/vm
 PATIENCE = 6 if SANITIZED or EMULATED else 1
+LARGE = "convolve=" + " ".join(str(i % 5 - 1) for i in range(49))  # a chain that takes seconds to compile
 
 
 def environment(**more):
@@ -105,17 +106,18 @@ def picture(path):
 
 
 class Window:
-    """A live view running in a window: keys in, JSON events out."""
+    """A live view in a window, running unless `runs` is false: keys in, JSON events out."""
 
-    def __init__(self, binary, cwd, *args, limit=None, **env):
+    def __init__(self, binary, cwd, *args, runs=True, limit=None, **env):
         self.events, self.changed = [], threading.Condition()
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen([binary, "live", *args, "--json"], stdout=subprocess.PIPE, stderr=self.errors,
                                         cwd=cwd, env=environment(**env), text=True, preexec_fn=limit)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
-        self.wait(lambda e: e["event"] == "progress" and e["frames"] > 0)
-        found = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
+        if runs:
+            self.wait(lambda e: e["event"] == "progress" and e["frames"] > 0)
+        found = subprocess.run(["xdotool", "search", "--sync", "--onlyvisible", "--pid", str(self.process.pid)],
                                capture_output=True, text=True).stdout.split()
         self.window = found[-1] if found else None
 
@@ -170,7 +172,7 @@ class Window:
         code = self.process.wait(timeout=30 * PATIENCE)
         self.reader.join(timeout=10)
         self.errors.seek(0)
-        return code, self.events[-1], self.errors.read()
+        return code, self.events[-1] if self.events else None, self.errors.read()
 
 
 class Checks:

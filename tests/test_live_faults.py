@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """test_live_faults.py MONOCLE: what the live view says, and to whom, when something goes wrong on the way"""
+import contextlib
+import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-from live_support import PATIENCE, Checks, environment, events, run, y4m
+from live_support import LARGE, PATIENCE, Checks, environment, events, has_opencl, run, y4m, y4m_pictures
 
 BINARY = os.path.abspath(sys.argv[1])
 
@@ -77,5 +80,79 @@ def emptied(c):
     c.check(time.monotonic() - since < 5 * PATIENCE, "it ends soon")
 
 
+def interrupt(c, name, process, number, seconds=1):
+    """One signal ends it, soon, with its exit code."""
+    c.check(process.poll() is None, name, "has ended by itself")
+    since = time.monotonic()
+    process.send_signal(number)
+    try:
+        code = process.wait(timeout=10 * PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        code = process.wait()
+    took = time.monotonic() - since
+    c.check(code == 128 + number, name, number, "exit code", code)
+    c.check(took < seconds * PATIENCE, name, number, "took", took, "s")
+
+
+def signals_while_waiting(c):
+    """For who is to send pictures, for who is to take them, and for a driver that compiles."""
+    os.mkfifo(at("fifo.y4m"))
+    cold = {"XDG_CACHE_HOME": at("cold"), "POCL_CACHE_DIR": at("cold-pocl")}
+    rows = [
+        (["fifo.y4m"], {}),
+        (["-"], {}),
+        (["pattern:32x24", "--record", "fifo.y4m", "-p", "cpu"], {}),
+    ]
+    if has_opencl(BINARY):
+        rows.append((["pattern:32x24", "-p", "opencl", "-f", LARGE], cold))
+    for args, env in rows:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen([BINARY, "live", *args, "--headless", "--json"], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=directory.name,
+                                       env=environment(**env))
+            time.sleep(0.7 * PATIENCE)
+            interrupt(c, args, process, number)
+            out, err = process.communicate()
+            c.check(out == b"" and err == b"", args, "says", out, err)
+
+
+def stalled_reader(c):
+    """A recording whose reader has stalled does not keep the program; the pictures before are whole."""
+    reader = os.open(at("fifo.y4m"), os.O_RDONLY | os.O_NONBLOCK)
+    process = start("pattern:160x120@100", "-p", "cpu", "--headless", "--json", "--frames", "100000", "--record",
+                    "fifo.y4m", "--trace", "stalled.json")
+    time.sleep(1.5 * PATIENCE)
+    interrupt(c, "a stalled reader", process, signal.SIGINT, 1.5)
+    out, err = process.communicate()
+    said = events(out)
+    errors = [e["message"] for e in said if e["event"] == "error"]
+    c.check(said[-1]["event"] == "summary" and len(errors) == 1 and "stalled" in errors[0], said[-1], errors)
+    c.check(len(json.load(open(at("stalled.json")))) > 3, "trace")
+    data = b""
+    while chunk := os.read(reader, 1 << 16):
+        data += chunk
+    os.close(reader)
+    head, picture = data.index(b"\n") + 1, 6 + 3 * 160 * 120
+    pictures = y4m_pictures(data[:head + (len(data) - head) // picture * picture])
+    c.check(len(pictures) >= 1 and len(set(pictures)) == len(pictures), len(pictures), "pictures")
+
+    reader, writer = os.pipe()
+    process = subprocess.Popen([BINARY, "live", "pattern:160x120@100", "-p", "cpu", "--headless", "--record", "-"],
+                               stdout=writer, stderr=subprocess.PIPE, env=environment())
+    time.sleep(PATIENCE)
+    interrupt(c, "a stalled pipe", process, signal.SIGTERM, 1.5)
+
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(writer, bytes(4096)):
+            pass
+    os.set_blocking(writer, True)
+    process = subprocess.Popen([BINARY, "live", "pattern:32x24", "-p", "cpu", "--headless", "--json"], stdout=writer,
+                               stderr=subprocess.PIPE, env=environment())
+    time.sleep(PATIENCE)
+    interrupt(c, "a stalled reader of events", process, signal.SIGTERM, 1.5)
+
+
 checks = Checks()
-sys.exit(checks.run(json_errors, full_disk, emptied))
+sys.exit(checks.run(json_errors, full_disk, emptied, signals_while_waiting, stalled_reader))

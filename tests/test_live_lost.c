@@ -93,6 +93,11 @@ bool path_collect(struct path *path, struct path_result *result, bool *lost)
     return true;
 }
 
+bool path_ready(const struct path *path)
+{
+    return true;
+}
+
 int path_in_flight(const struct path *path)
 {
     return path->in_flight;
@@ -144,6 +149,8 @@ bool command_parse(const struct option_list *list, int argc, char **argv, void *
     operands->word = (const char **)argv + 1;
     return options_parse(list, argc, argv, values, operands->word, &operands->count) == OPTION_OK;
 }
+
+void command_hold_signals(void) {}
 
 int command_interrupted(void)
 {

@@ -14,12 +14,11 @@ import sys
 import tempfile
 import time
 
-from live_support import PATIENCE, Checks, Window, has_opencl, need_window, picture, png, y4m_pictures
+from live_support import LARGE, PATIENCE, Checks, Window, has_opencl, need_window, picture, png, y4m_pictures
 
 BINARY = os.path.abspath(sys.argv[1])
 KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernels")
 WIDTH, HEIGHT = 320, 240
-LARGE = "convolve=" + " ".join(str(i % 5 - 1) for i in range(49))  # takes long to compile
 PATTERN = "pattern:%dx%d@30" % (WIDTH, HEIGHT)
 
 directory = tempfile.TemporaryDirectory()

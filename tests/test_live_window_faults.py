@@ -3,14 +3,19 @@
 
 Needs a display (with-display gives one), xdotool and ImageMagick's import.
 """
+import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 
-from live_support import SKIP, Checks, Window, has_opencl
+from live_support import LARGE, PATIENCE, Checks, Window, has_opencl, need_window, y4m_pictures
 
 BINARY = os.path.abspath(sys.argv[1])
+PATTERN = "pattern:320x240@30"
 KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernels")
 
 directory = tempfile.TemporaryDirectory()
@@ -56,12 +61,57 @@ def broken_kernel(c):
     c.check(own == ["monocle: error: " + errors[0].splitlines()[0]] and code == 0, code, said)
 
 
-if not os.environ.get("DISPLAY"):
-    print("skipped: there is no display", file=sys.stderr)
-    sys.exit(SKIP)
-for tool in ("xdotool", "import"):
-    if not shutil.which(tool):
-        print("skipped: %s is not installed" % tool, file=sys.stderr)
-        sys.exit(SKIP)
+def leave(c, name, live, number, frames=1):
+    """By a signal, or by the key where there is none: soon, with all that was under way written."""
+    c.check(live.process.poll() is None, name, "has ended by itself")
+    since = time.monotonic()
+    if number:
+        live.process.send_signal(number)
+    else:
+        subprocess.run(["xdotool", "key", "q"], check=True)
+    code, last, errors = live.wait_end()
+    took = time.monotonic() - since
+    c.check(code == (128 + number if number else 0), name, number, "exit code", code, errors)
+    c.check(took < PATIENCE, name, number, "took", took, "s")
+    c.check("error" not in errors, name, errors)
+    if frames:
+        with open(at("left.y4m"), "rb") as f:
+            pictures = y4m_pictures(f.read())
+        with open(at("left.json")) as f:
+            spans = json.load(f)
+        c.check(last["event"] == "summary" and len(pictures) == last["frames"] >= frames, name, len(pictures), last)
+        c.check(len([s for s in spans if s["name"] == "swap"]) >= frames, name, "trace")
+
+
+def leaving_a_build(c):
+    """No driver can be made to stop compiling; that keeps nobody."""
+    if not has_opencl(BINARY):
+        return
+    outputs = ["--record", "left.y4m", "--trace", "left.json"]
+    for round, number in enumerate((None, signal.SIGINT, signal.SIGTERM)):
+        def cold(name):
+            return {"XDG_CACHE_HOME": at("%s-%d" % (name, round)), "POCL_CACHE_DIR": at("%s-pocl-%d" % (name, round))}
+
+        # The first path, which the user asked for: nothing is shown yet.
+        live = Window(BINARY, directory.name, PATTERN, "-f", LARGE, "-p", "opencl", runs=False, **cold("first"))
+        time.sleep(0.5 * PATIENCE)
+        leave(c, "the first path", live, number, frames=0)
+        c.check(not live.events, "the first path", live.events)
+
+        # Beside the cpu path, which shows the first pictures.
+        live = Window(BINARY, directory.name, PATTERN, "-f", LARGE, *outputs, **cold("beside"))
+        c.check(live.events[-1]["building"], "beside the cpu path", live.events[-1])
+        leave(c, "beside the cpu path", live, number)
+
+        # Beside kernels of the same driver, which may wait for the compiler.
+        live = Window(BINARY, directory.name, PATTERN, "-f", "gray", "-p", "opencl", *outputs, **cold("kernels"))
+        subprocess.run(["xdotool", "key", "5", "plus"], check=True)
+        time.sleep(0.3 + 0.4 * round)
+        building = [e["building"] for e in live.events if e["event"] in ("state", "progress")]
+        c.check(building[-1], "beside kernels: nothing is being built", building)
+        leave(c, "beside kernels", live, number, 5)
+
+
+need_window()
 checks = Checks()
-sys.exit(checks.run(unwritable, broken_kernel))
+sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build))

@@ -12,6 +12,10 @@ enum exit_code {
     EXIT_DEVICE = 4,      // the device was lost and no other path could take over
 };
 
+// Added to what a command returns where it had to leave a thread behind in a driver: main ends the process without what
+// exit() runs, which would take the drivers' data from under that thread.
+enum { EXIT_AT_ONCE = 256 };
+
 struct command {
     const struct option_list *list;    // name, usage, help, options
     int (*run)(int argc, char **argv); // argv[0] is the command's name; returns the exit code
@@ -34,9 +38,12 @@ struct command_operands {
 bool command_parse(const struct option_list *list, int argc, char **argv, void *values, int operands_max,
                    struct command_operands *operands, int *code);
 
-// Set by SIGINT, SIGTERM and SIGHUP (the number), 0 before. A second signal ends the process at once.
-int command_interrupted(void);
+// SIGINT, SIGTERM and SIGHUP end the process at once, with their exit code, whatever it waits for. A command that has
+// something to finish holds them from then on: they end waits and set what command_interrupted returns (the number, 0
+// before), and only a second one ends the process at once.
 void command_catch_signals(void);
+void command_hold_signals(void);
+int command_interrupted(void);
 
 // Gives closed standard streams a descriptor that can't be used, so that no file opened later is taken for them.
 void command_guard_streams(void);

@@ -11,9 +11,21 @@
 // A signal handler can reach nothing else.
 static volatile sig_atomic_t interrupted;
 
-static void on_signal(int number)
+// A signal that came just before a wait began would not end it: another one every second does.
+static void nudge(int number)
+{
+    alarm(1);
+}
+
+static void hold(int number)
 {
     interrupted = number;
+    nudge(number);
+}
+
+static void leave(int number)
+{
+    _exit(128 + number);
 }
 
 int command_interrupted(void)
@@ -21,15 +33,27 @@ int command_interrupted(void)
     return interrupted;
 }
 
-void command_catch_signals(void)
+// Without SA_RESTART, so that waits end; with SA_RESETHAND, so that a second signal ends a hung process.
+static void catch (void (*handler)(int number))
 {
-    // Without SA_RESTART, so that waits end; with SA_RESETHAND, so that a second signal ends a hung process.
-    const struct sigaction caught = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
+    const struct sigaction caught = {.sa_handler = handler, .sa_flags = SA_RESETHAND};
     sigaction(SIGINT, &caught, NULL);
     sigaction(SIGTERM, &caught, NULL);
     struct sigaction old;
     if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN) // nohup means it
         sigaction(SIGHUP, &caught, NULL);
+}
+
+void command_hold_signals(void)
+{
+    const struct sigaction nudged = {.sa_handler = nudge};
+    sigaction(SIGALRM, &nudged, NULL);
+    catch (hold);
+}
+
+void command_catch_signals(void)
+{
+    catch (leave);
     const struct sigaction ignored = {.sa_handler = SIG_IGN}; // writing to a closed pipe is an error like others
     sigaction(SIGPIPE, &ignored, NULL);
     sigaction(SIGXFSZ, &ignored, NULL); // and so is a file grown to its limit

@@ -13,6 +13,7 @@ struct backend {
     void (*swap)(struct path *path);
     bool (*submit)(struct path *path, const struct image *frame, uint64_t tag, bool *lost);
     bool (*collect)(struct path *path, struct path_result *result, bool *lost);
+    bool (*ready)(const struct path *path); // NULL: collect never waits for a device
     bool (*read)(struct path *path, const struct path_result *result, struct image *rgba);
     void (*close)(struct path *path); // frees the path too; accepts the half-built
 };

@@ -197,6 +197,21 @@ static bool opencl_submit(struct path *path, const struct image *frame, uint64_t
     return true;
 }
 
+static bool finished(cl_event event)
+{
+    cl_int status;
+    return !event ||
+           clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL) != CL_SUCCESS ||
+           status <= CL_COMPLETE; // negative: failed, which collect will tell
+}
+
+static bool opencl_ready(const struct path *path)
+{
+    const struct opencl_path *cl = (const struct opencl_path *)path;
+    const struct opencl_slot *slot = &cl->slot[cl->read_slot];
+    return finished(slot->download) && finished(slot->encoded.fetch);
+}
+
 static bool opencl_collect(struct path *path, struct path_result *result, bool *lost)
 {
     struct opencl_path *cl = (struct opencl_path *)path;
@@ -290,6 +305,7 @@ static const struct backend opencl_backend = {
     .swap = opencl_swap,
     .submit = opencl_submit,
     .collect = opencl_collect,
+    .ready = opencl_ready,
     .read = opencl_read,
     .close = opencl_close,
 };

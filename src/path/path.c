@@ -144,6 +144,11 @@ int path_depth(const struct path *path)
     return path->depth;
 }
 
+bool path_ready(const struct path *path)
+{
+    return path->in_flight == 0 || !path->backend->ready || path->backend->ready(path);
+}
+
 int path_in_flight(const struct path *path)
 {
     return path->in_flight;

@@ -73,6 +73,8 @@ bool path_submit(struct path *path, const struct image *frame, uint64_t tag, boo
 // Waits for the oldest frame in flight. `result` is filled; what it points to stays valid until the next collect.
 bool path_collect(struct path *path, struct path_result *result, bool *lost);
 int path_in_flight(const struct path *path);
+// Whether the oldest frame in flight is finished, so that collecting it will not wait for a device. True where none is.
+bool path_ready(const struct path *path);
 
 // Copies a result's pixels into `rgba` (own memory of the result's size), reading the texture back where it is one.
 bool path_read(struct path *path, const struct path_result *result, struct image *rgba);

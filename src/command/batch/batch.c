@@ -137,6 +137,7 @@ static int work(struct batch *batch)
     struct worker *workers[JOBS_MAX] = {NULL};
     int started = 0;
     bool given_up = false;
+    command_hold_signals();
     batch->start_ns = clock_now_ns();
     for (int i = 0; i < batch->run.jobs; i++) {
         workers[i] = worker_start(batch, i + 1, batch->kind == PATH_CPU ? -1 : i % batch->fleet.count);

@@ -170,8 +170,10 @@ static int bench_run(int argc, char **argv)
     if (measurement && !wish)
         log_error("cannot measure: out of memory");
     code = EXIT_USAGE;
-    if (measurement && wish && bench_parse_lists(wish, &o))
+    if (measurement && wish && bench_parse_lists(wish, &o)) {
+        command_hold_signals(); // what has been measured is reported
         code = measurement->run(wish);
+    }
     free(wish);
     return code;
 }

@@ -213,6 +213,7 @@ static void run(struct latency *l)
         return;
     }
     if (setup(l)) {
+        command_hold_signals();
         latency_report_start(l);
         if (latency_measure(l))
             latency_report(l);

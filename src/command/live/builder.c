@@ -1,6 +1,7 @@
 // builder.c: builds in the background
 #include "command/live/builder.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
 
@@ -71,7 +72,7 @@ struct builder *builder_open(void)
         return NULL;
     }
     pthread_mutex_init(&b->lock, NULL);
-    pthread_cond_init(&b->changed, NULL);
+    thread_condition_init(&b->changed);
     if (!thread_start(&b->thread, builder_main, b, "builder")) {
         pthread_cond_destroy(&b->changed);
         pthread_mutex_destroy(&b->lock);
@@ -81,14 +82,29 @@ struct builder *builder_open(void)
     return b;
 }
 
-void builder_close(struct builder *b)
+static bool is_running(const struct builder *b)
+{
+    for (int i = 0; i < BUILDER_LANES; i++) {
+        if (b->job[i].state == JOB_RUNNING)
+            return true;
+    }
+    return false;
+}
+
+bool builder_close(struct builder *b, int patience_ms)
 {
     if (!b)
-        return;
+        return true;
+    const int64_t deadline_ns = clock_now_ns() + (int64_t)patience_ms * 1000000;
     pthread_mutex_lock(&b->lock);
     b->quit = true;
     pthread_cond_broadcast(&b->changed);
+    while (is_running(b) && thread_wait(&b->changed, &b->lock, deadline_ns))
+        ;
+    const bool left = is_running(b);
     pthread_mutex_unlock(&b->lock);
+    if (left)
+        return false;
     pthread_join(b->thread, NULL);
     for (int i = 0; i < BUILDER_LANES; i++) {
         path_close(b->job[i].result.opened);
@@ -97,6 +113,7 @@ void builder_close(struct builder *b)
     pthread_cond_destroy(&b->changed);
     pthread_mutex_destroy(&b->lock);
     free(b);
+    return true;
 }
 
 void builder_ask(struct builder *b, int lane, const struct build *build)

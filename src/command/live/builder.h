@@ -22,8 +22,10 @@ struct build_result {
 
 struct builder;
 
-struct builder *builder_open(void);          // NULL on failure (logged)
-void builder_close(struct builder *builder); // takes NULL; waits for what is being built and discards it
+struct builder *builder_open(void); // NULL on failure (logged)
+// Discards what is being built; takes NULL. False where that takes longer than `patience_ms`, since no driver can be
+// made to stop compiling: the builder and all it works with must then be left alone until the process ends.
+bool builder_close(struct builder *builder, int patience_ms);
 
 // One build at a time for each lane: ask only after the last one was taken.
 void builder_ask(struct builder *builder, int lane, const struct build *build);

@@ -321,6 +321,16 @@ static void handle_event(struct live *live, const struct window_event *event)
     }
 }
 
+void live_handle_quit(struct live *live)
+{
+    struct window_event event;
+    while (window_next_event(live->window, &event)) {
+        const bool key = event.type == WINDOW_KEY && keys_find(&live->keys, event.key, event.repeat) == ACTION_QUIT;
+        live->quit = live->quit || key || event.type == WINDOW_CLOSE;
+        live->redraw = true;
+    }
+}
+
 void live_handle_events(struct live *live)
 {
     struct window_event event;

@@ -72,6 +72,27 @@ bool lane_open(struct live *live, int which, char **error)
     return true;
 }
 
+bool lane_ask(struct live *live, int which)
+{
+    struct build build;
+    if (!lane_wanted(live, which, &build))
+        return false;
+    builder_ask(live->builder, which, &build);
+    return true;
+}
+
+bool lane_asked(struct live *live, int which, bool *ok, char **error)
+{
+    struct build_result result;
+    if (!builder_take(live->builder, which, &result, false))
+        return false;
+    *ok = result.ok;
+    *error = result.error;
+    if (result.ok)
+        lane_adopt(live, which, result.opened, &result.build);
+    return true;
+}
+
 void lane_close(struct live *live, int which)
 {
     struct lane *lane = &live->lane[which];
@@ -146,6 +167,15 @@ bool lanes_submit(struct live *live, const struct frame *frame)
         return recover(live);
     if (other->path && !path_submit(other->path, &frame->image, frame->number, &lost))
         drop_other(live);
+    return true;
+}
+
+bool lanes_ready(const struct live *live)
+{
+    for (int i = 0; i < LANES; i++) {
+        if (live->lane[i].path && !path_ready(live->lane[i].path))
+            return false;
+    }
     return true;
 }
 

@@ -37,13 +37,15 @@ static bool distinct_outputs(const struct live *live)
     return outputs_distinct(o->source, outputs, sizeof(outputs) / sizeof(*outputs));
 }
 
-static void run(struct live *live)
+// Returns the exit code.
+static int run(struct live *live)
 {
     live->meter.opened_ns = clock_now_ns();
     report_open(live);
     if (!distinct_outputs(live)) {
         live->code = EXIT_USAGE;
     } else if (live_setup(live)) {
+        command_hold_signals();
         report_start(live);
         live->reported_ns = clock_now_ns();
         if (live->window)
@@ -54,7 +56,8 @@ static void run(struct live *live)
         report_summary(live);
     }
     report_close(live);
-    live_teardown(live);
+    const int code = (int)live->code;
+    return live_teardown(live) ? code : code | EXIT_AT_ONCE;
 }
 
 static int live_main(int argc, char **argv)
@@ -65,10 +68,8 @@ static int live_main(int argc, char **argv)
         return EXIT_NOTHING;
     }
     int code;
-    if (live_parse(live, argc, argv, &code)) {
-        run(live);
-        code = (int)live->code;
-    }
+    if (live_parse(live, argc, argv, &code))
+        code = run(live);
     free(live);
     return code;
 }

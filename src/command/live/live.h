@@ -143,9 +143,11 @@ void live_free_controls(struct live *live);
 void live_choose_control(struct live *live, int step); // another control for the keys to change
 void live_move_control(struct live *live, int steps);
 
-// setup.c: opens everything and the first path. False on failure: `live->code` says how to exit.
+// setup.c: opens everything and the first path. False on failure, or where the user left meanwhile: `live->code` says
+// how to exit.
 bool live_setup(struct live *live);
-void live_teardown(struct live *live);
+// False where a driver is still compiling and all it works with was left alone: EXIT_AT_ONCE.
+bool live_teardown(struct live *live);
 // Opens the device if it isn't open yet. False on failure (logged).
 bool live_open_device(struct live *live, int index);
 
@@ -155,9 +157,13 @@ void live_loop_headless(struct live *live);
 
 // lane.c: frames through the lanes, and lanes that follow the wish
 bool lane_open(struct live *live, int which, char **error); // waits until it is ready
+// The same by the builder: asks, then looks whether it is done. *ok and *error are then as lane_open has them.
+bool lane_ask(struct live *live, int which);
+bool lane_asked(struct live *live, int which, bool *ok, char **error);
 void lane_close(struct live *live, int which);
 // False when no path works any more (live->code is set).
 bool lanes_submit(struct live *live, const struct frame *frame);
+bool lanes_ready(const struct live *live); // whether collecting will not wait for a device
 // Waits for the oldest frame in flight and hands it out.
 bool lanes_collect(struct live *live, struct frame *frame);
 void lanes_changed(struct live *live, bool reload); // the wish is new, or the kernels are
@@ -169,6 +175,7 @@ const struct image *lane_picture(struct live *live);
 
 // keys.c
 void live_handle_events(struct live *live);
+void live_handle_quit(struct live *live); // only whether the user wants to leave; live->redraw after anything else
 void live_name_digits(struct live *live);
 bool live_mirrored(const struct chain *chain); // whether a mirror is its last filter
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { IDLE_MS = 8, HEADLESS_WAIT_MS = 100 }; // how long keys and signals may wait while no frame comes
+enum { READY_NS = 500000 }; // how long a finished frame may go unnoticed while something is being built
 static const int64_t progress_ns = 1000000000, redraw_ns = 200000000;
 
 // True once nothing more is to be shown. A still picture stays on the screen until the user leaves.
@@ -67,7 +68,8 @@ static void record(struct live *live, uint64_t number)
         live_note(live, true, 0, "recording to %s stopped after %llu frames", live->recorder.name,
                   (unsigned long long)live->recorder.frames);
         recorder_close(&live->recorder);
-        live->code = EXIT_FAILED_SOME;
+        if (!command_interrupted()) // else the signal ended the waiting for a reader that has stalled
+            live->code = EXIT_FAILED_SOME;
         live->quit = !live->window; // without a view there is nothing to go on for
     }
     meter_host(&live->meter, "main", "record", start, clock_now_ns(), number);
@@ -132,12 +134,27 @@ static void draw(struct live *live, const struct frame *frame)
     meter_shown(&live->meter, frame->captured_ns, live->drawn_ns);
 }
 
+// A frame through the lanes. While something is being built keys and signals are at work meanwhile: a driver that
+// compiles may hold back kernels that are ready (PoCL does). False where no path works, or the user leaves.
+static bool run_lanes(struct live *live, const struct frame *taken, struct frame *frame)
+{
+    if (!lanes_submit(live, taken))
+        return false;
+    while (lanes_building(live) && !lanes_ready(live)) {
+        live_handle_events(live);
+        if (finished(live))
+            return false;
+        clock_sleep_until_ns(clock_now_ns() + READY_NS);
+    }
+    return lanes_collect(live, frame);
+}
+
 // A frame from the camera to the screen. It is kept until the next one is there.
 static void show_frame(struct live *live, const struct frame *taken)
 {
     struct frame frame;
     measure_arrival(live, taken, clock_now_ns());
-    if (!lanes_submit(live, taken) || !lanes_collect(live, &frame))
+    if (!run_lanes(live, taken, &frame))
         return;
     upload_textures(live, frame.number);
     record(live, frame.number);
@@ -159,7 +176,7 @@ static void show_again(struct live *live)
     if (!live->has_current)
         return;
     live->has_current = false;
-    if (!lanes_submit(live, &live->current) || !lanes_collect(live, &frame))
+    if (!run_lanes(live, &live->current, &frame))
         return;
     live->current = frame;
     live->has_current = true;

@@ -1,6 +1,7 @@
 // setup.c: opens and closes what the live view works with
 #include "command/live/live.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "command/pixel_format.h"
 
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HINT_S = 6 };
+enum { HINT_S = 6, BUILD_WAIT_NS = 8000000, CLOSE_PATIENCE_MS = 250 };
 enum { ENDLESS_FRAMES = 300 }; // a headless run of a source without an end stops here unless --frames says otherwise
 
 // What cannot be written is said before anything is opened, not when there is something to write.
@@ -222,6 +223,24 @@ static void say_building(struct live *live)
     renderer_draw(live->renderer, &scene, &size);
     window_swap(live->window);
     live->note.text[0] = '\0';
+    live->redraw = false;
+}
+
+// Compiling may take seconds, in which the window is to be alive, and the user may leave (live->quit).
+static bool build_path(struct live *live, char **error)
+{
+    bool ok = false;
+    if (!live->window || live->wish.kind == PATH_CPU)
+        return lane_open(live, LANE_MAIN, error);
+    live->redraw = true;
+    lane_ask(live, LANE_MAIN);
+    while (!live->quit && !lane_asked(live, LANE_MAIN, &ok, error)) {
+        if (live->redraw)
+            say_building(live);
+        clock_sleep_until_ns(clock_now_ns() + BUILD_WAIT_NS);
+        live_handle_quit(live);
+    }
+    return ok;
 }
 
 // The first path. In a window whose user named none the cpu path shows the first pictures at once, the same bytes,
@@ -230,12 +249,10 @@ static bool open_path(struct live *live)
 {
     const enum path_kind kind = live->wish.kind;
     const bool cpu_first = live->window && live->options.path < 0 && kind != PATH_CPU;
-    if (live->window && !cpu_first)
-        say_building(live);
     if (cpu_first)
         live->wish.kind = PATH_CPU;
     char *error = NULL;
-    bool ok = lane_open(live, LANE_MAIN, &error);
+    bool ok = build_path(live, &error);
     if (!ok && live->options.path < 0 && live->wish.kind != PATH_CPU) {
         log_warn("cannot build the %s path, using cpu: %s", path_kind_name(kind), error ? error : "see above");
         free(error);
@@ -243,7 +260,7 @@ static bool open_path(struct live *live)
         live->wish.kind = PATH_CPU;
         ok = lane_open(live, LANE_MAIN, &error);
     }
-    if (!ok)
+    if (!ok && !live->quit)
         log_error("cannot build the %s path: %s", path_kind_name(live->wish.kind), error ? error : "see above");
     free(error);
     if (cpu_first) {
@@ -277,10 +294,13 @@ static bool open_recording(struct live *live)
     return !live->options.record || recorder_open(&live->recorder, live->options.record, live->info);
 }
 
+static bool open_builder(struct live *live)
+{
+    return !live->window || (live->builder = builder_open()) != NULL;
+}
+
 static bool open_helpers(struct live *live)
 {
-    if (live->window && !(live->builder = builder_open()))
-        return false;
     if (live->window)
         live_note(live, false, HINT_S, "h shows the keys, o more figures");
     if (live->window && live->options.kernels && !(live->watch = watch_open(live->options.kernels)))
@@ -296,16 +316,21 @@ bool live_setup(struct live *live)
               open_screen_and_device(live);
     if (ok)
         set_limits(live);
-    ok = ok && check_last_picture(live) && open_path(live) && warm_up(live) && open_recording(live) &&
-         open_helpers(live);
-    if (!ok)
+    ok = ok && check_last_picture(live) && open_builder(live) && open_path(live) && warm_up(live) &&
+         open_recording(live) && open_helpers(live);
+    if (!ok && !live->quit)
         live->code = EXIT_NOTHING;
     return ok;
 }
 
-void live_teardown(struct live *live)
+bool live_teardown(struct live *live)
 {
-    builder_close(live->builder);
+    capture_stop(live->capture);
+    recorder_close(&live->recorder);
+    camera_output_close(live->camera);
+    trace_close(live->trace);
+    if (!builder_close(live->builder, CLOSE_PATIENCE_MS))
+        return false;
     for (int i = 0; i < LANES; i++)
         lane_close(live, i);
     close_screen(live);
@@ -313,12 +338,9 @@ void live_teardown(struct live *live)
         source_return(live->source, &live->flight[i]);
     if (live->has_current)
         source_return(live->source, &live->current);
-    capture_stop(live->capture);
     source_close(live->source);
     live_free_controls(live);
     watch_close(live->watch);
-    recorder_close(&live->recorder);
-    camera_output_close(live->camera);
-    trace_close(live->trace);
     image_free(&live->readback);
+    return true;
 }
