@@ -183,7 +183,7 @@ static int batch_run(int argc, char **argv)
     }
     if (batch_parse(batch, argc, argv, &operands, &code)) {
         budget_init(&batch->budget, batch->budget.limit);
-        queue_init(&batch->queue, &batch->tasks);
+        queue_init(&batch->queue, &batch->tasks, batch->options.fail_fast);
         code = run(batch, &operands);
         queue_finish(&batch->queue);
         budget_finish(&batch->budget);

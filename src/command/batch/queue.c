@@ -5,9 +5,9 @@
 
 enum { WAITING_MAX = 64 }; // as many share the cost of getting to the disk; more would only be memory
 
-void queue_init(struct queue *queue, const struct tasks *tasks)
+void queue_init(struct queue *queue, const struct tasks *tasks, bool fail_fast)
 {
-    *queue = (struct queue){.tasks = tasks};
+    *queue = (struct queue){.tasks = tasks, .fail_fast = fail_fast};
     pthread_mutex_init(&queue->lock, NULL);
     thread_condition_init(&queue->handed_in);
     thread_condition_init(&queue->room);
@@ -41,6 +41,7 @@ void queue_hand_in(struct queue *queue, struct outcome *outcome)
         queue->first = outcome;
     queue->last = outcome;
     queue->waiting++;
+    queue->stopped = queue->stopped || (queue->fail_fast && outcome->status == STATUS_FAILED);
     pthread_cond_signal(&queue->handed_in);
     pthread_mutex_unlock(&queue->lock);
 }

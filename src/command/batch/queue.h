@@ -9,14 +9,15 @@ struct queue {
     pthread_mutex_t lock;
     pthread_cond_t handed_in, room;
     const struct tasks *tasks;
-    size_t next; // task to be given out
+    size_t next;    // task to be given out
+    bool fail_fast; // a failure stops the queue
     bool stopped;
     int workers; // that have not left
     struct outcome *first, *last;
     int waiting; // outcomes in the list
 };
 
-void queue_init(struct queue *queue, const struct tasks *tasks);
+void queue_init(struct queue *queue, const struct tasks *tasks, bool fail_fast);
 void queue_finish(struct queue *queue);
 
 // For workers. NULL where there is nothing more to do.

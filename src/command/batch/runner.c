@@ -87,6 +87,7 @@ static bool recover(struct runner *runner)
     const char *name = runner->device ? runner->device->info.name : "cpu";
     runner_close(runner);
     runner->submitted = 0;
+    runner->recovering = true;
     if (!runner->device)
         return false; // the cpu path has nothing to be lost
     struct device *device = fleet_device(runner->setup.fleet, runner->setup.member, runner->device);
@@ -143,7 +144,8 @@ bool runner_collect(struct runner *runner, struct path_result *result, char **wh
         bool ok = pump(runner, &lost, why) && path_collect(runner->path, result, &lost);
         if (!ok && lost && recover(runner))
             continue;
-        runner->given_up = runner->given_up || lost;
+        runner->given_up = runner->given_up || (!ok && runner->recovering);
+        runner->recovering = runner->recovering && !ok;
         drop_oldest(runner);
         return ok;
     }

@@ -31,6 +31,7 @@ struct runner {
     struct chain chain;     // with the turn ahead
     struct runner_job flight[RUNNER_FLIGHTS];
     int flights, submitted; // the first ones of the flights are on the path
+    bool recovering;        // from a loss: nothing has been collected since
     bool given_up;          // a lost device could not be replaced, nor by the cpu path
 };
 

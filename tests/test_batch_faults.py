@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""test_batch_faults.py MONOCLE [KILLS]: what goes wrong with a batch costs one line and one file; what is there is whole"""
+import json
+import os
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+import zlib
+
+from batch_support import SANITIZED, Checks, at, digests, environment, files, lines, outcome, png, run, tree
+
+BINARY = os.path.abspath(sys.argv[1])
+KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 6
+CPU = ["-p", "cpu"]
+
+
+def head_of_png(width, height):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(bytes(1 << 20))) + chunk(b"IEND", b""))
+
+
+def write(name, data):
+    with open(at(name), "wb") as f:
+        f.write(data)
+
+
+def bad_inputs(c):
+    good = tree(at("bad"), 6)
+    whole = open(at("bad/p000.png"), "rb").read()
+    for name, data in (("empty.png", b""), ("cut.png", whole[:len(whole) // 2]), ("noise.png", os.urandom(5000)),
+                       ("noise.jpg", b"\xff\xd8\xff" + os.urandom(5000)), ("text.jpg", b"hello"),
+                       ("bomb.png", head_of_png(12000, 12000))):
+        write("bad/" + name, data)
+    os.symlink("self.png", at("bad/self.png"))
+    os.symlink("..", at("bad/a/up"))
+    os.symlink("nowhere.png", at("bad/dangling.png"))
+    os.mkfifo(at("pipe.png"))
+    with open(at("list"), "w") as f:
+        f.write("vanished.png\npipe.png\nbad\n")
+    said = outcome(c, BINARY, CPU + ["-r", "-o", "bad-out", "--memory", "256M", "--report", "bad.jsonl", "--files-from",
+                                     "list", "bad"], 1, "error")
+    rows = files(at("bad.jsonl"))
+    wanted = {"bad/empty.png": "format", "bad/cut.png": "damaged", "bad/noise.png": "format",
+              "bad/noise.jpg": "damaged", "bad/text.jpg": "format", "bad/bomb.png": "limit",
+              "bad/self.png": "loop", "bad/a/up": "loop", "bad/dangling.png": "missing", "vanished.png": "missing",
+              "pipe.png": "read", "bad": "read"}
+    got = {name: row.get("error") for name, row in rows.items() if row["status"] == "failed"}
+    c.check(got == wanted, "classes", {n: (got.get(n), wanted.get(n)) for n in got.keys() | wanted.keys()
+                                       if got.get(n) != wanted.get(n)})
+    c.check(len(said) == len(wanted), "lines", said)
+    c.check(sorted(digests(at("bad-out"))) == good, "outputs", digests(at("bad-out")))
+    png(at("wide.png"), 2000, 600)
+    outcome(c, BINARY, CPU + ["-o", "bad-out", "--max-megapixels", "1", "wide.png"], 3, "2000x600")
+    said = outcome(c, BINARY, CPU + ["-r", "-o", "bad-fast", "--fail-fast", "--jobs", "1", "bad"], 1, "error")
+    c.check(len(digests(at("bad-fast"))) < len(good), "--fail-fast did all")
+
+
+def namespace(c, mount, *args):
+    """Runs a batch into the directory `small` with a file system of its own there; None where that cannot be had."""
+    os.makedirs(at("small"), exist_ok=True)
+    script = 'mount -t tmpfs -o %s none small && { "$@"; code=$?; find small -type f; exit $code; }' % mount
+    if subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", at("small")], capture_output=True).returncode:
+        print("no file system of its own can be mounted here: left out")
+        return None
+    done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", BINARY, "batch", *CPU, *args, "-o", "small"],
+                          cwd=at(""), env=environment(), capture_output=True, text=True)
+    return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
+
+
+def bad_outputs(c):
+    tree(at("src"), 40, 80, 60)
+    got = namespace(c, "size=100k", "-r", "--report", "full.jsonl", "src")
+    if got:
+        code, out, err = got
+        done = [row for row in files(at("full.jsonl")).values() if row["status"] == "done"]
+        full = [row for row in files(at("full.jsonl")).values() if row.get("error") == "full"]
+        c.check(code == 1 and done and full and len(done) + len(full) == 40, "full disk", code, err[:3])
+        c.check(len(err) == len(full) and "No space left" in err[0], "full disk says", err[:3])
+        c.check(sorted(out[1:]) == sorted(row["output"] for row in done), "full disk leaves", out)
+    got = namespace(c, "ro", "-r", "src")
+    if got:
+        code, out, err = got
+        c.check(code == 3 and len(err) == 40 and "Read-only file system" in err[0], "read-only", code, err[:3])
+    write("file", b"")
+    said = outcome(c, BINARY, CPU + ["-o", "file/in/it", "src/p000.png"], 3, "cannot write file/in/it/p000.png")
+    c.check(len(said) == 1, said)
+
+
+def many(count):
+    """Enough work for a signal to come in its middle."""
+    if not os.path.isdir(at("many")):
+        os.makedirs(at("many/sub"))
+        png(at("many/0.png"), *((64, 48) if SANITIZED else (320, 240)))
+        for i in range(1, count):
+            shutil.copy(at("many/0.png"), at("many/" + ("sub/" if i % 2 else "") + "%d.png" % i))
+    return CPU + ["-f", "blur,emboss", "-r", "-o", "OUT", "many"]
+
+
+def start(out, report=None):
+    args = [out if a == "OUT" else a for a in many(150)] + (["--report", report] if report else [])
+    return subprocess.Popen([BINARY, "batch", *args], cwd=at(""), env=environment(), stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_some(out):
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and len(digests(at(out))) < 3:
+        time.sleep(0.01)
+
+
+def reference(c):
+    if not os.path.isdir(at("whole")):
+        process = start("whole")
+        c.check(process.wait() == 0, process.stderr.read())
+    return digests(at("whole"))
+
+
+def signals(c):
+    whole = reference(c)
+    for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        out, report = "sig-%d" % code, "sig-%d.jsonl" % code
+        process = start(out, report)
+        wait_for_some(out)
+        process.send_signal(number)
+        err = process.communicate()[1]
+        c.check(process.returncode == code and len(err.splitlines()) == 1, code, process.returncode, err)
+        made, end = digests(at(out)), lines(at(report))[-1]
+        c.check(0 < len(made) < 150 and all(whole[n] == d for n, d in made.items()), code, "has", len(made))
+        c.check(end["end"]["signal"] == number and end["end"]["done"] == len(made), code, "report", end)
+        c.check(start(out).wait() == 0 and digests(at(out)) == whole, code, "and again")
+
+
+def kills(c):
+    whole = reference(c)
+    pauses = random.Random(5)
+    leftovers = 0
+    shutil.rmtree(at("killed"), ignore_errors=True)
+    for i in range(KILLS):
+        process = start("killed", "killed.jsonl")
+        time.sleep(pauses.uniform(0.02, 0.4) * (4 if SANITIZED else 1))
+        process.kill()
+        process.communicate()
+        found = digests(at("killed")) if os.path.isdir(at("killed")) else {}
+        for name, digest in found.items():
+            if os.path.basename(name).startswith(".monocle-batch-"):
+                leftovers += 1
+            else:
+                c.check(whole.get(name) == digest, "after kill", i, name, "is not whole")
+        if len(found) >= 140:
+            shutil.rmtree(at("killed"))
+    process = start("killed", "killed.jsonl")
+    c.check(process.wait() == 0, process.stderr.read())
+    c.check(digests(at("killed")) == whole, "after all", len(digests(at("killed"))))
+    code, out, _ = run(BINARY, "report", "merge", "--json", "killed.jsonl", cwd=at(""))
+    c.check(code == 0 and json.loads(out)["files"] == 150, out)
+    print("%d kills, %d leftovers seen" % (KILLS, leftovers))
+
+
+def locked(c):
+    """A temporary file of a run that lives is left alone, one of a run that was killed is not."""
+    tree(at("lk"), 2)
+    os.makedirs(at("lk-out"))
+    write("lk-out/.monocle-batch-dead", b"x")
+    with open(at("lk-out/.monocle-batch-live"), "wb") as f:
+        holder = subprocess.Popen(["flock", "--no-fork", "-x", at("lk-out/.monocle-batch-live"), "sleep", "60"])
+        while subprocess.run(["flock", "-n", at("lk-out/.monocle-batch-live"), "true"]).returncode == 0:
+            time.sleep(0.01)
+        outcome(c, BINARY, CPU + ["-o", "lk-out", "lk"], 0)
+        holder.kill()
+        holder.wait()
+    left = [n for n in digests(at("lk-out")) if n.startswith(".")]
+    c.check(left == [".monocle-batch-live"], left)
+
+
+checks = Checks()
+sys.exit(checks.run(bad_inputs, bad_outputs, signals, kills, locked))
