@@ -185,7 +185,11 @@ def reports(c):
 
 
 def equal_bytes(c):
-    tree(at("eq"), 24, 150, 90)
+    tree(at("png"), 24, 150, 90)
+    for kind, share in ("420", "1/2"), ("444", "2/2"):
+        outcome(c, BINARY, CPU + ["-r", "-o", "eq", "--format", "jpeg", "--subsampling", kind, "--shard", share, "png"],
+                0)
+    subprocess.run(["cp", "-r", at("png"), at("eq")], check=True)
     seen = {}
     ways = [CPU + ["--jobs", n] for n in ("1", "2", "5")] + [CPU + ["--memory", "16M"]]
     if has_opencl(BINARY):
@@ -193,7 +197,7 @@ def equal_bytes(c):
     for i, way in enumerate(ways):
         outcome(c, BINARY, way + ["-f", "blur=2,gray,emboss,sepia", "-r", "-o", "eq-%d" % i, "eq"], 0)
         seen[i] = digests(at("eq-%d" % i))
-        c.check(len(seen[i]) == 24 and seen[i] == seen[0], way, "differs from", ways[0])
+        c.check(len(seen[i]) == 48 and seen[i] == seen[0], way, "differs from", ways[0])
 
 
 checks = Checks()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_batch_faults.py MONOCLE [KILLS]: what goes wrong with a batch costs one line and one file; what is there is whole"""
+"""test_batch_faults.py MONOCLE [KILLS]: what goes wrong with a batch costs a line and a file; what is there is whole"""
 import json
 import os
 import random
@@ -35,7 +35,8 @@ def bad_inputs(c):
     whole = open(at("bad/p000.png"), "rb").read()
     for name, data in (("empty.png", b""), ("cut.png", whole[:len(whole) // 2]), ("noise.png", os.urandom(5000)),
                        ("noise.jpg", b"\xff\xd8\xff" + os.urandom(5000)), ("text.jpg", b"hello"),
-                       ("bomb.png", head_of_png(12000, 12000))):
+                       ("bomb.png", head_of_png(12000, 12000)),
+                       ("huge.png", head_of_png(100000, 100000))):
         write("bad/" + name, data)
     os.symlink("self.png", at("bad/self.png"))
     os.symlink("..", at("bad/a/up"))
@@ -47,7 +48,7 @@ def bad_inputs(c):
                                      "list", "bad"], 1, "error")
     rows = files(at("bad.jsonl"))
     wanted = {"bad/empty.png": "format", "bad/cut.png": "damaged", "bad/noise.png": "format",
-              "bad/noise.jpg": "damaged", "bad/text.jpg": "format", "bad/bomb.png": "limit",
+              "bad/noise.jpg": "damaged", "bad/text.jpg": "format", "bad/bomb.png": "limit", "bad/huge.png": "limit",
               "bad/self.png": "loop", "bad/a/up": "loop", "bad/dangling.png": "missing", "vanished.png": "missing",
               "pipe.png": "read", "bad": "read"}
     got = {name: row.get("error") for name, row in rows.items() if row["status"] == "failed"}
