@@ -154,6 +154,8 @@ bool command_parse(const struct option_list *list, int argc, char **argv, void *
     return options_parse(list, argc, argv, values, operands->word, &operands->count) == OPTION_OK;
 }
 
+void command_hold_signals(void) {}
+
 int command_interrupted(void)
 {
     return 0;
