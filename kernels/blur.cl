@@ -29,48 +29,66 @@ INLINE pixel filter_blur(struct view view, arguments args)
 // Division by the area: the product with 2^24 / area, rounded up, has the quotient in its top byte. Exact up to radius
 // 7: the factor is off by less than area / 2^24, and the largest sum times the area stays below 2^24.
 #define BLUR_FACTOR (((1u << 24) + BLUR_AREA - 1) / BLUR_AREA)
+#define BLUR_ROUNDING (BLUR_AREA / 2)
 
-// A whole block by running sums, along rows and then down columns, two channels in the halves of one word.
-INLINE void blur_block(const uint *window, pixel *block)
+enum {
+    BLUR_WIDTH = 4, // of a block
+    BLUR_REACH = BLUR_WIDTH + 2 * PASS_RADIUS,
+    BLUR_ROWS = PASS_BLOCK_ROWS + 2 * PASS_RADIUS,
+};
+
+// Sums of BLUR_SIDE neighbours along a row of the window, each from the one before.
+INLINE void blur_row(const uint *row, struct word_sum *sum)
 {
-    enum { WIDTH = 4, REACH = WIDTH + 2 * PASS_RADIUS, ROWS = PASS_BLOCK_ROWS + 2 * PASS_RADIUS };
-    const uint rounding = (BLUR_AREA / 2) * 0x10001u, mask = 0x00ff00ffu;
-    uint rb[ROWS * WIDTH], g[ROWS * WIDTH]; // sums along rows
-    uint column_rb[WIDTH], column_g[WIDTH];
-    for (int i = 0; i < WIDTH; i++)
-        column_rb[i] = column_g[i] = rounding;
+    struct word_sum running;
+    running.all = running.red_blue = 0;
 #pragma unroll
-    for (int y = 0; y < ROWS; y++) {
-        const uint *row = window + y * REACH;
-        uint sum_rb = 0, sum_g = 0;
-#pragma unroll
-        for (int x = 0; x < BLUR_SIDE - 1; x++) {
-            sum_rb += row[x] & mask;
-            sum_g += row[x] >> 8 & mask;
+    for (int x = 0; x < BLUR_REACH; x++) {
+        running.all += row[x];
+        running.red_blue += row[x] & RED_BLUE;
+        if (x >= BLUR_SIDE) {
+            running.all -= row[x - BLUR_SIDE];
+            running.red_blue -= row[x - BLUR_SIDE] & RED_BLUE;
         }
+        if (x >= BLUR_SIDE - 1)
+            sum[x - BLUR_SIDE + 1] = running;
+    }
+}
+
+INLINE uint blur_mean(struct word_sum sum, uint centre)
+{
+#ifdef PASS_GREY
+    return sum.all * BLUR_FACTOR >> 24;
+#else
+    return top_bytes((sum.red_blue & 0xffff) * BLUR_FACTOR, green_of(sum) * BLUR_FACTOR,
+                     (sum.red_blue >> 16) * BLUR_FACTOR, centre);
+#endif
+}
+
+// A whole block by running sums, along rows and then down columns.
+INLINE void blur_block(const uint *window, uint *block)
+{
+    struct word_sum sum[BLUR_ROWS * BLUR_WIDTH], column[BLUR_WIDTH];
 #pragma unroll
-        for (int x = 0; x < WIDTH; x++) {
-            const int entering = x + BLUR_SIDE - 1, at = y * WIDTH + x;
-            sum_rb += row[entering] & mask;
-            sum_g += row[entering] >> 8 & mask;
-            rb[at] = sum_rb;
-            g[at] = sum_g;
-            sum_rb -= row[x] & mask;
-            sum_g -= row[x] >> 8 & mask;
-            column_rb[x] += rb[at];
-            column_g[x] += g[at];
-            if (y >= BLUR_SIDE) {
-                column_rb[x] -= rb[at - BLUR_SIDE * WIDTH];
-                column_g[x] -= g[at - BLUR_SIDE * WIDTH];
-            }
-            if (y >= BLUR_SIDE - 1) {
-                pixel p;
-                p.r = (column_rb[x] & 0xffff) * BLUR_FACTOR >> 24;
-                p.g = (column_g[x] & 0xffff) * BLUR_FACTOR >> 24;
-                p.b = (column_rb[x] >> 16) * BLUR_FACTOR >> 24;
-                p.a = window[(y - PASS_RADIUS) * REACH + x + PASS_RADIUS] >> 24;
-                block[(y - BLUR_SIDE + 1) * WIDTH + x] = p;
-            }
+    for (int x = 0; x < BLUR_WIDTH; x++) {
+#ifdef PASS_GREY
+        column[x].all = BLUR_ROUNDING;
+#else
+        column[x].all = BLUR_ROUNDING * 0x10101u;
+#endif
+        column[x].red_blue = BLUR_ROUNDING * 0x10001u;
+    }
+#pragma unroll
+    for (int y = 0; y < BLUR_ROWS; y++) {
+        blur_row(window + y * BLUR_REACH, sum + y * BLUR_WIDTH);
+#pragma unroll
+        for (int x = 0; x < BLUR_WIDTH; x++) {
+            const int at = y * BLUR_WIDTH + x, gone = at - BLUR_SIDE * BLUR_WIDTH;
+            column[x].all += sum[at].all - (gone >= 0 ? sum[gone].all : 0);
+            column[x].red_blue += sum[at].red_blue - (gone >= 0 ? sum[gone].red_blue : 0);
+            if (y >= BLUR_SIDE - 1)
+                block[(y - BLUR_SIDE + 1) * BLUR_WIDTH + x] =
+                    blur_mean(column[x], window[(y - PASS_RADIUS) * BLUR_REACH + x + PASS_RADIUS]);
         }
     }
 }

@@ -2,26 +2,35 @@
 #include "pixel.cl"
 #include "square.cl"
 
-// Sums lie between -765 and 765; with 128 + 1024 added they fit the half of a word, and negative weights borrow
-// nothing.
+// Sums lie between -765 and 765; with 128 + 1024 added they are what word_sum can hold.
 #define EMBOSS_GREY 128
 #define EMBOSS_SPARE 1024
+#define EMBOSS_BIAS (EMBOSS_GREY + EMBOSS_SPARE)
 
 INLINE pixel filter_emboss(struct view view, arguments args)
 {
-    uint rb = (EMBOSS_GREY + EMBOSS_SPARE) * 0x10001u, g = EMBOSS_GREY + EMBOSS_SPARE;
+    pixel p = tap(view, 0, 0);
+#ifdef PASS_GREY
+    int sum = EMBOSS_GREY;
+#define ADD(dx, dy) sum += args[3 * (dy) + (dx) + 4] * tap(view, dx, dy).g;
+    FOR_SQUARE(ADD)
+#undef ADD
+    p.r = p.g = p.b = sat8(sum);
+#else
+    struct word_sum sum;
+    sum.all = EMBOSS_BIAS * 0x10101u;
+    sum.red_blue = EMBOSS_BIAS * 0x10001u;
 #define ADD(dx, dy)                                                                                                    \
     {                                                                                                                  \
-        const uint w = (uint)args[3 * (dy) + (dx) + 4];                                                                \
-        const pixel t = tap(view, dx, dy);                                                                             \
-        rb += w * red_blue(t);                                                                                         \
-        g += w * (uint)t.g;                                                                                            \
+        const uint w = (uint)args[3 * (dy) + (dx) + 4], word = pack(tap(view, dx, dy));                                \
+        sum.all += w * word;                                                                                           \
+        sum.red_blue += w * (word & RED_BLUE);                                                                         \
     }
     FOR_SQUARE(ADD)
 #undef ADD
-    pixel p = tap(view, 0, 0);
-    p.r = sat8((int)(rb & 0xffff) - EMBOSS_SPARE);
-    p.g = sat8((int)g - EMBOSS_SPARE);
-    p.b = sat8((int)(rb >> 16) - EMBOSS_SPARE);
+    p.r = sat8((int)(sum.red_blue & 0xffff) - EMBOSS_SPARE);
+    p.g = sat8((int)green_of(sum) - EMBOSS_SPARE);
+    p.b = sat8((int)(sum.red_blue >> 16) - EMBOSS_SPARE);
+#endif
     return p;
 }

@@ -21,8 +21,10 @@
 #endif
 
 // Macros: NVIDIA's compiler does not see an image behind a typedef.
-#ifdef PASS_TO_IMAGE
+#if defined(PASS_TO_IMAGE)
 #define DESTINATION write_only image2d_t
+#elif defined(PASS_TO_GREY) // every channel is the same, alpha 255: one byte a pixel
+#define DESTINATION __global uchar *restrict
 #else
 #define DESTINATION __global uint *restrict
 #endif
@@ -56,8 +58,10 @@ INLINE void store(DESTINATION to, layout layout, int x, int y, pixel p)
 {
     x = PASS_STORE_X(x, layout.s0);
     y = PASS_STORE_Y(y, layout.s1);
-#ifdef PASS_TO_IMAGE
+#if defined(PASS_TO_IMAGE)
     write_imagef(to, (int2)(x, y), (float4)(p.r, p.g, p.b, p.a) / 255.0f);
+#elif defined(PASS_TO_GREY)
+    to[y * layout.s7 + x] = p.g;
 #else
     to[y * layout.s7 + x] = pack(p);
 #endif

@@ -48,13 +48,6 @@ void load4(struct source source, arguments args, int x, int y, pixel *p);
 // The input of a stencil at an offset from its centre, point filters ahead of it applied.
 pixel tap(struct view view, int dx, int dy);
 
-// Red in the lower half of a word, blue in the upper: sums and small multiples of both are one operation as long as
-// neither leaves 0..65535.
-INLINE uint red_blue(pixel p)
-{
-    return (uint)p.r | (uint)p.b << 16;
-}
-
 // A pixel as one word, as it lies in memory.
 INLINE uint pack(pixel p)
 {
@@ -69,6 +62,34 @@ INLINE pixel unpack(uint word)
     p.b = word >> 16 & 255;
     p.a = word >> 24;
     return p;
+}
+
+// Sums over packed pixels, all channels at once. The sum of whole words and the sum of words under this mask together
+// hold each channel's: red and blue are the halves of the masked sum; green lies from bit 8 up in their difference, with
+// only alpha above it. Right as long as every channel's sum stays in 0..65535.
+#define RED_BLUE 0x00ff00ffu
+
+struct word_sum {
+    uint all, red_blue;
+};
+
+INLINE uint green_of(struct word_sum sum)
+{
+    return sum.all - sum.red_blue >> 8 & 0xffff;
+}
+
+// The highest bytes of four words as one.
+INLINE uint top_bytes(uint r, uint g, uint b, uint a)
+{
+#ifdef __NV_CL_C_VERSION // three instructions, which the compiler does not find by itself
+    uint rg, ba, word;
+    asm("prmt.b32 %0, %1, %2, 0x0073;" : "=r"(rg) : "r"(r), "r"(g));
+    asm("prmt.b32 %0, %1, %2, 0x0073;" : "=r"(ba) : "r"(b), "r"(a));
+    asm("prmt.b32 %0, %1, %2, 0x5410;" : "=r"(word) : "r"(rg), "r"(ba));
+    return word;
+#else
+    return r >> 24 | (g >> 24) << 8 | (b >> 24) << 16 | (a & 0xff000000u);
+#endif
 }
 
 INLINE int sat8(int value)

@@ -54,6 +54,7 @@ const struct filter filter_gray = {
     .color = FILTER_MAKES_GREY,
     .params = params,
     .kernel = "gray.cl",
+    .greys = true,
     .prepare = prepare,
     .point_row = point_row,
 };

@@ -102,3 +102,23 @@ void plan_split(struct plan *plan, bool input_rgba)
         plan->pass[plan->count++] = rest;
     }
 }
+
+static bool grey_behind(const struct stage *const *stages, int count, bool grey)
+{
+    for (int i = 0; i < count; i++)
+        grey = stages[i]->filter->greys || (grey && !stages[i]->filter->tints);
+    return grey;
+}
+
+void plan_mark_grey(struct plan *plan, bool opaque, bool grey)
+{
+    bool reads_grey = false; // the first pass reads what the source has
+    for (int i = 0; i < plan->count; i++) {
+        struct pass *pass = &plan->pass[i];
+        pass->reads_grey = reads_grey;
+        grey = grey_behind(pass->before, pass->before_count, grey);
+        grey = grey_behind(&pass->stencil, pass->stencil ? 1 : 0, grey);
+        grey = grey_behind(pass->after, pass->after_count, grey);
+        pass->writes_grey = reads_grey = grey && opaque && i < plan->count - 1;
+    }
+}

@@ -11,6 +11,7 @@ struct pass {
     int after_count;
     bool load_mirror, load_flip;   // the pass reads its input mirrored, flipped
     bool store_mirror, store_flip; // and writes its output so
+    bool reads_grey, writes_grey;  // one byte a pixel, all three channels, instead of RGBA (plan_mark_grey)
     char name[128];                // "blur+gray": its filters, for stage times
 };
 
@@ -24,6 +25,10 @@ struct plan {
 
 // Fills `plan`, which must not be moved or copied afterwards (passes point into it).
 void plan_make(struct plan *plan, const struct chain *chain);
+
+// Marks where pictures between two passes can be one byte a pixel: behind a filter that makes them grey, ahead of one that
+// tints, and when alpha is 255 throughout (`opaque`), since there is no place for it. `grey`: the chain's input is grey.
+void plan_mark_grey(struct plan *plan, bool opaque, bool grey);
 
 // Cuts passes further, so that every stencil reads plain RGBA: for devices that would otherwise load, convert and
 // filter each pixel once per neighbour. `input_rgba`: the first pass's input is RGBA already.

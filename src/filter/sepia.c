@@ -22,5 +22,6 @@ const struct filter filter_sepia = {
     .kind = FILTER_POINT,
     .color = FILTER_COLORS,
     .kernel = "sepia.cl",
+    .tints = true,
     .point_row = point_row,
 };

@@ -56,13 +56,12 @@ void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enu
     path->input_bytes = opencl_layout_make(&path->input_layout, &setup->input);
 }
 
-// Rows of a block: chroma halved down the picture serves two; a stencil's rows are shared by more, until its window no
-// longer fits the registers.
+// Rows of a block, by measurement: chroma halved down the picture serves two rows, a stencil's rows are shared by the
+// more the better, until its window no longer fits the registers. 0: too large a radius for blocks.
 static int block_rows(int radius)
 {
-    if (radius > PASS_BLOCK_RADIUS_MAX)
-        return 0;
-    return radius == 1 || radius == 2 ? 4 : 2;
+    static const int rows[PASS_BLOCK_RADIUS_MAX + 1] = {4, 8, 6, 4, 2};
+    return radius > PASS_BLOCK_RADIUS_MAX ? 0 : rows[radius];
 }
 
 static bool kernel_wanted(int kernel, enum path_launch launch, int radius, int rows)
@@ -142,6 +141,7 @@ struct opencl_build *opencl_build_make(const struct opencl_path *path, const str
     // A block's window overlaps its neighbours': converting YUV in it costs more than a pass that does it once.
     if (path->launch == PATH_LAUNCH_LOOP || pixfmt_info(input->format)->yuv)
         plan_split(&build->plan, input->format == PIXFMT_RGBA);
+    plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA, input->format == PIXFMT_GREY);
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = input->width, .height = input->height};
     const int passes = build->plan.count;
     bool ok = true;

@@ -2,9 +2,10 @@
 #include "path/opencl_path.h"
 
 enum {
-    // A work-group of a GPU: a row of 32 pixels fills a warp's memory transaction, 8 rows share a stencil's neighbours.
+    // A work-group of a GPU: rows of 32 work-items fill a warp's memory transactions, 4 of them share a stencil's
+    // neighbours; more leave registers unused where blocks need many.
     GROUP_WIDTH = 32,
-    GROUP_HEIGHT = 8,
+    GROUP_HEIGHT = 4,
     EDGE_GROUP = 64,
     // CPU devices run a work-group as one loop: the longer the better, but a width with no large divisor is better cut
     // into whole groups of this size and a rest than into tiny groups.
@@ -149,12 +150,15 @@ cl_int opencl_run(const struct opencl_path *path, struct opencl_build *build, cl
     const struct image_shape rgba = {.width = path->path.input.width, .height = path->path.input.height};
     struct opencl_layout between;
     opencl_layout_make(&between, &rgba);
+    struct opencl_layout grey = between;
+    grey.stride[0] = grey.to_stride; // a byte a pixel
     for (int i = 0; i < passes; i++) {
         const struct stage *stencil = build->plan.pass[i].stencil;
         cl_mem pass_to = i == passes - 1 ? to : build->between[i % 2];
         const cl_int result =
             launch(&path->device->info, queue, &build->pass[i], stencil ? stencil->arguments.radius : 0,
-                   i == 0 ? &path->input_layout : &between, from, pass_to, after, &first[i], &last[i]);
+                   i == 0 ? &path->input_layout : build->plan.pass[i].reads_grey ? &grey : &between, from, pass_to,
+                   after, &first[i], &last[i]);
         if (result != CL_SUCCESS)
             return result;
         after = last[i];

@@ -112,6 +112,10 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     const enum pixfmt format = target->format;
     if (target->to_image)
         fprintf(out, "#define PASS_TO_IMAGE\n");
+    if (pass->writes_grey)
+        fprintf(out, "#define PASS_TO_GREY\n");
+    if (pass->reads_grey && pass->before_count == 0)
+        fprintf(out, "#define PASS_GREY\n"); // the stencil's input is grey
     if (target->block_rows > 0)
         fprintf(out, "#define PASS_WINDOW\n#define PASS_BLOCK_ROWS %d\n", target->block_rows);
     if (pass->load_mirror)
@@ -150,7 +154,7 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     }
     fprintf(c.out, "#line 1 \"plan\"\n");
     add_macros(c.out, pass, target);
-    add_file(&c, pixfmt_info(target->format)->loader);
+    add_file(&c, pass->reads_grey ? "load_channel.cl" : pixfmt_info(target->format)->loader);
     for (int i = 0; i < pass->before_count; i++)
         add_file(&c, pass->before[i]->filter->kernel);
     if (pass->stencil)
