@@ -35,8 +35,8 @@ INLINE void input4(struct source source, arguments args, int x, int y, uint *wor
     pixel p[4];
 #ifdef PASS_LOAD_MIRROR
     for (int i = 0; i < 4; i++)
-        p[i] = load(source, args, PASS_LOAD_X(min(x + i, source.width - 1), source.width),
-                    PASS_LOAD_Y(y, source.height));
+        p[i] =
+            load(source, args, PASS_LOAD_X(min(x + i, source.width - 1), source.width), PASS_LOAD_Y(y, source.height));
 #else
     load4(source, args, x, PASS_LOAD_Y(y, source.height), p);
 #endif

@@ -65,8 +65,8 @@ INLINE pixel unpack(uint word)
 }
 
 // Sums over packed pixels, all channels at once. The sum of whole words and the sum of words under this mask together
-// hold each channel's: red and blue are the halves of the masked sum; green lies from bit 8 up in their difference, with
-// only alpha above it. Right as long as every channel's sum stays in 0..65535.
+// hold each channel's: red and blue are the halves of the masked sum; green lies from bit 8 up in their difference,
+// with only alpha above it. Right as long as every channel's sum stays in 0..65535.
 #define RED_BLUE 0x00ff00ffu
 
 struct word_sum {
@@ -75,7 +75,7 @@ struct word_sum {
 
 INLINE uint green_of(struct word_sum sum)
 {
-    return sum.all - sum.red_blue >> 8 & 0xffff;
+    return (sum.all - sum.red_blue) >> 8 & 0xffff;
 }
 
 // The highest bytes of four words as one.

@@ -82,6 +82,8 @@ static const char *const chain_texts[] = {
     "convolve=1 0 0 0 0 0 0 0 0,mirror",
     "convolve=1 2 0 0 0 0 0 0 0,flip,convolve=0 0 0 0 0 3 0 4 0,mirror,emboss",
     "gray,mirror,sobel,flip,invert",
+    "blur,gray,flip,emboss,mirror,blur=7",
+    "gray,median,sepia,convolve=edge,gray,sharpen",
     "emboss,mirror,gamma=0.5,flip,emboss=s",
     "blur,sobel",
     "median,median",

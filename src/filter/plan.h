@@ -26,8 +26,9 @@ struct plan {
 // Fills `plan`, which must not be moved or copied afterwards (passes point into it).
 void plan_make(struct plan *plan, const struct chain *chain);
 
-// Marks where pictures between two passes can be one byte a pixel: behind a filter that makes them grey, ahead of one that
-// tints, and when alpha is 255 throughout (`opaque`), since there is no place for it. `grey`: the chain's input is grey.
+// Marks where pictures between two passes can be one byte a pixel: behind a filter that makes them grey, ahead of one
+// that tints, and when alpha is 255 throughout (`opaque`), since there is no place for it. `grey`: the chain's input is
+// grey.
 void plan_mark_grey(struct plan *plan, bool opaque, bool grey);
 
 // Cuts passes further, so that every stencil reads plain RGBA: for devices that would otherwise load, convert and

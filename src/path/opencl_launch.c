@@ -157,8 +157,10 @@ cl_int opencl_run(const struct opencl_path *path, struct opencl_build *build, cl
         cl_mem pass_to = i == passes - 1 ? to : build->between[i % 2];
         const cl_int result =
             launch(&path->device->info, queue, &build->pass[i], stencil ? stencil->arguments.radius : 0,
-                   i == 0 ? &path->input_layout : build->plan.pass[i].reads_grey ? &grey : &between, from, pass_to,
-                   after, &first[i], &last[i]);
+                   i == 0                           ? &path->input_layout
+                   : build->plan.pass[i].reads_grey ? &grey
+                                                    : &between,
+                   from, pass_to, after, &first[i], &last[i]);
         if (result != CL_SUCCESS)
             return result;
         after = last[i];
