@@ -66,10 +66,12 @@ static int exact_ranges(const struct opencl_pass *pass, size_t radius, size_t wi
 
 // Work-items that make blocks of pixels, rounded up to whole work-groups.
 static struct range blocks(cl_kernel kernel, size_t width, size_t height, size_t block_width, size_t block_rows,
-                           size_t most)
+                           size_t most, int radius)
 {
-    const size_t across = most < GROUP_WIDTH ? most : GROUP_WIDTH;
-    const size_t down = most / across < GROUP_HEIGHT ? most / across : GROUP_HEIGHT;
+    const size_t widest = radius > 0 ? GROUP_WIDTH : GROUP_WIDTH * GROUP_HEIGHT;
+    const size_t highest = radius > 0 ? GROUP_HEIGHT : 1;
+    const size_t across = most < widest ? most : widest;
+    const size_t down = most / across < highest ? most / across : highest;
     const size_t wide = across * block_width, high = down * block_rows;
     return (struct range){
         kernel, 2, {0}, {(width + wide - 1) / wide * across, (height + high - 1) / high * down}, {across, down}};
@@ -116,9 +118,10 @@ static cl_int launch(const struct device_info *info, cl_command_queue queue, con
     const size_t most = pass_group_limit(info, pass);
     int count = 1;
     if (pass->kernel[KERNEL_BLOCK])
-        ranges[0] = blocks(pass->kernel[KERNEL_BLOCK], width, height, PASS_BLOCK_WIDTH, (size_t)pass->block_rows, most);
+        ranges[0] =
+            blocks(pass->kernel[KERNEL_BLOCK], width, height, PASS_BLOCK_WIDTH, (size_t)pass->block_rows, most, radius);
     else if (pass->kernel[KERNEL_ALL])
-        ranges[0] = blocks(pass->kernel[KERNEL_ALL], width, height, 1, 1, most);
+        ranges[0] = blocks(pass->kernel[KERNEL_ALL], width, height, 1, 1, most, radius);
     else
         count = exact_ranges(pass, (size_t)radius, width, height, most, ranges);
     *first = *last = NULL;
