@@ -60,8 +60,8 @@ INLINE uint blur_mean(struct word_sum sum, uint centre)
 #ifdef PASS_GREY
     return sum.all * BLUR_FACTOR >> 24;
 #else
-    return top_bytes((sum.red_blue & 0xffff) * BLUR_FACTOR, green_of(sum) * BLUR_FACTOR,
-                     (sum.red_blue >> 16) * BLUR_FACTOR, centre);
+    return high_bytes((sum.red_blue & 0xffff) * BLUR_FACTOR, green_of(sum) * BLUR_FACTOR,
+                      (sum.red_blue >> 16) * BLUR_FACTOR, centre);
 #endif
 }
 

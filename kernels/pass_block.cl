@@ -24,6 +24,13 @@ enum {
 #define FROM_WORD(word) unpack(word)
 #endif
 
+// The same for a pixel of the loader's, whose channels a conversion may have made one by one.
+#if defined(YUV_CL) && !defined(PASS_GREY)
+#define LOADED_TO_WORD(p) low_bytes((p).r, (p).g, (p).b, (p).a)
+#else
+#define LOADED_TO_WORD(p) TO_WORD(p)
+#endif
+
 INLINE pixel tap(struct view view, int dx, int dy)
 {
     return FROM_WORD(view.window[(view.y + dy) * WINDOW_WIDTH + view.x + dx]);
@@ -41,7 +48,7 @@ INLINE void input4(struct source source, arguments args, int x, int y, uint *wor
     load4(source, args, x, PASS_LOAD_Y(y, source.height), p);
 #endif
     for (int i = 0; i < 4; i++)
-        word[i] = TO_WORD(PASS_BEFORE(p[i], args));
+        word[i] = LOADED_TO_WORD(PASS_BEFORE(p[i], args));
 }
 
 // A row of the window around x. `inside`: it and the group of four on each side are inside the picture, as is the row;
@@ -78,13 +85,34 @@ INLINE void store4(DESTINATION to, layout layout, int x, int y, const pixel *p)
 #endif
 }
 
-#ifdef PASS_POINTS // no stencil: the block is the input
-
-INLINE void make_block(struct source source, arguments args, int x, int y, int inside, uint *block)
+INLINE void finish4(DESTINATION to, layout layout, arguments args, int x, int y, const uint *word)
 {
+    pixel p[BLOCK_WIDTH];
+    for (int i = 0; i < BLOCK_WIDTH; i++)
+        p[i] = PASS_AFTER(FROM_WORD(word[i]), args);
+    store4(to, layout, x, y, p);
+}
+
+#ifdef PASS_POINTS // no stencil
+
+// With rows a power of two and y a multiple of it, | is +, and lets compilers see that two rows have the same chroma.
+INLINE void pass(struct source source, arguments args, DESTINATION to, layout layout, int x, int y)
+{
+    uint block[BLOCK_PIXELS];
+    if (y + PASS_BLOCK_ROWS <= source.height) {
 #pragma unroll
-    for (int row = 0; row < PASS_BLOCK_ROWS; row++)
-        input4(source, args, x, inside ? y + row : min(y + row, source.height - 1), block + row * BLOCK_WIDTH);
+        for (int row = 0; row < PASS_BLOCK_ROWS; row++)
+            input4(source, args, x, y | row, block + row * BLOCK_WIDTH);
+#pragma unroll
+        for (int row = 0; row < PASS_BLOCK_ROWS; row++)
+            finish4(to, layout, args, x, y + row, block + row * BLOCK_WIDTH);
+    } else {
+#pragma unroll 1
+        for (; y < source.height; y++) {
+            input4(source, args, x, y, block);
+            finish4(to, layout, args, x, y, block);
+        }
+    }
 }
 
 #else
@@ -109,38 +137,34 @@ INLINE void make_block(struct source source, arguments args, int x, int y, int i
 #endif
 }
 
-#endif
-
 // `inside` is a literal: inside the picture nothing is looked at twice.
-INLINE void pass(struct source source, arguments args, DESTINATION to, layout layout, int x, int y, int inside)
+INLINE void pass_at(struct source source, arguments args, DESTINATION to, layout layout, int x, int y, int inside)
 {
     uint block[BLOCK_PIXELS];
     make_block(source, args, x, y, inside, block);
 #pragma unroll
     for (int row = 0; row < PASS_BLOCK_ROWS; row++) {
-        pixel p[BLOCK_WIDTH];
-        for (int i = 0; i < BLOCK_WIDTH; i++)
-            p[i] = PASS_AFTER(FROM_WORD(block[row * BLOCK_WIDTH + i]), args);
         if (inside || y + row < source.height)
-            store4(to, layout, x, y + row, p);
+            finish4(to, layout, args, x, y + row, block + row * BLOCK_WIDTH);
     }
 }
+
+INLINE void pass(struct source source, arguments args, DESTINATION to, layout layout, int x, int y)
+{
+    if (x >= BLOCK_WIDTH && x + 2 * BLOCK_WIDTH <= source.width && y >= PASS_RADIUS &&
+        y + PASS_BLOCK_ROWS + PASS_RADIUS <= source.height)
+        pass_at(source, args, to, layout, x, y, 1);
+    else
+        pass_at(source, args, to, layout, x, y, 0);
+}
+
+#endif
 
 __kernel void pass_block(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
                          DESTINATION to)
 {
     const struct source source = source_of(bytes, layout);
     const int x = get_global_id(0) * BLOCK_WIDTH, y = get_global_id(1) * PASS_BLOCK_ROWS;
-    if (x >= source.width || y >= source.height)
-        return;
-#if PASS_RADIUS > 0
-    const int inside = x >= BLOCK_WIDTH && x + 2 * BLOCK_WIDTH <= source.width && y >= PASS_RADIUS &&
-                       y + PASS_BLOCK_ROWS + PASS_RADIUS <= source.height;
-#else
-    const int inside = y + PASS_BLOCK_ROWS <= source.height;
-#endif
-    if (inside)
-        pass(source, args, to, layout, x, y, 1);
-    else
-        pass(source, args, to, layout, x, y, 0);
+    if (x < source.width && y < source.height)
+        pass(source, args, to, layout, x, y);
 }

@@ -34,8 +34,8 @@ struct view {
     const uint *window;
 #else
     struct source source;
-    arguments args; // of the whole pass
-    int checked;    // the reach may leave the picture, whose edge then repeats
+    arguments args;                        // of the whole pass
+    int checked;                           // the reach may leave the picture, whose edge then repeats
 #endif
     int x, y;
 };
@@ -78,14 +78,34 @@ INLINE uint green_of(struct word_sum sum)
     return (sum.all - sum.red_blue) >> 8 & 0xffff;
 }
 
-// The highest bytes of four words as one.
-INLINE uint top_bytes(uint r, uint g, uint b, uint a)
+// Four words' bytes as one word: the lowest, and the highest ones. The compiler of NVIDIA does not find its three
+// instructions by itself; for pack() it must not use them, since that has to cancel unpack().
+#ifdef __NV_CL_C_VERSION
+#define JOIN(word, r, g, b, a, pair)                                                                                   \
+    {                                                                                                                  \
+        uint rg, ba;                                                                                                   \
+        asm("prmt.b32 %0, %1, %2, " pair ";" : "=r"(rg) : "r"(r), "r"(g));                                             \
+        asm("prmt.b32 %0, %1, %2, " pair ";" : "=r"(ba) : "r"(b), "r"(a));                                             \
+        asm("prmt.b32 %0, %1, %2, 0x5410;" : "=r"(word) : "r"(rg), "r"(ba));                                           \
+    }
+#endif
+
+INLINE uint low_bytes(uint r, uint g, uint b, uint a)
 {
-#ifdef __NV_CL_C_VERSION // three instructions, which the compiler does not find by itself
-    uint rg, ba, word;
-    asm("prmt.b32 %0, %1, %2, 0x0073;" : "=r"(rg) : "r"(r), "r"(g));
-    asm("prmt.b32 %0, %1, %2, 0x0073;" : "=r"(ba) : "r"(b), "r"(a));
-    asm("prmt.b32 %0, %1, %2, 0x5410;" : "=r"(word) : "r"(rg), "r"(ba));
+#ifdef JOIN
+    uint word;
+    JOIN(word, r, g, b, a, "0x0040")
+    return word;
+#else
+    return r | g << 8 | b << 16 | a << 24; // none is above 255
+#endif
+}
+
+INLINE uint high_bytes(uint r, uint g, uint b, uint a)
+{
+#ifdef JOIN
+    uint word;
+    JOIN(word, r, g, b, a, "0x0073")
     return word;
 #else
     return r >> 24 | (g >> 24) << 8 | (b >> 24) << 16 | (a & 0xff000000u);

@@ -3,20 +3,21 @@
 #define YUV_CL
 #include "pixel.cl"
 
-// To 0..255 from 5 bits of fraction. Saturating first lets a GPU do that along with the sum.
-INLINE int fraction5(int value)
+// A channel from 21 bits of fraction. Saturating first lets a GPU do that along with the sum.
+INLINE int fraction21(int value)
 {
-    return min(255 * 32 + 31, max(0, value)) >> 5;
+    return min((256 << 21) - 1, max(0, value)) >> 21;
 }
 
+// As in docs/pixels.md, everything times 65536: what is cut off there is masked off here. No sum reaches 2^31, since
+// the contract's stay below 2^15.
 INLINE pixel yuv_pixel(arguments k, int luma8, int u8, int v8)
 {
-    const int y = ((luma8 << 7) * k[0] >> 16) + k[1];
-    const int u = (u8 - 128) * 256, v = (v8 - 128) * 256;
+    const int y = luma8 * (k[0] << 7) + (k[1] << 16), u = (u8 - 128) << 8, v = (v8 - 128) << 8, whole = ~0xffff;
     pixel p;
-    p.r = fraction5(y + (v * k[2] >> 16));
-    p.g = fraction5(y - (u * k[3] >> 16) - (v * k[4] >> 16));
-    p.b = fraction5(y + (u * k[5] >> 16));
+    p.r = fraction21(y + (v * k[2] & whole));
+    p.g = fraction21(y - ((u * k[3] & whole) + (v * k[4] & whole)));
+    p.b = fraction21(y + (u * k[5] & whole));
     p.a = 255;
     return p;
 }
