@@ -26,10 +26,8 @@ bool stage_prepare(struct stage *stage, const char **why)
 
 bool chain_is_grey(const struct chain *chain, bool grey)
 {
-    for (int i = 0; i < chain->count; i++) {
-        const enum filter_color color = chain->stage[i].filter->color;
-        grey = color == FILTER_MAKES_GREY || (grey && color == FILTER_KEEPS_GREY);
-    }
+    for (int i = 0; i < chain->count; i++)
+        grey = filter_leaves_grey(chain->stage[i].filter, grey);
     return grey;
 }
 

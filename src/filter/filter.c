@@ -31,3 +31,8 @@ int filter_param_count(const struct filter *filter)
         count++;
     return count;
 }
+
+bool filter_leaves_grey(const struct filter *filter, bool grey)
+{
+    return filter->color == FILTER_MAKES_GREY || (grey && filter->color == FILTER_KEEPS_GREY);
+}

@@ -65,7 +65,6 @@ struct filter {
     const struct param *params; // ended by a row without a name; NULL for none
     const char *kernel; // file that defines the OpenCL function of the filter's name; NULL for `none` and geometry
     bool mirror, flip;  // FILTER_GEOMETRY: what it does
-    bool greys, tints;  // makes every picture grey; makes a grey picture coloured. Others leave grey grey
 
     // Works out radius and arguments. False where the values are each in range but impossible together; *why is static.
     // NULL: radius 0 and no arguments.
@@ -87,3 +86,5 @@ extern const struct filter *const filters[];
 
 const struct filter *filter_find(const char *name); // NULL when there is none
 int filter_param_count(const struct filter *filter);
+// Whether pictures are grey behind the filter that are grey, or not, ahead of it.
+bool filter_leaves_grey(const struct filter *filter, bool grey);

@@ -54,7 +54,6 @@ const struct filter filter_gray = {
     .color = FILTER_MAKES_GREY,
     .params = params,
     .kernel = "gray.cl",
-    .greys = true,
     .prepare = prepare,
     .point_row = point_row,
 };

@@ -106,7 +106,7 @@ void plan_split(struct plan *plan, bool input_rgba)
 static bool grey_behind(const struct stage *const *stages, int count, bool grey)
 {
     for (int i = 0; i < count; i++)
-        grey = stages[i]->filter->greys || (grey && !stages[i]->filter->tints);
+        grey = filter_leaves_grey(stages[i]->filter, grey);
     return grey;
 }
 

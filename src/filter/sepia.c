@@ -22,6 +22,5 @@ const struct filter filter_sepia = {
     .kind = FILTER_POINT,
     .color = FILTER_COLORS,
     .kernel = "sepia.cl",
-    .tints = true,
     .point_row = point_row,
 };
