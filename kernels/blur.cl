@@ -5,22 +5,50 @@
 #define BLUR_SIDE (2 * PASS_RADIUS + 1)
 #define BLUR_AREA (BLUR_SIDE * BLUR_SIDE)
 
-INLINE pixel filter_blur(struct view view, arguments args)
-{
-    int r = BLUR_AREA / 2, g = BLUR_AREA / 2, b = BLUR_AREA / 2;
-#define ADD(dx, dy)                                                                                                    \
+#define BLUR_ADD(dx, dy)                                                                                               \
     {                                                                                                                  \
         const pixel t = tap(view, dx, dy);                                                                             \
         r += t.r;                                                                                                      \
         g += t.g;                                                                                                      \
         b += t.b;                                                                                                      \
     }
-    FOR_SQUARE(ADD)
+#define BLUR_ADD_BELOW(dy, unused) BLUR_ADD(0, dy)
+
+// The mean of what FOR_ALL adds up.
+#define BLUR_MEAN(FOR_ALL, ADD)                                                                                        \
+    int r = BLUR_AREA / 2, g = BLUR_AREA / 2, b = BLUR_AREA / 2;                                                       \
+    FOR_ALL(ADD)                                                                                                       \
+    pixel p = tap(view, 0, 0);                                                                                         \
+    p.r = r / BLUR_AREA;                                                                                               \
+    p.g = g / BLUR_AREA;                                                                                               \
+    p.b = b / BLUR_AREA;                                                                                               \
+    return p;
+
+#ifdef FOR_SQUARE
+
+INLINE pixel filter_blur(struct view view, arguments args){BLUR_MEAN(FOR_SQUARE, BLUR_ADD)}
+
+#endif
+
+INLINE pixel filter_blur_columns(struct view view, arguments args){BLUR_MEAN(FOR_LINE, BLUR_ADD_BELOW)}
+
+// The sums along rows; alpha is the pixel's own.
+INLINE pixel filter_blur_rows(struct view view, arguments args)
+{
+    struct word_sum sum;
+    sum.all = sum.red_blue = 0;
+#define ADD(dx, unused)                                                                                                \
+    {                                                                                                                  \
+        const uint word = pack(tap(view, dx, 0));                                                                      \
+        sum.all += word;                                                                                               \
+        sum.red_blue += word & RED_BLUE;                                                                               \
+    }
+    FOR_LINE(ADD)
 #undef ADD
     pixel p = tap(view, 0, 0);
-    p.r = r / BLUR_AREA;
-    p.g = g / BLUR_AREA;
-    p.b = b / BLUR_AREA;
+    p.r = sum.red_blue & 0xffff;
+    p.g = green_of(sum);
+    p.b = sum.red_blue >> 16;
     return p;
 }
 

@@ -133,6 +133,7 @@ const struct filter filter_blur = {
     .kind = FILTER_STENCIL,
     .params = params,
     .kernel = "blur.cl",
+    .separable = true,
     .prepare = prepare,
     .stencil_row = stencil_row,
     .scratch_bytes = scratch_bytes,

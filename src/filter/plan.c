@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const size_t pass_pixel_bytes[] = {[PASS_RGBA] = 4, [PASS_GREY] = 1, [PASS_SUMS] = 8};
+
 static struct pass *next_pass(struct plan *plan)
 {
     struct pass *pass = &plan->pass[plan->count++];
@@ -67,8 +69,12 @@ static void rename_pass(struct pass *pass)
     pass->name[0] = '\0';
     for (int i = 0; i < pass->before_count; i++)
         add_name(pass, pass->before[i]->filter->name);
-    if (pass->stencil)
-        add_name(pass, pass->stencil->filter->name);
+    if (pass->stencil) {
+        static const char *const of_part[] = {"", " rows", " columns"};
+        char name[64];
+        snprintf(name, sizeof(name), "%s%s", pass->stencil->filter->name, of_part[pass->part]);
+        add_name(pass, name);
+    }
     for (int i = 0; i < pass->after_count; i++)
         add_name(pass, pass->after[i]->filter->name);
     if (pass->load_mirror || pass->store_mirror)
@@ -79,27 +85,58 @@ static void rename_pass(struct pass *pass)
         add_name(pass, "convert");
 }
 
-void plan_split(struct plan *plan, bool input_rgba)
+// Takes a plan's passes out, for being put back in more pieces.
+static int take_passes(struct plan *plan, struct pass whole[PLAN_PASSES])
 {
-    struct pass whole[CHAIN_MAX];
     const int count = plan->count;
     memcpy(whole, plan->pass, (size_t)count * sizeof(*whole));
     plan->count = 0;
+    return count;
+}
+
+static void put_pass(struct plan *plan, struct pass *pass)
+{
+    rename_pass(pass);
+    plan->pass[plan->count++] = *pass;
+}
+
+void plan_split(struct plan *plan, bool input_rgba)
+{
+    struct pass whole[PLAN_PASSES];
+    const int count = take_passes(plan, whole);
     for (int i = 0; i < count; i++) {
         struct pass rest = whole[i];
         const bool plain = (i > 0 || input_rgba) && rest.before_count == 0;
         if (rest.stencil && !plain) {
-            struct pass *ahead = next_pass(plan);
-            memcpy(ahead->before, rest.before, sizeof(rest.before));
-            ahead->before_count = rest.before_count;
-            ahead->load_mirror = rest.load_mirror;
-            ahead->load_flip = rest.load_flip;
-            rename_pass(ahead);
+            struct pass ahead = {
+                .before_count = rest.before_count, .load_mirror = rest.load_mirror, .load_flip = rest.load_flip};
+            memcpy(ahead.before, rest.before, sizeof(rest.before));
+            put_pass(plan, &ahead);
             rest.before_count = 0;
             rest.load_mirror = rest.load_flip = false;
-            rename_pass(&rest);
         }
-        plan->pass[plan->count++] = rest;
+        put_pass(plan, &rest);
+    }
+}
+
+void plan_separate(struct plan *plan, int radius)
+{
+    struct pass whole[PLAN_PASSES];
+    const int count = take_passes(plan, whole);
+    for (int i = 0; i < count; i++) {
+        struct pass rest = whole[i];
+        if (rest.stencil && rest.stencil->filter->separable && rest.stencil->arguments.radius >= radius) {
+            struct pass rows = rest;
+            rows.part = PASS_ROWS;
+            rows.writes = rest.reads = PASS_SUMS;
+            rows.after_count = 0;
+            rows.store_mirror = rows.store_flip = false;
+            put_pass(plan, &rows);
+            rest.part = PASS_COLUMNS;
+            rest.before_count = 0;
+            rest.load_mirror = rest.load_flip = false;
+        }
+        put_pass(plan, &rest);
     }
 }
 
@@ -112,13 +149,12 @@ static bool grey_behind(const struct stage *const *stages, int count, bool grey)
 
 void plan_mark_grey(struct plan *plan, bool opaque, bool grey)
 {
-    bool reads_grey = false; // the first pass reads what the source has
-    for (int i = 0; i < plan->count; i++) {
+    for (int i = 0; i < plan->count - 1; i++) {
         struct pass *pass = &plan->pass[i];
-        pass->reads_grey = reads_grey;
         grey = grey_behind(pass->before, pass->before_count, grey);
         grey = grey_behind(&pass->stencil, pass->stencil ? 1 : 0, grey);
         grey = grey_behind(pass->after, pass->after_count, grey);
-        pass->writes_grey = reads_grey = grey && opaque && i < plan->count - 1;
+        if (grey && opaque && pass->writes == PASS_RGBA)
+            pass->writes = plan->pass[i + 1].reads = PASS_GREY;
     }
 }

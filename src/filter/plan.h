@@ -3,6 +3,21 @@
 
 #include "filter/chain.h"
 
+// What lies between two passes.
+enum pass_pixels {
+    PASS_RGBA,
+    PASS_GREY, // one byte a pixel that is all three channels; alpha is 255
+    PASS_SUMS, // 16 bits a channel: the sums of a separable stencil along rows
+};
+
+extern const size_t pass_pixel_bytes[];
+
+enum pass_part {
+    PASS_WHOLE,
+    PASS_ROWS,    // a separable stencil's sums along rows
+    PASS_COLUMNS, // and the rest of it
+};
+
 struct pass {
     const struct stage *before[CHAIN_MAX]; // point filters ahead of the stencil
     int before_count;
@@ -11,11 +26,12 @@ struct pass {
     int after_count;
     bool load_mirror, load_flip;   // the pass reads its input mirrored, flipped
     bool store_mirror, store_flip; // and writes its output so
-    bool reads_grey, writes_grey;  // one byte a pixel, all three channels, instead of RGBA (plan_mark_grey)
-    char name[128];                // "blur+gray": its filters, for stage times
+    enum pass_part part;
+    enum pass_pixels reads, writes; // the first pass reads what the source has, whatever it says here
+    char name[128];                 // "blur+gray": its filters, for stage times
 };
 
-enum { PLAN_PASSES = 2 * CHAIN_MAX };
+enum { PLAN_PASSES = 3 * CHAIN_MAX };
 
 struct plan {
     struct chain chain; // the plan's own copy; passes point into it
@@ -26,9 +42,12 @@ struct plan {
 // Fills `plan`, which must not be moved or copied afterwards (passes point into it).
 void plan_make(struct plan *plan, const struct chain *chain);
 
-// Marks where pictures between two passes can be one byte a pixel: behind a filter that makes them grey, ahead of one
-// that tints, and when alpha is 255 throughout (`opaque`), since there is no place for it. `grey`: the chain's input is
-// grey.
+// Makes two passes of each separable stencil of `radius` or more.
+void plan_separate(struct plan *plan, int radius);
+
+// Marks, after all cutting, where pictures between two passes can be one byte a pixel: behind a filter that makes them
+// grey, ahead of one that tints, and when alpha is 255 throughout (`opaque`), since there is no place for it. `grey`:
+// the chain's input is grey.
 void plan_mark_grey(struct plan *plan, bool opaque, bool grey);
 
 // Cuts passes further, so that every stencil reads plain RGBA: for devices that would otherwise load, convert and

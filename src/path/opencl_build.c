@@ -9,7 +9,11 @@
 // Floats hold whole numbers, fractions of 255, or are roots of whole numbers: never so small as to be denormal.
 #define OPTIONS "-cl-std=CL1.2 -cl-denorms-are-zero"
 
-enum { ROW_ALIGNMENT = 16, WIDE_LOAD = 16 };
+enum {
+    ROW_ALIGNMENT = 16,
+    WIDE_LOAD = 16,
+    LOOP_SEPARATE_RADIUS = 5, // from here CPU devices are quicker with rows first, then columns
+};
 
 static const char *const kernel_names[KERNELS] = {"pass_interior", "pass_edges", "pass_all", "pass_block"};
 
@@ -110,7 +114,7 @@ static bool make_pass(const struct opencl_path *path, const struct pass *pass, c
     struct device *device = path->device;
     const bool loop = path->launch == PATH_LAUNCH_LOOP;
     const int radius = pass->stencil ? pass->stencil->arguments.radius : 0;
-    built->block_rows = loop ? 0 : block_rows(radius);
+    built->block_rows = loop || pass->part != PASS_WHOLE ? 0 : block_rows(radius);
     snprintf(built->name, sizeof(built->name), "pass %s", pass->name);
     const struct pass_target target = {from->format, to_image, built->block_rows};
     char *text = pass_text(pass, &target, device->kernel_dir, error);
@@ -142,6 +146,7 @@ struct opencl_build *opencl_build_make(const struct opencl_path *path, const str
     // A block's window overlaps its neighbours': converting YUV in it costs more than a pass that does it once.
     if (path->launch == PATH_LAUNCH_LOOP || pixfmt_info(input->format)->yuv)
         plan_split(&build->plan, input->format == PIXFMT_RGBA);
+    plan_separate(&build->plan, path->launch == PATH_LAUNCH_LOOP ? LOOP_SEPARATE_RADIUS : PASS_BLOCK_RADIUS_MAX + 1);
     plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA, input->format == PIXFMT_GREY);
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = input->width, .height = input->height};
     const int passes = build->plan.count;
@@ -150,7 +155,12 @@ struct opencl_build *opencl_build_make(const struct opencl_path *path, const str
         ok = make_pass(path, &build->plan.pass[i], i == 0 ? input : &rgba,
                        path->output == OUTPUT_TEXTURE && i == passes - 1, &build->pass[i], error);
     struct opencl_layout layout;
-    const size_t bytes = opencl_layout_make(&layout, &rgba);
+    size_t bytes = opencl_layout_make(&layout, &rgba);
+    for (int i = 0; i < passes; i++) {
+        const size_t own =
+            pass_pixel_bytes[build->plan.pass[i].writes] * (size_t)layout.to_stride * (size_t)input->height;
+        bytes = own + WIDE_LOAD > bytes ? own + WIDE_LOAD : bytes;
+    }
     for (int i = 0; ok && i < passes - 1 && i < 2; i++)
         ok = (build->between[i] = make_buffer(path->device, bytes, NULL, error)) != NULL;
     if (!ok) {

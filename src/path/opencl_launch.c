@@ -153,17 +153,13 @@ cl_int opencl_run(const struct opencl_path *path, struct opencl_build *build, cl
     const struct image_shape rgba = {.width = path->path.input.width, .height = path->path.input.height};
     struct opencl_layout between;
     opencl_layout_make(&between, &rgba);
-    struct opencl_layout grey = between;
-    grey.stride[0] = grey.to_stride; // a byte a pixel
     for (int i = 0; i < passes; i++) {
-        const struct stage *stencil = build->plan.pass[i].stencil;
+        const struct pass *pass = &build->plan.pass[i];
+        between.stride[0] = between.to_stride * (cl_int)pass_pixel_bytes[pass->reads];
         cl_mem pass_to = i == passes - 1 ? to : build->between[i % 2];
         const cl_int result =
-            launch(&path->device->info, queue, &build->pass[i], stencil ? stencil->arguments.radius : 0,
-                   i == 0                           ? &path->input_layout
-                   : build->plan.pass[i].reads_grey ? &grey
-                                                    : &between,
-                   from, pass_to, after, &first[i], &last[i]);
+            launch(&path->device->info, queue, &build->pass[i], pass->stencil ? pass->stencil->arguments.radius : 0,
+                   i == 0 ? &path->input_layout : &between, from, pass_to, after, &first[i], &last[i]);
         if (result != CL_SUCCESS)
             return result;
         after = last[i];

@@ -67,11 +67,12 @@ static void add_file(struct composer *c, const char *file)
     free(text);
 }
 
-// "filter_blur" for "blur.cl".
-static void function_name(const struct stage *stage, char name[64])
+// "filter_blur" for "blur.cl", "filter_blur_rows" for a part of it.
+static void function_name(const struct stage *stage, enum pass_part part, char name[64])
 {
+    static const char *const of_part[] = {"", "_rows", "_columns"};
     const char *file = stage->filter->kernel;
-    snprintf(name, 64, "filter_%.*s", (int)strcspn(file, "."), file);
+    snprintf(name, 64, "filter_%.*s%s", (int)strcspn(file, "."), file, of_part[part]);
 }
 
 // Point filters one around the other; `offset` is where the first one's arguments begin.
@@ -84,7 +85,7 @@ static int add_points(FILE *out, const char *macro, const struct stage *const *s
     int at = end;
     for (int i = count - 1; i >= 0; i--) {
         char name[64];
-        function_name(stages[i], name);
+        function_name(stages[i], PASS_WHOLE, name);
         fprintf(out, "%s(", name);
     }
     fprintf(out, "(p)");
@@ -112,9 +113,11 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     const enum pixfmt format = target->format;
     if (target->to_image)
         fprintf(out, "#define PASS_TO_IMAGE\n");
-    if (pass->writes_grey)
+    if (pass->writes == PASS_GREY)
         fprintf(out, "#define PASS_TO_GREY\n");
-    if (pass->reads_grey && pass->before_count == 0)
+    if (pass->writes == PASS_SUMS)
+        fprintf(out, "#define PASS_TO_SUMS\n");
+    if (pass->reads == PASS_GREY && pass->before_count == 0)
         fprintf(out, "#define PASS_GREY\n"); // the stencil's input is grey
     if (target->block_rows > 0)
         fprintf(out, "#define PASS_WINDOW\n#define PASS_BLOCK_ROWS %d\n", target->block_rows);
@@ -128,7 +131,7 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     int radius = 0;
     if (pass->stencil) {
         char name[64];
-        function_name(pass->stencil, name);
+        function_name(pass->stencil, pass->part, name);
         radius = pass->stencil->arguments.radius;
         fprintf(out, "#define PASS_STENCIL(view, args) %s(view, (args) + %d)\n", name, offset);
         offset += pass->stencil->arguments.count;
@@ -154,7 +157,8 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     }
     fprintf(c.out, "#line 1 \"plan\"\n");
     add_macros(c.out, pass, target);
-    add_file(&c, pass->reads_grey ? "load_channel.cl" : pixfmt_info(target->format)->loader);
+    static const char *const loaders[] = {[PASS_GREY] = "load_channel.cl", [PASS_SUMS] = "load_sums.cl"};
+    add_file(&c, pass->reads == PASS_RGBA ? pixfmt_info(target->format)->loader : loaders[pass->reads]);
     for (int i = 0; i < pass->before_count; i++)
         add_file(&c, pass->before[i]->filter->kernel);
     if (pass->stencil)
