@@ -25,8 +25,6 @@
 #define DESTINATION write_only image2d_t
 #elif defined(PASS_TO_GREY) // every channel is the same, alpha 255: one byte a pixel
 #define DESTINATION __global uchar *restrict
-#elif defined(PASS_TO_SUMS) // 16 bits a channel (load_sums.cl)
-#define DESTINATION __global uint2 *restrict
 #else
 #define DESTINATION __global uint *restrict
 #endif
@@ -65,7 +63,8 @@ INLINE void store(DESTINATION to, layout layout, int x, int y, pixel p)
 #elif defined(PASS_TO_GREY)
     to[y * layout.s7 + x] = p.g;
 #elif defined(PASS_TO_SUMS)
-    to[y * layout.s7 + x] = (uint2)((uint)p.r | (uint)p.b << 16, (uint)p.g | (uint)p.a << 16);
+    to[y * layout.s7 + x] = (uint)p.r | (uint)p.b << 16; // planes as in load_sums.cl
+    to[(y + layout.s1) * layout.s7 + x] = (uint)p.g | (uint)p.a << 16;
 #else
     to[y * layout.s7 + x] = pack(p);
 #endif

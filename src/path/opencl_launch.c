@@ -155,7 +155,7 @@ cl_int opencl_run(const struct opencl_path *path, struct opencl_build *build, cl
     opencl_layout_make(&between, &rgba);
     for (int i = 0; i < passes; i++) {
         const struct pass *pass = &build->plan.pass[i];
-        between.stride[0] = between.to_stride * (cl_int)pass_pixel_bytes[pass->reads];
+        between.stride[0] = between.to_stride * (pass->reads == PASS_GREY ? 1 : 4);
         cl_mem pass_to = i == passes - 1 ? to : build->between[i % 2];
         const cl_int result =
             launch(&path->device->info, queue, &build->pass[i], pass->stencil ? pass->stencil->arguments.radius : 0,
