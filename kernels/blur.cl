@@ -5,32 +5,28 @@
 #define BLUR_SIDE (2 * PASS_RADIUS + 1)
 #define BLUR_AREA (BLUR_SIDE * BLUR_SIDE)
 
-#define BLUR_ADD(dx, dy)                                                                                               \
+#ifdef FOR_SQUARE
+
+INLINE pixel filter_blur(struct view view, arguments args)
+{
+    int r = BLUR_AREA / 2, g = BLUR_AREA / 2, b = BLUR_AREA / 2;
+#define ADD(dx, dy)                                                                                                    \
     {                                                                                                                  \
         const pixel t = tap(view, dx, dy);                                                                             \
         r += t.r;                                                                                                      \
         g += t.g;                                                                                                      \
         b += t.b;                                                                                                      \
     }
-#define BLUR_ADD_BELOW(dy, unused) BLUR_ADD(0, dy)
-
-// The mean of what FOR_ALL adds up.
-#define BLUR_MEAN(FOR_ALL, ADD)                                                                                        \
-    int r = BLUR_AREA / 2, g = BLUR_AREA / 2, b = BLUR_AREA / 2;                                                       \
-    FOR_ALL(ADD)                                                                                                       \
-    pixel p = tap(view, 0, 0);                                                                                         \
-    p.r = r / BLUR_AREA;                                                                                               \
-    p.g = g / BLUR_AREA;                                                                                               \
-    p.b = b / BLUR_AREA;                                                                                               \
+    FOR_SQUARE(ADD)
+#undef ADD
+    pixel p = tap(view, 0, 0);
+    p.r = r / BLUR_AREA;
+    p.g = g / BLUR_AREA;
+    p.b = b / BLUR_AREA;
     return p;
-
-#ifdef FOR_SQUARE
-
-INLINE pixel filter_blur(struct view view, arguments args){BLUR_MEAN(FOR_SQUARE, BLUR_ADD)}
+}
 
 #endif
-
-INLINE pixel filter_blur_columns(struct view view, arguments args){BLUR_MEAN(FOR_LINE, BLUR_ADD_BELOW)}
 
 // The sums along rows; alpha is the pixel's own.
 INLINE pixel filter_blur_rows(struct view view, arguments args)
@@ -49,6 +45,39 @@ INLINE pixel filter_blur_rows(struct view view, arguments args)
     p.r = sum.red_blue & 0xffff;
     p.g = green_of(sum);
     p.b = sum.red_blue >> 16;
+    return p;
+}
+
+// The means, from those. Up to radius 7 two channels' sums fit a word.
+INLINE pixel filter_blur_columns(struct view view, arguments args)
+{
+    pixel p = tap(view, 0, 0);
+#if PASS_RADIUS <= 7
+    uint red_blue = BLUR_AREA / 2 * 0x10001u, g = BLUR_AREA / 2;
+#define ADD(dy, unused)                                                                                                \
+    {                                                                                                                  \
+        const pixel t = tap(view, 0, dy);                                                                              \
+        red_blue += (uint)t.r | (uint)t.b << 16;                                                                       \
+        g += t.g;                                                                                                      \
+    }
+    FOR_LINE(ADD)
+#undef ADD
+    const uint r = red_blue & 0xffff, b = red_blue >> 16;
+#else
+    uint r = BLUR_AREA / 2, g = BLUR_AREA / 2, b = BLUR_AREA / 2;
+#define ADD(dy, unused)                                                                                                \
+    {                                                                                                                  \
+        const pixel t = tap(view, 0, dy);                                                                              \
+        r += t.r;                                                                                                      \
+        g += t.g;                                                                                                      \
+        b += t.b;                                                                                                      \
+    }
+    FOR_LINE(ADD)
+#undef ADD
+#endif
+    p.r = r / BLUR_AREA;
+    p.g = g / BLUR_AREA;
+    p.b = b / BLUR_AREA;
     return p;
 }
 

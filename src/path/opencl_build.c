@@ -12,7 +12,7 @@
 enum {
     ROW_ALIGNMENT = 16,
     WIDE_LOAD = 16,
-    LOOP_SEPARATE_RADIUS = 5, // from here CPU devices are quicker with rows first, then columns
+    LOOP_SEPARATE_RADIUS = 2, // from here CPU devices are quicker with rows first, then columns
 };
 
 static const char *const kernel_names[KERNELS] = {"pass_interior", "pass_edges", "pass_all", "pass_block"};
