@@ -161,7 +161,8 @@ void table_draw(struct canvas *canvas, const struct overlay *overlay, const stru
     canvas_text(canvas, letters, rect.x, y, span_of("stage"), dim);
     draw_right(canvas, letters, median, y, "median", dim);
     draw_right(canvas, letters, p95, y, "p95 ms", dim);
-    snprintf(text, sizeof(text), "√ to %.3g ms", full_scale_ms(overlay));
+    const double full_ms = full_scale_ms(overlay);
+    snprintf(text, sizeof(text), full_ms < 1000 ? "√ to %.3g ms" : "√ to %.0f ms", full_ms); // %g would say 1e+03
     draw_right(canvas, letters, right, y, text, dim);
     y += letters->line;
     for (int i = 0; i < overlay->stages && y + letters->line <= bottom; i++) {
