@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -112,6 +113,20 @@ def leaving_a_build(c):
         leave(c, "beside kernels", live, number, 5)
 
 
+def oversized(c):
+    """A picture that GL takes no texture for is shown smaller, which is said once; a screenshot holds all of it."""
+    live = Window(BINARY, directory.name, "pattern:20000x200@10", "--overlay", "off")
+    live.key("Tab")
+    shown = live.pixels()
+    colours = {shown[i:i + 3] for i in range(0, len(shown), 3)}
+    c.check(len(colours) > 100, "few colours in the window:", len(colours))
+    live.key("s")
+    code, last, errors = live.end()
+    c.check(code == 0 and errors.count("\n") == 1 and "1/2" in errors, code, errors)
+    with open(at("monocle-0001.png"), "rb") as f:
+        c.check(struct.unpack(">II", f.read(24)[16:]) == (20000, 200), "the screenshot's size")
+
+
 need_window()
 checks = Checks()
-sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build))
+sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, oversized))

@@ -166,16 +166,56 @@ static void test_stream(struct screen_test *test)
     screen_test_close(test);
 }
 
-static void test_refusals(struct screen_test *test)
+// Red left or above of the middle, blue behind it.
+static struct image halves(int width, int height)
+{
+    struct image image = noise_image(width, height, 0, 0);
+    for (int y = 0; y < height; y++) {
+        for (int x = 0; x < width; x++) {
+            const bool first = width > height ? 2 * x < width : 2 * y < height;
+            const uint8_t pixel[4] = {first ? 255 : 0, 0, first ? 0 : 255, 255};
+            memcpy(image.plane[0] + (size_t)y * image.stride[0] + (size_t)x * 4, pixel, 4);
+        }
+    }
+    return image;
+}
+
+// Pictures that GL takes no texture for are shown all the same, from edge to edge.
+static void test_oversized(struct screen_test *test)
+{
+    static const int sides[] = {20000, 32767, 32768};
+    screen_test_open(test, 320, 240);
+    for (int i = 0; i < 6; i++) {
+        const int width = i % 2 ? 700 : sides[i / 2], height = i % 2 ? sides[i / 2] : 700;
+        struct image image = halves(width, height);
+        const struct scene scene = scene_of(renderer_upload(test->renderer, 0, &image), &image);
+        const struct renderer_box box = renderer_picture_box(&scene, &test->size);
+        struct image got = screen_test_draw(test, &scene);
+        struct image want = halves((int)box.width, (int)box.height);
+        // Not the middle, where the two colours are mixed.
+        const int across = width > height ? want.shape.width / 2 - 2 : want.shape.width;
+        const int down = width > height ? want.shape.height : want.shape.height / 2 - 2;
+        const int right = want.shape.width - across, below = want.shape.height - down;
+        want.shape.width = across;
+        want.shape.height = down;
+        check_same(test, &got, (int)box.x, (int)box.y, &want, "too large for GL: the first half");
+        want.plane[0] += (size_t)below * want.stride[0] + (size_t)right * 4;
+        check_same(test, &got, (int)box.x + right, (int)box.y + below, &want, "too large for GL: the second half");
+        image_free(&want);
+        image_free(&got);
+        image_free(&image);
+    }
+    screen_test_close(test);
+}
+
+// Without a picture the window is black, not the last picture.
+static void test_nothing(struct screen_test *test)
 {
     screen_test_open(test, 64, 48);
-    struct image image = noise_image(40000, 1, 0, 1);
-    check_that(test->check, renderer_upload(test->renderer, 0, &image) == 0, "a picture too large for GL is refused");
-    image_free(&image);
-    image = noise_image(64, 48, 0, 1);
+    struct image image = noise_image(64, 48, 0, 1);
     const struct scene scene = scene_of(renderer_upload(test->renderer, 0, &image), &image);
     struct image got = screen_test_draw(test, &scene);
-    check_same(test, &got, 0, 0, &image, "after a refusal");
+    check_same(test, &got, 0, 0, &image, "a picture");
     image_free(&got);
     image_free(&image);
     const struct scene nothing = {0};
@@ -232,7 +272,8 @@ int main(int argc, char **argv)
     test_boxes(&test);
     test_split(&test);
     test_stream(&test);
-    test_refusals(&test);
+    test_oversized(&test);
+    test_nothing(&test);
     test_memory(&test);
     return check_end(&check);
 }

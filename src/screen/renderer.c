@@ -19,6 +19,7 @@ struct renderer {
     struct quads quads;
     struct atlas *atlas;
     struct upload upload[2];
+    bool told_step; // that pictures are shown smaller than they are
     struct gputimer timer;
     uint64_t frames; // drawn
 };
@@ -59,7 +60,15 @@ void renderer_close(struct renderer *renderer)
 unsigned renderer_upload(struct renderer *renderer, int slot, const struct image *rgba)
 {
     struct upload *upload = &renderer->upload[slot];
-    return upload_picture(upload, rgba) ? upload->texture : 0;
+    if (!upload_picture(upload, rgba))
+        return 0;
+    if (upload->step > 1 && !renderer->told_step) {
+        log_warn("the screen shows 1/%d of the %dx%d pixels either way, since GL here takes no larger picture; what is "
+                 "recorded or saved is whole",
+                 upload->step, rgba->shape.width, rgba->shape.height);
+        renderer->told_step = true;
+    }
+    return upload->texture;
 }
 
 // Everything the drawing depends on, since others use the context too: bytes must arrive as they are.

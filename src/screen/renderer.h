@@ -11,7 +11,7 @@ struct renderer;
 // they are (nearest sampling at whole-number scales, linear otherwise; no colour conversion, alpha ignored).
 struct scene {
     unsigned texture;              // GL texture, RGBA8, first row on top; 0 draws nothing
-    int width, height;             // of the texture
+    int width, height;             // of the picture
     unsigned right_texture;        // the picture right of the divider, same size; 0: no split
     float divider;                 // 0..1 across the picture
     const struct overlay *overlay; // NULL: none
@@ -26,7 +26,7 @@ struct renderer *renderer_open(bool es);        // NULL on failure (logged)
 void renderer_close(struct renderer *renderer); // takes NULL
 
 // RGBA pixels to a texture through a pixel buffer. `slot` 0 or 1 tells independent pictures apart. The texture stays
-// the renderer's. 0 on failure (logged).
+// the renderer's, and is smaller than a picture that GL can't take whole (said once). 0 on failure (logged once).
 unsigned renderer_upload(struct renderer *renderer, int slot, const struct image *rgba);
 void renderer_draw(struct renderer *renderer, const struct scene *scene, const struct window_size *size);
 struct renderer_times renderer_times(const struct renderer *renderer);

@@ -7,57 +7,82 @@
 
 #include <string.h>
 
+// Of a side of the picture, in the texture.
+static int shrunk(int side, int step)
+{
+    return (side + step - 1) / step;
+}
+
+// The smallest step at which GL takes the picture.
+static int step_for(int width, int height)
+{
+    GLint most = 1;
+    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
+    return shrunk(width > height ? width : height, most);
+}
+
 static bool set_size(struct upload *upload, int width, int height)
 {
-    if (upload->texture && upload->width == width && upload->height == height)
-        return true;
-    GLint most = 0;
-    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
-    if (width < 1 || height < 1 || width > most || height > most) {
-        log_error("cannot show a picture of %dx%d: GL here takes up to %dx%d", width, height, most, most);
-        return false;
-    }
+    if (upload->width == width && upload->height == height)
+        return upload->texture != 0;
     if (!upload->texture) {
         glGenTextures(1, &upload->texture);
         glGenBuffers(2, upload->buffer);
     }
+    upload->width = width;
+    upload->height = height;
+    upload->step = step_for(width, height);
+    upload->failed = false;
     while (glGetError() != GL_NO_ERROR)
         ; // not ours
-    const GLsizeiptr bytes = (GLsizeiptr)width * height * 4;
+    const int across = shrunk(width, upload->step), down = shrunk(height, upload->step);
     for (int i = 0; i < 2; i++) {
         glBindBuffer(GL_PIXEL_UNPACK_BUFFER, upload->buffer[i]);
-        glBufferData(GL_PIXEL_UNPACK_BUFFER, bytes, NULL, GL_STREAM_DRAW);
+        glBufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)across * down * 4, NULL, GL_STREAM_DRAW);
     }
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
     glBindTexture(GL_TEXTURE_2D, upload->texture);
-    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, across, down, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
     glBindTexture(GL_TEXTURE_2D, 0);
     const GLenum error = glGetError();
-    if (error != GL_NO_ERROR) {
-        log_error("cannot show a picture of %dx%d: GL error 0x%04x", width, height, error);
-        upload_finish(upload);
-        return false;
-    }
-    upload->width = width;
-    upload->height = height;
-    return true;
+    if (error == GL_NO_ERROR)
+        return true;
+    log_error("cannot show a picture of %dx%d: GL error 0x%04x", width, height, error);
+    glDeleteTextures(1, &upload->texture);
+    glDeleteBuffers(2, upload->buffer);
+    upload->texture = 0;
+    return false;
+}
+
+// One row of the texture, from the middle of the pixels that each stands for.
+static void pick_pixels(uint8_t *to, const uint8_t *from, int width, int step)
+{
+    for (int x = step / 2, i = 0; i < shrunk(width, step); x += step, i++)
+        memcpy(to + 4 * (size_t)i, from + 4 * (size_t)(x < width ? x : width - 1), 4);
 }
 
 // The picture, rows packed, into the buffer that is bound.
-static bool fill_buffer(const struct image *rgba)
+static bool fill_buffer(const struct upload *upload, const struct image *rgba)
 {
-    const size_t row = (size_t)rgba->shape.width * 4;
-    const size_t rows = (size_t)rgba->shape.height;
+    const int step = upload->step, height = rgba->shape.height;
+    const size_t row = (size_t)shrunk(rgba->shape.width, step) * 4;
+    const size_t rows = (size_t)shrunk(height, step);
     uint8_t *to = glMapBufferRange(GL_PIXEL_UNPACK_BUFFER, 0, (GLsizeiptr)(row * rows),
                                    GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
     if (!to)
         return false;
-    if (rgba->stride[0] == row) {
+    if (step == 1 && rgba->stride[0] == row) {
         memcpy(to, rgba->plane[0], row * rows);
-    } else {
-        for (size_t y = 0; y < rows; y++)
-            memcpy(to + y * row, rgba->plane[0] + y * rgba->stride[0], row);
+        return glUnmapBuffer(GL_PIXEL_UNPACK_BUFFER);
+    }
+    for (size_t y = 0; y < rows; y++) {
+        const int line = (int)y * step + step / 2;
+        const uint8_t *from = rgba->plane[0] + (size_t)(line < height ? line : height - 1) * rgba->stride[0];
+        if (step == 1)
+            memcpy(to + y * row, from, row);
+        else
+            pick_pixels(to + y * row, from, rgba->shape.width, step);
     }
     return glUnmapBuffer(GL_PIXEL_UNPACK_BUFFER);
 }
@@ -69,15 +94,18 @@ bool upload_picture(struct upload *upload, const struct image *rgba)
         return false;
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, upload->buffer[upload->next]);
     upload->next = !upload->next;
-    const bool filled = fill_buffer(rgba) || fill_buffer(rgba); // the driver may lose a buffer's contents, rarely
+    // The driver may lose a buffer's contents, rarely.
+    const bool filled = fill_buffer(upload, rgba) || fill_buffer(upload, rgba);
     if (filled) {
         glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
         glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
         glBindTexture(GL_TEXTURE_2D, upload->texture);
-        glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+        glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, shrunk(width, upload->step), shrunk(height, upload->step), GL_RGBA,
+                        GL_UNSIGNED_BYTE, NULL);
         glBindTexture(GL_TEXTURE_2D, 0);
-    } else {
-        log_error("cannot show the picture: GL gives no access to a buffer of %d bytes", width * height * 4);
+    } else if (!upload->failed) {
+        log_error("cannot show a picture of %dx%d: GL gives no access to a buffer for it", width, height);
+        upload->failed = true;
     }
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
     return filled;

@@ -84,6 +84,8 @@ static void upload_textures(struct live *live, uint64_t number)
             continue;
         const int64_t start = clock_now_ns();
         lane->texture = renderer_upload(live->renderer, i, &lane->result.image);
+        if (!lane->texture)
+            live->code = EXIT_FAILED_SOME;
         meter_host(&live->meter, "main", i == LANE_MAIN ? "texture upload" : "texture upload 2", start, clock_now_ns(),
                    number);
     }
