@@ -164,7 +164,7 @@ def words(c):
     refused(c, 3, "cannot open x\\x1b[31my\\x07\\xffé:", [b"x\x1b[31my\x07\xff\xc3\xa9", "--headless"])
     os.mkdir(at("no-kernels"))
     open(at("no-kernels/notes.cl"), "w").close()
-    for command in (["live", "pattern"], ["bench", "filters"]):
+    for command in (["live", "pattern"], ["bench", "filters"], ["batch", "-o", "x", "picture.png"]):
         code, out, err = run(BINARY, *command, "--kernels", at("no-kernels"))
         c.check(code == 2 and "none" in err and "pass.cl" in err and err.count("\n") == 1, command, code, err)
     os.makedirs(at("escape\x1bd"))

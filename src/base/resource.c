@@ -26,6 +26,8 @@ bool resource_check_kernels(const char *dir)
     static const char prefix[] = "kernels/";
     const size_t length = sizeof(prefix) - 1;
     int error = ENOENT;
+    if (!dir || !dir[0])
+        return true;
     for (const struct resource *r = resources; r->name; r++) {
         char path[4096];
         if (strncmp(r->name, prefix, length) != 0)

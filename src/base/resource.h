@@ -19,5 +19,5 @@ const struct resource *resource_find(const char *name); // NULL when there is no
 // one. NUL-terminated; the caller frees. NULL on failure (logged).
 char *resource_kernel(const char *file, const char *override_dir);
 
-// Whether a directory has any file that takes an embedded kernel's place. False is logged.
+// Whether a directory has any file that takes an embedded kernel's place; NULL and "" are none. False is logged.
 bool resource_check_kernels(const char *dir);

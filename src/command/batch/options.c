@@ -2,6 +2,7 @@
 #include "command/batch/batch.h"
 
 #include "base/log.h"
+#include "base/resource.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -56,8 +57,8 @@ static const struct option options[] = {
     {"json", 'j', OPTION_FLAG, .help = "the summary as JSON", .offset = AT(json)},
     {"dry-run", 'n', OPTION_FLAG, .help = "print what would be done, and do nothing", .offset = AT(dry_run)},
     {"fail-fast", 0, OPTION_FLAG, .help = "stop at the first file that fails", .offset = AT(fail_fast)},
-    {"kernels", 0, OPTION_TEXT, "DIR", .help = "take kernels from a directory", .environment = "MONOCLE_KERNELS",
-     .offset = AT(kernels), .complete = "directory"},
+    {"kernels", 0, OPTION_TEXT, "DIR", .help = "take the kernels (.cl files) that DIR has from there",
+     .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
     {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug", .help = "how much is told",
      .offset = AT(log_level)},
     {0},
@@ -168,7 +169,7 @@ static bool take_options(struct batch *batch, const struct command_operands *ope
     }
     batch->shard = (struct shard){0, 1};
     if (!take_chain(batch) || !take_memory(batch) || (o->shard && !shard_parse(&batch->shard, o->shard)) ||
-        !naming_init(&batch->naming, o->output, o->format))
+        !naming_init(&batch->naming, o->output, o->format) || !resource_check_kernels(o->kernels))
         return false;
     batch->job = job_text(batch);
     set_rules(batch);

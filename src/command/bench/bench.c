@@ -163,7 +163,7 @@ static int bench_run(int argc, char **argv)
         return code;
     if (o.kernels && !o.kernels[0])
         o.kernels = NULL;
-    if (o.kernels && !resource_check_kernels(o.kernels))
+    if (!resource_check_kernels(o.kernels))
         return EXIT_USAGE;
     const struct measurement *measurement = find_or_suggest(operands.count > 0 ? operands.word[0] : NULL);
     struct bench_wish *wish = calloc(1, sizeof(*wish)); // too large for the stack

@@ -310,7 +310,7 @@ static bool take_options(struct live *live)
         o->kernels = NULL;
     struct source_setup setup; // as if, to find a wrong name before anything is opened
     if (!check_stdout(live) || !check_contradictions(o) || !pixel_format_take(o->pixel_format, &setup) ||
-        (o->kernels && !resource_check_kernels(o->kernels)))
+        !resource_check_kernels(o->kernels))
         return false;
     if (o->filters && !chain_parse(&wish->chain, o->filters, error)) {
         log_error("%s", error);
