@@ -84,7 +84,7 @@ static void close_file(int fd)
 bool work_plan(struct outcome *outcome, const struct work_rules *rules)
 {
     struct output_mark mark;
-    size_t size;
+    size_t size = 0;
     int fd = -1;
     const bool ok = open_file(outcome, rules, &mark, &fd, &size);
     close_file(fd);
@@ -151,7 +151,7 @@ bool work_begin(struct work *work, const struct work_rules *rules, struct codec 
 {
     struct outcome *outcome = work->outcome;
     struct codec_error error;
-    size_t size;
+    size_t size = 0;
     int fd = -1;
     const int64_t start_ns = clock_now_ns();
     const bool ok = open_file(outcome, rules, &work->mark, &fd, &size) && read_file(work, fd, size);
