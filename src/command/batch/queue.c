@@ -3,7 +3,10 @@
 
 #include "base/thread.h"
 
-enum { WAITING_MAX = 64 }; // as many share the cost of getting to the disk; more would only be memory
+enum {
+    GROUP = 32, // as many share the cost of getting to the disk
+    WAITING_MAX = 2 * GROUP,
+};
 
 void queue_init(struct queue *queue, const struct tasks *tasks, bool fail_fast)
 {
@@ -42,7 +45,8 @@ void queue_hand_in(struct queue *queue, struct outcome *outcome)
     queue->last = outcome;
     queue->waiting++;
     queue->stopped = queue->stopped || (queue->fail_fast && outcome->status == STATUS_FAILED);
-    pthread_cond_signal(&queue->handed_in);
+    if (queue->waiting >= GROUP)
+        pthread_cond_signal(&queue->handed_in);
     pthread_mutex_unlock(&queue->lock);
 }
 
@@ -64,7 +68,7 @@ void queue_leave(struct queue *queue)
 struct outcome *queue_collect(struct queue *queue, int64_t deadline_ns, bool *over)
 {
     pthread_mutex_lock(&queue->lock);
-    while (!queue->first && queue->workers > 0 && thread_wait(&queue->handed_in, &queue->lock, deadline_ns))
+    while (queue->waiting < GROUP && queue->workers > 0 && thread_wait(&queue->handed_in, &queue->lock, deadline_ns))
         ;
     struct outcome *first = queue->first;
     queue->first = queue->last = NULL;

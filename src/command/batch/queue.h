@@ -27,7 +27,7 @@ void queue_hand_in(struct queue *queue, struct outcome *outcome);
 void queue_enter(struct queue *queue); // before its thread starts
 void queue_leave(struct queue *queue);
 
-// For the main thread. All outcomes handed in since, oldest first, waiting for one until the deadline. *over: all
-// workers have left, and these are the last.
+// For the main thread. Waits for a group of outcomes, or until the deadline, and gives all handed in since, oldest
+// first. *over: all workers have left, and these are the last.
 struct outcome *queue_collect(struct queue *queue, int64_t deadline_ns, bool *over);
 void queue_stop(struct queue *queue); // no more tasks are given out
