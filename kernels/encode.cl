@@ -1,52 +1,37 @@
-// encode.cl: RGBA into nv12, yuyv or yu12 (docs/pixels.md section 6)
+// encode.cl: RGBA into nv12, yuyv, yu12, 422p, 444p or grey (docs/pixels.md section 6)
 //
 // A work-item makes a block: two pixels across, and two down where chroma is halved that way too. The host puts one of
-// ENCODE_NV12, ENCODE_YUYV and ENCODE_YU12 into the build's options, and ENCODE_FROM_IMAGE or ENCODE_EXACT.
-#if !defined ENCODE_YUYV && !defined ENCODE_YU12
+// ENCODE_NV12, ENCODE_YUYV, ENCODE_YU12, ENCODE_422P, ENCODE_444P and ENCODE_GREY into the build's options, and
+// ENCODE_EXACT where the NDRange of `encode` is not rounded up to whole work-groups.
+#if !defined ENCODE_NV12 && !defined ENCODE_YUYV && !defined ENCODE_YU12 && !defined ENCODE_422P &&                    \
+    !defined ENCODE_444P && !defined ENCODE_GREY
 #define ENCODE_NV12
+#endif
+#if defined ENCODE_NV12 || defined ENCODE_YU12
+#define BLOCK_ROWS 2
+#else
+#define BLOCK_ROWS 1
 #endif
 
 // The host's struct encoding (src/path/opencl_encode.c): width, height, pixels from row to row of the input, then the
-// weights of red, green and blue for Y, for U and for V.
+// weights of red, green and blue for Y, for U and for V, then what is added to Y.
 typedef int16 encoding;
 
-// Macros, not functions: NVIDIA's compiler does not see an image behind a parameter's type.
-#ifdef ENCODE_FROM_IMAGE
-#define PICTURE read_only image2d_t
-#define FETCH(x, y)                                                                                                    \
-    convert_int4_rte(                                                                                                  \
-        read_imagef(from, CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CLK_FILTER_NEAREST, (int2)(x, y)) * 255.0f)
-#define RED(p) ((p).x)
-#define GREEN(p) ((p).y)
-#define BLUE(p) ((p).z)
-typedef int4 fetched;
-#else
-#define PICTURE __global const uint *restrict
-#define FETCH(x, y) from[(y)*e.s2 + (x)]
 #define RED(p) ((int)((p)&255))
 #define GREEN(p) ((int)((p) >> 8 & 255))
 #define BLUE(p) ((int)((p) >> 16 & 255))
-typedef uint fetched;
-#endif
-
 #define WEIGH(p, r, g, b) (((r)*RED(p) + (g)*GREEN(p) + (b)*BLUE(p) + (1 << 15)) >> 16)
-#define LUMA(p) (16 + WEIGH(p, e.s3, e.s4, e.s5))
-#define CHROMA_U(p) (128 + WEIGH(p, e.s6, e.s7, e.s8))
-#define CHROMA_V(p) (128 + WEIGH(p, e.s9, e.sa, e.sb))
+#define LUMA(p) (e.sc + WEIGH(p, e.s3, e.s4, e.s5))
+// Never below 0; above 255 in full range.
+#define CHROMA_U(p) min(255, 128 + WEIGH(p, e.s6, e.s7, e.s8))
+#define CHROMA_V(p) min(255, 128 + WEIGH(p, e.s9, e.sa, e.sb))
 
-__kernel void encode(PICTURE from, encoding e, __global uchar *restrict to)
+// The block at (x, y); `right` and `below` are its other column and row, the same ones again where the picture ends.
+static inline void encode_block(__global const uint *restrict from, encoding e, __global uchar *restrict to, int x,
+                                int y, int right, int below)
 {
-    const int x = 2 * (int)get_global_id(0), width = e.s0, height = e.s1;
-#ifdef ENCODE_YUYV
-    const int y = get_global_id(1);
-#else
-    const int y = 2 * (int)get_global_id(1);
-#endif
-#ifndef ENCODE_EXACT // the NDRange is rounded up to whole work-groups
-    if (x >= width || y >= height)
-        return;
-#endif
-    const fetched a = FETCH(x, y), b = FETCH(x + 1, y);
+    const int width = e.s0;
+    const uint a = from[y * e.s2 + x], b = from[y * e.s2 + right];
 #ifdef ENCODE_YUYV
     __global uchar *pair = to + 2 * (y * width + x);
     pair[0] = LUMA(a);
@@ -54,20 +39,62 @@ __kernel void encode(PICTURE from, encoding e, __global uchar *restrict to)
     pair[2] = LUMA(b);
     pair[3] = (CHROMA_V(a) + CHROMA_V(b) + 1) >> 1;
 #else
-    const fetched c = FETCH(x, y + 1), d = FETCH(x + 1, y + 1);
+    __global uchar *luma = to + y * width;
+    luma[x] = LUMA(a);
+    if (right > x)
+        luma[right] = LUMA(b);
+#endif
+#if BLOCK_ROWS == 2
+    const uint c = from[below * e.s2 + x], d = from[below * e.s2 + right];
+    const int half_width = (width + 1) / 2, at = y / 2 * half_width + x / 2;
     const int u = (CHROMA_U(a) + CHROMA_U(b) + CHROMA_U(c) + CHROMA_U(d) + 2) >> 2;
     const int v = (CHROMA_V(a) + CHROMA_V(b) + CHROMA_V(c) + CHROMA_V(d) + 2) >> 2;
-    __global uchar *luma = to + y * width + x, *chroma = to + width * height;
-    luma[0] = LUMA(a);
-    luma[1] = LUMA(b);
-    luma[width] = LUMA(c);
-    luma[width + 1] = LUMA(d);
-#ifdef ENCODE_NV12
-    chroma[y / 2 * width + x] = u;
-    chroma[y / 2 * width + x + 1] = v;
-#else
-    chroma[y / 2 * (width / 2) + x / 2] = u;
-    chroma[width * height / 4 + y / 2 * (width / 2) + x / 2] = v;
+    if (below > y)
+        to[below * width + x] = LUMA(c);
+    if (below > y && right > x)
+        to[below * width + right] = LUMA(d);
 #endif
+#if defined ENCODE_NV12
+    __global uchar *chroma = to + width * e.s1;
+    chroma[2 * at] = u;
+    chroma[2 * at + 1] = v;
+#elif defined ENCODE_YU12
+    __global uchar *chroma = to + width * e.s1;
+    chroma[at] = u;
+    chroma[half_width * ((e.s1 + 1) / 2) + at] = v;
+#elif defined ENCODE_422P
+    __global uchar *chroma = to + width * e.s1;
+    const int half_width = (width + 1) / 2, at = y * half_width + x / 2;
+    chroma[at] = (CHROMA_U(a) + CHROMA_U(b) + 1) >> 1;
+    chroma[half_width * e.s1 + at] = (CHROMA_V(a) + CHROMA_V(b) + 1) >> 1;
+#elif defined ENCODE_444P
+    __global uchar *u = luma + width * e.s1, *v = u + width * e.s1;
+    u[x] = CHROMA_U(a);
+    v[x] = CHROMA_V(a);
+    if (right > x) {
+        u[right] = CHROMA_U(b);
+        v[right] = CHROMA_V(b);
+    }
 #endif
+}
+
+// Whole blocks.
+__kernel void encode(__global const uint *restrict from, encoding e, __global uchar *restrict to)
+{
+    const int x = 2 * (int)get_global_id(0), y = BLOCK_ROWS * (int)get_global_id(1);
+#ifndef ENCODE_EXACT
+    if (x + 1 >= e.s0 || y + BLOCK_ROWS > e.s1)
+        return;
+#endif
+    encode_block(from, e, to, x, y, x + 1, y + BLOCK_ROWS - 1);
+}
+
+// Blocks that the picture ends in: those of its last column, if that is an odd one, and then those of its last row.
+__kernel void encode_edges(__global const uint *restrict from, encoding e, __global uchar *restrict to)
+{
+    const int width = e.s0, height = e.s1, index = get_global_id(0);
+    const int in_column = width % 2 == 0 ? 0 : (height + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    const int x = index < in_column ? width - 1 : 2 * (index - in_column);
+    const int y = index < in_column ? BLOCK_ROWS * index : height - 1;
+    encode_block(from, e, to, x, y, min(x + 1, width - 1), min(y + BLOCK_ROWS - 1, height - 1));
 }

@@ -17,6 +17,7 @@ static struct path *open_rgba(struct path_test *test, const char *text, const st
     if (!check_that(&test->check, chain_parse(&chain, text, error), "\"%s\": %s", text, error))
         return NULL;
     struct path_setup setup = path_case_setup(test, shape, &chain);
+    setup.encoded_only = test->encoded_only = false; // its pixels are looked at one by one
     struct path *path = path_open(&setup, &why);
     check_that(&test->check, path != NULL, "%s \"%s\": %s", path_kind_name(test->kind), text, why ? why : "");
     free(why);

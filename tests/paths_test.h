@@ -12,6 +12,7 @@ struct path_test {
     struct device *device; // NULL for PATH_CPU
     enum path_launch launch;
     struct image_shape encode; // what the present path gives besides; width 0: nothing
+    bool encoded_only;         // it gives nothing else
     struct random random;
     long cases;
 };

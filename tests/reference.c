@@ -1,4 +1,4 @@
-// reference.c: docs/pixels.md sections 1, 5 and 6: frames to RGBA, and RGBA to YUV
+// reference.c: docs/pixels.md sections 1 and 5: frames to RGBA, and RGBA to YUV
 #include "reference.h"
 
 #include <assert.h>
@@ -250,11 +250,12 @@ struct picture reference_frame(const struct image *frame)
     return picture;
 }
 
-struct color_reverse reference_to_yuv(enum color_matrix matrix)
+struct color_reverse reference_to_yuv(struct color color)
 {
     double kr, kb;
-    matrix_weights(matrix, &kr, &kb);
-    double s = 219.0 / 255.0 * 65536, t = 224.0 / 255.0 * 65536;
+    matrix_weights(color.matrix, &kr, &kb);
+    bool full = color.range == COLOR_RANGE_FULL;
+    double s = full ? 65536 : 219.0 / 255.0 * 65536, t = full ? 65536 : 224.0 / 255.0 * 65536;
     struct color_reverse k = {
         .yr = (int32_t)reference_round(kr * s),
         .yb = (int32_t)reference_round(kb * s),
@@ -271,7 +272,7 @@ struct color_reverse reference_to_yuv(enum color_matrix matrix)
 
 void reference_444p(const struct picture *picture, enum color_matrix matrix, uint8_t *y, uint8_t *u, uint8_t *v)
 {
-    struct color_reverse k = reference_to_yuv(matrix);
+    struct color_reverse k = reference_to_yuv((struct color){matrix, COLOR_RANGE_LIMITED});
     size_t pixels = (size_t)picture->width * (size_t)picture->height;
     for (size_t i = 0; i < pixels; i++) {
         int64_t r = picture->rgba[4 * i], g = picture->rgba[4 * i + 1], b = picture->rgba[4 * i + 2];
@@ -279,48 +280,4 @@ void reference_444p(const struct picture *picture, enum color_matrix matrix, uin
         u[i] = (uint8_t)(128 + reference_shift(k.ur * r + k.ug * g + k.ub * b + 32768, 16));
         v[i] = (uint8_t)(128 + reference_shift(k.vr * r + k.vg * g + k.vb * b + 32768, 16));
     }
-}
-
-// Which chroma byte comes for a block whose top left pixel is (x, y): the mean of the block's samples.
-static uint8_t block_mean(const uint8_t *samples, int stride, int x, int y, int down)
-{
-    int sum = 0;
-    for (int dy = 0; dy < down; dy++)
-        for (int dx = 0; dx < 2; dx++)
-            sum += samples[(y + dy) * stride + x + dx];
-    return (uint8_t)(down == 2 ? reference_shift(sum + 2, 2) : reference_shift(sum + 1, 1));
-}
-
-size_t reference_output(const struct picture *picture, enum pixfmt format, enum color_matrix matrix, uint8_t *bytes)
-{
-    int width = picture->width / 2 * 2, height = picture->height / 2 * 2, stride = picture->width;
-    size_t pixels = (size_t)width * (size_t)height, all = (size_t)picture->width * (size_t)picture->height;
-    size_t total = format == PIXFMT_YUYV ? 2 * pixels : pixels + pixels / 2;
-    if (!bytes)
-        return total;
-    uint8_t *full = malloc(3 * all), *u = full + all, *v = u + all, *at = bytes;
-    if (!full)
-        abort();
-    reference_444p(picture, matrix, full, u, v);
-    if (format == PIXFMT_YUYV) {
-        for (int y = 0; y < height; y++)
-            for (int x = 0; x < width; x += 2) {
-                *at++ = full[y * stride + x];
-                *at++ = block_mean(u, stride, x, y, 1);
-                *at++ = full[y * stride + x + 1];
-                *at++ = block_mean(v, stride, x, y, 1);
-            }
-    } else {
-        for (int y = 0; y < height; y++)
-            for (int x = 0; x < width; x++)
-                *at++ = full[y * stride + x];
-        uint8_t *second = at + pixels / 4; // yu12: the V plane
-        for (int y = 0; y < height; y += 2)
-            for (int x = 0; x < width; x += 2) {
-                *at++ = block_mean(u, stride, x, y, 2);
-                *(format == PIXFMT_NV12 ? at++ : second++) = block_mean(v, stride, x, y, 2);
-            }
-    }
-    free(full);
-    return total;
 }

@@ -43,12 +43,12 @@ bool reference_filter(struct picture *picture, const char *name, const char *con
 const char *reference_filter_name(int index); // 0..REFERENCE_FILTERS-1, in the order of section 3
 
 // Section 5: planes without padding, each width * height bytes.
-struct color_reverse reference_to_yuv(enum color_matrix matrix);
+struct color_reverse reference_to_yuv(struct color color); // section 6 where the range is full
 void reference_444p(const struct picture *picture, enum color_matrix matrix, uint8_t *y, uint8_t *u, uint8_t *v);
 
-// Section 6: the planes of nv12, yuyv or yu12 one behind the other without padding; returns how many bytes. NULL only
-// counts them.
-size_t reference_output(const struct picture *picture, enum pixfmt format, enum color_matrix matrix, uint8_t *bytes);
+// Section 6: the top left of a picture in that shape, the planes one behind the other without padding; returns how many
+// bytes. NULL only counts them.
+size_t reference_output(const struct picture *picture, const struct image_shape *shape, uint8_t *bytes);
 
 // Shared by the two halves of the reference: floor(value + 0.5), value / 2^bits rounded down, 0..255.
 int64_t reference_round(double value);

@@ -1,4 +1,4 @@
-// convert.c: rows of any pixel format to RGBA and back
+// convert.c: rows of any pixel format to RGBA
 #include "image/convert.h"
 
 #include "base/clones.h"
@@ -135,18 +135,6 @@ static void (*const row_to_rgba[PIXFMT_COUNT])(const struct image *from, const s
 void convert_row_to_rgba(const struct image *from, const struct color_coefficients *coefficients, int y, uint8_t *rgba)
 {
     row_to_rgba[from->shape.format](from, coefficients, y, rgba);
-}
-
-void convert_row_to_444p(const uint8_t *rgba, int width, const struct color_reverse *k, uint8_t *y, uint8_t *u,
-                         uint8_t *v)
-{
-    enum { HALF = 1 << 15 };
-    for (int x = 0; x < width; x++) {
-        const int r = rgba[4 * x], g = rgba[4 * x + 1], b = rgba[4 * x + 2];
-        y[x] = (uint8_t)(16 + ((k->yr * r + k->yg * g + k->yb * b + HALF) >> 16));
-        u[x] = (uint8_t)(128 + ((k->ur * r + k->ug * g + k->ub * b + HALF) >> 16));
-        v[x] = (uint8_t)(128 + ((k->vr * r + k->vg * g + k->vb * b + HALF) >> 16));
-    }
 }
 
 void convert_to_rgba(struct image *to, const struct image *from)

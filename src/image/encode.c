@@ -1,6 +1,8 @@
 // encode.c: RGBA into any pixel format
 #include "image/encode.h"
 
+#include "base/clones.h"
+
 #include <string.h>
 
 enum { CHUNK = 256 }; // pixels converted at a time; even
@@ -39,16 +41,37 @@ struct chunk {
     int width, rows;
 };
 
-static void chunk_row(const struct encoder *encoder, struct chunk *chunk, int row, const uint8_t *rgba)
+static inline int weigh(pixel_word pixel, int32_t red, int32_t green, int32_t blue)
 {
     enum { HALF = 1 << 15 };
-    const struct color_reverse k = encoder->reverse;
-    for (int x = 0; x < chunk->width; x++) {
-        const int r = rgba[4 * x], g = rgba[4 * x + 1], b = rgba[4 * x + 2];
-        chunk->y[row][x] = sat8(encoder->luma_offset + ((k.yr * r + k.yg * g + k.yb * b + HALF) >> 16));
-        chunk->u[row][x] = sat8(128 + ((k.ur * r + k.ug * g + k.ub * b + HALF) >> 16));
-        chunk->v[row][x] = sat8(128 + ((k.vr * r + k.vg * g + k.vb * b + HALF) >> 16));
+    const int r = pixel & 255, g = pixel >> 8 & 255, b = pixel >> 16 & 255;
+    return (red * r + green * g + blue * b + HALF) >> 16;
+}
+
+VECTOR_CLONES static void luma_row(struct encoder encoder, const pixel_word *restrict rgba, int width,
+                                   uint8_t *restrict y)
+{
+    const struct color_reverse k = encoder.reverse;
+    for (int x = 0; x < width; x++)
+        y[x] = (uint8_t)(encoder.luma_offset + weigh(rgba[x], k.yr, k.yg, k.yb));
+}
+
+VECTOR_CLONES static void chroma_row(struct encoder encoder, const pixel_word *restrict rgba, int width,
+                                     uint8_t *restrict u, uint8_t *restrict v)
+{
+    const struct color_reverse k = encoder.reverse;
+    for (int x = 0; x < width; x++) {
+        u[x] = sat8(128 + weigh(rgba[x], k.ur, k.ug, k.ub));
+        v[x] = sat8(128 + weigh(rgba[x], k.vr, k.vg, k.vb));
     }
+}
+
+// Means of pairs of pixels in two rows, which may be one and the same.
+VECTOR_CLONES static void mean_row(const uint8_t *restrict upper, const uint8_t *restrict lower, int pairs,
+                                   uint8_t *restrict to)
+{
+    for (int i = 0; i < pairs; i++)
+        to[i] = (uint8_t)((upper[2 * i] + upper[2 * i + 1] + lower[2 * i] + lower[2 * i + 1] + 2) >> 2);
 }
 
 // The place of a sample in row `row` of its plane.
@@ -58,14 +81,20 @@ static uint8_t *sample_at(const struct image *to, const struct samples *where, i
            (size_t)column * where->step;
 }
 
+static void put_samples(const uint8_t *restrict from, int count, uint8_t *restrict to, int step)
+{
+    if (step == 1)
+        memcpy(to, from, (size_t)count);
+    else
+        for (int i = 0; i < count; i++)
+            to[i * step] = from[i];
+}
+
 static void put_luma(const struct chunk *chunk, struct image *to, int x, int y)
 {
     const struct samples *where = &layouts[to->shape.format].y;
-    for (int row = 0; row < chunk->rows; row++) {
-        uint8_t *at = sample_at(to, where, x, y + row);
-        for (int i = 0; i < chunk->width; i++)
-            at[i * where->step] = chunk->y[row][i];
-    }
+    for (int row = 0; row < chunk->rows; row++)
+        put_samples(chunk->y[row], chunk->width, sample_at(to, where, x, y + row), where->step);
 }
 
 // Each sample is the mean of the pixels it covers; at an odd edge the last pixel counts twice, which is the same mean.
@@ -74,14 +103,19 @@ static void put_chroma(const struct chunk *chunk, const uint8_t (*full)[CHUNK], 
 {
     const struct pixfmt_plane *plane = &pixfmt_info(to->shape.format)->plane[where->plane];
     const int shift_x = plane->shift_x, step_y = 1 << plane->shift_y;
-    const int last = chunk->width - 1, columns = (chunk->width + shift_x) >> shift_x;
+    const int pairs = chunk->width / 2, last = chunk->width - 1;
+    uint8_t means[CHUNK];
     for (int row = 0; row < chunk->rows; row += step_y) {
         const uint8_t *upper = full[row], *lower = full[step_y == 2 && chunk->rows == 2 ? 1 : row];
         uint8_t *at = sample_at(to, where, x >> shift_x, (y + row) >> plane->shift_y);
-        for (int i = 0; i < columns; i++) {
-            const int left = i << shift_x, right = left + shift_x <= last ? left + shift_x : last;
-            at[i * where->step] = (uint8_t)((upper[left] + upper[right] + lower[left] + lower[right] + 2) >> 2);
+        if (shift_x == 0) {
+            put_samples(upper, chunk->width, at, where->step);
+            continue;
         }
+        mean_row(upper, lower, pairs, means);
+        if (chunk->width % 2 != 0)
+            means[pairs] = (uint8_t)((upper[last] + lower[last] + 1) >> 1);
+        put_samples(means, pairs + chunk->width % 2, at, where->step);
     }
 }
 
@@ -111,12 +145,17 @@ void encode_rows(const struct encoder *encoder, struct image *to, int x, int y, 
             put_rgb(to, x, y + 1, width, lower);
         return;
     }
+    const uint8_t *const rows[] = {upper, lower};
     for (int done = 0; done < width; done += CHUNK) {
-        struct chunk chunk = {.rows = lower ? 2 : 1};
+        struct chunk chunk;
+        chunk.rows = lower ? 2 : 1;
         chunk.width = width - done < CHUNK ? width - done : CHUNK;
-        chunk_row(encoder, &chunk, 0, upper + (size_t)done * 4);
-        if (lower)
-            chunk_row(encoder, &chunk, 1, lower + (size_t)done * 4);
+        for (int i = 0; i < chunk.rows; i++) {
+            const pixel_word *rgba = (const pixel_word *)rows[i] + done;
+            luma_row(*encoder, rgba, chunk.width, chunk.y[i]);
+            if (layout->u.step != 0)
+                chroma_row(*encoder, rgba, chunk.width, chunk.u[i], chunk.v[i]);
+        }
         put_luma(&chunk, to, x + done, y);
         if (layout->u.step != 0) {
             put_chroma(&chunk, chunk.u, to, &layout->u, x + done, y);

@@ -1,6 +1,6 @@
 // y4m_writer.c: pictures written as a YUV4MPEG2 stream, to a file or a pipe
 #include "base/log.h"
-#include "image/convert.h"
+#include "image/encode.h"
 #include "image/y4m.h"
 
 #include <errno.h>
@@ -27,7 +27,6 @@ struct y4m_writer {
     struct image frame; // the picture as C444, right behind its frame header in `buffer`
     uint8_t *buffer;
     size_t buffer_bytes;
-    struct color_reverse reverse;
     bool failed;
 };
 
@@ -121,7 +120,6 @@ static bool prepare(struct y4m_writer *writer, int width, int height)
         return false;
     }
     shape.color = color_resolve((struct color){.range = COLOR_RANGE_LIMITED}, (struct color){0}, false, width, height);
-    writer->reverse = color_to_yuv(shape.color);
     writer->buffer_bytes = FRAME_HEAD + image_bytes(&shape);
     writer->buffer = malloc(writer->buffer_bytes);
     if (!writer->buffer) {
@@ -189,12 +187,7 @@ bool y4m_writer_add(struct y4m_writer *writer, const struct image *rgba)
 {
     if (writer->failed)
         return false;
-    const struct image *frame = &writer->frame;
-    for (int y = 0; y < frame->shape.height; y++) {
-        const size_t at = (size_t)y * frame->stride[0];
-        convert_row_to_444p(rgba->plane[0] + (size_t)y * rgba->stride[0], frame->shape.width, &writer->reverse,
-                            frame->plane[0] + at, frame->plane[1] + at, frame->plane[2] + at);
-    }
+    encode_image(&writer->frame, rgba);
     if (!write_whole(writer, writer->buffer, writer->buffer_bytes))
         return false;
     writer->pictures++;

@@ -26,6 +26,7 @@ struct path {
     char why[PATH_WHY];
     struct image_shape input;
     struct image_shape encode; // width 0: none
+    bool encoded_only;
     int depth, in_flight;
     int next_submit, next_collect; // slots, 0..depth-1
 };

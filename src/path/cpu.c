@@ -20,6 +20,7 @@ struct cpu_build {
     struct plan plan;
     uint8_t *scratch;     // of all bands, one behind the other
     size_t scratch_bytes; // of one band
+    size_t pair_bytes;    // at its start
     int bands;
     struct image between[2]; // pictures between passes; empty with a single pass
 };
@@ -28,7 +29,6 @@ struct cpu_slot {
     struct image output, encoded;
     uint64_t tag;
     int64_t pass_start_ns[CHAIN_MAX], pass_end_ns[CHAIN_MAX];
-    int64_t encode_start_ns, encode_end_ns;
 };
 
 struct cpu_path {
@@ -45,7 +45,9 @@ struct cpu_path {
 struct cpu_pass {
     const struct pass *pass;
     const struct image *from;
-    struct image *to;
+    struct image *to;      // planes NULL: rows go through scratch memory into `encoded` alone
+    struct image *encoded; // NULL: not wanted, or not of this pass
+    struct encoder encoder;
     struct color_coefficients coefficients;
     struct cpu_build *build;
 };
@@ -99,11 +101,48 @@ static void load_row(const struct cpu_pass *job, int y, uint8_t *rgba)
     point_filters(job->pass->before, job->pass->before_count, rgba, shape->width);
 }
 
-// Where row `y` of the pass's output goes.
-static uint8_t *output_row(const struct cpu_pass *job, int y)
+// Rows first..end-1 of a pass, and what they are made in.
+struct cpu_band {
+    const struct cpu_pass *job;
+    int first, end;
+    uint8_t *pair;  // two rows of output, where nothing else holds them
+    uint8_t *lines; // of a stencil, and what it keeps
+};
+
+// Which row of the output row `y` becomes.
+static int output_row(const struct cpu_pass *job, int y)
 {
-    const int height = job->to->shape.height;
-    return job->to->plane[0] + (size_t)(job->pass->store_flip ? height - 1 - y : y) * job->to->stride[0];
+    return job->pass->store_flip ? job->from->shape.height - 1 - y : y;
+}
+
+static uint8_t *output_at(const struct cpu_band *band, int row)
+{
+    const struct image *to = band->job->to;
+    return to->plane[0] ? to->plane[0] + (size_t)row * to->stride[0]
+                        : band->pair + line_bytes(to->shape.width, 0) * (size_t)(row % 2);
+}
+
+// Encodes a pair of rows when the last of them has been made, while they are in cache.
+static void encode_row(const struct cpu_band *band, int row)
+{
+    const struct cpu_pass *job = band->job;
+    const int upper = row & ~1;
+    if (!job->encoded || upper >= job->encoded->shape.height)
+        return;
+    const bool both = upper + 1 < job->encoded->shape.height;
+    if (row != (both && !job->pass->store_flip ? upper + 1 : upper))
+        return;
+    encode_rows(&job->encoder, job->encoded, 0, upper, job->encoded->shape.width, output_at(band, upper),
+                both ? output_at(band, upper + 1) : NULL);
+}
+
+// Where the band begins. Rows that are encoded together stay together.
+static int band_edge(const struct cpu_pass *job, int band)
+{
+    const int height = job->from->shape.height, bands = job->build->bands;
+    const int y = (int)((int64_t)height * band / bands);
+    const bool splits = job->encoded && y > 0 && y < height && output_row(job, y - 1) / 2 == output_row(job, y) / 2;
+    return splits ? y - 1 : y;
 }
 
 // Loads a row with its edge pixels repeated on both sides.
@@ -122,41 +161,51 @@ static int clamp_row(int y, int height)
     return y < 0 ? 0 : y >= height ? height - 1 : y;
 }
 
-static void stencil_band(const struct cpu_pass *job, uint8_t *scratch, int first, int end)
+static void stencil_band(const struct cpu_band *band)
 {
+    const struct cpu_pass *job = band->job;
     const struct stage *stage = job->pass->stencil;
     const int width = job->from->shape.width, height = job->from->shape.height;
     const int radius = stage->arguments.radius, lines = ring_lines(radius);
     const size_t bytes = line_bytes(width, radius);
-    uint8_t *own = scratch + bytes * (size_t)lines;
-    int loaded = clamp_row(first - radius, height); // the first row not in the ring
+    uint8_t *own = band->lines + bytes * (size_t)lines;
+    int loaded = clamp_row(band->first - radius, height); // the first row not in the ring
     const uint8_t *pointers[2 * FILTER_RADIUS_MAX + 2];
-    for (int y = first; y < end; y++) {
+    for (int y = band->first; y < band->end; y++) {
         for (; loaded <= clamp_row(y + radius, height); loaded++)
-            load_padded_row(job, loaded, scratch + bytes * (size_t)(loaded % lines) + 4 * radius, radius);
+            load_padded_row(job, loaded, band->lines + bytes * (size_t)(loaded % lines) + 4 * radius, radius);
         for (int i = 0; i < lines; i++) {
             const int row = clamp_row(y - radius - 1 + i, height);
-            pointers[i] = scratch + bytes * (size_t)(row % lines) + 4 * radius;
+            pointers[i] = band->lines + bytes * (size_t)(row % lines) + 4 * radius;
         }
-        uint8_t *rgba = output_row(job, y);
-        stage->filter->stencil_row(&stage->arguments, pointers + 1, rgba, width, own, y == first);
+        uint8_t *rgba = output_at(band, output_row(job, y));
+        stage->filter->stencil_row(&stage->arguments, pointers + 1, rgba, width, own, y == band->first);
         point_filters(job->pass->after, job->pass->after_count, rgba, width);
         if (job->pass->store_mirror)
             turn_row(rgba, width);
+        encode_row(band, output_row(job, y));
     }
 }
 
-static void run_band(void *context, int band)
+static void run_band(void *context, int number)
 {
     const struct cpu_pass *job = context;
-    const int height = job->from->shape.height, bands = job->build->bands;
-    const int first = (int)((int64_t)height * band / bands), end = (int)((int64_t)height * (band + 1) / bands);
+    uint8_t *scratch = job->build->scratch + job->build->scratch_bytes * (size_t)number;
+    const struct cpu_band band = {
+        .job = job,
+        .first = band_edge(job, number),
+        .end = band_edge(job, number + 1),
+        .pair = scratch,
+        .lines = scratch + job->build->pair_bytes,
+    };
     if (job->pass->stencil) {
-        stencil_band(job, job->build->scratch + job->build->scratch_bytes * (size_t)band, first, end);
+        stencil_band(&band);
         return;
     }
-    for (int y = first; y < end; y++)
-        load_row(job, y, output_row(job, y));
+    for (int y = band.first; y < band.end; y++) {
+        load_row(job, y, output_at(&band, output_row(job, y)));
+        encode_row(&band, output_row(job, y));
+    }
 }
 
 static void build_free(struct cpu_build *build)
@@ -188,6 +237,8 @@ static struct cpu_build *build_make(const struct cpu_path *cpu, const struct cha
         const size_t bytes = pass_scratch_bytes(&build->plan.pass[i], input->width);
         build->scratch_bytes = bytes > build->scratch_bytes ? bytes : build->scratch_bytes;
     }
+    build->pair_bytes = cpu->path.encoded_only ? 2 * line_bytes(input->width, 0) : 0;
+    build->scratch_bytes += build->pair_bytes;
     build->scratch = aligned_alloc(IMAGE_ALIGNMENT, build->scratch_bytes * (size_t)build->bands);
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = input->width, .height = input->height};
     bool ok = build->scratch != NULL;
@@ -229,40 +280,6 @@ static void cpu_swap(struct path *path)
     cpu->build = build;
 }
 
-// One output as YUV.
-struct cpu_encode {
-    struct encoder encoder;
-    struct image *to;
-    const struct image *from;
-    int bands;
-};
-
-static void encode_band(void *context, int band)
-{
-    const struct cpu_encode *job = context;
-    const int pairs = job->to->shape.height / 2;
-    const int first = (int)((int64_t)pairs * band / job->bands), end = (int)((int64_t)pairs * (band + 1) / job->bands);
-    for (int y = 2 * first; y < 2 * end; y += 2) {
-        const uint8_t *upper = job->from->plane[0] + (size_t)y * job->from->stride[0];
-        encode_rows(&job->encoder, job->to, 0, y, job->to->shape.width, upper, upper + job->from->stride[0]);
-    }
-}
-
-static void encode(struct cpu_path *cpu, struct cpu_slot *slot)
-{
-    if (cpu->path.encode.width == 0)
-        return;
-    struct cpu_encode job = {
-        .encoder = encoder_init(cpu->path.encode.color),
-        .to = &slot->encoded,
-        .from = &slot->output,
-        .bands = cpu->build->bands,
-    };
-    slot->encode_start_ns = clock_now_ns();
-    workers_run(cpu->workers, encode_band, &job, job.bands);
-    slot->encode_end_ns = clock_now_ns();
-}
-
 static bool cpu_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
 {
     struct cpu_path *cpu = (struct cpu_path *)path;
@@ -270,10 +287,13 @@ static bool cpu_submit(struct path *path, const struct image *frame, uint64_t ta
     struct cpu_build *build = cpu->build;
     const struct image *from = frame;
     for (int i = 0; i < build->plan.count; i++) {
+        const bool last = i == build->plan.count - 1;
         struct cpu_pass job = {
             .pass = &build->plan.pass[i],
             .from = from,
-            .to = i == build->plan.count - 1 ? &slot->output : &build->between[i % 2],
+            .to = last ? &slot->output : &build->between[i % 2],
+            .encoded = last && path->encode.width > 0 ? &slot->encoded : NULL,
+            .encoder = encoder_init(path->encode.color),
             .coefficients = color_to_rgb(from->shape.color),
             .build = build,
         };
@@ -282,7 +302,6 @@ static bool cpu_submit(struct path *path, const struct image *frame, uint64_t ta
         slot->pass_end_ns[i] = clock_now_ns();
         from = job.to;
     }
-    encode(cpu, slot);
     slot->tag = tag;
     cpu->write_slot = (cpu->write_slot + 1) % cpu->slots;
     return true;
@@ -298,7 +317,8 @@ static bool cpu_collect(struct path *path, struct path_result *result, bool *los
     result->tag = slot->tag;
     for (int i = 0; i < cpu->build->plan.count; i++) {
         char name[160];
-        snprintf(name, sizeof(name), "pass %s", cpu->build->plan.pass[i].name);
+        const bool encodes = i == cpu->build->plan.count - 1 && path->encode.width > 0;
+        snprintf(name, sizeof(name), "pass %s%s", cpu->build->plan.pass[i].name, encodes ? "+encode" : "");
         struct stage_time *stage = path_add_stage(result, name, STAGE_HOST);
         stage->start_ns = slot->pass_start_ns[i];
         stage->end_ns = slot->pass_end_ns[i];
@@ -306,9 +326,6 @@ static bool cpu_collect(struct path *path, struct path_result *result, bool *los
     if (path->encode.width > 0) {
         result->encoded = slot->encoded;
         result->encoded.memory = NULL; // borrowed
-        struct stage_time *stage = path_add_stage(result, "encode", STAGE_HOST);
-        stage->start_ns = slot->encode_start_ns;
-        stage->end_ns = slot->encode_end_ns;
     }
     return true;
 }
@@ -349,14 +366,16 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
         .rung = "cpu",
         .input = setup->input,
         .encode = setup->encode,
+        .encoded_only = setup->encoded_only,
         .depth = setup->depth,
     };
     pthread_mutex_init(&cpu->lock, NULL);
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = setup->input.width, .height = setup->input.height};
     bool ok = (cpu->workers = workers_open(setup->threads)) != NULL;
     for (int i = 0; ok && i <= setup->depth; i++) {
-        ok = image_alloc(&cpu->slot[i].output, &rgba) &&
-             (setup->encode.width == 0 || image_alloc(&cpu->slot[i].encoded, &setup->encode));
+        cpu->slot[i].output.shape = rgba;
+        ok = (setup->encoded_only || image_alloc(&cpu->slot[i].output, &rgba)) &&
+             (setup->encode.width == 0 || image_reserve(&cpu->slot[i].encoded, &setup->encode));
         cpu->slots++;
     }
     if (!ok || !cpu_prepare(&cpu->path, setup->chain, error)) {

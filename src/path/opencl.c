@@ -65,11 +65,11 @@ static bool slot_open(struct opencl_path *cl, struct opencl_slot *slot)
     if (cl->output == OUTPUT_TEXTURE)
         return true; // made by the first submit, on the GL thread
     slot->output = make_buffer(cl, CL_MEM_READ_WRITE | (unified ? CL_MEM_ALLOC_HOST_PTR : 0), cl->output_bytes);
-    return slot->output &&
-           (cl->output != OUTPUT_READ || make_pinned(cl, cl->output_bytes, &slot->pinned, &slot->pinned_at));
+    return slot->output && (cl->output != OUTPUT_READ || cl->path.encoded_only ||
+                            make_pinned(cl, cl->output_bytes, &slot->pinned, &slot->pinned_at));
 }
 
-static void release_event(cl_event *event)
+void opencl_release_event(cl_event *event)
 {
     if (*event)
         clReleaseEvent(*event);
@@ -78,14 +78,15 @@ static void release_event(cl_event *event)
 
 static void release_events(struct opencl_slot *slot)
 {
-    release_event(&slot->upload);
-    release_event(&slot->acquire);
-    release_event(&slot->encoded.run);
-    release_event(&slot->encoded.fetch);
-    release_event(&slot->download);
+    opencl_release_event(&slot->upload);
+    opencl_release_event(&slot->acquire);
+    opencl_release_event(&slot->encoded.first);
+    opencl_release_event(&slot->encoded.last);
+    opencl_release_event(&slot->encoded.fetch);
+    opencl_release_event(&slot->download);
     for (int i = 0; i < PLAN_PASSES; i++) {
-        release_event(&slot->first[i]);
-        release_event(&slot->last[i]);
+        opencl_release_event(&slot->first[i]);
+        opencl_release_event(&slot->last[i]);
     }
 }
 
@@ -128,12 +129,12 @@ static cl_int upload(struct opencl_path *cl, struct opencl_slot *slot, const str
     return result == CL_SUCCESS ? clFlush(cl->upload_queue) : result;
 }
 
-// Brings the output to where its user finds it; slot->download is the event of the whole frame.
+// Brings the output to where its user finds it, if anybody wants it; slot->download is the event of that.
 static cl_int deliver(struct opencl_path *cl, struct opencl_slot *slot)
 {
     const cl_event after = slot->last[cl->build->plan.count - 1];
     cl_int result = clFlush(cl->compute_queue);
-    if (result != CL_SUCCESS)
+    if (result != CL_SUCCESS || cl->path.encoded_only)
         return result;
     switch (cl->output) {
     case OUTPUT_TEXTURE:
@@ -181,7 +182,7 @@ static bool opencl_submit(struct path *path, const struct image *frame, uint64_t
     struct opencl_path *cl = (struct opencl_path *)path;
     struct opencl_slot *slot = &cl->slot[cl->write_slot];
     if (cl->output == OUTPUT_TEXTURE && !slot->shared.image &&
-        !shared_texture_open(&slot->shared, cl->device, path->input.width, path->input.height, cl->encoder.bytes > 0)) {
+        !shared_texture_open(&slot->shared, cl->device, path->input.width, path->input.height)) {
         *lost = true; // this path can go no further; another one can
         return false;
     }
@@ -220,8 +221,13 @@ static bool opencl_collect(struct path *path, struct path_result *result, bool *
         shared_texture_lent(&cl->slot[cl->lent_slot].shared);
     cl->lent_slot = cl->read_slot;
     cl->read_slot = (cl->read_slot + 1) % cl->slots;
-    const cl_event ends[] = {slot->download, slot->encoded.fetch};
-    const cl_int waited = clWaitForEvents(slot->encoded.fetch ? 2 : 1, ends);
+    cl_event ends[2];
+    cl_uint count = 0;
+    if (slot->download)
+        ends[count++] = slot->download;
+    if (slot->encoded.fetch)
+        ends[count++] = slot->encoded.fetch;
+    const cl_int waited = clWaitForEvents(count, ends);
     result->tag = slot->tag;
     if (waited == CL_SUCCESS)
         opencl_slot_times(cl, slot, result);
@@ -236,6 +242,8 @@ static bool opencl_collect(struct path *path, struct path_result *result, bool *
         result->texture = slot->shared.texture;
         return true;
     }
+    if (path->encoded_only)
+        return true;
     result->image.shape = (struct image_shape){.format = PIXFMT_RGBA, .width = result->width, .height = result->height};
     result->image.plane[0] = cl->output == OUTPUT_MAPPED ? slot->mapped : slot->pinned_at;
     result->image.stride[0] = 4 * (size_t)cl->input_layout.to_stride;
@@ -329,6 +337,7 @@ struct path *opencl_open(const struct path_setup *setup, enum output output, cha
         .rung = rungs[output],
         .depth = setup->depth,
         .encode = setup->encode,
+        .encoded_only = setup->encoded_only,
     };
     opencl_choose(cl, setup, output);
     cl->lent_slot = -1;

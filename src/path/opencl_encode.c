@@ -14,25 +14,25 @@ enum { GROUP_WIDTH = 32, GROUP_HEIGHT = 8 }; // as the passes have it
 struct encoding {
     cl_int width, height, from_stride;
     struct color_reverse weights;
-    cl_int unused[4];
+    cl_int luma_offset, unused[3];
 };
 _Static_assert(sizeof(struct encoding) == sizeof(cl_int16), "the encoding is an int16 to the kernel");
 
-static bool from_image(const struct opencl_path *cl)
-{
-    return cl->output == OUTPUT_TEXTURE;
-}
+// By format: what kernels/encode.cl calls it, and how many rows a block has.
+static const struct {
+    const char *name;
+    size_t rows;
+} blocks[PIXFMT_COUNT] = {
+    [PIXFMT_NV12] = {"NV12", 2}, [PIXFMT_YU12] = {"YU12", 2}, [PIXFMT_YUYV] = {"YUYV", 1},
+    [PIXFMT_422P] = {"422P", 1}, [PIXFMT_444P] = {"444P", 1}, [PIXFMT_GREY] = {"GREY", 1},
+};
 
 static bool build_program(struct opencl_path *cl, char **error)
 {
     struct opencl_encoder *encoder = &cl->encoder;
-    const enum pixfmt format = cl->path.encode.format;
     char options[128];
-    snprintf(options, sizeof(options), "-cl-std=CL1.2 -DENCODE_%s%s%s",
-             format == PIXFMT_YUYV   ? "YUYV"
-             : format == PIXFMT_YU12 ? "YU12"
-                                     : "NV12",
-             from_image(cl) ? " -DENCODE_FROM_IMAGE" : "", cl->launch == PATH_LAUNCH_LOOP ? " -DENCODE_EXACT" : "");
+    snprintf(options, sizeof(options), "-cl-std=CL1.2 -DENCODE_%s%s", blocks[cl->path.encode.format].name,
+             cl->launch == PATH_LAUNCH_LOOP ? " -DENCODE_EXACT" : "");
     char *text = resource_kernel("encode.cl", cl->device->kernel_dir), *why = NULL;
     if (!text) {
         path_fail(error, "the kernel file encode.cl cannot be read");
@@ -41,7 +41,9 @@ static bool build_program(struct opencl_path *cl, char **error)
     cl_int result = CL_BUILD_PROGRAM_FAILURE;
     encoder->program = program_build(cl->device, text, options, &why);
     if (encoder->program)
-        encoder->kernel = clCreateKernel(encoder->program, "encode", &result);
+        encoder->whole = clCreateKernel(encoder->program, "encode", &result);
+    if (result == CL_SUCCESS)
+        encoder->edges = clCreateKernel(encoder->program, "encode_edges", &result);
     if (result != CL_SUCCESS)
         path_fail(error, why ? why : "encode.cl does not compile");
     free(text);
@@ -49,7 +51,7 @@ static bool build_program(struct opencl_path *cl, char **error)
     return result == CL_SUCCESS;
 }
 
-static cl_int launch(const struct opencl_path *cl, cl_mem from, cl_mem to, cl_event after, cl_event *event)
+static cl_int set_arguments(const struct opencl_path *cl, cl_kernel kernel, cl_mem from, cl_mem to)
 {
     const struct image_shape *shape = &cl->path.encode;
     const struct encoding encoding = {
@@ -57,17 +59,22 @@ static cl_int launch(const struct opencl_path *cl, cl_mem from, cl_mem to, cl_ev
         .height = shape->height,
         .from_stride = cl->input_layout.to_stride,
         .weights = color_to_yuv(shape->color),
+        .luma_offset = shape->color.range == COLOR_RANGE_FULL ? 0 : 16,
     };
-    cl_kernel kernel = cl->encoder.kernel;
     cl_int result = clSetKernelArg(kernel, 0, sizeof(from), &from);
     if (result == CL_SUCCESS)
         result = clSetKernelArg(kernel, 1, sizeof(encoding), &encoding);
-    if (result == CL_SUCCESS)
-        result = clSetKernelArg(kernel, 2, sizeof(to), &to);
-    if (result != CL_SUCCESS)
-        return result;
-    size_t size[2] = {(size_t)shape->width / 2, (size_t)shape->height / (shape->format == PIXFMT_YUYV ? 1 : 2)};
+    return result == CL_SUCCESS ? clSetKernelArg(kernel, 2, sizeof(to), &to) : result;
+}
+
+static cl_int launch_whole(const struct opencl_path *cl, cl_event after, cl_event *event)
+{
+    const struct image_shape *shape = &cl->path.encode;
+    cl_kernel kernel = cl->encoder.whole;
+    size_t size[2] = {(size_t)shape->width / 2, (size_t)shape->height / blocks[shape->format].rows};
     size_t local[2];
+    if (size[0] == 0 || size[1] == 0)
+        return CL_SUCCESS;
     const size_t most = opencl_group_limit(&cl->device->info, kernel);
     if (cl->launch == PATH_LAUNCH_LOOP) {
         local[0] = opencl_row_group(size[0], most);
@@ -82,16 +89,53 @@ static cl_int launch(const struct opencl_path *cl, cl_mem from, cl_mem to, cl_ev
                                   event);
 }
 
+static cl_int launch_edges(const struct opencl_path *cl, cl_event after, cl_event *event)
+{
+    const struct image_shape *shape = &cl->path.encode;
+    const size_t rows = blocks[shape->format].rows, width = (size_t)shape->width, height = (size_t)shape->height;
+    const size_t in_column = width % 2 == 0 ? 0 : (height + rows - 1) / rows;
+    const size_t size = in_column + (height % rows == 0 ? 0 : (width + 1) / 2);
+    if (size == 0)
+        return CL_SUCCESS;
+    return clEnqueueNDRangeKernel(cl->compute_queue, cl->encoder.edges, 1, NULL, &size, NULL, after ? 1 : 0,
+                                  after ? &after : NULL, event);
+}
+
+// *first and *last are the events of the first and the last launch, which may be one, retained twice.
+static cl_int launch(const struct opencl_path *cl, cl_mem from, cl_mem to, cl_event after, cl_event *first,
+                     cl_event *last)
+{
+    cl_int result = set_arguments(cl, cl->encoder.whole, from, to);
+    if (result == CL_SUCCESS)
+        result = set_arguments(cl, cl->encoder.edges, from, to);
+    if (result == CL_SUCCESS)
+        result = launch_whole(cl, after, first);
+    if (result == CL_SUCCESS)
+        result = launch_edges(cl, after, last);
+    if (result != CL_SUCCESS)
+        return result;
+    if (!*last)
+        *last = *first;
+    else if (!*first)
+        *first = *last;
+    else
+        return CL_SUCCESS;
+    return clRetainEvent(*last);
+}
+
 // Drivers finish compiling at the first launch, which shall not be on the frame path.
 static cl_int warm_up(const struct opencl_path *cl)
 {
     cl_int result;
+    cl_event first = NULL, last = NULL;
     cl_mem from = opencl_scratch_output(cl, &result), to = NULL;
     if (result == CL_SUCCESS)
         to = clCreateBuffer(cl->device->context, CL_MEM_READ_WRITE, cl->encoder.bytes, NULL, &result);
     if (result == CL_SUCCESS)
-        result = launch(cl, from, to, NULL, NULL);
+        result = launch(cl, from, to, NULL, &first, &last);
     const cl_int finished = clFinish(cl->compute_queue);
+    opencl_release_event(&first);
+    opencl_release_event(&last);
     if (from)
         clReleaseMemObject(from);
     if (to)
@@ -117,8 +161,10 @@ bool opencl_encoder_open(struct opencl_path *cl, char **error)
 
 void opencl_encoder_close(struct opencl_path *cl)
 {
-    if (cl->encoder.kernel)
-        clReleaseKernel(cl->encoder.kernel);
+    if (cl->encoder.whole)
+        clReleaseKernel(cl->encoder.whole);
+    if (cl->encoder.edges)
+        clReleaseKernel(cl->encoder.edges);
     if (cl->encoder.program)
         clReleaseProgram(cl->encoder.program);
 }
@@ -129,18 +175,17 @@ cl_int opencl_encode(struct opencl_path *cl, struct opencl_slot *slot, cl_event 
     const size_t bytes = cl->encoder.bytes;
     if (cl->path.encode.width == 0)
         return CL_SUCCESS;
-    cl_int result =
-        launch(cl, from_image(cl) ? slot->shared.image : slot->output, encoded->buffer, after, &encoded->run);
+    cl_int result = launch(cl, slot->output, encoded->buffer, after, &encoded->first, &encoded->last);
     if (result == CL_SUCCESS)
         result = clFlush(cl->compute_queue);
     if (result != CL_SUCCESS)
         return result;
     if (encoded->pinned)
         result = clEnqueueReadBuffer(cl->download_queue, encoded->buffer, CL_FALSE, 0, bytes, encoded->at, 1,
-                                     &encoded->run, &encoded->fetch);
+                                     &encoded->last, &encoded->fetch);
     else
         encoded->at = clEnqueueMapBuffer(cl->download_queue, encoded->buffer, CL_FALSE, CL_MAP_READ, 0, bytes, 1,
-                                         &encoded->run, &encoded->fetch, &result);
+                                         &encoded->last, &encoded->fetch, &result);
     return result == CL_SUCCESS ? clFlush(cl->download_queue) : result;
 }
 

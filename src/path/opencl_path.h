@@ -51,8 +51,7 @@ struct shared_texture {
     void *fence; // GLsync behind GL's last use; NULL when there was none
 };
 
-// `readable`: kernels read it too.
-bool shared_texture_open(struct shared_texture *shared, struct device *device, int width, int height, bool readable);
+bool shared_texture_open(struct shared_texture *shared, struct device *device, int width, int height);
 void shared_texture_close(struct shared_texture *shared);
 // Marks the end of GL's use so far; acquire waits for that mark.
 void shared_texture_lent(struct shared_texture *shared);
@@ -63,8 +62,8 @@ bool shared_texture_read(const struct shared_texture *shared, struct image *rgba
 // Results as YUV too: path/opencl_encode.c. All zero without.
 struct opencl_encoder {
     cl_program program;
-    cl_kernel kernel;
-    size_t bytes; // of an encoded picture, planes one behind the other
+    cl_kernel whole, edges; // blocks that lie in the picture, blocks that it ends in
+    size_t bytes;           // of an encoded picture, planes one behind the other
 };
 
 struct opencl_encoded {
@@ -72,7 +71,7 @@ struct opencl_encoded {
     cl_mem
         pinned;  // memory that downloads go to, mapped at `at` for good; NULL where `buffer` is host memory itself ...
     uint8_t *at; // ... and mapped while it is in the host's hands
-    cl_event run, fetch;
+    cl_event first, last, fetch;
 };
 
 // One frame in flight, or lent.
@@ -131,6 +130,7 @@ cl_int opencl_encode(struct opencl_path *path, struct opencl_slot *slot, cl_even
 // Takes the encoded picture back from its last user.
 cl_int opencl_encoded_reclaim(struct opencl_path *path, struct opencl_slot *slot);
 
+void opencl_release_event(cl_event *event); // sets it to NULL; takes one that is
 // An output like a slot's, to be thrown away.
 cl_mem opencl_scratch_output(const struct opencl_path *path, cl_int *result);
 // The largest work-group that the device and the kernel allow.

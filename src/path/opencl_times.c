@@ -37,8 +37,8 @@ void opencl_slot_times(const struct opencl_path *path, const struct opencl_slot 
         add_device_stage(result, "acquire", slot->acquire, slot->acquire, shift, &ended);
     for (int i = 0; i < passes; i++)
         add_device_stage(result, path->build->pass[i].name, slot->first[i], slot->last[i], shift, &ended);
-    if (slot->encoded.run) {
-        add_device_stage(result, "encode", slot->encoded.run, slot->encoded.run, shift, &ended);
+    if (slot->encoded.last) {
+        add_device_stage(result, "encode", slot->encoded.first, slot->encoded.last, shift, &ended);
         cl_ulong encoded = ended; // the way down goes beside the picture's
         add_device_stage(result, "encoded down", slot->encoded.fetch, slot->encoded.fetch, shift, &encoded);
     }
@@ -47,5 +47,6 @@ void opencl_slot_times(const struct opencl_path *path, const struct opencl_slot 
         [OUTPUT_MAPPED] = "map",
         [OUTPUT_READ] = "download",
     };
-    add_device_stage(result, names[path->output], slot->download, slot->download, shift, &ended);
+    if (slot->download)
+        add_device_stage(result, names[path->output], slot->download, slot->download, shift, &ended);
 }

@@ -63,11 +63,15 @@ static struct path *open_zerocopy(const struct path_setup *setup, char **error)
 
 static bool encode_ok(const struct path_setup *setup)
 {
+    static const bool formats[PIXFMT_COUNT] = {
+        [PIXFMT_NV12] = true, [PIXFMT_YUYV] = true, [PIXFMT_YU12] = true,
+        [PIXFMT_422P] = true, [PIXFMT_444P] = true, [PIXFMT_GREY] = true,
+    };
     const struct image_shape *encode = &setup->encode;
-    const bool format = encode->format == PIXFMT_NV12 || encode->format == PIXFMT_YUYV || encode->format == PIXFMT_YU12;
-    return format && encode->width > 0 && encode->width % 2 == 0 && encode->width <= setup->input.width &&
-           encode->height > 0 && encode->height % 2 == 0 && encode->height <= setup->input.height &&
-           encode->color.matrix != COLOR_MATRIX_DEFAULT && encode->color.range == COLOR_RANGE_LIMITED;
+    const char *why;
+    return formats[encode->format] && pixfmt_size_ok(encode->format, encode->width, encode->height, &why) &&
+           encode->width <= setup->input.width && encode->height <= setup->input.height &&
+           encode->color.matrix != COLOR_MATRIX_DEFAULT && encode->color.range != COLOR_RANGE_DEFAULT;
 }
 
 static bool setup_ok(const struct path_setup *setup, char **error)
@@ -77,7 +81,7 @@ static bool setup_ok(const struct path_setup *setup, char **error)
         path_fail(error, why);
         return false;
     }
-    if (setup->encode.width != 0 && !encode_ok(setup)) {
+    if ((setup->encode.width != 0 || setup->encoded_only) && !encode_ok(setup)) {
         path_fail(error, "results cannot be had in this format and size");
         return false;
     }

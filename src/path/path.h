@@ -24,9 +24,10 @@ struct path_setup {
     enum path_kind kind;
     struct device *device;    // borrowed until path_close; NULL only for PATH_CPU
     struct image_shape input; // shape of every frame
-    // Every result in this shape too: nv12, yuyv or yu12 of even size within the input's (docs/pixels.md section 6);
-    // width 0: none.
+    // Every result in this shape too: nv12, yuyv, yu12, 422p, 444p or grey, the top left of it (docs/pixels.md section
+    // 6); width 0: none.
     struct image_shape encode;
+    bool encoded_only; // in this shape alone: RGBA stays where it is made
     const struct chain *chain;
     int depth;               // frames in flight, 1..PATH_DEPTH_MAX; 0 means 1
     enum path_launch launch; // zero: the device's best
@@ -44,8 +45,9 @@ struct stage_time {
 
 // One finished frame.
 struct path_result {
-    struct image image; // RGBA, borrowed until the next path_collect; planes NULL when the result is a texture
-    unsigned texture;   // GL texture name (GL_TEXTURE_2D, RGBA8), borrowed likewise; 0 when the result is an image
+    // RGBA, borrowed until the next path_collect; planes NULL when the result is a texture, or encoded only
+    struct image image;
+    unsigned texture; // GL texture name (GL_TEXTURE_2D, RGBA8), borrowed likewise; 0 when the result is an image
     int width, height;
     struct image encoded; // as path_setup.encode has it, borrowed likewise; planes NULL without
     uint64_t tag;         // as given to path_submit
@@ -76,7 +78,8 @@ int path_in_flight(const struct path *path);
 // Whether the oldest frame in flight is finished, so that collecting it will not wait for a device. True where none is.
 bool path_ready(const struct path *path);
 
-// Copies a result's pixels into `rgba` (own memory of the result's size), reading the texture back where it is one.
+// Copies a result's pixels into `rgba` (own memory of the result's size), reading the texture back where it is one. Not
+// of one that is encoded only.
 bool path_read(struct path *path, const struct path_result *result, struct image *rgba);
 
 // Changes the chain without stopping: prepare builds on any thread while the old chain runs on; swap (on the thread

@@ -7,7 +7,7 @@
 
 enum { FENCE_WAIT_NS = 1000000000 }; // a drawing that takes longer than this has hung
 
-bool shared_texture_open(struct shared_texture *shared, struct device *device, int width, int height, bool readable)
+bool shared_texture_open(struct shared_texture *shared, struct device *device, int width, int height)
 {
     GLuint texture;
     glGenTextures(1, &texture);
@@ -21,8 +21,7 @@ bool shared_texture_open(struct shared_texture *shared, struct device *device, i
     glBindTexture(GL_TEXTURE_2D, 0);
     shared->fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0); // behind its making
     cl_int result;
-    shared->image = clCreateFromGLTexture(device->context, readable ? CL_MEM_READ_WRITE : CL_MEM_WRITE_ONLY,
-                                          GL_TEXTURE_2D, 0, texture, &result);
+    shared->image = clCreateFromGLTexture(device->context, CL_MEM_WRITE_ONLY, GL_TEXTURE_2D, 0, texture, &result);
     return compute_ok(result, "share a GL texture with OpenCL");
 }
 
