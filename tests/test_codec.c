@@ -1,0 +1,229 @@
+// test_codec.c: what comes with pictures, carried between files of either kind; turns; the table of codecs
+#include "check.h"
+#include "codec_files.h"
+#include "image/exif.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct check check = {.name = "codec"};
+
+// TIFF data of two directories: orientation 6; a thumbnail, in the middle or at the end.
+static size_t make_exif(uint8_t exif[128], bool big_endian, bool thumbnail_last)
+{
+    static const struct {
+        int at, bytes;
+        uint32_t value;
+    } fields[] = {
+        {2, 2, 42},  {4, 4, 8},      {8, 2, 1},  {10, 2, 0x112}, {12, 2, 3},  {14, 4, 1},
+        {18, 2, 6},  {22, 4, 40},    {40, 2, 2}, {42, 2, 0x201}, {44, 2, 4},  {46, 4, 1},
+        {50, 4, 80}, {54, 2, 0x202}, {56, 2, 4}, {58, 4, 1},     {62, 4, 20},
+    };
+    memset(exif, 0, 128);
+    memset(exif, big_endian ? 'M' : 'I', 2);
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+        for (int b = 0; b < fields[i].bytes; b++)
+            exif[fields[i].at + (big_endian ? fields[i].bytes - 1 - b : b)] = (uint8_t)(fields[i].value >> (8 * b));
+    memcpy(exif + 80, "thumbnail, a picture", 20);
+    if (thumbnail_last)
+        return 100;
+    memcpy(exif + 100, "notes", 5);
+    return 105;
+}
+
+static void test_exif(void)
+{
+    for (int i = 0; i < 4; i++) {
+        uint8_t exif[128], cut[128];
+        const bool last = i / 2 == 1;
+        const size_t size = make_exif(exif, i % 2, last);
+        check_that(&check, exif_orientation(exif, size) == 6, "orientation %d", exif_orientation(exif, size));
+        memcpy(cut, exif, sizeof(cut));
+        const size_t left = exif_settle(cut, size, 1);
+        check_that(&check, left == (last ? 80 : size) && exif_orientation(cut, left) == 1, "settled: %zu bytes, %d",
+                   left, exif_orientation(cut, left));
+        check_that(&check, !memmem(cut, left, "thumb", 5), "the thumbnail is still there");
+        check_that(&check, last || memmem(cut, left, "notes", 5), "what stands behind it is gone");
+        check_that(&check, memcmp(cut + 22, "\0\0\0\0", 4) == 0, "its directory is still linked");
+        memcpy(cut, exif, sizeof(cut));
+        check_that(&check, exif_orientation(cut, exif_settle(cut, size, 0)) == 6, "0 leaves the orientation");
+        for (size_t end = 0; end < size; end++) { // an exact block, so that the sanitizer sees reads past it
+            uint8_t *part = malloc(end ? end : 1);
+            memcpy(part, exif, end);
+            const int orientation = exif_orientation(part, end);
+            check_that(&check, orientation == (end < 22 ? 1 : 6) && exif_settle(part, end, 3) <= end,
+                       "cut at %zu: orientation %d", end, orientation);
+            free(part);
+        }
+    }
+}
+
+static bool same(struct codec_bytes a, struct codec_bytes b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+// From a JPEG to a PNG to a JPEG to a PNG, each with what the one before had.
+static void test_carried(struct codec *codec, size_t icc_bytes, struct random *random)
+{
+    static const char xmp[] = "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"/>";
+    const struct image_shape shape = {PIXFMT_GREY, 9, 5, {COLOR_MATRIX_601, COLOR_RANGE_FULL}};
+    uint8_t exif[128], *icc = malloc(icc_bytes);
+    for (size_t i = 0; i < icc_bytes; i++)
+        icc[i] = (uint8_t)random_bits(random);
+    const struct codec_metadata all = {
+        {icc, icc_bytes}, {exif, make_exif(exif, false, true)}, {(const uint8_t *)xmp, sizeof(xmp) - 1}};
+    struct codec_settings settings = {.metadata = all};
+    struct codec_buffer file = {0}, kept[2] = {{0}, {0}};
+    struct image image = {0};
+    struct codec_head head;
+    struct codec_error error;
+    image_reserve(&image, &shape);
+    memset(image.memory, 99, image.memory_bytes);
+    for (int i = 0; i < 4; i++) {
+        settings.format = i % 2 ? CODEC_PNG : CODEC_JPEG;
+        settings.orientation = i == 3 ? 8 : 0;
+        const bool ok = codec_encode(codec, &image, &settings, &file, &error) && error.why[0] == '\0' &&
+                        codec_head(codec, file.data, file.size, 0, &head, &error) &&
+                        codec_decode(codec, file.data, file.size, &head, &image, &error) &&
+                        codec_metadata_keep(&head.metadata, &kept[i % 2]);
+        check_that(&check, ok, "step %d: %s", i, error.why);
+        memset(file.data, 0, file.size); // what was kept does not lie there
+        check_that(&check, same(head.metadata.icc, all.icc), "step %d: a profile of %zu bytes, not %zu", i,
+                   head.metadata.icc.size, icc_bytes);
+        check_that(&check, same(head.metadata.xmp, all.xmp), "step %d: XMP of %zu bytes", i, head.metadata.xmp.size);
+        check_that(&check, head.metadata.exif.size == 80 && head.orientation == (i == 3 ? 8 : 6),
+                   "step %d: EXIF of %zu bytes, orientation %d", i, head.metadata.exif.size, head.orientation);
+        settings.metadata = head.metadata;
+    }
+    codec_buffer_free(&file);
+    codec_buffer_free(&kept[0]);
+    codec_buffer_free(&kept[1]);
+    image_free(&image);
+    free(icc);
+}
+
+// What is too long for a JPEG is left out and said to be; the rest is there.
+static void test_too_long(struct codec *codec)
+{
+    static const uint8_t long_text[70000] = "<x:xmpmeta/>";
+    struct codec_buffer file = {0};
+    struct codec_error error;
+    struct codec_head head;
+    struct image image = {0};
+    image_reserve(&image, &(struct image_shape){PIXFMT_GREY, 3, 3, {COLOR_MATRIX_601, COLOR_RANGE_FULL}});
+    memset(image.memory, 9, image.memory_bytes);
+    const struct codec_settings settings = {.format = CODEC_JPEG,
+                                            .metadata = {.icc = {long_text, 9}, .xmp = {long_text, sizeof(long_text)}}};
+    check_that(&check,
+               codec_encode(codec, &image, &settings, &file, &error) && error.fault == CODEC_FINE &&
+                   strstr(error.why, "XMP"),
+               "too much XMP: %s", error.why);
+    check_that(&check,
+               codec_head(codec, file.data, file.size, 0, &head, &error) && !head.metadata.xmp.data &&
+                   head.metadata.icc.size == 9,
+               "the rest is there");
+    codec_buffer_free(&file);
+    image_free(&image);
+}
+
+// Where the pixel at (x, y) of the file belongs (EXIF 2.32, tag 0x0112), in an upright picture of that size.
+static void upright_place(int orientation, int x, int y, int width, int height, int *to_x, int *to_y)
+{
+    const int places[9][2] = {{0, 0},
+                              {x, y},
+                              {width - 1 - x, y},
+                              {width - 1 - x, height - 1 - y},
+                              {x, height - 1 - y},
+                              {y, x},
+                              {width - 1 - y, x},
+                              {width - 1 - y, height - 1 - x},
+                              {y, height - 1 - x}};
+    *to_x = places[orientation][0];
+    *to_y = places[orientation][1];
+}
+
+static void test_turns(struct random *random)
+{
+    static const enum pixfmt formats[] = {PIXFMT_RGBA, PIXFMT_RGB24, PIXFMT_GREY, PIXFMT_YU12,
+                                          PIXFMT_NV12, PIXFMT_422P,  PIXFMT_444P};
+    for (int round = 0; round < 7 * 8 * 4; round++) {
+        const int orientation = 1 + round / 7 % 8;
+        const struct image_shape shape = {formats[round % 7],
+                                          random_range(random, 1, 40),
+                                          random_range(random, 1, 40),
+                                          {COLOR_MATRIX_601, COLOR_RANGE_FULL}};
+        const struct codec_turn turn = codec_turn(orientation);
+        struct test_frame frame;
+        struct image turned = {0};
+        frame_fill(&frame, &shape, LAYOUT_PADDED, SHAPE_NOISE, random);
+        const struct image_shape upright = turn.transpose ? image_transposed(&shape) : shape;
+        if (turn.transpose && image_reserve(&turned, &upright))
+            image_transpose(&turned, &frame.image);
+        struct picture from = reference_frame(&frame.image);
+        struct picture to = reference_frame(turn.transpose ? &turned : &frame.image);
+        long wrong = 0;
+        for (int y = 0; y < from.height; y++)
+            for (int x = 0; x < from.width; x++) {
+                int to_x, to_y;
+                upright_place(orientation, x, y, to.width, to.height, &to_x, &to_y);
+                to_x = turn.mirror ? to.width - 1 - to_x : to_x; // as the chain's mirror and flip do it
+                to_y = turn.flip ? to.height - 1 - to_y : to_y;
+                wrong += memcmp(picture_pixel(&from, x, y), picture_pixel(&to, to_x, to_y), 4) != 0;
+            }
+        check_that(&check, wrong == 0, "%s %dx%d, orientation %d: %ld pixels are elsewhere",
+                   reference_format_name(shape.format), shape.width, shape.height, orientation, wrong);
+        picture_free(&from);
+        picture_free(&to);
+        image_free(&turned);
+        frame_free(&frame);
+    }
+}
+
+static void test_table(struct codec *codec)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *why;
+    } others[] = {{"RIFF\0\0\0\0WEBPVP8 ", 16, "WebP"},
+                  {"II*\0\x08\0\0\0", 8, "TIFF"},
+                  {"\0\0\0\x18"
+                   "ftypheic",
+                   12, "HEIF"},
+                  {"#?RADIANCE\n", 11, "HDR"}};
+    enum codec_format format;
+    struct codec_head head;
+    struct codec_error error;
+    check_that(&check, codec_from_name("JPG", &format) && format == CODEC_JPEG, "JPG is a name of JPEG");
+    check_that(&check, codec_from_name("png", &format) && format == CODEC_PNG, "png is PNG");
+    check_that(&check, !codec_from_name("webp", &format), "webp is none");
+    check_that(&check, !codec_probe("some text, which is no picture at all", 37, &format), "text is no picture");
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        check_that(&check,
+                   codec_probe(others[i].bytes, others[i].size, &format) && format == CODEC_OTHER &&
+                       !codec_head(codec, others[i].bytes, others[i].size, 0, &head, &error) &&
+                       error.fault == CODEC_UNSUPPORTED && strstr(error.why, others[i].why),
+                   "%s is refused by its name: %s", others[i].why, error.why);
+    check_that(&check,
+               !codec_head(codec, "text", 4, 0, &head, &error) && error.fault == CODEC_NOT_A_PICTURE &&
+                   !codec_head(codec, "", 0, 0, &head, &error) && error.fault == CODEC_NOT_A_PICTURE,
+               "text and nothing are no pictures");
+    for (int i = CODEC_FINE; i <= CODEC_NO_MEMORY; i++)
+        check_that(&check, codec_fault_name((enum codec_fault)i)[0] != '\0', "fault %d has a name", i);
+}
+
+int main(void)
+{
+    struct random random = {7};
+    struct codec *codec = codec_open();
+    test_exif();
+    test_carried(codec, 500, &random);
+    test_carried(codec, 150000, &random); // three markers of a JPEG
+    test_too_long(codec);
+    test_turns(&random);
+    test_table(codec);
+    codec_close(codec);
+    return check_end(&check);
+}
