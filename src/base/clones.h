@@ -14,3 +14,10 @@ typedef uint32_t __attribute__((aligned(1), may_alias)) pixel_word;
 #else
 #define VECTOR_CLONES
 #endif
+
+// Lets products and sums be fused where the processor can, in functions whose floats are whole numbers that fit.
+#if defined(__GNUC__) && !defined(__clang__)
+#define FUSED_MULTIPLY_ADD __attribute__((optimize("fp-contract=fast")))
+#else
+#define FUSED_MULTIPLY_ADD
+#endif

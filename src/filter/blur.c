@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-enum { SMALL_RADIUS = 7 }; // up to here the sums over a square, 225 bytes and their rounding, fit 16 bits
+enum {
+    SMALL_RADIUS = 7, // up to here the sums over a square, 225 bytes and their rounding, fit 16 bits
+    CHUNK = 1024,     // lanes worked on at a time
+};
 
 static const struct param params[] = {
     {.name = "radius",
@@ -44,37 +47,35 @@ VECTOR_CLONES static void exchange_row(uint16_t *restrict sums, const uint8_t *r
         sums[i] = (uint16_t)(sums[i] + in[i] - out[i]);
 }
 
-// Mean of the squares whose column sums are given, in 16-bit lanes: sum / area is sum * (2^(16 + shift) / area) >> (16
-// + shift), with the factor rounded up; exact for every sum up to radius 7 (tried for all of them).
-static inline __attribute__((always_inline)) void small_means(uint8_t *restrict rgba, const uint16_t *restrict columns,
-                                                              int side, int lanes)
-{
-    const int area = side * side;
-    int shift = 0;
-    while (2 << shift <= area)
-        shift++;
-    const uint32_t factor = ((1u << (16 + shift)) + (uint32_t)area - 1) / (uint32_t)area;
-    for (int i = 0; i < lanes; i++) {
-        uint16_t sum = (uint16_t)(area / 2);
-        for (int k = 0; k < side; k++)
-            sum = (uint16_t)(sum + columns[i + 4 * k]);
-        rgba[i] = (uint8_t)((uint16_t)(sum * factor >> 16) >> shift);
-    }
-}
-
-#define SMALL_MEANS(radius)                                                                                            \
+// Means of the squares whose column sums are given, in 16-bit lanes: sum / area is sum * factor >> 16 >> shift, where
+// the factor is 2^(16 + shift) / area, rounded up; exact for every sum (tried for all of them). In loops of one step
+// each: only so do compilers find the processors' instruction for the upper half of a 16-bit product.
+#define SMALL_MEANS(radius, factor, shift)                                                                             \
     VECTOR_CLONES static void small_means_##radius(uint8_t *restrict rgba, const uint16_t *restrict columns,           \
                                                    int lanes)                                                          \
     {                                                                                                                  \
-        small_means(rgba, columns, 2 * radius + 1, lanes);                                                             \
+        enum { SIDE = 2 * radius + 1, AREA = SIDE * SIDE };                                                            \
+        uint16_t sum[CHUNK], mean[CHUNK];                                                                              \
+        for (int first = 0; first < lanes; first += CHUNK) {                                                           \
+            const int count = lanes - first < CHUNK ? lanes - first : CHUNK;                                           \
+            for (int i = 0; i < count; i++) {                                                                          \
+                sum[i] = AREA / 2;                                                                                     \
+                for (int k = 0; k < SIDE; k++)                                                                         \
+                    sum[i] = (uint16_t)(sum[i] + columns[first + i + 4 * k]);                                          \
+            }                                                                                                          \
+            for (int i = 0; i < count; i++)                                                                            \
+                mean[i] = (uint16_t)((uint32_t)sum[i] * factor##u >> 16);                                              \
+            for (int i = 0; i < count; i++)                                                                            \
+                rgba[first + i] = (uint8_t)(mean[i] >> shift);                                                         \
+        }                                                                                                              \
     }
-SMALL_MEANS(1)
-SMALL_MEANS(2)
-SMALL_MEANS(3)
-SMALL_MEANS(4)
-SMALL_MEANS(5)
-SMALL_MEANS(6)
-SMALL_MEANS(7)
+SMALL_MEANS(1, 58255, 3)
+SMALL_MEANS(2, 41944, 4)
+SMALL_MEANS(3, 42800, 5)
+SMALL_MEANS(4, 51782, 6)
+SMALL_MEANS(5, 34664, 6)
+SMALL_MEANS(6, 49637, 7)
+SMALL_MEANS(7, 37283, 7)
 #undef SMALL_MEANS
 
 static void (*const small_means_by_radius[SMALL_RADIUS + 1])(uint8_t *restrict rgba, const uint16_t *restrict columns,

@@ -30,16 +30,15 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-VECTOR_CLONES static void weigh_row(const int32_t *weight, const uint8_t *restrict above, const uint8_t *restrict here,
-                                    const uint8_t *restrict below, uint8_t *restrict rgba, int lanes)
+enum { SIDE = 3 }; // weights of 1, and of -1
+
+VECTOR_CLONES static void relief_row(const uint8_t *const *bright, const uint8_t *const *dark, uint8_t *restrict rgba,
+                                     int lanes)
 {
-    int16_t w[WEIGHTS];
-    for (int i = 0; i < WEIGHTS; i++)
-        w[i] = (int16_t)weight[i];
+    const uint8_t *restrict a = bright[0], *restrict b = bright[1], *restrict c = bright[2];
+    const uint8_t *restrict d = dark[0], *restrict e = dark[1], *restrict f = dark[2];
     for (int i = 0; i < lanes; i++) {
-        const int16_t sum =
-            (int16_t)(128 + w[0] * above[i - 4] + w[1] * above[i] + w[2] * above[i + 4] + w[3] * here[i - 4] +
-                      w[5] * here[i + 4] + w[6] * below[i - 4] + w[7] * below[i] + w[8] * below[i + 4]);
+        const int16_t sum = (int16_t)(128 + a[i] + b[i] + c[i] - d[i] - e[i] - f[i]);
         rgba[i] = (uint8_t)row_sat8(sum);
     }
 }
@@ -47,7 +46,16 @@ VECTOR_CLONES static void weigh_row(const int32_t *weight, const uint8_t *restri
 static void stencil_row(const struct filter_arguments *arguments, const uint8_t *const *rows, uint8_t *rgba, int width,
                         void *scratch, bool first_row)
 {
-    weigh_row(arguments->value, rows[0], rows[1], rows[2], rgba, 4 * width);
+    const uint8_t *bright[SIDE], *dark[SIDE];
+    int brights = 0, darks = 0;
+    for (int i = 0; i < WEIGHTS; i++) {
+        const uint8_t *at = rows[i / 3] + 4 * (i % 3 - 1);
+        if (arguments->value[i] > 0)
+            bright[brights++] = at;
+        else if (arguments->value[i] < 0)
+            dark[darks++] = at;
+    }
+    relief_row(bright, dark, rgba, 4 * width);
     row_copy_alpha(rgba, rows[1], width);
 }
 

@@ -2,15 +2,15 @@
 #include "filter/filter.h"
 #include "filter/rows.h"
 
+// Channels stay where they are in the word, which compilers vectorise; bytes they would not.
 VECTOR_CLONES static void point_row(const struct filter_arguments *arguments, uint8_t *rgba, int width)
 {
+    pixel_word *pixel = (pixel_word *)rgba;
     for (int x = 0; x < width; x++) {
-        uint8_t *p = rgba + 4 * x;
-        const uint8_t larger = p[0] > p[1] ? p[0] : p[1];
-        const uint8_t largest = larger > p[2] ? larger : p[2];
-        p[0] = p[0] == largest ? p[0] : 0;
-        p[1] = p[1] == largest ? p[1] : 0;
-        p[2] = p[2] == largest ? p[2] : 0;
+        const uint32_t w = pixel[x], r = w & 255, g = w >> 8 & 255, b = w >> 16 & 255;
+        const uint32_t larger = r > g ? r : g, largest = larger > b ? larger : b;
+        pixel[x] = (w & 0xff000000u) | (r == largest ? w & 0xffu : 0) | (g == largest ? w & 0xff00u : 0) |
+                   (b == largest ? w & 0xff0000u : 0);
     }
 }
 
