@@ -105,8 +105,8 @@ def picture(path):
     return subprocess.run(["convert", path, "-depth", "8", "rgb:-"], check=True, stdout=subprocess.PIPE).stdout
 
 
-class Window:
-    """A live view in a window, running unless `runs` is false: keys in, JSON events out."""
+class Live:
+    """A live view, running unless `runs` is false, and its JSON events."""
 
     def __init__(self, binary, cwd, *args, runs=True, limit=None, **env):
         self.events, self.changed = [], threading.Condition()
@@ -117,9 +117,6 @@ class Window:
         self.reader.start()
         if runs:
             self.wait(lambda e: e["event"] == "progress" and e["frames"] > 0)
-        found = subprocess.run(["xdotool", "search", "--sync", "--onlyvisible", "--pid", str(self.process.pid)],
-                               capture_output=True, text=True).stdout.split()
-        self.window = found[-1] if found else None
 
     def read(self):
         for line in self.process.stdout:
@@ -146,6 +143,22 @@ class Window:
         """The state when nothing is being built any more."""
         return self.wait(lambda e: e["event"] in ("state", "progress") and not e["building"], since=since)
 
+    def wait_end(self):
+        code = self.process.wait(timeout=30 * PATIENCE)
+        self.reader.join(timeout=10)
+        self.errors.seek(0)
+        return code, self.events[-1] if self.events else None, self.errors.read()
+
+
+class Window(Live):
+    """One in a window: keys in, too."""
+
+    def __init__(self, *args, **more):
+        super().__init__(*args, **more)
+        found = subprocess.run(["xdotool", "search", "--sync", "--onlyvisible", "--pid", str(self.process.pid)],
+                               capture_output=True, text=True).stdout.split()
+        self.window = found[-1] if found else None
+
     def key(self, name):
         """Presses a key; returns the state it led to, builds included."""
         since = len(self.events)
@@ -167,12 +180,6 @@ class Window:
     def end(self, key="q"):
         subprocess.run(["xdotool", "key", key], check=True)
         return self.wait_end()
-
-    def wait_end(self):
-        code = self.process.wait(timeout=30 * PATIENCE)
-        self.reader.join(timeout=10)
-        self.errors.seek(0)
-        return code, self.events[-1] if self.events else None, self.errors.read()
 
 
 class Checks:

@@ -65,7 +65,7 @@ def controls(c):
     plug("unbind")
     live.wait(lambda e: e.get("trouble"), since=len(live.events))
     state = live.key("greater")
-    c.check(state["message_is_error"] and "away" in state["message"], "nothing to set", state["message"])
+    c.check(state["message_is_error"] and "no signal" in state["message"], "nothing to set", state["message"])
     share = differing(before, live.pixels())
     c.check(0.01 < share < 0.6, "the last picture stays, with a label", share)
     plug("bind")

@@ -206,6 +206,17 @@ static void test_other_thread(void)
     all_returned(&fake, "other thread");
 }
 
+// A driver that hangs: stopping gives up, and does what is to be done when it is asked again later.
+static void test_hanging(void)
+{
+    static struct fake fake = {.last = 1, .ending = SOURCE_END, .delay_ns = 6000000000};
+    struct source source = source_of(&fake, true);
+    struct capture *capture = capture_start(&source, NULL);
+    check_that(&check, !capture_stop(capture), "a source that hangs is left alone");
+    check_that(&check, capture_stop(capture) || capture_stop(capture), "until it lets go");
+    all_returned(&fake, "hanging");
+}
+
 int main(void)
 {
     test_complete();
@@ -214,5 +225,6 @@ int main(void)
     test_gap_and_failure();
     test_timeout();
     test_other_thread();
+    test_hanging();
     return check_end(&check);
 }

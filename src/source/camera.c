@@ -125,7 +125,7 @@ static bool camera_open(struct source *source, const struct source_setup *setup,
     struct source_info *info = &source->info;
     char why[CAMERA_WHY];
     camera->source = source;
-    camera->stream.device.fd = -1;
+    camera->stream.device.fd = camera->control_fd = -1;
     camera->rate_wanted = setup->rate;
     camera->controls = setup->controls;
     camera->control_count = setup->control_count;
@@ -145,8 +145,7 @@ static bool camera_open(struct source *source, const struct source_setup *setup,
              camera->mode.compressed ? ", mjpeg" : "");
     log_info("camera %s (%s): %dx%d %s at %.3g/s", camera->node.path, camera->node.card, camera->shape.width,
              camera->shape.height, camera_mode_name(&camera->mode), info->rate);
-    camera->connected = true;
-    camera->heard_ns = clock_now_ns();
+    camera_link_opened(camera);
     return true;
 }
 
@@ -155,7 +154,7 @@ static void camera_close(struct source *source)
     struct camera *camera = source->state;
     if (!camera->lock_ready)
         return;
-    camera_stream_close(&camera->stream);
+    camera_link_close(camera);
     camera_decoder_close(camera->decoder);
     pool_finish(&camera->pool);
     pthread_mutex_destroy(&camera->lock);
@@ -166,13 +165,6 @@ static int64_t time_of(const struct v4l2_buffer *buffer, int64_t now)
     const int64_t stamp = (int64_t)buffer->timestamp.tv_sec * NS_PER_S + (int64_t)buffer->timestamp.tv_usec * 1000;
     const bool monotonic = (buffer->flags & V4L2_BUF_FLAG_TIMESTAMP_MASK) == V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC;
     return monotonic && stamp <= now && now - stamp < STALE_NS ? stamp : now;
-}
-
-static void give_buffer(struct camera *camera, int index)
-{
-    pthread_mutex_lock(&camera->lock);
-    camera_stream_give(&camera->stream, index);
-    pthread_mutex_unlock(&camera->lock);
 }
 
 // Lends a buffer as it is. False where too many are out.
@@ -189,10 +181,10 @@ static bool lend(struct camera *camera, int index, struct frame *frame)
                                                   .length = camera->stream.buffer[index].length};
         camera_mode_lay_out(&camera->stream.format, &camera->shape, camera->loan[slot].memory, &frame->image);
         frame->slot = slot;
-    } else {
-        camera_stream_give(&camera->stream, index);
     }
     pthread_mutex_unlock(&camera->lock);
+    if (slot == CAMERA_LENT)
+        camera_stream_give(&camera->stream, index);
     return slot < CAMERA_LENT;
 }
 
@@ -208,7 +200,7 @@ static bool copy(struct camera *camera, int index, struct frame *frame)
         frame->image.memory = NULL;
         frame->slot = slot;
     }
-    give_buffer(camera, index);
+    camera_stream_give(&camera->stream, index);
     return slot >= 0;
 }
 
@@ -224,8 +216,8 @@ static bool use_buffer(struct camera *camera, const struct v4l2_buffer *buffer, 
                   bytes < needed ? "cut short" : "damaged");
         pthread_mutex_lock(&camera->lock);
         camera->health.damaged++;
-        camera_stream_give(&camera->stream, index);
         pthread_mutex_unlock(&camera->lock);
+        camera_stream_give(&camera->stream, index);
         return false;
     }
     const int64_t now = clock_now_ns();
@@ -238,7 +230,7 @@ static bool use_buffer(struct camera *camera, const struct v4l2_buffer *buffer, 
     camera_decoder_put(camera->decoder, camera->stream.buffer[index].memory,
                        bytes < camera->stream.buffer[index].length ? bytes : camera->stream.buffer[index].length,
                        frame);
-    give_buffer(camera, index);
+    camera_stream_give(&camera->stream, index);
     return false;
 }
 
@@ -253,6 +245,24 @@ static void wait_ready(const struct camera *camera, int64_t deadline_ns)
         nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
 }
 
+// Gives the driver the buffers that have come back.
+static void give_returned(struct camera *camera)
+{
+    int index[CAMERA_LENT], count = 0;
+    pthread_mutex_lock(&camera->lock);
+    for (int i = 0; i < CAMERA_LENT; i++) {
+        struct camera_loan *loan = &camera->loan[i];
+        if (loan->returned) {
+            index[count++] = loan->index;
+            *loan = (struct camera_loan){0};
+        }
+    }
+    pthread_mutex_unlock(&camera->lock);
+    for (int i = 0; i < count; i++)
+        camera_stream_give(&camera->stream, index[i]);
+    camera_stream_tidy(&camera->stream);
+}
+
 // One turn with a connected camera. True where a frame came.
 static bool take(struct camera *camera, struct frame *frame, int64_t deadline_ns)
 {
@@ -261,10 +271,8 @@ static bool take(struct camera *camera, struct frame *frame, int64_t deadline_ns
     wait_ready(camera, deadline_ns < stalled_ns ? deadline_ns : stalled_ns);
     if (camera->decoder && camera_decoder_take(camera->decoder, frame))
         return true;
-    pthread_mutex_lock(&camera->lock);
-    camera_stream_tidy(&camera->stream);
+    give_returned(camera);
     const int error = camera_stream_take(&camera->stream, &buffer);
-    pthread_mutex_unlock(&camera->lock);
     if (error == 0)
         return use_buffer(camera, &buffer, frame);
     if (error == ENODEV || error == ENXIO) {
@@ -304,11 +312,11 @@ static void camera_return(struct source *source, const struct frame *frame)
     }
     pthread_mutex_lock(&camera->lock);
     struct camera_loan *loan = &camera->loan[frame->slot];
-    if (loan->orphaned)
+    loan->returned = !loan->orphaned;
+    if (loan->orphaned) {
         munmap(loan->memory, loan->length);
-    else
-        camera_stream_give(&camera->stream, loan->index);
-    *loan = (struct camera_loan){0};
+        *loan = (struct camera_loan){0};
+    }
     pthread_mutex_unlock(&camera->lock);
 }
 

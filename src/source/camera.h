@@ -16,6 +16,7 @@ struct camera_change {
 // A buffer of the driver's that is lent as a picture.
 struct camera_loan {
     bool used;
+    bool returned; // waits for the capture thread
     bool orphaned; // its stream is gone: the memory is ours
     int index;     // of the buffer
     void *memory;
@@ -32,8 +33,10 @@ struct camera {
     struct image_shape shape;
 
     bool lock_ready;
-    pthread_mutex_t lock; // of the members up to the blank line
-    struct camera_stream stream;
+    // Of the members up to the blank line. Nobody asks the device while holding it: one that has stalled may take
+    // seconds to answer, and other threads must not wait for that.
+    pthread_mutex_t lock;
+    int control_fd; // a second hold on the device, for its controls; -1 while it is away
     struct camera_loan loan[CAMERA_LENT];
     struct source_health health;
     struct camera_change change[CAMERA_CHANGES];
@@ -41,6 +44,7 @@ struct camera {
     int64_t stamp_ns[CAMERA_STAMPS]; // when the latest pictures were taken, a ring
     uint64_t stamps;
 
+    struct camera_stream stream;    // the capture thread's, once it runs
     struct camera_decoder *decoder; // compressed pictures go through it
     bool copies;                    // libv4l2's pictures are copied: its buffers go when it does
     struct pool pool;               // of the copies
@@ -61,6 +65,10 @@ struct camera {
 // camera_link.c: the connection with the camera: made, watched, mended
 // The node, its mode and, where `start` is not NULL, the stream with buffers of so many bytes. errno tells the cause.
 bool camera_link_make(struct camera *camera, const size_t *start, char why[CAMERA_WHY]);
+// The stream runs: the camera is connected.
+void camera_link_opened(struct camera *camera);
+// Closes the stream; the pictures that are lent outlive it.
+void camera_link_close(struct camera *camera);
 // Sets the controls that the user has asked for. False where one cannot be set, and why.
 bool camera_link_control(const struct camera *camera, char why[CAMERA_WHY]);
 // As source_control.

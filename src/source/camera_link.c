@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NS_PER_S ((int64_t)1000000000)
 #define DELAY_FIRST_NS (NS_PER_S / 4) // before the camera is looked for again, doubling up to the longest
@@ -28,10 +29,15 @@ bool camera_link_control(const struct camera *camera, char why[CAMERA_WHY])
 }
 
 // What was changed while the camera ran; a control that has gone is no reason to give up.
-static void change_again(const struct camera *camera)
+static void change_again(struct camera *camera)
 {
-    for (int i = 0; i < camera->changes; i++) {
-        struct v4l2_control set = {.id = camera->change[i].id, .value = camera->change[i].value};
+    struct camera_change change[CAMERA_CHANGES];
+    pthread_mutex_lock(&camera->lock);
+    const int changes = camera->changes;
+    memcpy(change, camera->change, sizeof(change));
+    pthread_mutex_unlock(&camera->lock);
+    for (int i = 0; i < changes; i++) {
+        struct v4l2_control set = {.id = change[i].id, .value = change[i].value};
         if (camera_device_ask(&camera->stream.device, VIDIOC_S_CTRL, &set) != 0)
             log_info("camera %s does not take a control again", camera->node.path);
     }
@@ -64,17 +70,16 @@ static void remember_change(struct camera *camera, const struct v4l2_control *se
     camera->changes += i == camera->changes;
 }
 
-// A device may take its time with a control: the lock is held only to get hold of it.
 bool camera_link_adjust(struct camera *camera, int index, int steps, struct source_control *control)
 {
     struct v4l2_control set;
     pthread_mutex_lock(&camera->lock);
-    struct camera_device device = camera->stream.device;
-    device.fd = device.fd < 0 ? -1 : fcntl(device.fd, F_DUPFD_CLOEXEC, 0);
+    const bool away = camera->health.trouble[0] != '\0'; // or stalled: it would keep us waiting
+    struct camera_device device = {.fd = away ? -1 : fcntl(camera->control_fd, F_DUPFD_CLOEXEC, 0)};
+    memcpy(device.path, camera->node.path, sizeof(camera->node.path));
     pthread_mutex_unlock(&camera->lock);
-    device.converting = false; // controls are the camera's own
     if (device.fd < 0) {
-        snprintf(control->why, sizeof(control->why), "the camera is away");
+        snprintf(control->why, sizeof(control->why), "there is no signal: the camera cannot be set");
         return false;
     }
     const bool ok = camera_control_move(&device, index, steps, control, &set);
@@ -86,14 +91,34 @@ bool camera_link_adjust(struct camera *camera, int index, int steps, struct sour
     return ok;
 }
 
-// Closes the stream; the pictures that are lent outlive it.
-static void close_stream(struct camera *camera)
+void camera_link_opened(struct camera *camera)
 {
     pthread_mutex_lock(&camera->lock);
-    camera_stream_close(&camera->stream);
-    for (int i = 0; i < CAMERA_LENT; i++)
-        camera->loan[i].orphaned = camera->loan[i].used;
+    camera->control_fd = fcntl(camera->stream.device.fd, F_DUPFD_CLOEXEC, 0);
     pthread_mutex_unlock(&camera->lock);
+    camera->connected = true;
+    camera->heard_ns = clock_now_ns();
+}
+
+void camera_link_close(struct camera *camera)
+{
+    camera_stream_stop(&camera->stream);
+    pthread_mutex_lock(&camera->lock);
+    const int control_fd = camera->control_fd;
+    camera->control_fd = -1;
+    for (int i = 0; i < CAMERA_LENT; i++) {
+        struct camera_loan *loan = &camera->loan[i];
+        if (loan->returned) {
+            camera_stream_drop(&camera->stream, loan->index);
+            *loan = (struct camera_loan){0};
+        }
+        loan->orphaned = loan->used;
+    }
+    camera_stream_leave(&camera->stream);
+    pthread_mutex_unlock(&camera->lock);
+    if (control_fd >= 0)
+        close(control_fd);
+    camera_stream_close(&camera->stream);
     camera->connected = false;
     camera->counting = false;
 }
@@ -117,7 +142,7 @@ static void tell(struct camera *camera, const char *why)
 void camera_link_lose(struct camera *camera, const char *why)
 {
     tell(camera, why);
-    close_stream(camera);
+    camera_link_close(camera);
     if (!camera->closed)
         camera->delay_ns = DELAY_FIRST_NS;
     camera->closed = true;
@@ -142,15 +167,15 @@ static bool connect_again(struct camera *camera, char why[CAMERA_WHY])
     struct camera_node found;
     if (!camera_find_again(&camera->node, &found, why))
         return false;
-    memcpy(camera->node.path, found.path, sizeof(found.path));
-    const size_t needed = camera->mode.compressed ? 1 : camera_mode_bytes(&camera->stream.format, &camera->shape);
     pthread_mutex_lock(&camera->lock);
-    bool ok = camera_link_make(camera, NULL, why) && same_pictures(camera, why);
-    ok = ok && camera_stream_start(&camera->stream, needed, why);
-    if (!ok)
-        camera_stream_close(&camera->stream);
+    memcpy(camera->node.path, found.path, sizeof(found.path));
     pthread_mutex_unlock(&camera->lock);
-    return ok;
+    const size_t needed = camera->mode.compressed ? 1 : camera_mode_bytes(&camera->stream.format, &camera->shape);
+    if (camera_link_make(camera, NULL, why) && same_pictures(camera, why) &&
+        camera_stream_start(&camera->stream, needed, why))
+        return true;
+    camera_stream_close(&camera->stream);
+    return false;
 }
 
 void camera_link_retry(struct camera *camera, int64_t deadline_ns)
@@ -162,9 +187,8 @@ void camera_link_retry(struct camera *camera, int64_t deadline_ns)
     }
     char why[CAMERA_WHY];
     if (connect_again(camera, why)) {
-        camera->connected = true;
+        camera_link_opened(camera);
         camera->restarted = true; // a stream that does not come up again is opened again
-        camera->heard_ns = clock_now_ns();
     } else {
         tell(camera, why);
     }
@@ -177,9 +201,7 @@ void camera_link_mend(struct camera *camera, const char *why)
     char failed[CAMERA_WHY];
     if (!camera->restarted) {
         tell(camera, why);
-        pthread_mutex_lock(&camera->lock);
         const bool ok = camera_stream_restart(&camera->stream, failed);
-        pthread_mutex_unlock(&camera->lock);
         camera->restarted = true;
         camera->counting = false;
         camera->heard_ns = clock_now_ns();
@@ -230,10 +252,12 @@ static void explain_rate(struct camera *camera)
     static const char hint[] = "auto-exposure lowers the rate: more light, or --control exposure_dynamic_framerate=0";
     const double enough = 0.8;
     int allowed = 0;
+    const bool may = camera_control_get(&camera->stream.device, V4L2_CID_EXPOSURE_AUTO_PRIORITY, &allowed) && allowed;
+    pthread_mutex_lock(&camera->lock);
     camera->health.hint[0] = '\0';
-    if (camera_link_rate(camera) < enough * camera->source->info.rate &&
-        camera_control_get(&camera->stream.device, V4L2_CID_EXPOSURE_AUTO_PRIORITY, &allowed) && allowed)
+    if (may && camera_link_rate(camera) < enough * camera->source->info.rate)
         memcpy(camera->health.hint, hint, sizeof(hint));
+    pthread_mutex_unlock(&camera->lock);
 }
 
 uint64_t camera_link_heard(struct camera *camera, uint32_t sequence, int64_t captured_ns)
@@ -251,8 +275,9 @@ uint64_t camera_link_heard(struct camera *camera, uint32_t sequence, int64_t cap
     camera->sequence = sequence;
     pthread_mutex_lock(&camera->lock);
     camera->stamp_ns[camera->stamps++ % CAMERA_STAMPS] = captured_ns;
-    if (camera->stamps % CAMERA_STAMPS == 0)
-        explain_rate(camera);
+    const bool look = camera->stamps % CAMERA_STAMPS == 0;
     pthread_mutex_unlock(&camera->lock);
+    if (look)
+        explain_rate(camera);
     return camera->number;
 }

@@ -41,20 +41,30 @@ static void keep_contents(void *memory, size_t length)
         munmap(copy, length);
 }
 
-void camera_stream_close(struct camera_stream *stream)
+void camera_stream_stop(struct camera_stream *stream)
 {
     int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
     if (stream->streaming)
         camera_device_ask(&stream->device, VIDIOC_STREAMOFF, &type);
+    stream->streaming = false;
+}
+
+void camera_stream_leave(struct camera_stream *stream)
+{
     for (int i = 0; i < stream->buffers; i++) {
         if (stream->buffer[i].state == CAMERA_BUFFER_TAKEN)
             keep_contents(stream->buffer[i].memory, stream->buffer[i].length);
         else
             camera_device_unmap(&stream->device, stream->buffer[i].memory, stream->buffer[i].length);
     }
-    camera_device_close(&stream->device);
     stream->buffers = 0;
-    stream->streaming = false;
+}
+
+void camera_stream_close(struct camera_stream *stream)
+{
+    camera_stream_stop(stream);
+    camera_stream_leave(stream);
+    camera_device_close(&stream->device);
 }
 
 // Returns the rate that the driver settles on, 0 when it doesn't say.
@@ -196,6 +206,11 @@ void camera_stream_give(struct camera_stream *stream, int index)
 {
     if (!queue(stream, index))
         log_debug("camera %s does not take a buffer back: %s", stream->device.path, camera_device_advice(errno));
+}
+
+void camera_stream_drop(struct camera_stream *stream, int index)
+{
+    stream->buffer[index].state = CAMERA_BUFFER_IDLE;
 }
 
 void camera_stream_tidy(struct camera_stream *stream)

@@ -30,9 +30,12 @@ struct camera_stream {
 
 // Opens the node. False on failure, and why; close it all the same.
 bool camera_stream_open(struct camera_stream *stream, const char *path, char why[CAMERA_WHY]);
-// Stops and closes. Buffers still taken are left behind at their place with their contents, as memory of the caller's
+// Stops; may take as long as the device does.
+void camera_stream_stop(struct camera_stream *stream);
+// Gives up the buffers. Those still taken are left behind at their place with their contents, as memory of the caller's
 // (munmap); all others are unmapped.
-void camera_stream_close(struct camera_stream *stream);
+void camera_stream_leave(struct camera_stream *stream);
+void camera_stream_close(struct camera_stream *stream); // all of that, and closes the node
 
 // Sets the mode, whose size and rate the driver may change; `rate` is wanted where the mode has none.
 bool camera_stream_set(struct camera_stream *stream, const struct camera_mode *mode, double rate, char why[CAMERA_WHY]);
@@ -44,5 +47,7 @@ bool camera_stream_restart(struct camera_stream *stream, char why[CAMERA_WHY]);
 // Takes a filled buffer; never waits. 0, or the error number: EAGAIN where there is none.
 int camera_stream_take(struct camera_stream *stream, struct v4l2_buffer *buffer);
 void camera_stream_give(struct camera_stream *stream, int index);
+// No longer taken, but not to be filled again either.
+void camera_stream_drop(struct camera_stream *stream, int index);
 // Queues what could not be queued when it was given.
 void camera_stream_tidy(struct camera_stream *stream);

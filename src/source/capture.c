@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { NS_PER_MS = 1000000, WAIT_MS = 100 }; // how soon a stop is noticed
+enum { NS_PER_MS = 1000000, WAIT_MS = 100, STOP_MS = 3000 }; // how soon a stop is noticed, must be
 
 struct capture {
     struct source *source;
@@ -15,7 +15,7 @@ struct capture {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed; // any of the members below
-    bool stop;
+    bool stop, done;
     bool full; // `newest` is in the mailbox
     struct frame newest;
     enum source_status ending; // SOURCE_FRAME while more may come
@@ -63,9 +63,8 @@ static void trace_frame(struct trace *trace, const struct frame *frame)
         trace_span(trace, "jpeg", "decode", frame->decode_ns, frame->ready_ns, frame->number);
 }
 
-static void *capture_run(void *context)
+static void take_frames(struct capture *capture)
 {
-    struct capture *capture = context;
     while (wait_turn(capture)) {
         struct frame frame;
         const enum source_status status = source_next(capture->source, &frame, WAIT_MS);
@@ -82,6 +81,16 @@ static void *capture_run(void *context)
         pthread_mutex_unlock(&capture->lock);
         break;
     }
+}
+
+static void *capture_run(void *context)
+{
+    struct capture *capture = context;
+    take_frames(capture);
+    pthread_mutex_lock(&capture->lock);
+    capture->done = true;
+    pthread_cond_broadcast(&capture->changed);
+    pthread_mutex_unlock(&capture->lock);
     return NULL;
 }
 
@@ -103,20 +112,27 @@ struct capture *capture_start(struct source *source, struct trace *trace)
     return NULL;
 }
 
-void capture_stop(struct capture *capture)
+bool capture_stop(struct capture *capture)
 {
     if (!capture)
-        return;
+        return true;
+    const int64_t deadline_ns = clock_now_ns() + (int64_t)STOP_MS * NS_PER_MS;
     pthread_mutex_lock(&capture->lock);
     capture->stop = true;
     pthread_cond_broadcast(&capture->changed);
+    while (!capture->done && thread_wait(&capture->changed, &capture->lock, deadline_ns))
+        ;
+    const bool done = capture->done;
     pthread_mutex_unlock(&capture->lock);
+    if (!done)
+        return false;
     pthread_join(capture->thread, NULL);
     if (capture->full)
         source_return(capture->source, &capture->newest);
     pthread_cond_destroy(&capture->changed);
     pthread_mutex_destroy(&capture->lock);
     free(capture);
+    return true;
 }
 
 enum source_status capture_take(struct capture *capture, struct frame *frame, int timeout_ms)

@@ -15,7 +15,10 @@ struct capture_counts {
 // Starts the thread. The source stays the caller's, who must not call source_next until capture_stop. When the source
 // is not live no frame is skipped: the thread waits until the mailbox is empty. `trace` may be NULL.
 struct capture *capture_start(struct source *source, struct trace *trace);
-void capture_stop(struct capture *capture); // takes NULL; joins the thread and returns what is in the mailbox
+// Joins the thread and returns what is in the mailbox; takes NULL. False where the source has not let go of the thread
+// for seconds, as the driver of a stalled camera may do: it and all it works with must be left alone until the process
+// ends.
+bool capture_stop(struct capture *capture);
 
 // The newest frame not yet taken; waits for one. The frame goes back with source_return.
 enum source_status capture_take(struct capture *capture, struct frame *frame, int timeout_ms);

@@ -4,7 +4,7 @@
 It plugs itself into vhci_hcd (USB/IP over a socket pair) and offers MJPEG, 640x480 and 320x240, where DIR has *.jpg of
 640x480 pixels (sent in turn as they are, so corrupt ones too), and YUYV of both sizes: frame n is luma n % 256. Needs
 the modules vhci_hcd and uvcvideo. SIGUSR1 unplugs it and ends the program, SIGUSR2 sets the error bit on one frame,
-SIGSTOP makes it stall. Field names as in USB Device Class Definition for Video Devices 1.1.
+SIGHUP makes it stall and, again, go on; SIGSTOP makes it deaf, too. Field names as in USB Device Class Definition for Video Devices 1.1.
 """
 import argparse
 import glob
@@ -133,7 +133,7 @@ class Plug:
 
     def __init__(self, camera, port):
         self.camera = camera
-        self.unplugged = self.error = False
+        self.unplugged = self.error = self.stalled = False
         self.received = bytearray()
         self.waiting = []  # sequence number and room of the bulk transfers that the driver has queued
         self.picture, self.sent, self.number, self.frame_id, self.due_s = None, 0, 0, 0, 0.0
@@ -195,7 +195,7 @@ class Plug:
 
     def send(self):
         """Payloads of the present picture into the transfers that wait for them."""
-        while self.waiting and (self.picture is not None or self.begin_picture()):
+        while self.waiting and not self.stalled and (self.picture is not None or self.begin_picture()):
             sequence, room = self.waiting.pop(0)
             part = self.picture[self.sent:self.sent + min(room, TRANSFER_BYTES) - 2]
             self.sent += len(part)
@@ -207,7 +207,7 @@ class Plug:
 
     def run(self):
         while not self.unplugged:
-            patience_s = max(0.001, self.due_s - time.monotonic()) if self.waiting else 0.2
+            patience_s = max(0.001, self.due_s - time.monotonic()) if self.waiting and not self.stalled else 0.2
             if select.select([self.end], [], [], patience_s)[0]:
                 self.receive()
             self.send()
@@ -227,6 +227,7 @@ def main():
     plug = Plug(Camera(options.fps, jpegs), options.port)
     signal.signal(signal.SIGUSR1, lambda *_: setattr(plug, "unplugged", True))
     signal.signal(signal.SIGUSR2, lambda *_: setattr(plug, "error", True))
+    signal.signal(signal.SIGHUP, lambda *_: setattr(plug, "stalled", not plug.stalled))
     plug.run()
     print("uvcsim: unplugged after", plug.number, "frames", flush=True)
 

@@ -191,26 +191,27 @@ static bool setup(struct latency *l)
 }
 
 // Devices go before the window whose GL context they share.
-static void teardown(struct latency *l)
+static bool teardown(struct latency *l)
 {
     path_close(l->path);
     device_close(l->device);
     renderer_close(l->renderer);
     window_close(l->window);
-    capture_stop(l->capture);
-    source_close(l->source);
     image_free(&l->flash);
+    if (!capture_stop(l->capture))
+        return false;
+    source_close(l->source);
+    return true;
 }
 
-static void run(struct latency *l)
+static int run(struct latency *l)
 {
     char error[CHAIN_ERROR];
     if (l->options.log_level >= 0)
         log_set_level((enum log_level)l->options.log_level);
     if (l->options.filters && !chain_parse(&l->chain, l->options.filters, error)) {
         log_error("%s", error);
-        l->code = EXIT_USAGE;
-        return;
+        return EXIT_USAGE;
     }
     if (setup(l)) {
         command_hold_signals();
@@ -218,7 +219,8 @@ static void run(struct latency *l)
         if (latency_measure(l))
             latency_report(l);
     }
-    teardown(l);
+    const int code = (int)l->code;
+    return teardown(l) ? code : code | EXIT_AT_ONCE;
 }
 
 static int latency_run(int argc, char **argv)
@@ -233,10 +235,10 @@ static int latency_run(int argc, char **argv)
     int code;
     if (command_parse(&list, argc, argv, &l->options, 1, &operands, &code)) {
         l->source_text = operands.count > 0 ? operands.word[0] : NULL;
-        run(l);
-        code = (int)l->code;
+        code = run(l);
     }
-    free(l);
+    if (!(code & EXIT_AT_ONCE)) // else the camera's thread is still at work
+        free(l);
     return code;
 }
 

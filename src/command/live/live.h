@@ -146,7 +146,7 @@ void live_move_control(struct live *live, int steps);
 // setup.c: opens everything and the first path. False on failure, or where the user left meanwhile: `live->code` says
 // how to exit.
 bool live_setup(struct live *live);
-// False where a driver is still compiling and all it works with was left alone: EXIT_AT_ONCE.
+// False where a driver is still at work and all it works with was left alone: EXIT_AT_ONCE.
 bool live_teardown(struct live *live);
 // Opens the device if it isn't open yet. False on failure (logged).
 bool live_open_device(struct live *live, int index);

@@ -325,9 +325,10 @@ bool live_setup(struct live *live)
 
 bool live_teardown(struct live *live)
 {
-    capture_stop(live->capture);
     recorder_close(&live->recorder);
     camera_output_close(live->camera);
+    if (!capture_stop(live->capture))
+        return false;
     trace_close(live->trace);
     if (!builder_close(live->builder, CLOSE_PATIENCE_MS))
         return false;

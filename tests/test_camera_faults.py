@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""test_camera_faults.py MONOCLE [TEST...]: cameras that stall, break, go and come back while the live view runs
+
+In the virtual machine of tests/vm, with vivid as /dev/video0, v4l2loopback as /dev/video10 (a camera always) and 11 (one
+while something writes to it), and uvcvideo for the USB camera of vm/uvcsim.py.
+"""
+import glob
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from live_support import Checks, Live, y4m_pictures
+
+BINARY = os.path.abspath(sys.argv[1])
+HERE = os.path.dirname(os.path.abspath(__file__))
+DRIVER = "/sys/bus/platform/drivers/vivid/"
+NOBODY = 65534
+CYCLES = 10
+END_S = 12  # an end that comes at once, on an emulated machine
+
+scratch = tempfile.TemporaryDirectory()
+
+
+def live(source, *args, **more):
+    return Live(BINARY, scratch.name, source, "--headless", "-p", "cpu", "-n", "100000", *args, **more)
+
+
+def end(c, run, what):
+    """Ends a run as Ctrl-C does; its summary and what it said."""
+    began = time.monotonic()
+    run.process.send_signal(signal.SIGINT)
+    code, last, errors = run.wait_end()
+    took = time.monotonic() - began
+    print("%s: ended in %.1f s, said %r" % (what, took, errors), flush=True)
+    c.check(code == 130 and took < END_S, what, code, took, errors)
+    return last, errors
+
+
+def in_trouble(run, word):
+    return run.wait(lambda e: word in e.get("trouble", ""), since=len(run.events))
+
+
+def well_again(run, outages):
+    """Pictures come again, more of them than before."""
+    state = run.wait(lambda e: e.get("trouble") == "" and e.get("outages") == outages, since=len(run.events))
+    return run.wait(lambda e: e.get("frames", 0) > state["frames"] + 3, since=len(run.events))
+
+
+class UsbCamera:
+    def __init__(self, *args):
+        before = set(glob.glob("/dev/video*"))
+        self.process = subprocess.Popen([sys.executable, os.path.join(HERE, "vm", "uvcsim.py"), "--fps", "10", *args],
+                                        stdout=subprocess.DEVNULL)
+        for _ in range(300):
+            if len(set(glob.glob("/dev/video*")) - before) == 2:
+                return
+            time.sleep(0.1)
+        raise AssertionError("the USB camera does not appear")
+
+    def send(self, number):
+        self.process.send_signal(number)
+
+    def unplug(self):
+        self.send(signal.SIGUSR1)
+        self.process.wait()
+
+
+def usb(c):
+    """A frame with the error bit, a stall, a pulled cable."""
+    camera = UsbCamera()
+    run = live("camera:uvcsim", "-s", "320x240")
+    camera.send(signal.SIGUSR2)
+    run.wait(lambda e: e.get("damaged") == 1)
+    camera.send(signal.SIGHUP)
+    in_trouble(run, "no picture came")
+    camera.send(signal.SIGHUP)
+    well_again(run, 1)
+    camera.unplug()
+    in_trouble(run, "reconnecting")
+    camera = UsbCamera()
+    state = well_again(run, 2)
+    c.check(state["lost"] > 0 and state["damaged"] == 1, "counted", state)
+    end(c, run, "usb")
+
+    run = live("camera:uvcsim", "-s", "320x240")
+    camera.send(signal.SIGHUP)
+    in_trouble(run, "no picture came")
+    end(c, run, "a stalled camera")
+    camera.send(signal.SIGHUP)
+
+    # A camera that doesn't even answer holds whoever asks it; the view must go on.
+    run = live("camera:uvcsim", "-s", "320x240")
+    camera.send(signal.SIGSTOP)
+    try:
+        in_trouble(run, "no picture came")
+        run.wait(lambda e: e["event"] == "progress", since=len(run.events))
+        run.wait(lambda e: e["event"] == "progress", since=len(run.events))
+    finally:
+        camera.send(signal.SIGCONT)
+    well_again(run, 1)
+    end(c, run, "a deaf camera")
+    camera.unplug()
+
+
+def dead_writer(c):
+    """v4l2loopback says nothing when nobody writes any more; with exclusive_caps the device is no camera then."""
+    for node in ("/dev/video10", "/dev/video11"):
+        writer = live("pattern:320x240@10", "--virtual-camera", node)
+        run = live("camera:" + node)
+        writer.process.kill()
+        in_trouble(run, "reconnecting")
+        time.sleep(5)  # long enough to be opened anew
+        again = live("pattern:320x240@10", "--virtual-camera", node)
+        well_again(run, 1)
+        end(c, run, node)
+        end(c, again, "the writer of " + node)
+
+
+def plug(word):
+    with open(DRIVER + word, "w") as file:
+        file.write("vivid.0")
+
+
+def permission(c):
+    """A node that the user may not open: at the start, and when a camera comes back before its rights are set."""
+    def as_nobody():
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+
+    os.chmod("/dev/video0", 0o600)
+    done = subprocess.run([BINARY, "live", "camera:/dev/video0", "--headless"], preexec_fn=as_nobody,
+                          stderr=subprocess.PIPE, text=True)
+    c.check(done.returncode == 3 and 'group "video"' in done.stderr and done.stderr.count("\n") == 1, done)
+    os.chmod("/dev/video0", 0o666)
+    run = live("camera:/dev/video0", "-s", "320x180", limit=as_nobody)
+    plug("unbind")
+    in_trouble(run, "reconnecting")
+    plug("bind")
+    os.chmod("/dev/video0", 0o600)
+    in_trouble(run, "permission denied")
+    os.chmod("/dev/video0", 0o666)
+    well_again(run, 1)
+    end(c, run, "permission")
+
+
+def resources(process):
+    files = len(os.listdir("/proc/%d/fd" % process.pid))
+    with open("/proc/%d/maps" % process.pid) as maps:
+        mappings = len(maps.readlines())
+    with open("/proc/%d/statm" % process.pid) as statm:
+        pages = int(statm.read().split()[1])
+    return files, mappings, pages * 4
+
+
+def cycles_while_recording(c):
+    run = live("camera:/dev/video0", "-s", "320x180", "--record", "cycles.y4m")
+    seen = []
+    for i in range(CYCLES):
+        plug("unbind")
+        in_trouble(run, "reconnecting")
+        plug("bind")
+        well_again(run, i + 1)
+        seen.append(resources(run.process))
+    print("files, mappings, kB:", *seen, flush=True)
+    for number, what, more in ((0, "files", 0), (1, "mappings", 2), (2, "kB", 1000)):
+        c.check(seen[-1][number] <= seen[1][number] + more, what, "grow", seen)
+    last, errors = end(c, run, "cycles")
+    with open(os.path.join(scratch.name, "cycles.y4m"), "rb") as file:
+        c.check(len(y4m_pictures(file.read())) == last["frames"] and last["outages"] == CYCLES, "recorded", last)
+
+
+if __name__ == "__main__":
+    every = (usb, dead_writer, permission, cycles_while_recording)
+    sys.exit(Checks().run(*(t for t in every if len(sys.argv) < 3 or t.__name__ in sys.argv[2:])))
