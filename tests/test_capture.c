@@ -212,8 +212,10 @@ static void test_hanging(void)
     static struct fake fake = {.last = 1, .ending = SOURCE_END, .delay_ns = 6000000000};
     struct source source = source_of(&fake, true);
     struct capture *capture = capture_start(&source, NULL);
+    sleep_ns(100000000); // it has begun to wait
     check_that(&check, !capture_stop(capture), "a source that hangs is left alone");
-    check_that(&check, capture_stop(capture) || capture_stop(capture), "until it lets go");
+    sleep_ns(fake.delay_ns / 2);
+    check_that(&check, capture_stop(capture), "until it lets go");
     all_returned(&fake, "hanging");
 }
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { NS_PER_MS = 1000000, WAIT_MS = 100, STOP_MS = 3000 }; // how soon a stop is noticed, must be
+enum { NS_PER_MS = 1000000, WAIT_MS = 100, STOP_MS = 3000 }; // how soon a stop is noticed, and must be
 
 struct capture {
     struct source *source;

@@ -4,7 +4,8 @@
 It plugs itself into vhci_hcd (USB/IP over a socket pair) and offers MJPEG, 640x480 and 320x240, where DIR has *.jpg of
 640x480 pixels (sent in turn as they are, so corrupt ones too), and YUYV of both sizes: frame n is luma n % 256. Needs
 the modules vhci_hcd and uvcvideo. SIGUSR1 unplugs it and ends the program, SIGUSR2 sets the error bit on one frame,
-SIGHUP makes it stall and, again, go on; SIGSTOP makes it deaf, too. Field names as in USB Device Class Definition for Video Devices 1.1.
+SIGHUP makes it stall and, again, go on; SIGSTOP makes it deaf, too. Field names as in USB Device Class Definition for
+Video Devices 1.1.
 """
 import argparse
 import glob
