@@ -66,6 +66,7 @@ static bool fit(struct runner *runner, const struct runner_job *job, char **why)
         .device = runner->device,
         .input = runner->input,
         .encode = runner->encode,
+        .encoded_only = runner->encode.width > 0,
         .chain = &runner->chain,
         .depth = runner_lag(runner) + 1,
         .threads = runner->setup.threads,

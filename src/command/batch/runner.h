@@ -19,7 +19,7 @@ struct runner_setup {
 struct runner_job {
     const struct image *picture; // must stay valid until it is collected
     struct codec_turn turn;      // what is done ahead of the chain; the transposing has been
-    struct image_shape encode;   // what is wanted: see path_setup.encode
+    struct image_shape encode;   // what is wanted, as path_setup.encode; width 0: RGBA
 };
 
 struct runner {

@@ -2,7 +2,6 @@
 #include "command/batch/work.h"
 
 #include "base/clock.h"
-#include "image/encode.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -196,7 +195,7 @@ bool work_decode(struct work *work, const struct work_rules *rules, struct codec
         image_transpose(&work->turned, &work->decoded);
         work->job.picture = &work->turned;
     }
-    work->encode = wanted_shape(work, rules);
+    work->job.encode = wanted_shape(work, rules);
     add_step(outcome, STEP_DECODE, start_ns);
     return true;
 }
@@ -222,15 +221,7 @@ void work_end(struct work *work, const struct work_rules *rules, struct codec *c
     struct outcome *outcome = work->outcome;
     struct codec_error error;
     const int64_t start_ns = clock_now_ns();
-    const struct image *image = &result->image;
-    if (work->encode.width > 0 && !image_reserve(&work->planes, &work->encode)) {
-        outcome_fail(outcome, FAULT_MEMORY, "there is not enough memory");
-        return;
-    }
-    if (work->encode.width > 0) {
-        encode_image(&work->planes, image);
-        image = &work->planes;
-    }
+    const struct image *image = work->job.encode.width > 0 ? &result->encoded : &result->image;
     const bool ok = codec_encode(codec, image, &work->settings, buffer, &error);
     const int64_t encoded_ns = add_step(outcome, STEP_ENCODE, start_ns);
     if (!ok) {
@@ -251,7 +242,7 @@ void work_clear(struct work *work)
 
 size_t work_kept_bytes(const struct work *work)
 {
-    return work->file.room + work->decoded.memory_bytes + work->turned.memory_bytes + work->planes.memory_bytes;
+    return work->file.room + work->decoded.memory_bytes + work->turned.memory_bytes;
 }
 
 void work_free(struct work *work)
@@ -260,6 +251,5 @@ void work_free(struct work *work)
     free(work->metadata);
     image_free(&work->decoded);
     image_free(&work->turned);
-    image_free(&work->planes);
     *work = (struct work){0};
 }

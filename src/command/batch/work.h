@@ -27,10 +27,9 @@ struct work {
     struct codec_head head;
     struct codec_settings settings;
     uint8_t *metadata; // copies of what the settings point to
-    struct image decoded, turned, planes;
+    struct image decoded, turned;
     struct output_mark mark;
-    uint64_t reserved;         // of the budget
-    struct image_shape encode; // width 0: RGBA goes to the file
+    uint64_t reserved; // of the budget
     struct runner_job job;
 };
 
