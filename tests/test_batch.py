@@ -2,6 +2,7 @@
 """test_batch.py MONOCLE: the batch command: inputs, names, what exists already, shards, reports, equal bytes"""
 import json
 import os
+import struct
 import subprocess
 import sys
 import time
@@ -200,5 +201,54 @@ def equal_bytes(c):
         c.check(len(seen[i]) == 48 and seen[i] == seen[0], way, "differs from", ways[0])
 
 
+def jpeg_says(path):
+    """Width, height and EXIF orientation of a JPEG file; no orientation is None."""
+    with open(path, "rb") as f:
+        data = f.read()
+    at_byte, orientation = 2, None
+    while data[at_byte] == 0xff:
+        marker, size = data[at_byte + 1], struct.unpack(">H", data[at_byte + 2:at_byte + 4])[0]
+        body = data[at_byte + 4:at_byte + 2 + size]
+        if marker == 0xe1 and body.startswith(b"Exif"):
+            orientation = struct.unpack("<H", body[24:26])[0]
+        if marker in (0xc0, 0xc1, 0xc2):
+            return struct.unpack(">HH", body[1:5])[::-1] + (orientation,)
+        at_byte += 2 + size
+    return None
+
+
+def pixels(path):
+    """What a PNG file's IDAT chunks hold, whatever else is in it."""
+    with open(path, "rb") as f:
+        data = f.read()
+    found, at_byte = b"", 8
+    while at_byte < len(data):
+        size = struct.unpack(">I", data[at_byte:at_byte + 4])[0]
+        if data[at_byte + 4:at_byte + 8] == b"IDAT":
+            found += data[at_byte + 8:at_byte + 8 + size]
+        at_byte += 12 + size
+    return found
+
+
+def upright(c):
+    png(at("wide.png"), 40, 20)
+    outcome(c, BINARY, CPU + ["-o", "wide.jpg", "wide.png"], 0)
+    with open(at("wide.jpg"), "rb") as f:
+        data = f.read()
+    for orientation, sides in ((1, (40, 20)), (2, (40, 20)), (3, (40, 20)), (6, (20, 40)), (8, (20, 40))):
+        tiff = b"Exif\0\0II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIII", 0x112, 3, 1, orientation, 0)
+        with open(at("turned.jpg"), "wb") as f:
+            f.write(data[:2] + b"\xff\xe1" + struct.pack(">H", len(tiff) + 2) + tiff + data[2:])
+        for name, args, wanted in (("up", [], sides + (1,)), ("keep", ["--keep-orientation"], (40, 20, orientation)),
+                                   ("strip", ["--strip"], sides + (None,))):
+            outcome(c, BINARY, CPU + args + ["--overwrite", "-o", name + ".jpg", "turned.jpg"], 0)
+            c.check(jpeg_says(at(name + ".jpg")) == wanted, orientation, name, jpeg_says(at(name + ".jpg")), wanted)
+        # Turned, then mirrored left to right, is what a chain says that does not know of EXIF.
+        if orientation == 2:
+            outcome(c, BINARY, CPU + ["-f", "mirror", "--overwrite", "-o", "flat.png", "wide.jpg"], 0)
+            outcome(c, BINARY, CPU + ["--overwrite", "-o", "up.png", "turned.jpg"], 0)
+            c.check(pixels(at("flat.png")) == pixels(at("up.png")), "mirrored")
+
+
 checks = Checks()
-sys.exit(checks.run(inputs, names, existing, shards, reports, equal_bytes))
+sys.exit(checks.run(inputs, names, existing, shards, reports, upright, equal_bytes))
