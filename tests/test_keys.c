@@ -101,7 +101,7 @@ static void test_refusals(void)
     static const struct {
         const char *text, *error;
     } cases[] = {
-        {"pth=x", "no action 'pth'"},
+        {"pth=x", "no action 'pth'; did you mean path?"},
         {"path", "not of the form"},
         {"=x", "not of the form"},
         {"path=", "neither one character"},

@@ -8,7 +8,7 @@
 
 struct values {
     bool loud, quiet;
-    const char *file;
+    const char *file, *device;
     int count, path, free_count;
     double rate;
     struct option_size size;
@@ -30,6 +30,7 @@ static const struct option rows[] = {
      .offset = AT(path)},
     {"rate", 0, OPTION_NUMBER, "R", .help = "pictures per second", .offset = AT(rate), .min = 0.5, .max = 240},
     {"size", 's', OPTION_SIZE, "WxH", .help = "how large", .offset = AT(size)},
+    {"device", 'd', OPTION_TEXT, "ON", .choices = "gpu|cpu", .help = "on which", .offset = AT(device)},
     {"name", 'N', OPTION_TEXTS, "NAME", .help = "one of several", .offset = AT(names)},
     {0},
 };
@@ -154,6 +155,7 @@ static void test_wrong(void)
         {"--size 5x5x", "WIDTHxHEIGHT"},
         {"--size 1000001x5", "WIDTHxHEIGHT"},
         {"--size=-5x5", "WIDTHxHEIGHT"},
+        {"-p gpu", "--path is 'gpu', which there is not; did you mean --device gpu?"},
         {"-p opencv", "--path is 'opencv', which there is not; did you mean opencl?"},
         {"-p gl", "--path is 'gl', but must be one of cpu, opencl, zerocopy"},
         {"--quiet=yes", "--quiet takes no value, but 'yes' is given"},
@@ -235,6 +237,7 @@ static void test_help(void)
                                "                   how [TEST_PATH]\n"
                                "      --rate R     pictures per second (0.5 to 240)\n"
                                "  -s, --size WxH   how large\n"
+                               "  -d, --device ON  on which\n"
                                "  -N, --name NAME  one of several\n"
                                "  -h, --help       show this help\n"
                                "\n"

@@ -202,6 +202,32 @@ static enum option_result unknown_option(const struct parser *p, const char *arg
     return OPTION_ERROR;
 }
 
+static bool has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    while (words && *words) {
+        const size_t other = strcspn(words, "|");
+        if (other == length && strncmp(words, word, length) == 0)
+            return true;
+        words += other + (words[other] == '|');
+    }
+    return false;
+}
+
+// A word that is no choice of this option but one that another knows: "--path gpu". True where it is so (logged).
+static bool is_for_another(const struct parser *p, const struct option *o, const char *text)
+{
+    if (o->type != OPTION_CHOICE || has_word(o->choices, text))
+        return false;
+    for (const struct option *other = p->list->options; other->name; other++) {
+        if (other->type != OPTION_TEXT || !has_word(other->choices, text))
+            continue;
+        log_error("--%s is '%s', which there is not; did you mean --%s %s?", o->name, text, other->name, text);
+        return true;
+    }
+    return false;
+}
+
 static bool store(struct parser *p, const struct option *o, const char *text)
 {
     const char **given = &p->given[o - p->list->options];
@@ -215,6 +241,8 @@ static bool store(struct parser *p, const struct option *o, const char *text)
         *(bool *)member = true;
         return true;
     }
+    if (is_for_another(p, o, text))
+        return false;
     char from[64];
     snprintf(from, sizeof(from), "--%s", o->name);
     return store_value[o->type](o, from, text, member);

@@ -31,13 +31,13 @@ struct option {
     char letter;      // short name, 0 for none
     enum option_type type;
     const char *value;       // placeholder in the help: "N", "FILE"; NULL for a flag
-    const char *choices;     // OPTION_CHOICE: "cpu|opencl|zerocopy"
+    const char *choices;     // OPTION_CHOICE: "cpu|opencl|zerocopy"; OPTION_TEXT: words it knows beside others
     const char *help;        // one line
     const char *environment; // variable that sets the option where the command line doesn't; NULL for none
     size_t offset;           // of the member in the options struct
     double min, max;         // OPTION_INT, OPTION_NUMBER; both 0 for no limit
-    const char *complete; // what a shell offers: "file", "directory", "filter", "device"; NULL for choices or nothing
-    const char *excludes; // "fullscreen|vsync": options that contradict this one; NULL for none
+    const char *complete;    // what a shell offers: "file", "directory", "filter", ...; NULL for choices or nothing
+    const char *excludes;    // "fullscreen|vsync": options that contradict this one; NULL for none
 };
 
 struct option_list {

@@ -21,9 +21,7 @@ void completion_words(const char *complete, char *text, size_t size)
     text[0] = '\0';
     if (!complete)
         return;
-    if (strcmp(complete, "device") == 0)
-        snprintf(text, size, "gpu cpu accelerator");
-    else if (strcmp(complete, "source") == 0)
+    if (strcmp(complete, "source") == 0)
         snprintf(text, size, "pattern camera");
     else if (strcmp(complete, "pixel-format") == 0)
         for (int i = 0; i <= PIXFMT_COUNT; i++)

@@ -1,6 +1,7 @@
 // keys.c: the table of hotkeys, what a key does, and how the user changes it
 #include "screen/keys.h"
 
+#include "base/options.h"
 #include "screen/window.h"
 
 #include <stddef.h>
@@ -144,6 +145,22 @@ static struct key_row *row_named(struct keys *keys, const char *text, size_t len
     return NULL;
 }
 
+static void describe_unknown(const struct keys *keys, const char *text, size_t length, char error[256])
+{
+    char word[64];
+    const char *names[KEY_ROWS + 1] = {NULL};
+    for (int i = 0, count = 0; i < keys->count; i++) {
+        if (keys->row[i].action != ACTION_FILTER)
+            names[count++] = keys->row[i].name;
+    }
+    snprintf(word, sizeof(word), "%.*s", (int)length, text);
+    const char *nearest = options_nearest(word, names);
+    if (nearest)
+        snprintf(error, 256, "there is no action '%s'; did you mean %s?", word, nearest);
+    else
+        snprintf(error, 256, "there is no action '%s'; monocle live --help lists them", word);
+}
+
 // Gives the row a further key; false when it has its full number already.
 static bool row_add(struct key_row *row, uint32_t key)
 {
@@ -167,10 +184,12 @@ static bool remap_one(struct keys *keys, const char *text, size_t length, bool g
     const size_t name_length = (size_t)(equals - text);
     const size_t key_length = length - name_length - 1;
     struct key_row *row = row_named(keys, text, name_length);
-    if (!row || row->action == ACTION_FILTER) {
-        snprintf(error, 256,
-                 row ? "the digits stay the filters', '%.*s' cannot be changed" : "there is no action '%.*s'",
-                 (int)name_length, text);
+    if (!row) {
+        describe_unknown(keys, text, name_length, error);
+        return false;
+    }
+    if (row->action == ACTION_FILTER) {
+        snprintf(error, 256, "the digits stay the filters', '%.*s' cannot be changed", (int)name_length, text);
         return false;
     }
     const uint32_t key = key_from_text(equals + 1, key_length);

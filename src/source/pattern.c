@@ -87,10 +87,28 @@ static bool parse_part(char *part, struct wish *wish)
     return true;
 }
 
+// A part that begins with a letter was meant as a format.
+static void refuse(const char *text, const char *part)
+{
+    if (part && part[0] >= 'a' && part[0] <= 'z') {
+        const char *names[PIXFMT_COUNT + 1] = {NULL};
+        for (int i = 0; i < PIXFMT_COUNT; i++)
+            names[i] = pixfmt_info((enum pixfmt)i)->name;
+        const char *nearest = options_nearest(part, names);
+        log_error("cannot make the pattern \"%s\": there is no pixel format \"%s\"%s%s%s", text, part,
+                  nearest ? "; did you mean " : "", nearest ? nearest : "; monocle live --help lists them",
+                  nearest ? "?" : "");
+        return;
+    }
+    log_error("cannot make the pattern \"%s\": it is written pattern:WIDTHxHEIGHT@RATE,FORMAT, for instance "
+              "pattern:640x480@30,nv21 (rates from %g to %d)",
+              text, rate_min, RATE_MAX);
+}
+
 static bool parse_text(const char *text, struct wish *wish)
 {
     char copy[128];
-    char *rest = copy, *part;
+    char *rest = copy, *part = NULL;
     if (strlen(text) < sizeof(copy)) {
         strcpy(copy, text);
         while ((part = strsep(&rest, ",")))
@@ -99,9 +117,7 @@ static bool parse_text(const char *text, struct wish *wish)
         if (!part)
             return true;
     }
-    log_error("cannot make the pattern \"%s\": it is written pattern:WIDTHxHEIGHT@RATE,FORMAT, for instance "
-              "pattern:640x480@30,nv21 (rates from %g to %d)",
-              text, rate_min, RATE_MAX);
+    refuse(text, part);
     return false;
 }
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define AT(member) offsetof(struct live_options, member)
@@ -37,7 +38,7 @@ static const struct option live_options[] = {
      .help = "OpenCL device: its number in `monocle devices`, a part of its name, gpu or cpu",
      .environment = "MONOCLE_DEVICE",
      .offset = AT(device),
-     .complete = "device"},
+     .choices = "gpu|cpu|accelerator"},
     {.name = "threads",
      .letter = 't',
      .type = OPTION_INT,
@@ -300,6 +301,21 @@ static bool check_contradictions(const struct live_options *o)
     return true;
 }
 
+// A screenshot is a PNG, which a name such as shot.jpg would belie. False where it does (logged).
+static bool check_screenshot(const char *path)
+{
+    static const char *const others[] = {"jpg", "jpeg", "jpe",  "bmp", "gif", "tga",
+                                         "tif", "tiff", "webp", "ppm", "psd"};
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    for (size_t i = 0; dot && i < sizeof(others) / sizeof(*others); i++) {
+        if (strcasecmp(dot + 1, others[i]) == 0) {
+            log_error("--screenshot %s: screenshots are PNG; name it %.*s.png", path, (int)(dot - path), path);
+            return false;
+        }
+    }
+    return true;
+}
+
 // Arguments to what the user wants. False where they are wrong (logged).
 static bool take_options(struct live *live)
 {
@@ -309,8 +325,8 @@ static bool take_options(struct live *live)
     if (o->kernels && !o->kernels[0])
         o->kernels = NULL;
     struct source_setup setup; // as if, to find a wrong name before anything is opened
-    if (!check_stdout(live) || !check_contradictions(o) || !pixel_format_take(o->pixel_format, &setup) ||
-        !resource_check_kernels(o->kernels))
+    if (!check_stdout(live) || !check_contradictions(o) || !check_screenshot(o->screenshot) ||
+        !pixel_format_take(o->pixel_format, &setup) || !resource_check_kernels(o->kernels))
         return false;
     if (o->filters && !chain_parse(&wish->chain, o->filters, error)) {
         log_error("%s", error);
