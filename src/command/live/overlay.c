@@ -61,8 +61,9 @@ static void fill_headline(struct live *live, struct overlay *overlay)
     const uint64_t skipped = live_skipped(live);
     overlay_line(overlay, OVERLAY_STRONG, "%.1f fps  1%% low %.1f  age %.1f ms  skipped %llu  %s/%s%s%s",
                  meter_fps_now(meter), meter_fps_low(meter), meter_late_ms(&meter->age_ms, 50),
-                 (unsigned long long)skipped, path_kind_name(lane->kind), lane->path ? path_rung(lane->path) : "-",
-                 live->wish.frozen ? "  FROZEN" : "", live->recorder.writer ? "  REC" : "");
+                 (unsigned long long)skipped, path_kind_name(lane->path ? lane->kind : live->wish.kind),
+                 lane->path ? path_rung(lane->path) : "-", live->wish.frozen ? "  FROZEN" : "",
+                 live->recorder.writer ? "  REC" : "");
 }
 
 // How the pictures come: how often, how old they are when they are shown, what was missed.
