@@ -1,5 +1,5 @@
 // test_live_lost.c: a device that is lost costs no frame: the live view goes on with the cpu path, or says that it
-// can't
+// can't; with an argument: a device whose textures the window can't show
 //
 // Paths and devices are this file's own, so that a loss can be had at any frame and without a device.
 #include "base/file.h"
@@ -12,11 +12,14 @@
 extern const struct command live_command;
 
 enum { NEVER = -1, FRAMES = 12 };
+enum { OVER_NOTHING, OVER_GLX, OVER_EGL, OVER_KINDS };
 
 // What happens to the device; set before a run.
 static struct {
     int submit_fails_at, collect_fails_at; // frames since the path was opened; the first is the warm-up
     bool no_cpu;                           // the cpu path cannot be opened
+    bool no_egl;                           // nor the device beside an EGL context
+    int opened_over[OVER_KINDS];           // how often the device was opened beside which context
 } world;
 
 // ---- the paths ----
@@ -131,6 +134,9 @@ int device_choose(const struct device_info *devices, int count, const char *text
 
 struct device *device_open(const struct device_info *info, const struct device_gl *gl, const char *kernel_dir)
 {
+    world.opened_over[gl->glx_context ? OVER_GLX : gl->egl_context ? OVER_EGL : OVER_NOTHING]++;
+    if (gl->egl_context && world.no_egl)
+        return NULL;
     struct device *device = calloc(1, sizeof(*device));
     device->info = *info;
     return device;
@@ -181,6 +187,30 @@ static void lose(int submit_fails_at, int collect_fails_at, bool no_cpu)
     world.no_cpu = no_cpu;
 }
 
+// A device that shares no textures over GLX is tried over EGL, and taken back over GLX where that is no better.
+static int test_retry(struct scratch *said)
+{
+    char *argv[] = {"live", "pattern:34x22", "--path", "zerocopy", "--frames", "3", NULL};
+    lose(NEVER, NEVER, false);
+    for (int i = 0; i < 2; i++) {
+        world.no_egl = i == 1;
+        memset(world.opened_over, 0, sizeof(world.opened_over));
+        freopen(scratch_path(said, "table"), "w", stdout);
+        scratch_catch(said);
+        const int code = live_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);
+        CHECK(scratch_caught(said) == 0);
+        CHECK_NUMBER(code, EXIT_OK);
+        fflush(stdout);
+        char *table = file_read_text(scratch_path(said, "table"), 1 << 16);
+        CHECK_HAS(table, "path zerocopy on rung zerocopy");
+        free(table);
+        CHECK_NUMBER(world.opened_over[OVER_GLX], 2);
+        CHECK_NUMBER(world.opened_over[OVER_EGL], 1);
+    }
+    scratch_close(said);
+    return check_end(&unit);
+}
+
 static void check_same(const char *one, const char *other)
 {
     size_t size = 0, other_size = 0;
@@ -192,12 +222,14 @@ static void check_same(const char *one, const char *other)
     free(other_data);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     struct scratch scratch;
     char whole[512], cut[512];
     if (!scratch_open(&scratch))
         return CHECK_SKIP;
+    if (argc > 1)
+        return test_retry(&scratch);
     snprintf(whole, sizeof(whole), "%s", scratch_path(&scratch, "whole.y4m"));
     snprintf(cut, sizeof(cut), "%s", scratch_path(&scratch, "cut.y4m"));
 

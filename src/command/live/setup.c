@@ -76,7 +76,7 @@ static bool open_screen(struct live *live, bool egl)
         .egl = egl,
     };
     char why[256];
-    if (!o->headless && !(live->window = window_open(&setup, why)))
+    if (!o->headless && !(live->window = window_open(&setup, why)) && !egl)
         log_warn("no window (%s): running headless", why);
     if (live->window && !(live->renderer = renderer_open(window_is_es(live->window))))
         return false;
@@ -193,21 +193,26 @@ static void close_screen(struct live *live)
     live->window = NULL;
 }
 
+// The device that could write the window's textures; NULL where none is to.
+static const struct device *zerocopy_device(const struct live *live)
+{
+    const bool wanted = live->window && live->wish.kind == PATH_ZEROCOPY && live->wish.device >= 0;
+    return wanted ? live->device[live->wish.device] : NULL;
+}
+
 // Screen and device. Drivers share textures over GLX or over EGL, seldom both: a GPU that does not over GLX gets a
 // window over EGL, and the first one back where that is no better.
 static bool open_screen_and_device(struct live *live)
 {
     if (!open_screen(live, false) || !choose_device(live))
         return false;
-    const int index = live->wish.device;
-    const struct device *device = live->window && index >= 0 ? live->device[index] : NULL;
-    if (!device || live->wish.kind != PATH_ZEROCOPY || device->shares_gl || device->info.host_unified ||
-        !window_native(live->window).glx_context)
+    const struct device *device = zerocopy_device(live);
+    if (!device || device->shares_gl || device->info.host_unified || !window_native(live->window).glx_context)
         return true;
     log_info("no GL sharing over GLX (%s): trying EGL", device->sharing_why);
     close_screen(live);
-    if (open_screen(live, true) && live->window && choose_device(live) && live->wish.device >= 0 &&
-        live->device[live->wish.device] && live->device[live->wish.device]->shares_gl)
+    if (open_screen(live, true) && live->window && pick_device(live) && live_open_device(live, live->wish.device) &&
+        zerocopy_device(live)->shares_gl)
         return true;
     close_screen(live);
     return open_screen(live, false) && choose_device(live);
