@@ -68,6 +68,10 @@ completes "zerocopy" monocle live --path = z
 completes "clip.y4m" monocle live cl
 completes "clip.y4m" monocle live --frames 3 cl
 completes "pattern" monocle live patt
+touch lively.y4m merged.jsonl
+completes "live lively.y4m" monocle liv
+completes "merge" monocle report me
+completes "merged.jsonl" monocle report merge me
 completes "blur" monocle live -f blu
 completes "2,sepia" monocle live -f blur = 2,sep
 completes "3,threshold" monocle -f blur = 1 : 3,th
@@ -89,6 +93,8 @@ if command -v fish >/dev/null; then
     fish_completes "clip.y4m" "monocle live --record cl"
     fish_completes "2,sepia" "monocle live -f 2,sep"
     fish_completes "mjpeg" "monocle live --pixel-format mj"
+    fish_completes "merge" "monocle report me"
+    fish_completes "merged.jsonl" "monocle report merge me"
     fish_completes "" "monocle devices cl"
 fi
 

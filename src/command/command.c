@@ -90,6 +90,7 @@ static int print_commands(void)
     printf("\nTo begin with:\n"
            "  monocle live                       the first camera, or a moving test pattern; h shows the keys\n"
            "  monocle clip.y4m -f 'blur=2,gray'  a film, blurred and grey; monocle filters lists what there is\n"
+           "  monocle manual | man -l -          the man page, also where it is not installed\n"
            "\nmonocle COMMAND --help tells more of a command, monocle --version which monocle this is.\n");
     return EXIT_OK;
 }

@@ -23,6 +23,8 @@ void completion_words(const char *complete, char *text, size_t size)
         return;
     if (strcmp(complete, "source") == 0)
         snprintf(text, size, "pattern camera");
+    else if (strcmp(complete, "merge") == 0)
+        snprintf(text, size, "merge");
     else if (strcmp(complete, "pixel-format") == 0)
         for (int i = 0; i <= PIXFMT_COUNT; i++)
             add_word(text, size, i < PIXFMT_COUNT ? pixfmt_info((enum pixfmt)i)->name : "mjpeg");
@@ -40,7 +42,17 @@ void completion_words(const char *complete, char *text, size_t size)
 
 bool completion_of_files(const struct option_list *list)
 {
-    return list->complete && (strcmp(list->complete, "source") == 0 || strcmp(list->complete, "file") == 0);
+    static const char *const kinds[] = {"source", "file", "merge"};
+    for (size_t i = 0; list->complete && i < sizeof(kinds) / sizeof(*kinds); i++) {
+        if (strcmp(list->complete, kinds[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool completion_word_first(const struct option_list *list)
+{
+    return list->complete && strcmp(list->complete, "merge") == 0;
 }
 
 void completion_option_words(const struct option *o, char *text, size_t size)
@@ -80,7 +92,13 @@ static void bash_command(FILE *out, const struct option_list *list)
     fprintf(out, "    %s,-*) words='--help", list->command);
     for (const struct option *o = list->options; o->name; o++)
         fprintf(out, " --%s", o->name);
-    fprintf(out, "' ;;\n    %s,*) words='%s'", list->command, words);
+    fprintf(out, "' ;;\n    %s,*) ", list->command);
+    if (completion_word_first(list)) {
+        fprintf(out, "[[ \" ${COMP_WORDS[*]:0:COMP_CWORD} \" == *\" %s \"* ]] && files=yes || words='%s' ;;\n", words,
+                words);
+        return;
+    }
+    fprintf(out, "words='%s'", words);
     if (completion_of_files(list))
         fprintf(out, "; files=yes");
     fprintf(out, " ;;\n");
@@ -93,7 +111,7 @@ void completion_bash(FILE *out)
     fprintf(out, "# bash completion for monocle, generated from its option tables\n"
                  "_monocle_files() {\n"
                  "    compopt -o filenames 2>/dev/null\n"
-                 "    mapfile -t COMPREPLY < <(compgen \"$1\" -- \"$cur\")\n"
+                 "    mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen \"$1\" -- \"$cur\")\n"
                  "}\n"
                  "_monocle_chain() { # the last filter of a chain\n"
                  "    compopt -o nospace 2>/dev/null\n"
@@ -127,11 +145,14 @@ void completion_bash(FILE *out)
             bash_command(out, commands[i]->list);
     fprintf(out,
             "    esac\n"
-            "    ((COMP_CWORD == 1)) && words+=' %s --version'\n"
-            "    [[ $files ]] && _monocle_files -f\n"
+            "    if ((COMP_CWORD == 1)); then # commands stand before files\n"
+            "        words=\"%s --version $words\"\n"
+            "        compopt -o nosort 2>/dev/null\n"
+            "    fi\n"
             "    ;;\n"
             "    esac\n"
-            "    [[ $words ]] && mapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+            "    [[ $words ]] && mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+            "    [[ $files ]] && _monocle_files -f\n"
             "    return 0\n"
             "}\n"
             "complete -F _monocle monocle\n",

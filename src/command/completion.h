@@ -14,3 +14,5 @@ void completion_words(const char *complete, char *text, size_t size);
 void completion_option_words(const struct option *option, char *text, size_t size);
 // Whether a command's operands may be files.
 bool completion_of_files(const struct option_list *list);
+// Whether one of the words must stand before the files: "report merge FILE...".
+bool completion_word_first(const struct option_list *list);

@@ -41,8 +41,14 @@ static void print_command(FILE *out, const struct option_list *list)
 {
     char words[WORDS_BYTES];
     completion_words(list->complete, words, sizeof(words));
-    fprintf(out, "complete -c monocle -n '__monocle_command %s' %s", list->command,
-            completion_of_files(list) ? "-F" : "-f");
+    if (completion_word_first(list))
+        fprintf(out,
+                "complete -c monocle -n '__monocle_command %s; and __fish_seen_subcommand_from %s' -F\n"
+                "complete -c monocle -n '__monocle_command %s; and not __fish_seen_subcommand_from %s' -f",
+                list->command, words, list->command, words);
+    else
+        fprintf(out, "complete -c monocle -n '__monocle_command %s' %s", list->command,
+                completion_of_files(list) ? "-F" : "-f");
     if (*words)
         fprintf(out, " -a '%s'", words);
     fprintf(out, "\ncomplete -c monocle -n '__monocle_command %s' -s h -l help -d 'show help'\n", list->command);

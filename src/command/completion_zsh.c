@@ -66,12 +66,13 @@ static void print_command(FILE *out, const struct option_list *list, bool is_def
             is_default ? "*" : list->command);
     for (const struct option *o = list->options; o->name; o++)
         print_option(out, o);
-    if (list->complete && strcmp(list->complete, "source") == 0)
+    const bool is_source = list->complete && strcmp(list->complete, "source") == 0;
+    if (is_source)
         fprintf(out, " \\\n            '*:source:_monocle_source'");
-    else if (completion_of_files(list))
-        fprintf(out, " \\\n            '*:file:_files'");
     else if (*words)
         fprintf(out, " \\\n            '1:%s:(%s)'", list->complete, words);
+    if (!is_source && completion_of_files(list))
+        fprintf(out, " \\\n            '*:file:_files'");
     fprintf(out, "\n        ;;\n");
 }
 

@@ -64,7 +64,7 @@ static void print_option(const struct option *o)
 
 static void print_command(const struct option_list *list)
 {
-    printf(".SS \"monocle %s %s\"\n", list->command, list->usage);
+    printf(".SS \"monocle %s%s%s\"\n", list->command, *list->usage ? " " : "", list->usage);
     print_text(list->summary);
     putchar('\n');
     for (const char *const *d = list->details; d && *d; d++)
@@ -128,7 +128,9 @@ static void print_filters(void)
             printf("\n.br\n\\fI%s\\fR", param->name);
             print_text(text);
         }
-        putchar('\n');
+        printf("\n.br\nExample: \\fB\\-f \\(aq");
+        print_text(filters[i]->example);
+        printf("\\(aq\\fR\n");
     }
 }
 
@@ -213,10 +215,12 @@ static void print_environment(void)
 }
 
 static const struct option no_options[] = {{0}};
+static const char *const examples[] = {"monocle manual | man -l -  read it", NULL};
 static const struct option_list list = {
     .command = "manual",
     .usage = "",
     .summary = "print the man page as roff",
+    .examples = examples,
     .options = no_options,
 };
 
@@ -230,17 +234,14 @@ static int manual_run(int argc, char **argv)
            ".TH MONOCLE 1 \"\" \"monocle %s\" \"User Commands\"\n"
            ".SH NAME\nmonocle \\- show camera pictures through filters, in real time\n.SH SYNOPSIS\n",
            MONOCLE_VERSION);
-    for (int i = 0; commands[i]; i++) {
-        if (!commands[i]->hidden)
-            printf("%s\\fBmonocle\\fR %s%s%s %s\n", i ? ".br\n" : "", i ? "\\fB" : "[\\fB", commands[i]->list->command,
-                   i ? "\\fR" : "\\fR]", commands[i]->list->usage);
-    }
+    for (int i = 0; commands[i]; i++)
+        printf("%s\\fBmonocle\\fR %s%s%s%s%s\n", i ? ".br\n" : "", i ? "\\fB" : "[\\fB", commands[i]->list->command,
+               i ? "\\fR" : "\\fR]", *commands[i]->list->usage ? " " : "", commands[i]->list->usage);
     printf(".SH DESCRIPTION\nPictures of a camera, a file or a test pattern go through a chain of filters, on the CPU "
            "or by OpenCL, to a window, a file or standard output, with the time of every step shown.\n"
            ".SH COMMANDS\n");
     for (int i = 0; commands[i]; i++)
-        if (!commands[i]->hidden)
-            print_command(commands[i]->list);
+        print_command(commands[i]->list);
     print_sources();
     print_filters();
     print_keys();

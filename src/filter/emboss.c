@@ -62,7 +62,7 @@ static void stencil_row(const struct filter_arguments *arguments, const uint8_t 
 extern const struct filter filter_emboss;
 const struct filter filter_emboss = {
     .name = "emboss",
-    .summary = "relief on grey, lit from one of eight directions",
+    .summary = "relief on mid-grey, lit from one of eight directions",
     .example = "emboss=ne",
     .kind = FILTER_STENCIL,
     .params = params,

@@ -45,7 +45,7 @@ static const struct option_list list = {
     .examples = examples,
     .details = details,
     .options = options,
-    .complete = "file",
+    .complete = "merge",
 };
 
 static struct sum add_up(const struct merge *merge)

@@ -105,11 +105,12 @@ static const struct option live_options[] = {
      .offset = AT(loop)},
     {.name = "fast",
      .type = OPTION_FLAG,
-     .help = "play as fast as possible, not at the source's rate",
+     .help = "play as fast as possible, not at the source's rate (a film's own, --rate); --headless --record does so "
+             "anyway",
      .offset = AT(fast)},
     {.name = "headless",
      .type = OPTION_FLAG,
-     .help = "open no window",
+     .help = "open no window; keeps to the source's rate unless --fast or --record is given",
      .offset = AT(headless),
      .excludes = "fullscreen|vsync|overlay|keys"},
     {.name = "frames",
@@ -199,7 +200,7 @@ static const char *const details[] = {
     "With --json every line of standard output is an object with an \"event\": \"start\", \"state\" after a key or a "
     "build, \"progress\" once a second, \"error\", and at the end \"summary\".",
     "Exit status: 0 done, 1 something went wrong on the way, 2 wrong arguments, 3 nothing could be done, 4 the device "
-    "was lost and no other path could take over, 130 and 143 interrupted.",
+    "was lost and no other path could take over, 129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.",
     NULL,
 };
 
