@@ -36,12 +36,12 @@ static bool choose_mode(struct camera *camera, const struct source_setup *setup)
         decoded.format = PIXFMT_RGB24;
     decoded.has_format = true;
     decoded.compressed = false;
-    camera->copies = camera_device_convert(device) && camera_mode_choose(device, &decoded, &camera->mode);
-    if (camera->copies)
+    camera->converts = camera_device_convert(device) && camera_mode_choose(device, &decoded, &camera->mode);
+    if (camera->converts)
         log_info("camera %s has no format known here: libv4l2 converts", device->path);
     else
         log_error("camera %s (%s) offers no pixel format that can be used", device->path, device->card);
-    return camera->copies;
+    return camera->converts;
 }
 
 // The size and chroma of compressed pictures are known when the first has come.
@@ -106,6 +106,12 @@ static bool start(struct camera *camera, const struct source_setup *setup)
     return false;
 }
 
+// Where the driver has few buffers none can be lent: it needs them all to go on.
+static bool must_copy(const struct camera *camera)
+{
+    return camera->converts || camera->stream.buffers < CAMERA_BUFFERS;
+}
+
 static bool prepare_pictures(struct camera *camera, const struct source_setup *setup)
 {
     struct image_shape *shape = &camera->shape;
@@ -116,7 +122,7 @@ static bool prepare_pictures(struct camera *camera, const struct source_setup *s
                                 shape->width, shape->height);
     if (compressed && !(camera->decoder = camera_decoder_open(shape)))
         return false;
-    return !camera->copies || pool_init(&camera->pool, shape);
+    return compressed || !must_copy(camera) || pool_init(&camera->pool, shape);
 }
 
 static bool camera_open(struct source *source, const struct source_setup *setup, const char *text)
@@ -192,13 +198,15 @@ static bool lend(struct camera *camera, int index, struct frame *frame)
 static bool copy(struct camera *camera, int index, struct frame *frame)
 {
     struct image from;
-    const int slot = pool_take(&camera->pool, clock_now_ns());
+    if (!camera->pool.ready && !pool_init(&camera->pool, &camera->shape))
+        pool_finish(&camera->pool);
+    const int slot = camera->pool.ready ? pool_take(&camera->pool, clock_now_ns()) : -1;
     if (slot >= 0) {
         camera_mode_lay_out(&camera->stream.format, &camera->shape, camera->stream.buffer[index].memory, &from);
         image_copy(&camera->pool.image[slot], &from);
         frame->image = camera->pool.image[slot];
         frame->image.memory = NULL;
-        frame->slot = slot;
+        frame->slot = CAMERA_LENT + slot;
     }
     camera_stream_give(&camera->stream, index);
     return slot >= 0;
@@ -223,10 +231,8 @@ static bool use_buffer(struct camera *camera, const struct v4l2_buffer *buffer, 
     const int64_t now = clock_now_ns();
     *frame = (struct frame){.ready_ns = now, .captured_ns = time_of(buffer, now)};
     frame->number = camera_link_heard(camera, buffer->sequence, frame->captured_ns);
-    if (camera->copies)
-        return copy(camera, index, frame);
     if (!compressed)
-        return lend(camera, index, frame);
+        return must_copy(camera) ? copy(camera, index, frame) : lend(camera, index, frame);
     camera_decoder_put(camera->decoder, camera->stream.buffer[index].memory,
                        bytes < camera->stream.buffer[index].length ? bytes : camera->stream.buffer[index].length,
                        frame);
@@ -306,8 +312,8 @@ static void camera_return(struct source *source, const struct frame *frame)
         camera_decoder_give(camera->decoder, frame);
         return;
     }
-    if (camera->copies) {
-        pool_give(&camera->pool, frame->slot);
+    if (frame->slot >= CAMERA_LENT) {
+        pool_give(&camera->pool, frame->slot - CAMERA_LENT);
         return;
     }
     pthread_mutex_lock(&camera->lock);

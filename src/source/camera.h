@@ -46,8 +46,8 @@ struct camera {
 
     struct camera_stream stream;    // the capture thread's, once it runs
     struct camera_decoder *decoder; // compressed pictures go through it
-    bool copies;                    // libv4l2's pictures are copied: its buffers go when it does
-    struct pool pool;               // of the copies
+    bool converts;                  // libv4l2 does, whose buffers go when it does: its pictures are copied
+    struct pool pool;               // of copies; made when they are needed. Their slots stand behind those of loans
 
     // The capture thread's.
     bool connected;

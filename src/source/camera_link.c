@@ -48,7 +48,7 @@ bool camera_link_make(struct camera *camera, const size_t *start, char why[CAMER
     struct camera_stream *stream = &camera->stream;
     if (!camera_stream_open(stream, camera->node.path, why))
         return false;
-    if (camera->copies && !camera_device_convert(&stream->device)) {
+    if (camera->converts && !camera_device_convert(&stream->device)) {
         snprintf(why, CAMERA_WHY, "cannot open camera %s: libv4l2 does not take it", camera->node.path);
         return false;
     }

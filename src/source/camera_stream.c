@@ -128,7 +128,7 @@ static bool map_buffers(struct camera_stream *stream, size_t needed, char why[CA
         return failed(stream, "get buffers of", why);
     }
     if (request.count < CAMERA_BUFFERS)
-        log_info("camera %s has only %u buffers", stream->device.path, request.count);
+        log_info("camera %s has only %u buffers: its pictures are copied", stream->device.path, request.count);
     for (unsigned i = 0; i < request.count && i < CAMERA_BUFFERS; i++) {
         struct v4l2_buffer buffer = {.index = i, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
         if (camera_device_ask(&stream->device, VIDIOC_QUERYBUF, &buffer) != 0)

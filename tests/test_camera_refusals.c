@@ -1,0 +1,145 @@
+// test_camera_refusals.c: what a driver may refuse or give less of, put before a real driver: bandwidth, buffers, sizes
+#include "check.h"
+#include "scratch.h"
+
+#include "base/clock.h"
+#include "source/kind.h"
+
+#include <errno.h>
+#include <linux/videodev2.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { WIDTH = 320, HEIGHT = 180, PATIENCE_MS = 20000 };
+
+static struct check check = {.name = "camera refusals"};
+static struct scratch scratch;
+
+// What the driver is made to do; requests without a row reach it as they are.
+static struct {
+    unsigned long refused; // request
+    int error;
+    unsigned buffers; // at most so many; 0: as the driver has it
+} fault;
+
+// In the place of the C library's.
+int ioctl(int fd, unsigned long request, ...)
+{
+    va_list arguments;
+    va_start(arguments, request);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    if (request == fault.refused) {
+        errno = fault.error;
+        return -1;
+    }
+    if (request == VIDIOC_REQBUFS && fault.buffers > 0) {
+        struct v4l2_requestbuffers *wanted = argument;
+        wanted->count = wanted->count > fault.buffers ? fault.buffers : wanted->count;
+    }
+    return (int)syscall(SYS_ioctl, fd, request, argument);
+}
+
+static struct source *open_camera(void)
+{
+    return source_open(&(struct source_setup){
+        .text = "camera", .width = WIDTH, .height = HEIGHT, .has_format = true, .format = PIXFMT_YUYV});
+}
+
+static bool comes(struct source *source, int frames)
+{
+    struct frame frame;
+    for (int i = 0; i < frames; i++) {
+        if (source_next(source, &frame, PATIENCE_MS) != SOURCE_FRAME)
+            return false;
+        source_return(source, &frame);
+    }
+    return true;
+}
+
+// At the start each is told in one line, with what to do.
+static void test_start(void)
+{
+    static const struct {
+        unsigned long request;
+        int error;
+        const char *says;
+    } cases[] = {
+        {VIDIOC_STREAMON, ENOSPC, "bandwidth"}, {VIDIOC_STREAMON, EIO, "plug it in again"},
+        {VIDIOC_REQBUFS, ENOMEM, "memory"},     {VIDIOC_S_FMT, EBUSY, "another program"},
+        {VIDIOC_QBUF, ENOMEM, "memory"},        {VIDIOC_QUERYCAP, ENODEV, "there is no camera"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        fault.refused = cases[i].request;
+        fault.error = cases[i].error;
+        scratch_catch(&scratch);
+        struct source *source = open_camera();
+        const int lines = scratch_caught(&scratch);
+        fault.refused = 0;
+        check_that(&check, !source && lines == 1 && strstr(scratch.said, cases[i].says), "case %zu: %s", i,
+                   scratch.said);
+        source_close(source);
+    }
+}
+
+// Later it is tried again until it works; meanwhile the user is told why it doesn't.
+static void test_later(void)
+{
+    struct source *source = open_camera();
+    struct frame frame;
+    if (!check_that(&check, source && comes(source, 3), "it opens"))
+        return;
+    scratch_catch(&scratch);
+    fault.refused = VIDIOC_DQBUF;
+    fault.error = ENODEV;
+    source_next(source, &frame, 100);
+    fault.refused = VIDIOC_STREAMON;
+    fault.error = ENOSPC;
+    const int64_t deadline = clock_now_ns() + (int64_t)PATIENCE_MS * 1000000;
+    while (!strstr(source_health(source).trouble, "bandwidth") && clock_now_ns() < deadline)
+        source_next(source, &frame, 100);
+    check_that(&check, strstr(source_health(source).trouble, "bandwidth") != NULL, "it is told: %s",
+               source_health(source).trouble);
+    fault.refused = 0;
+    const bool back = comes(source, 3);
+    scratch_caught(&scratch);
+    check_that(&check, back && source_health(source).outages == 1, "it comes back: %s", scratch.said);
+    source_close(source);
+}
+
+// With fewer buffers than wished for (some drivers have a least number of their own) pictures come while one is held.
+static void test_buffers(void)
+{
+    for (unsigned buffers = 1; buffers <= 4; buffers++) {
+        fault.buffers = buffers;
+        scratch_catch(&scratch);
+        struct source *source = open_camera();
+        scratch_caught(&scratch);
+        struct frame held;
+        const bool ok = source && source_next(source, &held, PATIENCE_MS) == SOURCE_FRAME;
+        check_that(&check, ok && comes(source, 5) && source_health(source).outages == 0, "%u buffers: %s", buffers,
+                   scratch.said);
+        if (ok)
+            source_return(source, &held);
+        source_close(source);
+    }
+    fault.buffers = 0;
+}
+
+int main(void)
+{
+    char node[CAMERA_PATH];
+    const char *why;
+    if (!camera_first(node, &why) || !scratch_open(&scratch)) {
+        fprintf(stderr, "there is no camera to test\n");
+        return CHECK_SKIP;
+    }
+    test_start();
+    test_later();
+    test_buffers();
+    return check_end(&check);
+}
