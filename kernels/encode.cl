@@ -20,11 +20,13 @@ typedef int16 encoding;
 #define RED(p) ((int)((p)&255))
 #define GREEN(p) ((int)((p) >> 8 & 255))
 #define BLUE(p) ((int)((p) >> 16 & 255))
-#define WEIGH(p, r, g, b) (((r)*RED(p) + (g)*GREEN(p) + (b)*BLUE(p) + (1 << 15)) >> 16)
-#define LUMA(p) (e.sc + WEIGH(p, e.s3, e.s4, e.s5))
-// Never below 0; above 255 in full range.
-#define CHROMA_U(p) min(255, 128 + WEIGH(p, e.s6, e.s7, e.s8))
-#define CHROMA_V(p) min(255, 128 + WEIGH(p, e.s9, e.sa, e.sb))
+// docs/pixels.md section 5
+#define UPPER_HALF(c, k) (((c) << 7) * (k) >> 16)
+#define WEIGH(p, r, g, b, middle)                                                                                      \
+    ((UPPER_HALF(RED(p), r) + UPPER_HALF(GREEN(p), g) + UPPER_HALF(BLUE(p), b) + ((middle) << 6) + 33) >> 6)
+#define LUMA(p) WEIGH(p, e.s3, e.s4, e.s5, e.sc)
+#define CHROMA_U(p) min(255, WEIGH(p, e.s6, e.s7, e.s8, 128))
+#define CHROMA_V(p) min(255, WEIGH(p, e.s9, e.sa, e.sb, 128))
 
 // The block at (x, y); `right` and `below` are its other column and row, the same ones again where the picture ends.
 static inline void encode_block(__global const uint *restrict from, encoding e, __global uchar *restrict to, int x,

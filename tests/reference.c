@@ -255,7 +255,7 @@ struct color_reverse reference_to_yuv(struct color color)
     double kr, kb;
     matrix_weights(color.matrix, &kr, &kb);
     bool full = color.range == COLOR_RANGE_FULL;
-    double s = full ? 65536 : 219.0 / 255.0 * 65536, t = full ? 65536 : 224.0 / 255.0 * 65536;
+    double s = full ? 32768 : 219.0 / 255.0 * 32768, t = full ? 32768 : 224.0 / 255.0 * 32768;
     struct color_reverse k = {
         .yr = (int32_t)reference_round(kr * s),
         .yb = (int32_t)reference_round(kb * s),
@@ -270,14 +270,31 @@ struct color_reverse reference_to_yuv(struct color color)
     return k;
 }
 
+static int64_t hi(int c, int32_t k)
+{
+    return reference_shift((int64_t)c * 128 * k, 16);
+}
+
+void reference_pixel_yuv(const uint8_t *rgba, struct color color, uint8_t yuv[3])
+{
+    struct color_reverse k = reference_to_yuv(color);
+    int yo = color.range == COLOR_RANGE_FULL ? 0 : 16, r = rgba[0], g = rgba[1], b = rgba[2];
+    int64_t y = reference_shift(hi(r, k.yr) + hi(g, k.yg) + hi(b, k.yb) + yo * 64 + 33, 6);
+    int64_t u = reference_shift(hi(r, k.ur) + hi(g, k.ug) + hi(b, k.ub) + 128 * 64 + 33, 6);
+    int64_t v = reference_shift(hi(r, k.vr) + hi(g, k.vg) + hi(b, k.vb) + 128 * 64 + 33, 6);
+    yuv[0] = (uint8_t)y;
+    yuv[1] = (uint8_t)(u < 255 ? u : 255);
+    yuv[2] = (uint8_t)(v < 255 ? v : 255);
+}
+
 void reference_444p(const struct picture *picture, enum color_matrix matrix, uint8_t *y, uint8_t *u, uint8_t *v)
 {
-    struct color_reverse k = reference_to_yuv((struct color){matrix, COLOR_RANGE_LIMITED});
     size_t pixels = (size_t)picture->width * (size_t)picture->height;
     for (size_t i = 0; i < pixels; i++) {
-        int64_t r = picture->rgba[4 * i], g = picture->rgba[4 * i + 1], b = picture->rgba[4 * i + 2];
-        y[i] = (uint8_t)(16 + reference_shift(k.yr * r + k.yg * g + k.yb * b + 32768, 16));
-        u[i] = (uint8_t)(128 + reference_shift(k.ur * r + k.ug * g + k.ub * b + 32768, 16));
-        v[i] = (uint8_t)(128 + reference_shift(k.vr * r + k.vg * g + k.vb * b + 32768, 16));
+        uint8_t yuv[3];
+        reference_pixel_yuv(picture->rgba + 4 * i, (struct color){matrix, COLOR_RANGE_LIMITED}, yuv);
+        y[i] = yuv[0];
+        u[i] = yuv[1];
+        v[i] = yuv[2];
     }
 }

@@ -43,7 +43,8 @@ bool reference_filter(struct picture *picture, const char *name, const char *con
 const char *reference_filter_name(int index); // 0..REFERENCE_FILTERS-1, in the order of section 3
 
 // Section 5: planes without padding, each width * height bytes.
-struct color_reverse reference_to_yuv(struct color color); // section 6 where the range is full
+struct color_reverse reference_to_yuv(struct color color);
+void reference_pixel_yuv(const uint8_t *rgba, struct color color, uint8_t yuv[3]);
 void reference_444p(const struct picture *picture, enum color_matrix matrix, uint8_t *y, uint8_t *u, uint8_t *v);
 
 // Section 6: the top left of a picture in that shape, the planes one behind the other without padding; returns how many

@@ -3,19 +3,6 @@
 
 #include <stdlib.h>
 
-// Y, U and V of one pixel.
-static void pixel_yuv(const struct picture *picture, struct color color, int x, int y, int yuv[3])
-{
-    struct color_reverse k = reference_to_yuv(color);
-    const uint8_t *p = picture_pixel(picture, x, y);
-    int64_t r = p[0], g = p[1], b = p[2];
-    yuv[0] = (int)reference_shift(k.yr * r + k.yg * g + k.yb * b + 32768, 16);
-    yuv[1] = reference_sat8(128 + reference_shift(k.ur * r + k.ug * g + k.ub * b + 32768, 16));
-    yuv[2] = reference_sat8(128 + reference_shift(k.vr * r + k.vg * g + k.vb * b + 32768, 16));
-    if (color.range == COLOR_RANGE_LIMITED)
-        yuv[0] += 16;
-}
-
 // The chroma sample (U 1, V 2) of the block that begins at (x, y). The last column and row count twice.
 static uint8_t block_mean(const struct picture *picture, const struct image_shape *shape, int x, int y, int across,
                           int down, int which)
@@ -23,9 +10,10 @@ static uint8_t block_mean(const struct picture *picture, const struct image_shap
     int sum = 0;
     for (int dy = 0; dy < down; dy++)
         for (int dx = 0; dx < across; dx++) {
-            int yuv[3];
-            pixel_yuv(picture, shape->color, x + dx < shape->width ? x + dx : shape->width - 1,
-                      y + dy < shape->height ? y + dy : shape->height - 1, yuv);
+            uint8_t yuv[3];
+            int from_x = x + dx < shape->width ? x + dx : shape->width - 1;
+            int from_y = y + dy < shape->height ? y + dy : shape->height - 1;
+            reference_pixel_yuv(picture_pixel(picture, from_x, from_y), shape->color, yuv);
             sum += yuv[which];
         }
     switch (across * down) {
@@ -40,9 +28,9 @@ static uint8_t block_mean(const struct picture *picture, const struct image_shap
 
 static uint8_t luma(const struct picture *picture, const struct image_shape *shape, int x, int y)
 {
-    int yuv[3];
-    pixel_yuv(picture, shape->color, x, y, yuv);
-    return (uint8_t)yuv[0];
+    uint8_t yuv[3];
+    reference_pixel_yuv(picture_pixel(picture, x, y), shape->color, yuv);
+    return yuv[0];
 }
 
 static uint8_t *add_chroma(uint8_t *at, const struct picture *picture, const struct image_shape *shape, int across,

@@ -65,7 +65,9 @@ static void test_resolve(struct check *check)
         }
 }
 
-// How far the integers of section 1 are from real numbers.
+static const double red_weights[] = {0, 0.299, 0.2126, 0.2627}, blue_weights[] = {0, 0.114, 0.0722, 0.0593};
+
+// How far integers are from real numbers.
 struct accuracy {
     double worst;
     long equal, all;
@@ -82,8 +84,7 @@ static void accuracy_add(struct accuracy *accuracy, double exact, int got)
 
 static struct accuracy accuracy_measure(struct color color)
 {
-    static const double red[] = {0, 0.299, 0.2126, 0.2627}, blue[] = {0, 0.114, 0.0722, 0.0593};
-    double kr = red[color.matrix], kb = blue[color.matrix], kg = 1 - kr - kb;
+    double kr = red_weights[color.matrix], kb = blue_weights[color.matrix], kg = 1 - kr - kb;
     bool limited = color.range == COLOR_RANGE_LIMITED;
     double cy = limited ? 255 / 219.0 : 1, cc = limited ? 255 / 224.0 : 1, yo = limited ? 16 : 0;
     struct color_coefficients k = color_to_rgb(color);
@@ -102,6 +103,34 @@ static struct accuracy accuracy_measure(struct color color)
     return accuracy;
 }
 
+// docs/pixels.md section 5: how near RGB comes to the exact YUV, over many of all colours; what greys become.
+static void test_reverse_accuracy(struct check *check, struct color color)
+{
+    const bool full = color.range == COLOR_RANGE_FULL;
+    const double s = full ? 1 : 219.0 / 255, t = full ? 1 : 224.0 / 255;
+    const double kr = red_weights[color.matrix], kb = blue_weights[color.matrix];
+    struct accuracy accuracy = {0};
+    for (int i = 0; i < 1 << 24; i += 61) {
+        const uint8_t rgba[4] = {(uint8_t)i, (uint8_t)(i >> 8), (uint8_t)(i >> 16), 255};
+        uint8_t yuv[3];
+        reference_pixel_yuv(rgba, color, yuv);
+        const double luma = kr * rgba[0] + (1 - kr - kb) * rgba[1] + kb * rgba[2];
+        accuracy_add(&accuracy, (full ? 0 : 16) + s * luma, yuv[0]);
+        accuracy_add(&accuracy, 128 + t * (rgba[2] - luma) / (2 - 2 * kb), yuv[1]);
+        accuracy_add(&accuracy, 128 + t * (rgba[0] - luma) / (2 - 2 * kr), yuv[2]);
+    }
+    check_that(check, accuracy.worst <= 0.52 && (double)accuracy.equal >= 0.99 * (double)accuracy.all,
+               "%s %s to YUV: %.4f away at worst, %.2f %% rounded right", color_matrix_name(color.matrix),
+               color_range_name(color.range), accuracy.worst, 100.0 * (double)accuracy.equal / (double)accuracy.all);
+    for (int grey = 0; full && grey < 256; grey++) {
+        const uint8_t rgba[4] = {(uint8_t)grey, (uint8_t)grey, (uint8_t)grey, 255};
+        uint8_t yuv[3];
+        reference_pixel_yuv(rgba, color, yuv);
+        check_that(check, yuv[0] == grey && yuv[1] == 128 && yuv[2] == 128, "grey %d is %d %d %d", grey, yuv[0], yuv[1],
+                   yuv[2]);
+    }
+}
+
 static void test_coefficients(struct check *check)
 {
     for (int matrix = COLOR_MATRIX_601; matrix <= COLOR_MATRIX_2020; matrix++)
@@ -112,9 +141,9 @@ static void test_coefficients(struct check *check)
                        "%s %s: cy %d %d bias %d %d rv %d %d gu %d %d gv %d %d bu %d %d", color_matrix_name(matrix),
                        color_range_name(range), a.cy, b.cy, a.bias, b.bias, a.rv, b.rv, a.gu, b.gu, a.gv, b.gv, a.bu,
                        b.bu);
-            struct color_reverse c = color_to_yuv((struct color){matrix, COLOR_RANGE_LIMITED}),
-                                 d = reference_to_yuv((struct color){matrix, COLOR_RANGE_LIMITED});
+            struct color_reverse c = color_to_yuv(color), d = reference_to_yuv(color);
             check_that(check, !memcmp(&c, &d, sizeof(c)), "%s to YUV differs", color_matrix_name(matrix));
+            test_reverse_accuracy(check, color);
             struct accuracy accuracy = accuracy_measure(color);
             check_that(check, accuracy.worst <= 0.6 && (double)accuracy.equal >= 0.95 * (double)accuracy.all,
                        "%s %s: %.4f away at worst, %.2f %% rounded right", color_matrix_name(matrix),

@@ -57,7 +57,7 @@ struct color_reverse color_to_yuv(struct color color)
 {
     const double kr = matrices[color.matrix].kr, kb = matrices[color.matrix].kb;
     const bool full = color.range == COLOR_RANGE_FULL;
-    const double luma = full ? 65536 : 219.0 / 255 * 65536, chroma = full ? 65536 : 224.0 / 255 * 65536;
+    const double luma = full ? 32768 : 219.0 / 255 * 32768, chroma = full ? 32768 : 224.0 / 255 * 32768;
     struct color_reverse c = {
         .yr = round_int(kr * luma),
         .yb = round_int(kb * luma),

@@ -17,7 +17,7 @@ struct color_coefficients {
     int32_t cy, bias, rv, gu, gv, bu;
 };
 
-// docs/pixels.md section 5; 16 fractional bits.
+// docs/pixels.md section 5; every value fits 16 bits.
 struct color_reverse {
     int32_t yr, yg, yb, ur, ug, ub, vr, vg, vb;
 };

@@ -30,48 +30,68 @@ struct encoder encoder_init(struct color color)
     return (struct encoder){.reverse = color_to_yuv(color), .luma_offset = color.range == COLOR_RANGE_FULL ? 0 : 16};
 }
 
-static inline uint8_t sat8(int value)
-{
-    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
-}
-
-// Rows of one chunk at full chroma. Full range needs the saturation: pure blue is 127.5 above the middle.
+// Rows of one chunk at full chroma.
 struct chunk {
     uint8_t y[2][CHUNK], u[2][CHUNK], v[2][CHUNK];
     int width, rows;
 };
 
-static inline int weigh(pixel_word pixel, int32_t red, int32_t green, int32_t blue)
-{
-    enum { HALF = 1 << 15 };
-    const int r = pixel & 255, g = pixel >> 8 & 255, b = pixel >> 16 & 255;
-    return (red * r + green * g + blue * b + HALF) >> 16;
-}
+// The colours of a row side by side, shifted as docs/pixels.md section 5 has it: as many fit an instruction as can.
+struct colours {
+    int16_t red[CHUNK], green[CHUNK], blue[CHUNK];
+};
 
-VECTOR_CLONES static void luma_row(struct encoder encoder, const pixel_word *restrict rgba, int width,
-                                   uint8_t *restrict y)
+VECTOR_CLONES static void split_row(const pixel_word *restrict rgba, int width, struct colours *restrict to)
 {
-    const struct color_reverse k = encoder.reverse;
-    for (int x = 0; x < width; x++)
-        y[x] = (uint8_t)(encoder.luma_offset + weigh(rgba[x], k.yr, k.yg, k.yb));
-}
-
-VECTOR_CLONES static void chroma_row(struct encoder encoder, const pixel_word *restrict rgba, int width,
-                                     uint8_t *restrict u, uint8_t *restrict v)
-{
-    const struct color_reverse k = encoder.reverse;
     for (int x = 0; x < width; x++) {
-        u[x] = sat8(128 + weigh(rgba[x], k.ur, k.ug, k.ub));
-        v[x] = sat8(128 + weigh(rgba[x], k.vr, k.vg, k.vb));
+        const uint32_t pixel = rgba[x];
+        to->red[x] = (int16_t)((pixel & 255) << 7);
+        to->green[x] = (int16_t)(pixel >> 1 & 255 << 7);
+        to->blue[x] = (int16_t)(pixel >> 9 & 255 << 7);
     }
 }
 
-// Means of pairs of pixels in two rows, which may be one and the same.
-VECTOR_CLONES static void mean_row(const uint8_t *restrict upper, const uint8_t *restrict lower, int pairs,
-                                   uint8_t *restrict to)
+static inline int16_t upper_half(int16_t a, int16_t b)
 {
-    for (int i = 0; i < pairs; i++)
-        to[i] = (uint8_t)((upper[2 * i] + upper[2 * i + 1] + lower[2 * i] + lower[2 * i + 1] + 2) >> 2);
+    return (int16_t)(a * b >> 16);
+}
+
+VECTOR_CLONES static void weigh_row(const struct colours *restrict colours, int width, int16_t red, int16_t green,
+                                    int16_t blue, int middle, uint8_t *restrict to)
+{
+    const int16_t offset = (int16_t)((middle << 6) + 33);
+    for (int x = 0; x < width; x++) {
+        const int16_t sum = (int16_t)(upper_half(colours->red[x], red) + upper_half(colours->green[x], green) +
+                                      upper_half(colours->blue[x], blue) + offset);
+        const int16_t value = (int16_t)(sum >> 6);
+        to[x] = (uint8_t)(value > 255 ? 255 : value);
+    }
+}
+
+static void chunk_row(const struct encoder *encoder, struct chunk *chunk, int row, const uint8_t *rgba, bool chroma)
+{
+    const struct color_reverse k = encoder->reverse;
+    struct colours colours;
+    split_row((const pixel_word *)rgba, chunk->width, &colours);
+    weigh_row(&colours, chunk->width, (int16_t)k.yr, (int16_t)k.yg, (int16_t)k.yb, encoder->luma_offset, chunk->y[row]);
+    if (!chroma)
+        return;
+    weigh_row(&colours, chunk->width, (int16_t)k.ur, (int16_t)k.ug, (int16_t)k.ub, 128, chunk->u[row]);
+    weigh_row(&colours, chunk->width, (int16_t)k.vr, (int16_t)k.vg, (int16_t)k.vb, 128, chunk->v[row]);
+}
+
+// Two samples side by side as one number, wherever they lie.
+typedef uint16_t __attribute__((aligned(1), may_alias)) sample_pair;
+
+// Means of pairs of samples in two rows, which may be one and the same.
+VECTOR_CLONES static void mean_row(const uint8_t *upper, const uint8_t *lower, int pairs, uint8_t *restrict to)
+{
+    const sample_pair *up = (const sample_pair *)upper, *low = (const sample_pair *)lower;
+    for (int i = 0; i < pairs; i++) {
+        const uint16_t a = up[i], b = low[i];
+        const uint16_t sum = (uint16_t)((a & 255) + (a >> 8) + (b & 255) + (b >> 8) + 2);
+        to[i] = (uint8_t)(sum >> 2);
+    }
 }
 
 // The place of a sample in row `row` of its plane.
@@ -145,19 +165,16 @@ void encode_rows(const struct encoder *encoder, struct image *to, int x, int y, 
             put_rgb(to, x, y + 1, width, lower);
         return;
     }
-    const uint8_t *const rows[] = {upper, lower};
+    const bool chroma = layout->u.step != 0;
     for (int done = 0; done < width; done += CHUNK) {
         struct chunk chunk;
         chunk.rows = lower ? 2 : 1;
         chunk.width = width - done < CHUNK ? width - done : CHUNK;
-        for (int i = 0; i < chunk.rows; i++) {
-            const pixel_word *rgba = (const pixel_word *)rows[i] + done;
-            luma_row(*encoder, rgba, chunk.width, chunk.y[i]);
-            if (layout->u.step != 0)
-                chroma_row(*encoder, rgba, chunk.width, chunk.u[i], chunk.v[i]);
-        }
+        chunk_row(encoder, &chunk, 0, upper + (size_t)done * 4, chroma);
+        if (lower)
+            chunk_row(encoder, &chunk, 1, lower + (size_t)done * 4, chroma);
         put_luma(&chunk, to, x + done, y);
-        if (layout->u.step != 0) {
+        if (chroma) {
             put_chroma(&chunk, chunk.u, to, &layout->u, x + done, y);
             put_chroma(&chunk, chunk.v, to, &layout->v, x + done, y);
         }

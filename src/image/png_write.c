@@ -1,6 +1,7 @@
 // png_write.c: pixels into a PNG file
 #include "image/png.h"
 
+#include "base/clones.h"
 #include "image/exif.h"
 #include "image/runs.h"
 
@@ -132,9 +133,10 @@ static void pack_row(const struct image *image, int y, enum png_colour colour, u
     if (image->shape.format != PIXFMT_RGBA || colour == PNG_RGBA) {
         memcpy(to, from, (size_t)(width * channels));
     } else if (colour == PNG_RGB) {
-        for (int x = 0; x < width; x++)
-            for (int c = 0; c < 3; c++)
-                to[3 * x + c] = from[4 * x + c];
+        const pixel_word *pixels = (const pixel_word *)from;
+        for (int x = 0; x + 1 < width; x++) // a byte too many, which the next pixel writes over
+            *(pixel_word *)(to + 3 * (size_t)x) = pixels[x];
+        memcpy(to + 3 * (size_t)(width - 1), from + 4 * (size_t)(width - 1), 3);
     } else {
         for (int x = 0; x < width; x++) {
             to[channels * x] = from[4 * x];
