@@ -124,7 +124,7 @@ class Live:
                 self.events.append(json.loads(line))
                 self.changed.notify_all()
 
-    def find(self, test, since=0, seconds=30):
+    def find(self, test, since=0, seconds=90):
         """The number of the first event from number `since` on that passes."""
         end = time.monotonic() + seconds * PATIENCE
         with self.changed:
