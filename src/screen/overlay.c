@@ -52,12 +52,16 @@ void overlay_line(struct overlay *overlay, enum overlay_tone tone, const char *f
 int metrics_x_height(const struct canvas *canvas, enum overlay_size size)
 {
     enum { X_HEIGHT = 8 }; // the font's 14.6 pixels, an ordinary size for reading
-    return canvas_pixels(canvas, X_HEIGHT) * (size == OVERLAY_LARGE ? 2 : 1);
+    enum { ACROSS = 45 };  // a window less wide than so many of them has smaller letters
+    const int usual = canvas_pixels(canvas, X_HEIGHT), fitting = canvas->width / ACROSS;
+    const int least = metrics_least(canvas);
+    const int x_height = fitting < least ? least : fitting < usual ? fitting : usual;
+    return x_height * (size == OVERLAY_LARGE ? 2 : 1);
 }
 
 int metrics_least(const struct canvas *canvas)
 {
-    enum { X_HEIGHT = 6 };
+    enum { X_HEIGHT = 5 };
     return canvas_pixels(canvas, X_HEIGHT);
 }
 
@@ -77,6 +81,19 @@ struct metrics metrics_for(const struct canvas *canvas, int x_height)
 int metrics_columns(const struct metrics *metrics, int pixels)
 {
     return pixels > 0 ? pixels / metrics->body.advance : 0;
+}
+
+void draw_clipped(struct canvas *canvas, const struct letters *letters, int x, int y, struct span text, int columns,
+                  struct paint paint)
+{
+    if (span_columns(text) <= columns) {
+        canvas_text(canvas, letters, x, y, text, paint);
+        return;
+    }
+    if (columns < 1)
+        return;
+    canvas_text(canvas, letters, x, y, span_head(text, columns - 1), paint);
+    canvas_text(canvas, letters, x + (columns - 1) * letters->advance, y, span_of("…"), palette.tone[OVERLAY_DIM]);
 }
 
 void overlay_draw(struct canvas *canvas, const struct overlay *overlay)

@@ -7,7 +7,8 @@ void message_draw(struct canvas *canvas, const struct overlay *overlay)
     const struct metrics metrics = metrics_for(canvas, metrics_x_height(canvas, overlay->size));
     const struct letters *letters = &metrics.body;
     const int room = metrics_columns(&metrics, canvas->width - 2 * metrics.margin - 2 * metrics.padding);
-    const int most = (canvas->height - 2 * metrics.margin - 2 * metrics.padding) / letters->line;
+    const int height_most = overlay->message_is_error ? canvas->height : canvas->height / 2;
+    const int most = (height_most - 2 * metrics.margin - 2 * metrics.padding) / letters->line;
     struct span row[ROWS];
     int rows = 0, columns = 0;
     struct span rest = span_of(overlay->message);

@@ -29,6 +29,9 @@ int metrics_x_height(const struct canvas *canvas, enum overlay_size size);
 int metrics_least(const struct canvas *canvas);
 // Body letters that fit between two pixel positions.
 int metrics_columns(const struct metrics *metrics, int pixels);
+// Draws the text, its end an ellipsis where it has more than so many columns.
+void draw_clipped(struct canvas *canvas, const struct letters *letters, int x, int y, struct span text, int columns,
+                  struct paint paint);
 
 void status_draw(struct canvas *canvas, const struct overlay *overlay);
 void message_draw(struct canvas *canvas, const struct overlay *overlay);

@@ -105,6 +105,9 @@ static struct status layout(const struct canvas *canvas, const struct overlay *o
     int height = lines_height(&status);
     if (status.staged) {
         status.table = table_layout(overlay, metrics, room);
+        status.staged = status.table.width <= room;
+    }
+    if (status.staged) {
         width = status.table.width > width ? status.table.width : width;
         table_stretch(&status.table, metrics, width);
         height += status.table.height + (overlay->lines > 0 ? metrics->body.line : 0);

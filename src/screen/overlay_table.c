@@ -102,18 +102,6 @@ static void draw_right(struct canvas *canvas, const struct letters *letters, int
     canvas_text(canvas, letters, right - span_columns(span) * letters->advance, y, span, paint);
 }
 
-static void draw_name(struct canvas *canvas, const struct letters *letters, int x, int y, const char *name, int columns)
-{
-    const struct span whole = span_of(name);
-    if (span_columns(whole) <= columns) {
-        canvas_text(canvas, letters, x, y, whole, palette.tone[OVERLAY_PLAIN]);
-        return;
-    }
-    const struct span head = span_head(whole, columns - 1);
-    canvas_text(canvas, letters, x, y, head, palette.tone[OVERLAY_PLAIN]);
-    canvas_text(canvas, letters, x + (columns - 1) * letters->advance, y, span_of("…"), palette.tone[OVERLAY_DIM]);
-}
-
 static void draw_mark(struct canvas *canvas, const struct letters *letters, int x, int y, struct paint paint)
 {
     const int side = letters->x_height;
@@ -163,13 +151,14 @@ void table_draw(struct canvas *canvas, const struct overlay *overlay, const stru
     draw_right(canvas, letters, p95, y, "p95 ms", dim);
     const double full_ms = full_scale_ms(overlay);
     snprintf(text, sizeof(text), full_ms < 1000 ? "√ to %.3g ms" : "√ to %.0f ms", full_ms); // %g would say 1e+03
-    draw_right(canvas, letters, right, y, text, dim);
+    if (right - span_columns(span_of(text)) * letters->advance > p95)
+        draw_right(canvas, letters, right, y, text, dim);
     y += letters->line;
     for (int i = 0; i < overlay->stages && y + letters->line <= bottom; i++) {
         const struct overlay_stage *stage = &overlay->stage[i];
         const bool late = overlay->budget_ms > 0 && stage->p95_ms > overlay->budget_ms;
         draw_mark(canvas, letters, rect.x, y, stage->device ? palette.device : palette.host);
-        draw_name(canvas, letters, name, y, stage->name, table->name);
+        draw_clipped(canvas, letters, name, y, span_of(stage->name), table->name, palette.tone[OVERLAY_PLAIN]);
         snprintf(text, sizeof(text), "%.2f", stage->ms);
         draw_right(canvas, letters, median, y, text, palette.tone[OVERLAY_STRONG]);
         snprintf(text, sizeof(text), "%.2f", stage->p95_ms);
