@@ -163,6 +163,23 @@ def bad_input(c):
     c.check(code == 3 and events(out)[-1]["event"] == "error", "error event", out)
 
 
+def words(c):
+    """What the summary says of few frames, and of none."""
+    png(at("one.png"), 33, 17)
+    rows = [
+        ([at("one.png"), "-p", "cpu"], ["path cpu (as asked)", "\n1 frame, first"], ["fps", "skipped"]),
+        (["pattern:32x24@200", "-p", "cpu", "--frames", "3"], ["3 frames, "], ["fps", "1% low"]),
+        (["pattern:32x24@200", "-p", "cpu", "--frames", "20"], [" fps, first"], ["1% low"]),
+        (["pattern:32x24@200", "-p", "cpu", "--frames", "120"], [" fps, 1% low "], []),
+    ]
+    for args, said, unsaid in rows:
+        code, out, err = live(*args, "--headless")
+        text = out.decode()
+        c.check(code == 0 and all(s in text for s in said) and not any(s in text for s in unsaid), args, text, err)
+    code, out, err = live("-", "--headless", stdin=y4m(64, 48, "444", 1)[:200])
+    c.check(code == 3 and out == b"" and "holds no picture" in err, "cut in the first picture", code, out, err)
+
+
 def broken_outputs(c):
     pattern = ["pattern:32x24@200", "-p", "cpu", "--headless"]
     read, write = os.pipe()
@@ -267,4 +284,4 @@ def memory(c):
 
 
 checks = Checks()
-sys.exit(checks.run(sources, progress, table, bad_input, broken_outputs, signals, trace, recordings, memory))
+sys.exit(checks.run(words, sources, progress, table, bad_input, broken_outputs, signals, trace, recordings, memory))

@@ -36,15 +36,16 @@ class Live(Window):
 def hotkeys(c):
     live = Live(PATTERN)
     rows = [  # key, field, value
-        ("4", "chain", "blur"), ("plus", "chain", "blur=3"), ("minus", "chain", "blur"), ("minus", "chain", "blur=1"),
+        ("4", "chain", "blur"), ("plus", "chain", "blur=3"), ("minus", "message", "blur: radius 2"),
+        ("minus", "chain", "blur=1"),
         ("8", "selected", "0:sharpen.amount"), ("8", "chain", "sharpen"),
         ("5", "selected", "0:convolve.matrix"), ("bracketright", "selected", "0:convolve.div"),
-        ("bracketright", "selected", "0:convolve.bias"), ("bracketleft", "selected", "0:convolve.div"),
+        ("bracketright", "message", "convolve: bias 0"), ("bracketleft", "selected", "0:convolve.div"),
         ("m", "mirror", True), ("2", "chain", "gray,mirror"), ("m", "chain", "gray"), ("m", "mirror", True),
         ("m", "mirror", False), ("2", "chain", "threshold"), ("plus", "chain", "threshold=132"), ("0", "chain", "none"),
         ("space", "frozen", True), ("3", "chain", "maxrgb"), ("space", "frozen", False),
         ("o", "overlay", "full"), ("o", "overlay", "large"), ("o", "overlay", "off"), ("o", "overlay", "small"),
-        ("h", "help", True), ("h", "help", False), ("v", "vsync", False), ("v", "vsync", True),
+        ("v", "vsync", False), ("h", "message", ""), ("h", "help", False), ("v", "vsync", True),
         ("Tab", "split", "original"), ("Tab", "split", "path" if OPENCL else "off"), ("Tab", "split", "off"),
         ("r", "recording", "monocle-0001.y4m"), ("r", "recording", None),
     ]
@@ -126,6 +127,7 @@ def kernel_reload(c):
     edited = at("kernels/gray.cl")
     text = open(edited).read()
     live = Live(PATTERN, "-f", "gray", "-p", "opencl", "--overlay", "off", MONOCLE_KERNELS=at("kernels"))
+    live.state(0)
     live.key("space")
     before = live.pixels()
 
@@ -191,6 +193,35 @@ def still_picture(c):
     c.check(live.pixels() != before, "a filter changes it")
     code, last, errors = live.end()
     c.check(code == 0 and last["frames"] == 1, code, last, errors)
+    for stage in ("draw", "swap"):  # also where another path has taken over
+        c.check(stage in last["stages"], stage, "is missing in", list(last["stages"]))
+
+
+def keys_while_building(c):
+    """A path asked for by name is waited for beside the cpu path, with every key at work."""
+    if not OPENCL:
+        return
+    live = Live(PATTERN, "-f", LARGE, "-p", "opencl", XDG_CACHE_HOME=at("keys"), POCL_CACHE_DIR=at("keys-pocl"))
+    c.check(live.events[0]["path"] == "cpu" and "opencl" in live.events[0]["why"], live.events[0])
+    since = len(live.events)
+    subprocess.run(["xdotool", "key", "h"], check=True)
+    state = live.wait(lambda e: e["event"] == "state", since)
+    c.check(state["help"] and state["building"] and state["path"] == "cpu", "a key while building", state)
+    c.check(live.state(since)["path"] == "opencl", "the path asked for comes")
+    code, last, errors = live.end()
+    c.check(code == 0 and last["why"] == "as asked", code, last, errors)
+
+
+def named_path_fails(c):
+    """Without the path asked for by name the run is nothing."""
+    if not OPENCL:
+        return
+    shutil.copytree(KERNELS, at("unusable"))
+    with open(at("unusable/gray.cl"), "a") as f:
+        f.write("broken\n")
+    live = Live(PATTERN, "-f", "gray", "-p", "opencl", runs=False, MONOCLE_KERNELS=at("unusable"))
+    code, last, errors = live.wait_end()
+    c.check(code == 3 and "gray.cl" in errors, code, last, errors)
 
 
 def interrupted(c):
@@ -232,4 +263,4 @@ need_window()
 OPENCL = has_opencl(BINARY)
 checks = Checks()
 sys.exit(checks.run(hotkeys, bytes_on_screen, divider, kernel_reload, switching_keeps_the_picture, still_picture,
-                    interrupted, full_disk, quick_start))
+                    keys_while_building, named_path_fails, interrupted, full_disk, quick_start))

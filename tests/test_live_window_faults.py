@@ -52,6 +52,7 @@ def broken_kernel(c):
     shutil.copytree(KERNELS, at("kernels"))
     live = Window(BINARY, directory.name, "pattern:64x48@30", "-f", "gray", "-p", "opencl",
                   MONOCLE_KERNELS=at("kernels"))
+    live.state(0)
     with open(at("kernels/gray.cl"), "a") as f:
         f.write("broken\n")
     live.wait(lambda e: e["event"] in ("state", "progress") and e["message_is_error"])
@@ -100,8 +101,9 @@ def leaving_a_build(c):
         def cold(name):
             return {"XDG_CACHE_HOME": at("%s-%d" % (name, round)), "POCL_CACHE_DIR": at("%s-pocl-%d" % (name, round))}
 
-        # The first path, which the user asked for: nothing is shown yet.
-        live = Window(BINARY, directory.name, PATTERN, "-f", LARGE, "-p", "opencl", runs=False, **cold("first"))
+        # The first path, whose frames the user counts: nothing is shown yet.
+        live = Window(BINARY, directory.name, PATTERN, "-f", LARGE, "-p", "opencl", "--frames", "9", runs=False,
+                      **cold("first"))
         time.sleep(0.5 * PATIENCE)
         note_pace(live, "the first path")
         leave(c, "the first path", live, number, frames=0)
@@ -115,6 +117,7 @@ def leaving_a_build(c):
 
         # Beside kernels of the same driver, which may wait for the compiler.
         live = Window(BINARY, directory.name, PATTERN, "-f", "gray", "-p", "opencl", *outputs, **cold("kernels"))
+        live.state(0)
         subprocess.run(["xdotool", "key", "5", "plus"], check=True)
         time.sleep(0.3 + 0.4 * round)
         note_pace(live, "beside kernels")

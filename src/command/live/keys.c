@@ -117,17 +117,28 @@ static void next_split(struct live *live, uint32_t key)
     lanes_changed(live, false);
 }
 
+static void note_value(struct live *live)
+{
+    int stage, param;
+    char value[64];
+    if (!live_selected(live, &stage, &param)) {
+        live_note(live, false, NOTE_S, "nothing in this chain has a parameter");
+        return;
+    }
+    const struct stage *s = &live->wish.chain.stage[stage];
+    chain_value_text(s, param, value);
+    live_note(live, false, NOTE_S, "%s: %s %s", s->filter->name, s->filter->params[param].name, value);
+}
+
 static void select_param(struct live *live, int step)
 {
     const struct chain *chain = &live->wish.chain;
     int count = 0;
     for (int i = 0; i < chain->count; i++)
         count += filter_param_count(chain->stage[i].filter);
-    if (count == 0) {
-        live_note(live, false, NOTE_S, "nothing in this chain has a parameter");
-        return;
-    }
-    live->wish.selected = (live->wish.selected + step + count) % count;
+    if (count > 0)
+        live->wish.selected = (live->wish.selected + step + count) % count;
+    note_value(live);
 }
 
 static void next_param(struct live *live, uint32_t key)
@@ -143,14 +154,13 @@ static void previous_param(struct live *live, uint32_t key)
 static void change_value(struct live *live, float direction)
 {
     int stage, param;
-    if (!live_selected(live, &stage, &param)) {
-        live_note(live, false, NOTE_S, "nothing in this chain has a parameter");
-        return;
+    if (live_selected(live, &stage, &param)) {
+        const struct stage *s = &live->wish.chain.stage[stage];
+        const float value = s->values.value[param] + direction * s->filter->params[param].step;
+        if (chain_set(&live->wish.chain, stage, param, value))
+            lanes_changed(live, false);
     }
-    struct stage *s = &live->wish.chain.stage[stage];
-    const struct param *row = &s->filter->params[param];
-    if (chain_set(&live->wish.chain, stage, param, s->values.value[param] + direction * row->step))
-        lanes_changed(live, false);
+    note_value(live);
 }
 
 static void value_up(struct live *live, uint32_t key)
@@ -254,6 +264,8 @@ static void toggle_recording(struct live *live, uint32_t key)
 static void toggle_help(struct live *live, uint32_t key)
 {
     live->wish.help = !live->wish.help;
+    if (!live->note.error)
+        live->note.text[0] = '\0'; // it may be what called for the help, and it would cover some of it
 }
 
 static void quit(struct live *live, uint32_t key)

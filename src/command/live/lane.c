@@ -229,6 +229,7 @@ void lanes_changed(struct live *live, bool reload)
         live->lane[i].stale = true;
         live->lane[i].reload = live->lane[i].reload || reload;
     }
+    live->awaited = false;
 }
 
 bool lanes_building(const struct live *live)
@@ -283,6 +284,7 @@ static void build_failed(struct live *live, int which, const struct build_result
 {
     char text[CHAIN_TEXT];
     chain_print(&result->build.chain, text);
+    live->code = live->awaited ? EXIT_NOTHING : live->code;
     live_note(live, true, 0, "cannot build \"%s\" for the %s path\n%s", text, path_kind_name(result->build.setup.kind),
               result->error ? result->error : "see standard error");
     trim(live->note.text);
@@ -310,6 +312,7 @@ static void take_build(struct live *live, int which)
     lane->building = false;
     if (result.ok) {
         lane_adopt(live, which, result.opened, &result.build);
+        live->awaited = false;
         if (which == LANE_MAIN && live->note.error)
             live->note.text[0] = '\0';
     } else if (!lane->stale) {

@@ -73,7 +73,7 @@ struct wish {
     enum overlay_size overlay;
 };
 
-enum { NOTE_TEXT = 2048, DIGIT_LINES = 6, DIGIT_COLUMNS = 46 };
+enum { WHY_TEXT = 64, PATH_WORDS = 64, NOTE_TEXT = 2048, DIGIT_LINES = 6, DIGIT_COLUMNS = 46 };
 
 struct note {
     char text[NOTE_TEXT];
@@ -118,9 +118,10 @@ struct live {
     uint64_t taken;       // frames taken from the capture
     struct frame current; // the frame on the screen, kept for freezing and for new chains
     bool has_current;
-    bool rerun;  // the current frame must go through the lanes again
-    bool redraw; // the screen is out of date
-    bool ended;  // the source has no more frames
+    bool rerun;   // the current frame must go through the lanes again
+    bool redraw;  // the screen is out of date
+    bool awaited; // the path that the user named is not there yet, and the run is nothing without it
+    bool ended;   // the source has no more frames
     bool quit;
     enum exit_code code;
 
@@ -196,4 +197,7 @@ void report_start(struct live *live);
 void report_state(struct live *live, const char *event);
 void report_summary(struct live *live);
 uint64_t live_skipped(const struct live *live);
+const char *live_why(const struct live *live, char text[WHY_TEXT]); // one sentence: why the main lane's path and rung
+// The path and how it is done: "zerocopy/mapped", or "cpu" where the two are one word.
+void live_path_words(const struct lane *lane, char text[PATH_WORDS]);
 const char *live_device_name(const struct live *live, const struct lane *lane);

@@ -112,8 +112,9 @@ static struct scene compose(const struct live *live)
     return scene;
 }
 
-// Draws and swaps; a new frame's drawing is measured, a mere redraw is not.
-static void draw(struct live *live, const struct frame *frame)
+// Draws and swaps; the drawing of a frame through the lanes is measured, a mere redraw is not. Age and rate are those
+// of frames shown the first time.
+static void draw(struct live *live, const struct frame *frame, bool again)
 {
     live_fill_overlay(live);
     const struct scene scene = compose(live);
@@ -133,7 +134,10 @@ static void draw(struct live *live, const struct frame *frame)
         meter_add(&live->meter, NULL, NULL, &gpu, frame->number);
     }
     meter_host(&live->meter, "main", "swap", drawn, live->drawn_ns, frame->number);
-    meter_shown(&live->meter, frame->captured_ns, live->drawn_ns);
+    if (again)
+        meter_shown_again(&live->meter);
+    else
+        meter_shown(&live->meter, frame->captured_ns, live->drawn_ns);
 }
 
 // A frame through the lanes. While something is being built keys and signals are at work meanwhile: a driver that
@@ -161,7 +165,7 @@ static void show_frame(struct live *live, const struct frame *taken)
     upload_textures(live, frame.number);
     record(live, frame.number);
     live_camera_feed(live, frame.number);
-    draw(live, &frame);
+    draw(live, &frame, false);
     if (live->has_current)
         source_return(live->source, &live->current);
     live->current = frame;
@@ -184,7 +188,7 @@ static void show_again(struct live *live)
     live->has_current = true;
     upload_textures(live, frame.number);
     live_camera_feed(live, frame.number);
-    draw(live, NULL);
+    draw(live, &frame, true);
 }
 
 static void watch_kernels(struct live *live)
@@ -208,7 +212,7 @@ void live_loop_window(struct live *live)
         else if (live->rerun)
             show_again(live);
         else if (live->redraw || clock_now_ns() - live->drawn_ns > redraw_ns)
-            draw(live, NULL);
+            draw(live, NULL, false);
         else if (still)
             clock_sleep_until_ns(clock_now_ns() + IDLE_MS * 1000000);
         progress(live);

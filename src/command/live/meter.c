@@ -61,10 +61,15 @@ void meter_host(struct meter *m, const char *track, const char *name, int64_t st
     meter_add(m, track, NULL, &time, frame);
 }
 
-void meter_shown(struct meter *m, int64_t captured_ns, int64_t shown_ns)
+void meter_shown_again(struct meter *m)
 {
     memcpy(m->shown_stage, m->frame_stage, sizeof(m->shown_stage));
     m->shown_stages = m->frame_stages;
+}
+
+void meter_shown(struct meter *m, int64_t captured_ns, int64_t shown_ns)
+{
+    meter_shown_again(m);
     stats_add(&m->age_ms, (double)(shown_ns - captured_ns) / 1e6);
     if (m->frames == 0)
         m->first_ns = shown_ns;

@@ -26,13 +26,15 @@ struct meter {
     struct trace *trace;                         // borrowed; NULL for none
 };
 
-// A frame's stages, in order, go between meter_begin and meter_shown.
+// A frame's stages, in order, go between meter_begin and meter_shown or meter_shown_again.
 void meter_begin(struct meter *meter);
 // `prefix` NULL: none. `track` names the row of the trace; NULL: not in the trace, as its place in time is not known.
 void meter_add(struct meter *meter, const char *track, const char *prefix, const struct stage_time *time,
                uint64_t frame);
 void meter_host(struct meter *meter, const char *track, const char *name, int64_t start_ns, int64_t end_ns,
                 uint64_t frame);
+// The same frame once more, through another chain or path: its stages count, not when it came.
+void meter_shown_again(struct meter *meter);
 void meter_shown(struct meter *meter, int64_t captured_ns, int64_t shown_ns);
 // Forgets the stages and ages measured so far.
 void meter_forget(struct meter *meter);

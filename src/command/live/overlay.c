@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { SPLIT_WORDS = 2 * PATH_WORDS + 8 };
+
 void live_note(struct live *live, bool error, double seconds, const char *format, ...)
 {
     va_list arguments;
@@ -54,15 +56,47 @@ static void chain_words(const struct live *live, char *text, size_t size)
     }
 }
 
-static void fill_headline(struct live *live, struct overlay *overlay)
+// What is left and right of the divider; "" where there is none, or not yet.
+static void split_words(const struct live *live, char text[SPLIT_WORDS])
+{
+    const struct lane *other = &live->lane[LANE_OTHER];
+    char left[PATH_WORDS], right[PATH_WORDS];
+    live_path_words(&live->lane[LANE_MAIN], left);
+    live_path_words(other, right);
+    const bool shown = other->path && other->shows == live->wish.split;
+    if (shown && live->wish.split == SPLIT_ORIGINAL)
+        snprintf(text, SPLIT_WORDS, "original | filtered");
+    else if (shown && live->wish.split == SPLIT_PATH)
+        snprintf(text, SPLIT_WORDS, "%s | %s", left, right);
+    else
+        text[0] = '\0';
+}
+
+// Which path, and which one is on its way; in the small overlay also what the divider parts: the others have a line for
+// it.
+static void path_headline(const struct live *live, char text[OVERLAY_TEXT])
 {
     const struct lane *lane = &live->lane[LANE_MAIN];
+    const bool coming = !lane->path || (lane->kind != live->wish.kind && lanes_building(live));
+    char path[PATH_WORDS] = "", split[SPLIT_WORDS] = "";
+    if (live->wish.overlay == OVERLAY_SMALL)
+        split_words(live, split);
+    if (lane->path && !(split[0] && live->wish.split == SPLIT_PATH)) // which names it
+        live_path_words(lane, path);
+    snprintf(text, OVERLAY_TEXT, "%s%s%s%s%s", path, path[0] && split[0] ? "  " : "", split,
+             coming ? "  building " : "", coming ? path_kind_name(live->wish.kind) : "");
+}
+
+static void fill_headline(struct live *live, struct overlay *overlay)
+{
     const struct meter *meter = &live->meter;
     const uint64_t skipped = live_skipped(live);
-    overlay_line(overlay, OVERLAY_STRONG, "%.1f fps  1%% low %.1f  age %.1f ms  skipped %llu  %s/%s%s%s",
-                 meter_fps_now(meter), meter_fps_low(meter), meter_late_ms(&meter->age_ms, 50),
-                 (unsigned long long)skipped, path_kind_name(lane->path ? lane->kind : live->wish.kind),
-                 lane->path ? path_rung(lane->path) : "-", live->wish.frozen ? "  FROZEN" : "",
+    char figures[96] = "", path[OVERLAY_TEXT];
+    if (meter->frames > 1) // one picture has no rate, and grows old as it stays
+        snprintf(figures, sizeof(figures), "%.1f fps  1%% low %.1f  age %.1f ms  skipped %llu  ", meter_fps_now(meter),
+                 meter_fps_low(meter), meter_late_ms(&meter->age_ms, 50), (unsigned long long)skipped);
+    path_headline(live, path);
+    overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s", figures, path, live->wish.frozen ? "  FROZEN" : "",
                  live->recorder.writer ? "  REC" : "");
 }
 
@@ -88,10 +122,9 @@ static void fill_camera(struct live *live, struct overlay *overlay)
 static void fill_lines(struct live *live, struct overlay *overlay)
 {
     const struct lane *lane = &live->lane[LANE_MAIN];
-    const struct lane *other = &live->lane[LANE_OTHER];
     const struct image_shape *shape = &live->info->shape;
     const struct pixfmt_info *format = pixfmt_info(shape->format);
-    char words[OVERLAY_TEXT];
+    char words[OVERLAY_TEXT], path[PATH_WORDS], why[WHY_TEXT], split[SPLIT_WORDS];
     chain_words(live, words, sizeof(words));
     overlay_line(overlay, OVERLAY_PLAIN, "chain\t%s%s", words, lanes_building(live) ? "  (building)" : "");
     if (format->yuv)
@@ -101,19 +134,17 @@ static void fill_lines(struct live *live, struct overlay *overlay)
     else
         overlay_line(overlay, OVERLAY_PLAIN, "source\t%s  %dx%d %s", live->info->name, shape->width, shape->height,
                      format->name);
+    live_path_words(lane, path);
     if (lane->path)
-        overlay_line(overlay, OVERLAY_PLAIN, "path\t%s on rung %s: %s", path_kind_name(lane->kind),
-                     path_rung(lane->path), path_why(lane->path));
+        overlay_line(overlay, OVERLAY_PLAIN, "path\t%s: %s", path, live_why(live, why));
     fill_camera(live, overlay);
     overlay_line(overlay, OVERLAY_PLAIN, "device\t%s", live_device_name(live, lane));
     if (live->window)
         overlay_line(overlay, OVERLAY_DIM, "screen\t%s, vsync %s", window_gl_name(live->window),
                      live->wish.vsync ? "on" : "off");
-    if (live->wish.split == SPLIT_ORIGINAL)
-        overlay_line(overlay, OVERLAY_PLAIN, "split\toriginal | filtered");
-    else if (live->wish.split == SPLIT_PATH && other->path)
-        overlay_line(overlay, OVERLAY_PLAIN, "split\t%s | %s (%s)", path_kind_name(lane->kind),
-                     path_kind_name(other->kind), path_rung(other->path));
+    split_words(live, split);
+    if (split[0])
+        overlay_line(overlay, OVERLAY_PLAIN, "split\t%s", split);
     if (live->camera) {
         const struct image_shape *out = camera_output_shape(live->camera);
         const struct camera_output_counts counts = camera_output_counts(live->camera);

@@ -18,6 +18,22 @@ uint64_t live_skipped(const struct live *live)
     return counts.skipped + counts.dropped;
 }
 
+void live_path_words(const struct lane *lane, char text[PATH_WORDS])
+{
+    const char *kind = path_kind_name(lane->kind), *rung = lane->path ? path_rung(lane->path) : kind;
+    const bool same = strcmp(kind, rung) == 0;
+    snprintf(text, PATH_WORDS, "%s%s%s", kind, same ? "" : "/", same ? "" : rung);
+}
+
+const char *live_why(const struct live *live, char text[WHY_TEXT])
+{
+    const struct lane *lane = &live->lane[LANE_MAIN];
+    if (lane->kind == live->wish.kind || !lanes_building(live))
+        return lane->path ? path_why(lane->path) : "";
+    snprintf(text, WHY_TEXT, "until the %s path is built", path_kind_name(live->wish.kind));
+    return text;
+}
+
 const char *live_device_name(const struct live *live, const struct lane *lane)
 {
     const bool on_cpu = !lane->device || (lane->path && strcmp(path_rung(lane->path), "cpu") == 0);
@@ -103,7 +119,7 @@ static void add_run(const struct live *live, json_t *object)
 {
     const struct lane *lane = &live->lane[LANE_MAIN];
     const struct capture_counts counts = live->capture ? capture_counts(live->capture) : (struct capture_counts){0};
-    char chain[CHAIN_TEXT];
+    char chain[CHAIN_TEXT], why[WHY_TEXT];
     chain_print(&lane->chain, chain);
     json_object_set_new(object, "frames", json_integer((json_int_t)live->meter.frames));
     json_object_set_new(object, "skipped", json_integer((json_int_t)live_skipped(live)));
@@ -116,7 +132,7 @@ static void add_run(const struct live *live, json_t *object)
     json_object_set_new(object, "trouble", json_text(health.trouble));
     json_object_set_new(object, "path", json_string(path_kind_name(lane->kind)));
     json_object_set_new(object, "rung", json_string(lane->path ? path_rung(lane->path) : ""));
-    json_object_set_new(object, "why", json_text(lane->path ? path_why(lane->path) : ""));
+    json_object_set_new(object, "why", json_text(live_why(live, why)));
     json_object_set_new(object, "device", json_text(live_device_name(live, lane)));
     json_object_set_new(object, "chain", json_text(chain));
     json_object_set_new(object, "virtual_camera", json_camera(live));
@@ -234,26 +250,43 @@ static void print_camera(struct live *live, FILE *out)
         fprintf(out, "hint: %s\n", health.hint);
 }
 
+// A rate needs some frames, and its slowest hundredth a hundred.
+static void print_frames(const struct live *live, FILE *out)
+{
+    enum { FPS_LEAST = 10, LOW_LEAST = 100 };
+    const struct meter *meter = &live->meter;
+    const uint64_t skipped = live_skipped(live);
+    fprintf(out, "%llu frame%s", (unsigned long long)meter->frames, meter->frames == 1 ? "" : "s");
+    if (meter->frames > 1 || skipped > 0)
+        fprintf(out, ", %llu skipped", (unsigned long long)skipped);
+    if (meter->frames >= FPS_LEAST)
+        fprintf(out, ", %.1f fps", meter_fps(meter));
+    if (meter->frames >= LOW_LEAST)
+        fprintf(out, ", 1%% low %.1f fps", meter_fps_low(meter));
+    if (meter->frames > 0)
+        fprintf(out, ", first frame after %.0f ms", meter_first_frame_ms(meter));
+    fputc('\n', out);
+}
+
 static void print_table(struct live *live, FILE *out)
 {
     const struct meter *meter = &live->meter;
     const struct lane *lane = &live->lane[LANE_MAIN];
-    char chain[CHAIN_TEXT], name[4 * sizeof(live->info->name)];
+    char chain[CHAIN_TEXT], name[4 * sizeof(live->info->name)], path[PATH_WORDS], why[WHY_TEXT];
     chain_print(&lane->chain, chain);
     log_escape(name, sizeof(name), live->info->name);
     fprintf(out, "%s through %s\n", name, chain);
-    fprintf(out, "path %s on rung %s (%s), device %s\n", path_kind_name(lane->kind),
-            lane->path ? path_rung(lane->path) : "-", lane->path ? path_why(lane->path) : "-",
-            live_device_name(live, lane));
+    live_path_words(lane, path);
+    fprintf(out, "path %s (%s), device %s\n", path, live_why(live, why), live_device_name(live, lane));
     if (live->camera) {
         const struct camera_output_counts counts = camera_output_counts(live->camera);
         fprintf(out, "virtual camera %s: %llu pictures, and %llu times the last one again\n",
                 camera_output_name(live->camera), (unsigned long long)counts.sent, (unsigned long long)counts.repeated);
     }
-    fprintf(out, "%llu frames, %llu skipped, %.1f fps, 1%% low %.1f fps, first frame after %.0f ms\n",
-            (unsigned long long)meter->frames, (unsigned long long)live_skipped(live), meter_fps(meter),
-            meter_fps_low(meter), meter_first_frame_ms(meter));
+    print_frames(live, out);
     print_camera(live, out);
+    if (meter->frames == 0)
+        return;
     fputc('\n', out);
     int width = (int)strlen("age when shown");
     for (int i = 0; i < meter->stages; i++) {
@@ -264,7 +297,8 @@ static void print_table(struct live *live, FILE *out)
     for (int i = 0; i < meter->stages; i++)
         print_row(out, width, meter->stage[i].name, &meter->stage[i].ms,
                   meter->stage[i].clock == STAGE_DEVICE ? "device" : "host");
-    print_row(out, width, "age when shown", &meter->age_ms, "host");
+    if (meter->age_ms.count > 0)
+        print_row(out, width, "age when shown", &meter->age_ms, "host");
 }
 
 // The table gives way to an output that has standard output for itself.
@@ -274,5 +308,7 @@ void report_summary(struct live *live)
         print_json_summary(live);
         return;
     }
+    if (live->meter.frames == 0 && live->code >= EXIT_NOTHING)
+        return; // the error has said it all
     print_table(live, live->stdout_taken ? stderr : stdout);
 }

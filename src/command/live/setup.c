@@ -248,12 +248,13 @@ static bool build_path(struct live *live, char **error)
     return ok;
 }
 
-// The first path. In a window whose user named none the cpu path shows the first pictures at once, the same bytes,
-// while the device's is being built: a cold start may take it seconds.
+// The first path. In a window the cpu path shows the first pictures at once, the same bytes, while the device's is
+// being built: a cold start may take it seconds. Not where the user named a path and counts its frames.
 static bool open_path(struct live *live)
 {
     const enum path_kind kind = live->wish.kind;
-    const bool cpu_first = live->window && live->options.path < 0 && kind != PATH_CPU;
+    const bool counted = live->options.path >= 0 && live->options.frames > 0;
+    const bool cpu_first = live->window && kind != PATH_CPU && !counted;
     if (cpu_first)
         live->wish.kind = PATH_CPU;
     char *error = NULL;
@@ -271,6 +272,7 @@ static bool open_path(struct live *live)
     if (cpu_first) {
         live->wish.kind = kind;
         lanes_changed(live, false);
+        live->awaited = live->options.path >= 0;
     }
     return ok;
 }
