@@ -62,11 +62,14 @@ void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enu
 }
 
 // Rows of a block, by measurement: chroma halved down the picture serves two rows, a stencil's rows are shared by the
-// more the better, until its window no longer fits the registers. 0: too large a radius for blocks.
-static int block_rows(int radius)
+// more the better, until its window no longer fits the registers. CPU devices, which take blocks only where they must,
+// compile large ones for seconds. 0: too large a radius for blocks.
+static int block_rows(const struct device_info *info, int radius)
 {
     static const int rows[PASS_BLOCK_RADIUS_MAX + 1] = {4, 8, 6, 4, 2};
-    return radius > PASS_BLOCK_RADIUS_MAX ? 0 : rows[radius];
+    if (radius > PASS_BLOCK_RADIUS_MAX)
+        return 0;
+    return info->type & CL_DEVICE_TYPE_CPU ? 2 : rows[radius];
 }
 
 static bool kernel_wanted(int kernel, enum path_launch launch, int radius, int rows)
@@ -114,7 +117,7 @@ static bool make_pass(const struct opencl_path *path, const struct pass *pass, c
     struct device *device = path->device;
     const bool loop = path->launch == PATH_LAUNCH_LOOP;
     const int radius = pass->stencil ? pass->stencil->arguments.radius : 0;
-    built->block_rows = loop || pass->part != PASS_WHOLE ? 0 : block_rows(radius);
+    built->block_rows = loop || pass->part != PASS_WHOLE ? 0 : block_rows(&device->info, radius);
     snprintf(built->name, sizeof(built->name), "pass %s", pass->name);
     const struct pass_target target = {from->format, to_image, built->block_rows};
     char *text = pass_text(pass, &target, device->kernel_dir, error);
