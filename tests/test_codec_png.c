@@ -1,7 +1,9 @@
 // test_codec_png.c: PNG files read as stb_image reads them, and written so that it reads what was meant
 #include "check.h"
 #include "codec_files.h"
+#include "image/runs.h"
 
+#include <libdeflate.h>
 #include <stb_image.h>
 
 #include <stdio.h>
@@ -176,10 +178,73 @@ static void test_refused(struct codec *codec, struct random *random)
     codec_buffer_free(&file);
 }
 
+// Bytes of which each is so many times as frequent as the next, so that codes would be as long as there are bytes;
+// mixed with runs of every length.
+static void fill_skewed(uint8_t *data, size_t size, int kinds, struct random *random)
+{
+    for (size_t i = 0; i < size;) {
+        int kind = 0;
+        while (kind < kinds - 1 && random_range(random, 0, 9) < 4)
+            kind++;
+        size_t length = random_range(random, 0, 20) ? 1 : (size_t)random_range(random, 1, 1100);
+        for (; length > 0 && i < size; length--)
+            data[i++] = (uint8_t)(kind * 37);
+    }
+}
+
+// Each byte twice as often as the next, all over the place: the rarest codes would have more bits than there may be.
+static void fill_deep(uint8_t *data, size_t size, struct random *random)
+{
+    for (size_t i = 0, kind = 0, left = size; i < size; i++) {
+        if (i >= size - left / 2 && left > 1) {
+            left /= 2;
+            kind++;
+        }
+        data[i] = (uint8_t)kind;
+    }
+    for (size_t i = size - 1; i > 0; i--) {
+        const size_t other = random_bits(random) % (i + 1);
+        const uint8_t kept = data[i];
+        data[i] = data[other];
+        data[other] = kept;
+    }
+}
+
+// What runs_block packs, in one block or several, comes back from a strict inflater.
+static void test_runs(struct random *random)
+{
+    enum { SIZE = 300000, BEFORE = 8 };
+    uint8_t *data = calloc(1, BEFORE + SIZE + RUNS_SLACK), *packed = malloc(2 * runs_room(SIZE));
+    uint8_t *plain = malloc(SIZE);
+    struct libdeflate_decompressor *inflater = libdeflate_alloc_decompressor();
+    for (int round = 0; round < 40; round++) {
+        const size_t size = (size_t)(round < 20 ? 1 + round : random_range(random, 1, SIZE));
+        const size_t block = (size_t)random_range(random, 1, 2) * (size / 2 + 1);
+        if (round % 4 == 3)
+            fill_deep(data + BEFORE, size, random);
+        else
+            fill_skewed(data + BEFORE, size, random_range(random, 1, 60), random);
+        data[BEFORE - 1] = (uint8_t)~data[BEFORE];
+        struct runs runs = {.at = packed};
+        for (size_t at = 0; at < size; at += block)
+            runs_block(&runs, data + BEFORE + at, size - at < block ? size - at : block, at + block >= size);
+        size_t back = 0;
+        const enum libdeflate_result result =
+            libdeflate_deflate_decompress(inflater, packed, (size_t)(runs.at - packed), plain, SIZE, &back);
+        check_that(&check, result == LIBDEFLATE_SUCCESS && back == size && memcmp(plain, data + BEFORE, size) == 0,
+                   "%zu bytes in blocks of %zu do not come back", size, block);
+    }
+    libdeflate_free_decompressor(inflater);
+    free(plain);
+    free(data);
+    free(packed);
+}
+
 int main(void)
 {
     struct random random = {11};
     struct codec *codec = codec_open();
+    test_runs(&random);
     test_kinds(codec, &random);
     test_written(codec, &random);
     test_refused(codec, &random);
