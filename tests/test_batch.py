@@ -185,6 +185,33 @@ def reports(c):
     c.check(not os.path.exists(at("re-2")), "worked without a report")
 
 
+def report_places(c):
+    tree(at("rp"), 2)
+    os.symlink("rp/p000.png", at("rp-link.jsonl"))
+    os.symlink("nowhere", at("rp-nowhere.jsonl"))
+    os.mkfifo(at("rp-pipe"))
+    os.makedirs(at("rp-out"))
+    open(at("rp/empty.png"), "w").close()
+    with open(at("rp/list"), "w") as f:
+        f.write("rp/p000.png\n")
+    with open(at("rp/text"), "w") as f:
+        f.write("a letter\n")
+    before = digests(at("rp"))
+    for report, args, says in (("rp/p000.png", ["rp"], "is an input"), ("rp/empty.png", ["rp"], "is an input"),
+                               ("rp-link.jsonl", ["rp"], "is an input"),
+                               ("rp-out/new.png", ["rp", "rp-out/new.png"], "is an input"),
+                               ("rp/list", ["--files-from", "rp/list"], "the list"),
+                               ("./rp-out/../rp-out/p000.png", ["--overwrite", "rp"], "is an output"),
+                               ("rp/text", ["rp"], "no report"), ("rp-nowhere.jsonl", ["rp"], "leads nowhere"),
+                               ("rp-pipe", ["rp"], "no regular file"), ("rp-out", ["rp"], "no regular file")):
+        said = outcome(c, BINARY, CPU + ["-o", "rp-out", "--report", report] + args, 2, says)
+        c.check(len(said) == 1, said)
+    c.check(digests(at("rp")) == before and digests(at("rp-out")) == {}, "something was touched")
+    with open(at("rp.jsonl"), "w") as f:
+        f.write('{"start":{"filt')  # of a run that was killed
+    outcome(c, BINARY, CPU + ["-o", "rp-out", "--report", "rp.jsonl", "rp/p000.png"], 0)
+
+
 def equal_bytes(c):
     tree(at("png"), 24, 150, 90)
     for kind, share in ("420", "1/2"), ("444", "2/2"):
@@ -251,4 +278,4 @@ def upright(c):
 
 
 checks = Checks()
-sys.exit(checks.run(inputs, names, existing, shards, reports, upright, equal_bytes))
+sys.exit(checks.run(inputs, names, existing, shards, reports, report_places, upright, equal_bytes))

@@ -161,6 +161,8 @@ static int run(struct batch *batch, const struct command_operands *operands)
 {
     if (!find_tasks(batch, operands))
         return EXIT_NOTHING;
+    if (batch->options.report && !batch_check_report(batch))
+        return EXIT_USAGE;
     if (batch->options.dry_run)
         return dry_run(batch);
     if (!clean_directories(&batch->tasks) || !choose_runners(batch))

@@ -46,6 +46,10 @@ extern const struct option_list batch_list;
 // False when there is nothing to run; *code is then the exit code.
 bool batch_parse(struct batch *batch, int argc, char **argv, struct command_operands *operands, int *code);
 
+// guard.c: whether the report may be written where it is to be: not into an input, the list of them, an output, or what
+// is no report. Touches nothing. False where not (logged).
+bool batch_check_report(const struct batch *batch);
+
 // choose.c: what the files of `-p auto` go through; says why in `chosen` where it has measured
 enum path_kind batch_choose(struct batch *batch);
 

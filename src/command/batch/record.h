@@ -18,6 +18,9 @@ struct record_run {
     int jobs;
 };
 
+// How a report begins.
+#define RECORD_BEGINS "{\"start\":"
+
 struct record;
 
 // Appends to the file: what earlier runs recorded stays. NULL on failure (logged).

@@ -1,0 +1,105 @@
+// guard.c: what a report must not be written into
+#include "command/batch/batch.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct guard {
+    const char *path; // of the report
+    bool exists;
+    struct stat status, directory; // of what exists
+};
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool stat_directory(const char *path, struct stat *status)
+{
+    char *directory = NULL;
+    const int size = (int)(base_name(path) - path);
+    if (asprintf(&directory, "%.*s", size ? size : 1, size ? path : ".") < 0)
+        return false;
+    const bool ok = stat(directory, status) == 0;
+    free(directory);
+    return ok;
+}
+
+// Whether the report would be this file: the same one by whatever name, or, where it is not there yet, the same name.
+static bool would_be(const struct guard *guard, const char *path)
+{
+    struct stat status;
+    if (guard->exists)
+        return stat(path, &status) == 0 && is_same(&guard->status, &status);
+    return strcmp(base_name(guard->path), base_name(path)) == 0 &&
+           (strcmp(guard->path, path) == 0 || (stat_directory(path, &status) && is_same(&guard->directory, &status)));
+}
+
+static bool is_list(const struct guard *guard, const char *list)
+{
+    struct stat status;
+    if (!list)
+        return false;
+    if (strcmp(list, "-") == 0)
+        return guard->exists && fstat(STDIN_FILENO, &status) == 0 && is_same(&guard->status, &status);
+    return would_be(guard, list);
+}
+
+static bool refuse(const struct guard *guard, const char *why)
+{
+    log_error("the report must not be %s: it %s; give it a name of its own", guard->path, why);
+    return false;
+}
+
+// What is there already must be a report, or empty.
+static bool check_content(const struct guard *guard)
+{
+    static const char begins[] = RECORD_BEGINS;
+    char has[sizeof(begins)] = "";
+    const int fd = open(guard->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const ssize_t size = fd < 0 ? -1 : read(fd, has, sizeof(begins) - 1);
+    const int error = errno;
+    if (fd >= 0)
+        close(fd);
+    if (size < 0) {
+        log_error("cannot read the report %s, which is to be added to: %s", guard->path, strerror(error));
+        return false;
+    }
+    return size == 0 || strcmp(has, begins) == 0 || refuse(guard, "is there and no report");
+}
+
+bool batch_check_report(const struct batch *batch)
+{
+    struct guard guard = {.path = batch->options.report};
+    guard.exists = stat(guard.path, &guard.status) == 0;
+    if (!guard.exists && lstat(guard.path, &guard.status) == 0)
+        return refuse(&guard, "is a link that leads nowhere");
+    if (guard.exists && !S_ISREG(guard.status.st_mode))
+        return refuse(&guard, "is no regular file");
+    if (!stat_directory(guard.path, &guard.directory))
+        guard.directory = (struct stat){0}; // opening it tells why it cannot be
+    if (is_list(&guard, batch->options.files_from))
+        return refuse(&guard, "is the list of --files-from");
+    for (size_t i = 0; i < batch->inputs.count; i++) {
+        if (would_be(&guard, batch->inputs.row[i].path))
+            return refuse(&guard, "is an input");
+    }
+    for (size_t i = 0; i < batch->tasks.count; i++) {
+        if (batch->tasks.row[i].output && would_be(&guard, batch->tasks.row[i].output))
+            return refuse(&guard, "is an output");
+    }
+    return !guard.exists || check_content(&guard);
+}
