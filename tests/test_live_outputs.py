@@ -150,6 +150,41 @@ def formats(c):
         refused(c, code, word, args + ["--headless", "-p", "cpu"])
 
 
+def sources(c):
+    """What a run reads is not written to, however it came to be read."""
+    os.makedirs(at("pictures"))
+    os.makedirs(at("edited"))
+    png(at("pictures/a.png"), 4, 4)
+    os.link(at("pictures/a.png"), at("hard.png"))
+    for name, data in (("film.y4m", y4m(8, 8, "420jpeg", 2)), ("names", b"pictures/a.png\n"),
+                       ("edited/blur.cl", b"mine"), ("pictures/old.y4m", b"an earlier film")):
+        with open(at(name), "wb") as f:
+            f.write(data)
+    run_headless = ["--headless", "-p", "cpu", "--fast"]
+    before = {n: open(at(n), "rb").read() for n in ("pictures/a.png", "film.y4m", "edited/blur.cl", "names")}
+    for option in OUTPUTS:
+        for args in (["pictures", option, "pictures/a.png"], ["pictures/", option, "hard.png"],
+                     ["@names", option, "hard.png"], ["@names", option, "names"], ["film.y4m", option, "film.y4m"]):
+            if not (option == "--screenshot" and not args[-1].endswith(".png")):
+                refused(c, 2, args[-1] + " is the source", args + run_headless)
+    refused(c, 2, "blur.cl is a kernel", PATTERN + ["--kernels", "edited", "--record", "edited/blur.cl"])
+    refused(c, 2, "blur.cl is a kernel", PATTERN + ["--kernels", "edited", "--trace", "edited/blur.cl"])
+    for name in ("-", "raw:-"):
+        with open(at("film.y4m"), "rb") as film:
+            done = subprocess.run([BINARY, "live", name, "--size", "8x8", *run_headless, "--record", "film.y4m"] +
+                                  (["--pixel-format", "grey"] if name != "-" else []), stdin=film,
+                                  stderr=subprocess.PIPE, stdout=subprocess.PIPE, cwd=directory.name, timeout=60)
+        c.check(done.returncode == 2 and b"film.y4m is the source" in done.stderr, name, done.stderr)
+    for name, data in before.items():
+        c.check(open(at(name), "rb").read() == data, name, "was overwritten")
+    code, _, err = live("pictures", *run_headless, "--record", "pictures/old.y4m")
+    c.check(code == 0 and open(at("pictures/old.y4m"), "rb").read(9) == b"YUV4MPEG2", "no picture:", code, err)
+    os.rename(at("hard.png"), at("monocle.png"))
+    code, out, err = live("monocle.png", "-p", "cpu", DISPLAY="", WAYLAND_DISPLAY="")
+    c.check(code == 3 and "monocle.png is the source" in err, "the last picture", code, err)
+    os.unlink(at("monocle.png"))
+
+
 def words(c):
     """What wrong arguments are told."""
     rows = [
@@ -177,4 +212,4 @@ def words(c):
 
 
 checks = Checks()
-sys.exit(checks.run(unwritable, unprivileged, standard_output, rates, formats, words))
+sys.exit(checks.run(unwritable, unprivileged, standard_output, rates, formats, sources, words))

@@ -205,6 +205,13 @@ bool file_same(const char *a, const char *b)
            strcmp(base_name(a), base_name(b)) == 0;
 }
 
+bool file_is_open(const char *path, int fd)
+{
+    struct stat named, open;
+    return stat(path, &named) == 0 && fstat(fd, &open) == 0 && !S_ISCHR(named.st_mode) && named.st_dev == open.st_dev &&
+           named.st_ino == open.st_ino;
+}
+
 static bool make_directory(const char *path)
 {
     return mkdir(path, 0700) == 0 || errno == EEXIST;

@@ -25,3 +25,5 @@ bool file_cache_dir(char *path, size_t size);
 
 // Whether two paths mean one file, which need not exist yet. Devices, of which many may be written at once, never do.
 bool file_same(const char *a, const char *b);
+// Whether a path means the open file; never true for devices.
+bool file_is_open(const char *path, int fd);

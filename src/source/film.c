@@ -2,6 +2,7 @@
 #include "source/film.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "image/y4m.h"
 
@@ -27,6 +28,12 @@ void film_close(struct source *source)
     struct film *film = source->state;
     pool_finish(&film->pool);
     stream_close(&film->stream);
+}
+
+bool film_holds(const struct source *source, const char *path)
+{
+    const struct film *film = source->state;
+    return file_is_open(path, film->stream.fd);
 }
 
 // The stream is over, with `left` bytes of a picture that never became whole.

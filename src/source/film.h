@@ -28,5 +28,6 @@ bool film_start(struct source *source, const struct source_setup *setup, const s
 
 // The rest of a kind whose state is a film.
 void film_close(struct source *source);
+bool film_holds(const struct source *source, const char *path);
 enum source_status film_next(struct source *source, struct frame *frame, int64_t deadline_ns);
 void film_return(struct source *source, const struct frame *frame);

@@ -1,5 +1,6 @@
 // list.c: many picture files as one source: a directory, or a text file with a path on each line
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "image/imagefile.h"
 #include "source/entries.h"
@@ -73,6 +74,26 @@ static void list_close(struct source *source)
     entries_free(&list->entries);
 }
 
+// A directory's file that nobody means to be a picture, a film say, is one only where it can be read as one.
+static bool list_holds(const struct source *source, const char *path)
+{
+    const struct list *list = source->state;
+    for (int i = 0; i < list->entries.count; i++) {
+        const struct entry *entry = &list->entries.entry[i];
+        struct image image;
+        char why[IMAGEFILE_WHY];
+        if (!file_same(entry->path, path))
+            continue;
+        if (entry->meant)
+            return true;
+        if (imagefile_try(&image, entry->path, why)) {
+            image_free(&image);
+            return true;
+        }
+    }
+    return false;
+}
+
 // The next picture in the source's format.
 static enum source_status fill(struct source *source, struct image *image)
 {
@@ -129,4 +150,5 @@ const struct source_kind source_list = {
     .close = list_close,
     .next = list_next,
     .give_back = list_return,
+    .holds = list_holds,
 };

@@ -54,4 +54,5 @@ const struct source_kind source_raw = {
     .close = film_close,
     .next = film_next,
     .give_back = film_return,
+    .holds = film_holds,
 };

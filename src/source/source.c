@@ -221,6 +221,11 @@ const struct source_info *source_info(const struct source *source)
     return &source->info;
 }
 
+bool source_holds(const struct source *source, const char *path)
+{
+    return source->kind->holds && source->kind->holds(source, path);
+}
+
 struct source_health source_health(struct source *source)
 {
     struct source_health health = {0};

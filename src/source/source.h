@@ -45,6 +45,9 @@ enum source_status {
 struct source *source_open(const struct source_setup *setup);
 void source_close(struct source *source); // takes NULL; every frame must have been returned
 const struct source_info *source_info(const struct source *source);
+// Whether a file is among those that the source reads without being named by them: a picture of a directory or of a
+// list, the file that is standard input. What is written there is lost to the source.
+bool source_holds(const struct source *source, const char *path);
 
 // Lends the next frame in order. One thread at a time; honours the time-out also when reading a pipe.
 enum source_status source_next(struct source *source, struct frame *frame, int timeout_ms);

@@ -68,4 +68,5 @@ const struct source_kind source_y4m = {
     .close = film_close,
     .next = film_next,
     .give_back = film_return,
+    .holds = film_holds,
 };

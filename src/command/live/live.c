@@ -30,21 +30,12 @@ static void finish(struct live *live)
     }
 }
 
-static bool distinct_outputs(const struct live *live)
-{
-    const struct live_options *o = &live->options;
-    const char *const outputs[] = {o->record, o->screenshot, o->trace, o->save_controls};
-    return outputs_distinct(o->source, outputs, sizeof(outputs) / sizeof(*outputs));
-}
-
 // Returns the exit code.
 static int run(struct live *live)
 {
     live->meter.opened_ns = clock_now_ns();
     report_open(live);
-    if (!distinct_outputs(live)) {
-        live->code = EXIT_USAGE;
-    } else if (live_setup(live)) {
+    if (live_setup(live)) {
         command_hold_signals();
         report_start(live);
         live->reported_ns = clock_now_ns();

@@ -3,12 +3,12 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "source/entries.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { NUMBERED_FILES = 10000, DEFAULT_RATE = 30 };
@@ -31,19 +31,38 @@ bool output_new_name(char name[OUTPUT_NAME], const char *suffix)
     return false;
 }
 
-bool outputs_distinct(const char *source, const char *const *outputs, int count)
+bool output_is_source(const char *path, const char *text, const struct source *source)
 {
-    const char *file = source ? source : "";
+    const char *file = text ? text : "";
     file += strncmp(file, "raw:", 4) == 0 ? 4 : file[0] == '@';
+    if (!file_same(path, file) && !(source && source_holds(source, path)))
+        return false;
+    log_error("%s is the source: writing there would destroy it", path);
+    return true;
+}
+
+bool output_is_kernel(const char *path, const char *directory)
+{
+    struct entries entries = {0};
+    bool found = false;
+    if (directory && !entries_from_directory(&entries, directory))
+        return true;
+    for (int i = 0; i < entries.count && !found; i++) {
+        const char *kernel = entries.entry[i].path;
+        const size_t length = strlen(kernel);
+        found = length > 3 && strcmp(kernel + length - 3, ".cl") == 0 && file_same(path, kernel);
+    }
+    entries_free(&entries);
+    if (found)
+        log_error("%s is a kernel of %s: writing there would destroy it", path, directory);
+    return found;
+}
+
+bool outputs_distinct(const char *const *outputs, int count)
+{
     for (int i = 0; i < count; i++) {
-        if (!outputs[i] || !outputs[i][0] || strcmp(outputs[i], "-") == 0)
-            continue;
-        if (file_same(outputs[i], file)) {
-            log_error("%s is the source: writing there would destroy it", outputs[i]);
-            return false;
-        }
         for (int k = 0; k < i; k++) {
-            if (outputs[k] && file_same(outputs[i], outputs[k])) {
+            if (outputs[i] && outputs[k] && strcmp(outputs[i], "-") != 0 && file_same(outputs[i], outputs[k])) {
                 log_error("%s and %s are one file: give each output its own", outputs[k], outputs[i]);
                 return false;
             }
@@ -60,9 +79,7 @@ bool output_is_stdout(const char *path)
             return true;
     }
     // Or the file or pipe that standard output goes to. A device such as /dev/null may be written to by many.
-    struct stat file, standard;
-    return path && stat(path, &file) == 0 && fstat(STDOUT_FILENO, &standard) == 0 && !S_ISCHR(file.st_mode) &&
-           file.st_dev == standard.st_dev && file.st_ino == standard.st_ino;
+    return path && file_is_open(path, STDOUT_FILENO);
 }
 
 // Says why nothing can be written there and what to do; `error` as file_writable has it.

@@ -15,9 +15,12 @@ struct recorder {
 
 // Makes the first "monocle-NNNN.SUFFIX" that does not exist yet, empty. False on failure (logged).
 bool output_new_name(char name[OUTPUT_NAME], const char *suffix);
-// Whether no output is the source's file or another output's, however they are spelled. `source` as on the command
-// line; NULL outputs are none. False is logged.
-bool outputs_distinct(const char *source, const char *const *outputs, int count);
+// Whether an output would overwrite what the run reads: the source by its `text` on the command line or, where that is
+// open already, any file it reads; or a kernel in the directory (NULL: none). True is logged.
+bool output_is_source(const char *path, const char *text, const struct source *source);
+bool output_is_kernel(const char *path, const char *directory);
+// Whether no two outputs are one file, however they are spelled. NULL outputs are none. False is logged.
+bool outputs_distinct(const char *const *outputs, int count);
 
 // Whether a path means standard output, by its name or because that goes to the same file. False for NULL.
 bool output_is_stdout(const char *path);

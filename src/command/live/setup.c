@@ -12,6 +12,23 @@
 enum { HINT_S = 6, BUILD_WAIT_NS = 8000000, CLOSE_PATIENCE_MS = 250 };
 enum { ENDLESS_FRAMES = 300 }; // a headless run of a source without an end stops here unless --frames says otherwise
 
+// Whether nothing that is read would be overwritten, as far as can be told before (source NULL) or after the source is
+// open. The user's mistake otherwise.
+static bool check_inputs(struct live *live)
+{
+    const struct live_options *o = &live->options;
+    const char *const outputs[] = {o->record, o->screenshot, o->trace, o->save_controls};
+    const int count = sizeof(outputs) / sizeof(*outputs);
+    bool ok = outputs_distinct(outputs, count);
+    for (int i = 0; i < count && ok; i++) {
+        if (outputs[i] && outputs[i][0] && strcmp(outputs[i], "-") != 0)
+            ok = !output_is_source(outputs[i], o->source, live->source) && !output_is_kernel(outputs[i], o->kernels);
+    }
+    if (!ok)
+        live->code = EXIT_USAGE;
+    return ok;
+}
+
 // What cannot be written is said before anything is opened, not when there is something to write.
 static bool check_outputs(const struct live *live)
 {
@@ -58,7 +75,7 @@ static bool open_source(struct live *live)
     if (!pixel_format_take(o->pixel_format, &setup) || !(live->source = source_open(&setup)))
         return false;
     live->info = source_info(live->source);
-    return live_save_controls(live);
+    return check_inputs(live) && live_save_controls(live);
 }
 
 // A window, or the decision to go on without one. `egl`: over EGL only.
@@ -106,7 +123,8 @@ static void set_limits(struct live *live)
 static bool check_last_picture(const struct live *live)
 {
     return !live->screenshot || live->screenshot == live->options.screenshot ||
-           output_writable("the last picture, see --screenshot", live->screenshot, true);
+           (!output_is_source(live->screenshot, live->options.source, live->source) &&
+            output_writable("the last picture, see --screenshot", live->screenshot, true));
 }
 
 bool live_open_device(struct live *live, int index)
@@ -319,13 +337,13 @@ static bool open_helpers(struct live *live)
 
 bool live_setup(struct live *live)
 {
-    bool ok = check_outputs(live) && open_source(live) && open_trace(live) && live_camera_open(live) &&
-              open_screen_and_device(live);
+    bool ok = check_inputs(live) && check_outputs(live) && open_source(live) && open_trace(live) &&
+              live_camera_open(live) && open_screen_and_device(live);
     if (ok)
         set_limits(live);
     ok = ok && check_last_picture(live) && open_builder(live) && open_path(live) && warm_up(live) &&
          open_recording(live) && open_helpers(live);
-    if (!ok && !live->quit)
+    if (!ok && !live->quit && live->code != EXIT_USAGE)
         live->code = EXIT_NOTHING;
     return ok;
 }
