@@ -117,6 +117,19 @@ def signals_while_waiting(c):
             c.check(out == b"" and err == b"", args, "says", out, err)
 
 
+def signals_before_pictures(c):
+    """A signal before the first picture is not a picture that could not be written."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        process = start("-", "-p", "cpu", "--headless", "--screenshot", "none.png", "--json", stdin=subprocess.PIPE)
+        process.stdin.write(b"YUV4MPEG2 W2 H2\n")
+        process.stdin.flush()
+        c.check(json.loads(process.stdout.readline())["event"] == "start", "starts")
+        interrupt(c, "no picture yet", process, number)
+        out, err = process.communicate()
+        c.check(err == b"" and events(out)[-1]["event"] == "summary", "says", out, err)
+        c.check(not os.path.exists(at("none.png")), "a picture of nothing")
+
+
 def stalled_reader(c):
     """A recording whose reader has stalled does not keep the program; the pictures before are whole."""
     reader = os.open(at("fifo.y4m"), os.O_RDONLY | os.O_NONBLOCK)
@@ -155,4 +168,4 @@ def stalled_reader(c):
 
 
 checks = Checks()
-sys.exit(checks.run(json_errors, full_disk, emptied, signals_while_waiting, stalled_reader))
+sys.exit(checks.run(json_errors, full_disk, emptied, signals_while_waiting, signals_before_pictures, stalled_reader))

@@ -18,8 +18,8 @@ static void finish(struct live *live)
         live->code = EXIT_NOTHING;
     }
     const struct image *picture = live->screenshot ? lane_picture(live) : NULL;
-    if (!live->screenshot || (!picture && !live->options.screenshot))
-        return;
+    if (!live->screenshot || (!picture && (!live->options.screenshot || command_interrupted())))
+        return; // one that a signal left without a picture has done as it was told
     if (!picture)
         log_error("cannot write %s: there is no picture", live->screenshot);
     if (picture && imagefile_write_png(live->screenshot, picture)) {
