@@ -8,9 +8,23 @@
 
 #include <stdio.h>
 
+// A file too short for one picture costs no memory for those of the size that it, or the user, claims.
+static bool check_length(const struct stream *stream, const struct image_shape *shape)
+{
+    const size_t one = image_bytes(shape);
+    const off_t length = stream->size - stream->offset;
+    if (!stream->regular || length >= (off_t)one)
+        return true;
+    log_error("%s holds no picture: its %lld bytes are less than one %s picture of %dx%d pixels (%zu bytes)",
+              stream->name, (long long)length, pixfmt_info(shape->format)->name, shape->width, shape->height, one);
+    return false;
+}
+
 bool film_start(struct source *source, const struct source_setup *setup, const struct image_shape *shape, bool lines)
 {
     struct film *film = source->state;
+    if (!check_length(&film->stream, shape))
+        return false;
     if (setup->loop && !film->stream.regular)
         log_warn("cannot loop %s: only files can be played again", film->stream.name);
     snprintf(source->info.name, sizeof(source->info.name), "%s", film->stream.name);

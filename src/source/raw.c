@@ -3,24 +3,16 @@
 #include "source/film.h"
 
 // A size that does not divide the file is most often a wrong one.
-static bool check_length(struct film *film, const struct image_shape *shape)
+static void check_length(struct film *film, const struct image_shape *shape)
 {
-    if (!film->stream.regular)
-        return true;
     const size_t one = image_bytes(shape);
     const off_t length = film->stream.size - film->stream.offset;
-    if (length < (off_t)one) {
-        log_error("%s holds %lld bytes, less than one %s picture of %dx%d pixels (%zu bytes)", film->stream.name,
-                  (long long)length, pixfmt_info(shape->format)->name, shape->width, shape->height, one);
-        return false;
-    }
-    if (length % (off_t)one != 0) {
+    if (film->stream.regular && length > (off_t)one && length % (off_t)one != 0) {
         log_warn("%s holds %lld whole %s pictures of %dx%d pixels and %lld bytes of another: check size and format",
                  film->stream.name, (long long)(length / (off_t)one), pixfmt_info(shape->format)->name, shape->width,
                  shape->height, (long long)(length % (off_t)one));
         film->told = true;
     }
-    return true;
 }
 
 static bool raw_open(struct source *source, const struct source_setup *setup, const char *text)
@@ -44,7 +36,10 @@ static bool raw_open(struct source *source, const struct source_setup *setup, co
         return false;
     }
     shape.color = source_color(setup, (struct color){0}, shape.format, shape.width, shape.height);
-    return stream_open(&film->stream, text) && check_length(film, &shape) && film_start(source, setup, &shape, false);
+    if (!stream_open(&film->stream, text))
+        return false;
+    check_length(film, &shape);
+    return film_start(source, setup, &shape, false);
 }
 
 const struct source_kind source_raw = {
