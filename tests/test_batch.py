@@ -133,7 +133,13 @@ def shards(c):
         said = json.loads(out)
         c.check(code == 0 and said["done"] == said["files"] == 60 and said["shards"] == count, said, err)
         c.check(sorted(files(at("all.jsonl"))) == ["sh/" + n for n in names_of], "merged")
+        again = run(BINARY, "report", "merge", "--json", "all.jsonl", "-o", at("all.jsonl"), cwd=at(""))
+        c.check(again == (0, out, ""), "merged again", again)
+        c.check(run(BINARY, "report", "merge", "--json", "all.jsonl", cwd=at("")) == again, "onto itself")
         if count > 1:
+            part = run(BINARY, "report", "merge", "--json", "-o", at("part.jsonl"), *reports[1:], cwd=at(""))
+            again = run(BINARY, "report", "merge", "--json", "part.jsonl", cwd=at(""))
+            c.check(part[0] == 1 and again == part, "merged in part", part, again)
             code, out, err = run(BINARY, "report", "merge", *reports[1:], cwd=at(""))
             c.check(code == 1 and b"shard 1/%d has no report" % count in out, out, err)
     # One more file moves no other.
@@ -179,6 +185,20 @@ def reports(c):
     said = json.loads(out)
     c.check(code == 1 and said["done"] == 6 and said["failed"] == 1 and said["torn_lines"] == 1, said, err)
     c.check(run(BINARY, "report", "merge", "no.jsonl", cwd=at(""))[0] == 3, "no report")
+    with open(at("re.jsonl")) as f:
+        whole = f.read().splitlines(keepends=True)
+    done, exists = ('{"input":"a","output":"b","status":"%s"%s}\n' % pair
+                    for pair in (("done", ""), ("failed", ',"error":"exists"')))
+    start, end = '{"start":{"files":1,"shard":1,"shards":1}}\n', '{"end":{}}\n'
+    for text, code, says in (("", 1, "does not begin"), ("".join(whole[1:]), 1, "does not begin"),
+                             ("a letter\n", 1, "does not begin"), (done + end, 1, "does not begin"),
+                             (done + start + done + end, 1, "does not begin"), (start + done, 1, ""),
+                             (start + done + end, 0, ""), (start + done + exists + end, 0, ""),
+                             (start + exists + done + end, 0, ""), (start + exists + end, 1, "")):
+        with open(at("re-part.jsonl"), "w") as f:
+            f.write(text)
+        got = run(BINARY, "report", "merge", "re-part.jsonl", cwd=at(""))
+        c.check(got[0] == code and says in got[2] and (says == "") == (got[2] == ""), text[:60], got)
     for args in ([], ["merge"], ["mend", "re.jsonl"]):
         c.check(run(BINARY, "report", *args, cwd=at(""))[0] == 2, args)
     outcome(c, BINARY, CPU + ["-r", "-o", "re-2", "--report", "no/dir.jsonl", "re"], 3, "cannot write the report")

@@ -75,20 +75,28 @@ static bool take_file(struct merge *merge, const json_t *json, const char *line,
         return false;
     if (row->line && row->status == STATUS_DONE && status == STATUS_DONE && row->shard != shard)
         merge->twice++;
-    if (row->line && row->status == STATUS_DONE && status == STATUS_SKIPPED)
+    const enum fault fault = find_fault(json);
+    if (row->line && row->status == STATUS_DONE && (status == STATUS_SKIPPED || fault == FAULT_EXISTS))
         return true;
     if (!(copy = strdup(line)))
         return false;
     free(row->line);
     row->line = copy;
     row->status = status;
-    row->fault = find_fault(json);
+    row->fault = fault;
     row->shard = shard;
     return true;
 }
 
+static void clear_shard(struct merge_shard *shard)
+{
+    free(shard->start);
+    free(shard->end);
+    *shard = (struct merge_shard){0};
+}
+
 // A run begins. Its shard; 0 where the line makes no sense, -1 where there is no memory.
-static int take_start(struct merge *merge, const json_t *start)
+static int take_start(struct merge *merge, const json_t *start, const char *line)
 {
     const json_int_t shard = json_integer_value(json_object_get(start, "shard"));
     const json_int_t shards = json_integer_value(json_object_get(start, "shards"));
@@ -103,14 +111,21 @@ static int take_start(struct merge *merge, const json_t *start)
     merge->unlike = merge->unlike || merge->shards != shards;
     if (shard > merge->shards)
         return 0;
-    merge->shard[shard - 1] = (struct merge_shard){
-        .files = (size_t)json_integer_value(json_object_get(start, "files")),
-        .seen = true,
-    };
-    return (int)shard;
+    struct merge_shard *taken = &merge->shard[shard - 1];
+    clear_shard(taken);
+    taken->files = (size_t)json_integer_value(json_object_get(start, "files"));
+    taken->start = strdup(line);
+    return taken->start ? (int)shard : -1;
 }
 
-static bool take_line(struct merge *merge, const char *line, size_t size, int *shard)
+static bool take_end(struct merge_shard *shard, const char *line)
+{
+    free(shard->end);
+    return (shard->end = strdup(line));
+}
+
+// `shard` is that of the run that the line is in, 0 before any; `stray` becomes true where a file has none.
+static bool take_line(struct merge *merge, const char *line, size_t size, int *shard, bool *stray)
 {
     json_t *json = json_loadb(line, size, 0, NULL);
     const json_t *start = json_object_get(json, "start");
@@ -118,12 +133,12 @@ static bool take_line(struct merge *merge, const char *line, size_t size, int *s
     if (!json_is_object(json)) {
         merge->torn++;
     } else if (start) {
-        *shard = take_start(merge, start);
+        *shard = take_start(merge, start, line);
         ok = *shard >= 0;
     } else if (json_object_get(json, "end")) {
-        if (*shard > 0)
-            merge->shard[*shard - 1].ended = true;
+        ok = *shard == 0 || take_end(&merge->shard[*shard - 1], line);
     } else {
+        *stray = *stray || *shard == 0;
         ok = take_file(merge, json, line, *shard);
     }
     json_decref(json);
@@ -137,11 +152,11 @@ bool merge_add(struct merge *merge, const char *path)
     size_t room = 0;
     ssize_t size;
     int shard = 0;
-    bool ok = true;
+    bool ok = true, stray = false;
     while (file && ok && (size = getline(&line, &room, file)) > 0) {
         if (line[size - 1] == '\n')
             line[--size] = '\0';
-        ok = size == 0 || take_line(merge, line, (size_t)size, &shard);
+        ok = size == 0 || take_line(merge, line, (size_t)size, &shard, &stray);
     }
     free(line);
     const bool read = file && !ferror(file);
@@ -149,20 +164,25 @@ bool merge_add(struct merge *merge, const char *path)
         log_error("cannot read the report %s: %s", path, strerror(errno));
     else if (!ok)
         log_error("there is not enough memory for the report %s", path);
+    if (read && ok && (stray || shard == 0)) {
+        log_warn("%s does not begin with the start of a run: is it a whole report of a batch?", path);
+        merge->unstarted++;
+    }
     if (file && file != stdin)
         fclose(file);
     return read && ok;
 }
 
-static int by_key(const void *a, const void *b)
+static int by_shard_and_key(const void *a, const void *b)
 {
-    return strcmp(((const struct merge_row *)a)->key, ((const struct merge_row *)b)->key);
+    const struct merge_row *one = a, *other = b;
+    return one->shard != other->shard ? one->shard - other->shard : strcmp(one->key, other->key);
 }
 
 void merge_sort(struct merge *merge)
 {
     if (merge->count > 0)
-        qsort(merge->row, merge->count, sizeof(*merge->row), by_key);
+        qsort(merge->row, merge->count, sizeof(*merge->row), by_shard_and_key);
 }
 
 void merge_free(struct merge *merge)
@@ -171,6 +191,8 @@ void merge_free(struct merge *merge)
         free(merge->row[i].key);
         free(merge->row[i].line);
     }
+    for (int i = 0; i < merge->shards && merge->shard; i++)
+        clear_shard(&merge->shard[i]);
     free(merge->row);
     free(merge->shard);
     names_free(&merge->names);

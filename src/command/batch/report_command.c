@@ -23,7 +23,7 @@ struct sum {
 };
 
 static const struct option options[] = {
-    {"output", 'o', OPTION_TEXT, "FILE", .help = "write the lines of all, one for each file",
+    {"output", 'o', OPTION_TEXT, "FILE", .help = "write a report of all, a line for each file",
      .offset = offsetof(struct report_options, output), .complete = "file"},
     {"json", 'j', OPTION_FLAG, .help = "the summary as JSON", .offset = offsetof(struct report_options, json)},
     {0},
@@ -35,7 +35,8 @@ static const char *const examples[] = {
 };
 static const char *const details[] = {
     "Of a file that several lines tell of, the last one counts, but what was done once stays done when a later run "
-    "skipped it. The exit code is 0 where every file of every shard is done or was skipped, else 1.",
+    "skipped it or found its output there. The exit code is 0 where every file of every shard is done or was skipped, "
+    "else 1, also where a report does not say of which run it is.",
     NULL,
 };
 static const struct option_list list = {
@@ -58,8 +59,8 @@ static struct sum add_up(const struct merge *merge)
     }
     for (int i = 0; i < merge->shards; i++) {
         expected += merge->shard[i].files;
-        sum.shards_missing += !merge->shard[i].seen;
-        sum.shards_cut += merge->shard[i].seen && !merge->shard[i].ended;
+        sum.shards_missing += !merge->shard[i].start;
+        sum.shards_cut += merge->shard[i].start && !merge->shard[i].end;
     }
     sum.missing = expected > merge->count ? expected - merge->count : 0;
     return sum;
@@ -75,9 +76,10 @@ static void print_json(const struct merge *merge, const struct sum *sum)
             json_object_set_new(faults, fault_name((enum fault)i), json_integer((json_int_t)sum->fault[i]));
     }
     json_object_set_new(row, "errors", faults);
-    json_object_update_new(row, json_pack("{s:I,s:I,s:i,s:i,s:i,s:I,s:I}", "files", (json_int_t)merge->count, "missing",
-                                          (json_int_t)sum->missing, "shards", merge->shards, "shards_missing",
-                                          sum->shards_missing, "shards_unfinished", sum->shards_cut, "done_twice",
+    json_object_update_new(row, json_pack("{s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I}", "files", (json_int_t)merge->count,
+                                          "missing", (json_int_t)sum->missing, "shards", merge->shards,
+                                          "shards_missing", sum->shards_missing, "shards_unfinished", sum->shards_cut,
+                                          "reports_without_start", merge->unstarted, "done_twice",
                                           (json_int_t)merge->twice, "torn_lines", (json_int_t)merge->torn));
     json_dumpf(row, stdout, JSON_COMPACT);
     putchar('\n');
@@ -97,15 +99,33 @@ static void print_text(const struct merge *merge, const struct sum *sum)
             printf("  %s: %zu\n", fault_name((enum fault)i), sum->fault[i]);
     }
     for (int i = 0; i < merge->shards; i++) {
-        if (!merge->shard[i].seen)
+        if (!merge->shard[i].start)
             printf("  shard %d/%d has no report\n", i + 1, merge->shards);
-        else if (!merge->shard[i].ended)
+        else if (!merge->shard[i].end)
             printf("  shard %d/%d has not ended\n", i + 1, merge->shards);
     }
     if (merge->twice > 0)
         printf("  done by two shards: %zu\n", merge->twice);
+    if (merge->unstarted > 0)
+        printf("  reports without the start of a run: %d\n", merge->unstarted);
     if (merge->torn > 0)
         printf("  lines cut short: %zu\n", merge->torn);
+}
+
+// Each shard's lines as its last run would have written them, so that the file is a report like those it is made of;
+// ahead of them, those of no known shard.
+static void print_lines(const struct merge *merge, FILE *out)
+{
+    size_t row = 0;
+    for (int shard = 0; shard <= merge->shards; shard++) {
+        const struct merge_shard *of = shard > 0 ? &merge->shard[shard - 1] : NULL;
+        if (of && of->start)
+            fprintf(out, "%s\n", of->start);
+        for (; row < merge->count && merge->row[row].shard == shard; row++)
+            fprintf(out, "%s\n", merge->row[row].line);
+        if (of && of->end)
+            fprintf(out, "%s\n", of->end);
+    }
 }
 
 static bool write_lines(const struct merge *merge, const char *path)
@@ -114,10 +134,10 @@ static bool write_lines(const struct merge *merge, const char *path)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     bool ok = out != NULL;
-    for (size_t i = 0; out && i < merge->count; i++)
-        fprintf(out, "%s\n", merge->row[i].line);
-    if (out)
+    if (out) {
+        print_lines(merge, out);
         ok = !ferror(out) && fclose(out) == 0 && file_write_atomic(path, text, size);
+    }
     if (!ok)
         log_error("cannot write %s: %s", path, strerror(errno));
     free(text);
@@ -141,7 +161,7 @@ static int merge_reports(const struct report_options *o, const char *const *path
             print_json(&merge, &sum);
         else
             print_text(&merge, &sum);
-        if (sum.status[STATUS_FAILED] + sum.missing > 0 || sum.shards_missing + sum.shards_cut > 0)
+        if (sum.status[STATUS_FAILED] + sum.missing > 0 || sum.shards_missing + sum.shards_cut + merge.unstarted > 0)
             code = EXIT_FAILED_SOME;
         if (o->output && !write_lines(&merge, o->output))
             code = EXIT_NOTHING;
