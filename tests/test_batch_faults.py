@@ -163,6 +163,17 @@ def kills(c):
     print("%d kills, %d leftovers seen" % (KILLS, leftovers))
 
 
+def two_at_once(c):
+    """What another run of the same job has made meanwhile is done."""
+    whole = reference(c)
+    pair = [start("two", "two-%d.jsonl" % i) for i in range(2)]
+    said = [process.communicate()[1] for process in pair]
+    c.check([process.returncode for process in pair] == [0, 0] and said == ["", ""], said[0][-300:], said[1][-300:])
+    c.check(digests(at("two")) == whole, "two at once", len(digests(at("two"))))
+    code, out, err = run(BINARY, "report", "merge", "two-0.jsonl", "two-1.jsonl", cwd=at(""))
+    c.check(code == 0, out, err)
+
+
 def locked(c):
     """A temporary file of a run that lives is left alone, one of a run that was killed is not."""
     tree(at("lk"), 2)
@@ -180,4 +191,4 @@ def locked(c):
 
 
 checks = Checks()
-sys.exit(checks.run(bad_inputs, bad_outputs, signals, kills, locked))
+sys.exit(checks.run(bad_inputs, bad_outputs, signals, kills, two_at_once, locked))

@@ -9,6 +9,7 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,22 @@ static void fail_writing(struct outcome *outcome)
         outcome_fail(outcome, fault_of_writing(error), "cannot write %s: %s", outcome->task->output, strerror(error));
 }
 
+// Gives the output its name. One that another run of this very job has made meanwhile is as good.
+static void commit_one(struct outcome *outcome)
+{
+    const struct output_mark mark = outcome->output.mark;
+    if (output_commit(&outcome->output, outcome->replace))
+        return;
+    const int error = errno;
+    if (error != EEXIST || !output_is_marked(outcome->task->output, &mark)) {
+        errno = error;
+        fail_writing(outcome);
+        return;
+    }
+    outcome->status = STATUS_SKIPPED;
+    snprintf(outcome->why, sizeof(outcome->why), "done by another run meanwhile");
+}
+
 static void commit_group(struct outcome *group)
 {
     for (struct outcome *o = group; o; o = o->next) {
@@ -42,8 +59,8 @@ static void commit_group(struct outcome *group)
             o->step_ns[STEP_WRITE] += clock_now_ns() - start_ns;
     }
     for (struct outcome *o = group; o; o = o->next) {
-        if (o->status == STATUS_DONE && !output_commit(&o->output, o->replace))
-            fail_writing(o);
+        if (o->status == STATUS_DONE)
+            commit_one(o);
     }
     const char *synced = NULL;
     for (const struct outcome *o = group; o; o = o->next) {

@@ -133,6 +133,7 @@ bool output_write(struct output *output, const void *data, size_t size, const st
 {
     struct stat status;
     char text[128];
+    output->mark = *mark;
     if (!write_all(output->fd, data, size) || fstat(output->fd, &status) != 0)
         return false;
     // A file that cannot be marked is as good: a later run takes it for another's then.

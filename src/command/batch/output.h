@@ -22,6 +22,7 @@ struct output {
     int fd; // locked, so that others can tell it from a leftover; -1: none
     char *temporary;
     char *path; // borrowed
+    struct output_mark mark;
 };
 
 // Makes the directory where it is missing, and an empty file under a temporary name in it. False with errno set.
