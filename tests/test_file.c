@@ -234,6 +234,17 @@ static void test_kinds(void)
     CHECK(!file_same("/dev/null", "/dev/null"));
     unlink(path);
     CHECK(file_same(path, spelled) && !file_same(path, pipe) && !file_same(path, directory));
+    CHECK(file_same(path, link) && file_writable(link, true) && file_writable(link, false)); // to nothing, by now
+    CHECK(file_write_atomic(link, "new", 3) && lstat(link, &status) == 0 && S_ISLNK(status.st_mode));
+    check_content("new");
+    unlink(link);
+    CHECK(symlink("nowhere/file", link) == 0);
+    CHECK(!file_writable(link, true) && !file_writable(link, false) && !file_write_atomic(link, "x", 1));
+    CHECK(lstat(link, &status) == 0 && S_ISLNK(status.st_mode));
+    unlink(link);
+    CHECK(symlink("link", link) == 0); // to itself
+    errno = 0;
+    CHECK(!file_writable(link, true) && errno == ELOOP && !file_write_atomic(link, "x", 1) && errno == ELOOP);
     unlink(link);
     unlink(pipe);
 }

@@ -131,19 +131,46 @@ static bool replace_file(const char *path, const void *data, size_t size)
     return false;
 }
 
+// Where writing to `path` puts the bytes: behind its symbolic links, whether or not there is a file yet. False with
+// errno set.
+static bool follow_links(const char *path, char target[PATH_MAX])
+{
+    enum { LINKS_MAX = 40 }; // as many as the kernel follows
+    char link[PATH_MAX];
+    if (snprintf(target, PATH_MAX, "%s", path) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    for (int i = 0; i <= LINKS_MAX; i++) {
+        const ssize_t length = readlink(target, link, sizeof(link) - 1);
+        if (length < 0)
+            return errno == EINVAL || errno == ENOENT; // not a link, or nothing
+        link[length] = '\0';
+        const char *slash = strrchr(target, '/');
+        const size_t kept = link[0] == '/' || !slash ? 0 : (size_t)(slash - target) + 1;
+        if (kept + (size_t)length >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
+        strcpy(target + kept, link);
+    }
+    errno = ELOOP;
+    return false;
+}
+
 bool file_write_atomic(const char *path, const void *data, size_t size)
 {
     struct stat status;
     char target[PATH_MAX];
     if (stat(path, &status) != 0)
-        return replace_file(path, data, size);
+        return follow_links(path, target) && replace_file(target, data, size);
     if (S_ISDIR(status.st_mode)) {
         errno = EISDIR;
         return false;
     }
     if (!S_ISREG(status.st_mode))
         return write_device(path, data, size);
-    return access(path, W_OK) == 0 && realpath(path, target) && replace_file(target, data, size);
+    return access(path, W_OK) == 0 && follow_links(path, target) && replace_file(target, data, size);
 }
 
 // Whether a new file can be made beside `path`, found out by making one for a moment.
@@ -166,7 +193,7 @@ bool file_writable(const char *path, bool atomic)
     if (stat(path, &status) != 0) {
         if (errno == ENOENT && length > 0 && path[length - 1] == '/')
             errno = EISDIR;
-        return errno == ENOENT && length > 0 && can_make(path);
+        return errno == ENOENT && length > 0 && follow_links(path, target) && can_make(target);
     }
     if (S_ISDIR(status.st_mode)) {
         errno = EISDIR;
@@ -174,7 +201,7 @@ bool file_writable(const char *path, bool atomic)
     }
     if (access(path, W_OK) != 0)
         return false;
-    return !atomic || !S_ISREG(status.st_mode) || (realpath(path, target) && can_make(target));
+    return !atomic || !S_ISREG(status.st_mode) || (follow_links(path, target) && can_make(target));
 }
 
 // The directory that holds, or would hold, the file.
@@ -201,8 +228,10 @@ bool file_same(const char *a, const char *b)
         return false;
     if (exists)
         return one.st_dev == two.st_dev && one.st_ino == two.st_ino && !S_ISCHR(one.st_mode);
-    return stat_directory(a, &one) && stat_directory(b, &two) && one.st_dev == two.st_dev && one.st_ino == two.st_ino &&
-           strcmp(base_name(a), base_name(b)) == 0;
+    char first[PATH_MAX], second[PATH_MAX];
+    return follow_links(a, first) && follow_links(b, second) && stat_directory(first, &one) &&
+           stat_directory(second, &two) && one.st_dev == two.st_dev && one.st_ino == two.st_ino &&
+           strcmp(base_name(first), base_name(second)) == 0;
 }
 
 bool file_is_open(const char *path, int fd)

@@ -12,8 +12,9 @@ char *file_read(const char *path, size_t limit, size_t *size);
 char *file_read_text(const char *path, size_t limit);
 
 // Writes to a temporary name in the same directory, syncs and renames: the path holds the old bytes or all the new
-// ones. A symbolic link stays one, and what it points to is replaced; a device or pipe is written to as it is; a file
-// that may not be written is left alone (EACCES). False with errno set and nothing left behind on failure; not logged.
+// ones. A symbolic link stays one, and what it points to is replaced or made; a device or pipe is written to as it is;
+// a file that may not be written is left alone (EACCES). False with errno set and nothing left behind on failure; not
+// logged.
 bool file_write_atomic(const char *path, const void *data, size_t size);
 
 // Whether a file can be written there, found out by making another beside it for a moment: by file_write_atomic, or
