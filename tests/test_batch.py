@@ -44,6 +44,10 @@ def inputs(c):
     os.makedirs(at("empty"), exist_ok=True)
     outcome(c, BINARY, CPU + ["-o", "x", "empty"], 3, "no pictures")
     outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "no-list"], 3, "cannot read the list no-list")
+    outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "/dev/zero"], 3, "a name of more than 4095 bytes")
+    outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "-", "-0"], 3, "more than 4095", stdin=b"in\n" * 2000)
+    outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "-"], 1, "error: y/y/",
+            stdin=b"\n\nin/p000.png\n" + b"y/" * 2046 + b"/x")
 
 
 def names(c):
@@ -56,7 +60,7 @@ def names(c):
     outcome(c, BINARY, CPU + ["-o", "one.png", "in/p000.png"], 0)
     c.check(os.path.isfile(at("one.png")), "one.png")
     for args, says in ((["-o", "x/{name}.png"], "{name}, which there is not"), (["-o", ""], "empty"),
-                       (["-o", "x/{ste}"], "did you mean {stem}"), (["-o", "x/{stem"], "there is not"),
+                       (["-o", "x/{ste}"], "did you mean {stem}"), (["-o", "x/{stem"], "not closed: {stem;"),
                        (["-o", "x.bmp"], "cannot be written"),
                        (["-o", "x", "--format", "bmp"], "can be: "), ([], "where shall the outputs go"),
                        (["-o", "x.png", "--format", "jpeg"], "leave one out"), (["-o", "x", "-0"], "--files-from"),
@@ -201,7 +205,7 @@ def reports(c):
         c.check(got[0] == code and says in got[2] and (says == "") == (got[2] == ""), text[:60], got)
     for args in ([], ["merge"], ["mend", "re.jsonl"]):
         c.check(run(BINARY, "report", *args, cwd=at(""))[0] == 2, args)
-    outcome(c, BINARY, CPU + ["-r", "-o", "re-2", "--report", "no/dir.jsonl", "re"], 3, "cannot write the report")
+    outcome(c, BINARY, CPU + ["-r", "-o", "re-2", "--report", "no/dir.jsonl", "re"], 3, "nothing has been done")
     c.check(not os.path.exists(at("re-2")), "worked without a report")
 
 

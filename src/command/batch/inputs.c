@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,26 +165,37 @@ static void take_name(struct walk *walk, const char *name)
     add(walk, strdup(name), slash && !leads_down(name) ? (size_t)(slash - name) + 1 : 0, 0);
 }
 
+// The next name up to `end`, its NUL within the room; 0 behind the last, -1 where it is longer than any name is.
+static int read_name(FILE *file, int end, char name[PATH_MAX])
+{
+    size_t size = 0;
+    int c;
+    do {
+        for (size = 0; (c = getc_unlocked(file)) != EOF && c != end; name[size++] = (char)c) {
+            if (size == PATH_MAX - 1)
+                return -1;
+        }
+    } while (size == 0 && c != EOF);
+    name[size] = '\0';
+    return size > 0;
+}
+
 static bool take_list(struct walk *walk, const char *from)
 {
     FILE *file = strcmp(from, "-") == 0 ? stdin : fopen(from, "re");
-    char *name = NULL;
-    size_t room = 0;
-    ssize_t size;
-    const int end = walk->setup->null ? '\0' : '\n';
-    while (file && !walk->no_memory && (size = getdelim(&name, &room, end, file)) > 0) {
-        if (name[size - 1] == end)
-            name[--size] = '\0';
-        if (size > 0)
-            take_name(walk, name);
-    }
-    const bool ok = file && !ferror(file);
-    if (!ok)
+    char name[PATH_MAX];
+    int got = 0;
+    while (file && !walk->no_memory && (got = read_name(file, walk->setup->null ? '\0' : '\n', name)) > 0)
+        take_name(walk, name);
+    const bool read = file && !ferror(file);
+    if (!read)
         log_error("cannot read the list %s: %s", from, strerror(errno));
-    free(name);
+    else if (got < 0)
+        log_error("the list %s has a name of more than %d bytes: is it a list of files, %s?", from, PATH_MAX - 1,
+                  walk->setup->null ? "each ended by a NUL" : "one a line");
     if (file && file != stdin)
         fclose(file);
-    return ok;
+    return read && got >= 0;
 }
 
 // Leaves the first of each name.

@@ -30,7 +30,7 @@ struct inputs_setup {
 
 // In the order given, directories' files by name. From directories come files whose name says picture and does not
 // begin with a dot; what else is named is taken as it is. A name given twice counts once. Directories that cannot be
-// read and links in circles become inputs with a fault. False on failure (logged): a list that cannot be read, no
-// memory.
+// read and links in circles become inputs with a fault. False on failure (logged): a list that cannot be read or
+// has names too long, no memory.
 bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup);
 void inputs_free(struct inputs *inputs);

@@ -30,6 +30,10 @@ static bool check_places(const char *template)
     for (const char *brace = strchr(template, '{'); brace; brace = strchr(brace + 1, '{')) {
         if (find_place(brace) != PLACES)
             continue;
+        if (!strchr(brace, '}')) {
+            log_error("--output has a brace that is not closed: %s; known are {dir}, {stem}, {ext} and {n}", brace);
+            return false;
+        }
         char word[32];
         snprintf(word, sizeof(word), "%.*s", (int)strcspn(brace + 1, "}"), brace + 1);
         const char *near = options_nearest(word, places);

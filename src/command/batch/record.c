@@ -16,6 +16,7 @@ struct record {
     int fd;
     char *text; // lines not yet written
     size_t size, room;
+    bool begun; // its first line is written
     bool failed;
 };
 
@@ -119,7 +120,9 @@ static json_t *totals_json(const struct totals *totals, double seconds, int sign
 static bool fail(struct record *record, const char *why)
 {
     if (!record->failed)
-        log_error("cannot write the report %s: %s; the pictures are not affected", record->path, why);
+        log_error("cannot write the report %s: %s; %s", record->path, why,
+                  record->begun ? "the pictures are not affected"
+                                : "nothing has been done; give --report a file that can be written");
     record->failed = true;
     return false;
 }
@@ -165,8 +168,6 @@ struct record *record_open(const char *path, const struct record_run *run)
     }
     record->path = path;
     record->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (record->fd < 0 && errno == EACCES)
-        record->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
     json_t *row = json_object();
     json_object_set_new(row, "start", run_json(run));
     const bool ok = record->fd >= 0 && end_line(record);
@@ -181,6 +182,7 @@ struct record *record_open(const char *path, const struct record_run *run)
         free(record);
         return NULL;
     }
+    record->begun = true;
     return record;
 }
 
