@@ -2,6 +2,7 @@
 import json
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -15,6 +16,9 @@ SANITIZED = "LSAN_OPTIONS" in os.environ  # slower, and freed memory is held bac
 EMULATED = os.uname().nodename == "vmguest"  # tests/vm
 PATIENCE = 6 if SANITIZED or EMULATED else 1
 LARGE = "convolve=" + " ".join(str(i % 5 - 1) for i in range(49))  # a chain that takes seconds to compile
+
+# A suite that runs behind nohup hands its ignored SIGHUP down to every program.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def environment(**more):
