@@ -3,6 +3,7 @@
 
 Needs a display (with-display gives one), xdotool and ImageMagick's import.
 """
+import contextlib
 import json
 import os
 import shutil
@@ -13,7 +14,8 @@ import sys
 import tempfile
 import time
 
-from live_support import LARGE, PATIENCE, Checks, Window, has_opencl, need_window, y4m_pictures
+from live_support import (LARGE, PATIENCE, Checks, Live, Window, environment, has_opencl, need_window, picture,
+                          y4m_pictures)
 
 BINARY = os.path.abspath(sys.argv[1])
 PATTERN = "pattern:320x240@30"
@@ -63,6 +65,16 @@ def broken_kernel(c):
     c.check(own == ["monocle: error: " + errors[0].splitlines()[0]] and code == 0, code, said)
 
 
+def check_left(c, name, last, frames):
+    """A recording and a trace of so many frames or more."""
+    with open(at("left.y4m"), "rb") as f:
+        pictures = y4m_pictures(f.read())
+    with open(at("left.json")) as f:
+        spans = json.load(f)
+    c.check(last["event"] == "summary" and len(pictures) == last["frames"] >= frames, name, len(pictures), last)
+    c.check(len([s for s in spans if s["name"] == "swap"]) >= frames, name, "trace")
+
+
 def leave(c, name, live, number, frames=1):
     """By a signal, or by the key where there is none: soon, with all that was under way written."""
     c.check(live.process.poll() is None, name, "has ended by itself")
@@ -77,12 +89,47 @@ def leave(c, name, live, number, frames=1):
     c.check(took < PATIENCE, name, number, "took", took, "s")
     c.check("error" not in errors, name, errors)
     if frames:
-        with open(at("left.y4m"), "rb") as f:
-            pictures = y4m_pictures(f.read())
-        with open(at("left.json")) as f:
-            spans = json.load(f)
-        c.check(last["event"] == "summary" and len(pictures) == last["frames"] >= frames, name, len(pictures), last)
-        c.check(len([s for s in spans if s["name"] == "swap"]) >= frames, name, "trace")
+        check_left(c, name, last, frames)
+
+
+@contextlib.contextmanager
+def display():
+    """An X server of its own: the process and its name."""
+    read, write = os.pipe()
+    server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp"],
+                              pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.close(write)
+    with os.fdopen(read) as number:
+        name = ":" + number.readline().strip()
+    try:
+        yield server, name
+    finally:
+        server.kill()
+        server.wait()
+
+
+def lost_display(c):
+    """An X server that goes away is one line and an exit code; all that was under way is written."""
+    for path in ("cpu", "zerocopy"):
+        with display() as (server, name):
+            live = Live(BINARY, directory.name, PATTERN, "-p", path, "--record", "left.y4m", "--trace", "left.json",
+                        "--screenshot", "left.png", DISPLAY=name)
+            server.kill()
+            code, last, errors = live.wait_end()
+            c.check(code == 4 and last["event"] == "summary", path, "exit code", code, last)
+            c.check(errors.count("\n") == 1 and "the display %s is gone" % name in errors, path, errors)
+            c.check(len(errors_of(live)) == 1, path, errors_of(live))
+            check_left(c, path, last, 1)
+            written = os.path.exists(at("left.png"))
+            c.check(written and len(picture(at("left.png"))) == 3 * 320 * 240, path, "screenshot")
+        with display() as (server, name):
+            process = subprocess.Popen([BINARY, "latency", PATTERN, "-p", path], env=environment(DISPLAY=name),
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            process.stdout.readline()
+            server.kill()
+            out, errors = process.communicate(timeout=60 * PATIENCE)
+            c.check(process.returncode == 4 and errors.count("\n") == 1 and "is gone" in errors, process.returncode,
+                    errors)
 
 
 def note_pace(live, name):
@@ -140,4 +187,4 @@ def oversized(c):
 
 need_window()
 checks = Checks()
-sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, oversized))
+sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, lost_display, oversized))

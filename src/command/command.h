@@ -9,7 +9,7 @@ enum exit_code {
     EXIT_FAILED_SOME = 1, // something went wrong while running
     EXIT_USAGE = 2,       // wrong arguments
     EXIT_NOTHING = 3,     // nothing could be done: no such source, no device
-    EXIT_DEVICE = 4,      // the device was lost and no other path could take over
+    EXIT_DEVICE = 4,      // the device was lost and no other path could take over, or the display was lost
 };
 
 // Added to what a command returns where it had to leave a thread behind in a driver: main ends the process without what

@@ -165,7 +165,7 @@ static void print_exit_status(void)
         {EXIT_FAILED_SOME, "something went wrong while running, or an output could not be written any more"},
         {EXIT_USAGE, "wrong arguments"},
         {EXIT_NOTHING, "nothing could be done: no such source, no device, an output that cannot be written"},
-        {EXIT_DEVICE, "the device was lost and no other path could take over"},
+        {EXIT_DEVICE, "the device was lost and no other path could take over, or the display was lost"},
         {129, "ended by SIGHUP"},
         {130, "interrupted by SIGINT"},
         {143, "ended by SIGTERM"},

@@ -2,6 +2,7 @@
 #include "screen/window.h"
 
 #include "base/log.h"
+#include "screen/display.h"
 
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
@@ -22,6 +23,7 @@ struct window {
     bool vsync;
     bool repeating; // the key event being delivered is a repetition, so its character is one too
     bool dragging;
+    bool lost;    // the display is
     int place[4]; // x, y, width, height before full screen
     char name[256];
     struct window_event event[EVENT_ROOM]; // ring
@@ -243,6 +245,8 @@ struct window *window_open(const struct window_setup *setup, char why[256])
         glfwShowWindow(window->glfw);
     if (setup->fullscreen)
         window_set_fullscreen(window, true);
+    if (!setup->hidden)
+        display_watch(&window->lost);
     log_debug("window: %s", window->name);
     return window;
 fail:
@@ -255,12 +259,17 @@ fail:
 
 void window_close(struct window *window)
 {
-    if (!window)
+    if (!window || window->lost)
         return;
     if (window->glfw)
         glfwDestroyWindow(window->glfw);
     glfwTerminate(); // also right where glfwInit failed
     free(window);
+}
+
+bool window_lost(const struct window *window)
+{
+    return window && window->lost;
 }
 
 struct window_native window_native(const struct window *window)
@@ -276,6 +285,8 @@ struct window_size window_size(const struct window *window)
     float scale_y;
     glfwGetFramebufferSize(window->glfw, &size.width, &size.height);
     glfwGetWindowContentScale(window->glfw, &size.scale, &scale_y);
+    if (window->lost) // GLFW then knows nothing, and does not say so
+        size = (struct window_size){1, 1, 1};
     return size;
 }
 
@@ -291,9 +302,9 @@ bool window_is_es(const struct window *window)
 
 bool window_next_event(struct window *window, struct window_event *event)
 {
-    if (window->count == 0)
+    if (window->count == 0 && !window->lost)
         glfwPollEvents();
-    if (window->count == 0)
+    if (window->count == 0 || window->lost)
         return false;
     *event = window->event[window->first];
     window->first = (window->first + 1) % EVENT_ROOM;
@@ -361,5 +372,6 @@ void window_set_title(struct window *window, const char *title)
 
 void window_swap(struct window *window)
 {
-    glfwSwapBuffers(window->glfw);
+    if (!window->lost)
+        glfwSwapBuffers(window->glfw);
 }

@@ -54,6 +54,11 @@ enum window_key {
 struct window *window_open(const struct window_setup *setup, char why[256]);
 void window_close(struct window *window); // takes NULL
 
+// Whether the display went away (logged). GL and the window, but for window_close, must then be left alone, and so must
+// all that works with the GL context (a path, a device): what they would free goes with the process. Hidden windows do
+// not live to tell: Xlib ends the process.
+bool window_lost(const struct window *window); // NULL: false
+
 struct window_native window_native(const struct window *window);
 struct window_size window_size(const struct window *window);
 const char *window_gl_name(const struct window *window); // "OpenGL 3.3 core over GLX: NVIDIA H200"

@@ -98,7 +98,7 @@ static const char *const details[] = {
     "flash is timed from the swap that made it light until the swap that showed the first picture in which more than "
     "half of its light is seen. What the monitor takes to show a swap is in there once, as it is from glass to glass.",
     "Exit status: 0 done, 1 the flash was lost on the way, 2 wrong arguments, 3 no camera, no display, or no flash is "
-    "seen, 129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.",
+    "seen, 4 the device or the display was lost, 129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.",
     NULL,
 };
 
@@ -190,9 +190,11 @@ static bool setup(struct latency *l)
     return false;
 }
 
-// Devices go before the window whose GL context they share.
+// Devices go before the window whose GL context they share. False where something had to be left alone: EXIT_AT_ONCE.
 static bool teardown(struct latency *l)
 {
+    if (window_lost(l->window))
+        return false;
     path_close(l->path);
     device_close(l->device);
     renderer_close(l->renderer);

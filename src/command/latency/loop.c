@@ -25,6 +25,8 @@ static bool stopped(struct latency *l)
         const bool key = event.type == WINDOW_KEY && (event.key == 'q' || event.key == WINDOW_KEY_ESCAPE);
         l->quit = l->quit || key || event.type == WINDOW_CLOSE;
     }
+    if (window_lost(l->window))
+        l->code = EXIT_DEVICE;
     return l->quit || l->code != EXIT_OK || command_interrupted() != 0;
 }
 

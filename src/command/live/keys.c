@@ -333,6 +333,15 @@ static void handle_event(struct live *live, const struct window_event *event)
     }
 }
 
+// Without the display there is nothing to go on for.
+static void check_display(struct live *live)
+{
+    if (!window_lost(live->window))
+        return;
+    live->quit = true;
+    live->code = EXIT_DEVICE;
+}
+
 void live_handle_quit(struct live *live)
 {
     struct window_event event;
@@ -341,6 +350,7 @@ void live_handle_quit(struct live *live)
         live->quit = live->quit || key || event.type == WINDOW_CLOSE;
         live->redraw = true;
     }
+    check_display(live);
 }
 
 void live_handle_events(struct live *live)
@@ -348,4 +358,5 @@ void live_handle_events(struct live *live)
     struct window_event event;
     while (!live->quit && window_next_event(live->window, &event))
         handle_event(live, &event);
+    check_display(live);
 }

@@ -340,6 +340,8 @@ const struct image *lane_picture(struct live *live)
         return NULL;
     if (lane->result.image.plane[0])
         return &lane->result.image;
+    if (window_lost(live->window))
+        return NULL;
     if (!live->readback.memory) {
         const struct image_shape shape = {.width = lane->result.width, .height = lane->result.height};
         if (!image_alloc(&live->readback, &shape)) {

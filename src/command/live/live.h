@@ -147,7 +147,7 @@ void live_move_control(struct live *live, int steps);
 // setup.c: opens everything and the first path. False on failure, or where the user left meanwhile: `live->code` says
 // how to exit.
 bool live_setup(struct live *live);
-// False where a driver is still at work and all it works with was left alone: EXIT_AT_ONCE.
+// False where a driver is still at work, or the display is gone, and all they work with was left alone: EXIT_AT_ONCE.
 bool live_teardown(struct live *live);
 // Opens the device if it isn't open yet. False on failure (logged).
 bool live_open_device(struct live *live, int index);
@@ -171,7 +171,7 @@ void lanes_changed(struct live *live, bool reload); // the wish is new, or the k
 void lanes_update(struct live *live);               // starts and takes builds; nothing may be in flight
 bool lanes_building(const struct live *live);       // whether a lane is not yet what the user wants
 enum path_kind live_next_kind(const struct live *live, enum path_kind kind);
-// The main lane's picture in memory; NULL on failure.
+// The main lane's picture in memory; NULL on failure, and where it went with the display.
 const struct image *lane_picture(struct live *live);
 
 // keys.c

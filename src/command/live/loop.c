@@ -201,9 +201,8 @@ static void watch_kernels(struct live *live)
 
 void live_loop_window(struct live *live)
 {
-    while (!finished(live)) {
+    for (live_handle_events(live); !finished(live); live_handle_events(live)) {
         struct frame frame;
-        live_handle_events(live);
         watch_kernels(live);
         lanes_update(live);
         const bool still = live->wish.frozen || live->ended;

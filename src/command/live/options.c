@@ -200,7 +200,8 @@ static const char *const details[] = {
     "With --json every line of standard output is an object with an \"event\": \"start\", \"state\" after a key or a "
     "build, \"progress\" once a second, \"error\", and at the end \"summary\".",
     "Exit status: 0 done, 1 something went wrong on the way, 2 wrong arguments, 3 nothing could be done, 4 the device "
-    "was lost and no other path could take over, 129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.",
+    "was lost and no other path could take over, or the display was lost, 129, 130 and 143 ended by SIGHUP, SIGINT and "
+    "SIGTERM.",
     NULL,
 };
 

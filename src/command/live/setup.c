@@ -355,7 +355,7 @@ bool live_teardown(struct live *live)
     if (!capture_stop(live->capture))
         return false;
     trace_close(live->trace);
-    if (!builder_close(live->builder, CLOSE_PATIENCE_MS))
+    if (!builder_close(live->builder, CLOSE_PATIENCE_MS) || window_lost(live->window))
         return false;
     for (int i = 0; i < LANES; i++)
         lane_close(live, i);
