@@ -6,12 +6,14 @@ Needs a display (with-display gives one), xdotool and ImageMagick's import.
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from live_support import (LARGE, PATIENCE, Checks, Live, Window, environment, has_opencl, need_window, picture,
@@ -90,6 +92,36 @@ def leave(c, name, live, number, frames=1):
     c.check("error" not in errors, name, errors)
     if frames:
         check_left(c, name, last, frames)
+
+
+def stalled_reader(c):
+    """A recording whose reader has stalled lacks pictures, which is said; the view goes on, and q ends it."""
+    os.mkfifo(at("stalled.y4m"))
+    for resumes in (False, True):
+        reader = os.open(at("stalled.y4m"), os.O_RDONLY | os.O_NONBLOCK)
+        live = Window(BINARY, directory.name, PATTERN, "--record", "stalled.y4m")
+        state = live.wait(lambda e: e["event"] == "progress" and "left out" in e["message"])
+        live.wait(lambda e: e["event"] == "progress" and e["frames"] > state["frames"] + 20)
+        data = bytearray()
+        if resumes:
+            os.set_blocking(reader, True)
+            taker = threading.Thread(target=lambda: data.extend(os.fdopen(os.dup(reader), "rb").read()))
+            taker.start()
+            live.wait(lambda e: e["event"] == "progress" and "left out" not in e["message"], len(live.events))
+        since = time.monotonic()
+        code, last, errors = live.end()
+        took = time.monotonic() - since
+        c.check(took < 2 * PATIENCE, "a stalled reader keeps q for", took, "s")
+        left_out = int(re.search("([0-9]+) pictures are not in stalled.y4m", errors)[1])
+        if resumes:
+            taker.join()
+            pictures = len(y4m_pictures(data))
+            c.check(code == 0 and errors.count("\n") == 1, "read again", code, errors)
+            c.check(pictures + left_out == last["frames"] and pictures > 1, pictures, left_out, last["frames"])
+        else:
+            c.check(code == 1 and errors.count("\n") == 2 and "has stalled\n" in errors, "never read", code, errors)
+            c.check(left_out == last["frames"] - 1, left_out, last["frames"])
+        os.close(reader)
 
 
 @contextlib.contextmanager
@@ -187,4 +219,4 @@ def oversized(c):
 
 need_window()
 checks = Checks()
-sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, lost_display, oversized))
+sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, stalled_reader, lost_display, oversized))

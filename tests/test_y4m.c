@@ -193,7 +193,7 @@ static void test_recording(int width, int height)
     struct y4m_writer *writer = y4m_writer_open(path, width, height, 30000, 1001);
     for (int i = 0; i < COUNT; i++) {
         frame_fill(&frames[i], &shape, i % 2 ? LAYOUT_PADDED : LAYOUT_TIGHT, SHAPE_NOISE + i, &random);
-        check_that(&check, writer && y4m_writer_add(writer, &frames[i].image), "picture %d is written", i);
+        check_that(&check, writer && y4m_writer_add(writer, &frames[i].image, NULL), "picture %d is written", i);
     }
     check_that(&check, y4m_writer_close(writer), "the recording ends well");
     size_t size;
@@ -221,7 +221,7 @@ static void test_full_disk(void)
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){2 * PICTURE + PICTURE / 2, old.rlim_max});
     int written = 0;
     for (int i = 0; i < 5; i++)
-        written += y4m_writer_add(writer, &frame.image);
+        written += y4m_writer_add(writer, &frame.image, NULL);
     const bool ok = y4m_writer_close(writer);
     setrlimit(RLIMIT_FSIZE, &old);
     check_that(&check, scratch_caught(&scratch) == 1 && !ok && written == 2, "a full disk is told once; said: %s",
@@ -272,7 +272,7 @@ static void write_to_broken_pipe(void)
     struct y4m_writer *writer = y4m_writer_open("-", 256, 256, 25, 1);
     int written = 0;
     for (int i = 0; writer && i < 5; i++)
-        written += y4m_writer_add(writer, &image);
+        written += y4m_writer_add(writer, &image, NULL);
     const bool ok = y4m_writer_close(writer);
     const int lines = scratch_caught(&scratch);
     check_that(&check, (!writer || !ok) && lines == 1 && written == 0, "a pipe without reader is told once; said: %s",

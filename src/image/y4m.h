@@ -30,7 +30,10 @@ struct y4m_writer;
 // x height become C444 (docs/pixels.md section 5).
 struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int rate_numerator, int rate_denominator);
 // Writes one whole picture, or none at all: a failed or interrupted write cuts the file back to the last whole picture.
-// False on failure (logged once; later calls fail silently).
-bool y4m_writer_add(struct y4m_writer *writer, const struct image *rgba);
-// Returns whether every picture is safely written. Takes NULL.
+// A slow reader of a pipe is waited for; `left_out` NULL: also one that has stalled. Else what that has not taken of
+// the last picture waits for it, and *left_out says that this picture was left out. False on failure (logged once;
+// later calls fail silently).
+bool y4m_writer_add(struct y4m_writer *writer, const struct image *rgba, bool *left_out);
+// Gives a reader that has stalled half a second for the last picture. Returns whether every picture that was not left
+// out is safely written. Takes NULL.
 bool y4m_writer_close(struct y4m_writer *writer);

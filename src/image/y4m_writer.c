@@ -17,6 +17,7 @@
 static const char frame_head[] = "FRAME\n";
 enum { FRAME_HEAD = sizeof(frame_head) - 1 };
 enum { PATIENCE_MS = 500 }; // for a reader, once the user wants to leave
+enum { STALL_MS = 100 };    // a reader that takes nothing for so long has stalled
 
 struct y4m_writer {
     char *name; // for messages
@@ -27,34 +28,33 @@ struct y4m_writer {
     struct image frame; // the picture as C444, right behind its frame header in `buffer`
     uint8_t *buffer;
     size_t buffer_bytes;
+    size_t pending; // bytes at the buffer's end that a stalled reader has not taken yet
     bool failed;
 };
 
-// Writes all of it or reports why not in errno. Waits where the other end is slow; behind a signal only for one that
-// still reads: EINTR.
-static bool write_all(int fd, const void *data, size_t size)
+// Returns how much of it is written; errno says why that is not all, EINTR that for `patience_ms` nothing was read at
+// the other end. -1 waits however long that takes, until a signal comes.
+static size_t write_some(int fd, const uint8_t *data, size_t size, int patience_ms)
 {
-    const uint8_t *at = data;
-    bool signalled = false;
-    while (size > 0) {
+    size_t done = 0;
+    while (done < size) {
         struct pollfd ready = {.fd = fd, .events = POLLOUT};
-        const int turns = poll(&ready, 1, signalled ? PATIENCE_MS : -1);
+        const int turns = poll(&ready, 1, patience_ms);
         if (turns == 0)
             errno = EINTR;
         if (turns == 0 || (turns < 0 && errno != EINTR))
-            return false;
-        // A pipe that is ready takes so much without waiting.
-        const size_t most = signalled && size > PIPE_BUF ? PIPE_BUF : size;
-        const ssize_t put = turns < 0 ? -1 : write(fd, at, most);
+            break;
+        const size_t rest = size - done;
+        const size_t most = patience_ms >= 0 && rest > PIPE_BUF ? PIPE_BUF : rest; // a pipe that is ready takes so much
+        const ssize_t put = turns < 0 ? -1 : write(fd, data + done, most);
         if (put < 0 && errno != EINTR && errno != EAGAIN)
-            return false;
-        signalled = signalled || (put < 0 && errno == EINTR) || (put > 0 && (size_t)put < most);
-        if (put > 0) {
-            at += put;
-            size -= (size_t)put;
-        }
+            break;
+        if (patience_ms < 0 && (put < 0 ? errno == EINTR : (size_t)put < most)) // a signal
+            patience_ms = PATIENCE_MS;
+        if (put > 0)
+            done += (size_t)put;
     }
-    return true;
+    return done;
 }
 
 static void log_failure(const struct y4m_writer *writer)
@@ -69,12 +69,8 @@ static void log_failure(const struct y4m_writer *writer)
 }
 
 // A failed write leaves the file as it was after the last whole picture.
-static bool write_whole(struct y4m_writer *writer, const void *data, size_t size)
+static bool give_up(struct y4m_writer *writer)
 {
-    if (write_all(writer->fd, data, size)) {
-        writer->whole_bytes += (off_t)size;
-        return true;
-    }
     log_failure(writer);
     writer->failed = true;
     if (writer->regular && ftruncate(writer->fd, writer->whole_bytes) != 0)
@@ -175,20 +171,46 @@ struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int 
     char line[160];
     const int length = snprintf(line, sizeof(line), "YUV4MPEG2 W%d H%d F%d:%d Ip A1:1 C444 XCOLORRANGE=LIMITED\n",
                                 width, height, rate_numerator, rate_denominator);
-    if (!write_whole(writer, line, (size_t)length))
+    if (write_some(writer->fd, (const uint8_t *)line, (size_t)length, -1) < (size_t)length) {
+        give_up(writer);
         goto fail;
+    }
+    writer->whole_bytes += length;
     return writer;
 fail:
     y4m_writer_close(writer);
     return NULL;
 }
 
-bool y4m_writer_add(struct y4m_writer *writer, const struct image *rgba)
+// Goes on with the picture in the buffer. False when the recording cannot go on (logged); a reader for which there is
+// no more patience leaves some of it pending.
+static bool write_pending(struct y4m_writer *writer, int patience_ms)
 {
+    if (writer->pending == 0)
+        return true;
+    const uint8_t *rest = writer->buffer + writer->buffer_bytes - writer->pending;
+    writer->pending -= write_some(writer->fd, rest, writer->pending, patience_ms);
+    if (writer->pending > 0)
+        return (patience_ms >= 0 && errno == EINTR) || give_up(writer);
+    writer->whole_bytes += (off_t)writer->buffer_bytes;
+    return true;
+}
+
+bool y4m_writer_add(struct y4m_writer *writer, const struct image *rgba, bool *left_out)
+{
+    const int patience_ms = left_out && !writer->regular ? STALL_MS : -1;
+    struct pollfd ready = {.fd = writer->fd, .events = POLLOUT};
     if (writer->failed)
         return false;
+    if (writer->pending > 0 && (patience_ms < 0 || poll(&ready, 1, 0) != 0) && !write_pending(writer, patience_ms))
+        return false;
+    if (left_out)
+        *left_out = writer->pending > 0;
+    if (writer->pending > 0)
+        return true;
     encode_image(&writer->frame, rgba);
-    if (!write_whole(writer, writer->buffer, writer->buffer_bytes))
+    writer->pending = writer->buffer_bytes;
+    if (!write_pending(writer, patience_ms))
         return false;
     writer->pictures++;
     return true;
@@ -198,6 +220,8 @@ bool y4m_writer_close(struct y4m_writer *writer)
 {
     if (!writer)
         return true;
+    if (!writer->failed && write_pending(writer, PATIENCE_MS) && writer->pending > 0)
+        give_up(writer);
     bool ok = !writer->failed;
     if (writer->fd >= 0) {
         // Some file systems report a full disk only here.

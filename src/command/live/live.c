@@ -11,7 +11,7 @@
 // What is still to be written when the loop has ended.
 static void finish(struct live *live)
 {
-    if (!recorder_close(&live->recorder) && live->code == EXIT_OK)
+    if (!recorder_close(&live->recorder) && live->code == EXIT_OK && !command_interrupted())
         live->code = EXIT_FAILED_SOME;
     if (live->meter.frames == 0 && live->ended && live->code == EXIT_OK) {
         log_error("%s holds no picture", live->info->name);

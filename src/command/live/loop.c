@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { IDLE_MS = 8, HEADLESS_WAIT_MS = 100 }; // how long keys and signals may wait while no frame comes
+enum { STALL_S = 1 };                         // how long the view says so after the last picture left out
 enum { READY_NS = 500000 }; // how long a finished frame may go unnoticed while something is being built
 static const int64_t progress_ns = 1000000000, redraw_ns = 200000000;
 
@@ -64,7 +65,12 @@ static void record(struct live *live, uint64_t number)
         return;
     const int64_t start = clock_now_ns();
     const struct image *picture = lane_picture(live);
-    if (!picture || !recorder_add(&live->recorder, picture)) {
+    const uint64_t left_out = live->recorder.left_out;
+    if (picture && recorder_add(&live->recorder, picture, !live->window)) {
+        if (live->recorder.left_out > left_out)
+            live_note(live, true, STALL_S, "the program that reads %s has stalled: %llu pictures left out",
+                      live->recorder.name, (unsigned long long)live->recorder.left_out);
+    } else {
         live_note(live, true, 0, "recording to %s stopped after %llu frames", live->recorder.name,
                   (unsigned long long)live->recorder.frames);
         recorder_close(&live->recorder);

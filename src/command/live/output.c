@@ -126,24 +126,29 @@ bool recorder_open(struct recorder *recorder, const char *path, const struct sou
     int numerator = info->rate_numerator, denominator = info->rate_denominator;
     if (denominator == 0)
         y4m_rate(info->rate > 0 ? info->rate : DEFAULT_RATE, &numerator, &denominator);
-    recorder->frames = 0;
+    recorder->frames = recorder->left_out = 0;
     recorder->writer = y4m_writer_open(recorder->name, info->shape.width, info->shape.height, numerator, denominator);
     if (!recorder->writer && numbered)
         unlink(recorder->name);
     return recorder->writer != NULL;
 }
 
-bool recorder_add(struct recorder *recorder, const struct image *rgba)
+bool recorder_add(struct recorder *recorder, const struct image *rgba, bool wait)
 {
-    if (!y4m_writer_add(recorder->writer, rgba))
+    bool left_out = false;
+    if (!y4m_writer_add(recorder->writer, rgba, wait ? NULL : &left_out))
         return false;
-    recorder->frames++;
+    recorder->frames += !left_out;
+    recorder->left_out += left_out;
     return true;
 }
 
 bool recorder_close(struct recorder *recorder)
 {
     struct y4m_writer *writer = recorder->writer;
+    if (writer && recorder->left_out > 0)
+        log_warn("%llu pictures are not in %s: the program that reads it had stalled",
+                 (unsigned long long)recorder->left_out, recorder->name);
     recorder->writer = NULL;
     return !writer || y4m_writer_close(writer);
 }

@@ -11,6 +11,7 @@ struct recorder {
     struct y4m_writer *writer; // NULL: not recording
     char name[OUTPUT_NAME];
     uint64_t frames;
+    uint64_t left_out; // as the reader had stalled
 };
 
 // Makes the first "monocle-NNNN.SUFFIX" that does not exist yet, empty. False on failure (logged).
@@ -30,7 +31,8 @@ bool output_writable(const char *what, const char *path, bool atomic);
 
 // `path` NULL: the next free name. False on failure (logged).
 bool recorder_open(struct recorder *recorder, const char *path, const struct source_info *info);
-// False when the recording cannot go on (logged by the writer).
-bool recorder_add(struct recorder *recorder, const struct image *rgba);
-// Whether every picture is safely written; true when nothing was recorded.
+// A reader that has stalled is waited for, or (`wait` false) pictures are left out meanwhile. False when the recording
+// cannot go on (logged by the writer).
+bool recorder_add(struct recorder *recorder, const struct image *rgba, bool wait);
+// Whether every picture but those left out, which a warning counts, is safely written; true when nothing was recorded.
 bool recorder_close(struct recorder *recorder);
