@@ -9,6 +9,7 @@
 int main(int argc, char **argv)
 {
     command_guard_streams();
+    command_raise_limits();
     command_catch_signals();
     int code = command_main(argc, argv);
     const bool at_once = code & EXIT_AT_ONCE;

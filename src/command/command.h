@@ -47,6 +47,8 @@ int command_interrupted(void);
 
 // Gives closed standard streams a descriptor that can't be used, so that no file opened later is taken for them.
 void command_guard_streams(void);
+// Raises a low limit of open files as far as the process may: drivers open many.
+void command_raise_limits(void);
 // Flushes standard output. False where something written did not arrive (closed pipe, full disk); not logged: main
 // says so at the end, and a command that writes much stops at once.
 bool command_flush(void);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 // A signal handler can reach nothing else.
@@ -57,6 +58,16 @@ void command_catch_signals(void)
     const struct sigaction ignored = {.sa_handler = SIG_IGN}; // writing to a closed pipe is an error like others
     sigaction(SIGPIPE, &ignored, NULL);
     sigaction(SIGXFSZ, &ignored, NULL); // and so is a file grown to its limit
+}
+
+void command_raise_limits(void)
+{
+    enum { FILES_USUAL = 1024 };
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= FILES_USUAL)
+        return;
+    files.rlim_cur = files.rlim_max < FILES_USUAL ? files.rlim_max : FILES_USUAL;
+    setrlimit(RLIMIT_NOFILE, &files);
 }
 
 void command_guard_streams(void)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { PLATFORM_MAX = 16 };
 
@@ -86,11 +87,23 @@ static const char *why_none(const cl_platform_id *platforms, cl_uint count)
     return "the OpenCL platforms have no usable device";
 }
 
+// Drivers that can open no file more end the process (PoCL, whose linker needs some 16).
+static bool may_open_files(void)
+{
+    enum { FILES_LEAST = 64 };
+    struct rlimit files;
+    return getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= FILES_LEAST;
+}
+
 int device_list(struct device_info devices[DEVICE_MAX], const char **why)
 {
     static const cl_device_type order[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU};
     cl_platform_id platforms[PLATFORM_MAX];
     cl_uint found = 0;
+    if (!may_open_files()) {
+        *why = "too few files may be open at once for a driver: raise that limit to 64 or more (ulimit -n)";
+        return 0;
+    }
     const cl_int result = clGetPlatformIDs(PLATFORM_MAX, platforms, &found);
     if (result != CL_SUCCESS || found == 0) {
         *why = "no OpenCL platform is installed (Debian: pocl-opencl-icd runs OpenCL on the CPU)";

@@ -8,6 +8,7 @@
 #include <ftw.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,14 @@
 #include <unistd.h>
 
 enum { OPEN_FILES = 16 };
+enum { ROOM_BYTES = 8 << 20 }; // many kernels, and what compiling them takes meanwhile
 
-// Where PoCL keeps kernels by default (pocl_cache.c of PoCL 3.1 and after). False: too long a path.
+// Where PoCL keeps kernels (pocl_cache.c of PoCL 3.1 and after). False: too long a path.
 static bool own_place(char path[PATH_MAX])
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *chosen = getenv("POCL_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (chosen && *chosen)
+        return snprintf(path, PATH_MAX, "%s", chosen) < PATH_MAX;
     const char *base = cache && *cache ? cache : home ? home : "/tmp";
     return snprintf(path, PATH_MAX, "%s%s/pocl/kcache", base, base == home ? "/.cache" : "") < PATH_MAX;
 }
@@ -48,15 +52,18 @@ static bool is_usable(const char *directory, const char **why)
     char path[PATH_MAX + sizeof(name)];
     struct statvfs system;
     snprintf(path, PATH_MAX, "%s", directory);
-    *why = "programs may not be run from there";
+    *why = NULL;
     if (cut_to_existing(path) && statvfs(path, &system) == 0) {
         if (system.f_flag & ST_NOEXEC)
-            return false;
+            *why = "programs may not be run from there";
+        else if (system.f_blocks > 0 && (uint64_t)system.f_bavail * system.f_frsize < ROOM_BYTES)
+            *why = "the file system is full";
         strcat(path, name);
-        if (file_writable(path, false))
+        if (!*why && file_writable(path, false))
             return true;
     }
-    *why = strerror(errno);
+    if (!*why)
+        *why = strerror(errno);
     return false;
 }
 
@@ -76,9 +83,9 @@ static void make_temporary(char *path, size_t size)
 void pocl_cache_open(struct pocl_cache *cache)
 {
     char own[PATH_MAX];
-    const char *chosen = getenv("POCL_CACHE_DIR"), *why;
+    const char *why;
     *cache = (struct pocl_cache){.path = ""};
-    if ((chosen && *chosen) || !own_place(own) || is_usable(own, &why))
+    if (!own_place(own) || is_usable(own, &why))
         return;
     snprintf(cache->why, sizeof(cache->why), "%.180s: %s", own, why);
     make_temporary(cache->path, sizeof(cache->path));
@@ -95,8 +102,8 @@ void pocl_cache_close(struct pocl_cache *cache)
 {
     if (!cache->path[0] || rmdir(cache->path) == 0) // empty: no PoCL here
         return;
-    log_warn("PoCL cannot keep compiled kernels in %s; they are compiled at every start unless POCL_CACHE_DIR names a "
-             "directory for them",
+    log_warn("PoCL cannot keep compiled kernels in %s; they are compiled at every start unless POCL_CACHE_DIR names "
+             "another directory",
              cache->why);
     if (nftw(cache->path, remove_entry, OPEN_FILES, FTW_DEPTH | FTW_PHYS) != 0)
         log_warn("cannot remove the temporary directory %s: %s", cache->path, strerror(errno));
