@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { CHUNK = 256 }; // pixels converted at a time; even
+enum { CHUNK = 256, VECTOR = 32 }; // pixels converted at a time: whole vectors
 
 // Where samples of a YUV format lie: plane, first byte, bytes from sample to sample. Steps of 0: no such samples.
 struct samples {
@@ -155,6 +155,21 @@ static void put_rgb(struct image *to, int x, int y, int width, const uint8_t *rg
     }
 }
 
+// Where the chunk at `done` begins: the last one early where it can, so that it is whole vectors, too.
+static int chunk_begin(struct chunk *chunk, int done, int width)
+{
+    const int left = width - done, odd = left % 2, whole = (left - odd + VECTOR - 1) / VECTOR * VECTOR + odd;
+    chunk->width = left >= CHUNK ? CHUNK : whole <= width ? whole : left;
+    return left >= CHUNK ? done : width - chunk->width;
+}
+
+// Grey keeps its value in full range.
+VECTOR_CLONES static void put_grey(const pixel_word *restrict rgba, int width, uint8_t *restrict to)
+{
+    for (int x = 0; x < width; x++)
+        to[x] = (uint8_t)rgba[x];
+}
+
 void encode_rows(const struct encoder *encoder, struct image *to, int x, int y, int width, const uint8_t *upper,
                  const uint8_t *lower)
 {
@@ -166,17 +181,23 @@ void encode_rows(const struct encoder *encoder, struct image *to, int x, int y, 
         return;
     }
     const bool chroma = layout->u.step != 0;
+    if (encoder->grey && encoder->luma_offset == 0 && to->shape.format == PIXFMT_GREY) {
+        put_grey((const pixel_word *)upper, width, sample_at(to, &layout->y, x, y));
+        if (lower)
+            put_grey((const pixel_word *)lower, width, sample_at(to, &layout->y, x, y + 1));
+        return;
+    }
     for (int done = 0; done < width; done += CHUNK) {
         struct chunk chunk;
         chunk.rows = lower ? 2 : 1;
-        chunk.width = width - done < CHUNK ? width - done : CHUNK;
-        chunk_row(encoder, &chunk, 0, upper + (size_t)done * 4, chroma);
+        const int first = chunk_begin(&chunk, done, width);
+        chunk_row(encoder, &chunk, 0, upper + (size_t)first * 4, chroma);
         if (lower)
-            chunk_row(encoder, &chunk, 1, lower + (size_t)done * 4, chroma);
-        put_luma(&chunk, to, x + done, y);
+            chunk_row(encoder, &chunk, 1, lower + (size_t)first * 4, chroma);
+        put_luma(&chunk, to, x + first, y);
         if (chroma) {
-            put_chroma(&chunk, chunk.u, to, &layout->u, x + done, y);
-            put_chroma(&chunk, chunk.v, to, &layout->v, x + done, y);
+            put_chroma(&chunk, chunk.u, to, &layout->u, x + first, y);
+            put_chroma(&chunk, chunk.v, to, &layout->v, x + first, y);
         }
     }
 }

@@ -6,6 +6,7 @@
 struct encoder {
     struct color_reverse reverse;
     int luma_offset;
+    bool grey; // every pixel is known to be grey; false is always right
 };
 
 struct encoder encoder_init(struct color color); // resolved

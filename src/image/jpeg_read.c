@@ -95,7 +95,7 @@ static int nearest_quality(const struct jpeg_decompress_struct *info)
     const JQUANT_TBL *table = info->quant_tbl_ptrs[info->comp_info[0].quant_tbl_no & (NUM_QUANT_TBLS - 1)];
     int best = 0;
     long least = 0;
-    for (int quality = 100; table && quality >= 1; quality--) {
+    for (int quality = 100; table && quality >= 1 && (best == 0 || least > 0); quality--) {
         const int scale = quality < 50 ? 5000 / quality : 200 - 2 * quality;
         long off = 0;
         for (int i = 0; i < DCTSIZE2; i++) {

@@ -22,6 +22,7 @@ struct cpu_build {
     size_t scratch_bytes; // of one band
     size_t pair_bytes;    // at its start
     int bands;
+    bool grey;               // nothing else comes out
     struct image between[2]; // pictures between passes; empty with a single pass
 };
 
@@ -232,6 +233,7 @@ static struct cpu_build *build_make(const struct cpu_path *cpu, const struct cha
     if (!build)
         return NULL;
     plan_make(&build->plan, chain);
+    build->grey = chain_is_grey(chain, input->format == PIXFMT_GREY);
     build->bands = count_bands(input->height, workers_count(cpu->workers));
     for (int i = 0; i < build->plan.count; i++) {
         const size_t bytes = pass_scratch_bytes(&build->plan.pass[i], input->width);
@@ -297,6 +299,7 @@ static bool cpu_submit(struct path *path, const struct image *frame, uint64_t ta
             .coefficients = color_to_rgb(from->shape.color),
             .build = build,
         };
+        job.encoder.grey = build->grey;
         slot->pass_start_ns[i] = clock_now_ns();
         workers_run(cpu->workers, run_band, &job, build->bands);
         slot->pass_end_ns[i] = clock_now_ns();
