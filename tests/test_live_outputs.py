@@ -181,8 +181,18 @@ def sources(c):
     c.check(code == 0 and open(at("pictures/old.y4m"), "rb").read(9) == b"YUV4MPEG2", "no picture:", code, err)
     os.rename(at("hard.png"), at("monocle.png"))
     code, out, err = live("monocle.png", "-p", "cpu", DISPLAY="", WAYLAND_DISPLAY="")
-    c.check(code == 3 and "monocle.png is the source" in err, "the last picture", code, err)
+    c.check(code == 0 and "the last picture is in monocle-2.png" in err, "the last picture", code, err)
+    c.check(open(at("monocle.png"), "rb").read() == before["pictures/a.png"], "the source of the last picture")
     os.unlink(at("monocle.png"))
+    os.unlink(at("monocle-2.png"))
+    for name in ("monocle.png", "monocle-2.png", "monocle-3.png"):
+        code, out, err = live(".", "-p", "cpu", "--fast", DISPLAY="", WAYLAND_DISPLAY="", cwd=at("pictures"))
+        c.check(code == 0 and "the last picture is in %s\n" % name in err, "again in one directory", code, err)
+    with open(at("settings"), "w") as f:
+        f.write("brightness=1\n")
+    for option in list(OUTPUTS) + ["--save-controls"]:
+        refused(c, 2, "settings is what --load-controls reads",
+                PATTERN + ["--load-controls", "settings", option, "settings"])
 
 
 def words(c):

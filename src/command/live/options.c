@@ -194,9 +194,9 @@ static const char *const examples[] = {
 
 static const char *const details[] = {
     "In the window h shows the keys. Without a display, or with --headless, the same chain runs without a window and "
-    "prints how long each stage took. Its last picture is in monocle.png where there was to be a window, or where it "
-    "stopped a source without an end after 300 frames; not where --screenshot, --record or --virtual-camera says where "
-    "pictures go.",
+    "prints how long each stage took. Its last picture is in monocle.png (monocle-2.png, ... where that is read) where "
+    "there was to be a window, or where it stopped a source without an end after 300 frames; not where --screenshot, "
+    "--record or --virtual-camera says where pictures go.",
     "With --json every line of standard output is an object with an \"event\": \"start\", \"state\" after a key or a "
     "build, \"progress\" once a second, \"error\", and at the end \"summary\".",
     "Exit status: 0 done, 1 something went wrong on the way, 2 wrong arguments, 3 nothing could be done, 4 the device "

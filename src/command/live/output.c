@@ -35,9 +35,14 @@ bool output_is_source(const char *path, const char *text, const struct source *s
 {
     const char *file = text ? text : "";
     file += strncmp(file, "raw:", 4) == 0 ? 4 : file[0] == '@';
-    if (!file_same(path, file) && !(source && source_holds(source, path)))
+    return file_same(path, file) || (source && source_holds(source, path));
+}
+
+bool output_is_settings(const char *path, const char *settings)
+{
+    if (!settings || !file_same(path, settings))
         return false;
-    log_error("%s is the source: writing there would destroy it", path);
+    log_error("%s is what --load-controls reads: writing there would destroy it", path);
     return true;
 }
 

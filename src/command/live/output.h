@@ -17,8 +17,10 @@ struct recorder {
 // Makes the first "monocle-NNNN.SUFFIX" that does not exist yet, empty. False on failure (logged).
 bool output_new_name(char name[OUTPUT_NAME], const char *suffix);
 // Whether an output would overwrite what the run reads: the source by its `text` on the command line or, where that is
-// open already, any file it reads; or a kernel in the directory (NULL: none). True is logged.
+// open already, any file it reads; settings (NULL: none); or a kernel in the directory (NULL: none). True is logged,
+// but for the source.
 bool output_is_source(const char *path, const char *text, const struct source *source);
+bool output_is_settings(const char *path, const char *settings);
 bool output_is_kernel(const char *path, const char *directory);
 // Whether no two outputs are one file, however they are spelled. NULL outputs are none. False is logged.
 bool outputs_distinct(const char *const *outputs, int count);

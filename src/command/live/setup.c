@@ -21,8 +21,12 @@ static bool check_inputs(struct live *live)
     const int count = sizeof(outputs) / sizeof(*outputs);
     bool ok = outputs_distinct(outputs, count);
     for (int i = 0; i < count && ok; i++) {
-        if (outputs[i] && outputs[i][0] && strcmp(outputs[i], "-") != 0)
-            ok = !output_is_source(outputs[i], o->source, live->source) && !output_is_kernel(outputs[i], o->kernels);
+        if (!outputs[i] || !outputs[i][0] || strcmp(outputs[i], "-") == 0)
+            continue;
+        ok = !output_is_source(outputs[i], o->source, live->source);
+        if (!ok)
+            log_error("%s is the source: writing there would destroy it", outputs[i]);
+        ok = ok && !output_is_settings(outputs[i], o->load_controls) && !output_is_kernel(outputs[i], o->kernels);
     }
     if (!ok)
         live->code = EXIT_USAGE;
@@ -114,17 +118,22 @@ static void set_limits(struct live *live)
     if (live->limit == 0 && endless && !live->camera) // a virtual camera is for as long as others need it
         live->limit = ENDLESS_FRAMES;
     if (!live->screenshot && !o->record && !live->camera && (!o->headless || (o->frames == 0 && endless)))
-        live->screenshot = "monocle.png";
+        live->screenshot = live->last_picture;
     if (!live->info->live)
         live->depth = 2; // nobody waits for a single frame: upload, kernels and download overlap
 }
 
-// The picture that nobody asked for by name; those asked for are checked already.
-static bool check_last_picture(const struct live *live)
+// The picture that nobody gave a name: monocle.png, monocle-2.png, ..., the first that the run does not read. Those
+// with names are checked already.
+static bool name_last_picture(struct live *live)
 {
-    return !live->screenshot || live->screenshot == live->options.screenshot ||
-           (!output_is_source(live->screenshot, live->options.source, live->source) &&
-            output_writable("the last picture, see --screenshot", live->screenshot, true));
+    char *name = live->last_picture;
+    if (live->screenshot != name)
+        return true;
+    snprintf(name, LAST_PICTURE, "monocle.png");
+    for (int i = 2; output_is_source(name, live->options.source, live->source); i++)
+        snprintf(name, LAST_PICTURE, "monocle-%d.png", i);
+    return output_writable("the last picture, see --screenshot", name, true);
 }
 
 bool live_open_device(struct live *live, int index)
@@ -341,7 +350,7 @@ bool live_setup(struct live *live)
               live_camera_open(live) && open_screen_and_device(live);
     if (ok)
         set_limits(live);
-    ok = ok && check_last_picture(live) && open_builder(live) && open_path(live) && warm_up(live) &&
+    ok = ok && name_last_picture(live) && open_builder(live) && open_path(live) && warm_up(live) &&
          open_recording(live) && open_helpers(live);
     if (!ok && !live->quit && live->code != EXIT_USAGE)
         live->code = EXIT_NOTHING;
