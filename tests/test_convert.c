@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int sizes[][2] = {{1, 1}, {2, 1}, {1, 2}, {3, 3}, {2, 2}, {7, 5}, {16, 16}, {33, 17}, {130, 67}, {301, 3}, {641, 3}};
+static const int sizes[][2] = {{1, 1},   {2, 1},   {1, 2},    {3, 3},   {2, 2},  {7, 5},
+                               {16, 16}, {33, 17}, {130, 67}, {301, 3}, {641, 3}};
 
 static void test_formats(struct check *check)
 {
