@@ -81,7 +81,7 @@ static bool find_picture(struct batch *batch, struct work *work, struct codec *c
 
 static enum path_kind compare(struct batch *batch, const struct runner_job *job)
 {
-    const struct runner_setup cpu = {&batch->chain, NULL, -1, 1}, opencl = {&batch->chain, &batch->fleet, 0, 1};
+    const struct runner_setup cpu = {&batch->chain, NULL, -1, 1, 0}, opencl = {&batch->chain, &batch->fleet, 0, 1, 0};
     struct cost a, b;
     if (!measure(&cpu, job, &a) || !measure(&opencl, job, &b))
         return PATH_CPU;

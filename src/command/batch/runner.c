@@ -14,10 +14,17 @@ bool runner_open(struct runner *runner, const struct runner_setup *setup)
     return setup->member < 0 || runner->device;
 }
 
+static void fit_close(struct runner_fit *fit)
+{
+    path_close(fit->path);
+    fit->path = NULL;
+    fit->bytes = 0;
+}
+
 void runner_close(struct runner *runner)
 {
-    path_close(runner->path);
-    runner->path = NULL;
+    for (int i = 0; i < RUNNER_FITS; i++)
+        fit_close(&runner->fit[i]);
 }
 
 int runner_lag(const struct runner *runner)
@@ -27,59 +34,107 @@ int runner_lag(const struct runner *runner)
 
 const char *runner_device_name(const struct runner *runner)
 {
-    return runner->device && path_kind(runner->path) != PATH_CPU ? runner->device->info.name : "cpu";
+    return runner->name;
 }
 
-static bool turns_alike(struct codec_turn a, struct codec_turn b)
+static bool fits(const struct runner_fit *fit, const struct runner_job *job)
 {
-    return a.mirror == b.mirror && a.flip == b.flip;
+    return fit->path && image_shape_equal(&fit->input, &job->picture->shape) &&
+           image_shape_equal(&fit->encode, &job->encode) && fit->turn.mirror == job->turn.mirror &&
+           fit->turn.flip == job->turn.flip;
 }
 
-static bool fits(const struct runner *runner, const struct runner_job *job)
+static void make_chain(struct runner_fit *fit, const struct chain *chain)
 {
-    return runner->path && image_shape_equal(&runner->input, &job->picture->shape) &&
-           image_shape_equal(&runner->encode, &job->encode) && turns_alike(runner->turn, job->turn);
-}
-
-static void make_chain(struct runner *runner)
-{
-    runner->chain.count = 0;
-    if (runner->turn.mirror)
-        chain_append(&runner->chain, filter_find("mirror"));
-    if (runner->turn.flip)
-        chain_append(&runner->chain, filter_find("flip"));
-    const struct chain *chain = runner->setup.chain;
+    fit->chain.count = 0;
+    if (fit->turn.mirror)
+        chain_append(&fit->chain, filter_find("mirror"));
+    if (fit->turn.flip)
+        chain_append(&fit->chain, filter_find("flip"));
     for (int i = 0; i < chain->count; i++)
-        runner->chain.stage[runner->chain.count++] = chain->stage[i];
+        fit->chain.stage[fit->chain.count++] = chain->stage[i];
 }
 
-// Makes the path one for such pictures; nothing may be on it.
-static bool fit(struct runner *runner, const struct runner_job *job, char **why)
+// Opens the fit's path for such pictures. False where it cannot be.
+static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct runner_job *job, char **why)
 {
-    runner_close(runner);
-    runner->input = job->picture->shape;
-    runner->encode = job->encode;
-    runner->turn = job->turn;
-    make_chain(runner);
+    const struct image_shape *input = &job->picture->shape;
+    *fit = (struct runner_fit){.input = *input, .encode = job->encode, .turn = job->turn};
+    make_chain(fit, runner->setup.chain);
     struct path_setup setup = {
         .kind = runner->device ? PATH_OPENCL : PATH_CPU,
         .device = runner->device,
-        .input = runner->input,
-        .encode = runner->encode,
-        .encoded_only = runner->encode.width > 0,
-        .chain = &runner->chain,
+        .input = fit->input,
+        .encode = fit->encode,
+        .encoded_only = fit->encode.width > 0,
+        .chain = &fit->chain,
         .depth = runner_lag(runner) + 1,
         .threads = runner->setup.threads,
     };
-    runner->path = path_open(&setup, why);
-    if (runner->path || !runner->device)
-        return runner->path;
-    log_info("a picture of %dx%d goes through the cpu path: %s", runner->input.width, runner->input.height,
+    // For each picture in flight: input, output and what is between passes.
+    fit->bytes = (image_bytes(input) + 8 * (uint64_t)input->width * (uint64_t)input->height) * RUNNER_FLIGHTS;
+    fit->path = path_open(&setup, why);
+    if (fit->path || !runner->device)
+        return fit->path;
+    log_info("a picture of %dx%d goes through the cpu path: %s", input->width, input->height,
              *why ? *why : "the device cannot take it");
     free(*why);
     setup.kind = PATH_CPU;
-    runner->path = path_open(&setup, why);
-    return runner->path;
+    fit->path = path_open(&setup, why);
+    return fit->path;
+}
+
+static bool is_busy(const struct runner_fit *fit)
+{
+    return fit->path && path_in_flight(fit->path) > 0;
+}
+
+// The path that was last asked for longest ago, and nothing is on. NULL: there is none.
+static struct runner_fit *idle_fit(struct runner *runner)
+{
+    struct runner_fit *oldest = NULL;
+    for (int i = 0; i < RUNNER_FITS; i++) {
+        struct runner_fit *fit = &runner->fit[i];
+        if (fit->path && !is_busy(fit) && (!oldest || fit->asked < oldest->asked))
+            oldest = fit;
+    }
+    return oldest;
+}
+
+// A place for one more path, where there is room for what those hold that are open. RUNNER_FLIGHTS - 1 may be busy, so
+// that there is always one.
+static struct runner_fit *free_fit(struct runner *runner)
+{
+    for (;;) {
+        struct runner_fit *empty = NULL, *idle = idle_fit(runner);
+        uint64_t bytes = 0;
+        for (int i = 0; i < RUNNER_FITS; i++) {
+            bytes += runner->fit[i].bytes;
+            if (!runner->fit[i].path)
+                empty = &runner->fit[i];
+        }
+        const uint64_t most = runner->device ? runner->setup.keep_bytes : 0;
+        if (empty && (!idle || bytes <= most))
+            return empty;
+        fit_close(idle);
+    }
+}
+
+// The path for such pictures, opened where there is none yet. NULL where it cannot be.
+static struct runner_fit *fit_for(struct runner *runner, const struct runner_job *job, char **why)
+{
+    struct runner_fit *found = NULL;
+    for (int i = 0; i < RUNNER_FITS && !found; i++) {
+        if (fits(&runner->fit[i], job))
+            found = &runner->fit[i];
+    }
+    if (!found) {
+        found = free_fit(runner);
+        if (!fit_open(runner, found, job, why))
+            return NULL;
+    }
+    found->asked = ++runner->asked;
+    return found;
 }
 
 // After a loss: the device opened anew, or the cpu path. What was on the path is to be submitted again.
@@ -100,22 +155,17 @@ static bool recover(struct runner *runner)
     return true;
 }
 
-// Submits what fits. False where the oldest cannot be.
+// Submits all that is not yet. False where the oldest cannot be.
 static bool pump(struct runner *runner, bool *lost, char **why)
 {
     while (runner->submitted < runner->flights) {
         const struct runner_job *job = &runner->flight[runner->submitted];
-        if (!fits(runner, job)) {
-            if (runner->submitted > 0)
-                return true; // once those ahead are through
-            if (!fit(runner, job, why))
-                return false;
-        }
-        if (path_in_flight(runner->path) == path_depth(runner->path))
-            return true;
-        if (!path_submit(runner->path, job->picture, 0, lost))
+        struct runner_fit *fit = fit_for(runner, job, why);
+        if (fit && path_in_flight(fit->path) == path_depth(fit->path))
+            return true; // of a cpu path that has taken over
+        if (!fit || !path_submit(fit->path, job->picture, 0, lost))
             return runner->submitted > 0 && !*lost;
-        runner->submitted++;
+        runner->carrier[runner->submitted++] = fit;
     }
     return true;
 }
@@ -133,6 +183,7 @@ void runner_submit(struct runner *runner, const struct runner_job *job)
 static void drop_oldest(struct runner *runner)
 {
     memmove(&runner->flight[0], &runner->flight[1], sizeof(runner->flight) - sizeof(runner->flight[0]));
+    memmove(&runner->carrier[0], &runner->carrier[1], sizeof(runner->carrier) - sizeof(runner->carrier[0]));
     runner->flights--;
     runner->submitted -= runner->submitted > 0;
 }
@@ -142,11 +193,13 @@ bool runner_collect(struct runner *runner, struct path_result *result, char **wh
     *why = NULL;
     for (;;) {
         bool lost = false;
-        bool ok = pump(runner, &lost, why) && path_collect(runner->path, result, &lost);
+        bool ok = pump(runner, &lost, why) && path_collect(runner->carrier[0]->path, result, &lost);
         if (!ok && lost && recover(runner))
             continue;
         runner->given_up = runner->given_up || (!ok && runner->recovering);
         runner->recovering = runner->recovering && !ok;
+        if (ok)
+            runner->name = path_kind(runner->carrier[0]->path) == PATH_CPU ? "cpu" : runner->device->info.name;
         drop_oldest(runner);
         return ok;
     }

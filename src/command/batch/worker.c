@@ -17,16 +17,20 @@ struct worker {
     struct codec_buffer buffer; // of the file being made
 };
 
+// What a thread may keep from file to file: memory of a picture much larger than most is given back.
+static uint64_t share_bytes(const struct batch *batch)
+{
+    return batch->budget.limit / (uint64_t)(8 * batch->run.jobs);
+}
+
 static void hand_in(struct worker *worker, struct work *work)
 {
     struct batch *batch = worker->batch;
-    // Memory of a picture much larger than most is not kept.
-    const uint64_t share = batch->budget.limit / (uint64_t)(8 * batch->run.jobs);
     struct outcome *outcome = work->outcome;
     if (work->reserved > 0)
         budget_give(&batch->budget, work->reserved);
     work_clear(work);
-    if (work_kept_bytes(work) > share)
+    if (work_kept_bytes(work) > share_bytes(batch))
         work_free(work);
     queue_hand_in(&batch->queue, outcome);
 }
@@ -119,7 +123,7 @@ static void worker_free(struct worker *worker)
 struct worker *worker_start(struct batch *batch, int number, int member)
 {
     struct worker *worker = calloc(1, sizeof(*worker));
-    const struct runner_setup setup = {&batch->chain, &batch->fleet, member, batch->threads};
+    const struct runner_setup setup = {&batch->chain, &batch->fleet, member, batch->threads, share_bytes(batch)};
     char name[16];
     if (!worker) {
         log_error("there is not enough memory");
