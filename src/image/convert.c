@@ -2,6 +2,7 @@
 #include "image/convert.h"
 
 #include "base/clones.h"
+#include "image/yuv_rows.h"
 
 #include <string.h>
 
@@ -19,6 +20,49 @@ static inline uint32_t yuv_pixel(struct color_coefficients k, int luma, int u8, 
     const uint32_t g = sat8((y - (u * k.gu >> 16) - (v * k.gv >> 16)) >> 5);
     const uint32_t b = sat8((y + (u * k.bu >> 16)) >> 5);
     return r | g << 8 | b << 16 | 0xff000000u;
+}
+
+// Where row `y` of a plane begins; the row above counts twice in vertically subsampled planes.
+static const uint8_t *plane_row(const struct image *from, int plane, int y)
+{
+    const int row = y >> pixfmt_info(from->shape.format)->plane[plane].shift_y;
+    return from->plane[plane] + (size_t)row * from->stride[plane];
+}
+
+static void rgba_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
+{
+    memcpy(rgba, plane_row(from, 0, y), (size_t)from->shape.width * 4);
+}
+
+static void rgb24_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
+{
+    const uint8_t *p = plane_row(from, 0, y);
+    const int red = from->shape.format == PIXFMT_RGB24 ? 0 : 2;
+    for (int x = 0; x < from->shape.width; x++) {
+        rgba[4 * x] = p[3 * x + red];
+        rgba[4 * x + 1] = p[3 * x + 1];
+        rgba[4 * x + 2] = p[3 * x + 2 - red];
+        rgba[4 * x + 3] = 255;
+    }
+}
+
+VECTOR_CLONES static void grey_pixels(struct color_coefficients k, const uint8_t *restrict y, int width,
+                                      pixel_word *restrict rgba)
+{
+    for (int x = 0; x < width; x++)
+        rgba[x] = yuv_pixel(k, y[x], 128, 128);
+}
+
+static void grey_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
+{
+    grey_pixels(*k, plane_row(from, 0, y), from->shape.width, (pixel_word *)rgba);
+}
+
+VECTOR_CLONES static void full_pixels(struct color_coefficients k, const uint8_t *restrict y, const uint8_t *restrict u,
+                                      const uint8_t *restrict v, int first, int width, pixel_word *restrict rgba)
+{
+    for (int x = first; x < width; x++)
+        rgba[x] = yuv_pixel(k, y[x], u[x], v[x]);
 }
 
 enum { CHUNK = 128, VECTOR = 16 }; // pairs of pixels converted at a time: whole vectors
@@ -83,15 +127,15 @@ VECTOR_CLONES static void join_pairs(const struct pairs *restrict pairs, int cou
     }
 }
 
-// A row of pixels that share chroma two by two. The last chunk begins early where it can: it is whole vectors then,
-// too.
+// Pixels from `first` on, an even number, that share chroma two by two. The last chunk begins early where it can: it is
+// whole vectors then, too.
 static inline void pairs_row(struct color_coefficients k, const uint8_t *restrict y, int y_step,
-                             const uint8_t *restrict u, const uint8_t *restrict v, int c_step, int width,
+                             const uint8_t *restrict u, const uint8_t *restrict v, int c_step, int first, int width,
                              pixel_word *restrict rgba)
 {
     struct pairs pairs;
     const int all = width / 2;
-    for (int done = 0; done < all; done += CHUNK) {
+    for (int done = first / 2; done < all; done += CHUNK) {
         const int left = all - done, whole = (left + VECTOR - 1) / VECTOR * VECTOR;
         const int count = left >= CHUNK ? CHUNK : whole <= all ? whole : left;
         const int at = left >= CHUNK ? done : all - count;
@@ -103,92 +147,55 @@ static inline void pairs_row(struct color_coefficients k, const uint8_t *restric
         rgba[width - 1] = yuv_pixel(k, y[(width - 1) * y_step], u[all * c_step], v[all * c_step]);
 }
 
-// Where row `y` of a plane begins; the row above counts twice in vertically subsampled planes.
-static const uint8_t *plane_row(const struct image *from, int plane, int y)
-{
-    const int row = y >> pixfmt_info(from->shape.format)->plane[plane].shift_y;
-    return from->plane[plane] + (size_t)row * from->stride[plane];
-}
-
-static void rgba_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
-{
-    memcpy(rgba, plane_row(from, 0, y), (size_t)from->shape.width * 4);
-}
-
-static void rgb24_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
-{
-    const uint8_t *p = plane_row(from, 0, y);
-    const int red = from->shape.format == PIXFMT_RGB24 ? 0 : 2;
-    for (int x = 0; x < from->shape.width; x++) {
-        rgba[4 * x] = p[3 * x + red];
-        rgba[4 * x + 1] = p[3 * x + 1];
-        rgba[4 * x + 2] = p[3 * x + 2 - red];
-        rgba[4 * x + 3] = 255;
+#define PAIRS(name, y_step, c_step)                                                                                    \
+    VECTOR_CLONES static void name(struct color_coefficients k, const uint8_t *y, const uint8_t *u, const uint8_t *v,  \
+                                   int first, int width, pixel_word *rgba)                                             \
+    {                                                                                                                  \
+        pairs_row(k, y, y_step, u, v, c_step, first, width, rgba);                                                     \
     }
-}
+PAIRS(planar_pixels, 1, 1)
+PAIRS(semiplanar_pixels, 1, 2)
+PAIRS(packed_pixels, 2, 4)
+#undef PAIRS
 
-VECTOR_CLONES static void full_pixels(struct color_coefficients k, const uint8_t *restrict y, const uint8_t *restrict u,
-                                      const uint8_t *restrict v, int width, pixel_word *restrict rgba)
-{
-    for (int x = 0; x < width; x++)
-        rgba[x] = yuv_pixel(k, y[x], u[x], v[x]);
-}
+// Pixels first..width-1, for every layout.
+static void (*const layout_pixels[YUV_LAYOUTS])(struct color_coefficients k, const uint8_t *y, const uint8_t *u,
+                                                const uint8_t *v, int first, int width, pixel_word *rgba) = {
+    [YUV_FULL] = full_pixels,
+    [YUV_PLANAR] = planar_pixels,
+    [YUV_SEMIPLANAR] = semiplanar_pixels,
+    [YUV_PACKED] = packed_pixels,
+};
 
-VECTOR_CLONES static void grey_pixels(struct color_coefficients k, const uint8_t *restrict y, int width,
-                                      pixel_word *restrict rgba)
+static void yuv_row(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba)
 {
-    for (int x = 0; x < width; x++)
-        rgba[x] = yuv_pixel(k, y[x], 128, 128);
-}
-
-VECTOR_CLONES static void semiplanar_pixels(struct color_coefficients k, const uint8_t *y, const uint8_t *u,
-                                            const uint8_t *v, int width, pixel_word *rgba)
-{
-    pairs_row(k, y, 1, u, v, 2, width, rgba);
-}
-
-VECTOR_CLONES static void packed_pixels(struct color_coefficients k, const uint8_t *y, const uint8_t *u,
-                                        const uint8_t *v, int width, pixel_word *rgba)
-{
-    pairs_row(k, y, 2, u, v, 4, width, rgba);
-}
-
-VECTOR_CLONES static void planar_pixels(struct color_coefficients k, const uint8_t *y, const uint8_t *u,
-                                        const uint8_t *v, int width, pixel_word *rgba)
-{
-    pairs_row(k, y, 1, u, v, 1, width, rgba);
-}
-
-static void grey_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
-{
-    grey_pixels(*k, plane_row(from, 0, y), from->shape.width, (pixel_word *)rgba);
+    const int done = yuv_row_vector(row, k, width, rgba);
+    if (done < width)
+        layout_pixels[row->layout](*k, row->y, row->u, row->v, done, width, (pixel_word *)rgba);
 }
 
 static void semiplanar_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
 {
     const uint8_t *uv = plane_row(from, 1, y);
     const int u = from->shape.format == PIXFMT_NV12 ? 0 : 1;
-    semiplanar_pixels(*k, plane_row(from, 0, y), uv + u, uv + 1 - u, from->shape.width, (pixel_word *)rgba);
+    const struct yuv_row row = {YUV_SEMIPLANAR, plane_row(from, 0, y), uv + u, uv + 1 - u};
+    yuv_row(&row, k, from->shape.width, rgba);
 }
 
 static void packed422_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
 {
     const uint8_t *p = plane_row(from, 0, y);
     const int luma = from->shape.format == PIXFMT_YUYV ? 0 : 1, u = 1 - luma;
-    packed_pixels(*k, p + luma, p + u, p + u + 2, from->shape.width, (pixel_word *)rgba);
+    const struct yuv_row row = {YUV_PACKED, p + luma, p + u, p + u + 2};
+    yuv_row(&row, k, from->shape.width, rgba);
 }
 
 static void planar_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
 {
     const int u = from->shape.format == PIXFMT_YV12 ? 2 : 1;
-    planar_pixels(*k, plane_row(from, 0, y), plane_row(from, u, y), plane_row(from, 3 - u, y), from->shape.width,
-                  (pixel_word *)rgba);
-}
-
-static void planar444_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba)
-{
-    full_pixels(*k, plane_row(from, 0, y), plane_row(from, 1, y), plane_row(from, 2, y), from->shape.width,
-                (pixel_word *)rgba);
+    const struct yuv_row row = {from->shape.format == PIXFMT_444P ? YUV_FULL : YUV_PLANAR, plane_row(from, 0, y),
+                                plane_row(from, u, y), plane_row(from, 3 - u, y)};
+    yuv_row(&row, k, from->shape.width, rgba);
 }
 
 static void (*const row_to_rgba[PIXFMT_COUNT])(const struct image *from, const struct color_coefficients *k, int y,
@@ -196,7 +203,7 @@ static void (*const row_to_rgba[PIXFMT_COUNT])(const struct image *from, const s
     [PIXFMT_RGBA] = rgba_row,      [PIXFMT_RGB24] = rgb24_row,     [PIXFMT_BGR24] = rgb24_row,
     [PIXFMT_GREY] = grey_row,      [PIXFMT_NV12] = semiplanar_row, [PIXFMT_NV21] = semiplanar_row,
     [PIXFMT_YU12] = planar_row,    [PIXFMT_YV12] = planar_row,     [PIXFMT_YUYV] = packed422_row,
-    [PIXFMT_UYVY] = packed422_row, [PIXFMT_422P] = planar_row,     [PIXFMT_444P] = planar444_row,
+    [PIXFMT_UYVY] = packed422_row, [PIXFMT_422P] = planar_row,     [PIXFMT_444P] = planar_row,
 };
 
 void convert_row_to_rgba(const struct image *from, const struct color_coefficients *coefficients, int y, uint8_t *rgba)

@@ -1,0 +1,22 @@
+// yuv_rows.h: rows of YUV to RGBA in a processor's own instructions; convert.c has their plain twins
+#pragma once
+
+#include "image/color.h"
+
+// How the samples of a row lie.
+enum yuv_layout {
+    YUV_FULL,       // a sample of U and of V per pixel, in planes
+    YUV_PLANAR,     // one per two pixels, in planes
+    YUV_SEMIPLANAR, // one per two pixels, U and V in turns
+    YUV_PACKED,     // one per two pixels, luma and chroma in turns
+    YUV_LAYOUTS
+};
+
+// Where they begin.
+struct yuv_row {
+    enum yuv_layout layout;
+    const uint8_t *y, *u, *v;
+};
+
+// Makes pixels from the left and returns how many, an even number; the rest, which may be all, is the plain twin's.
+int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba);
