@@ -1,6 +1,8 @@
 // pictures.c: deterministic input for tests: random numbers, shaped pictures, frames with awkward strides
 #include "pictures.h"
 
+#include "base/pages.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,8 +92,8 @@ static void plane_fill(struct image *image, int plane, int row_bytes, int rows, 
 // Memory of whole pages at a page's start, or of exactly that size.
 static uint8_t *memory_new(size_t size, bool pages)
 {
-    size_t whole = (size + IMAGE_PAGE - 1) / IMAGE_PAGE * IMAGE_PAGE;
-    uint8_t *memory = pages ? aligned_alloc(IMAGE_PAGE, whole) : malloc(size);
+    size_t whole = (size + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    uint8_t *memory = pages ? aligned_alloc(PAGE_BYTES, whole) : malloc(size);
     if (!memory)
         abort();
     return memory;

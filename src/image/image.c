@@ -1,6 +1,8 @@
 // image.c: pixels in memory
 #include "image/image.h"
 
+#include "base/pages.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +33,7 @@ void image_wrap(struct image *image, const struct image_shape *shape, void *memo
 
 bool image_alloc(struct image *image, const struct image_shape *shape)
 {
-    const size_t pages = (image_bytes(shape) + IMAGE_PAGE - 1) / IMAGE_PAGE;
-    void *memory = aligned_alloc(IMAGE_PAGE, pages * IMAGE_PAGE);
+    void *memory = pages_alloc(image_bytes(shape));
     if (!memory) {
         *image = (struct image){0};
         return false;
@@ -60,10 +61,9 @@ bool image_reserve(struct image *image, const struct image_shape *shape)
         start[i] = bytes;
         bytes += stride[i] * (size_t)pixfmt_rows(shape->format, i, whole.height);
     }
-    bytes = round_up(bytes, IMAGE_PAGE);
     if (!image->memory || image->memory_bytes < bytes) {
         image_free(image);
-        image->memory = aligned_alloc(IMAGE_PAGE, bytes);
+        image->memory = pages_alloc(bytes);
         if (!image->memory)
             return false;
         image->memory_bytes = bytes;

@@ -10,7 +10,7 @@
 
 enum { IMAGE_MAX_SIDE = 32768 };          // keeps every coordinate and stride in 32 bits
 #define IMAGE_MAX_BYTES ((size_t)1 << 30) // a header that asks for more is an attack or a mistake
-enum { IMAGE_ALIGNMENT = 64, IMAGE_PAGE = 4096 };
+enum { IMAGE_ALIGNMENT = 64 };
 
 // What pixels are, without where they are.
 struct image_shape {

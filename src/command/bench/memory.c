@@ -2,6 +2,7 @@
 #include "command/bench/memory.h"
 
 #include "base/log.h"
+#include "base/pages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -134,15 +135,14 @@ uint8_t *bench_memory_copies(struct bench_memory *memory, size_t bytes)
 {
     if (memory->copy_bytes >= bytes)
         return memory->copy_memory;
-    const size_t whole = (bytes + IMAGE_PAGE - 1) / IMAGE_PAGE * IMAGE_PAGE;
-    uint8_t *grown = aligned_alloc(IMAGE_PAGE, whole);
+    uint8_t *grown = pages_alloc(bytes);
     if (!grown) {
-        log_error("cannot measure copies: no memory of %zu bytes", whole);
+        log_error("cannot measure copies: no memory of %zu bytes", bytes);
         return NULL;
     }
     free(memory->copy_memory);
     memory->copy_memory = grown;
-    memory->copy_bytes = whole;
-    fill_random(memory, grown, whole);
+    memory->copy_bytes = bytes;
+    fill_random(memory, grown, bytes);
     return grown;
 }

@@ -1,0 +1,20 @@
+// pages.c: memory for whole pictures
+#include "base/pages.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static const size_t large_page_bytes = (size_t)2 << 20;
+
+void *pages_alloc(size_t bytes)
+{
+    const bool large = bytes >= large_page_bytes;
+    const size_t whole = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    void *memory = NULL;
+    if (posix_memalign(&memory, large ? large_page_bytes : PAGE_BYTES, whole) != 0)
+        return NULL;
+    if (large)
+        madvise(memory, whole, MADV_HUGEPAGE); // a wish: small pages do as well
+    return memory;
+}
