@@ -15,6 +15,13 @@ typedef uint32_t __attribute__((aligned(1), may_alias)) pixel_word;
 #define VECTOR_CLONES
 #endif
 
+// Ahead of a loop whose steps do not meet: one may read where it writes, and nowhere else.
+#if defined(__GNUC__) && !defined(__clang__)
+#define VECTOR_LOOP _Pragma("GCC ivdep")
+#else
+#define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#endif
+
 // Lets products and sums be fused where the processor can, in functions whose floats are whole numbers that fit.
 #if defined(__GNUC__) && !defined(__clang__)
 #define FUSED_MULTIPLY_ADD __attribute__((optimize("fp-contract=fast")))

@@ -71,8 +71,8 @@ struct filter {
     // NULL: radius 0 and no arguments.
     bool (*prepare)(const struct filter_values *values, struct filter_arguments *arguments, const char **why);
 
-    // FILTER_POINT: `width` RGBA pixels in place.
-    void (*point_row)(const struct filter_arguments *arguments, uint8_t *rgba, int width);
+    // FILTER_POINT: `width` RGBA pixels, from one row to another or in place; rows overlap wholly or not at all.
+    void (*point_row)(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width);
 
     // FILTER_STENCIL: one output row. rows[i] is input row y - radius + i for i in 0..2*radius; rows[-1] is row
     // y - radius - 1 and valid unless `state` says this is the first row of a band. Each row can be read from pixel

@@ -31,33 +31,34 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-// Sums in the upper half of a word, so that two products come from one multiplication: with red in the lower and blue
-// in the upper half, 77 << 16 | 29 gives 77 R + 29 B above.
-VECTOR_CLONES static void luma_row(uint8_t *rgba, int width)
+VECTOR_CLONES static void luma_row(const uint8_t *from, uint8_t *to, int width)
 {
-    pixel_word *pixel = (pixel_word *)rgba;
+    const pixel_word *pixel = (const pixel_word *)from;
+    pixel_word *result = (pixel_word *)to;
+    VECTOR_LOOP
     for (int x = 0; x < width; x++) {
         const uint32_t w = pixel[x];
-        const uint32_t sum = (w & 0x00ff00ffu) * (77u << 16 | 29) + (w & 0xff00u) * (150u << 8) + (128u << 16);
-        pixel[x] = (w & 0xff000000u) | (sum >> 24) * 0x010101u;
+        result[x] = (w & 0xff000000u) | row_luma(w) * 0x010101u;
     }
 }
 
-VECTOR_CLONES static void average_row(uint8_t *rgba, int width)
+VECTOR_CLONES static void average_row(const uint8_t *from, uint8_t *to, int width)
 {
-    pixel_word *pixel = (pixel_word *)rgba;
+    const pixel_word *pixel = (const pixel_word *)from;
+    pixel_word *result = (pixel_word *)to;
+    VECTOR_LOOP
     for (int x = 0; x < width; x++) {
         const uint32_t w = pixel[x], sum = (w & 255) + (w >> 8 & 255) + (w >> 16 & 255) + 1;
-        pixel[x] = (w & 0xff000000u) | (sum * 21846u >> 16) * 0x010101u;
+        result[x] = (w & 0xff000000u) | (sum * 21846u >> 16) * 0x010101u;
     }
 }
 
-static void point_row(const struct filter_arguments *arguments, uint8_t *rgba, int width)
+static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width)
 {
     if (arguments->value[0] == weights[MODE_AVERAGE][0])
-        average_row(rgba, width);
+        average_row(from, to, width);
     else
-        luma_row(rgba, width);
+        luma_row(from, to, width);
 }
 
 extern const struct filter filter_gray;

@@ -2,14 +2,14 @@
 #include "filter/filter.h"
 #include "filter/rows.h"
 
-VECTOR_CLONES static void point_row(const struct filter_arguments *arguments, uint8_t *rgba, int width)
+VECTOR_CLONES static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to,
+                                    int width)
 {
-    for (int x = 0; x < width; x++) {
-        uint8_t *p = rgba + 4 * x;
-        p[0] = (uint8_t)(255 - p[0]);
-        p[1] = (uint8_t)(255 - p[1]);
-        p[2] = (uint8_t)(255 - p[2]);
-    }
+    const pixel_word *pixel = (const pixel_word *)from;
+    pixel_word *result = (pixel_word *)to;
+    VECTOR_LOOP
+    for (int x = 0; x < width; x++)
+        result[x] = pixel[x] ^ 0x00ffffffu;
 }
 
 extern const struct filter filter_invert;

@@ -3,14 +3,19 @@
 #include "filter/rows.h"
 
 // The usual sepia matrix (0.393 0.769 0.189 / 0.349 0.686 0.168 / 0.272 0.534 0.131) in 7 bits of fraction.
-VECTOR_CLONES static void point_row(const struct filter_arguments *arguments, uint8_t *rgba, int width)
+VECTOR_CLONES static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to,
+                                    int width)
 {
+    const pixel_word *pixel = (const pixel_word *)from;
+    pixel_word *result = (pixel_word *)to;
+    VECTOR_LOOP
     for (int x = 0; x < width; x++) {
-        uint8_t *p = rgba + 4 * x;
-        const int r = p[0], g = p[1], b = p[2];
-        p[0] = (uint8_t)row_sat8((50 * r + 98 * g + 24 * b + 64) >> 7);
-        p[1] = (uint8_t)row_sat8((45 * r + 88 * g + 22 * b + 64) >> 7);
-        p[2] = (uint8_t)row_sat8((35 * r + 68 * g + 17 * b + 64) >> 7);
+        const uint32_t w = pixel[x];
+        const int r = w & 255, g = w >> 8 & 255, b = w >> 16 & 255;
+        const uint32_t red = (uint32_t)row_sat8((50 * r + 98 * g + 24 * b + 64) >> 7);
+        const uint32_t green = (uint32_t)row_sat8((45 * r + 88 * g + 22 * b + 64) >> 7);
+        const uint32_t blue = (uint32_t)row_sat8((35 * r + 68 * g + 17 * b + 64) >> 7);
+        result[x] = (w & 0xff000000u) | blue << 16 | green << 8 | red;
     }
 }
 

@@ -19,12 +19,16 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-VECTOR_CLONES static void point_row(const struct filter_arguments *arguments, uint8_t *rgba, int width)
+VECTOR_CLONES static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to,
+                                    int width)
 {
-    const int level = arguments->value[0];
+    const uint32_t level = (uint32_t)arguments->value[0];
+    const pixel_word *pixel = (const pixel_word *)from;
+    pixel_word *result = (pixel_word *)to;
+    VECTOR_LOOP
     for (int x = 0; x < width; x++) {
-        uint8_t *p = rgba + 4 * x;
-        p[0] = p[1] = p[2] = row_luma(p) >= level ? 255 : 0;
+        const uint32_t w = pixel[x];
+        result[x] = (w & 0xff000000u) | (row_luma(w) >= level ? 0xffffffu : 0);
     }
 }
 

@@ -86,20 +86,26 @@ static void turn_row(uint8_t *rgba, int width)
     }
 }
 
-static void point_filters(const struct stage *const *stages, int count, uint8_t *rgba, int width)
+// In place, but for the first filter's reading.
+static void point_filters(const struct stage *const *stages, int count, const uint8_t *from, uint8_t *rgba, int width)
 {
     for (int i = 0; i < count; i++)
-        stages[i]->filter->point_row(&stages[i]->arguments, rgba, width);
+        stages[i]->filter->point_row(&stages[i]->arguments, i == 0 ? from : rgba, rgba, width);
 }
 
 // Row `y` of the pass's input, loaded, turned, and through the point filters ahead of the stencil.
 static void load_row(const struct cpu_pass *job, int y, uint8_t *rgba)
 {
     const struct image_shape *shape = &job->from->shape;
-    convert_row_to_rgba(job->from, &job->coefficients, job->pass->load_flip ? shape->height - 1 - y : y, rgba);
-    if (job->pass->load_mirror)
+    const struct pass *pass = job->pass;
+    const int row = pass->load_flip ? shape->height - 1 - y : y;
+    const bool in_place = shape->format != PIXFMT_RGBA || pass->load_mirror || pass->before_count == 0;
+    if (in_place)
+        convert_row_to_rgba(job->from, &job->coefficients, row, rgba);
+    if (pass->load_mirror)
         turn_row(rgba, shape->width);
-    point_filters(job->pass->before, job->pass->before_count, rgba, shape->width);
+    const uint8_t *from = in_place ? rgba : job->from->plane[0] + (size_t)row * job->from->stride[0];
+    point_filters(pass->before, pass->before_count, from, rgba, shape->width);
 }
 
 // Rows first..end-1 of a pass, and what they are made in.
@@ -181,7 +187,7 @@ static void stencil_band(const struct cpu_band *band)
         }
         uint8_t *rgba = output_at(band, output_row(job, y));
         stage->filter->stencil_row(&stage->arguments, pointers + 1, rgba, width, own, y == band->first);
-        point_filters(job->pass->after, job->pass->after_count, rgba, width);
+        point_filters(job->pass->after, job->pass->after_count, rgba, rgba, width);
         if (job->pass->store_mirror)
             turn_row(rgba, width);
         encode_row(band, output_row(job, y));
