@@ -4,11 +4,9 @@
 // saturating instructions nor the order of bytes that costs least.
 #include "image/yuv_rows.h"
 
-#if defined(__x86_64__)
-#include <immintrin.h>
+#include "base/avx2.h"
 
-#define AVX2 __attribute__((target("avx2")))
-#define AVX2_INLINE static inline __attribute__((target("avx2"), always_inline))
+#ifdef HAVE_AVX2
 
 enum { BLOCK = 32 }; // pixels
 
@@ -75,12 +73,7 @@ AVX2_INLINE struct order find_order(const struct yuv_row *row, enum yuv_layout l
     return (struct order){PLACES(0, 1), PLACES(0, 1), PLACES(0, 1)};
 }
 
-// The same 16 (8) bytes in both halves.
-AVX2_INLINE __m256i load16(const uint8_t *from)
-{
-    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)from));
-}
-
+// The same 8 bytes in all quarters.
 AVX2_INLINE __m256i load8(const uint8_t *from)
 {
     return _mm256_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)from));
@@ -97,19 +90,19 @@ AVX2_INLINE struct samples load_samples(const struct yuv_row *row, enum yuv_layo
 {
     if (layout == YUV_PACKED) {
         const uint8_t *from = pairs + 2 * x;
-        const __m256i all = _mm256_loadu_si256((const __m256i *)from), middle = load16(from + 8);
+        const __m256i all = avx2_load(from), middle = avx2_load_twice(from + 8);
         const __m256i parted = _mm256_blend_epi32(all, middle, 0x3c); // quarters 0, 2, 1, 3
         return (struct samples){_mm256_maddubs_epi16(parted, order->luma), place_chroma(parted, order->u),
                                 place_chroma(parted, order->v)};
     }
     __m256i u, v;
     if (layout == YUV_SEMIPLANAR)
-        u = v = load16(pairs + x);
+        u = v = avx2_load_twice(pairs + x);
     else if (layout == YUV_PLANAR)
         u = load8(row->u + x / 2), v = load8(row->v + x / 2);
     else
-        u = load16(row->u + x), v = load16(row->v + x);
-    const __m256i luma = _mm256_shuffle_epi8(load16(row->y + x), order->luma);
+        u = avx2_load_twice(row->u + x), v = avx2_load_twice(row->v + x);
+    const __m256i luma = _mm256_shuffle_epi8(avx2_load_twice(row->y + x), order->luma);
     return (struct samples){_mm256_maddubs_epi16(luma, _mm256_set1_epi16((int16_t)0x8000)), place_chroma(u, order->u),
                             place_chroma(v, order->v)};
 }
@@ -139,11 +132,10 @@ AVX2_INLINE void store_block(const struct channels *a, const struct channels *b,
     const __m256i blue = _mm256_packus_epi16(a->blue, b->blue), alpha = _mm256_set1_epi8(-1);
     const __m256i rg0 = _mm256_unpacklo_epi8(red, green), rg1 = _mm256_unpackhi_epi8(red, green);
     const __m256i ba0 = _mm256_unpacklo_epi8(blue, alpha), ba1 = _mm256_unpackhi_epi8(blue, alpha);
-    __m256i *to = (__m256i *)rgba;
-    _mm256_storeu_si256(to, _mm256_unpacklo_epi16(rg0, ba0));
-    _mm256_storeu_si256(to + 1, _mm256_unpackhi_epi16(rg0, ba0));
-    _mm256_storeu_si256(to + 2, _mm256_unpacklo_epi16(rg1, ba1));
-    _mm256_storeu_si256(to + 3, _mm256_unpackhi_epi16(rg1, ba1));
+    avx2_store(rgba, _mm256_unpacklo_epi16(rg0, ba0));
+    avx2_store(rgba + 32, _mm256_unpackhi_epi16(rg0, ba0));
+    avx2_store(rgba + 64, _mm256_unpacklo_epi16(rg1, ba1));
+    avx2_store(rgba + 96, _mm256_unpackhi_epi16(rg1, ba1));
 }
 
 AVX2_INLINE int make_row(const struct yuv_row *row, const struct color_coefficients *k, enum yuv_layout layout,
@@ -153,14 +145,17 @@ AVX2_INLINE int make_row(const struct yuv_row *row, const struct color_coefficie
     const uint8_t *chroma = row->u < row->v ? row->u : row->v;
     const uint8_t *pairs = layout == YUV_PACKED && row->y < chroma ? row->y : chroma;
     const struct order order = find_order(row, layout, pairs);
-    int x = 0;
-    for (; x + BLOCK <= width; x += BLOCK) {
-        const struct samples left = load_samples(row, layout, &order, pairs, x);
-        const struct samples right = load_samples(row, layout, &order, pairs, x + BLOCK / 2);
+    const int even = width / 2 * 2;
+    if (even < BLOCK)
+        return 0;
+    for (int x = 0; x < even; x += BLOCK) {
+        const int at = x + BLOCK <= even ? x : even - BLOCK; // the last block may begin early
+        const struct samples left = load_samples(row, layout, &order, pairs, at);
+        const struct samples right = load_samples(row, layout, &order, pairs, at + BLOCK / 2);
         const struct channels a = mix(&left, &everywhere), b = mix(&right, &everywhere);
-        store_block(&a, &b, rgba + 4 * x);
+        store_block(&a, &b, rgba + 4 * at);
     }
-    return x;
+    return even;
 }
 
 AVX2 static int make_any_row(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba)
@@ -179,7 +174,7 @@ AVX2 static int make_any_row(const struct yuv_row *row, const struct color_coeff
 
 int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba)
 {
-    return __builtin_cpu_supports("avx2") ? make_any_row(row, k, width, rgba) : 0;
+    return avx2_works() ? make_any_row(row, k, width, rgba) : 0;
 }
 
 #else

@@ -40,6 +40,7 @@ HOMES = {
     r"CL/cl_gl\.h": r"src/compute/.*\.c|src/path/zerocopy\.c",
     r"CL/.*": r"src/compute/cl\.h",
     r"xxhash\.h": r"src/base/hash\.c",
+    r"immintrin\.h": r"src/base/avx2\.h",
     r"jansson\.h": r"src/command/.*\.c|src/base/trace\.c",
 }
 # What may be included anywhere: C11, POSIX and Linux.

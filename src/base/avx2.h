@@ -1,0 +1,42 @@
+// avx2.h: the one door to AVX2's own instructions, for what compilers make badly from plain C
+//
+// A function in them makes as much of a row as fits its vectors and returns how much; the rest of the row is its plain
+// twin's, and all of it where the processor has no AVX2.
+#pragma once
+
+#include <stdbool.h>
+
+#if defined(__x86_64__)
+#define HAVE_AVX2 1
+#include <immintrin.h>
+
+#define AVX2 __attribute__((target("avx2")))
+#define AVX2_INLINE static inline __attribute__((target("avx2"), always_inline))
+
+// 32 bytes, wherever they lie.
+AVX2_INLINE __m256i avx2_load(const void *from)
+{
+    return _mm256_loadu_si256((const __m256i *)from);
+}
+
+AVX2_INLINE void avx2_store(void *to, __m256i value)
+{
+    _mm256_storeu_si256((__m256i *)to, value);
+}
+
+// The same 16 bytes in both halves.
+AVX2_INLINE __m256i avx2_load_twice(const void *from)
+{
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)from));
+}
+#endif
+
+// Whether this processor has them.
+static inline bool avx2_works(void)
+{
+#ifdef HAVE_AVX2
+    return __builtin_cpu_supports("avx2");
+#else
+    return false;
+#endif
+}
