@@ -20,5 +20,19 @@ static inline uint32_t row_luma(uint32_t pixel)
     return ((pixel & 0x00ff00ffu) * (77u << 16 | 29) + (pixel & 0xff00u) * (150u << 8) + (128u << 16)) >> 24;
 }
 
+// Two bytes as one word, wherever they lie. Vector code takes the even and the odd bytes of a row apart by a mask and a
+// shift, where making each byte a lane of 16 bits would move bytes about. A pixel is two such words.
+typedef uint16_t __attribute__((aligned(1), may_alias)) byte_pair;
+
+// Which bits of pairs are alpha, for as many pairs as a loop may take at a time.
+enum { ROW_CHUNK = 512 };
+extern const pixel_word row_alpha[ROW_CHUNK / 2];
+
+// Even and odd bytes side by side again, alpha from the centre.
+static inline byte_pair row_join(uint16_t even, uint16_t odd, byte_pair centre, byte_pair alpha)
+{
+    return (byte_pair)(((even | odd << 8) & ~alpha) | (centre & alpha));
+}
+
 // Gives an output row the alpha of its centre row.
 void row_copy_alpha(uint8_t *restrict rgba, const uint8_t *restrict centre, int width);
