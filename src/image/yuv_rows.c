@@ -6,6 +6,8 @@
 
 #include "base/avx2.h"
 
+#include <stddef.h>
+
 #ifdef HAVE_AVX2
 
 enum { BLOCK = 32 }; // pixels
