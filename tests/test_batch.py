@@ -45,6 +45,7 @@ def inputs(c):
     outcome(c, BINARY, CPU + ["-o", "x", "empty"], 3, "no pictures")
     outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "no-list"], 3, "cannot read the list no-list")
     outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "/dev/zero"], 3, "a name of more than 4095 bytes")
+    outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "/dev/zero", "-0"], 3, "a million names of none", timeout=20)
     outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "-", "-0"], 3, "more than 4095", stdin=b"in\n" * 2000)
     outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "-"], 1, "error: y/y/",
             stdin=b"\n\nin/p000.png\n" + b"y/" * 2046 + b"/x")
@@ -203,6 +204,11 @@ def reports(c):
             f.write(text)
         got = run(BINARY, "report", "merge", "re-part.jsonl", cwd=at(""))
         c.check(got[0] == code and says in got[2] and (says == "") == (got[2] == ""), text[:60], got)
+        merged = [run(BINARY, "report", "merge", "--json", "-o", to, what, cwd=at(""))[:2] for what, to in
+                  (("re-part.jsonl", "re-all.jsonl"), ("re-all.jsonl", "re-again.jsonl"))]
+        said = [{k: v for k, v in json.loads(out).items() if k not in ("torn_lines", "done_twice")}
+                for _, out in merged]
+        c.check(merged[0][0] == merged[1][0] == code and said[0] == said[1], text[:60], "merged twice", merged)
     for args in ([], ["merge"], ["mend", "re.jsonl"]):
         c.check(run(BINARY, "report", *args, cwd=at(""))[0] == 2, args)
     outcome(c, BINARY, CPU + ["-r", "-o", "re-2", "--report", "no/dir.jsonl", "re"], 3, "nothing has been done")
@@ -230,10 +236,61 @@ def report_places(c):
                                ("rp-pipe", ["rp"], "no regular file"), ("rp-out", ["rp"], "no regular file")):
         said = outcome(c, BINARY, CPU + ["-o", "rp-out", "--report", report] + args, 2, says)
         c.check(len(said) == 1, said)
+    for shard in "1/2", "2/2":  # also where another shard would write it
+        outcome(c, BINARY, CPU + ["-o", "rp-out", "--shard", shard, "--report", "rp-out/p000.png", "rp"], 2,
+                "is an output")
     c.check(digests(at("rp")) == before and digests(at("rp-out")) == {}, "something was touched")
     with open(at("rp.jsonl"), "w") as f:
         f.write('{"start":{"filt')  # of a run that was killed
     outcome(c, BINARY, CPU + ["-o", "rp-out", "--report", "rp.jsonl", "rp/p000.png"], 0)
+
+
+def contradictions(c):
+    tree(at("no"), 1)
+    for args, says in ((["--format", "png", "--quality", "50"], "--quality says nothing of png"),
+                       (["--format", "png", "--subsampling", "444"], "--subsampling says nothing"),
+                       (["--format", "jpeg", "--compression", "9"], "--compression says nothing of jpeg"),
+                       (["-d", "all"], "-p cpu uses none")):
+        c.check(len(outcome(c, BINARY, CPU + args + ["-o", "no-out", "no"], 2, says)) == 1, args)
+    outcome(c, BINARY, CPU + ["--quality", "50", "-o", "no-out", "no"], 0, MONOCLE_DEVICE="all")
+
+
+def dry_runs(c):
+    tree(at("dry"), 3)
+    open(at("dry/bad.png"), "w").close()
+    job = CPU + ["-r", "-o", "dry-out", "dry"]
+    outcome(c, BINARY, job + ["dry/p000.png"], 1, "the file is empty")
+    os.unlink(at("dry-out/a/p001.png"))
+    os.utime(at("dry/p000.png"), (1, 1))
+    before = [digests(at(name)) for name in ("dry", "dry-out")]
+    code, out, err = batch(BINARY, *job, "--dry-run", "--json", "gone.png")
+    rows = {row["input"]: row for row in map(json.loads, out.splitlines())}
+    c.check(code == 1 and len(rows) == 5, code, rows, err)
+    c.check(rows["dry/a/p001.png"] == {"input": "dry/a/p001.png", "output": "dry-out/a/p001.png", "status": "planned"})
+    c.check(rows["dry/a/b/p002.png"]["status"] == "skipped" and rows["dry/p000.png"]["error"] == "exists" and
+            rows["gone.png"]["error"] == "missing", rows)
+    code, out, err = batch(BINARY, *job, "--dry-run", "--json", "--overwrite")
+    rows = {row["input"]: row for row in map(json.loads, out.splitlines())}
+    c.check(rows["dry/p000.png"].get("replaces") is True, rows)
+    c.check([digests(at(name)) for name in ("dry", "dry-out")] == before, "something was done")
+
+
+def devices(c):
+    """PoCL's two ways to a processor are two devices."""
+    two = {"POCL_DEVICES": "basic pthread"}
+    if run(BINARY, "devices", **two)[1].count(b"compute  ") < 2:
+        return
+    tree(at("de"), 24, 60, 40)
+    outcome(c, BINARY, CPU + ["-f", "blur", "-r", "-o", "de-cpu", "de"], 0)
+    cpus = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cpus)})  # a thread by itself would use one device
+    for jobs, expected in ([], 2), (["--jobs", "1"], 1), (["--jobs", "5"], 2):
+        out = "de-out" + "".join(jobs)
+        outcome(c, BINARY, ["-p", "opencl", "-d", "all", *jobs, "-f", "blur", "-r", "-o", out, "--report",
+                            out + ".jsonl", "de"], 0, **two)
+        used = {row["device"] for row in files(at(out + ".jsonl")).values()}
+        c.check(len(used) == expected and digests(at(out)) == digests(at("de-cpu")), jobs, used)
+    os.sched_setaffinity(0, cpus)
 
 
 def equal_bytes(c):
@@ -290,8 +347,8 @@ def upright(c):
         tiff = b"Exif\0\0II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIII", 0x112, 3, 1, orientation, 0)
         with open(at("turned.jpg"), "wb") as f:
             f.write(data[:2] + b"\xff\xe1" + struct.pack(">H", len(tiff) + 2) + tiff + data[2:])
-        for name, args, wanted in (("up", [], sides + (1,)), ("keep", ["--keep-orientation"], (40, 20, orientation)),
-                                   ("strip", ["--strip"], sides + (None,))):
+        for name, args, wanted in (("up", [], sides + (1,)), ("keep", ["--orientation", "keep"], (40, 20, orientation)),
+                                   ("strip", ["--metadata", "strip"], sides + (None,))):
             outcome(c, BINARY, CPU + args + ["--overwrite", "-o", name + ".jpg", "turned.jpg"], 0)
             c.check(jpeg_says(at(name + ".jpg")) == wanted, orientation, name, jpeg_says(at(name + ".jpg")), wanted)
         # Turned, then mirrored left to right, is what a chain says that does not know of EXIF.
@@ -302,4 +359,5 @@ def upright(c):
 
 
 checks = Checks()
-sys.exit(checks.run(inputs, names, existing, shards, reports, report_places, upright, equal_bytes))
+sys.exit(checks.run(inputs, names, existing, shards, reports, report_places, contradictions, dry_runs, upright,
+                    equal_bytes, devices))

@@ -36,7 +36,10 @@ static void leave(j_common_ptr info)
     char text[JMSG_LENGTH_MAX];
     info->err->format_message(info, text);
     const enum codec_fault fault = fault_of(info->err->msg_code);
-    codec_refuse(errors->error, fault, fault == CODEC_DAMAGED ? "the picture is damaged: %s" : "%s", text);
+    if (fault == CODEC_NO_MEMORY)
+        codec_refuse(errors->error, fault, "there is not enough memory");
+    else
+        codec_refuse(errors->error, fault, fault == CODEC_DAMAGED ? "the picture is damaged: %s" : "%s", text);
     longjmp(errors->back, 1);
 }
 

@@ -63,18 +63,24 @@ static bool clean_directories(const struct tasks *tasks)
     return ok;
 }
 
+static void print_plan(const struct outcome *outcome, bool planned)
+{
+    const char *input = outcome->task->input->path;
+    if (planned)
+        printf("%s -> %s%s\n", input, outcome->task->output, outcome->replace ? " (replaced)" : "");
+    else if (outcome->status == STATUS_SKIPPED)
+        printf("%s skipped: %s\n", input, outcome->why);
+}
+
 // What would be done, a line for each file. The exit code.
 static int dry_run(struct batch *batch)
 {
     size_t failed = 0;
     for (size_t i = 0; i < batch->tasks.count; i++) {
         struct outcome outcome = {.task = &batch->tasks.row[i]};
-        if (work_plan(&outcome, &batch->rules)) {
-            printf("%s -> %s%s\n", outcome.task->input->path, outcome.task->output,
-                   outcome.replace ? " (replaced)" : "");
-        } else if (outcome.status == STATUS_SKIPPED) {
-            printf("%s skipped: %s\n", outcome.task->input->path, outcome.why);
-        } else {
+        const bool planned = work_plan(&outcome, &batch->rules);
+        (batch->options.json ? record_print_plan : print_plan)(&outcome, planned);
+        if (outcome.status == STATUS_FAILED) {
             log_error("%s: %s", outcome.task->input->path, outcome.why);
             failed++;
         }
@@ -97,6 +103,18 @@ static bool open_fleet(struct batch *batch)
     return false;
 }
 
+// Every device gets a thread at least, unless the user wants fewer.
+static void employ_devices(struct batch *batch)
+{
+    const int devices = batch->kind == PATH_OPENCL ? batch->fleet.count : 0;
+    if (batch->run.jobs >= devices || batch->tasks.count <= (size_t)batch->run.jobs)
+        return;
+    if (batch->options.jobs > 0)
+        log_info("%d of %d devices are used, one for each of the --jobs", batch->run.jobs, devices);
+    else
+        batch->run.jobs = batch->tasks.count < (size_t)devices ? (int)batch->tasks.count : devices;
+}
+
 // How many files at once, and on what. False on failure (logged).
 static bool choose_runners(struct batch *batch)
 {
@@ -113,6 +131,7 @@ static bool choose_runners(struct batch *batch)
         batch->kind = PATH_OPENCL;
     else if (batch->options.path == BATCH_AUTO)
         batch->kind = batch_choose(batch);
+    employ_devices(batch);
     batch->run.path = batch->chosen[0] ? batch->chosen : path_kind_name(batch->kind);
     return true;
 }

@@ -10,9 +10,10 @@
 
 struct batch_options {
     const char *filters, *output, *files_from, *device, *memory, *format, *shard, *report, *kernels;
-    bool null, recursive, overwrite, skip_existing, skip_newer, strip, keep_turned, json, dry_run, fail_fast;
-    int path; // enum batch_path
-    int jobs; // 0: one per CPU
+    bool null, recursive, overwrite, skip_existing, skip_newer, json, dry_run, fail_fast;
+    int path;                  // enum batch_path
+    int metadata, orientation; // the first of their choices, which keeps things right, or the other
+    int jobs;                  // 0: one per CPU
     int subsampling, quality, compression, megapixels;
     int log_level; // -1: not given
 };

@@ -81,6 +81,19 @@ static bool check_content(const struct guard *guard)
     return size == 0 || strcmp(has, begins) == 0 || refuse(guard, "is there and no report");
 }
 
+// Of any shard: another one may be at work.
+static bool is_output(const struct guard *guard, const struct batch *batch)
+{
+    bool found = false;
+    for (size_t i = 0; i < batch->inputs.count && !found; i++) {
+        const struct input *input = &batch->inputs.row[i];
+        char *output = input->fault == FAULT_NONE ? naming_output(&batch->naming, input, i + 1) : NULL;
+        found = output && would_be(guard, output);
+        free(output);
+    }
+    return found;
+}
+
 bool batch_check_report(const struct batch *batch)
 {
     struct guard guard = {.path = batch->options.report};
@@ -97,9 +110,7 @@ bool batch_check_report(const struct batch *batch)
         if (would_be(&guard, batch->inputs.row[i].path))
             return refuse(&guard, "is an input");
     }
-    for (size_t i = 0; i < batch->tasks.count; i++) {
-        if (batch->tasks.row[i].output && would_be(&guard, batch->tasks.row[i].output))
-            return refuse(&guard, "is an output");
-    }
+    if (is_output(&guard, batch))
+        return refuse(&guard, "is an output");
     return !guard.exists || check_content(&guard);
 }

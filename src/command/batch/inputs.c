@@ -20,11 +20,19 @@ struct place {
     ino_t inode;
 };
 
+enum {
+    INPUTS_MAX = 10000000,
+    NAMELESS_MAX = 1 << 20, // lines of a list that name nothing: /dev/zero would go on for ever
+};
+
+static const char too_many[] = "there are more than ten million files; name fewer at a time";
+static const char no_memory[] = "there is not enough memory for a list of so many files";
+
 struct walk {
     const struct inputs_setup *setup;
     struct inputs *inputs;
-    struct place avoid; // inode 0: nothing
-    bool no_memory;
+    struct place avoid;  // inode 0: nothing
+    const char *stopped; // why nothing more is taken; NULL: go on
 };
 
 // Takes the path over; its relative name begins at `relative`.
@@ -39,9 +47,9 @@ static void add(struct walk *walk, char *path, size_t relative, int error)
             inputs->room = room;
         }
     }
-    if (!path || inputs->count == inputs->room) {
+    if (!path || inputs->count == inputs->room || inputs->count == INPUTS_MAX) {
         free(path);
-        walk->no_memory = true;
+        walk->stopped = inputs->count == INPUTS_MAX ? too_many : no_memory;
         return;
     }
     inputs->row[inputs->count++] = (struct input){
@@ -119,11 +127,11 @@ static void walk_directory(struct walk *walk, char *path, size_t relative, const
     }
     const struct place place = {parent, status.st_dev, status.st_ino};
     for (int i = 0; i < count; i++) {
-        char *name = walk->no_memory ? NULL : join(path, entries[i]->d_name);
+        char *name = walk->stopped ? NULL : join(path, entries[i]->d_name);
         if (name)
             walk_entry(walk, name, relative, entries[i]->d_type, &place);
-        else
-            walk->no_memory = true;
+        else if (!walk->stopped)
+            walk->stopped = no_memory;
         free(entries[i]);
     }
     free(entries);
@@ -165,12 +173,15 @@ static void take_name(struct walk *walk, const char *name)
     add(walk, strdup(name), slash && !leads_down(name) ? (size_t)(slash - name) + 1 : 0, 0);
 }
 
-// The next name up to `end`, its NUL within the room; 0 behind the last, -1 where it is longer than any name is.
+// The next name up to `end`, its NUL within the room; 0 behind the last, -1 where it is longer than any name is, or
+// none comes.
 static int read_name(FILE *file, int end, char name[PATH_MAX])
 {
-    size_t size = 0;
+    size_t size = 0, nameless = 0;
     int c;
     do {
+        if (nameless++ == NAMELESS_MAX)
+            return -1;
         for (size = 0; (c = getc_unlocked(file)) != EOF && c != end; name[size++] = (char)c) {
             if (size == PATH_MAX - 1)
                 return -1;
@@ -185,14 +196,15 @@ static bool take_list(struct walk *walk, const char *from)
     FILE *file = strcmp(from, "-") == 0 ? stdin : fopen(from, "re");
     char name[PATH_MAX];
     int got = 0;
-    while (file && !walk->no_memory && (got = read_name(file, walk->setup->null ? '\0' : '\n', name)) > 0)
+    while (file && !walk->stopped && (got = read_name(file, walk->setup->null ? '\0' : '\n', name)) > 0)
         take_name(walk, name);
     const bool read = file && !ferror(file);
     if (!read)
         log_error("cannot read the list %s: %s", from, strerror(errno));
     else if (got < 0)
-        log_error("the list %s has a name of more than %d bytes: is it a list of files, %s?", from, PATH_MAX - 1,
-                  walk->setup->null ? "each ended by a NUL" : "one a line");
+        log_error(
+            "the list %s has a name of more than %d bytes, or a million names of none: is it a list of files, %s?",
+            from, PATH_MAX - 1, walk->setup->null ? "each ended by a NUL" : "one a line");
     if (file && file != stdin)
         fclose(file);
     return read && got >= 0;
@@ -226,11 +238,11 @@ bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup)
         walk.avoid = (struct place){NULL, status.st_dev, status.st_ino};
     if (setup->files_from && !take_list(&walk, setup->files_from))
         return false;
-    for (int i = 0; i < setup->operands && !walk.no_memory; i++)
+    for (int i = 0; i < setup->operands && !walk.stopped; i++)
         walk_operand(&walk, setup->operand[i]);
-    if (!walk.no_memory && drop_repeated(inputs))
+    if (!walk.stopped && drop_repeated(inputs))
         return true;
-    log_error("there is not enough memory for a list of so many files");
+    log_error("%s", walk.stopped ? walk.stopped : no_memory);
     return false;
 }
 

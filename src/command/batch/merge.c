@@ -124,8 +124,14 @@ static bool take_end(struct merge_shard *shard, const char *line)
     return (shard->end = strdup(line));
 }
 
-// `shard` is that of the run that the line is in, 0 before any; `stray` becomes true where a file has none.
-static bool take_line(struct merge *merge, const char *line, size_t size, int *shard, bool *stray)
+// A report on its way.
+struct source {
+    int shard;  // of the run that its lines are in; 0 before any
+    bool stray; // a file's line was in no run
+    bool told;  // it was put together of others, and tells how many of those were without a start
+};
+
+static bool take_line(struct merge *merge, const char *line, size_t size, struct source *source)
 {
     json_t *json = json_loadb(line, size, 0, NULL);
     const json_t *start = json_object_get(json, "start");
@@ -133,13 +139,16 @@ static bool take_line(struct merge *merge, const char *line, size_t size, int *s
     if (!json_is_object(json)) {
         merge->torn++;
     } else if (start) {
-        *shard = take_start(merge, start, line);
-        ok = *shard >= 0;
+        source->shard = take_start(merge, start, line);
+        ok = source->shard >= 0;
     } else if (json_object_get(json, "end")) {
-        ok = *shard == 0 || take_end(&merge->shard[*shard - 1], line);
+        ok = source->shard == 0 || take_end(&merge->shard[source->shard - 1], line);
+    } else if ((start = json_object_get(json, MERGE_UNSTARTED))) {
+        merge->unstarted += (int)json_integer_value(start);
+        source->told = true;
     } else {
-        *stray = *stray || *shard == 0;
-        ok = take_file(merge, json, line, *shard);
+        source->stray = source->stray || source->shard == 0;
+        ok = take_file(merge, json, line, source->shard);
     }
     json_decref(json);
     return ok;
@@ -151,12 +160,12 @@ bool merge_add(struct merge *merge, const char *path)
     char *line = NULL;
     size_t room = 0;
     ssize_t size;
-    int shard = 0;
-    bool ok = true, stray = false;
+    struct source source = {0};
+    bool ok = true;
     while (file && ok && (size = getline(&line, &room, file)) > 0) {
         if (line[size - 1] == '\n')
             line[--size] = '\0';
-        ok = size == 0 || take_line(merge, line, (size_t)size, &shard, &stray);
+        ok = size == 0 || take_line(merge, line, (size_t)size, &source);
     }
     free(line);
     const bool read = file && !ferror(file);
@@ -164,7 +173,7 @@ bool merge_add(struct merge *merge, const char *path)
         log_error("cannot read the report %s: %s", path, strerror(errno));
     else if (!ok)
         log_error("there is not enough memory for the report %s", path);
-    if (read && ok && (stray || shard == 0)) {
+    if (read && ok && !source.told && (source.stray || source.shard == 0)) {
         log_warn("%s does not begin with the start of a run: is it a whole report of a batch?", path);
         merge->unstarted++;
     }

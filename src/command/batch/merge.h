@@ -31,6 +31,9 @@ struct merge {
     bool unlike;   // reports of different numbers of shards
 };
 
+// The member of a line that a merged report ends with: how many of those it is made of are `unstarted`.
+#define MERGE_UNSTARTED "reports_without_start"
+
 // Adds a report. Of a file's lines the last one counts, but done stays done where another run skipped it or found the
 // output there. Warns of a report that does not begin with a run's start. False on failure (logged).
 bool merge_add(struct merge *merge, const char *path);

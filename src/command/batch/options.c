@@ -48,14 +48,15 @@ static const struct option options[] = {
      .offset = AT(subsampling)},
     {"compression", 0, OPTION_INT, "N", .help = "of PNG: 1 is quick, 9 small", .offset = AT(compression), .min = 1,
      .max = 9},
-    {"strip", 0, OPTION_FLAG, .help = "leave out profile, EXIF and XMP data", .offset = AT(strip)},
-    {"keep-orientation", 0, OPTION_FLAG, .offset = AT(keep_turned),
-     .help = "filter pixels as they lie; without this pictures are stood upright first"},
+    {"metadata", 0, OPTION_CHOICE, .choices = "keep|strip", .offset = AT(metadata),
+     .help = "whether profile, EXIF and XMP data are carried over; keep without this"},
+    {"orientation", 0, OPTION_CHOICE, .choices = "apply|keep", .offset = AT(orientation),
+     .help = "stand pictures upright as their EXIF data say, as without this, or filter pixels as they lie"},
     {"shard", 0, OPTION_TEXT, "K/N", .offset = AT(shard),
      .help = "only the Kth of N parts; N alone: K is SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX"},
     {"report", 0, OPTION_TEXT, "FILE", .help = "append a line of JSON for every file", .offset = AT(report),
      .complete = "file"},
-    {"json", 'j', OPTION_FLAG, .help = "the summary as JSON", .offset = AT(json)},
+    {"json", 'j', OPTION_FLAG, .help = "the summary as JSON; with --dry-run a line for every file", .offset = AT(json)},
     {"dry-run", 'n', OPTION_FLAG, .help = "print what would be done, and do nothing", .offset = AT(dry_run)},
     {"fail-fast", 0, OPTION_FLAG, .help = "stop at the first file that fails", .offset = AT(fail_fast)},
     {"kernels", 0, OPTION_TEXT, "DIR", .help = "take the kernels (.cl files) that DIR has from there",
@@ -96,7 +97,7 @@ static char *job_text(const struct batch *batch)
     const struct batch_options *o = &batch->options;
     char *text;
     const int size = asprintf(&text, "%s\n%d %d %d %d %d", batch->filters, o->quality, o->subsampling, o->compression,
-                              o->strip, o->keep_turned);
+                              o->metadata, o->orientation);
     if (size >= 0)
         return text;
     log_error("there is not enough memory");
@@ -143,11 +144,34 @@ static void set_rules(struct batch *batch)
         .quality = o->quality,
         .subsampling = o->subsampling,
         .compression = o->compression,
-        .strip = o->strip,
-        .keep_turned = o->keep_turned,
+        .strip = o->metadata != 0,
+        .keep_turned = o->orientation != 0,
         .most_pixels = (uint64_t)o->megapixels * 1000000,
         .hashes = o->report != NULL,
     };
+}
+
+// Options that could have no effect are a mistake. False where there are such (logged).
+static bool options_agree(const struct batch *batch)
+{
+    const struct batch_options *o = &batch->options;
+    const struct codec_info *format = batch->naming.format; // of all outputs; NULL: it depends
+    const char *lost = NULL;
+    if (format && format_number(format) != CODEC_JPEG)
+        lost = o->quality ? "--quality" : o->subsampling ? "--subsampling" : NULL;
+    else if (format && format_number(format) != CODEC_PNG)
+        lost = o->compression ? "--compression" : NULL;
+    if (lost) {
+        log_error("%s says nothing of %s files, which all outputs are to be; leave out one or the other", lost,
+                  format->name);
+        return false;
+    }
+    // The environment may name a device for those commands that use one.
+    if (o->path == BATCH_CPU && o->device && o->device != getenv("MONOCLE_DEVICE")) {
+        log_error("-d names an OpenCL device, and -p cpu uses none; leave out one or the other");
+        return false;
+    }
+    return true;
 }
 
 // Arguments to what the user wants. False where they are wrong (logged).
@@ -170,7 +194,8 @@ static bool take_options(struct batch *batch, const struct command_operands *ope
     }
     batch->shard = (struct shard){0, 1};
     if (!take_chain(batch) || !take_memory(batch) || (o->shard && !shard_parse(&batch->shard, o->shard)) ||
-        !naming_init(&batch->naming, o->output, o->format) || !resource_check_kernels(o->kernels))
+        !naming_init(&batch->naming, o->output, o->format) || !options_agree(batch) ||
+        !resource_check_kernels(o->kernels))
         return false;
     batch->job = job_text(batch);
     set_rules(batch);

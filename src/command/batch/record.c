@@ -57,17 +57,23 @@ static json_t *steps_json(const int64_t step_ns[STEPS])
     return steps;
 }
 
-static json_t *outcome_json(const struct outcome *outcome)
+static json_t *task_json(const struct outcome *outcome, const char *status)
 {
     json_t *row = json_object();
     set_text(row, "input", outcome->task->input->path);
     if (outcome->task->output)
         set_text(row, "output", outcome->task->output);
-    set_text(row, "status", status_name(outcome->status));
+    set_text(row, "status", status);
     if (outcome->fault != FAULT_NONE)
         set_text(row, "error", fault_name(outcome->fault));
     if (outcome->why[0])
         set_text(row, "why", outcome->why);
+    return row;
+}
+
+static json_t *outcome_json(const struct outcome *outcome)
+{
+    json_t *row = task_json(outcome, status_name(outcome->status));
     if (outcome->status == STATUS_SKIPPED)
         return row;
     if (outcome->width > 0)
@@ -189,6 +195,16 @@ struct record *record_open(const char *path, const struct record_run *run)
 bool record_add(struct record *record, const struct outcome *outcome)
 {
     return !record->failed && add_row(record, outcome_json(outcome));
+}
+
+void record_print_plan(const struct outcome *outcome, bool planned)
+{
+    json_t *row = task_json(outcome, planned ? "planned" : status_name(outcome->status));
+    if (planned && outcome->replace)
+        json_object_set_new(row, "replaces", json_true());
+    json_dumpf(row, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(row);
 }
 
 bool record_flush(struct record *record)

@@ -28,6 +28,8 @@ struct record *record_open(const char *path, const struct record_run *run);
 // Adds lines; they reach the file with record_flush. False once writing has failed (logged once).
 bool record_add(struct record *record, const struct outcome *outcome);
 bool record_flush(struct record *record);
+// A line on standard output of what is planned for a file, or of why nothing is.
+void record_print_plan(const struct outcome *outcome, bool planned);
 // Adds the run's last line. Takes NULL. False where something did not reach the file.
 bool record_close(struct record *record, const struct totals *totals, double seconds, int signal);
 

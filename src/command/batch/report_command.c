@@ -79,8 +79,8 @@ static void print_json(const struct merge *merge, const struct sum *sum)
     json_object_update_new(row, json_pack("{s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I}", "files", (json_int_t)merge->count,
                                           "missing", (json_int_t)sum->missing, "shards", merge->shards,
                                           "shards_missing", sum->shards_missing, "shards_unfinished", sum->shards_cut,
-                                          "reports_without_start", merge->unstarted, "done_twice",
-                                          (json_int_t)merge->twice, "torn_lines", (json_int_t)merge->torn));
+                                          MERGE_UNSTARTED, merge->unstarted, "done_twice", (json_int_t)merge->twice,
+                                          "torn_lines", (json_int_t)merge->torn));
     json_dumpf(row, stdout, JSON_COMPACT);
     putchar('\n');
     json_decref(row);
@@ -113,7 +113,7 @@ static void print_text(const struct merge *merge, const struct sum *sum)
 }
 
 // Each shard's lines as its last run would have written them, so that the file is a report like those it is made of;
-// ahead of them, those of no known shard.
+// ahead of them, those of no known shard, and behind them, how many reports were of none.
 static void print_lines(const struct merge *merge, FILE *out)
 {
     size_t row = 0;
@@ -126,6 +126,8 @@ static void print_lines(const struct merge *merge, FILE *out)
         if (of && of->end)
             fprintf(out, "%s\n", of->end);
     }
+    if (merge->unstarted > 0)
+        fprintf(out, "{\"" MERGE_UNSTARTED "\":%d}\n", merge->unstarted);
 }
 
 static bool write_lines(const struct merge *merge, const char *path)
