@@ -150,6 +150,6 @@ INLINE void blur_block(const uint *window, uint *block)
     }
 }
 
-#define FILTER_BLOCK(window, block) blur_block(window, block)
+#define FILTER_BLOCK(window, args, block) blur_block(window, block)
 
 #endif

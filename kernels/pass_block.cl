@@ -117,14 +117,73 @@ INLINE void pass(struct source source, arguments args, DESTINATION to, layout la
 
 #else
 
-INLINE void make_block(struct source source, arguments args, int x, int y, int inside, uint *block)
+#ifdef PASS_TILE
+
+// A work-group converts and filters, once, what its windows share: a group of 4 pixels more on each side, and the
+// radius above and below.
+enum {
+    TILE_ITEMS = PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT,
+    TILE_GROUPS = PASS_GROUP_WIDTH + 2,
+    TILE_ROWS = PASS_GROUP_HEIGHT * PASS_BLOCK_ROWS + 2 * PASS_RADIUS, // an even number
+    TILE_PAIRS = TILE_GROUPS * TILE_ROWS / 2,
+};
+typedef __local uint4 *tile;
+
+// Four pixels of two rows.
+INLINE void tile_pair(struct source source, arguments args, int x, int y, int inside, tile to)
 {
-    uint window[WINDOW_ROWS * WINDOW_WIDTH];
+    uint word[2 * BLOCK_WIDTH];
+    if (inside) {
+        input4(source, args, x, y, word);
+        // | is + for an even y, and lets compilers see that two rows have the same chroma.
+        input4(source, args, x, PASS_RADIUS % 2 ? y + 1 : y | 1, word + BLOCK_WIDTH);
+    } else {
+        const int last = source.height - 1, y0 = clamp(y, 0, last), y1 = clamp(y + 1, 0, last);
+        if (x >= 0 && x + BLOCK_WIDTH <= source.width) {
+            input4(source, args, x, y0, word);
+            input4(source, args, x, y1, word + BLOCK_WIDTH);
+        } else {
+            for (int i = 0; i < 2 * BLOCK_WIDTH; i++)
+                word[i] = TO_WORD(
+                    input(source, args, clamp(x + i % BLOCK_WIDTH, 0, source.width - 1), i < BLOCK_WIDTH ? y0 : y1));
+        }
+    }
+    to[0] = (uint4)(word[0], word[1], word[2], word[3]);
+    to[TILE_GROUPS] = (uint4)(word[4], word[5], word[6], word[7]);
+}
+
+// The tile with its top left at (left, top). `inside` is a literal: the tile is, with nothing to be looked at.
+INLINE void tile_fill(struct source source, arguments args, int left, int top, int inside, tile to)
+{
+    const int item = get_local_id(1) * PASS_GROUP_WIDTH + get_local_id(0);
 #pragma unroll
-    for (int row = 0; row < WINDOW_ROWS; row++)
-        window_row(source, args, x, y + row - PASS_RADIUS, inside, window + row * WINDOW_WIDTH);
+    for (int step = 0; step < TILE_PAIRS; step += TILE_ITEMS) {
+        const int i = item + step, row = i / TILE_GROUPS * 2, group = i % TILE_GROUPS;
+        if (i < TILE_PAIRS)
+            tile_pair(source, args, left + group * BLOCK_WIDTH, top + row, inside, to + row * TILE_GROUPS + group);
+    }
+}
+
+INLINE void tile_window(tile from, uint *window)
+{
+#pragma unroll
+    for (int row = 0; row < WINDOW_ROWS; row++) {
+        tile at = from + (get_local_id(1) * PASS_BLOCK_ROWS + row) * TILE_GROUPS + get_local_id(0);
+        uint word[3 * BLOCK_WIDTH];
+        vstore4(at[0], 0, word);
+        vstore4(at[1], 1, word);
+        vstore4(at[2], 2, word);
+        for (int i = 0; i < WINDOW_WIDTH; i++)
+            window[row * WINDOW_WIDTH + i] = word[BLOCK_WIDTH - PASS_RADIUS + i];
+    }
+}
+
+#endif
+
+INLINE void make_block(const uint *window, arguments args, uint *block)
+{
 #ifdef FILTER_BLOCK
-    FILTER_BLOCK(window, block);
+    FILTER_BLOCK(window, PASS_STENCIL_ARGUMENTS(args), block);
 #else
 #pragma unroll
     for (int i = 0; i < BLOCK_PIXELS; i++) {
@@ -137,16 +196,25 @@ INLINE void make_block(struct source source, arguments args, int x, int y, int i
 #endif
 }
 
+INLINE void finish_block(const uint *window, arguments args, DESTINATION to, layout layout, int x, int y, int inside)
+{
+    uint block[BLOCK_PIXELS];
+    make_block(window, args, block);
+#pragma unroll
+    for (int row = 0; row < PASS_BLOCK_ROWS; row++) {
+        if (inside || y + row < layout.s1)
+            finish4(to, layout, args, x, y + row, block + row * BLOCK_WIDTH);
+    }
+}
+
 // `inside` is a literal: inside the picture nothing is looked at twice.
 INLINE void pass_at(struct source source, arguments args, DESTINATION to, layout layout, int x, int y, int inside)
 {
-    uint block[BLOCK_PIXELS];
-    make_block(source, args, x, y, inside, block);
+    uint window[WINDOW_ROWS * WINDOW_WIDTH];
 #pragma unroll
-    for (int row = 0; row < PASS_BLOCK_ROWS; row++) {
-        if (inside || y + row < source.height)
-            finish4(to, layout, args, x, y + row, block + row * BLOCK_WIDTH);
-    }
+    for (int row = 0; row < WINDOW_ROWS; row++)
+        window_row(source, args, x, y + row - PASS_RADIUS, inside, window + row * WINDOW_WIDTH);
+    finish_block(window, args, to, layout, x, y, inside);
 }
 
 INLINE void pass(struct source source, arguments args, DESTINATION to, layout layout, int x, int y)
@@ -160,11 +228,30 @@ INLINE void pass(struct source source, arguments args, DESTINATION to, layout la
 
 #endif
 
-__kernel void pass_block(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
-                         DESTINATION to)
+#ifdef PASS_TILE
+__attribute__((reqd_work_group_size(PASS_GROUP_WIDTH, PASS_GROUP_HEIGHT, 1)))
+#endif
+__kernel void
+pass_block(__global const uchar *restrict bytes, layout layout, __global const int *restrict args, DESTINATION to)
 {
     const struct source source = source_of(bytes, layout);
     const int x = get_global_id(0) * BLOCK_WIDTH, y = get_global_id(1) * PASS_BLOCK_ROWS;
+#ifdef PASS_TILE
+    __local uint4 shared[TILE_GROUPS * TILE_ROWS];
+    const int left = x - ((int)get_local_id(0) + 1) * BLOCK_WIDTH;
+    const int top = y - (int)get_local_id(1) * PASS_BLOCK_ROWS - PASS_RADIUS;
+    if (left >= 0 && top >= 0 && left + TILE_GROUPS * BLOCK_WIDTH <= source.width && top + TILE_ROWS <= source.height)
+        tile_fill(source, args, left, top, 1, shared);
+    else
+        tile_fill(source, args, left, top, 0, shared);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (x < source.width && y < source.height) {
+        uint window[WINDOW_ROWS * WINDOW_WIDTH];
+        tile_window(shared, window);
+        finish_block(window, args, to, layout, x, y, 0);
+    }
+#else
     if (x < source.width && y < source.height)
         pass(source, args, to, layout, x, y);
+#endif
 }

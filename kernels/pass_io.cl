@@ -9,6 +9,7 @@
 #include "load_rgba.cl"
 #define PASS_BEFORE(p, args) (p) // point filters ahead of the stencil, or all of them
 #define PASS_STENCIL(view, args) tap(view, 0, 0)
+#define PASS_STENCIL_ARGUMENTS(args) (args)
 #define PASS_AFTER(p, args) (p)   // point filters behind the stencil
 #define PASS_LOAD_X(x, width) (x) // where the input lies that belongs to a place, mirrored or not
 #define PASS_LOAD_Y(y, height) (y)

@@ -78,18 +78,23 @@ INLINE uint green_of(struct word_sum sum)
     return (sum.all - sum.red_blue) >> 8 & 0xffff;
 }
 
-// Four words' bytes as one word: the lowest, and the highest ones. The compiler of NVIDIA does not find its three
-// instructions by itself; for pack() it must not use them, since that has to cancel unpack().
-#ifdef __NV_CL_C_VERSION
+// What NVIDIA's compiler does not find by itself, from the compute capability that has it on (NV_ARCH: 90 for 9.0). For
+// pack() it must not use these, since that has to cancel unpack().
+#ifndef NV_ARCH
+#define NV_ARCH 0
+#endif
+#if NV_ARCH > 0
+#define PERMUTE(word, low, high, order) asm("prmt.b32 %0, %1, %2, " order ";" : "=r"(word) : "r"(low), "r"(high));
 #define JOIN(word, r, g, b, a, pair)                                                                                   \
     {                                                                                                                  \
         uint rg, ba;                                                                                                   \
-        asm("prmt.b32 %0, %1, %2, " pair ";" : "=r"(rg) : "r"(r), "r"(g));                                             \
-        asm("prmt.b32 %0, %1, %2, " pair ";" : "=r"(ba) : "r"(b), "r"(a));                                             \
-        asm("prmt.b32 %0, %1, %2, 0x5410;" : "=r"(word) : "r"(rg), "r"(ba));                                           \
+        PERMUTE(rg, r, g, pair)                                                                                        \
+        PERMUTE(ba, b, a, pair)                                                                                        \
+        PERMUTE(word, rg, ba, "0x5410")                                                                                \
     }
 #endif
 
+// Four words' bytes as one word: the lowest, and the highest ones.
 INLINE uint low_bytes(uint r, uint g, uint b, uint a)
 {
 #ifdef JOIN
@@ -115,6 +120,20 @@ INLINE uint high_bytes(uint r, uint g, uint b, uint a)
 INLINE int sat8(int value)
 {
     return min(255, max(0, value));
+}
+
+// Channels as one word, saturated.
+INLINE uint saturated_bytes(int r, int g, int b, int a)
+{
+#if NV_ARCH >= 72
+    uint word;
+    asm("{ .reg .b32 upper; cvt.pack.sat.u8.s32.b32 upper, %1, %2, %5; cvt.pack.sat.u8.s32.b32 %0, %3, %4, upper; }"
+        : "=r"(word)
+        : "r"(a), "r"(b), "r"(g), "r"(r), "r"(0));
+    return word;
+#else
+    return low_bytes(sat8(r), sat8(g), sat8(b), a); // alpha is what it was
+#endif
 }
 
 // Rec. 601 luma as docs/pixels.md defines it.

@@ -3,6 +3,7 @@
 
 #define CL_TARGET_OPENCL_VERSION 120 // all we need, and what every driver has
 #include <CL/cl.h>
+#include <CL/cl_ext.h>
 #include <stdbool.h>
 
 // True for CL_SUCCESS; otherwise logs "cannot DOING: CL_NAME (-5): advice" and returns false.

@@ -18,6 +18,7 @@ struct device_info {
     bool images;       // image support at all
     bool host_unified; // device memory is host memory
     bool gl_event;     // cl_khr_gl_event is listed
+    int nv_arch;       // NVIDIA's compute capability, 90 for 9.0; 0: of another make
 };
 
 enum { DEVICE_MAX = 32 };

@@ -127,8 +127,10 @@ static char *build_log(struct device *device, cl_program program, const char *so
     return placed;
 }
 
-cl_program program_build(struct device *device, const char *text, const char *options, char **error)
+cl_program program_build(struct device *device, const char *text, const char *more_options, char **error)
 {
+    char options[256];
+    snprintf(options, sizeof(options), "%s -DNV_ARCH=%d", more_options, device->info.nv_arch);
     struct key key;
     key_init(&key, device, text, options);
     *error = NULL;

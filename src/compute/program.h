@@ -3,7 +3,8 @@
 
 #include "compute/device.h"
 
-// Builds `text` for the device. Compiled binaries are kept in the cache directory under a key made of text, options,
-// device and driver; an entry that is damaged, foreign or refused by the driver is rebuilt and replaced. Safe on any
-// thread. NULL on failure: `*error` is then the compiler's log, which the caller frees, and nothing is logged.
+// Builds `text` for the device, with NV_ARCH defined as struct device_info has it. Compiled binaries are kept in the
+// cache directory under a key made of text, options, device and driver; an entry that is damaged, foreign or refused by
+// the driver is rebuilt and replaced. Safe on any thread. NULL on failure: `*error` is then the compiler's log, which
+// the caller frees, and nothing is logged.
 cl_program program_build(struct device *device, const char *text, const char *options, char **error);

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUM_LIMIT = 1 << 24, CHANNELS = 3, SIDE_MAX = 9 };   // below the limit float is exact too
-enum { ARGUMENT_SHIFT, ARGUMENT_OFFSET, ARGUMENT_WEIGHTS }; // offset: bias and rounding, added to the sum
+enum { SUM_LIMIT = 1 << 24, CHANNELS = 3, SIDE_MAX = 9 }; // below the limit float is exact too
+// Offset: bias and rounding, added to the sum. Narrow: every weight is in -128..127.
+enum { ARGUMENT_SHIFT, ARGUMENT_OFFSET, ARGUMENT_NARROW, ARGUMENT_WEIGHTS };
 
 static const struct param params[] = {
     {.name = "matrix",
@@ -57,6 +58,25 @@ static bool quantise(const float *matrix, int count, double div, double bias, in
     return true;
 }
 
+// Divides by the powers of two that all weights have: the result's floor is the same, and more weights fit 8 bits.
+static void reduce(int count, struct filter_arguments *arguments)
+{
+    int32_t *const value = arguments->value, *const weight = value + ARGUMENT_WEIGHTS;
+    int32_t bits = 0;
+    for (int i = 0; i < count; i++)
+        bits |= weight[i];
+    while (value[ARGUMENT_SHIFT] > 0 && bits % 2 == 0) {
+        value[ARGUMENT_SHIFT]--;
+        value[ARGUMENT_OFFSET] >>= 1;
+        bits /= 2;
+        for (int i = 0; i < count; i++)
+            weight[i] /= 2;
+    }
+    value[ARGUMENT_NARROW] = 1;
+    for (int i = 0; i < count; i++)
+        value[ARGUMENT_NARROW] &= weight[i] >= -128 && weight[i] <= 127;
+}
+
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
     const int preset = (int)values->value[0];
@@ -73,8 +93,10 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     arguments->radius = side / 2;
     arguments->count = ARGUMENT_WEIGHTS + count;
     for (int shift = 20; shift >= 0; shift--) {
-        if (quantise(matrix, count, div, values->value[2], shift, arguments))
+        if (quantise(matrix, count, div, values->value[2], shift, arguments)) {
+            reduce(count, arguments);
             return true;
+        }
     }
     *why = "the numbers divided by div are too large: each may be 32767 at most, together 65792";
     return false;

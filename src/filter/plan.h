@@ -50,6 +50,6 @@ void plan_separate(struct plan *plan, int radius);
 // the chain's input is grey.
 void plan_mark_grey(struct plan *plan, bool opaque, bool grey);
 
-// Cuts passes further, so that every stencil reads plain RGBA: for devices that would otherwise load, convert and
-// filter each pixel once per neighbour. `input_rgba`: the first pass's input is RGBA already.
-void plan_split(struct plan *plan, bool input_rgba);
+// Cuts passes further, so that every stencil of at least this radius reads plain RGBA: for devices that would otherwise
+// load, convert and filter each pixel once per neighbour. `input_rgba`: the first pass's input is RGBA already.
+void plan_split(struct plan *plan, bool input_rgba, int radius);

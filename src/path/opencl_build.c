@@ -66,7 +66,7 @@ void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enu
 // compile large ones for seconds. 0: too large a radius for blocks.
 static int block_rows(const struct device_info *info, int radius)
 {
-    static const int rows[PASS_BLOCK_RADIUS_MAX + 1] = {4, 8, 6, 4, 2};
+    static const int rows[PASS_BLOCK_RADIUS_MAX + 1] = {4, 4, 6, 4, 2};
     if (radius > PASS_BLOCK_RADIUS_MAX)
         return 0;
     return info->type & CL_DEVICE_TYPE_CPU ? 2 : rows[radius];
@@ -146,9 +146,11 @@ struct opencl_build *opencl_build_make(const struct opencl_path *path, const str
         return NULL;
     }
     plan_make(&build->plan, chain);
-    // A block's window overlaps its neighbours': converting YUV in it costs more than a pass that does it once.
-    if (path->launch == PATH_LAUNCH_LOOP || pixfmt_info(input->format)->yuv)
-        plan_split(&build->plan, input->format == PIXFMT_RGBA);
+    // Blocks convert and filter once what their windows share, in local memory, where there is enough of it.
+    const struct device_info *info = &path->device->info;
+    const bool tiles = path->launch != PATH_LAUNCH_LOOP && info->local_bytes >= PASS_TILE_BYTES &&
+                       info->max_work_group >= PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT;
+    plan_split(&build->plan, input->format == PIXFMT_RGBA, tiles ? PASS_BLOCK_RADIUS_MAX + 1 : 0);
     plan_separate(&build->plan, path->launch == PATH_LAUNCH_LOOP ? LOOP_SEPARATE_RADIUS : PASS_BLOCK_RADIUS_MAX + 1);
     plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA, input->format == PIXFMT_GREY);
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = input->width, .height = input->height};

@@ -2,10 +2,6 @@
 #include "path/opencl_path.h"
 
 enum {
-    // A work-group of a GPU: rows of 32 work-items fill a warp's memory transactions, 4 of them share a stencil's
-    // neighbours; more leave registers unused where blocks need many.
-    GROUP_WIDTH = 32,
-    GROUP_HEIGHT = 4,
     EDGE_GROUP = 64,
     // CPU devices run a work-group as one loop: the longer the better, but a width with no large divisor is better cut
     // into whole groups of this size and a rest than into tiny groups.
@@ -68,8 +64,8 @@ static int exact_ranges(const struct opencl_pass *pass, size_t radius, size_t wi
 static struct range blocks(cl_kernel kernel, size_t width, size_t height, size_t block_width, size_t block_rows,
                            size_t most, int radius)
 {
-    const size_t widest = radius > 0 ? GROUP_WIDTH : GROUP_WIDTH * GROUP_HEIGHT;
-    const size_t highest = radius > 0 ? GROUP_HEIGHT : 1;
+    const size_t widest = radius > 0 ? PASS_GROUP_WIDTH : PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT;
+    const size_t highest = radius > 0 ? PASS_GROUP_HEIGHT : 1;
     const size_t across = most < widest ? most : widest;
     const size_t down = most / across < highest ? most / across : highest;
     const size_t wide = across * block_width, high = down * block_rows;

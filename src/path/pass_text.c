@@ -111,6 +111,7 @@ static void add_defines(FILE *out, const char *defines)
 static void add_macros(FILE *out, const struct pass *pass, const struct pass_target *target)
 {
     const enum pixfmt format = target->format;
+    const int radius = pass->stencil ? pass->stencil->arguments.radius : 0;
     if (target->to_image)
         fprintf(out, "#define PASS_TO_IMAGE\n");
     if (pass->writes == PASS_GREY)
@@ -121,6 +122,9 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
         fprintf(out, "#define PASS_GREY\n"); // the stencil's input is grey
     if (target->block_rows > 0)
         fprintf(out, "#define PASS_WINDOW\n#define PASS_BLOCK_ROWS %d\n", target->block_rows);
+    if (target->block_rows > 0 && radius > 0 && (pass->before_count > 0 || pixfmt_info(format)->yuv))
+        fprintf(out, "#define PASS_TILE\n#define PASS_GROUP_WIDTH %d\n#define PASS_GROUP_HEIGHT %d\n", PASS_GROUP_WIDTH,
+                PASS_GROUP_HEIGHT);
     if (pass->load_mirror)
         fprintf(out, "#define PASS_LOAD_MIRROR\n");
     if (pass->store_mirror)
@@ -128,12 +132,11 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     add_defines(out, pixfmt_info(format)->defines);
     int offset = pixfmt_info(format)->yuv ? YUV_ARGUMENTS : 0;
     offset = add_points(out, "PASS_BEFORE", pass->before, pass->before_count, offset);
-    int radius = 0;
     if (pass->stencil) {
         char name[64];
         function_name(pass->stencil, pass->part, name);
-        radius = pass->stencil->arguments.radius;
-        fprintf(out, "#define PASS_STENCIL(view, args) %s(view, (args) + %d)\n", name, offset);
+        fprintf(out, "#define PASS_STENCIL_ARGUMENTS(args) ((args) + %d)\n", offset);
+        fprintf(out, "#define PASS_STENCIL(view, args) %s(view, PASS_STENCIL_ARGUMENTS(args))\n", name);
         offset += pass->stencil->arguments.count;
     } else {
         fprintf(out, "#define PASS_POINTS\n#define PASS_STENCIL(view, args) tap(view, 0, 0)\n");

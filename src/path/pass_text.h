@@ -13,7 +13,11 @@ struct pass_target {
     int block_rows;     // rows a work-item makes of a block 4 pixels wide; 0: a work-item makes one pixel
 };
 
-enum { PASS_BLOCK_WIDTH = 4, PASS_BLOCK_RADIUS_MAX = 4 };
+// A work-item's block, and the largest work-groups of blocks: rows of 32 work-items fill a warp's memory transactions,
+// 4 of them share a stencil's neighbours; more leave registers unused where blocks need many.
+enum { PASS_BLOCK_WIDTH = 4, PASS_BLOCK_RADIUS_MAX = 4, PASS_GROUP_WIDTH = 32, PASS_GROUP_HEIGHT = 4 };
+// Local memory that a pass may take: of the largest block and radius there are (opencl_build.c).
+enum { PASS_TILE_BYTES = 24 << 10 };
 
 // The program of a pass; the caller frees. Depends on the filters and their radius, not on other parameters or the
 // picture's size. NULL on failure: *error as in path_open.

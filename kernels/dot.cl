@@ -1,0 +1,62 @@
+// dot.cl: channels of packed pixels side by side in a word, and sums of their products with weights
+#ifndef DOT_CL
+#define DOT_CL
+#include "pixel.cl"
+
+// The red, green and blue bytes of four pixels.
+INLINE void channels4(uint p0, uint p1, uint p2, uint p3, uint *red, uint *green, uint *blue)
+{
+#ifdef PERMUTE
+    uint red_green01, red_green23, blue01, blue23;
+    PERMUTE(red_green01, p0, p1, "0x5140")
+    PERMUTE(red_green23, p2, p3, "0x5140")
+    PERMUTE(blue01, p0, p1, "0x0062")
+    PERMUTE(blue23, p2, p3, "0x0062")
+    PERMUTE(*red, red_green01, red_green23, "0x5410")
+    PERMUTE(*green, red_green01, red_green23, "0x7632")
+    PERMUTE(*blue, blue01, blue23, "0x5410")
+#else
+    *red = low_bytes(p0 & 255, p1 & 255, p2 & 255, p3 & 255);
+    *green = low_bytes(p0 >> 8 & 255, p1 >> 8 & 255, p2 >> 8 & 255, p3 >> 8 & 255);
+    *blue = low_bytes(p0 >> 16 & 255, p1 >> 16 & 255, p2 >> 16 & 255, p3 >> 16 & 255);
+#endif
+}
+
+// sum + the bytes times four signed 8-bit weights, the lowest first.
+INLINE int dot4(uint weights, uint bytes, int sum)
+{
+#if NV_ARCH >= 61
+    int result;
+    asm("dp4a.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(weights), "r"(bytes), "r"(sum));
+    return result;
+#else
+    return sum + ((int)(weights << 24) >> 24) * (int)(bytes & 255) +
+           ((int)(weights << 16) >> 24) * (int)(bytes >> 8 & 255) +
+           ((int)(weights << 8) >> 24) * (int)(bytes >> 16 & 255) + ((int)weights >> 24) * (int)(bytes >> 24);
+#endif
+}
+
+// sum + the two lower (upper) bytes times two signed 16-bit weights, the lower first.
+INLINE int dot2_lower(uint weights, uint bytes, int sum)
+{
+#if NV_ARCH >= 61
+    int result;
+    asm("dp2a.lo.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(weights), "r"(bytes), "r"(sum));
+    return result;
+#else
+    return sum + ((int)(weights << 16) >> 16) * (int)(bytes & 255) + ((int)weights >> 16) * (int)(bytes >> 8 & 255);
+#endif
+}
+
+INLINE int dot2_upper(uint weights, uint bytes, int sum)
+{
+#if NV_ARCH >= 61
+    int result;
+    asm("dp2a.hi.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(weights), "r"(bytes), "r"(sum));
+    return result;
+#else
+    return dot2_lower(weights, bytes >> 16, sum);
+#endif
+}
+
+#endif
