@@ -163,15 +163,19 @@ static cl_int reclaim(struct opencl_path *cl, struct opencl_slot *slot)
 
 static cl_int enqueue(struct opencl_path *cl, struct opencl_slot *slot, const struct image *frame)
 {
+    const bool texture = cl->output == OUTPUT_TEXTURE, alone = cl->path.in_flight == 0;
     cl_int result = reclaim(cl, slot);
+    // Getting a texture takes a while: alone, it goes beside the copying of pixels; behind a frame under way it would
+    // hold that one up.
+    if (result == CL_SUCCESS && texture && alone)
+        result = shared_texture_acquire(&slot->shared, cl->compute_queue, NULL, &slot->acquire);
     if (result == CL_SUCCESS)
         result = upload(cl, slot, frame);
-    if (result == CL_SUCCESS && cl->output == OUTPUT_TEXTURE)
+    if (result == CL_SUCCESS && texture && !alone)
         result = shared_texture_acquire(&slot->shared, cl->compute_queue, slot->upload, &slot->acquire);
     if (result == CL_SUCCESS)
-        result = opencl_run(cl, cl->build, cl->compute_queue, slot->input,
-                            cl->output == OUTPUT_TEXTURE ? slot->shared.image : slot->output,
-                            slot->acquire ? slot->acquire : slot->upload, slot->first, slot->last);
+        result = opencl_run(cl, cl->build, cl->compute_queue, slot->input, texture ? slot->shared.image : slot->output,
+                            slot->upload, slot->first, slot->last);
     if (result == CL_SUCCESS)
         result = opencl_encode(cl, slot, slot->last[cl->build->plan.count - 1]);
     return result == CL_SUCCESS ? deliver(cl, slot) : result;

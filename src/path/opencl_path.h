@@ -53,7 +53,7 @@ struct shared_texture {
 
 bool shared_texture_open(struct shared_texture *shared, struct device *device, int width, int height);
 void shared_texture_close(struct shared_texture *shared);
-// Marks the end of GL's use so far; acquire waits for that mark.
+// Marks the end of GL's use so far; acquire waits for that mark, and for `after` (NULL: nothing).
 void shared_texture_lent(struct shared_texture *shared);
 cl_int shared_texture_acquire(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event);
 cl_int shared_texture_release(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event);
