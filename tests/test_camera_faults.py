@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """test_camera_faults.py MONOCLE [TEST...]: cameras that stall, break, go and come back while the live view runs
 
-In the virtual machine of tests/vm, with vivid as /dev/video0, v4l2loopback as /dev/video10 (a camera always) and 11
-(one while something writes to it), and uvcvideo for the USB camera of vm/uvcsim.py.
+In the virtual machine of tests/vm, with vivid as /dev/video0 (a webcam) and 20 (HDMI), v4l2loopback as /dev/video10 (a
+camera always) and 11 (one while something writes to it), and uvcvideo for the USB camera of vm/uvcsim.py.
 """
 import glob
 import os
@@ -173,6 +173,36 @@ def cycles_while_recording(c):
         c.check(len(y4m_pictures(file.read())) == last["frames"] and last["outages"] == CYCLES, "recorded", last)
 
 
+def grabber(c):
+    """What is plugged into a grabber changes its size, its colours, its size: the run goes on, in a new file."""
+    def hdmi(setting):
+        subprocess.run(["v4l2-ctl", "-d", "/dev/video20", "-c", setting], check=True)
+
+    selected, small, wide = "dv_timings_signal_mode=4", "dv_timings=0", "dv_timings=2"
+    hdmi(selected), hdmi(small)
+    run = live("camera:/dev/video20", "--pixel-format", "yuyv", "--record", "grab.y4m")
+    start = run.events[0]
+    c.check((start["width"], start["height"]) == (640, 480), "its own size", start)
+    shapes, outages = [(640, 480, "601")], 0
+    for setting in (wide, "colorspace=1", small):
+        since = len(run.events)
+        hdmi(setting)
+        now = run.wait(lambda e: e["event"] == "reshaped", since=since)
+        outages += 1
+        well_again(run, outages)
+        shapes.append((now["width"], now["height"], now["matrix"]))
+    last, errors = end(c, run, "grabber")
+    c.check(shapes == [(640, 480, "601"), (720, 480, "601"), (720, 480, "709"), (640, 480, "601")], shapes)
+    files = [os.path.join(scratch.name, "grab%s.y4m" % n) for n in ("", "-2", "-3")]
+    frames = 0
+    for name, shape in zip(files, (shapes[0], shapes[1], shapes[3])):
+        with open(name, "rb") as file:
+            data = file.read()
+        c.check(data.startswith(b"YUV4MPEG2 W%d H%d " % shape[:2]), name, data[:40])
+        frames += len(y4m_pictures(data))
+    c.check(frames == last["frames"] and errors.count("recording goes on in") == 2, frames, last, errors)
+
+
 if __name__ == "__main__":
-    every = (usb, dead_writer, permission, cycles_while_recording)
+    every = (usb, dead_writer, permission, cycles_while_recording, grabber)
     sys.exit(Checks().run(*(t for t in every if len(sys.argv) < 3 or t.__name__ in sys.argv[2:])))

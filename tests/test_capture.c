@@ -59,7 +59,17 @@ static void fake_return(struct source *source, const struct frame *frame)
     pthread_mutex_unlock(&fake->lock);
 }
 
-static const struct source_kind fake_kind = {.name = "fake", .next = fake_next, .give_back = fake_return};
+// As many frames again, then the end.
+static bool fake_reshape(struct source *source)
+{
+    struct fake *fake = source->state;
+    fake->last *= 2;
+    fake->ending = SOURCE_END;
+    return true;
+}
+
+static const struct source_kind fake_kind = {
+    .name = "fake", .next = fake_next, .give_back = fake_return, .reshape = fake_reshape};
 
 static struct source source_of(struct fake *fake, bool live)
 {
@@ -206,6 +216,37 @@ static void test_other_thread(void)
     all_returned(&fake, "other thread");
 }
 
+// A new shape: told after the last frame of the old one, when every frame can be back; then frames come again.
+static void test_reshaped(void)
+{
+    static struct fake fake = {.last = 3, .ending = SOURCE_RESHAPED};
+    struct source source = source_of(&fake, false);
+    struct capture *capture = capture_start(&source, NULL);
+    struct frame frame;
+    enum source_status status;
+    for (int i = 0; i < 2; i++) {
+        uint64_t frames = 0;
+        while ((status = capture_take(capture, &frame, 1000)) == SOURCE_FRAME) {
+            frames++;
+            source_return(&source, &frame);
+        }
+        check_that(&check, frames == 3 && status == (i == 0 ? SOURCE_RESHAPED : SOURCE_END), "shape %d: %llu frames", i,
+                   (unsigned long long)frames);
+        check_that(&check, fake.lent == 0, "none is out meanwhile");
+        if (status == SOURCE_RESHAPED && source_reshape(&source))
+            capture_resume(capture);
+    }
+    check_that(&check, capture_counts(capture).captured == 6, "they are counted on");
+    capture_stop(capture);
+    fake = (struct fake){.last = 1, .ending = SOURCE_RESHAPED};
+    source = source_of(&fake, true);
+    capture = capture_start(&source, NULL);
+    while (capture_take(capture, &frame, 1000) == SOURCE_FRAME)
+        source_return(&source, &frame);
+    check_that(&check, capture_stop(capture), "it can be stopped while it waits");
+    all_returned(&fake, "reshaped");
+}
+
 // A driver that hangs: stopping gives up, and does what is to be done when it is asked again later.
 static void test_hanging(void)
 {
@@ -227,6 +268,7 @@ int main(void)
     test_gap_and_failure();
     test_timeout();
     test_other_thread();
+    test_reshaped();
     test_hanging();
     return check_end(&check);
 }

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "image/codec.h"
 #include "source/kind.h"
 
 #include <errno.h>
@@ -15,14 +14,13 @@
 #include <time.h>
 
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
-#define STALE_NS ((int64_t)10 * NS_PER_S)        // a time stamp further off than this is of another clock
-#define FIRST_PICTURE_NS ((int64_t)5 * NS_PER_S) // how long the first compressed picture may take
+#define STALE_NS ((int64_t)10 * NS_PER_S) // a time stamp further off than this is of another clock
 
 static bool choose_mode(struct camera *camera, const struct source_setup *setup)
 {
     char offered[128];
     struct camera_device *device = &camera->stream.device;
-    if (camera_mode_choose(device, setup, &camera->mode))
+    if (camera_mode_choose(device, setup, &camera->wanted))
         return true;
     camera_mode_list(device, offered);
     if (offered[0] != '\0') {
@@ -36,7 +34,7 @@ static bool choose_mode(struct camera *camera, const struct source_setup *setup)
         decoded.format = PIXFMT_RGB24;
     decoded.has_format = true;
     decoded.compressed = false;
-    camera->converts = camera_device_convert(device) && camera_mode_choose(device, &decoded, &camera->mode);
+    camera->converts = camera_device_convert(device) && camera_mode_choose(device, &decoded, &camera->wanted);
     if (camera->converts)
         log_info("camera %s has no format known here: libv4l2 converts", device->path);
     else
@@ -44,58 +42,18 @@ static bool choose_mode(struct camera *camera, const struct source_setup *setup)
     return camera->converts;
 }
 
-// The size and chroma of compressed pictures are known when the first has come.
-static bool see_first_picture(struct camera *camera)
-{
-    struct codec_error refused = {.why = "no picture came"};
-    struct codec_head head;
-    const int64_t deadline = clock_now_ns() + FIRST_PICTURE_NS;
-    struct codec *codec = codec_open();
-    bool ok = false;
-    while (codec && !ok && clock_now_ns() < deadline) {
-        struct v4l2_buffer buffer;
-        struct pollfd ready = {.fd = camera->stream.device.fd, .events = POLLIN};
-        poll(&ready, 1, 100);
-        const int error = camera_stream_take(&camera->stream, &buffer);
-        if (error == ENODEV)
-            break;
-        if (error != 0) {
-            nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
-            continue;
-        }
-        ok = codec_head(codec, camera->stream.buffer[buffer.index].memory, buffer.bytesused, 0, &head, &refused);
-        if (ok)
-            camera->shape = head.shape;
-        camera_stream_give(&camera->stream, (int)buffer.index);
-    }
-    if (codec && !ok)
-        log_error("cannot show camera %s (%s): %s; another --pixel-format may do", camera->node.path, camera->node.card,
-                  refused.why);
-    codec_close(codec);
-    return ok;
-}
-
-static bool set_mode(struct camera *camera, const struct source_setup *setup, char why[CAMERA_WHY])
-{
-    struct image_shape *shape = &camera->shape;
-    struct camera_stream *stream = &camera->stream;
-    if (!camera_stream_set(stream, &camera->mode, camera->rate_wanted, why))
-        return false;
-    camera->mode = stream->mode;
-    *shape =
-        (struct image_shape){.format = stream->mode.format, .width = stream->mode.width, .height = stream->mode.height};
-    return true;
-}
-
 // Some errors pass: a driver that was just closed by another program may need a second try.
-static bool start(struct camera *camera, const struct source_setup *setup)
+static bool start(struct camera *camera)
 {
     enum { TRIES = 2 };
     char why[CAMERA_WHY];
-    bool ok = set_mode(camera, setup, why);
+    bool ok = true;
     for (int i = 0; ok && i < TRIES; i++) {
-        const size_t needed = camera->mode.compressed ? 1 : camera_mode_bytes(&camera->stream.format, &camera->shape);
-        ok = i == 0 ? camera_stream_start(&camera->stream, needed, why) : camera_link_make(camera, &needed, why);
+        ok = (i == 0 ? camera_stream_set(&camera->stream, &camera->wanted, camera->setup.rate, why)
+                     : camera_link_make(camera, why)) &&
+             camera_link_start(camera, why);
+        if (ok && !(ok = camera_shape_see(camera, &camera->shape, why)))
+            break;
         if (ok)
             return true;
         const bool passing = errno == EINVAL || errno == EIO || errno == EAGAIN;
@@ -112,29 +70,29 @@ static bool must_copy(const struct camera *camera)
     return camera->converts || camera->stream.buffers < CAMERA_BUFFERS;
 }
 
-static bool prepare_pictures(struct camera *camera, const struct source_setup *setup)
+// What stands on the mode and shape: the decoder, and what the source is.
+static bool settle(struct camera *camera)
 {
-    struct image_shape *shape = &camera->shape;
-    const bool compressed = camera->mode.compressed;
-    if (compressed && !see_first_picture(camera))
+    struct source_info *info = &camera->source->info;
+    if (camera->mode.compressed && !(camera->decoder = camera_decoder_open(&camera->shape)))
         return false;
-    shape->color = source_color(setup, camera_mode_color(&camera->stream.format, compressed), shape->format,
-                                shape->width, shape->height);
-    if (compressed && !(camera->decoder = camera_decoder_open(shape)))
-        return false;
-    return compressed || !must_copy(camera) || pool_init(&camera->pool, shape);
+    info->shape = camera->shape;
+    info->rate = camera->stream.rate;
+    snprintf(info->name, sizeof(info->name), "%s (%s)%s", camera->node.card, camera->node.path,
+             camera->mode.compressed ? ", mjpeg" : "");
+    log_info("camera %s (%s): %dx%d %s at %.3g/s", camera->node.path, camera->node.card, camera->shape.width,
+             camera->shape.height, camera_mode_name(&camera->mode), info->rate);
+    return true;
 }
 
 static bool camera_open(struct source *source, const struct source_setup *setup, const char *text)
 {
     struct camera *camera = source->state;
-    struct source_info *info = &source->info;
     char why[CAMERA_WHY];
     camera->source = source;
     camera->stream.device.fd = camera->control_fd = -1;
-    camera->rate_wanted = setup->rate;
-    camera->controls = setup->controls;
-    camera->control_count = setup->control_count;
+    camera->setup = *setup;
+    source->info.live = true;
     pthread_mutex_init(&camera->lock, NULL);
     camera->lock_ready = true;
     if (!camera_find(text, &camera->node, why) || !camera_stream_open(&camera->stream, camera->node.path, why) ||
@@ -142,15 +100,11 @@ static bool camera_open(struct source *source, const struct source_setup *setup,
         log_error("%s", why);
         return false;
     }
-    if (!choose_mode(camera, setup) || !start(camera, setup) || !prepare_pictures(camera, setup))
+    if (!choose_mode(camera, setup) || !start(camera))
         return false;
-    info->shape = camera->shape;
-    info->rate = camera->stream.rate;
-    info->live = true;
-    snprintf(info->name, sizeof(info->name), "%s (%s)%s", camera->node.card, camera->node.path,
-             camera->mode.compressed ? ", mjpeg" : "");
-    log_info("camera %s (%s): %dx%d %s at %.3g/s", camera->node.path, camera->node.card, camera->shape.width,
-             camera->shape.height, camera_mode_name(&camera->mode), info->rate);
+    camera->mode = camera->stream.mode;
+    if (!settle(camera) || (!camera->mode.compressed && must_copy(camera) && !pool_init(&camera->pool, &camera->shape)))
+        return false;
     camera_link_opened(camera);
     return true;
 }
@@ -217,7 +171,7 @@ static bool use_buffer(struct camera *camera, const struct v4l2_buffer *buffer, 
 {
     const int index = (int)buffer->index;
     const bool compressed = camera->mode.compressed;
-    const size_t needed = compressed ? 1 : camera_mode_bytes(&camera->stream.format, &camera->shape);
+    const size_t needed = camera_shape_bytes(camera);
     const size_t bytes = buffer->bytesused > 0 || compressed ? buffer->bytesused : needed;
     if (buffer->flags & V4L2_BUF_FLAG_ERROR || bytes < needed) {
         log_debug("camera %s: frame %u is %s and left out", camera->node.path, buffer->sequence,
@@ -240,15 +194,16 @@ static bool use_buffer(struct camera *camera, const struct v4l2_buffer *buffer, 
     return false;
 }
 
-// Waits for the camera and the decoder.
-static void wait_ready(const struct camera *camera, int64_t deadline_ns)
+// Waits for the camera and the decoder. True where the camera has more to say than a picture.
+static bool wait_ready(const struct camera *camera, int64_t deadline_ns)
 {
     const int64_t left_ms = (deadline_ns - clock_now_ns() + NS_PER_MS - 1) / NS_PER_MS;
-    struct pollfd ready[] = {{.fd = camera->stream.device.fd, .events = POLLIN},
+    struct pollfd ready[] = {{.fd = camera->stream.device.fd, .events = POLLIN | POLLPRI},
                              {.fd = camera->decoder ? camera_decoder_fd(camera->decoder) : -1, .events = POLLIN}};
     poll(ready, 2, left_ms < 0 ? 0 : left_ms > INT_MAX ? INT_MAX : (int)left_ms);
     if (ready[0].revents & POLLERR) // poll would return at once, again and again
         nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
+    return ready[0].revents & POLLPRI;
 }
 
 // Gives the driver the buffers that have come back.
@@ -274,7 +229,11 @@ static bool take(struct camera *camera, struct frame *frame, int64_t deadline_ns
 {
     struct v4l2_buffer buffer;
     const int64_t stalled_ns = camera->heard_ns + camera_link_patience_ns(camera);
-    wait_ready(camera, deadline_ns < stalled_ns ? deadline_ns : stalled_ns);
+    if (wait_ready(camera, deadline_ns < stalled_ns ? deadline_ns : stalled_ns) &&
+        camera_stream_changed(&camera->stream)) {
+        camera_link_lose(camera, "what it shows has changed its size or timing");
+        return false;
+    }
     if (camera->decoder && camera_decoder_take(camera->decoder, frame))
         return true;
     give_returned(camera);
@@ -301,8 +260,26 @@ static enum source_status camera_next(struct source *source, struct frame *frame
             camera_link_retry(camera, deadline_ns);
         else if (take(camera, frame, deadline_ns))
             return SOURCE_FRAME;
+        if (camera->reshaped)
+            return SOURCE_RESHAPED;
     } while (clock_now_ns() < deadline_ns);
     return SOURCE_TIMEOUT;
+}
+
+// What was lent is back, so that the decoder and the copies can go.
+static bool camera_reshape(struct source *source)
+{
+    struct camera *camera = source->state;
+    if (camera->decoder)
+        camera->health.damaged += camera_decoder_damaged(camera->decoder);
+    camera_decoder_close(camera->decoder);
+    camera->decoder = NULL;
+    pool_finish(&camera->pool);
+    camera->mode = camera->next_mode;
+    camera->shape = camera->next_shape;
+    camera->reshaped = false;
+    camera->retry_ns = 0;
+    return settle(camera);
 }
 
 static void camera_return(struct source *source, const struct frame *frame)
@@ -349,6 +326,7 @@ const struct source_kind source_camera = {
     .close = camera_close,
     .next = camera_next,
     .give_back = camera_return,
+    .reshape = camera_reshape,
     .health = camera_health,
     .control = camera_control,
 };

@@ -25,11 +25,10 @@ struct camera_loan {
 
 struct camera {
     struct source *source;
-    struct camera_node node; // as it was named; found again by it
-    struct camera_mode mode; // as it was given
-    double rate_wanted;
-    const char *const *controls; // settings, borrowed
-    int control_count;
+    struct camera_node node;   // as it was named; found again by it
+    struct source_setup setup; // as it was opened; its text is not kept
+    struct camera_mode wanted; // the mode that was chosen
+    struct camera_mode mode;   // the one that the driver gave for it
     struct image_shape shape;
 
     bool lock_ready;
@@ -51,6 +50,9 @@ struct camera {
 
     // The capture thread's.
     bool connected;
+    bool reshaped; // the camera has come back with other pictures: `next_mode`, `next_shape`
+    struct camera_mode next_mode;
+    struct image_shape next_shape;
     int64_t heard_ns;           // when the last usable picture came, or the stream was started
     int64_t lost_ns;            // when the signal was lost, 0 while it is there
     bool restarted;             // the stream, since the last picture
@@ -62,9 +64,19 @@ struct camera {
     uint64_t number;
 };
 
+// camera_shape.c: what a camera's pictures are
+// Of the stream's mode; compressed ones are as the first is, for which the stream must run. False where none came or it
+// cannot be decoded, and why.
+bool camera_shape_see(struct camera *camera, struct image_shape *shape, char why[CAMERA_WHY]);
+// Whether the stream's mode brings the pictures that the camera had before.
+bool camera_shape_same(const struct camera *camera);
+// Bytes of a picture in a buffer.
+size_t camera_shape_bytes(const struct camera *camera);
+
 // camera_link.c: the connection with the camera: made, watched, mended
-// The node, its mode and, where `start` is not NULL, the stream with buffers of so many bytes. errno tells the cause.
-bool camera_link_make(struct camera *camera, const size_t *start, char why[CAMERA_WHY]);
+// The node and its mode; then the stream, if it is to run. errno tells the cause.
+bool camera_link_make(struct camera *camera, char why[CAMERA_WHY]);
+bool camera_link_start(struct camera *camera, char why[CAMERA_WHY]);
 // The stream runs: the camera is connected.
 void camera_link_opened(struct camera *camera);
 // Closes the stream; the pictures that are lent outlive it.

@@ -22,8 +22,8 @@ enum { PERIODS_PATIENT = 10 };           // a camera that misses so many picture
 
 bool camera_link_control(const struct camera *camera, char why[CAMERA_WHY])
 {
-    for (int i = 0; i < camera->control_count; i++)
-        if (!camera_control_set(&camera->stream.device, camera->controls[i], why))
+    for (int i = 0; i < camera->setup.control_count; i++)
+        if (!camera_control_set(&camera->stream.device, camera->setup.controls[i], why))
             return false;
     return true;
 }
@@ -43,7 +43,7 @@ static void change_again(struct camera *camera)
     }
 }
 
-bool camera_link_make(struct camera *camera, const size_t *start, char why[CAMERA_WHY])
+bool camera_link_make(struct camera *camera, char why[CAMERA_WHY])
 {
     struct camera_stream *stream = &camera->stream;
     if (!camera_stream_open(stream, camera->node.path, why))
@@ -55,8 +55,12 @@ bool camera_link_make(struct camera *camera, const size_t *start, char why[CAMER
     if (!camera_link_control(camera, why))
         log_info("%s", why);
     change_again(camera);
-    return camera_stream_set(stream, &camera->mode, camera->rate_wanted, why) &&
-           (!start || camera_stream_start(stream, *start, why));
+    return camera_stream_set(stream, &camera->wanted, camera->setup.rate, why);
+}
+
+bool camera_link_start(struct camera *camera, char why[CAMERA_WHY])
+{
+    return camera_stream_start(&camera->stream, camera_shape_bytes(camera), why);
 }
 
 static void remember_change(struct camera *camera, const struct v4l2_control *set)
@@ -149,17 +153,17 @@ void camera_link_lose(struct camera *camera, const char *why)
     camera->retry_ns = clock_now_ns() + camera->delay_ns;
 }
 
-// What the paths were built for cannot change under them.
-static bool same_pictures(const struct camera *camera, char why[CAMERA_WHY])
+// What the paths were built for cannot change under them: other pictures wait until camera_reshape.
+static void see_others(struct camera *camera, char why[CAMERA_WHY])
 {
-    const struct camera_mode *got = &camera->stream.mode;
-    const bool same = got->compressed == camera->mode.compressed &&
-                      (got->compressed || (got->width == camera->shape.width && got->height == camera->shape.height &&
-                                           got->format == camera->shape.format));
-    if (!same)
-        snprintf(why, CAMERA_WHY, "it now gives %dx%d %s, start monocle again to use that", got->width, got->height,
-                 camera_mode_name(got));
-    return same;
+    const struct image_shape *new = &camera->next_shape, *old = &camera->shape;
+    if (!camera_shape_see(camera, &camera->next_shape, why))
+        return;
+    camera->next_mode = camera->stream.mode;
+    camera->reshaped = true;
+    log_warn("camera %s (%s): it now gives %dx%d %s instead of %dx%d %s", camera->node.path, camera->node.card,
+             new->width, new->height, camera_mode_name(&camera->next_mode), old->width, old->height,
+             camera_mode_name(&camera->mode));
 }
 
 static bool connect_again(struct camera *camera, char why[CAMERA_WHY])
@@ -170,10 +174,11 @@ static bool connect_again(struct camera *camera, char why[CAMERA_WHY])
     pthread_mutex_lock(&camera->lock);
     memcpy(camera->node.path, found.path, sizeof(found.path));
     pthread_mutex_unlock(&camera->lock);
-    const size_t needed = camera->mode.compressed ? 1 : camera_mode_bytes(&camera->stream.format, &camera->shape);
-    if (camera_link_make(camera, NULL, why) && same_pictures(camera, why) &&
-        camera_stream_start(&camera->stream, needed, why))
-        return true;
+    if (camera_link_make(camera, why) && camera_link_start(camera, why)) {
+        if (camera_shape_same(camera))
+            return true;
+        see_others(camera, why);
+    }
     camera_stream_close(&camera->stream);
     return false;
 }
@@ -189,7 +194,7 @@ void camera_link_retry(struct camera *camera, int64_t deadline_ns)
     if (connect_again(camera, why)) {
         camera_link_opened(camera);
         camera->restarted = true; // a stream that does not come up again is opened again
-    } else {
+    } else if (!camera->reshaped) {
         tell(camera, why);
     }
     camera->delay_ns = camera->delay_ns * 2 < DELAY_LONGEST_NS ? camera->delay_ns * 2 : DELAY_LONGEST_NS;

@@ -20,13 +20,41 @@ static bool failed(const struct camera_stream *stream, const char *doing, char w
     return false;
 }
 
+// What is plugged into a grabber may have any size: the driver takes its timings, or its TV standard, only when told
+// to, and tells when they change. Cameras know neither.
+static void follow_signal(const struct camera_device *device)
+{
+    struct v4l2_dv_timings timings = {0};
+    v4l2_std_id standard = V4L2_STD_UNKNOWN;
+    struct v4l2_event_subscription changes = {.type = V4L2_EVENT_SOURCE_CHANGE};
+    int input = 0;
+    if (camera_device_ask(device, VIDIOC_QUERY_DV_TIMINGS, &timings) == 0)
+        camera_device_ask(device, VIDIOC_S_DV_TIMINGS, &timings);
+    else if (camera_device_ask(device, VIDIOC_QUERYSTD, &standard) == 0 && standard != V4L2_STD_UNKNOWN)
+        camera_device_ask(device, VIDIOC_S_STD, &standard);
+    if (camera_device_ask(device, VIDIOC_G_INPUT, &input) == 0)
+        changes.id = (uint32_t)input;
+    camera_device_ask(device, VIDIOC_SUBSCRIBE_EVENT, &changes);
+}
+
 bool camera_stream_open(struct camera_stream *stream, const char *path, char why[CAMERA_WHY])
 {
     *stream = (struct camera_stream){0};
     const char *reason = camera_device_open(&stream->device, path);
     if (reason)
         snprintf(why, CAMERA_WHY, "cannot open camera %s: %s", path, reason);
+    else
+        follow_signal(&stream->device);
     return !reason;
+}
+
+bool camera_stream_changed(struct camera_stream *stream)
+{
+    struct v4l2_event event;
+    bool changed = false;
+    while (camera_device_ask(&stream->device, VIDIOC_DQEVENT, &event) == 0)
+        changed |= event.type == V4L2_EVENT_SOURCE_CHANGE;
+    return changed;
 }
 
 // Puts memory of our own with the same contents in the place of the driver's, in one step for whoever reads there: the

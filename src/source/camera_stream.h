@@ -30,6 +30,8 @@ struct camera_stream {
 
 // Opens the node. False on failure, and why; close it all the same.
 bool camera_stream_open(struct camera_stream *stream, const char *path, char why[CAMERA_WHY]);
+// Whether the signal of what is plugged into the device has changed since it was opened.
+bool camera_stream_changed(struct camera_stream *stream);
 // Stops; may take as long as the device does.
 void camera_stream_stop(struct camera_stream *stream);
 // Gives up the buffers. Those still taken are left behind at their place with their contents, as memory of the caller's

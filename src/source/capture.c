@@ -55,6 +55,19 @@ static bool wait_turn(struct capture *capture)
     return go_on;
 }
 
+// Tells how the frames have ended, and waits until they go on. False where they will not.
+static bool wait_resumed(struct capture *capture, enum source_status status)
+{
+    pthread_mutex_lock(&capture->lock);
+    capture->ending = status;
+    pthread_cond_broadcast(&capture->changed);
+    while (!capture->stop && capture->ending == SOURCE_RESHAPED)
+        pthread_cond_wait(&capture->changed, &capture->lock);
+    const bool go_on = capture->ending == SOURCE_FRAME;
+    pthread_mutex_unlock(&capture->lock);
+    return go_on;
+}
+
 static void trace_frame(struct trace *trace, const struct frame *frame)
 {
     const int64_t arrived_ns = frame->decode_ns ? frame->decode_ns : frame->ready_ns;
@@ -75,11 +88,8 @@ static void take_frames(struct capture *capture)
             publish(capture, &frame);
             continue;
         }
-        pthread_mutex_lock(&capture->lock);
-        capture->ending = status;
-        pthread_cond_broadcast(&capture->changed);
-        pthread_mutex_unlock(&capture->lock);
-        break;
+        if (!wait_resumed(capture, status))
+            break;
     }
 }
 
@@ -153,6 +163,14 @@ enum source_status capture_take(struct capture *capture, struct frame *frame, in
     }
     pthread_mutex_unlock(&capture->lock);
     return status;
+}
+
+void capture_resume(struct capture *capture)
+{
+    pthread_mutex_lock(&capture->lock);
+    capture->ending = SOURCE_FRAME;
+    pthread_cond_broadcast(&capture->changed);
+    pthread_mutex_unlock(&capture->lock);
 }
 
 struct capture_counts capture_counts(const struct capture *capture)

@@ -20,6 +20,9 @@ struct capture *capture_start(struct source *source, struct trace *trace);
 // ends.
 bool capture_stop(struct capture *capture);
 
+// Goes on after SOURCE_RESHAPED, when the source has its new shape.
+void capture_resume(struct capture *capture);
+
 // The newest frame not yet taken; waits for one. The frame goes back with source_return.
 enum source_status capture_take(struct capture *capture, struct frame *frame, int timeout_ms);
 struct capture_counts capture_counts(const struct capture *capture);

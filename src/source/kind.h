@@ -16,6 +16,8 @@ struct source_kind {
     // As source_next, but with the time until which it may wait.
     enum source_status (*next)(struct source *source, struct frame *frame, int64_t deadline_ns);
     void (*give_back)(struct source *source, const struct frame *frame); // on any thread
+    // As source_reshape; NULL for a kind that never reports SOURCE_RESHAPED.
+    bool (*reshape)(struct source *source);
     // As source_holds; NULL for a kind that reads no files but the one it is named by.
     bool (*holds)(const struct source *source, const char *path);
     // On any thread; NULL for a kind that always does well.

@@ -268,11 +268,18 @@ enum source_status source_next(struct source *source, struct frame *frame, int t
     if (source->period_ns > 0 && !wait_due(source, deadline))
         return SOURCE_TIMEOUT;
     const enum source_status status = source->kind->next(source, frame, deadline);
-    if (status == SOURCE_END || status == SOURCE_FAILED)
+    if (status != SOURCE_FRAME && status != SOURCE_TIMEOUT)
         source->ending = status;
     if (status == SOURCE_FRAME && source->period_ns > 0)
         advance_due(source);
     return status;
+}
+
+bool source_reshape(struct source *source)
+{
+    const bool ok = source->kind->reshape(source);
+    source->ending = ok ? SOURCE_FRAME : SOURCE_FAILED;
+    return ok;
 }
 
 void source_return(struct source *source, const struct frame *frame)

@@ -27,17 +27,18 @@ struct source_setup {
 struct source_info {
     const char *kind;                     // "pattern", "image", "y4m", "raw", "list", "camera"
     char name[256];                       // for people: the file, the camera's name and mode
-    struct image_shape shape;             // of every frame; colour resolved
+    struct image_shape shape;             // of every frame until source_reshape; colour resolved
     double rate;                          // nominal frames per second, 0 when unknown
     int rate_numerator, rate_denominator; // the same, exactly, where the source says it as a ratio; else 0/0
     bool live;                            // frames are lost when nobody takes them
 };
 
 enum source_status {
-    SOURCE_FRAME,   // *frame is lent
-    SOURCE_TIMEOUT, // none within the time-out; try again
-    SOURCE_END,     // there will be no more
-    SOURCE_FAILED,  // logged; there will be no more
+    SOURCE_FRAME,    // *frame is lent
+    SOURCE_TIMEOUT,  // none within the time-out; try again
+    SOURCE_END,      // there will be no more
+    SOURCE_FAILED,   // logged; there will be no more
+    SOURCE_RESHAPED, // a camera's pictures have another shape now: none comes until source_reshape
 };
 
 // NULL on failure (logged, with what to do). Never blocks longer than a second but on opening a device or waiting for
@@ -54,6 +55,9 @@ enum source_status source_next(struct source *source, struct frame *frame, int t
 // Gives a frame back; on any thread. At most SOURCE_LENT frames may be out at once.
 void source_return(struct source *source, const struct frame *frame);
 enum { SOURCE_LENT = 4 };
+// Goes over to the new shape after SOURCE_RESHAPED, of which source_info tells. Every frame must have been returned,
+// and nobody be in source_next. False on failure (logged): there will be no more frames.
+bool source_reshape(struct source *source);
 
 // How a source is doing, which a camera may do badly. On any thread; all zero for other kinds.
 enum { SOURCE_TROUBLE = 256 };

@@ -88,7 +88,8 @@ static bool next_shown(struct latency *l, int64_t deadline_ns, struct shown *sho
         if (status == SOURCE_TIMEOUT)
             continue;
         if (status != SOURCE_FRAME) {
-            log_error("cannot measure: the source ended");
+            log_error("cannot measure: the source %s",
+                      status == SOURCE_RESHAPED ? "has changed its pictures" : "ended");
             return fail(l, EXIT_FAILED_SOME);
         }
         const bool ok = show_frame(l, &frame, shown);

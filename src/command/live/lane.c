@@ -116,6 +116,14 @@ static void lane_settle(struct live *live, int which)
     lane->building = false;
 }
 
+void lanes_close(struct live *live)
+{
+    for (int i = 0; i < LANES; i++) {
+        lane_settle(live, i);
+        lane_close(live, i);
+    }
+}
+
 // The main lane's path failed: the CPU takes over with every frame in flight, so that none is lost.
 static bool recover(struct live *live)
 {
@@ -129,11 +137,8 @@ static bool recover(struct live *live)
     log_warn("the %s path failed on %s; going on with the cpu path", failed, live_device_name(live, lane));
     live_note(live, true, 0, "the %s path failed on %s; going on with the cpu path", failed,
               live_device_name(live, lane));
-    lane_settle(live, LANE_MAIN);
-    lane_settle(live, LANE_OTHER);
     live->wish.split = SPLIT_OFF;
-    lane_close(live, LANE_OTHER);
-    lane_close(live, LANE_MAIN);
+    lanes_close(live);
     live->wish.kind = PATH_CPU;
     bool ok = lane_open(live, LANE_MAIN, NULL);
     for (int i = 0; ok && i < live->flights; i++) {

@@ -119,10 +119,11 @@ struct live {
     uint64_t taken;       // frames taken from the capture
     struct frame current; // the frame on the screen, kept for freezing and for new chains
     bool has_current;
-    bool rerun;   // the current frame must go through the lanes again
-    bool redraw;  // the screen is out of date
-    bool awaited; // the path that the user named is not there yet, and the run is nothing without it
-    bool ended;   // the source has no more frames
+    bool reshaped; // the source's frames have another shape now
+    bool rerun;    // the current frame must go through the lanes again
+    bool redraw;   // the screen is out of date
+    bool awaited;  // the path that the user named is not there yet, and the run is nothing without it
+    bool ended;    // the source has no more frames
     bool quit;
     enum exit_code code;
 
@@ -148,10 +149,16 @@ void live_move_control(struct live *live, int steps);
 // setup.c: opens everything and the first path. False on failure, or where the user left meanwhile: `live->code` says
 // how to exit.
 bool live_setup(struct live *live);
+// The first path for pictures of the source's shape, warm. False on failure (logged), or where the user left meanwhile.
+bool live_open_path(struct live *live);
 // False where a driver is still at work, or the display is gone, and all they work with was left alone: EXIT_AT_ONCE.
 bool live_teardown(struct live *live);
 // Opens the device if it isn't open yet. False on failure (logged).
 bool live_open_device(struct live *live, int index);
+
+// reshape.c: goes over to the new shape of the source's frames; nothing may be in flight. Where it cannot, `live->code`
+// ends the run.
+void live_reshape(struct live *live);
 
 // loop.c
 void live_loop_window(struct live *live);
@@ -163,6 +170,7 @@ bool lane_open(struct live *live, int which, char **error); // waits until it is
 bool lane_ask(struct live *live, int which);
 bool lane_asked(struct live *live, int which, bool *ok, char **error);
 void lane_close(struct live *live, int which);
+void lanes_close(struct live *live); // with what is being built for them
 // False when no path works any more (live->code is set).
 bool lanes_submit(struct live *live, const struct frame *frame);
 bool lanes_ready(const struct live *live); // whether collecting will not wait for a device
@@ -195,6 +203,7 @@ void live_note(struct live *live, bool error, double seconds, const char *format
 void report_open(struct live *live);  // from here every error logged is an event, too
 void report_close(struct live *live); // until here
 void report_start(struct live *live);
+void report_reshaped(struct live *live); // the source's frames have another shape
 void report_state(struct live *live, const char *event);
 void report_summary(struct live *live);
 uint64_t live_skipped(const struct live *live);

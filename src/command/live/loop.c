@@ -32,14 +32,15 @@ static void progress(struct live *live)
 // The newest frame, if one comes in time.
 static bool take(struct live *live, struct frame *frame, int timeout_ms)
 {
-    if (live->ended || (live->limit > 0 && live->taken >= live->limit))
+    if (live->ended || live->reshaped || (live->limit > 0 && live->taken >= live->limit))
         return false;
     const enum source_status status = capture_take(live->capture, frame, timeout_ms);
     if (status == SOURCE_FRAME) {
         live->taken++;
         return true;
     }
-    if (status == SOURCE_TIMEOUT)
+    live->reshaped = status == SOURCE_RESHAPED;
+    if (status == SOURCE_TIMEOUT || status == SOURCE_RESHAPED)
         return false;
     live->ended = true;
     if (status == SOURCE_FAILED)
@@ -211,6 +212,8 @@ void live_loop_window(struct live *live)
         struct frame frame;
         watch_kernels(live);
         lanes_update(live);
+        if (live->reshaped && !live->wish.frozen)
+            live_reshape(live);
         const bool still = live->wish.frozen || live->ended;
         if (!still && take(live, &frame, live->rerun || live->redraw ? 0 : IDLE_MS))
             show_frame(live, &frame);
@@ -234,8 +237,11 @@ static void headless_step(struct live *live)
         lanes_submit(live, &frame);
         return;
     }
-    if (live->flights == 0)
+    if (live->flights == 0) {
+        if (live->reshaped)
+            live_reshape(live);
         return;
+    }
     measure_arrival(live, &live->flight[0], live->arrived_ns[0]);
     memmove(&live->arrived_ns[0], &live->arrived_ns[1], sizeof(live->arrived_ns) - sizeof(live->arrived_ns[0]));
     if (!lanes_collect(live, &frame))

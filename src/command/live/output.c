@@ -9,26 +9,40 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { NUMBERED_FILES = 10000, DEFAULT_RATE = 30 };
 
-bool output_new_name(char name[OUTPUT_NAME], const char *suffix)
+// Makes the first file that does not exist yet of a stem, a number of so many digits from `first` on, and a suffix.
+static bool new_name(char name[OUTPUT_NAME], const char *stem, int first, int digits, const char *suffix)
 {
-    for (int i = 1; i < NUMBERED_FILES; i++) {
-        snprintf(name, OUTPUT_NAME, "monocle-%04d.%s", i, suffix);
-        const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0) {
-            close(fd);
-            return true;
+    for (int i = first; i < NUMBERED_FILES; i++) {
+        if (snprintf(name, OUTPUT_NAME, "%s-%0*d%s", stem, digits, i, suffix) >= OUTPUT_NAME)
+            errno = ENAMETOOLONG;
+        else {
+            const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            if (fd >= 0) {
+                close(fd);
+                return true;
+            }
         }
         if (errno != EEXIST) {
-            log_error("cannot make %s in the current directory: %s", name, strerror(errno));
+            log_error("cannot make %s%s: %s", name, strchr(name, '/') ? "" : " in the current directory",
+                      strerror(errno));
             return false;
         }
     }
-    log_error("monocle-0001.%s to monocle-%d.%s all exist; move some away", suffix, NUMBERED_FILES - 1, suffix);
+    log_error("%s-%0*d%s to %s-%d%s all exist; move some away", stem, digits, first, suffix, stem, NUMBERED_FILES - 1,
+              suffix);
     return false;
+}
+
+bool output_new_name(char name[OUTPUT_NAME], const char *suffix)
+{
+    char dotted[16];
+    snprintf(dotted, sizeof(dotted), ".%s", suffix);
+    return new_name(name, "monocle", 1, 4, dotted);
 }
 
 bool output_is_source(const char *path, const char *text, const struct source *source)
@@ -119,23 +133,47 @@ bool output_writable(const char *what, const char *path, bool atomic)
     return false;
 }
 
-bool recorder_open(struct recorder *recorder, const char *path, const struct source_info *info)
+// Begins a film in recorder->name, which goes again where that fails and the file is `ours`.
+static bool begin(struct recorder *recorder, const struct source_info *info, bool ours)
 {
-    const bool numbered = !path;
-    if (numbered) {
-        if (!output_new_name(recorder->name, "y4m"))
-            return false;
-    } else {
-        snprintf(recorder->name, sizeof(recorder->name), "%s", path);
-    }
     int numerator = info->rate_numerator, denominator = info->rate_denominator;
     if (denominator == 0)
         y4m_rate(info->rate > 0 ? info->rate : DEFAULT_RATE, &numerator, &denominator);
     recorder->frames = recorder->left_out = 0;
     recorder->writer = y4m_writer_open(recorder->name, info->shape.width, info->shape.height, numerator, denominator);
-    if (!recorder->writer && numbered)
+    if (!recorder->writer && ours)
         unlink(recorder->name);
     return recorder->writer != NULL;
+}
+
+bool recorder_open(struct recorder *recorder, const char *path, const struct source_info *info)
+{
+    if (path)
+        snprintf(recorder->name, sizeof(recorder->name), "%s", path);
+    else if (!output_new_name(recorder->name, "y4m"))
+        return false;
+    memcpy(recorder->first, recorder->name, sizeof(recorder->first));
+    return begin(recorder, info, !path);
+}
+
+bool recorder_continue(struct recorder *recorder, const struct source_info *info)
+{
+    char stem[OUTPUT_NAME], suffix[OUTPUT_NAME] = "";
+    struct stat status;
+    snprintf(stem, sizeof(stem), "%s", recorder->first);
+    char *dot = strrchr(stem, '.');
+    const bool file = !output_is_stdout(stem) && stat(stem, &status) == 0 && S_ISREG(status.st_mode);
+    if (!recorder_close(recorder))
+        return false;
+    if (!file) {
+        log_error("a Y4M film has one size, and %s is no file that another could be made beside", stem);
+        return false;
+    }
+    if (dot && !strchr(dot, '/')) {
+        snprintf(suffix, sizeof(suffix), "%s", dot);
+        *dot = '\0';
+    }
+    return new_name(recorder->name, stem, 2, 1, suffix) && begin(recorder, info, true);
 }
 
 bool recorder_add(struct recorder *recorder, const struct image *rgba, bool wait)

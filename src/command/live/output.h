@@ -10,6 +10,7 @@ enum { OUTPUT_NAME = 4096 };
 struct recorder {
     struct y4m_writer *writer; // NULL: not recording
     char name[OUTPUT_NAME];
+    char first[OUTPUT_NAME]; // of the files that one recording has come to, the first's name
     uint64_t frames;
     uint64_t left_out; // as the reader had stalled
 };
@@ -33,6 +34,9 @@ bool output_writable(const char *what, const char *path, bool atomic);
 
 // `path` NULL: the next free name. False on failure (logged).
 bool recorder_open(struct recorder *recorder, const char *path, const struct source_info *info);
+// Ends the recording and begins another of frames as the source has them now, beside it: "NAME-2.y4m", or the first
+// number that is free. False where either fails, or the recording is no file (logged).
+bool recorder_continue(struct recorder *recorder, const struct source_info *info);
 // A reader that has stalled is waited for, or (`wait` false) pictures are left out meanwhile. False when the recording
 // cannot go on (logged by the writer).
 bool recorder_add(struct recorder *recorder, const struct image *rgba, bool wait);

@@ -138,13 +138,10 @@ static void add_run(const struct live *live, json_t *object)
     json_object_set_new(object, "virtual_camera", json_camera(live));
 }
 
-void report_start(struct live *live)
+// What the frames are.
+static void add_source(const struct live *live, json_t *object)
 {
-    if (!live->options.json)
-        return;
     const struct image_shape *shape = &live->info->shape;
-    json_t *object = event("start");
-    json_object_set_new(object, "version", json_string(MONOCLE_VERSION));
     json_object_set_new(object, "source", json_text(live->info->name));
     json_object_set_new(object, "kind", json_string(live->info->kind));
     json_object_set_new(object, "width", json_integer(shape->width));
@@ -153,10 +150,29 @@ void report_start(struct live *live)
     json_object_set_new(object, "matrix", json_string(color_matrix_name(shape->color.matrix)));
     json_object_set_new(object, "range", json_string(color_range_name(shape->color.range)));
     json_object_set_new(object, "rate", json_ms(live->info->rate));
+}
+
+void report_start(struct live *live)
+{
+    if (!live->options.json)
+        return;
+    json_t *object = event("start");
+    json_object_set_new(object, "version", json_string(MONOCLE_VERSION));
+    add_source(live, object);
     json_object_set_new(object, "depth", json_integer(live->depth));
     json_object_set_new(object, "screen", live->window ? json_text(window_gl_name(live->window)) : json_null());
     json_object_set_new(object, "building", json_boolean(lanes_building(live)));
     json_object_set_new(object, "setup_ms", json_ms((double)(clock_now_ns() - live->meter.opened_ns) / 1e6));
+    add_run(live, object);
+    print_line(live, object);
+}
+
+void report_reshaped(struct live *live)
+{
+    if (!live->options.json)
+        return;
+    json_t *object = event("reshaped");
+    add_source(live, object);
     add_run(live, object);
     print_line(live, object);
 }

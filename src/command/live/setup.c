@@ -323,6 +323,11 @@ static bool warm_up(struct live *live)
     return ok;
 }
 
+bool live_open_path(struct live *live)
+{
+    return open_path(live) && warm_up(live);
+}
+
 static bool open_recording(struct live *live)
 {
     return !live->options.record || recorder_open(&live->recorder, live->options.record, live->info);
@@ -350,8 +355,8 @@ bool live_setup(struct live *live)
               live_camera_open(live) && open_screen_and_device(live);
     if (ok)
         set_limits(live);
-    ok = ok && name_last_picture(live) && open_builder(live) && open_path(live) && warm_up(live) &&
-         open_recording(live) && open_helpers(live);
+    ok = ok && name_last_picture(live) && open_builder(live) && live_open_path(live) && open_recording(live) &&
+         open_helpers(live);
     if (!ok && !live->quit && live->code != EXIT_USAGE)
         live->code = EXIT_NOTHING;
     return ok;

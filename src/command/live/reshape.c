@@ -1,0 +1,75 @@
+// reshape.c: a camera whose pictures have another shape than before: everything that has a size follows
+#include "command/live/live.h"
+
+#include "base/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NOTE_S = 6 };
+
+// A film has one size: what was recorded is closed, and a file beside it holds what comes.
+static void continue_recording(struct live *live)
+{
+    struct recorder *recorder = &live->recorder;
+    if (!recorder->writer)
+        return;
+    const uint64_t frames = recorder->frames;
+    char before[OUTPUT_NAME];
+    snprintf(before, sizeof(before), "%s", recorder->name);
+    const bool ok = recorder_continue(recorder, live->info);
+    if (ok) {
+        log_warn("%s ends after %llu frames, since the pictures have another size: recording goes on in %s", before,
+                 (unsigned long long)frames, recorder->name);
+        return;
+    }
+    live_note(live, true, 0, "recording to %s stopped after %llu frames, since the pictures have another size", before,
+              (unsigned long long)frames);
+    log_error("%s", live->note.text);
+    live->code = EXIT_FAILED_SOME;
+    live->quit = !live->window; // without a view there is nothing to go on for
+}
+
+// Opened again, since its programs must be told of the size; those that keep it open keep the old one.
+static void reopen_camera(struct live *live)
+{
+    if (!live->camera)
+        return;
+    camera_output_close(live->camera);
+    live->camera = NULL;
+    if (live_camera_open(live))
+        return;
+    live_note(live, true, 0, "the virtual camera %s stopped, since the pictures have another size",
+              live->options.virtual_camera);
+    live->code = EXIT_FAILED_SOME;
+    live->quit = !live->window;
+}
+
+void live_reshape(struct live *live)
+{
+    live->reshaped = false;
+    lanes_close(live);
+    image_free(&live->readback);
+    if (live->has_current)
+        source_return(live->source, &live->current);
+    live->has_current = false;
+    const struct image_shape old = live->info->shape;
+    if (!source_reshape(live->source)) {
+        live->code = EXIT_NOTHING;
+        return;
+    }
+    const struct image_shape *shape = &live->info->shape;
+    live_note(live, false, NOTE_S, "the camera now gives %dx%d %s", shape->width, shape->height,
+              pixfmt_info(shape->format)->name);
+    if (shape->width != old.width || shape->height != old.height) { // what goes out knows no format
+        continue_recording(live);
+        reopen_camera(live);
+    }
+    if (!live->quit && !live_open_path(live)) {
+        live->code = live->quit ? live->code : EXIT_DEVICE;
+        return;
+    }
+    lanes_changed(live, false); // the other half of a split view
+    report_reshaped(live);
+    capture_resume(live->capture);
+}

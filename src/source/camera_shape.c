@@ -1,0 +1,82 @@
+// camera_shape.c: what a camera's pictures are
+#include "base/clock.h"
+#include "image/codec.h"
+#include "source/camera.h"
+#include "source/kind.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <time.h>
+
+enum { NS_PER_MS = 1000000 };
+#define FIRST_PICTURE_NS ((int64_t)5 * 1000000000) // how long the first compressed picture may take
+
+// The size and chroma of compressed pictures are known when the first has come.
+static bool see_first_picture(struct camera *camera, struct image_shape *shape, char why[CAMERA_WHY])
+{
+    struct codec_error refused = {.why = "no picture came"};
+    struct codec_head head;
+    const int64_t deadline = clock_now_ns() + FIRST_PICTURE_NS;
+    struct codec *codec = codec_open();
+    bool ok = false;
+    while (codec && !ok && clock_now_ns() < deadline) {
+        struct v4l2_buffer buffer;
+        struct pollfd ready = {.fd = camera->stream.device.fd, .events = POLLIN};
+        poll(&ready, 1, 100);
+        const int error = camera_stream_take(&camera->stream, &buffer);
+        if (error == ENODEV)
+            break;
+        if (error != 0) {
+            nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
+            continue;
+        }
+        ok = codec_head(codec, camera->stream.buffer[buffer.index].memory, buffer.bytesused, 0, &head, &refused);
+        if (ok)
+            *shape = head.shape;
+        camera_stream_give(&camera->stream, (int)buffer.index);
+    }
+    if (!ok)
+        snprintf(why, CAMERA_WHY, "cannot show camera %s (%s): %s; another --pixel-format may do", camera->node.path,
+                 camera->node.card, refused.why);
+    codec_close(codec);
+    return ok;
+}
+
+static struct color color_of(const struct camera *camera, const struct image_shape *shape)
+{
+    const struct camera_stream *stream = &camera->stream;
+    return source_color(&camera->setup, camera_mode_color(&stream->format, stream->mode.compressed), shape->format,
+                        shape->width, shape->height);
+}
+
+static struct image_shape shape_of(const struct camera_mode *mode)
+{
+    return (struct image_shape){.format = mode->format, .width = mode->width, .height = mode->height};
+}
+
+bool camera_shape_see(struct camera *camera, struct image_shape *shape, char why[CAMERA_WHY])
+{
+    *shape = shape_of(&camera->stream.mode);
+    if (camera->stream.mode.compressed && !see_first_picture(camera, shape, why))
+        return false;
+    shape->color = color_of(camera, shape);
+    return true;
+}
+
+bool camera_shape_same(const struct camera *camera)
+{
+    const struct camera_mode *now = &camera->stream.mode, *then = &camera->mode;
+    // Compressed pictures of one mode are taken to be alike until one is seen: the decoder tells.
+    struct image_shape shape = now->compressed ? camera->shape : shape_of(now);
+    shape.color = color_of(camera, &shape);
+    return now->compressed == then->compressed && now->width == then->width && now->height == then->height &&
+           image_shape_equal(&shape, &camera->shape);
+}
+
+size_t camera_shape_bytes(const struct camera *camera)
+{
+    const struct camera_stream *stream = &camera->stream;
+    const struct image_shape shape = shape_of(&stream->mode);
+    return stream->mode.compressed ? 1 : camera_mode_bytes(&stream->format, &shape);
+}
