@@ -1,4 +1,5 @@
 // test_camera.c: capture from a real V4L2 driver; meant for the kernel's vivid (modprobe vivid), any camera will do
+#include "camera_interfaces.h"
 #include "check.h"
 #include "scratch.h"
 
@@ -10,11 +11,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/videodev2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { WIDTH = 320, HEIGHT = 180, FRAMES = 5, PATIENCE_MS = 20000 }; // an emulated machine is slow
@@ -23,22 +22,11 @@ static struct check check = {.name = "camera"};
 static struct scratch scratch;
 static char node[CAMERA_PATH], text[64];
 static enum pixfmt usual; // a format that the camera offers
+static struct camera_pictures pictures;
 
-// Sets a control of the driver by its name. False where it has none of that name.
 static bool set_control(const char *name, int value)
 {
-    const int fd = open(node, O_RDWR | O_CLOEXEC);
-    struct v4l2_queryctrl control = {.id = V4L2_CTRL_FLAG_NEXT_CTRL};
-    bool done = false;
-    while (!done && ioctl(fd, VIDIOC_QUERYCTRL, &control) == 0) {
-        if (strcmp((const char *)control.name, name) == 0) {
-            struct v4l2_control set = {.id = control.id, .value = value};
-            done = ioctl(fd, VIDIOC_S_CTRL, &set) == 0;
-        }
-        control.id |= V4L2_CTRL_FLAG_NEXT_CTRL;
-    }
-    close(fd);
-    return done;
+    return camera_control(node, name, value);
 }
 
 static struct source *open_camera(enum pixfmt format, int width, int height)
@@ -123,12 +111,10 @@ static void test_formats(bool vivid)
             printf("%s: at most %.2f off in any block\n", name, off);
         }
         usual = formats[i];
-        if (!first.memory)
-            first = image;
-        else
-            image_free(&image);
+        first = first.memory ? first : image;
+        pictures.rgba[formats[i]] = image;
+        pictures.shape[formats[i]] = info->shape;
     }
-    image_free(&first);
 }
 
 static void test_busy(void)
@@ -356,6 +342,8 @@ int main(int argc, char **argv)
     // Without text and movement every frame of vivid is the same.
     const bool vivid = set_control("OSD Text Mode", 2);
     test_formats(vivid);
+    if (vivid)
+        camera_interfaces(&check, node, &pictures);
     test_busy();
     test_default(vivid);
     test_lending();
@@ -366,6 +354,8 @@ int main(int argc, char **argv)
         test_faults();
     if (vivid)
         test_replug();
+    for (int i = 0; i < PIXFMT_COUNT; i++)
+        image_free(&pictures.rgba[i]);
     scratch_close(&scratch);
     return check_end(&check);
 }

@@ -6,7 +6,9 @@
 set -u
 here=$(dirname "$(readlink -f "$0")")
 if [ "$1" = vivid ]; then
-    exec "$here/vm/run" --timeout 480 -- "$2"
+    # The same camera three times: as usual, multi-planar, and with memory that is one piece for the device.
+    exec "$here/vm/run" --timeout 480 --mod "vivid n_devs=3 node_types=0x1,0x1,0x1 num_inputs=1,1,1 input_types=0,0,0 \
+multiplanar=1,2,1 allocators=0,0,1" -- "$2"
 fi
 if [ "${3:-}" != guest ]; then
     scratch=$(mktemp -d)

@@ -10,7 +10,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
@@ -49,9 +48,9 @@ static bool start(struct camera *camera)
     char why[CAMERA_WHY];
     bool ok = true;
     for (int i = 0; ok && i < TRIES; i++) {
-        ok = (i == 0 ? camera_stream_set(&camera->stream, &camera->wanted, camera->setup.rate, why)
-                     : camera_link_make(camera, why)) &&
-             camera_link_start(camera, why);
+        ok = i == 0 ? camera_stream_set(&camera->stream, &camera->wanted, camera->setup.rate, why) &&
+                          camera_stream_start(&camera->stream, why)
+                    : camera_link_make(camera, why);
         if (ok && !(ok = camera_shape_see(camera, &camera->shape, why)))
             break;
         if (ok)
@@ -135,11 +134,9 @@ static bool lend(struct camera *camera, int index, struct frame *frame)
     while (slot < CAMERA_LENT && camera->loan[slot].used)
         slot++;
     if (slot < CAMERA_LENT) {
-        camera->loan[slot] = (struct camera_loan){.used = true,
-                                                  .index = index,
-                                                  .memory = camera->stream.buffer[index].memory,
-                                                  .length = camera->stream.buffer[index].length};
-        camera_mode_lay_out(&camera->stream.format, &camera->shape, camera->loan[slot].memory, &frame->image);
+        camera->loan[slot] = (struct camera_loan){.used = true, .index = index};
+        memcpy(camera->loan[slot].memory, camera->stream.buffer[index].memory, sizeof(camera->loan[slot].memory));
+        camera_stream_picture(&camera->stream, index, &camera->shape, &frame->image);
         frame->slot = slot;
     }
     pthread_mutex_unlock(&camera->lock);
@@ -156,7 +153,7 @@ static bool copy(struct camera *camera, int index, struct frame *frame)
         pool_finish(&camera->pool);
     const int slot = camera->pool.ready ? pool_take(&camera->pool, clock_now_ns()) : -1;
     if (slot >= 0) {
-        camera_mode_lay_out(&camera->stream.format, &camera->shape, camera->stream.buffer[index].memory, &from);
+        camera_stream_picture(&camera->stream, index, &camera->shape, &from);
         image_copy(&camera->pool.image[slot], &from);
         frame->image = camera->pool.image[slot];
         frame->image.memory = NULL;
@@ -171,11 +168,10 @@ static bool use_buffer(struct camera *camera, const struct v4l2_buffer *buffer, 
 {
     const int index = (int)buffer->index;
     const bool compressed = camera->mode.compressed;
-    const size_t needed = camera_shape_bytes(camera);
-    const size_t bytes = buffer->bytesused > 0 || compressed ? buffer->bytesused : needed;
-    if (buffer->flags & V4L2_BUF_FLAG_ERROR || bytes < needed) {
+    const bool whole = camera_stream_whole(&camera->stream, index);
+    if (buffer->flags & V4L2_BUF_FLAG_ERROR || !whole) {
         log_debug("camera %s: frame %u is %s and left out", camera->node.path, buffer->sequence,
-                  bytes < needed ? "cut short" : "damaged");
+                  whole ? "damaged" : "cut short");
         pthread_mutex_lock(&camera->lock);
         camera->health.damaged++;
         pthread_mutex_unlock(&camera->lock);
@@ -187,9 +183,8 @@ static bool use_buffer(struct camera *camera, const struct v4l2_buffer *buffer, 
     frame->number = camera_link_heard(camera, buffer->sequence, frame->captured_ns);
     if (!compressed)
         return must_copy(camera) ? copy(camera, index, frame) : lend(camera, index, frame);
-    camera_decoder_put(camera->decoder, camera->stream.buffer[index].memory,
-                       bytes < camera->stream.buffer[index].length ? bytes : camera->stream.buffer[index].length,
-                       frame);
+    const struct camera_memory *memory = camera->stream.buffer[index].memory;
+    camera_decoder_put(camera->decoder, memory->at + memory->start, memory->filled, frame);
     camera_stream_give(&camera->stream, index);
     return false;
 }
@@ -297,7 +292,7 @@ static void camera_return(struct source *source, const struct frame *frame)
     struct camera_loan *loan = &camera->loan[frame->slot];
     loan->returned = !loan->orphaned;
     if (loan->orphaned) {
-        munmap(loan->memory, loan->length);
+        camera_stream_free(loan->memory);
         *loan = (struct camera_loan){0};
     }
     pthread_mutex_unlock(&camera->lock);

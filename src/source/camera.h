@@ -19,8 +19,7 @@ struct camera_loan {
     bool returned; // waits for the capture thread
     bool orphaned; // its stream is gone: the memory is ours
     int index;     // of the buffer
-    void *memory;
-    size_t length;
+    struct camera_memory memory[PIXFMT_PLANES];
 };
 
 struct camera {
@@ -70,13 +69,10 @@ struct camera {
 bool camera_shape_see(struct camera *camera, struct image_shape *shape, char why[CAMERA_WHY]);
 // Whether the stream's mode brings the pictures that the camera had before.
 bool camera_shape_same(const struct camera *camera);
-// Bytes of a picture in a buffer.
-size_t camera_shape_bytes(const struct camera *camera);
 
 // camera_link.c: the connection with the camera: made, watched, mended
-// The node and its mode; then the stream, if it is to run. errno tells the cause.
+// The node, its mode and the stream. errno tells the cause.
 bool camera_link_make(struct camera *camera, char why[CAMERA_WHY]);
-bool camera_link_start(struct camera *camera, char why[CAMERA_WHY]);
 // The stream runs: the camera is connected.
 void camera_link_opened(struct camera *camera);
 // Closes the stream; the pictures that are lent outlive it.

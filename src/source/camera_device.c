@@ -59,15 +59,12 @@ void camera_device_unmap(const struct camera_device *device, void *memory, size_
 
 // Why a node with these abilities is no camera for us, NULL when it is one. A camera may have several nodes: only
 // `device_caps` tells them apart, since `capabilities` is about all of them together.
-static const char *unfit(const struct v4l2_capability *about)
+static const char *unfit(uint32_t can)
 {
-    const uint32_t can = about->capabilities & V4L2_CAP_DEVICE_CAPS ? about->device_caps : about->capabilities;
-    if (can & V4L2_CAP_VIDEO_CAPTURE)
+    if (can & (V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_VIDEO_CAPTURE_MPLANE))
         return can & V4L2_CAP_STREAMING ? NULL : "it cannot stream into memory";
     if (can & V4L2_CAP_META_CAPTURE)
         return "it carries a camera's metadata, not its pictures: try the number before it";
-    if (can & V4L2_CAP_VIDEO_CAPTURE_MPLANE)
-        return "it has only the multi-planar interface, which is not supported yet";
     return "it does not capture video";
 }
 
@@ -84,7 +81,10 @@ const char *camera_device_open(struct camera_device *device, const char *path)
     snprintf(device->card, sizeof(device->card), "%s", (const char *)about.card);
     snprintf(device->bus, sizeof(device->bus), "%s", (const char *)about.bus_info);
     snprintf(device->driver, sizeof(device->driver), "%s", (const char *)about.driver);
-    return unfit(&about);
+    const uint32_t can = about.capabilities & V4L2_CAP_DEVICE_CAPS ? about.device_caps : about.capabilities;
+    device->multi = !(can & V4L2_CAP_VIDEO_CAPTURE) && can & V4L2_CAP_VIDEO_CAPTURE_MPLANE;
+    device->type = device->multi ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE : V4L2_BUF_TYPE_VIDEO_CAPTURE;
+    return unfit(can);
 }
 
 void camera_device_close(struct camera_device *device)

@@ -4,10 +4,13 @@
 #include <linux/videodev2.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct camera_device {
     int fd;          // -1 when closed
+    bool multi;      // it speaks the multi-planar API only
+    uint32_t type;   // of its buffers
     bool converting; // through libv4l2, because the camera offers no format of ours
     char path[256];
     char card[32]; // what the driver calls the camera

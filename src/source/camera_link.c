@@ -55,12 +55,7 @@ bool camera_link_make(struct camera *camera, char why[CAMERA_WHY])
     if (!camera_link_control(camera, why))
         log_info("%s", why);
     change_again(camera);
-    return camera_stream_set(stream, &camera->wanted, camera->setup.rate, why);
-}
-
-bool camera_link_start(struct camera *camera, char why[CAMERA_WHY])
-{
-    return camera_stream_start(&camera->stream, camera_shape_bytes(camera), why);
+    return camera_stream_set(stream, &camera->wanted, camera->setup.rate, why) && camera_stream_start(stream, why);
 }
 
 static void remember_change(struct camera *camera, const struct v4l2_control *set)
@@ -161,9 +156,10 @@ static void see_others(struct camera *camera, char why[CAMERA_WHY])
         return;
     camera->next_mode = camera->stream.mode;
     camera->reshaped = true;
-    log_warn("camera %s (%s): it now gives %dx%d %s instead of %dx%d %s", camera->node.path, camera->node.card,
-             new->width, new->height, camera_mode_name(&camera->next_mode), old->width, old->height,
-             camera_mode_name(&camera->mode));
+    log_warn("camera %s (%s): it now gives %dx%d %s (%s, %s) instead of %dx%d %s (%s, %s)", camera->node.path,
+             camera->node.card, new->width, new->height, camera_mode_name(&camera->next_mode),
+             color_matrix_name(new->color.matrix), color_range_name(new->color.range), old->width, old->height,
+             camera_mode_name(&camera->mode), color_matrix_name(old->color.matrix), color_range_name(old->color.range));
 }
 
 static bool connect_again(struct camera *camera, char why[CAMERA_WHY])
@@ -174,7 +170,7 @@ static bool connect_again(struct camera *camera, char why[CAMERA_WHY])
     pthread_mutex_lock(&camera->lock);
     memcpy(camera->node.path, found.path, sizeof(found.path));
     pthread_mutex_unlock(&camera->lock);
-    if (camera_link_make(camera, why) && camera_link_start(camera, why)) {
+    if (camera_link_make(camera, why)) {
         if (camera_shape_same(camera))
             return true;
         see_others(camera, why);

@@ -11,11 +11,21 @@ enum { DEFAULT_RATE = 30, DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720 };
 
 // In order of preference where all else is equal: fewer bytes first, colour before grey, decoding last.
 static const struct camera_mode preferred[] = {
-    {.fourcc = V4L2_PIX_FMT_NV12, .format = PIXFMT_NV12},   {.fourcc = V4L2_PIX_FMT_NV21, .format = PIXFMT_NV21},
-    {.fourcc = V4L2_PIX_FMT_YUV420, .format = PIXFMT_YU12}, {.fourcc = V4L2_PIX_FMT_YVU420, .format = PIXFMT_YV12},
-    {.fourcc = V4L2_PIX_FMT_YUYV, .format = PIXFMT_YUYV},   {.fourcc = V4L2_PIX_FMT_UYVY, .format = PIXFMT_UYVY},
-    {.fourcc = V4L2_PIX_FMT_RGB24, .format = PIXFMT_RGB24}, {.fourcc = V4L2_PIX_FMT_BGR24, .format = PIXFMT_BGR24},
-    {.fourcc = V4L2_PIX_FMT_GREY, .format = PIXFMT_GREY},   {.fourcc = V4L2_PIX_FMT_MJPEG, .compressed = true},
+    {.fourcc = V4L2_PIX_FMT_NV12, .format = PIXFMT_NV12},
+    {.fourcc = V4L2_PIX_FMT_NV21, .format = PIXFMT_NV21},
+    {.fourcc = V4L2_PIX_FMT_YUV420, .format = PIXFMT_YU12},
+    {.fourcc = V4L2_PIX_FMT_YVU420, .format = PIXFMT_YV12},
+    // The same with each plane in a memory of its own.
+    {.fourcc = V4L2_PIX_FMT_NV12M, .format = PIXFMT_NV12},
+    {.fourcc = V4L2_PIX_FMT_NV21M, .format = PIXFMT_NV21},
+    {.fourcc = V4L2_PIX_FMT_YUV420M, .format = PIXFMT_YU12},
+    {.fourcc = V4L2_PIX_FMT_YVU420M, .format = PIXFMT_YV12},
+    {.fourcc = V4L2_PIX_FMT_YUYV, .format = PIXFMT_YUYV},
+    {.fourcc = V4L2_PIX_FMT_UYVY, .format = PIXFMT_UYVY},
+    {.fourcc = V4L2_PIX_FMT_RGB24, .format = PIXFMT_RGB24},
+    {.fourcc = V4L2_PIX_FMT_BGR24, .format = PIXFMT_BGR24},
+    {.fourcc = V4L2_PIX_FMT_GREY, .format = PIXFMT_GREY},
+    {.fourcc = V4L2_PIX_FMT_MJPEG, .compressed = true},
     {.fourcc = V4L2_PIX_FMT_JPEG, .compressed = true},
 };
 enum { FORMATS = sizeof(preferred) / sizeof(*preferred) };
@@ -161,7 +171,7 @@ static void consider_format(struct search *search, int index)
 static void find_offered(const struct camera_device *device, bool offered[FORMATS])
 {
     memset(offered, 0, FORMATS * sizeof(*offered));
-    struct v4l2_fmtdesc offer = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
+    struct v4l2_fmtdesc offer = {.type = device->type};
     for (; camera_device_ask(device, VIDIOC_ENUM_FMT, &offer) == 0; offer.index++)
         for (int i = 0; i < FORMATS; i++)
             if (preferred[i].fourcc == offer.pixelformat)
@@ -217,7 +227,7 @@ void camera_mode_list(const struct camera_device *device, char text[128])
     text[0] = '\0';
     for (int i = 0; i < FORMATS; i++) {
         const char *name = camera_mode_name(&preferred[i]);
-        if (!offered[i] || (preferred[i].compressed && strstr(text, name)))
+        if (!offered[i] || strstr(text, name))
             continue;
         strcat(text, text[0] ? " " : "");
         strcat(text, name);

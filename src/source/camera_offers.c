@@ -53,7 +53,7 @@ static void add_offer(const struct camera_device *device, uint32_t fourcc, const
 
 static void list_offers(const struct camera_device *device, struct camera_about *about)
 {
-    struct v4l2_fmtdesc format = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
+    struct v4l2_fmtdesc format = {.type = device->type};
     for (; camera_device_ask(device, VIDIOC_ENUM_FMT, &format) == 0; format.index++) {
         struct v4l2_frmsizeenum size = {.pixel_format = format.pixelformat};
         for (; camera_device_ask(device, VIDIOC_ENUM_FRAMESIZES, &size) == 0; size.index++) {

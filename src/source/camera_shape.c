@@ -31,7 +31,8 @@ static bool see_first_picture(struct camera *camera, struct image_shape *shape, 
             nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
             continue;
         }
-        ok = codec_head(codec, camera->stream.buffer[buffer.index].memory, buffer.bytesused, 0, &head, &refused);
+        const struct camera_memory *memory = camera->stream.buffer[buffer.index].memory;
+        ok = codec_head(codec, memory->at + memory->start, memory->filled, 0, &head, &refused);
         if (ok)
             *shape = head.shape;
         camera_stream_give(&camera->stream, (int)buffer.index);
@@ -72,11 +73,4 @@ bool camera_shape_same(const struct camera *camera)
     shape.color = color_of(camera, &shape);
     return now->compressed == then->compressed && now->width == then->width && now->height == then->height &&
            image_shape_equal(&shape, &camera->shape);
-}
-
-size_t camera_shape_bytes(const struct camera *camera)
-{
-    const struct camera_stream *stream = &camera->stream;
-    const struct image_shape shape = shape_of(&stream->mode);
-    return stream->mode.compressed ? 1 : camera_mode_bytes(&stream->format, &shape);
 }

@@ -6,12 +6,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
 
-enum { BUFFERS_NEEDED = 2 };
-
-static bool failed(const struct camera_stream *stream, const char *doing, char why[CAMERA_WHY])
+bool camera_stream_failed(const struct camera_stream *stream, const char *doing, char why[CAMERA_WHY])
 {
     const int error = errno;
     snprintf(why, CAMERA_WHY, "cannot %s camera %s (%s): %s", doing, stream->device.path, stream->device.card,
@@ -57,35 +53,12 @@ bool camera_stream_changed(struct camera_stream *stream)
     return changed;
 }
 
-// Puts memory of our own with the same contents in the place of the driver's, in one step for whoever reads there: the
-// driver's keeps a device alive that was unplugged, so that its node cannot come back.
-static void keep_contents(void *memory, size_t length)
-{
-    void *copy = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (copy == MAP_FAILED)
-        return;
-    memcpy(copy, memory, length);
-    if (mremap(copy, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, memory) == MAP_FAILED)
-        munmap(copy, length);
-}
-
 void camera_stream_stop(struct camera_stream *stream)
 {
-    int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
+    int type = (int)stream->device.type;
     if (stream->streaming)
         camera_device_ask(&stream->device, VIDIOC_STREAMOFF, &type);
     stream->streaming = false;
-}
-
-void camera_stream_leave(struct camera_stream *stream)
-{
-    for (int i = 0; i < stream->buffers; i++) {
-        if (stream->buffer[i].state == CAMERA_BUFFER_TAKEN)
-            keep_contents(stream->buffer[i].memory, stream->buffer[i].length);
-        else
-            camera_device_unmap(&stream->device, stream->buffer[i].memory, stream->buffer[i].length);
-    }
-    stream->buffers = 0;
 }
 
 void camera_stream_close(struct camera_stream *stream)
@@ -99,7 +72,7 @@ void camera_stream_close(struct camera_stream *stream)
 static double set_rate(struct camera_stream *stream, double rate, const struct camera_mode *mode)
 {
     enum { PRECISION = 1000 };
-    struct v4l2_streamparm parameters = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
+    struct v4l2_streamparm parameters = {.type = stream->device.type};
     struct v4l2_fract *interval = &parameters.parm.capture.timeperframe;
     *interval = mode->interval;
     if (interval->numerator == 0 && rate > 0)
@@ -111,22 +84,62 @@ static double set_rate(struct camera_stream *stream, double rate, const struct c
     return camera_mode_rate(*interval);
 }
 
+// Asks for the mode; stream->format is then what the driver says, in the words of the single-planar API.
+static bool ask_format(struct camera_stream *stream, const struct camera_mode *mode)
+{
+    struct v4l2_format wanted = {.type = stream->device.type};
+    struct v4l2_pix_format *single = &wanted.fmt.pix;
+    struct v4l2_pix_format_mplane *multi = &wanted.fmt.pix_mp;
+    const struct v4l2_pix_format asked = {.width = (uint32_t)mode->width,
+                                          .height = (uint32_t)mode->height,
+                                          .pixelformat = mode->fourcc,
+                                          .field = V4L2_FIELD_NONE};
+    if (stream->device.multi)
+        *multi = (struct v4l2_pix_format_mplane){
+            .width = asked.width, .height = asked.height, .pixelformat = asked.pixelformat, .field = asked.field};
+    else
+        *single = asked;
+    if (camera_device_ask(&stream->device, VIDIOC_S_FMT, &wanted) != 0)
+        return false;
+    stream->format = *single;
+    stream->memories = 1;
+    if (!stream->device.multi)
+        return true;
+    stream->memories = multi->num_planes;
+    for (int i = 0; i < PIXFMT_PLANES; i++)
+        stream->stride[i] = multi->plane_fmt[i].bytesperline;
+    stream->format = (struct v4l2_pix_format){.width = multi->width,
+                                              .height = multi->height,
+                                              .pixelformat = multi->pixelformat,
+                                              .field = multi->field,
+                                              .bytesperline = stream->stride[0],
+                                              .colorspace = multi->colorspace,
+                                              .priv = V4L2_PIX_FMT_PRIV_MAGIC,
+                                              .ycbcr_enc = multi->ycbcr_enc,
+                                              .quantization = multi->quantization};
+    return true;
+}
+
+// One memory for a whole picture, or one for each plane.
+static bool memories_ok(const struct camera_stream *stream, const char **why)
+{
+    const struct camera_mode *mode = &stream->mode;
+    *why = "its planes are not laid out in a way known here";
+    return stream->memories == 1 || (!mode->compressed && stream->memories == pixfmt_info(mode->format)->planes);
+}
+
 // The driver may give something else than asked; what it gave counts.
 bool camera_stream_set(struct camera_stream *stream, const struct camera_mode *mode, double rate, char why[CAMERA_WHY])
 {
     const char *path = stream->device.path;
-    struct v4l2_format wanted = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
-    wanted.fmt.pix.width = (uint32_t)mode->width;
-    wanted.fmt.pix.height = (uint32_t)mode->height;
-    wanted.fmt.pix.pixelformat = mode->fourcc;
-    wanted.fmt.pix.field = V4L2_FIELD_NONE;
-    if (camera_device_ask(&stream->device, VIDIOC_S_FMT, &wanted) != 0)
-        return failed(stream, "set the mode of", why);
-    const struct v4l2_pix_format *got = &wanted.fmt.pix;
+    if (!ask_format(stream, mode))
+        return camera_stream_failed(stream, "set the mode of", why);
+    const struct v4l2_pix_format *got = &stream->format;
     struct camera_mode *given = &stream->mode;
     const char *reason = "its format is not known here";
     if (!camera_mode_known(got->pixelformat, given) || got->width > INT_MAX || got->height > INT_MAX ||
-        (!given->compressed && !pixfmt_size_ok(given->format, (int)got->width, (int)got->height, &reason))) {
+        (!given->compressed && !pixfmt_size_ok(given->format, (int)got->width, (int)got->height, &reason)) ||
+        !memories_ok(stream, &reason)) {
         snprintf(why, CAMERA_WHY, "camera %s gave %ux%u pixels, format %.4s: %s", path, got->width, got->height,
                  (const char *)&got->pixelformat, reason);
         errno = EPROTO;
@@ -140,110 +153,6 @@ bool camera_stream_set(struct camera_stream *stream, const struct camera_mode *m
                  camera_mode_name(given), mode->width, mode->height, camera_mode_name(mode));
     if (got->field != V4L2_FIELD_NONE && got->field != V4L2_FIELD_ANY)
         log_info("camera %s delivers interlaced pictures", path);
-    stream->format = *got;
     stream->rate = set_rate(stream, rate, mode);
     return true;
-}
-
-static bool map_buffers(struct camera_stream *stream, size_t needed, char why[CAMERA_WHY])
-{
-    struct v4l2_requestbuffers request = {
-        .count = CAMERA_BUFFERS, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
-    if (camera_device_ask(&stream->device, VIDIOC_REQBUFS, &request) != 0)
-        return failed(stream, "get buffers of", why);
-    if (request.count < BUFFERS_NEEDED) {
-        errno = ENOMEM;
-        return failed(stream, "get buffers of", why);
-    }
-    if (request.count < CAMERA_BUFFERS)
-        log_info("camera %s has only %u buffers: its pictures are copied", stream->device.path, request.count);
-    for (unsigned i = 0; i < request.count && i < CAMERA_BUFFERS; i++) {
-        struct v4l2_buffer buffer = {.index = i, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
-        if (camera_device_ask(&stream->device, VIDIOC_QUERYBUF, &buffer) != 0)
-            return failed(stream, "get buffers of", why);
-        if (buffer.length < needed) {
-            snprintf(why, CAMERA_WHY, "cannot use camera %s: its buffers hold %u bytes, a picture needs %zu",
-                     stream->device.path, buffer.length, needed);
-            errno = EPROTO;
-            return false;
-        }
-        void *memory = camera_device_map(&stream->device, buffer.length, buffer.m.offset);
-        if (memory == MAP_FAILED)
-            return failed(stream, "map the buffers of", why);
-        stream->buffer[i].memory = memory;
-        stream->buffer[i].length = buffer.length;
-        stream->buffer[i].state = CAMERA_BUFFER_IDLE;
-        stream->buffers = (int)i + 1;
-    }
-    return true;
-}
-
-static bool queue(struct camera_stream *stream, int index)
-{
-    struct v4l2_buffer buffer = {
-        .index = (uint32_t)index, .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
-    const bool ok = camera_device_ask(&stream->device, VIDIOC_QBUF, &buffer) == 0;
-    stream->buffer[index].state = ok ? CAMERA_BUFFER_QUEUED : CAMERA_BUFFER_IDLE;
-    return ok;
-}
-
-static bool switch_on(struct camera_stream *stream, char why[CAMERA_WHY])
-{
-    int queued = 0, type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
-    for (int i = 0; i < stream->buffers; i++)
-        if (stream->buffer[i].state == CAMERA_BUFFER_IDLE && queue(stream, i))
-            queued++;
-    if (queued == 0)
-        return failed(stream, "hand buffers to", why);
-    if (camera_device_ask(&stream->device, VIDIOC_STREAMON, &type) != 0)
-        return failed(stream, "start", why);
-    stream->streaming = true;
-    return true;
-}
-
-bool camera_stream_start(struct camera_stream *stream, size_t needed, char why[CAMERA_WHY])
-{
-    return map_buffers(stream, needed, why) && switch_on(stream, why);
-}
-
-// STREAMOFF takes every queued buffer from the driver.
-bool camera_stream_restart(struct camera_stream *stream, char why[CAMERA_WHY])
-{
-    int type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
-    if (camera_device_ask(&stream->device, VIDIOC_STREAMOFF, &type) != 0)
-        return failed(stream, "stop", why);
-    stream->streaming = false;
-    for (int i = 0; i < stream->buffers; i++)
-        if (stream->buffer[i].state == CAMERA_BUFFER_QUEUED)
-            stream->buffer[i].state = CAMERA_BUFFER_IDLE;
-    return switch_on(stream, why);
-}
-
-int camera_stream_take(struct camera_stream *stream, struct v4l2_buffer *buffer)
-{
-    *buffer = (struct v4l2_buffer){.type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
-    if (camera_device_ask(&stream->device, VIDIOC_DQBUF, buffer) != 0)
-        return errno;
-    if (buffer->index >= (uint32_t)stream->buffers)
-        return EPROTO;
-    stream->buffer[buffer->index].state = CAMERA_BUFFER_TAKEN;
-    return 0;
-}
-
-void camera_stream_give(struct camera_stream *stream, int index)
-{
-    if (!queue(stream, index))
-        log_debug("camera %s does not take a buffer back: %s", stream->device.path, camera_device_advice(errno));
-}
-
-void camera_stream_drop(struct camera_stream *stream, int index)
-{
-    stream->buffer[index].state = CAMERA_BUFFER_IDLE;
-}
-
-void camera_stream_tidy(struct camera_stream *stream)
-{
-    for (int i = 0; i < stream->buffers; i++)
-        if (stream->buffer[i].state == CAMERA_BUFFER_IDLE)
-            queue(stream, i);
 }

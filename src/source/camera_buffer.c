@@ -1,0 +1,233 @@
+// camera_buffer.c: the buffers that a camera's driver fills, in both of V4L2's APIs
+#include "base/log.h"
+#include "source/camera_stream.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { BUFFERS_NEEDED = 2 };
+
+// V4L2's word for a buffer. `planes` belong to it in the multi-planar API.
+static struct v4l2_buffer word(const struct camera_stream *stream, int index, struct v4l2_plane planes[PIXFMT_PLANES])
+{
+    struct v4l2_buffer buffer = {.index = (uint32_t)index, .type = stream->device.type, .memory = V4L2_MEMORY_MMAP};
+    memset(planes, 0, PIXFMT_PLANES * sizeof(*planes));
+    if (stream->device.multi) {
+        buffer.m.planes = planes;
+        buffer.length = (uint32_t)stream->memories;
+    }
+    return buffer;
+}
+
+static struct image_shape shape_of(const struct camera_stream *stream)
+{
+    return (struct image_shape){
+        .format = stream->mode.format, .width = stream->mode.width, .height = stream->mode.height};
+}
+
+// Bytes from row to row of a plane that has a memory of its own.
+static size_t own_stride(const struct camera_stream *stream, int plane)
+{
+    const size_t row = pixfmt_row_bytes(stream->mode.format, plane, stream->mode.width);
+    return stream->stride[plane] > row ? stream->stride[plane] : row;
+}
+
+// Bytes that a picture takes of each memory.
+static size_t bytes_needed(const struct camera_stream *stream, int memory)
+{
+    const struct image_shape shape = shape_of(stream);
+    if (stream->mode.compressed)
+        return 1;
+    if (stream->memories == 1)
+        return camera_mode_bytes(&stream->format, &shape);
+    return own_stride(stream, memory) * (size_t)(pixfmt_rows(shape.format, memory, shape.height) - 1) +
+           pixfmt_row_bytes(shape.format, memory, shape.width);
+}
+
+// Puts memory of our own with the same contents in the place of the driver's, in one step for whoever reads there: the
+// driver's keeps a device alive that was unplugged, so that its node cannot come back.
+static void keep_contents(void *memory, size_t length)
+{
+    void *copy = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED)
+        return;
+    memcpy(copy, memory, length);
+    if (mremap(copy, length, length, MREMAP_MAYMOVE | MREMAP_FIXED, memory) == MAP_FAILED)
+        munmap(copy, length);
+}
+
+void camera_stream_leave(struct camera_stream *stream)
+{
+    for (int i = 0; i < stream->buffers; i++) {
+        for (int k = 0; k < PIXFMT_PLANES; k++) {
+            struct camera_memory *memory = &stream->buffer[i].memory[k];
+            if (memory->length > 0 && stream->buffer[i].state == CAMERA_BUFFER_TAKEN)
+                keep_contents(memory->at, memory->length);
+            else if (memory->length > 0)
+                camera_device_unmap(&stream->device, memory->at, memory->length);
+        }
+        stream->buffer[i] = (struct camera_buffer){0};
+    }
+    stream->buffers = 0;
+}
+
+void camera_stream_free(struct camera_memory memory[PIXFMT_PLANES])
+{
+    for (int i = 0; i < PIXFMT_PLANES; i++) {
+        if (memory[i].length > 0)
+            munmap(memory[i].at, memory[i].length);
+    }
+}
+
+static bool map_buffer(struct camera_stream *stream, int index, char why[CAMERA_WHY])
+{
+    struct v4l2_plane planes[PIXFMT_PLANES];
+    struct v4l2_buffer buffer = word(stream, index, planes);
+    if (camera_device_ask(&stream->device, VIDIOC_QUERYBUF, &buffer) != 0)
+        return camera_stream_failed(stream, "get buffers of", why);
+    stream->buffers = index + 1;
+    for (int i = 0; i < stream->memories; i++) {
+        const uint32_t length = stream->device.multi ? planes[i].length : buffer.length;
+        const uint32_t offset = stream->device.multi ? planes[i].m.mem_offset : buffer.m.offset;
+        if (length < bytes_needed(stream, i)) {
+            snprintf(why, CAMERA_WHY, "cannot use camera %s: its buffers hold %u bytes, a picture needs %zu",
+                     stream->device.path, length, bytes_needed(stream, i));
+            errno = EPROTO;
+            return false;
+        }
+        void *memory = camera_device_map(&stream->device, length, offset);
+        if (memory == MAP_FAILED)
+            return camera_stream_failed(stream, "map the buffers of", why);
+        stream->buffer[index].memory[i] = (struct camera_memory){.at = memory, .length = length};
+    }
+    return true;
+}
+
+static bool map_buffers(struct camera_stream *stream, char why[CAMERA_WHY])
+{
+    struct v4l2_requestbuffers request = {
+        .count = CAMERA_BUFFERS, .type = stream->device.type, .memory = V4L2_MEMORY_MMAP};
+    if (camera_device_ask(&stream->device, VIDIOC_REQBUFS, &request) != 0)
+        return camera_stream_failed(stream, "get buffers of", why);
+    if (request.count < BUFFERS_NEEDED) {
+        errno = ENOMEM;
+        return camera_stream_failed(stream, "get buffers of", why);
+    }
+    if (request.count < CAMERA_BUFFERS)
+        log_info("camera %s has only %u buffers: its pictures are copied", stream->device.path, request.count);
+    for (int i = 0; i < (int)request.count && i < CAMERA_BUFFERS; i++) {
+        if (!map_buffer(stream, i, why))
+            return false;
+    }
+    return true;
+}
+
+static bool queue(struct camera_stream *stream, int index)
+{
+    struct v4l2_plane planes[PIXFMT_PLANES];
+    struct v4l2_buffer buffer = word(stream, index, planes);
+    const bool ok = camera_device_ask(&stream->device, VIDIOC_QBUF, &buffer) == 0;
+    stream->buffer[index].state = ok ? CAMERA_BUFFER_QUEUED : CAMERA_BUFFER_IDLE;
+    return ok;
+}
+
+static bool switch_on(struct camera_stream *stream, char why[CAMERA_WHY])
+{
+    int queued = 0, type = (int)stream->device.type;
+    for (int i = 0; i < stream->buffers; i++)
+        if (stream->buffer[i].state == CAMERA_BUFFER_IDLE && queue(stream, i))
+            queued++;
+    if (queued == 0)
+        return camera_stream_failed(stream, "hand buffers to", why);
+    if (camera_device_ask(&stream->device, VIDIOC_STREAMON, &type) != 0)
+        return camera_stream_failed(stream, "start", why);
+    stream->streaming = true;
+    return true;
+}
+
+bool camera_stream_start(struct camera_stream *stream, char why[CAMERA_WHY])
+{
+    return map_buffers(stream, why) && switch_on(stream, why);
+}
+
+// STREAMOFF takes every queued buffer from the driver.
+bool camera_stream_restart(struct camera_stream *stream, char why[CAMERA_WHY])
+{
+    int type = (int)stream->device.type;
+    if (camera_device_ask(&stream->device, VIDIOC_STREAMOFF, &type) != 0)
+        return camera_stream_failed(stream, "stop", why);
+    stream->streaming = false;
+    for (int i = 0; i < stream->buffers; i++)
+        if (stream->buffer[i].state == CAMERA_BUFFER_QUEUED)
+            stream->buffer[i].state = CAMERA_BUFFER_IDLE;
+    return switch_on(stream, why);
+}
+
+int camera_stream_take(struct camera_stream *stream, struct v4l2_buffer *buffer)
+{
+    struct v4l2_plane planes[PIXFMT_PLANES];
+    *buffer = word(stream, 0, planes);
+    if (camera_device_ask(&stream->device, VIDIOC_DQBUF, buffer) != 0)
+        return errno;
+    if (buffer->index >= (uint32_t)stream->buffers)
+        return EPROTO;
+    struct camera_buffer *taken = &stream->buffer[buffer->index];
+    taken->state = CAMERA_BUFFER_TAKEN;
+    for (int i = 0; i < stream->memories; i++) {
+        struct camera_memory *memory = &taken->memory[i];
+        const size_t start = stream->device.multi ? planes[i].data_offset : 0;
+        const size_t end = stream->device.multi ? planes[i].bytesused : buffer->bytesused;
+        memory->start = start < memory->length ? start : memory->length;
+        memory->filled = (end < memory->length ? end : memory->length) - memory->start;
+        if (end <= memory->start)
+            memory->filled = 0;
+    }
+    return 0;
+}
+
+bool camera_stream_whole(const struct camera_stream *stream, int index)
+{
+    for (int i = 0; i < stream->memories; i++) {
+        const struct camera_memory *memory = &stream->buffer[index].memory[i];
+        // Drivers of the days before `bytesused` leave it 0.
+        const bool unsaid = memory->filled == 0 && memory->start == 0 && !stream->mode.compressed;
+        if (!unsaid && memory->filled < bytes_needed(stream, i))
+            return false;
+    }
+    return true;
+}
+
+void camera_stream_picture(const struct camera_stream *stream, int index, const struct image_shape *shape,
+                           struct image *image)
+{
+    const struct camera_memory *memory = stream->buffer[index].memory;
+    if (stream->memories == 1) {
+        camera_mode_lay_out(&stream->format, shape, memory->at + memory->start, image);
+        return;
+    }
+    *image = (struct image){.shape = *shape};
+    for (int i = 0; i < stream->memories; i++) {
+        image->plane[i] = memory[i].at + memory[i].start;
+        image->stride[i] = own_stride(stream, i);
+    }
+}
+
+void camera_stream_give(struct camera_stream *stream, int index)
+{
+    if (!queue(stream, index))
+        log_debug("camera %s does not take a buffer back: %s", stream->device.path, camera_device_advice(errno));
+}
+
+void camera_stream_drop(struct camera_stream *stream, int index)
+{
+    stream->buffer[index].state = CAMERA_BUFFER_IDLE;
+}
+
+void camera_stream_tidy(struct camera_stream *stream)
+{
+    for (int i = 0; i < stream->buffers; i++)
+        if (stream->buffer[i].state == CAMERA_BUFFER_IDLE)
+            queue(stream, i);
+}

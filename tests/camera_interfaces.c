@@ -1,0 +1,125 @@
+// camera_interfaces.c: V4L2's other interfaces, put beside what a camera shows through the usual one
+#include "camera_interfaces.h"
+
+#include "base/clock.h"
+#include "image/convert.h"
+#include "source/camera_stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 20000 }; // an emulated machine is slow
+
+bool camera_control(const char *node, const char *name, int value)
+{
+    const int fd = open(node, O_RDWR | O_CLOEXEC);
+    struct v4l2_queryctrl control = {.id = V4L2_CTRL_FLAG_NEXT_CTRL};
+    bool done = false;
+    while (!done && ioctl(fd, VIDIOC_QUERYCTRL, &control) == 0) {
+        if (strcmp((const char *)control.name, name) == 0) {
+            struct v4l2_control set = {.id = control.id, .value = value};
+            done = ioctl(fd, VIDIOC_S_CTRL, &set) == 0;
+        }
+        control.id |= V4L2_CTRL_FLAG_NEXT_CTRL;
+    }
+    close(fd);
+    return done;
+}
+
+static void same_picture(struct check *check, const struct camera_pictures *known, const struct image *frame,
+                         const char *on, const char *name)
+{
+    const struct image *want = &known->rgba[frame->shape.format];
+    struct image rgba;
+    if (!image_alloc(&rgba, &want->shape))
+        return;
+    convert_to_rgba(&rgba, frame);
+    check_that(check, memcmp(rgba.memory, want->memory, image_bytes(&want->shape)) == 0, "%s: %s has the same bytes",
+               on, name);
+    image_free(&rgba);
+}
+
+// A picture through the other interfaces of V4L2: multi-planar, and memory that is one piece for the device.
+static void test_interface(struct check *check, const struct camera_pictures *known, const struct camera_node *at)
+{
+    char name[CAMERA_NODE + 8];
+    snprintf(name, sizeof(name), "camera:%s", at->path);
+    camera_control(at->path, "OSD Text Mode", 2);
+    for (int i = 0; i < PIXFMT_COUNT; i++) {
+        struct frame frame;
+        if (!known->rgba[i].memory)
+            continue;
+        struct source *source = source_open(&(struct source_setup){.text = name,
+                                                                   .width = known->shape[i].width,
+                                                                   .height = known->shape[i].height,
+                                                                   .has_format = true,
+                                                                   .format = (enum pixfmt)i});
+        if (check_that(check, source && source_next(source, &frame, PATIENCE_MS) == SOURCE_FRAME, "%s: %s", at->path,
+                       pixfmt_info((enum pixfmt)i)->name)) {
+            same_picture(check, known, &frame.image, at->path, pixfmt_info((enum pixfmt)i)->name);
+            source_return(source, &frame);
+        }
+        source_close(source);
+    }
+}
+
+// Formats that the source would not choose, since the camera has them in one piece too: each plane has its own memory.
+static void test_planes(struct check *check, const struct camera_pictures *known, const struct camera_node *at)
+{
+    static const struct camera_mode modes[] = {
+        {.fourcc = V4L2_PIX_FMT_NV12M, .format = PIXFMT_NV12},
+        {.fourcc = V4L2_PIX_FMT_NV21M, .format = PIXFMT_NV21},
+        {.fourcc = V4L2_PIX_FMT_YUV420M, .format = PIXFMT_YU12},
+        {.fourcc = V4L2_PIX_FMT_YVU420M, .format = PIXFMT_YV12},
+    };
+    for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+        char why[CAMERA_WHY] = "";
+        const char *name = (const char *)&modes[i].fourcc;
+        struct camera_mode mode = modes[i];
+        struct camera_stream stream;
+        struct v4l2_buffer buffer;
+        mode.width = known->shape[mode.format].width;
+        mode.height = known->shape[mode.format].height;
+        int error = EAGAIN;
+        bool ok = camera_stream_open(&stream, at->path, why) && camera_stream_set(&stream, &mode, 0, why) &&
+                  camera_stream_start(&stream, why);
+        const int64_t deadline = clock_now_ns() + (int64_t)PATIENCE_MS * 1000000;
+        while (ok && error == EAGAIN && clock_now_ns() < deadline) {
+            poll(&(struct pollfd){.fd = stream.device.fd, .events = POLLIN}, 1, 100);
+            error = camera_stream_take(&stream, &buffer);
+        }
+        ok = ok && error == 0 && stream.memories == pixfmt_info(mode.format)->planes &&
+             camera_stream_whole(&stream, (int)buffer.index);
+        if (check_that(check, ok, "%s: %.4s: %s", at->path, name, why)) {
+            struct image image;
+            camera_stream_picture(&stream, (int)buffer.index, &known->shape[mode.format], &image);
+            same_picture(check, known, &image, at->path, pixfmt_info(mode.format)->name);
+            camera_stream_drop(&stream, (int)buffer.index);
+        }
+        camera_stream_close(&stream);
+    }
+}
+
+void camera_interfaces(struct check *check, const char *node, const struct camera_pictures *known)
+{
+    struct camera_node at;
+    int planar = 0, others = 0;
+    for (int next = 0; camera_node_next(&next, &at);) {
+        if (!at.usable || strcmp(at.path, node) == 0)
+            continue;
+        struct camera_device device;
+        const bool multi = !camera_device_open(&device, at.path) && device.multi;
+        camera_device_close(&device);
+        test_interface(check, known, &at);
+        if (multi)
+            test_planes(check, known, &at);
+        planar += multi;
+        others++;
+    }
+    printf("%d other cameras, of them %d multi-planar\n", others, planar);
+}
