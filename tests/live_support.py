@@ -15,7 +15,9 @@ SKIP = 77
 SANITIZED = "LSAN_OPTIONS" in os.environ  # slower, and freed memory is held back
 EMULATED = os.uname().nodename == "vmguest"  # tests/vm
 PATIENCE = 6 if SANITIZED or EMULATED else 1
+SOON_S = 5 * PATIENCE  # less than it takes to compile LARGEST, and more than anything else that a test waits for
 LARGE = "convolve=" + " ".join(str(i % 5 - 1) for i in range(49))  # a chain that takes seconds to compile
+LARGEST = "convolve=" + " ".join(str(i % 5 - 1) for i in range(81))  # and several times as long, for who does not wait
 
 # A suite that runs behind nohup hands its ignored SIGHUP down to every program.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -34,6 +36,30 @@ def run(binary, *args, stdin=None, cwd=None, timeout=120, **env):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd, timeout=timeout,
                           env=environment(**env))
     return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+
+
+def wait_until(test, seconds=60):
+    """Whether the test passes by then."""
+    end = time.monotonic() + seconds * PATIENCE
+    while not test():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def wait_idle(process):
+    """Until the process waits, for its input or for who takes its output: its main thread sleeps and uses no time."""
+    def look():
+        with open("/proc/%d/task/%d/stat" % (process.pid, process.pid)) as f:
+            words = f.read().rpartition(")")[2].split()
+        return words[0] == "S" and words[11:13]
+
+    asleep = 0
+    while process.poll() is None and asleep < 15:
+        before = look()
+        time.sleep(0.02)
+        asleep = asleep + 1 if before and before == look() else 0
 
 
 def events(out):
@@ -171,7 +197,7 @@ class Window(Live):
 
     def pixels(self):
         """RGB bytes of the window's content."""
-        time.sleep(0.5)  # the last picture is swapped in within a frame or two; slow machines get more
+        self.wait(lambda e: e["event"] == "progress", len(self.events))  # which comes behind the last swap
         return subprocess.run(["import", "-window", self.window, "-depth", "8", "rgb:-"], check=True,
                               stdout=subprocess.PIPE).stdout
 

@@ -2,6 +2,7 @@
 """test_bench.py MONOCLE: measurements: their rows, wrong pictures caught, comparisons, errors, an early end
 
 Tiny pictures and few rounds: this tests the measuring, not the speed."""
+import contextlib
 import csv
 import io
 import json
@@ -11,7 +12,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 from live_support import Checks, environment, has_opencl, run
 
@@ -184,13 +184,20 @@ def errors(c):
 
 
 def interrupted(c):
-    with subprocess.Popen([BINARY, "bench", "filters", "-p", "cpu", "-t", "1", "--sizes", "1280x720", "-f", "gray",
-                           "--time", "600", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env=environment()) as p:
-        time.sleep(2)  # within the rounds: 1000 of them take longer
+    master, terminal = os.openpty()  # which is told of every round; 1000 of them take ten seconds at least
+    with subprocess.Popen([BINARY, "bench", "filters", "-p", "cpu", "-t", "1", "--sizes", "64x48", "-f", "gray",
+                           "--time", "600", "--json"], stdout=subprocess.PIPE, stderr=terminal, env=environment()) as p:
+        os.close(terminal)
+        said = b""
+        while b"round 2," not in said:
+            said += os.read(master, 4096)
         p.send_signal(signal.SIGINT)
-        out, err = p.communicate(timeout=60)
-    c.check(p.returncode == 130 and err == b"", p.returncode, err)
+        out, _ = p.communicate(timeout=60)
+    with contextlib.suppress(OSError):  # a terminal that nobody has open any more
+        while more := os.read(master, 4096):
+            said += more
+    os.close(master)
+    c.check(p.returncode == 130 and b"monocle:" not in said, p.returncode, said)
     found = [json.loads(line) for line in out.splitlines()]
     c.check(len(found) == 1 and found[0]["rounds"] > 0, "rows of an interrupted run", out)
 

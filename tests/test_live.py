@@ -8,7 +8,8 @@ import sys
 import tempfile
 import time
 
-from live_support import (PATIENCE, SANITIZED, Checks, environment, events, has_opencl, png, run, y4m, y4m_pictures)
+from live_support import (PATIENCE, SANITIZED, SOON_S, Checks, environment, events, has_opencl, png, run, y4m,
+                          y4m_pictures)
 
 BINARY = os.path.abspath(sys.argv[1])
 FORMATS = ["rgba", "rgb24", "bgr24", "grey", "nv12", "nv21", "yu12", "yv12", "yuyv", "uyvy", "422p", "444p"]
@@ -78,15 +79,16 @@ def sources(c):
 
 
 def progress(c):
+    start = time.monotonic()
     said = summary_of(c, ["pattern:64x48@50", "-f", "blur=3,contrast", "-p", "cpu", "--frames", "120"], 120)
     states = [s for s in said if s["event"] == "progress"]
-    c.check(2 <= len(states) <= 4, "one progress event a second:", len(states))
+    c.check(2 <= len(states) <= time.monotonic() - start + 1, "one progress event a second:", len(states))
     for s in states:
         has_fields(c, s, STATE)
         c.check(s["chain"] == "blur=3,contrast" and s["path"] == "cpu" and s["rung"] == "cpu", s)
-        c.check(40 < s["fps"] < 60, "fps", s["fps"])
+        c.check(0 < s["fps"] < 60 and (s["fps"] > 40 or s["skipped"] > 0), "fps", s["fps"], s["skipped"])
     first = said[-1]["time_to_first_frame_ms"]
-    c.check(0 < first < 1000 * PATIENCE, "first frame after", first)
+    c.check(0 < first < 1000 * SOON_S, "first frame after", first)
     c.check({"capture", "wait"} <= set(said[-1]["stages"]), said[-1]["stages"].keys())
     c.check(any(name.startswith("pass") for name in said[-1]["stages"]), said[-1]["stages"].keys())
 
@@ -215,11 +217,10 @@ def signals(c):
     for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         process = start("pattern:160x120@100", "-f", "blur", "-p", "cpu", "--headless", "--json", "--frames", "100000",
                         "--record", "cut.y4m", "--trace", "cut.json")
-        while b'"progress"' not in process.stdout.readline():
+        while json.loads(process.stdout.readline()).get("frames", 0) <= 5:
             pass
-        time.sleep(0.3)
         process.send_signal(number)
-        out, err = process.communicate(timeout=20 * PATIENCE)
+        out, err = process.communicate(timeout=60 * PATIENCE)
         c.check(process.returncode == code, number, "exit code", process.returncode, err)
         last = events(out)[-1]
         pictures = y4m_pictures(open(at("cut.y4m"), "rb").read())
