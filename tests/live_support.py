@@ -15,7 +15,7 @@ SKIP = 77
 SANITIZED = "LSAN_OPTIONS" in os.environ  # slower, and freed memory is held back
 EMULATED = os.uname().nodename == "vmguest"  # tests/vm
 PATIENCE = 6 if SANITIZED or EMULATED else 1
-SOON_S = 5 * PATIENCE  # less than it takes to compile LARGEST, and more than anything else that a test waits for
+SOON_S = 8 * PATIENCE  # less than it takes to compile LARGEST, and more than anything else that a test waits for
 LARGE = "convolve=" + " ".join(str(i % 5 - 1) for i in range(49))  # a chain that takes seconds to compile
 LARGEST = "convolve=" + " ".join(str(i % 5 - 1) for i in range(81))  # and several times as long, for who does not wait
 
@@ -174,7 +174,7 @@ class Live:
         return self.wait(lambda e: e["event"] in ("state", "progress") and not e["building"], since=since)
 
     def wait_end(self):
-        code = self.process.wait(timeout=30 * PATIENCE)
+        code = self.process.wait(timeout=90 * PATIENCE)
         self.reader.join(timeout=10)
         self.errors.seek(0)
         return code, self.events[-1] if self.events else None, self.errors.read()
