@@ -13,6 +13,9 @@
 static const struct codec_kind *const kinds[CODEC_FORMATS] = {
     [CODEC_JPEG] = &codec_jpeg, [CODEC_PNG] = &codec_png, [CODEC_GIF] = &codec_gif,
     [CODEC_BMP] = &codec_bmp,   [CODEC_PSD] = &codec_psd, [CODEC_TGA] = &codec_tga, // a guess: last
+#ifdef HAVE_WEBP
+    [CODEC_WEBP] = &codec_webp,
+#endif
 };
 
 // What people have among their pictures, told from what is none.
@@ -63,12 +66,14 @@ const struct codec_info *codec_info(enum codec_format format)
 {
     static const char *const none[] = {NULL};
     static const struct codec_info other = {.name = "other", .extensions = none};
-    return format < CODEC_FORMATS ? &kinds[format]->info : &other;
+    return format < CODEC_FORMATS && kinds[format] ? &kinds[format]->info : &other;
 }
 
 bool codec_from_name(const char *name, enum codec_format *format)
 {
     for (int i = 0; i < CODEC_FORMATS; i++) {
+        if (!kinds[i])
+            continue;
         const struct codec_info *info = &kinds[i]->info;
         bool found = strcasecmp(name, info->name) == 0;
         for (const char *const *extension = info->extensions; !found && *extension; extension++)
@@ -93,10 +98,10 @@ static const char *other_name(const uint8_t *data, size_t size)
 bool codec_probe(const void *data, size_t size, enum codec_format *format)
 {
     *format = CODEC_OTHER;
-    if (other_name(data, size))
-        return true;
     for (int i = 0; i < CODEC_FORMATS; i++) {
-        if (kinds[i]->looks_so(data, size)) {
+        if (i == CODEC_TGA && other_name(data, size)) // before what is a guess
+            return true;
+        if (kinds[i] && kinds[i]->looks_so(data, size)) {
             *format = (enum codec_format)i;
             return true;
         }
@@ -109,7 +114,7 @@ struct codec *codec_open(void)
     struct codec *codec = calloc(1, sizeof(*codec));
     bool ok = codec != NULL;
     for (int i = 0; ok && i < CODEC_FORMATS; i++) {
-        if (kinds[i]->state_bytes == 0)
+        if (!kinds[i] || kinds[i]->state_bytes == 0)
             continue;
         codec->state[i] = calloc(1, kinds[i]->state_bytes);
         ok = codec->state[i] && (!kinds[i]->open || kinds[i]->open(codec->state[i]));
@@ -160,7 +165,7 @@ bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t mos
         return codec_refuse(error, CODEC_TOO_LARGE, "the file is larger than 1 GiB");
     if (!codec_probe(data, size, &head->format))
         return codec_refuse(error, CODEC_NOT_A_PICTURE,
-                            "it is not a picture in JPEG, PNG, GIF, BMP, PSD or TGA format");
+                            "it is not a picture in JPEG, PNG, WebP, GIF, BMP, PSD or TGA format");
     if (head->format == CODEC_OTHER)
         return codec_refuse(error, CODEC_UNSUPPORTED, "%s pictures are not supported; convert it to PNG or JPEG first",
                             other_name(data, size));

@@ -1,4 +1,5 @@
-// codec.h: picture files in memory to pixels and back: JPEG and PNG; BMP, TGA, PSD and GIF (first frame) read only
+// codec.h: picture files in memory to pixels and back: JPEG, PNG and WebP; BMP, TGA, PSD and GIF (first
+// frame) read only
 //
 // A struct codec is for one thread at a time and is meant to be kept: from file to file it keeps its memory.
 #pragma once
@@ -8,6 +9,7 @@
 enum codec_format {
     CODEC_JPEG,
     CODEC_PNG,
+    CODEC_WEBP, // in builds with libwebp; else among the others
     CODEC_GIF,
     CODEC_BMP,
     CODEC_PSD,
@@ -61,7 +63,7 @@ struct codec_head {
     enum pixfmt jpeg; // what a JPEG of this picture is made from: its own kind where it is one; grey, yu12
     int orientation;  // 1..8 as EXIF counts; 1, upright, where it says nothing. Pixels are given as they lie.
     bool alpha;       // pixels may be other than opaque
-    int quality;      // of a JPEG, 1..100: the one of libjpeg that is nearest to its tables; otherwise 0
+    int quality;      // 1..100; of a JPEG the one of libjpeg that is nearest to its tables; otherwise 0
     struct codec_metadata metadata; // lies in the file's bytes or the codec, until its next codec_head
 };
 
@@ -88,10 +90,10 @@ bool codec_decode(struct codec *codec, const void *data, size_t size, const stru
 
 struct codec_settings {
     enum codec_format format;
-    int quality;     // JPEG: 1..100; 0 means 90
+    int quality;     // JPEG, WebP: 1..100, at which WebP loses nothing; 0 means 90
     int compression; // PNG: 1, quick, to 9, small; 0 means quick
     bool grey;       // PNG of an rgba image whose colours are all grey: one channel
-    bool opaque;     // PNG of an rgba image: alpha is left out
+    bool opaque;     // PNG and WebP of an rgba image: alpha is left out
     int orientation; // what the EXIF data shall say, 1..8; 0: as they are
     struct codec_metadata metadata;
 };
@@ -103,7 +105,8 @@ struct codec_buffer {
 };
 void codec_buffer_free(struct codec_buffer *buffer);
 
-// Makes a file of a picture: JPEG from yu12, 422p, 444p and grey (601, full range), PNG from rgba, rgb24 and grey. True
+// Makes a file of a picture: JPEG from yu12, 422p, 444p and grey (601, full range), PNG from rgba, rgb24 and grey, WebP
+// from rgba. True
 // with something in `why` where metadata had to be left out. EXIF data lose their thumbnail, which shows the picture
 // before it was filtered.
 bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,

@@ -40,10 +40,11 @@ static const struct option options[] = {
      .excludes = "skip-newer"},
     {"skip-newer", 0, OPTION_FLAG, .help = "leave outputs that are no older than their inputs, replace others",
      .offset = AT(skip_newer)},
-    {"format", 0, OPTION_TEXT, "FORMAT", .help = "jpeg or png; the input's without this, png where it is another",
-     .offset = AT(format)},
-    {"quality", 0, OPTION_INT, "N", .help = "of JPEG; the input's without this, 90 where it has none",
-     .offset = AT(quality), .min = 1, .max = 100},
+    {"format", 0, OPTION_TEXT, "FORMAT",
+     .help = "jpeg, png or, in builds with libwebp, webp; the input's without this, else png", .offset = AT(format)},
+    {"quality", 0, OPTION_INT, "N",
+     .help = "of JPEG and WebP, which loses nothing at 100; the input's without this, else 90", .offset = AT(quality),
+     .min = 1, .max = 100},
     {"subsampling", 0, OPTION_CHOICE, .choices = "keep|420|422|444", .help = "chroma of JPEG; the input's without this",
      .offset = AT(subsampling)},
     {"compression", 0, OPTION_INT, "N", .help = "of PNG: 1 is quick, 9 small", .offset = AT(compression), .min = 1,
@@ -156,11 +157,11 @@ static bool options_agree(const struct batch *batch)
 {
     const struct batch_options *o = &batch->options;
     const struct codec_info *format = batch->naming.format; // of all outputs; NULL: it depends
-    const char *lost = NULL;
-    if (format && format_number(format) != CODEC_JPEG)
-        lost = o->quality ? "--quality" : o->subsampling ? "--subsampling" : NULL;
-    else if (format && format_number(format) != CODEC_PNG)
-        lost = o->compression ? "--compression" : NULL;
+    const bool png = format && format_number(format) == CODEC_PNG, jpeg = format && format_number(format) == CODEC_JPEG;
+    const char *lost = o->quality && png                   ? "--quality"
+                       : o->subsampling && format && !jpeg ? "--subsampling"
+                       : o->compression && format && !png  ? "--compression"
+                                                           : NULL;
     if (lost) {
         log_error("%s says nothing of %s files, which all outputs are to be; leave out one or the other", lost,
                   format->name);

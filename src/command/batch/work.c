@@ -113,7 +113,7 @@ static bool keep_metadata(struct work *work)
     return true;
 }
 
-// What of the picture is asked from the path: planes for a JPEG, one for a grey picture, RGBA for any other.
+// What of the picture is asked from the path: planes for a JPEG, one for a grey JPEG or PNG, RGBA for any other.
 static struct image_shape wanted_shape(const struct work *work, const struct work_rules *rules)
 {
     static const enum pixfmt subsamplings[] = {
@@ -125,7 +125,8 @@ static struct image_shape wanted_shape(const struct work *work, const struct wor
         shape.format = PIXFMT_GREY;
     else
         shape.format = rules->subsampling ? subsamplings[rules->subsampling] : head->jpeg;
-    if (work->settings.format == CODEC_PNG && (shape.format != PIXFMT_GREY || head->alpha))
+    const bool one_channel = work->settings.format == CODEC_PNG && shape.format == PIXFMT_GREY && !head->alpha;
+    if (work->settings.format != CODEC_JPEG && !one_channel)
         shape = (struct image_shape){0};
     return shape;
 }

@@ -1,0 +1,215 @@
+// codec_webp.c: WebP files, by libwebp; their container is simple enough to be read and written here
+#include "image/codec_kind.h"
+#include "image/exif.h"
+
+#include <string.h>
+
+#include <webp/decode.h>
+#include <webp/encode.h>
+
+// WebP container specification (RFC 9649, section 2): RIFF, then chunks of a name, a size and as many bytes, made even.
+enum {
+    RIFF_BYTES = 12,
+    CHUNK_HEAD = 8,
+    EXTENDED_BYTES = 10,
+    EXTENDED_CHUNK = CHUNK_HEAD + EXTENDED_BYTES,
+    FLAG_ICC = 0x20,
+    FLAG_ALPHA = 0x10,
+    FLAG_EXIF = 0x08,
+    FLAG_XMP = 0x04,
+    LOSSLESS = 2, // as WebPGetFeatures counts
+    QUALITY = 90,
+    QUALITY_LOSSLESS = 100,
+};
+
+static bool looks_so(const uint8_t *data, size_t size)
+{
+    return size >= RIFF_BYTES && memcmp(data, "RIFF", 4) == 0 && memcmp(data + 8, "WEBP", 4) == 0;
+}
+
+static size_t read_u32(const uint8_t *at)
+{
+    return (size_t)at[0] | (size_t)at[1] << 8 | (size_t)at[2] << 16 | (size_t)at[3] << 24;
+}
+
+static void write_u32(uint8_t *at, size_t value)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+}
+
+// The chunk at *at, which moves behind it. False behind the last whole one.
+static bool next_chunk(const uint8_t *data, size_t size, size_t *at, const uint8_t **name, struct codec_bytes *bytes)
+{
+    if (size < CHUNK_HEAD || *at > size - CHUNK_HEAD || read_u32(data + *at + 4) > size - *at - CHUNK_HEAD)
+        return false;
+    *name = data + *at;
+    *bytes = (struct codec_bytes){data + *at + CHUNK_HEAD, read_u32(data + *at + 4)};
+    *at += CHUNK_HEAD + bytes->size + bytes->size % 2;
+    return true;
+}
+
+static void find_metadata(const uint8_t *data, size_t size, struct codec_metadata *metadata)
+{
+    size_t at = RIFF_BYTES;
+    const uint8_t *name;
+    for (struct codec_bytes bytes; next_chunk(data, size, &at, &name, &bytes);) {
+        const bool prefixed = bytes.size >= 6 && memcmp(bytes.data, "Exif\0", 6) == 0; // as some write it
+        if (bytes.size == 0)
+            continue;
+        if (memcmp(name, "ICCP", 4) == 0)
+            metadata->icc = bytes;
+        else if (memcmp(name, "EXIF", 4) == 0 && bytes.size > 6)
+            metadata->exif = prefixed ? (struct codec_bytes){bytes.data + 6, bytes.size - 6} : bytes;
+        else if (memcmp(name, "XMP ", 4) == 0)
+            metadata->xmp = bytes;
+    }
+}
+
+static bool refuse(struct codec_error *error, VP8StatusCode status)
+{
+    if (status == VP8_STATUS_OUT_OF_MEMORY)
+        return codec_refuse(error, CODEC_NO_MEMORY, "there is not enough memory");
+    if (status == VP8_STATUS_NOT_ENOUGH_DATA || status == VP8_STATUS_SUSPENDED)
+        return codec_refuse(error, CODEC_DAMAGED, "the file is cut short");
+    return codec_refuse(error, CODEC_DAMAGED, "the picture is damaged");
+}
+
+static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
+{
+    WebPBitstreamFeatures features;
+    const VP8StatusCode status = WebPGetFeatures(data, size, &features);
+    if (status != VP8_STATUS_OK)
+        return refuse(error, status);
+    head->shape = (struct image_shape){.format = PIXFMT_RGBA, .width = features.width, .height = features.height};
+    if (features.has_animation)
+        return codec_refuse(error, CODEC_UNSUPPORTED, "animated pictures are not supported");
+    head->jpeg = PIXFMT_YU12;
+    head->alpha = features.has_alpha;
+    head->quality = features.format == LOSSLESS ? QUALITY_LOSSLESS : QUALITY;
+    find_metadata(data, size, &head->metadata);
+    return true;
+}
+
+static bool decode(void *state, const uint8_t *data, size_t size, const struct codec_head *head, struct image *image,
+                   struct codec_error *error)
+{
+    WebPDecoderConfig config;
+    if (!WebPInitDecoderConfig(&config))
+        return codec_refuse(error, CODEC_UNSUPPORTED, "the installed libwebp is another than monocle was built with");
+    const VP8StatusCode known = WebPGetFeatures(data, size, &config.input);
+    if (known != VP8_STATUS_OK)
+        return refuse(error, known);
+    if (config.input.width != image->shape.width || config.input.height != image->shape.height)
+        return codec_refuse(error, CODEC_DAMAGED, "it is not the picture that its head announced");
+    config.output.colorspace = MODE_RGBA;
+    config.output.is_external_memory = 1;
+    config.output.u.RGBA.rgba = image->plane[0];
+    config.output.u.RGBA.stride = (int)image->stride[0];
+    config.output.u.RGBA.size = image->stride[0] * (size_t)(image->shape.height - 1) + 4 * (size_t)image->shape.width;
+    const VP8StatusCode status = WebPDecode(data, size, &config);
+    return status == VP8_STATUS_OK || refuse(error, status);
+}
+
+static int append(const uint8_t *data, size_t size, const WebPPicture *picture)
+{
+    struct codec_buffer *buffer = picture->custom_ptr;
+    if (buffer->room < buffer->size + size && !codec_buffer_room(buffer, 2 * (buffer->size + size)))
+        return 0;
+    memcpy(buffer->data + buffer->size, data, size);
+    buffer->size += size;
+    return 1;
+}
+
+// Room for it must be there; the bytes may lie in their place already.
+static uint8_t *put_chunk(uint8_t *at, const char *name, struct codec_bytes bytes)
+{
+    memcpy(at, name, 4);
+    write_u32(at + 4, bytes.size);
+    memmove(at + CHUNK_HEAD, bytes.data, bytes.size);
+    if (bytes.size % 2 != 0)
+        at[CHUNK_HEAD + bytes.size] = 0;
+    return at + CHUNK_HEAD + bytes.size + bytes.size % 2;
+}
+
+static uint8_t *put_exif(uint8_t *at, struct codec_bytes exif, int orientation)
+{
+    uint8_t *copy = at + CHUNK_HEAD;
+    memcpy(copy, exif.data, exif.size);
+    return put_chunk(at, "EXIF", (struct codec_bytes){copy, exif_settle(copy, exif.size, orientation)});
+}
+
+static uint8_t *put_extended(uint8_t *at, const struct image *image, int flags)
+{
+    uint8_t data[EXTENDED_BYTES + 2] = {0};
+    write_u32(data, (size_t)flags);
+    write_u32(data + 4, (size_t)image->shape.width - 1); // three bytes each
+    write_u32(data + 7, (size_t)image->shape.height - 1);
+    return put_chunk(at, "VP8X", (struct codec_bytes){data, EXTENDED_BYTES});
+}
+
+// Puts metadata around the picture that the buffer holds. False where there is no memory.
+static bool add_metadata(struct codec_buffer *buffer, const struct image *image, const struct codec_settings *settings)
+{
+    const struct codec_bytes icc = settings->metadata.icc, exif = settings->metadata.exif, xmp = settings->metadata.xmp;
+    const bool extended = memcmp(buffer->data + RIFF_BYTES, "VP8X", 4) == 0;
+    const size_t skip = RIFF_BYTES + (extended ? EXTENDED_CHUNK : 0), picture = buffer->size - skip;
+    const size_t ahead = RIFF_BYTES + EXTENDED_CHUNK + (icc.data ? CHUNK_HEAD + icc.size + icc.size % 2 : 0);
+    if (!icc.data && !exif.data && !xmp.data)
+        return true;
+    if (!codec_buffer_room(buffer, ahead + picture + exif.size + xmp.size + 2 * (CHUNK_HEAD + 1)))
+        return false;
+    const uint8_t *first = buffer->data + RIFF_BYTES;
+    const bool lossless = memcmp(first, "VP8L", 4) == 0; // which says of itself whether there is alpha
+    const int alpha = extended ? first[CHUNK_HEAD] & FLAG_ALPHA : lossless ? first[CHUNK_HEAD + 4] & FLAG_ALPHA : 0;
+    memmove(buffer->data + ahead, buffer->data + skip, picture);
+    uint8_t *at =
+        put_extended(buffer->data + RIFF_BYTES, image,
+                     alpha | (icc.data ? FLAG_ICC : 0) | (exif.data ? FLAG_EXIF : 0) | (xmp.data ? FLAG_XMP : 0));
+    if (icc.data)
+        put_chunk(at, "ICCP", icc);
+    at = buffer->data + ahead + picture;
+    if (exif.data)
+        at = put_exif(at, exif, settings->orientation);
+    if (xmp.data)
+        at = put_chunk(at, "XMP ", xmp);
+    buffer->size = (size_t)(at - buffer->data);
+    write_u32(buffer->data + 4, buffer->size - CHUNK_HEAD);
+    return true;
+}
+
+static bool encode(void *state, const struct image *image, const struct codec_settings *settings,
+                   struct codec_buffer *buffer, struct codec_error *error)
+{
+    WebPConfig config;
+    WebPPicture picture;
+    const int quality = settings->quality ? settings->quality : QUALITY;
+    if (image->shape.format != PIXFMT_RGBA)
+        return codec_refuse(error, CODEC_UNSUPPORTED, "a WebP file is made from rgba");
+    if (image->shape.width > WEBP_MAX_DIMENSION || image->shape.height > WEBP_MAX_DIMENSION)
+        return codec_refuse(error, CODEC_TOO_LARGE, "a WebP file has %d pixels a side at most", WEBP_MAX_DIMENSION);
+    if (!WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, (float)quality) || !WebPPictureInit(&picture))
+        return codec_refuse(error, CODEC_UNSUPPORTED, "the installed libwebp is another than monocle was built with");
+    config.lossless = quality == QUALITY_LOSSLESS;
+    config.exact = config.lossless;
+    picture.use_argb = config.lossless;
+    picture.width = image->shape.width;
+    picture.height = image->shape.height;
+    picture.writer = append;
+    picture.custom_ptr = buffer;
+    const bool ok = (settings->opaque ? WebPPictureImportRGBX : WebPPictureImportRGBA)(&picture, image->plane[0],
+                                                                                       (int)image->stride[0]) &&
+                    WebPEncode(&config, &picture) && add_metadata(buffer, image, settings);
+    WebPPictureFree(&picture);
+    return ok || codec_refuse(error, CODEC_NO_MEMORY, "there is not enough memory to make a WebP file");
+}
+
+static const char *const extensions[] = {"webp", NULL};
+
+const struct codec_kind codec_webp = {
+    .info = {.name = "webp", .extensions = extensions, .writes = true},
+    .looks_so = looks_so,
+    .head = head_of,
+    .decode = decode,
+    .encode = encode,
+};
