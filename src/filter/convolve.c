@@ -1,5 +1,5 @@
 // convolve.c: any square of weights, in fixed point (docs/pixels.md section 3)
-#include "filter/filter.h"
+#include "filter/convolve.h"
 #include "filter/rows.h"
 
 #include <math.h>
@@ -7,8 +7,6 @@
 #include <string.h>
 
 enum { SUM_LIMIT = 1 << 24, CHANNELS = 3, SIDE_MAX = 9 }; // below the limit float is exact too
-// Offset: bias and rounding, added to the sum. Narrow: every weight is in -128..127.
-enum { ARGUMENT_SHIFT, ARGUMENT_OFFSET, ARGUMENT_NARROW, ARGUMENT_WEIGHTS };
 
 static const struct param params[] = {
     {.name = "matrix",
@@ -49,32 +47,32 @@ static bool quantise(const float *matrix, int count, double div, double bias, in
         if (!(fabs(weight) <= 32767))
             return false;
         reach += 255 * fabs(weight);
-        arguments->value[ARGUMENT_WEIGHTS + i] = (int32_t)weight;
+        arguments->value[CONVOLVE_WEIGHTS + i] = (int32_t)weight;
     }
     if (reach >= SUM_LIMIT)
         return false;
-    arguments->value[ARGUMENT_SHIFT] = shift;
-    arguments->value[ARGUMENT_OFFSET] = (int32_t)offset + ((1 << shift) >> 1);
+    arguments->value[CONVOLVE_SHIFT] = shift;
+    arguments->value[CONVOLVE_OFFSET] = (int32_t)offset + ((1 << shift) >> 1);
     return true;
 }
 
 // Divides by the powers of two that all weights have: the result's floor is the same, and more weights fit 8 bits.
 static void reduce(int count, struct filter_arguments *arguments)
 {
-    int32_t *const value = arguments->value, *const weight = value + ARGUMENT_WEIGHTS;
+    int32_t *const value = arguments->value, *const weight = value + CONVOLVE_WEIGHTS;
     int32_t bits = 0;
     for (int i = 0; i < count; i++)
         bits |= weight[i];
-    while (value[ARGUMENT_SHIFT] > 0 && bits % 2 == 0) {
-        value[ARGUMENT_SHIFT]--;
-        value[ARGUMENT_OFFSET] >>= 1;
+    while (value[CONVOLVE_SHIFT] > 0 && bits % 2 == 0) {
+        value[CONVOLVE_SHIFT]--;
+        value[CONVOLVE_OFFSET] >>= 1;
         bits /= 2;
         for (int i = 0; i < count; i++)
             weight[i] /= 2;
     }
-    value[ARGUMENT_NARROW] = 1;
+    value[CONVOLVE_NARROW] = 1;
     for (int i = 0; i < count; i++)
-        value[ARGUMENT_NARROW] &= weight[i] >= -128 && weight[i] <= 127;
+        value[CONVOLVE_NARROW] &= weight[i] >= -128 && weight[i] <= 127;
 }
 
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
@@ -91,7 +89,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
             div = 1;
     }
     arguments->radius = side / 2;
-    arguments->count = ARGUMENT_WEIGHTS + count;
+    arguments->count = CONVOLVE_WEIGHTS + count;
     for (int shift = 20; shift >= 0; shift--) {
         if (quantise(matrix, count, div, values->value[2], shift, arguments)) {
             reduce(count, arguments);
@@ -112,7 +110,8 @@ struct ring {
 static size_t scratch_bytes(const struct filter_arguments *arguments, int width)
 {
     const size_t side = 2 * (size_t)arguments->radius + 1, pixels = (size_t)width + 2 * (size_t)arguments->radius;
-    return sizeof(struct ring) + CHANNELS * (side * pixels + (size_t)width) * sizeof(float);
+    return convolve_avx2_fits(width) ? convolve_avx2_bytes(arguments->radius, width)
+                                     : sizeof(struct ring) + CHANNELS * (side * pixels + (size_t)width) * sizeof(float);
 }
 
 VECTOR_CLONES static void spread_row(const uint8_t *restrict rgba, float *restrict r, float *restrict g,
@@ -174,6 +173,10 @@ static weigh_function *const weigh_by_radius[] = {weigh_1, weigh_3, weigh_5, wei
 static void stencil_row(const struct filter_arguments *arguments, const uint8_t *const *rows, uint8_t *rgba, int width,
                         void *scratch, bool first_row)
 {
+    if (convolve_avx2_fits(width)) {
+        convolve_avx2_row(arguments, rows, rgba, width, scratch, first_row);
+        return;
+    }
     const int radius = arguments->radius, side = 2 * radius + 1, pixels = width + 2 * radius;
     struct ring *ring = scratch;
     if (first_row)
@@ -184,15 +187,15 @@ static void stencil_row(const struct filter_arguments *arguments, const uint8_t 
     }
     float weight[FILTER_MATRIX];
     for (int i = 0; i < side * side; i++)
-        weight[i] = (float)arguments->value[ARGUMENT_WEIGHTS + i];
+        weight[i] = (float)arguments->value[CONVOLVE_WEIGHTS + i];
     float *sum = ring->plane + (size_t)side * CHANNELS * (size_t)pixels;
     for (int c = 0; c < CHANNELS; c++) {
         const float *plane[SIDE_MAX];
         for (int i = 0; i < side; i++)
             plane[i] = ring->plane + ((size_t)((ring->rows + i) % side) * CHANNELS + (size_t)c) * (size_t)pixels;
-        weigh_by_radius[radius](sum + c * width, plane, weight, (float)arguments->value[ARGUMENT_OFFSET], width);
+        weigh_by_radius[radius](sum + c * width, plane, weight, (float)arguments->value[CONVOLVE_OFFSET], width);
     }
-    join_row(rgba, rows[radius], sum, sum + width, sum + 2 * width, arguments->value[ARGUMENT_SHIFT], width);
+    join_row(rgba, rows[radius], sum, sum + width, sum + 2 * width, arguments->value[CONVOLVE_SHIFT], width);
 }
 
 extern const struct filter filter_convolve;

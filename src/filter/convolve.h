@@ -1,0 +1,12 @@
+// convolve.h: what a convolution's rows are made with, and its rows with AVX2; convolve.c has their plain twin
+#pragma once
+
+#include "filter/filter.h"
+
+// filter_arguments.value. Offset: bias and rounding, added to the sum. Narrow: every weight is in -128..127.
+enum { CONVOLVE_SHIFT, CONVOLVE_OFFSET, CONVOLVE_NARROW, CONVOLVE_WEIGHTS };
+
+bool convolve_avx2_fits(int width); // whether rows of that width can be made so
+size_t convolve_avx2_bytes(int radius, int width);
+void convolve_avx2_row(const struct filter_arguments *arguments, const uint8_t *const *rows, uint8_t *rgba, int width,
+                       void *scratch, bool first_row); // as filter.stencil_row
