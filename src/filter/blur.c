@@ -132,13 +132,17 @@ AVX2_INLINE int means_avx2(const struct squares *squares, int side, int factor, 
 {
     const __m256i factors = _mm256_set1_epi16((int16_t)factor), odd_bytes = _mm256_set1_epi16((int16_t)0xff00);
     const __m256i alpha = _mm256_set1_epi32((int32_t)0xff000000u);
+    const uint16_t *evens = squares->even, *odds = squares->odd;
+    const byte_pair *centre = squares->centre;
+    byte_pair *to = squares->to;
+    const int pairs = squares->pairs;
     int i = 0;
-    for (; i + 16 <= squares->pairs; i += 16) {
-        const __m256i even = _mm256_mulhi_epu16(sum_columns(squares->even + i, side), factors);
-        const __m256i odd = _mm256_mulhi_epu16(sum_columns(squares->odd + i, side), factors);
+    for (; i + 16 <= pairs; i += 16) {
+        const __m256i even = _mm256_mulhi_epu16(sum_columns(evens + i, side), factors);
+        const __m256i odd = _mm256_mulhi_epu16(sum_columns(odds + i, side), factors);
         const __m256i mean =
             _mm256_blendv_epi8(_mm256_srli_epi16(even, shift), _mm256_slli_epi16(odd, 8 - shift), odd_bytes);
-        avx2_store(squares->to + i, _mm256_blendv_epi8(mean, avx2_load(squares->centre + i), alpha));
+        avx2_store(to + i, _mm256_blendv_epi8(mean, avx2_load(centre + i), alpha));
     }
     return i;
 }
