@@ -29,9 +29,11 @@ typedef int16 encoding;
 #define CHROMA_V(p) min(255, WEIGH(p, e.s9, e.sa, e.sb, 128))
 
 // The block at (x, y); `right` and `below` are its other column and row, the same ones again where the picture ends.
-static inline void encode_block(__global const uint *restrict from, encoding e, __global uchar *restrict to, int x,
-                                int y, int right, int below)
+// The encoding is too large to be handed over by value without a compiler's warning.
+static inline void encode_block(__global const uint *restrict from, const encoding *encoding_at,
+                                __global uchar *restrict to, int x, int y, int right, int below)
 {
+    const encoding e = *encoding_at;
     const int width = e.s0;
     const uint a = from[y * e.s2 + x], b = from[y * e.s2 + right];
 #ifdef ENCODE_YUYV
@@ -88,7 +90,7 @@ __kernel void encode(__global const uint *restrict from, encoding e, __global uc
     if (x + 1 >= e.s0 || y + BLOCK_ROWS > e.s1)
         return;
 #endif
-    encode_block(from, e, to, x, y, x + 1, y + BLOCK_ROWS - 1);
+    encode_block(from, &e, to, x, y, x + 1, y + BLOCK_ROWS - 1);
 }
 
 // Blocks that the picture ends in: those of its last column, if that is an odd one, and then those of its last row.
@@ -98,5 +100,5 @@ __kernel void encode_edges(__global const uint *restrict from, encoding e, __glo
     const int in_column = width % 2 == 0 ? 0 : (height + BLOCK_ROWS - 1) / BLOCK_ROWS;
     const int x = index < in_column ? width - 1 : 2 * (index - in_column);
     const int y = index < in_column ? BLOCK_ROWS * index : height - 1;
-    encode_block(from, e, to, x, y, min(x + 1, width - 1), min(y + BLOCK_ROWS - 1, height - 1));
+    encode_block(from, &e, to, x, y, min(x + 1, width - 1), min(y + BLOCK_ROWS - 1, height - 1));
 }
