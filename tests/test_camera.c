@@ -104,6 +104,7 @@ static void test_formats(bool vivid)
         printf("%s: %s, %dx%d, %g/s, matrix %s, %s range\n", name, info->name, info->shape.width, info->shape.height,
                info->rate, color_matrix_name(info->shape.color.matrix), color_range_name(info->shape.color.range));
         const bool taken = take(source, name, &image);
+        pictures.shape[formats[i]] = info->shape;
         source_close(source);
         if (taken && vivid && formats[i] != PIXFMT_GREY && first.memory) {
             const double off = difference(&first, &image);
@@ -113,7 +114,6 @@ static void test_formats(bool vivid)
         usual = formats[i];
         first = first.memory ? first : image;
         pictures.rgba[formats[i]] = image;
-        pictures.shape[formats[i]] = info->shape;
     }
 }
 
