@@ -1,0 +1,216 @@
+// cpu_rows.c: passes of the cpu path over a band of rows
+#include "path/cpu_rows.h"
+
+#include "base/clones.h"
+
+#include <string.h>
+
+// Rows that bands make twice, since a stencil of the next pass reaches beyond them: one in so many at most.
+enum { REPEATED_SHARE = 8 };
+
+// A pass's place in a band.
+struct maker {
+    const struct pass *pass;
+    uint8_t *lines; // of a stencil's input
+    uint8_t *own;   // what the stencil keeps from row to row
+    int loaded;     // the first row of its input that is not in the lines
+    bool begun;
+};
+
+// Rows first..end-1 of a run, and what they are made in.
+struct band {
+    const struct cpu_run *run;
+    int first, end;
+    uint8_t *pair; // two rows of output, where nothing else holds them
+    struct maker maker[CHAIN_MAX];
+};
+
+static size_t line_bytes(int width, int radius)
+{
+    const size_t bytes = 4 * ((size_t)width + 2 * (size_t)radius);
+    return (bytes + IMAGE_ALIGNMENT - 1) / IMAGE_ALIGNMENT * IMAGE_ALIGNMENT;
+}
+
+// A stencil's lines: those in reach and the one that just left.
+static int ring_lines(int radius)
+{
+    return 2 * radius + 2;
+}
+
+static size_t own_bytes(const struct stage *stencil, int width)
+{
+    const struct filter *filter = stencil->filter;
+    const size_t bytes = filter->scratch_bytes ? filter->scratch_bytes(&stencil->arguments, width) : 0;
+    return (bytes + IMAGE_ALIGNMENT - 1) / IMAGE_ALIGNMENT * IMAGE_ALIGNMENT;
+}
+
+size_t cpu_run_scratch_bytes(const struct pass *passes, int count, int width)
+{
+    size_t bytes = 2 * line_bytes(width, 0);
+    for (int i = 0; i < count; i++) {
+        const struct stage *stencil = passes[i].stencil;
+        if (stencil)
+            bytes += line_bytes(width, stencil->arguments.radius) * (size_t)ring_lines(stencil->arguments.radius) +
+                     own_bytes(stencil, width);
+    }
+    return bytes;
+}
+
+int cpu_run_length(const struct pass *passes, int count, int band_rows)
+{
+    int length = 1, reach = 0;
+    for (; length < count; length++) {
+        const struct pass *pass = &passes[length];
+        reach += 2 * pass->stencil->arguments.radius; // all but the first pass have a stencil
+        if (passes[length - 1].store_flip || pass->load_flip || reach * REPEATED_SHARE > band_rows)
+            break; // rows come in order, or bands would make too many twice
+    }
+    return length;
+}
+
+static void turn_row(uint8_t *rgba, int width)
+{
+    pixel_word *pixels = (pixel_word *)rgba;
+    for (int a = 0, b = width - 1; a < b; a++, b--) {
+        const uint32_t kept = pixels[a];
+        pixels[a] = pixels[b];
+        pixels[b] = kept;
+    }
+}
+
+// In place, but for the first filter's reading.
+static void point_filters(const struct stage *const *stages, int count, const uint8_t *from, uint8_t *rgba, int width)
+{
+    for (int i = 0; i < count; i++)
+        stages[i]->filter->point_row(&stages[i]->arguments, i == 0 ? from : rgba, rgba, width);
+}
+
+static int clamp_row(int y, int height)
+{
+    return y < 0 ? 0 : y >= height ? height - 1 : y;
+}
+
+static void make_row(struct band *band, int number, int y, uint8_t *rgba);
+
+// Row `y` of a pass's input, loaded, turned, and through the point filters ahead of the stencil.
+static void load_row(struct band *band, int number, int y, uint8_t *rgba)
+{
+    const struct image *from = band->run->from;
+    const struct pass *pass = &band->run->passes[number];
+    const int width = from->shape.width, row = pass->load_flip ? from->shape.height - 1 - y : y;
+    const bool there = number == 0 && from->shape.format == PIXFMT_RGBA && !pass->load_mirror && pass->before_count > 0;
+    if (number > 0)
+        make_row(band, number - 1, row, rgba);
+    else if (!there)
+        convert_row_to_rgba(from, &band->run->coefficients, row, rgba);
+    if (pass->load_mirror)
+        turn_row(rgba, width);
+    const uint8_t *first_from = there ? from->plane[0] + (size_t)row * from->stride[0] : rgba;
+    point_filters(pass->before, pass->before_count, first_from, rgba, width);
+}
+
+// Loads a row with its edge pixels repeated on both sides.
+static void load_padded_row(struct band *band, int number, int y, uint8_t *rgba, int radius)
+{
+    const int width = band->run->from->shape.width;
+    load_row(band, number, y, rgba);
+    for (int i = 1; i <= radius; i++) {
+        memcpy(rgba - 4 * i, rgba, 4);
+        memcpy(rgba + 4 * (width - 1 + i), rgba + 4 * (width - 1), 4);
+    }
+}
+
+// Row `y` of what a pass makes, ahead of its store's flip. Rows are asked for in order.
+static void make_row(struct band *band, int number, int y, uint8_t *rgba)
+{
+    struct maker *maker = &band->maker[number];
+    const struct pass *pass = maker->pass;
+    const int width = band->run->from->shape.width, height = band->run->from->shape.height;
+    if (!pass->stencil) {
+        load_row(band, number, y, rgba);
+        return;
+    }
+    const struct filter_arguments *arguments = &pass->stencil->arguments;
+    const int radius = arguments->radius, lines = ring_lines(radius);
+    const size_t bytes = line_bytes(width, radius);
+    if (!maker->begun)
+        maker->loaded = clamp_row(y - radius, height);
+    for (; maker->loaded <= clamp_row(y + radius, height); maker->loaded++)
+        load_padded_row(band, number, maker->loaded,
+                        maker->lines + bytes * (size_t)(maker->loaded % lines) + 4 * radius, radius);
+    const uint8_t *pointers[2 * FILTER_RADIUS_MAX + 2];
+    for (int i = 0; i < lines; i++) {
+        const int row = clamp_row(y - radius - 1 + i, height);
+        pointers[i] = maker->lines + bytes * (size_t)(row % lines) + 4 * radius;
+    }
+    pass->stencil->filter->stencil_row(arguments, pointers + 1, rgba, width, maker->own, !maker->begun);
+    maker->begun = true;
+    point_filters(pass->after, pass->after_count, rgba, rgba, width);
+    if (pass->store_mirror)
+        turn_row(rgba, width);
+}
+
+static bool run_flips(const struct cpu_run *run)
+{
+    return run->passes[run->count - 1].store_flip;
+}
+
+// Which row of the output row `y` becomes.
+static int output_row(const struct cpu_run *run, int y)
+{
+    return run_flips(run) ? run->from->shape.height - 1 - y : y;
+}
+
+static uint8_t *output_at(const struct band *band, int row)
+{
+    const struct image *to = band->run->to;
+    return to->plane[0] ? to->plane[0] + (size_t)row * to->stride[0]
+                        : band->pair + line_bytes(to->shape.width, 0) * (size_t)(row % 2);
+}
+
+// Encodes a pair of rows when the last of them has been made, while they are in cache.
+static void encode_row(const struct band *band, int row)
+{
+    const struct cpu_run *run = band->run;
+    const int upper = row & ~1;
+    if (!run->encoded || upper >= run->encoded->shape.height)
+        return;
+    const bool both = upper + 1 < run->encoded->shape.height;
+    if (row != (both && !run_flips(run) ? upper + 1 : upper))
+        return;
+    encode_rows(&run->encoder, run->encoded, 0, upper, run->encoded->shape.width, output_at(band, upper),
+                both ? output_at(band, upper + 1) : NULL);
+}
+
+// Where the band begins. Rows that are encoded together stay together.
+static int band_edge(const struct cpu_run *run, int band)
+{
+    const int height = run->from->shape.height;
+    const int y = (int)((int64_t)height * band / run->bands);
+    const bool splits = run->encoded && y > 0 && y < height && output_row(run, y - 1) / 2 == output_row(run, y) / 2;
+    return splits ? y - 1 : y;
+}
+
+void cpu_run_band(void *context, int number)
+{
+    const struct cpu_run *run = context;
+    const int width = run->from->shape.width;
+    uint8_t *scratch = run->scratch + run->scratch_bytes * (size_t)number;
+    struct band band = {
+        .run = run, .first = band_edge(run, number), .end = band_edge(run, number + 1), .pair = scratch};
+    scratch += 2 * line_bytes(width, 0);
+    for (int i = 0; i < run->count; i++) {
+        struct maker *maker = &band.maker[i];
+        maker->pass = &run->passes[i];
+        if (!maker->pass->stencil)
+            continue;
+        const int radius = maker->pass->stencil->arguments.radius;
+        maker->lines = scratch;
+        maker->own = scratch + line_bytes(width, radius) * (size_t)ring_lines(radius);
+        scratch = maker->own + own_bytes(maker->pass->stencil, width);
+    }
+    for (int y = band.first; y < band.end; y++) {
+        make_row(&band, run->count - 1, y, output_at(&band, output_row(run, y)));
+        encode_row(&band, output_row(run, y));
+    }
+}
