@@ -89,7 +89,7 @@ def leave(c, name, live, number, frames=1):
     took = time.monotonic() - since
     c.check(code == (128 + number if number else 0), name, number, "exit code", code, errors)
     c.check(took < SOON_S, name, number, "took", took, "s")
-    c.check("error" not in errors, name, errors)
+    c.check("monocle: " not in errors, name, errors)  # a driver that is left may have words of its own
     if frames:
         check_left(c, name, last, frames)
 
