@@ -125,6 +125,15 @@ static bool frame_collect(struct path_test *test, const char *place, struct path
     return ok;
 }
 
+// A device that shares the host's memory reads what it can where it lies, others have it copied.
+static bool came_in_right(struct path_test *test, const char *place, const struct path *path, const struct image *frame)
+{
+    const bool unified = test->device && test->device->info.host_unified;
+    const char *right = test->kind == PATH_CPU || (unified && frame->reach_bytes > 0) ? "host-ptr" : "copy";
+    return check_that(&test->check, strcmp(path_input(path), right) == 0, "%s: the frame came in by %s, not %s", place,
+                      path_input(path), right);
+}
+
 // Keeps `depth` frames in flight. Frames take turns in `depth` places; a place's memory is painted anew, as a camera
 // does, or is freed and had again.
 static bool frames_run(struct path_test *test, const char *place, struct path *path, const struct image_shape *shape,
@@ -145,7 +154,8 @@ static bool frames_run(struct path_test *test, const char *place, struct path *p
             }
             hash[submitted % depth] = frame_hash(frame);
             ok = check_that(&test->check, path_submit(path, &frame->image, tag + (uint64_t)submitted, &lost) && !lost,
-                            "%s: path_submit failed", place);
+                            "%s: path_submit failed", place) &&
+                 came_in_right(test, place, path, &frame->image);
             submitted++;
         }
         ok = ok &&

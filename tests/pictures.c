@@ -126,6 +126,25 @@ static void place_padded(struct test_frame *frame, const struct reference_plane 
     }
 }
 
+static void place_reach(struct test_frame *frame, const struct reference_plane *plane, int planes,
+                        struct random *random)
+{
+    enum { STEP = 16 };
+    size_t start[PIXFMT_PLANES], bytes = 0;
+    for (int i = 0; i < planes; i++) {
+        start[i] = bytes;
+        frame->image.stride[i] =
+            ((size_t)plane[i].row_bytes + STEP - 1 + (size_t)random_range(random, 0, 70)) / STEP * STEP;
+        bytes += frame->image.stride[i] * (size_t)plane[i].rows;
+    }
+    frame->size[0] = frame->image.reach_bytes = bytes + STEP;
+    frame->memory[0] = memory_new(frame->size[0], true);
+    for (size_t byte = 0; byte < frame->size[0]; byte++)
+        frame->memory[0][byte] = (uint8_t)random_bits(random);
+    for (int i = 0; i < planes; i++)
+        frame->image.plane[i] = frame->memory[0] + start[i];
+}
+
 void frame_fill(struct test_frame *frame, const struct image_shape *shape, enum layout layout, enum shape content,
                 struct random *random)
 {
@@ -134,6 +153,8 @@ void frame_fill(struct test_frame *frame, const struct image_shape *shape, enum 
     int planes = reference_planes(shape->format, shape->width, shape->height, plane);
     if (layout == LAYOUT_PADDED)
         place_padded(frame, plane, planes, random);
+    else if (layout == LAYOUT_REACH)
+        place_reach(frame, plane, planes, random);
     else
         place_tight(frame, plane, planes, layout == LAYOUT_PAGES);
     frame_paint(frame, content, random);

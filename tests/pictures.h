@@ -22,6 +22,7 @@ enum layout {
     LAYOUT_TIGHT,  // plane behind plane, no padding
     LAYOUT_PADDED, // each plane by itself, odd start and stride, garbage in the padding, nothing behind the last row
     LAYOUT_PAGES,  // tight, page-aligned and whole pages long, as image_alloc has it
+    LAYOUT_REACH,  // from a page's start on, rows and planes at multiples of 16, and known how far: to be read in place
     LAYOUT_COUNT
 };
 

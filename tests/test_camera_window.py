@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from live_support import Checks, Window, need_window, picture
+from live_support import Checks, Live, Window, need_window, picture
 
 BINARY = os.path.abspath(sys.argv[1])
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -20,8 +20,8 @@ scratch = tempfile.TemporaryDirectory()
 directory = sys.argv[2] if len(sys.argv) > 2 else scratch.name
 
 
-def open_live(*args, **more):
-    return Window(BINARY, directory, *args, **more)
+def open_live(*args, kind=Window, **more):
+    return kind(BINARY, directory, *args, **more)
 
 
 def brightness():
@@ -106,7 +106,8 @@ def whole_run(c):
     live = open_live("camera:uvcsim", "--pixel-format", "mjpeg", "-s", "320x240", "-f", "invert", "-p", "zerocopy",
                      "--overlay", "full", "--vsync", "off")
     state = live.wait(lambda e: e["event"] == "progress" and e["frames"] > 5 and not e["building"])
-    c.check(state["path"] == "zerocopy" and state["rung"] == "mapped" and state["age_ms"] > 0, state)
+    c.check(state["path"] == "zerocopy" and state["rung"] == "mapped" and state["age_ms"] > 0 and
+            state["in"] == "host-ptr", state)
     with open(os.path.join(directory, "camera-window.rgb"), "wb") as file:
         file.write(live.pixels())
     live.key("o"), live.key("o")
@@ -121,5 +122,19 @@ def whole_run(c):
     camera.wait()
 
 
+def in_place(c):
+    """The driver's own buffers as the kernels' input: the same bytes as on the CPU."""
+    set_camera("osd_text_mode=2")
+    saved = []
+    for path in ("cpu", "opencl"):
+        name = os.path.join(scratch.name, path + ".png")
+        live = open_live("camera:vivid", "-s", "320x180", "-p", path, "-f", "invert", "--headless", "-n", "3",
+                         "--screenshot", name, runs=False, kind=Live)
+        code, last, errors = live.wait_end()
+        c.check(code == 0 and last["path"] == path and last["in"] == "host-ptr", code, last, errors)
+        saved.append(picture(name))
+    c.check(saved[0] == saved[1], "one picture")
+
+
 need_window()
-sys.exit(Checks().run(controls, whole_run))
+sys.exit(Checks().run(controls, whole_run, in_place))

@@ -57,6 +57,11 @@ void path_close(struct path *path)
     free(path);
 }
 
+const char *path_input(const struct path *path)
+{
+    return "copy";
+}
+
 const char *path_rung(const struct path *path)
 {
     return path_kind_name(path->kind);

@@ -40,6 +40,7 @@ bool image_alloc(struct image *image, const struct image_shape *shape)
     }
     image_wrap(image, shape, memory);
     image->memory = memory;
+    image->memory_bytes = image_bytes(shape);
     return true;
 }
 

@@ -24,7 +24,8 @@ struct image {
     uint8_t *plane[PIXFMT_PLANES]; // first pixel of each plane; unused ones NULL
     size_t stride[PIXFMT_PLANES];  // bytes from row to row, at least pixfmt_row_bytes
     void *memory;                  // what image_free frees; NULL where the pixels are borrowed
-    size_t memory_bytes;           // of image_reserve: how many there are
+    size_t memory_bytes;           // how many there are
+    size_t reach_bytes; // from plane[0] on: what a device may read where it lies, while the picture is lent; 0: nothing
 };
 
 // Bytes of all planes, tightly packed one behind the other.

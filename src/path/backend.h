@@ -23,6 +23,7 @@ struct path {
     const struct backend *backend;
     enum path_kind kind; // what was asked for
     const char *rung;
+    const char *came_in; // of the latest frame: as path_input has it
     char why[PATH_WHY];
     struct image_shape input;
     struct image_shape encode; // width 0: none

@@ -210,6 +210,7 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
         .backend = &cpu_backend,
         .kind = setup->kind,
         .rung = "cpu",
+        .came_in = "host-ptr",
         .input = setup->input,
         .encode = setup->encode,
         .encoded_only = setup->encoded_only,

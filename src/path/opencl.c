@@ -76,8 +76,12 @@ void opencl_release_event(cl_event *event)
     *event = NULL;
 }
 
-static void release_events(struct opencl_slot *slot)
+// What belongs to the frame that was in the slot, when the device is done with it.
+static void release_frame(struct opencl_slot *slot)
 {
+    if (slot->lent)
+        clReleaseMemObject(slot->lent);
+    slot->lent = NULL;
     opencl_release_event(&slot->upload);
     opencl_release_event(&slot->acquire);
     opencl_release_event(&slot->encoded.first);
@@ -100,7 +104,7 @@ static void release_buffer(cl_command_queue queue, cl_mem buffer, uint8_t *mappe
 
 static void slot_close(struct opencl_path *cl, struct opencl_slot *slot)
 {
-    release_events(slot);
+    release_frame(slot);
     release_buffer(cl->compute_queue, slot->staging, slot->staging_at);
     release_buffer(cl->compute_queue, slot->pinned, slot->pinned_at);
     release_buffer(cl->compute_queue, slot->output, slot->mapped);
@@ -110,10 +114,34 @@ static void slot_close(struct opencl_path *cl, struct opencl_slot *slot)
     shared_texture_close(&slot->shared);
 }
 
+// A device that shares the host's memory reads the frame where the source has it, which is until it is collected.
+static bool read_in_place(struct opencl_path *cl, struct opencl_slot *slot, const struct image *frame)
+{
+    slot->layout = cl->input_layout;
+    const size_t spare = cl->launch == PATH_LAUNCH_LOOP ? 0 : OPENCL_WIDE_LOAD;
+    if (!cl->device->info.host_unified || cl->copies || !opencl_layout_in_place(&slot->layout, frame, spare)) {
+        slot->layout = cl->input_layout;
+        return false;
+    }
+    cl_int result;
+    slot->lent = clCreateBuffer(cl->device->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, frame->reach_bytes,
+                                frame->plane[0], &result);
+    cl->copies = !slot->lent; // and it will not take the next one's either
+    if (cl->copies)
+        log_info("the device does not read frames where they lie (%s): they are copied", compute_result_name(result));
+    return slot->lent != NULL;
+}
+
 static cl_int upload(struct opencl_path *cl, struct opencl_slot *slot, const struct image *frame)
 {
     cl_int result = CL_SUCCESS;
     uint8_t *to = slot->staging_at;
+    const bool in_place = read_in_place(cl, slot, frame);
+    cl->path.came_in = in_place ? "host-ptr" : "copy";
+    if (in_place) {
+        slot->copy_start_ns = slot->copy_end_ns = slot->enqueued_ns = clock_now_ns();
+        return CL_SUCCESS;
+    }
     slot->copy_start_ns = clock_now_ns();
     if (!slot->staging)
         to = clEnqueueMapBuffer(cl->upload_queue, slot->input, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
@@ -174,8 +202,8 @@ static cl_int enqueue(struct opencl_path *cl, struct opencl_slot *slot, const st
     if (result == CL_SUCCESS && texture && !alone)
         result = shared_texture_acquire(&slot->shared, cl->compute_queue, slot->upload, &slot->acquire);
     if (result == CL_SUCCESS)
-        result = opencl_run(cl, cl->build, cl->compute_queue, slot->input, texture ? slot->shared.image : slot->output,
-                            slot->upload, slot->first, slot->last);
+        result = opencl_run(cl, cl->build, cl->compute_queue, slot->lent ? slot->lent : slot->input, &slot->layout,
+                            texture ? slot->shared.image : slot->output, slot->upload, slot->first, slot->last);
     if (result == CL_SUCCESS)
         result = opencl_encode(cl, slot, slot->last[cl->build->plan.count - 1]);
     return result == CL_SUCCESS ? deliver(cl, slot) : result;
@@ -195,7 +223,7 @@ static bool opencl_submit(struct path *path, const struct image *frame, uint64_t
     if (!compute_ok(result, "run a frame on the device")) {
         *lost = compute_device_lost(result);
         clFinish(cl->compute_queue);
-        release_events(slot);
+        release_frame(slot);
         return false;
     }
     cl->write_slot = (cl->write_slot + 1) % cl->slots;
@@ -235,7 +263,7 @@ static bool opencl_collect(struct path *path, struct path_result *result, bool *
     result->tag = slot->tag;
     if (waited == CL_SUCCESS)
         opencl_slot_times(cl, slot, result);
-    release_events(slot);
+    release_frame(slot);
     if (!compute_ok(waited, "finish a frame on the device")) {
         *lost = true;
         return false;
@@ -339,6 +367,7 @@ struct path *opencl_open(const struct path_setup *setup, enum output output, cha
         .backend = &opencl_backend,
         .kind = setup->kind,
         .rung = rungs[output],
+        .came_in = "",
         .depth = setup->depth,
         .encode = setup->encode,
         .encoded_only = setup->encoded_only,

@@ -1,4 +1,5 @@
 // opencl_build.c: a chain compiled for a device
+#include "base/pages.h"
 #include "compute/program.h"
 #include "path/opencl_path.h"
 
@@ -11,7 +12,6 @@
 
 enum {
     ROW_ALIGNMENT = 16,
-    WIDE_LOAD = 16,
     LOOP_SEPARATE_RADIUS = 2, // from here CPU devices are quicker with rows first, then columns
 };
 
@@ -34,7 +34,28 @@ size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape
         bytes += stride * (size_t)pixfmt_rows(shape->format, i, shape->height);
     }
     layout->to_stride = (cl_int)(aligned_stride(PIXFMT_RGBA, 0, shape->width) / 4);
-    return bytes + WIDE_LOAD;
+    return bytes + OPENCL_WIDE_LOAD;
+}
+
+bool opencl_layout_in_place(struct opencl_layout *layout, const struct image *frame, size_t spare)
+{
+    size_t end = 0;
+    if ((uintptr_t)frame->plane[0] % PAGE_BYTES != 0)
+        return false;
+    for (int i = 0; i < pixfmt_info(frame->shape.format)->planes; i++) {
+        const size_t offset = (size_t)(frame->plane[i] - frame->plane[0]), stride = frame->stride[i];
+        const size_t rows = (size_t)pixfmt_rows(frame->shape.format, i, frame->shape.height);
+        if (frame->plane[i] < frame->plane[0] || offset > frame->reach_bytes || offset % ROW_ALIGNMENT != 0 ||
+            stride % ROW_ALIGNMENT != 0 || offset > INT32_MAX || stride > INT32_MAX)
+            return false;
+        layout->stride[i] = (cl_int)stride;
+        if (i > 0)
+            layout->offset[i - 1] = (cl_int)offset;
+        const size_t plane_end =
+            offset + stride * (rows - 1) + pixfmt_row_bytes(frame->shape.format, i, frame->shape.width);
+        end = plane_end > end ? plane_end : end;
+    }
+    return end + spare <= frame->reach_bytes;
 }
 
 void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const struct image *frame)
@@ -164,7 +185,7 @@ struct opencl_build *opencl_build_make(const struct opencl_path *path, const str
     for (int i = 0; i < passes; i++) {
         const size_t own =
             pass_pixel_bytes[build->plan.pass[i].writes] * (size_t)layout.to_stride * (size_t)input->height;
-        bytes = own + WIDE_LOAD > bytes ? own + WIDE_LOAD : bytes;
+        bytes = own + OPENCL_WIDE_LOAD > bytes ? own + OPENCL_WIDE_LOAD : bytes;
     }
     for (int i = 0; ok && i < passes - 1 && i < 2; i++)
         ok = (build->between[i] = make_buffer(path->device, bytes, NULL, error)) != NULL;

@@ -143,7 +143,7 @@ static cl_int launch(const struct device_info *info, cl_command_queue queue, con
 }
 
 cl_int opencl_run(const struct opencl_path *path, struct opencl_build *build, cl_command_queue queue, cl_mem from,
-                  cl_mem to, cl_event after, cl_event *first, cl_event *last)
+                  const struct opencl_layout *layout, cl_mem to, cl_event after, cl_event *first, cl_event *last)
 {
     const int passes = build->plan.count;
     const struct image_shape rgba = {.width = path->path.input.width, .height = path->path.input.height};
@@ -155,7 +155,7 @@ cl_int opencl_run(const struct opencl_path *path, struct opencl_build *build, cl
         cl_mem pass_to = i == passes - 1 ? to : build->between[i % 2];
         const cl_int result =
             launch(&path->device->info, queue, &build->pass[i], pass->stencil ? pass->stencil->arguments.radius : 0,
-                   i == 0 ? &path->input_layout : &between, from, pass_to, after, &first[i], &last[i]);
+                   i == 0 ? layout : &between, from, pass_to, after, &first[i], &last[i]);
         if (result != CL_SUCCESS)
             return result;
         after = last[i];

@@ -17,6 +17,8 @@ struct opencl_layout {
 };
 _Static_assert(sizeof(struct opencl_layout) == sizeof(cl_int8), "the layout is an int8 to the kernels");
 
+enum { OPENCL_WIDE_LOAD = 16 }; // bytes that a load may reach beyond the last pixel, where a work-item makes a block
+
 struct opencl_path;
 
 struct opencl_pass {
@@ -42,6 +44,9 @@ void opencl_build_free(struct opencl_build *build); // takes NULL
 // in the last row.
 size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape *shape);
 // Copies a frame to memory laid out so.
+// The layout of a frame as it lies in memory, from its first plane on, for a device that reads it there; beyond the
+// frame `spare` bytes may be read. False where kernels cannot: rows or planes are not aligned, or its memory not known.
+bool opencl_layout_in_place(struct opencl_layout *layout, const struct image *frame, size_t spare);
 void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const struct image *frame);
 
 // A GL texture that a kernel writes: path/zerocopy.c. GL thread only.
@@ -79,10 +84,12 @@ struct opencl_slot {
     cl_mem staging;      // pinned memory that uploads come from; NULL where input is host memory itself
     uint8_t *staging_at; // mapped for good
     cl_mem input;
-    cl_mem output;      // buffer; NULL with a texture
-    cl_mem pinned;      // OUTPUT_READ: memory that downloads go to ...
-    uint8_t *pinned_at; // ... mapped for good
-    uint8_t *mapped;    // OUTPUT_MAPPED: the output while it is in the host's hands
+    cl_mem lent;                 // the frame's own memory as the input; NULL where it was copied
+    struct opencl_layout layout; // of whichever it is
+    cl_mem output;               // buffer; NULL with a texture
+    cl_mem pinned;               // OUTPUT_READ: memory that downloads go to ...
+    uint8_t *pinned_at;          // ... mapped for good
+    uint8_t *mapped;             // OUTPUT_MAPPED: the output while it is in the host's hands
     struct shared_texture shared;
     struct opencl_encoded encoded;
     uint64_t tag;
@@ -99,6 +106,7 @@ struct opencl_path {
     cl_command_queue upload_queue, compute_queue, download_queue; // one and the same where memory is shared
     struct opencl_layout input_layout;
     size_t input_bytes, output_bytes;
+    bool copies;                                 // the device does not take the host's memory
     struct opencl_slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
     int slots, write_slot, read_slot, lent_slot; // lent_slot -1: none
     struct opencl_encoder encoder;
@@ -110,10 +118,11 @@ struct opencl_path {
 // Fills in what building and running passes takes, but for the queues: input, device, output, launch, layout, bytes.
 void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enum output output);
 
-// Enqueues all passes of a chain behind `after`. first[i] and last[i] are the events of a pass's first and last launch,
-// the caller's to release, also where the result is a failure.
+// Enqueues all passes of a chain behind `after` (NULL: at once); `layout` is that of the picture in `from`. first[i]
+// and last[i] are the events of a pass's first and last launch, the caller's to release, also where the result is a
+// failure.
 cl_int opencl_run(const struct opencl_path *path, struct opencl_build *build, cl_command_queue queue, cl_mem from,
-                  cl_mem to, cl_event after, cl_event *first, cl_event *last);
+                  const struct opencl_layout *layout, cl_mem to, cl_event after, cl_event *first, cl_event *last);
 
 // Runs a new chain once on scratch memory: a driver may finish compiling only when a kernel first runs (PoCL does, for
 // every size of work-group, and takes seconds), which must not happen on the frame path. On any thread.

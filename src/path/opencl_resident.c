@@ -144,7 +144,7 @@ static cl_int enqueue(void *context, int run, cl_event *first, cl_event *last)
     resident->last = (resident->last + 1) % OUTPUTS;
     const cl_int result = opencl_run(&resident->cl, chain->build, resident->cl.compute_queue,
                                      resident->picture[(chain->first + run) % resident->pictures],
-                                     resident->output[resident->last], NULL, from, to);
+                                     &resident->cl.input_layout, resident->output[resident->last], NULL, from, to);
     *first = from[0];
     *last = to[passes - 1];
     for (int i = 0; i < passes; i++) {

@@ -25,11 +25,14 @@ static void add_device_stage(struct path_result *result, const char *name, cl_ev
 void opencl_slot_times(const struct opencl_path *path, const struct opencl_slot *slot, struct path_result *result)
 {
     const int passes = path->build->plan.count;
-    struct stage_time *copy = path_add_stage(result, "copy in", STAGE_HOST);
-    copy->start_ns = slot->copy_start_ns;
-    copy->end_ns = slot->copy_end_ns;
+    if (!slot->lent) {
+        struct stage_time *copy = path_add_stage(result, "copy in", STAGE_HOST);
+        copy->start_ns = slot->copy_start_ns;
+        copy->end_ns = slot->copy_end_ns;
+    }
     // The first event was queued at a time both clocks know.
-    const int64_t shift = slot->enqueued_ns - (int64_t)stamp(slot->upload, CL_PROFILING_COMMAND_QUEUED);
+    const cl_event queued = slot->upload ? slot->upload : slot->first[0];
+    const int64_t shift = slot->enqueued_ns - (int64_t)stamp(queued, CL_PROFILING_COMMAND_QUEUED);
     cl_ulong ended = 0;
     if (slot->staging)
         add_device_stage(result, "upload", slot->upload, slot->upload, shift, &ended);

@@ -56,7 +56,8 @@ bool opencl_warm_up(const struct opencl_path *path, struct opencl_build *build, 
     struct scratch scratch = {0};
     cl_int result = scratch_open(&scratch, path);
     if (result == CL_SUCCESS)
-        result = opencl_run(path, build, scratch.queue, scratch.from, scratch.to, NULL, scratch.first, scratch.last);
+        result = opencl_run(path, build, scratch.queue, scratch.from, &path->input_layout, scratch.to, NULL,
+                            scratch.first, scratch.last);
     if (scratch.queue) {
         const cl_int finished = clFinish(scratch.queue);
         result = result == CL_SUCCESS ? finished : result;

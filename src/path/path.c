@@ -148,6 +148,11 @@ int path_depth(const struct path *path)
     return path->depth;
 }
 
+const char *path_input(const struct path *path)
+{
+    return path->came_in;
+}
+
 bool path_ready(const struct path *path)
 {
     return path->in_flight == 0 || !path->backend->ready || path->backend->ready(path);

@@ -205,6 +205,7 @@ void camera_stream_picture(const struct camera_stream *stream, int index, const 
     const struct camera_memory *memory = stream->buffer[index].memory;
     if (stream->memories == 1) {
         camera_mode_lay_out(&stream->format, shape, memory->at + memory->start, image);
+        image->reach_bytes = memory->length - memory->start;
         return;
     }
     *image = (struct image){.shape = *shape};

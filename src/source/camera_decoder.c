@@ -170,6 +170,7 @@ struct camera_decoder *camera_decoder_open(const struct image_shape *shape)
             log_error("cannot decode pictures of the camera: there is not enough memory");
             goto fail;
         }
+        decoder->pool.image[i].reach_bytes = decoder->pool.image[i].memory_bytes;
     }
     decoder->running = thread_start(&decoder->thread, run, decoder, "jpeg");
     if (decoder->running)

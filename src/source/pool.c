@@ -16,6 +16,7 @@ bool pool_init(struct pool *pool, const struct image_shape *shape)
                       shape->height);
             return false;
         }
+        pool->image[i].reach_bytes = pool->image[i].memory_bytes;
     }
     return true;
 }

@@ -132,6 +132,7 @@ static void add_run(const struct live *live, json_t *object)
     json_object_set_new(object, "trouble", json_text(health.trouble));
     json_object_set_new(object, "path", json_string(path_kind_name(lane->kind)));
     json_object_set_new(object, "rung", json_string(lane->path ? path_rung(lane->path) : ""));
+    json_object_set_new(object, "in", json_string(lane->path ? path_input(lane->path) : ""));
     json_object_set_new(object, "why", json_text(live_why(live, why)));
     json_object_set_new(object, "device", json_text(live_device_name(live, lane)));
     json_object_set_new(object, "chain", json_text(chain));
