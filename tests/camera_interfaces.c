@@ -93,6 +93,7 @@ static void test_planes(struct check *check, const struct camera_pictures *known
             poll(&(struct pollfd){.fd = stream.device.fd, .events = POLLIN}, 1, 100);
             error = camera_stream_take(&stream, &buffer);
         }
+        check_that(check, !ok || stream.kind == V4L2_MEMORY_USERPTR, "%s: it fills memory of ours", at->path);
         ok = ok && error == 0 && stream.memories == pixfmt_info(mode.format)->planes &&
              camera_stream_whole(&stream, (int)buffer.index);
         if (check_that(check, ok, "%s: %.4s: %s", at->path, name, why)) {

@@ -131,7 +131,7 @@ def in_place(c):
         live = open_live("camera:vivid", "-s", "320x180", "-p", path, "-f", "invert", "--headless", "-n", "3",
                          "--screenshot", name, runs=False, kind=Live)
         code, last, errors = live.wait_end()
-        c.check(code == 0 and last["path"] == path and last["in"] == "host-ptr", code, last, errors)
+        c.check(code == 0 and last["path"] == path and last["in"] == "userptr", code, last, errors)
         saved.append(picture(name))
     c.check(saved[0] == saved[1], "one picture")
 

@@ -12,11 +12,20 @@ enum { BUFFERS_NEEDED = 2 };
 // V4L2's word for a buffer. `planes` belong to it in the multi-planar API.
 static struct v4l2_buffer word(const struct camera_stream *stream, int index, struct v4l2_plane planes[PIXFMT_PLANES])
 {
-    struct v4l2_buffer buffer = {.index = (uint32_t)index, .type = stream->device.type, .memory = V4L2_MEMORY_MMAP};
+    struct v4l2_buffer buffer = {.index = (uint32_t)index, .type = stream->device.type, .memory = stream->kind};
     memset(planes, 0, PIXFMT_PLANES * sizeof(*planes));
     if (stream->device.multi) {
         buffer.m.planes = planes;
         buffer.length = (uint32_t)stream->memories;
+    }
+    const struct camera_memory *memory = stream->buffer[index].memory;
+    for (int i = 0; stream->kind == V4L2_MEMORY_USERPTR && i < stream->memories; i++) {
+        planes[i].m.userptr = (unsigned long)memory[i].at;
+        planes[i].length = (uint32_t)memory[i].length;
+    }
+    if (stream->kind == V4L2_MEMORY_USERPTR && !stream->device.multi) {
+        buffer.m.userptr = planes[0].m.userptr;
+        buffer.length = planes[0].length;
     }
     return buffer;
 }
@@ -63,10 +72,11 @@ void camera_stream_leave(struct camera_stream *stream)
     for (int i = 0; i < stream->buffers; i++) {
         for (int k = 0; k < PIXFMT_PLANES; k++) {
             struct camera_memory *memory = &stream->buffer[i].memory[k];
-            if (memory->length > 0 && stream->buffer[i].state == CAMERA_BUFFER_TAKEN)
-                keep_contents(memory->at, memory->length);
-            else if (memory->length > 0)
+            const bool ours = stream->kind == V4L2_MEMORY_USERPTR;
+            if (memory->length > 0 && stream->buffer[i].state != CAMERA_BUFFER_TAKEN)
                 camera_device_unmap(&stream->device, memory->at, memory->length);
+            else if (memory->length > 0 && !ours)
+                keep_contents(memory->at, memory->length);
         }
         stream->buffer[i] = (struct camera_buffer){0};
     }
@@ -97,7 +107,9 @@ static bool map_buffer(struct camera_stream *stream, int index, char why[CAMERA_
             errno = EPROTO;
             return false;
         }
-        void *memory = camera_device_map(&stream->device, length, offset);
+        void *memory = stream->kind == V4L2_MEMORY_USERPTR
+                           ? mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                           : camera_device_map(&stream->device, length, offset);
         if (memory == MAP_FAILED)
             return camera_stream_failed(stream, "map the buffers of", why);
         stream->buffer[index].memory[i] = (struct camera_memory){.at = memory, .length = length};
@@ -107,8 +119,7 @@ static bool map_buffer(struct camera_stream *stream, int index, char why[CAMERA_
 
 static bool map_buffers(struct camera_stream *stream, char why[CAMERA_WHY])
 {
-    struct v4l2_requestbuffers request = {
-        .count = CAMERA_BUFFERS, .type = stream->device.type, .memory = V4L2_MEMORY_MMAP};
+    struct v4l2_requestbuffers request = {.count = CAMERA_BUFFERS, .type = stream->device.type, .memory = stream->kind};
     if (camera_device_ask(&stream->device, VIDIOC_REQBUFS, &request) != 0)
         return camera_stream_failed(stream, "get buffers of", why);
     if (request.count < BUFFERS_NEEDED) {
@@ -137,7 +148,8 @@ static bool switch_on(struct camera_stream *stream, char why[CAMERA_WHY])
 {
     int queued = 0, type = (int)stream->device.type;
     for (int i = 0; i < stream->buffers; i++)
-        if (stream->buffer[i].state == CAMERA_BUFFER_IDLE && queue(stream, i))
+        if (stream->buffer[i].state == CAMERA_BUFFER_QUEUED ||
+            (stream->buffer[i].state == CAMERA_BUFFER_IDLE && queue(stream, i)))
             queued++;
     if (queued == 0)
         return camera_stream_failed(stream, "hand buffers to", why);
@@ -147,9 +159,27 @@ static bool switch_on(struct camera_stream *stream, char why[CAMERA_WHY])
     return true;
 }
 
+// Whether the driver fills memory of ours: known when it has taken some.
+static bool use_ours(struct camera_stream *stream)
+{
+    char why[CAMERA_WHY];
+    stream->kind = V4L2_MEMORY_USERPTR;
+    if (map_buffers(stream, why) && queue(stream, 0))
+        return true;
+    struct v4l2_requestbuffers none = {.type = stream->device.type, .memory = stream->kind};
+    camera_stream_leave(stream);
+    camera_device_ask(&stream->device, VIDIOC_REQBUFS, &none);
+    return false;
+}
+
 bool camera_stream_start(struct camera_stream *stream, char why[CAMERA_WHY])
 {
-    return map_buffers(stream, why) && switch_on(stream, why);
+    if (stream->device.converting || !use_ours(stream)) {
+        stream->kind = V4L2_MEMORY_MMAP;
+        if (!map_buffers(stream, why))
+            return false;
+    }
+    return switch_on(stream, why);
 }
 
 // STREAMOFF takes every queued buffer from the driver.

@@ -94,6 +94,8 @@ void camera_link_opened(struct camera *camera)
 {
     pthread_mutex_lock(&camera->lock);
     camera->control_fd = fcntl(camera->stream.device.fd, F_DUPFD_CLOEXEC, 0);
+    camera->health.userptr = camera->stream.kind == V4L2_MEMORY_USERPTR && !camera->mode.compressed &&
+                             camera->stream.buffers == CAMERA_BUFFERS;
     pthread_mutex_unlock(&camera->lock);
     camera->connected = true;
     camera->heard_ns = clock_now_ns();

@@ -30,6 +30,7 @@ struct camera_stream {
     struct camera_device device;
     struct camera_mode mode;        // what the driver gave; its format, where not compressed, is one of ours
     struct v4l2_pix_format format;  // the same as the driver says it
+    uint32_t kind;                  // of the memory: the driver's (V4L2_MEMORY_MMAP), or ours (V4L2_MEMORY_USERPTR)
     int memories;                   // of a picture: 1, or as many as planes
     uint32_t stride[PIXFMT_PLANES]; // of planes that have a memory each, as the driver says it
     double rate;                    // frames per second, 0 where unknown
@@ -55,7 +56,8 @@ bool camera_stream_failed(const struct camera_stream *stream, const char *doing,
 // (camera_stream_free); all others are unmapped.
 void camera_stream_leave(struct camera_stream *stream);
 void camera_stream_free(struct camera_memory memory[PIXFMT_PLANES]);
-// Maps buffers, each large enough for a picture, and starts.
+// Gets buffers, each large enough for a picture, and starts. They are memory of ours where the driver takes that: it
+// is as fast to read as any, and needs no copy when the driver goes.
 bool camera_stream_start(struct camera_stream *stream, char why[CAMERA_WHY]);
 // Stops and starts again, with the same buffers.
 bool camera_stream_restart(struct camera_stream *stream, char why[CAMERA_WHY]);

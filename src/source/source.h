@@ -67,6 +67,7 @@ struct source_health {
     uint64_t damaged;             // pictures left out because they were damaged
     uint64_t lost;                // pictures missed while there was no signal, at the nominal rate
     int outages;                  // how often the signal was lost
+    bool userptr;                 // a camera's driver writes its pictures into memory of ours, which is lent as it is
     double rate;                  // pictures delivered per second of late; 0 while unknown
 };
 struct source_health source_health(struct source *source);

@@ -208,6 +208,7 @@ void report_state(struct live *live, const char *event);
 void report_summary(struct live *live);
 uint64_t live_skipped(const struct live *live);
 const char *live_why(const struct live *live, char text[WHY_TEXT]); // one sentence: why the main lane's path and rung
+const char *live_input(const struct live *live);                    // how frames come in: path_input, or "userptr"
 // The path and how it is done: "zerocopy/mapped", or "cpu" where the two are one word.
 void live_path_words(const struct lane *lane, char text[PATH_WORDS]);
 const char *live_device_name(const struct live *live, const struct lane *lane);

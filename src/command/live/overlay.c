@@ -136,8 +136,7 @@ static void fill_lines(struct live *live, struct overlay *overlay)
                      format->name);
     live_path_words(lane, path);
     if (lane->path)
-        overlay_line(overlay, OVERLAY_PLAIN, "path\t%s, in by %s: %s", path, path_input(lane->path),
-                     live_why(live, why));
+        overlay_line(overlay, OVERLAY_PLAIN, "path\t%s, in by %s: %s", path, live_input(live), live_why(live, why));
     fill_camera(live, overlay);
     overlay_line(overlay, OVERLAY_PLAIN, "device\t%s", live_device_name(live, lane));
     if (live->window)

@@ -25,6 +25,13 @@ void live_path_words(const struct lane *lane, char text[PATH_WORDS])
     snprintf(text, PATH_WORDS, "%s%s%s", kind, same ? "" : "/", same ? "" : rung);
 }
 
+const char *live_input(const struct live *live)
+{
+    const struct lane *lane = &live->lane[LANE_MAIN];
+    const char *input = lane->path ? path_input(lane->path) : "";
+    return strcmp(input, "host-ptr") == 0 && source_health(live->source).userptr ? "userptr" : input;
+}
+
 const char *live_why(const struct live *live, char text[WHY_TEXT])
 {
     const struct lane *lane = &live->lane[LANE_MAIN];
@@ -132,7 +139,7 @@ static void add_run(const struct live *live, json_t *object)
     json_object_set_new(object, "trouble", json_text(health.trouble));
     json_object_set_new(object, "path", json_string(path_kind_name(lane->kind)));
     json_object_set_new(object, "rung", json_string(lane->path ? path_rung(lane->path) : ""));
-    json_object_set_new(object, "in", json_string(lane->path ? path_input(lane->path) : ""));
+    json_object_set_new(object, "in", json_string(live_input(live)));
     json_object_set_new(object, "why", json_text(live_why(live, why)));
     json_object_set_new(object, "device", json_text(live_device_name(live, lane)));
     json_object_set_new(object, "chain", json_text(chain));
