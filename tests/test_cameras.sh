@@ -7,7 +7,7 @@ set -u
 here=$(dirname "$(readlink -f "$0")")
 if [ "$1" = vivid ]; then
     # The same camera three times: as usual, multi-planar, and with memory that is one piece for the device.
-    exec "$here/vm/run" --timeout 480 --mod "vivid n_devs=3 node_types=0x1,0x1,0x1 num_inputs=1,1,1 input_types=0,0,0 \
+    exec "$here/vm/run" --timeout 900 --mod "vivid n_devs=3 node_types=0x1,0x1,0x1 num_inputs=1,1,1 input_types=0,0,0 \
 multiplanar=1,2,1 allocators=0,0,1" -- "$2"
 fi
 if [ "${3:-}" != guest ]; then
@@ -23,7 +23,7 @@ if [ "${3:-}" != guest ]; then
     size=$(stat -c %s "$scratch/jpegs/0.jpg")
     head -c $((size / 2)) "$scratch/jpegs/0.jpg" >"$scratch/jpegs/1.jpg"
     head -c 100 "$scratch/jpegs/0.jpg" >"$scratch/jpegs/2.jpg"
-    "$here/vm/run" --timeout 480 --rw "$scratch/out" --mod "vivid n_devs=1 node_types=0x1 num_inputs=1 input_types=0" \
+    "$here/vm/run" --timeout 900 --rw "$scratch/out" --mod "vivid n_devs=1 node_types=0x1 num_inputs=1 input_types=0" \
         --mod vhci_hcd --mod uvcvideo -- bash "$0" usb "$2" guest "$scratch"
     exit
 fi

@@ -9,6 +9,8 @@
 
 // Floats hold whole numbers, fractions of 255, or are roots of whole numbers: never so small as to be denormal.
 #define OPTIONS "-cl-std=CL1.2 -cl-denorms-are-zero"
+#define OPTIONS_LOOP OPTIONS " -DPASS_EXACT"
+#define OPTIONS_QUICK OPTIONS " -cl-opt-disable" // blocks on a CPU device, which is asked for them to see their bytes
 
 enum {
     ROW_ALIGNMENT = 16,
@@ -132,6 +134,13 @@ static cl_mem make_buffer(struct device *device, size_t bytes, const void *data,
     return buffer;
 }
 
+static const char *build_options(const struct opencl_path *path)
+{
+    if (path->launch == PATH_LAUNCH_LOOP)
+        return OPTIONS_LOOP;
+    return path->device->info.type & CL_DEVICE_TYPE_CPU ? OPTIONS_QUICK : OPTIONS;
+}
+
 static bool make_pass(const struct opencl_path *path, const struct pass *pass, const struct image_shape *from,
                       bool to_image, struct opencl_pass *built, char **error)
 {
@@ -145,7 +154,7 @@ static bool make_pass(const struct opencl_path *path, const struct pass *pass, c
     if (!text)
         return false;
     char *why;
-    built->program = program_build(device, text, loop ? OPTIONS " -DPASS_EXACT" : OPTIONS, &why);
+    built->program = program_build(device, text, build_options(path), &why);
     free(text);
     if (!built->program) {
         path_fail(error, why ? why : "the kernels do not compile");
