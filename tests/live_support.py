@@ -185,9 +185,12 @@ class Window(Live):
 
     def __init__(self, *args, **more):
         super().__init__(*args, **more)
-        found = subprocess.run(["xdotool", "search", "--sync", "--onlyvisible", "--pid", str(self.process.pid)],
-                               capture_output=True, text=True).stdout.split()
-        self.window = found[-1] if found else None
+        self.window = None
+        while self.window is None and self.process.poll() is None:  # xdotool would wait for one that is gone already
+            found = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
+                                   capture_output=True, text=True).stdout.split()
+            self.window = found[-1] if found else None
+            time.sleep(0.02)
 
     def key(self, name):
         """Presses a key; returns the state it led to, builds included."""
