@@ -4,11 +4,13 @@
 #include "square.cl"
 
 #define CONVOLVE_SIDE (2 * PASS_RADIUS + 1)
-#define CONVOLVE_WEIGHTS 3
+
+// The arguments' places, as in src/filter/convolve.c.
+enum { CONVOLVE_SHIFT, CONVOLVE_OFFSET, CONVOLVE_NARROW, CONVOLVE_WEIGHTS };
 
 INLINE pixel filter_convolve(struct view view, arguments args)
 {
-    int r = args[1], g = args[1], b = args[1];
+    int r = args[CONVOLVE_OFFSET], g = args[CONVOLVE_OFFSET], b = args[CONVOLVE_OFFSET];
 #define ADD(dx, dy)                                                                                                    \
     {                                                                                                                  \
         const int w = args[CONVOLVE_WEIGHTS + ((dy) + PASS_RADIUS) * CONVOLVE_SIDE + (dx) + PASS_RADIUS];              \
@@ -20,15 +22,15 @@ INLINE pixel filter_convolve(struct view view, arguments args)
     FOR_SQUARE(ADD)
 #undef ADD
     pixel p = tap(view, 0, 0);
-    p.r = sat8(r >> args[0]);
-    p.g = sat8(g >> args[0]);
-    p.b = sat8(b >> args[0]);
+    p.r = sat8(r >> args[CONVOLVE_SHIFT]);
+    p.g = sat8(g >> args[CONVOLVE_SHIFT]);
+    p.b = sat8(b >> args[CONVOLVE_SHIFT]);
     return p;
 }
 
 #ifdef PASS_WINDOW
 
-// A block is made channel by channel, from words of four neighbours: a row of outputs needs as many as fit WORDS.
+// A block is made channel by channel, from words of four neighbours' bytes; WORDS of them hold a row of the window.
 enum {
     CONVOLVE_WIDTH = 4, // of a block
     CONVOLVE_REACH = CONVOLVE_WIDTH + 2 * PASS_RADIUS,
@@ -60,7 +62,7 @@ INLINE void convolve_channels(const uint *row, uint *channels)
     }
 }
 
-// The weight in a row of the square that `bits` bits at `at` of a word of weights are for; 0 beyond the row's ends.
+// A weight of a row of the square, cut to `bits` bits and put at bit `at`; 0 for a column beyond the row's ends.
 INLINE uint convolve_weight(arguments row, int column, int bits, int at)
 {
     return column >= 0 && column < CONVOLVE_SIDE ? ((uint)row[column] & ((1u << bits) - 1)) << at : 0;
@@ -95,9 +97,10 @@ INLINE void convolve_word(arguments row, int column, int narrow, const uint *cha
 INLINE uint convolve_pixel(arguments args, const int *sum, uint centre)
 {
 #ifdef PASS_GREY
-    return sat8(sum[0] >> args[0]);
+    return sat8(sum[0] >> args[CONVOLVE_SHIFT]);
 #else
-    return saturated_bytes(sum[0] >> args[0], sum[1] >> args[0], sum[2] >> args[0], centre >> 24);
+    return saturated_bytes(sum[0] >> args[CONVOLVE_SHIFT], sum[1] >> args[CONVOLVE_SHIFT],
+                           sum[2] >> args[CONVOLVE_SHIFT], centre >> 24);
 #endif
 }
 
@@ -107,7 +110,7 @@ INLINE void convolve_sums(const uint *window, arguments args, int narrow, uint *
     int sum[CONVOLVE_OUTPUTS * CONVOLVE_CHANNELS];
 #pragma unroll
     for (int i = 0; i < CONVOLVE_OUTPUTS * CONVOLVE_CHANNELS; i++)
-        sum[i] = args[1];
+        sum[i] = args[CONVOLVE_OFFSET];
 #pragma unroll
     for (int y = 0; y < CONVOLVE_ROWS; y++) {
         uint channels[CONVOLVE_CHANNELS * CONVOLVE_WORDS];
@@ -135,7 +138,7 @@ INLINE void convolve_sums(const uint *window, arguments args, int narrow, uint *
 
 INLINE void convolve_block(const uint *window, arguments args, uint *block)
 {
-    if (args[2])
+    if (args[CONVOLVE_NARROW])
         convolve_sums(window, args, 1, block);
     else
         convolve_sums(window, args, 0, block);

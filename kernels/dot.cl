@@ -22,41 +22,37 @@ INLINE void channels4(uint p0, uint p1, uint p2, uint p3, uint *red, uint *green
 #endif
 }
 
-// sum + the bytes times four signed 8-bit weights, the lowest first.
+// dot4: sum + the bytes times four signed 8-bit weights, the lowest first. dot2_lower, dot2_upper: sum + the two lower
+// (upper) bytes times two signed 16-bit weights, the lower first.
+#if NV_ARCH >= 61
+#define DOT(name, instruction)                                                                                         \
+    INLINE int name(uint weights, uint bytes, int sum)                                                                 \
+    {                                                                                                                  \
+        int result;                                                                                                    \
+        asm(instruction " %0, %1, %2, %3;" : "=r"(result) : "r"(weights), "r"(bytes), "r"(sum));                       \
+        return result;                                                                                                 \
+    }
+DOT(dot4, "dp4a.s32.u32")
+DOT(dot2_lower, "dp2a.lo.s32.u32")
+DOT(dot2_upper, "dp2a.hi.s32.u32")
+#undef DOT
+#else
 INLINE int dot4(uint weights, uint bytes, int sum)
 {
-#if NV_ARCH >= 61
-    int result;
-    asm("dp4a.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(weights), "r"(bytes), "r"(sum));
-    return result;
-#else
     return sum + ((int)(weights << 24) >> 24) * (int)(bytes & 255) +
            ((int)(weights << 16) >> 24) * (int)(bytes >> 8 & 255) +
            ((int)(weights << 8) >> 24) * (int)(bytes >> 16 & 255) + ((int)weights >> 24) * (int)(bytes >> 24);
-#endif
 }
 
-// sum + the two lower (upper) bytes times two signed 16-bit weights, the lower first.
 INLINE int dot2_lower(uint weights, uint bytes, int sum)
 {
-#if NV_ARCH >= 61
-    int result;
-    asm("dp2a.lo.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(weights), "r"(bytes), "r"(sum));
-    return result;
-#else
     return sum + ((int)(weights << 16) >> 16) * (int)(bytes & 255) + ((int)weights >> 16) * (int)(bytes >> 8 & 255);
-#endif
 }
 
 INLINE int dot2_upper(uint weights, uint bytes, int sum)
 {
-#if NV_ARCH >= 61
-    int result;
-    asm("dp2a.hi.s32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(weights), "r"(bytes), "r"(sum));
-    return result;
-#else
     return dot2_lower(weights, bytes >> 16, sum);
-#endif
 }
+#endif
 
 #endif

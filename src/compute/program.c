@@ -127,19 +127,19 @@ static char *build_log(struct device *device, cl_program program, const char *so
     return placed;
 }
 
-cl_program program_build(struct device *device, const char *text, const char *more_options, char **error)
+cl_program program_build(struct device *device, const char *text, const char *options, char **error)
 {
-    char options[256];
-    snprintf(options, sizeof(options), "%s -DNV_ARCH=%d", more_options, device->info.nv_arch);
+    char all_options[256];
+    snprintf(all_options, sizeof(all_options), "%s -DNV_ARCH=%d", options, device->info.nv_arch);
     struct key key;
-    key_init(&key, device, text, options);
+    key_init(&key, device, text, all_options);
     *error = NULL;
-    cl_program program = program_load(device, &key, options);
+    cl_program program = program_load(device, &key, all_options);
     if (!program) {
         cl_int result;
         program = clCreateProgramWithSource(device->context, 1, &text, NULL, &result);
         if (program)
-            result = clBuildProgram(program, 1, &device->info.id, options, NULL, NULL);
+            result = clBuildProgram(program, 1, &device->info.id, all_options, NULL, NULL);
         if (program && result == CL_SUCCESS) {
             program_keep(program, &key);
         } else {

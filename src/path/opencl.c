@@ -117,17 +117,16 @@ static void slot_close(struct opencl_path *cl, struct opencl_slot *slot)
 // A device that shares the host's memory reads the frame where the source has it, which is until it is collected.
 static bool read_in_place(struct opencl_path *cl, struct opencl_slot *slot, const struct image *frame)
 {
-    slot->layout = cl->input_layout;
+    struct opencl_layout layout = cl->input_layout;
     const size_t spare = cl->launch == PATH_LAUNCH_LOOP ? 0 : OPENCL_WIDE_LOAD;
-    if (!cl->device->info.host_unified || cl->copies || !opencl_layout_in_place(&slot->layout, frame, spare)) {
-        slot->layout = cl->input_layout;
-        return false;
+    cl_int result = CL_SUCCESS;
+    if (cl->device->info.host_unified && !cl->copies && opencl_layout_in_place(&layout, frame, spare)) {
+        slot->lent = clCreateBuffer(cl->device->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, frame->reach_bytes,
+                                    frame->plane[0], &result);
+        cl->copies = !slot->lent; // and it will not take the next one's either
     }
-    cl_int result;
-    slot->lent = clCreateBuffer(cl->device->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, frame->reach_bytes,
-                                frame->plane[0], &result);
-    cl->copies = !slot->lent; // and it will not take the next one's either
-    if (cl->copies)
+    slot->layout = slot->lent ? layout : cl->input_layout;
+    if (result != CL_SUCCESS)
         log_info("the device does not read frames where they lie (%s): they are copied", compute_result_name(result));
     return slot->lent != NULL;
 }

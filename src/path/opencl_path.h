@@ -43,10 +43,10 @@ void opencl_build_free(struct opencl_build *build); // takes NULL
 // stride is that of an RGBA picture of the same size laid out so. Returns bytes, with room for a wide load that begins
 // in the last row.
 size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape *shape);
-// Copies a frame to memory laid out so.
 // The layout of a frame as it lies in memory, from its first plane on, for a device that reads it there; beyond the
 // frame `spare` bytes may be read. False where kernels cannot: rows or planes are not aligned, or its memory not known.
 bool opencl_layout_in_place(struct opencl_layout *layout, const struct image *frame, size_t spare);
+// Copies a frame to memory laid out as opencl_layout_make has it.
 void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const struct image *frame);
 
 // A GL texture that a kernel writes: path/zerocopy.c. GL thread only.
