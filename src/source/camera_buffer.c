@@ -30,12 +30,6 @@ static struct v4l2_buffer word(const struct camera_stream *stream, int index, st
     return buffer;
 }
 
-static struct image_shape shape_of(const struct camera_stream *stream)
-{
-    return (struct image_shape){
-        .format = stream->mode.format, .width = stream->mode.width, .height = stream->mode.height};
-}
-
 // Bytes from row to row of a plane that has a memory of its own.
 static size_t own_stride(const struct camera_stream *stream, int plane)
 {
@@ -46,7 +40,7 @@ static size_t own_stride(const struct camera_stream *stream, int plane)
 // Bytes that a picture takes of each memory.
 static size_t bytes_needed(const struct camera_stream *stream, int memory)
 {
-    const struct image_shape shape = shape_of(stream);
+    const struct image_shape shape = camera_mode_shape(&stream->mode);
     if (stream->mode.compressed)
         return 1;
     if (stream->memories == 1)

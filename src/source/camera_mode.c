@@ -54,6 +54,11 @@ bool camera_mode_known(uint32_t fourcc, struct camera_mode *mode)
     return false;
 }
 
+struct image_shape camera_mode_shape(const struct camera_mode *mode)
+{
+    return (struct image_shape){.format = mode->format, .width = mode->width, .height = mode->height};
+}
+
 const char *camera_mode_name(const struct camera_mode *mode)
 {
     return mode->compressed ? "mjpeg" : pixfmt_info(mode->format)->name;

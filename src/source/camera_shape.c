@@ -51,14 +51,9 @@ static struct color color_of(const struct camera *camera, const struct image_sha
                         shape->width, shape->height);
 }
 
-static struct image_shape shape_of(const struct camera_mode *mode)
-{
-    return (struct image_shape){.format = mode->format, .width = mode->width, .height = mode->height};
-}
-
 bool camera_shape_see(struct camera *camera, struct image_shape *shape, char why[CAMERA_WHY])
 {
-    *shape = shape_of(&camera->stream.mode);
+    *shape = camera_mode_shape(&camera->stream.mode);
     if (camera->stream.mode.compressed && !see_first_picture(camera, shape, why))
         return false;
     shape->color = color_of(camera, shape);
@@ -69,7 +64,7 @@ bool camera_shape_same(const struct camera *camera)
 {
     const struct camera_mode *now = &camera->stream.mode, *then = &camera->mode;
     // Compressed pictures of one mode are taken to be alike until one is seen: the decoder tells.
-    struct image_shape shape = now->compressed ? camera->shape : shape_of(now);
+    struct image_shape shape = now->compressed ? camera->shape : camera_mode_shape(now);
     shape.color = color_of(camera, &shape);
     return now->compressed == then->compressed && now->width == then->width && now->height == then->height &&
            image_shape_equal(&shape, &camera->shape);
