@@ -94,7 +94,7 @@ struct opencl_slot {
     struct opencl_encoded encoded;
     uint64_t tag;
     int64_t copy_start_ns, copy_end_ns; // host copy into staging or input
-    int64_t enqueued_ns;                // host time when the first event was queued
+    int64_t enqueued_ns;                // host time right before the first event was queued
     cl_event upload, acquire, first[PLAN_PASSES], last[PLAN_PASSES], download;
 };
 
@@ -107,6 +107,7 @@ struct opencl_path {
     struct opencl_layout input_layout;
     size_t input_bytes, output_bytes;
     bool copies;                                 // the device does not take the host's memory
+    int64_t shift_ns, shifted_ns;                // host time less device time, and when that was found; 0: not yet
     struct opencl_slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
     int slots, write_slot, read_slot, lent_slot; // lent_slot -1: none
     struct opencl_encoder encoder;
@@ -129,7 +130,7 @@ cl_int opencl_run(const struct opencl_path *path, struct opencl_build *build, cl
 bool opencl_warm_up(const struct opencl_path *path, struct opencl_build *build, char **error);
 
 // The stage times of a finished slot, device stamps moved to the host clock.
-void opencl_slot_times(const struct opencl_path *path, const struct opencl_slot *slot, struct path_result *result);
+void opencl_slot_times(struct opencl_path *path, const struct opencl_slot *slot, struct path_result *result);
 
 // Compiles the encoder, if there shall be one, and runs it once. False on failure: *error as in path_open.
 bool opencl_encoder_open(struct opencl_path *path, char **error);

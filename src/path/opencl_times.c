@@ -22,7 +22,23 @@ static void add_device_stage(struct path_result *result, const char *name, cl_ev
     *ended = end;
 }
 
-void opencl_slot_times(const struct opencl_path *path, const struct opencl_slot *slot, struct path_result *result)
+// Host time less device time. A frame's first command is queued at or after `enqueued_ns`, by as much as held the
+// thread up between: the largest difference of all frames is the nearest, less what two clocks may have drifted apart
+// since.
+static int64_t device_to_host(struct opencl_path *path, const struct opencl_slot *slot)
+{
+    const cl_event queued = slot->upload ? slot->upload : slot->first[0];
+    const int64_t seen = slot->enqueued_ns - (int64_t)stamp(queued, CL_PROFILING_COMMAND_QUEUED);
+    const int64_t drift = (slot->enqueued_ns - path->shifted_ns) / 10000; // 100 ppm
+    if (path->shifted_ns == 0 || seen > path->shift_ns - drift)
+        path->shift_ns = seen;
+    else
+        path->shift_ns -= drift;
+    path->shifted_ns = slot->enqueued_ns;
+    return path->shift_ns;
+}
+
+void opencl_slot_times(struct opencl_path *path, const struct opencl_slot *slot, struct path_result *result)
 {
     const int passes = path->build->plan.count;
     if (!slot->lent) {
@@ -30,9 +46,7 @@ void opencl_slot_times(const struct opencl_path *path, const struct opencl_slot 
         copy->start_ns = slot->copy_start_ns;
         copy->end_ns = slot->copy_end_ns;
     }
-    // The first event was queued at a time both clocks know.
-    const cl_event queued = slot->upload ? slot->upload : slot->first[0];
-    const int64_t shift = slot->enqueued_ns - (int64_t)stamp(queued, CL_PROFILING_COMMAND_QUEUED);
+    const int64_t shift = device_to_host(path, slot);
     cl_ulong ended = 0;
     if (slot->staging)
         add_device_stage(result, "upload", slot->upload, slot->upload, shift, &ended);
