@@ -140,6 +140,32 @@ def display():
         server.wait()
 
 
+def stalled_events(c):
+    """Nobody takes what is written of events: the view goes on, q ends it, and what is not there is said."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(writer, bytes(4096)):
+            pass
+    os.set_blocking(writer, True)
+    process = subprocess.Popen([BINARY, "live", PATTERN, "-p", "cpu", "--json"], stdout=writer,
+                               stderr=subprocess.PIPE, text=True, env=environment())
+    found = ["xdotool", "search", "--sync", "--onlyvisible", "--pid", str(process.pid)]
+    subprocess.run(found, check=True, stdout=subprocess.DEVNULL, timeout=60 * PATIENCE)
+    since = time.monotonic()
+    while process.poll() is None and time.monotonic() < since + 60 * PATIENCE:
+        subprocess.run(["xdotool", "key", "q"], check=True)  # the first may come before the view listens
+        time.sleep(0.1)
+    took = time.monotonic() - since
+    code = process.poll()
+    process.kill()
+    errors = process.communicate()[1]
+    c.check(code == 0 and took < SOON_S, "a stalled reader of events", code, took, "s", errors)
+    c.check(re.fullmatch("monocle: .*stalled; [0-9]+ lines are not there\n", errors), errors)
+    os.close(reader)
+    os.close(writer)
+
+
 def lost_display(c):
     """An X server that goes away is one line and an exit code; all that was under way is written."""
     for path in ("cpu", "zerocopy"):
@@ -219,4 +245,5 @@ def oversized(c):
 
 need_window()
 checks = Checks()
-sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, stalled_reader, lost_display, oversized))
+sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, stalled_reader, stalled_events, lost_display,
+                    oversized))

@@ -36,6 +36,7 @@ static int run(struct live *live)
     live->meter.opened_ns = clock_now_ns();
     report_open(live);
     if (live_setup(live)) {
+        live->hurried = live->window != NULL;
         command_hold_signals();
         report_start(live);
         live->reported_ns = clock_now_ns();

@@ -132,6 +132,8 @@ struct live {
     struct note note;
     int64_t drawn_ns, reported_ns; // when the screen was last drawn, when progress was last reported
     atomic_bool mute;              // standard output is broken; errors of any thread go there
+    atomic_bool hurried;           // a window's keys must not wait for who reads standard output ...
+    unsigned unsaid;               // ... which then lacks so many lines (under the lock of stdout)
 };
 
 // options.c

@@ -6,8 +6,12 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { LAST_WAIT_MS = 500 }; // for a reader that has stalled to take the last line
 
 static const char *const split_names[SPLITS] = {"off", "original", "path"};
 static const char *const overlay_names[OVERLAY_SIZES] = {"off", "small", "full", "large"};
@@ -67,11 +71,20 @@ static json_t *json_ms(double ms)
     return json_real(round(ms * 1000) / 1000);
 }
 
+// A window does not wait for a reader that has stalled.
+static bool reader_takes(const struct live *live, int wait_ms)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return !live->hurried || poll(&out, 1, wait_ms) != 0;
+}
+
 // Prints the object as one line, on any thread, and frees it. Main says so at the end when standard output is broken.
-static void print_line(struct live *live, json_t *object)
+static void print_line(struct live *live, json_t *object, int wait_ms)
 {
     flockfile(stdout);
-    if (!live->mute)
+    if (!reader_takes(live, wait_ms))
+        live->unsaid++;
+    else if (!live->mute)
         live->mute = json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) != 0 || putchar('\n') == EOF ||
                      !command_flush();
     funlockfile(stdout);
@@ -89,7 +102,7 @@ static void report_error(void *context, const char *message)
 {
     json_t *object = event("error");
     json_object_set_new(object, "message", json_text(message));
-    print_line(context, object);
+    print_line(context, object, 0);
 }
 
 void report_open(struct live *live)
@@ -101,6 +114,8 @@ void report_open(struct live *live)
 void report_close(struct live *live)
 {
     log_set_error_hook(NULL, NULL);
+    if (live->unsaid > 0)
+        log_warn("standard output: its reader had stalled; %u lines are not there", live->unsaid);
 }
 
 static json_t *json_camera(const struct live *live)
@@ -172,7 +187,7 @@ void report_start(struct live *live)
     json_object_set_new(object, "building", json_boolean(lanes_building(live)));
     json_object_set_new(object, "setup_ms", json_ms((double)(clock_now_ns() - live->meter.opened_ns) / 1e6));
     add_run(live, object);
-    print_line(live, object);
+    print_line(live, object, 0);
 }
 
 void report_reshaped(struct live *live)
@@ -182,7 +197,7 @@ void report_reshaped(struct live *live)
     json_t *object = event("reshaped");
     add_source(live, object);
     add_run(live, object);
-    print_line(live, object);
+    print_line(live, object, 0);
 }
 
 static void add_wish(const struct live *live, json_t *object)
@@ -225,7 +240,7 @@ void report_state(struct live *live, const char *name)
     json_object_set_new(object, "age_ms", json_ms(meter_late_ms(&meter->age_ms, 50)));
     add_run(live, object);
     add_wish(live, object);
-    print_line(live, object);
+    print_line(live, object, 0);
 }
 
 static json_t *json_stats(const struct stats *stats)
@@ -253,7 +268,7 @@ static void print_json_summary(struct live *live)
         json_object_set_new(stages, meter->stage[i].name, stage);
     }
     json_object_set_new(object, "stages", stages);
-    print_line(live, object);
+    print_line(live, object, LAST_WAIT_MS);
 }
 
 static void print_row(FILE *out, int width, const char *name, const struct stats *stats, const char *clock)
