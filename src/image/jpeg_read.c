@@ -149,21 +149,10 @@ bool jpeg_read_head(struct jpeg_reader *reader, const uint8_t *data, size_t size
     return true;
 }
 
-// Where libjpeg puts one row of a plane: into the image where there is room for whole blocks.
-static uint8_t *row_place(const struct image *image, int plane, int row, size_t bytes, uint8_t *spare)
-{
-    const bool fits = image->stride[plane] >= bytes;
-    return fits && row < pixfmt_rows(image->shape.format, plane, image->shape.height)
-               ? image->plane[plane] + (size_t)row * image->stride[plane]
-               : spare;
-}
-
 // Copies what could not go into the image.
-static void keep_rows(struct image *image, int plane, int first, int count, size_t bytes, JSAMPARRAY rows)
+static void keep_rows(struct image *image, int plane, int first, int count, JSAMPARRAY rows)
 {
     const int end = pixfmt_rows(image->shape.format, plane, image->shape.height);
-    if (image->stride[plane] >= bytes)
-        return;
     const size_t row_bytes = pixfmt_row_bytes(image->shape.format, plane, image->shape.width);
     for (int i = 0; i < count && first + i < end; i++)
         memcpy(image->plane[plane] + (size_t)(first + i) * image->stride[plane], rows[i], row_bytes);
@@ -176,9 +165,11 @@ static void read_planes(struct jpeg_reader *reader, struct image *image)
     JSAMPROW rows[PIXFMT_PLANES][JPEG_PLANES_ROWS];
     JSAMPARRAY planes[PIXFMT_PLANES] = {rows[0], rows[1], rows[2]};
     size_t bytes[PIXFMT_PLANES], all = 0;
+    int direct[PIXFMT_PLANES]; // rows of the image that have room for whole blocks: the upper ones, or none
     for (int p = 0; p < info->num_components; p++) {
         bytes[p] = (size_t)info->comp_info[p].width_in_blocks * DCTSIZE;
         all += bytes[p] * JPEG_PLANES_ROWS;
+        direct[p] = image->stride[p] >= bytes[p] ? pixfmt_rows(image->shape.format, p, image->shape.height) : 0;
     }
     if (!codec_buffer_room(&reader->rows, all))
         ERREXIT1(info, JERR_OUT_OF_MEMORY, 0);
@@ -187,13 +178,14 @@ static void read_planes(struct jpeg_reader *reader, struct image *image)
         uint8_t *spare = reader->rows.data;
         for (int p = 0; p < info->num_components; p++) {
             const int count = info->comp_info[p].v_samp_factor * DCTSIZE;
-            for (int i = 0; i < count; i++, spare += bytes[p])
-                rows[p][i] = row_place(image, p, step * count + i, bytes[p], spare);
+            for (int i = 0, row = step * count; i < count; i++, row++, spare += bytes[p])
+                rows[p][i] = row < direct[p] ? image->plane[p] + (size_t)row * image->stride[p] : spare;
         }
         jpeg_read_raw_data(info, planes, (JDIMENSION)(info->max_v_samp_factor * DCTSIZE));
         for (int p = 0; p < info->num_components; p++) {
             const int count = info->comp_info[p].v_samp_factor * DCTSIZE;
-            keep_rows(image, p, step * count, count, bytes[p], planes[p]);
+            if (direct[p] == 0)
+                keep_rows(image, p, step * count, count, planes[p]);
         }
     }
 }

@@ -158,7 +158,6 @@ static int work(struct batch *batch)
     bool given_up = false;
     command_hold_signals();
     batch->start_ns = clock_now_ns();
-    command_hold_signals();
     for (int i = 0; i < batch->run.jobs; i++) {
         workers[i] = worker_start(batch, i + 1, batch->kind == PATH_CPU ? -1 : i % batch->fleet.count);
         started += workers[i] != NULL;

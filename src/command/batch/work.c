@@ -90,29 +90,6 @@ bool work_plan(struct outcome *outcome, const struct work_rules *rules)
     return ok;
 }
 
-static void copy_bytes(struct codec_bytes *bytes, uint8_t **at)
-{
-    if (!bytes->data)
-        return;
-    memcpy(*at, bytes->data, bytes->size);
-    bytes->data = *at;
-    *at += bytes->size;
-}
-
-// What the head says of metadata lasts only until the codec's next call.
-static bool keep_metadata(struct work *work)
-{
-    struct codec_metadata *metadata = &work->settings.metadata;
-    uint8_t *at = malloc(metadata->icc.size + metadata->exif.size + metadata->xmp.size + 1);
-    work->metadata = at;
-    if (!at)
-        return outcome_fail(work->outcome, FAULT_MEMORY, "there is not enough memory");
-    copy_bytes(&metadata->icc, &at);
-    copy_bytes(&metadata->exif, &at);
-    copy_bytes(&metadata->xmp, &at);
-    return true;
-}
-
 // What of the picture is asked from the path: planes for a JPEG, one for a grey JPEG or PNG, RGBA for any other.
 static struct image_shape wanted_shape(const struct work *work, const struct work_rules *rules)
 {
@@ -184,8 +161,8 @@ bool work_decode(struct work *work, const struct work_rules *rules, struct codec
     if (!image_reserve(&work->decoded, &work->head.shape))
         return outcome_fail(outcome, FAULT_MEMORY, "there is not enough memory for its %dx%d pixels", outcome->width,
                             outcome->height);
-    if (!keep_metadata(work))
-        return false;
+    if (!codec_metadata_keep(&work->settings.metadata, &work->metadata)) // the head's last until the codec's next call
+        return outcome_fail(outcome, FAULT_MEMORY, "there is not enough memory");
     if (!codec_decode(codec, work->file.data, work->file.size, &work->head, &work->decoded, &error))
         return outcome_fail(outcome, fault_of_codec(error.fault), "%s", error.why);
     work->job.picture = &work->decoded;
@@ -235,21 +212,19 @@ void work_end(struct work *work, const struct work_rules *rules, struct codec *c
 
 void work_clear(struct work *work)
 {
-    free(work->metadata);
-    work->metadata = NULL;
     work->outcome = NULL;
     work->reserved = 0;
 }
 
 size_t work_kept_bytes(const struct work *work)
 {
-    return work->file.room + work->decoded.memory_bytes + work->turned.memory_bytes;
+    return work->file.room + work->metadata.room + work->decoded.memory_bytes + work->turned.memory_bytes;
 }
 
 void work_free(struct work *work)
 {
     codec_buffer_free(&work->file);
-    free(work->metadata);
+    codec_buffer_free(&work->metadata);
     image_free(&work->decoded);
     image_free(&work->turned);
     *work = (struct work){0};

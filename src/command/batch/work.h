@@ -26,7 +26,7 @@ struct work {
     struct codec_buffer file;
     struct codec_head head;
     struct codec_settings settings;
-    uint8_t *metadata; // copies of what the settings point to
+    struct codec_buffer metadata; // copies of what the settings point to
     struct image decoded, turned;
     struct output_mark mark;
     uint64_t reserved; // of the budget
