@@ -106,8 +106,9 @@ static void make_seeds(struct seeds *seeds)
                                              {.progressive = true},
                                              {.arithmetic = true},
                                              {.cmyk = true}};
-    static const struct png_wish pngs[] = {{0, 1, 0, 0, 1}, {0, 4, 1, 0, 2}, {2, 8, 0, 1, 1}, {2, 8, 0, 0, 3},
-                                           {3, 8, 0, 1, 1}, {3, 2, 1, 0, 1}, {4, 8, 0, 0, 1}, {6, 8, 1, 0, 1}};
+    static const struct png_wish pngs[] = {{0, 1, 0, 0, 1}, {0, 4, 1, 0, 2}, {2, 8, 0, 1, 1},
+                                           {2, 8, 0, 0, 3}, {3, 8, 0, 1, 1}, {3, 2, 1, 0, 1},
+                                           {4, 8, 0, 0, 1}, {6, 8, 1, 0, 1}, {2, 16, 0, 1, 1}};
     struct random random = {3};
     struct codec *codec = codec_open();
     for (size_t i = 0; i < sizeof(jpegs) / sizeof(*jpegs); i++)

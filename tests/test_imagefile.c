@@ -46,9 +46,9 @@ static const struct {
     double tolerance; // lossless formats: 0
     int needless;     // bytes at the end that may be missing: no pixel lies there
 } good[] = {
-    {"small.png", 0, 0}, {"small-interlaced.png", 0, 0}, {"small.gif", 0, 1},
-    {"small.bmp", 0, 1}, {"small-raw.tga", 0, 0},        {"small-rle.tga", 0, 0},
-    {"small.psd", 0, 1}, {"small.jpg", 20, 0},           {"small-progressive.jpg", 20, 0},
+    {"small.png", 0, 0},  {"small-interlaced.png", 0, 0},   {"small-deep.png", 0, 0}, {"small.gif", 0, 1},
+    {"small.bmp", 0, 1},  {"small-raw.tga", 0, 0},          {"small-rle.tga", 0, 0},  {"small.psd", 0, 1},
+    {"small.jpg", 20, 0}, {"small-progressive.jpg", 20, 0},
 };
 
 static void test_formats(void)
@@ -171,7 +171,7 @@ static void test_refused(void)
     refuse(scratch_write(&scratch, "text", "just some text, longer than any head", 36), "not a picture");
     snprintf(path, sizeof(path), "%s/light.hdr", data_dir);
     refuse(path, "HDR");
-    snprintf(path, sizeof(path), "%s/deep.png", data_dir);
+    snprintf(path, sizeof(path), "%s/deep.psd", data_dir);
     refuse(path, "16 bits");
     refuse_png_head(100000, 100000, "larger than 32768");
     refuse_png_head(0xffffffff, 1, "larger than 32768");

@@ -62,9 +62,6 @@ static bool take_header(struct png_header *header, const struct chunk *chunk, st
     if (data[9] >= sizeof(depths) || !power || !(depths[data[9]] & header->depth) || data[10] != 0 || data[11] != 0 ||
         data[12] > 1 || width == 0 || height == 0)
         return codec_refuse(error, CODEC_DAMAGED, "the picture's head is damaged");
-    if (header->depth == 16)
-        return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "pictures with 16 bits per channel are not supported; convert it to 8 bits first");
     // What is larger than any picture may be is refused by whoever reads the shape.
     header->width = width <= IMAGE_MAX_SIDE ? (int)width : IMAGE_MAX_SIDE + 1;
     header->height = height <= IMAGE_MAX_SIDE ? (int)height : IMAGE_MAX_SIDE + 1;

@@ -99,6 +99,18 @@ static uint8_t *load(const uint8_t *data, size_t size, int *width, int *height, 
     return NULL;
 }
 
+static bool is_psd(const uint8_t *data, size_t size)
+{
+    return size >= 4 && memcmp(data, "8BPS", 4) == 0;
+}
+
+// stb_image looks for it in the wrong place, and unpacks such a picture wrongly.
+static bool is_deep_psd(const uint8_t *data, size_t size)
+{
+    enum { DEPTH = 22 }; // where the bits per channel are, in two bytes
+    return is_psd(data, size) && size >= DEPTH + 2 && data[DEPTH + 1] == 16;
+}
+
 static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
 {
     int channels;
@@ -109,7 +121,7 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
         free(pixels);
         return pixels ? codec_refuse(error, CODEC_DAMAGED, "the picture's head is damaged") : false;
     }
-    if (stbi_is_16_bit_from_memory(data, (int)size) != 0)
+    if (is_deep_psd(data, size))
         return codec_refuse(error, CODEC_UNSUPPORTED,
                             "pictures with 16 bits per channel are not supported; convert it to 8 bits first");
     shape->format = PIXFMT_RGBA;
@@ -138,11 +150,6 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
 static bool is_gif(const uint8_t *data, size_t size)
 {
     return size >= 6 && (memcmp(data, "GIF87a", 6) == 0 || memcmp(data, "GIF89a", 6) == 0);
-}
-
-static bool is_psd(const uint8_t *data, size_t size)
-{
-    return size >= 4 && memcmp(data, "8BPS", 4) == 0;
 }
 
 static bool is_one_of(int value, const uint8_t *choices, size_t count)

@@ -46,6 +46,19 @@ static inline void undo_sub(uint8_t *to, const uint8_t *from, size_t bytes, int 
     }
 }
 
+// Pixels of more than four bytes.
+static void undo_sub_wide(uint8_t *to, const uint8_t *from, size_t bytes, size_t step)
+{
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(from[i] + (i < step ? 0 : to[i - step]));
+}
+
+static void undo_average_wide(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes, size_t step)
+{
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(from[i] + ((i < step ? 0 : to[i - step]) + above[i]) / 2);
+}
+
 static inline void undo_average(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes, int step)
 {
     uint32_t left = 0;
@@ -96,8 +109,8 @@ static inline int paeth(int left, int up, int corner)
     return a <= b && a <= c ? left : b <= c ? up : corner;
 }
 
-// Where a pixel is a byte or two, lanes would stand empty.
-static void undo_paeth_small(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes, int step)
+// Where a pixel is a byte or two, lanes would stand empty; where it is more than four, they would not suffice.
+static void undo_paeth_any(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes, int step)
 {
     for (int channel = 0; channel < step; channel++) {
         int left = 0, corner = 0;
@@ -136,7 +149,8 @@ bool png_unfilter(int filter, uint8_t *to, const uint8_t *from, const uint8_t *b
         (step == 1   ? undo_sub(to, from, bytes, 1)
          : step == 2 ? undo_sub(to, from, bytes, 2)
          : step == 3 ? undo_sub(to, from, bytes, 3)
-                     : undo_sub(to, from, bytes, 4));
+         : step == 4 ? undo_sub(to, from, bytes, 4)
+                     : undo_sub_wide(to, from, bytes, (size_t)step));
         return true;
     case UP:
         undo_up(to, from, before, bytes);
@@ -145,12 +159,13 @@ bool png_unfilter(int filter, uint8_t *to, const uint8_t *from, const uint8_t *b
         (step == 1   ? undo_average(to, from, before, bytes, 1)
          : step == 2 ? undo_average(to, from, before, bytes, 2)
          : step == 3 ? undo_average(to, from, before, bytes, 3)
-                     : undo_average(to, from, before, bytes, 4));
+         : step == 4 ? undo_average(to, from, before, bytes, 4)
+                     : undo_average_wide(to, from, before, bytes, (size_t)step));
         return true;
     case PAETH:
         (step == 3   ? undo_paeth_3(to, from, before, bytes)
          : step == 4 ? undo_paeth_4(to, from, before, bytes)
-                     : undo_paeth_small(to, from, before, bytes, step));
+                     : undo_paeth_any(to, from, before, bytes, step));
         return true;
     default:
         return false;

@@ -52,18 +52,27 @@ static size_t part_bytes(const struct png_header *header, const struct part *par
 // A sample of a row whose samples have `depth` bits.
 static int sample(const uint8_t *row, int index, int depth)
 {
+    if (depth == 16)
+        return row[2 * (size_t)index] << 8 | row[2 * (size_t)index + 1];
     const int bit = index * depth;
     return row[bit / 8] >> (8 - depth - bit % 8) & ((1 << depth) - 1);
+}
+
+// Rounded where there were more bits.
+static uint8_t to_8_bits(int value, int depth)
+{
+    const int most = (1 << depth) - 1;
+    return (uint8_t)((value * 255 + most / 2) / most);
 }
 
 // One pixel as the picture's format has it.
 static void expand_pixel(const struct png_header *header, const uint8_t *row, int x, uint8_t *to)
 {
-    const int channels = png_channels(header->colour), most = (1 << header->depth) - 1;
+    const int channels = png_channels(header->colour), depth = header->depth;
     int value[4];
     bool keyed = header->transparent;
     for (int c = 0; c < channels; c++) {
-        value[c] = sample(row, x * channels + c, header->depth);
+        value[c] = sample(row, x * channels + c, depth);
         keyed &= c >= 3 || value[c] == header->key[c];
     }
     if (header->colour == PNG_PALETTE) {
@@ -72,12 +81,12 @@ static void expand_pixel(const struct png_header *header, const uint8_t *row, in
     }
     const bool grey = header->colour == PNG_GREY || header->colour == PNG_GREY_ALPHA;
     for (int c = 0; c < 3; c++)
-        to[png_format(header) == PIXFMT_GREY ? 0 : c] = (uint8_t)(value[grey ? 0 : c] * 255 / most);
+        to[png_format(header) == PIXFMT_GREY ? 0 : c] = to_8_bits(value[grey ? 0 : c], depth);
     if (png_format(header) == PIXFMT_RGBA)
-        to[3] = (uint8_t)(header->colour == PNG_GREY_ALPHA ? value[1]
-                          : header->colour == PNG_RGBA     ? value[3]
-                          : keyed                          ? 0
-                                                           : 255);
+        to[3] = header->colour == PNG_GREY_ALPHA ? to_8_bits(value[1], depth)
+                : header->colour == PNG_RGBA     ? to_8_bits(value[3], depth)
+                : keyed                          ? 0
+                                                 : 255;
 }
 
 // Whether a row's bytes are the picture's as they are.
@@ -105,7 +114,7 @@ static bool read_part(const struct png_header *header, const struct part *part, 
 {
     const int columns = part_columns(header, part), rows = part_rows(header, part);
     const size_t bytes = row_bytes(header, columns);
-    const int step = header->depth == 8 ? png_channels(header->colour) : 1;
+    const int step = header->depth < 8 ? 1 : png_channels(header->colour) * header->depth / 8;
     const size_t pixel = pixfmt_info(image->shape.format)->plane[0].bytes;
     const uint8_t *before = zeros;
     for (int y = 0; columns > 0 && y < rows; y++, from += 1 + bytes) {
