@@ -1,9 +1,7 @@
 // blur.c: the mean of a square
-#include "base/avx2.h"
+#include "filter/blur.h"
 #include "filter/filter.h"
 #include "filter/rows.h"
-
-enum { SMALL_RADIUS = 7 }; // up to here the sums over a square, 225 bytes and their rounding, fit 16 bits
 
 static const struct param params[] = {
     {.name = "radius",
@@ -22,12 +20,14 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-// Scratch: for the even and for the odd bytes, the sums of each column over the rows in reach; for large squares also
-// the sums over the square.
+// Scratch: what blur_avx2.c keeps; behind it, for pixels that are not its, the sums of each column over the rows in
+// reach, even and odd bytes apart; for large squares also the sums over the square.
 static size_t scratch_bytes(const struct filter_arguments *arguments, int width)
 {
-    const size_t bytes = 4 * ((size_t)width + 2 * (size_t)arguments->radius);
-    return bytes * (sizeof(uint16_t) + (arguments->radius > SMALL_RADIUS ? sizeof(uint32_t) : 0));
+    const int radius = arguments->radius;
+    const size_t bytes = 4 * ((size_t)width + 2 * (size_t)radius);
+    return radius > BLUR_SMALL_RADIUS ? bytes * (sizeof(uint16_t) + sizeof(uint32_t))
+                                      : bytes * sizeof(uint16_t) + blur_avx2_bytes(radius, width);
 }
 
 VECTOR_CLONES static void add_row(uint16_t *restrict even, uint16_t *restrict odd, const byte_pair *restrict row,
@@ -48,16 +48,10 @@ VECTOR_CLONES static void exchange_row(uint16_t *restrict even, uint16_t *restri
     }
 }
 
-// Column sums that squares begin with: what makes up half a square's area over any `side` columns side by side, so that
-// dividing rounds to nearest.
-static void begin_columns(uint16_t *even, uint16_t *odd, int side, int pairs)
+static void begin_columns(uint16_t *even, uint16_t *odd, int radius, int pairs)
 {
-    const int half = side * side / 2;
-    for (int i = 0; i < pairs; i++) {
-        const int column = i / 2;
-        even[i] = odd[i] =
-            column < side ? (uint16_t)((column + 1) * half / side - column * half / side) : even[i - 2 * side];
-    }
+    for (int i = 0; i < pairs; i++)
+        even[i] = odd[i] = blur_begin_column(radius, i / 2);
 }
 
 // Column sums, from the left end of the first square on, and what the squares' means become.
@@ -68,26 +62,15 @@ struct squares {
     int pairs;
 };
 
-// Radius, factor, shift: sum / area is sum * factor >> 16 >> shift, where the factor is 2^(16 + shift) / area, rounded
-// up; exact for every sum (tried for all of them).
-#define SMALL_RADII(ROW)                                                                                               \
-    ROW(1, 58255, 3)                                                                                                   \
-    ROW(2, 41944, 4)                                                                                                   \
-    ROW(3, 42800, 5)                                                                                                   \
-    ROW(4, 51782, 6)                                                                                                   \
-    ROW(5, 34664, 6)                                                                                                   \
-    ROW(6, 49637, 7)                                                                                                   \
-    ROW(7, 37283, 7)
-
 // Means in 16-bit lanes. In loops of one step each: only so do compilers find the processors' instruction for the upper
 // half of a 16-bit product.
 #define SMALL_MEANS(radius, factor, shift)                                                                             \
-    VECTOR_CLONES static void small_means_##radius(const struct squares *squares, int first)                           \
+    VECTOR_CLONES static void small_means_##radius(const struct squares *squares)                                      \
     {                                                                                                                  \
         enum { SIDE = 2 * radius + 1 };                                                                                \
         const byte_pair *restrict alpha = (const byte_pair *)row_alpha;                                                \
         uint16_t even[ROW_CHUNK], odd[ROW_CHUNK], even_mean[ROW_CHUNK], odd_mean[ROW_CHUNK];                           \
-        for (; first < squares->pairs; first += ROW_CHUNK) {                                                           \
+        for (int first = 0; first < squares->pairs; first += ROW_CHUNK) {                                              \
             const int count = squares->pairs - first < ROW_CHUNK ? squares->pairs - first : ROW_CHUNK;                 \
             const uint16_t *restrict evens = squares->even + first, *restrict odds = squares->odd + first;             \
             const byte_pair *restrict centre = squares->centre + first;                                                \
@@ -110,61 +93,13 @@ struct squares {
                                  alpha[i]);                                                                            \
         }                                                                                                              \
     }
-SMALL_RADII(SMALL_MEANS)
+BLUR_SMALL_RADII(SMALL_MEANS)
 #undef SMALL_MEANS
 
 #define SMALL_ENTRY(radius, factor, shift) [radius] = small_means_##radius,
-static void (*const small_means[SMALL_RADIUS + 1])(const struct squares *squares,
-                                                   int first) = {SMALL_RADII(SMALL_ENTRY)};
+static void (*const small_means[BLUR_SMALL_RADIUS + 1])(const struct squares *squares) = {
+    BLUR_SMALL_RADII(SMALL_ENTRY)};
 #undef SMALL_ENTRY
-
-#ifdef HAVE_AVX2
-AVX2_INLINE __m256i sum_columns(const uint16_t *columns, int side)
-{
-    __m256i sum = avx2_load(columns);
-#pragma GCC unroll 15
-    for (int k = 1; k < side; k++)
-        sum = _mm256_add_epi16(sum, avx2_load(columns + 2 * k));
-    return sum;
-}
-
-AVX2_INLINE int means_avx2(const struct squares *squares, int side, int factor, int shift)
-{
-    const __m256i factors = _mm256_set1_epi16((int16_t)factor), odd_bytes = _mm256_set1_epi16((int16_t)0xff00);
-    const __m256i alpha = _mm256_set1_epi32((int32_t)0xff000000u);
-    const uint16_t *evens = squares->even, *odds = squares->odd;
-    const byte_pair *centre = squares->centre;
-    byte_pair *to = squares->to;
-    const int pairs = squares->pairs;
-    int i = 0;
-    for (; i + 16 <= pairs; i += 16) {
-        const __m256i even = _mm256_mulhi_epu16(sum_columns(evens + i, side), factors);
-        const __m256i odd = _mm256_mulhi_epu16(sum_columns(odds + i, side), factors);
-        const __m256i mean =
-            _mm256_blendv_epi8(_mm256_srli_epi16(even, shift), _mm256_slli_epi16(odd, 8 - shift), odd_bytes);
-        avx2_store(to + i, _mm256_blendv_epi8(mean, avx2_load(centre + i), alpha));
-    }
-    return i;
-}
-
-// The same for as many pairs as fit, and how many that is: with all steps in one loop.
-AVX2 static int small_means_avx2(const struct squares *squares, int radius)
-{
-    switch (radius) {
-#define SMALL_CASE(radius, factor, shift)                                                                              \
-    case radius:                                                                                                       \
-        return means_avx2(squares, 2 * radius + 1, factor, shift);
-        SMALL_RADII(SMALL_CASE)
-#undef SMALL_CASE
-    }
-    return 0;
-}
-#else
-static int small_means_avx2(const struct squares *squares, int radius)
-{
-    return 0;
-}
-#endif
 
 // Sums over squares, each from the one before it: a pixel's four bytes run side by side.
 static void sum_squares(const struct squares *squares, uint32_t *restrict even, uint32_t *restrict odd, int side)
@@ -199,27 +134,42 @@ VECTOR_CLONES static void large_means(byte_pair *restrict to, const byte_pair *r
         to[i] = row_join(divide(even[i], half), divide(odd[i], half), centre[i], alpha[i % ROW_CHUNK]);
 }
 
-static void stencil_row(const struct filter_arguments *arguments, const uint8_t *const *rows, uint8_t *rgba, int width,
-                        void *scratch, bool first_row)
+// Pixels from `first` on.
+static void make_pixels(int radius, const struct stencil_rows *rows, int first, void *scratch)
 {
-    const int radius = arguments->radius, side = 2 * radius + 1, pairs = 2 * (width + 2 * radius);
+    const int count = rows->width - first, side = 2 * radius + 1, pairs = 2 * (count + 2 * radius);
+    const int left = 4 * (first - radius);
     uint16_t *even = scratch, *odd = even + pairs;
-    if (first_row) {
-        begin_columns(even, odd, side, pairs);
+    if (rows->first) {
+        begin_columns(even, odd, radius, pairs);
         for (int i = 0; i < side; i++)
-            add_row(even, odd, (const byte_pair *)(rows[i] - 4 * radius), pairs);
+            add_row(even, odd, (const byte_pair *)(rows->in[i] + left), pairs);
     } else {
-        exchange_row(even, odd, (const byte_pair *)(rows[2 * radius] - 4 * radius),
-                     (const byte_pair *)(rows[-1] - 4 * radius), pairs);
+        exchange_row(even, odd, (const byte_pair *)(rows->in[2 * radius] + left),
+                     (const byte_pair *)(rows->in[-1] + left), pairs);
     }
-    const struct squares squares = {even, odd, (const byte_pair *)rows[radius], (byte_pair *)rgba, 2 * width};
-    if (radius <= SMALL_RADIUS) {
-        small_means[radius](&squares, avx2_works() ? small_means_avx2(&squares, radius) : 0);
+    const struct squares squares = {even, odd, (const byte_pair *)(rows->in[radius] + 4 * first),
+                                    (byte_pair *)(rows->out + 4 * first), 2 * count};
+    if (radius <= BLUR_SMALL_RADIUS) {
+        small_means[radius](&squares);
     } else {
-        uint32_t *even_sums = (uint32_t *)(odd + pairs), *odd_sums = even_sums + 2 * width;
+        uint32_t *even_sums = (uint32_t *)(odd + pairs), *odd_sums = even_sums + squares.pairs;
         sum_squares(&squares, even_sums, odd_sums, side);
-        large_means(squares.to, squares.centre, even_sums, odd_sums, side * side, 2 * width);
+        large_means(squares.to, squares.centre, even_sums, odd_sums, side * side, squares.pairs);
     }
+}
+
+static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
+{
+    const int radius = arguments->radius;
+    uint8_t *scratch = rows->scratch;
+    int done = 0;
+    if (radius <= BLUR_SMALL_RADIUS) {
+        done = blur_avx2_row(radius, rows);
+        scratch += blur_avx2_bytes(radius, rows->width);
+    }
+    if (done < rows->width)
+        make_pixels(radius, rows, done, scratch);
 }
 
 extern const struct filter filter_blur;

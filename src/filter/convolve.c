@@ -170,20 +170,20 @@ typedef void weigh_function(float *restrict sum, const float *const *plane, cons
                             int width);
 static weigh_function *const weigh_by_radius[] = {weigh_1, weigh_3, weigh_5, weigh_7, weigh_9};
 
-static void stencil_row(const struct filter_arguments *arguments, const uint8_t *const *rows, uint8_t *rgba, int width,
-                        void *scratch, bool first_row)
+static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
+    const int width = rows->width;
     if (convolve_avx2_fits(width)) {
-        convolve_avx2_row(arguments, rows, rgba, width, scratch, first_row);
+        convolve_avx2_row(arguments, rows);
         return;
     }
     const int radius = arguments->radius, side = 2 * radius + 1, pixels = width + 2 * radius;
-    struct ring *ring = scratch;
-    if (first_row)
+    struct ring *ring = rows->scratch;
+    if (rows->first)
         ring->rows = 0;
-    for (int i = first_row ? 0 : side - 1; i < side; i++, ring->rows++) {
+    for (int i = rows->first ? 0 : side - 1; i < side; i++, ring->rows++) {
         float *plane = ring->plane + (size_t)(ring->rows % side) * CHANNELS * (size_t)pixels;
-        spread_row(rows[i] - 4 * radius, plane, plane + pixels, plane + 2 * pixels, pixels);
+        spread_row(rows->in[i] - 4 * radius, plane, plane + pixels, plane + 2 * pixels, pixels);
     }
     float weight[FILTER_MATRIX];
     for (int i = 0; i < side * side; i++)
@@ -195,7 +195,7 @@ static void stencil_row(const struct filter_arguments *arguments, const uint8_t 
             plane[i] = ring->plane + ((size_t)((ring->rows + i) % side) * CHANNELS + (size_t)c) * (size_t)pixels;
         weigh_by_radius[radius](sum + c * width, plane, weight, (float)arguments->value[CONVOLVE_OFFSET], width);
     }
-    join_row(rgba, rows[radius], sum, sum + width, sum + 2 * width, arguments->value[CONVOLVE_SHIFT], width);
+    join_row(rows->out, rows->in[radius], sum, sum + width, sum + 2 * width, arguments->value[CONVOLVE_SHIFT], width);
 }
 
 extern const struct filter filter_convolve;

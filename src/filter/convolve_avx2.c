@@ -177,19 +177,18 @@ AVX2 static void join_block(uint8_t *rgba, const uint8_t *centre, int32_t (*sums
     }
 }
 
-void convolve_avx2_row(const struct filter_arguments *arguments, const uint8_t *const *rows, uint8_t *rgba, int width,
-                       void *scratch, bool first_row)
+void convolve_avx2_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
-    const int radius = arguments->radius, twos = radius + 1, pixels = width + 2 * radius;
-    struct convolution *kept = scratch;
+    const int radius = arguments->radius, twos = radius + 1, width = rows->width, pixels = width + 2 * radius;
+    struct convolution *kept = rows->scratch;
     const size_t two_lanes = CHANNELS * (size_t)pixels;
-    if (first_row)
+    if (rows->first)
         begin(kept, arguments->value + CONVOLVE_WEIGHTS, radius);
     else if (!kept->second)
         kept->oldest = (kept->oldest + 1) % twos;
-    for (int i = first_row ? 0 : 2 * radius; i <= 2 * radius; i++) {
+    for (int i = rows->first ? 0 : 2 * radius; i <= 2 * radius; i++) {
         const int row = i + kept->second; // from the uppermost two's first
-        spread(kept->lanes + (size_t)((kept->oldest + row / 2) % twos) * two_lanes, rows[i] - 4 * radius, pixels,
+        spread(kept->lanes + (size_t)((kept->oldest + row / 2) % twos) * two_lanes, rows->in[i] - 4 * radius, pixels,
                row % 2 != 0);
     }
     const int32_t *two[TWOS_MAX];
@@ -210,7 +209,7 @@ void convolve_avx2_row(const struct filter_arguments *arguments, const uint8_t *
             };
             weigh[radius](&block);
         }
-        join_block(rgba + 4 * at, rows[radius] + 4 * at, sums, arguments->value[CONVOLVE_SHIFT]);
+        join_block(rows->out + 4 * at, rows->in[radius] + 4 * at, sums, arguments->value[CONVOLVE_SHIFT]);
     }
     kept->second = !kept->second;
 }
@@ -227,9 +226,6 @@ bool convolve_avx2_fits(int width)
     return false;
 }
 
-void convolve_avx2_row(const struct filter_arguments *arguments, const uint8_t *const *rows, uint8_t *rgba, int width,
-                       void *scratch, bool first_row)
-{
-}
+void convolve_avx2_row(const struct filter_arguments *arguments, const struct stencil_rows *rows) {}
 
 #endif

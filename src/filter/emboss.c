@@ -67,11 +67,15 @@ AVX2_INLINE __m256i differ(__m256i pairs)
 }
 
 // The same for as many pixels as fit, and how many that is. Bytes interleaved take half the instructions.
-AVX2 static int relief_avx2(const struct relief *relief, uint8_t *rgba, int width)
+AVX2 static int relief_avx2(const struct relief *relief, const struct stencil_rows *rows)
 {
     const __m256i alpha = _mm256_set1_epi32((int32_t)0xff000000u), middle = _mm256_set1_epi8(-128);
+    uint8_t *rgba = rows->out;
+    const uint8_t *next_in = rows->next_in, *next_out = rows->next_out;
+    const int bytes = 4 * rows->width;
     int i = 0;
-    for (; i + 32 <= 4 * width; i += 32) {
+    for (; i + 32 <= bytes; i += 32) {
+        avx2_fetch(next_in + i, next_out + i);
         const __m256i a = avx2_load(relief->bright[0] + i), d = avx2_load(relief->dark[0] + i);
         const __m256i b = avx2_load(relief->bright[1] + i), e = avx2_load(relief->dark[1] + i);
         const __m256i c = avx2_load(relief->bright[2] + i), f = avx2_load(relief->dark[2] + i);
@@ -85,27 +89,27 @@ AVX2 static int relief_avx2(const struct relief *relief, uint8_t *rgba, int widt
     return i / 4;
 }
 #else
-static int relief_avx2(const struct relief *relief, uint8_t *rgba, int width)
+static int relief_avx2(const struct relief *relief, const struct stencil_rows *rows)
 {
     return 0;
 }
 #endif
 
-static void stencil_row(const struct filter_arguments *arguments, const uint8_t *const *rows, uint8_t *rgba, int width,
-                        void *scratch, bool first_row)
+static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
-    struct relief relief = {.centre = rows[1]};
+    struct relief relief = {.centre = rows->in[1]};
     int brights = 0, darks = 0;
     for (int i = 0; i < WEIGHTS; i++) {
-        const uint8_t *at = rows[i / 3] + 4 * (i % 3 - 1);
+        const uint8_t *at = rows->in[i / 3] + 4 * (i % 3 - 1);
         if (arguments->value[i] > 0)
             relief.bright[brights++] = at;
         else if (arguments->value[i] < 0)
             relief.dark[darks++] = at;
     }
-    int done = avx2_works() ? relief_avx2(&relief, rgba, width) : 0;
+    const int width = rows->width;
+    int done = avx2_works() ? relief_avx2(&relief, rows) : 0;
     for (; done < width; done += ROW_CHUNK / 2)
-        relief_pixels(&relief, rgba, done, width - done < ROW_CHUNK / 2 ? width : done + ROW_CHUNK / 2);
+        relief_pixels(&relief, rows->out, done, width - done < ROW_CHUNK / 2 ? width : done + ROW_CHUNK / 2);
 }
 
 extern const struct filter filter_emboss;

@@ -56,6 +56,20 @@ struct filter_arguments {
     int32_t value[FILTER_ARGUMENTS];
 };
 
+// An output row of a stencil and what it is made from.
+struct stencil_rows {
+    // in[i] is input row y - radius + i for i in 0..2*radius; in[-1] is row y - radius - 1, unless this is the first
+    // row of a band. Each can be read from pixel -radius to width - 1 + radius (edge pixels repeated).
+    const uint8_t *const *in;
+    uint8_t *out;
+    int width;
+    void *scratch; // scratch_bytes() long, kept from row to row
+    bool first;    // of a band
+    // Where the next row comes from and goes to, as long as `out`, neither read nor written now: memory may be asked
+    // for it in the meantime.
+    const uint8_t *next_in, *next_out;
+};
+
 struct filter {
     const char *name;
     const char *summary; // one line
@@ -74,11 +88,8 @@ struct filter {
     // FILTER_POINT: `width` RGBA pixels, from one row to another or in place; rows overlap wholly or not at all.
     void (*point_row)(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width);
 
-    // FILTER_STENCIL: one output row. rows[i] is input row y - radius + i for i in 0..2*radius; rows[-1] is row
-    // y - radius - 1 and valid unless `state` says this is the first row of a band. Each row can be read from pixel
-    // -radius to width - 1 + radius (edge pixels repeated). `scratch` is state_bytes long, kept from row to row.
-    void (*stencil_row)(const struct filter_arguments *arguments, const uint8_t *const *rows, uint8_t *rgba, int width,
-                        void *scratch, bool first_row);
+    // FILTER_STENCIL: one output row.
+    void (*stencil_row)(const struct filter_arguments *arguments, const struct stencil_rows *rows);
     size_t (*scratch_bytes)(const struct filter_arguments *arguments, int width); // NULL: no scratch
 };
 

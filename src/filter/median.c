@@ -40,11 +40,10 @@ VECTOR_CLONES static void median_row(const uint8_t *restrict above, const uint8_
     }
 }
 
-static void stencil_row(const struct filter_arguments *arguments, const uint8_t *const *rows, uint8_t *rgba, int width,
-                        void *scratch, bool first_row)
+static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
-    median_row(rows[0], rows[1], rows[2], rgba, 4 * width);
-    row_copy_alpha(rgba, rows[1], width);
+    median_row(rows->in[0], rows->in[1], rows->in[2], rows->out, 4 * rows->width);
+    row_copy_alpha(rows->out, rows->in[1], rows->width);
 }
 
 extern const struct filter filter_median;

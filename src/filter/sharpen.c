@@ -26,11 +26,10 @@ VECTOR_CLONES static void push_row(int amount, const uint8_t *restrict above, co
     }
 }
 
-static void stencil_row(const struct filter_arguments *arguments, const uint8_t *const *rows, uint8_t *rgba, int width,
-                        void *scratch, bool first_row)
+static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
-    push_row(arguments->value[0], rows[0], rows[1], rows[2], rgba, 4 * width);
-    row_copy_alpha(rgba, rows[1], width);
+    push_row(arguments->value[0], rows->in[0], rows->in[1], rows->in[2], rows->out, 4 * rows->width);
+    row_copy_alpha(rows->out, rows->in[1], rows->width);
 }
 
 extern const struct filter filter_sharpen;

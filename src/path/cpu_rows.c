@@ -92,12 +92,18 @@ static int clamp_row(int y, int height)
 
 static void make_row(struct band *band, int number, int y, uint8_t *rgba);
 
+// Which row of what comes before it a pass's input row `y` is.
+static int input_row(const struct band *band, int number, int y)
+{
+    return band->run->passes[number].load_flip ? band->run->from->shape.height - 1 - y : y;
+}
+
 // Row `y` of a pass's input, loaded, turned, and through the point filters ahead of the stencil.
 static void load_row(struct band *band, int number, int y, uint8_t *rgba)
 {
     const struct image *from = band->run->from;
     const struct pass *pass = &band->run->passes[number];
-    const int width = from->shape.width, row = pass->load_flip ? from->shape.height - 1 - y : y;
+    const int width = from->shape.width, row = input_row(band, number, y);
     const bool there = number == 0 && from->shape.format == PIXFMT_RGBA && !pass->load_mirror && pass->before_count > 0;
     if (number > 0)
         make_row(band, number - 1, row, rgba);
@@ -118,6 +124,39 @@ static void load_padded_row(struct band *band, int number, int y, uint8_t *rgba,
         memcpy(rgba - 4 * i, rgba, 4);
         memcpy(rgba + 4 * (width - 1 + i), rgba + 4 * (width - 1), 4);
     }
+}
+
+static bool run_flips(const struct cpu_run *run)
+{
+    return run->passes[run->count - 1].store_flip;
+}
+
+// Which row of the output row `y` becomes.
+static int output_row(const struct cpu_run *run, int y)
+{
+    return run_flips(run) ? run->from->shape.height - 1 - y : y;
+}
+
+static uint8_t *output_at(const struct band *band, int row)
+{
+    const struct image *to = band->run->to;
+    return to->plane[0] ? to->plane[0] + (size_t)row * to->stride[0]
+                        : band->pair + line_bytes(to->shape.width, 0) * (size_t)(row % 2);
+}
+
+// The row of the picture that the first pass loads next, where it is as long as an output row; else what is at hand.
+static const uint8_t *next_input(const struct band *band, const uint8_t *at_hand)
+{
+    const struct image *from = band->run->from;
+    const int y = band->maker[0].loaded;
+    const bool there = from->shape.format == PIXFMT_RGBA && y < from->shape.height;
+    return there ? from->plane[0] + (size_t)input_row(band, 0, y) * from->stride[0] : at_hand;
+}
+
+// Where the row behind `y` goes; else what is at hand.
+static const uint8_t *next_output(const struct band *band, int y, const uint8_t *at_hand)
+{
+    return y + 1 < band->end ? output_at(band, output_row(band->run, y + 1)) : at_hand;
 }
 
 // Row `y` of what a pass makes, ahead of its store's flip. Rows are asked for in order.
@@ -143,29 +182,20 @@ static void make_row(struct band *band, int number, int y, uint8_t *rgba)
         const int row = clamp_row(y - radius - 1 + i, height);
         pointers[i] = maker->lines + bytes * (size_t)(row % lines) + 4 * radius;
     }
-    pass->stencil->filter->stencil_row(arguments, pointers + 1, rgba, width, maker->own, !maker->begun);
+    const struct stencil_rows rows = {
+        .in = pointers + 1,
+        .out = rgba,
+        .width = width,
+        .scratch = maker->own,
+        .first = !maker->begun,
+        .next_in = number == 0 ? next_input(band, rgba) : rgba,
+        .next_out = number == band->run->count - 1 ? next_output(band, y, rgba) : rgba,
+    };
+    pass->stencil->filter->stencil_row(arguments, &rows);
     maker->begun = true;
     point_filters(pass->after, pass->after_count, rgba, rgba, width);
     if (pass->store_mirror)
         turn_row(rgba, width);
-}
-
-static bool run_flips(const struct cpu_run *run)
-{
-    return run->passes[run->count - 1].store_flip;
-}
-
-// Which row of the output row `y` becomes.
-static int output_row(const struct cpu_run *run, int y)
-{
-    return run_flips(run) ? run->from->shape.height - 1 - y : y;
-}
-
-static uint8_t *output_at(const struct band *band, int row)
-{
-    const struct image *to = band->run->to;
-    return to->plane[0] ? to->plane[0] + (size_t)row * to->stride[0]
-                        : band->pair + line_bytes(to->shape.width, 0) * (size_t)(row % 2);
 }
 
 // Encodes a pair of rows when the last of them has been made, while they are in cache.
