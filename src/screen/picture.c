@@ -7,6 +7,14 @@
 
 #include <math.h>
 
+// Copying would give a window with alpha the picture's.
+static bool window_has_alpha(void)
+{
+    GLint bits = 0;
+    glGetFramebufferAttachmentParameteriv(GL_FRAMEBUFFER, GL_BACK_LEFT, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE, &bits);
+    return bits > 0;
+}
+
 bool picture_init(struct picture *picture, bool es)
 {
     *picture = (struct picture){0};
@@ -25,6 +33,8 @@ bool picture_init(struct picture *picture, bool es)
         glSamplerParameteri(samplers[i], GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
         glSamplerParameteri(samplers[i], GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
     }
+    if (shader_on_cpu() && !window_has_alpha())
+        glGenFramebuffers(1, &picture->reader);
     return true;
 }
 
@@ -35,6 +45,8 @@ void picture_finish(struct picture *picture)
         glDeleteSamplers(1, &picture->nearest);
         glDeleteSamplers(1, &picture->linear);
     }
+    if (picture->reader)
+        glDeleteFramebuffers(1, &picture->reader);
     if (picture->program)
         glDeleteProgram(picture->program);
     *picture = (struct picture){0};
@@ -68,6 +80,34 @@ static bool is_whole_number(const struct scene *scene, const struct renderer_box
     return across % scene->width == 0 && down % scene->height == 0 && across / scene->width == down / scene->height;
 }
 
+// The same columns copied, where the picture has the size of its box. False where its texture can't be read so.
+static bool copy_part(unsigned texture, const struct window_size *size, const struct renderer_box *box, int left,
+                      int right)
+{
+    const int x = (int)box->x, width = (int)box->width, height = (int)box->height, top = size->height - (int)box->y;
+    left = left > x ? left : x;
+    right = right < x + width ? right : x + width;
+    if (right <= left)
+        return true;
+    glFramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+    if (glCheckFramebufferStatus(GL_READ_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
+        return false;
+    glBlitFramebuffer(left - x, 0, right - x, height, left, top, right, top - height, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    return true;
+}
+
+static bool copy_parts(const struct picture *picture, const struct scene *scene, const struct window_size *size,
+                       const struct renderer_box *box, int split)
+{
+    if (!picture->reader || (int)box->width != scene->width || (int)box->height != scene->height)
+        return false;
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, picture->reader);
+    const bool done = copy_part(scene->texture, size, box, 0, split) &&
+                      copy_part(scene->right_texture, size, box, split, size->width);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+    return done;
+}
+
 // One texture in the columns from `left` to `right` of the framebuffer.
 static void draw_part(unsigned texture, const struct window_size *size, int left, int right)
 {
@@ -83,6 +123,9 @@ void picture_draw(const struct picture *picture, const struct scene *scene, cons
     const struct renderer_box box = renderer_picture_box(scene, size);
     if (!scene->texture || box.width < 1)
         return;
+    const int split = scene->right_texture ? picture_split(scene, &box) : size->width;
+    if (copy_parts(picture, scene, size, &box, split))
+        return;
     const float width = (float)size->width, height = (float)size->height;
     glUseProgram(picture->program);
     glUniform4f(picture->box, 2 * box.x / width - 1, 1 - 2 * (box.y + box.height) / height,
@@ -91,7 +134,6 @@ void picture_draw(const struct picture *picture, const struct scene *scene, cons
     glBindSampler(0, is_whole_number(scene, &box) ? picture->nearest : picture->linear);
     glBindVertexArray(picture->array);
     glEnable(GL_SCISSOR_TEST);
-    const int split = scene->right_texture ? picture_split(scene, &box) : size->width;
     draw_part(scene->texture, size, 0, split);
     draw_part(scene->right_texture, size, split, size->width);
     glDisable(GL_SCISSOR_TEST);

@@ -9,6 +9,7 @@ struct picture {
     unsigned program, array;
     unsigned nearest, linear; // samplers: a shared texture's own parameters are left alone
     int box;                  // uniform
+    unsigned reader;          // framebuffer to copy textures from; 0 where they are always drawn
 };
 
 bool picture_init(struct picture *picture, bool es); // false on failure (logged)

@@ -7,6 +7,7 @@
 #include <epoxy/gl.h>
 
 #include <stdio.h>
+#include <string.h>
 
 // The line numbers of a compiler's message are then those of the file.
 static const char *prelude(bool es)
@@ -62,4 +63,11 @@ unsigned shader_build(const char *name, bool es)
     glDeleteShader(vertex); // 0 is ignored; a linked program keeps what it needs
     glDeleteShader(fragment);
     return program;
+}
+
+bool shader_on_cpu(void)
+{
+    const char *renderer = (const char *)glGetString(GL_RENDERER);
+    return epoxy_is_desktop_gl() && renderer &&
+           (strncmp(renderer, "llvmpipe", 8) == 0 || strncmp(renderer, "softpipe", 8) == 0);
 }

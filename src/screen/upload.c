@@ -2,6 +2,7 @@
 #include "screen/upload.h"
 
 #include "base/log.h"
+#include "screen/shader.h"
 
 #include <epoxy/gl.h>
 
@@ -42,7 +43,10 @@ static bool set_size(struct upload *upload, int width, int height)
     }
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
     glBindTexture(GL_TEXTURE_2D, upload->texture);
-    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, across, down, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+    // Mesa lays a texture out as it is told that pixels come; its windows are BGRA, and what is too is copied quickly.
+    const bool as_window = shader_on_cpu();
+    glTexImage2D(GL_TEXTURE_2D, 0, as_window ? GL_RGBA : GL_RGBA8, across, down, 0, as_window ? GL_BGRA : GL_RGBA,
+                 GL_UNSIGNED_BYTE, NULL);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
     glBindTexture(GL_TEXTURE_2D, 0);
     const GLenum error = glGetError();
