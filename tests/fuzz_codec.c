@@ -96,6 +96,27 @@ static void add_metadata(struct codec *codec, struct codec_buffer *file)
     image_free(&image);
 }
 
+// WebP and TIFF, where the build has them.
+static void add_written(struct seeds *seeds, struct codec *codec)
+{
+    static const char *const names[] = {"webp", "tiff"};
+    const struct image_shape shape = {.format = PIXFMT_RGBA, .width = 20, .height = 9};
+    struct image image = {0};
+    struct codec_error error;
+    if (!image_reserve(&image, &shape))
+        abort();
+    memset(image.memory, 77, image.memory_bytes);
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        struct codec_settings settings = {0};
+        if (!codec_from_name(names[i], &settings.format))
+            continue;
+        if (!codec_encode(codec, &image, &settings, &seeds->file[seeds->count], &error))
+            abort();
+        add_metadata(codec, &seeds->file[seeds->count++]);
+    }
+    image_free(&image);
+}
+
 static void make_seeds(struct seeds *seeds)
 {
     static const struct jpeg_wish jpegs[] = {{0},
@@ -119,6 +140,7 @@ static void make_seeds(struct seeds *seeds)
     add_metadata(codec, &seeds->file[seeds->count++]);
     png_make(&seeds->file[seeds->count], 20, 9, &pngs[3], &random);
     add_metadata(codec, &seeds->file[seeds->count++]);
+    add_written(seeds, codec);
     codec_close(codec);
 }
 

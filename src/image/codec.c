@@ -16,6 +16,9 @@ static const struct codec_kind *const kinds[CODEC_FORMATS] = {
 #ifdef HAVE_WEBP
     [CODEC_WEBP] = &codec_webp,
 #endif
+#ifdef HAVE_TIFF
+    [CODEC_TIFF] = &codec_tiff,
+#endif
 };
 
 // What people have among their pictures, told from what is none.
@@ -165,7 +168,7 @@ bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t mos
         return codec_refuse(error, CODEC_TOO_LARGE, "the file is larger than 1 GiB");
     if (!codec_probe(data, size, &head->format))
         return codec_refuse(error, CODEC_NOT_A_PICTURE,
-                            "it is not a picture in JPEG, PNG, WebP, GIF, BMP, PSD or TGA format");
+                            "it is not a picture in JPEG, PNG, WebP, TIFF, GIF, BMP, PSD or TGA format");
     if (head->format == CODEC_OTHER)
         return codec_refuse(error, CODEC_UNSUPPORTED, "%s pictures are not supported; convert it to PNG or JPEG first",
                             other_name(data, size));

@@ -1,4 +1,4 @@
-// codec.h: picture files in memory to pixels and back: JPEG, PNG and WebP; BMP, TGA, PSD and GIF (first
+// codec.h: picture files in memory to pixels and back: JPEG, PNG, WebP and TIFF; BMP, TGA, PSD and GIF (first
 // frame) read only
 //
 // A struct codec is for one thread at a time and is meant to be kept: from file to file it keeps its memory.
@@ -9,7 +9,8 @@
 enum codec_format {
     CODEC_JPEG,
     CODEC_PNG,
-    CODEC_WEBP, // in builds with libwebp; else among the others
+    CODEC_WEBP, // in builds with libwebp, libtiff; else among the others
+    CODEC_TIFF,
     CODEC_GIF,
     CODEC_BMP,
     CODEC_PSD,
@@ -91,9 +92,9 @@ bool codec_decode(struct codec *codec, const void *data, size_t size, const stru
 struct codec_settings {
     enum codec_format format;
     int quality;     // JPEG, WebP: 1..100, at which WebP loses nothing; 0 means 90
-    int compression; // PNG: 1, quick, to 9, small; 0 means quick
-    bool grey;       // PNG of an rgba image whose colours are all grey: one channel
-    bool opaque;     // PNG and WebP of an rgba image: alpha is left out
+    int compression; // PNG, TIFF: 1, quick, to 9, small; 0 means quick
+    bool grey;       // PNG and TIFF of an rgba image whose colours are all grey: one channel
+    bool opaque;     // PNG, WebP and TIFF of an rgba image: alpha is left out
     int orientation; // what the EXIF data shall say, 1..8; 0: as they are
     struct codec_metadata metadata;
 };
@@ -106,7 +107,7 @@ struct codec_buffer {
 void codec_buffer_free(struct codec_buffer *buffer);
 
 // Makes a file of a picture: JPEG from yu12, 422p, 444p and grey (601, full range), PNG from rgba, rgb24 and grey, WebP
-// from rgba. True
+// and TIFF from rgba. True
 // with something in `why` where metadata had to be left out. EXIF data lose their thumbnail, which shows the picture
 // before it was filtered.
 bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,

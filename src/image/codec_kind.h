@@ -18,7 +18,8 @@ struct codec_kind {
                    struct codec_buffer *buffer, struct codec_error *error);
 };
 
-extern const struct codec_kind codec_jpeg, codec_png, codec_webp, codec_gif, codec_bmp, codec_psd, codec_tga;
+extern const struct codec_kind codec_jpeg, codec_png, codec_webp, codec_tiff, codec_gif, codec_bmp, codec_psd,
+    codec_tga;
 
 // Fills in the error; returns false.
 bool codec_refuse(struct codec_error *error, enum codec_fault fault, const char *format, ...)

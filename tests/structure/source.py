@@ -34,6 +34,7 @@ HOMES = {
     r"stb_truetype\.h": r"src/screen/.*",
     r"jpeglib\.h|jerror\.h": r"src/image/(codec_)?jpeg.*",
     r"webp/.*": r"src/image/codec_webp\.c",
+    r"tiffio\.h": r"src/image/codec_tiff\.c",
     r"libdeflate\.h": r"src/image/png\.h",
     r"GLFW/.*": r"src/screen/window\.c",
     r"X11/.*": r"src/screen/display\.c",

@@ -1,0 +1,290 @@
+// test_codec_tiff.c: TIFF files there and back, those of other makers, what comes with them, and what is refused
+#include "check.h"
+#include "pictures.h"
+
+#include "image/codec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct check check = {.name = "codec tiff"};
+
+// A file without packing, made by hand (TIFF 6.0): its tags, at most TAGS of them, then the pixels.
+enum { TAGS = 16, DIRECTORY_AT = 8, TAG_BYTES = 12, ROOM = 1 << 12 };
+struct handmade {
+    uint8_t data[ROOM];
+    size_t size, pixels_at;
+    bool big; // endian
+    int tags;
+};
+
+static void put(struct handmade *file, size_t at, uint32_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        file->data[at + (size_t)i] = (uint8_t)(value >> 8 * (file->big ? bytes - 1 - i : i));
+}
+
+// Tags of one number, which must come in order.
+static void add_tag(struct handmade *file, int tag, uint32_t value)
+{
+    enum { SHORT = 3 };
+    const size_t at = DIRECTORY_AT + 2 + (size_t)file->tags++ * TAG_BYTES;
+    put(file, DIRECTORY_AT, (uint32_t)file->tags, 2);
+    put(file, at, (uint32_t)tag, 2);
+    put(file, at + 2, SHORT, 2);
+    put(file, at + 4, 1, 4);
+    put(file, at + 8, value, 2);
+}
+
+struct wish {
+    struct {
+        int bits, samples, photometric;
+    } kind;
+    int orientation, extra;           // zero: none
+    int format, subfile, compression; // zero: the usual one
+    bool big;
+};
+
+static void make(struct handmade *file, int width, int height, const struct wish *wish, const uint8_t *pixels)
+{
+    const size_t bytes = ((size_t)(width * wish->kind.samples * wish->kind.bits) + 7) / 8 * (size_t)height;
+    *file = (struct handmade){.big = wish->big};
+    file->pixels_at = DIRECTORY_AT + 2 + TAGS * TAG_BYTES + 4;
+    file->size = file->pixels_at + bytes;
+    memcpy(file->data, wish->big ? "MM\0*" : "II*\0", 4);
+    put(file, 4, DIRECTORY_AT, 4);
+    if (wish->subfile)
+        add_tag(file, 254, (uint32_t)wish->subfile);
+    add_tag(file, 256, (uint32_t)width);
+    add_tag(file, 257, (uint32_t)height);
+    add_tag(file, 258, (uint32_t)wish->kind.bits); // of one sample: libtiff takes it for all
+    add_tag(file, 259, wish->compression ? (uint32_t)wish->compression : 1);
+    add_tag(file, 262, (uint32_t)wish->kind.photometric);
+    add_tag(file, 273, (uint32_t)file->pixels_at);
+    if (wish->orientation)
+        add_tag(file, 274, (uint32_t)wish->orientation);
+    add_tag(file, 277, (uint32_t)wish->kind.samples);
+    add_tag(file, 278, (uint32_t)height);
+    add_tag(file, 279, (uint32_t)bytes);
+    if (wish->extra)
+        add_tag(file, 338, (uint32_t)wish->extra);
+    if (wish->format)
+        add_tag(file, 339, (uint32_t)wish->format);
+    memcpy(file->data + file->pixels_at, pixels, bytes);
+}
+
+static bool read_bytes(struct codec *codec, const uint8_t *data, size_t size, struct codec_head *head,
+                       struct image *image, struct codec_error *error)
+{
+    return codec_head(codec, data, size, 1 << 16, head, error) && image_reserve(image, &head->shape) &&
+           codec_decode(codec, data, size, head, image, error);
+}
+
+// What others' files of four pixels hold, byte for byte as they are read.
+static void test_others(struct codec *codec)
+{
+    static const struct {
+        const char *what;
+        struct wish wish;
+        const char *pixels;
+        int channels; // that are expected: grey or RGBA
+        uint8_t expected[16];
+    } cases[] = {
+        {"grey", {.kind = {8, 1, 1}}, "\1\2\3\377", 1, {1, 2, 3, 255}},
+        {"white is 0", {.kind = {8, 1, 0}}, "\1\2\3\377", 1, {254, 253, 252, 0}},
+        {"grey of 1 bit", {.kind = {1, 1, 1}}, "\x80\x40", 1, {255, 0, 0, 255}},
+        {"grey of 4 bits", {.kind = {4, 1, 1}}, "\x0f\x37", 1, {0, 255, 51, 119}},
+        {"grey of 16 bits", {.kind = {16, 1, 1}, .big = true}, "\0\377\1\1\200\0\377\377", 1, {0, 1, 128, 255}},
+        {"RGB", {.kind = {8, 3, 2}}, "abcdefghijkl", 4, "abc\377def\377ghi\377jkl\377"},
+        {"RGB, big", {.kind = {8, 3, 2}, .big = true}, "abcdefghijkl", 4, "abc\377def\377ghi\377jkl\377"},
+        {"RGB of 16 bits",
+         {.kind = {16, 3, 2}},
+         "\377\0\200\0\201\0abcdefghijklmnopqr",
+         4,
+         "\1\0\1\377bdf\377hjl\377npr\377"},
+        {"RGB, turned", {.kind = {8, 3, 2}, .orientation = 8}, "abcdefghijkl", 4, "abc\377def\377ghi\377jkl\377"},
+        {"RGB, upside down", {.kind = {8, 3, 2}, .orientation = 4}, "abcdefghijkl", 4, "abc\377def\377ghi\377jkl\377"},
+        {"straight alpha", {.kind = {8, 4, 2}, .extra = 2}, "abc\1def\0ghi\200jkl\377", 4, "abc\1def\0ghi\200jkl\377"},
+        {"multiplied",
+         {.kind = {8, 4, 2}, .extra = 1},
+         "\1\0\1\1\2\3\4\0\100\200\0\200jkl\377",
+         4,
+         "\377\0\377\1\2\3\4\0\200\377\0\200jkl\377"},
+        {"grey, alpha", {.kind = {8, 2, 1}, .extra = 2}, "a\1b\2c\3d\377", 4, "aaa\1bbb\2ccc\3ddd\377"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        static struct handmade file;
+        struct codec_head head;
+        struct codec_error error = {0};
+        struct image image = {0};
+        make(&file, 2, 2, &cases[i].wish, (const uint8_t *)cases[i].pixels);
+        const bool ok = read_bytes(codec, file.data, file.size, &head, &image, &error);
+        check_that(&check, ok, "%s: %s", cases[i].what, error.why);
+        const int channels = ok ? pixfmt_info(image.shape.format)->plane[0].bytes : 0;
+        check_that(&check, channels == cases[i].channels, "%s: %d channels", cases[i].what, channels);
+        for (int p = 0; channels == cases[i].channels && p < 4; p++) {
+            const uint8_t *at = image.plane[0] + (size_t)(p / 2) * image.stride[0] + p % 2 * channels;
+            check_that(&check, memcmp(at, cases[i].expected + p * channels, (size_t)channels) == 0,
+                       "%s: pixel %d is %d %d %d %d", cases[i].what, p, at[0], at[1], at[2], at[3]);
+        }
+        check_that(&check, !ok || head.alpha == (cases[i].wish.extra > 0), "%s: alpha", cases[i].what);
+        check_that(&check, !ok || head.orientation == (cases[i].wish.orientation ? cases[i].wish.orientation : 1),
+                   "%s: orientation %d", cases[i].what, head.orientation);
+        image_free(&image);
+    }
+}
+
+static void test_refused(struct codec *codec)
+{
+    static const struct {
+        struct wish wish;
+        const char *because;
+        enum codec_fault fault;
+    } cases[] = {
+        {{.kind = {8, 4, 5}}, "CMYK", CODEC_UNSUPPORTED},
+        {{.kind = {8, 3, 6}}, "not supported", CODEC_UNSUPPORTED},
+        {{.kind = {16, 2, 1}, .extra = 2}, "not supported", CODEC_UNSUPPORTED},
+        {{.kind = {32, 1, 1}, .format = 3}, "32-bit", CODEC_UNSUPPORTED},
+        {{.kind = {16, 1, 1}, .format = 2}, "not supported", CODEC_UNSUPPORTED},
+        {{.kind = {8, 3, 2}, .compression = 7}, "compression 7", CODEC_UNSUPPORTED},
+        {{.kind = {8, 3, 2}, .subfile = 1}, "thumbnail", CODEC_UNSUPPORTED},
+        {{.kind = {8, 3, 2}, .compression = 5}, "damaged", CODEC_DAMAGED},
+    };
+    static const uint8_t pixels[64];
+    static struct handmade file, two;
+    struct codec_head head;
+    struct codec_error error;
+    struct image image = {0};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        make(&file, 2, 2, &cases[i].wish, pixels);
+        const bool ok = read_bytes(codec, file.data, file.size, &head, &image, &error);
+        check_that(&check, !ok && error.fault == cases[i].fault && strstr(error.why, cases[i].because), "%s: %s",
+                   cases[i].because, ok ? "read" : error.why);
+    }
+    const struct wish grey = {.kind = {8, 1, 1}};
+    make(&file, 60, 60, &grey, (const uint8_t[3600]){0});
+    check_that(&check, !codec_head(codec, file.data, file.size, 3599, &head, &error) && error.fault == CODEC_TOO_LARGE,
+               "3600 pixels: %s", error.why);
+    check_that(&check,
+               !read_bytes(codec, file.data, file.size - 1, &head, &image, &error) && error.fault == CODEC_DAMAGED,
+               "cut short: %s", error.why);
+    make(&two, 2, 2, &grey, pixels); // a second directory like the first, behind it
+    const size_t directory = 2 + (size_t)two.tags * TAG_BYTES;
+    memcpy(two.data + two.size, two.data + DIRECTORY_AT, directory);
+    put(&two, DIRECTORY_AT + directory, (uint32_t)two.size, 4);
+    two.size += directory + 4;
+    check_that(&check, !codec_head(codec, two.data, two.size, 0, &head, &error) && strstr(error.why, "several pages"),
+               "two pages: %s", error.why);
+    image_free(&image);
+}
+
+static void fill(struct image *image, int width, int height, const struct codec_settings *settings,
+                 struct random *random)
+{
+    const struct image_shape shape = {.format = PIXFMT_RGBA, .width = width, .height = height};
+    if (!image_reserve(image, &shape))
+        abort();
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            uint8_t *p = image->plane[0] + (size_t)y * image->stride[0] + 4 * (size_t)x;
+            for (int c = 0; c < 4; c++)
+                p[c] = settings->grey && c > 0 && c < 3 ? p[0] : (uint8_t)random_bits(random);
+            p[3] = settings->opaque ? 255 : p[3];
+        }
+}
+
+static bool same_pixels(const struct image *rgba, const struct image *read)
+{
+    const int bytes = pixfmt_info(read->shape.format)->plane[0].bytes;
+    bool same = true;
+    for (int y = 0; y < rgba->shape.height; y++)
+        for (int x = 0; x < rgba->shape.width; x++)
+            same &= memcmp(rgba->plane[0] + (size_t)y * rgba->stride[0] + 4 * (size_t)x,
+                           read->plane[0] + (size_t)y * read->stride[0] + (size_t)(x * bytes), (size_t)bytes) == 0;
+    return same;
+}
+
+// What is written is read again, with every choice of what comes with it; the orientation is kept of the EXIF data.
+static void test_written(struct codec *codec, struct random *random)
+{
+    static const uint8_t exif[] = "II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0";
+    static const uint8_t icc[] = "a profile", xmp[] = "<x:xmpmeta/>";
+    struct image image = {0}, again = {0};
+    struct codec_buffer file = {0};
+    for (int i = 0; i < 128; i++) {
+        struct codec_settings settings = {
+            .format = CODEC_TIFF, .opaque = i & 1, .grey = i & 2, .compression = i % 10, .orientation = i & 32 ? 1 : 0};
+        settings.metadata.icc = i & 4 ? (struct codec_bytes){icc, sizeof(icc) - 1} : settings.metadata.icc;
+        settings.metadata.exif = i & 8 ? (struct codec_bytes){exif, sizeof(exif)} : settings.metadata.exif;
+        settings.metadata.xmp = i & 16 ? (struct codec_bytes){xmp, sizeof(xmp) - 1} : settings.metadata.xmp;
+        struct codec_head head;
+        struct codec_error error;
+        fill(&image, random_range(random, 1, 200), random_range(random, 1, 200), &settings, random);
+        const bool ok = codec_encode(codec, &image, &settings, &file, &error) &&
+                        read_bytes(codec, file.data, file.size, &head, &again, &error);
+        if (!check_that(&check, ok, "%d: %s", i, error.why))
+            continue;
+        check_that(&check,
+                   again.shape.format == (settings.grey && settings.opaque ? PIXFMT_GREY : PIXFMT_RGBA) &&
+                       head.alpha == !settings.opaque,
+                   "%d: channels", i);
+        check_that(&check, same_pixels(&image, &again), "%d: other pixels", i);
+        check_that(&check, head.metadata.icc.size == settings.metadata.icc.size, "%d: profile", i);
+        check_that(&check, head.metadata.xmp.size == settings.metadata.xmp.size, "%d: XMP", i);
+        check_that(&check, head.orientation == (i & 8 && !(i & 32) ? 6 : 1), "%d: orientation %d", i, head.orientation);
+    }
+    codec_buffer_free(&file);
+    image_free(&image);
+    image_free(&again);
+}
+
+// Cut anywhere, and changed at random: refused or read, never more than its bytes.
+static void test_damage(struct codec *codec, struct random *random)
+{
+    const struct codec_settings settings = {.format = CODEC_TIFF, .metadata.xmp = {(const uint8_t *)"<x/>", 4}};
+    struct image image = {0}, again = {0};
+    struct codec_buffer file = {0};
+    struct codec_head head;
+    struct codec_error error;
+    fill(&image, 24, 12, &settings, random);
+    codec_encode(codec, &image, &settings, &file, &error);
+    for (size_t round = 0; round < file.size + 4000; round++) {
+        const size_t size = round < file.size ? round : file.size;
+        uint8_t *copy = malloc(size ? size : 1); // an exact block, so that the sanitizer sees reads past it
+        memcpy(copy, file.data, size);
+        for (int k = 0; round >= file.size && k < 3; k++) // in the directory, at the end, as often as elsewhere
+            copy[(size_t)random_range(random, k % 2 ? (int)size - 220 : 0, (int)size - 1)] =
+                (uint8_t)random_bits(random);
+        const bool read = read_bytes(codec, copy, size, &head, &again, &error);
+        check_that(&check, read || error.why[0], "refused without a word");
+        check_that(&check, !read || round >= file.size || round + 8 > file.size, "cut at %zu of %zu and read", round,
+                   file.size);
+        free(copy);
+    }
+    codec_buffer_free(&file);
+    image_free(&image);
+    image_free(&again);
+}
+
+int main(void)
+{
+    struct random random = {7};
+    struct codec *codec = codec_open();
+    enum codec_format format;
+    if (codec && codec_from_name("tiff", &format)) {
+        test_others(codec);
+        test_refused(codec);
+        test_written(codec, &random);
+        test_damage(codec, &random);
+    } else if (codec) { // a build without libtiff knows it by name
+        struct codec_head refused;
+        struct codec_error error;
+        check_that(&check,
+                   !codec_head(codec, "II*\0\x08\0\0\0", 8, 0, &refused, &error) && error.fault == CODEC_UNSUPPORTED &&
+                       strstr(error.why, "TIFF"),
+                   "TIFF: %s", error.why);
+    }
+    codec_close(codec);
+    return check_end(&check);
+}
