@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #if defined(__x86_64__)
 #define HAVE_AVX2 1
@@ -24,11 +25,17 @@ AVX2_INLINE void avx2_store(void *to, __m256i value)
     _mm256_storeu_si256((__m256i *)to, value);
 }
 
-// Asks for what will be read and what will be written soon, a line of cache each.
-AVX2_INLINE void avx2_fetch(const void *read, const void *written)
+// Asks for the line of cache at `from`, which will be read.
+AVX2_INLINE void avx2_fetch(const void *from)
 {
-    __builtin_prefetch(read, 0, 2);
-    __builtin_prefetch(written, 1, 2);
+    __builtin_prefetch(from, 0, 2);
+}
+
+// Asks for the line that will be written when memory has answered, where a loop now writes `to`: processors do not see
+// this coming. Beyond the end of what is written it does no harm.
+AVX2_INLINE void avx2_fetch_to_write(const void *to)
+{
+    __builtin_prefetch((const uint8_t *)to + 2048, 1, 2);
 }
 
 // The same 16 bytes in both halves.

@@ -71,11 +71,12 @@ AVX2 static int relief_avx2(const struct relief *relief, const struct stencil_ro
 {
     const __m256i alpha = _mm256_set1_epi32((int32_t)0xff000000u), middle = _mm256_set1_epi8(-128);
     uint8_t *rgba = rows->out;
-    const uint8_t *next_in = rows->next_in, *next_out = rows->next_out;
+    const uint8_t *next = rows->next;
     const int bytes = 4 * rows->width;
     int i = 0;
     for (; i + 32 <= bytes; i += 32) {
-        avx2_fetch(next_in + i, next_out + i);
+        avx2_fetch(next + i);
+        avx2_fetch_to_write(rgba + i);
         const __m256i a = avx2_load(relief->bright[0] + i), d = avx2_load(relief->dark[0] + i);
         const __m256i b = avx2_load(relief->bright[1] + i), e = avx2_load(relief->dark[1] + i);
         const __m256i c = avx2_load(relief->bright[2] + i), f = avx2_load(relief->dark[2] + i);

@@ -63,11 +63,9 @@ struct stencil_rows {
     const uint8_t *const *in;
     uint8_t *out;
     int width;
-    void *scratch; // scratch_bytes() long, kept from row to row
-    bool first;    // of a band
-    // Where the next row comes from and goes to, as long as `out`, neither read nor written now: memory may be asked
-    // for it in the meantime.
-    const uint8_t *next_in, *next_out;
+    void *scratch;       // scratch_bytes() long, kept from row to row
+    bool first;          // of a band
+    const uint8_t *next; // as long as `out`, what will be read next: memory may be asked for it in the meantime
 };
 
 struct filter {

@@ -51,6 +51,7 @@ AVX2 static int luma_avx2(const pixel_word *from, pixel_word *to, int width)
     const __m256i alpha = _mm256_set1_epi32((int32_t)0xff000000u);
     int x = 0;
     for (; x + 8 <= width; x += 8) {
+        avx2_fetch_to_write(to + x);
         const __m256i pixels = avx2_load(from + x);
         const __m256i halves = _mm256_maddubs_epi16(factors, _mm256_xor_si256(pixels, signs));
         const __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(halves, ones), rounding);

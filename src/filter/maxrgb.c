@@ -24,6 +24,7 @@ AVX2 static int strongest_avx2(const pixel_word *from, pixel_word *to, int width
         _mm256_broadcastsi128_si256(_mm_setr_epi8(1, 2, 0, 3, 5, 6, 4, 7, 9, 10, 8, 11, 13, 14, 12, 15));
     int x = 0;
     for (; x + 8 <= width; x += 8) {
+        avx2_fetch_to_write(to + x);
         const __m256i pixels = avx2_load(from + x), second = _mm256_shuffle_epi8(pixels, next);
         const __m256i others = _mm256_max_epu8(second, _mm256_shuffle_epi8(second, next));
         const __m256i kept = _mm256_cmpeq_epi8(pixels, _mm256_max_epu8(pixels, others));

@@ -134,6 +134,8 @@ AVX2_INLINE void store_block(const struct channels *a, const struct channels *b,
     const __m256i blue = _mm256_packus_epi16(a->blue, b->blue), alpha = _mm256_set1_epi8(-1);
     const __m256i rg0 = _mm256_unpacklo_epi8(red, green), rg1 = _mm256_unpackhi_epi8(red, green);
     const __m256i ba0 = _mm256_unpacklo_epi8(blue, alpha), ba1 = _mm256_unpackhi_epi8(blue, alpha);
+    avx2_fetch_to_write(rgba);
+    avx2_fetch_to_write(rgba + 64);
     avx2_store(rgba, _mm256_unpacklo_epi16(rg0, ba0));
     avx2_store(rgba + 32, _mm256_unpackhi_epi16(rg0, ba0));
     avx2_store(rgba + 64, _mm256_unpacklo_epi16(rg1, ba1));

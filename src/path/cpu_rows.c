@@ -126,24 +126,6 @@ static void load_padded_row(struct band *band, int number, int y, uint8_t *rgba,
     }
 }
 
-static bool run_flips(const struct cpu_run *run)
-{
-    return run->passes[run->count - 1].store_flip;
-}
-
-// Which row of the output row `y` becomes.
-static int output_row(const struct cpu_run *run, int y)
-{
-    return run_flips(run) ? run->from->shape.height - 1 - y : y;
-}
-
-static uint8_t *output_at(const struct band *band, int row)
-{
-    const struct image *to = band->run->to;
-    return to->plane[0] ? to->plane[0] + (size_t)row * to->stride[0]
-                        : band->pair + line_bytes(to->shape.width, 0) * (size_t)(row % 2);
-}
-
 // The row of the picture that the first pass loads next, where it is as long as an output row; else what is at hand.
 static const uint8_t *next_input(const struct band *band, const uint8_t *at_hand)
 {
@@ -151,12 +133,6 @@ static const uint8_t *next_input(const struct band *band, const uint8_t *at_hand
     const int y = band->maker[0].loaded;
     const bool there = from->shape.format == PIXFMT_RGBA && y < from->shape.height;
     return there ? from->plane[0] + (size_t)input_row(band, 0, y) * from->stride[0] : at_hand;
-}
-
-// Where the row behind `y` goes; else what is at hand.
-static const uint8_t *next_output(const struct band *band, int y, const uint8_t *at_hand)
-{
-    return y + 1 < band->end ? output_at(band, output_row(band->run, y + 1)) : at_hand;
 }
 
 // Row `y` of what a pass makes, ahead of its store's flip. Rows are asked for in order.
@@ -188,14 +164,31 @@ static void make_row(struct band *band, int number, int y, uint8_t *rgba)
         .width = width,
         .scratch = maker->own,
         .first = !maker->begun,
-        .next_in = number == 0 ? next_input(band, rgba) : rgba,
-        .next_out = number == band->run->count - 1 ? next_output(band, y, rgba) : rgba,
+        .next = number == 0 ? next_input(band, rgba) : rgba,
     };
     pass->stencil->filter->stencil_row(arguments, &rows);
     maker->begun = true;
     point_filters(pass->after, pass->after_count, rgba, rgba, width);
     if (pass->store_mirror)
         turn_row(rgba, width);
+}
+
+static bool run_flips(const struct cpu_run *run)
+{
+    return run->passes[run->count - 1].store_flip;
+}
+
+// Which row of the output row `y` becomes.
+static int output_row(const struct cpu_run *run, int y)
+{
+    return run_flips(run) ? run->from->shape.height - 1 - y : y;
+}
+
+static uint8_t *output_at(const struct band *band, int row)
+{
+    const struct image *to = band->run->to;
+    return to->plane[0] ? to->plane[0] + (size_t)row * to->stride[0]
+                        : band->pair + line_bytes(to->shape.width, 0) * (size_t)(row % 2);
 }
 
 // Encodes a pair of rows when the last of them has been made, while they are in cache.
