@@ -14,12 +14,12 @@ bool fleet_init(struct fleet *fleet, const char *text, const char *kernel_dir, c
     *why = NULL;
     if (text && strcmp(text, "all") == 0) {
         for (int i = 0; i < count; i++)
-            fleet->member[fleet->count++].info = infos[i];
+            fleet->member[fleet->count++] = (struct fleet_member){.info = infos[i], .number = i};
         return true;
     }
     const int chosen = device_choose(infos, count, text);
     if (chosen >= 0)
-        fleet->member[fleet->count++].info = infos[chosen];
+        fleet->member[fleet->count++] = (struct fleet_member){.info = infos[chosen], .number = chosen};
     return chosen >= 0;
 }
 

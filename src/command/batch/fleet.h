@@ -9,6 +9,7 @@ enum { FLEET_OPENINGS = 4 }; // of one device: a device that is lost so often is
 
 struct fleet_member {
     struct device_info info;
+    int number;                            // as `monocle devices` counts
     struct device *device[FLEET_OPENINGS]; // the last one is in use; lost ones are closed at the end, when nobody can
                                            // be using them any more
     int openings;

@@ -20,6 +20,7 @@ struct outcome {
     char why[FAULT_WHY]; // of a failure or of skipping
     int64_t step_ns[STEPS];
     const char *device; // that ran the filters, "cpu" for the cpu path; NULL where none did
+    int device_number;  // as `monocle devices` counts; -1: the cpu path
     int width, height;  // of the picture; 0: not known
     size_t input_bytes, output_bytes;
     char hash[HASH_TEXT]; // of the output, where a report is written; else ""

@@ -32,9 +32,9 @@ int runner_lag(const struct runner *runner)
     return runner->device ? RUNNER_LAG : 0;
 }
 
-const char *runner_device_name(const struct runner *runner)
+const struct fleet_member *runner_done_by(const struct runner *runner)
 {
-    return runner->name;
+    return runner->done_by;
 }
 
 static bool fits(const struct runner_fit *fit, const struct runner_job *job)
@@ -199,7 +199,9 @@ bool runner_collect(struct runner *runner, struct path_result *result, char **wh
         runner->given_up = runner->given_up || (!ok && runner->recovering);
         runner->recovering = runner->recovering && !ok;
         if (ok)
-            runner->name = path_kind(runner->carrier[0]->path) == PATH_CPU ? "cpu" : runner->device->info.name;
+            runner->done_by = path_kind(runner->carrier[0]->path) == PATH_CPU
+                                  ? NULL
+                                  : &runner->setup.fleet->member[runner->setup.member];
         drop_oldest(runner);
         return ok;
     }

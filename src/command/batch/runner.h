@@ -45,7 +45,7 @@ struct runner {
     struct runner_job flight[RUNNER_FLIGHTS];
     struct runner_fit *carrier[RUNNER_FLIGHTS]; // of each flight that is submitted
     int flights, submitted;                     // the first ones of the flights are on their paths
-    const char *name;                           // of what has done the last one
+    const struct fleet_member *done_by;         // the last one; NULL: the cpu path
     bool recovering;                            // from a loss: nothing has been collected since
     bool given_up;                              // a lost device could not be replaced, nor by the cpu path
 };
@@ -56,8 +56,8 @@ void runner_close(struct runner *runner);                                  // ta
 // How many pictures may stay under way while the caller prepares the next: none on the cpu path, which only works while
 // it is asked to.
 int runner_lag(const struct runner *runner);
-// What the last collected picture went through; "cpu" for the cpu path.
-const char *runner_device_name(const struct runner *runner);
+// What the last collected picture went through; NULL for the cpu path.
+const struct fleet_member *runner_done_by(const struct runner *runner);
 
 void runner_submit(struct runner *runner, const struct runner_job *job); // at most RUNNER_FLIGHTS may be under way
 // Waits for the oldest picture. What `result` points to stays valid until the next submit or collect. False where it

@@ -47,7 +47,9 @@ static void finish_oldest(struct worker *worker)
     struct path_result result;
     char *why;
     if (runner_collect(&worker->runner, &result, &why)) {
-        outcome->device = runner_device_name(&worker->runner);
+        const struct fleet_member *device = runner_done_by(&worker->runner);
+        outcome->device = device ? device->info.name : "cpu";
+        outcome->device_number = device ? device->number : -1;
         outcome->step_ns[STEP_FILTER] = stages_ns(&result);
         work_end(work, &worker->batch->rules, worker->codec, &result, &worker->buffer);
     } else {
