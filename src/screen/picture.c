@@ -96,6 +96,11 @@ static bool copy_part(unsigned texture, const struct window_size *size, const st
     return true;
 }
 
+bool picture_covers(const struct picture *picture, const struct scene *scene, const struct window_size *size)
+{
+    return picture->reader && scene->texture && scene->width == size->width && scene->height == size->height;
+}
+
 static bool copy_parts(const struct picture *picture, const struct scene *scene, const struct window_size *size,
                        const struct renderer_box *box, int split)
 {

@@ -15,5 +15,7 @@ struct picture {
 bool picture_init(struct picture *picture, bool es); // false on failure (logged)
 void picture_finish(struct picture *picture);        // takes a zeroed one
 void picture_draw(const struct picture *picture, const struct scene *scene, const struct window_size *size);
+// Whether nothing but copied pixels will be seen. Where the CPU draws, clearing them first takes as long again.
+bool picture_covers(const struct picture *picture, const struct scene *scene, const struct window_size *size);
 // The column of the framebuffer where the right picture begins.
 int picture_split(const struct scene *scene, const struct renderer_box *box);

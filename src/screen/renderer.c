@@ -103,8 +103,10 @@ void renderer_draw(struct renderer *renderer, const struct scene *scene, const s
         return;
     gputimer_begin(&renderer->timer, renderer->frames);
     set_state(renderer, size);
-    glClearColor(0, 0, 0, 1);
-    glClear(GL_COLOR_BUFFER_BIT);
+    if (!picture_covers(&renderer->picture, scene, size)) {
+        glClearColor(0, 0, 0, 1);
+        glClear(GL_COLOR_BUFFER_BIT);
+    }
     picture_draw(&renderer->picture, scene, size);
 
     struct canvas canvas = {renderer->atlas, &renderer->quads, size->width, size->height,
