@@ -1,7 +1,7 @@
 // codec_files.h: picture files that the program itself cannot write, to read them with it
 #pragma once
 
-#include "image/codec.h"
+#include "image/codec/codec.h"
 #include "pictures.h"
 
 // What a JPEG of jpeg_make is like; zero is a plain one of the format.

@@ -1,7 +1,7 @@
 // test_codec.c: what comes with pictures, carried between files of either kind; turns; the table of codecs
 #include "check.h"
 #include "codec_files.h"
-#include "image/exif.h"
+#include "image/codec/exif.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // meant
 #include "check.h"
 #include "codec_files.h"
-#include "image/runs.h"
+#include "image/codec/runs.h"
 
 #include <libdeflate.h>
 #include <stb_image.h>

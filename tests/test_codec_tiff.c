@@ -2,7 +2,7 @@
 #include "check.h"
 #include "pictures.h"
 
-#include "image/codec.h"
+#include "image/codec/codec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

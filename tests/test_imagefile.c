@@ -4,7 +4,7 @@
 #include "scratch.h"
 
 #include "base/file.h"
-#include "image/codec.h"
+#include "image/codec/codec.h"
 #include "image/imagefile.h"
 
 #include <stdio.h>

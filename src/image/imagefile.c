@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "image/codec.h"
+#include "image/codec/codec.h"
 #include "image/convert.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "image/codec.h"
+#include "image/codec/codec.h"
 #include "source/pool.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // camera_shape.c: what a camera's pictures are
 #include "base/clock.h"
-#include "image/codec.h"
+#include "image/codec/codec.h"
 #include "source/camera.h"
 #include "source/kind.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "image/codec.h"
+#include "image/codec/codec.h"
 #include "image/encode.h"
 #include "source/kind.h"
 

@@ -30,12 +30,12 @@ LAYERS = {
 # Headers of a third-party library, and where alone they may be included.
 HOMES = {
     r"libv4l.*|linux/videodev2\.h": r"src/source/camera.*",
-    r"stb_image.*": r"src/image/codec_stb\.c",
+    r"stb_image.*": r"src/image/codec/stb\.c",
     r"stb_truetype\.h": r"src/screen/.*",
-    r"jpeglib\.h|jerror\.h": r"src/image/(codec_)?jpeg.*",
-    r"webp/.*": r"src/image/codec_webp\.c",
-    r"tiffio\.h": r"src/image/codec_tiff\.c",
-    r"libdeflate\.h": r"src/image/png\.h",
+    r"jpeglib\.h|jerror\.h": r"src/image/codec/jpeg.*",
+    r"webp/.*": r"src/image/codec/webp\.c",
+    r"tiffio\.h": r"src/image/codec/tiff\.c",
+    r"libdeflate\.h": r"src/image/codec/png\.h",
     r"GLFW/.*": r"src/screen/window\.c",
     r"X11/.*": r"src/screen/display\.c",
     r"epoxy/.*|GL/.*|EGL/.*": r"src/screen/.*|src/path/zerocopy\.c|src/compute/sharing\.c",

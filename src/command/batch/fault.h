@@ -1,7 +1,7 @@
 // fault.h: what can go wrong with one file, by the names that reports have
 #pragma once
 
-#include "image/codec.h"
+#include "image/codec/codec.h"
 
 enum fault {
     FAULT_NONE,

@@ -1,7 +1,7 @@
 // formats.h: formats of picture files by the ends of their names
 #pragma once
 
-#include "image/codec.h"
+#include "image/codec/codec.h"
 
 // By the end of a file's name, any case; NULL where it says no format.
 const struct codec_info *format_of_file(const char *path);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "command/batch/fleet.h"
-#include "image/codec.h"
+#include "image/codec/codec.h"
 #include "path/path.h"
 
 enum {

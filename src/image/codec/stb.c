@@ -1,5 +1,5 @@
-// codec_stb.c: GIF (first frame), BMP, PSD and TGA files, by stb_image, compiled here and nowhere else
-#include "image/codec_kind.h"
+// stb.c: GIF (first frame), BMP, PSD and TGA files, by stb_image, compiled here and nowhere else
+#include "image/codec/kind.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // jpeg_write.c: planes into JPEG
-#include "image/codec_jpeg.h"
+#include "image/codec/jpeg.h"
 
-#include "image/exif.h"
+#include "image/codec/exif.h"
 
 #include <jerror.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // jpeg_read.c: JPEG into planes, or into RGBA where its planes are of no format here
-#include "image/codec_jpeg.h"
+#include "image/codec/jpeg.h"
 
 #include <jerror.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// codec_png.c: PNG files: chunks and what they say; their pixels by libdeflate
-#include "image/png.h"
+// png.c: PNG files: chunks and what they say; their pixels by libdeflate
+#include "image/codec/png.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// codec_jpeg.c: JPEG files, by libjpeg-turbo
-#include "image/codec_jpeg.h"
+// jpeg.c: JPEG files, by libjpeg-turbo
+#include "image/codec/jpeg.h"
 
 #include <jerror.h>
 #include <stdlib.h>

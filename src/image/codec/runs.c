@@ -1,5 +1,5 @@
 // runs.c: a deflate stream of single bytes and runs of one byte
-#include "image/runs.h"
+#include "image/codec/runs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-// codec_webp.c: WebP files, by libwebp; their container is simple enough to be read and written here
-#include "image/codec_kind.h"
-#include "image/exif.h"
+// webp.c: WebP files, by libwebp; their container is simple enough to be read and written here
+#include "image/codec/exif.h"
+#include "image/codec/kind.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 // png_write.c: pixels into a PNG file
-#include "image/png.h"
+#include "image/codec/png.h"
 
 #include "base/clones.h"
-#include "image/exif.h"
-#include "image/runs.h"
+#include "image/codec/exif.h"
+#include "image/codec/runs.h"
 
 #include <stdlib.h>
 #include <string.h>

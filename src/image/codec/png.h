@@ -1,7 +1,7 @@
 // png.h: the parts of the PNG codec (PNG specification, third edition)
 #pragma once
 
-#include "image/codec_kind.h"
+#include "image/codec/kind.h"
 
 #include <libdeflate.h>
 

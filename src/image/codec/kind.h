@@ -1,7 +1,7 @@
-// codec_kind.h: what a codec is to those who implement one (codec.h is for those who use it)
+// kind.h: what a codec is to those who implement one (codec.h is for those who use it)
 #pragma once
 
-#include "image/codec.h"
+#include "image/codec/codec.h"
 
 struct codec_kind {
     struct codec_info info;

@@ -1,5 +1,5 @@
 // exif.c: the orientation and the thumbnail in EXIF data
-#include "image/exif.h"
+#include "image/codec/exif.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // png_filter.c: a PNG row as what its neighbours do not tell (PNG specification, section 9)
-#include "image/png.h"
+#include "image/codec/png.h"
 
 #include "base/clones.h"
 

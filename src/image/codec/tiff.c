@@ -1,6 +1,6 @@
-// codec_tiff.c: TIFF files of one picture, by libtiff
-#include "image/codec_kind.h"
-#include "image/exif.h"
+// tiff.c: TIFF files of one picture, by libtiff
+#include "image/codec/exif.h"
+#include "image/codec/kind.h"
 
 #include <stdio.h>
 #include <string.h>

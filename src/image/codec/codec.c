@@ -1,8 +1,8 @@
 // codec.c: the table of codecs, and what they have in common
-#include "image/codec_kind.h"
+#include "image/codec/kind.h"
 
 #include "base/log.h"
-#include "image/exif.h"
+#include "image/codec/exif.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // jpeg_markers.c: ICC profile, EXIF and XMP data in the markers of a JPEG file
-#include "image/codec_jpeg.h"
+#include "image/codec/jpeg.h"
 
 #include <string.h>
 

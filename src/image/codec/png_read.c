@@ -1,5 +1,5 @@
 // png_read.c: the pixels of a PNG file
-#include "image/png.h"
+#include "image/codec/png.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-// codec_jpeg.h: the parts of the JPEG codec: libjpeg-turbo's raw data, which are the planes as they are coded
+// jpeg.h: the parts of the JPEG codec: libjpeg-turbo's raw data, which are the planes as they are coded
 #pragma once
 
-#include "image/codec_kind.h"
+#include "image/codec/kind.h"
 
 #include <setjmp.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-// codec.h: picture files in memory to pixels and back: JPEG, PNG, WebP and TIFF; BMP, TGA, PSD and GIF (first
-// frame) read only
+// codec.h: picture files in memory to pixels and back: JPEG, PNG, WebP and TIFF; BMP, TGA, PSD and
+// GIF (first frame) read only
 //
 // A struct codec is for one thread at a time and is meant to be kept: from file to file it keeps its memory.
 #pragma once
@@ -9,8 +9,8 @@
 enum codec_format {
     CODEC_JPEG,
     CODEC_PNG,
-    CODEC_WEBP, // in builds with libwebp, libtiff; else among the others
-    CODEC_TIFF,
+    CODEC_WEBP, // in builds with libwebp; else among the others
+    CODEC_TIFF, // so, with libtiff
     CODEC_GIF,
     CODEC_BMP,
     CODEC_PSD,
@@ -107,9 +107,8 @@ struct codec_buffer {
 void codec_buffer_free(struct codec_buffer *buffer);
 
 // Makes a file of a picture: JPEG from yu12, 422p, 444p and grey (601, full range), PNG from rgba, rgb24 and grey, WebP
-// and TIFF from rgba. True
-// with something in `why` where metadata had to be left out. EXIF data lose their thumbnail, which shows the picture
-// before it was filtered.
+// and TIFF from rgba. True with something in `why` where metadata had to be left out. EXIF data lose their thumbnail,
+// which shows the picture before it was filtered.
 bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,
                   struct codec_buffer *buffer, struct codec_error *error);
 
