@@ -24,7 +24,8 @@ static void hold(int number)
     nudge(number);
 }
 
-static void leave(int number)
+// AddressSanitizer would take its allocator's lock ahead of what does not return, also where the signal came under it.
+__attribute__((no_sanitize("address"))) static void leave(int number)
 {
     _exit(128 + number);
 }
