@@ -1,4 +1,4 @@
-// pages.c: memory for whole pictures
+// pages.c: memory for whole pictures, and who has it
 #include "base/pages.h"
 
 #include <stdbool.h>
@@ -17,4 +17,17 @@ void *pages_alloc(size_t bytes)
     if (large)
         madvise(memory, whole, MADV_HUGEPAGE); // a wish: small pages do as well
     return memory;
+}
+
+void *pages_take(struct pages_owner *owner, size_t bytes)
+{
+    return owner ? owner->take(owner, bytes) : pages_alloc(bytes);
+}
+
+void pages_give(struct pages_owner *owner, void *memory)
+{
+    if (owner && memory)
+        owner->give(owner, memory);
+    else
+        free(memory);
 }

@@ -1,8 +1,6 @@
 // image.c: pixels in memory
 #include "image/image.h"
 
-#include "base/pages.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,7 +67,8 @@ bool image_reserve(struct image *image, const struct image_shape *shape)
             return false;
         image->memory_bytes = bytes;
     }
-    *image = (struct image){.shape = *shape, .memory = image->memory, .memory_bytes = image->memory_bytes};
+    *image = (struct image){
+        .shape = *shape, .memory = image->memory, .memory_bytes = image->memory_bytes, .owner = image->owner};
     for (int i = 0; i < planes; i++) {
         image->plane[i] = (uint8_t *)image->memory + start[i];
         image->stride[i] = stride[i];
@@ -79,8 +78,22 @@ bool image_reserve(struct image *image, const struct image_shape *shape)
 
 void image_free(struct image *image)
 {
-    free(image->memory);
+    pages_give(image->owner, image->memory);
     *image = (struct image){0};
+}
+
+bool image_duplicate(struct image *to, const struct image *from, struct pages_owner *owner)
+{
+    uint8_t *memory = pages_take(owner, from->memory_bytes);
+    if (!memory)
+        return false;
+    memcpy(memory, from->memory, from->memory_bytes);
+    *to = *from;
+    to->memory = memory;
+    to->owner = owner;
+    for (int i = 0; i < pixfmt_info(from->shape.format)->planes; i++)
+        to->plane[i] = memory + (from->plane[i] - (uint8_t *)from->memory);
+    return true;
 }
 
 void image_copy(struct image *to, const struct image *from)

@@ -1,6 +1,7 @@
 // image.h: pixels in memory, and the frame a source yields
 #pragma once
 
+#include "base/pages.h"
 #include "image/color.h"
 #include "image/pixfmt.h"
 
@@ -25,6 +26,7 @@ struct image {
     size_t stride[PIXFMT_PLANES];  // bytes from row to row, at least pixfmt_row_bytes
     void *memory;                  // what image_free frees; NULL where the pixels are borrowed
     size_t memory_bytes;           // how many there are
+    struct pages_owner *owner;     // whose memory it is; NULL: the system's
     size_t reach_bytes; // from plane[0] on: what a device may read where it lies, while the picture is lent; 0: nothing
 };
 
@@ -39,6 +41,8 @@ bool image_alloc(struct image *image, const struct image_shape *shape);
 // it is large enough. Rows and planes have room for the whole blocks of 16 pixels that decoders write.
 bool image_reserve(struct image *image, const struct image_shape *shape);
 void image_free(struct image *image); // takes an empty one; leaves it empty
+// Own pixels in memory of `owner`, the same and laid out the same as `from` has them for its own.
+bool image_duplicate(struct image *to, const struct image *from, struct pages_owner *owner);
 // Rows become columns; of any format but yuyv and uyvy. `to` has the shape of image_transposed, which is 444p for 422p.
 struct image_shape image_transposed(const struct image_shape *shape);
 void image_transpose(struct image *to, const struct image *from);
