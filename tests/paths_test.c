@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+// A frame, and whose memory it lies in; NULL: malloc's.
+struct lent_frame {
+    struct test_frame frame;
+    struct pages_owner *owner;
+};
+
 static void place_name(const struct path_test *test, const struct image_shape *shape, const char *chain, char *text,
                        size_t size)
 {
@@ -105,17 +111,36 @@ static bool encoded_equal(struct path_test *test, const char *place, const struc
     return ok;
 }
 
+// A device that shares the host's memory reads what it can where it lies, one with memory of its own takes what it can
+// from memory that it has pinned; others have it copied.
+static const char *way_in(const struct path_test *test, const struct lent_frame *lent)
+{
+    if (test->kind == PATH_CPU)
+        return "host-ptr";
+    if (lent->frame.image.reach_bytes == 0)
+        return "copy";
+    if (test->device->info.host_unified)
+        return "host-ptr";
+    return lent->owner && lent->owner == test->device->pages ? "pinned" : "copy";
+}
+
 // Collects the oldest frame and compares it.
-static bool frame_collect(struct path_test *test, const char *place, struct path *path, const struct test_frame *frame,
+static bool frame_collect(struct path_test *test, const char *place, struct path *path, const struct lent_frame *lent,
                           uint64_t tag, const char *chain)
 {
+    const struct image *image = &lent->frame.image;
     struct path_result result;
     bool lost = false;
     memset(&result, 0xEE, sizeof(result));
     if (!check_that(&test->check, path_collect(path, &result, &lost) && !lost, "%s: path_collect failed", place) ||
-        !result_sound(test, place, &result, &frame->image.shape, tag))
+        !result_sound(test, place, &result, &image->shape, tag))
         return false;
-    struct picture expected = reference_frame(&frame->image);
+    const bool copied = strcmp(result.stage[0].name, "copy in") == 0;
+    if (!check_that(&test->check, copied == (strcmp(way_in(test, lent), "copy") == 0),
+                    "%s: a frame that comes by %s %s", place, way_in(test, lent),
+                    copied ? "is copied" : "has no time of its copy"))
+        return false;
+    struct picture expected = reference_frame(image);
     bool ok =
         reference_chain(&expected, chain) &&
         (test->encoded_only || (pixels_equal(test, place, &expected, result.image.plane[0], result.image.stride[0]) &&
@@ -125,13 +150,49 @@ static bool frame_collect(struct path_test *test, const char *place, struct path
     return ok;
 }
 
-// A device that shares the host's memory reads what it can where it lies, others have it copied.
-static bool came_in_right(struct path_test *test, const char *place, const struct path *path, const struct image *frame)
+static bool came_in_right(struct path_test *test, const char *place, const struct path *path,
+                          const struct lent_frame *lent)
 {
-    const bool unified = test->device && test->device->info.host_unified;
-    const char *right = test->kind == PATH_CPU || (unified && frame->reach_bytes > 0) ? "host-ptr" : "copy";
+    const char *right = way_in(test, lent);
     return check_that(&test->check, strcmp(path_input(path), right) == 0, "%s: the frame came in by %s, not %s", place,
                       path_input(path), right);
+}
+
+static void let_go(struct lent_frame *lent)
+{
+    if (lent->owner) {
+        pages_give(lent->owner, lent->frame.memory[0]);
+        lent->frame.memory[0] = NULL;
+    }
+    lent->owner = NULL;
+    frame_free(&lent->frame);
+}
+
+static void move(struct lent_frame *lent, struct pages_owner *owner)
+{
+    struct image *image = &lent->frame.image, moved;
+    image->memory = lent->frame.memory[0];
+    image->memory_bytes = lent->frame.size[0];
+    if (!image_duplicate(&moved, image, owner))
+        abort();
+    image_free(image);
+    *image = moved;
+    lent->frame.memory[0] = moved.memory;
+    lent->owner = owner;
+}
+
+// A frame's memory, of any kind there is; where devices have pinned some the first lies there.
+static void renew(struct path_test *test, struct lent_frame *lent, const struct image_shape *shape, enum shape content,
+                  bool first)
+{
+    const enum layout layout = random_bits(&test->random) % LAYOUT_COUNT;
+    first = first && test->stranger;
+    let_go(lent);
+    frame_fill(&lent->frame, shape, first ? LAYOUT_REACH : layout, content, &test->random);
+    if (first)
+        move(lent, test->device->pages);
+    else if (test->stranger && layout != LAYOUT_PADDED)
+        move(lent, random_bits(&test->random) % 2 ? test->device->pages : test->stranger->pages);
 }
 
 // Keeps `depth` frames in flight. Frames take turns in `depth` places; a place's memory is painted anew, as a camera
@@ -139,37 +200,36 @@ static bool came_in_right(struct path_test *test, const char *place, const struc
 static bool frames_run(struct path_test *test, const char *place, struct path *path, const struct image_shape *shape,
                        const char *chain, int depth, int frames)
 {
-    struct test_frame slot[PATH_DEPTH_MAX] = {0};
+    struct lent_frame slot[PATH_DEPTH_MAX] = {0};
     uint64_t hash[PATH_DEPTH_MAX] = {0}, tag = (uint64_t)random_bits(&test->random) << 32;
     bool ok = true, lost = false;
     for (int submitted = 0, collected = 0; ok && collected < frames;) {
         while (ok && submitted < frames && submitted - collected < depth) {
-            struct test_frame *frame = &slot[submitted % depth];
+            struct lent_frame *lent = &slot[submitted % depth];
+            struct test_frame *frame = &lent->frame;
             enum shape content = random_bits(&test->random) % SHAPE_COUNT;
-            if (frame->memory[0] && random_bits(&test->random) % 2) {
+            if (frame->memory[0] && random_bits(&test->random) % 2)
                 frame_paint(frame, content, &test->random);
-            } else {
-                frame_free(frame);
-                frame_fill(frame, shape, random_bits(&test->random) % LAYOUT_COUNT, content, &test->random);
-            }
+            else
+                renew(test, lent, shape, content, submitted == 0);
             hash[submitted % depth] = frame_hash(frame);
             ok = check_that(&test->check, path_submit(path, &frame->image, tag + (uint64_t)submitted, &lost) && !lost,
                             "%s: path_submit failed", place) &&
-                 came_in_right(test, place, path, &frame->image);
+                 came_in_right(test, place, path, lent);
             submitted++;
         }
         ok = ok &&
              check_that(&test->check, path_in_flight(path) == submitted - collected, "%s: %d frames in flight, not %d",
                         place, path_in_flight(path), submitted - collected) &&
              frame_collect(test, place, path, &slot[collected % depth], tag + (uint64_t)collected, chain) &&
-             check_that(&test->check, frame_hash(&slot[collected % depth]) == hash[collected % depth],
+             check_that(&test->check, frame_hash(&slot[collected % depth].frame) == hash[collected % depth],
                         "%s: the frame was written to", place);
         collected++;
     }
     while (!ok && path_in_flight(path) > 0 && path_collect(path, &(struct path_result){0}, &lost))
         ;
     for (int i = 0; i < depth; i++)
-        frame_free(&slot[i]);
+        let_go(&slot[i]);
     return ok;
 }
 

@@ -9,7 +9,8 @@
 struct path_test {
     struct check check;
     enum path_kind kind;
-    struct device *device; // NULL for PATH_CPU
+    struct device *device;   // NULL for PATH_CPU
+    struct device *stranger; // another one: both have memory of their own, which frames lie in, too; NULL: none does
     enum path_launch launch;
     struct image_shape encode; // what the present path gives besides; width 0: nothing
     bool encoded_only;         // it gives nothing else

@@ -1,6 +1,6 @@
 // test_paths.c: every path gives the bytes of docs/pixels.md
 //
-//   test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--blocks]
+//   test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--blocks] [--discrete]
 //   test_paths cpu|opencl|zerocopy --exact [--blocks]                 every formula at each of its values
 //   test_paths cpu|opencl|zerocopy --case FORMAT WIDTHxHEIGHT CHAIN      runs one case, as a failure names it
 #include "paths_test.h"
@@ -15,6 +15,7 @@ struct arguments {
     const char *device;
     const char *format, *size, *chain;
     bool exact;
+    bool discrete; // the device is taken to have memory of its own
 };
 
 static bool arguments_read(struct arguments *arguments, struct path_test *test, int argc, char **argv)
@@ -35,6 +36,8 @@ static bool arguments_read(struct arguments *arguments, struct path_test *test, 
             arguments->device = argv[++i];
         } else if (!strcmp(argv[i], "--blocks")) {
             test->launch = PATH_LAUNCH_BLOCK;
+        } else if (!strcmp(argv[i], "--discrete")) {
+            arguments->discrete = true;
         } else if (!strcmp(argv[i], "--exact")) {
             arguments->exact = true;
         } else if (!strcmp(argv[i], "--case") && i + 3 < argc) {
@@ -49,7 +52,7 @@ static bool arguments_read(struct arguments *arguments, struct path_test *test, 
 }
 
 // The device to test; NULL with the reason printed.
-static struct device *device_get(const char *text)
+static struct device *device_get(const char *text, bool discrete)
 {
     struct device_info devices[DEVICE_MAX];
     const char *why = NULL;
@@ -59,6 +62,8 @@ static struct device *device_get(const char *text)
         return NULL;
     }
     int chosen = device_choose(devices, count, text);
+    if (chosen >= 0 && discrete)
+        devices[chosen].host_unified = false;
     struct device *device = chosen < 0 ? NULL : device_open(&devices[chosen], NULL, NULL);
     if (device)
         fprintf(stderr, "test_paths: device %s, driver %s\n", device->info.name, device->info.driver);
@@ -85,11 +90,13 @@ int main(int argc, char **argv)
     struct arguments arguments;
     if (!arguments_read(&arguments, &test, argc, argv)) {
         fprintf(stderr, "usage: test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--blocks] "
-                        "[--exact] [--case FORMAT WIDTHxHEIGHT CHAIN]\n");
+                        "[--discrete] [--exact] [--case FORMAT WIDTHxHEIGHT CHAIN]\n");
         return 2;
     }
-    if (test.kind != PATH_CPU && !(test.device = device_get(arguments.device)))
+    if (test.kind != PATH_CPU && !(test.device = device_get(arguments.device, arguments.discrete)))
         return arguments.device ? 1 : CHECK_SKIP;
+    if (arguments.discrete && !(test.stranger = device_get(arguments.device, true)))
+        return 1;
     test.random.state = arguments.seed;
     bool ok = true;
     if (arguments.chain) {
@@ -101,6 +108,8 @@ int main(int argc, char **argv)
         if (arguments.seed == 1) { // the fixed part does not change with the seed
             paths_swap(&test);
             paths_formats(&test);
+        }
+        if (arguments.seed == 1 && !arguments.discrete) { // what differs there is how frames come in
             paths_filters(&test);
             paths_chains(&test);
             if (test.kind != PATH_ZEROCOPY && !test.launch)
@@ -109,6 +118,7 @@ int main(int argc, char **argv)
         paths_random(&test, arguments.rounds >= 0 ? arguments.rounds : rounds);
     }
     device_close(test.device);
+    device_close(test.stranger);
     fprintf(stderr, "test_paths: %s: %ld cases from seed %llu\n", path_kind_name(test.kind), test.cases,
             (unsigned long long)arguments.seed);
     return ok ? check_end(&test.check) : 2;

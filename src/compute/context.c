@@ -76,6 +76,7 @@ struct device *device_open(const struct device_info *info, const struct device_g
         plain_context(device);
     if (!device->context)
         goto fail;
+    device->pages = info->host_unified ? NULL : pinned_open(device->context, info->id);
     return device;
 fail:
     device_close(device);
@@ -86,6 +87,7 @@ void device_close(struct device *device)
 {
     if (!device)
         return;
+    pinned_close(device->pages);
     if (device->context)
         clReleaseContext(device->context);
     free(device->kernel_dir);

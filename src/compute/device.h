@@ -1,7 +1,7 @@
 // device.h: OpenCL devices: found, described, chosen, opened
 #pragma once
 
-#include "compute/cl.h"
+#include "compute/pinned.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,9 +46,12 @@ struct device {
     bool shares_gl;        // proven by creating a texture, acquiring, writing and releasing it
     char sharing_why[160]; // one sentence: why it shares or not
     char *kernel_dir;      // overrides embedded kernels; NULL for none
+    // Where pictures on their way to the device best lie (pinned.h). NULL where it reads them in the host's memory, and
+    // where it has pinned none.
+    struct pages_owner *pages;
 };
 
 // Opens a context, with GL sharing where `gl` has handles and the device can; the GL context must then be current.
 // NULL on failure (logged).
 struct device *device_open(const struct device_info *info, const struct device_gl *gl, const char *kernel_dir);
-void device_close(struct device *device); // takes NULL
+void device_close(struct device *device); // takes NULL; what was taken of its pages must have been given back

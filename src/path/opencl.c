@@ -1,5 +1,4 @@
 // opencl.c: the path of OpenCL: upload, a kernel per pass, output read back, mapped or written to a texture
-#include "base/log.h"
 #include "path/opencl_path.h"
 
 #include <stdio.h>
@@ -57,6 +56,7 @@ static bool encoded_open(struct opencl_path *cl, struct opencl_encoded *encoded)
 static bool slot_open(struct opencl_path *cl, struct opencl_slot *slot)
 {
     const bool unified = cl->device->info.host_unified;
+    slot->input_bytes = cl->input_bytes;
     slot->input = make_buffer(cl, CL_MEM_READ_ONLY | (unified ? CL_MEM_ALLOC_HOST_PTR : 0), cl->input_bytes);
     if (!slot->input || (!unified && !make_pinned(cl, cl->input_bytes, &slot->staging, &slot->staging_at)))
         return false;
@@ -114,48 +114,6 @@ static void slot_close(struct opencl_path *cl, struct opencl_slot *slot)
     shared_texture_close(&slot->shared);
 }
 
-// A device that shares the host's memory reads the frame where the source has it, which is until it is collected.
-static bool read_in_place(struct opencl_path *cl, struct opencl_slot *slot, const struct image *frame)
-{
-    struct opencl_layout layout = cl->input_layout;
-    const size_t spare = cl->launch == PATH_LAUNCH_LOOP ? 0 : OPENCL_WIDE_LOAD;
-    cl_int result = CL_SUCCESS;
-    if (cl->device->info.host_unified && !cl->copies && opencl_layout_in_place(&layout, frame, spare)) {
-        slot->lent = clCreateBuffer(cl->device->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, frame->reach_bytes,
-                                    frame->plane[0], &result);
-        cl->copies = !slot->lent; // and it will not take the next one's either
-    }
-    slot->layout = slot->lent ? layout : cl->input_layout;
-    if (result != CL_SUCCESS)
-        log_info("the device does not read frames where they lie (%s): they are copied", compute_result_name(result));
-    return slot->lent != NULL;
-}
-
-static cl_int upload(struct opencl_path *cl, struct opencl_slot *slot, const struct image *frame)
-{
-    cl_int result = CL_SUCCESS;
-    uint8_t *to = slot->staging_at;
-    const bool in_place = read_in_place(cl, slot, frame);
-    cl->path.came_in = in_place ? "host-ptr" : "copy";
-    if (in_place) {
-        slot->copy_start_ns = slot->copy_end_ns = slot->enqueued_ns = clock_now_ns();
-        return CL_SUCCESS;
-    }
-    slot->copy_start_ns = clock_now_ns();
-    if (!slot->staging)
-        to = clEnqueueMapBuffer(cl->upload_queue, slot->input, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
-                                cl->input_bytes, 0, NULL, NULL, &result);
-    if (result != CL_SUCCESS)
-        return result;
-    opencl_layout_copy(&cl->input_layout, to, frame);
-    slot->copy_end_ns = slot->enqueued_ns = clock_now_ns();
-    if (!slot->staging)
-        return clEnqueueUnmapMemObject(cl->upload_queue, slot->input, to, 0, NULL, &slot->upload);
-    result =
-        clEnqueueWriteBuffer(cl->upload_queue, slot->input, CL_FALSE, 0, cl->input_bytes, to, 0, NULL, &slot->upload);
-    return result == CL_SUCCESS ? clFlush(cl->upload_queue) : result;
-}
-
 // Brings the output to where its user finds it, if anybody wants it; slot->download is the event of that.
 static cl_int deliver(struct opencl_path *cl, struct opencl_slot *slot)
 {
@@ -197,7 +155,7 @@ static cl_int enqueue(struct opencl_path *cl, struct opencl_slot *slot, const st
     if (result == CL_SUCCESS && texture && alone)
         result = shared_texture_acquire(&slot->shared, cl->compute_queue, NULL, &slot->acquire);
     if (result == CL_SUCCESS)
-        result = upload(cl, slot, frame);
+        result = opencl_upload(cl, slot, frame);
     if (result == CL_SUCCESS && texture && !alone)
         result = shared_texture_acquire(&slot->shared, cl->compute_queue, slot->upload, &slot->acquire);
     if (result == CL_SUCCESS)

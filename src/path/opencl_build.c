@@ -39,17 +39,17 @@ size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape
     return bytes + OPENCL_WIDE_LOAD;
 }
 
-bool opencl_layout_in_place(struct opencl_layout *layout, const struct image *frame, size_t spare)
+size_t opencl_layout_in_place(struct opencl_layout *layout, const struct image *frame)
 {
     size_t end = 0;
     if ((uintptr_t)frame->plane[0] % PAGE_BYTES != 0)
-        return false;
+        return 0;
     for (int i = 0; i < pixfmt_info(frame->shape.format)->planes; i++) {
         const size_t offset = (size_t)(frame->plane[i] - frame->plane[0]), stride = frame->stride[i];
         const size_t rows = (size_t)pixfmt_rows(frame->shape.format, i, frame->shape.height);
         if (frame->plane[i] < frame->plane[0] || offset > frame->reach_bytes || offset % ROW_ALIGNMENT != 0 ||
             stride % ROW_ALIGNMENT != 0 || offset > INT32_MAX || stride > INT32_MAX)
-            return false;
+            return 0;
         layout->stride[i] = (cl_int)stride;
         if (i > 0)
             layout->offset[i - 1] = (cl_int)offset;
@@ -57,7 +57,7 @@ bool opencl_layout_in_place(struct opencl_layout *layout, const struct image *fr
             offset + stride * (rows - 1) + pixfmt_row_bytes(frame->shape.format, i, frame->shape.width);
         end = plane_end > end ? plane_end : end;
     }
-    return end + spare <= frame->reach_bytes;
+    return end <= frame->reach_bytes ? end : 0;
 }
 
 void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const struct image *frame)

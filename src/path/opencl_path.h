@@ -43,9 +43,9 @@ void opencl_build_free(struct opencl_build *build); // takes NULL
 // stride is that of an RGBA picture of the same size laid out so. Returns bytes, with room for a wide load that begins
 // in the last row.
 size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape *shape);
-// The layout of a frame as it lies in memory, from its first plane on, for a device that reads it there; beyond the
-// frame `spare` bytes may be read. False where kernels cannot: rows or planes are not aligned, or its memory not known.
-bool opencl_layout_in_place(struct opencl_layout *layout, const struct image *frame, size_t spare);
+// The layout of a frame as it lies in memory, from its first plane on, for kernels that read it so. Returns its bytes;
+// 0 where they cannot: rows or planes are not aligned, or how far its memory goes is not known.
+size_t opencl_layout_in_place(struct opencl_layout *layout, const struct image *frame);
 // Copies a frame to memory laid out as opencl_layout_make has it.
 void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const struct image *frame);
 
@@ -84,8 +84,10 @@ struct opencl_slot {
     cl_mem staging;      // pinned memory that uploads come from; NULL where input is host memory itself
     uint8_t *staging_at; // mapped for good
     cl_mem input;
-    cl_mem lent;                 // the frame's own memory as the input; NULL where it was copied
+    size_t input_bytes;          // may grow: a frame that comes as it lies in memory has its own strides
+    cl_mem lent;                 // the frame's own memory as the input; NULL where it was copied or uploaded
     struct opencl_layout layout; // of whichever it is
+    bool copied;                 // by the host, into staging or input
     cl_mem output;               // buffer; NULL with a texture
     cl_mem pinned;               // OUTPUT_READ: memory that downloads go to ...
     uint8_t *pinned_at;          // ... mapped for good
@@ -93,7 +95,7 @@ struct opencl_slot {
     struct shared_texture shared;
     struct opencl_encoded encoded;
     uint64_t tag;
-    int64_t copy_start_ns, copy_end_ns; // host copy into staging or input
+    int64_t copy_start_ns, copy_end_ns; // of that copy
     int64_t enqueued_ns;                // host time right before the first event was queued
     cl_event upload, acquire, first[PLAN_PASSES], last[PLAN_PASSES], download;
 };
@@ -128,6 +130,9 @@ cl_int opencl_run(const struct opencl_path *path, struct opencl_build *build, cl
 // Runs a new chain once on scratch memory: a driver may finish compiling only when a kernel first runs (PoCL does, for
 // every size of work-group, and takes seconds), which must not happen on the frame path. On any thread.
 bool opencl_warm_up(const struct opencl_path *path, struct opencl_build *build, char **error);
+
+// Brings a frame to where the slot's kernels read it; slot->upload is the event of that, NULL where it lies there.
+cl_int opencl_upload(struct opencl_path *path, struct opencl_slot *slot, const struct image *frame);
 
 // The stage times of a finished slot, device stamps moved to the host clock.
 void opencl_slot_times(struct opencl_path *path, const struct opencl_slot *slot, struct path_result *result);

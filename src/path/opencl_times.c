@@ -41,7 +41,7 @@ static int64_t device_to_host(struct opencl_path *path, const struct opencl_slot
 void opencl_slot_times(struct opencl_path *path, const struct opencl_slot *slot, struct path_result *result)
 {
     const int passes = path->build->plan.count;
-    if (!slot->lent) {
+    if (slot->copied) {
         struct stage_time *copy = path_add_stage(result, "copy in", STAGE_HOST);
         copy->start_ns = slot->copy_start_ns;
         copy->end_ns = slot->copy_end_ns;
