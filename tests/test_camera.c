@@ -1,6 +1,8 @@
 // test_camera.c: capture from a real V4L2 driver; meant for the kernel's vivid (modprobe vivid), any camera will do
 #include "camera_interfaces.h"
+#include "camera_placing.h"
 #include "check.h"
+#include "lender.h"
 #include "scratch.h"
 
 #include "base/clock.h"
@@ -236,7 +238,12 @@ static void test_faults(void)
     };
     int outages = 0;
     struct frame held;
+    struct lender lender = lender_of(LENDER_PIECES);
     struct source *source = open_camera(PIXFMT_YUYV, WIDTH, HEIGHT);
+    for (int i = 0; source && i < 2 * FRAMES && source_next(source, &held, PATIENCE_MS) == SOURCE_FRAME; i++) {
+        source_place(source, &lender.owner);
+        source_return(source, &held);
+    }
     if (!check_that(&check, source && source_next(source, &held, PATIENCE_MS) == SOURCE_FRAME, "faults: it opens"))
         return;
     const size_t bytes = (size_t)WIDTH * 2 * HEIGHT;
@@ -257,6 +264,7 @@ static void test_faults(void)
     check_that(&check, memcmp(before, held.image.plane[0], bytes) == 0, "a lent picture outlives its camera");
     source_return(source, &held);
     source_close(source);
+    check_that(&check, lender_out(&lender) == 0, "what was lent to a camera that went is given back");
     free(before);
     for (int i = 0; i < 2; i++) {
         scratch_catch(&scratch);
@@ -347,6 +355,7 @@ int main(int argc, char **argv)
     test_busy();
     test_default(vivid);
     test_lending();
+    camera_placing(&check, open_camera(usual, WIDTH, HEIGHT));
     test_thread();
     for (int i = 1; i + 1 < argc; i += 2) // nodes that must be refused, and why
         refuse_node(argv[i], argv[i + 1]);

@@ -73,7 +73,7 @@ static bool must_copy(const struct camera *camera)
 static bool settle(struct camera *camera)
 {
     struct source_info *info = &camera->source->info;
-    if (camera->mode.compressed && !(camera->decoder = camera_decoder_open(&camera->shape)))
+    if (camera->mode.compressed && !(camera->decoder = camera_decoder_open(camera->source, &camera->shape)))
         return false;
     info->shape = camera->shape;
     info->rate = camera->stream.rate;
@@ -102,7 +102,8 @@ static bool camera_open(struct source *source, const struct source_setup *setup,
     if (!choose_mode(camera, setup) || !start(camera))
         return false;
     camera->mode = camera->stream.mode;
-    if (!settle(camera) || (!camera->mode.compressed && must_copy(camera) && !pool_init(&camera->pool, &camera->shape)))
+    if (!settle(camera) ||
+        (!camera->mode.compressed && must_copy(camera) && !pool_init(&camera->pool, source, &camera->shape)))
         return false;
     camera_link_opened(camera);
     return true;
@@ -149,7 +150,7 @@ static bool lend(struct camera *camera, int index, struct frame *frame)
 static bool copy(struct camera *camera, int index, struct frame *frame)
 {
     struct image from;
-    if (!camera->pool.ready && !pool_init(&camera->pool, &camera->shape))
+    if (!camera->pool.ready && !pool_init(&camera->pool, camera->source, &camera->shape))
         pool_finish(&camera->pool);
     const int slot = camera->pool.ready ? pool_take(&camera->pool, clock_now_ns()) : -1;
     if (slot >= 0) {
@@ -214,6 +215,8 @@ static void give_returned(struct camera *camera)
         }
     }
     pthread_mutex_unlock(&camera->lock);
+    const bool lent = !camera->mode.compressed && !must_copy(camera); // else it is a pool's slots that move
+    camera->stream.owner = lent ? camera->source->owner : NULL;
     for (int i = 0; i < count; i++)
         camera_stream_give(&camera->stream, index[i]);
     camera_stream_tidy(&camera->stream);
@@ -289,13 +292,14 @@ static void camera_return(struct source *source, const struct frame *frame)
         return;
     }
     pthread_mutex_lock(&camera->lock);
-    struct camera_loan *loan = &camera->loan[frame->slot];
+    struct camera_loan *loan = &camera->loan[frame->slot], orphan = {0};
     loan->returned = !loan->orphaned;
     if (loan->orphaned) {
-        camera_stream_free(loan->memory);
+        orphan = *loan;
         *loan = (struct camera_loan){0};
     }
     pthread_mutex_unlock(&camera->lock);
+    camera_stream_free(orphan.memory);
 }
 
 static void camera_health(struct source *source, struct source_health *health)

@@ -61,13 +61,33 @@ static void keep_contents(void *memory, size_t length)
         munmap(copy, length);
 }
 
+// Memory of ours; NULL where there is none.
+static void *take_memory(struct pages_owner *owner, size_t length)
+{
+    void *memory = owner ? pages_take(owner, length)
+                         : mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void free_memory(struct camera_memory *memory)
+{
+    if (memory->owner)
+        pages_give(memory->owner, memory->at);
+    else if (memory->length > 0)
+        munmap(memory->at, memory->length);
+    *memory = (struct camera_memory){0};
+}
+
 void camera_stream_leave(struct camera_stream *stream)
 {
     for (int i = 0; i < stream->buffers; i++) {
         for (int k = 0; k < PIXFMT_PLANES; k++) {
             struct camera_memory *memory = &stream->buffer[i].memory[k];
             const bool ours = stream->kind == V4L2_MEMORY_USERPTR;
-            if (memory->length > 0 && stream->buffer[i].state != CAMERA_BUFFER_TAKEN)
+            const bool taken = stream->buffer[i].state == CAMERA_BUFFER_TAKEN;
+            if (ours && !taken)
+                free_memory(memory);
+            else if (memory->length > 0 && !taken)
                 camera_device_unmap(&stream->device, memory->at, memory->length);
             else if (memory->length > 0 && !ours)
                 keep_contents(memory->at, memory->length);
@@ -79,10 +99,8 @@ void camera_stream_leave(struct camera_stream *stream)
 
 void camera_stream_free(struct camera_memory memory[PIXFMT_PLANES])
 {
-    for (int i = 0; i < PIXFMT_PLANES; i++) {
-        if (memory[i].length > 0)
-            munmap(memory[i].at, memory[i].length);
-    }
+    for (int i = 0; i < PIXFMT_PLANES; i++)
+        free_memory(&memory[i]);
 }
 
 static bool map_buffer(struct camera_stream *stream, int index, char why[CAMERA_WHY])
@@ -101,10 +119,9 @@ static bool map_buffer(struct camera_stream *stream, int index, char why[CAMERA_
             errno = EPROTO;
             return false;
         }
-        void *memory = stream->kind == V4L2_MEMORY_USERPTR
-                           ? mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                           : camera_device_map(&stream->device, length, offset);
-        if (memory == MAP_FAILED)
+        void *memory = stream->kind == V4L2_MEMORY_USERPTR ? take_memory(NULL, length)
+                                                           : camera_device_map(&stream->device, length, offset);
+        if (!memory || memory == MAP_FAILED)
             return camera_stream_failed(stream, "map the buffers of", why);
         stream->buffer[index].memory[i] = (struct camera_memory){.at = memory, .length = length};
     }
@@ -129,13 +146,47 @@ static bool map_buffers(struct camera_stream *stream, char why[CAMERA_WHY])
     return true;
 }
 
-static bool queue(struct camera_stream *stream, int index)
+static bool queue_as_is(struct camera_stream *stream, int index)
 {
     struct v4l2_plane planes[PIXFMT_PLANES];
     struct v4l2_buffer buffer = word(stream, index, planes);
     const bool ok = camera_device_ask(&stream->device, VIDIOC_QBUF, &buffer) == 0;
     stream->buffer[index].state = ok ? CAMERA_BUFFER_QUEUED : CAMERA_BUFFER_IDLE;
     return ok;
+}
+
+// The driver may be given other memory to fill each time. What it does not take, or the owner does not have, is not
+// tried again: the buffer stays where it is.
+static bool queue_moved(struct camera_stream *stream, int index)
+{
+    struct camera_buffer *buffer = &stream->buffer[index], old = *buffer, moved = old;
+    bool ok = true;
+    for (int i = 0; i < stream->memories; i++) {
+        const size_t length = old.memory[i].length;
+        void *memory = ok ? take_memory(stream->owner, length) : NULL;
+        ok = memory != NULL;
+        moved.memory[i] = (struct camera_memory){.at = memory, .length = ok ? length : 0, .owner = stream->owner};
+    }
+    *buffer = moved;
+    if (ok && queue_as_is(stream, index)) {
+        camera_stream_free(old.memory);
+        return true;
+    }
+    *buffer = old;
+    camera_stream_free(moved.memory);
+    if (!queue_as_is(stream, index))
+        return false;
+    stream->refused = stream->owner;
+    log_info("camera %s does not fill the memory that the device has pinned: its pictures are copied",
+             stream->device.path);
+    return true;
+}
+
+static bool queue(struct camera_stream *stream, int index)
+{
+    const struct pages_owner *owner = stream->owner;
+    const bool moves = stream->kind == V4L2_MEMORY_USERPTR && stream->buffer[index].memory[0].owner != owner;
+    return moves && !(owner && owner == stream->refused) ? queue_moved(stream, index) : queue_as_is(stream, index);
 }
 
 static bool switch_on(struct camera_stream *stream, char why[CAMERA_WHY])

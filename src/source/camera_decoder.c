@@ -152,7 +152,7 @@ static void *run(void *context)
     return NULL;
 }
 
-struct camera_decoder *camera_decoder_open(const struct image_shape *shape)
+struct camera_decoder *camera_decoder_open(const struct source *source, const struct image_shape *shape)
 {
     struct camera_decoder *decoder = calloc(1, sizeof(*decoder));
     if (!decoder) {
@@ -163,7 +163,7 @@ struct camera_decoder *camera_decoder_open(const struct image_shape *shape)
     thread_condition_init(&decoder->changed);
     decoder->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     decoder->codec = codec_open();
-    if (!decoder->codec || !pool_init(&decoder->pool, NULL))
+    if (!decoder->codec || !pool_init(&decoder->pool, source, NULL))
         goto fail;
     for (int i = 0; i < SOURCE_LENT; i++) {
         if (decoder->ready < 0 || !image_reserve(&decoder->pool.image[i], shape)) {

@@ -1,12 +1,13 @@
 // camera_decoder.h: a worker that decodes the newest compressed picture of a camera
 #pragma once
 
-#include "source/source.h"
+#include "source/kind.h"
 
 struct camera_decoder;
 
-// Pictures of that shape; those whose chroma is of another kind are brought to it. NULL on failure (logged).
-struct camera_decoder *camera_decoder_open(const struct image_shape *shape);
+// The source's pictures, of that shape; those whose chroma is of another kind are brought to it. NULL on failure
+// (logged).
+struct camera_decoder *camera_decoder_open(const struct source *source, const struct image_shape *shape);
 void camera_decoder_close(struct camera_decoder *decoder); // takes NULL; every frame must have come back
 
 // Hands over a compressed picture, whose bytes are copied, and what is known of its frame. One that the worker has not

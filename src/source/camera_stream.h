@@ -17,8 +17,9 @@ enum camera_buffer_state {
 // A picture lies in one memory, or each of its planes in one.
 struct camera_memory {
     uint8_t *at;
-    size_t length;        // 0: none
-    size_t start, filled; // what the driver has filled; 0 bytes where it doesn't say
+    size_t length;             // 0: none
+    size_t start, filled;      // what the driver has filled; 0 bytes where it doesn't say
+    struct pages_owner *owner; // whose memory ours is; NULL: the system's
 };
 
 struct camera_buffer {
@@ -37,6 +38,8 @@ struct camera_stream {
     struct camera_buffer buffer[CAMERA_BUFFERS];
     int buffers;
     bool streaming;
+    struct pages_owner *owner;   // whose memory ours shall be, where the driver takes that; NULL: the system's
+    struct pages_owner *refused; // the owner whose memory it did not take
 };
 
 // Opens the node. False on failure, and why; close it all the same.

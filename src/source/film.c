@@ -34,7 +34,7 @@ bool film_start(struct source *source, const struct source_setup *setup, const s
     film->first = film->stream.offset;
     film->phase = lines ? FILM_LINE : FILM_SLOT;
     film->slot = -1;
-    return pool_init(&film->pool, shape);
+    return pool_init(&film->pool, source, shape);
 }
 
 void film_close(struct source *source)

@@ -3,6 +3,7 @@
 
 #include "source/source.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 // A row of the table in source.c.
@@ -31,10 +32,11 @@ extern const struct source_kind source_pattern, source_still, source_y4m, source
 struct source {
     const struct source_kind *kind;
     struct source_info info;
-    void *state;               // the kind's own, freed after its close
-    enum source_status ending; // SOURCE_FRAME until the source has ended or failed
-    int64_t period_ns;         // between frames; 0 when not paced
-    int64_t due_ns;            // when the next frame is; 0 before the first
+    void *state;                         // the kind's own, freed after its close
+    enum source_status ending;           // SOURCE_FRAME until the source has ended or failed
+    int64_t period_ns;                   // between frames; 0 when not paced
+    int64_t due_ns;                      // when the next frame is; 0 before the first
+    _Atomic(struct pages_owner *) owner; // as source_place has it
 };
 
 enum { SOURCE_DEFAULT_RATE = 30 }; // where pacing is asked for and nobody says a rate

@@ -49,7 +49,7 @@ static bool read_next(struct list *list, const struct image_shape *shape, struct
 static bool list_open(struct source *source, const struct source_setup *setup, const char *text)
 {
     struct list *list = source->state;
-    if (!pool_init(&list->pool, NULL))
+    if (!pool_init(&list->pool, NULL, NULL))
         return false;
     if (!(text[0] == '@' ? entries_from_file(&list->entries, text + 1) : entries_from_directory(&list->entries, text)))
         return false;

@@ -164,7 +164,7 @@ static bool pattern_open(struct source *source, const struct source_setup *setup
         log_error("cannot draw the pattern: there is not enough memory");
         return false;
     }
-    return pool_init(&pattern->pool, &info->shape);
+    return pool_init(&pattern->pool, source, &info->shape);
 }
 
 static void pattern_close(struct source *source)

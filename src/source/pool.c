@@ -4,9 +4,9 @@
 #include "base/log.h"
 #include "base/thread.h"
 
-bool pool_init(struct pool *pool, const struct image_shape *shape)
+bool pool_init(struct pool *pool, const struct source *source, const struct image_shape *shape)
 {
-    *pool = (struct pool){0};
+    *pool = (struct pool){.source = source};
     pthread_mutex_init(&pool->lock, NULL);
     thread_condition_init(&pool->returned);
     pool->ready = true;
@@ -40,6 +40,17 @@ static int find_free(const struct pool *pool)
     return -1;
 }
 
+// Nobody has the slot: its pixels may move.
+static void place(const struct pool *pool, struct image *image)
+{
+    struct image moved;
+    struct pages_owner *owner = pool->source ? pool->source->owner : image->owner;
+    if (image->memory && image->owner != owner && image_duplicate(&moved, image, owner)) {
+        image_free(image);
+        *image = moved;
+    }
+}
+
 int pool_take(struct pool *pool, int64_t deadline_ns)
 {
     pthread_mutex_lock(&pool->lock);
@@ -50,6 +61,8 @@ int pool_take(struct pool *pool, int64_t deadline_ns)
     if (slot >= 0)
         pool->lent[slot] = true;
     pthread_mutex_unlock(&pool->lock);
+    if (slot >= 0)
+        place(pool, &pool->image[slot]);
     return slot;
 }
 

@@ -221,6 +221,11 @@ const struct source_info *source_info(const struct source *source)
     return &source->info;
 }
 
+void source_place(struct source *source, struct pages_owner *owner)
+{
+    source->owner = owner;
+}
+
 bool source_holds(const struct source *source, const char *path)
 {
     return source->kind->holds && source->kind->holds(source, path);

@@ -46,6 +46,10 @@ enum source_status {
 struct source *source_open(const struct source_setup *setup);
 void source_close(struct source *source); // takes NULL; every frame must have been returned
 const struct source_info *source_info(const struct source *source);
+// Whose memory pictures shall lie in from here on (NULL: the system's), where they come into memory of the source's own
+// choice: each place that they take turns in moves when nobody has it. What such an owner does not have, or a camera's
+// driver does not take, stays where it is. On any thread; the owner must outlive the source.
+void source_place(struct source *source, struct pages_owner *owner);
 // Whether a file is among those that the source reads without being named by them: a picture of a directory or of a
 // list, the file that is standard input. What is written there is lost to the source.
 bool source_holds(const struct source *source, const char *path);

@@ -7,6 +7,8 @@
 
 struct still {
     struct image image;
+    struct image placed; // the same where the source is to put its pictures; empty where that is nowhere special
+    atomic_int lent;     // how often that is out
     uint64_t next;
     bool loop;
 };
@@ -28,6 +30,19 @@ static void still_close(struct source *source)
 {
     struct still *still = source->state;
     image_free(&still->image);
+    image_free(&still->placed);
+}
+
+// The picture where it is to lie; where it was read to, as long as there is none or another one is out.
+static const struct image *place(struct still *still, struct pages_owner *owner)
+{
+    struct image *placed = &still->placed;
+    if (placed->owner != owner && still->lent == 0) {
+        image_free(placed);
+        if (owner && image_duplicate(placed, &still->image, owner))
+            placed->reach_bytes = placed->memory_bytes;
+    }
+    return owner && placed->owner == owner ? placed : &still->image;
 }
 
 static enum source_status still_next(struct source *source, struct frame *frame, int64_t deadline_ns)
@@ -36,12 +51,19 @@ static enum source_status still_next(struct source *source, struct frame *frame,
     if (still->next > 0 && !still->loop)
         return SOURCE_END;
     const int64_t now = clock_now_ns();
-    *frame = (struct frame){.image = still->image, .number = still->next++, .captured_ns = now, .ready_ns = now};
+    const struct image *image = place(still, source->owner);
+    *frame = (struct frame){
+        .image = *image, .number = still->next++, .captured_ns = now, .ready_ns = now, .slot = image == &still->placed};
     frame->image.memory = NULL; // lent; nobody writes to it, so it may be out several times
+    still->lent += frame->slot;
     return SOURCE_FRAME;
 }
 
-static void still_return(struct source *source, const struct frame *frame) {}
+static void still_return(struct source *source, const struct frame *frame)
+{
+    struct still *still = source->state;
+    still->lent -= frame->slot;
+}
 
 const struct source_kind source_still = {
     .name = "image",

@@ -1,0 +1,36 @@
+// camera_placing.c: a camera whose buffers move into other memory
+#include "camera_placing.h"
+
+#include "lender.h"
+
+#include <stdio.h>
+
+// Buffers move into memory that somebody lends while the stream runs. Where the driver cannot write they stay.
+void camera_placing(struct check *check, struct source *source)
+{
+    enum { ENOUGH = 20, PATIENCE_MS = 20000 }; // every buffer's turn has come several times
+    struct lender lender = lender_of(LENDER_PIECES), sealed = lender_of(LENDER_PIECES);
+    sealed.sealed = true;
+    const struct {
+        struct pages_owner *owner;
+        bool lent;
+    } turns[] = {{NULL, false}, {&lender.owner, true}, {&sealed.owner, true}, {NULL, false}, {&lender.owner, true}};
+    const bool moves = source && source_health(source).userptr;
+    struct frame frame;
+    for (size_t i = 0; source && i < sizeof(turns) / sizeof(*turns); i++) {
+        bool lent = false;
+        source_place(source, turns[i].owner);
+        for (int n = 0; n < ENOUGH; n++) {
+            if (!check_that(check, source_next(source, &frame, PATIENCE_MS) == SOURCE_FRAME, "placed: frame %d", n))
+                break;
+            lent = lender_holds(&lender, &frame.image);
+            check_that(check, !lent || frame.image.plane[0][1] != 0, "placed: the driver fills what is lent");
+            source_return(source, &frame);
+        }
+        check_that(check, lent == (moves && turns[i].lent), "placed: at turn %zu the picture lies wrong", i);
+    }
+    printf("buffers %s\n", moves ? "move" : "are the driver's");
+    check_that(check, sealed.taken <= 1, "placed: what is refused is tried %d times", sealed.taken);
+    source_close(source);
+    check_that(check, lender_out(&lender) == 0 && lender_out(&sealed) == 0, "placed: all is given back");
+}
