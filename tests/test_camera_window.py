@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""test_camera_window.py MONOCLE [DIRECTORY]: a camera in the live view's window: controls by key, outages, a whole run
+"""test_camera_window.py MONOCLE DISCRETE [DIRECTORY]: a camera in the live view: controls by key, outages, a whole run
 
 Under an X display in the virtual machine of tests/vm, with vivid as /dev/video0 and uvcvideo. The last picture of the
-whole run is left in DIRECTORY.
+whole run is left in DIRECTORY. DISCRETE is monocle linked with discrete.c.
 """
 import os
 import subprocess
@@ -12,16 +12,16 @@ import time
 
 from live_support import Checks, Live, Window, need_window, picture
 
-BINARY = os.path.abspath(sys.argv[1])
+BINARY, DISCRETE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 HERE = os.path.dirname(os.path.abspath(__file__))
 DRIVER = "/sys/bus/platform/drivers/vivid/"
 
 scratch = tempfile.TemporaryDirectory()
-directory = sys.argv[2] if len(sys.argv) > 2 else scratch.name
+directory = sys.argv[3] if len(sys.argv) > 3 else scratch.name
 
 
-def open_live(*args, kind=Window, **more):
-    return kind(BINARY, directory, *args, **more)
+def open_live(*args, kind=Window, binary=BINARY, **more):
+    return kind(binary, directory, *args, **more)
 
 
 def brightness():
@@ -118,22 +118,27 @@ def whole_run(c):
     c.check(differing(saved, live.pixels()) == 0, "the screenshot is the window's picture")
     code, last, errors = live.end()
     c.check(code == 0 and last["stages"]["decode"]["median_ms"] > 0 and not errors, code, errors)
+    live = open_live("camera:uvcsim", "--pixel-format", "mjpeg", "-p", "opencl", "--headless", "-n", "4", runs=False,
+                     kind=Live, binary=DISCRETE)
+    code, last, errors = live.wait_end()
+    c.check(code == 0 and last["in"] == "pinned" and not errors, last, errors)
     camera.terminate()
     camera.wait()
 
 
 def in_place(c):
-    """The driver's own buffers as the kernels' input: the same bytes as on the CPU."""
+    """Buffers that the driver fills as the kernels' input, or the upload's: the same bytes as on the CPU."""
     set_camera("osd_text_mode=2")
     saved = []
-    for path in ("cpu", "opencl"):
-        name = os.path.join(scratch.name, path + ".png")
-        live = open_live("camera:vivid", "-s", "320x180", "-p", path, "-f", "invert", "--headless", "-n", "3",
-                         "--screenshot", name, runs=False, kind=Live)
+    rows = (BINARY, "cpu", "userptr"), (BINARY, "opencl", "userptr"), (DISCRETE, "opencl", "pinned")
+    for binary, path, way in rows:
+        name = os.path.join(scratch.name, "in-place.png")
+        live = open_live("camera:vivid", "-s", "320x180", "-p", path, "-f", "invert", "--headless", "-n", "14",
+                         "--screenshot", name, runs=False, kind=Live, binary=binary)
         code, last, errors = live.wait_end()
-        c.check(code == 0 and last["path"] == path and last["in"] == "userptr", code, last, errors)
+        c.check(code == 0 and last["path"] == path and last["in"] == way, code, last, errors)
         saved.append(picture(name))
-    c.check(saved[0] == saved[1], "one picture")
+    c.check(saved[0] == saved[1] == saved[2], "one picture")
 
 
 need_window()

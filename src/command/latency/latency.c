@@ -179,6 +179,7 @@ static bool open_path(struct latency *l)
     }
     setup.device = l->device;
     l->path = path_open(&setup, NULL);
+    source_place(l->source, l->device ? l->device->pages : NULL);
     return l->path != NULL;
 }
 
@@ -190,19 +191,18 @@ static bool setup(struct latency *l)
     return false;
 }
 
-// Devices go before the window whose GL context they share. False where something had to be left alone: EXIT_AT_ONCE.
+// Devices go before the window whose GL context they share, and behind the source whose pictures lie in their memory.
+// False where something had to be left alone: EXIT_AT_ONCE.
 static bool teardown(struct latency *l)
 {
-    if (window_lost(l->window))
+    if (window_lost(l->window) || !capture_stop(l->capture))
         return false;
     path_close(l->path);
+    source_close(l->source);
     device_close(l->device);
     renderer_close(l->renderer);
     window_close(l->window);
     image_free(&l->flash);
-    if (!capture_stop(l->capture))
-        return false;
-    source_close(l->source);
     return true;
 }
 

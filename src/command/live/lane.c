@@ -48,8 +48,10 @@ static void lane_adopt(struct live *live, int which, struct path *path, const st
         lane->path = path;
         lane->kind = build->setup.kind;
         lane->device = build->setup.device;
-        if (which == LANE_MAIN)
+        if (which == LANE_MAIN) {
+            source_place(live->source, lane->device ? lane->device->pages : NULL);
             meter_forget(&live->meter); // the figures shall be those of the path they stand beside
+        }
     } else {
         path_swap(lane->path);
         lane->has_result = false;

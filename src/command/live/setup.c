@@ -207,7 +207,7 @@ static bool choose_device(struct live *live)
     return true;
 }
 
-// Devices go before the window whose GL context they share.
+// Devices go before the window whose GL context they share, and behind the source whose pictures lie in their memory.
 static void close_screen(struct live *live)
 {
     for (int i = 0; i < live->devices; i++) {
@@ -373,12 +373,12 @@ bool live_teardown(struct live *live)
         return false;
     for (int i = 0; i < LANES; i++)
         lane_close(live, i);
-    close_screen(live);
     for (int i = 0; i < live->flights; i++)
         source_return(live->source, &live->flight[i]);
     if (live->has_current)
         source_return(live->source, &live->current);
     source_close(live->source);
+    close_screen(live);
     live_free_controls(live);
     watch_close(live->watch);
     image_free(&live->readback);
