@@ -22,3 +22,16 @@ INLINE void load4(struct source source, arguments args, int x, int y, pixel *p)
         p[i] = yuv_pixel(args, luma4 >> 8 * i & 255, pair >> 8 * U_BYTE & 255, pair >> 8 * V_BYTE & 255);
     }
 }
+
+#ifdef PASS_WIDE
+INLINE samples16 load16(struct source source, int x, int y)
+{
+    __global const uchar *pairs = source.bytes + source.offset1 + (y >> 1) * source.stride1 + x;
+    const uint8 words = convert_uint8(vload8(0, (__global const ushort *)pairs));
+    samples16 s;
+    s.luma = luma16(convert_ushort16(vload16(0, source.bytes + y * source.stride0 + x)));
+    s.u = shared_chroma16(words << 8 * V_BYTE);
+    s.v = shared_chroma16(words << 8 * U_BYTE);
+    return s;
+}
+#endif

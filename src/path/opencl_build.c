@@ -17,7 +17,7 @@ enum {
     LOOP_SEPARATE_RADIUS = 2, // from here CPU devices are quicker with rows first, then columns
 };
 
-static const char *const kernel_names[KERNELS] = {"pass_interior", "pass_edges", "pass_all", "pass_block"};
+static const char *const kernel_names[KERNELS] = {"pass_interior", "pass_edges", "pass_all", "pass_block", "pass_wide"};
 
 static size_t aligned_stride(enum pixfmt format, int plane, int width)
 {
@@ -95,17 +95,20 @@ static int block_rows(const struct device_info *info, int radius)
     return info->type & CL_DEVICE_TYPE_CPU ? 2 : rows[radius];
 }
 
-static bool kernel_wanted(int kernel, enum path_launch launch, int radius, int rows)
+static bool kernel_wanted(int kernel, enum path_launch launch, int radius, const struct pass_target *target)
 {
+    if (target->wide)
+        return kernel == KERNEL_WIDE;
     if (launch == PATH_LAUNCH_LOOP)
         return kernel == KERNEL_INTERIOR || (kernel == KERNEL_EDGES && radius > 0);
-    return kernel == (rows > 0 ? KERNEL_BLOCK : KERNEL_ALL);
+    return kernel == (target->block_rows > 0 ? KERNEL_BLOCK : KERNEL_ALL);
 }
 
-static bool make_kernels(struct opencl_pass *pass, enum path_launch launch, int radius, char **error)
+static bool make_kernels(struct opencl_pass *pass, enum path_launch launch, int radius,
+                         const struct pass_target *target, char **error)
 {
     for (int i = 0; i < KERNELS; i++) {
-        if (!kernel_wanted(i, launch, radius, pass->block_rows))
+        if (!kernel_wanted(i, launch, radius, target))
             continue;
         cl_int result;
         pass->kernel[i] = clCreateKernel(pass->program, kernel_names[i], &result);
@@ -149,7 +152,10 @@ static bool make_pass(const struct opencl_path *path, const struct pass *pass, c
     const int radius = pass->stencil ? pass->stencil->arguments.radius : 0;
     built->block_rows = loop || pass->part != PASS_WHOLE ? 0 : block_rows(&device->info, radius);
     snprintf(built->name, sizeof(built->name), "pass %s", pass->name);
-    const struct pass_target target = {from->format, to_image, built->block_rows};
+    const struct pass_target target = {.format = from->format,
+                                       .to_image = to_image,
+                                       .block_rows = built->block_rows,
+                                       .wide = loop && !to_image && pass_wide_fits(pass, from)};
     char *text = pass_text(pass, &target, device->kernel_dir, error);
     if (!text)
         return false;
@@ -164,7 +170,7 @@ static bool make_pass(const struct opencl_path *path, const struct pass *pass, c
     int32_t arguments[PASS_ARGUMENTS] = {0};
     const int count = pass_arguments(pass, from, arguments);
     built->arguments = make_buffer(device, sizeof(*arguments) * (size_t)(count > 0 ? count : 1), arguments, error);
-    return built->arguments && make_kernels(built, path->launch, radius, error);
+    return built->arguments && make_kernels(built, path->launch, radius, &target, error);
 }
 
 struct opencl_build *opencl_build_make(const struct opencl_path *path, const struct chain *chain, char **error)

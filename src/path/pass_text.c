@@ -125,6 +125,8 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     if (target->block_rows > 0 && radius > 0 && (pass->before_count > 0 || pixfmt_info(format)->yuv))
         fprintf(out, "#define PASS_TILE\n#define PASS_GROUP_WIDTH %d\n#define PASS_GROUP_HEIGHT %d\n", PASS_GROUP_WIDTH,
                 PASS_GROUP_HEIGHT);
+    if (target->wide)
+        fprintf(out, "#define PASS_WIDE\n");
     if (pass->load_mirror)
         fprintf(out, "#define PASS_LOAD_MIRROR\n");
     if (pass->store_mirror)
@@ -149,6 +151,13 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     fprintf(out, "#define PASS_STORE_Y(y, height) %s\n", pass->store_flip ? "((height) - 1 - (y))" : "(y)");
 }
 
+bool pass_wide_fits(const struct pass *pass, const struct image_shape *from)
+{
+    const bool plain = pass->before_count == 0 && !pass->stencil && pass->after_count == 0;
+    return plain && pixfmt_info(from->format)->yuv && pass->writes == PASS_RGBA && !pass->load_mirror &&
+           !pass->store_mirror && from->width >= PASS_WIDE_MIN && from->width % 2 == 0;
+}
+
 char *pass_text(const struct pass *pass, const struct pass_target *target, const char *kernel_dir, char **error)
 {
     char *text = NULL;
@@ -168,7 +177,7 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
         add_file(&c, pass->stencil->filter->kernel);
     for (int i = 0; i < pass->after_count; i++)
         add_file(&c, pass->after[i]->filter->kernel);
-    add_file(&c, target->block_rows > 0 ? "pass_block.cl" : "pass.cl");
+    add_file(&c, target->wide ? "pass_wide.cl" : target->block_rows > 0 ? "pass_block.cl" : "pass.cl");
     if (fclose(c.out) != 0 || c.failed) {
         path_fail(error, "a kernel file cannot be read");
         free(text);

@@ -11,13 +11,18 @@ struct pass_target {
     enum pixfmt format; // of the pictures it reads
     bool to_image;      // writes an image, not a buffer
     int block_rows;     // rows a work-item makes of a block 4 pixels wide; 0: a work-item makes one pixel
+    bool wide;          // a work-item makes a row, in vectors; for passes that pass_wide_fits
 };
 
 // A work-item's block, and the largest work-groups of blocks: rows of 32 work-items fill a warp's memory transactions,
 // 4 of them share a stencil's neighbours; more leave registers unused where blocks need many.
 enum { PASS_BLOCK_WIDTH = 4, PASS_BLOCK_RADIUS_MAX = 4, PASS_GROUP_WIDTH = 32, PASS_GROUP_HEIGHT = 4 };
+enum { PASS_WIDE_MIN = 16 }; // pixels of a vector of pass_wide.cl, and of the narrowest picture
 // Local memory that a pass may take: of the largest block and radius there are (opencl_build.c).
 enum { PASS_TILE_BYTES = 24 << 10 };
+
+// Whether kernels/pass_wide.cl has a pass: YUV of this shape becomes RGBA and nothing else is done.
+bool pass_wide_fits(const struct pass *pass, const struct image_shape *from);
 
 // The program of a pass; the caller frees. Depends on the filters and their radius, not on other parameters or the
 // picture's size. NULL on failure: *error as in path_open.
