@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_camera_faults.py MONOCLE [TEST...]: cameras that stall, break, go and come back while the live view runs
 
-In the virtual machine of tests/vm, with vivid as /dev/video0 (a webcam) and 20 (HDMI), v4l2loopback as /dev/video10 (a
+In the virtual machine of tests/vm, with vivid as /dev/video0 (a webcam), 20 (HDMI) and 21 (TV), v4l2loopback as /dev/video10 (a
 camera always) and 11 (one while something writes to it), and uvcvideo for the USB camera of vm/uvcsim.py.
 """
 import glob
@@ -173,14 +173,24 @@ def cycles_while_recording(c):
         c.check(len(y4m_pictures(file.read())) == last["frames"] and last["outages"] == CYCLES, "recorded", last)
 
 
+def set_camera(node, setting):
+    subprocess.run(["v4l2-ctl", "-d", node, "-c", setting], check=True)
+
+
+def ask_camera(node, question):
+    return subprocess.run(["v4l2-ctl", "-d", node, question], stdout=subprocess.PIPE, check=True, text=True).stdout
+
+
 def grabber(c):
-    """What is plugged into a grabber changes its size, its colours, its size: the run goes on, in a new file."""
+    """What is plugged into a grabber changes its size, its colours, its size: the run goes on, in a new file, and so
+    does the virtual camera."""
     def hdmi(setting):
-        subprocess.run(["v4l2-ctl", "-d", "/dev/video20", "-c", setting], check=True)
+        set_camera("/dev/video20", setting)
 
     selected, small, wide = "dv_timings_signal_mode=4", "dv_timings=0", "dv_timings=2"
     hdmi(selected), hdmi(small)
-    run = live("camera:/dev/video20", "--pixel-format", "yuyv", "--record", "grab.y4m")
+    run = live("camera:/dev/video20", "--pixel-format", "yuyv", "--record", "grab.y4m", "--virtual-camera",
+               "/dev/video10")
     start = run.events[0]
     c.check((start["width"], start["height"]) == (640, 480), "its own size", start)
     shapes, outages = [(640, 480, "601")], 0
@@ -189,8 +199,12 @@ def grabber(c):
         hdmi(setting)
         now = run.wait(lambda e: e["event"] == "reshaped", since=since)
         outages += 1
-        well_again(run, outages)
+        state = well_again(run, outages)
         shapes.append((now["width"], now["height"], now["matrix"]))
+        run.wait(lambda e: e.get("virtual_camera") and e["virtual_camera"]["sent"] > state["virtual_camera"]["sent"],
+                 since=len(run.events))
+        fed = ask_camera("/dev/video10", "--get-fmt-video")
+        c.check("%d/%d" % shapes[-1][:2] in fed, "the virtual camera's size", shapes[-1], fed)
     last, errors = end(c, run, "grabber")
     c.check(shapes == [(640, 480, "601"), (720, 480, "601"), (720, 480, "709"), (640, 480, "601")], shapes)
     files = [os.path.join(scratch.name, "grab%s.y4m" % n) for n in ("", "-2", "-3")]
@@ -203,6 +217,22 @@ def grabber(c):
     c.check(frames == last["frames"] and errors.count("recording goes on in") == 2, frames, last, errors)
 
 
+def television(c):
+    """A grabber's TV standard follows what is plugged in, and the size follows the standard."""
+    selected, ntsc, pal = "standard_signal_mode=4", "standard=0", "standard=4"
+    set_camera("/dev/video21", selected), set_camera("/dev/video21", pal)
+    run = live("camera:/dev/video21", "--pixel-format", "yuyv")
+    sizes = [(run.events[0]["width"], run.events[0]["height"])]
+    for outages, setting in enumerate((ntsc, pal), 1):
+        since = len(run.events)
+        set_camera("/dev/video21", setting)
+        now = run.wait(lambda e: e["event"] == "reshaped", since=since)
+        well_again(run, outages)
+        sizes.append((now["width"], now["height"]))
+    end(c, run, "television")
+    c.check(sizes == [(720, 576), (720, 480), (720, 576)], sizes)
+
+
 if __name__ == "__main__":
-    every = (usb, dead_writer, permission, cycles_while_recording, grabber)
+    every = (usb, dead_writer, permission, cycles_while_recording, grabber, television)
     sys.exit(Checks().run(*(t for t in every if len(sys.argv) < 3 or t.__name__ in sys.argv[2:])))
