@@ -310,6 +310,25 @@ def equal_bytes(c):
         c.check(len(seen[i]) == 48 and seen[i] == seen[0], way, "differs from", ways[0])
 
 
+def channels(path):
+    with open(path, "rb") as f:
+        data = f.read()
+    return {0: 1, 2: 3}[data[25]] if path.endswith("png") else data[data.index(b"\xff\xc0") + 9]
+
+
+def colour_from_grey(c):
+    """Grey files where nothing else is left; a chain that gives a grey picture colours gives files with colours."""
+    os.mkdir(at("rgb"))
+    png(at("rgb/a.png"), 16, 8)
+    for before in ("png", "jpg"):
+        outcome(c, BINARY, CPU + ["-f", "gray", "--format", before, "-o", "grey-" + before, "rgb/a.png"], 0)
+        for after in ("png", "jpg"):
+            source, out = "grey-%s/a.%s" % (before, before), "of-%s-%s" % (before, after)
+            outcome(c, BINARY, CPU + ["-f", "sepia", "--format", after, "-o", out, source], 0)
+            found = channels(at(source)), channels(at(out + "/a." + after))
+            c.check(found == (1, 3), before, after, "channels", found)
+
+
 def jpeg_says(path):
     """Width, height and EXIF orientation of a JPEG file; no orientation is None."""
     with open(path, "rb") as f:
@@ -361,4 +380,4 @@ def upright(c):
 
 checks = Checks()
 sys.exit(checks.run(inputs, names, existing, shards, reports, report_places, contradictions, dry_runs, upright,
-                    equal_bytes, devices))
+                    equal_bytes, colour_from_grey, devices))

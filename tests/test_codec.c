@@ -104,6 +104,40 @@ static void test_carried(struct codec *codec, size_t icc_bytes, struct random *r
     free(icc);
 }
 
+// A profile for colours is kept out of grey files, one for grey out of those with colours.
+static void test_misfits(struct codec *codec)
+{
+    static const struct {
+        enum codec_format format;
+        enum pixfmt from;
+        bool grey, expected; // said to be, and so made
+    } cases[] = {
+        {CODEC_JPEG, PIXFMT_GREY, true, true},   {CODEC_JPEG, PIXFMT_YU12, false, false},
+        {CODEC_PNG, PIXFMT_GREY, true, true},    {CODEC_PNG, PIXFMT_RGBA, true, true},
+        {CODEC_PNG, PIXFMT_RGBA, false, false},  {CODEC_TIFF, PIXFMT_RGBA, true, true},
+        {CODEC_TIFF, PIXFMT_RGBA, false, false}, {CODEC_WEBP, PIXFMT_RGBA, true, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct image image = {0};
+        struct codec_buffer file = {0};
+        image_reserve(&image, &(struct image_shape){cases[i].from, 4, 4, {COLOR_MATRIX_601, COLOR_RANGE_FULL}});
+        memset(image.memory, 200, image.memory_bytes);
+        for (int k = 0; k < 2 && codec_info(cases[i].format)->writes; k++) {
+            const uint8_t *const profile = (const uint8_t *)(k ? "0123456789abcdefGRAY..." : "0123456789abcdefRGB ...");
+            const struct codec_settings settings = {
+                .format = cases[i].format, .grey = cases[i].grey, .opaque = true, .metadata.icc = {profile, 23}};
+            struct codec_head head;
+            struct codec_error error;
+            const bool ok = codec_encode(codec, &image, &settings, &file, &error) &&
+                            codec_head(codec, file.data, file.size, 0, &head, &error);
+            check_that(&check, ok && (head.metadata.icc.size == 23) == (cases[i].expected == k),
+                       "case %zu: a profile for %s", i, k ? "grey" : "colours");
+        }
+        codec_buffer_free(&file);
+        image_free(&image);
+    }
+}
+
 // What is too long for a JPEG is left out and said to be; the rest is there.
 static void test_too_long(struct codec *codec)
 {
@@ -220,6 +254,7 @@ int main(void)
     test_exif();
     test_carried(codec, 500, &random);
     test_carried(codec, 150000, &random); // three markers of a JPEG
+    test_misfits(codec);
     test_too_long(codec);
     test_turns(&random);
     test_table(codec);

@@ -95,7 +95,9 @@ static void test_others(struct codec *codec)
         {"white is 0", {.kind = {8, 1, 0}}, "\1\2\3\377", 1, {254, 253, 252, 0}},
         {"grey of 1 bit", {.kind = {1, 1, 1}}, "\x80\x40", 1, {255, 0, 0, 255}},
         {"grey of 4 bits", {.kind = {4, 1, 1}}, "\x0f\x37", 1, {0, 255, 51, 119}},
-        {"grey of 16 bits", {.kind = {16, 1, 1}, .big = true}, "\0\377\1\1\200\0\377\377", 1, {0, 1, 128, 255}},
+        {"grey of 16 bits", {.kind = {16, 1, 1}, .big = true}, "\0\200\0\201\200\0\377\377", 1, {0, 1, 128, 255}},
+        {"white is 0, 16 bits", {.kind = {16, 1, 0}}, "\200\0\201\0\0\200\377\377", 1, {255, 254, 127, 0}},
+        {"no orientation there is", {.kind = {8, 1, 1}, .orientation = 99}, "\1\2\3\377", 1, {1, 2, 3, 255}},
         {"RGB", {.kind = {8, 3, 2}}, "abcdefghijkl", 4, "abc\377def\377ghi\377jkl\377"},
         {"RGB, big", {.kind = {8, 3, 2}, .big = true}, "abcdefghijkl", 4, "abc\377def\377ghi\377jkl\377"},
         {"RGB of 16 bits",
@@ -129,10 +131,40 @@ static void test_others(struct codec *codec)
                        "%s: pixel %d is %d %d %d %d", cases[i].what, p, at[0], at[1], at[2], at[3]);
         }
         check_that(&check, !ok || head.alpha == (cases[i].wish.extra > 0), "%s: alpha", cases[i].what);
-        check_that(&check, !ok || head.orientation == (cases[i].wish.orientation ? cases[i].wish.orientation : 1),
+        const int orientation = cases[i].wish.orientation;
+        check_that(&check, !ok || head.orientation == (orientation > 0 && orientation <= 8 ? orientation : 1),
                    "%s: orientation %d", cases[i].what, head.orientation);
         image_free(&image);
     }
+}
+
+// A BigTIFF file of one pixel, whose colour is that of a palette with 16 bits.
+static void test_big_palette(struct codec *codec)
+{
+    enum { TAGS_OF = 9, TAG = 20, MAP = 3 * 256 * 2, MAP_AT = 16 + 8 + TAGS_OF * TAG + 8, PIXEL_AT = MAP_AT + MAP };
+    static const uint32_t tags[TAGS_OF][3] = {{256, 1, 1}, {257, 1, 1}, {258, 1, 8},
+                                              {259, 1, 1}, {262, 1, 3}, {273, 1, PIXEL_AT},
+                                              {277, 1, 1}, {279, 1, 1}, {320, 768, MAP_AT}};
+    static struct handmade file;
+    file = (struct handmade){.size = PIXEL_AT + 1};
+    memcpy(file.data, "II+\0\10\0\0\0\20", 9);
+    put(&file, 16, TAGS_OF, 4);
+    for (size_t i = 0; i < TAGS_OF; i++) {
+        put(&file, 24 + TAG * i, tags[i][0], 2);
+        put(&file, 26 + TAG * i, 3, 2); // SHORT
+        put(&file, 28 + TAG * i, tags[i][1], 4);
+        put(&file, 36 + TAG * i, tags[i][2], 4);
+    }
+    file.data[PIXEL_AT] = 5;
+    put(&file, MAP_AT + 2 * 5, 128, 2);
+    put(&file, MAP_AT + 2 * (256 + 5), 129, 2);
+    put(&file, MAP_AT + 2 * (512 + 5), 0xffff, 2);
+    struct codec_head head;
+    struct codec_error error = {0};
+    struct image image = {0};
+    const bool ok = read_bytes(codec, file.data, file.size, &head, &image, &error);
+    check_that(&check, ok && memcmp(image.plane[0], "\0\1\377\377", 4) == 0, "BigTIFF: %s", error.why);
+    image_free(&image);
 }
 
 static void test_refused(struct codec *codec)
@@ -274,6 +306,7 @@ int main(void)
     enum codec_format format;
     if (codec && codec_from_name("tiff", &format)) {
         test_others(codec);
+        test_big_palette(codec);
         test_refused(codec);
         test_written(codec, &random);
         test_damage(codec, &random);

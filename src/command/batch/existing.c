@@ -75,11 +75,11 @@ bool existing_allows(enum existing_rule rule, const struct sources *sources, con
         return skip(outcome, "the output is newer");
     if (rule == EXISTING_REFUSE && output_is_marked(path, mark))
         return skip(outcome, "done before");
+    if (is_source(sources, &status))
+        return outcome_fail(outcome, FAULT_SOURCE, "%s is an input; give the outputs another place", path);
     if (rule == EXISTING_REFUSE)
         return outcome_fail(outcome, FAULT_EXISTS,
                             "%s exists; --overwrite replaces it, --skip-existing leaves it without an error", path);
-    if (is_source(sources, &status))
-        return outcome_fail(outcome, FAULT_SOURCE, "%s is an input; give the outputs another place", path);
     outcome->replace = true;
     return true;
 }

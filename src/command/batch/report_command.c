@@ -36,7 +36,7 @@ static const char *const examples[] = {
 static const char *const details[] = {
     "Of a file that several lines tell of, the last one counts, but what was done once stays done when a later run "
     "skipped it or found its output there. The exit code is 0 where every file of every shard is done or was skipped, "
-    "else 1, also where a report does not say of which run it is.",
+    "else 1, also where a report does not say of which run it is; 3 where one cannot be read or written.",
     NULL,
 };
 static const struct option_list list = {

@@ -100,8 +100,10 @@ static struct image_shape wanted_shape(const struct work *work, const struct wor
     shape.color = (struct color){COLOR_MATRIX_601, COLOR_RANGE_FULL};
     if (work->settings.grey)
         shape.format = PIXFMT_GREY;
+    else if (rules->subsampling || head->jpeg == PIXFMT_GREY) // a grey picture's chain gave it colours
+        shape.format = subsamplings[rules->subsampling ? rules->subsampling : SUBSAMPLING_420];
     else
-        shape.format = rules->subsampling ? subsamplings[rules->subsampling] : head->jpeg;
+        shape.format = head->jpeg;
     const bool one_channel = work->settings.format == CODEC_PNG && shape.format == PIXFMT_GREY && !head->alpha;
     if (work->settings.format != CODEC_JPEG && !one_channel)
         shape = (struct image_shape){0};

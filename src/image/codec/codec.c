@@ -33,6 +33,8 @@ static const struct {
     {"WebP", 8, "WEBP", 4},
     {"TIFF", 0, "II*\0", 4},
     {"TIFF", 0, "MM\0*", 4},
+    {"TIFF", 0, "II+\0", 4},
+    {"TIFF", 0, "MM\0+", 4},
     {"HEIF or AVIF", 4, "ftypheic", 8},
     {"HEIF or AVIF", 4, "ftypmif1", 8},
     {"HEIF or AVIF", 4, "ftypavif", 8},
@@ -193,15 +195,27 @@ bool codec_decode(struct codec *codec, const void *data, size_t size, const stru
     return kinds[head->format]->decode(codec->state[head->format], data, size, head, image, error);
 }
 
+// Whether a profile is for files of colours where the file is grey, or the other way round (ICC.1, 7.2.6).
+static bool is_misfit(const struct codec_bytes *icc, bool grey)
+{
+    enum { COLOUR_SPACE_AT = 16 };
+    return icc->size >= COLOUR_SPACE_AT + 4 && memcmp(icc->data + COLOUR_SPACE_AT, grey ? "RGB " : "GRAY", 4) == 0;
+}
+
 bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,
                   struct codec_buffer *buffer, struct codec_error *error)
 {
     const struct codec_kind *kind = kinds[settings->format];
+    const bool can_be_grey = settings->format == CODEC_PNG || settings->format == CODEC_TIFF;
+    const bool grey = image->shape.format == PIXFMT_GREY || (settings->grey && can_be_grey);
+    struct codec_settings fitting = *settings;
+    if (is_misfit(&fitting.metadata.icc, grey))
+        fitting.metadata.icc = (struct codec_bytes){0};
     *error = (struct codec_error){0};
     buffer->size = 0;
     if (!kind->encode)
         return codec_refuse(error, CODEC_UNSUPPORTED, "%s files are read only", kind->info.name);
-    return kind->encode(codec->state[settings->format], image, settings, buffer, error);
+    return kind->encode(codec->state[settings->format], image, &fitting, buffer, error);
 }
 
 bool codec_buffer_room(struct codec_buffer *buffer, size_t room)

@@ -8,6 +8,7 @@
 #include <tiffio.h>
 
 enum { ALWAYS_BYTES = 16 << 20, STRIP_ROWS = 64, WHY = 1024 }; // WHY: as libtiff wants it
+#define NAME "picture"                                         // libtiff wants one, too
 
 struct tiff {
     struct codec_buffer raster;   // RGBA without gaps
@@ -25,7 +26,11 @@ struct stream {
 
 static bool looks_so(const uint8_t *data, size_t size)
 {
-    return size >= 4 && (memcmp(data, "II*\0", 4) == 0 || memcmp(data, "MM\0*", 4) == 0);
+    static const char magic[][5] = {"II*\0", "MM\0*", "II+\0", "MM\0+"}; // the last two: BigTIFF
+    bool found = false;
+    for (size_t i = 0; i < sizeof(magic) / sizeof(*magic); i++)
+        found |= size >= 4 && memcmp(data, magic[i], 4) == 0;
+    return found;
 }
 
 static tmsize_t read_bytes(thandle_t handle, void *to, tmsize_t wanted)
@@ -72,14 +77,21 @@ static int leave_open(thandle_t handle)
     return 0;
 }
 
+static const char *without(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0 ? text + strlen(start) : text;
+}
+
 // The first error is the one that tells.
 static int take_error(TIFF *file, void *user, const char *module, const char *format, va_list arguments)
 {
     struct stream *stream = user;
     char text[CODEC_WHY / 2];
     vsnprintf(text, sizeof(text), format, arguments);
-    if (!stream->failed)
-        codec_refuse(stream->error, CODEC_DAMAGED, "the picture is damaged: %s", text);
+    if (!stream->failed && strncmp(text, "Read error", 10) == 0)
+        codec_refuse(stream->error, CODEC_DAMAGED, "the file is cut short");
+    else if (!stream->failed)
+        codec_refuse(stream->error, CODEC_DAMAGED, "the picture is damaged (libtiff: %s)", without(text, NAME ": "));
     stream->failed = true;
     return 1;
 }
@@ -98,12 +110,13 @@ static TIFF *open_stream(struct stream *stream, const char *mode, uint64_t bytes
         TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)(ALWAYS_BYTES + bytes));
         TIFFOpenOptionsSetErrorHandlerExtR(options, take_error, stream);
         TIFFOpenOptionsSetWarningHandlerExtR(options, take_warning, stream);
-        file = TIFFClientOpenExt("picture", mode, stream, read_bytes, write_bytes, seek_to, leave_open, size_of, NULL,
-                                 NULL, options);
+        file = TIFFClientOpenExt(NAME, mode, stream, read_bytes, write_bytes, seek_to, leave_open, size_of, NULL, NULL,
+                                 options);
         TIFFOpenOptionsFree(options);
     }
     if (!file && !stream->failed)
         codec_refuse(stream->error, CODEC_NO_MEMORY, "there is not enough memory");
+    stream->failed = stream->failed && !file; // tags that it leaves out, such as an orientation of 0
     return file;
 }
 
@@ -124,6 +137,34 @@ static enum pixfmt format_of(const TIFFRGBAImage *reader)
     return is_grey(reader) && !reader->alpha ? PIXFMT_GREY : PIXFMT_RGBA;
 }
 
+// libtiff cuts 16 bits to 8 in palettes; of these nothing is lost.
+static void round_palette(TIFF *file)
+{
+    uint16_t bits = 0, *map[3];
+    TIFFGetFieldDefaulted(file, TIFFTAG_BITSPERSAMPLE, &bits);
+    if (bits > 8 || !TIFFGetField(file, TIFFTAG_COLORMAP, &map[0], &map[1], &map[2]))
+        return;
+    bool deep = false; // else it holds 8 bits in the first place, as some do
+    for (int i = 0; i < 3 << bits; i++)
+        deep |= map[i % 3][i / 3] > 255;
+    for (int i = 0; deep && i < 3 << bits; i++)
+        map[i % 3][i / 3] = (uint16_t)((map[i % 3][i / 3] + 128) / 257 * 257);
+}
+
+// And it cuts grey: this rounds, as libtiff itself does with colours.
+static void put_deep_grey(TIFFRGBAImage *reader, uint32_t *to, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                          int32_t skip, int32_t skip_to, unsigned char *from)
+{
+    const uint32_t turned = reader->photometric == PHOTOMETRIC_MINISWHITE ? 255 : 0;
+    for (; height > 0; height--, to += skip_to, from += 2 * skip) {
+        for (uint32_t i = 0; i < width; i++, from += 2) {
+            uint16_t sample;
+            memcpy(&sample, from, sizeof(sample));
+            *to++ = 0x010101 * ((sample + 128u) / 257 ^ turned) | 0xff000000;
+        }
+    }
+}
+
 // A reader of the file's first picture, to be ended. *multiplied: its colours are multiplied by alpha.
 static bool begin(TIFFRGBAImage *reader, TIFF *file, bool *multiplied, struct codec_error *error)
 {
@@ -139,9 +180,13 @@ static bool begin(TIFFRGBAImage *reader, TIFF *file, bool *multiplied, struct co
     *multiplied = extras > 0 && extra[0] == EXTRASAMPLE_ASSOCALPHA;
     if (extras > 0 && extra[0] == EXTRASAMPLE_UNASSALPHA) // libtiff would multiply them
         TIFFSetField(file, TIFFTAG_EXTRASAMPLES, 1, &associated);
+    round_palette(file);
     if (!TIFFRGBAImageBegin(reader, file, 1, why))
-        return codec_refuse(error, CODEC_UNSUPPORTED, "%s", why);
+        return codec_refuse(error, CODEC_UNSUPPORTED, "libtiff says: %s; convert it to RGB first",
+                            without(why, "Sorry, "));
     reader->req_orientation = ORIENTATION_TOPLEFT;
+    if (format_of(reader) == PIXFMT_GREY && reader->bitspersample == 16)
+        reader->put.contig = put_deep_grey;
     const bool colours = reader->photometric == PHOTOMETRIC_RGB || reader->photometric == PHOTOMETRIC_PALETTE;
     if ((colours || is_grey(reader)) && sample_format == SAMPLEFORMAT_UINT &&
         (!reader->alpha || reader->samplesperpixel == 4 || (is_grey(reader) && reader->bitspersample == 8)))
