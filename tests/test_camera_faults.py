@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """test_camera_faults.py MONOCLE [TEST...]: cameras that stall, break, go and come back while the live view runs
 
-In the virtual machine of tests/vm, with vivid as /dev/video0 (a webcam), 20 (HDMI) and 21 (TV), v4l2loopback as /dev/video10 (a
-camera always) and 11 (one while something writes to it), and uvcvideo for the USB camera of vm/uvcsim.py.
+In the virtual machine of tests/vm, with vivid as /dev/video0 (a webcam), 20 (HDMI) and 21 (TV), v4l2loopback as
+/dev/video10 (a camera always) and 11 (one while something writes to it), and uvcvideo for the USB camera of
+vm/uvcsim.py.
 """
 import glob
 import os
