@@ -8,6 +8,7 @@ vm/uvcsim.py.
 import glob
 import os
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DRIVER = "/sys/bus/platform/drivers/vivid/"
 NOBODY = 65534
 CYCLES = 10
+USUAL, OTHER, LARGE = (24, 16), (17, 13), (65000, 65000)
 END_S = 12  # an end that comes at once, on an emulated machine
 
 scratch = tempfile.TemporaryDirectory()
@@ -104,6 +106,49 @@ def usb(c):
     well_again(run, 1)
     end(c, run, "a deaf camera")
     camera.unplug()
+
+
+def jpegs():
+    """Folders of a USB camera's pictures: of the usual size with the other strewn in, of the other, too large."""
+    with open(os.path.join(HERE, "data", "small.jpg"), "rb") as file:
+        picture = bytearray(file.read())
+    at = picture.index(b"\xff\xc0") + 5  # height and width, which may grow as long as that takes no more blocks
+    for name, sizes in ("mixed", (USUAL, USUAL, OTHER)), ("other", (OTHER,)), ("large", (LARGE,)):
+        folder = os.path.join(scratch.name, name)
+        os.mkdir(folder)
+        yield folder
+        for i, (width, height) in enumerate(sizes):
+            picture[at:at + 4] = struct.pack(">HH", height, width)
+            with open(os.path.join(folder, "%d.jpg" % i), "wb") as file:
+                file.write(picture)
+
+
+def resized(c):
+    """MJPEG in another size while it streams: once in a while it is damage, lasting it is what the camera now gives;
+    a size that is too large is no picture."""
+    camera = UsbCamera(*(word for folder in jpegs() for word in ("--jpegs", folder)))
+    run = live("camera:uvcsim", "--pixel-format", "mjpeg", "--record", "mjpeg.y4m")
+    state = run.wait(lambda e: e.get("damaged", 0) > 1)
+    c.check(all((e["width"], e["height"]) == USUAL for e in run.events if "width" in e), "the usual size", run.events)
+    camera.send(signal.SIGWINCH)
+    now = run.wait(lambda e: e["event"] == "reshaped")
+    c.check((now["width"], now["height"]) == OTHER, "the new size", now)
+    state = run.wait(lambda e: e.get("frames", 0) > state["frames"] + 9, since=len(run.events))
+    c.check(state["outages"] == 0 and state["trouble"] == "", "without an outage", state)
+    camera.send(signal.SIGWINCH)
+    trouble = in_trouble(run, "32768 pixels a side")["trouble"]
+    c.check("no picture came for 2 s that can be shown" in trouble, trouble)
+    camera.send(signal.SIGWINCH)
+    well_again(run, 1)
+    last, errors = end(c, run, "resized")
+    camera.unplug()
+    frames = 0
+    for name, size in (("mjpeg.y4m", USUAL), ("mjpeg-2.y4m", OTHER)):
+        with open(os.path.join(scratch.name, name), "rb") as file:
+            data = file.read()
+        c.check(data.startswith(b"YUV4MPEG2 W%d H%d " % size), name, data[:40])
+        frames += len(y4m_pictures(data))
+    c.check(frames == last["frames"] and errors.count("it now gives") == 1, frames, last, errors)
 
 
 def dead_writer(c):
@@ -235,5 +280,5 @@ def television(c):
 
 
 if __name__ == "__main__":
-    every = (usb, dead_writer, permission, cycles_while_recording, grabber, television)
+    every = (usb, resized, dead_writer, permission, cycles_while_recording, grabber, television)
     sys.exit(Checks().run(*(t for t in every if len(sys.argv) < 3 or t.__name__ in sys.argv[2:])))

@@ -181,9 +181,11 @@ static bool use_buffer(struct camera *camera, const struct v4l2_buffer *buffer, 
     }
     const int64_t now = clock_now_ns();
     *frame = (struct frame){.ready_ns = now, .captured_ns = time_of(buffer, now)};
-    frame->number = camera_link_heard(camera, buffer->sequence, frame->captured_ns);
-    if (!compressed)
+    frame->number = camera_link_number(camera, buffer->sequence, frame->captured_ns);
+    if (!compressed) {
+        camera_link_well(camera);
         return must_copy(camera) ? copy(camera, index, frame) : lend(camera, index, frame);
+    }
     const struct camera_memory *memory = camera->stream.buffer[index].memory;
     camera_decoder_put(camera->decoder, memory->at + memory->start, memory->filled, frame);
     camera_stream_give(&camera->stream, index);
@@ -222,6 +224,16 @@ static void give_returned(struct camera *camera)
     camera_stream_tidy(&camera->stream);
 }
 
+static void mend_stalled(struct camera *camera)
+{
+    char why[CAMERA_WHY], left_out[CAMERA_WHY / 2] = "";
+    if (camera->decoder)
+        camera_decoder_why(camera->decoder, left_out, sizeof(left_out));
+    snprintf(why, sizeof(why), "no picture came for %.0f s%s%s", (double)camera_link_patience_ns(camera) / 1e9,
+             left_out[0] != '\0' ? " that can be shown: " : "", left_out);
+    camera_link_mend(camera, why);
+}
+
 // One turn with a connected camera. True where a frame came.
 static bool take(struct camera *camera, struct frame *frame, int64_t deadline_ns)
 {
@@ -232,8 +244,14 @@ static bool take(struct camera *camera, struct frame *frame, int64_t deadline_ns
         camera_link_lose(camera, "what it shows has changed its size or timing");
         return false;
     }
-    if (camera->decoder && camera_decoder_take(camera->decoder, frame))
+    if (camera->decoder && camera_decoder_take(camera->decoder, frame)) {
+        camera_link_well(camera);
         return true;
+    }
+    if (camera_shape_changed(camera, &camera->next_shape)) {
+        camera_link_reshape(camera);
+        return false;
+    }
     give_returned(camera);
     const int error = camera_stream_take(&camera->stream, &buffer);
     if (error == 0)
@@ -243,9 +261,7 @@ static bool take(struct camera *camera, struct frame *frame, int64_t deadline_ns
     } else if (error != EAGAIN) {
         camera_link_mend(camera, camera_device_advice(error));
     } else if (clock_now_ns() >= stalled_ns) {
-        char why[80];
-        snprintf(why, sizeof(why), "no picture came for %.0f s", (double)camera_link_patience_ns(camera) / 1e9);
-        camera_link_mend(camera, why);
+        mend_stalled(camera);
     }
     return false;
 }
@@ -277,6 +293,7 @@ static bool camera_reshape(struct source *source)
     camera->shape = camera->next_shape;
     camera->reshaped = false;
     camera->retry_ns = 0;
+    camera->heard_ns = clock_now_ns(); // where the stream has gone on
     return settle(camera);
 }
 

@@ -49,10 +49,10 @@ struct camera {
 
     // The capture thread's.
     bool connected;
-    bool reshaped; // the camera has come back with other pictures: `next_mode`, `next_shape`
+    bool reshaped; // the camera gives other pictures: `next_mode`, `next_shape`
     struct camera_mode next_mode;
     struct image_shape next_shape;
-    int64_t heard_ns;           // when the last usable picture came, or the stream was started
+    int64_t heard_ns;           // when the last picture came that can be shown, or the stream was started
     int64_t lost_ns;            // when the signal was lost, 0 while it is there
     bool restarted;             // the stream, since the last picture
     bool closed;                // the stream was closed since the last picture
@@ -69,6 +69,8 @@ struct camera {
 bool camera_shape_see(struct camera *camera, struct image_shape *shape, char why[CAMERA_WHY]);
 // Whether the stream's mode brings the pictures that the camera had before.
 bool camera_shape_same(const struct camera *camera);
+// Whether compressed pictures have another shape than they had, though the mode is the same: that one.
+bool camera_shape_changed(const struct camera *camera, struct image_shape *shape);
 
 // camera_link.c: the connection with the camera: made, watched, mended
 // The node, its mode and the stream. errno tells the cause.
@@ -91,5 +93,9 @@ void camera_link_mend(struct camera *camera, const char *why);
 int64_t camera_link_patience_ns(const struct camera *camera);
 // Pictures per second of late, 0 while unknown. The lock is held.
 double camera_link_rate(const struct camera *camera);
-// A usable picture came: all is well again. Returns its number.
-uint64_t camera_link_heard(struct camera *camera, uint32_t sequence, int64_t captured_ns);
+// A picture came: its number.
+uint64_t camera_link_number(struct camera *camera, uint32_t sequence, int64_t captured_ns);
+// A picture can be shown: all is well again.
+void camera_link_well(struct camera *camera);
+// The stream's pictures are no longer what they were, but of `next_shape`: the source waits for camera_reshape.
+void camera_link_reshape(struct camera *camera);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 enum { WAIT_NS = 100000000 }; // how soon a stop is noticed where every picture is lent
+enum { STRANGERS = 3 };       // a camera has changed its pictures' size after so many; one alone is a damaged head
 
 struct compressed {
     uint8_t *bytes;
@@ -21,9 +22,16 @@ struct compressed {
     struct frame about;
 };
 
+// Whole pictures in a row that are all of one size, but not of the camera's.
+struct strangers {
+    struct image_shape shape;
+    uint64_t first; // its number
+    int count;
+};
+
 struct camera_decoder {
     struct codec *codec;
-    struct image other; // a picture whose chroma is not the wanted one
+    struct image other; // a picture whose chroma, or size, is not the wanted one
     struct pool pool;
     int ready; // eventfd
     bool running;
@@ -34,8 +42,10 @@ struct camera_decoder {
     bool has_inbox, has_outbox;
     struct compressed inbox;
     struct frame outbox;
+    struct strangers strangers;
     uint64_t damaged;
-    bool told; // why a picture could not be decoded
+    bool told;           // why a picture was left out
+    char why[CODEC_WHY]; // the first one since the last that was not; "" for none
 };
 
 static void publish(struct camera_decoder *decoder, const struct frame *frame)
@@ -45,19 +55,57 @@ static void publish(struct camera_decoder *decoder, const struct frame *frame)
         pool_give(&decoder->pool, decoder->outbox.slot);
     decoder->outbox = *frame;
     decoder->has_outbox = true;
+    decoder->why[0] = '\0';
     pthread_mutex_unlock(&decoder->lock);
     eventfd_write(decoder->ready, 1);
 }
 
-static void leave_out(struct camera_decoder *decoder, const struct compressed *work, const char *why)
+// So many pictures, the first of which has that number.
+static void leave_out(struct camera_decoder *decoder, int pictures, uint64_t number, const char *why)
 {
     pthread_mutex_lock(&decoder->lock);
-    decoder->damaged++;
+    decoder->damaged += (uint64_t)pictures;
     const bool first = !decoder->told;
     decoder->told = true;
+    if (decoder->why[0] == '\0')
+        snprintf(decoder->why, sizeof(decoder->why), "%s", why);
     pthread_mutex_unlock(&decoder->lock);
     (first ? log_warn : log_debug)("a picture of the camera (%llu) is left out, as will be others like it: %s",
-                                   (unsigned long long)work->about.number, why);
+                                   (unsigned long long)number, why);
+}
+
+// One YUV is brought to another, but nothing else.
+static bool alike(const struct image_shape *a, const struct image_shape *b)
+{
+    return a->width == b->width && a->height == b->height && pixfmt_info(a->format)->yuv == pixfmt_info(b->format)->yuv;
+}
+
+// A picture that is no stranger, or one of a third size, has come: they were what a damaged head makes.
+static void dismiss_strangers(struct camera_decoder *decoder)
+{
+    char why[CODEC_WHY];
+    pthread_mutex_lock(&decoder->lock);
+    const struct strangers gone = decoder->strangers;
+    decoder->strangers.count = 0;
+    pthread_mutex_unlock(&decoder->lock);
+    if (gone.count == 0)
+        return;
+    snprintf(why, sizeof(why), "the picture is %s of %dx%d pixels, others are not",
+             pixfmt_info(gone.shape.format)->name, gone.shape.width, gone.shape.height);
+    leave_out(decoder, gone.count, gone.first, why);
+}
+
+static void meet_stranger(struct camera_decoder *decoder, const struct image_shape *shape, uint64_t number)
+{
+    struct strangers *strangers = &decoder->strangers;
+    if (strangers->count > 0 && !alike(&strangers->shape, shape))
+        dismiss_strangers(decoder);
+    pthread_mutex_lock(&decoder->lock);
+    if (strangers->count++ == 0)
+        strangers->first = number;
+    strangers->shape = *shape;
+    pthread_mutex_unlock(&decoder->lock);
+    eventfd_write(decoder->ready, 1);
 }
 
 // One plane at another resolution, each sample the nearest.
@@ -77,36 +125,33 @@ static void resample_plane(struct image *to, const struct image *from, int plane
     }
 }
 
+// Decodes into `image` what is like it. `shape` is the picture's own; one that is not alike is only seen to be whole.
 static bool unpack(struct camera_decoder *decoder, const struct compressed *work, struct image *image,
-                   struct codec_error *error)
+                   struct image_shape *shape, struct codec_error *error)
 {
     struct codec_head head;
-    const struct image_shape *shape = &image->shape;
     if (!codec_head(decoder->codec, work->bytes, work->size, 0, &head, error))
         return false;
-    if (head.shape.width != shape->width || head.shape.height != shape->height ||
-        pixfmt_info(head.shape.format)->yuv != pixfmt_info(shape->format)->yuv) {
-        snprintf(error->why, sizeof(error->why), "the picture is %s of %dx%d pixels instead of %s of %dx%d",
-                 pixfmt_info(head.shape.format)->name, head.shape.width, head.shape.height,
-                 pixfmt_info(shape->format)->name, shape->width, shape->height);
-        return false;
-    }
-    if (head.shape.format == shape->format)
+    *shape = head.shape;
+    const bool like = alike(shape, &image->shape);
+    if (like && shape->format == image->shape.format)
         return codec_decode(decoder->codec, work->bytes, work->size, &head, image, error);
-    if (!image_reserve(&decoder->other, &head.shape)) {
+    if (!image_reserve(&decoder->other, shape)) {
         snprintf(error->why, sizeof(error->why), "there is not enough memory");
         return false;
     }
-    if (!codec_decode(decoder->codec, work->bytes, work->size, &head, &decoder->other, error))
-        return false;
-    for (int i = 0; i < pixfmt_info(shape->format)->planes; i++)
+    const bool ok = codec_decode(decoder->codec, work->bytes, work->size, &head, &decoder->other, error);
+    for (int i = 0; ok && like && i < pixfmt_info(image->shape.format)->planes; i++)
         resample_plane(image, &decoder->other, i);
-    return true;
+    if (!like) // it may be of any size
+        image_free(&decoder->other);
+    return ok;
 }
 
 static void decode(struct camera_decoder *decoder, const struct compressed *work)
 {
     struct codec_error error;
+    struct image_shape shape;
     struct frame frame = work->about;
     int slot = -1;
     while ((slot = pool_take(&decoder->pool, clock_now_ns() + WAIT_NS)) < 0) {
@@ -120,11 +165,16 @@ static void decode(struct camera_decoder *decoder, const struct compressed *work
     frame.image = decoder->pool.image[slot];
     frame.image.memory = NULL;
     frame.decode_ns = clock_now_ns();
-    if (!unpack(decoder, work, &frame.image, &error)) {
+    const bool ok = unpack(decoder, work, &frame.image, &shape, &error);
+    if (!ok || !alike(&shape, &frame.image.shape)) {
         pool_give(&decoder->pool, slot);
-        leave_out(decoder, work, error.why);
+        if (ok)
+            meet_stranger(decoder, &shape, frame.number);
+        else
+            leave_out(decoder, 1, frame.number, error.why);
         return;
     }
+    dismiss_strangers(decoder);
     frame.ready_ns = clock_now_ns();
     publish(decoder, &frame);
 }
@@ -252,4 +302,21 @@ uint64_t camera_decoder_damaged(struct camera_decoder *decoder)
     const uint64_t damaged = decoder->damaged;
     pthread_mutex_unlock(&decoder->lock);
     return damaged;
+}
+
+bool camera_decoder_changed(struct camera_decoder *decoder, struct image_shape *shape)
+{
+    pthread_mutex_lock(&decoder->lock);
+    const bool changed = decoder->strangers.count >= STRANGERS;
+    if (changed)
+        *shape = decoder->strangers.shape;
+    pthread_mutex_unlock(&decoder->lock);
+    return changed;
+}
+
+void camera_decoder_why(struct camera_decoder *decoder, char *why, size_t size)
+{
+    pthread_mutex_lock(&decoder->lock);
+    snprintf(why, size, "%s", decoder->why);
+    pthread_mutex_unlock(&decoder->lock);
 }

@@ -19,3 +19,8 @@ bool camera_decoder_take(struct camera_decoder *decoder, struct frame *frame);
 void camera_decoder_give(struct camera_decoder *decoder, const struct frame *frame); // on any thread
 
 uint64_t camera_decoder_damaged(struct camera_decoder *decoder); // pictures left out because they could not be decoded
+// Whether the latest whole pictures, several in a row, all have another shape than the decoder was opened for: that
+// one, its colours as the codec has them. They are left out; they count as damaged only if they were a passing thing.
+bool camera_decoder_changed(struct camera_decoder *decoder, struct image_shape *shape);
+// Why the first picture was left out since the last one that was not; "" where there is none.
+void camera_decoder_why(struct camera_decoder *decoder, char *why, size_t size);

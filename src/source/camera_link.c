@@ -151,11 +151,9 @@ void camera_link_lose(struct camera *camera, const char *why)
 }
 
 // What the paths were built for cannot change under them: other pictures wait until camera_reshape.
-static void see_others(struct camera *camera, char why[CAMERA_WHY])
+void camera_link_reshape(struct camera *camera)
 {
     const struct image_shape *new = &camera->next_shape, *old = &camera->shape;
-    if (!camera_shape_see(camera, &camera->next_shape, why))
-        return;
     camera->next_mode = camera->stream.mode;
     camera->reshaped = true;
     log_warn("camera %s (%s): it now gives %dx%d %s (%s, %s) instead of %dx%d %s (%s, %s)", camera->node.path,
@@ -175,7 +173,8 @@ static bool connect_again(struct camera *camera, char why[CAMERA_WHY])
     if (camera_link_make(camera, why)) {
         if (camera_shape_same(camera))
             return true;
-        see_others(camera, why);
+        if (camera_shape_see(camera, &camera->next_shape, why))
+            camera_link_reshape(camera);
     }
     camera_stream_close(&camera->stream);
     return false;
@@ -190,6 +189,9 @@ void camera_link_retry(struct camera *camera, int64_t deadline_ns)
     }
     char why[CAMERA_WHY];
     if (connect_again(camera, why)) {
+        struct frame old; // was still being decoded when the signal was lost
+        if (camera->decoder && camera_decoder_take(camera->decoder, &old))
+            camera_decoder_give(camera->decoder, &old);
         camera_link_opened(camera);
         camera->restarted = true; // a stream that does not come up again is opened again
     } else if (!camera->reshaped) {
@@ -222,12 +224,18 @@ int64_t camera_link_patience_ns(const struct camera *camera)
     return wanted < PATIENCE_LEAST_NS ? PATIENCE_LEAST_NS : wanted > PATIENCE_MOST_NS ? PATIENCE_MOST_NS : wanted;
 }
 
-// Frames that would have come while there was no signal.
-static uint64_t end_outage(struct camera *camera)
+// Pictures that would have come since the signal was lost, if it was.
+static uint64_t missed(const struct camera *camera, double *gone_s)
 {
-    const double gone_s = (double)(clock_now_ns() - camera->lost_ns) / 1e9;
     const double rate = camera->source->info.rate > 0 ? camera->source->info.rate : SOURCE_DEFAULT_RATE;
-    const uint64_t lost = (uint64_t)(gone_s * rate);
+    *gone_s = camera->lost_ns != 0 ? (double)(clock_now_ns() - camera->lost_ns) / 1e9 : 0;
+    return (uint64_t)(*gone_s * rate);
+}
+
+static void end_outage(struct camera *camera)
+{
+    double gone_s;
+    const uint64_t lost = missed(camera, &gone_s);
     log_warn("camera %s (%s): pictures come again after %.1f s", camera->node.path, camera->node.card, gone_s);
     pthread_mutex_lock(&camera->lock);
     camera->health.trouble[0] = '\0';
@@ -236,7 +244,6 @@ static uint64_t end_outage(struct camera *camera)
     pthread_mutex_unlock(&camera->lock);
     camera->lost_ns = 0;
     camera->closed = false;
-    return lost;
 }
 
 double camera_link_rate(const struct camera *camera)
@@ -263,17 +270,23 @@ static void explain_rate(struct camera *camera)
     pthread_mutex_unlock(&camera->lock);
 }
 
-uint64_t camera_link_heard(struct camera *camera, uint32_t sequence, int64_t captured_ns)
+void camera_link_well(struct camera *camera)
 {
-    const uint64_t lost = camera->lost_ns != 0 ? end_outage(camera) : 0;
+    if (camera->lost_ns != 0)
+        end_outage(camera);
     camera->heard_ns = clock_now_ns();
     camera->restarted = false;
+}
+
+uint64_t camera_link_number(struct camera *camera, uint32_t sequence, int64_t captured_ns)
+{
+    double gone_s;
     // The driver's count, made to grow: some drivers repeat or reset it.
     const uint32_t step = sequence - camera->sequence;
     if (camera->counting)
         camera->number += step == 0 || step > INT32_MAX ? 1 : step;
     else if (camera->any)
-        camera->number += 1 + lost;
+        camera->number += 1 + missed(camera, &gone_s);
     camera->any = camera->counting = true;
     camera->sequence = sequence;
     pthread_mutex_lock(&camera->lock);

@@ -60,6 +60,14 @@ bool camera_shape_see(struct camera *camera, struct image_shape *shape, char why
     return true;
 }
 
+bool camera_shape_changed(const struct camera *camera, struct image_shape *shape)
+{
+    if (!camera->decoder || !camera_decoder_changed(camera->decoder, shape))
+        return false;
+    shape->color = color_of(camera, shape);
+    return true;
+}
+
 bool camera_shape_same(const struct camera *camera)
 {
     const struct camera_mode *now = &camera->stream.mode, *then = &camera->mode;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""uvcsim.py [--fps N] [--jpegs DIR] [--port N]: a USB camera in user space, for the kernel's own uvcvideo driver
+"""uvcsim.py [--fps N] [--jpegs DIR]... [--port N]: a USB camera in user space, for the kernel's own uvcvideo driver
 
 It plugs itself into vhci_hcd (USB/IP over a socket pair) and offers MJPEG, 640x480 and 320x240, where DIR has *.jpg of
 640x480 pixels (sent in turn as they are, so corrupt ones too), and YUYV of both sizes: frame n is luma n % 256. Needs
 the modules vhci_hcd and uvcvideo. SIGUSR1 unplugs it and ends the program, SIGUSR2 sets the error bit on one frame,
-SIGHUP makes it stall and, again, go on; SIGSTOP makes it deaf, too. Field names as in USB Device Class Definition for
+SIGHUP makes it stall and, again, go on; SIGSTOP makes it deaf, too; with SIGWINCH the next DIR's pictures follow, which
+may have another size. Field names as in USB Device Class Definition for
 Video Devices 1.1.
 """
 import argparse
@@ -65,7 +66,7 @@ class Camera:
 
     def __init__(self, fps, jpegs):
         self.period_s = 1 / fps
-        self.jpegs = jpegs
+        self.jpegs = jpegs  # a list for each folder
         self.device, self.configuration = descriptors()
         self.brightness = 128
         self.negotiate(FORMAT_MJPEG, 1)
@@ -123,7 +124,7 @@ class Camera:
     def picture(self, number):
         width, height = SIZES[self.frame - 1]
         if self.format == FORMAT_MJPEG and self.jpegs:
-            return self.jpegs[number % len(self.jpegs)]
+            return self.jpegs[0][number % len(self.jpegs[0])]
         return bytes([number & 255, 128]) * (width * height)
 
 
@@ -217,18 +218,19 @@ class Plug:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--fps", type=float, default=15)
-    parser.add_argument("--jpegs", help="folder of the pictures that MJPEG sends")
+    parser.add_argument("--jpegs", action="append", default=[], help="folder of the pictures that MJPEG sends")
     parser.add_argument("--port", type=int, default=0, help="of vhci_hcd; a second camera needs another one")
     options = parser.parse_args()
-    names = sorted(glob.glob(os.path.join(options.jpegs, "*.jpg"))) if options.jpegs else []
-    jpegs = []
-    for name in names:
-        with open(name, "rb") as file:
-            jpegs.append(file.read())
+    jpegs = [[] for _ in options.jpegs]
+    for pictures, folder in zip(jpegs, options.jpegs):
+        for name in sorted(glob.glob(os.path.join(folder, "*.jpg"))):
+            with open(name, "rb") as file:
+                pictures.append(file.read())
     plug = Plug(Camera(options.fps, jpegs), options.port)
     signal.signal(signal.SIGUSR1, lambda *_: setattr(plug, "unplugged", True))
     signal.signal(signal.SIGUSR2, lambda *_: setattr(plug, "error", True))
     signal.signal(signal.SIGHUP, lambda *_: setattr(plug, "stalled", not plug.stalled))
+    signal.signal(signal.SIGWINCH, lambda *_: jpegs.append(jpegs.pop(0)))
     plug.run()
     print("uvcsim: unplugged after", plug.number, "frames", flush=True)
 
