@@ -45,6 +45,11 @@ def vivid(*args):
     return open_live("camera:vivid", "-s", "320x180", "-p", "cpu", "--vsync", "off", *args)
 
 
+def unexpected(errors):
+    """What is said but for stalls: an emulated camera may have them on a busy machine."""
+    return [line for line in errors.splitlines() if "no picture came for" not in line and "come again" not in line]
+
+
 def differing(one, other):
     c = sum(a != b for a, b in zip(one, other))
     return c / len(one) if len(one) == len(other) else 1
@@ -117,11 +122,11 @@ def whole_run(c):
     saved = picture(os.path.join(directory, "monocle-0001.png"))
     c.check(differing(saved, live.pixels()) == 0, "the screenshot is the window's picture")
     code, last, errors = live.end()
-    c.check(code == 0 and last["stages"]["decode"]["median_ms"] > 0 and not errors, code, errors)
+    c.check(code == 0 and last["stages"]["decode"]["median_ms"] > 0 and not unexpected(errors), code, errors)
     live = open_live("camera:uvcsim", "--pixel-format", "mjpeg", "-p", "opencl", "--headless", "-n", "4", runs=False,
                      kind=Live, binary=DISCRETE)
     code, last, errors = live.wait_end()
-    c.check(code == 0 and last["in"] == "pinned" and not errors, last, errors)
+    c.check(code == 0 and last["in"] == "pinned" and not unexpected(errors), last, errors)
     camera.terminate()
     camera.wait()
 

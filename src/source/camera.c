@@ -186,6 +186,10 @@ static bool use_buffer(struct camera *camera, const struct v4l2_buffer *buffer, 
         camera_link_well(camera);
         return must_copy(camera) ? copy(camera, index, frame) : lend(camera, index, frame);
     }
+    char left_out[CAMERA_WHY / 2];
+    camera_decoder_why(camera->decoder, left_out, sizeof(left_out));
+    if (left_out[0] == '\0')
+        camera->heard_ns = now; // a slow decoder is no stall
     const struct camera_memory *memory = camera->stream.buffer[index].memory;
     camera_decoder_put(camera->decoder, memory->at + memory->start, memory->filled, frame);
     camera_stream_give(&camera->stream, index);

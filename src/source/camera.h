@@ -52,7 +52,7 @@ struct camera {
     bool reshaped; // the camera gives other pictures: `next_mode`, `next_shape`
     struct camera_mode next_mode;
     struct image_shape next_shape;
-    int64_t heard_ns;           // when the last picture came that can be shown, or the stream was started
+    int64_t heard_ns;           // when the last picture came that can, or may, be shown, or the stream was started
     int64_t lost_ns;            // when the signal was lost, 0 while it is there
     bool restarted;             // the stream, since the last picture
     bool closed;                // the stream was closed since the last picture
