@@ -10,6 +10,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+// What a picture is written as: what a JPEG is made of as one, what a TIFF is made of now and then as one where the
+// build has it; else PNG.
+static enum codec_format format_for(const struct codec_head *head, size_t size)
+{
+    enum codec_format tiff;
+    if (head->shape.format == PIXFMT_RGBA && size % 2 && codec_from_name("tiff", &tiff))
+        return tiff;
+    return head->shape.format == head->jpeg ? CODEC_JPEG : CODEC_PNG;
+}
+
 // Reads a file; what can be read is written again, with all that came with it, and must be readable then.
 static void try_file(const uint8_t *data, size_t size)
 {
@@ -22,7 +32,7 @@ static void try_file(const uint8_t *data, size_t size)
     if (codec && codec_head(codec, data, size, PIXELS_MAX, &head, &error) && image_reserve(&image, &head.shape) &&
         codec_decode(codec, data, size, &head, &image, &error)) {
         const struct codec_settings settings = {
-            .format = head.shape.format == head.jpeg ? CODEC_JPEG : CODEC_PNG,
+            .format = format_for(&head, size),
             .quality = head.quality,
             .compression = (int)(size % 3),
             .opaque = !head.alpha,
@@ -79,9 +89,12 @@ struct seeds {
 // With something of all that can come with a picture.
 static void add_metadata(struct codec *codec, struct codec_buffer *file)
 {
+    // An orientation, a maker and EXIF's own directory, at 100; then a thumbnail's, at 50.
     static const uint8_t exif[] =
-        "II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\x1a\0\0\0\x02\0\x01\x02\x04\0"
-        "\x01\0\0\0\x40\0\0\0\x02\x02\x04\0\x01\0\0\0\x04\0\0\0\0\0\0\0......thumb";
+        "II*\0\x08\0\0\0\x03\0\x0f\x01\x02\0\x06\0\0\0\x5e\0\0\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0"
+        "\x69\x87\x04\0\x01\0\0\0\x64\0\0\0\x32\0\0\0\x02\0\x01\x02\x04\0\x01\0\0\0\x50\0\0\0"
+        "\x02\x02\x04\0\x01\0\0\0\x0e\0\0\0\0\0\0\0......thumb...maker\0\x02\0\0\x90\x07\0\x04\0\0\0"
+        "0232\x9a\x82\x05\0\x01\0\0\0\x50\0\0\0\0\0\0";
     static const uint8_t some[] = "a profile, or a packet of XML, of a few bytes";
     struct codec_head head;
     struct codec_error error;

@@ -34,7 +34,7 @@ HOMES = {
     r"stb_truetype\.h": r"src/screen/.*",
     r"jpeglib\.h|jerror\.h": r"src/image/codec/jpeg.*",
     r"webp/.*": r"src/image/codec/webp\.c",
-    r"tiffio\.h": r"src/image/codec/tiff\.c",
+    r"tiffio\.h": r"src/image/codec/tiff.*",
     r"libdeflate\.h": r"src/image/codec/png\.h",
     r"GLFW/.*": r"src/screen/window\.c",
     r"X11/.*": r"src/screen/display\.c",

@@ -85,6 +85,9 @@ static void record_group(struct batch *batch, struct outcome *group, struct prog
                 queue_stop(&batch->queue);
         } else if (o->status == STATUS_SKIPPED) {
             log_info("%s: skipped: %s", o->task->input->path, o->why);
+        } else if (o->why[0]) {
+            progress_clear(progress);
+            log_warn("%s: %s", o->task->input->path, o->why);
         }
         if (batch->record)
             record_add(batch->record, o);

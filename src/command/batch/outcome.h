@@ -17,7 +17,7 @@ struct outcome {
     const struct task *task;
     enum status status;
     enum fault fault;
-    char why[FAULT_WHY]; // of a failure or of skipping
+    char why[FAULT_WHY]; // of a failure or of skipping; what was left out
     int64_t step_ns[STEPS];
     const char *device; // that ran the filters, "cpu" for the cpu path; NULL where none did
     int device_number;  // as `monocle devices` counts; -1: the cpu path

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -208,6 +209,7 @@ void work_end(struct work *work, const struct work_rules *rules, struct codec *c
         outcome_fail(outcome, fault_of_codec(error.fault), "cannot encode it: %s", error.why);
         return;
     }
+    snprintf(outcome->why, sizeof(outcome->why), "%s", error.why);
     write_output(work, rules, buffer);
     add_step(outcome, STEP_WRITE, encoded_ns);
 }

@@ -1,10 +1,32 @@
-// exif.c: the orientation and the thumbnail in EXIF data
+// exif.c: the orientation and the thumbnail in EXIF data; EXIF data out of TIFF files and into them
 #include "image/codec/exif.h"
 
-#include <stdbool.h>
+#include "image/codec/kind.h"
+
 #include <string.h>
 
-enum { TAG_ORIENTATION = 0x0112, TAG_THUMBNAIL = 0x0201, TAG_THUMBNAIL_BYTES = 0x0202, TYPE_SHORT = 3, ENTRY = 12 };
+enum {
+    TAG_ORIENTATION = 0x0112,
+    TAG_THUMBNAIL = 0x0201,
+    TAG_THUMBNAIL_BYTES = 0x0202,
+    TAG_EXIF = 0x8769, // this and the next two: where another directory lies
+    TAG_GPS = 0x8825,
+    TAG_INTEROPERABILITY = 0xa005,
+    TYPE_SHORT = 3,
+    TYPE_LONG = 4,
+    HEAD = 8,
+    ENTRY = 12,
+    COUNT = 2, // bytes of a directory before its entries, and behind them
+    LINK = 4,
+};
+
+// Of a picture's own directory, in order: what is said of the picture, not how it is stored. The five at the end are
+// titles and the like of Windows.
+static const uint16_t main_tags[] = {
+    0x010e, 0x010f, 0x0110, TAG_ORIENTATION, 0x011a,  0x011b, 0x0128, 0x0131, 0x0132, 0x013b, 0x013c,
+    0x4746, 0x4749, 0x8298, TAG_EXIF,        TAG_GPS, 0x9c9b, 0x9c9c, 0x9c9d, 0x9c9e, 0x9c9f,
+};
+enum { MAIN_TAGS = sizeof(main_tags) / sizeof(*main_tags) };
 
 // TIFF data: the byte order is the file's choice, and no offset can be trusted.
 struct tiff {
@@ -101,4 +123,155 @@ size_t exif_settle(uint8_t *data, size_t size, int orientation)
         data[place + (tiff.big_endian ? 0 : 1)] = 0;
     }
     return remove_thumbnail(&tiff, data);
+}
+
+// Directories on their way into TIFF data at the end of `to`, whose offsets count from its start.
+struct copy {
+    struct tiff from; // in the same byte order
+    struct codec_buffer *to;
+    size_t most; // bytes of `to`: entries may share theirs, so that a small file could become a very large one
+    bool left_out;
+};
+
+// An entry of `from`; its value is of so many bytes and lies at that place.
+struct entry {
+    uint32_t tag, type, count;
+    size_t value, bytes;
+};
+
+static bool read_entry(const struct tiff *tiff, size_t at, struct entry *entry)
+{
+    static const uint8_t type_bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4};
+    *entry = (struct entry){read_int(tiff, at, 2), read_int(tiff, at + 2, 2), read_int(tiff, at + 4, 4), at + 8, 0};
+    entry->bytes = entry->type < sizeof(type_bytes) ? (size_t)type_bytes[entry->type] * entry->count : 0;
+    if (entry->bytes > 4)
+        entry->value = read_int(tiff, at + 8, 4);
+    return entry->bytes > 0 && entry->value <= tiff->size && entry->bytes <= tiff->size - entry->value;
+}
+
+static void write_int(struct copy *copy, size_t at, size_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        copy->to->data[at + (size_t)(copy->from.big_endian ? bytes - 1 - i : i)] = (uint8_t)(value >> 8 * i);
+}
+
+// So many bytes more, of 0, at an even place.
+static bool append(struct copy *copy, size_t bytes, size_t *at)
+{
+    struct codec_buffer *to = copy->to;
+    *at = to->size + to->size % 2;
+    const size_t end = *at + bytes;
+    if (end > copy->most || (to->room < end && !codec_buffer_room(to, end + EXIF_MOST_BYTES / 16))) {
+        copy->left_out = true;
+        return false;
+    }
+    memset(to->data + to->size, 0, end - to->size);
+    to->size = end;
+    return true;
+}
+
+static bool copy_directory(struct copy *copy, size_t from, int depth, size_t *at);
+
+// Into the entry at that place; nothing there where it is damaged or too large.
+static bool copy_entry(struct copy *copy, size_t at, size_t from, int depth)
+{
+    struct entry entry;
+    size_t value = at + 8;
+    bool ok = read_entry(&copy->from, from, &entry);
+    const bool inner = entry.tag == TAG_EXIF || entry.tag == TAG_GPS || entry.tag == TAG_INTEROPERABILITY;
+    if (ok && inner)
+        ok = depth == (entry.tag == TAG_INTEROPERABILITY ? 1 : 0) && entry.bytes == 4 &&
+             copy_directory(copy, read_int(&copy->from, entry.value, 4), depth + 1, &value);
+    else if (ok && entry.bytes > 4)
+        ok = append(copy, entry.bytes, &value);
+    if (!ok) {
+        copy->left_out = true;
+        return false;
+    }
+    write_int(copy, at, entry.tag, 2);
+    write_int(copy, at + 2, inner ? TYPE_LONG : entry.type, 2);
+    write_int(copy, at + 4, inner ? 1 : entry.count, 4);
+    if (inner || entry.bytes > 4)
+        write_int(copy, at + 8, value, 4);
+    if (!inner)
+        memcpy(copy->to->data + value, copy->from.data + entry.value, entry.bytes);
+    return true;
+}
+
+static bool copy_directory(struct copy *copy, size_t from, int depth, size_t *at)
+{
+    size_t first, copied = 0;
+    const int count = directory(&copy->from, from, &first);
+    if (count == 0 || !append(copy, COUNT + (size_t)count * ENTRY + LINK, at))
+        return false;
+    for (int i = 0; i < count; i++)
+        copied += copy_entry(copy, *at + COUNT + copied * ENTRY, first + (size_t)i * ENTRY, depth);
+    write_int(copy, *at, copied, COUNT);
+    return true;
+}
+
+// The entry of a tag of the first directory; 0 where there is none.
+static size_t main_entry(const struct tiff *tiff, uint32_t tag)
+{
+    const size_t value = entry_value(tiff, read_int(tiff, 4, 4), tag);
+    return value ? value - 8 : 0;
+}
+
+bool exif_from_tiff(const uint8_t *file, size_t size, int orientation, struct codec_buffer *exif)
+{
+    struct copy copy = {.to = exif, .most = EXIF_MOST_BYTES};
+    const bool readable = tiff_open(&copy.from, file, size);
+    size_t at, copied = 0;
+    exif->size = 0;
+    if (!append(&copy, HEAD + COUNT + MAIN_TAGS * ENTRY + LINK, &at))
+        return false;
+    for (int i = 0; i < MAIN_TAGS; i++) {
+        const size_t place = HEAD + COUNT + copied * ENTRY;
+        if (main_tags[i] == TAG_ORIENTATION && orientation > 1) {
+            write_int(&copy, place, TAG_ORIENTATION, 2);
+            write_int(&copy, place + 2, TYPE_SHORT, 2);
+            write_int(&copy, place + 4, 1, 4);
+            write_int(&copy, place + 8, (size_t)orientation, 2);
+            copied++;
+        } else if (main_tags[i] != TAG_ORIENTATION && readable) {
+            const size_t from = main_entry(&copy.from, main_tags[i]);
+            copied += from && copy_entry(&copy, place, from, 0);
+        }
+    }
+    memcpy(exif->data, copy.from.big_endian ? "MM" : "II", 2);
+    write_int(&copy, 2, 42, 2);
+    write_int(&copy, 4, HEAD, 4);
+    write_int(&copy, HEAD, copied, COUNT);
+    return copied > 0;
+}
+
+// The first directory is written anew behind all else, the file's own entries and those of the EXIF data in order.
+bool exif_into_tiff(const uint8_t *exif, size_t size, struct codec_buffer *file)
+{
+    struct copy copy = {.to = file, .most = file->size + EXIF_MOST_BYTES};
+    struct tiff own;
+    size_t first, at, copied = 0;
+    if (!tiff_open(&copy.from, exif, size) || !tiff_open(&own, file->data, file->size) ||
+        own.big_endian != copy.from.big_endian)
+        return false;
+    const size_t count = (size_t)directory(&own, read_int(&own, 4, 4), &first);
+    if (!append(&copy, COUNT + (count + MAIN_TAGS) * ENTRY + LINK, &at))
+        return false;
+    for (size_t i = 0, k = 0; i < count || k < MAIN_TAGS;) {
+        own.data = file->data; // which moves as it grows
+        const uint32_t mine = i < count ? read_int(&own, first + i * ENTRY, 2) : UINT32_MAX;
+        const uint32_t other = k < MAIN_TAGS ? main_tags[k] : UINT32_MAX;
+        const size_t place = at + COUNT + copied * ENTRY;
+        if (mine <= other) {
+            memcpy(file->data + place, file->data + first + i++ * ENTRY, ENTRY);
+            k += mine == other;
+            copied++;
+        } else {
+            const size_t from = main_entry(&copy.from, main_tags[k++]);
+            copied += from && copy_entry(&copy, place, from, 0);
+        }
+    }
+    write_int(&copy, at, copied, COUNT);
+    write_int(&copy, 4, at, 4);
+    return !copy.left_out;
 }

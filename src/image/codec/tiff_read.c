@@ -1,0 +1,191 @@
+// tiff_read.c: pixels and metadata out of TIFF files
+#include "image/codec/exif.h"
+#include "image/codec/tiff.h"
+
+#include <string.h>
+
+enum { WHY = 1024 }; // as libtiff wants it
+
+// libtiff knows more, some of it from libraries that trust what they read.
+static bool is_packed_well(int compression)
+{
+    return compression == COMPRESSION_NONE || compression == COMPRESSION_LZW || compression == COMPRESSION_DEFLATE ||
+           compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_PACKBITS;
+}
+
+static bool is_grey(const TIFFRGBAImage *reader)
+{
+    return reader->photometric == PHOTOMETRIC_MINISBLACK || reader->photometric == PHOTOMETRIC_MINISWHITE;
+}
+
+static enum pixfmt format_of(const TIFFRGBAImage *reader)
+{
+    return is_grey(reader) && !reader->alpha ? PIXFMT_GREY : PIXFMT_RGBA;
+}
+
+// libtiff cuts 16 bits to 8 in palettes; of these nothing is lost.
+static void round_palette(TIFF *file)
+{
+    uint16_t bits = 0, *map[3];
+    TIFFGetFieldDefaulted(file, TIFFTAG_BITSPERSAMPLE, &bits);
+    if (bits > 8 || !TIFFGetField(file, TIFFTAG_COLORMAP, &map[0], &map[1], &map[2]))
+        return;
+    bool deep = false; // else it holds 8 bits in the first place, as some do
+    for (int i = 0; i < 3 << bits; i++)
+        deep |= map[i % 3][i / 3] > 255;
+    for (int i = 0; deep && i < 3 << bits; i++)
+        map[i % 3][i / 3] = (uint16_t)((map[i % 3][i / 3] + 128) / 257 * 257);
+}
+
+// And it cuts grey: this rounds, as libtiff itself does with colours.
+static void put_deep_grey(TIFFRGBAImage *reader, uint32_t *to, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                          int32_t skip, int32_t skip_to, unsigned char *from)
+{
+    const uint32_t turned = reader->photometric == PHOTOMETRIC_MINISWHITE ? 255 : 0;
+    for (; height > 0; height--, to += skip_to, from += 2 * skip) {
+        for (uint32_t i = 0; i < width; i++, from += 2) {
+            uint16_t sample;
+            memcpy(&sample, from, sizeof(sample));
+            *to++ = 0x010101 * ((sample + 128u) / 257 ^ turned) | 0xff000000;
+        }
+    }
+}
+
+// A reader of the file's first picture, to be ended. *multiplied: its colours are multiplied by alpha.
+static bool begin(TIFFRGBAImage *reader, TIFF *file, bool *multiplied, struct codec_error *error)
+{
+    const uint16_t associated = EXTRASAMPLE_ASSOCALPHA;
+    uint16_t compression = 0, sample_format = 0, extras = 0, *extra = NULL;
+    char why[WHY] = "";
+    TIFFGetFieldDefaulted(file, TIFFTAG_COMPRESSION, &compression);
+    TIFFGetFieldDefaulted(file, TIFFTAG_SAMPLEFORMAT, &sample_format);
+    TIFFGetFieldDefaulted(file, TIFFTAG_EXTRASAMPLES, &extras, &extra);
+    if (!is_packed_well(compression))
+        return codec_refuse(error, CODEC_UNSUPPORTED, "TIFF's compression %d is not supported; convert it first",
+                            compression);
+    *multiplied = extras > 0 && extra[0] == EXTRASAMPLE_ASSOCALPHA;
+    if (extras > 0 && extra[0] == EXTRASAMPLE_UNASSALPHA) // libtiff would multiply them
+        TIFFSetField(file, TIFFTAG_EXTRASAMPLES, 1, &associated);
+    round_palette(file);
+    if (!TIFFRGBAImageBegin(reader, file, 1, why))
+        return codec_refuse(error, CODEC_UNSUPPORTED, "libtiff says: %s; convert it to RGB first",
+                            tiff_without(why, "Sorry, "));
+    reader->req_orientation = ORIENTATION_TOPLEFT;
+    if (format_of(reader) == PIXFMT_GREY && reader->bitspersample == 16)
+        reader->put.contig = put_deep_grey;
+    const bool colours = reader->photometric == PHOTOMETRIC_RGB || reader->photometric == PHOTOMETRIC_PALETTE;
+    if ((colours || is_grey(reader)) && sample_format == SAMPLEFORMAT_UINT &&
+        (!reader->alpha || reader->samplesperpixel == 4 || (is_grey(reader) && reader->bitspersample == 8)))
+        return true;
+    TIFFRGBAImageEnd(reader);
+    return codec_refuse(error, CODEC_UNSUPPORTED, "%s pictures are not supported; convert it to RGB first",
+                        reader->photometric == PHOTOMETRIC_SEPARATED ? "CMYK" : "TIFF's less usual");
+}
+
+static bool is_thumbnail(TIFF *file)
+{
+    uint32_t type = 0;
+    return TIFFGetField(file, TIFFTAG_SUBFILETYPE, &type) && (type & FILETYPE_REDUCEDIMAGE);
+}
+
+static bool take_metadata(struct tiff *tiff, TIFF *file, const struct tiff_stream *stream, int orientation,
+                          struct codec_metadata *metadata)
+{
+    uint32_t size = 0;
+    void *data = NULL;
+    if (TIFFGetField(file, TIFFTAG_ICCPROFILE, &size, &data) && size > 0)
+        metadata->icc = (struct codec_bytes){data, size};
+    if (TIFFGetField(file, TIFFTAG_XMLPACKET, &size, &data) && size > 0)
+        metadata->xmp = (struct codec_bytes){data, size};
+    if (exif_from_tiff(stream->data, stream->size, orientation <= 8 ? orientation : 1, &tiff->exif))
+        metadata->exif = (struct codec_bytes){tiff->exif.data, tiff->exif.size};
+    return codec_metadata_keep(metadata, &tiff->metadata);
+}
+
+static bool read_head(struct tiff *tiff, TIFF *file, const struct tiff_stream *stream, struct codec_head *head,
+                      struct codec_error *error)
+{
+    TIFFRGBAImage reader;
+    bool multiplied;
+    uint32_t width = 0, height = 0;
+    TIFFGetField(file, TIFFTAG_IMAGEWIDTH, &width);
+    TIFFGetField(file, TIFFTAG_IMAGELENGTH, &height);
+    head->shape.width = width <= IMAGE_MAX_SIDE ? (int)width : IMAGE_MAX_SIDE + 1;
+    head->shape.height = height <= IMAGE_MAX_SIDE ? (int)height : IMAGE_MAX_SIDE + 1;
+    if (is_thumbnail(file))
+        return codec_refuse(error, CODEC_UNSUPPORTED, "its first picture is a thumbnail, as in cameras' raw files");
+    if (!begin(&reader, file, &multiplied, error))
+        return false;
+    head->shape.format = format_of(&reader);
+    head->shape.color = (struct color){COLOR_MATRIX_601, COLOR_RANGE_FULL};
+    head->jpeg = is_grey(&reader) ? PIXFMT_GREY : PIXFMT_YU12;
+    head->alpha = reader.alpha;
+    TIFFRGBAImageEnd(&reader);
+    if (!take_metadata(tiff, file, stream, reader.orientation, &head->metadata))
+        return codec_refuse(error, CODEC_NO_MEMORY, "there is not enough memory");
+    if (TIFFReadDirectory(file) && !is_thumbnail(file))
+        return codec_refuse(error, CODEC_UNSUPPORTED, "it has several pages, which are not supported; split it first");
+    *error = (struct codec_error){0}; // of what is behind the picture
+    return true;
+}
+
+bool tiff_head(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
+{
+    struct tiff_stream stream = {.data = data, .size = size, .error = error};
+    TIFF *file = tiff_stream_open(&stream, "r", size);
+    const bool ok = file && read_head(state, file, &stream, head, error);
+    if (file)
+        TIFFClose(file);
+    return ok;
+}
+
+// A row of the raster, its colours divided by alpha again where they were multiplied (TIFF 6.0, section 18).
+static void put_row(uint8_t *to, const uint8_t *rgba, enum pixfmt format, int width, bool multiplied)
+{
+    if (format == PIXFMT_RGBA)
+        memcpy(to, rgba, 4 * (size_t)width);
+    for (int x = 0; x < width && format == PIXFMT_GREY; x++)
+        to[x] = rgba[4 * x];
+    for (int x = 0; x < width && multiplied; x++, to += 4) {
+        for (int c = 0; c < 3 && to[3] > 0; c++) {
+            const int value = (to[c] * 255 + to[3] / 2) / to[3];
+            to[c] = (uint8_t)(value < 255 ? value : 255);
+        }
+    }
+}
+
+static bool decode_file(struct tiff *tiff, TIFF *file, struct tiff_stream *stream, struct image *image)
+{
+    const int width = image->shape.width, height = image->shape.height;
+    TIFFRGBAImage reader;
+    bool multiplied;
+    if (!codec_buffer_room(&tiff->raster, 4 * (size_t)width * (size_t)height))
+        return codec_refuse(stream->error, CODEC_NO_MEMORY, "there is not enough memory");
+    if (!begin(&reader, file, &multiplied, stream->error))
+        return false;
+    const bool same = reader.width == (uint32_t)width && reader.height == (uint32_t)height &&
+                      format_of(&reader) == image->shape.format;
+    reader.orientation = ORIENTATION_TOPLEFT; // pixels as they lie
+    const bool ok = same &&
+                    TIFFRGBAImageGet(&reader, (uint32_t *)(void *)tiff->raster.data, reader.width, reader.height) &&
+                    !stream->failed;
+    TIFFRGBAImageEnd(&reader);
+    for (int y = 0; ok && y < height; y++)
+        put_row(image->plane[0] + (size_t)y * image->stride[0], tiff->raster.data + 4 * (size_t)y * (size_t)width,
+                image->shape.format, width, multiplied);
+    if (!ok && !stream->failed)
+        codec_refuse(stream->error, CODEC_DAMAGED, "it is not the picture that its head announced");
+    return ok;
+}
+
+bool tiff_decode(void *state, const uint8_t *data, size_t size, const struct codec_head *head, struct image *image,
+                 struct codec_error *error)
+{
+    const uint64_t pixels = (uint64_t)image->shape.width * (uint64_t)image->shape.height;
+    struct tiff_stream stream = {.data = data, .size = size, .error = error};
+    TIFF *file = tiff_stream_open(&stream, "r", size + 8 * pixels); // four samples of 16 bits at most
+    const bool ok = file && decode_file(state, file, &stream, image);
+    if (file)
+        TIFFClose(file);
+    return ok;
+}

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""test_metadata.py MONOCLE: EXIF data from file to file of every format, TIFF's directories among them
+
+ImageMagick, where it is there, reads them as well.
+"""
+import os
+import shutil
+import struct
+import subprocess
+import sys
+
+from batch_support import Checks, at, outcome, png, run
+from live_support import SKIP
+
+BINARY = os.path.abspath(sys.argv[1])
+BYTE, ASCII, SHORT, LONG, RATIONAL, UNDEFINED, SRATIONAL = 1, 2, 3, 4, 5, 7, 10
+BYTES = {BYTE: 1, ASCII: 1, SHORT: 2, LONG: 4, RATIONAL: 8, UNDEFINED: 1, SRATIONAL: 8, 13: 4}
+ORIENTATION, EXIF, GPS, INTEROPERABILITY = 0x112, 0x8769, 0x8825, 0xa005
+INNER = (EXIF, GPS, INTEROPERABILITY)
+NO_MAIN = (0x10d, 0xabcd)  # what is no business of a picture's own directory
+
+# Tag: type, value; a number's or a ratio's value is a tuple.
+CAMERA = {
+    0x10d: (ASCII, b"document\0"), 0x10f: (ASCII, b"A maker\0"), 0x110: (ASCII, b"M1\0"), ORIENTATION: (SHORT, (6,)),
+    0x11a: (RATIONAL, (300, 1)), 0x11b: (RATIONAL, (600, 2)), 0x128: (SHORT, (2,)),
+    0x132: (ASCII, b"2026:11:21 10:11:12\0"), 0x13b: (ASCII, b"An artist\0"), 0x8298: (ASCII, b"nobody's\0"),
+    EXIF: {
+        0x829a: (RATIONAL, (1, 125)), 0x8827: (SHORT, (400,)), 0x9000: (UNDEFINED, b"0232"),
+        0x9204: (SRATIONAL, (-1, 3)), 0x927c: (UNDEFINED, bytes(range(201))), 0xa002: (LONG, (40,)),
+        INTEROPERABILITY: {1: (ASCII, b"R98\0"), 2: (UNDEFINED, b"0100")},
+    },
+    GPS: {0: (BYTE, (2, 3, 0, 0)), 1: (ASCII, b"N\0"), 2: (RATIONAL, (52, 1, 31, 1, 12, 10))},
+    0x9c9b: (BYTE, tuple("Title\0".encode("utf-16-le"))), 0xabcd: (SHORT, (1,)),
+}
+IMAGEMAGICK = {
+    "jpg": ("%[EXIF:Make] %[EXIF:DateTime] %[EXIF:ExposureTime] %x", "A maker 2026:11:21 10:11:12 1/125 300"),
+    "tif": ("%[tiff:make] %[tiff:timestamp] %[EXIF:ExposureTime] %x", "A maker 2026:11:21 10:11:12 0.008 300"),
+}
+
+
+def pack(order, kind, value):
+    if isinstance(value, bytes):
+        return value
+    return struct.pack(order + str(len(value)) + {1: "B", 2: "H", 4: "I", 8: "i" if kind == SRATIONAL else "I"}[
+        BYTES[kind]], *value)
+
+
+def make_directory(order, tags, place):
+    """The bytes of a directory that lies there, with the values and directories behind it."""
+    entries, behind = b"", b""
+    end = place + 2 + 12 * len(tags) + 4
+    for tag, value in tags.items():
+        inner = isinstance(value, dict)
+        kind = LONG if inner else value[0]
+        data = make_directory(order, value, end + len(behind)) if inner else pack(order, *value)
+        count = 1 if inner else len(data) // BYTES[kind]
+        far = inner or len(data) > 4
+        entries += struct.pack(order + "HHI", tag, kind, count)
+        entries += struct.pack(order + "I", end + len(behind)) if far else data.ljust(4, b"\0")
+        behind += data + b"\0" * (len(data) % 2) if far else b""
+    return struct.pack(order + "H", len(tags)) + entries + b"\0\0\0\0" + behind
+
+
+def make_exif(order, tags):
+    return {"<": b"II", ">": b"MM"}[order] + struct.pack(order + "HI", 42, 8) + make_directory(order, tags, 8)
+
+
+def read_directory(data, order, place):
+    tags = {}
+    for i in range(struct.unpack_from(order + "H", data, place)[0]):
+        entry = place + 2 + 12 * i
+        tag, kind, count = struct.unpack_from(order + "HHI", data, entry)
+        size = BYTES[kind] * count
+        where = entry + 8 if size <= 4 else struct.unpack_from(order + "I", data, entry + 8)[0]
+        assert tag > max(tags, default=-1) and where + size <= len(data), (tags, tag)
+        tags[tag] = (read_directory(data, order, struct.unpack_from(order + "I", data, where)[0]) if tag in INNER
+                     else (kind, data[where:where + size]))
+    return tags
+
+
+def read_exif(data):
+    order = {b"II": "<", b"MM": ">"}[data[:2]]
+    assert struct.unpack_from(order + "H", data, 2)[0] == 42
+    return order, read_directory(data, order, struct.unpack_from(order + "I", data, 4)[0])
+
+
+def chunks(data, place, order, name_first):
+    """Names and bodies of a PNG's or a WebP's parts."""
+    while place < len(data):
+        head = struct.unpack_from(order + ("4sI" if name_first else "I4s"), data, place)
+        name, size = head if name_first else head[::-1]
+        yield name, data[place + 8:place + 8 + size]
+        place += 8 + (size + size % 2 if name_first else size + 4)
+
+
+def exif_of(path):
+    """The EXIF data of a file; of a TIFF, all of it; None where it has none."""
+    with open(path, "rb") as f:
+        data = f.read()
+    if data[:2] in (b"II", b"MM"):
+        return data
+    if data[:4] == b"RIFF":
+        return dict(chunks(data, 12, "<", True)).get(b"EXIF")
+    if data[:4] == b"\x89PNG":
+        return dict(chunks(data, 8, ">", False)).get(b"eXIf")
+    place = 2
+    while data[place + 1] != 0xda:
+        size = struct.unpack_from(">H", data, place + 2)[0]
+        if data[place + 4:place + 10] == b"Exif\0\0":
+            return data[place + 10:place + 2 + size]
+        place += 2 + size
+    return None
+
+
+def with_exif(path, exif):
+    """A JPEG file with them."""
+    with open(at("plain.jpg"), "rb") as f:
+        data = f.read()
+    with open(at(path), "wb") as f:
+        f.write(data[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 8) + b"Exif\0\0" + exif + data[2:])
+
+
+def convert(c, source, to, *args, said=""):
+    outcome(c, BINARY, ["-p", "cpu", "--overwrite", *args, "-o", to, source], 0, said)
+
+
+def bytes_of(order, tags):
+    return {tag: bytes_of(order, value) if isinstance(value, dict) else (value[0], pack(order, *value))
+            for tag, value in tags.items()}
+
+
+def carried(c):
+    """What is said of a picture comes through every format, and twice through TIFF, byte for byte."""
+    for order in "<>":
+        wanted = bytes_of(order, {tag: value for tag, value in CAMERA.items() if tag not in NO_MAIN})
+        with_exif("0.jpg", make_exif(order, CAMERA))
+        source = "0.jpg"
+        for i, kind in enumerate(("tif", "png", "tif", "webp", "tif", "tif", "jpg")):
+            name = "%d.%s" % (i + 1, kind)
+            if kind == "webp" and not FORMATS["webp"]:
+                continue
+            convert(c, source, name, "--orientation", "keep")
+            found_order, found = read_exif(exif_of(at(name)))
+            if kind == "tif":  # has a picture's layout besides
+                found = {tag: value for tag, value in found.items() if tag in wanted}
+            c.check((found_order, found) == (order, wanted), order, source, name, found)
+            source = name
+            if shutil.which("identify") and kind in IMAGEMAGICK:
+                question, answer = IMAGEMAGICK[kind]
+                said = subprocess.run(["identify", "-quiet", "-format", question, at(name)], capture_output=True,
+                                      text=True)
+                c.check((said.stdout, said.stderr) == (answer, ""), name, "as ImageMagick reads it:", said)
+        convert(c, "5.tif", "turned.jpg")
+        c.check(read_exif(exif_of(at("turned.jpg")))[1][ORIENTATION] == (SHORT, pack(order, SHORT, (1,))), "upright")
+        convert(c, "1.tif", "none.jpg", "--metadata", "strip")
+        c.check(exif_of(at("none.jpg")) is None, "stripped")
+
+
+def nothing_to_say(c):
+    """A TIFF of which nothing is said gives files of which nothing is said."""
+    convert(c, "plain.jpg", "plain.tif")
+    convert(c, "plain.tif", "again.jpg")
+    c.check(exif_of(at("again.jpg")) is None, exif_of(at("again.jpg")))
+
+
+def damaged(c):
+    """What can't be read is left out, which is said; the rest is kept, and the file is right."""
+    maker = (ASCII, b"A maker\0")
+    good, far = {0x10f: maker}, 0xfffffff0
+    broken = {
+        "an unknown type": make_exif("<", good).replace(b"\x0f\x01\x02\0", b"\x0f\x01\x63\0"),
+        "a value beyond the end": make_exif("<", {0x10f: (ASCII, b"x" * 60)})[:60],
+        "no directory there": make_exif("<", {**good, EXIF: (LONG, (far,))}),
+        "a directory in itself": make_exif("<", {**good, EXIF: (LONG, (8,)), GPS: (LONG, (8,))}),
+        "shared values": make_exif("<", {EXIF: {0x9000 + i: (UNDEFINED, b"x" * 8) for i in range(400)}}),
+        "no TIFF data": b"something else",
+    }
+    # Four hundred entries of 60 kB, all of them the same.
+    shared = bytearray(broken["shared values"].ljust(65000, b"y"))
+    for i in range(400):
+        struct.pack_into("<II", shared, 8 + 2 + 12 + 4 + 2 + 12 * i + 4, 60000, 4000)
+    broken["shared values"] = bytes(shared)
+    for what, exif in broken.items():
+        with_exif("bad.jpg", exif)
+        convert(c, "bad.jpg", "bad.tif", said="is left out")
+        _, found = read_exif(exif_of(at("bad.tif")))
+        c.check(0x100 in found and os.path.getsize(at("bad.tif")) < 1 << 21, what, found)
+        c.check((found.get(0x10f) == maker) == (maker[1] in exif and "type" not in what), what, found)
+        convert(c, "bad.tif", "bad.png")
+        with open(at("bad.tif"), "rb") as f:
+            whole = f.read()
+        for end in range(len(whole) - 300, len(whole), 13):  # a cut TIFF, whatever becomes of it
+            with open(at("cut.tif"), "wb") as f:
+                f.write(whole[:end])
+            code = run(BINARY, "batch", "-p", "cpu", "--overwrite", "-o", at("cut.png"), at("cut.tif"))[0]
+            c.check(code in (0, 1, 3), what, "cut at", end, code)
+
+
+png(at("plain.png"), 40, 20)
+checks = Checks()
+outcome(checks, BINARY, ["-p", "cpu", "-o", "plain.jpg", "plain.png"], 0)
+FORMATS = {name: run(BINARY, "batch", "-p", "cpu", "--format", name, "-o", at("x-" + name), at("plain.png"))[0] == 0
+           for name in ("tiff", "webp")}
+if not FORMATS["tiff"]:
+    print("skipped: this build has no TIFF", file=sys.stderr)
+    sys.exit(SKIP)
+sys.exit(checks.run(carried, nothing_to_say, damaged))
