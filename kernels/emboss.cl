@@ -1,6 +1,8 @@
 // emboss.cl: relief; arguments: the 3x3 weights, -1, 0 or 1
 #include "pixel.cl"
-#include "square.cl"
+
+// Neighbours that face each other have opposite weights: their differences, for one of each two.
+#define FOR_PAIRS(ADD) ADD(1, 0) ADD(-1, 1) ADD(0, 1) ADD(1, 1)
 
 // Sums lie between -765 and 765; with 128 + 1024 added they are what word_sum can hold.
 #define EMBOSS_GREY 128
@@ -12,8 +14,8 @@ INLINE pixel filter_emboss(struct view view, arguments args)
     pixel p = tap(view, 0, 0);
 #ifdef PASS_GREY
     int sum = EMBOSS_GREY;
-#define ADD(dx, dy) sum += args[3 * (dy) + (dx) + 4] * tap(view, dx, dy).g;
-    FOR_SQUARE(ADD)
+#define ADD(dx, dy) sum += args[3 * (dy) + (dx) + 4] * (tap(view, dx, dy).g - tap(view, -(dx), -(dy)).g);
+    FOR_PAIRS(ADD)
 #undef ADD
     p.r = p.g = p.b = sat8(sum);
 #else
@@ -22,11 +24,12 @@ INLINE pixel filter_emboss(struct view view, arguments args)
     sum.red_blue = EMBOSS_BIAS * 0x10001u;
 #define ADD(dx, dy)                                                                                                    \
     {                                                                                                                  \
-        const uint w = (uint)args[3 * (dy) + (dx) + 4], word = pack(tap(view, dx, dy));                                \
-        sum.all += w * word;                                                                                           \
-        sum.red_blue += w * (word & RED_BLUE);                                                                         \
+        const uint w = (uint)args[3 * (dy) + (dx) + 4];                                                                \
+        const uint word = pack(tap(view, dx, dy)), other = pack(tap(view, -(dx), -(dy)));                              \
+        sum.all += w * (word - other);                                                                                 \
+        sum.red_blue += w * ((word & RED_BLUE) - (other & RED_BLUE));                                                  \
     }
-    FOR_SQUARE(ADD)
+    FOR_PAIRS(ADD)
 #undef ADD
     p.r = sat8((int)(sum.red_blue & 0xffff) - EMBOSS_SPARE);
     p.g = sat8((int)green_of(sum) - EMBOSS_SPARE);
