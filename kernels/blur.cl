@@ -5,28 +5,7 @@
 #define BLUR_SIDE (2 * PASS_RADIUS + 1)
 #define BLUR_AREA (BLUR_SIDE * BLUR_SIDE)
 
-#ifdef FOR_SQUARE
-
-INLINE pixel filter_blur(struct view view, arguments args)
-{
-    int r = BLUR_AREA / 2, g = BLUR_AREA / 2, b = BLUR_AREA / 2;
-#define ADD(dx, dy)                                                                                                    \
-    {                                                                                                                  \
-        const pixel t = tap(view, dx, dy);                                                                             \
-        r += t.r;                                                                                                      \
-        g += t.g;                                                                                                      \
-        b += t.b;                                                                                                      \
-    }
-    FOR_SQUARE(ADD)
-#undef ADD
-    pixel p = tap(view, 0, 0);
-    p.r = r / BLUR_AREA;
-    p.g = g / BLUR_AREA;
-    p.b = b / BLUR_AREA;
-    return p;
-}
-
-#endif
+#ifndef PASS_LINES
 
 // The sums along rows; alpha is the pixel's own.
 INLINE pixel filter_blur_rows(struct view view, arguments args)
@@ -80,6 +59,8 @@ INLINE pixel filter_blur_columns(struct view view, arguments args)
     p.b = b / BLUR_AREA;
     return p;
 }
+
+#endif
 
 #ifdef PASS_WINDOW
 
@@ -151,5 +132,65 @@ INLINE void blur_block(const uint *window, uint *block)
 }
 
 #define FILTER_BLOCK(window, args, block) blur_block(window, block)
+
+#endif
+
+#ifdef PASS_LINES
+#include "lines.cl"
+
+// Sums of columns, 16 bits each: of pixels' even bytes, and of their odd ones. Up to radius 7 sums of squares fit, too.
+typedef struct {
+    uint8 even[LINE_ROOM / LINE_STEP], odd[LINE_ROOM / LINE_STEP];
+} lines_state;
+
+INLINE void lines_begin(lines_state *columns)
+{
+    for (int i = 0; i < LINE_ROOM / LINE_STEP; i++)
+        columns->even[i] = columns->odd[i] = (uint8)0;
+}
+
+INLINE uint8 blur_exchange(uint8 sums, ushort16 in, ushort16 out)
+{
+    return as_uint8(as_ushort16(sums) + in - out);
+}
+
+INLINE void lines_take(lines_state *columns, const uint *in, const uint *out, int first, int end)
+{
+    for (int i = first / LINE_STEP; i * LINE_STEP < end; i++) {
+        const ushort16 come = as_ushort16(vload8(i, in)), gone = as_ushort16(vload8(i, out));
+        columns->even[i] = blur_exchange(columns->even[i], come & (ushort16)255, gone & (ushort16)255);
+        columns->odd[i] = blur_exchange(columns->odd[i], come >> (ushort16)8, gone >> (ushort16)8);
+    }
+}
+
+// A mean is sum * factor >> 16 >> shift, where the factor is 2^(16 + shift) / area, rounded up, and needs all 16
+// bits; exact for every sum (src/filter/blur.h).
+#define BLUR_SHIFT (BLUR_AREA < 16 ? 3 : BLUR_AREA < 32 ? 4 : BLUR_AREA < 64 ? 5 : BLUR_AREA < 128 ? 6 : 7)
+#define BLUR_FACTOR16 (((1 << (16 + BLUR_SHIFT)) + BLUR_AREA - 1) / BLUR_AREA)
+
+// Means, not shifted yet. To the signed product, the factor being 65536 less, what it lacks.
+INLINE uint8 blur_means(const uint *sums)
+{
+    const short factor = (short)(BLUR_FACTOR16 - 65536);
+    ushort16 sum = (ushort16)(BLUR_AREA / 2);
+#pragma unroll
+    for (int i = 0; i < BLUR_SIDE; i++)
+        sum += as_ushort16(vload8(0, sums + i));
+    const short16 s = as_short16(sum);
+    short16 mean = upper_halves(s, factor) + s;
+    if (BLUR_AREA * 255 + BLUR_AREA / 2 > SHRT_MAX)
+        mean += s >> (short16)15 & factor;
+    return as_uint8(mean);
+}
+
+INLINE void lines_make(const lines_state *columns, const uint *centre, int first, int end, uint *line)
+{
+    const uint *even = (const uint *)columns->even, *odd = (const uint *)columns->odd;
+    for (int i = first; i < end; i += LINE_STEP) {
+        const uint8 red_blue = blur_means(even + i) >> BLUR_SHIFT & RED_BLUE;
+        const uint8 green = blur_means(odd + i) << (8 - BLUR_SHIFT) & 0xff00;
+        vstore8(red_blue | green | (vload8(0, centre + i) & 0xff000000), 0, line + i - first);
+    }
+}
 
 #endif

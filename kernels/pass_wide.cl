@@ -10,22 +10,10 @@
 #define PASS_STORE_Y(y, height) (y)
 #include "load_grey.cl"
 #endif
+#include "lines.cl"
 #include "pass_io.cl"
 
 enum { WIDE = 16 };
-
-// Of 16 lanes of 32 bits, which are wider than registers: as the language's function a call that compilers warn of.
-#ifdef __clang__
-#define CONVERT16(type, value) __builtin_convertvector(value, type)
-#else
-#define CONVERT16(type, value) convert_##type(value)
-#endif
-
-// Upper halves of products: compilers know processors' instructions for these, and PoCL's mul_hi does not.
-INLINE short16 upper_halves(short16 a, short b)
-{
-    return CONVERT16(short16, CONVERT16(int16, a) * (int)b >> 16);
-}
 
 INLINE ushort16 fractions5(short16 value)
 {

@@ -147,7 +147,7 @@ void paths_filters(struct path_test *test)
 
 void paths_chains(struct path_test *test)
 {
-    static const int medium[2] = {94, 61};
+    static const int medium[2] = {94, 61}, wide[2] = {2070, 37}; // more than a work-item's part of pass_lines.cl
     for (int i = 0; i < COUNT(chain_texts); i += stride(test)) {
         if (test->kind == PATH_CPU)
             for (int size = 0; size < COUNT(sizes); size++)
@@ -156,8 +156,10 @@ void paths_chains(struct path_test *test)
         else
             run(test, (7 * i) % PIXFMT_COUNT, medium, chain_texts[i]);
     }
-    if (test->kind != PATH_ZEROCOPY)
+    if (test->kind != PATH_ZEROCOPY) {
         run(test, PIXFMT_NV21, medium, long_chain);
+        run(test, PIXFMT_RGBA, wide, "blur=3");
+    }
     for (int depth = 1; depth <= PATH_DEPTH_MAX; depth++)
         for (int threads = 1; threads <= (test->kind == PATH_CPU ? 5 : 1); threads++) {
             struct path_case one = {PIXFMT_NV12, 94,    61, {COLOR_MATRIX_709, COLOR_RANGE_FULL},

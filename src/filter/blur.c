@@ -180,6 +180,7 @@ const struct filter filter_blur = {
     .kind = FILTER_STENCIL,
     .params = params,
     .kernel = "blur.cl",
+    .lines_radius = BLUR_SMALL_RADIUS,
     .separable = true,
     .prepare = prepare,
     .stencil_row = stencil_row,

@@ -77,6 +77,7 @@ struct filter {
     const struct param *params; // ended by a row without a name; NULL for none
     const char *kernel; // file that defines the OpenCL function of the filter's name; NULL for `none` and geometry
     bool mirror, flip;  // FILTER_GEOMETRY: what it does
+    int lines_radius;   // FILTER_STENCIL: the kernel file makes whole lines up to this radius; 0: it does not
     bool separable;     // FILTER_STENCIL: the kernel file also sums along rows (_rows), then down columns (_columns)
 
     // Works out radius and arguments. False where the values are each in range but impossible together; *why is static.

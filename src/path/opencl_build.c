@@ -14,10 +14,11 @@
 
 enum {
     ROW_ALIGNMENT = 16,
-    LOOP_SEPARATE_RADIUS = 2, // from here CPU devices are quicker with rows first, then columns
+    LOOP_SEPARATE_RADIUS = 8, // smaller ones are made line by line
 };
 
-static const char *const kernel_names[KERNELS] = {"pass_interior", "pass_edges", "pass_all", "pass_block", "pass_wide"};
+static const char *const kernel_names[KERNELS] = {"pass_interior", "pass_edges", "pass_all",
+                                                  "pass_block",    "pass_wide",  "pass_lines"};
 
 static size_t aligned_stride(enum pixfmt format, int plane, int width)
 {
@@ -97,8 +98,8 @@ static int block_rows(const struct device_info *info, int radius)
 
 static bool kernel_wanted(int kernel, enum path_launch launch, int radius, const struct pass_target *target)
 {
-    if (target->wide)
-        return kernel == KERNEL_WIDE;
+    if (target->lines || target->wide)
+        return kernel == (target->lines ? KERNEL_LINES : KERNEL_WIDE);
     if (launch == PATH_LAUNCH_LOOP)
         return kernel == KERNEL_INTERIOR || (kernel == KERNEL_EDGES && radius > 0);
     return kernel == (target->block_rows > 0 ? KERNEL_BLOCK : KERNEL_ALL);
@@ -155,6 +156,7 @@ static bool make_pass(const struct opencl_path *path, const struct pass *pass, c
     const struct pass_target target = {.format = from->format,
                                        .to_image = to_image,
                                        .block_rows = built->block_rows,
+                                       .lines = loop && pass_lines_fit(pass),
                                        .wide = loop && !to_image && pass_wide_fits(pass, from)};
     char *text = pass_text(pass, &target, device->kernel_dir, error);
     if (!text)

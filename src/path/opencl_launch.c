@@ -118,6 +118,9 @@ static cl_int launch(const struct device_info *info, cl_command_queue queue, con
             blocks(pass->kernel[KERNEL_BLOCK], width, height, PASS_BLOCK_WIDTH, (size_t)pass->block_rows, most, radius);
     else if (pass->kernel[KERNEL_WIDE])
         ranges[0] = rows(pass->kernel[KERNEL_WIDE], 0, 0, 1, height, 1);
+    else if (pass->kernel[KERNEL_LINES])
+        ranges[0] = rows(pass->kernel[KERNEL_LINES], 0, 0, (width + PASS_LINES_WIDTH - 1) / PASS_LINES_WIDTH,
+                         (height + PASS_LINES_ROWS - 1) / PASS_LINES_ROWS, 1);
     else if (pass->kernel[KERNEL_ALL])
         ranges[0] = blocks(pass->kernel[KERNEL_ALL], width, height, 1, 1, most, radius);
     else

@@ -125,6 +125,9 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     if (target->block_rows > 0 && radius > 0 && (pass->before_count > 0 || pixfmt_info(format)->yuv))
         fprintf(out, "#define PASS_TILE\n#define PASS_GROUP_WIDTH %d\n#define PASS_GROUP_HEIGHT %d\n", PASS_GROUP_WIDTH,
                 PASS_GROUP_HEIGHT);
+    if (target->lines)
+        fprintf(out, "#define PASS_LINES\n#define PASS_LINES_WIDTH %d\n#define PASS_LINES_ROWS %d\n", PASS_LINES_WIDTH,
+                PASS_LINES_ROWS);
     if (target->wide)
         fprintf(out, "#define PASS_WIDE\n");
     if (pass->load_mirror)
@@ -149,6 +152,12 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     fprintf(out, "#define PASS_LOAD_Y(y, height) %s\n", pass->load_flip ? "((height) - 1 - (y))" : "(y)");
     fprintf(out, "#define PASS_STORE_X(x, width) %s\n", pass->store_mirror ? "((width) - 1 - (x))" : "(x)");
     fprintf(out, "#define PASS_STORE_Y(y, height) %s\n", pass->store_flip ? "((height) - 1 - (y))" : "(y)");
+}
+
+bool pass_lines_fit(const struct pass *pass)
+{
+    const struct stage *stage = pass->stencil;
+    return stage && stage->filter->lines_radius > 0 && stage->arguments.radius <= stage->filter->lines_radius;
 }
 
 bool pass_wide_fits(const struct pass *pass, const struct image_shape *from)
@@ -177,7 +186,10 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
         add_file(&c, pass->stencil->filter->kernel);
     for (int i = 0; i < pass->after_count; i++)
         add_file(&c, pass->after[i]->filter->kernel);
-    add_file(&c, target->wide ? "pass_wide.cl" : target->block_rows > 0 ? "pass_block.cl" : "pass.cl");
+    add_file(&c, target->lines            ? "pass_lines.cl"
+                 : target->wide           ? "pass_wide.cl"
+                 : target->block_rows > 0 ? "pass_block.cl"
+                                          : "pass.cl");
     if (fclose(c.out) != 0 || c.failed) {
         path_fail(error, "a kernel file cannot be read");
         free(text);

@@ -11,6 +11,7 @@ struct pass_target {
     enum pixfmt format; // of the pictures it reads
     bool to_image;      // writes an image, not a buffer
     int block_rows;     // rows a work-item makes of a block 4 pixels wide; 0: a work-item makes one pixel
+    bool lines;         // a work-item makes a part of some rows, line by line; for passes that pass_lines_fit
     bool wide;          // a work-item makes a row, in vectors; for passes that pass_wide_fits
 };
 
@@ -18,8 +19,12 @@ struct pass_target {
 // 4 of them share a stencil's neighbours; more leave registers unused where blocks need many.
 enum { PASS_BLOCK_WIDTH = 4, PASS_BLOCK_RADIUS_MAX = 4, PASS_GROUP_WIDTH = 32, PASS_GROUP_HEIGHT = 4 };
 enum { PASS_WIDE_MIN = 16 }; // pixels of a vector of pass_wide.cl, and of the narrowest picture
+enum { PASS_LINES_WIDTH = 2048, PASS_LINES_ROWS = 32 }; // that part, by measurement; 150 kB of private memory
 // Local memory that a pass may take: of the largest block and radius there are (opencl_build.c).
 enum { PASS_TILE_BYTES = 24 << 10 };
+
+// Whether kernels/pass_lines.cl has a pass: its filter makes whole lines.
+bool pass_lines_fit(const struct pass *pass);
 
 // Whether kernels/pass_wide.cl has a pass: YUV of this shape becomes RGBA and nothing else is done.
 bool pass_wide_fits(const struct pass *pass, const struct image_shape *from);

@@ -1,0 +1,41 @@
+// lines.cl: what filters build on that make whole lines, in vectors of the language (pass_lines.cl)
+//
+// Such a filter has a type, lines_state, which it keeps from row to row, and three functions, for pixels as words:
+//   lines_begin(state)                           ahead of the first row
+//   lines_take(state, in, out, first, end)       columns `first` to `end` - 1 of a row that comes into reach, and of
+//                                                the one that leaves it, all 0 where there is none
+//   lines_make(state, centre, first, end, line)  pixels `first` to `end` - 1 of the row in the middle, the first one
+//                                                to where `line` begins
+// A pixel's square begins with the column of the same number; those that are needed have been taken. `first` is a
+// multiple of LINE_STEP, and a step may begin before the end and go beyond it.
+#ifndef LINES_CL
+#define LINES_CL
+#include "pixel.cl"
+#include "square.cl"
+
+#ifndef PASS_LINES_WIDTH
+#define PASS_LINES_WIDTH 64
+#define PASS_LINES_ROWS 8
+#endif
+
+enum {
+    LINE_STEP = 8,
+    LINE_REACH = (2 * PASS_RADIUS + LINE_STEP - 1) / LINE_STEP * LINE_STEP, // columns ahead of pixels, in whole steps
+    LINE_ROOM = PASS_LINES_WIDTH + LINE_REACH,
+};
+
+// Of 16 lanes of 32 bits, which are wider than registers: as the language's function a call that compilers warn of.
+#ifdef __clang__
+#define CONVERT16(type, value) __builtin_convertvector(value, type)
+#else
+#define CONVERT16(type, value) convert_##type(value)
+#endif
+
+// Upper halves of products: compilers know processors' instruction for these, and PoCL's mul_hi does not. Nor do they
+// find the one of unsigned products.
+INLINE short16 upper_halves(short16 a, short b)
+{
+    return CONVERT16(short16, CONVERT16(int16, a) * (int)b >> 16);
+}
+
+#endif

@@ -1,0 +1,63 @@
+// pass_lines.cl: the pass of CPU devices for filters that make whole lines: a work-item makes a part of some rows
+//
+// Pixels come into lines in private memory, once each, and stay there while they are in the stencil's reach. The loops
+// are what compilers vectorise: within a work-item, not over work-items.
+#ifndef PASS_LINES
+#define PASS_LINES
+#include "blur.cl"
+#endif
+#include "lines.cl"
+#include "pass_io.cl"
+
+enum {
+    LINES_RING = 2 * PASS_RADIUS + 2, // rows in reach, and the one that has left it
+    // Pixels that go from input to output at a time, so that there is something to do while memory is waited for.
+    LINE_PIECE = 128,
+};
+
+// Pixels `first` to `end` - 1 of a line that begins at (left, y); the picture's edge repeats.
+INLINE void read_line(struct source source, arguments args, int left, int y, int first, int end, uint *line)
+{
+    const int begin = max(first, -left), stop = min(end, source.width - left);
+    y = clamp(y, 0, source.height - 1);
+    for (int i = begin; i < stop; i++)
+        line[i] = pack(input(source, args, left + i, y));
+    for (int i = first; i < begin; i++)
+        line[i] = line[begin];
+    for (int i = max(first, stop); i < end; i++)
+        line[i] = line[source.width - left - 1];
+}
+
+__kernel void pass_lines(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
+                         DESTINATION to)
+{
+    const struct source source = source_of(bytes, layout);
+    const int x = get_global_id(0) * PASS_LINES_WIDTH, top = get_global_id(1) * PASS_LINES_ROWS;
+    const int width = min(PASS_LINES_WIDTH, layout.s0 - x), rows = min(PASS_LINES_ROWS, layout.s1 - top);
+    uint ring[LINES_RING][LINE_ROOM], line[LINE_PIECE];
+    lines_state state;
+    lines_begin(&state);
+    for (int i = 0; i < LINES_RING; i++)
+        for (int k = 0; k < LINE_ROOM; k++)
+            ring[i][k] = 0;
+    for (int i = 0; i < rows + 2 * PASS_RADIUS; i++) {
+        const int y = top + i - 2 * PASS_RADIUS; // of the output; the input is as far ahead as the stencil reaches
+        uint *in = ring[i % LINES_RING];
+        const uint *out = ring[(i + 1) % LINES_RING];
+        const uint *centre = ring[(i + PASS_RADIUS + 2) % LINES_RING] + PASS_RADIUS;
+        for (int first = 0, taken = 0; first < width; first += LINE_PIECE) {
+            const int end = min(first + LINE_PIECE, width);
+            const int reach = min(first + LINE_PIECE + LINE_REACH, width + 2 * PASS_RADIUS);
+            if (taken < reach) {
+                read_line(source, args, x - PASS_RADIUS, y + PASS_RADIUS, taken, reach, in);
+                lines_take(&state, in, out, taken, reach);
+                taken = reach;
+            }
+            if (y < top)
+                continue;
+            lines_make(&state, centre, first, end, line);
+            for (int k = first; k < end; k++)
+                store(to, layout, x + k, y, PASS_AFTER(unpack(line[k - first]), args));
+        }
+    }
+}
