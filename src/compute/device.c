@@ -90,12 +90,25 @@ static const char *why_none(const cl_platform_id *platforms, cl_uint count)
     return "the OpenCL platforms have no usable device";
 }
 
-// Drivers that can open no file more end the process (PoCL, whose linker needs some 16).
-static bool may_open_files(void)
+// Drivers end the process where they can open no file more or get no memory (PoCL, whose linker needs some 16 files,
+// and whose compiler 700 MB of addresses). Why they would, or NULL.
+static const char *why_too_little(void)
 {
-    enum { FILES_LEAST = 64 };
-    struct rlimit files;
-    return getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= FILES_LEAST;
+    static const struct {
+        int resource;
+        rlim_t least;
+        const char *why;
+    } needs[] = {
+        {RLIMIT_NOFILE, 64,
+         "too few files may be open at once for a driver: raise that limit to 64 or more (ulimit -n)"},
+        {RLIMIT_AS, 1 << 30,
+         "too little memory may be used for a driver: raise that limit to 1 GiB or more (ulimit -v)"},
+    };
+    struct rlimit limit;
+    for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
+        if (getrlimit(needs[i].resource, &limit) == 0 && limit.rlim_cur < needs[i].least)
+            return needs[i].why;
+    return NULL;
 }
 
 int device_list(struct device_info devices[DEVICE_MAX], const char **why)
@@ -103,10 +116,8 @@ int device_list(struct device_info devices[DEVICE_MAX], const char **why)
     static const cl_device_type order[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU};
     cl_platform_id platforms[PLATFORM_MAX];
     cl_uint found = 0;
-    if (!may_open_files()) {
-        *why = "too few files may be open at once for a driver: raise that limit to 64 or more (ulimit -n)";
+    if ((*why = why_too_little()))
         return 0;
-    }
     const cl_int result = clGetPlatformIDs(PLATFORM_MAX, platforms, &found);
     if (result != CL_SUCCESS || found == 0) {
         *why = "no OpenCL platform is installed (Debian: pocl-opencl-icd runs OpenCL on the CPU)";
