@@ -61,7 +61,9 @@ static void keep_contents(void *memory, size_t length)
         munmap(copy, length);
 }
 
-// Memory of ours; NULL where there is none.
+// Memory of ours; NULL where there is none. The system's is not pages_alloc's: a driver may have a hold on it when it
+// goes (munmap leaves it the pages, free would hand them to others), and freed blocks that begin at a page are hardly
+// ever found again by malloc, so that every camera that comes back would leave some behind.
 static void *take_memory(struct pages_owner *owner, size_t length)
 {
     void *memory = owner ? pages_take(owner, length)

@@ -103,10 +103,14 @@ void camera_link_opened(struct camera *camera)
 
 void camera_link_close(struct camera *camera)
 {
-    camera_stream_stop(&camera->stream);
     pthread_mutex_lock(&camera->lock);
     const int control_fd = camera->control_fd;
     camera->control_fd = -1;
+    pthread_mutex_unlock(&camera->lock);
+    if (control_fd >= 0) // first: the device is closed when nobody has it any more
+        close(control_fd);
+    camera_stream_stop(&camera->stream);
+    pthread_mutex_lock(&camera->lock);
     for (int i = 0; i < CAMERA_LENT; i++) {
         struct camera_loan *loan = &camera->loan[i];
         if (loan->returned) {
@@ -117,8 +121,6 @@ void camera_link_close(struct camera *camera)
     }
     camera_stream_leave(&camera->stream);
     pthread_mutex_unlock(&camera->lock);
-    if (control_fd >= 0)
-        close(control_fd);
     camera_stream_close(&camera->stream);
     camera->connected = false;
     camera->counting = false;

@@ -56,8 +56,9 @@ bool camera_stream_changed(struct camera_stream *stream)
 void camera_stream_stop(struct camera_stream *stream)
 {
     int type = (int)stream->device.type;
-    if (stream->streaming)
-        camera_device_ask(&stream->device, VIDIOC_STREAMOFF, &type);
+    if (stream->streaming && camera_device_ask(&stream->device, VIDIOC_STREAMOFF, &type) != 0 &&
+        stream->kind == V4L2_MEMORY_USERPTR)
+        camera_device_close(&stream->device);
     stream->streaming = false;
 }
 

@@ -48,7 +48,8 @@ bool camera_stream_open(struct camera_stream *stream, const char *path, char why
 bool camera_stream_changed(struct camera_stream *stream);
 // Sets the mode, whose size and rate the driver may change; `rate` is wanted where the mode has none.
 bool camera_stream_set(struct camera_stream *stream, const struct camera_mode *mode, double rate, char why[CAMERA_WHY]);
-// Stops; may take as long as the device does.
+// Stops, so that the driver fills nothing any more: one that cannot be told to (the camera was unplugged) is closed.
+// May take as long as the device does.
 void camera_stream_stop(struct camera_stream *stream);
 void camera_stream_close(struct camera_stream *stream); // stops, gives up the buffers, closes the node
 // "cannot start camera ...: what errno means", which is kept. False.
