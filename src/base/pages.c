@@ -1,7 +1,6 @@
 // pages.c: memory for whole pictures, and who has it
 #include "base/pages.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -21,12 +20,12 @@ void *pages_alloc(size_t bytes)
 
 void *pages_take(struct pages_owner *owner, size_t bytes)
 {
-    return owner ? owner->take(owner, bytes) : pages_alloc(bytes);
+    return owner && owner->take ? owner->take(owner, bytes) : pages_alloc(bytes);
 }
 
 void pages_give(struct pages_owner *owner, void *memory)
 {
-    if (owner && memory)
+    if (owner && owner->take && memory)
         owner->give(owner, memory);
     else
         free(memory);

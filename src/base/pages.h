@@ -1,6 +1,7 @@
 // pages.h: memory for whole pictures, and who has it
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { PAGE_BYTES = 4096 };
@@ -11,10 +12,14 @@ enum { PAGE_BYTES = 4096 };
 void *pages_alloc(size_t bytes);
 
 // Who has memory for pictures that is better than any: a device, of what it has pinned (compute/pinned.h). NULL in the
-// place of one means the system's, by pages_alloc and free.
+// place of one means the system's, by pages_alloc and free. On any thread.
 struct pages_owner {
-    void *(*take)(struct pages_owner *owner, size_t bytes); // as pages_alloc, but for free(); on any thread
-    void (*give)(struct pages_owner *owner, void *memory);  // what was taken; on any thread
+    void *(*take)(struct pages_owner *owner,
+                  size_t bytes);                           // as pages_alloc, but for free(); NULL: the system's will do
+    void (*give)(struct pages_owner *owner, void *memory); // what was taken, or adopted
+    // Reads memory that a driver has, and fills, where it lies, by its dma-buf: a file descriptor, which is taken in
+    // any case. The memory may be written to. False where that does not work (logged). NULL: it never does.
+    bool (*adopt)(struct pages_owner *owner, void *memory, size_t bytes, int dmabuf);
 };
 
 void *pages_take(struct pages_owner *owner, size_t bytes);

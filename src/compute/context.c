@@ -76,7 +76,10 @@ struct device *device_open(const struct device_info *info, const struct device_g
         plain_context(device);
     if (!device->context)
         goto fail;
-    device->pages = info->host_unified ? NULL : pinned_open(device->context, info->id);
+    if (info->dmabuf)
+        device->dmabuf = dmabuf_look_up(info->platform);
+    if (!info->host_unified || device->dmabuf.acquire)
+        device->pages = pinned_open(device->context, info->id, !info->host_unified, &device->dmabuf);
     return device;
 fail:
     device_close(device);

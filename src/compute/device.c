@@ -60,6 +60,7 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device_inf
     info->images = get_number(id, CL_DEVICE_IMAGE_SUPPORT) != 0;
     info->host_unified = (info->type & CL_DEVICE_TYPE_CPU) || get_number(id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
     info->gl_event = has_extension(id, "cl_khr_gl_event");
+    info->dmabuf = has_extension(id, "cl_khr_external_memory_dma_buf") && strncmp(info->version, "OpenCL 3.", 9) == 0;
     if (has_extension(id, "cl_nv_device_attribute_query"))
         info->nv_arch = (int)(10 * get_number(id, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV) +
                               get_number(id, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV));

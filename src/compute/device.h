@@ -18,6 +18,7 @@ struct device_info {
     bool images;       // image support at all
     bool host_unified; // device memory is host memory
     bool gl_event;     // cl_khr_gl_event is listed
+    bool dmabuf;       // so is cl_khr_external_memory_dma_buf
     int nv_arch;       // NVIDIA's compute capability, 90 for 9.0; 0: of another make
 };
 
@@ -46,8 +47,9 @@ struct device {
     bool shares_gl;        // proven by creating a texture, acquiring, writing and releasing it
     char sharing_why[160]; // one sentence: why it shares or not
     char *kernel_dir;      // overrides embedded kernels; NULL for none
-    // Where pictures on their way to the device best lie (pinned.h). NULL where it reads them in the host's memory, and
-    // where it has pinned none.
+    struct dmabuf_calls dmabuf;
+    // Where pictures on their way to the device best lie (pinned.h). NULL where it reads them in the host's memory and
+    // imports none, and where it has pinned none.
     struct pages_owner *pages;
 };
 

@@ -1,4 +1,4 @@
-// pinned.c: host memory that a device copies from by itself, lent to whoever fills pictures
+// pinned.c: host memory that a device copies from by itself: lent to whoever fills pictures, or filled by other drivers
 #include "compute/pinned.h"
 
 #include "base/log.h"
@@ -6,12 +6,13 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct piece {
     struct piece *next;
     cl_mem buffer;
-    void *mapped;
-    uint8_t *at; // the first whole page of it
+    void *mapped; // NULL: adopted
+    uint8_t *at;  // the first whole page of it
     size_t bytes;
 };
 
@@ -19,9 +20,11 @@ struct pinned {
     struct pages_owner owner;
     cl_context context;
     cl_command_queue queue;
-    pthread_mutex_t lock; // over the members below; no driver is asked while holding it
+    const struct dmabuf_calls *calls;
+    pthread_mutex_t lock; // over the members below; but for references no driver is asked while holding it
     struct piece *pieces;
-    bool refused; // there was no more
+    bool refused;   // there was no more
+    bool unadopted; // it did not work
 };
 
 static void piece_close(struct pinned *pinned, struct piece *piece)
@@ -57,21 +60,51 @@ static struct piece *piece_open(struct pinned *pinned, size_t bytes)
     return piece;
 }
 
-static void *pinned_take(struct pages_owner *owner, size_t bytes)
+static bool willing(struct pinned *pinned, const bool *refused)
 {
-    struct pinned *pinned = (struct pinned *)owner;
     pthread_mutex_lock(&pinned->lock);
-    const bool refused = pinned->refused;
+    const bool ok = !*refused;
     pthread_mutex_unlock(&pinned->lock);
-    struct piece *piece = refused ? NULL : piece_open(pinned, bytes);
+    return ok;
+}
+
+// Keeps a piece, or that there was none.
+static void keep(struct pinned *pinned, struct piece *piece, bool *refused)
+{
     pthread_mutex_lock(&pinned->lock);
     if (piece) {
         piece->next = pinned->pieces;
         pinned->pieces = piece;
     }
-    pinned->refused = !piece;
+    *refused = !piece;
     pthread_mutex_unlock(&pinned->lock);
+}
+
+static void *pinned_take(struct pages_owner *owner, size_t bytes)
+{
+    struct pinned *pinned = (struct pinned *)owner;
+    struct piece *piece = willing(pinned, &pinned->refused) ? piece_open(pinned, bytes) : NULL;
+    keep(pinned, piece, &pinned->refused);
     return piece ? piece->at : NULL;
+}
+
+static bool pinned_adopt(struct pages_owner *owner, void *memory, size_t bytes, int dmabuf)
+{
+    struct pinned *pinned = (struct pinned *)owner;
+    const struct dmabuf from = {.fd = dmabuf, .at = memory, .bytes = bytes};
+    struct piece *piece = willing(pinned, &pinned->unadopted) ? calloc(1, sizeof(*piece)) : NULL;
+    if (!piece) {
+        close(dmabuf);
+        return false;
+    }
+    *piece = (struct piece){.at = memory, .bytes = bytes};
+    piece->buffer = dmabuf_import(pinned->calls, pinned->context, pinned->queue, &from);
+    if (!piece->buffer) {
+        free(piece);
+        piece = NULL;
+    }
+    keep(pinned, piece, &pinned->unadopted);
+    return piece != NULL;
 }
 
 static void pinned_give(struct pages_owner *owner, void *memory)
@@ -87,22 +120,44 @@ static void pinned_give(struct pages_owner *owner, void *memory)
     piece_close(pinned, piece);
 }
 
+// The piece that has these bytes; the lock is held.
+static const struct piece *find(const struct pinned *pinned, const void *at, size_t bytes)
+{
+    const uintptr_t start = (uintptr_t)at;
+    const struct piece *piece = pinned->pieces;
+    while (piece && !(start >= (uintptr_t)piece->at && start - (uintptr_t)piece->at <= piece->bytes &&
+                      bytes <= piece->bytes - (start - (uintptr_t)piece->at)))
+        piece = piece->next;
+    return piece;
+}
+
 bool pinned_holds(struct pages_owner *owner, const void *at, size_t bytes)
 {
     struct pinned *pinned = (struct pinned *)owner;
     if (!pinned)
         return false;
-    const uintptr_t start = (uintptr_t)at;
     pthread_mutex_lock(&pinned->lock);
-    const struct piece *piece = pinned->pieces;
-    while (piece && !(start >= (uintptr_t)piece->at && start - (uintptr_t)piece->at <= piece->bytes &&
-                      bytes <= piece->bytes - (start - (uintptr_t)piece->at)))
-        piece = piece->next;
+    const struct piece *piece = find(pinned, at, bytes);
+    const bool holds = piece && piece->mapped;
     pthread_mutex_unlock(&pinned->lock);
-    return piece != NULL;
+    return holds;
 }
 
-struct pages_owner *pinned_open(cl_context context, cl_device_id device)
+cl_mem pinned_adopted(struct pages_owner *owner, const void *at, size_t bytes)
+{
+    struct pinned *pinned = (struct pinned *)owner;
+    cl_mem buffer = NULL;
+    if (!pinned)
+        return NULL;
+    pthread_mutex_lock(&pinned->lock);
+    const struct piece *piece = find(pinned, at, bytes);
+    if (piece && !piece->mapped && piece->at == at && clRetainMemObject(piece->buffer) == CL_SUCCESS)
+        buffer = piece->buffer;
+    pthread_mutex_unlock(&pinned->lock);
+    return buffer;
+}
+
+struct pages_owner *pinned_open(cl_context context, cl_device_id device, bool lends, const struct dmabuf_calls *calls)
 {
     cl_int result;
     struct pinned *pinned = calloc(1, sizeof(*pinned));
@@ -110,7 +165,11 @@ struct pages_owner *pinned_open(cl_context context, cl_device_id device)
         log_error("cannot pin memory: out of memory");
         return NULL;
     }
-    *pinned = (struct pinned){.owner = {pinned_take, pinned_give}, .context = context};
+    *pinned = (struct pinned){
+        .owner = {lends ? pinned_take : NULL, pinned_give, calls->acquire ? pinned_adopt : NULL},
+        .context = context,
+        .calls = calls,
+    };
     pthread_mutex_init(&pinned->lock, NULL);
     pinned->queue = clCreateCommandQueue(context, device, 0, &result);
     if (compute_ok(result, "make an OpenCL queue"))

@@ -82,6 +82,7 @@ static void release_frame(struct opencl_slot *slot)
     if (slot->lent)
         clReleaseMemObject(slot->lent);
     slot->lent = NULL;
+    opencl_release_event(&slot->handed_back);
     opencl_release_event(&slot->upload);
     opencl_release_event(&slot->acquire);
     opencl_release_event(&slot->encoded.first);
@@ -199,7 +200,7 @@ static bool opencl_ready(const struct path *path)
 {
     const struct opencl_path *cl = (const struct opencl_path *)path;
     const struct opencl_slot *slot = &cl->slot[cl->read_slot];
-    return finished(slot->download) && finished(slot->encoded.fetch);
+    return finished(slot->download) && finished(slot->encoded.fetch) && finished(slot->handed_back);
 }
 
 static bool opencl_collect(struct path *path, struct path_result *result, bool *lost)
@@ -210,12 +211,13 @@ static bool opencl_collect(struct path *path, struct path_result *result, bool *
         shared_texture_lent(&cl->slot[cl->lent_slot].shared);
     cl->lent_slot = cl->read_slot;
     cl->read_slot = (cl->read_slot + 1) % cl->slots;
-    cl_event ends[2];
+    const cl_event events[] = {slot->download, slot->encoded.fetch, slot->handed_back};
+    cl_event ends[3];
     cl_uint count = 0;
-    if (slot->download)
-        ends[count++] = slot->download;
-    if (slot->encoded.fetch)
-        ends[count++] = slot->encoded.fetch;
+    for (int i = 0; i < 3; i++) {
+        if (events[i])
+            ends[count++] = events[i];
+    }
     const cl_int waited = clWaitForEvents(count, ends);
     result->tag = slot->tag;
     if (waited == CL_SUCCESS)

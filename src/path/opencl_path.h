@@ -97,6 +97,7 @@ struct opencl_slot {
     uint64_t tag;
     int64_t copy_start_ns, copy_end_ns; // of that copy
     int64_t enqueued_ns;                // host time right before the first event was queued
+    cl_event handed_back; // the frame's memory, to the driver that fills it; NULL where it was not taken from there
     cl_event upload, acquire, first[PLAN_PASSES], last[PLAN_PASSES], download;
 };
 

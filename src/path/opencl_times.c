@@ -48,7 +48,7 @@ void opencl_slot_times(struct opencl_path *path, const struct opencl_slot *slot,
     }
     const int64_t shift = device_to_host(path, slot);
     cl_ulong ended = 0;
-    if (slot->staging)
+    if (slot->staging || slot->handed_back)
         add_device_stage(result, "upload", slot->upload, slot->upload, shift, &ended);
     if (slot->acquire)
         add_device_stage(result, "acquire", slot->acquire, slot->acquire, shift, &ended);

@@ -26,8 +26,8 @@ static cl_int send_up(struct opencl_path *cl, struct opencl_slot *slot, const vo
     return result == CL_SUCCESS ? clFlush(cl->upload_queue) : result;
 }
 
-// A frame that lies in memory the device has pinned goes up as it lies there, padding and all.
-static cl_int send_frame(struct opencl_path *cl, struct opencl_slot *slot, const struct image *frame, size_t bytes)
+// Room for a frame as it lies in memory, padding and all.
+static cl_int make_room(struct opencl_path *cl, struct opencl_slot *slot, size_t bytes)
 {
     const size_t room = bytes + OPENCL_WIDE_LOAD;
     cl_int result = CL_SUCCESS;
@@ -39,7 +39,30 @@ static cl_int send_frame(struct opencl_path *cl, struct opencl_slot *slot, const
         slot->input = larger;
         slot->input_bytes = room;
     }
-    return send_up(cl, slot, frame->plane[0], bytes);
+    return CL_SUCCESS;
+}
+
+// A frame that lies in memory the device has pinned goes up as it lies there.
+static cl_int send_frame(struct opencl_path *cl, struct opencl_slot *slot, const struct image *frame, size_t bytes)
+{
+    const cl_int result = make_room(cl, slot, bytes);
+    return result == CL_SUCCESS ? send_up(cl, slot, frame->plane[0], bytes) : result;
+}
+
+// The device copies from a camera driver's memory, which has to be handed to it and back. The commands hold `from`.
+static cl_int send_adopted(struct opencl_path *cl, struct opencl_slot *slot, cl_mem from, size_t bytes)
+{
+    const struct dmabuf_calls *calls = &cl->device->dmabuf;
+    cl_int result = make_room(cl, slot, bytes);
+    if (result == CL_SUCCESS)
+        result = calls->acquire(cl->upload_queue, 1, &from, 0, NULL, NULL);
+    slot->enqueued_ns = clock_now_ns();
+    if (result == CL_SUCCESS)
+        result = clEnqueueCopyBuffer(cl->upload_queue, from, slot->input, 0, 0, bytes, 0, NULL, &slot->upload);
+    if (result == CL_SUCCESS)
+        result = calls->release(cl->upload_queue, 1, &from, 0, NULL, &slot->handed_back);
+    clReleaseMemObject(from);
+    return result == CL_SUCCESS ? clFlush(cl->upload_queue) : result;
 }
 
 static cl_int copy_frame(struct opencl_path *cl, struct opencl_slot *slot, const struct image *frame)
@@ -71,6 +94,11 @@ cl_int opencl_upload(struct opencl_path *cl, struct opencl_slot *slot, const str
     if (bytes > 0 && pinned_holds(cl->device->pages, frame->plane[0], bytes)) {
         cl->path.came_in = "pinned";
         return send_frame(cl, slot, frame, bytes);
+    }
+    cl_mem adopted = bytes > 0 ? pinned_adopted(cl->device->pages, frame->plane[0], bytes) : NULL;
+    if (adopted) {
+        cl->path.came_in = "dma-buf";
+        return send_adopted(cl, slot, adopted, bytes);
     }
     cl->path.came_in = "copy";
     slot->layout = cl->input_layout;

@@ -70,7 +70,8 @@ const char *path_why(const struct path *path);  // one sentence: why this rung
 int path_depth(const struct path *path);
 // How the latest frame came in: "host-ptr" where the device reads it where it lies (as the cpu path always does), which
 // takes image.reach_bytes and memory shared with the host; "pinned" where it went up from there, which takes
-// image.reach_bytes and memory of the device's pages; or "copy"; "" before the first.
+// image.reach_bytes and memory of the device's pages; "dma-buf" likewise, of memory that those have adopted; or "copy";
+// "" before the first.
 const char *path_input(const struct path *path);
 
 // Starts work on a frame; its pixels must stay valid until the frame is collected. At most `depth` frames may be in

@@ -3,6 +3,7 @@
 #include "source/camera_stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -73,11 +74,19 @@ static void *take_memory(struct pages_owner *owner, size_t length)
 
 static void free_memory(struct camera_memory *memory)
 {
-    if (memory->owner)
+    if (memory->owner && !memory->adopted)
         pages_give(memory->owner, memory->at);
     else if (memory->length > 0)
         munmap(memory->at, memory->length);
     *memory = (struct camera_memory){0};
+}
+
+static void disown(struct camera_memory *memory)
+{
+    if (memory->adopted)
+        memory->owner->give(memory->owner, memory->at);
+    memory->owner = NULL;
+    memory->adopted = false;
 }
 
 void camera_stream_leave(struct camera_stream *stream)
@@ -87,6 +96,8 @@ void camera_stream_leave(struct camera_stream *stream)
             struct camera_memory *memory = &stream->buffer[i].memory[k];
             const bool ours = stream->kind == V4L2_MEMORY_USERPTR;
             const bool taken = stream->buffer[i].state == CAMERA_BUFFER_TAKEN;
+            if (!ours)
+                disown(memory);
             if (ours && !taken)
                 free_memory(memory);
             else if (memory->length > 0 && !taken)
@@ -159,15 +170,15 @@ static bool queue_as_is(struct camera_stream *stream, int index)
 
 // The driver may be given other memory to fill each time. What it does not take, or the owner does not have, is not
 // tried again: the buffer stays where it is.
-static bool queue_moved(struct camera_stream *stream, int index)
+static bool queue_moved(struct camera_stream *stream, int index, struct pages_owner *owner)
 {
     struct camera_buffer *buffer = &stream->buffer[index], old = *buffer, moved = old;
     bool ok = true;
     for (int i = 0; i < stream->memories; i++) {
         const size_t length = old.memory[i].length;
-        void *memory = ok ? take_memory(stream->owner, length) : NULL;
+        void *memory = ok ? take_memory(owner, length) : NULL;
         ok = memory != NULL;
-        moved.memory[i] = (struct camera_memory){.at = memory, .length = ok ? length : 0, .owner = stream->owner};
+        moved.memory[i] = (struct camera_memory){.at = memory, .length = ok ? length : 0, .owner = owner};
     }
     *buffer = moved;
     if (ok && queue_as_is(stream, index)) {
@@ -178,17 +189,44 @@ static bool queue_moved(struct camera_stream *stream, int index)
     camera_stream_free(moved.memory);
     if (!queue_as_is(stream, index))
         return false;
-    stream->refused = stream->owner;
+    stream->refused = owner;
     log_info("camera %s does not fill the memory that the device has pinned: its pictures are copied",
              stream->device.path);
     return true;
 }
 
+// The driver's own memory stays where it is; who adopts it reads there.
+static void share(struct camera_stream *stream, int index, struct pages_owner *owner)
+{
+    struct camera_memory *memory = &stream->buffer[index].memory[0];
+    struct v4l2_exportbuffer export = {
+        .type = stream->device.type, .index = (uint32_t)index, .flags = O_RDWR | O_CLOEXEC};
+    disown(memory);
+    if (!owner)
+        return;
+    const bool exported = camera_device_ask(&stream->device, VIDIOC_EXPBUF, &export) == 0;
+    if (!exported)
+        log_info("camera %s gives no device a way to its memory (%s): its pictures are copied", stream->device.path,
+                 strerror(errno));
+    memory->adopted = exported && owner->adopt(owner, memory->at, memory->length, export.fd);
+    if (memory->adopted)
+        memory->owner = owner;
+    else
+        stream->refused = owner;
+}
+
 static bool queue(struct camera_stream *stream, int index)
 {
-    const struct pages_owner *owner = stream->owner;
-    const bool moves = stream->kind == V4L2_MEMORY_USERPTR && stream->buffer[index].memory[0].owner != owner;
-    return moves && !(owner && owner == stream->refused) ? queue_moved(stream, index) : queue_as_is(stream, index);
+    const bool ours = stream->kind == V4L2_MEMORY_USERPTR;
+    struct pages_owner *owner = stream->owner, *has = stream->buffer[index].memory[0].owner;
+    if (owner && !(ours ? owner->take != NULL : owner->adopt && stream->memories == 1))
+        owner = NULL;
+    if (owner == has || (owner && owner == stream->refused))
+        return queue_as_is(stream, index);
+    if (ours)
+        return queue_moved(stream, index, owner);
+    share(stream, index, owner);
+    return queue_as_is(stream, index);
 }
 
 static bool switch_on(struct camera_stream *stream, char why[CAMERA_WHY])

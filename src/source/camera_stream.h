@@ -19,7 +19,8 @@ struct camera_memory {
     uint8_t *at;
     size_t length;             // 0: none
     size_t start, filled;      // what the driver has filled; 0 bytes where it doesn't say
-    struct pages_owner *owner; // whose memory ours is; NULL: the system's
+    struct pages_owner *owner; // whose memory ours is; NULL: the system's. Or, of the driver's, ...
+    bool adopted;              // ... who has adopted it
 };
 
 struct camera_buffer {
@@ -39,7 +40,7 @@ struct camera_stream {
     int buffers;
     bool streaming;
     struct pages_owner *owner;   // whose memory ours shall be, where the driver takes that; NULL: the system's
-    struct pages_owner *refused; // the owner whose memory it did not take
+    struct pages_owner *refused; // the owner whose memory it did not take, or who did not adopt its own
 };
 
 // Opens the node. False on failure, and why; close it all the same.

@@ -1,0 +1,16 @@
+// importing.h: a stand-in for cl_khr_external_memory_dma_buf, which no driver here has
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+// Linked with --wrap of the functions in importing.c. Every device has the extension. An imported file is mapped, and
+// the device's buffer lies there; it can be touched only between being acquired and being released.
+struct importing {
+    bool unified;     // devices share the host's memory, but take none of it; else they have memory of their own
+    bool refuses;     // nothing is imported
+    bool blind;       // what is imported shows something else
+    atomic_int asked; // imports so far, refused ones too
+    atomic_int alive; // buffers that are imports
+};
+extern struct importing importing;

@@ -1,0 +1,279 @@
+// test_dmabuf.c: pictures that a device copies from where another driver fills them: files in memory, and cameras
+//
+//   test_dmabuf memory   any machine with OpenCL
+//   test_dmabuf camera   in the virtual machine of tests/vm, with a vivid that fills no memory of ours (allocators=1)
+//
+// The extension for that is played by importing.c.
+#include "importing.h"
+#include "unit.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "path/path.h"
+#include "source/source.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+enum { PATIENCE_MS = 20000, FRAMES = 8 }; // an emulated machine is slow
+
+// The device's path, and the one to compare with.
+struct lab {
+    struct device *device;
+    struct path *path, *plain;
+};
+
+static int count_files(void)
+{
+    int count = 0;
+    DIR *directory = opendir("/proc/self/fd");
+    while (directory && readdir(directory))
+        count++;
+    closedir(directory);
+    return count;
+}
+
+static void lab_close(struct lab *lab)
+{
+    path_close(lab->path);
+    path_close(lab->plain);
+    device_close(lab->device);
+}
+
+static bool lab_open(struct lab *lab, const struct image_shape *shape)
+{
+    struct device_info devices[DEVICE_MAX];
+    const char *why;
+    char error[CHAIN_ERROR];
+    struct chain chain;
+    *lab = (struct lab){0};
+    if (device_list(devices, &why) == 0 || !chain_parse(&chain, "blur=1,invert", error))
+        return false;
+    lab->device = device_open(&devices[0], NULL, NULL);
+    struct path_setup setup = {.kind = PATH_OPENCL, .device = lab->device, .input = *shape, .chain = &chain};
+    lab->path = lab->device ? path_open(&setup, NULL) : NULL;
+    setup.kind = PATH_CPU;
+    lab->plain = path_open(&setup, NULL);
+    return lab->path && lab->plain;
+}
+
+static bool same_pixels(const struct image *a, const struct image *b)
+{
+    for (int y = 0; y < a->shape.height; y++)
+        if (memcmp(a->plane[0] + (size_t)y * a->stride[0], b->plane[0] + (size_t)y * b->stride[0],
+                   4 * (size_t)a->shape.width) != 0)
+            return false;
+    return true;
+}
+
+static bool collect_same(struct lab *lab, const struct image *frame)
+{
+    struct path_result got, want;
+    bool lost;
+    return path_collect(lab->path, &got, &lost) && path_submit(lab->plain, frame, 0, &lost) &&
+           path_collect(lab->plain, &want, &lost) && same_pixels(&got.image, &want.image);
+}
+
+// Whether the frame comes in that way, and is worked on right.
+static bool comes(struct lab *lab, const struct image *frame, const char *way)
+{
+    bool lost;
+    return CHECK(path_submit(lab->path, frame, 0, &lost)) && CHECK(collect_same(lab, frame)) &&
+           (CHECK_TEXT(path_input(lab->path), way), true);
+}
+
+// A picture in a file; `at` NULL: anywhere.
+static int map_picture(const struct image_shape *shape, void *at, struct image *frame)
+{
+    enum { STRIDE = 128, ROWS = 64 }; // for shapes no larger; a multiple of 16, as kernels want it
+    const size_t bytes = STRIDE * ROWS;
+    const int fd = memfd_create("picture", MFD_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, bytes) != 0)
+        abort();
+    uint8_t *memory = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
+    if (memory == MAP_FAILED)
+        abort();
+    *frame = (struct image){.shape = *shape, .reach_bytes = bytes};
+    for (int i = 0; i < pixfmt_info(shape->format)->planes; i++) {
+        frame->plane[i] = memory + (i > 0 ? STRIDE * shape->height : 0);
+        frame->stride[i] = STRIDE;
+    }
+    return fd;
+}
+
+static void paint(struct image *frame, int seed)
+{
+    for (size_t i = 0; i < frame->reach_bytes; i++)
+        frame->plane[0][i] = (uint8_t)(i * 7 / 5 + (size_t)seed * 29);
+}
+
+static void test_memory(const struct image_shape *shape)
+{
+    struct lab lab;
+    struct image frame;
+    bool lost;
+    if (!CHECK(lab_open(&lab, shape)))
+        return;
+    struct pages_owner *owner = lab.device->pages;
+    CHECK((owner->take == NULL) == importing.unified);
+    int fd = map_picture(shape, NULL, &frame);
+    paint(&frame, 0);
+    comes(&lab, &frame, "copy");
+    for (int turn = 0; turn < 3; turn++) { // each with another file at the same place
+        CHECK(owner->adopt(owner, frame.plane[0], frame.reach_bytes, fd));
+        for (int i = 0; i < FRAMES; i++) {
+            paint(&frame, i);
+            comes(&lab, &frame, "dma-buf");
+        }
+        // Given up while it is read.
+        CHECK(path_submit(lab.path, &frame, 0, &lost));
+        owner->give(owner, frame.plane[0]);
+        CHECK(collect_same(&lab, &frame));
+        paint(&frame, FRAMES);
+        comes(&lab, &frame, "copy");
+        fd = map_picture(shape, frame.plane[0], &frame);
+        paint(&frame, 99);
+        comes(&lab, &frame, "copy");
+    }
+    close(fd);
+    munmap(frame.plane[0], frame.reach_bytes);
+    lab_close(&lab);
+    CHECK_NUMBER(importing.alive, 0);
+}
+
+// What cannot be had is told once and asked for no more.
+static void test_refusal(const struct image_shape *shape, const char *because)
+{
+    struct lab lab;
+    struct image frame;
+    struct captured said;
+    const int asked = importing.asked;
+    if (!CHECK(lab_open(&lab, shape)))
+        return;
+    struct pages_owner *owner = lab.device->pages;
+    const int files = count_files(), fd = map_picture(shape, NULL, &frame);
+    capture_stderr(&said);
+    CHECK(!owner->adopt(owner, frame.plane[0], frame.reach_bytes, dup(fd)));
+    CHECK_HAS(captured_stderr(&said), because);
+    CHECK_HAS(said.text, "frames are copied");
+    CHECK(!owner->adopt(owner, frame.plane[0], frame.reach_bytes, fd));
+    CHECK_NUMBER(importing.asked, asked + 1);
+    paint(&frame, 1);
+    comes(&lab, &frame, "copy");
+    CHECK_NUMBER(count_files(), files);
+    munmap(frame.plane[0], frame.reach_bytes);
+    lab_close(&lab);
+    CHECK_NUMBER(importing.alive, 0);
+}
+
+static void run_memory(void)
+{
+    const struct image_shape shapes[] = {{.format = PIXFMT_YUYV, .width = 64, .height = 40},
+                                         {.format = PIXFMT_NV12, .width = 101, .height = 33}};
+    int files = 0;
+    for (int turn = 0; turn < 4; turn++) {
+        struct image_shape shape = shapes[turn / 2];
+        shape.color = color_resolve((struct color){0}, (struct color){0}, false, shape.width, shape.height);
+        importing = (struct importing){.unified = turn % 2};
+        test_memory(&shape);
+        importing.refuses = true;
+        test_refusal(&shape, "CL_INVALID_PROPERTY");
+        importing.refuses = false;
+        importing.blind = true;
+        test_refusal(&shape, "it sees other bytes");
+        if (turn == 0) // drivers keep some
+            files = count_files();
+    }
+    CHECK_NUMBER(count_files(), files);
+}
+
+static bool write_text(const char *path, const char *line)
+{
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    const bool ok = fd >= 0 && write(fd, line, strlen(line)) == (ssize_t)strlen(line);
+    close(fd);
+    return ok;
+}
+
+// Takes frames until so many have come in that way. Everyone shows what it should.
+static void take(struct lab *lab, struct source *source, const char *way)
+{
+    const int64_t deadline_ns = clock_now_ns() + (int64_t)PATIENCE_MS * 1000000;
+    struct frame frame;
+    int count = 0;
+    while (count < FRAMES && clock_now_ns() < deadline_ns) {
+        if (source_next(source, &frame, 500) != SOURCE_FRAME)
+            continue;
+        bool lost;
+        CHECK(path_submit(lab->path, &frame.image, 0, &lost) && collect_same(lab, &frame.image));
+        count += strcmp(path_input(lab->path), way) == 0;
+        source_return(source, &frame);
+    }
+    CHECK_NUMBER(count, FRAMES);
+}
+
+// The driver taken away while a frame is lent, and given back.
+static void replug(struct lab *lab, struct source *source)
+{
+    static const char unbind[] = "/sys/bus/platform/drivers/vivid/unbind",
+                      bind[] = "/sys/bus/platform/drivers/vivid/bind";
+    struct frame held, frame;
+    if (!CHECK(source_next(source, &held, PATIENCE_MS) == SOURCE_FRAME) ||
+        !(comes(lab, &held.image, importing.refuses ? "copy" : "dma-buf"), CHECK(write_text(unbind, "vivid.0"))))
+        return;
+    for (int n = 0; n < 100 && source_health(source).trouble[0] == '\0'; n++)
+        if (source_next(source, &frame, 100) == SOURCE_FRAME)
+            source_return(source, &frame);
+    CHECK_NUMBER(importing.alive, 0);
+    comes(lab, &held.image, "copy");
+    CHECK(write_text(bind, "vivid.0"));
+    source_return(source, &held);
+}
+
+static void run_camera(bool refuses, const char *way)
+{
+    enum { REPLUGS = 3, BUFFERS = SOURCE_LENT + 2 };
+    struct lab lab;
+    struct source *source = source_open(&(struct source_setup){
+        .text = "camera", .width = 320, .height = 180, .has_format = true, .format = PIXFMT_YUYV});
+    importing = (struct importing){.refuses = refuses};
+    if (!CHECK(source && lab_open(&lab, &source_info(source)->shape)))
+        return;
+    CHECK(!source_health(source).userptr);
+    source_place(source, lab.device->pages);
+    int files = 0;
+    for (int i = 0; i <= REPLUGS; i++) {
+        take(&lab, source, way);
+        printf("%s: %d imports, %d alive, %d files\n", way, (int)importing.asked, (int)importing.alive, count_files());
+        files = i == 0 ? count_files() : files;
+        CHECK_NUMBER(importing.asked, refuses ? 1 : (i + 1) * BUFFERS);
+        CHECK_NUMBER(importing.alive, refuses ? 0 : BUFFERS);
+        CHECK_NUMBER(count_files(), files);
+        if (i < REPLUGS)
+            replug(&lab, source);
+    }
+    source_place(source, NULL); // as when another path comes
+    take(&lab, source, "copy");
+    CHECK_NUMBER(importing.alive, 0);
+    source_close(source);
+    lab_close(&lab);
+}
+
+int main(int argc, char **argv)
+{
+    struct device_info devices[DEVICE_MAX];
+    const char *why;
+    if (device_list(devices, &why) == 0) {
+        fprintf(stderr, "skipped: %s\n", why);
+        return CHECK_SKIP;
+    }
+    log_set_level(LOG_INFO);
+    if (argc > 1 && strcmp(argv[1], "camera") == 0) {
+        run_camera(false, "dma-buf");
+        run_camera(true, "copy");
+    } else {
+        run_memory();
+    }
+    return check_end(&unit);
+}
