@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A stored picture: a chain run on picture_golden(), or the picture's bytes taken as Y, U and V.
+// A stored picture: a chain run on picture_golden(), or the picture's bytes taken as Y, U and V. Behind them come those
+// of the pixel formats.
 struct golden {
     const char *file;
     const char *chain;
@@ -59,6 +60,8 @@ static const struct golden goldens[] = {
     {"yuv-2020-full.png", NULL, {COLOR_MATRIX_2020, COLOR_RANGE_FULL}},
 };
 
+enum { GOLDENS = sizeof(goldens) / sizeof(*goldens), PICTURES = GOLDENS + PIXFMT_COUNT };
+
 static struct picture golden_picture(struct check *check, const struct golden *golden)
 {
     struct picture picture = picture_golden();
@@ -74,17 +77,50 @@ static struct picture golden_picture(struct check *check, const struct golden *g
     return picture;
 }
 
-static void golden_path(char path[4096], const char *directory, const struct golden *golden)
+// A frame of that format as each matrix and range shows it, one below the other. Odd sizes, and rows with padding.
+static struct picture format_picture(enum pixfmt format)
 {
-    snprintf(path, 4096, "%s/%s", directory, golden->file);
+    enum { WIDTH = 17, HEIGHT = 9, PADDING = 3, ROW_MOST = 4 * (WIDTH + 1) + PADDING };
+    const int width = reference_size_ok(format, WIDTH, HEIGHT) ? WIDTH : WIDTH + 1;
+    uint8_t bytes[PIXFMT_PLANES][HEIGHT * ROW_MOST];
+    struct image frame = {.shape = {.format = format, .width = width, .height = HEIGHT}};
+    struct reference_plane plane[PIXFMT_PLANES];
+    const int planes = reference_planes(format, width, HEIGHT, plane);
+    for (int i = 0; i < planes; i++) {
+        frame.plane[i] = bytes[i];
+        frame.stride[i] = (size_t)(plane[i].row_bytes + PADDING);
+        for (int n = 0; n < HEIGHT * ROW_MOST; n++)
+            bytes[i][n] = (uint8_t)(n * n * 7 / 5 + n * 13 + i * 91);
+    }
+    struct picture all = picture_new(width, 6 * HEIGHT);
+    uint8_t *to = all.rgba;
+    for (int n = 0; n < 6; n++, to += 4 * width * HEIGHT) {
+        frame.shape.color = (struct color){(enum color_matrix)(COLOR_MATRIX_601 + n / 2),
+                                           (enum color_range)(COLOR_RANGE_LIMITED + n % 2)};
+        struct picture one = reference_frame(&frame);
+        memcpy(to, one.rgba, 4 * (size_t)width * HEIGHT);
+        picture_free(&one);
+    }
+    return all;
+}
+
+// Number `i` of all stored pictures, and its file.
+static struct picture stored_picture(struct check *check, const char *directory, int i, char path[4096])
+{
+    if (i < GOLDENS) {
+        snprintf(path, 4096, "%s/%s", directory, goldens[i].file);
+        return golden_picture(check, &goldens[i]);
+    }
+    const enum pixfmt format = (enum pixfmt)(i - GOLDENS);
+    snprintf(path, 4096, "%s/format-%s.png", directory, reference_format_name(format));
+    return format_picture(format);
 }
 
 static void goldens_write(struct check *check, const char *directory)
 {
-    for (size_t i = 0; i < sizeof(goldens) / sizeof(*goldens); i++) {
+    for (int i = 0; i < PICTURES; i++) {
         char path[4096];
-        golden_path(path, directory, &goldens[i]);
-        struct picture picture = golden_picture(check, &goldens[i]);
+        struct picture picture = stored_picture(check, directory, i, path);
         bool ok = stbi_write_png(path, picture.width, picture.height, 4, picture.rgba, 4 * picture.width);
         check_that(check, ok, "cannot write %s", path);
         picture_free(&picture);
@@ -93,10 +129,9 @@ static void goldens_write(struct check *check, const char *directory)
 
 static void goldens_compare(struct check *check, const char *directory)
 {
-    for (size_t i = 0; i < sizeof(goldens) / sizeof(*goldens); i++) {
+    for (int i = 0; i < PICTURES; i++) {
         char path[4096];
-        golden_path(path, directory, &goldens[i]);
-        struct picture picture = golden_picture(check, &goldens[i]);
+        struct picture picture = stored_picture(check, directory, i, path);
         int width = 0, height = 0, channels = 0;
         uint8_t *stored = stbi_load(path, &width, &height, &channels, 4);
         if (check_that(check, stored != NULL, "cannot read %s: %s", path, stbi_failure_reason()) &&
