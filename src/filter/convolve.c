@@ -110,7 +110,7 @@ struct ring {
 static size_t scratch_bytes(const struct filter_arguments *arguments, int width)
 {
     const size_t side = 2 * (size_t)arguments->radius + 1, pixels = (size_t)width + 2 * (size_t)arguments->radius;
-    return convolve_avx2_fits(width) ? convolve_avx2_bytes(arguments->radius, width)
+    return convolve_avx2_fits(width) ? 0
                                      : sizeof(struct ring) + CHANNELS * (side * pixels + (size_t)width) * sizeof(float);
 }
 
@@ -170,20 +170,17 @@ typedef void weigh_function(float *restrict sum, const float *const *plane, cons
                             int width);
 static weigh_function *const weigh_by_radius[] = {weigh_1, weigh_3, weigh_5, weigh_7, weigh_9};
 
-static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
+// Output row y, or for 1 the one below.
+static void make_row(const struct filter_arguments *arguments, const struct stencil_rows *rows, int number)
 {
-    const int width = rows->width;
-    if (convolve_avx2_fits(width)) {
-        convolve_avx2_row(arguments, rows);
-        return;
-    }
-    const int radius = arguments->radius, side = 2 * radius + 1, pixels = width + 2 * radius;
+    const int width = rows->width, radius = arguments->radius, side = 2 * radius + 1, pixels = width + 2 * radius;
+    const bool first = rows->first && number == 0;
     struct ring *ring = rows->scratch;
-    if (rows->first)
+    if (first)
         ring->rows = 0;
-    for (int i = rows->first ? 0 : side - 1; i < side; i++, ring->rows++) {
+    for (int i = first ? 0 : side - 1; i < side; i++, ring->rows++) {
         float *plane = ring->plane + (size_t)(ring->rows % side) * CHANNELS * (size_t)pixels;
-        spread_row(rows->in[i] - 4 * radius, plane, plane + pixels, plane + 2 * pixels, pixels);
+        spread_row(rows->in[number + i] - 4 * radius, plane, plane + pixels, plane + 2 * pixels, pixels);
     }
     float weight[FILTER_MATRIX];
     for (int i = 0; i < side * side; i++)
@@ -195,7 +192,18 @@ static void stencil_row(const struct filter_arguments *arguments, const struct s
             plane[i] = ring->plane + ((size_t)((ring->rows + i) % side) * CHANNELS + (size_t)c) * (size_t)pixels;
         weigh_by_radius[radius](sum + c * width, plane, weight, (float)arguments->value[CONVOLVE_OFFSET], width);
     }
-    join_row(rows->out, rows->in[radius], sum, sum + width, sum + 2 * width, arguments->value[CONVOLVE_SHIFT], width);
+    join_row(number == 0 ? rows->out : rows->below, rows->in[number + radius], sum, sum + width, sum + 2 * width,
+             arguments->value[CONVOLVE_SHIFT], width);
+}
+
+static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
+{
+    if (convolve_avx2_fits(rows->width)) {
+        convolve_avx2_rows(arguments, rows);
+        return;
+    }
+    make_row(arguments, rows, 0);
+    make_row(arguments, rows, 1);
 }
 
 extern const struct filter filter_convolve;
@@ -208,5 +216,6 @@ const struct filter filter_convolve = {
     .kernel = "convolve.cl",
     .prepare = prepare,
     .stencil_row = stencil_row,
+    .two_rows = true,
     .scratch_bytes = scratch_bytes,
 };

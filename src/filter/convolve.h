@@ -7,6 +7,5 @@
 enum { CONVOLVE_SHIFT, CONVOLVE_OFFSET, CONVOLVE_NARROW, CONVOLVE_WEIGHTS };
 
 bool convolve_avx2_fits(int width); // whether rows of that width can be made so
-size_t convolve_avx2_bytes(int radius, int width);
-void convolve_avx2_row(const struct filter_arguments *arguments,
-                       const struct stencil_rows *rows); // as filter.stencil_row
+void convolve_avx2_rows(const struct filter_arguments *arguments,
+                        const struct stencil_rows *rows); // as filter.stencil_row; without scratch

@@ -59,13 +59,15 @@ struct filter_arguments {
 // An output row of a stencil and what it is made from.
 struct stencil_rows {
     // in[i] is input row y - radius + i for i in 0..2*radius; in[-1] is row y - radius - 1, unless this is the first
-    // row of a band. Each can be read from pixel -radius to width - 1 + radius (edge pixels repeated).
+    // row of a band; in[2 * radius + 1] is row y + radius + 1, for filters that make two rows. Each can be read from
+    // pixel -radius to width - 1 + radius (edge pixels repeated).
     const uint8_t *const *in;
-    uint8_t *out;
+    uint8_t *out, *below; // rows y and, for filters that make two rows, y + 1
     int width;
-    void *scratch;       // scratch_bytes() long, kept from row to row
-    bool first;          // of a band
-    const uint8_t *next; // as long as `out`, what will be read next: memory may be asked for it in the meantime
+    void *scratch;             // scratch_bytes() long, kept from row to row
+    bool first;                // of a band
+    const uint8_t *next;       // as long as `out`, what will be read next: memory may be asked for it in the meantime
+    const uint8_t *next_below; // what will be read after that
 };
 
 struct filter {
@@ -87,8 +89,9 @@ struct filter {
     // FILTER_POINT: `width` RGBA pixels, from one row to another or in place; rows overlap wholly or not at all.
     void (*point_row)(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width);
 
-    // FILTER_STENCIL: one output row.
+    // FILTER_STENCIL: one output row, or two, to `out` and `below`.
     void (*stencil_row)(const struct filter_arguments *arguments, const struct stencil_rows *rows);
+    bool two_rows;
     size_t (*scratch_bytes)(const struct filter_arguments *arguments, int width); // NULL: no scratch
 };
 

@@ -15,6 +15,8 @@ struct maker {
     uint8_t *own;   // what the stencil keeps from row to row
     int loaded;     // the first row of its input that is not in the lines
     bool begun;
+    uint8_t *spare; // the second row of a stencil that makes two, where nothing else holds it
+    uint8_t *ahead; // where that row is while it has not been asked for; else NULL
 };
 
 // Rows first..end-1 of a run, and what they are made in.
@@ -31,10 +33,10 @@ static size_t line_bytes(int width, int radius)
     return (bytes + IMAGE_ALIGNMENT - 1) / IMAGE_ALIGNMENT * IMAGE_ALIGNMENT;
 }
 
-// A stencil's lines: those in reach and the one that just left.
-static int ring_lines(int radius)
+// A stencil's lines: those in reach, of two rows where it makes two, and the one that just left.
+static int ring_lines(const struct stage *stencil)
 {
-    return 2 * radius + 2;
+    return 2 * stencil->arguments.radius + 2 + stencil->filter->two_rows;
 }
 
 static size_t own_bytes(const struct stage *stencil, int width)
@@ -44,14 +46,23 @@ static size_t own_bytes(const struct stage *stencil, int width)
     return (bytes + IMAGE_ALIGNMENT - 1) / IMAGE_ALIGNMENT * IMAGE_ALIGNMENT;
 }
 
+static size_t lines_bytes(const struct stage *stencil, int width)
+{
+    return line_bytes(width, stencil->arguments.radius) * (size_t)ring_lines(stencil);
+}
+
+static size_t spare_bytes(const struct stage *stencil, int width)
+{
+    return stencil->filter->two_rows ? line_bytes(width, 0) : 0;
+}
+
 size_t cpu_run_scratch_bytes(const struct pass *passes, int count, int width)
 {
     size_t bytes = 2 * line_bytes(width, 0);
     for (int i = 0; i < count; i++) {
         const struct stage *stencil = passes[i].stencil;
         if (stencil)
-            bytes += line_bytes(width, stencil->arguments.radius) * (size_t)ring_lines(stencil->arguments.radius) +
-                     own_bytes(stencil, width);
+            bytes += lines_bytes(stencil, width) + spare_bytes(stencil, width) + own_bytes(stencil, width);
     }
     return bytes;
 }
@@ -126,51 +137,14 @@ static void load_padded_row(struct band *band, int number, int y, uint8_t *rgba,
     }
 }
 
-// The row of the picture that the first pass loads next, where it is as long as an output row; else what is at hand.
-static const uint8_t *next_input(const struct band *band, const uint8_t *at_hand)
+// The row of the picture that the first pass loads next, or so many rows further, where it is as long as an output row;
+// else what is at hand.
+static const uint8_t *next_input(const struct band *band, int further, const uint8_t *at_hand)
 {
     const struct image *from = band->run->from;
-    const int y = band->maker[0].loaded;
+    const int y = band->maker[0].loaded + further;
     const bool there = from->shape.format == PIXFMT_RGBA && y < from->shape.height;
     return there ? from->plane[0] + (size_t)input_row(band, 0, y) * from->stride[0] : at_hand;
-}
-
-// Row `y` of what a pass makes, ahead of its store's flip. Rows are asked for in order.
-static void make_row(struct band *band, int number, int y, uint8_t *rgba)
-{
-    struct maker *maker = &band->maker[number];
-    const struct pass *pass = maker->pass;
-    const int width = band->run->from->shape.width, height = band->run->from->shape.height;
-    if (!pass->stencil) {
-        load_row(band, number, y, rgba);
-        return;
-    }
-    const struct filter_arguments *arguments = &pass->stencil->arguments;
-    const int radius = arguments->radius, lines = ring_lines(radius);
-    const size_t bytes = line_bytes(width, radius);
-    if (!maker->begun)
-        maker->loaded = clamp_row(y - radius, height);
-    for (; maker->loaded <= clamp_row(y + radius, height); maker->loaded++)
-        load_padded_row(band, number, maker->loaded,
-                        maker->lines + bytes * (size_t)(maker->loaded % lines) + 4 * radius, radius);
-    const uint8_t *pointers[2 * FILTER_RADIUS_MAX + 2];
-    for (int i = 0; i < lines; i++) {
-        const int row = clamp_row(y - radius - 1 + i, height);
-        pointers[i] = maker->lines + bytes * (size_t)(row % lines) + 4 * radius;
-    }
-    const struct stencil_rows rows = {
-        .in = pointers + 1,
-        .out = rgba,
-        .width = width,
-        .scratch = maker->own,
-        .first = !maker->begun,
-        .next = number == 0 ? next_input(band, rgba) : rgba,
-    };
-    pass->stencil->filter->stencil_row(arguments, &rows);
-    maker->begun = true;
-    point_filters(pass->after, pass->after_count, rgba, rgba, width);
-    if (pass->store_mirror)
-        turn_row(rgba, width);
 }
 
 static bool run_flips(const struct cpu_run *run)
@@ -189,6 +163,70 @@ static uint8_t *output_at(const struct band *band, int row)
     const struct image *to = band->run->to;
     return to->plane[0] ? to->plane[0] + (size_t)row * to->stride[0]
                         : band->pair + line_bytes(to->shape.width, 0) * (size_t)(row % 2);
+}
+
+// Where a second row that a pass makes along with row `y` goes.
+static uint8_t *ahead_at(const struct band *band, int number, int y)
+{
+    const struct cpu_run *run = band->run;
+    const bool there = number == run->count - 1 && y + 1 < band->end && run->to->plane[0];
+    return there ? output_at(band, output_row(run, y + 1)) : band->maker[number].spare;
+}
+
+// Row `y` of a stencil, and in some the next one as well.
+static void run_stencil(struct band *band, int number, int y, uint8_t *rgba)
+{
+    struct maker *maker = &band->maker[number];
+    const struct stage *stencil = maker->pass->stencil;
+    const int width = band->run->from->shape.width, height = band->run->from->shape.height;
+    const int radius = stencil->arguments.radius, lines = ring_lines(stencil);
+    const size_t bytes = line_bytes(width, radius);
+    const bool two = stencil->filter->two_rows;
+    if (!maker->begun)
+        maker->loaded = clamp_row(y - radius, height);
+    for (; maker->loaded <= clamp_row(y + radius + two, height); maker->loaded++)
+        load_padded_row(band, number, maker->loaded,
+                        maker->lines + bytes * (size_t)(maker->loaded % lines) + 4 * radius, radius);
+    const uint8_t *pointers[2 * FILTER_RADIUS_MAX + 3];
+    for (int i = 0; i < lines; i++) {
+        const int row = clamp_row(y - radius - 1 + i, height);
+        pointers[i] = maker->lines + bytes * (size_t)(row % lines) + 4 * radius;
+    }
+    maker->ahead = two ? ahead_at(band, number, y) : NULL;
+    const struct stencil_rows rows = {
+        .in = pointers + 1,
+        .out = rgba,
+        .below = maker->ahead,
+        .width = width,
+        .scratch = maker->own,
+        .first = !maker->begun,
+        .next = number == 0 ? next_input(band, 0, rgba) : rgba,
+        .next_below = number == 0 ? next_input(band, 1, rgba) : rgba,
+    };
+    stencil->filter->stencil_row(&stencil->arguments, &rows);
+    maker->begun = true;
+}
+
+// Row `y` of what a pass makes, ahead of its store's flip. Rows are asked for in order.
+static void make_row(struct band *band, int number, int y, uint8_t *rgba)
+{
+    struct maker *maker = &band->maker[number];
+    const struct pass *pass = maker->pass;
+    const int width = band->run->from->shape.width;
+    if (!pass->stencil) {
+        load_row(band, number, y, rgba);
+        return;
+    }
+    if (maker->ahead) {
+        if (maker->ahead != rgba)
+            memcpy(rgba, maker->ahead, 4 * (size_t)width);
+        maker->ahead = NULL;
+    } else {
+        run_stencil(band, number, y, rgba);
+    }
+    point_filters(pass->after, pass->after_count, rgba, rgba, width);
+    if (pass->store_mirror)
+        turn_row(rgba, width);
 }
 
 // Encodes a pair of rows when the last of them has been made, while they are in cache.
@@ -227,10 +265,11 @@ void cpu_run_band(void *context, int number)
         maker->pass = &run->passes[i];
         if (!maker->pass->stencil)
             continue;
-        const int radius = maker->pass->stencil->arguments.radius;
+        const struct stage *stencil = maker->pass->stencil;
         maker->lines = scratch;
-        maker->own = scratch + line_bytes(width, radius) * (size_t)ring_lines(radius);
-        scratch = maker->own + own_bytes(maker->pass->stencil, width);
+        maker->spare = maker->lines + lines_bytes(stencil, width);
+        maker->own = maker->spare + spare_bytes(stencil, width);
+        scratch = maker->own + own_bytes(stencil, width);
     }
     for (int y = band.first; y < band.end; y++) {
         make_row(&band, run->count - 1, y, output_at(&band, output_row(run, y)));
