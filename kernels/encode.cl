@@ -93,11 +93,15 @@ __kernel void encode(__global const uint *restrict from, encoding e, __global uc
     encode_block(from, &e, to, x, y, x + 1, y + BLOCK_ROWS - 1);
 }
 
-// Blocks that the picture ends in: those of its last column, if that is an odd one, and then those of its last row.
+// Blocks that the picture ends in: those of its last column, if that is an odd one, and then those of its last row. The
+// NDRange is rounded up to whole work-groups.
 __kernel void encode_edges(__global const uint *restrict from, encoding e, __global uchar *restrict to)
 {
     const int width = e.s0, height = e.s1, index = get_global_id(0);
     const int in_column = width % 2 == 0 ? 0 : (height + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    const int in_row = height % BLOCK_ROWS == 0 ? 0 : (width + 1) / 2;
+    if (index >= in_column + in_row)
+        return;
     const int x = index < in_column ? width - 1 : 2 * (index - in_column);
     const int y = index < in_column ? BLOCK_ROWS * index : height - 1;
     encode_block(from, &e, to, x, y, min(x + 1, width - 1), min(y + BLOCK_ROWS - 1, height - 1));

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { GROUP_WIDTH = 32, GROUP_HEIGHT = 8 }; // as the passes have it
+enum { EDGE_GROUP = 64 };                    // one for all sizes: PoCL compiles a kernel for each
 
 // Handed over as the int16 of kernels/encode.cl.
 struct encoding {
@@ -94,10 +95,12 @@ static cl_int launch_edges(const struct opencl_path *cl, cl_event after, cl_even
     const struct image_shape *shape = &cl->path.encode;
     const size_t rows = blocks[shape->format].rows, width = (size_t)shape->width, height = (size_t)shape->height;
     const size_t in_column = width % 2 == 0 ? 0 : (height + rows - 1) / rows;
-    const size_t size = in_column + (height % rows == 0 ? 0 : (width + 1) / 2);
-    if (size == 0)
+    const size_t count = in_column + (height % rows == 0 ? 0 : (width + 1) / 2);
+    if (count == 0)
         return CL_SUCCESS;
-    return clEnqueueNDRangeKernel(cl->compute_queue, cl->encoder.edges, 1, NULL, &size, NULL, after ? 1 : 0,
+    const size_t most = opencl_group_limit(&cl->device->info, cl->encoder.edges);
+    const size_t group = most < EDGE_GROUP ? most : EDGE_GROUP, size = (count + group - 1) / group * group;
+    return clEnqueueNDRangeKernel(cl->compute_queue, cl->encoder.edges, 1, NULL, &size, &group, after ? 1 : 0,
                                   after ? &after : NULL, event);
 }
 
