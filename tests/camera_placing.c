@@ -24,6 +24,8 @@ void camera_placing(struct check *check, struct source *source)
             if (!check_that(check, source_next(source, &frame, PATIENCE_MS) == SOURCE_FRAME, "placed: frame %d", n))
                 break;
             lent = lender_holds(&lender, &frame.image);
+            check_that(check, !moves || frame.image.reach_bytes >= image_bytes(&frame.image.shape) + IMAGE_SPARE_BYTES,
+                       "placed: a device may load whole blocks");
             check_that(check, !lent || frame.image.plane[0][1] != 0, "placed: the driver fills what is lent");
             source_return(source, &frame);
         }

@@ -37,6 +37,8 @@ static void compare(const struct source_setup *setup)
         CHECK(source_next(plain, &want, PATIENCE_MS) == SOURCE_FRAME);
         CHECK(source_next(placed, &got, PATIENCE_MS) == SOURCE_FRAME);
         CHECK(want.number == got.number && same_pixels(&want.image, &got.image));
+        const size_t needed = image_bytes(&got.image.shape) + IMAGE_SPARE_BYTES;
+        CHECK(got.image.reach_bytes >= needed || (want.image.reach_bytes == 0 && !got.image.owner));
         if (turns[i] != &poor.owner) // who has none: it stays
             check_that(&unit,
                        lender_holds(&lender, &got.image) == (turns[i] == &lender.owner) &&
@@ -123,6 +125,7 @@ int main(void)
     const struct source_setup setups[] = {
         {.text = "pattern:34x22"},
         {.text = "pattern:33x7,rgb24"},
+        {.text = "pattern:64x32,rgba"}, // whole pages
         {.text = film, .width = WIDTH, .height = HEIGHT, .has_format = true, .format = PIXFMT_NV12, .loop = true},
         {.text = still, .loop = true},
         {.text = still, .loop = true, .has_format = true, .format = PIXFMT_NV21},

@@ -31,14 +31,15 @@ void image_wrap(struct image *image, const struct image_shape *shape, void *memo
 
 bool image_alloc(struct image *image, const struct image_shape *shape)
 {
-    void *memory = pages_alloc(image_bytes(shape));
+    const size_t bytes = image_bytes(shape) + IMAGE_SPARE_BYTES;
+    void *memory = pages_alloc(bytes);
     if (!memory) {
         *image = (struct image){0};
         return false;
     }
     image_wrap(image, shape, memory);
     image->memory = memory;
-    image->memory_bytes = image_bytes(shape);
+    image->memory_bytes = bytes;
     return true;
 }
 
@@ -54,10 +55,10 @@ bool image_reserve(struct image *image, const struct image_shape *shape)
                                       .width = (int)round_up((size_t)shape->width, BLOCK),
                                       .height = (int)round_up((size_t)shape->height, BLOCK)};
     const int planes = pixfmt_info(shape->format)->planes;
-    size_t stride[PIXFMT_PLANES], start[PIXFMT_PLANES], bytes = 0;
+    size_t stride[PIXFMT_PLANES], start[PIXFMT_PLANES], bytes = IMAGE_SPARE_BYTES;
     for (int i = 0; i < planes; i++) {
         stride[i] = round_up(pixfmt_row_bytes(shape->format, i, whole.width), IMAGE_ALIGNMENT);
-        start[i] = bytes;
+        start[i] = bytes - IMAGE_SPARE_BYTES;
         bytes += stride[i] * (size_t)pixfmt_rows(shape->format, i, whole.height);
     }
     if (!image->memory || image->memory_bytes < bytes) {

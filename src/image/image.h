@@ -12,6 +12,7 @@
 enum { IMAGE_MAX_SIDE = 32768 };          // keeps every coordinate and stride in 32 bits
 #define IMAGE_MAX_BYTES ((size_t)1 << 30) // a header that asks for more is an attack or a mistake
 enum { IMAGE_ALIGNMENT = 64 };
+enum { IMAGE_SPARE_BYTES = 16 }; // behind the last pixel: devices that read pictures where they lie load whole blocks
 
 // What pixels are, without where they are.
 struct image_shape {
@@ -34,8 +35,7 @@ struct image {
 size_t image_bytes(const struct image_shape *shape);
 // Points the planes at `memory`, tightly packed.
 void image_wrap(struct image *image, const struct image_shape *shape, void *memory);
-// Own pixels, tightly packed, page-aligned and a whole number of pages long, so that a device may use them in place.
-// Not cleared.
+// Own pixels, tightly packed, page-aligned and with spare bytes, so that a device may use them in place. Not cleared.
 bool image_alloc(struct image *image, const struct image_shape *shape);
 // Own pixels for one picture after another: the memory of an image of image_reserve's (or an empty one) is kept where
 // it is large enough. Rows and planes have room for the whole blocks of 16 pixels that decoders write.

@@ -17,7 +17,8 @@ struct opencl_layout {
 };
 _Static_assert(sizeof(struct opencl_layout) == sizeof(cl_int8), "the layout is an int8 to the kernels");
 
-enum { OPENCL_WIDE_LOAD = 16 }; // bytes that a load may reach beyond the last pixel, where a work-item makes a block
+// Bytes that a load may reach beyond the last pixel, where a work-item makes a block.
+enum { OPENCL_WIDE_LOAD = IMAGE_SPARE_BYTES };
 
 struct opencl_path;
 

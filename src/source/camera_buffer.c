@@ -124,7 +124,8 @@ static bool map_buffer(struct camera_stream *stream, int index, char why[CAMERA_
         return camera_stream_failed(stream, "get buffers of", why);
     stream->buffers = index + 1;
     for (int i = 0; i < stream->memories; i++) {
-        const uint32_t length = stream->device.multi ? planes[i].length : buffer.length;
+        const bool ours = stream->kind == V4L2_MEMORY_USERPTR;
+        uint32_t length = stream->device.multi ? planes[i].length : buffer.length;
         const uint32_t offset = stream->device.multi ? planes[i].m.mem_offset : buffer.m.offset;
         if (length < bytes_needed(stream, i)) {
             snprintf(why, CAMERA_WHY, "cannot use camera %s: its buffers hold %u bytes, a picture needs %zu",
@@ -132,8 +133,8 @@ static bool map_buffer(struct camera_stream *stream, int index, char why[CAMERA_
             errno = EPROTO;
             return false;
         }
-        void *memory = stream->kind == V4L2_MEMORY_USERPTR ? take_memory(NULL, length)
-                                                           : camera_device_map(&stream->device, length, offset);
+        length += ours ? IMAGE_SPARE_BYTES : 0;
+        void *memory = ours ? take_memory(NULL, length) : camera_device_map(&stream->device, length, offset);
         if (!memory || memory == MAP_FAILED)
             return camera_stream_failed(stream, "map the buffers of", why);
         stream->buffer[index].memory[i] = (struct camera_memory){.at = memory, .length = length};
@@ -320,7 +321,10 @@ void camera_stream_picture(const struct camera_stream *stream, int index, const 
     const struct camera_memory *memory = stream->buffer[index].memory;
     if (stream->memories == 1) {
         camera_mode_lay_out(&stream->format, shape, memory->at + memory->start, image);
-        image->reach_bytes = memory->length - memory->start;
+        // A mapping goes to the end of its last page.
+        const size_t pages = (memory->length + PAGE_BYTES - 1) / PAGE_BYTES;
+        image->reach_bytes =
+            (stream->kind == V4L2_MEMORY_USERPTR ? memory->length : pages * PAGE_BYTES) - memory->start;
         return;
     }
     *image = (struct image){.shape = *shape};
