@@ -124,6 +124,11 @@ def need_window():
     if not os.environ.get("DISPLAY"):
         print("skipped: there is no display", file=sys.stderr)
         sys.exit(SKIP)
+    need_tools()
+
+
+def need_tools():
+    """Ends the test where a tool is missing that works on windows and their pictures."""
     for tool in ("xdotool", "import", "convert"):
         if not shutil.which(tool):
             print("skipped: %s is not installed" % tool, file=sys.stderr)
