@@ -24,7 +24,9 @@ if [ "${3:-}" != guest ]; then
     head -c $((size / 2)) "$scratch/jpegs/0.jpg" >"$scratch/jpegs/1.jpg"
     head -c 100 "$scratch/jpegs/0.jpg" >"$scratch/jpegs/2.jpg"
     "$here/vm/run" --timeout 900 --rw "$scratch/out" --mod "vivid n_devs=1 node_types=0x1 num_inputs=1 input_types=0" \
-        --mod vhci_hcd --mod uvcvideo -- bash "$0" usb "$2" guest "$scratch"
+        --mod vhci_hcd --mod uvcvideo -- bash "$0" usb "$2" guest "$scratch" || exit
+    [ "$(convert "$scratch/out/mjpeg.png" -crop 640x2+0+0 -format '%[fx:mean.r>0.95&&mean.b<0.05]' info:)" = 1 ] ||
+        { echo "FAILED: mjpeg: red at the top" >&2 && exit 1; }
     exit
 fi
 
@@ -45,8 +47,13 @@ plug_in() {
     echo "the USB camera does not appear" >&2
     exit 1
 }
-field() { # FILE EXPRESSION: of the last line of JSON
-    tail -n 1 "$1" | python3 -c "import json, sys; s = json.loads(sys.stdin.readline()); print($2)"
+fields() { # FILE EXPRESSION...: a line each, of a list, or of the last line of several
+    python3 -c 'import json, sys
+with open(sys.argv[1]) as file:
+    text = file.read()
+s = json.loads(text if text[0] == "[" else text.splitlines()[-1])
+for expression in sys.argv[2:]:
+    print(eval(expression))' "$@"
 }
 
 plug_in
@@ -55,16 +62,15 @@ check "a metadata node is refused" grep -q metadata /tmp/metadata
 
 # The list: the USB camera's nodes are one camera; a mode it offers, and one of vivid's.
 "$monocle" cameras --json >/tmp/cameras.json
-check "cameras: nodes" [ "$(python3 -c "import json; print(*(c['node'] + ':' + c['driver'] for c in
-    json.load(open('/tmp/cameras.json'))))")" = "/dev/video0:vivid /dev/video1:uvcvideo" ]
-check "cameras: modes" [ "$(python3 -c "import json; print(*sorted({o['format'] for o in
-    json.load(open('/tmp/cameras.json'))[1]['offers'] if (o['width'], o['height']) == (640, 480) and o['usable']}))")" \
-    = "mjpeg yuyv" ]
+mapfile -t cameras <<<"$(fields /tmp/cameras.json "' '.join(c['node'] + ':' + c['driver'] for c in s)" \
+    "' '.join(sorted({o['format'] for o in s[1]['offers'] if o['usable'] and o['width'] == 640}))" \
+    "s[1]['bus']")"
+check "cameras: nodes" [ "${cameras[0]}" = "/dev/video0:vivid /dev/video1:uvcvideo" ]
+check "cameras: modes" [ "${cameras[1]}" = "mjpeg yuyv" ]
 "$monocle" cameras >/tmp/cameras
 check "cameras: for people" grep -q "^/dev/video1  uvcsim camera" /tmp/cameras
 grep -A5 video1 /tmp/cameras
-bus=$(python3 -c "import json; print(json.load(open('/tmp/cameras.json'))[1]['bus'])")
-for name in "$bus" UVCSIM; do # raw comes first where it is as fast
+for name in "${cameras[2]}" UVCSIM; do # raw comes first where it is as fast
     "$monocle" --headless -p cpu --frames 2 --json --screenshot /tmp/x.png "camera:$name" >/tmp/named 2>/tmp/named.err
     check "camera:$name $(cat /tmp/named.err)" \
         grep -q 'uvcsim.*"width":640,"height":480,"pixel_format":"yuyv"' /tmp/named
@@ -75,17 +81,17 @@ done
     camera:uvcsim >/tmp/mjpeg 2>/tmp/mjpeg.err
 code=$?
 check "mjpeg runs: $(cat /tmp/mjpeg.err)" [ $code -eq 0 ]
-check "mjpeg: 12 frames" [ "$(field /tmp/mjpeg "s['frames']")" = 12 ]
-check "mjpeg: decoding is a stage" [ "$(field /tmp/mjpeg "s['stages']['decode']['median_ms'] > 0")" = True ]
-check "mjpeg: damaged pictures are counted" [ "$(field /tmp/mjpeg "s['damaged'] > 2")" = True ]
+mapfile -t mjpeg <<<"$(fields /tmp/mjpeg "s['frames']" "s['stages']['decode']['median_ms'] > 0" "s['damaged'] > 2" \
+    "s['stages']['decode']['median_ms']" "s['age']")"
+check "mjpeg: 12 frames" [ "${mjpeg[0]}" = 12 ]
+check "mjpeg: decoding is a stage" [ "${mjpeg[1]}" = True ]
+check "mjpeg: damaged pictures are counted" [ "${mjpeg[2]}" = True ]
 check "mjpeg: format, full range" grep -Eq '"pixel_format":"(422p|yu12)","matrix":"601","range":"full"' /tmp/mjpeg
 # An emulated camera may stall for a moment on a busy machine.
 check "mjpeg: one line on standard error: $(cat /tmp/mjpeg.err)" \
     [ "$(grep -Evc 'no picture came for|pictures come again' /tmp/mjpeg.err)" -eq 1 ]
-check "mjpeg: red at the top" [ "$(convert "$scratch/out/mjpeg.png" -crop 640x2+0+0 \
-    -format '%[fx:mean.r>0.95&&mean.b<0.05]' info:)" = 1 ]
 grep -h . /tmp/mjpeg.err
-echo "decode: median $(field /tmp/mjpeg "s['stages']['decode']['median_ms']") ms, age $(field /tmp/mjpeg "s['age']")"
+echo "decode: median ${mjpeg[3]} ms, age ${mjpeg[4]}"
 
 # Controls: set, listed, saved and loaded; a wrong one is told in a line.
 "$monocle" --headless -p cpu -n 1 --control brightness=200 --save-controls /tmp/saved --screenshot /tmp/x.png \
@@ -114,7 +120,7 @@ echo vivid.0 >/sys/bus/platform/drivers/vivid/bind
 wait $run
 code=$?
 check "a pulled camera: $(cat /tmp/replug.err)" [ $code -eq 0 ]
-check "80 frames, one outage, some lost" [ "$(field /tmp/replug \
+check "80 frames, one outage, some lost" [ "$(fields /tmp/replug \
     "(s['frames'], s['outages'], s['lost'] > 10, s['trouble'])")" = "(80, 1, True, '')" ]
 cat /tmp/replug.err
 exit $failed
