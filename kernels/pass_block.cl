@@ -68,10 +68,30 @@ INLINE void window_row(struct source source, arguments args, int x, int y, int i
     }
 }
 
+#ifdef PASS_TO_IMAGE
+
+// A row of the group's blocks: work-items exchange their pixels, so that neighbours write neighbouring ones.
+typedef __local uint *exchange;
+enum { EXCHANGE_PIXELS = BLOCK_WIDTH * PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT };
+
+INLINE void store_row(DESTINATION to, layout layout, int x, int y, const pixel *p, exchange words)
+{
+    const int item = get_local_id(0), items = get_local_size(0), left = x - item * BLOCK_WIDTH;
+    words += (int)get_local_id(1) * items * BLOCK_WIDTH;
+    vstore4((uint4)(pack(p[0]), pack(p[1]), pack(p[2]), pack(p[3])), item, words);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = item; i < items * BLOCK_WIDTH; i += items) {
+        if (left + i < layout.s0 && y < layout.s1)
+            store(to, layout, left + i, y, unpack(words[i]));
+    }
+}
+
+#else
+
 // Four pixels of the output; those beyond the right edge fall into the row's padding, or are left out.
 INLINE void store4(DESTINATION to, layout layout, int x, int y, const pixel *p)
 {
-#if defined(PASS_TO_IMAGE) || defined(PASS_STORE_MIRROR)
+#if defined(PASS_STORE_MIRROR)
     for (int i = 0; i < 4; i++) {
         if (x + i < layout.s0)
             store(to, layout, x + i, y, p[i]);
@@ -85,33 +105,57 @@ INLINE void store4(DESTINATION to, layout layout, int x, int y, const pixel *p)
 #endif
 }
 
-INLINE void finish4(DESTINATION to, layout layout, arguments args, int x, int y, const uint *word)
+#endif
+
+// Four pixels through the filters behind the stencil.
+INLINE void after4(arguments args, const uint *word, pixel *p)
 {
-    pixel p[BLOCK_WIDTH];
     for (int i = 0; i < BLOCK_WIDTH; i++)
         p[i] = PASS_AFTER(FROM_WORD(word[i]), args);
-    store4(to, layout, x, y, p);
+}
+
+// Writes a block. `inside` is a literal: all of its rows are inside the picture. An image is written later, by the
+// whole work-group.
+INLINE void finish_block(DESTINATION to, layout layout, arguments args, int x, int y, int inside, const uint *block)
+{
+#ifndef PASS_TO_IMAGE
+#pragma unroll
+    for (int row = 0; row < PASS_BLOCK_ROWS; row++) {
+        if (inside || y + row < layout.s1) {
+            pixel p[BLOCK_WIDTH];
+            after4(args, block + row * BLOCK_WIDTH, p);
+            store4(to, layout, x, y + row, p);
+        }
+    }
+#endif
 }
 
 #ifdef PASS_POINTS // no stencil
 
 // With rows a power of two and y a multiple of it, | is +, and lets compilers see that two rows have the same chroma.
-INLINE void pass(struct source source, arguments args, DESTINATION to, layout layout, int x, int y)
+INLINE void pass(struct source source, arguments args, DESTINATION to, layout layout, int x, int y, uint *block)
 {
-    uint block[BLOCK_PIXELS];
     if (y + PASS_BLOCK_ROWS <= source.height) {
 #pragma unroll
         for (int row = 0; row < PASS_BLOCK_ROWS; row++)
             input4(source, args, x, y | row, block + row * BLOCK_WIDTH);
-#pragma unroll
-        for (int row = 0; row < PASS_BLOCK_ROWS; row++)
-            finish4(to, layout, args, x, y + row, block + row * BLOCK_WIDTH);
+        finish_block(to, layout, args, x, y, 1, block);
     } else {
+#ifdef PASS_TO_IMAGE
+#pragma unroll
+        for (int row = 0; row < PASS_BLOCK_ROWS; row++) {
+            if (y + row < source.height)
+                input4(source, args, x, y + row, block + row * BLOCK_WIDTH);
+        }
+#else
 #pragma unroll 1
         for (; y < source.height; y++) {
             input4(source, args, x, y, block);
-            finish4(to, layout, args, x, y, block);
+            pixel p[BLOCK_WIDTH];
+            after4(args, block, p);
+            store4(to, layout, x, y, p);
         }
+#endif
     }
 }
 
@@ -180,7 +224,7 @@ INLINE void tile_window(tile from, uint *window)
 
 #endif
 
-INLINE void make_block(const uint *window, arguments args, uint *block)
+INLINE void filter_block(const uint *window, arguments args, uint *block)
 {
 #ifdef FILTER_BLOCK
     FILTER_BLOCK(window, PASS_STENCIL_ARGUMENTS(args), block);
@@ -196,34 +240,25 @@ INLINE void make_block(const uint *window, arguments args, uint *block)
 #endif
 }
 
-INLINE void finish_block(const uint *window, arguments args, DESTINATION to, layout layout, int x, int y, int inside)
-{
-    uint block[BLOCK_PIXELS];
-    make_block(window, args, block);
-#pragma unroll
-    for (int row = 0; row < PASS_BLOCK_ROWS; row++) {
-        if (inside || y + row < layout.s1)
-            finish4(to, layout, args, x, y + row, block + row * BLOCK_WIDTH);
-    }
-}
-
 // `inside` is a literal: inside the picture nothing is looked at twice.
-INLINE void pass_at(struct source source, arguments args, DESTINATION to, layout layout, int x, int y, int inside)
+INLINE void pass_at(struct source source, arguments args, DESTINATION to, layout layout, int x, int y, int inside,
+                    uint *block)
 {
     uint window[WINDOW_ROWS * WINDOW_WIDTH];
 #pragma unroll
     for (int row = 0; row < WINDOW_ROWS; row++)
         window_row(source, args, x, y + row - PASS_RADIUS, inside, window + row * WINDOW_WIDTH);
-    finish_block(window, args, to, layout, x, y, inside);
+    filter_block(window, args, block);
+    finish_block(to, layout, args, x, y, inside, block);
 }
 
-INLINE void pass(struct source source, arguments args, DESTINATION to, layout layout, int x, int y)
+INLINE void pass(struct source source, arguments args, DESTINATION to, layout layout, int x, int y, uint *block)
 {
     if (x >= BLOCK_WIDTH && x + 2 * BLOCK_WIDTH <= source.width && y >= PASS_RADIUS &&
         y + PASS_BLOCK_ROWS + PASS_RADIUS <= source.height)
-        pass_at(source, args, to, layout, x, y, 1);
+        pass_at(source, args, to, layout, x, y, 1, block);
     else
-        pass_at(source, args, to, layout, x, y, 0);
+        pass_at(source, args, to, layout, x, y, 0, block);
 }
 
 #endif
@@ -236,6 +271,7 @@ pass_block(__global const uchar *restrict bytes, layout layout, __global const i
 {
     const struct source source = source_of(bytes, layout);
     const int x = get_global_id(0) * BLOCK_WIDTH, y = get_global_id(1) * PASS_BLOCK_ROWS;
+    uint block[BLOCK_PIXELS] = {0};
 #ifdef PASS_TILE
     __local uint4 shared[TILE_GROUPS * TILE_ROWS];
     const int left = x - ((int)get_local_id(0) + 1) * BLOCK_WIDTH;
@@ -248,10 +284,20 @@ pass_block(__global const uchar *restrict bytes, layout layout, __global const i
     if (x < source.width && y < source.height) {
         uint window[WINDOW_ROWS * WINDOW_WIDTH];
         tile_window(shared, window);
-        finish_block(window, args, to, layout, x, y, 0);
+        filter_block(window, args, block);
+        finish_block(to, layout, args, x, y, 0, block);
     }
 #else
     if (x < source.width && y < source.height)
-        pass(source, args, to, layout, x, y);
+        pass(source, args, to, layout, x, y, block);
+#endif
+#ifdef PASS_TO_IMAGE
+    __local uint words[2][EXCHANGE_PIXELS]; // in turns: one barrier a row is enough
+#pragma unroll
+    for (int row = 0; row < PASS_BLOCK_ROWS; row++) {
+        pixel p[BLOCK_WIDTH];
+        after4(args, block + row * BLOCK_WIDTH, p);
+        store_row(to, layout, x, y + row, p, words[row % 2]);
+    }
 #endif
 }

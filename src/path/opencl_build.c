@@ -152,6 +152,7 @@ static bool make_pass(const struct opencl_path *path, const struct pass *pass, c
     const bool loop = path->launch == PATH_LAUNCH_LOOP;
     const int radius = pass->stencil ? pass->stencil->arguments.radius : 0;
     built->block_rows = loop || pass->part != PASS_WHOLE ? 0 : block_rows(&device->info, radius);
+    built->flat = radius == 0 && !to_image;
     snprintf(built->name, sizeof(built->name), "pass %s", pass->name);
     const struct pass_target target = {.format = from->format,
                                        .to_image = to_image,

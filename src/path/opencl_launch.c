@@ -62,10 +62,10 @@ static int exact_ranges(const struct opencl_pass *pass, size_t radius, size_t wi
 
 // Work-items that make blocks of pixels, rounded up to whole work-groups.
 static struct range blocks(cl_kernel kernel, size_t width, size_t height, size_t block_width, size_t block_rows,
-                           size_t most, int radius)
+                           size_t most, bool flat)
 {
-    const size_t widest = radius > 0 ? PASS_GROUP_WIDTH : PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT;
-    const size_t highest = radius > 0 ? PASS_GROUP_HEIGHT : 1;
+    const size_t widest = flat ? PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT : PASS_GROUP_WIDTH;
+    const size_t highest = flat ? 1 : PASS_GROUP_HEIGHT;
     const size_t across = most < widest ? most : widest;
     const size_t down = most / across < highest ? most / across : highest;
     const size_t wide = across * block_width, high = down * block_rows;
@@ -114,15 +114,15 @@ static cl_int launch(const struct device_info *info, cl_command_queue queue, con
     const size_t most = pass_group_limit(info, pass);
     int count = 1;
     if (pass->kernel[KERNEL_BLOCK])
-        ranges[0] =
-            blocks(pass->kernel[KERNEL_BLOCK], width, height, PASS_BLOCK_WIDTH, (size_t)pass->block_rows, most, radius);
+        ranges[0] = blocks(pass->kernel[KERNEL_BLOCK], width, height, PASS_BLOCK_WIDTH, (size_t)pass->block_rows, most,
+                           pass->flat);
     else if (pass->kernel[KERNEL_WIDE])
         ranges[0] = rows(pass->kernel[KERNEL_WIDE], 0, 0, 1, height, 1);
     else if (pass->kernel[KERNEL_LINES])
         ranges[0] = rows(pass->kernel[KERNEL_LINES], 0, 0, (width + PASS_LINES_WIDTH - 1) / PASS_LINES_WIDTH,
                          (height + PASS_LINES_ROWS - 1) / PASS_LINES_ROWS, 1);
     else if (pass->kernel[KERNEL_ALL])
-        ranges[0] = blocks(pass->kernel[KERNEL_ALL], width, height, 1, 1, most, radius);
+        ranges[0] = blocks(pass->kernel[KERNEL_ALL], width, height, 1, 1, most, pass->flat);
     else
         count = exact_ranges(pass, (size_t)radius, width, height, most, ranges);
     *first = *last = NULL;

@@ -27,6 +27,7 @@ struct opencl_pass {
     cl_kernel kernel[KERNELS]; // those the device's way of launching needs
     cl_mem arguments;
     int block_rows; // of KERNEL_BLOCK
+    bool flat;      // its work-groups are one row high
     char name[140]; // of its stage time
 };
 

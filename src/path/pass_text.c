@@ -120,11 +120,13 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
         fprintf(out, "#define PASS_TO_SUMS\n");
     if (pass->reads == PASS_GREY && pass->before_count == 0)
         fprintf(out, "#define PASS_GREY\n"); // the stencil's input is grey
-    if (target->block_rows > 0)
+    if (target->block_rows > 0) {
         fprintf(out, "#define PASS_WINDOW\n#define PASS_BLOCK_ROWS %d\n", target->block_rows);
-    if (target->block_rows > 0 && radius > 0 && (pass->before_count > 0 || pixfmt_info(format)->yuv))
-        fprintf(out, "#define PASS_TILE\n#define PASS_GROUP_WIDTH %d\n#define PASS_GROUP_HEIGHT %d\n", PASS_GROUP_WIDTH,
+        fprintf(out, "#define PASS_GROUP_WIDTH %d\n#define PASS_GROUP_HEIGHT %d\n", PASS_GROUP_WIDTH,
                 PASS_GROUP_HEIGHT);
+        if (radius > 0 && (pass->before_count > 0 || pixfmt_info(format)->yuv))
+            fprintf(out, "#define PASS_TILE\n");
+    }
     if (target->lines)
         fprintf(out, "#define PASS_LINES\n#define PASS_LINES_WIDTH %d\n#define PASS_LINES_ROWS %d\n", PASS_LINES_WIDTH,
                 PASS_LINES_ROWS);
