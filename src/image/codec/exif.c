@@ -55,10 +55,10 @@ static bool tiff_open(struct tiff *tiff, const uint8_t *data, size_t size)
 // The entries of the directory at that place, and where they begin. 0 where there is none, or not all of it.
 static int directory(const struct tiff *tiff, size_t at, size_t *first)
 {
+    *first = at + 2;
     if (at < 8 || at > tiff->size - 2)
         return 0;
     const int count = (int)read_int(tiff, at, 2);
-    *first = at + 2;
     return (size_t)count * ENTRY <= tiff->size - *first ? count : 0;
 }
 
