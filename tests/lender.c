@@ -47,7 +47,7 @@ static void give(struct pages_owner *owner, void *memory)
 
 struct lender lender_of(int pieces)
 {
-    return (struct lender){.owner = {take, give}, .lock = PTHREAD_MUTEX_INITIALIZER, .left = pieces};
+    return (struct lender){.owner = {.take = take, .give = give}, .lock = PTHREAD_MUTEX_INITIALIZER, .left = pieces};
 }
 
 int lender_out(const struct lender *lender)
