@@ -110,9 +110,9 @@ def whole_run(c):
         time.sleep(0.2)
     live = open_live("camera:uvcsim", "--pixel-format", "mjpeg", "-s", "320x240", "-f", "invert", "-p", "zerocopy",
                      "--overlay", "full", "--vsync", "off")
-    state = live.wait(lambda e: e["event"] == "progress" and e["frames"] > 5 and not e["building"])
-    c.check(state["path"] == "zerocopy" and state["rung"] == "mapped" and state["age_ms"] > 0 and
-            state["in"] == "host-ptr", state)
+    # The path that is built replaces another, whose figures go.
+    state = live.wait(lambda e: e["event"] == "progress" and e["frames"] > 5 and not e["building"] and e["age_ms"] > 0)
+    c.check(state["path"] == "zerocopy" and state["rung"] == "mapped" and state["in"] == "host-ptr", state)
     live.key("o"), live.key("o")
     state = live.key("space")
     c.check(state["overlay"] == "off" and state["frozen"], state)
