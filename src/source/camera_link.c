@@ -15,6 +15,7 @@
 #define NS_PER_S ((int64_t)1000000000)
 #define DELAY_FIRST_NS (NS_PER_S / 4) // before the camera is looked for again, doubling up to the longest
 #define DELAY_LONGEST_NS (2 * NS_PER_S)
+#define UNPLUGGED_NS (NS_PER_S / 2) // for a driver to let go of a camera
 
 enum { PERIODS_PATIENT = 10 };           // a camera that misses so many pictures in a row has stalled
 #define PATIENCE_LEAST_NS (2 * NS_PER_S) // auto-exposure in the dark, and setting up, take their time
@@ -101,8 +102,18 @@ void camera_link_opened(struct camera *camera)
     camera->heard_ns = clock_now_ns();
 }
 
+// Linux's uvcvideo has crashed in the kernel where it was closed while it let go of a camera that was unplugged.
+static void wait_unplugged(struct camera *camera)
+{
+    struct v4l2_capability capability;
+    if (camera->connected && camera_device_ask(&camera->stream.device, VIDIOC_QUERYCAP, &capability) != 0 &&
+        errno == ENODEV)
+        clock_sleep_until_ns(clock_now_ns() + UNPLUGGED_NS);
+}
+
 void camera_link_close(struct camera *camera)
 {
+    wait_unplugged(camera);
     pthread_mutex_lock(&camera->lock);
     const int control_fd = camera->control_fd;
     camera->control_fd = -1;
