@@ -52,6 +52,6 @@ bool png_write(struct png *png, const struct image *image, const struct codec_se
 bool png_unfilter(int filter, uint8_t *to, const uint8_t *from, const uint8_t *before, size_t bytes, int step);
 
 // The filtered row, the filter's number before it: 1 + bytes. `row` and `before` are read from `step` bytes before
-// their start, where zeros are.
-enum { PNG_FILTER_PAETH = 4, PNG_FILTER_BEST = -1 };
+// their start, where zeros are. PNG_FILTER_BEST: the one with the least sum of bytes as signed ones.
+enum { PNG_FILTER_BEST = -1 };
 void png_filter(int filter, uint8_t *to, const uint8_t *row, const uint8_t *before, size_t bytes, int step);

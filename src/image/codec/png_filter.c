@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NONE, SUB, UP, AVERAGE, PAETH = PNG_FILTER_PAETH };
+enum { NONE, SUB, UP, AVERAGE, PAETH };
 
 // A pixel in the lower bytes; four bytes are read whatever it takes, since that is one instruction.
 static inline uint32_t get(const uint8_t *at)
@@ -179,6 +179,13 @@ VECTOR_CLONES static void do_sub(uint8_t *restrict to, const uint8_t *restrict r
         to[i] = (uint8_t)(row[i] - left[i]);
 }
 
+VECTOR_CLONES static void do_average(uint8_t *restrict to, const uint8_t *restrict row, const uint8_t *restrict lefts,
+                                     const uint8_t *restrict ups, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(row[i] - ((lefts[i] + ups[i]) >> 1));
+}
+
 VECTOR_CLONES static void do_paeth(uint8_t *restrict to, const uint8_t *restrict row, const uint8_t *restrict lefts,
                                    const uint8_t *restrict ups, const uint8_t *restrict corners, size_t bytes)
 {
@@ -211,13 +218,15 @@ static void apply(int filter, uint8_t *to, const uint8_t *row, const uint8_t *be
         do_sub(to + 1, row, row - step, bytes);
     else if (filter == UP)
         do_sub(to + 1, row, before, bytes);
+    else if (filter == AVERAGE)
+        do_average(to + 1, row, row - step, before, bytes);
     else
         do_paeth(to + 1, row, row - step, before, before - step, bytes);
 }
 
 void png_filter(int filter, uint8_t *to, const uint8_t *row, const uint8_t *before, size_t bytes, int step)
 {
-    static const int tried[] = {PAETH, UP, SUB, NONE};
+    static const int tried[] = {PAETH, AVERAGE, UP, SUB, NONE};
     if (filter != PNG_FILTER_BEST) {
         apply(filter, to, row, before, bytes, step);
         return;

@@ -150,7 +150,7 @@ static void pack_row(const struct image *image, int y, enum png_colour colour, u
 struct rows {
     const struct image *image;
     enum png_colour colour;
-    int step, filter;
+    int step;
     size_t bytes;
     uint8_t *row[2];
 };
@@ -161,7 +161,6 @@ static bool rows_open(struct rows *rows, struct png *png, const struct image *im
     rows->image = image;
     rows->colour = colour_of(image->shape.format, settings);
     rows->step = png_channels(rows->colour);
-    rows->filter = settings->compression <= QUICK ? PNG_FILTER_PAETH : PNG_FILTER_BEST;
     rows->bytes = (size_t)image->shape.width * (size_t)rows->step;
     const size_t room = BEFORE + rows->bytes;
     if (!codec_buffer_room(&png->rows, 2 * room))
@@ -172,16 +171,17 @@ static bool rows_open(struct rows *rows, struct png *png, const struct image *im
     return true;
 }
 
-static void rows_make(struct rows *rows, int y, uint8_t *to)
+static void rows_make(struct rows *rows, int y, int filter, uint8_t *to)
 {
     uint8_t *row = rows->row[y % 2];
     if (y == 0)
         memset(rows->row[1], 0, rows->bytes);
     pack_row(rows->image, y, rows->colour, row);
-    png_filter(rows->filter, to, row, rows->row[(y + 1) % 2], rows->bytes, rows->step);
+    png_filter(filter, to, row, rows->row[(y + 1) % 2], rows->bytes, rows->step);
 }
 
-// A block of rows at a time, while they are in cache. Quickest, and for photographs also smallest.
+// A block of rows at a time, while they are in cache, with the filter that is best for its first one. Quickest, and for
+// photographs also smallest.
 static bool write_quick(struct png *png, struct rows *rows, struct codec_buffer *buffer)
 {
     enum { HEAD = 2, SUM = 4 };
@@ -194,7 +194,7 @@ static bool write_quick(struct png *png, struct rows *rows, struct codec_buffer 
     struct runs runs = {0};
     size_t filled = 0;
     for (int y = 0; y < rows->image->shape.height; y++) {
-        rows_make(rows, y, from + filled);
+        rows_make(rows, y, filled == 0 ? PNG_FILTER_BEST : from[0], from + filled);
         if (filled == 0 && y == 0)
             from[-1] = (uint8_t)~from[0];
         filled += row;
@@ -222,7 +222,7 @@ static bool write_small(struct png *png, struct rows *rows, struct codec_buffer 
     if (!write_quick(png, rows, buffer) || !codec_buffer_room(&png->plain, size))
         return false;
     for (int y = 0; y < rows->image->shape.height; y++)
-        rows_make(rows, y, png->plain.data + (size_t)y * row);
+        rows_make(rows, y, PNG_FILTER_BEST, png->plain.data + (size_t)y * row);
     png->packed.size = 0;
     if (!append_packed(png, &png->packed, level < LEVEL_MOST ? level : LEVEL_MOST, png->plain.data, size))
         return false;
