@@ -84,6 +84,8 @@ static const char *const chain_texts[] = {
     "gray,mirror,sobel,flip,invert",
     "blur,gray,flip,emboss,mirror,blur=7",
     "gray,median,sepia,convolve=edge,gray,sharpen",
+    "blur=2,gray,emboss",
+    "threshold=70,sharpen,sobel,invert,mirror,median",
     "emboss,mirror,gamma=0.5,flip,emboss=s",
     "blur,sobel",
     "median,median",

@@ -59,6 +59,15 @@ VECTOR_CLONES static void relief_pixels(const struct relief *relief, uint8_t *rg
     }
 }
 
+// Bytes first..end-1 of a grey row.
+VECTOR_CLONES static void relief_grey(const struct relief *relief, uint8_t *restrict to, int first, int end)
+{
+    const uint8_t *restrict a = relief->bright[0], *restrict b = relief->bright[1], *restrict c = relief->bright[2];
+    const uint8_t *restrict d = relief->dark[0], *restrict e = relief->dark[1], *restrict f = relief->dark[2];
+    for (int i = first; i < end; i++)
+        to[i] = (uint8_t)row_sat8(128 + a[i] + b[i] + c[i] - d[i] - e[i] - f[i]);
+}
+
 #ifdef HAVE_AVX2
 // A bright byte and a dark one side by side: their difference.
 AVX2_INLINE __m256i differ(__m256i pairs)
@@ -69,14 +78,15 @@ AVX2_INLINE __m256i differ(__m256i pairs)
 // The same for as many pixels as fit, and how many that is. Bytes interleaved take half the instructions.
 AVX2 static int relief_avx2(const struct relief *relief, const struct stencil_rows *rows)
 {
-    const __m256i alpha = _mm256_set1_epi32((int32_t)0xff000000u), middle = _mm256_set1_epi8(-128);
+    const __m256i alpha = _mm256_set1_epi32(rows->pixel_bytes == 4 ? (int32_t)0xff000000u : 0);
+    const __m256i middle = _mm256_set1_epi8(-128);
     uint8_t *rgba = rows->out;
-    const uint8_t *next = rows->next;
-    const int bytes = 4 * rows->width;
+    const uint8_t *next = rows->next, *target = rows->target;
+    const int bytes = rows->pixel_bytes * rows->width;
     int i = 0;
     for (; i + 32 <= bytes; i += 32) {
         avx2_fetch(next + i);
-        avx2_fetch_to_write(rgba + i);
+        avx2_fetch_to_write(target + i);
         const __m256i a = avx2_load(relief->bright[0] + i), d = avx2_load(relief->dark[0] + i);
         const __m256i b = avx2_load(relief->bright[1] + i), e = avx2_load(relief->dark[1] + i);
         const __m256i c = avx2_load(relief->bright[2] + i), f = avx2_load(relief->dark[2] + i);
@@ -87,7 +97,7 @@ AVX2 static int relief_avx2(const struct relief *relief, const struct stencil_ro
         const __m256i centre = avx2_load(relief->centre + i);
         avx2_store(rgba + i, _mm256_blendv_epi8(_mm256_xor_si256(sum, middle), centre, alpha)); // + 128, saturated
     }
-    return i / 4;
+    return i / rows->pixel_bytes;
 }
 #else
 static int relief_avx2(const struct relief *relief, const struct stencil_rows *rows)
@@ -101,7 +111,7 @@ static void stencil_row(const struct filter_arguments *arguments, const struct s
     struct relief relief = {.centre = rows->in[1]};
     int brights = 0, darks = 0;
     for (int i = 0; i < WEIGHTS; i++) {
-        const uint8_t *at = rows->in[i / 3] + 4 * (i % 3 - 1);
+        const uint8_t *at = rows->in[i / 3] + rows->pixel_bytes * (i % 3 - 1);
         if (arguments->value[i] > 0)
             relief.bright[brights++] = at;
         else if (arguments->value[i] < 0)
@@ -109,6 +119,10 @@ static void stencil_row(const struct filter_arguments *arguments, const struct s
     }
     const int width = rows->width;
     int done = avx2_works() ? relief_avx2(&relief, rows) : 0;
+    if (rows->pixel_bytes == 1) {
+        relief_grey(&relief, rows->out, done, width);
+        return;
+    }
     for (; done < width; done += ROW_CHUNK / 2)
         relief_pixels(&relief, rows->out, done, width - done < ROW_CHUNK / 2 ? width : done + ROW_CHUNK / 2);
 }
@@ -123,4 +137,5 @@ const struct filter filter_emboss = {
     .kernel = "emboss.cl",
     .prepare = prepare,
     .stencil_row = stencil_row,
+    .grey_rows = true,
 };

@@ -149,12 +149,13 @@ static bool grey_behind(const struct stage *const *stages, int count, bool grey)
 
 void plan_mark_grey(struct plan *plan, bool opaque, bool grey)
 {
-    for (int i = 0; i < plan->count - 1; i++) {
+    for (int i = 0; i < plan->count; i++) {
         struct pass *pass = &plan->pass[i];
         grey = grey_behind(pass->before, pass->before_count, grey);
+        pass->grey = grey && opaque;
         grey = grey_behind(&pass->stencil, pass->stencil ? 1 : 0, grey);
         grey = grey_behind(pass->after, pass->after_count, grey);
-        if (grey && opaque && pass->writes == PASS_RGBA)
+        if (grey && opaque && i < plan->count - 1 && pass->writes == PASS_RGBA)
             pass->writes = plan->pass[i + 1].reads = PASS_GREY;
     }
 }

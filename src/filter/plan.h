@@ -27,6 +27,7 @@ struct pass {
     bool load_mirror, load_flip;   // the pass reads its input mirrored, flipped
     bool store_mirror, store_flip; // and writes its output so
     enum pass_part part;
+    bool grey;                      // what its stencil sees is grey and opaque
     enum pass_pixels reads, writes; // the first pass reads what the source has, whatever it says here
     char name[128];                 // "blur+gray": its filters, for stage times
 };
@@ -45,9 +46,9 @@ void plan_make(struct plan *plan, const struct chain *chain);
 // Makes two passes of each separable stencil of `radius` or more.
 void plan_separate(struct plan *plan, int radius);
 
-// Marks, after all cutting, where pictures between two passes can be one byte a pixel: behind a filter that makes them
-// grey, ahead of one that tints, and when alpha is 255 throughout (`opaque`), since there is no place for it. `grey`:
-// the chain's input is grey.
+// Marks, after all cutting, which stencils see nothing but grey, and where pictures between two passes can be one byte
+// a pixel: behind a filter that makes them grey, ahead of one that tints, and when alpha is 255 throughout (`opaque`),
+// since there is no place for it. `grey`: the chain's input is grey.
 void plan_mark_grey(struct plan *plan, bool opaque, bool grey);
 
 // Cuts passes further, so that every stencil of at least this radius reads plain RGBA: for devices that would otherwise

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/clones.h"
+#include "filter/filter.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,5 +35,9 @@ static inline byte_pair row_join(uint16_t even, uint16_t odd, byte_pair centre, 
     return (byte_pair)(((even | odd << 8) & ~alpha) | (centre & alpha));
 }
 
-// Gives an output row the alpha of its centre row.
-void row_copy_alpha(uint8_t *restrict rgba, const uint8_t *restrict centre, int width);
+// Gives an output row the alpha of its centre row. Grey rows have none.
+void row_copy_alpha(const struct stencil_rows *rows, const uint8_t *centre);
+
+// Between RGBA that is grey and opaque, and one byte a pixel.
+void row_to_grey(const uint8_t *restrict rgba, uint8_t *restrict grey, int width);
+void row_from_grey(const uint8_t *restrict grey, uint8_t *restrict rgba, int width);

@@ -18,18 +18,19 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 }
 
 VECTOR_CLONES static void push_row(int amount, const uint8_t *restrict above, const uint8_t *restrict here,
-                                   const uint8_t *restrict below, uint8_t *restrict rgba, int lanes)
+                                   const uint8_t *restrict below, uint8_t *restrict to, int step, int lanes)
 {
     for (int i = 0; i < lanes; i++) {
-        const int away = 4 * here[i] - above[i] - here[i + 4] - below[i] - here[i - 4];
-        rgba[i] = (uint8_t)row_sat8(here[i] + ((amount * away + 128) >> 8));
+        const int away = 4 * here[i] - above[i] - here[i + step] - below[i] - here[i - step];
+        to[i] = (uint8_t)row_sat8(here[i] + ((amount * away + 128) >> 8));
     }
 }
 
 static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
-    push_row(arguments->value[0], rows->in[0], rows->in[1], rows->in[2], rows->out, 4 * rows->width);
-    row_copy_alpha(rows->out, rows->in[1], rows->width);
+    push_row(arguments->value[0], rows->in[0], rows->in[1], rows->in[2], rows->out, rows->pixel_bytes,
+             rows->pixel_bytes * rows->width);
+    row_copy_alpha(rows, rows->in[1]);
 }
 
 extern const struct filter filter_sharpen;
@@ -42,4 +43,5 @@ const struct filter filter_sharpen = {
     .kernel = "sharpen.cl",
     .prepare = prepare,
     .stencil_row = stencil_row,
+    .grey_rows = true,
 };

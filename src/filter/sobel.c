@@ -12,20 +12,21 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 
 // The integer nearest to the root: up to 255 a root is at least 4.9e-4 away from every half, so that float is exact.
 VECTOR_CLONES static void gradient_row(const uint8_t *restrict above, const uint8_t *restrict here,
-                                       const uint8_t *restrict below, uint8_t *restrict rgba, int lanes)
+                                       const uint8_t *restrict below, uint8_t *restrict to, int step, int lanes)
 {
     for (int i = 0; i < lanes; i++) {
-        const int gx = above[i + 4] - above[i - 4] + 2 * (here[i + 4] - here[i - 4]) + below[i + 4] - below[i - 4];
-        const int gy = below[i - 4] - above[i - 4] + 2 * (below[i] - above[i]) + below[i + 4] - above[i + 4];
+        const int left = i - step, right = i + step;
+        const int gx = above[right] - above[left] + 2 * (here[right] - here[left]) + below[right] - below[left];
+        const int gy = below[left] - above[left] + 2 * (below[i] - above[i]) + below[right] - above[right];
         const int root = (int)(sqrtf((float)(gx * gx + gy * gy)) + 0.5f);
-        rgba[i] = (uint8_t)(root > 255 ? 255 : root);
+        to[i] = (uint8_t)(root > 255 ? 255 : root);
     }
 }
 
 static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
-    gradient_row(rows->in[0], rows->in[1], rows->in[2], rows->out, 4 * rows->width);
-    row_copy_alpha(rows->out, rows->in[1], rows->width);
+    gradient_row(rows->in[0], rows->in[1], rows->in[2], rows->out, rows->pixel_bytes, rows->pixel_bytes * rows->width);
+    row_copy_alpha(rows, rows->in[1]);
 }
 
 extern const struct filter filter_sobel;
@@ -37,4 +38,5 @@ const struct filter filter_sobel = {
     .kernel = "sobel.cl",
     .prepare = prepare,
     .stencil_row = stencil_row,
+    .grey_rows = true,
 };

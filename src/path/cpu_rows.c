@@ -2,18 +2,22 @@
 #include "path/cpu_rows.h"
 
 #include "base/clones.h"
+#include "filter/rows.h"
 
 #include <string.h>
 
 // Rows that bands make twice, since a stencil of the next pass reaches beyond them: one in so many at most.
 enum { REPEATED_SHARE = 8 };
 
+enum { OWN_LINES = 4 }; // a band's, besides its stencils'
+
 // A pass's place in a band.
 struct maker {
     const struct pass *pass;
-    uint8_t *lines; // of a stencil's input
-    uint8_t *own;   // what the stencil keeps from row to row
-    int loaded;     // the first row of its input that is not in the lines
+    int pixel_bytes; // of its input: RGBA or grey
+    uint8_t *lines;  // of a stencil's input
+    uint8_t *own;    // what the stencil keeps from row to row
+    int loaded;      // the first row of its input that is not in the lines
     bool begun;
     uint8_t *spare; // the second row of a stencil that makes two, where nothing else holds it
     uint8_t *ahead; // where that row is while it has not been asked for; else NULL
@@ -23,9 +27,18 @@ struct maker {
 struct band {
     const struct cpu_run *run;
     int first, end;
-    uint8_t *pair; // two rows of output, where nothing else holds them
+    uint8_t *target; // the row of output that is being made
+    uint8_t *pair;   // two rows of output, where nothing else holds them
+    uint8_t *rgba;   // of a row that goes on as grey
+    uint8_t *grey;   // of a row that was made in grey
     struct maker maker[CHAIN_MAX];
 };
+
+// Of a pass's input: a stencil that sees nothing but grey may take it so.
+static int pixel_bytes(const struct pass *pass)
+{
+    return pass->grey && pass->stencil && pass->stencil->filter->grey_rows ? 1 : 4;
+}
 
 static size_t line_bytes(int width, int radius)
 {
@@ -58,7 +71,7 @@ static size_t spare_bytes(const struct stage *stencil, int width)
 
 size_t cpu_run_scratch_bytes(const struct pass *passes, int count, int width)
 {
-    size_t bytes = 2 * line_bytes(width, 0);
+    size_t bytes = OWN_LINES * line_bytes(width, 0);
     for (int i = 0; i < count; i++) {
         const struct stage *stencil = passes[i].stencil;
         if (stencil)
@@ -101,24 +114,22 @@ static int clamp_row(int y, int height)
     return y < 0 ? 0 : y >= height ? height - 1 : y;
 }
 
-static void make_row(struct band *band, int number, int y, uint8_t *rgba);
+static void make_row(struct band *band, int number, int y, uint8_t *to);
 
-// Which row of what comes before it a pass's input row `y` is.
-static int input_row(const struct band *band, int number, int y)
+// Which row of the picture the first pass's input row `y` is.
+static int input_row(const struct band *band, int y)
 {
-    return band->run->passes[number].load_flip ? band->run->from->shape.height - 1 - y : y;
+    return band->maker[0].pass->load_flip ? band->run->from->shape.height - 1 - y : y;
 }
 
-// Row `y` of a pass's input, loaded, turned, and through the point filters ahead of the stencil.
-static void load_row(struct band *band, int number, int y, uint8_t *rgba)
+// Row `y` of the first pass's input in RGBA, loaded, turned, and through the point filters ahead of the stencil.
+static void load_first_row(struct band *band, int y, uint8_t *rgba)
 {
     const struct image *from = band->run->from;
-    const struct pass *pass = &band->run->passes[number];
-    const int width = from->shape.width, row = input_row(band, number, y);
-    const bool there = number == 0 && from->shape.format == PIXFMT_RGBA && !pass->load_mirror && pass->before_count > 0;
-    if (number > 0)
-        make_row(band, number - 1, row, rgba);
-    else if (!there)
+    const struct pass *pass = band->maker[0].pass;
+    const int width = from->shape.width, row = input_row(band, y);
+    const bool there = from->shape.format == PIXFMT_RGBA && !pass->load_mirror && pass->before_count > 0;
+    if (!there)
         convert_row_to_rgba(from, &band->run->coefficients, row, rgba);
     if (pass->load_mirror)
         turn_row(rgba, width);
@@ -126,14 +137,27 @@ static void load_row(struct band *band, int number, int y, uint8_t *rgba)
     point_filters(pass->before, pass->before_count, first_from, rgba, width);
 }
 
-// Loads a row with its edge pixels repeated on both sides.
-static void load_padded_row(struct band *band, int number, int y, uint8_t *rgba, int radius)
+// Row `y` of a pass's input. All but the first pass begin with their stencils.
+static void load_row(struct band *band, int number, int y, uint8_t *to)
 {
-    const int width = band->run->from->shape.width;
-    load_row(band, number, y, rgba);
+    const bool to_grey = number == 0 && band->maker[0].pixel_bytes == 1;
+    if (number > 0)
+        make_row(band, number - 1, y, to);
+    else
+        load_first_row(band, y, to_grey ? band->rgba : to);
+    if (to_grey)
+        row_to_grey(band->rgba, to, band->run->from->shape.width);
+}
+
+// Loads a row with its edge pixels repeated on both sides.
+static void load_padded_row(struct band *band, int number, int y, uint8_t *to, int radius)
+{
+    const size_t bytes = (size_t)band->maker[number].pixel_bytes;
+    uint8_t *last = to + bytes * (size_t)(band->run->from->shape.width - 1);
+    load_row(band, number, y, to);
     for (int i = 1; i <= radius; i++) {
-        memcpy(rgba - 4 * i, rgba, 4);
-        memcpy(rgba + 4 * (width - 1 + i), rgba + 4 * (width - 1), 4);
+        memcpy(to - bytes * (size_t)i, to, bytes);
+        memcpy(last + bytes * (size_t)i, last, bytes);
     }
 }
 
@@ -144,7 +168,7 @@ static const uint8_t *next_input(const struct band *band, int further, const uin
     const struct image *from = band->run->from;
     const int y = band->maker[0].loaded + further;
     const bool there = from->shape.format == PIXFMT_RGBA && y < from->shape.height;
-    return there ? from->plane[0] + (size_t)input_row(band, 0, y) * from->stride[0] : at_hand;
+    return there ? from->plane[0] + (size_t)input_row(band, y) * from->stride[0] : at_hand;
 }
 
 static bool run_flips(const struct cpu_run *run)
@@ -174,59 +198,69 @@ static uint8_t *ahead_at(const struct band *band, int number, int y)
 }
 
 // Row `y` of a stencil, and in some the next one as well.
-static void run_stencil(struct band *band, int number, int y, uint8_t *rgba)
+static void run_stencil(struct band *band, int number, int y, uint8_t *to)
 {
     struct maker *maker = &band->maker[number];
     const struct stage *stencil = maker->pass->stencil;
     const int width = band->run->from->shape.width, height = band->run->from->shape.height;
     const int radius = stencil->arguments.radius, lines = ring_lines(stencil);
-    const size_t bytes = line_bytes(width, radius);
+    const size_t bytes = line_bytes(width, radius), edge = (size_t)(maker->pixel_bytes * radius);
     const bool two = stencil->filter->two_rows;
     if (!maker->begun)
         maker->loaded = clamp_row(y - radius, height);
     for (; maker->loaded <= clamp_row(y + radius + two, height); maker->loaded++)
-        load_padded_row(band, number, maker->loaded,
-                        maker->lines + bytes * (size_t)(maker->loaded % lines) + 4 * radius, radius);
+        load_padded_row(band, number, maker->loaded, maker->lines + bytes * (size_t)(maker->loaded % lines) + edge,
+                        radius);
     const uint8_t *pointers[2 * FILTER_RADIUS_MAX + 3];
     for (int i = 0; i < lines; i++) {
         const int row = clamp_row(y - radius - 1 + i, height);
-        pointers[i] = maker->lines + bytes * (size_t)(row % lines) + 4 * radius;
+        pointers[i] = maker->lines + bytes * (size_t)(row % lines) + edge;
     }
     maker->ahead = two ? ahead_at(band, number, y) : NULL;
     const struct stencil_rows rows = {
         .in = pointers + 1,
-        .out = rgba,
+        .out = to,
         .below = maker->ahead,
         .width = width,
+        .pixel_bytes = maker->pixel_bytes,
         .scratch = maker->own,
         .first = !maker->begun,
-        .next = number == 0 ? next_input(band, 0, rgba) : rgba,
-        .next_below = number == 0 ? next_input(band, 1, rgba) : rgba,
+        .next = number == 0 ? next_input(band, 0, to) : to,
+        .target = number == 0 ? band->target : to,
+        .next_below = number == 0 ? next_input(band, 1, to) : to,
     };
     stencil->filter->stencil_row(&stencil->arguments, &rows);
     maker->begun = true;
 }
 
-// Row `y` of what a pass makes, ahead of its store's flip. Rows are asked for in order.
-static void make_row(struct band *band, int number, int y, uint8_t *rgba)
+// Row `y` of what a pass makes, ahead of its store's flip, as the next pass takes it. Rows are asked for in order.
+static void make_row(struct band *band, int number, int y, uint8_t *to)
 {
     struct maker *maker = &band->maker[number];
     const struct pass *pass = maker->pass;
     const int width = band->run->from->shape.width;
-    if (!pass->stencil) {
-        load_row(band, number, y, rgba);
+    const bool plain = pass->after_count == 0 && !pass->store_mirror;
+    const bool from_grey = maker->pixel_bytes == 1,
+               to_grey = number + 1 < band->run->count && maker[1].pixel_bytes == 1;
+    if (!pass->stencil || (from_grey && to_grey && plain)) {
+        pass->stencil ? run_stencil(band, number, y, to) : load_row(band, number, y, to);
         return;
     }
+    uint8_t *rgba = to_grey ? band->rgba : to;
     if (maker->ahead) {
         if (maker->ahead != rgba)
             memcpy(rgba, maker->ahead, 4 * (size_t)width);
         maker->ahead = NULL;
     } else {
-        run_stencil(band, number, y, rgba);
+        run_stencil(band, number, y, from_grey ? band->grey : rgba);
+        if (from_grey)
+            row_from_grey(band->grey, rgba, width);
     }
     point_filters(pass->after, pass->after_count, rgba, rgba, width);
     if (pass->store_mirror)
         turn_row(rgba, width);
+    if (to_grey)
+        row_to_grey(rgba, to, width);
 }
 
 // Encodes a pair of rows when the last of them has been made, while they are in cache.
@@ -259,10 +293,13 @@ void cpu_run_band(void *context, int number)
     uint8_t *scratch = run->scratch + run->scratch_bytes * (size_t)number;
     struct band band = {
         .run = run, .first = band_edge(run, number), .end = band_edge(run, number + 1), .pair = scratch};
-    scratch += 2 * line_bytes(width, 0);
+    band.rgba = scratch + 2 * line_bytes(width, 0);
+    band.grey = scratch + 3 * line_bytes(width, 0);
+    scratch += OWN_LINES * line_bytes(width, 0);
     for (int i = 0; i < run->count; i++) {
         struct maker *maker = &band.maker[i];
         maker->pass = &run->passes[i];
+        maker->pixel_bytes = pixel_bytes(maker->pass);
         if (!maker->pass->stencil)
             continue;
         const struct stage *stencil = maker->pass->stencil;
@@ -272,7 +309,8 @@ void cpu_run_band(void *context, int number)
         scratch = maker->own + own_bytes(stencil, width);
     }
     for (int y = band.first; y < band.end; y++) {
-        make_row(&band, run->count - 1, y, output_at(&band, output_row(run, y)));
+        band.target = output_at(&band, output_row(run, y));
+        make_row(&band, run->count - 1, y, band.target);
         encode_row(&band, output_row(run, y));
     }
 }
