@@ -138,14 +138,16 @@ INLINE void blur_block(const uint *window, uint *block)
 #ifdef PASS_LINES
 #include "lines.cl"
 
+enum { BLUR_STEP = 8 };
+
 // Sums of columns, 16 bits each: of pixels' even bytes, and of their odd ones. Up to radius 7 sums of squares fit, too.
 typedef struct {
-    uint8 even[LINE_ROOM / LINE_STEP], odd[LINE_ROOM / LINE_STEP];
+    uint8 even[LINE_ROOM / BLUR_STEP], odd[LINE_ROOM / BLUR_STEP];
 } lines_state;
 
-INLINE void lines_begin(lines_state *columns)
+INLINE void lines_begin(lines_state *columns, arguments args)
 {
-    for (int i = 0; i < LINE_ROOM / LINE_STEP; i++)
+    for (int i = 0; i < LINE_ROOM / BLUR_STEP; i++)
         columns->even[i] = columns->odd[i] = (uint8)0;
 }
 
@@ -154,9 +156,9 @@ INLINE uint8 blur_exchange(uint8 sums, ushort16 in, ushort16 out)
     return as_uint8(as_ushort16(sums) + in - out);
 }
 
-INLINE void lines_take(lines_state *columns, const uint *in, const uint *out, int first, int end)
+INLINE void lines_take(lines_state *columns, int row, const uint *in, const uint *out, int first, int end)
 {
-    for (int i = first / LINE_STEP; i * LINE_STEP < end; i++) {
+    for (int i = first / BLUR_STEP; i * BLUR_STEP < end; i++) {
         const ushort16 come = as_ushort16(vload8(i, in)), gone = as_ushort16(vload8(i, out));
         columns->even[i] = blur_exchange(columns->even[i], come & (ushort16)255, gone & (ushort16)255);
         columns->odd[i] = blur_exchange(columns->odd[i], come >> (ushort16)8, gone >> (ushort16)8);
@@ -183,10 +185,10 @@ INLINE uint8 blur_means(const uint *sums)
     return as_uint8(mean);
 }
 
-INLINE void lines_make(const lines_state *columns, const uint *centre, int first, int end, uint *line)
+INLINE void lines_make(const lines_state *columns, int row, const uint *centre, int first, int end, uint *line)
 {
     const uint *even = (const uint *)columns->even, *odd = (const uint *)columns->odd;
-    for (int i = first; i < end; i += LINE_STEP) {
+    for (int i = first; i < end; i += BLUR_STEP) {
         const uint8 red_blue = blur_means(even + i) >> BLUR_SHIFT & RED_BLUE;
         const uint8 green = blur_means(odd + i) << (8 - BLUR_SHIFT) & 0xff00;
         vstore8(red_blue | green | (vload8(0, centre + i) & 0xff000000), 0, line + i - first);

@@ -8,6 +8,8 @@
 // The arguments' places, as in src/filter/convolve.c.
 enum { CONVOLVE_SHIFT, CONVOLVE_OFFSET, CONVOLVE_NARROW, CONVOLVE_WEIGHTS };
 
+#ifndef PASS_LINES
+
 INLINE pixel filter_convolve(struct view view, arguments args)
 {
     int r = args[CONVOLVE_OFFSET], g = args[CONVOLVE_OFFSET], b = args[CONVOLVE_OFFSET];
@@ -28,6 +30,20 @@ INLINE pixel filter_convolve(struct view view, arguments args)
     return p;
 }
 
+#endif
+
+#ifdef PASS_GREY
+#define CONVOLVE_CHANNELS 1
+#else
+#define CONVOLVE_CHANNELS 3
+#endif
+
+// A weight of a row of the square, cut to `bits` bits and put at bit `at`; 0 for a column beyond the row's ends.
+INLINE uint convolve_weight(arguments row, int column, int bits, int at)
+{
+    return column >= 0 && column < CONVOLVE_SIDE ? ((uint)row[column] & ((1u << bits) - 1)) << at : 0;
+}
+
 #ifdef PASS_WINDOW
 
 // A block is made channel by channel, from words of four neighbours' bytes; WORDS of them hold a row of the window.
@@ -37,11 +53,6 @@ enum {
     CONVOLVE_ROWS = PASS_BLOCK_ROWS + 2 * PASS_RADIUS,
     CONVOLVE_WORDS = (CONVOLVE_REACH + 3) / 4,
     CONVOLVE_OUTPUTS = CONVOLVE_WIDTH * PASS_BLOCK_ROWS,
-#ifdef PASS_GREY
-    CONVOLVE_CHANNELS = 1,
-#else
-    CONVOLVE_CHANNELS = 3,
-#endif
 };
 
 // A row of the window: channels[c * CONVOLVE_WORDS + i] has pixels 4 i to 4 i + 3.
@@ -60,12 +71,6 @@ INLINE void convolve_channels(const uint *row, uint *channels)
                   &channels[2 * CONVOLVE_WORDS + i]);
 #endif
     }
-}
-
-// A weight of a row of the square, cut to `bits` bits and put at bit `at`; 0 for a column beyond the row's ends.
-INLINE uint convolve_weight(arguments row, int column, int bits, int at)
-{
-    return column >= 0 && column < CONVOLVE_SIDE ? ((uint)row[column] & ((1u << bits) - 1)) << at : 0;
 }
 
 // Adds a row of the square to an output's sums; `column` is the one that the word's first pixel has.
@@ -145,5 +150,94 @@ INLINE void convolve_block(const uint *window, arguments args, uint *block)
 }
 
 #define FILTER_BLOCK(window, args, block) convolve_block(window, args, block)
+
+#endif
+
+#ifdef PASS_LINES
+#include "lines.cl"
+
+// A channel's values of two neighbours lie in a word, 16 bits each; weights likewise, for the pixel at the left of two
+// and for the one at the right, whose square begins a column later.
+typedef struct {
+    uint8 left[CONVOLVE_SIDE][PASS_RADIUS + 1], right[CONVOLVE_SIDE][PASS_RADIUS + 1];
+    uint words[CONVOLVE_SIDE][CONVOLVE_CHANNELS][LINE_ROOM / 2]; // of the rows in reach
+    int shift, offset;
+} lines_state;
+
+// Those of `column` and the next one, in every lane.
+INLINE uint8 convolve_two(arguments row, int column)
+{
+    return (uint8)(convolve_weight(row, column, 16, 0) | convolve_weight(row, column + 1, 16, 16));
+}
+
+INLINE void lines_begin(lines_state *state, arguments args)
+{
+    state->shift = args[CONVOLVE_SHIFT];
+    state->offset = args[CONVOLVE_OFFSET];
+    for (int y = 0; y < CONVOLVE_SIDE; y++)
+        for (int i = 0; i <= PASS_RADIUS; i++) {
+            state->left[y][i] = convolve_two(args + CONVOLVE_WEIGHTS + y * CONVOLVE_SIDE, 2 * i);
+            state->right[y][i] = convolve_two(args + CONVOLVE_WEIGHTS + y * CONVOLVE_SIDE, 2 * i - 1);
+        }
+}
+
+INLINE void lines_take(lines_state *state, int row, const uint *in, const uint *out, int first, int end)
+{
+    uint(*words)[LINE_ROOM / 2] = state->words[row % CONVOLVE_SIDE];
+    for (int i = first; i < end; i += LINE_STEP) {
+        const uint8 a = vload8(0, in + i), b = vload8(1, in + i);
+        const uint8 left = (uint8)(a.even, b.even), right = (uint8)(a.odd, b.odd);
+        const uint8 red_green = (left & 0xffff) | right << 16;
+        vstore8(red_green & RED_BLUE, 0, words[0] + i / 2);
+#ifndef PASS_GREY
+        const uint8 blue_alpha = left >> 16 | (right & 0xffff0000);
+        vstore8(red_green >> 8 & RED_BLUE, 0, words[1] + i / 2);
+        vstore8(blue_alpha & RED_BLUE, 0, words[2] + i / 2);
+#endif
+    }
+}
+
+// Pixels without alpha.
+INLINE uint8 convolve_pixels(const int8 *sum, int shift)
+{
+    uint8 pixels = 0;
+#pragma unroll
+    for (int c = 0; c < 3; c++)
+        pixels |= as_uint8(min(max(sum[c % CONVOLVE_CHANNELS] >> shift, 0), 255)) << 8 * c;
+    return pixels;
+}
+
+// Neighbours side by side, and the centres' alpha.
+INLINE void convolve_store(uint4 left, uint4 right, const uint *centre, uint *line)
+{
+    const uint8 pixels = (uint8)(left.s0, right.s0, left.s1, right.s1, left.s2, right.s2, left.s3, right.s3);
+    vstore8(pixels | (vload8(0, centre) & 0xff000000), 0, line);
+}
+
+INLINE void lines_make(const lines_state *state, int row, const uint *centre, int first, int end, uint *line)
+{
+    const uint *words[CONVOLVE_SIDE];
+    for (int y = 0; y < CONVOLVE_SIDE; y++)
+        words[y] = state->words[(row + 1 + y) % CONVOLVE_SIDE][0];
+    for (int i = first; i < end; i += LINE_STEP) {
+        int8 left[CONVOLVE_CHANNELS], right[CONVOLVE_CHANNELS];
+#pragma unroll
+        for (int c = 0; c < CONVOLVE_CHANNELS; c++)
+            left[c] = right[c] = state->offset;
+#pragma unroll
+        for (int at = 0; at < CONVOLVE_SIDE * (PASS_RADIUS + 1); at++) {
+            const int y = at / (PASS_RADIUS + 1), k = at % (PASS_RADIUS + 1);
+#pragma unroll
+            for (int c = 0; c < CONVOLVE_CHANNELS; c++) {
+                const uint8 values = vload8(0, words[y] + c * (LINE_ROOM / 2) + i / 2 + k);
+                left[c] = dot2_words(state->left[y][k], values, left[c]);
+                right[c] = dot2_words(state->right[y][k], values, right[c]);
+            }
+        }
+        const uint8 lefts = convolve_pixels(left, state->shift), rights = convolve_pixels(right, state->shift);
+        convolve_store(lefts.lo, rights.lo, centre + i, line + i - first);
+        convolve_store(lefts.hi, rights.hi, centre + i + LINE_STEP / 2, line + i - first + LINE_STEP / 2);
+    }
+}
 
 #endif

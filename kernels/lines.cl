@@ -1,13 +1,13 @@
 // lines.cl: what filters build on that make whole lines, in vectors of the language (pass_lines.cl)
 //
 // Such a filter has a type, lines_state, which it keeps from row to row, and three functions, for pixels as words:
-//   lines_begin(state)                           ahead of the first row
-//   lines_take(state, in, out, first, end)       columns `first` to `end` - 1 of a row that comes into reach, and of
-//                                                the one that leaves it, all 0 where there is none
-//   lines_make(state, centre, first, end, line)  pixels `first` to `end` - 1 of the row in the middle, the first one
-//                                                to where `line` begins
-// A pixel's square begins with the column of the same number; those that are needed have been taken. `first` is a
-// multiple of LINE_STEP, and a step may begin before the end and go beyond it.
+//   lines_begin(state, args)                          ahead of the first row; the stencil's arguments
+//   lines_take(state, row, in, out, first, end)       columns `first` to `end` - 1 of a row that comes into reach, and
+//                                                     of the one that leaves it, all 0 where there is none
+//   lines_make(state, row, centre, first, end, line)  pixels `first` to `end` - 1 of the row in the middle, the first
+//                                                     one to where `line` begins
+// `row` counts the rows that come, from 0. A pixel's square begins with the column of the same number; those that are
+// needed have been taken. `first` is a multiple of LINE_STEP, and a step may begin before the end and go beyond it.
 #ifndef LINES_CL
 #define LINES_CL
 #include "pixel.cl"
@@ -19,7 +19,7 @@
 #endif
 
 enum {
-    LINE_STEP = 8,
+    LINE_STEP = 16,
     LINE_REACH = (2 * PASS_RADIUS + LINE_STEP - 1) / LINE_STEP * LINE_STEP, // columns ahead of pixels, in whole steps
     LINE_ROOM = PASS_LINES_WIDTH + LINE_REACH,
 };

@@ -12,7 +12,7 @@
 enum {
     LINES_RING = 2 * PASS_RADIUS + 2, // rows in reach, and the one that has left it
     // Pixels that go from input to output at a time, so that there is something to do while memory is waited for.
-    LINE_PIECE = 128,
+    LINE_PIECE = 64,
 };
 
 // Pixels `first` to `end` - 1 of a line that begins at (left, y); the picture's edge repeats.
@@ -36,7 +36,7 @@ __kernel void pass_lines(__global const uchar *restrict bytes, layout layout, __
     const int width = min(PASS_LINES_WIDTH, layout.s0 - x), rows = min(PASS_LINES_ROWS, layout.s1 - top);
     uint ring[LINES_RING][LINE_ROOM], line[LINE_PIECE];
     lines_state state;
-    lines_begin(&state);
+    lines_begin(&state, PASS_STENCIL_ARGUMENTS(args));
     for (int i = 0; i < LINES_RING; i++)
         for (int k = 0; k < LINE_ROOM; k++)
             ring[i][k] = 0;
@@ -50,12 +50,12 @@ __kernel void pass_lines(__global const uchar *restrict bytes, layout layout, __
             const int reach = min(first + LINE_PIECE + LINE_REACH, width + 2 * PASS_RADIUS);
             if (taken < reach) {
                 read_line(source, args, x - PASS_RADIUS, y + PASS_RADIUS, taken, reach, in);
-                lines_take(&state, in, out, taken, reach);
+                lines_take(&state, i, in, out, taken, reach);
                 taken = reach;
             }
             if (y < top)
                 continue;
-            lines_make(&state, centre, first, end, line);
+            lines_make(&state, i, centre, first, end, line);
             for (int k = first; k < end; k++)
                 store(to, layout, x + k, y, PASS_AFTER(unpack(line[k - first]), args));
         }

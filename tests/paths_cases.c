@@ -161,6 +161,7 @@ void paths_chains(struct path_test *test)
     if (test->kind != PATH_ZEROCOPY) {
         run(test, PIXFMT_NV21, medium, long_chain);
         run(test, PIXFMT_RGBA, wide, "blur=3");
+        run(test, PIXFMT_NV21, wide, "gray,blur=1,convolve=gaussian");
     }
     for (int depth = 1; depth <= PATH_DEPTH_MAX; depth++)
         for (int threads = 1; threads <= (test->kind == PATH_CPU ? 5 : 1); threads++) {

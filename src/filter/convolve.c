@@ -214,6 +214,7 @@ const struct filter filter_convolve = {
     .kind = FILTER_STENCIL,
     .params = params,
     .kernel = "convolve.cl",
+    .lines_radius = SIDE_MAX / 2,
     .prepare = prepare,
     .stencil_row = stencil_row,
     .two_rows = true,
