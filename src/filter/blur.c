@@ -3,6 +3,8 @@
 #include "filter/filter.h"
 #include "filter/rows.h"
 
+#include <string.h>
+
 static const struct param params[] = {
     {.name = "radius",
      .type = PARAM_INT,
@@ -20,14 +22,19 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-// Scratch: what blur_avx2.c keeps; behind it, for pixels that are not its, the sums of each column over the rows in
-// reach, even and odd bytes apart; for large squares also the sums over the square.
+// Sums of columns over the rows in reach, and room for what is read behind them.
+static size_t scratch_lanes(int radius, int width)
+{
+    return 4 * ((size_t)width + 2 * (size_t)radius) + 16;
+}
+
+// Scratch: what blur_avx2.c keeps; behind it, for pixels that are not its, the sums of columns, for small squares even
+// and odd bytes apart.
 static size_t scratch_bytes(const struct filter_arguments *arguments, int width)
 {
     const int radius = arguments->radius;
-    const size_t bytes = 4 * ((size_t)width + 2 * (size_t)radius);
-    return radius > BLUR_SMALL_RADIUS ? bytes * (sizeof(uint16_t) + sizeof(uint32_t))
-                                      : bytes * sizeof(uint16_t) + blur_avx2_bytes(radius, width);
+    return scratch_lanes(radius, width) * sizeof(uint16_t) +
+           (radius > BLUR_SMALL_RADIUS ? 0 : blur_avx2_bytes(radius, width));
 }
 
 VECTOR_CLONES static void add_row(uint16_t *restrict even, uint16_t *restrict odd, const byte_pair *restrict row,
@@ -101,39 +108,6 @@ static void (*const small_means[BLUR_SMALL_RADIUS + 1])(const struct squares *sq
     BLUR_SMALL_RADII(SMALL_ENTRY)};
 #undef SMALL_ENTRY
 
-// Sums over squares, each from the one before it: a pixel's four bytes run side by side.
-static void sum_squares(const struct squares *squares, uint32_t *restrict even, uint32_t *restrict odd, int side)
-{
-    const int reach = 2 * (side - 1);
-    uint32_t even_sum[2] = {0}, odd_sum[2] = {0};
-    for (int i = 0; i < reach; i++) {
-        even_sum[i % 2] += squares->even[i];
-        odd_sum[i % 2] += squares->odd[i];
-    }
-    for (int i = 0; i < squares->pairs; i++) {
-        even[i] = even_sum[i % 2] + squares->even[i + reach];
-        odd[i] = odd_sum[i % 2] + squares->odd[i + reach];
-        even_sum[i % 2] = even[i] - squares->even[i];
-        odd_sum[i % 2] = odd[i] - squares->odd[i];
-    }
-}
-
-// sum / area. The quotient (2 sum + 1) / (2 area) is at least 1 / (2 area) > 5e-4 away from every integer, far more
-// than the 3e-5 that float can be off below 256, so that truncating it is exact.
-static inline uint16_t divide(uint32_t sum, float half)
-{
-    return (uint16_t)(int)((float)(int)(2 * sum + 1) * half);
-}
-
-VECTOR_CLONES static void large_means(byte_pair *restrict to, const byte_pair *restrict centre,
-                                      const uint32_t *restrict even, const uint32_t *restrict odd, int area, int pairs)
-{
-    const byte_pair *restrict alpha = (const byte_pair *)row_alpha;
-    const float half = 0.5f / (float)area;
-    for (int i = 0; i < pairs; i++)
-        to[i] = row_join(divide(even[i], half), divide(odd[i], half), centre[i], alpha[i % ROW_CHUNK]);
-}
-
 // Pixels from `first` on.
 static void make_pixels(int radius, const struct stencil_rows *rows, int first, void *scratch)
 {
@@ -150,26 +124,96 @@ static void make_pixels(int radius, const struct stencil_rows *rows, int first, 
     }
     const struct squares squares = {even, odd, (const byte_pair *)(rows->in[radius] + 4 * first),
                                     (byte_pair *)(rows->out + 4 * first), 2 * count};
-    if (radius <= BLUR_SMALL_RADIUS) {
-        small_means[radius](&squares);
+    small_means[radius](&squares);
+}
+
+VECTOR_CLONES static void add_bytes(uint16_t *restrict columns, const uint8_t *restrict row, int count)
+{
+    for (int i = 0; i < count; i++)
+        columns[i] = (uint16_t)(columns[i] + row[i]);
+}
+
+VECTOR_CLONES static void exchange_bytes(uint16_t *restrict columns, const uint8_t *restrict in,
+                                         const uint8_t *restrict out, int count)
+{
+    for (int i = 0; i < count; i++)
+        columns[i] = (uint16_t)(columns[i] + in[i] - out[i]);
+}
+
+// What a large square's sum changes by, from a pixel to the next but one. `side`: columns of a square, in channels.
+VECTOR_CLONES static void make_steps(int32_t *restrict steps, const uint16_t *restrict columns, int side, int count)
+{
+    for (int i = 0; i < count; i++)
+        steps[i] = (int16_t)(columns[i + side] - columns[i] + columns[i + side + 4] - columns[i + 4]);
+}
+
+// Sums of two squares side by side, four channels each.
+typedef int32_t square_sums __attribute__((vector_size(32), aligned(4), may_alias));
+enum { SQUARE_LANES = sizeof(square_sums) / sizeof(int32_t) };
+
+// Makes sums, which run along the row, of steps; the next ones are left in `running`.
+VECTOR_CLONES static void run_sums(int32_t running[SQUARE_LANES], int32_t *sums, int count)
+{
+    square_sums sum = *(square_sums *)running;
+    for (int i = 0; i < count; i += SQUARE_LANES) {
+        const square_sums step = *(square_sums *)(sums + i);
+        *(square_sums *)(sums + i) = sum;
+        sum += step;
+    }
+    *(square_sums *)running = sum;
+}
+
+// sum / area. The quotient (2 sum + 1) / (2 area) is at least 1 / (2 area) > 5e-4 away from every integer, far more
+// than the 3e-5 that float can be off below 256, so that truncating it is exact.
+VECTOR_CLONES static void divide_sums(uint8_t *restrict rgba, const uint8_t *restrict centre,
+                                      const int32_t *restrict sums, int area, int count)
+{
+    const uint8_t *restrict alpha = (const uint8_t *)row_alpha;
+    const float half = 0.5f / (float)area;
+    for (int i = 0; i < count; i++) {
+        const uint8_t mean = (uint8_t)(int)((float)(2 * sums[i] + 1) * half);
+        rgba[i] = (uint8_t)((mean & ~alpha[i]) | (centre[i] & alpha[i]));
+    }
+}
+
+// A row of large squares. Their sums take more than 16 bits, and run from pixel to pixel.
+static void make_large(int radius, const struct stencil_rows *rows)
+{
+    enum { CHUNK = sizeof(row_alpha) };
+    const int side = 2 * radius + 1, area = side * side, count = 4 * (rows->width + 2 * radius);
+    uint16_t *columns = rows->scratch;
+    if (rows->first) {
+        memset(columns, 0, scratch_lanes(radius, rows->width) * sizeof(*columns));
+        for (int i = 0; i < side; i++)
+            add_bytes(columns, rows->in[i] - 4 * radius, count);
     } else {
-        uint32_t *even_sums = (uint32_t *)(odd + pairs), *odd_sums = even_sums + squares.pairs;
-        sum_squares(&squares, even_sums, odd_sums, side);
-        large_means(squares.to, squares.centre, even_sums, odd_sums, side * side, squares.pairs);
+        exchange_bytes(columns, rows->in[2 * radius] - 4 * radius, rows->in[-1] - 4 * radius, count);
+    }
+    int32_t running[SQUARE_LANES], sums[CHUNK];
+    for (int i = 0; i < SQUARE_LANES; i++) {
+        running[i] = area / 2;
+        for (int k = 0; k < side; k++)
+            running[i] += columns[i + 4 * k];
+    }
+    const uint8_t *centre = rows->in[radius];
+    for (int first = 0; first < 4 * rows->width; first += CHUNK) {
+        const int bytes = 4 * rows->width - first < CHUNK ? 4 * rows->width - first : CHUNK;
+        make_steps(sums, columns + first, 4 * side, (bytes + 4) & -SQUARE_LANES);
+        run_sums(running, sums, bytes);
+        divide_sums(rows->out + first, centre + first, sums, area, bytes);
     }
 }
 
 static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
     const int radius = arguments->radius;
-    uint8_t *scratch = rows->scratch;
-    int done = 0;
-    if (radius <= BLUR_SMALL_RADIUS) {
-        done = blur_avx2_row(radius, rows);
-        scratch += blur_avx2_bytes(radius, rows->width);
+    if (radius > BLUR_SMALL_RADIUS) {
+        make_large(radius, rows);
+        return;
     }
+    const int done = blur_avx2_row(radius, rows);
     if (done < rows->width)
-        make_pixels(radius, rows, done, scratch);
+        make_pixels(radius, rows, done, (uint8_t *)rows->scratch + blur_avx2_bytes(radius, rows->width));
 }
 
 extern const struct filter filter_blur;
