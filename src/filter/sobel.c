@@ -16,8 +16,10 @@ VECTOR_CLONES static void gradient_row(const uint8_t *restrict above, const uint
 {
     for (int i = 0; i < lanes; i++) {
         const int left = i - step, right = i + step;
-        const int gx = above[right] - above[left] + 2 * (here[right] - here[left]) + below[right] - below[left];
-        const int gy = below[left] - above[left] + 2 * (below[i] - above[i]) + below[right] - above[right];
+        const int16_t gx =
+            (int16_t)(above[right] - above[left] + 2 * (here[right] - here[left]) + below[right] - below[left]);
+        const int16_t gy =
+            (int16_t)(below[left] - above[left] + 2 * (below[i] - above[i]) + below[right] - above[right]);
         const int root = (int)(sqrtf((float)(gx * gx + gy * gy)) + 0.5f);
         to[i] = (uint8_t)(root > 255 ? 255 : root);
     }
