@@ -167,6 +167,36 @@ static void test_big_palette(struct codec *codec)
     image_free(&image);
 }
 
+// A picture of 2x2 pixels in the corner of one tile without packing, the least that a tile may be.
+static void test_tile(struct codec *codec)
+{
+    enum { SIDE = 16, BYTES = SIDE * SIDE };
+    static struct handmade file;
+    struct codec_head head;
+    struct codec_error error = {0};
+    struct image image = {0};
+    file = (struct handmade){.pixels_at = DIRECTORY_AT + 2 + TAGS * TAG_BYTES + 4};
+    file.size = file.pixels_at + BYTES;
+    const int tags[][2] = {{256, 2},    {257, 2},    {258, 8},
+                           {259, 1},    {262, 1},    {277, 1},
+                           {322, SIDE}, {323, SIDE}, {324, (int)file.pixels_at},
+                           {325, BYTES}};
+    memcpy(file.data, "II*\0", 4);
+    put(&file, 4, DIRECTORY_AT, 4);
+    for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++)
+        add_tag(&file, tags[i][0], (uint32_t)tags[i][1]);
+    for (int i = 0; i < BYTES; i++)
+        file.data[file.pixels_at + (size_t)i] = (uint8_t)i;
+    const bool ok = read_bytes(codec, file.data, file.size, &head, &image, &error);
+    check_that(&check, ok, "tile: %s", error.why);
+    check_that(&check,
+               ok && memcmp(image.plane[0], "\0\1", 2) == 0 &&
+                   memcmp(image.plane[0] + image.stride[0], "\20\21", 2) == 0,
+               "tile: its pixels");
+    check_that(&check, !read_bytes(codec, file.data, file.size - 1, &head, &image, &error), "tile cut short");
+    image_free(&image);
+}
+
 static void test_refused(struct codec *codec)
 {
     static const struct {
@@ -307,6 +337,7 @@ int main(void)
     if (codec && codec_from_name("tiff", &format)) {
         test_others(codec);
         test_big_palette(codec);
+        test_tile(codec);
         test_refused(codec);
         test_written(codec, &random);
         test_damage(codec, &random);

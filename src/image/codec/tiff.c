@@ -55,6 +55,17 @@ static toff_t size_of(thandle_t handle)
     return stream->size;
 }
 
+// Where libtiff cannot have the bytes as they lie, it refuses tiles that are not packed unless they are of whole KiB.
+static int map_bytes(thandle_t handle, void **base, toff_t *size)
+{
+    const struct tiff_stream *stream = handle;
+    *base = (void *)(uintptr_t)stream->data; // only read
+    *size = stream->size;
+    return stream->buffer == NULL;
+}
+
+static void leave_mapped(thandle_t handle, void *base, toff_t size) {}
+
 static int leave_open(thandle_t handle)
 {
     return 0;
@@ -93,8 +104,8 @@ TIFF *tiff_stream_open(struct tiff_stream *stream, const char *mode, uint64_t by
         TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)(ALWAYS_BYTES + bytes));
         TIFFOpenOptionsSetErrorHandlerExtR(options, take_error, stream);
         TIFFOpenOptionsSetWarningHandlerExtR(options, take_warning, stream);
-        file = TIFFClientOpenExt(NAME, mode, stream, read_bytes, write_bytes, seek_to, leave_open, size_of, NULL, NULL,
-                                 options);
+        file = TIFFClientOpenExt(NAME, mode, stream, read_bytes, write_bytes, seek_to, leave_open, size_of, map_bytes,
+                                 leave_mapped, options);
         TIFFOpenOptionsFree(options);
     }
     if (!file && !stream->failed)
