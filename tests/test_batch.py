@@ -254,6 +254,9 @@ def contradictions(c):
                        (["-d", "all"], "-p cpu uses none")):
         c.check(len(outcome(c, BINARY, CPU + args + ["-o", "no-out", "no"], 2, says)) == 1, args)
     outcome(c, BINARY, CPU + ["--quality", "50", "-o", "no-out", "no"], 0, MONOCLE_DEVICE="all")
+    if batch(BINARY, *CPU, "--format", "tiff", "-o", "no-tiff", "no")[0] == 0:
+        outcome(c, BINARY, CPU + ["--format", "tiff", "--compression", "9", "-o", "no-9", "no"], 0)
+        outcome(c, BINARY, CPU + ["--format", "tiff", "--quality", "50", "-o", "no-9", "no"], 2, "nothing of tiff")
 
 
 def dry_runs(c):

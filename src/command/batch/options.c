@@ -158,11 +158,11 @@ static bool options_agree(const struct batch *batch)
 {
     const struct batch_options *o = &batch->options;
     const struct codec_info *format = batch->naming.format; // of all outputs; NULL: it depends
-    const bool png = format && format_number(format) == CODEC_PNG, jpeg = format && format_number(format) == CODEC_JPEG;
-    const char *lost = o->quality && png                   ? "--quality"
-                       : o->subsampling && format && !jpeg ? "--subsampling"
-                       : o->compression && format && !png  ? "--compression"
-                                                           : NULL;
+    const unsigned of = format ? 1u << format_number(format) : ~0u;
+    const char *lost = o->quality && !(of & (1u << CODEC_JPEG | 1u << CODEC_WEBP))      ? "--quality"
+                       : o->subsampling && !(of & 1u << CODEC_JPEG)                     ? "--subsampling"
+                       : o->compression && !(of & (1u << CODEC_PNG | 1u << CODEC_TIFF)) ? "--compression"
+                                                                                        : NULL;
     if (lost) {
         log_error("%s says nothing of %s files, which all outputs are to be; leave out one or the other", lost,
                   format->name);
