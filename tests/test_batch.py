@@ -164,7 +164,10 @@ def shards(c):
     for args, env, says in ((["0/3"], {}, "K from 1 to N"), (["4/3"], {}, "K from 1 to N"), (["x"], {}, "K from 1"),
                             (["3"], {}, "needs to be told which part"), (["1/3x"], {}, "K from 1"),
                             (["3"], {"SLURM_ARRAY_TASK_ID": "x"}, "whole number"),
-                            (["3"], {"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_COUNT": "4"}, "do the same")):
+                            (["3"], {"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_MIN": "0",
+                                     "SLURM_ARRAY_TASK_MAX": "3"}, "do the same"),
+                            (["3"], {"SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_TASK_COUNT": "3",  # of --array=0-4:2
+                                     "SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_MAX": "4"}, "do the same")):
         outcome(c, BINARY, whole + ["-o", "sh-x", "--shard"] + args + ["sh"], 2, says, **env)
 
 

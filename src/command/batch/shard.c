@@ -21,7 +21,8 @@ static long parse_count(const char *text, char end)
 static bool find_index(struct shard *shard)
 {
     static const char *const variables[] = {"SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"};
-    const char *tasks = getenv("SLURM_ARRAY_TASK_COUNT");
+    const char *least = getenv("SLURM_ARRAY_TASK_MIN"), *most = getenv("SLURM_ARRAY_TASK_MAX");
+    const long range = least && most ? parse_count(most, '\0') - parse_count(least, '\0') + 1 : 0;
     for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
         const char *text = getenv(variables[i]);
         const long id = text ? parse_count(text, '\0') : -1;
@@ -31,9 +32,10 @@ static bool find_index(struct shard *shard)
         }
         if (id < 0)
             continue;
-        if (i == 0 && tasks && parse_count(tasks, '\0') > shard->count) {
-            log_error("the array has %s tasks, but --shard makes %d parts: two tasks would do the same", tasks,
-                      shard->count);
+        if (i == 0 && range > shard->count) { // also of fewer tasks, in steps
+            log_error("the array's tasks are numbered from %s to %s, but --shard makes %d parts: two tasks would do "
+                      "the same; number them in steps of 1",
+                      least, most, shard->count);
             return false;
         }
         shard->index = (int)(id % shard->count);
