@@ -213,6 +213,23 @@ def reports(c):
         said = [{k: v for k, v in json.loads(out).items() if k not in ("torn_lines", "done_twice")}
                 for _, out in merged]
         c.check(merged[0][0] == merged[1][0] == code and said[0] == said[1], text[:60], "merged twice", merged)
+    # What earlier runs of another job have done says nothing of the last one; of the same job it does.
+    other = [done.replace('"a"', '"%d"' % i) for i in range(3)]
+    job = ['{"start":{"files":2,"shard":1,"shards":1,"work":"%s"}}\n' % work for work in "xy"]
+    for text, missing in (([job[0]] + other[:2] + [end, job[1], other[2], end], 1),
+                          ([job[0]] + other[:2] + [end, job[1], other[1], end], 1),
+                          ([job[0]] + other[:2] + [end, job[1]] + other[1:] + [end], 0),
+                          ([job[0]] + other[:2] + [end, job[0], end], 0), ([job[1], job[0]] + other[:2] + [end], 0),
+                          ([job[0]] + other[:2] + [end, job[1], end, job[0], other[0], end], 0)):
+        with open(at("re-part.jsonl"), "w") as f:
+            f.write("".join(text))
+        for report in "re-part.jsonl", "re-all.jsonl":
+            code, out, err = run(BINARY, "report", "merge", "--json", "-o", "re-all.jsonl", report, cwd=at(""))
+            c.check(code == (missing > 0) and json.loads(out)["missing"] == missing, text, report, out, err)
+    works = [batch(BINARY, *CPU, *args, "-o", "re-works", "--report", "re-works.jsonl", "re") and
+             [row["start"]["work"] for row in lines(at("re-works.jsonl")) if "start" in row][-1]
+             for args in ([], ["-J", "1", "re/p000.png"], ["-f", "blur"], ["-r"])]
+    c.check(works[0] == works[1] and len(set(works)) == 3, works)
     for args in ([], ["merge"], ["mend", "re.jsonl"]):
         c.check(run(BINARY, "report", *args, cwd=at(""))[0] == 2, args)
     outcome(c, BINARY, CPU + ["-r", "-o", "re-2", "--report", "no/dir.jsonl", "re"], 3, "nothing has been done")

@@ -2,6 +2,7 @@
 #include "command/batch/batch.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/workers.h"
 #include "command/batch/names.h"
@@ -188,6 +189,7 @@ static int run(struct batch *batch, const struct command_operands *operands)
     batch->run.filters = batch->filters;
     batch->run.files = batch->tasks.count;
     batch->run.shard = batch->shard;
+    batch->run.work = tasks_hash(&batch->tasks) + hash_64(batch->job, strlen(batch->job));
     if (batch->options.report && !(batch->record = record_open(batch->options.report, &batch->run)))
         return EXIT_NOTHING;
     return work(batch);

@@ -58,8 +58,9 @@ static struct merge_row *add_row(struct merge *merge, char *key)
 }
 
 // A file's line. False where there is no memory.
-static bool take_file(struct merge *merge, const json_t *json, const char *line, int shard)
+static bool take_file(struct merge *merge, const json_t *json, const char *line, size_t work)
 {
+    const int shard = work ? merge->work[work - 1].shard : 0;
     char member[64], *key, *copy;
     enum status status;
     if (!find_status(json, &status))
@@ -75,6 +76,8 @@ static bool take_file(struct merge *merge, const json_t *json, const char *line,
         return false;
     if (row->line && row->status == STATUS_DONE && status == STATUS_DONE && row->shard != shard)
         merge->twice++;
+    if (row->shard == shard)
+        row->work = work;
     const enum fault fault = find_fault(json);
     if (row->line && row->status == STATUS_DONE && (status == STATUS_SKIPPED || fault == FAULT_EXISTS))
         return true;
@@ -85,37 +88,57 @@ static bool take_file(struct merge *merge, const json_t *json, const char *line,
     row->status = status;
     row->fault = fault;
     row->shard = shard;
+    row->work = work;
     return true;
 }
 
-static void clear_shard(struct merge_shard *shard)
+// The number of what a run is to do. 0 where there is no memory.
+static size_t find_work(struct merge *merge, int shard, const char *text)
 {
-    free(shard->start);
-    free(shard->end);
-    *shard = (struct merge_shard){0};
+    char *key;
+    if (asprintf(&key, "%d %s", shard, text) < 0)
+        return 0;
+    size_t index = merge->works;
+    const enum name_result result = names_add(&merge->work_names, key, &index);
+    struct merge_work *larger =
+        result == NAME_NEW ? realloc(merge->work, (merge->works + 1) * sizeof(*larger)) : merge->work;
+    if (result == NAME_NEW && larger) {
+        merge->work = larger;
+        merge->work[merge->works++] = (struct merge_work){.key = key, .shard = shard};
+    } else {
+        free(key);
+    }
+    return result != NAME_NO_MEMORY && larger ? index + 1 : 0;
 }
 
-// A run begins. Its shard; 0 where the line makes no sense, -1 where there is no memory.
-static int take_start(struct merge *merge, const json_t *start, const char *line)
+// A run begins. *work: the number of what it is to do; 0 where the line makes no sense. False where there is no memory.
+static bool take_start(struct merge *merge, const json_t *start, const char *line, size_t *work)
 {
+    const char *text = json_string_value(json_object_get(start, "work"));
     const json_int_t shard = json_integer_value(json_object_get(start, "shard"));
     const json_int_t shards = json_integer_value(json_object_get(start, "shards"));
+    *work = 0;
     if (shards < 1 || shards > SHARDS_MAX || shard < 1 || shard > shards)
-        return 0;
+        return true;
     if (!merge->shard) {
         merge->shards = (int)shards;
         merge->shard = calloc((size_t)shards, sizeof(*merge->shard));
         if (!merge->shard)
-            return -1;
+            return false;
     }
     merge->unlike = merge->unlike || merge->shards != shards;
     if (shard > merge->shards)
-        return 0;
+        return true;
+    *work = find_work(merge, (int)shard, text ? text : "");
+    if (!*work)
+        return false;
     struct merge_shard *taken = &merge->shard[shard - 1];
-    clear_shard(taken);
-    taken->files = (size_t)json_integer_value(json_object_get(start, "files"));
-    taken->start = strdup(line);
-    return taken->start ? (int)shard : -1;
+    free(taken->end);
+    *taken = (struct merge_shard){.work = *work};
+    struct merge_work *begun = &merge->work[*work - 1];
+    free(begun->start);
+    begun->files = (size_t)json_integer_value(json_object_get(start, "files"));
+    return (begun->start = strdup(line));
 }
 
 static bool take_end(struct merge_shard *shard, const char *line)
@@ -126,9 +149,9 @@ static bool take_end(struct merge_shard *shard, const char *line)
 
 // A report on its way.
 struct source {
-    int shard;  // of the run that its lines are in; 0 before any
-    bool stray; // a file's line was in no run
-    bool told;  // it was put together of others, and tells how many of those were without a start
+    size_t work; // of the run that its lines are in; 0 before any
+    bool stray;  // a file's line was in no run
+    bool told;   // it was put together of others, and tells how many of those were without a start
 };
 
 static bool take_line(struct merge *merge, const char *line, size_t size, struct source *source)
@@ -139,16 +162,15 @@ static bool take_line(struct merge *merge, const char *line, size_t size, struct
     if (!json_is_object(json)) {
         merge->torn++;
     } else if (start) {
-        source->shard = take_start(merge, start, line);
-        ok = source->shard >= 0;
+        ok = take_start(merge, start, line, &source->work);
     } else if (json_object_get(json, "end")) {
-        ok = source->shard == 0 || take_end(&merge->shard[source->shard - 1], line);
+        ok = source->work == 0 || take_end(&merge->shard[merge->work[source->work - 1].shard - 1], line);
     } else if ((start = json_object_get(json, MERGE_UNSTARTED))) {
         merge->unstarted += (int)json_integer_value(start);
         source->told = true;
     } else {
-        source->stray = source->stray || source->shard == 0;
-        ok = take_file(merge, json, line, source->shard);
+        source->stray = source->stray || source->work == 0;
+        ok = take_file(merge, json, line, source->work);
     }
     json_decref(json);
     return ok;
@@ -173,7 +195,7 @@ bool merge_add(struct merge *merge, const char *path)
         log_error("cannot read the report %s: %s", path, strerror(errno));
     else if (!ok)
         log_error("there is not enough memory for the report %s", path);
-    if (read && ok && !source.told && (source.stray || source.shard == 0)) {
+    if (read && ok && !source.told && (source.stray || source.work == 0)) {
         log_warn("%s does not begin with the start of a run: is it a whole report of a batch?", path);
         merge->unstarted++;
     }
@@ -185,11 +207,23 @@ bool merge_add(struct merge *merge, const char *path)
 static int by_shard_and_key(const void *a, const void *b)
 {
     const struct merge_row *one = a, *other = b;
-    return one->shard != other->shard ? one->shard - other->shard : strcmp(one->key, other->key);
+    if (one->shard != other->shard)
+        return one->shard - other->shard;
+    if (one->stale != other->stale)
+        return other->stale - one->stale;
+    return one->work != other->work ? (one->work < other->work ? -1 : 1) : strcmp(one->key, other->key);
 }
 
 void merge_sort(struct merge *merge)
 {
+    for (size_t i = 0; i < merge->works; i++)
+        merge->work[i].told = 0;
+    for (size_t i = 0; i < merge->count; i++) {
+        struct merge_row *row = &merge->row[i];
+        row->stale = row->shard > 0 && row->work != merge->shard[row->shard - 1].work;
+        if (row->work > 0)
+            merge->work[row->work - 1].told++;
+    }
     if (merge->count > 0)
         qsort(merge->row, merge->count, sizeof(*merge->row), by_shard_and_key);
 }
@@ -200,10 +234,16 @@ void merge_free(struct merge *merge)
         free(merge->row[i].key);
         free(merge->row[i].line);
     }
+    for (size_t i = 0; i < merge->works; i++) {
+        free(merge->work[i].key);
+        free(merge->work[i].start);
+    }
     for (int i = 0; i < merge->shards && merge->shard; i++)
-        clear_shard(&merge->shard[i]);
+        free(merge->shard[i].end);
     free(merge->row);
+    free(merge->work);
     free(merge->shard);
     names_free(&merge->names);
+    names_free(&merge->work_names);
     *merge = (struct merge){0};
 }

@@ -177,7 +177,11 @@ struct record *record_open(const char *path, const struct record_run *run)
     record->path = path;
     record->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     json_t *row = json_object();
-    json_object_set_new(row, "start", run_json(run));
+    json_t *start = run_json(run);
+    char work[17];
+    snprintf(work, sizeof(work), "%016llx", (unsigned long long)run->work);
+    set_text(start, "work", work);
+    json_object_set_new(row, "start", start);
     const bool ok = record->fd >= 0 && end_line(record);
     if (!ok)
         fail(record, strerror(errno));

@@ -16,6 +16,7 @@ struct record_run {
     size_t files;               // of this shard
     struct shard shard;
     int jobs;
+    uint64_t work; // equal for runs that are to do the same
 };
 
 // How a report begins.

@@ -52,17 +52,17 @@ static const struct option_list list = {
 static struct sum add_up(const struct merge *merge)
 {
     struct sum sum = {0};
-    size_t expected = 0;
     for (size_t i = 0; i < merge->count; i++) {
         sum.status[merge->row[i].status]++;
         sum.fault[merge->row[i].fault]++;
     }
     for (int i = 0; i < merge->shards; i++) {
-        expected += merge->shard[i].files;
-        sum.shards_missing += !merge->shard[i].start;
-        sum.shards_cut += merge->shard[i].start && !merge->shard[i].end;
+        const struct merge_shard *shard = &merge->shard[i];
+        const struct merge_work *work = shard->work ? &merge->work[shard->work - 1] : NULL;
+        sum.missing += work && work->files > work->told ? work->files - work->told : 0;
+        sum.shards_missing += !work;
+        sum.shards_cut += work && !shard->end;
     }
-    sum.missing = expected > merge->count ? expected - merge->count : 0;
     return sum;
 }
 
@@ -99,7 +99,7 @@ static void print_text(const struct merge *merge, const struct sum *sum)
             printf("  %s: %zu\n", fault_name((enum fault)i), sum->fault[i]);
     }
     for (int i = 0; i < merge->shards; i++) {
-        if (!merge->shard[i].start)
+        if (!merge->shard[i].work)
             printf("  shard %d/%d has no report\n", i + 1, merge->shards);
         else if (!merge->shard[i].end)
             printf("  shard %d/%d has not ended\n", i + 1, merge->shards);
@@ -112,17 +112,22 @@ static void print_text(const struct merge *merge, const struct sum *sum)
         printf("  lines cut short: %zu\n", merge->torn);
 }
 
-// Each shard's lines as its last run would have written them, so that the file is a report like those it is made of;
-// ahead of them, those of no known shard, and behind them, how many reports were of none.
+// Each shard's lines as its runs would have written them, the last one behind those that were to do something else, so
+// that the file is a report like those it is made of; ahead of them, those of no known shard, and behind them, how many
+// reports were of none.
 static void print_lines(const struct merge *merge, FILE *out)
 {
     size_t row = 0;
     for (int shard = 0; shard <= merge->shards; shard++) {
         const struct merge_shard *of = shard > 0 ? &merge->shard[shard - 1] : NULL;
-        if (of && of->start)
-            fprintf(out, "%s\n", of->start);
-        for (; row < merge->count && merge->row[row].shard == shard; row++)
+        size_t begun = 0;
+        for (; row < merge->count && merge->row[row].shard == shard; row++) {
+            if (merge->row[row].work != begun)
+                fprintf(out, "%s\n", merge->work[(begun = merge->row[row].work) - 1].start);
             fprintf(out, "%s\n", merge->row[row].line);
+        }
+        if (of && of->work != begun)
+            fprintf(out, "%s\n", merge->work[of->work - 1].start);
         if (of && of->end)
             fprintf(out, "%s\n", of->end);
     }

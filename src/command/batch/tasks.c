@@ -1,10 +1,12 @@
 // tasks.c: what is to be done: inputs with the outputs they go to
 #include "command/batch/tasks.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "command/batch/names.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void mark_clash(struct task *task, const struct input *rival)
 {
@@ -54,6 +56,16 @@ bool tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct n
             free(tasks->row[i].output);
     }
     return true;
+}
+
+uint64_t tasks_hash(const struct tasks *tasks)
+{
+    uint64_t sum = 0; // in whatever order they come
+    for (size_t i = 0; i < tasks->count; i++) {
+        const char *input = tasks->row[i].input->path, *output = tasks->row[i].output;
+        sum += hash_64(input, strlen(input)) * 3 + (output ? hash_64(output, strlen(output)) : 0);
+    }
+    return sum;
 }
 
 void tasks_free(struct tasks *tasks)

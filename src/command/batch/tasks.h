@@ -5,6 +5,8 @@
 #include "command/batch/naming.h"
 #include "command/batch/shard.h"
 
+#include <stdint.h>
+
 struct task {
     const struct input *input;
     char *output;
@@ -22,4 +24,5 @@ struct tasks {
 // tasks. False on failure (logged).
 bool tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct naming *naming,
                 const struct shard *shard);
+uint64_t tasks_hash(const struct tasks *tasks); // of the names of inputs and outputs
 void tasks_free(struct tasks *tasks);
