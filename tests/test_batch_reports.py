@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""test_batch_reports.py MONOCLE: reports of batches, where they may be, and what is told of several together"""
+import json
+import os
+import sys
+
+from batch_support import Checks, at, batch, digests, files, lines, outcome, run, tree
+
+BINARY = os.path.abspath(sys.argv[1])
+CPU = ["-p", "cpu"]
+
+
+def reports(c):
+    tree(at("re"), 6)
+    with open(at("re/bad.png"), "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n")
+    job = CPU + ["-r", "-o", "re-out", "--report", "re.jsonl", "--json", "re"]
+    code, out, err = batch(BINARY, *job)
+    said, rows = json.loads(out), files(at("re.jsonl"))
+    c.check(code == 1 and said["done"] == 6 and said["failed"] == 1 and said["errors"] == {"damaged": 1}, said, err)
+    c.check(rows["re/bad.png"]["status"] == "failed" and rows["re/bad.png"]["error"] == "damaged", rows["re/bad.png"])
+    good = rows["re/a/p001.png"]
+    c.check(good["device"] == "cpu" and "device_number" not in good and good["output"] == "re-out/a/p001.png" and
+            good["width"] == 25, good)
+    c.check(set(good["ms"]) == {"read", "decode", "filter", "encode", "write"}, good["ms"])
+    c.check(good["output_bytes"] == os.path.getsize(at(good["output"])), good)
+    with open(at("re.jsonl"), "a") as f:
+        f.write('{"input":"re/a/p0')  # as a run leaves it that is killed while writing
+    os.unlink(at("re-out/p000.png"))
+    code, out, err = batch(BINARY, *job)
+    c.check(json.loads(out)["skipped"] == 5 and json.loads(out)["done"] == 1, out, err)
+    code, out, err = run(BINARY, "report", "merge", "--json", "re.jsonl", cwd=at(""))
+    said = json.loads(out)
+    c.check(code == 1 and said["done"] == 6 and said["failed"] == 1 and said["torn_lines"] == 1, said, err)
+    c.check(run(BINARY, "report", "merge", "no.jsonl", cwd=at(""))[0] == 3, "no report")
+    with open(at("re.jsonl")) as f:
+        whole = f.read().splitlines(keepends=True)
+    done, exists = ('{"input":"a","output":"b","status":"%s"%s}\n' % pair
+                    for pair in (("done", ""), ("failed", ',"error":"exists"')))
+    start, end = '{"start":{"files":1,"shard":1,"shards":1}}\n', '{"end":{}}\n'
+    for text, code, says in (("", 1, "does not begin"), ("".join(whole[1:]), 1, "does not begin"),
+                             ("a letter\n", 1, "does not begin"), (done + end, 1, "does not begin"),
+                             (done + start + done + end, 1, "does not begin"), (start + done, 1, ""),
+                             (start + done + end, 0, ""), (start + done + exists + end, 0, ""),
+                             (start + exists + done + end, 0, ""), (start + exists + end, 1, "")):
+        with open(at("re-part.jsonl"), "w") as f:
+            f.write(text)
+        got = run(BINARY, "report", "merge", "re-part.jsonl", cwd=at(""))
+        c.check(got[0] == code and says in got[2] and (says == "") == (got[2] == ""), text[:60], got)
+        merged = [run(BINARY, "report", "merge", "--json", "-o", to, what, cwd=at(""))[:2] for what, to in
+                  (("re-part.jsonl", "re-all.jsonl"), ("re-all.jsonl", "re-again.jsonl"))]
+        said = [{k: v for k, v in json.loads(out).items() if k not in ("torn_lines", "done_twice")}
+                for _, out in merged]
+        c.check(merged[0][0] == merged[1][0] == code and said[0] == said[1], text[:60], "merged twice", merged)
+    # What earlier runs of another job have done says nothing of the last one; of the same job it does.
+    other = [done.replace('"a"', '"%d"' % i) for i in range(3)]
+    job = ['{"start":{"files":2,"shard":1,"shards":1,"work":"%s"}}\n' % work for work in "xy"]
+    for text, missing in (([job[0]] + other[:2] + [end, job[1], other[2], end], 1),
+                          ([job[0]] + other[:2] + [end, job[1], other[1], end], 1),
+                          ([job[0]] + other[:2] + [end, job[1]] + other[1:] + [end], 0),
+                          ([job[0]] + other[:2] + [end, job[0], end], 0), ([job[1], job[0]] + other[:2] + [end], 0),
+                          ([job[0]] + other[:2] + [end, job[1], end, job[0], other[0], end], 0)):
+        with open(at("re-part.jsonl"), "w") as f:
+            f.write("".join(text))
+        for report in "re-part.jsonl", "re-all.jsonl":
+            code, out, err = run(BINARY, "report", "merge", "--json", "-o", "re-all.jsonl", report, cwd=at(""))
+            c.check(code == (missing > 0) and json.loads(out)["missing"] == missing, text, report, out, err)
+    works = [batch(BINARY, *CPU, *args, "-o", "re-works", "--report", "re-works.jsonl", "re") and
+             [row["start"]["work"] for row in lines(at("re-works.jsonl")) if "start" in row][-1]
+             for args in ([], ["-J", "1", "re/p000.png"], ["-f", "blur"], ["-r"])]
+    c.check(works[0] == works[1] and len(set(works)) == 3, works)
+    for args in ([], ["merge"], ["mend", "re.jsonl"]):
+        c.check(run(BINARY, "report", *args, cwd=at(""))[0] == 2, args)
+    outcome(c, BINARY, CPU + ["-r", "-o", "re-2", "--report", "no/dir.jsonl", "re"], 3, "nothing has been done")
+    c.check(not os.path.exists(at("re-2")), "worked without a report")
+
+
+def report_places(c):
+    tree(at("rp"), 2)
+    os.symlink("rp/p000.png", at("rp-link.jsonl"))
+    os.symlink("nowhere", at("rp-nowhere.jsonl"))
+    os.mkfifo(at("rp-pipe"))
+    os.makedirs(at("rp-out"))
+    open(at("rp/empty.png"), "w").close()
+    with open(at("rp/list"), "w") as f:
+        f.write("rp/p000.png\n")
+    with open(at("rp/text"), "w") as f:
+        f.write("a letter\n")
+    before = digests(at("rp"))
+    for report, args, says in (("rp/p000.png", ["rp"], "is an input"), ("rp/empty.png", ["rp"], "is an input"),
+                               ("rp-link.jsonl", ["rp"], "is an input"),
+                               ("rp-out/new.png", ["rp", "rp-out/new.png"], "is an input"),
+                               ("rp/list", ["--files-from", "rp/list"], "the list"),
+                               ("./rp-out/../rp-out/p000.png", ["--overwrite", "rp"], "is an output"),
+                               ("rp/text", ["rp"], "no report"), ("rp-nowhere.jsonl", ["rp"], "leads nowhere"),
+                               ("rp-pipe", ["rp"], "no regular file"), ("rp-out", ["rp"], "no regular file")):
+        said = outcome(c, BINARY, CPU + ["-o", "rp-out", "--report", report] + args, 2, says)
+        c.check(len(said) == 1, said)
+    for shard in "1/2", "2/2":  # also where another shard would write it
+        outcome(c, BINARY, CPU + ["-o", "rp-out", "--shard", shard, "--report", "rp-out/p000.png", "rp"], 2,
+                "is an output")
+    c.check(digests(at("rp")) == before and digests(at("rp-out")) == {}, "something was touched")
+    with open(at("rp.jsonl"), "w") as f:
+        f.write('{"start":{"filt')  # of a run that was killed
+    outcome(c, BINARY, CPU + ["-o", "rp-out", "--report", "rp.jsonl", "rp/p000.png"], 0)
+
+
+checks = Checks()
+sys.exit(checks.run(reports, report_places))
