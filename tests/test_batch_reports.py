@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """test_batch_reports.py MONOCLE: reports of batches, where they may be, and what is told of several together"""
+import fcntl
 import json
 import os
 import sys
@@ -105,5 +106,15 @@ def report_places(c):
     outcome(c, BINARY, CPU + ["-o", "rp-out", "--report", "rp.jsonl", "rp/p000.png"], 0)
 
 
+def in_use(c):
+    """Two runs at once would mix their lines: which are whose, nobody could tell."""
+    tree(at("iu"), 2)
+    with open(at("iu.jsonl"), "w") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        said = outcome(c, BINARY, CPU + ["-r", "-o", "iu-out", "--report", "iu.jsonl", "iu"], 3, "another run writes")
+        c.check(len(said) == 1 and not os.path.exists(at("iu-out")), said)
+    outcome(c, BINARY, CPU + ["-r", "-o", "iu-out", "--report", "iu.jsonl", "iu"], 0)
+
+
 checks = Checks()
-sys.exit(checks.run(reports, report_places))
+sys.exit(checks.run(reports, report_places, in_use))

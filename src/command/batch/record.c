@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 struct record {
@@ -167,6 +168,12 @@ static bool end_line(struct record *record)
     return true;
 }
 
+// Lines of several runs in one file would be taken for one run's. Where there are no locks, nobody can tell.
+static bool is_taken(const struct record *record)
+{
+    return flock(record->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 struct record *record_open(const char *path, const struct record_run *run)
 {
     struct record *record = calloc(1, sizeof(*record));
@@ -182,9 +189,10 @@ struct record *record_open(const char *path, const struct record_run *run)
     snprintf(work, sizeof(work), "%016llx", (unsigned long long)run->work);
     set_text(start, "work", work);
     json_object_set_new(row, "start", start);
-    const bool ok = record->fd >= 0 && end_line(record);
+    const bool taken = record->fd >= 0 && is_taken(record);
+    const bool ok = record->fd >= 0 && !taken && end_line(record);
     if (!ok)
-        fail(record, strerror(errno));
+        fail(record, taken ? "another run writes to it" : strerror(errno));
     if (!ok || !add_row(record, row) || !record_flush(record)) {
         if (!ok)
             json_decref(row);
