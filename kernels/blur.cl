@@ -140,7 +140,7 @@ INLINE void blur_block(const uint *window, uint *block)
 
 enum { BLUR_STEP = 8 };
 
-// Sums of columns, 16 bits each: of pixels' even bytes, and of their odd ones. Up to radius 7 sums of squares fit, too.
+// Sums of columns, 16 bits each: of pixels' even bytes, and of their odd ones.
 typedef struct {
     uint8 even[LINE_ROOM / BLUR_STEP], odd[LINE_ROOM / BLUR_STEP];
 } lines_state;
@@ -165,6 +165,8 @@ INLINE void lines_take(lines_state *columns, int row, const uint *in, const uint
     }
 }
 
+#if PASS_RADIUS <= 7
+
 // A mean is sum * factor >> 16 >> shift, where the factor is 2^(16 + shift) / area, rounded up, and needs all 16
 // bits; exact for every sum (src/filter/blur.h).
 #define BLUR_SHIFT (BLUR_AREA < 16 ? 3 : BLUR_AREA < 32 ? 4 : BLUR_AREA < 64 ? 5 : BLUR_AREA < 128 ? 6 : 7)
@@ -184,6 +186,34 @@ INLINE uint8 blur_means(const uint *sums)
         mean += s >> (short16)15 & factor;
     return as_uint8(mean);
 }
+
+#else // sums of squares take 32 bits, those of 8 columns fit 16
+
+#define BLUR_SHIFT 0
+
+// Exact: src/filter/blur.c says why.
+INLINE uint8 blur_divide(uint8 sum)
+{
+    return as_uint8(CONVERT(int8, CONVERT(float8, as_int8(sum * 2 + 1)) * (0.5f / BLUR_AREA)));
+}
+
+INLINE uint8 blur_means(const uint *sums)
+{
+    uint8 low = (uint8)(BLUR_AREA / 2), high = low;
+    ushort16 part = (ushort16)0;
+#pragma unroll
+    for (int i = 0; i < BLUR_SIDE; i++) {
+        part += as_ushort16(vload8(0, sums + i));
+        if (i % 8 == 7 || i == BLUR_SIDE - 1) {
+            low += as_uint8(part) & 0xffff;
+            high += as_uint8(part) >> 16;
+            part = (ushort16)0;
+        }
+    }
+    return blur_divide(low) | blur_divide(high) << 16;
+}
+
+#endif
 
 INLINE void lines_make(const lines_state *columns, int row, const uint *centre, int first, int end, uint *line)
 {

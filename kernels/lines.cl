@@ -26,16 +26,16 @@ enum {
 
 // Of 16 lanes of 32 bits, which are wider than registers: as the language's function a call that compilers warn of.
 #ifdef __clang__
-#define CONVERT16(type, value) __builtin_convertvector(value, type)
+#define CONVERT(type, value) __builtin_convertvector(value, type)
 #else
-#define CONVERT16(type, value) convert_##type(value)
+#define CONVERT(type, value) convert_##type(value)
 #endif
 
 // Upper halves of products: compilers know processors' instruction for these, and PoCL's mul_hi does not. Nor do they
 // find the one of unsigned products.
 INLINE short16 upper_halves(short16 a, short b)
 {
-    return CONVERT16(short16, CONVERT16(int16, a) * (int)b >> 16);
+    return CONVERT(short16, CONVERT(int16, a) * (int)b >> 16);
 }
 
 #endif

@@ -12,10 +12,7 @@
 #define OPTIONS_LOOP OPTIONS " -DPASS_EXACT"
 #define OPTIONS_QUICK OPTIONS " -cl-opt-disable" // blocks on a CPU device, which is asked for them to see their bytes
 
-enum {
-    ROW_ALIGNMENT = 16,
-    LOOP_SEPARATE_RADIUS = 8, // smaller ones are made line by line
-};
+enum { ROW_ALIGNMENT = 16 };
 
 static const char *const kernel_names[KERNELS] = {"pass_interior", "pass_edges", "pass_all",
                                                   "pass_block",    "pass_wide",  "pass_lines"};
@@ -190,7 +187,8 @@ struct opencl_build *opencl_build_make(const struct opencl_path *path, const str
     const bool tiles = path->launch != PATH_LAUNCH_LOOP && info->local_bytes >= PASS_TILE_BYTES &&
                        info->max_work_group >= PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT;
     plan_split(&build->plan, input->format == PIXFMT_RGBA, tiles ? PASS_BLOCK_RADIUS_MAX + 1 : 0);
-    plan_separate(&build->plan, path->launch == PATH_LAUNCH_LOOP ? LOOP_SEPARATE_RADIUS : PASS_BLOCK_RADIUS_MAX + 1);
+    if (path->launch != PATH_LAUNCH_LOOP) // which makes such stencils line by line
+        plan_separate(&build->plan, PASS_BLOCK_RADIUS_MAX + 1);
     plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA, input->format == PIXFMT_GREY);
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = input->width, .height = input->height};
     const int passes = build->plan.count;
