@@ -151,8 +151,12 @@ def compare(c):
     write("other.json", [dict(r, device="another") for r in base])
     found = rows_of(c, *args, "-c", at("other.json"))
     c.check([r["verdict"] for r in found] == ["new", "new"] and found[0]["change"] is None, found)
-    code, out, _ = bench(*args, "-c", at("fast.json"))
-    c.check(code == 1 and out.decode().count("slower") >= 2, out)
+    code, out, err = bench(*args, "-c", at("fast.json"))
+    c.check(code == 1 and out.decode().count("slower") >= 2 and "too few" not in err, out, err)
+    code, out, err = bench(*["4" if a == "12" else a for a in args], "-c", at("fast.json"))
+    c.check(code == 0 and "4 rounds are too few" in err, out, err)
+    write("short.json", [dict(r, samples_ms=r["samples_ms"][:3]) for r in scaled(base, 0.02)])
+    c.check("3 rounds are too few" in bench(*args, "-c", at("short.json"))[2], "too short a base")
 
 
 def errors(c):

@@ -14,6 +14,7 @@
 // programs run beside); a rank test, which sees only the rounds of each run, does not know of it.
 static const double noise = 0.03;
 static const double p_limit = 0.001;
+enum { ROUNDS_LEAST = 8 }; // with fewer on both sides p never falls below that (samples_same)
 
 // What makes two rows rows of one case.
 static const char *const identity[] = {"case",    "format",    "width",  "height", "path",
@@ -95,7 +96,7 @@ static const char *judge(double change, double copy_change, double p)
 
 int bench_compare(json_t *rows, const json_t *base)
 {
-    int slower = 0;
+    int slower = 0, least = ROUNDS_LEAST;
     size_t i;
     json_t *row;
     json_array_foreach(rows, i, row)
@@ -108,6 +109,9 @@ int bench_compare(json_t *rows, const json_t *base)
             p = samples_same(&now, &before);
             change = growth(row, earlier, "ms_median");
             verdict = judge(change, growth(row, earlier, "copy_ms_median"), p);
+            const int rounds = now.count < before.count ? now.count : before.count;
+            if (rounds < least && strcmp(verdict, "same") == 0)
+                least = rounds;
             samples_free(&now);
             samples_free(&before);
         }
@@ -117,5 +121,8 @@ int bench_compare(json_t *rows, const json_t *base)
         json_object_set_new(row, "change", earlier ? json_real(change) : json_null());
         json_object_set_new(row, "p", earlier ? json_real(p) : json_null());
     }
+    if (least < ROUNDS_LEAST)
+        log_warn("%d rounds are too few to tell slower from faster, which takes %d or more on both sides", least,
+                 ROUNDS_LEAST);
     return slower;
 }
