@@ -92,14 +92,19 @@ int cpu_run_length(const struct pass *passes, int count, int band_rows)
     return length;
 }
 
+VECTOR_CLONES static void exchange_pixels(pixel_word *restrict left, pixel_word *restrict right, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const uint32_t kept = left[i];
+        left[i] = right[count - 1 - i];
+        right[count - 1 - i] = kept;
+    }
+}
+
 static void turn_row(uint8_t *rgba, int width)
 {
     pixel_word *pixels = (pixel_word *)rgba;
-    for (int a = 0, b = width - 1; a < b; a++, b--) {
-        const uint32_t kept = pixels[a];
-        pixels[a] = pixels[b];
-        pixels[b] = kept;
-    }
+    exchange_pixels(pixels, pixels + (width + 1) / 2, width / 2);
 }
 
 // In place, but for the first filter's reading.
