@@ -79,6 +79,8 @@ completes "nv12 nv21" monocle live --pixel-format nv
 completes "mjpeg" monocle live --pixel-format mj
 completes "clip.y4m" monocle live --record cl
 completes "gpu" monocle live --device = g
+completes "accelerator all" monocle batch -d a
+completes "png" monocle batch --format p
 
 # The same of fish, which can be asked.
 fish_completes() { # fish_completes WANT LINE
