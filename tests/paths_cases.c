@@ -133,6 +133,28 @@ void paths_formats(struct path_test *test)
     }
 }
 
+void paths_past_caches(struct path_test *test)
+{
+    static const char *const chains[] = {"none",
+                                         "gray",
+                                         "gray=average",
+                                         "maxrgb",
+                                         "invert,maxrgb",
+                                         "mirror",
+                                         "flip,mirror,gray",
+                                         "flip",
+                                         "gray,sepia,maxrgb",
+                                         "invert",
+                                         "gray,emboss"};
+    static const int pictures[][2] = {{8, 3}, {16, 16}, {33, 17}, {40, 20}, {72, 50}, {256, 64}};
+    test->past_caches = true;
+    for (int i = 0; i < COUNT(chains); i++)
+        for (int format = 0; format < PIXFMT_COUNT; format++)
+            for (int size = 0; size < COUNT(pictures); size++)
+                run(test, format, pictures[size], chains[i]);
+    test->past_caches = false;
+}
+
 void paths_filters(struct path_test *test)
 {
     static const int sizes_by_turn[][2] = {{130, 67}, {34, 17}, {642, 3}, {2, 2}};

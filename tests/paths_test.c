@@ -236,7 +236,8 @@ static bool frames_run(struct path_test *test, const char *place, struct path *p
 struct path_setup path_case_setup(struct path_test *test, const struct image_shape *shape, const struct chain *chain)
 {
     static const enum pixfmt formats[] = {PIXFMT_NV12, PIXFMT_YUYV, PIXFMT_YU12, PIXFMT_422P, PIXFMT_444P, PIXFMT_GREY};
-    const int turn = (int)(test->cases % 504), which = turn % 7; // 6 formats or none, 6 colours, 4 sizes, 3 ways
+    const int turn = (int)(test->cases % 504),
+              which = test->past_caches ? 6 : turn % 7; // 6 formats or none, 6 colours, 4 sizes, 3 ways
     test->encode = (struct image_shape){0};
     test->encoded_only = which < 6 && turn / 7 % 3 == 0;
     if (which < 6)
@@ -256,6 +257,7 @@ struct path_setup path_case_setup(struct path_test *test, const struct image_sha
                                .encode = test->encode,
                                .encoded_only = test->encoded_only,
                                .chain = chain,
+                               .cache_bytes = test->past_caches ? 1 : 0,
                                .launch = test->launch};
 }
 

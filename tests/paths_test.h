@@ -14,6 +14,7 @@ struct path_test {
     enum path_launch launch;
     struct image_shape encode; // what the present path gives besides; width 0: nothing
     bool encoded_only;         // it gives nothing else
+    bool past_caches;          // the cpu path takes every picture for larger than its caches, and is to give it alone
     struct random random;
     long cases;
 };
@@ -38,6 +39,7 @@ struct path_setup path_case_setup(struct path_test *test, const struct image_sha
 
 // paths_cases.c: what is run. `rounds` random chains.
 void paths_formats(struct path_test *test);
+void paths_past_caches(struct path_test *test);
 void paths_filters(struct path_test *test);
 void paths_chains(struct path_test *test);
 void paths_random(struct path_test *test, long rounds);

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { AVX2_PAST_ALIGNMENT = 32 };
+
 #if defined(__x86_64__)
 #define HAVE_AVX2 1
 #include <immintrin.h>
@@ -23,6 +25,16 @@ AVX2_INLINE __m256i avx2_load(const void *from)
 AVX2_INLINE void avx2_store(void *to, __m256i value)
 {
     _mm256_storeu_si256((__m256i *)to, value);
+}
+
+// Stores where nobody will read soon: past the caches, which takes an address that is a multiple of
+// AVX2_PAST_ALIGNMENT. A line that is written whole is not read first.
+AVX2_INLINE void avx2_store_past(void *to, __m256i value, bool past)
+{
+    if (past)
+        _mm256_stream_si256((__m256i *)to, value);
+    else
+        avx2_store(to, value);
 }
 
 // Asks for the line of cache at `from`, which will be read.
@@ -44,6 +56,14 @@ AVX2_INLINE __m256i avx2_load_twice(const void *from)
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)from));
 }
 #endif
+
+// Lets what was stored past the caches be seen ahead of what is stored from here on.
+static inline void avx2_finish_past(void)
+{
+#ifdef HAVE_AVX2
+    _mm_sfence();
+#endif
+}
 
 // Whether this processor has them.
 static inline bool avx2_works(void)

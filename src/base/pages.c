@@ -1,10 +1,23 @@
-// pages.c: memory for whole pictures, and who has it
+// pages.c: memory for whole pictures, who has it, and how much of it caches hold
 #include "base/pages.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 static const size_t large_page_bytes = (size_t)2 << 20;
+
+// sysconf(_SC_LEVEL3_CACHE_SIZE) counts all that a package has.
+size_t pages_cache_bytes(void)
+{
+    unsigned kilobytes = 0;
+    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "re");
+    if (file && fscanf(file, "%uK", &kilobytes) != 1)
+        kilobytes = 0;
+    if (file)
+        fclose(file);
+    return (size_t)kilobytes << 10;
+}
 
 void *pages_alloc(size_t bytes)
 {

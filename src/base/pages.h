@@ -1,10 +1,13 @@
-// pages.h: memory for whole pictures, and who has it
+// pages.h: memory for whole pictures, who has it, and how much of it caches hold
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
 enum { PAGE_BYTES = 4096 };
+
+// Bytes of the last level of cache, as far as processors share one; 0 where the system does not say.
+size_t pages_cache_bytes(void);
 
 // At the start of a page and a whole number of pages long, freed by free(); NULL when there is none. Where the system
 // offers large pages, a large block is made of them: a processor otherwise spends a good part of a pass on finding out

@@ -128,22 +128,24 @@ AVX2_INLINE struct channels mix(const struct samples *s, const struct coefficien
 }
 
 // `a` is of pixels 0..15, `b` of 16..31.
-AVX2_INLINE void store_block(const struct channels *a, const struct channels *b, uint8_t *rgba)
+AVX2_INLINE void store_block(const struct channels *a, const struct channels *b, uint8_t *rgba, bool past)
 {
     const __m256i red = _mm256_packus_epi16(a->red, b->red), green = _mm256_packus_epi16(a->green, b->green);
     const __m256i blue = _mm256_packus_epi16(a->blue, b->blue), alpha = _mm256_set1_epi8(-1);
     const __m256i rg0 = _mm256_unpacklo_epi8(red, green), rg1 = _mm256_unpackhi_epi8(red, green);
     const __m256i ba0 = _mm256_unpacklo_epi8(blue, alpha), ba1 = _mm256_unpackhi_epi8(blue, alpha);
-    avx2_fetch_to_write(rgba);
-    avx2_fetch_to_write(rgba + 64);
-    avx2_store(rgba, _mm256_unpacklo_epi16(rg0, ba0));
-    avx2_store(rgba + 32, _mm256_unpackhi_epi16(rg0, ba0));
-    avx2_store(rgba + 64, _mm256_unpacklo_epi16(rg1, ba1));
-    avx2_store(rgba + 96, _mm256_unpackhi_epi16(rg1, ba1));
+    if (!past) {
+        avx2_fetch_to_write(rgba);
+        avx2_fetch_to_write(rgba + 64);
+    }
+    avx2_store_past(rgba, _mm256_unpacklo_epi16(rg0, ba0), past);
+    avx2_store_past(rgba + 32, _mm256_unpackhi_epi16(rg0, ba0), past);
+    avx2_store_past(rgba + 64, _mm256_unpacklo_epi16(rg1, ba1), past);
+    avx2_store_past(rgba + 96, _mm256_unpackhi_epi16(rg1, ba1), past);
 }
 
 AVX2_INLINE int make_row(const struct yuv_row *row, const struct color_coefficients *k, enum yuv_layout layout,
-                         int width, uint8_t *rgba)
+                         int width, uint8_t *rgba, bool past)
 {
     const struct coefficients everywhere = spread(k);
     const uint8_t *chroma = row->u < row->v ? row->u : row->v;
@@ -157,33 +159,34 @@ AVX2_INLINE int make_row(const struct yuv_row *row, const struct color_coefficie
         const struct samples left = load_samples(row, layout, &order, pairs, at);
         const struct samples right = load_samples(row, layout, &order, pairs, at + BLOCK / 2);
         const struct channels a = mix(&left, &everywhere), b = mix(&right, &everywhere);
-        store_block(&a, &b, rgba + 4 * at);
+        store_block(&a, &b, rgba + 4 * at, past);
     }
     return even;
 }
 
-AVX2 static int make_any_row(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba)
+AVX2 static int make_any_row(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba,
+                             bool past)
 {
     switch (row->layout) {
     case YUV_FULL:
-        return make_row(row, k, YUV_FULL, width, rgba);
+        return make_row(row, k, YUV_FULL, width, rgba, past);
     case YUV_PLANAR:
-        return make_row(row, k, YUV_PLANAR, width, rgba);
+        return make_row(row, k, YUV_PLANAR, width, rgba, past);
     case YUV_SEMIPLANAR:
-        return make_row(row, k, YUV_SEMIPLANAR, width, rgba);
+        return make_row(row, k, YUV_SEMIPLANAR, width, rgba, past);
     default:
-        return make_row(row, k, YUV_PACKED, width, rgba);
+        return make_row(row, k, YUV_PACKED, width, rgba, past);
     }
 }
 
-int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba)
+int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past)
 {
-    return avx2_works() ? make_any_row(row, k, width, rgba) : 0;
+    return avx2_works() ? make_any_row(row, k, width, rgba, past) : 0;
 }
 
 #else
 
-int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba)
+int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past)
 {
     return 0;
 }

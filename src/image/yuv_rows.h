@@ -19,4 +19,5 @@ struct yuv_row {
 };
 
 // Makes pixels from the left and returns how many, an even number; the rest, which may be all, is the plain twin's.
-int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba);
+// `past`: as convert_row_to_rgba has it.
+int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past);

@@ -1,4 +1,5 @@
 // cpu.c: the path of plain C: passes over bands of rows, their stages over line buffers
+#include "base/pages.h"
 #include "base/workers.h"
 #include "path/backend.h"
 #include "path/cpu_rows.h"
@@ -39,6 +40,7 @@ struct cpu_path {
     struct cpu_build *pending;
     struct cpu_slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
     int slots, write_slot, read_slot;
+    bool past_caches; // a result is more than they hold
 };
 
 static void build_free(struct cpu_build *build)
@@ -136,6 +138,7 @@ static bool cpu_submit(struct path *path, const struct image *frame, uint64_t ta
             .scratch = build->scratch,
             .scratch_bytes = build->scratch_bytes,
             .bands = build->bands,
+            .past_caches = cpu->past_caches,
         };
         run.encoder.grey = build->grey;
         slot->run_start_ns[i] = clock_now_ns();
@@ -219,6 +222,8 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
     };
     pthread_mutex_init(&cpu->lock, NULL);
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = setup->input.width, .height = setup->input.height};
+    const size_t cache_bytes = setup->cache_bytes > 0 ? setup->cache_bytes : pages_cache_bytes();
+    cpu->past_caches = cache_bytes > 0 && image_bytes(&rgba) > cache_bytes / 4 * 3; // input passes through it, too
     bool ok = (cpu->workers = workers_open(setup->threads)) != NULL;
     for (int i = 0; ok && i <= setup->depth; i++) {
         cpu->slot[i].output.shape = rgba;

@@ -1,6 +1,7 @@
 // cpu_rows.c: passes of the cpu path over a band of rows
 #include "path/cpu_rows.h"
 
+#include "base/avx2.h"
 #include "base/clones.h"
 #include "filter/rows.h"
 
@@ -107,11 +108,13 @@ static void turn_row(uint8_t *rgba, int width)
     exchange_pixels(pixels, pixels + (width + 1) / 2, width / 2);
 }
 
-// In place, but for the first filter's reading.
-static void point_filters(const struct stage *const *stages, int count, const uint8_t *from, uint8_t *rgba, int width)
+// In place, but for the first filter's reading. Returns where the row is then.
+static const uint8_t *point_filters(const struct stage *const *stages, int count, const uint8_t *from, uint8_t *rgba,
+                                    int width)
 {
-    for (int i = 0; i < count; i++)
-        stages[i]->filter->point_row(&stages[i]->arguments, i == 0 ? from : rgba, rgba, width);
+    for (int i = 0; i < count; i++, from = rgba)
+        stages[i]->filter->point_row(&stages[i]->arguments, from, rgba, width);
+    return from;
 }
 
 static int clamp_row(int y, int height)
@@ -127,31 +130,60 @@ static int input_row(const struct band *band, int y)
     return band->maker[0].pass->load_flip ? band->run->from->shape.height - 1 - y : y;
 }
 
-// Row `y` of the first pass's input in RGBA, loaded, turned, and through the point filters ahead of the stencil.
-static void load_first_row(struct band *band, int y, uint8_t *rgba)
+// Row `y` of the first pass's input in RGBA, loaded, turned, and through so many of the point filters ahead of the
+// stencil: in `rgba`, or where it is in the picture. Returns where.
+static const uint8_t *load_pixels(const struct band *band, int y, int points, uint8_t *rgba)
 {
     const struct image *from = band->run->from;
     const struct pass *pass = band->maker[0].pass;
     const int width = from->shape.width, row = input_row(band, y);
-    const bool there = from->shape.format == PIXFMT_RGBA && !pass->load_mirror && pass->before_count > 0;
-    if (!there)
-        convert_row_to_rgba(from, &band->run->coefficients, row, rgba);
+    const uint8_t *at = rgba;
+    if (from->shape.format == PIXFMT_RGBA && !pass->load_mirror)
+        at = from->plane[0] + (size_t)row * from->stride[0];
+    else
+        convert_row_to_rgba(from, &band->run->coefficients, row, rgba, false);
     if (pass->load_mirror)
         turn_row(rgba, width);
-    const uint8_t *first_from = there ? from->plane[0] + (size_t)row * from->stride[0] : rgba;
-    point_filters(pass->before, pass->before_count, first_from, rgba, width);
+    return point_filters(pass->before, points, at, rgba, width);
 }
 
 // Row `y` of a pass's input. All but the first pass begin with their stencils.
 static void load_row(struct band *band, int number, int y, uint8_t *to)
 {
-    const bool to_grey = number == 0 && band->maker[0].pixel_bytes == 1;
-    if (number > 0)
+    if (number > 0) {
         make_row(band, number - 1, y, to);
-    else
-        load_first_row(band, y, to_grey ? band->rgba : to);
+        return;
+    }
+    const bool to_grey = band->maker[0].pixel_bytes == 1;
+    const int width = band->run->from->shape.width;
+    const uint8_t *at = load_pixels(band, y, band->maker[0].pass->before_count, to_grey ? band->rgba : to);
     if (to_grey)
-        row_to_grey(band->rgba, to, band->run->from->shape.width);
+        row_to_grey(at, to, width);
+    else if (at != to)
+        memcpy(to, at, 4 * (size_t)width);
+}
+
+// Whether a run's rows can be made past the caches: nothing is read there again.
+static bool goes_past(const struct cpu_run *run)
+{
+    const struct pass *pass = run->passes;
+    if (!run->past_caches || pass->stencil || run->encoded || run->to->stride[0] % AVX2_PAST_ALIGNMENT != 0)
+        return false;
+    return pass->before_count > 0 ? pass->before[pass->before_count - 1]->filter->point_row_past != NULL
+                                  : !pass->load_mirror;
+}
+
+// Row `y` of such a run.
+static void make_row_past(const struct band *band, int y, uint8_t *to)
+{
+    const struct image *from = band->run->from;
+    const struct pass *pass = band->maker[0].pass;
+    const int ahead = pass->before_count - 1;
+    if (ahead < 0)
+        convert_row_to_rgba(from, &band->run->coefficients, input_row(band, y), to, true);
+    else
+        pass->before[ahead]->filter->point_row_past(&pass->before[ahead]->arguments,
+                                                    load_pixels(band, y, ahead, band->rgba), to, from->shape.width);
 }
 
 // Loads a row with its edge pixels repeated on both sides.
@@ -313,9 +345,15 @@ void cpu_run_band(void *context, int number)
         maker->own = maker->spare + spare_bytes(stencil, width);
         scratch = maker->own + own_bytes(stencil, width);
     }
+    const bool past = goes_past(run);
     for (int y = band.first; y < band.end; y++) {
         band.target = output_at(&band, output_row(run, y));
-        make_row(&band, run->count - 1, y, band.target);
+        if (past)
+            make_row_past(&band, y, band.target);
+        else
+            make_row(&band, run->count - 1, y, band.target);
         encode_row(&band, output_row(run, y));
     }
+    if (past)
+        avx2_finish_past();
 }

@@ -17,6 +17,7 @@ struct cpu_run {
     uint8_t *scratch;                       // of all bands, one behind the other
     size_t scratch_bytes;                   // of one band
     int bands;
+    bool past_caches; // `to`, which begins at a page, is more than they hold
 };
 
 // How many of `count` passes, 1 or more, make a run in bands of `band_rows`.

@@ -32,6 +32,7 @@ struct path_setup {
     int depth;               // frames in flight, 1..PATH_DEPTH_MAX; 0 means 1
     enum path_launch launch; // zero: the device's best
     int threads;             // PATH_CPU: threads; 0 means one per CPU
+    size_t cache_bytes;      // PATH_CPU: of the last level of cache; 0 means this system's
     bool gl;                 // a GL context is current where submit is called: results may be textures
 };
 
