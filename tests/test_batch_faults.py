@@ -176,19 +176,21 @@ def two_at_once(c):
 
 
 def locked(c):
-    """A temporary file of a run that lives is left alone, one of a run that was killed is not."""
+    """A temporary file of a run that lives is left alone, so is what is none; one of a run that was killed is not."""
+    live, other = ".monocle-batch-" + "0" * 16, ".monocle-batch-notes"
     tree(at("lk"), 2)
     os.makedirs(at("lk-out"))
-    write("lk-out/.monocle-batch-dead", b"x")
-    with open(at("lk-out/.monocle-batch-live"), "wb") as f:
-        holder = subprocess.Popen(["flock", "--no-fork", "-x", at("lk-out/.monocle-batch-live"), "sleep", "60"])
-        while subprocess.run(["flock", "-n", at("lk-out/.monocle-batch-live"), "true"]).returncode == 0:
+    write("lk-out/.monocle-batch-0123456789abcdef", b"x")
+    write("lk-out/" + other, b"x")
+    with open(at("lk-out", live), "wb") as f:
+        holder = subprocess.Popen(["flock", "--no-fork", "-x", at("lk-out", live), "sleep", "60"])
+        while subprocess.run(["flock", "-n", at("lk-out", live), "true"]).returncode == 0:
             time.sleep(0.01)
         outcome(c, BINARY, CPU + ["-o", "lk-out", "lk"], 0)
         holder.kill()
         holder.wait()
     left = [n for n in digests(at("lk-out")) if n.startswith(".")]
-    c.check(left == [".monocle-batch-live"], left)
+    c.check(sorted(left) == [live, other], left)
 
 
 checks = Checks()

@@ -17,7 +17,7 @@
 #define TEMPORARY ".monocle-batch-"
 #define ATTRIBUTE "user.monocle.done"
 
-enum { ATTEMPTS = 100, LEFTOVER_S = 24 * 60 * 60 };
+enum { ATTEMPTS = 100, DIGITS = 16, LEFTOVER_S = 24 * 60 * 60 };
 
 struct output_mark output_mark_make(const char *job, const char *relative, const struct stat *input)
 {
@@ -92,8 +92,8 @@ bool output_begin(struct output *output, char *path)
     for (int i = 0; i < ATTEMPTS; i++) {
         uint64_t random;
         if (getrandom(&random, sizeof(random), 0) != sizeof(random) ||
-            asprintf(&output->temporary, "%.*s" TEMPORARY "%016llx", (int)length, path, (unsigned long long)random) <
-                0) {
+            asprintf(&output->temporary, "%.*s" TEMPORARY "%0*llx", (int)length, path, DIGITS,
+                     (unsigned long long)random) < 0) {
             output->temporary = NULL;
             return false;
         }
@@ -233,13 +233,20 @@ static void clean_file(int directory, const char *name)
     close(fd);
 }
 
+static bool is_temporary(const char *name)
+{
+    const char *number = name + sizeof(TEMPORARY) - 1;
+    return strncmp(name, TEMPORARY, sizeof(TEMPORARY) - 1) == 0 && strlen(number) == DIGITS &&
+           strspn(number, "0123456789abcdef") == DIGITS;
+}
+
 void output_clean_directory(const char *directory)
 {
     DIR *dir = opendir(*directory ? directory : ".");
     if (!dir)
         return;
     for (const struct dirent *entry; (entry = readdir(dir));) {
-        if (strncmp(entry->d_name, TEMPORARY, sizeof(TEMPORARY) - 1) == 0)
+        if (is_temporary(entry->d_name))
             clean_file(dirfd(dir), entry->d_name);
     }
     closedir(dir);
