@@ -217,7 +217,7 @@ INLINE uint8 blur_means(const uint *sums)
 
 INLINE void lines_make(const lines_state *columns, int row, const uint *centre, int first, int end, uint *line)
 {
-    const uint *even = (const uint *)columns->even, *odd = (const uint *)columns->odd;
+    const uint *even = (const uint *)columns->even + LINE_LEFT, *odd = (const uint *)columns->odd + LINE_LEFT;
     for (int i = first; i < end; i += BLUR_STEP) {
         const uint8 red_blue = blur_means(even + i) >> BLUR_SHIFT & RED_BLUE;
         const uint8 green = blur_means(odd + i) << (8 - BLUR_SHIFT) & 0xff00;

@@ -157,7 +157,9 @@ INLINE void convolve_block(const uint *window, arguments args, uint *block)
 #include "lines.cl"
 
 // A channel's values of two neighbours lie in a word, 16 bits each; weights likewise, for the pixel at the left of two
-// and for the one at the right, whose square begins a column later.
+// and for the one at the right, whose square begins a column later: in the same word's second half, or in the next.
+enum { CONVOLVE_ODD = LINE_LEFT % 2 };
+
 typedef struct {
     uint8 left[CONVOLVE_SIDE][PASS_RADIUS + 1], right[CONVOLVE_SIDE][PASS_RADIUS + 1];
     uint words[CONVOLVE_SIDE][CONVOLVE_CHANNELS][LINE_ROOM / 2]; // of the rows in reach
@@ -176,8 +178,8 @@ INLINE void lines_begin(lines_state *state, arguments args)
     state->offset = args[CONVOLVE_OFFSET];
     for (int y = 0; y < CONVOLVE_SIDE; y++)
         for (int i = 0; i <= PASS_RADIUS; i++) {
-            state->left[y][i] = convolve_two(args + CONVOLVE_WEIGHTS + y * CONVOLVE_SIDE, 2 * i);
-            state->right[y][i] = convolve_two(args + CONVOLVE_WEIGHTS + y * CONVOLVE_SIDE, 2 * i - 1);
+            state->left[y][i] = convolve_two(args + CONVOLVE_WEIGHTS + y * CONVOLVE_SIDE, 2 * i - CONVOLVE_ODD);
+            state->right[y][i] = convolve_two(args + CONVOLVE_WEIGHTS + y * CONVOLVE_SIDE, 2 * i - !CONVOLVE_ODD);
         }
 }
 
@@ -229,9 +231,9 @@ INLINE void lines_make(const lines_state *state, int row, const uint *centre, in
             const int y = at / (PASS_RADIUS + 1), k = at % (PASS_RADIUS + 1);
 #pragma unroll
             for (int c = 0; c < CONVOLVE_CHANNELS; c++) {
-                const uint8 values = vload8(0, words[y] + c * (LINE_ROOM / 2) + i / 2 + k);
-                left[c] = dot2_words(state->left[y][k], values, left[c]);
-                right[c] = dot2_words(state->right[y][k], values, right[c]);
+                const uint *two = words[y] + c * (LINE_ROOM / 2) + (i + LINE_LEFT) / 2 + k;
+                left[c] = dot2_words(state->left[y][k], vload8(0, two), left[c]);
+                right[c] = dot2_words(state->right[y][k], vload8(0, two + CONVOLVE_ODD), right[c]);
             }
         }
         const uint8 lefts = convolve_pixels(left, state->shift), rights = convolve_pixels(right, state->shift);

@@ -6,8 +6,9 @@
 //                                                     of the one that leaves it, all 0 where there is none
 //   lines_make(state, row, centre, first, end, line)  pixels `first` to `end` - 1 of the row in the middle, the first
 //                                                     one to where `line` begins
-// `row` counts the rows that come, from 0. A pixel's square begins with the column of the same number; those that are
-// needed have been taken. `first` is a multiple of LINE_STEP, and a step may begin before the end and go beyond it.
+// `row` counts the rows that come, from 0. Pixel i lies in column i + LINE_REACH, and its square begins with column
+// i + LINE_LEFT; those that are needed have been taken. `first` is a multiple of LINE_STEP, and a step may begin before
+// the end and go beyond it.
 #ifndef LINES_CL
 #define LINES_CL
 #include "pixel.cl"
@@ -20,8 +21,9 @@
 
 enum {
     LINE_STEP = 16,
-    LINE_REACH = (2 * PASS_RADIUS + LINE_STEP - 1) / LINE_STEP * LINE_STEP, // columns ahead of pixels, in whole steps
-    LINE_ROOM = PASS_LINES_WIDTH + LINE_REACH,
+    LINE_REACH = (PASS_RADIUS + LINE_STEP - 1) / LINE_STEP * LINE_STEP, // columns ahead of pixels, in whole steps
+    LINE_LEFT = LINE_REACH - PASS_RADIUS,
+    LINE_ROOM = PASS_LINES_WIDTH + 2 * LINE_REACH,
 };
 
 // Of 16 lanes of 32 bits, which are wider than registers: as the language's function a call that compilers warn of.
@@ -31,11 +33,15 @@ enum {
 #define CONVERT(type, value) convert_##type(value)
 #endif
 
-// Upper halves of products: compilers know processors' instruction for these, and PoCL's mul_hi does not. Nor do they
-// find the one of unsigned products.
+// Upper halves of products. In the language's terms each use spreads the factor anew, and PoCL's mul_hi goes lane by
+// lane.
 INLINE short16 upper_halves(short16 a, short b)
 {
+#ifdef __AVX2__
+    return __builtin_ia32_pmulhw256(a, (short16)b);
+#else
     return CONVERT(short16, CONVERT(int16, a) * (int)b >> 16);
+#endif
 }
 
 #endif

@@ -8,23 +8,35 @@
 #endif
 #include "lines.cl"
 #include "pass_io.cl"
+#include "wide.cl"
 
 enum {
     LINES_RING = 2 * PASS_RADIUS + 2, // rows in reach, and the one that has left it
     // Pixels that go from input to output at a time, so that there is something to do while memory is waited for.
-    LINE_PIECE = 64,
+    LINE_PIECE = 256,
 };
 
-// Pixels `first` to `end` - 1 of a line that begins at (left, y); the picture's edge repeats.
+// Pixels `first` to `end` - 1 of a line that begins at (left, y); the picture's edge repeats. `left` and `first` are
+// multiples of LINE_STEP.
 INLINE void read_line(struct source source, arguments args, int left, int y, int first, int end, uint *line)
 {
     const int begin = max(first, -left), stop = min(end, source.width - left);
     y = clamp(y, 0, source.height - 1);
-    for (int i = begin; i < stop; i++)
+    int i = begin;
+#ifdef PASS_WIDE
+    for (; i <= stop - WIDE; i += WIDE) {
+        const words16 words = load_words16(source, args, left + i, PASS_LOAD_Y(y, source.height));
+        vstore8(words.lower, 0, line + i);
+        vstore8(words.upper, 1, line + i);
+        for (int k = i; k < i + WIDE; k++)
+            line[k] = pack(PASS_BEFORE(unpack(line[k]), args));
+    }
+#endif
+    for (; i < stop; i++)
         line[i] = pack(input(source, args, left + i, y));
-    for (int i = first; i < begin; i++)
+    for (i = first; i < begin; i++)
         line[i] = line[begin];
-    for (int i = max(first, stop); i < end; i++)
+    for (i = max(first, stop); i < end; i++)
         line[i] = line[source.width - left - 1];
 }
 
@@ -44,12 +56,12 @@ __kernel void pass_lines(__global const uchar *restrict bytes, layout layout, __
         const int y = top + i - 2 * PASS_RADIUS; // of the output; the input is as far ahead as the stencil reaches
         uint *in = ring[i % LINES_RING];
         const uint *out = ring[(i + 1) % LINES_RING];
-        const uint *centre = ring[(i + PASS_RADIUS + 2) % LINES_RING] + PASS_RADIUS;
+        const uint *centre = ring[(i + PASS_RADIUS + 2) % LINES_RING] + LINE_REACH;
         for (int first = 0, taken = 0; first < width; first += LINE_PIECE) {
             const int end = min(first + LINE_PIECE, width);
-            const int reach = min(first + LINE_PIECE + LINE_REACH, width + 2 * PASS_RADIUS);
+            const int reach = min(first + LINE_PIECE + 2 * LINE_REACH, width + LINE_REACH + PASS_RADIUS);
             if (taken < reach) {
-                read_line(source, args, x - PASS_RADIUS, y + PASS_RADIUS, taken, reach, in);
+                read_line(source, args, x - LINE_REACH, y + PASS_RADIUS, taken, reach, in);
                 lines_take(&state, i, in, out, taken, reach);
                 taken = reach;
             }

@@ -184,6 +184,7 @@ void paths_chains(struct path_test *test)
         run(test, PIXFMT_NV21, medium, long_chain);
         run(test, PIXFMT_RGBA, wide, "blur=3");
         run(test, PIXFMT_NV21, wide, "gray,blur=1,convolve=gaussian");
+        run(test, PIXFMT_YUYV, wide, "sepia,convolve=edge,blur=4");
     }
     for (int depth = 1; depth <= PATH_DEPTH_MAX; depth++)
         for (int threads = 1; threads <= (test->kind == PATH_CPU ? 5 : 1); threads++) {

@@ -51,6 +51,10 @@ void plan_separate(struct plan *plan, int radius);
 // since there is no place for it. `grey`: the chain's input is grey.
 void plan_mark_grey(struct plan *plan, bool opaque, bool grey);
 
+// Whether the pass's stencil can be made line by line, which loads, converts and filters each pixel once.
+bool pass_lines_fit(const struct pass *pass);
+
 // Cuts passes further, so that every stencil of at least this radius reads plain RGBA: for devices that would otherwise
 // load, convert and filter each pixel once per neighbour. `input_rgba`: the first pass's input is RGBA already.
-void plan_split(struct plan *plan, bool input_rgba, int radius);
+// `lines`: the device makes stencils line by line where it can.
+void plan_split(struct plan *plan, bool input_rgba, int radius, bool lines);

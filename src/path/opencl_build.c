@@ -151,11 +151,12 @@ static bool make_pass(const struct opencl_path *path, const struct pass *pass, c
     built->block_rows = loop || pass->part != PASS_WHOLE ? 0 : block_rows(&device->info, radius);
     built->flat = radius == 0 && !to_image;
     snprintf(built->name, sizeof(built->name), "pass %s", pass->name);
+    const bool lines = loop && pass_lines_fit(pass);
     const struct pass_target target = {.format = from->format,
                                        .to_image = to_image,
                                        .block_rows = built->block_rows,
-                                       .lines = loop && pass_lines_fit(pass),
-                                       .wide = loop && !to_image && pass_wide_fits(pass, from)};
+                                       .lines = lines,
+                                       .wide = loop && (lines || !to_image) && pass_wide_fits(pass, from)};
     char *text = pass_text(pass, &target, device->kernel_dir, error);
     if (!text)
         return false;
@@ -186,7 +187,8 @@ struct opencl_build *opencl_build_make(const struct opencl_path *path, const str
     const struct device_info *info = &path->device->info;
     const bool tiles = path->launch != PATH_LAUNCH_LOOP && info->local_bytes >= PASS_TILE_BYTES &&
                        info->max_work_group >= PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT;
-    plan_split(&build->plan, input->format == PIXFMT_RGBA, tiles ? PASS_BLOCK_RADIUS_MAX + 1 : 0);
+    plan_split(&build->plan, input->format == PIXFMT_RGBA, tiles ? PASS_BLOCK_RADIUS_MAX + 1 : 0,
+               path->launch == PATH_LAUNCH_LOOP);
     if (path->launch != PATH_LAUNCH_LOOP) // which makes such stencils line by line
         plan_separate(&build->plan, PASS_BLOCK_RADIUS_MAX + 1);
     plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA, input->format == PIXFMT_GREY);

@@ -156,17 +156,11 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     fprintf(out, "#define PASS_STORE_Y(y, height) %s\n", pass->store_flip ? "((height) - 1 - (y))" : "(y)");
 }
 
-bool pass_lines_fit(const struct pass *pass)
-{
-    const struct stage *stage = pass->stencil;
-    return stage && stage->filter->lines_radius > 0 && stage->arguments.radius <= stage->filter->lines_radius;
-}
-
 bool pass_wide_fits(const struct pass *pass, const struct image_shape *from)
 {
-    const bool plain = pass->before_count == 0 && !pass->stencil && pass->after_count == 0;
-    return plain && pixfmt_info(from->format)->yuv && pass->writes == PASS_RGBA && !pass->load_mirror &&
-           !pass->store_mirror && from->width >= PASS_WIDE_MIN && from->width % 2 == 0;
+    const bool plain = pass->before_count == 0 && !pass->stencil && pass->after_count == 0 && !pass->store_mirror &&
+                       pass->writes == PASS_RGBA && from->width >= PASS_WIDE_MIN && from->width % 2 == 0;
+    return (plain || pass_lines_fit(pass)) && pixfmt_info(from->format)->yuv && !pass->load_mirror;
 }
 
 char *pass_text(const struct pass *pass, const struct pass_target *target, const char *kernel_dir, char **error)

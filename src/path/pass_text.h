@@ -12,7 +12,7 @@ struct pass_target {
     bool to_image;      // writes an image, not a buffer
     int block_rows;     // rows a work-item makes of a block 4 pixels wide; 0: a work-item makes one pixel
     bool lines;         // a work-item makes a part of some rows, line by line; for passes that pass_lines_fit
-    bool wide;          // a work-item makes a row, in vectors; for passes that pass_wide_fits
+    bool wide;          // YUV is converted in vectors, without `lines` by rows; for passes that pass_wide_fits
 };
 
 // A work-item's block, and the largest work-groups of blocks: rows of 32 work-items fill a warp's memory transactions,
@@ -23,10 +23,7 @@ enum { PASS_LINES_WIDTH = 2048, PASS_LINES_ROWS = 32 }; // that part, by measure
 // Local memory that a pass may take: of the largest block and radius there are (opencl_build.c).
 enum { PASS_TILE_BYTES = 24 << 10 };
 
-// Whether kernels/pass_lines.cl has a pass: its filter makes whole lines.
-bool pass_lines_fit(const struct pass *pass);
-
-// Whether kernels/pass_wide.cl has a pass: YUV of this shape becomes RGBA and nothing else is done.
+// Whether kernels/wide.cl serves a pass: YUV of this shape becomes RGBA, in pass_lines.cl or with nothing else to do.
 bool pass_wide_fits(const struct pass *pass, const struct image_shape *from);
 
 // The program of a pass; the caller frees. Depends on the filters and their radius, not on other parameters or the
