@@ -19,7 +19,7 @@ struct pass_target {
 // 4 of them share a stencil's neighbours; more leave registers unused where blocks need many.
 enum { PASS_BLOCK_WIDTH = 4, PASS_BLOCK_RADIUS_MAX = 4, PASS_GROUP_WIDTH = 32, PASS_GROUP_HEIGHT = 4 };
 enum { PASS_WIDE_MIN = 16 }; // pixels of a vector of pass_wide.cl, and of the narrowest picture
-enum { PASS_LINES_WIDTH = 2048, PASS_LINES_ROWS = 32 }; // that part, by measurement; up to 200 kB of private memory
+enum { PASS_LINES_WIDTH = 2048, PASS_LINES_ROWS = 32 }; // that part, by measurement; up to 300 kB of private memory
 // Local memory that a pass may take: of the largest block and radius there are (opencl_build.c).
 enum { PASS_TILE_BYTES = 24 << 10 };
 
