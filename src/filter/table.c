@@ -44,22 +44,21 @@ AVX2 static int look_up_avx2(const int32_t *table, const uint8_t *from, uint8_t 
     return x;
 }
 
+#else
+
+static int look_up_avx2(const int32_t *table, const uint8_t *from, uint8_t *to, int width)
+{
+    return 0;
+}
+
 #endif
 
 void table_point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width)
 {
     const int32_t *table = arguments->value;
-    int x = 0;
-#ifdef HAVE_AVX2
-    if (avx2_works())
-        x = look_up_avx2(table, from, to, width);
-#endif
-    for (; x < width; x++) {
-        const uint8_t *pixel = from + 4 * x;
-        uint8_t *made = to + 4 * x;
-        const uint8_t opacity = pixel[3];
+    for (int x = avx2_works() ? look_up_avx2(table, from, to, width) : 0; x < width; x++) {
         for (int i = 0; i < 3; i++)
-            made[i] = (uint8_t)table[pixel[i]];
-        made[3] = opacity;
+            to[4 * x + i] = (uint8_t)table[from[4 * x + i]];
+        to[4 * x + 3] = from[4 * x + 3];
     }
 }
