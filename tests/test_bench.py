@@ -170,6 +170,8 @@ def errors(c):
             (2, "did you mean yuyv?", ["filters", "--formats", "rgba,yuvy"]),
             (2, "there is no pixel format ''", ["filters", "--formats", "rgba,"]),
             (2, "did you mean opencl?", ["filters", "-p", "opencv"]),
+            (2, "-p cpu uses none", ["filters", "-p", "cpu", "-d", "0"]),
+            (2, "-p cpu uses none", ["paths", "-p", "cpu", "-d", "cpu"]),
             (2, "'0' is no number of threads", ["filters", "-t", "1,0"]),
             (2, "too long a list", ["filters", "-t", ",".join(["1"] * 17)]),
             (2, "contradict each other", ["filters", "-n", "3", "--time", "3"]),

@@ -3,10 +3,10 @@
 
 #include "base/log.h"
 #include "base/resource.h"
+#include "command/device_option.h"
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define AT(member) offsetof(struct batch_options, member)
@@ -168,12 +168,7 @@ static bool options_agree(const struct batch *batch)
                   format->name);
         return false;
     }
-    // The environment may name a device for those commands that use one.
-    if (o->path == BATCH_CPU && o->device && o->device != getenv("MONOCLE_DEVICE")) {
-        log_error("-d names an OpenCL device, and -p cpu uses none; leave out one or the other");
-        return false;
-    }
-    return true;
+    return o->path != BATCH_CPU || device_option_unused(o->device);
 }
 
 // Arguments to what the user wants. False where they are wrong (logged).

@@ -53,6 +53,7 @@ bool bench_parse_lists(struct bench_wish *wish, const struct bench_options *opti
 
 // ---- device.c ----
 
+bool bench_needs_device(const struct bench_wish *wish); // whether one of its paths does
 // The device for those of `paths` that need one; paths are taken from the list where there is none and the user asked
 // for none. *device stays NULL where none is needed. False where nothing can be done (logged).
 bool bench_open_device(struct bench_wish *wish, const struct device_gl *gl, struct device **device);

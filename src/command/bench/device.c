@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool needs_device(const struct bench_wish *wish)
+bool bench_needs_device(const struct bench_wish *wish)
 {
     for (int i = 0; i < wish->paths; i++) {
         if (wish->path[i] != PATH_CPU)
@@ -20,7 +20,7 @@ bool bench_open_device(struct bench_wish *wish, const struct device_gl *gl, stru
 {
     struct device_info devices[DEVICE_MAX];
     const char *why = "it cannot be opened", *named = wish->options->device;
-    if (!needs_device(wish))
+    if (!bench_needs_device(wish))
         return true;
     const int count = device_list(devices, &why);
     const int chosen = count > 0 ? device_choose(devices, count, named) : -1;

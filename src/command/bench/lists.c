@@ -2,6 +2,7 @@
 #include "command/bench/bench.h"
 
 #include "base/log.h"
+#include "command/device_option.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,5 +129,7 @@ bool bench_parse_lists(struct bench_wish *wish, const struct bench_options *opti
         if (lists[i].text && !take_items(wish, lists[i].option, lists[i].text, lists[i].take))
             return false;
     }
+    if (wish->paths > 0 && !bench_needs_device(wish) && !device_option_unused(options->device))
+        return false;
     return take_chains(wish, &options->filters);
 }

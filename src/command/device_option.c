@@ -1,0 +1,14 @@
+// device_option.c: -d of the commands that may do without a device
+#include "command/device_option.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+
+bool device_option_unused(const char *device)
+{
+    if (!device || device == getenv("MONOCLE_DEVICE"))
+        return true;
+    log_error("-d names an OpenCL device, and -p cpu uses none; leave out one or the other");
+    return false;
+}
