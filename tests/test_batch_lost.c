@@ -10,6 +10,7 @@
 #include "scratch.h"
 #include "unit.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 
@@ -155,11 +156,21 @@ bool command_parse(const struct option_list *list, int argc, char **argv, void *
     return options_parse(list, argc, argv, values, operands->word, &operands->count) == OPTION_OK;
 }
 
-void command_hold_signals(void) {}
+// Of signals, while batches run.
+static struct {
+    const char *report; // NULL: none
+    bool held_late;     // the report was there already
+    int number;         // that has come since the beginning
+} signals;
+
+void command_hold_signals(void)
+{
+    signals.held_late = signals.report && access(signals.report, F_OK) == 0;
+}
 
 int command_interrupted(void)
 {
-    return 0;
+    return signals.number;
 }
 
 // ---- the tests ----
@@ -222,6 +233,28 @@ static void make_inputs(struct scratch *scratch)
     }
 }
 
+// A signal that comes before the first file leaves a report with its last line.
+static void interrupt(struct scratch *scratch)
+{
+    char out[512], report[512], in[512];
+    size_t size = 0;
+    snprintf(in, sizeof(in), "%s", scratch_path(scratch, "in"));
+    snprintf(out, sizeof(out), "%s", scratch_path(scratch, "out"));
+    snprintf(report, sizeof(report), "%s", scratch_path(scratch, "report.jsonl"));
+    char *argv[] = {"batch", "-p", "cpu", "--jobs", "1", "--report", report, "-o", out, in, NULL};
+    signals.report = report;
+    signals.number = SIGINT;
+    scratch_catch(scratch);
+    const int code = batch_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);
+    scratch_caught(scratch);
+    signals.number = 0;
+    char *text = file_read(report, 1 << 20, &size);
+    CHECK(code == EXIT_OK || code == 128 + SIGINT); // one thread may have been done before the signal was seen
+    CHECK(!signals.held_late);
+    CHECK(text && strstr(text, "{\"end\":") && strstr(text, "\"signal\":2"));
+    free(text);
+}
+
 int main(void)
 {
     static const char *const jobs[] = {"1", "3"};
@@ -243,6 +276,8 @@ int main(void)
     }
     lose(NEVER, 5, true, true);
     CHECK_NUMBER(run(&scratch, "1"), EXIT_DEVICE);
+    lose(NEVER, NEVER, false, false);
+    interrupt(&scratch);
     scratch_close(&scratch);
     return check_end(&unit);
 }

@@ -155,17 +155,11 @@ static int sum_up(const struct batch *batch, int signal, bool given_up)
 static int work(struct batch *batch)
 {
     struct worker *workers[JOBS_MAX] = {NULL};
-    int started = 0;
     bool given_up = false;
-    command_hold_signals();
     batch->start_ns = clock_now_ns();
-    for (int i = 0; i < batch->run.jobs; i++) {
+    for (int i = 0; i < batch->run.jobs; i++)
         workers[i] = worker_start(batch, i + 1, batch->kind == PATH_CPU ? -1 : i % batch->fleet.count);
-        started += workers[i] != NULL;
-    }
-    if (started == 0)
-        return EXIT_NOTHING; // said why
-    const int signal = batch_commit_all(batch);
+    const int signal = batch_commit_all(batch); // where none has started, which was said, that is nothing
     for (int i = 0; i < batch->run.jobs; i++)
         given_up = worker_join(workers[i]) || given_up;
     const double seconds = (double)(clock_now_ns() - batch->start_ns) / 1e9;
@@ -190,6 +184,7 @@ static int run(struct batch *batch, const struct command_operands *operands)
     batch->run.files = batch->tasks.count;
     batch->run.shard = batch->shard;
     batch->run.work = tasks_hash(&batch->tasks) + hash_64(batch->job, strlen(batch->job));
+    command_hold_signals(); // a report that was begun gets its last line
     if (batch->options.report && !(batch->record = record_open(batch->options.report, &batch->run)))
         return EXIT_NOTHING;
     return work(batch);
