@@ -51,6 +51,30 @@ def inputs(c):
             stdin=b"\n\nin/p000.png\n" + b"y/" * 2046 + b"/x")
 
 
+def spellings(c):
+    """A file named twice is done once, the first time; another name of it, by a link, is another input."""
+    tree_names = tree(at("sp"), 12)
+    one, five = os.path.join(os.path.realpath(at("sp")), "p000.png"), "sp/a/../a/p005.png"
+    outcome(c, BINARY, CPU + ["-o", "sp-out/{n}.png", "sp/p000.png", "./sp//p000.png", one, "sp/a/p005.png", five], 0)
+    c.check(sorted(digests(at("sp-out"))) == ["000001.png", "000002.png"], digests(at("sp-out")))
+    got = run(BINARY, "batch", *CPU, "--files-from", "-", "-o", "../sp-up", "../sp/p000.png", cwd=at("sp"),
+              stdin=b"a/../p000.png\n")
+    c.check(got[0] == 0 and list(digests(at("sp-up"))) == ["p000.png"], got)
+    for first in "sp", "./sp", os.path.dirname(one), "sp/../sp":
+        outcome(c, BINARY, CPU + ["-r", "-o", "sp-tree", "--overwrite", first, "./sp/a/p001.png", one, "sp/."], 0)
+        c.check(sorted(digests(at("sp-tree"))) == tree_names, first, digests(at("sp-tree")))
+    os.makedirs(at("sp-far/in"))
+    png(at("sp-far/p000.png"), 8, 8)
+    os.symlink("../sp-far/in", at("sp/link"))  # sp/link/.. is sp-far
+    os.symlink("a", at("sp/b"))
+    os.link(at("sp/p000.png"), at("sp/c d/p000.png"))
+    for other in "sp/link/../p000.png", "sp/c d/p000.png":
+        said = outcome(c, BINARY, CPU + ["-o", "sp-no", "sp/p000.png", other], 3, "the same output")
+        c.check(len(said) == 2, other, said)
+    outcome(c, BINARY, CPU + ["-r", "-o", "sp-links", "sp"], 0)  # behind links a tree has files of their own
+    c.check(len(digests(at("sp-links"))) == 12 + 6 + 1, digests(at("sp-links")))
+
+
 def names(c):
     tree(at("in"), 12)
     for template, made in (("t1/{dir}{stem}-x{ext}", "t1/a/p001-x.png"), ("t2/{n}.png", "t2/000001.png"),
@@ -307,5 +331,5 @@ def upright(c):
 
 
 checks = Checks()
-sys.exit(checks.run(inputs, names, existing, shards, contradictions, dry_runs, upright, equal_bytes, colour_from_grey,
-                    devices))
+sys.exit(checks.run(inputs, spellings, names, existing, shards, contradictions, dry_runs, upright, equal_bytes,
+                    colour_from_grey, devices))
