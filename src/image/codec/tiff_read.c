@@ -93,12 +93,15 @@ static bool take_metadata(struct tiff *tiff, TIFF *file, const struct tiff_strea
 {
     uint32_t size = 0;
     void *data = NULL;
+    bool left_out = false;
     if (TIFFGetField(file, TIFFTAG_ICCPROFILE, &size, &data) && size > 0)
         metadata->icc = (struct codec_bytes){data, size};
     if (TIFFGetField(file, TIFFTAG_XMLPACKET, &size, &data) && size > 0)
         metadata->xmp = (struct codec_bytes){data, size};
-    if (exif_from_tiff(stream->data, stream->size, orientation <= 8 ? orientation : 1, &tiff->exif))
+    if (exif_from_tiff(stream->data, stream->size, orientation <= 8 ? orientation : 1, &tiff->exif, &left_out))
         metadata->exif = (struct codec_bytes){tiff->exif.data, tiff->exif.size};
+    if (left_out)
+        metadata->left_out = TIFF_EXIF_LEFT_OUT;
     return codec_metadata_keep(metadata, &tiff->metadata);
 }
 
