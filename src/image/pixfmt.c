@@ -127,17 +127,6 @@ bool pixfmt_from_name(const char *name, enum pixfmt *format)
     return false;
 }
 
-bool pixfmt_from_fourcc(uint32_t fourcc, enum pixfmt *format)
-{
-    for (int i = 0; i < PIXFMT_COUNT; i++) {
-        if (fourcc != 0 && formats[i].fourcc == fourcc) {
-            *format = (enum pixfmt)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 // Groups of `1 << shift` that cover `pixels`.
 static int groups(int pixels, int shift)
 {

@@ -29,7 +29,6 @@ struct path {
     struct image_shape encode; // width 0: none
     bool encoded_only;
     int depth, in_flight;
-    int next_submit, next_collect; // slots, 0..depth-1
 };
 
 struct path *cpu_open(const struct path_setup *setup, char **error);

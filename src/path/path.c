@@ -178,7 +178,6 @@ bool path_submit(struct path *path, const struct image *frame, uint64_t tag, boo
     }
     if (!path->backend->submit(path, frame, tag, lost))
         return false;
-    path->next_submit = (path->next_submit + 1) % path->depth;
     path->in_flight++;
     return true;
 }
@@ -192,7 +191,6 @@ bool path_collect(struct path *path, struct path_result *result, bool *lost)
     }
     *result = (struct path_result){.width = path->input.width, .height = path->input.height};
     const bool ok = path->backend->collect(path, result, lost);
-    path->next_collect = (path->next_collect + 1) % path->depth;
     path->in_flight--;
     return ok;
 }
