@@ -3,7 +3,6 @@
 
 #include "image/image.h"
 
-#include <string.h>
 #include <strings.h>
 
 #define FOURCC(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP_WIDTH = 32, GROUP_HEIGHT = 8 }; // as the passes have it
-enum { EDGE_GROUP = 64 };                    // one for all sizes: PoCL compiles a kernel for each
+enum { GROUP_WIDTH = 32, GROUP_HEIGHT = 8, EDGE_GROUP = 64 }; // one for all sizes: PoCL compiles a kernel for each
 
 // Handed over as the int16 of kernels/encode.cl.
 struct encoding {
