@@ -220,8 +220,9 @@ static void release_buffer(cl_mem buffer)
         clReleaseMemObject(buffer);
 }
 
-void opencl_build_free(struct opencl_build *build)
+void opencl_build_free(void *of)
 {
+    struct opencl_build *build = of;
     if (!build)
         return;
     for (int i = 0; i < build->plan.count; i++) {

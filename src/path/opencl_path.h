@@ -4,8 +4,6 @@
 #include "path/backend.h"
 #include "path/pass_text.h"
 
-#include <pthread.h>
-
 enum { KERNEL_INTERIOR, KERNEL_EDGES, KERNEL_ALL, KERNEL_BLOCK, KERNEL_WIDE, KERNEL_LINES, KERNELS };
 
 // What the kernels know of a picture's memory; handed over as the int8 of kernels/pass.cl.
@@ -39,7 +37,7 @@ struct opencl_build {
 };
 
 struct opencl_build *opencl_build_make(const struct opencl_path *path, const struct chain *chain, char **error);
-void opencl_build_free(struct opencl_build *build); // takes NULL
+void opencl_build_free(void *build); // a struct opencl_build, or NULL
 
 // Where a picture's planes lie in a device buffer: rows 16-byte aligned, so that wide loads are possible. The output's
 // stride is that of an RGBA picture of the same size laid out so. Returns bytes, with room for a wide load that begins
@@ -116,9 +114,6 @@ struct opencl_path {
     struct opencl_slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
     int slots, write_slot, read_slot, lent_slot; // lent_slot -1: none
     struct opencl_encoder encoder;
-    struct opencl_build *build;
-    pthread_mutex_t lock; // over `pending`, which prepare sets from any thread
-    struct opencl_build *pending;
 };
 
 // Fills in what building and running passes takes, but for the queues: input, device, output, launch, layout, bytes.
