@@ -118,6 +118,8 @@ struct opencl_path {
 
 // Fills in what building and running passes takes, but for the queues: input, device, output, launch, layout, bytes.
 void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enum output output);
+// An output as those passes write it, the caller's to release: a buffer with these flags, too, or a texture's stand-in.
+cl_mem opencl_output_make(const struct opencl_path *path, cl_mem_flags flags, cl_int *result);
 
 // Enqueues all passes of a chain behind `after` (NULL: at once); `layout` is that of the picture in `from`. first[i]
 // and last[i] are the events of a pass's first and last launch, the caller's to release, also where the result is a
@@ -144,8 +146,6 @@ cl_int opencl_encode(struct opencl_path *path, struct opencl_slot *slot, cl_even
 cl_int opencl_encoded_reclaim(struct opencl_path *path, struct opencl_slot *slot);
 
 void opencl_release_event(cl_event *event); // sets it to NULL; takes one that is
-// An output like a slot's, to be thrown away.
-cl_mem opencl_scratch_output(const struct opencl_path *path, cl_int *result);
 // The largest work-group that the device and the kernel allow.
 size_t opencl_group_limit(const struct device_info *info, cl_kernel kernel);
 // The largest divisor of `width` that is no larger than `most`.
