@@ -191,6 +191,11 @@ static bool leads_down(const char *name)
 
 static void take_name(struct walk *walk, const char *name)
 {
+    static const char order_mark[] = "\xef\xbb\xbf";
+    if (!walk->setup->null && walk->inputs->count == 0 && strncmp(name, order_mark, 3) == 0)
+        name += 3;
+    if (!*name)
+        return;
     while (name[0] == '.' && name[1] == '/')
         name += 2 + strspn(name + 2, "/");
     const char *slash = strrchr(name, '/');
@@ -210,6 +215,7 @@ static int read_name(FILE *file, int end, char name[PATH_MAX])
             if (size == PATH_MAX - 1)
                 return -1;
         }
+        size -= end == '\n' && size > 0 && name[size - 1] == '\r'; // as other systems end lines
     } while (size == 0 && c != EOF);
     name[size] = '\0';
     return size > 0;

@@ -24,7 +24,7 @@ struct inputs_setup {
     const char *const *operand; // files and directories
     int operands;
     bool recursive;         // into directories of directories, symbolic links too
-    const char *files_from; // a file of names, one a line; "-" is standard input; NULL: none
+    const char *files_from; // a file of names, one a line, which may end in CR LF; "-" is standard input; NULL: none
     bool null;              // ... each ended by a NUL
     const char *avoid;      // a directory that is not descended into: that of the outputs; NULL: none
 };
