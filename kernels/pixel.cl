@@ -10,14 +10,9 @@ typedef struct {
     int r, g, b, a;
 } pixel;
 
-// Integers worked out on the host (src/filter/filter.h), those of a pass one behind the other. Built with
-// PASS_IMMEDIATE they are a constant of the program and fold into the code; otherwise a buffer, so that changing one
-// needs no build.
-#ifdef PASS_IMMEDIATE
-typedef __constant const int *arguments;
-#else
+// Integers worked out on the host (src/filter/filter.h), those of a pass one behind the other: in a buffer, so that
+// changing one needs no build.
 typedef __global const int *arguments;
-#endif
 
 // A picture's memory: bytes, pixels. Plane 0 begins at 0. No arrays: compilers keep scalars in registers.
 struct source {

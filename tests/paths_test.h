@@ -15,6 +15,7 @@ struct path_test {
     struct image_shape encode; // what the present path gives besides; width 0: nothing
     bool encoded_only;         // it gives nothing else
     bool past_caches;          // the cpu path takes every picture for larger than its caches, and is to give it alone
+    bool only_vectors;         // of filters those alone that a CPU device makes in vectors of the language
     struct random random;
     long cases;
 };

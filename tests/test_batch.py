@@ -40,6 +40,11 @@ def inputs(c):
     outcome(c, BINARY, CPU + ["-r", "-o", "in/out", "in", "in/p000.png"], 0)
     c.check(sorted(digests(at("in/out"))) == names, "in/out", sorted(digests(at("in/out"))))
     subprocess.run(["rm", "-r", at("in/out")], check=True)
+    template = CPU + ["-r", "-o", "in/out/{dir}{stem}-x{ext}", "in"]  # nor is that of a template
+    outcome(c, BINARY, template, 0)
+    outcome(c, BINARY, template, 0)
+    c.check(len(digests(at("in/out"))) == 12, "in/out", sorted(digests(at("in/out"))))
+    subprocess.run(["rm", "-r", at("in/out")], check=True)
     outcome(c, BINARY, CPU + ["-o", "x", "nothing-here"], 3, "nothing-here: No such file")
     os.makedirs(at("empty"), exist_ok=True)
     outcome(c, BINARY, CPU + ["-o", "x", "empty"], 3, "no pictures")
@@ -49,6 +54,49 @@ def inputs(c):
     outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "-", "-0"], 3, "more than 4095", stdin=b"in\n" * 2000)
     outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "-"], 1, "error: y/y/",
             stdin=b"\n\nin/p000.png\n" + b"y/" * 2046 + b"/x")
+
+
+def odd_lists(c):
+    """Lists as other systems write them, and names that would be several lines."""
+    tree(at("li"), 2)
+    outcome(c, BINARY, CPU + ["--files-from", "-", "-o", "li-out"], 0,
+            stdin=b"\xef\xbb\xbfli/p000.png\r\n\r\nli/a/p001.png\r\n\r")
+    c.check(len(digests(at("li-out"))) == 2, digests(at("li-out")))
+    outcome(c, BINARY, CPU + ["--files-from", "-", "-0", "-o", "li-out"], 3, "p000.png\\x0d: No",
+            stdin=b"li/p000.png\r\0")
+    with open(at("li/bad\nname.png"), "w") as f:
+        f.write("no picture")
+    said = outcome(c, BINARY, CPU + ["-o", "li-bad", "li/bad\nname.png"], 3, "bad\\x0aname.png: it is not")
+    c.check(len(said) == 1, said)
+    os.makedirs(at("li-bad/bad\nname.png"))
+    for more in [], ["-n"]:
+        said = outcome(c, BINARY, CPU + more + ["-o", "li-bad", "li/bad\nname.png"], 3, "bad\\x0aname.png is there")
+        c.check(len(said) == 1, said)
+    outcome(c, BINARY, CPU + ["-o", "y/" * 150 + "z" * 300, "li/p000.png"], 3, "File name too long")
+
+
+def spellings(c):
+    """A file named twice is done once, the first time; another name of it, by a link, is another input."""
+    tree_names = tree(at("sp"), 12)
+    one, five = os.path.join(os.path.realpath(at("sp")), "p000.png"), "sp/a/../a/p005.png"
+    outcome(c, BINARY, CPU + ["-o", "sp-out/{n}.png", "sp/p000.png", "./sp//p000.png", one, "sp/a/p005.png", five], 0)
+    c.check(sorted(digests(at("sp-out"))) == ["000001.png", "000002.png"], digests(at("sp-out")))
+    got = run(BINARY, "batch", *CPU, "--files-from", "-", "-o", "../sp-up", "../sp/p000.png", cwd=at("sp"),
+              stdin=b"a/../p000.png\n")
+    c.check(got[0] == 0 and list(digests(at("sp-up"))) == ["p000.png"], got)
+    for first in "sp", "./sp", os.path.dirname(one), "sp/../sp":
+        outcome(c, BINARY, CPU + ["-r", "-o", "sp-tree", "--overwrite", first, "./sp/a/p001.png", one, "sp/."], 0)
+        c.check(sorted(digests(at("sp-tree"))) == tree_names, first, digests(at("sp-tree")))
+    os.makedirs(at("sp-far/in"))
+    png(at("sp-far/p000.png"), 8, 8)
+    os.symlink("../sp-far/in", at("sp/link"))  # sp/link/.. is sp-far
+    os.symlink("a", at("sp/b"))
+    os.link(at("sp/p000.png"), at("sp/c d/p000.png"))
+    for other in "sp/link/../p000.png", "sp/c d/p000.png":
+        said = outcome(c, BINARY, CPU + ["-o", "sp-no", "sp/p000.png", other], 3, "the same output")
+        c.check(len(said) == 2, other, said)
+    outcome(c, BINARY, CPU + ["-r", "-o", "sp-links", "sp"], 0)  # behind links a tree has files of their own
+    c.check(len(digests(at("sp-links"))) == 12 + 6 + 1, digests(at("sp-links")))
 
 
 def names(c):
@@ -107,11 +155,15 @@ def existing(c):
     c.check(changed() == ["a/p001.png"], "newer", changed())
     outcome(c, BINARY, job + ["--overwrite"], 0)
     c.check(len(changed()) == 8, "overwritten", changed())
+    # Other kernels may make other pictures.
+    kernels = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "kernels")
+    outcome(c, BINARY, job + ["--kernels", kernels], 3, "exists; --overwrite")
     # Never over an input, by whatever name.
     before = digests(at("ex"))
     os.symlink("ex", at("ex-link"))
     said = outcome(c, BINARY, CPU + ["-f", "gray", "-r", "--overwrite", "-o", "ex-link/", "ex"], 3, "is an input")
     c.check(len(said) == 8 and digests(at("ex")) == before, "inputs")
+    outcome(c, BINARY, CPU + ["-o", "ex", "ex/p000.png"], 3, "ex/p000.png is an input")
     # Nor through a link.
     os.makedirs(at("ex-dir"), exist_ok=True)
     os.symlink(at("ex/p000.png"), at("ex-dir/p000.png"))
@@ -307,5 +359,5 @@ def upright(c):
 
 
 checks = Checks()
-sys.exit(checks.run(inputs, names, existing, shards, contradictions, dry_runs, upright, equal_bytes, colour_from_grey,
-                    devices))
+sys.exit(checks.run(inputs, odd_lists, spellings, names, existing, shards, contradictions, dry_runs, upright,
+                    equal_bytes, colour_from_grey, devices))

@@ -43,7 +43,9 @@ def reports(c):
                              ("a letter\n", 1, "does not begin"), (done + end, 1, "does not begin"),
                              (done + start + done + end, 1, "does not begin"), (start + done, 1, ""),
                              (start + done + end, 0, ""), (start + done + exists + end, 0, ""),
-                             (start + exists + done + end, 0, ""), (start + exists + end, 1, "")):
+                             (start + exists + done + end, 0, ""), (start + exists + end, 1, ""),
+                             (start.replace(":1,", ":-1,", 1) + done + end, 1, "does not begin"),
+                             ('{"reports_without_start":-1}\n' + start + done + end, 1, "")):
         with open(at("re-part.jsonl"), "w") as f:
             f.write(text)
         got = run(BINARY, "report", "merge", "re-part.jsonl", cwd=at(""))
@@ -70,7 +72,7 @@ def reports(c):
              [row["start"]["work"] for row in lines(at("re-works.jsonl")) if "start" in row][-1]
              for args in ([], ["-J", "1", "re/p000.png"], ["-f", "blur"], ["-r"])]
     c.check(works[0] == works[1] and len(set(works)) == 3, works)
-    for args in ([], ["merge"], ["mend", "re.jsonl"]):
+    for args in ([], ["merge"], ["mend", "re.jsonl"], ["merge", "-o", "-", "re.jsonl"]):
         c.check(run(BINARY, "report", *args, cwd=at(""))[0] == 2, args)
     outcome(c, BINARY, CPU + ["-r", "-o", "re-2", "--report", "no/dir.jsonl", "re"], 3, "nothing has been done")
     c.check(not os.path.exists(at("re-2")), "worked without a report")
@@ -94,6 +96,7 @@ def report_places(c):
                                ("rp/list", ["--files-from", "rp/list"], "the list"),
                                ("./rp-out/../rp-out/p000.png", ["--overwrite", "rp"], "is an output"),
                                ("rp/text", ["rp"], "no report"), ("rp-nowhere.jsonl", ["rp"], "leads nowhere"),
+                               ("-", ["rp"], "standard output, which has the summary"),
                                ("rp-pipe", ["rp"], "no regular file"), ("rp-out", ["rp"], "no regular file")):
         said = outcome(c, BINARY, CPU + ["-o", "rp-out", "--report", report] + args, 2, says)
         c.check(len(said) == 1, said)

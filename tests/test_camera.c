@@ -309,7 +309,7 @@ static bool write_text(const char *path, const char *line)
 // The driver taken away and given back, over and over, while a picture is lent each time: nothing is left over.
 static void test_replug(void)
 {
-    enum { CYCLES = 10 };
+    enum { CYCLES = 10, LET_GO_NS = 450000000 };
     static const char unbind[] = "/sys/bus/platform/drivers/vivid/unbind",
                       bind[] = "/sys/bus/platform/drivers/vivid/bind";
     struct frame held;
@@ -328,9 +328,15 @@ static void test_replug(void)
             break;
         ok = write_text(unbind, "vivid.0");
         struct frame frame;
-        for (int n = 0; n < 100 && source_health(source).trouble[0] == '\0'; n++)
+        int64_t took_ns = 0;
+        for (int n = 0; n < 100 && source_health(source).trouble[0] == '\0'; n++) {
+            const int64_t began_ns = clock_now_ns();
             if (source_next(source, &frame, 100) == SOURCE_FRAME)
                 source_return(source, &frame);
+            took_ns = clock_now_ns() - began_ns;
+        }
+        check_that(&check, took_ns >= LET_GO_NS, "cycle %d: the driver has time to let go, not %lld ns", i,
+                   (long long)took_ns);
         check_that(&check, strstr(source_health(source).trouble, "reconnecting") != NULL, "cycle %d: it is told: %s", i,
                    source_health(source).trouble);
         ok = ok && write_text(bind, "vivid.0");

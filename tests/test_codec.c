@@ -2,6 +2,9 @@
 #include "check.h"
 #include "codec_files.h"
 #include "image/codec/exif.h"
+#include "image/codec/kind.h"
+
+#include <libdeflate.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +76,7 @@ static void test_carried(struct codec *codec, size_t icc_bytes, struct random *r
     for (size_t i = 0; i < icc_bytes; i++)
         icc[i] = (uint8_t)random_bits(random);
     const struct codec_metadata all = {
-        {icc, icc_bytes}, {exif, make_exif(exif, false, true)}, {(const uint8_t *)xmp, sizeof(xmp) - 1}};
+        {icc, icc_bytes}, {exif, make_exif(exif, false, true)}, {(const uint8_t *)xmp, sizeof(xmp) - 1}, NULL};
     struct codec_settings settings = {.metadata = all};
     struct codec_buffer file = {0}, kept[2] = {{0}, {0}};
     struct image image = {0};
@@ -159,6 +162,72 @@ static void test_too_long(struct codec *codec)
                    head.metadata.icc.size == 9,
                "the rest is there");
     codec_buffer_free(&file);
+    image_free(&image);
+}
+
+// A PNG file with a chunk more behind its head.
+static void make_png(struct codec_buffer *file, const char *type, const void *data, size_t size, struct random *random)
+{
+    enum { HEAD_BYTES = 33 };
+    struct codec_buffer plain = {0};
+    file->size = 0;
+    png_make(&plain, 4, 4, &(struct png_wish){2, 8, 0, 0, 1}, random);
+    codec_buffer_room(file, HEAD_BYTES);
+    memcpy(file->data, plain.data, HEAD_BYTES);
+    file->size = HEAD_BYTES;
+    png_add(file, type, data, size);
+    codec_buffer_room(file, file->size + plain.size - HEAD_BYTES);
+    memcpy(file->data + file->size, plain.data + HEAD_BYTES, plain.size - HEAD_BYTES);
+    file->size += plain.size - HEAD_BYTES;
+    codec_buffer_free(&plain);
+}
+
+// What can't be read of a file's metadata is told when another is made of it.
+static void test_left_out(struct codec *codec, struct random *random)
+{
+    enum { MOST = 16 << 20 };
+    static uint8_t plain[MOST + 1], packed[1 << 16] = "a profile"; // its name, a NUL, method 0
+    static const struct {
+        const char *type, *head, *expected;
+        size_t head_bytes, bytes, cut, damage;
+    } cases[] = {
+        {"iCCP", "a profile\0", NULL, 11, MOST, 0, 0},
+        {"iCCP", "a profile\0", "its profile is larger than 16 MiB", 11, MOST + 1, 0, 0},
+        {"iCCP", "a profile\0", "its profile is damaged", 11, 1000, 1, 0},
+        {"iCCP", "a profile\0", "its profile is damaged", 11, 100, 0, 1},
+        {"iCCP", "a profile\0\1", "its profile is damaged", 12, 100, 0, 0},
+        {"iTXt", "XML:com.adobe.xmp\0\1\0\0", NULL, 22, MOST, 0, 0},
+        {"iTXt", "XML:com.adobe.xmp\0\1\0\0", "its XMP data take more", 22, MOST + 1, 0, 0},
+        {"iTXt", "XML:com.adobe.xmp\0\1\0\0", "its XMP data are damaged", 22, 100, 3, 0},
+        {"iTXt", "XML:com.adobe.xmp\0\0\0\0", "its XMP data are damaged", 22, 100, 0, 1},
+        {"iTXt", "another text\0\0\0\0", NULL, 17, 100, 0, 1},
+        {"eXIf", "MM\0*", "its EXIF data are damaged", 4, 100, 0, 1},
+    };
+    struct libdeflate_compressor *deflater = libdeflate_alloc_compressor(1);
+    struct codec_buffer file = {0}, made = {0};
+    struct image image = {0};
+    image_reserve(&image, &(struct image_shape){.width = 3, .height = 3});
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct codec_head head;
+        struct codec_error error;
+        const size_t begin = cases[i].head_bytes;
+        memcpy(packed, cases[i].head, begin);
+        const size_t size = libdeflate_zlib_compress(deflater, plain, cases[i].bytes, packed + begin, 60000);
+        make_png(&file, cases[i].type, packed, begin + size - cases[i].cut, random);
+        file.data[33 + 8 + begin + 5] ^= cases[i].damage;
+        bool ok = size > 0 && codec_head(codec, file.data, file.size, 0, &head, &error);
+        check_that(&check, ok, "case %zu: %s", i, error.why);
+        const bool carried = head.metadata.icc.size + head.metadata.xmp.size + head.metadata.exif.size > 0;
+        check_that(&check, ok && carried == (!cases[i].expected && !cases[i].damage), "case %zu: carried %d", i,
+                   carried);
+        const struct codec_settings settings = {.format = CODEC_PNG, .metadata = head.metadata};
+        ok = ok && codec_encode(codec, &image, &settings, &made, &error) && error.fault == CODEC_FINE;
+        check_that(&check, ok && (cases[i].expected ? strstr(error.why, cases[i].expected) != NULL : !error.why[0]),
+                   "case %zu says: %s", i, error.why);
+    }
+    libdeflate_free_compressor(deflater);
+    codec_buffer_free(&file);
+    codec_buffer_free(&made);
     image_free(&image);
 }
 
@@ -253,7 +322,9 @@ int main(void)
     struct codec *codec = codec_open();
     test_exif();
     test_carried(codec, 500, &random);
-    test_carried(codec, 150000, &random); // three markers of a JPEG
+    test_carried(codec, 150000, &random);  // three markers of a JPEG
+    test_carried(codec, 5000000, &random); // more than four times as much would be too much
+    test_left_out(codec, &random);
     test_misfits(codec);
     test_too_long(codec);
     test_turns(&random);

@@ -205,6 +205,7 @@ static void test_refused(struct codec *codec)
         enum codec_fault fault;
     } cases[] = {
         {{.kind = {8, 4, 5}}, "CMYK", CODEC_UNSUPPORTED},
+        {{.kind = {16, 5, 5}, .extra = 2}, "CMYK", CODEC_UNSUPPORTED},
         {{.kind = {8, 3, 6}}, "not supported", CODEC_UNSUPPORTED},
         {{.kind = {16, 2, 1}, .extra = 2}, "not supported", CODEC_UNSUPPORTED},
         {{.kind = {32, 1, 1}, .format = 3}, "32-bit", CODEC_UNSUPPORTED},

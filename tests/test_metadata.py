@@ -13,8 +13,8 @@ from batch_support import Checks, at, outcome, png, run
 from live_support import SKIP
 
 BINARY = os.path.abspath(sys.argv[1])
-BYTE, ASCII, SHORT, LONG, RATIONAL, UNDEFINED, SRATIONAL = 1, 2, 3, 4, 5, 7, 10
-BYTES = {BYTE: 1, ASCII: 1, SHORT: 2, LONG: 4, RATIONAL: 8, UNDEFINED: 1, SRATIONAL: 8, 13: 4}
+BYTE, ASCII, SHORT, LONG, RATIONAL, UNDEFINED, SRATIONAL, LONG8, IFD8 = 1, 2, 3, 4, 5, 7, 10, 16, 18
+BYTES = {BYTE: 1, ASCII: 1, SHORT: 2, LONG: 4, RATIONAL: 8, UNDEFINED: 1, SRATIONAL: 8, 13: 4, LONG8: 8, IFD8: 8}
 ORIENTATION, EXIF, GPS, INTEROPERABILITY = 0x112, 0x8769, 0x8825, 0xa005
 INNER = (EXIF, GPS, INTEROPERABILITY)
 NO_MAIN = (0x10d, 0xabcd)  # what is no business of a picture's own directory
@@ -41,28 +41,39 @@ IMAGEMAGICK = {
 def pack(order, kind, value):
     if isinstance(value, bytes):
         return value
-    return struct.pack(order + str(len(value)) + {1: "B", 2: "H", 4: "I", 8: "i" if kind == SRATIONAL else "I"}[
-        BYTES[kind]], *value)
+    letter = {SRATIONAL: "i", RATIONAL: "I"}.get(kind) or {1: "B", 2: "H", 4: "I", 8: "Q"}[BYTES[kind]]
+    return struct.pack(order + str(len(value)) + letter, *value)
 
 
-def make_directory(order, tags, place):
-    """The bytes of a directory that lies there, with the values and directories behind it."""
+def make_directory(order, tags, place, big=False):
+    """The bytes of a directory that lies there, with the values and directories behind it; as in BigTIFF files."""
     entries, behind = b"", b""
-    end = place + 2 + 12 * len(tags) + 4
+    count_bytes, offset_bytes, offset = (8, 8, "Q") if big else (2, 4, "I")
+    end = place + count_bytes + (4 + 2 * offset_bytes) * len(tags) + offset_bytes
     for tag, value in tags.items():
         inner = isinstance(value, dict)
-        kind = LONG if inner else value[0]
-        data = make_directory(order, value, end + len(behind)) if inner else pack(order, *value)
+        kind = (IFD8 if big else LONG) if inner else value[0]
+        data = make_directory(order, value, end + len(behind), big) if inner else pack(order, *value)
         count = 1 if inner else len(data) // BYTES[kind]
-        far = inner or len(data) > 4
-        entries += struct.pack(order + "HHI", tag, kind, count)
-        entries += struct.pack(order + "I", end + len(behind)) if far else data.ljust(4, b"\0")
+        far = inner or len(data) > offset_bytes
+        entries += struct.pack(order + "HH" + offset, tag, kind, count)
+        entries += struct.pack(order + offset, end + len(behind)) if far else data.ljust(offset_bytes, b"\0")
         behind += data + b"\0" * (len(data) % 2) if far else b""
-    return struct.pack(order + "H", len(tags)) + entries + b"\0\0\0\0" + behind
+    return struct.pack(order + ("Q" if big else "H"), len(tags)) + entries + bytes(offset_bytes) + behind
 
 
 def make_exif(order, tags):
     return {"<": b"II", ">": b"MM"}[order] + struct.pack(order + "HI", 42, 8) + make_directory(order, tags, 8)
+
+
+def make_big_tiff(order, tags, width=40, height=20):
+    """A BigTIFF file of a grey picture."""
+    layout = {0x100: (SHORT, (width,)), 0x101: (SHORT, (height,)), 0x102: (SHORT, (8,)), 0x103: (SHORT, (1,)),
+              0x106: (SHORT, (1,)), 0x111: (LONG8, (16,)), 0x115: (SHORT, (1,)), 0x116: (SHORT, (height,)),
+              0x117: (LONG8, (width * height,))}
+    place = 16 + width * height
+    head = {"<": b"II", ">": b"MM"}[order] + struct.pack(order + "HHHQ", 43, 8, 0, place)
+    return head + bytes(width * height) + make_directory(order, dict(sorted({**tags, **layout}.items())), place, True)
 
 
 def read_directory(data, order, place):
@@ -156,6 +167,37 @@ def carried(c):
         c.check(exif_of(at("none.jpg")) is None, "stripped")
 
 
+def big(c):
+    """BigTIFF files say what plain ones do, in wider words."""
+    profile, xmp = bytes(range(16)) + b"GRAY" + bytes(300), b"<x:xmpmeta/>"
+    for order in "<>":
+        wanted = bytes_of(order, {tag: value for tag, value in CAMERA.items() if tag not in NO_MAIN})
+        data = make_big_tiff(order, {**CAMERA, 0x8773: (UNDEFINED, profile), 0x2bc: (BYTE, tuple(xmp))})
+        with open(at("big.tif"), "wb") as f:
+            f.write(data)
+        for kind in "jpg", "tif", "png":
+            convert(c, "big.tif", "of-big." + kind, "--orientation", "keep")
+            found_order, found = read_exif(exif_of(at("of-big." + kind)))
+            if kind == "tif":
+                found = {tag: value for tag, value in found.items() if tag in wanted}
+            c.check((found_order, found) == (order, wanted), order, kind, found)
+        with open(at("of-big.tif"), "rb") as f:
+            made = f.read()
+        c.check(profile in made and xmp in made, order, "profile and XMP data")
+        inner = {0x829a: (RATIONAL, (1, 125)), 0xfe00: (LONG8, (1,)), 0xfe01: (SHORT, (1,))}
+        for tags in {EXIF: inner}, {EXIF: (IFD8, b"\xff" * 8)}, {EXIF: (LONG8, (16,))}:
+            with open(at("big.tif"), "wb") as f:
+                f.write(make_big_tiff(order, {0x10f: (ASCII, b"A maker\0"), **tags}))
+            convert(c, "big.tif", "of-big.jpg", said="is left out")
+            found = read_exif(exif_of(at("of-big.jpg")))[1]
+            c.check(list(found[EXIF]) == [0x829a, 0xfe01] if tags[EXIF] is inner else list(found) == [0x10f], found)
+    for end in range(0, len(data), 97):  # a cut one, whatever becomes of it
+        with open(at("cut.tif"), "wb") as f:
+            f.write(data[:end] + (bytes(len(data) - end) if end % 2 else b""))
+        code = run(BINARY, "batch", "-p", "cpu", "--overwrite", "-o", at("cut.png"), at("cut.tif"))[0]
+        c.check(code in (0, 1, 3), "cut at", end, code)
+
+
 def nothing_to_say(c):
     """A TIFF of which nothing is said gives files of which nothing is said."""
     convert(c, "plain.jpg", "plain.tif")
@@ -204,4 +246,4 @@ FORMATS = {name: run(BINARY, "batch", "-p", "cpu", "--format", name, "-o", at("x
 if not FORMATS["tiff"]:
     print("skipped: this build has no TIFF", file=sys.stderr)
     sys.exit(SKIP)
-sys.exit(checks.run(carried, nothing_to_say, damaged))
+sys.exit(checks.run(carried, big, nothing_to_say, damaged))

@@ -2,6 +2,7 @@
 //
 //   test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--blocks] [--discrete]
 //   test_paths cpu|opencl|zerocopy --exact [--blocks]                 every formula at each of its values
+//   test_paths opencl --kernels DIRECTORY      what is made in vectors of the language, with other kernel files
 //   test_paths cpu|opencl|zerocopy --case FORMAT WIDTHxHEIGHT CHAIN      runs one case, as a failure names it
 #include "paths_test.h"
 
@@ -12,7 +13,7 @@
 struct arguments {
     uint64_t seed;
     long rounds; // -1: the default of the path
-    const char *device;
+    const char *device, *kernels;
     const char *format, *size, *chain;
     bool exact;
     bool discrete; // the device is taken to have memory of its own
@@ -34,6 +35,9 @@ static bool arguments_read(struct arguments *arguments, struct path_test *test, 
             arguments->rounds = atol(argv[++i]);
         } else if (!strcmp(argv[i], "--device") && i + 1 < argc) {
             arguments->device = argv[++i];
+        } else if (!strcmp(argv[i], "--kernels") && i + 1 < argc) {
+            arguments->kernels = argv[++i];
+            test->only_vectors = true;
         } else if (!strcmp(argv[i], "--blocks")) {
             test->launch = PATH_LAUNCH_BLOCK;
         } else if (!strcmp(argv[i], "--discrete")) {
@@ -52,7 +56,7 @@ static bool arguments_read(struct arguments *arguments, struct path_test *test, 
 }
 
 // The device to test; NULL with the reason printed.
-static struct device *device_get(const char *text, bool discrete)
+static struct device *device_get(const struct arguments *arguments)
 {
     struct device_info devices[DEVICE_MAX];
     const char *why = NULL;
@@ -61,10 +65,10 @@ static struct device *device_get(const char *text, bool discrete)
         fprintf(stderr, "test_paths: skipped: %s\n", why ? why : "no OpenCL device");
         return NULL;
     }
-    int chosen = device_choose(devices, count, text);
-    if (chosen >= 0 && discrete)
+    int chosen = device_choose(devices, count, arguments->device);
+    if (chosen >= 0 && arguments->discrete)
         devices[chosen].host_unified = false;
-    struct device *device = chosen < 0 ? NULL : device_open(&devices[chosen], NULL, NULL);
+    struct device *device = chosen < 0 ? NULL : device_open(&devices[chosen], NULL, arguments->kernels);
     if (device)
         fprintf(stderr, "test_paths: device %s, driver %s\n", device->info.name, device->info.driver);
     return device;
@@ -90,17 +94,20 @@ int main(int argc, char **argv)
     struct arguments arguments;
     if (!arguments_read(&arguments, &test, argc, argv)) {
         fprintf(stderr, "usage: test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--blocks] "
-                        "[--discrete] [--exact] [--case FORMAT WIDTHxHEIGHT CHAIN]\n");
+                        "[--discrete] [--kernels DIRECTORY] [--exact] [--case FORMAT WIDTHxHEIGHT CHAIN]\n");
         return 2;
     }
-    if (test.kind != PATH_CPU && !(test.device = device_get(arguments.device, arguments.discrete)))
+    if (test.kind != PATH_CPU && !(test.device = device_get(&arguments)))
         return arguments.device ? 1 : CHECK_SKIP;
-    if (arguments.discrete && !(test.stranger = device_get(arguments.device, true)))
+    if (arguments.discrete && !(test.stranger = device_get(&arguments)))
         return 1;
     test.random.state = arguments.seed;
     bool ok = true;
     if (arguments.chain) {
         ok = run_case(&test, &arguments);
+    } else if (test.only_vectors) {
+        paths_formats(&test);
+        paths_filters(&test);
     } else if (arguments.exact) {
         paths_exact(&test, true);
     } else {

@@ -17,8 +17,6 @@ static struct log_state {
 
 static const char indent[] = "\n  ";
 
-static const char *const level_names[] = {"silent", "error", "warn", "info", "debug"};
-
 void log_set_level(enum log_level level)
 {
     log_state.level = level;
@@ -30,17 +28,6 @@ void log_set_error_hook(void (*hook)(void *context, const char *message), void *
     log_state.hook = hook;
     log_state.context = context;
     pthread_mutex_unlock(&log_state.lock);
-}
-
-bool log_level_from_name(const char *name, enum log_level *level)
-{
-    for (size_t i = 0; i < sizeof(level_names) / sizeof(*level_names); i++) {
-        if (strcmp(name, level_names[i]) == 0) {
-            *level = (enum log_level)i;
-            return true;
-        }
-    }
-    return false;
 }
 
 // Bytes of the UTF-8 character that the text begins with, one that a terminal shows; 0 where it begins with none.

@@ -11,7 +11,6 @@ void log_set_level(enum log_level level);
 // Hands every error, at any level, to `hook` too: the message alone, on the thread that logs it, one at a time. The
 // hook must not log. NULL ends it: once this returns the hook is not running.
 void log_set_error_hook(void (*hook)(void *context, const char *message), void *context);
-bool log_level_from_name(const char *name, enum log_level *level);
 
 // Whoever detects an error logs it once: what was tried, on what, and what to do. Safe on any thread. Names may hold
 // any bytes: messages are escaped as by log_escape, but for newlines, behind which a message goes on indented.

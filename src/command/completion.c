@@ -104,7 +104,7 @@ static void bash_command(FILE *out, const struct option_list *list)
     fprintf(out, " ;;\n");
 }
 
-void completion_bash(FILE *out)
+static void completion_bash(FILE *out)
 {
     char names[WORDS_BYTES];
     completion_words("command", names, sizeof(names));

@@ -3,7 +3,6 @@
 
 #include "command/command.h"
 
-void completion_bash(FILE *out);
 void completion_zsh(FILE *out);
 void completion_fish(FILE *out);
 

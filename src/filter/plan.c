@@ -19,6 +19,28 @@ static void add_name(struct pass *pass, const char *name)
     snprintf(pass->name + used, sizeof(pass->name) - used, "%s%s", used ? "+" : "", name);
 }
 
+// Names a pass by what it holds.
+static void name_pass(struct pass *pass)
+{
+    pass->name[0] = '\0';
+    for (int i = 0; i < pass->before_count; i++)
+        add_name(pass, pass->before[i]->filter->name);
+    if (pass->stencil) {
+        static const char *const of_part[] = {"", " rows", " columns"};
+        char name[64];
+        snprintf(name, sizeof(name), "%s%s", pass->stencil->filter->name, of_part[pass->part]);
+        add_name(pass, name);
+    }
+    for (int i = 0; i < pass->after_count; i++)
+        add_name(pass, pass->after[i]->filter->name);
+    if (pass->load_mirror || pass->store_mirror)
+        add_name(pass, "mirror");
+    if (pass->load_flip || pass->store_flip)
+        add_name(pass, "flip");
+    if (!pass->name[0])
+        add_name(pass, "convert");
+}
+
 // Point filters don't care where a pixel is, so geometry moves past them: to the pass's load while there is no stencil,
 // to its store behind one.
 static void add_geometry(struct pass *pass, const struct filter *filter)
@@ -42,8 +64,6 @@ void plan_make(struct plan *plan, const struct chain *chain)
         switch (stage->filter->kind) {
         case FILTER_GEOMETRY:
             add_geometry(pass, stage->filter);
-            if (!stage->filter->mirror && !stage->filter->flip)
-                continue; // `none`
             break;
         case FILTER_POINT:
             if (pass->stencil)
@@ -57,32 +77,9 @@ void plan_make(struct plan *plan, const struct chain *chain)
             pass->stencil = stage;
             break;
         }
-        add_name(pass, stage->filter->name);
     }
-    if (!pass->name[0])
-        add_name(pass, "convert"); // only the one pass of an empty chain has no filter
-}
-
-// Names a pass anew by what it holds.
-static void rename_pass(struct pass *pass)
-{
-    pass->name[0] = '\0';
-    for (int i = 0; i < pass->before_count; i++)
-        add_name(pass, pass->before[i]->filter->name);
-    if (pass->stencil) {
-        static const char *const of_part[] = {"", " rows", " columns"};
-        char name[64];
-        snprintf(name, sizeof(name), "%s%s", pass->stencil->filter->name, of_part[pass->part]);
-        add_name(pass, name);
-    }
-    for (int i = 0; i < pass->after_count; i++)
-        add_name(pass, pass->after[i]->filter->name);
-    if (pass->load_mirror || pass->store_mirror)
-        add_name(pass, "mirror");
-    if (pass->load_flip || pass->store_flip)
-        add_name(pass, "flip");
-    if (!pass->name[0])
-        add_name(pass, "convert");
+    for (int i = 0; i < plan->count; i++)
+        name_pass(&plan->pass[i]);
 }
 
 // Takes a plan's passes out, for being put back in more pieces.
@@ -96,7 +93,7 @@ static int take_passes(struct plan *plan, struct pass whole[PLAN_PASSES])
 
 static void put_pass(struct plan *plan, struct pass *pass)
 {
-    rename_pass(pass);
+    name_pass(pass);
     plan->pass[plan->count++] = *pass;
 }
 

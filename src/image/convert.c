@@ -2,8 +2,9 @@
 #include "image/convert.h"
 
 #include "base/clones.h"
-#include "image/rgb_rows.h"
 #include "image/yuv_rows.h"
+
+#include <string.h>
 
 static inline uint32_t sat8(int value)
 {
@@ -28,20 +29,22 @@ static const uint8_t *plane_row(const struct image *from, int plane, int y)
     return from->plane[plane] + (size_t)row * from->stride[plane];
 }
 
-static void copy_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba, bool past)
+static void rgb24_row(const struct image *from, int y, uint8_t *rgba)
 {
-    rgba_row_copy(plane_row(from, 0, y), rgba, from->shape.width, past);
+    const uint8_t *p = plane_row(from, 0, y);
+    const int red = from->shape.format == PIXFMT_RGB24 ? 0 : 2;
+    for (int x = 0; x < from->shape.width; x++) {
+        rgba[4 * x] = p[3 * x + red];
+        rgba[4 * x + 1] = p[3 * x + 1];
+        rgba[4 * x + 2] = p[3 * x + 2 - red];
+        rgba[4 * x + 3] = 255;
+    }
 }
 
-static void rgb_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba, bool past)
+VECTOR_CLONES static void grey_pixels(struct color_coefficients k, const uint8_t *restrict y, int width,
+                                      pixel_word *restrict rgba)
 {
-    rgb24_row(plane_row(from, 0, y), from->shape.format == PIXFMT_RGB24, rgba, from->shape.width, past);
-}
-
-VECTOR_CLONES static void grey_pixels(struct color_coefficients k, const uint8_t *restrict y, const uint8_t *u,
-                                      const uint8_t *v, int first, int width, pixel_word *restrict rgba)
-{
-    for (int x = first; x < width; x++)
+    for (int x = 0; x < width; x++)
         rgba[x] = yuv_pixel(k, y[x], 128, 128);
 }
 
@@ -148,62 +151,53 @@ PAIRS(packed_pixels, 2, 4)
 // Pixels first..width-1, for every layout.
 static void (*const layout_pixels[YUV_LAYOUTS])(struct color_coefficients k, const uint8_t *y, const uint8_t *u,
                                                 const uint8_t *v, int first, int width, pixel_word *rgba) = {
-    [YUV_GREY] = grey_pixels,     [YUV_FULL] = full_pixels,
-    [YUV_PLANAR] = planar_pixels, [YUV_SEMIPLANAR] = semiplanar_pixels,
+    [YUV_FULL] = full_pixels,
+    [YUV_PLANAR] = planar_pixels,
+    [YUV_SEMIPLANAR] = semiplanar_pixels,
     [YUV_PACKED] = packed_pixels,
 };
 
-static void yuv_row(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past)
-{
-    const int done = yuv_row_vector(row, k, width, rgba, past);
-    if (done < width)
-        layout_pixels[row->layout](*k, row->y, row->u, row->v, done, width, (pixel_word *)rgba);
-}
-
-static void grey_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba, bool past)
-{
-    const uint8_t *luma = plane_row(from, 0, y);
-    const struct yuv_row row = {YUV_GREY, luma, luma, luma};
-    yuv_row(&row, k, from->shape.width, rgba, past);
-}
-
-static void semiplanar_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba,
-                           bool past)
-{
-    const uint8_t *uv = plane_row(from, 1, y);
-    const int u = from->shape.format == PIXFMT_NV12 ? 0 : 1;
-    const struct yuv_row row = {YUV_SEMIPLANAR, plane_row(from, 0, y), uv + u, uv + 1 - u};
-    yuv_row(&row, k, from->shape.width, rgba, past);
-}
-
-static void packed422_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba, bool past)
-{
-    const uint8_t *p = plane_row(from, 0, y);
-    const int luma = from->shape.format == PIXFMT_YUYV ? 0 : 1, u = 1 - luma;
-    const struct yuv_row row = {YUV_PACKED, p + luma, p + u, p + u + 2};
-    yuv_row(&row, k, from->shape.width, rgba, past);
-}
-
-static void planar_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba, bool past)
-{
-    const int u = from->shape.format == PIXFMT_YV12 ? 2 : 1;
-    const struct yuv_row row = {from->shape.format == PIXFMT_444P ? YUV_FULL : YUV_PLANAR, plane_row(from, 0, y),
-                                plane_row(from, u, y), plane_row(from, 3 - u, y)};
-    yuv_row(&row, k, from->shape.width, rgba, past);
-}
-
-static void (*const row_to_rgba[PIXFMT_COUNT])(const struct image *from, const struct color_coefficients *k, int y,
-                                               uint8_t *rgba, bool past) = {
-    [PIXFMT_RGBA] = copy_row,      [PIXFMT_RGB24] = rgb_row,       [PIXFMT_BGR24] = rgb_row,
-    [PIXFMT_GREY] = grey_row,      [PIXFMT_NV12] = semiplanar_row, [PIXFMT_NV21] = semiplanar_row,
-    [PIXFMT_YU12] = planar_row,    [PIXFMT_YV12] = planar_row,     [PIXFMT_YUYV] = packed422_row,
-    [PIXFMT_UYVY] = packed422_row, [PIXFMT_422P] = planar_row,     [PIXFMT_444P] = planar_row,
+// Where the samples of a format lie: planes, and bytes into them.
+static const struct yuv_place {
+    enum yuv_layout layout;
+    struct {
+        int plane, byte;
+    } y, u, v;
+} places[PIXFMT_COUNT] = {
+    [PIXFMT_NV12] = {YUV_SEMIPLANAR, {0, 0}, {1, 0}, {1, 1}}, [PIXFMT_NV21] = {YUV_SEMIPLANAR, {0, 0}, {1, 1}, {1, 0}},
+    [PIXFMT_YU12] = {YUV_PLANAR, {0, 0}, {1, 0}, {2, 0}},     [PIXFMT_YV12] = {YUV_PLANAR, {0, 0}, {2, 0}, {1, 0}},
+    [PIXFMT_YUYV] = {YUV_PACKED, {0, 0}, {0, 1}, {0, 3}},     [PIXFMT_UYVY] = {YUV_PACKED, {0, 1}, {0, 0}, {0, 2}},
+    [PIXFMT_422P] = {YUV_PLANAR, {0, 0}, {1, 0}, {2, 0}},     [PIXFMT_444P] = {YUV_FULL, {0, 0}, {1, 0}, {2, 0}},
 };
+
+static void yuv_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba, bool past)
+{
+    const struct yuv_place *place = &places[from->shape.format];
+    const struct yuv_row row = {place->layout, plane_row(from, place->y.plane, y) + place->y.byte,
+                                plane_row(from, place->u.plane, y) + place->u.byte,
+                                plane_row(from, place->v.plane, y) + place->v.byte};
+    const int width = from->shape.width, done = yuv_row_vector(&row, k, width, rgba, past);
+    if (done < width)
+        layout_pixels[row.layout](*k, row.y, row.u, row.v, done, width, (pixel_word *)rgba);
+}
 
 void convert_row_to_rgba(const struct image *from, const struct color_coefficients *coefficients, int y, uint8_t *rgba,
                          bool past)
 {
-    row_to_rgba[from->shape.format](from, coefficients, y, rgba, past);
+    switch (from->shape.format) {
+    case PIXFMT_RGBA:
+        memcpy(rgba, plane_row(from, 0, y), (size_t)from->shape.width * 4);
+        return;
+    case PIXFMT_RGB24:
+    case PIXFMT_BGR24:
+        rgb24_row(from, y, rgba);
+        return;
+    case PIXFMT_GREY:
+        grey_pixels(*coefficients, plane_row(from, 0, y), from->shape.width, (pixel_word *)rgba);
+        return;
+    default:
+        yuv_row(from, coefficients, y, rgba, past);
+    }
 }
 
 void convert_to_rgba(struct image *to, const struct image *from)

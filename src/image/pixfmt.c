@@ -3,7 +3,6 @@
 
 #include "image/image.h"
 
-#include <string.h>
 #include <strings.h>
 
 #define FOURCC(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
@@ -120,17 +119,6 @@ bool pixfmt_from_name(const char *name, enum pixfmt *format)
 {
     for (int i = 0; i < PIXFMT_COUNT; i++) {
         if (strcasecmp(name, formats[i].name) == 0 || (formats[i].alias && strcasecmp(name, formats[i].alias) == 0)) {
-            *format = (enum pixfmt)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool pixfmt_from_fourcc(uint32_t fourcc, enum pixfmt *format)
-{
-    for (int i = 0; i < PIXFMT_COUNT; i++) {
-        if (fourcc != 0 && formats[i].fourcc == fourcc) {
             *format = (enum pixfmt)i;
             return true;
         }

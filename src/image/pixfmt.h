@@ -43,7 +43,6 @@ struct pixfmt_info {
 
 const struct pixfmt_info *pixfmt_info(enum pixfmt format);
 bool pixfmt_from_name(const char *name, enum pixfmt *format); // name or alias, any case
-bool pixfmt_from_fourcc(uint32_t fourcc, enum pixfmt *format);
 
 // Bytes of a row of `plane` without padding, and its number of rows.
 size_t pixfmt_row_bytes(enum pixfmt format, int plane, int width);

@@ -5,12 +5,14 @@
 #include "filter/plan.h"
 #include "path/path.h"
 
+#include <pthread.h>
+
 enum { PATH_WHY = 200 };
 
 struct backend {
-    // Builds what a chain needs, on any thread; what it builds waits in the path until swap.
-    bool (*prepare)(struct path *path, const struct chain *chain, char **error);
-    void (*swap)(struct path *path);
+    // What a chain needs, made on any thread. NULL on failure: *error as in path_open.
+    void *(*build)(const struct path *path, const struct chain *chain, char **error);
+    void (*build_free)(void *build); // takes NULL
     bool (*submit)(struct path *path, const struct image *frame, uint64_t tag, bool *lost);
     bool (*collect)(struct path *path, struct path_result *result, bool *lost);
     bool (*ready)(const struct path *path); // NULL: collect never waits for a device
@@ -29,8 +31,13 @@ struct path {
     struct image_shape encode; // width 0: none
     bool encoded_only;
     int depth, in_flight;
-    int next_submit, next_collect; // slots, 0..depth-1
+    void *build, *pending; // of the backend's build: at work, and waiting for path_swap
+    pthread_mutex_t lock;  // over `pending`, which path_prepare sets from any thread
 };
+
+// How open and close of every implementation begin and end.
+void path_init(struct path *path, const struct backend *backend, const struct path_setup *setup, const char *rung);
+void path_finish(struct path *path);
 
 struct path *cpu_open(const struct path_setup *setup, char **error);
 

@@ -4,7 +4,6 @@
 #include "path/backend.h"
 #include "path/cpu_rows.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,16 +34,14 @@ struct cpu_slot {
 struct cpu_path {
     struct path path;
     struct workers *workers;
-    struct cpu_build *build;
-    pthread_mutex_t lock; // over `pending`, which prepare sets from any thread
-    struct cpu_build *pending;
     struct cpu_slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
     int slots, write_slot, read_slot;
     bool past_caches; // a result is more than they hold
 };
 
-static void build_free(struct cpu_build *build)
+static void cpu_build_free(void *of)
 {
+    struct cpu_build *build = of;
     if (!build)
         return;
     free(build->scratch);
@@ -60,7 +57,7 @@ static int count_bands(int height, int threads)
     return wanted < most ? wanted : most;
 }
 
-static struct cpu_build *build_make(const struct cpu_path *cpu, const struct chain *chain)
+static struct cpu_build *make_build(const struct cpu_path *cpu, const struct chain *chain)
 {
     const struct image_shape *input = &cpu->path.input;
     struct cpu_build *build = calloc(1, sizeof(*build));
@@ -83,46 +80,25 @@ static struct cpu_build *build_make(const struct cpu_path *cpu, const struct cha
     for (int i = 0; ok && i < build->runs - 1 && i < 2; i++)
         ok = image_alloc(&build->between[i], &rgba);
     if (!ok) {
-        build_free(build);
+        cpu_build_free(build);
         return NULL;
     }
     return build;
 }
 
-static bool cpu_prepare(struct path *path, const struct chain *chain, char **error)
+static void *cpu_build(const struct path *path, const struct chain *chain, char **error)
 {
-    struct cpu_path *cpu = (struct cpu_path *)path;
-    struct cpu_build *build = build_make(cpu, chain);
-    if (!build) {
-        path_fail(error, "there is not enough memory for this chain at this size");
-        return false;
-    }
-    pthread_mutex_lock(&cpu->lock);
-    struct cpu_build *old = cpu->pending;
-    cpu->pending = build;
-    pthread_mutex_unlock(&cpu->lock);
-    build_free(old);
-    return true;
-}
-
-static void cpu_swap(struct path *path)
-{
-    struct cpu_path *cpu = (struct cpu_path *)path;
-    pthread_mutex_lock(&cpu->lock);
-    struct cpu_build *build = cpu->pending;
-    cpu->pending = NULL;
-    pthread_mutex_unlock(&cpu->lock);
+    struct cpu_build *build = make_build((const struct cpu_path *)path, chain);
     if (!build)
-        return;
-    build_free(cpu->build);
-    cpu->build = build;
+        path_fail(error, "there is not enough memory for this chain at this size");
+    return build;
 }
 
 static bool cpu_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
 {
     struct cpu_path *cpu = (struct cpu_path *)path;
     struct cpu_slot *slot = &cpu->slot[cpu->write_slot];
-    struct cpu_build *build = cpu->build;
+    struct cpu_build *build = path->build;
     const struct image *from = frame;
     const struct pass *passes = build->plan.pass;
     for (int i = 0; i < build->runs; i++) {
@@ -156,16 +132,17 @@ static bool cpu_collect(struct path *path, struct path_result *result, bool *los
 {
     struct cpu_path *cpu = (struct cpu_path *)path;
     const struct cpu_slot *slot = &cpu->slot[cpu->read_slot];
+    const struct cpu_build *build = path->build;
     cpu->read_slot = (cpu->read_slot + 1) % cpu->slots;
     result->image = slot->output;
     result->image.memory = NULL; // borrowed
     result->tag = slot->tag;
-    const struct pass *passes = cpu->build->plan.pass;
-    for (int i = 0; i < cpu->build->runs; passes += cpu->build->run[i++]) {
-        const bool encodes = i == cpu->build->runs - 1 && path->encode.width > 0;
+    const struct pass *passes = build->plan.pass;
+    for (int i = 0; i < build->runs; passes += build->run[i++]) {
+        const bool encodes = i == build->runs - 1 && path->encode.width > 0;
         char name[160];
         int used = snprintf(name, sizeof(name), "pass %s", passes->name);
-        for (int k = 1; k < cpu->build->run[i] && used < (int)sizeof(name); k++)
+        for (int k = 1; k < build->run[i] && used < (int)sizeof(name); k++)
             used += snprintf(name + used, sizeof(name) - (size_t)used, "+%s", passes[k].name);
         if (encodes && used < (int)sizeof(name))
             snprintf(name + used, sizeof(name) - (size_t)used, "+encode");
@@ -184,19 +161,17 @@ static void cpu_close(struct path *path)
 {
     struct cpu_path *cpu = (struct cpu_path *)path;
     workers_close(cpu->workers);
-    build_free(cpu->build);
-    build_free(cpu->pending);
     for (int i = 0; i < cpu->slots; i++) {
         image_free(&cpu->slot[i].output);
         image_free(&cpu->slot[i].encoded);
     }
-    pthread_mutex_destroy(&cpu->lock);
+    path_finish(path);
     free(cpu);
 }
 
 static const struct backend cpu_backend = {
-    .prepare = cpu_prepare,
-    .swap = cpu_swap,
+    .build = cpu_build,
+    .build_free = cpu_build_free,
     .submit = cpu_submit,
     .collect = cpu_collect,
     .read = path_read_image,
@@ -210,17 +185,8 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
         path_fail(error, "there is not enough memory");
         return NULL;
     }
-    cpu->path = (struct path){
-        .backend = &cpu_backend,
-        .kind = setup->kind,
-        .rung = "cpu",
-        .came_in = "host-ptr",
-        .input = setup->input,
-        .encode = setup->encode,
-        .encoded_only = setup->encoded_only,
-        .depth = setup->depth,
-    };
-    pthread_mutex_init(&cpu->lock, NULL);
+    path_init(&cpu->path, &cpu_backend, setup, "cpu");
+    cpu->path.came_in = "host-ptr";
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = setup->input.width, .height = setup->input.height};
     const size_t cache_bytes = setup->cache_bytes > 0 ? setup->cache_bytes : pages_cache_bytes();
     cpu->past_caches = cache_bytes > 0 && image_bytes(&rgba) > cache_bytes / 4 * 3; // input passes through it, too
@@ -231,12 +197,12 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
              (setup->encode.width == 0 || image_reserve(&cpu->slot[i].encoded, &setup->encode));
         cpu->slots++;
     }
-    if (!ok || !cpu_prepare(&cpu->path, setup->chain, error)) {
+    if (!ok || !path_prepare(&cpu->path, setup->chain, error)) {
         if (!ok)
             path_fail(error, "there is not enough memory for pictures of this size");
         cpu_close(&cpu->path);
         return NULL;
     }
-    cpu_swap(&cpu->path);
+    path_swap(&cpu->path);
     return &cpu->path;
 }

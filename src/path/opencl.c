@@ -118,7 +118,8 @@ static void slot_close(struct opencl_path *cl, struct opencl_slot *slot)
 // Brings the output to where its user finds it, if anybody wants it; slot->download is the event of that.
 static cl_int deliver(struct opencl_path *cl, struct opencl_slot *slot)
 {
-    const cl_event after = slot->last[cl->build->plan.count - 1];
+    const struct opencl_build *build = cl->path.build;
+    const cl_event after = slot->last[build->plan.count - 1];
     cl_int result = clFlush(cl->compute_queue);
     if (result != CL_SUCCESS || cl->path.encoded_only)
         return result;
@@ -150,6 +151,7 @@ static cl_int reclaim(struct opencl_path *cl, struct opencl_slot *slot)
 static cl_int enqueue(struct opencl_path *cl, struct opencl_slot *slot, const struct image *frame)
 {
     const bool texture = cl->output == OUTPUT_TEXTURE, alone = cl->path.in_flight == 0;
+    struct opencl_build *build = cl->path.build;
     cl_int result = reclaim(cl, slot);
     // Getting a texture takes a while: alone, it goes beside the copying of pixels; behind a frame under way it would
     // hold that one up.
@@ -160,10 +162,10 @@ static cl_int enqueue(struct opencl_path *cl, struct opencl_slot *slot, const st
     if (result == CL_SUCCESS && texture && !alone)
         result = shared_texture_acquire(&slot->shared, cl->compute_queue, slot->upload, &slot->acquire);
     if (result == CL_SUCCESS)
-        result = opencl_run(cl, cl->build, cl->compute_queue, slot->lent ? slot->lent : slot->input, &slot->layout,
+        result = opencl_run(cl, build, cl->compute_queue, slot->lent ? slot->lent : slot->input, &slot->layout,
                             texture ? slot->shared.image : slot->output, slot->upload, slot->first, slot->last);
     if (result == CL_SUCCESS)
-        result = opencl_encode(cl, slot, slot->last[cl->build->plan.count - 1]);
+        result = opencl_encode(cl, slot, slot->last[build->plan.count - 1]);
     return result == CL_SUCCESS ? deliver(cl, slot) : result;
 }
 
@@ -249,33 +251,14 @@ static bool opencl_read(struct path *path, const struct path_result *result, str
     return cl->lent_slot >= 0 && shared_texture_read(&cl->slot[cl->lent_slot].shared, rgba);
 }
 
-static bool opencl_prepare(struct path *path, const struct chain *chain, char **error)
+static void *opencl_build(const struct path *path, const struct chain *chain, char **error)
 {
-    struct opencl_path *cl = (struct opencl_path *)path;
+    const struct opencl_path *cl = (const struct opencl_path *)path;
     struct opencl_build *build = opencl_build_make(cl, chain, error);
-    if (!build || !opencl_warm_up(cl, build, error)) {
-        opencl_build_free(build);
-        return false;
-    }
-    pthread_mutex_lock(&cl->lock);
-    struct opencl_build *old = cl->pending;
-    cl->pending = build;
-    pthread_mutex_unlock(&cl->lock);
-    opencl_build_free(old);
-    return true;
-}
-
-static void opencl_swap(struct path *path)
-{
-    struct opencl_path *cl = (struct opencl_path *)path;
-    pthread_mutex_lock(&cl->lock);
-    struct opencl_build *build = cl->pending;
-    cl->pending = NULL;
-    pthread_mutex_unlock(&cl->lock);
-    if (!build)
-        return;
-    opencl_build_free(cl->build);
-    cl->build = build;
+    if (build && opencl_warm_up(cl, build, error))
+        return build;
+    opencl_build_free(build);
+    return NULL;
 }
 
 static void opencl_close(struct path *path)
@@ -285,8 +268,6 @@ static void opencl_close(struct path *path)
         clFinish(cl->compute_queue);
     for (int i = 0; i < cl->slots; i++)
         slot_close(cl, &cl->slot[i]);
-    opencl_build_free(cl->build);
-    opencl_build_free(cl->pending);
     opencl_encoder_close(cl);
     const cl_command_queue queues[] = {cl->upload_queue, cl->compute_queue, cl->download_queue};
     for (int i = 0; i < 3; i++) {
@@ -295,13 +276,13 @@ static void opencl_close(struct path *path)
             clReleaseCommandQueue(queues[i]);
         }
     }
-    pthread_mutex_destroy(&cl->lock);
+    path_finish(path);
     free(cl);
 }
 
 static const struct backend opencl_backend = {
-    .prepare = opencl_prepare,
-    .swap = opencl_swap,
+    .build = opencl_build,
+    .build_free = opencl_build_free,
     .submit = opencl_submit,
     .collect = opencl_collect,
     .ready = opencl_ready,
@@ -322,18 +303,9 @@ struct path *opencl_open(const struct path_setup *setup, enum output output, cha
         path_fail(error, "there is not enough memory");
         return NULL;
     }
-    cl->path = (struct path){
-        .backend = &opencl_backend,
-        .kind = setup->kind,
-        .rung = rungs[output],
-        .came_in = "",
-        .depth = setup->depth,
-        .encode = setup->encode,
-        .encoded_only = setup->encoded_only,
-    };
+    path_init(&cl->path, &opencl_backend, setup, rungs[output]);
     opencl_choose(cl, setup, output);
     cl->lent_slot = -1;
-    pthread_mutex_init(&cl->lock, NULL);
     bool encoder = true; // nothing has been said of a failure yet
     bool ok = make_queues(cl) && (encoder = opencl_encoder_open(cl, error));
     for (int i = 0; ok && i <= setup->depth; i++) {
@@ -342,10 +314,10 @@ struct path *opencl_open(const struct path_setup *setup, enum output output, cha
     }
     if (!ok && encoder)
         path_fail(error, "the device has no room for pictures of this size");
-    if (!ok || !opencl_prepare(&cl->path, setup->chain, error)) {
+    if (!ok || !path_prepare(&cl->path, setup->chain, error)) {
         opencl_close(&cl->path);
         return NULL;
     }
-    opencl_swap(&cl->path);
+    path_swap(&cl->path);
     return &cl->path;
 }

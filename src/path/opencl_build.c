@@ -82,6 +82,20 @@ void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enu
     path->input_bytes = opencl_layout_make(&path->input_layout, &setup->input);
 }
 
+cl_mem opencl_output_make(const struct opencl_path *path, cl_mem_flags flags, cl_int *result)
+{
+    cl_context context = path->device->context;
+    if (path->output != OUTPUT_TEXTURE)
+        return clCreateBuffer(context, CL_MEM_READ_WRITE | flags, path->output_bytes, NULL, result);
+    const cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
+    const cl_image_desc size = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D,
+        .image_width = (size_t)path->path.input.width,
+        .image_height = (size_t)path->path.input.height,
+    };
+    return clCreateImage(context, CL_MEM_WRITE_ONLY, &format, &size, NULL, result);
+}
+
 // Rows of a block, by measurement: chroma halved down the picture serves two rows, a stencil's rows are shared by the
 // more the better, until its window no longer fits the registers. CPU devices, which take blocks only where they must,
 // compile large ones for seconds. 0: too large a radius for blocks.
@@ -220,8 +234,9 @@ static void release_buffer(cl_mem buffer)
         clReleaseMemObject(buffer);
 }
 
-void opencl_build_free(struct opencl_build *build)
+void opencl_build_free(void *of)
 {
+    struct opencl_build *build = of;
     if (!build)
         return;
     for (int i = 0; i < build->plan.count; i++) {

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP_WIDTH = 32, GROUP_HEIGHT = 8 }; // as the passes have it
-enum { EDGE_GROUP = 64 };                    // one for all sizes: PoCL compiles a kernel for each
+enum { GROUP_WIDTH = 32, GROUP_HEIGHT = 8, EDGE_GROUP = 64 }; // one for all sizes: PoCL compiles a kernel for each
 
 // Handed over as the int16 of kernels/encode.cl.
 struct encoding {
@@ -131,7 +130,7 @@ static cl_int warm_up(const struct opencl_path *cl)
 {
     cl_int result;
     cl_event first = NULL, last = NULL;
-    cl_mem from = opencl_scratch_output(cl, &result), to = NULL;
+    cl_mem from = opencl_output_make(cl, 0, &result), to = NULL;
     if (result == CL_SUCCESS)
         to = clCreateBuffer(cl->device->context, CL_MEM_READ_WRITE, cl->encoder.bytes, NULL, &result);
     if (result == CL_SUCCESS)

@@ -4,8 +4,6 @@
 #include "path/backend.h"
 #include "path/pass_text.h"
 
-#include <pthread.h>
-
 enum { KERNEL_INTERIOR, KERNEL_EDGES, KERNEL_ALL, KERNEL_BLOCK, KERNEL_WIDE, KERNEL_LINES, KERNELS };
 
 // What the kernels know of a picture's memory; handed over as the int8 of kernels/pass.cl.
@@ -39,7 +37,7 @@ struct opencl_build {
 };
 
 struct opencl_build *opencl_build_make(const struct opencl_path *path, const struct chain *chain, char **error);
-void opencl_build_free(struct opencl_build *build); // takes NULL
+void opencl_build_free(void *build); // a struct opencl_build, or NULL
 
 // Where a picture's planes lie in a device buffer: rows 16-byte aligned, so that wide loads are possible. The output's
 // stride is that of an RGBA picture of the same size laid out so. Returns bytes, with room for a wide load that begins
@@ -116,13 +114,12 @@ struct opencl_path {
     struct opencl_slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
     int slots, write_slot, read_slot, lent_slot; // lent_slot -1: none
     struct opencl_encoder encoder;
-    struct opencl_build *build;
-    pthread_mutex_t lock; // over `pending`, which prepare sets from any thread
-    struct opencl_build *pending;
 };
 
 // Fills in what building and running passes takes, but for the queues: input, device, output, launch, layout, bytes.
 void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enum output output);
+// An output as those passes write it, the caller's to release: a buffer with these flags, too, or a texture's stand-in.
+cl_mem opencl_output_make(const struct opencl_path *path, cl_mem_flags flags, cl_int *result);
 
 // Enqueues all passes of a chain behind `after` (NULL: at once); `layout` is that of the picture in `from`. first[i]
 // and last[i] are the events of a pass's first and last launch, the caller's to release, also where the result is a
@@ -149,8 +146,6 @@ cl_int opencl_encode(struct opencl_path *path, struct opencl_slot *slot, cl_even
 cl_int opencl_encoded_reclaim(struct opencl_path *path, struct opencl_slot *slot);
 
 void opencl_release_event(cl_event *event); // sets it to NULL; takes one that is
-// An output like a slot's, to be thrown away.
-cl_mem opencl_scratch_output(const struct opencl_path *path, cl_int *result);
 // The largest work-group that the device and the kernel allow.
 size_t opencl_group_limit(const struct device_info *info, cl_kernel kernel);
 // The largest divisor of `width` that is no larger than `most`.

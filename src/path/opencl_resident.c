@@ -21,20 +21,6 @@ struct resident_chain {
     int first; // picture of a call's first run
 };
 
-static cl_mem make_output(struct resident *resident, cl_mem_flags flags, cl_int *result)
-{
-    cl_context context = resident->cl.device->context;
-    if (resident->cl.output != OUTPUT_TEXTURE)
-        return clCreateBuffer(context, CL_MEM_READ_WRITE | flags, resident->cl.output_bytes, NULL, result);
-    const cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
-    const cl_image_desc desc = {
-        .image_type = CL_MEM_OBJECT_IMAGE2D,
-        .image_width = (size_t)resident->cl.path.input.width,
-        .image_height = (size_t)resident->cl.path.input.height,
-    };
-    return clCreateImage(context, CL_MEM_WRITE_ONLY, &format, &desc, NULL, result);
-}
-
 static cl_int make_memory(struct resident *resident)
 {
     const struct opencl_path *cl = &resident->cl;
@@ -44,7 +30,7 @@ static cl_int make_memory(struct resident *resident)
         resident->picture[i] =
             clCreateBuffer(cl->device->context, CL_MEM_READ_ONLY | flags, cl->input_bytes, NULL, &result);
     for (int i = 0; result == CL_SUCCESS && i < OUTPUTS; i++)
-        resident->output[i] = make_output(resident, flags, &result);
+        resident->output[i] = opencl_output_make(cl, flags, &result);
     return result;
 }
 
@@ -148,10 +134,10 @@ static cl_int enqueue(void *context, int run, cl_event *first, cl_event *last)
     *first = from[0];
     *last = to[passes - 1];
     for (int i = 0; i < passes; i++) {
-        if (i > 0 && from[i])
-            clReleaseEvent(from[i]);
-        if (i < passes - 1 && to[i])
-            clReleaseEvent(to[i]);
+        if (i > 0)
+            opencl_release_event(&from[i]);
+        if (i < passes - 1)
+            opencl_release_event(&to[i]);
     }
     return result;
 }

@@ -40,7 +40,7 @@ static int64_t device_to_host(struct opencl_path *path, const struct opencl_slot
 
 void opencl_slot_times(struct opencl_path *path, const struct opencl_slot *slot, struct path_result *result)
 {
-    const int passes = path->build->plan.count;
+    const struct opencl_build *build = path->path.build;
     if (slot->copied) {
         struct stage_time *copy = path_add_stage(result, "copy in", STAGE_HOST);
         copy->start_ns = slot->copy_start_ns;
@@ -52,8 +52,8 @@ void opencl_slot_times(struct opencl_path *path, const struct opencl_slot *slot,
         add_device_stage(result, "upload", slot->upload, slot->upload, shift, &ended);
     if (slot->acquire)
         add_device_stage(result, "acquire", slot->acquire, slot->acquire, shift, &ended);
-    for (int i = 0; i < passes; i++)
-        add_device_stage(result, path->build->pass[i].name, slot->first[i], slot->last[i], shift, &ended);
+    for (int i = 0; i < build->plan.count; i++)
+        add_device_stage(result, build->pass[i].name, slot->first[i], slot->last[i], shift, &ended);
     if (slot->encoded.last) {
         add_device_stage(result, "encode", slot->encoded.first, slot->encoded.last, shift, &ended);
         cl_ulong encoded = ended; // the way down goes beside the picture's

@@ -9,20 +9,6 @@ struct scratch {
     cl_event first[PLAN_PASSES], last[PLAN_PASSES];
 };
 
-cl_mem opencl_scratch_output(const struct opencl_path *path, cl_int *result)
-{
-    cl_context context = path->device->context;
-    if (path->output != OUTPUT_TEXTURE)
-        return clCreateBuffer(context, CL_MEM_READ_WRITE, path->output_bytes, NULL, result);
-    const cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
-    const cl_image_desc size = {
-        .image_type = CL_MEM_OBJECT_IMAGE2D,
-        .image_width = (size_t)path->path.input.width,
-        .image_height = (size_t)path->path.input.height,
-    };
-    return clCreateImage(context, CL_MEM_READ_WRITE, &format, &size, NULL, result);
-}
-
 static cl_int scratch_open(struct scratch *scratch, const struct opencl_path *path)
 {
     cl_context context = path->device->context;
@@ -31,17 +17,15 @@ static cl_int scratch_open(struct scratch *scratch, const struct opencl_path *pa
     if (result == CL_SUCCESS)
         scratch->from = clCreateBuffer(context, CL_MEM_READ_ONLY, path->input_bytes, NULL, &result);
     if (result == CL_SUCCESS)
-        scratch->to = opencl_scratch_output(path, &result);
+        scratch->to = opencl_output_make(path, 0, &result);
     return result;
 }
 
 static void scratch_close(struct scratch *scratch)
 {
     for (int i = 0; i < PLAN_PASSES; i++) {
-        if (scratch->first[i])
-            clReleaseEvent(scratch->first[i]);
-        if (scratch->last[i])
-            clReleaseEvent(scratch->last[i]);
+        opencl_release_event(&scratch->first[i]);
+        opencl_release_event(&scratch->last[i]);
     }
     if (scratch->from)
         clReleaseMemObject(scratch->from);

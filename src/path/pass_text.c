@@ -75,27 +75,22 @@ static void function_name(const struct stage *stage, enum pass_part part, char n
     snprintf(name, 64, "filter_%.*s%s", (int)strcspn(file, "."), file, of_part[part]);
 }
 
-// Point filters one around the other; `offset` is where the first one's arguments begin.
+// Point filters one around the other; `offset` is where the first one's arguments begin. Returns where they end.
 static int add_points(FILE *out, const char *macro, const struct stage *const *stages, int count, int offset)
 {
     fprintf(out, "#define %s(p, args) ", macro);
-    int end = offset;
-    for (int i = 0; i < count; i++)
-        end += stages[i]->arguments.count;
-    int at = end;
     for (int i = count - 1; i >= 0; i--) {
         char name[64];
         function_name(stages[i], PASS_WHOLE, name);
         fprintf(out, "%s(", name);
     }
     fprintf(out, "(p)");
-    at = offset;
     for (int i = 0; i < count; i++) {
-        fprintf(out, ", (args) + %d)", at);
-        at += stages[i]->arguments.count;
+        fprintf(out, ", (args) + %d)", offset);
+        offset += stages[i]->arguments.count;
     }
     fprintf(out, "\n");
-    return end;
+    return offset;
 }
 
 // The loader's defines: "U_BYTE=0 V_BYTE=1" as lines.

@@ -23,6 +23,28 @@ void path_fail(char **error, const char *text)
         log_error("%s", text);
 }
 
+void path_init(struct path *path, const struct backend *backend, const struct path_setup *setup, const char *rung)
+{
+    *path = (struct path){
+        .backend = backend,
+        .kind = setup->kind,
+        .rung = rung,
+        .came_in = "",
+        .input = setup->input,
+        .encode = setup->encode,
+        .encoded_only = setup->encoded_only,
+        .depth = setup->depth,
+    };
+    pthread_mutex_init(&path->lock, NULL);
+}
+
+void path_finish(struct path *path)
+{
+    path->backend->build_free(path->build);
+    path->backend->build_free(path->pending);
+    pthread_mutex_destroy(&path->lock);
+}
+
 static void set_why(struct path *path, const char *text)
 {
     snprintf(path->why, sizeof(path->why), "%s", text);
@@ -178,7 +200,6 @@ bool path_submit(struct path *path, const struct image *frame, uint64_t tag, boo
     }
     if (!path->backend->submit(path, frame, tag, lost))
         return false;
-    path->next_submit = (path->next_submit + 1) % path->depth;
     path->in_flight++;
     return true;
 }
@@ -192,7 +213,6 @@ bool path_collect(struct path *path, struct path_result *result, bool *lost)
     }
     *result = (struct path_result){.width = path->input.width, .height = path->input.height};
     const bool ok = path->backend->collect(path, result, lost);
-    path->next_collect = (path->next_collect + 1) % path->depth;
     path->in_flight--;
     return ok;
 }
@@ -206,12 +226,27 @@ bool path_prepare(struct path *path, const struct chain *chain, char **error)
 {
     if (error)
         *error = NULL;
-    return path->backend->prepare(path, chain, error);
+    void *build = path->backend->build(path, chain, error);
+    if (!build)
+        return false;
+    pthread_mutex_lock(&path->lock);
+    void *old = path->pending;
+    path->pending = build;
+    pthread_mutex_unlock(&path->lock);
+    path->backend->build_free(old);
+    return true;
 }
 
 void path_swap(struct path *path)
 {
-    path->backend->swap(path);
+    pthread_mutex_lock(&path->lock);
+    void *build = path->pending;
+    path->pending = NULL;
+    pthread_mutex_unlock(&path->lock);
+    if (!build)
+        return;
+    path->backend->build_free(path->build);
+    path->build = build;
 }
 
 bool path_read_image(struct path *path, const struct path_result *result, struct image *rgba)

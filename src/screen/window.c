@@ -365,11 +365,6 @@ void window_set_fullscreen(struct window *window, bool fullscreen)
     window_set_vsync(window, window->vsync); // some drivers forget the interval with the mode
 }
 
-void window_set_title(struct window *window, const char *title)
-{
-    glfwSetWindowTitle(window->glfw, title);
-}
-
 void window_swap(struct window *window)
 {
     if (!window->lost)

@@ -68,5 +68,4 @@ bool window_is_es(const struct window *window);
 bool window_next_event(struct window *window, struct window_event *event);
 void window_set_vsync(struct window *window, bool vsync);
 void window_set_fullscreen(struct window *window, bool fullscreen);
-void window_set_title(struct window *window, const char *title);
 void window_swap(struct window *window);

@@ -128,22 +128,27 @@ class Camera:
         return bytes([number & 255, 128]) * (width * height)
 
 
+def plug_in(port):
+    """The camera's end of a cable whose other one is in the machine's port."""
+    end, other = socket.socketpair()
+    with open("/sys/devices/platform/vhci_hcd.0/attach", "w") as attach:
+        attach.write("%d %d %d %d" % (port, other.fileno(), DEVICE_ID, USB_HIGH_SPEED))
+    other.close()
+    return end
+
+
 class Plug:
-    """The camera's end of the cable: USB/IP commands in, transfers out."""
+    """A camera at its end of the cable: USB/IP commands in, transfers out."""
     SUBMIT, UNLINK, RET_SUBMIT, RET_UNLINK = 1, 2, 3, 4
     STALLED, UNLINKED = -32, -104  # -EPIPE, -ECONNRESET
 
-    def __init__(self, camera, port):
-        self.camera = camera
+    def __init__(self, camera, end):
+        self.camera, self.end = camera, end
         self.unplugged = self.error = self.stalled = False
         self.received = bytearray()
         self.waiting = []  # sequence number and room of the bulk transfers that the driver has queued
         self.newest, self.early = 0, set()  # sequence number of the latest command; those taken back ahead of coming
         self.picture, self.sent, self.number, self.frame_id, self.due_s = None, 0, 0, 0, 0.0
-        self.end, other = socket.socketpair()
-        with open("/sys/devices/platform/vhci_hcd.0/attach", "w") as attach:
-            attach.write("%d %d %d %d" % (port, other.fileno(), DEVICE_ID, USB_HIGH_SPEED))
-        other.close()
 
     def answer(self, sequence, status, data=b"", length=None):
         self.end.sendall(struct.pack(">IIIIIiiiii8x", self.RET_SUBMIT, sequence, 0, 0, 0, status,
@@ -232,7 +237,7 @@ def main():
         for name in sorted(glob.glob(os.path.join(folder, "*.jpg"))):
             with open(name, "rb") as file:
                 pictures.append(file.read())
-    plug = Plug(Camera(options.fps, jpegs), options.port)
+    plug = Plug(Camera(options.fps, jpegs), plug_in(options.port))
     signal.signal(signal.SIGUSR1, lambda *_: setattr(plug, "unplugged", True))
     signal.signal(signal.SIGUSR2, lambda *_: setattr(plug, "error", True))
     signal.signal(signal.SIGHUP, lambda *_: setattr(plug, "stalled", not plug.stalled))

@@ -82,7 +82,7 @@ static int dry_run(struct batch *batch)
         const bool planned = work_plan(&outcome, &batch->rules);
         (batch->options.json ? record_print_plan : print_plan)(&outcome, planned);
         if (outcome.status == STATUS_FAILED) {
-            log_error("%s: %s", outcome.task->input->path, outcome.why);
+            outcome_tell(&outcome);
             failed++;
         }
     }

@@ -78,17 +78,11 @@ static void record_group(struct batch *batch, struct outcome *group, struct prog
     for (struct outcome *o = group; o; o = group) {
         group = o->next;
         totals_add(&batch->totals, o);
-        if (o->status == STATUS_FAILED) {
+        if (o->why[0] && o->status != STATUS_SKIPPED)
             progress_clear(progress);
-            log_error("%s: %s", o->task->input->path, o->why);
-            if (batch->options.fail_fast)
-                queue_stop(&batch->queue);
-        } else if (o->status == STATUS_SKIPPED) {
-            log_info("%s: skipped: %s", o->task->input->path, o->why);
-        } else if (o->why[0]) {
-            progress_clear(progress);
-            log_warn("%s: %s", o->task->input->path, o->why);
-        }
+        outcome_tell(o);
+        if (o->status == STATUS_FAILED && batch->options.fail_fast)
+            queue_stop(&batch->queue);
         if (batch->record)
             record_add(batch->record, o);
         free(o);

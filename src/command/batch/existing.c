@@ -75,7 +75,7 @@ bool existing_allows(enum existing_rule rule, const struct sources *sources, con
         return skip(outcome, "the output is newer");
     if (rule == EXISTING_REFUSE && output_is_marked(path, mark))
         return skip(outcome, "done before");
-    if (is_source(sources, &status))
+    if (is_source(sources, &status) || (status.st_dev == input->st_dev && status.st_ino == input->st_ino))
         return outcome_fail(outcome, FAULT_SOURCE, "%s is an input; give the outputs another place", path);
     if (rule == EXISTING_REFUSE)
         return outcome_fail(outcome, FAULT_EXISTS,

@@ -3,6 +3,8 @@
 
 #include "image/codec/codec.h"
 
+#include <limits.h>
+
 enum fault {
     FAULT_NONE,
     FAULT_MISSING,     // there is no such input (any more)
@@ -22,7 +24,7 @@ enum fault {
     FAULTS
 };
 
-enum { FAULT_WHY = 320 };
+enum { FAULT_WHY = 2 * PATH_MAX + CODEC_WHY }; // two names and what is the matter with them
 
 const char *fault_name(enum fault fault); // "damaged"; NULL for FAULT_NONE
 // What an errno value of reading or writing comes to.

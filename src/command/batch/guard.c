@@ -97,6 +97,8 @@ static bool is_output(const struct guard *guard, const struct batch *batch)
 bool batch_check_report(const struct batch *batch)
 {
     struct guard guard = {.path = batch->options.report};
+    if (strcmp(guard.path, "-") == 0)
+        return refuse(&guard, "stands for standard output, which has the summary");
     guard.exists = stat(guard.path, &guard.status) == 0;
     if (!guard.exists && lstat(guard.path, &guard.status) == 0)
         return refuse(&guard, "is a link that leads nowhere");

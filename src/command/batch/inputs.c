@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "command/batch/formats.h"
 #include "command/batch/names.h"
+#include "command/batch/spelling.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 // A directory that is being walked, and those it is in.
 struct place {
@@ -31,9 +33,28 @@ static const char no_memory[] = "there is not enough memory for a list of so man
 struct walk {
     const struct inputs_setup *setup;
     struct inputs *inputs;
-    struct place avoid;  // inode 0: nothing
-    const char *stopped; // why nothing more is taken; NULL: go on
+    const char *directory; // where we are; "": not known
+    struct place avoid;    // inode 0: nothing
+    const char *stopped;   // why nothing more is taken; NULL: go on
 };
+
+static void free_input(struct input *input)
+{
+    if (input->name != input->path)
+        free(input->name);
+    free(input->path);
+}
+
+// The input's name as all spellings of it have it. False where there is no memory.
+static bool find_name(struct input *input, const char *directory)
+{
+    input->name = spelling_plain(directory, input->path);
+    if (!input->name || strcmp(input->name, input->path) != 0)
+        return input->name;
+    free(input->name);
+    input->name = input->path;
+    return true;
+}
 
 // Takes the path over; its relative name begins at `relative`.
 static void add(struct walk *walk, char *path, size_t relative, int error)
@@ -52,12 +73,15 @@ static void add(struct walk *walk, char *path, size_t relative, int error)
         walk->stopped = inputs->count == INPUTS_MAX ? too_many : no_memory;
         return;
     }
-    inputs->row[inputs->count++] = (struct input){
+    struct input *input = &inputs->row[inputs->count++];
+    *input = (struct input){
         .path = path,
         .relative = path + relative,
         .fault = error ? fault_of_reading(error) : FAULT_NONE,
         .error = error,
     };
+    if (!find_name(input, walk->directory))
+        walk->stopped = no_memory;
 }
 
 static char *join(const char *directory, const char *name)
@@ -167,6 +191,11 @@ static bool leads_down(const char *name)
 
 static void take_name(struct walk *walk, const char *name)
 {
+    static const char order_mark[] = "\xef\xbb\xbf";
+    if (!walk->setup->null && walk->inputs->count == 0 && strncmp(name, order_mark, 3) == 0)
+        name += 3;
+    if (!*name)
+        return;
     while (name[0] == '.' && name[1] == '/')
         name += 2 + strspn(name + 2, "/");
     const char *slash = strrchr(name, '/');
@@ -186,6 +215,7 @@ static int read_name(FILE *file, int end, char name[PATH_MAX])
             if (size == PATH_MAX - 1)
                 return -1;
         }
+        size -= end == '\n' && size > 0 && name[size - 1] == '\r'; // as other systems end lines
     } while (size == 0 && c != EOF);
     name[size] = '\0';
     return size > 0;
@@ -210,7 +240,7 @@ static bool take_list(struct walk *walk, const char *from)
     return read && got >= 0;
 }
 
-// Leaves the first of each name.
+// Leaves the first of each name, however it is spelled.
 static bool drop_repeated(struct inputs *inputs)
 {
     struct names names = {0};
@@ -218,10 +248,10 @@ static bool drop_repeated(struct inputs *inputs)
     bool ok = true;
     for (size_t i = 0; i < inputs->count; i++) {
         size_t index = kept;
-        const enum name_result result = names_add(&names, inputs->row[i].path, &index);
+        const enum name_result result = names_add(&names, inputs->row[i].name, &index);
         ok = ok && result != NAME_NO_MEMORY;
         if (result == NAME_KNOWN)
-            free(inputs->row[i].path);
+            free_input(&inputs->row[i]);
         else
             inputs->row[kept++] = inputs->row[i];
     }
@@ -232,24 +262,26 @@ static bool drop_repeated(struct inputs *inputs)
 
 bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup)
 {
-    struct walk walk = {.setup = setup, .inputs = inputs};
+    char *directory = getcwd(NULL, 0);
+    struct walk walk = {.setup = setup, .inputs = inputs, .directory = directory ? directory : ""};
     struct stat status;
     if (setup->avoid && stat(setup->avoid, &status) == 0)
         walk.avoid = (struct place){NULL, status.st_dev, status.st_ino};
-    if (setup->files_from && !take_list(&walk, setup->files_from))
-        return false;
-    for (int i = 0; i < setup->operands && !walk.stopped; i++)
+    const bool listed = !setup->files_from || take_list(&walk, setup->files_from);
+    for (int i = 0; listed && i < setup->operands && !walk.stopped; i++)
         walk_operand(&walk, setup->operand[i]);
-    if (!walk.stopped && drop_repeated(inputs))
+    free(directory);
+    if (listed && !walk.stopped && drop_repeated(inputs))
         return true;
-    log_error("%s", walk.stopped ? walk.stopped : no_memory);
+    if (listed)
+        log_error("%s", walk.stopped ? walk.stopped : no_memory);
     return false;
 }
 
 void inputs_free(struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++)
-        free(inputs->row[i].path);
+        free_input(&inputs->row[i]);
     free(inputs->row);
     *inputs = (struct inputs){0};
 }

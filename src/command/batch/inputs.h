@@ -8,6 +8,7 @@
 
 struct input {
     char *path;       // where to read it
+    char *name;       // the path as all spellings of it have it; may be the path itself
     char *relative;   // its name below the directory it was found in: "2026/a.jpg"; borrowed from `path`
     enum fault fault; // what finding it came to
     int error;        // the errno value behind the fault
@@ -23,14 +24,14 @@ struct inputs_setup {
     const char *const *operand; // files and directories
     int operands;
     bool recursive;         // into directories of directories, symbolic links too
-    const char *files_from; // a file of names, one a line; "-" is standard input; NULL: none
+    const char *files_from; // a file of names, one a line, which may end in CR LF; "-" is standard input; NULL: none
     bool null;              // ... each ended by a NUL
     const char *avoid;      // a directory that is not descended into: that of the outputs; NULL: none
 };
 
 // In the order given, directories' files by name. From directories come files whose name says picture and does not
-// begin with a dot; what else is named is taken as it is. A name given twice counts once. Directories that cannot be
-// read and links in circles become inputs with a fault. False on failure (logged): a list that cannot be read or
-// has names too long, no memory.
+// begin with a dot; what else is named is taken as it is. A name given twice counts once, however it is spelled: the
+// first time. Directories that cannot be read and links in circles become inputs with a fault. False on failure
+// (logged): a list that cannot be read or has names too long, no memory.
 bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup);
 void inputs_free(struct inputs *inputs);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,8 +118,9 @@ static bool take_start(struct merge *merge, const json_t *start, const char *lin
     const char *text = json_string_value(json_object_get(start, "work"));
     const json_int_t shard = json_integer_value(json_object_get(start, "shard"));
     const json_int_t shards = json_integer_value(json_object_get(start, "shards"));
+    const json_int_t files = json_integer_value(json_object_get(start, "files"));
     *work = 0;
-    if (shards < 1 || shards > SHARDS_MAX || shard < 1 || shard > shards)
+    if (files < 0 || shards < 1 || shards > SHARDS_MAX || shard < 1 || shard > shards)
         return true;
     if (!merge->shard) {
         merge->shards = (int)shards;
@@ -137,7 +139,7 @@ static bool take_start(struct merge *merge, const json_t *start, const char *lin
     *taken = (struct merge_shard){.work = *work};
     struct merge_work *begun = &merge->work[*work - 1];
     free(begun->start);
-    begun->files = (size_t)json_integer_value(json_object_get(start, "files"));
+    begun->files = (size_t)files;
     return (begun->start = strdup(line));
 }
 
@@ -166,7 +168,8 @@ static bool take_line(struct merge *merge, const char *line, size_t size, struct
     } else if (json_object_get(json, "end")) {
         ok = source->work == 0 || take_end(&merge->shard[merge->work[source->work - 1].shard - 1], line);
     } else if ((start = json_object_get(json, MERGE_UNSTARTED))) {
-        merge->unstarted += (int)json_integer_value(start);
+        const json_int_t count = json_integer_value(start); // what makes no sense is one
+        merge->unstarted += count > 0 && count < INT_MAX - merge->unstarted ? (int)count : 1;
         source->told = true;
     } else {
         source->stray = source->stray || source->work == 0;

@@ -84,6 +84,15 @@ static bool ends_with(const char *text, const char *end)
     return length >= size && strcmp(text + length - size, end) == 0;
 }
 
+// What the template has ahead of its places, up to a slash. NULL where there is no memory.
+static char *fixed_directory(const char *template)
+{
+    size_t size = strcspn(template, "{");
+    while (size > 0 && template[size - 1] != '/')
+        size--;
+    return size > 0 ? strndup(template, size) : strdup(".");
+}
+
 bool naming_init(struct naming *naming, const char *output, const char *format)
 {
     const bool places_given = strchr(output, '{') != NULL, one_file = !places_given && format_of_file(output);
@@ -97,15 +106,16 @@ bool naming_init(struct naming *naming, const char *output, const char *format)
     if (!find_format(naming, format) || !check_places(output))
         return false;
     if (!places_given && !one_file) {
-        naming->directory = output;
         behind = output[length - 1] == '/' ? WHOLE : "/" WHOLE;
     } else if (output[length - 1] == '/' || ends_with(output, "{dir}")) {
         behind = "{stem}{ext}";
     } else if (!one_file && !format_of_file(output) && !ends_with(output, "{ext}")) {
         behind = "{ext}";
     }
-    if (asprintf(&naming->template, "%s%s", output, behind) < 0) {
+    if (asprintf(&naming->template, "%s%s", output, behind) < 0)
         naming->template = NULL;
+    naming->directory = naming->template && !one_file ? fixed_directory(naming->template) : NULL;
+    if (!naming->template || (!one_file && !naming->directory)) {
         log_error("there is not enough memory");
         return false;
     }
@@ -115,6 +125,7 @@ bool naming_init(struct naming *naming, const char *output, const char *format)
 void naming_finish(struct naming *naming)
 {
     free(naming->template);
+    free(naming->directory);
     *naming = (struct naming){0};
 }
 

@@ -6,7 +6,7 @@
 
 struct naming {
     char *template;
-    const char *directory;           // that all outputs are below; NULL where the template says otherwise
+    char *directory;                 // that all outputs are below; NULL: one file
     const struct codec_info *format; // of every output; NULL: what its input's name says, or PNG
 };
 

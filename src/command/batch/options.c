@@ -98,8 +98,9 @@ static char *job_text(const struct batch *batch)
 {
     const struct batch_options *o = &batch->options;
     char *text;
-    const int size = asprintf(&text, "%s\n%d %d %d %d %d", batch->filters, o->quality, o->subsampling, o->compression,
-                              o->metadata, o->orientation);
+    const int size =
+        asprintf(&text, "%s\n%d %d %d %d %d%s%s", batch->filters, o->quality, o->subsampling, o->compression,
+                 o->metadata, o->orientation, o->kernels ? "\n" : "", o->kernels ? o->kernels : "");
     if (size >= 0)
         return text;
     log_error("there is not enough memory");

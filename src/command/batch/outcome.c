@@ -1,6 +1,8 @@
 // outcome.c: what became of one file
 #include "command/batch/outcome.h"
 
+#include "base/log.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -26,4 +28,17 @@ bool outcome_fail(struct outcome *outcome, enum fault fault, const char *why, ..
     outcome->status = STATUS_FAILED;
     outcome->fault = fault;
     return false;
+}
+
+void outcome_tell(const struct outcome *outcome)
+{
+    char name[PATH_MAX], why[FAULT_WHY]; // without newlines
+    log_escape(name, sizeof(name), outcome->task->input->path);
+    log_escape(why, sizeof(why), outcome->why);
+    if (outcome->status == STATUS_FAILED)
+        log_error("%s: %s", name, why);
+    else if (outcome->status == STATUS_SKIPPED)
+        log_info("%s: skipped: %s", name, why);
+    else if (why[0])
+        log_warn("%s: %s", name, why);
 }

@@ -31,3 +31,5 @@ struct outcome {
 // Makes it a failure. `why` is half a sentence: "the file is cut short". Always false.
 bool outcome_fail(struct outcome *outcome, enum fault fault, const char *why, ...)
     __attribute__((format(printf, 3, 4)));
+// Logs what there is to tell of it, in one line whatever its names are.
+void outcome_tell(const struct outcome *outcome);

@@ -188,6 +188,10 @@ static int report_run(int argc, char **argv)
         log_error("what of which reports? usage: monocle %s %s", list.command, list.usage);
         return EXIT_USAGE;
     }
+    if (o.output && strcmp(o.output, "-") == 0) {
+        log_error("--output is -, but standard output has the summary; name a file");
+        return EXIT_USAGE;
+    }
     return merge_reports(&o, operands.word + 1, operands.count - 1);
 }
 

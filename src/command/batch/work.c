@@ -153,7 +153,9 @@ uint64_t work_bytes(const struct work *work)
 {
     // Two outputs, one between passes, and what an encoder keeps, of 4 bytes a pixel each.
     const uint64_t pixels = (uint64_t)work->head.shape.width * (uint64_t)work->head.shape.height;
-    return work->file.size + image_bytes(&work->head.shape) * (work->job.turn.transpose ? 2 : 1) + 16 * pixels;
+    const struct codec_metadata *metadata = &work->head.metadata; // unpacked, and kept
+    return work->file.size + image_bytes(&work->head.shape) * (work->job.turn.transpose ? 2 : 1) + 16 * pixels +
+           2 * (metadata->icc.size + metadata->exif.size + metadata->xmp.size);
 }
 
 bool work_decode(struct work *work, const struct work_rules *rules, struct codec *codec)

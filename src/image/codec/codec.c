@@ -67,6 +67,12 @@ bool codec_refuse(struct codec_error *error, enum codec_fault fault, const char 
     return false;
 }
 
+void codec_leave_out(struct codec_error *error, const char *what)
+{
+    const size_t used = strlen(error->why);
+    snprintf(error->why + used, sizeof(error->why) - used, "%s%s", used > 0 ? "; " : "", what);
+}
+
 const struct codec_info *codec_info(enum codec_format format)
 {
     static const char *const none[] = {NULL};
@@ -215,6 +221,8 @@ bool codec_encode(struct codec *codec, const struct image *image, const struct c
     buffer->size = 0;
     if (!kind->encode)
         return codec_refuse(error, CODEC_UNSUPPORTED, "%s files are read only", kind->info.name);
+    if (settings->metadata.left_out)
+        codec_leave_out(error, settings->metadata.left_out);
     return kind->encode(codec->state[settings->format], image, &fitting, buffer, error);
 }
 

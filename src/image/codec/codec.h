@@ -55,6 +55,7 @@ struct codec_bytes {
 // What comes with a picture, as it is, without its container's framing: the profile; TIFF data ("II*" or "MM"); XML.
 struct codec_metadata {
     struct codec_bytes icc, exif, xmp;
+    const char *left_out; // what of them can't be read: "its profile is damaged and is left out"; NULL: nothing
 };
 
 struct codec_head {
@@ -107,7 +108,8 @@ struct codec_buffer {
 void codec_buffer_free(struct codec_buffer *buffer);
 
 // Makes a file of a picture: JPEG from yu12, 422p, 444p and grey (601, full range), PNG from rgba, rgb24 and grey, WebP
-// and TIFF from rgba. True with something in `why` where metadata had to be left out. EXIF data lose their thumbnail,
+// and TIFF from rgba. True with something in `why` where metadata had to be left out, now or when they were read. EXIF
+// data lose their thumbnail,
 // which shows the picture before it was filtered; a profile for colours stays out of a grey file, one for grey out of
 // others.
 bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,

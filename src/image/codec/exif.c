@@ -14,10 +14,12 @@ enum {
     TAG_INTEROPERABILITY = 0xa005,
     TYPE_SHORT = 3,
     TYPE_LONG = 4,
-    HEAD = 8,
+    TYPE_LONG8 = 16, // this and what follows: of BigTIFF alone
+    HEAD = 8,        // here and below: of TIFF data that are written
     ENTRY = 12,
     COUNT = 2, // bytes of a directory before its entries, and behind them
     LINK = 4,
+    ENTRIES_MOST = 65535,
 };
 
 // Of a picture's own directory, in order: what is said of the picture, not how it is stored. The five at the end are
@@ -33,11 +35,13 @@ struct tiff {
     const uint8_t *data;
     size_t size;
     bool big_endian;
+    int count_bytes;  // of a directory's count of entries: 2; 8 in BigTIFF
+    int offset_bytes; // of an offset, an entry's count, and a value in its entry: 4; 8 in BigTIFF
 };
 
-static uint32_t read_int(const struct tiff *tiff, size_t at, int bytes)
+static uint64_t read_int(const struct tiff *tiff, size_t at, int bytes)
 {
-    uint32_t value = 0;
+    uint64_t value = 0;
     for (int i = 0; i < bytes; i++)
         value = value << 8 | tiff->data[at + (size_t)(tiff->big_endian ? i : bytes - 1 - i)];
     return value;
@@ -45,21 +49,41 @@ static uint32_t read_int(const struct tiff *tiff, size_t at, int bytes)
 
 static bool tiff_open(struct tiff *tiff, const uint8_t *data, size_t size)
 {
-    *tiff = (struct tiff){.data = data, .size = size};
+    *tiff = (struct tiff){.data = data, .size = size, .count_bytes = 2, .offset_bytes = 4};
     if (size < 8 || (memcmp(data, "II*\0", 4) != 0 && memcmp(data, "MM\0*", 4) != 0))
         return false;
     tiff->big_endian = data[0] == 'M';
     return true;
 }
 
+// As the designers of BigTIFF have it (libtiff, "The BigTIFF File Format").
+static bool tiff_open_big(struct tiff *tiff, const uint8_t *data, size_t size)
+{
+    *tiff = (struct tiff){.data = data, .size = size, .count_bytes = 8, .offset_bytes = 8};
+    if (size < 16 || (memcmp(data, "II+\0\10\0\0", 8) != 0 && memcmp(data, "MM\0+\0\10\0", 8) != 0))
+        return false;
+    tiff->big_endian = data[0] == 'M';
+    return true;
+}
+
+static size_t first_directory(const struct tiff *tiff)
+{
+    return read_int(tiff, (size_t)tiff->offset_bytes, tiff->offset_bytes);
+}
+
+static size_t entry_bytes(const struct tiff *tiff)
+{
+    return 4 + 2 * (size_t)tiff->offset_bytes;
+}
+
 // The entries of the directory at that place, and where they begin. 0 where there is none, or not all of it.
 static int directory(const struct tiff *tiff, size_t at, size_t *first)
 {
-    *first = at + 2;
-    if (at < 8 || at > tiff->size - 2)
+    *first = at + (size_t)tiff->count_bytes;
+    if (at < 8 || at > tiff->size - (size_t)tiff->count_bytes)
         return 0;
-    const int count = (int)read_int(tiff, at, 2);
-    return (size_t)count * ENTRY <= tiff->size - *first ? count : 0;
+    const uint64_t count = read_int(tiff, at, tiff->count_bytes);
+    return count <= ENTRIES_MOST && count * entry_bytes(tiff) <= tiff->size - *first ? (int)count : 0;
 }
 
 // Where the value of a directory's entry lies; 0 where there is no such entry. Values here are of 4 bytes at most.
@@ -67,24 +91,26 @@ static size_t entry_value(const struct tiff *tiff, size_t at, uint32_t tag)
 {
     size_t first;
     const int count = directory(tiff, at, &first);
-    for (int i = 0; i < count; i++)
-        if (read_int(tiff, first + (size_t)i * ENTRY, 2) == tag)
-            return first + (size_t)i * ENTRY + 8;
+    for (int i = 0; i < count; i++) {
+        const size_t entry = first + (size_t)i * entry_bytes(tiff);
+        if (read_int(tiff, entry, 2) == tag)
+            return entry + 4 + (size_t)tiff->offset_bytes;
+    }
     return 0;
 }
 
 // Where the orientation's two bytes lie; 0 where there is none.
 static size_t orientation_place(const struct tiff *tiff)
 {
-    const size_t value = entry_value(tiff, read_int(tiff, 4, 4), TAG_ORIENTATION);
-    return value && read_int(tiff, value - 6, 2) == TYPE_SHORT ? value : 0;
+    const size_t value = entry_value(tiff, first_directory(tiff), TAG_ORIENTATION);
+    return value && read_int(tiff, value - (size_t)tiff->offset_bytes - 2, 2) == TYPE_SHORT ? value : 0;
 }
 
 int exif_orientation(const uint8_t *data, size_t size)
 {
     struct tiff tiff;
     const size_t place = tiff_open(&tiff, data, size) ? orientation_place(&tiff) : 0;
-    const uint32_t orientation = place ? read_int(&tiff, place, 2) : 1;
+    const uint64_t orientation = place ? read_int(&tiff, place, 2) : 1;
     return orientation >= 1 && orientation <= 8 ? (int)orientation : 1;
 }
 
@@ -93,7 +119,7 @@ int exif_orientation(const uint8_t *data, size_t size)
 static size_t remove_thumbnail(const struct tiff *tiff, uint8_t *data)
 {
     size_t first;
-    const int count = directory(tiff, read_int(tiff, 4, 4), &first);
+    const int count = directory(tiff, first_directory(tiff), &first);
     const size_t link = first + (size_t)count * ENTRY;
     if (count == 0 || link > tiff->size - 4)
         return tiff->size;
@@ -135,17 +161,24 @@ struct copy {
 
 // An entry of `from`; its value is of so many bytes and lies at that place.
 struct entry {
-    uint32_t tag, type, count;
+    uint32_t tag, type;
+    uint64_t count;
     size_t value, bytes;
 };
 
 static bool read_entry(const struct tiff *tiff, size_t at, struct entry *entry)
 {
-    static const uint8_t type_bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4};
-    *entry = (struct entry){read_int(tiff, at, 2), read_int(tiff, at + 2, 2), read_int(tiff, at + 4, 4), at + 8, 0};
-    entry->bytes = entry->type < sizeof(type_bytes) ? (size_t)type_bytes[entry->type] * entry->count : 0;
-    if (entry->bytes > 4)
-        entry->value = read_int(tiff, at + 8, 4);
+    static const uint8_t type_bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
+    const int offset_bytes = tiff->offset_bytes;
+    const size_t types = tiff->offset_bytes == 8 ? sizeof(type_bytes) : TYPE_LONG8;
+    *entry = (struct entry){.tag = (uint32_t)read_int(tiff, at, 2), .type = (uint32_t)read_int(tiff, at + 2, 2)};
+    entry->count = read_int(tiff, at + 4, offset_bytes);
+    if (entry->type >= types || entry->count > tiff->size)
+        return false;
+    entry->bytes = type_bytes[entry->type] * entry->count;
+    entry->value = at + 4 + (size_t)offset_bytes;
+    if (entry->bytes > (size_t)offset_bytes)
+        entry->value = read_int(tiff, entry->value, offset_bytes);
     return entry->bytes > 0 && entry->value <= tiff->size && entry->bytes <= tiff->size - entry->value;
 }
 
@@ -179,9 +212,12 @@ static bool copy_entry(struct copy *copy, size_t at, size_t from, int depth)
     size_t value = at + 8;
     bool ok = read_entry(&copy->from, from, &entry);
     const bool inner = entry.tag == TAG_EXIF || entry.tag == TAG_GPS || entry.tag == TAG_INTEROPERABILITY;
+    const bool offset = entry.bytes == 4 || (entry.bytes == 8 && copy->from.offset_bytes == 8);
     if (ok && inner)
-        ok = depth == (entry.tag == TAG_INTEROPERABILITY ? 1 : 0) && entry.bytes == 4 &&
-             copy_directory(copy, read_int(&copy->from, entry.value, 4), depth + 1, &value);
+        ok = depth == (entry.tag == TAG_INTEROPERABILITY ? 1 : 0) && offset &&
+             copy_directory(copy, read_int(&copy->from, entry.value, (int)entry.bytes), depth + 1, &value);
+    else if (ok && entry.type >= TYPE_LONG8)
+        ok = false;
     else if (ok && entry.bytes > 4)
         ok = append(copy, entry.bytes, &value);
     if (!ok) {
@@ -205,7 +241,7 @@ static bool copy_directory(struct copy *copy, size_t from, int depth, size_t *at
     if (count == 0 || !append(copy, COUNT + (size_t)count * ENTRY + LINK, at))
         return false;
     for (int i = 0; i < count; i++)
-        copied += copy_entry(copy, *at + COUNT + copied * ENTRY, first + (size_t)i * ENTRY, depth);
+        copied += copy_entry(copy, *at + COUNT + copied * ENTRY, first + (size_t)i * entry_bytes(&copy->from), depth);
     write_int(copy, *at, copied, COUNT);
     return true;
 }
@@ -213,18 +249,20 @@ static bool copy_directory(struct copy *copy, size_t from, int depth, size_t *at
 // The entry of a tag of the first directory; 0 where there is none.
 static size_t main_entry(const struct tiff *tiff, uint32_t tag)
 {
-    const size_t value = entry_value(tiff, read_int(tiff, 4, 4), tag);
-    return value ? value - 8 : 0;
+    const size_t value = entry_value(tiff, first_directory(tiff), tag);
+    return value ? value - 4 - (size_t)tiff->offset_bytes : 0;
 }
 
-bool exif_from_tiff(const uint8_t *file, size_t size, int orientation, struct codec_buffer *exif)
+bool exif_from_tiff(const uint8_t *file, size_t size, int orientation, struct codec_buffer *exif, bool *left_out)
 {
     struct copy copy = {.to = exif, .most = EXIF_MOST_BYTES};
-    const bool readable = tiff_open(&copy.from, file, size);
+    const bool readable = tiff_open(&copy.from, file, size) || tiff_open_big(&copy.from, file, size);
     size_t at, copied = 0;
     exif->size = 0;
-    if (!append(&copy, HEAD + COUNT + MAIN_TAGS * ENTRY + LINK, &at))
+    if (!append(&copy, HEAD + COUNT + MAIN_TAGS * ENTRY + LINK, &at)) {
+        *left_out = true;
         return false;
+    }
     for (int i = 0; i < MAIN_TAGS; i++) {
         const size_t place = HEAD + COUNT + copied * ENTRY;
         if (main_tags[i] == TAG_ORIENTATION && orientation > 1) {
@@ -242,6 +280,7 @@ bool exif_from_tiff(const uint8_t *file, size_t size, int orientation, struct co
     write_int(&copy, 2, 42, 2);
     write_int(&copy, 4, HEAD, 4);
     write_int(&copy, HEAD, copied, COUNT);
+    *left_out = copy.left_out;
     return copied > 0;
 }
 

@@ -20,8 +20,9 @@ size_t exif_settle(uint8_t *data, size_t size, int orientation);
 enum { EXIF_MOST_BYTES = 1 << 20 };
 
 // The EXIF data of a TIFF file, in place of what was in the buffer, with that orientation (1..8) where it is not 1.
-// False where there is nothing to say, or no memory. Of a BigTIFF file it is the orientation alone.
-bool exif_from_tiff(const uint8_t *file, size_t size, int orientation, struct codec_buffer *exif);
+// False where there is nothing to say, or no memory. Also of a BigTIFF file; what other files have no type for is left
+// out. *left_out: something was.
+bool exif_from_tiff(const uint8_t *file, size_t size, int orientation, struct codec_buffer *exif, bool *left_out);
 
 // Adds EXIF data to a TIFF file in the same byte order ("II" or "MM"), but for what the file says itself, such as its
 // orientation. False where something was left out; the file is whole in any case.

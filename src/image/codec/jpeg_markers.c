@@ -30,18 +30,19 @@ static void take_part(struct parts *parts, struct codec_bytes segment)
         parts->part[number] = (struct codec_bytes){segment.data + PART_HEAD, segment.size - PART_HEAD};
 }
 
-// A profile of one part, as most are, stays where it lies. One that lacks a part is none.
-static struct codec_bytes join(const struct parts *parts, struct codec_buffer *profile)
+// A profile of one part, as most are, stays where it lies. One that lacks a part is none, and *whole is then false.
+static struct codec_bytes join(const struct parts *parts, struct codec_buffer *profile, bool *whole)
 {
     size_t size = 0;
+    *whole = true;
     for (int i = 1; i <= parts->count; i++) {
-        if (!parts->part[i].data)
-            return (struct codec_bytes){0};
+        *whole = *whole && parts->part[i].data;
         size += parts->part[i].size;
     }
-    if (parts->count <= 1)
+    if (*whole && parts->count <= 1)
         return parts->part[parts->count];
-    if (!codec_buffer_room(profile, size))
+    *whole = *whole && codec_buffer_room(profile, size);
+    if (!*whole)
         return (struct codec_bytes){0};
     profile->size = 0;
     for (int i = 1; i <= parts->count; i++) {
@@ -53,9 +54,10 @@ static struct codec_bytes join(const struct parts *parts, struct codec_buffer *p
 
 void jpeg_markers(const uint8_t *data, size_t size, struct codec_buffer *profile, struct codec_metadata *metadata)
 {
-    static const char xmp[] = "http://ns.adobe.com/xap/1.0/";
+    static const char xmp[] = "http://ns.adobe.com/xap/1.0/", more_xmp[] = "http://ns.adobe.com/xmp/extension/";
     struct parts parts = {0};
     size_t at = 2; // behind SOI
+    bool whole;
     while (at + 4 <= size && data[at] == 0xff && data[at + 1] != SOS) {
         const int code = data[at + 1];
         if (code == FILL) {
@@ -70,9 +72,13 @@ void jpeg_markers(const uint8_t *data, size_t size, struct codec_buffer *profile
             metadata->exif = behind(segment, "Exif\0", 6);
         if (code == APP1 && !metadata->xmp.data)
             metadata->xmp = behind(segment, xmp, sizeof(xmp));
+        if (code == APP1 && behind(segment, more_xmp, sizeof(more_xmp)).data)
+            metadata->left_out = "its XMP data beyond the first 64 KiB are left out";
         if (code == APP2)
             take_part(&parts, segment);
         at += 2 + length;
     }
-    metadata->icc = join(&parts, profile);
+    metadata->icc = join(&parts, profile, &whole);
+    if (!whole)
+        metadata->left_out = "its profile is damaged and is left out";
 }

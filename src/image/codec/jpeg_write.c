@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BYTES = 1 << 16, QUALITY = 90, SEGMENT_MAX = 65533 };
+enum { FIRST_BYTES = 1 << 16, QUALITY = 90, SEGMENT_MAX = 65533, PROFILE_MOST = 255 * (SEGMENT_MAX - 14) };
 
 static struct jpeg_writer *writer_of(j_compress_ptr info)
 {
@@ -101,10 +101,12 @@ static void write_metadata(struct jpeg_writer *writer, const struct codec_settin
     static const char exif[] = "Exif\0", xmp[] = "http://ns.adobe.com/xap/1.0/"; // each with a NUL more at its end
     const struct codec_metadata *metadata = &settings->metadata;
     if (!write_segment(writer, exif, sizeof(exif), metadata->exif, settings->orientation))
-        codec_refuse(writer->errors.error, CODEC_FINE, "its EXIF data are too long for a JPEG and are left out");
+        codec_leave_out(writer->errors.error, "its EXIF data are too long for a JPEG and are left out");
     if (!write_segment(writer, xmp, sizeof(xmp), metadata->xmp, -1))
-        codec_refuse(writer->errors.error, CODEC_FINE, "its XMP data are too long for a JPEG and are left out");
-    if (metadata->icc.data && metadata->icc.size <= UINT16_MAX * 255)
+        codec_leave_out(writer->errors.error, "its XMP data are too long for a JPEG and are left out");
+    if (metadata->icc.size > PROFILE_MOST)
+        codec_leave_out(writer->errors.error, "its profile is too long for a JPEG and is left out");
+    else if (metadata->icc.data)
         jpeg_write_icc_profile(&writer->info, metadata->icc.data, (unsigned)metadata->icc.size);
 }
 

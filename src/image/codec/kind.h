@@ -24,5 +24,7 @@ extern const struct codec_kind codec_jpeg, codec_png, codec_webp, codec_tiff, co
 // Fills in the error; returns false.
 bool codec_refuse(struct codec_error *error, enum codec_fault fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// Adds what the file will lack, in words such as "its profile is damaged and is left out". Not a fault.
+void codec_leave_out(struct codec_error *error, const char *what);
 // Makes room for that many bytes in all, keeping what there is. False where there is no memory.
 bool codec_buffer_room(struct codec_buffer *buffer, size_t room);

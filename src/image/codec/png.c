@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_EXTRA = 12, PROFILE_MOST = 16 << 20 }; // length, type and checksum; no profile is nearly so large
+enum { CHUNK_EXTRA = 12, UNPACKED_MOST = 16 << 20 }; // length, type and checksum; of a profile, or XMP data
 
 const uint8_t png_signature[PNG_SIGNATURE_BYTES] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
@@ -106,44 +106,72 @@ static const uint8_t *behind_name(struct codec_bytes bytes, size_t *left)
     return end ? end + 1 : NULL;
 }
 
-// Unpacks data of unknown size. Nothing where they are damaged or much too large.
-static struct codec_bytes unpack(struct png *png, struct codec_buffer *buffer, const uint8_t *data, size_t size)
+// Unpacks data of unknown size. NULL where that is done; else which of the texts tells why not.
+static const char *unpack(struct png *png, struct codec_buffer *buffer, const uint8_t *data, size_t size,
+                          const char *const why[2])
 {
     if (!png->inflater)
         png->inflater = libdeflate_alloc_decompressor();
-    size_t room = 4 * size + 4096;
-    for (; png->inflater && room <= PROFILE_MOST && codec_buffer_room(buffer, room); room *= 4) {
-        const enum libdeflate_result result =
-            libdeflate_zlib_decompress(png->inflater, data, size, buffer->data, buffer->room, &buffer->size);
-        if (result == LIBDEFLATE_SUCCESS)
-            return (struct codec_bytes){buffer->data, buffer->size};
-        if (result != LIBDEFLATE_INSUFFICIENT_SPACE)
-            break;
+    enum libdeflate_result result = LIBDEFLATE_INSUFFICIENT_SPACE;
+    size_t room = size < UNPACKED_MOST / 4 - 1024 ? 4 * size + 4096 : UNPACKED_MOST;
+    while (png->inflater && result == LIBDEFLATE_INSUFFICIENT_SPACE && codec_buffer_room(buffer, room)) {
+        result = libdeflate_zlib_decompress(png->inflater, data, size, buffer->data, room, &buffer->size);
+        if (result == LIBDEFLATE_INSUFFICIENT_SPACE && room == UNPACKED_MOST)
+            return why[1];
+        room = room < UNPACKED_MOST / 4 ? 4 * room : UNPACKED_MOST;
     }
-    return (struct codec_bytes){0};
+    return result == LIBDEFLATE_SUCCESS ? NULL : why[0];
 }
 
 // iCCP: name, method 0, packed profile.
 static void take_profile(struct png *png, const struct chunk *chunk, struct codec_metadata *metadata)
 {
+    static const char *const why[] = {"its profile is damaged and is left out",
+                                      "its profile is larger than 16 MiB and is left out"};
     size_t left;
     const uint8_t *data = behind_name(chunk->bytes, &left);
-    if (data && left > 1 && data[0] == 0)
-        metadata->icc = unpack(png, &png->profile, data + 1, left - 1);
+    const char *left_out = why[0];
+    if (chunk->whole && data && left > 1 && data[0] == 0)
+        left_out = unpack(png, &png->profile, data + 1, left - 1, why);
+    metadata->icc = left_out ? (struct codec_bytes){0} : (struct codec_bytes){png->profile.data, png->profile.size};
+    metadata->left_out = left_out ? left_out : metadata->left_out;
+}
+
+static void take_exif(const struct chunk *chunk, struct codec_metadata *metadata)
+{
+    if (chunk->whole)
+        metadata->exif = chunk->bytes;
+    else
+        metadata->left_out = "its EXIF data are damaged and are left out";
 }
 
 // iTXt: keyword, whether packed, method 0, language, keyword in that language, text.
 static void take_text(struct png *png, const struct chunk *chunk, struct codec_metadata *metadata)
 {
+    static const char *const why[] = {"its XMP data are damaged and are left out",
+                                      "its XMP data take more than 16 MiB and are left out"};
     size_t left;
     const uint8_t *data = behind_name(chunk->bytes, &left);
-    if (!data || strcmp((const char *)chunk->bytes.data, "XML:com.adobe.xmp") != 0 || left < 2)
+    if (!data || strcmp((const char *)chunk->bytes.data, "XML:com.adobe.xmp") != 0)
         return;
-    const bool packed = data[0] == 1;
-    data = behind_name((struct codec_bytes){data + 2, left - 2}, &left);
+    const bool packed = left > 0 && data[0] == 1;
+    data = left >= 2 ? behind_name((struct codec_bytes){data + 2, left - 2}, &left) : NULL;
     data = data ? behind_name((struct codec_bytes){data, left}, &left) : NULL;
-    if (data && left > 0)
-        metadata->xmp = packed ? unpack(png, &png->text, data, left) : (struct codec_bytes){data, left};
+    const char *left_out = !chunk->whole || !data ? why[0] : packed ? unpack(png, &png->text, data, left, why) : NULL;
+    metadata->xmp = left_out || left == 0 ? (struct codec_bytes){0}
+                    : packed              ? (struct codec_bytes){png->text.data, png->text.size}
+                                          : (struct codec_bytes){data, left};
+    metadata->left_out = left_out ? left_out : metadata->left_out;
+}
+
+static void take_metadata(struct png *png, const struct chunk *chunk, struct codec_metadata *metadata)
+{
+    if (is(chunk, "iCCP"))
+        take_profile(png, chunk, metadata);
+    else if (is(chunk, "eXIf"))
+        take_exif(chunk, metadata);
+    else if (is(chunk, "iTXt"))
+        take_text(png, chunk, metadata);
 }
 
 static bool take_pixels(struct png_header *header, const struct chunk *chunk, bool follows, struct codec_error *error)
@@ -161,6 +189,8 @@ static bool take_chunk(struct png *png, const struct chunk *chunk, bool follows,
                        struct codec_metadata *metadata, struct codec_error *error)
 {
     const bool critical = (chunk->type[0] & 0x20) == 0;
+    if (!critical && metadata)
+        take_metadata(png, chunk, metadata);
     if (!chunk->whole)
         return !critical || codec_refuse(error, CODEC_DAMAGED, "the picture is damaged: a checksum is wrong");
     if (is(chunk, "IDAT"))
@@ -172,12 +202,6 @@ static bool take_chunk(struct png *png, const struct chunk *chunk, bool follows,
     if (critical)
         return codec_refuse(error, CODEC_UNSUPPORTED, "it has an unknown part (%s) that it cannot be read without",
                             chunk->type);
-    if (metadata && is(chunk, "iCCP"))
-        take_profile(png, chunk, metadata);
-    else if (metadata && is(chunk, "eXIf"))
-        metadata->exif = chunk->bytes;
-    else if (metadata && is(chunk, "iTXt"))
-        take_text(png, chunk, metadata);
     return true;
 }
 

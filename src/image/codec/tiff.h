@@ -5,6 +5,8 @@
 
 #include <tiffio.h>
 
+#define TIFF_EXIF_LEFT_OUT "what is damaged or too long of its EXIF data is left out"
+
 struct tiff {
     struct codec_buffer raster;   // RGBA without gaps
     struct codec_buffer exif;     // of the last head

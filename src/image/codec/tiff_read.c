@@ -55,7 +55,7 @@ static void put_deep_grey(TIFFRGBAImage *reader, uint32_t *to, uint32_t x, uint3
 static bool begin(TIFFRGBAImage *reader, TIFF *file, bool *multiplied, struct codec_error *error)
 {
     const uint16_t associated = EXTRASAMPLE_ASSOCALPHA;
-    uint16_t compression = 0, sample_format = 0, extras = 0, *extra = NULL;
+    uint16_t compression = 0, sample_format = 0, photometric = 0, extras = 0, *extra = NULL;
     char why[WHY] = "";
     TIFFGetFieldDefaulted(file, TIFFTAG_COMPRESSION, &compression);
     TIFFGetFieldDefaulted(file, TIFFTAG_SAMPLEFORMAT, &sample_format);
@@ -63,6 +63,8 @@ static bool begin(TIFFRGBAImage *reader, TIFF *file, bool *multiplied, struct co
     if (!is_packed_well(compression))
         return codec_refuse(error, CODEC_UNSUPPORTED, "TIFF's compression %d is not supported; convert it first",
                             compression);
+    if (TIFFGetField(file, TIFFTAG_PHOTOMETRIC, &photometric) && photometric == PHOTOMETRIC_SEPARATED)
+        return codec_refuse(error, CODEC_UNSUPPORTED, "CMYK pictures are not supported; convert it to RGB first");
     *multiplied = extras > 0 && extra[0] == EXTRASAMPLE_ASSOCALPHA;
     if (extras > 0 && extra[0] == EXTRASAMPLE_UNASSALPHA) // libtiff would multiply them
         TIFFSetField(file, TIFFTAG_EXTRASAMPLES, 1, &associated);
@@ -78,8 +80,8 @@ static bool begin(TIFFRGBAImage *reader, TIFF *file, bool *multiplied, struct co
         (!reader->alpha || reader->samplesperpixel == 4 || (is_grey(reader) && reader->bitspersample == 8)))
         return true;
     TIFFRGBAImageEnd(reader);
-    return codec_refuse(error, CODEC_UNSUPPORTED, "%s pictures are not supported; convert it to RGB first",
-                        reader->photometric == PHOTOMETRIC_SEPARATED ? "CMYK" : "TIFF's less usual");
+    return codec_refuse(error, CODEC_UNSUPPORTED,
+                        "TIFF's less usual pictures are not supported; convert it to RGB first");
 }
 
 static bool is_thumbnail(TIFF *file)
@@ -93,12 +95,15 @@ static bool take_metadata(struct tiff *tiff, TIFF *file, const struct tiff_strea
 {
     uint32_t size = 0;
     void *data = NULL;
+    bool left_out = false;
     if (TIFFGetField(file, TIFFTAG_ICCPROFILE, &size, &data) && size > 0)
         metadata->icc = (struct codec_bytes){data, size};
     if (TIFFGetField(file, TIFFTAG_XMLPACKET, &size, &data) && size > 0)
         metadata->xmp = (struct codec_bytes){data, size};
-    if (exif_from_tiff(stream->data, stream->size, orientation <= 8 ? orientation : 1, &tiff->exif))
+    if (exif_from_tiff(stream->data, stream->size, orientation <= 8 ? orientation : 1, &tiff->exif, &left_out))
         metadata->exif = (struct codec_bytes){tiff->exif.data, tiff->exif.size};
+    if (left_out)
+        metadata->left_out = TIFF_EXIF_LEFT_OUT;
     return codec_metadata_keep(metadata, &tiff->metadata);
 }
 

@@ -64,6 +64,6 @@ bool tiff_encode(void *state, const struct image *image, const struct codec_sett
     if (!ok)
         return codec_refuse(error, CODEC_NO_MEMORY, "there is not enough memory to make a TIFF file");
     if (exif.data && !exif_into_tiff(exif.data, exif.size, buffer))
-        codec_refuse(error, CODEC_FINE, "what is damaged or too long of its EXIF data is left out");
+        codec_leave_out(error, TIFF_EXIF_LEFT_OUT);
     return true;
 }
