@@ -145,6 +145,10 @@ void paths_past_caches(struct path_test *test)
                                          "flip",
                                          "gray,sepia,maxrgb",
                                          "invert",
+                                         "threshold",
+                                         "sepia",
+                                         "gamma",
+                                         "contrast",
                                          "gray,emboss"};
     static const int pictures[][2] = {{8, 3}, {16, 16}, {33, 17}, {40, 20}, {72, 50}, {256, 64}};
     test->past_caches = true;

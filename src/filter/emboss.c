@@ -1,7 +1,7 @@
 // emboss.c: relief lit from one of eight directions
-#include "base/avx2.h"
 #include "filter/filter.h"
 #include "filter/rows.h"
+#include "filter/rows_avx2.h"
 
 enum { RING = 8, WEIGHTS = 9 };
 
@@ -69,35 +69,24 @@ VECTOR_CLONES static void relief_grey(const struct relief *relief, uint8_t *rest
 }
 
 #ifdef HAVE_AVX2
-// A bright byte and a dark one side by side: their difference.
-AVX2_INLINE __m256i differ(__m256i pairs)
+// A bright byte and a dark one side by side take half the instructions.
+AVX2_INLINE __m256i find_relief(const uint8_t *const *in, int at, int step, const void *numbers)
 {
-    return _mm256_maddubs_epi16(pairs, _mm256_set1_epi16((int16_t)0xff01)); // 1, -1
+    const struct relief *relief = numbers;
+    const __m256i a = avx2_load(relief->bright[0] + at), d = avx2_load(relief->dark[0] + at);
+    const __m256i b = avx2_load(relief->bright[1] + at), e = avx2_load(relief->dark[1] + at);
+    const __m256i c = avx2_load(relief->bright[2] + at), f = avx2_load(relief->dark[2] + at);
+    const __m256i low =
+        row_differ3_avx2(_mm256_unpacklo_epi8(a, d), _mm256_unpacklo_epi8(b, e), _mm256_unpacklo_epi8(c, f), 1);
+    const __m256i high =
+        row_differ3_avx2(_mm256_unpackhi_epi8(a, d), _mm256_unpackhi_epi8(b, e), _mm256_unpackhi_epi8(c, f), 1);
+    return _mm256_xor_si256(_mm256_packs_epi16(low, high), _mm256_set1_epi8(-128)); // + 128, saturated
 }
 
-// The same for as many pixels as fit, and how many that is. Bytes interleaved take half the instructions.
 AVX2 static int relief_avx2(const struct relief *relief, const struct stencil_rows *rows)
 {
-    const __m256i alpha = _mm256_set1_epi32(rows->pixel_bytes == 4 ? (int32_t)0xff000000u : 0);
-    const __m256i middle = _mm256_set1_epi8(-128);
-    uint8_t *rgba = rows->out;
-    const uint8_t *next = rows->next, *target = rows->target;
-    const int bytes = rows->pixel_bytes * rows->width;
-    int i = 0;
-    for (; i + 32 <= bytes; i += 32) {
-        avx2_fetch(next + i);
-        avx2_fetch_to_write(target + i);
-        const __m256i a = avx2_load(relief->bright[0] + i), d = avx2_load(relief->dark[0] + i);
-        const __m256i b = avx2_load(relief->bright[1] + i), e = avx2_load(relief->dark[1] + i);
-        const __m256i c = avx2_load(relief->bright[2] + i), f = avx2_load(relief->dark[2] + i);
-        const __m256i low = _mm256_add_epi16(differ(_mm256_unpacklo_epi8(a, d)), differ(_mm256_unpacklo_epi8(b, e)));
-        const __m256i high = _mm256_add_epi16(differ(_mm256_unpackhi_epi8(a, d)), differ(_mm256_unpackhi_epi8(b, e)));
-        const __m256i sum = _mm256_packs_epi16(_mm256_add_epi16(low, differ(_mm256_unpacklo_epi8(c, f))),
-                                               _mm256_add_epi16(high, differ(_mm256_unpackhi_epi8(c, f))));
-        const __m256i centre = avx2_load(relief->centre + i);
-        avx2_store(rgba + i, _mm256_blendv_epi8(_mm256_xor_si256(sum, middle), centre, alpha)); // + 128, saturated
-    }
-    return i / rows->pixel_bytes;
+    const struct relief kept = *relief; // which no store can change
+    return stencil_map_avx2(find_relief, &kept, rows);
 }
 #else
 static int relief_avx2(const struct relief *relief, const struct stencil_rows *rows)
@@ -118,7 +107,7 @@ static void stencil_row(const struct filter_arguments *arguments, const struct s
             relief.dark[darks++] = at;
     }
     const int width = rows->width;
-    int done = avx2_works() ? relief_avx2(&relief, rows) : 0;
+    int done = avx2_works() ? relief_avx2(&relief, rows) / rows->pixel_bytes : 0;
     if (rows->pixel_bytes == 1) {
         relief_grey(&relief, rows->out, done, width);
         return;

@@ -89,9 +89,8 @@ struct filter {
     bool (*prepare)(const struct filter_values *values, struct filter_arguments *arguments, const char **why);
 
     // FILTER_POINT: `width` RGBA pixels, from one row to another or in place; rows overlap wholly or not at all.
-    void (*point_row)(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width);
-    // The same past the caches, from one row to another (base/avx2.h); NULL: it cannot.
-    void (*point_row_past)(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width);
+    // `past`: from one row to another, past the caches where that can be (base/avx2.h has what `to` must be then).
+    void (*point_row)(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past);
 
     // FILTER_STENCIL: one output row, or two, to `out` and `below`.
     void (*stencil_row)(const struct filter_arguments *arguments, const struct stencil_rows *rows);

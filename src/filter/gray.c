@@ -1,7 +1,7 @@
 // gray.c: colour to grey, by luma or by the plain average
-#include "base/avx2.h"
 #include "filter/filter.h"
 #include "filter/rows.h"
+#include "filter/rows_avx2.h"
 
 #include <string.h>
 
@@ -40,28 +40,20 @@ VECTOR_CLONES static void luma_row(const pixel_word *from, pixel_word *to, int f
 }
 
 #ifdef HAVE_AVX2
-// The same for as many pixels as fit, and how many that is. One factor of the instruction is signed: the channel less
-// 128, of which all three weights make 32768.
-AVX2 static int luma_avx2(const pixel_word *from, pixel_word *to, int width, bool past)
+AVX2_INLINE __m256i spread_luma(__m256i pixels, const void *numbers)
 {
-    const __m256i factors = _mm256_set1_epi32(77 | 150 << 8 | 29 << 16), rounding = _mm256_set1_epi32(32768 + 128);
-    const __m256i signs = _mm256_set1_epi8(-128), ones = _mm256_set1_epi16(1);
     const __m256i luma = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(1, 1, 1, -1, 5, 5, 5, -1, 9, 9, 9, -1, 13, 13, 13, -1)); // bits 8..15 of the sum
     const __m256i alpha = _mm256_set1_epi32((int32_t)0xff000000u);
-    int x = 0;
-    for (; x + 8 <= width; x += 8) {
-        if (!past)
-            avx2_fetch_to_write(to + x);
-        const __m256i pixels = avx2_load(from + x);
-        const __m256i halves = _mm256_maddubs_epi16(factors, _mm256_xor_si256(pixels, signs));
-        const __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(halves, ones), rounding);
-        avx2_store_past(to + x, _mm256_or_si256(_mm256_shuffle_epi8(sum, luma), _mm256_and_si256(pixels, alpha)), past);
-    }
-    return x;
+    return _mm256_or_si256(_mm256_shuffle_epi8(row_luma_avx2(pixels), luma), _mm256_and_si256(pixels, alpha));
+}
+
+AVX2 static int luma_avx2(const uint8_t *from, uint8_t *to, int width, bool past)
+{
+    return row_map_avx2(spread_luma, NULL, from, to, width, past);
 }
 #else
-static int luma_avx2(const pixel_word *from, pixel_word *to, int width, bool past)
+static int luma_avx2(const uint8_t *from, uint8_t *to, int width, bool past)
 {
     return 0;
 }
@@ -76,24 +68,14 @@ VECTOR_CLONES static void average_row(const pixel_word *from, pixel_word *to, in
     }
 }
 
-static void make_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
+static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
 {
     const pixel_word *pixels = (const pixel_word *)from;
     pixel_word *result = (pixel_word *)to;
     if (arguments->value[0] == weights[MODE_AVERAGE][0])
         average_row(pixels, result, width);
     else
-        luma_row(pixels, result, avx2_works() ? luma_avx2(pixels, result, width, past) : 0, width);
-}
-
-static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width)
-{
-    make_row(arguments, from, to, width, false);
-}
-
-static void point_row_past(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width)
-{
-    make_row(arguments, from, to, width, true);
+        luma_row(pixels, result, avx2_works() ? luma_avx2(from, to, width, past) : 0, width);
 }
 
 extern const struct filter filter_gray;
@@ -107,5 +89,4 @@ const struct filter filter_gray = {
     .kernel = "gray.cl",
     .prepare = prepare,
     .point_row = point_row,
-    .point_row_past = point_row_past,
 };

@@ -1,6 +1,7 @@
 // median.c: the middle of nine, which removes specks and keeps edges
 #include "filter/filter.h"
 #include "filter/rows.h"
+#include "filter/rows_avx2.h"
 
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
@@ -25,9 +26,10 @@ static inline uint8_t middle(uint8_t a, uint8_t b, uint8_t c)
 
 // With each column sorted, the median of nine is the middle of: the largest low, the middle middle, the smallest high.
 VECTOR_CLONES static void median_row(const uint8_t *restrict above, const uint8_t *restrict here,
-                                     const uint8_t *restrict below, uint8_t *restrict to, int step, int lanes)
+                                     const uint8_t *restrict below, uint8_t *restrict to, int step, int first,
+                                     int lanes)
 {
-    for (int i = 0; i < lanes; i++) {
+    for (int i = first; i < lanes; i++) {
         uint8_t low[3], mid[3], high[3];
         for (int k = 0; k < 3; k++) {
             const int at = i + step * (k - 1);
@@ -41,10 +43,75 @@ VECTOR_CLONES static void median_row(const uint8_t *restrict above, const uint8_
     }
 }
 
+#ifdef HAVE_AVX2
+AVX2_INLINE __m256i middle_avx2(__m256i a, __m256i b, __m256i c)
+{
+    return _mm256_max_epu8(_mm256_min_epu8(a, b), _mm256_min_epu8(_mm256_max_epu8(a, b), c));
+}
+
+// A column of three, sorted.
+struct column {
+    __m256i low, mid, high;
+};
+
+// Of a value and two that are in order.
+AVX2_INLINE struct column sort_column(__m256i value, __m256i less, __m256i more)
+{
+    const __m256i rest = _mm256_min_epu8(more, value);
+    return (struct column){_mm256_min_epu8(less, value), _mm256_max_epu8(less, rest), _mm256_max_epu8(more, value)};
+}
+
+AVX2_INLINE __m256i find_median(const struct column column[3])
+{
+    const __m256i low = _mm256_max_epu8(_mm256_max_epu8(column[0].low, column[1].low), column[2].low);
+    const __m256i high = _mm256_min_epu8(_mm256_min_epu8(column[0].high, column[1].high), column[2].high);
+    return middle_avx2(low, middle_avx2(column[0].mid, column[1].mid, column[2].mid), high);
+}
+
+// Both rows, as many bytes as fit, and how many that is. The squares of both share two rows, sorted once.
+AVX2 static int median_avx2(const struct stencil_rows *rows)
+{
+    enum { BLOCK = 32 };
+    const __m256i alpha = _mm256_set1_epi32(rows->pixel_bytes == 4 ? (int32_t)0xff000000u : 0);
+    const uint8_t *in[4] = {rows->in[0], rows->in[1], rows->in[2], rows->in[3]};
+    const uint8_t *next = rows->next, *next_below = rows->next_below, *target = rows->target;
+    uint8_t *out = rows->out, *below = rows->below;
+    const int step = rows->pixel_bytes, bytes = step * rows->width;
+    int i = 0;
+    for (; i + BLOCK <= bytes; i += BLOCK) {
+        avx2_fetch(next + i);
+        avx2_fetch(next_below + i);
+        avx2_fetch_to_write(target + i);
+        avx2_fetch_to_write(below + i);
+        struct column upper[3], lower[3];
+#pragma GCC unroll 3
+        for (int k = 0; k < 3; k++) {
+            const int at = i + step * (k - 1);
+            const __m256i b = avx2_load(in[1] + at), c = avx2_load(in[2] + at);
+            const __m256i less = _mm256_min_epu8(b, c), more = _mm256_max_epu8(b, c);
+            upper[k] = sort_column(avx2_load(in[0] + at), less, more);
+            lower[k] = sort_column(avx2_load(in[3] + at), less, more);
+        }
+        avx2_store(out + i, _mm256_blendv_epi8(find_median(upper), avx2_load(in[1] + i), alpha));
+        avx2_store(below + i, _mm256_blendv_epi8(find_median(lower), avx2_load(in[2] + i), alpha));
+    }
+    return i;
+}
+#else
+static int median_avx2(const struct stencil_rows *rows)
+{
+    return 0;
+}
+#endif
+
 static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
-    median_row(rows->in[0], rows->in[1], rows->in[2], rows->out, rows->pixel_bytes, rows->pixel_bytes * rows->width);
-    row_copy_alpha(rows, rows->in[1]);
+    const int done = avx2_works() ? median_avx2(rows) : 0, bytes = rows->pixel_bytes * rows->width;
+    uint8_t *const to[] = {rows->out, rows->below};
+    for (int i = 0; i < 2; i++) {
+        median_row(rows->in[i], rows->in[i + 1], rows->in[i + 2], to[i], rows->pixel_bytes, done, bytes);
+        row_copy_alpha(rows, i, done / rows->pixel_bytes);
+    }
 }
 
 extern const struct filter filter_median;
@@ -56,5 +123,6 @@ const struct filter filter_median = {
     .kernel = "median.cl",
     .prepare = prepare,
     .stencil_row = stencil_row,
+    .two_rows = true,
     .grey_rows = true,
 };

@@ -5,16 +5,17 @@
 
 const pixel_word row_alpha[ROW_CHUNK / 2] = {[0 ... ROW_CHUNK / 2 - 1] = 0xff000000u};
 
-VECTOR_CLONES static void copy_alpha(pixel_word *restrict to, const pixel_word *restrict from, int width)
+VECTOR_CLONES static void copy_alpha(pixel_word *restrict to, const pixel_word *restrict from, int first, int width)
 {
-    for (int x = 0; x < width; x++)
+    for (int x = first; x < width; x++)
         to[x] = (to[x] & 0x00ffffffu) | (from[x] & 0xff000000u);
 }
 
-void row_copy_alpha(const struct stencil_rows *rows, const uint8_t *centre)
+void row_copy_alpha(const struct stencil_rows *rows, int number, int first)
 {
+    uint8_t *to = number == 0 ? rows->out : rows->below;
     if (rows->pixel_bytes == 4)
-        copy_alpha((pixel_word *)rows->out, (const pixel_word *)centre, rows->width);
+        copy_alpha((pixel_word *)to, (const pixel_word *)rows->in[number + 1], first, rows->width);
 }
 
 VECTOR_CLONES void row_to_grey(const uint8_t *restrict rgba, uint8_t *restrict grey, int width)

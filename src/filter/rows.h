@@ -35,8 +35,9 @@ static inline byte_pair row_join(uint16_t even, uint16_t odd, byte_pair centre, 
     return (byte_pair)(((even | odd << 8) & ~alpha) | (centre & alpha));
 }
 
-// Gives an output row the alpha of its centre row. Grey rows have none.
-void row_copy_alpha(const struct stencil_rows *rows, const uint8_t *centre);
+// Gives a row of a stencil of radius 1, or for 1 the one below, its centre row's alpha from pixel `first` on. Grey rows
+// have none.
+void row_copy_alpha(const struct stencil_rows *rows, int number, int first);
 
 // Between RGBA that is grey and opaque, and one byte a pixel.
 void row_to_grey(const uint8_t *restrict rgba, uint8_t *restrict grey, int width);

@@ -1,22 +1,52 @@
 // sepia.c: the brown of old photographs
 #include "filter/filter.h"
 #include "filter/rows.h"
+#include "filter/rows_avx2.h"
+
+#include <stddef.h>
 
 // The usual sepia matrix (0.393 0.769 0.189 / 0.349 0.686 0.168 / 0.272 0.534 0.131) in 7 bits of fraction.
-VECTOR_CLONES static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to,
-                                    int width)
+VECTOR_CLONES static void brown(const pixel_word *from, pixel_word *to, int first, int width)
 {
-    const pixel_word *pixel = (const pixel_word *)from;
-    pixel_word *result = (pixel_word *)to;
     VECTOR_LOOP
-    for (int x = 0; x < width; x++) {
-        const uint32_t w = pixel[x];
+    for (int x = first; x < width; x++) {
+        const uint32_t w = from[x];
         const int r = w & 255, g = w >> 8 & 255, b = w >> 16 & 255;
         const uint32_t red = (uint32_t)row_sat8((50 * r + 98 * g + 24 * b + 64) >> 7);
         const uint32_t green = (uint32_t)row_sat8((45 * r + 88 * g + 22 * b + 64) >> 7);
         const uint32_t blue = (uint32_t)row_sat8((35 * r + 68 * g + 17 * b + 64) >> 7);
-        result[x] = (w & 0xff000000u) | blue << 16 | green << 8 | red;
+        to[x] = (w & 0xff000000u) | blue << 16 | green << 8 | red;
     }
+}
+
+#ifdef HAVE_AVX2
+AVX2_INLINE __m256i mix_brown(__m256i pixels, const void *numbers)
+{
+    const __m256i order =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15));
+    const __m256i red = _mm256_srli_epi32(row_weigh_avx2(pixels, 50, 98, 24, 64), 7);
+    const __m256i green = _mm256_srli_epi32(row_weigh_avx2(pixels, 45, 88, 22, 64), 7);
+    const __m256i blue = _mm256_srli_epi32(row_weigh_avx2(pixels, 35, 68, 17, 64), 7);
+    const __m256i red_blue = _mm256_packs_epi32(red, blue);
+    const __m256i green_alpha = _mm256_packs_epi32(green, _mm256_srli_epi32(pixels, 24));
+    return _mm256_shuffle_epi8(_mm256_packus_epi16(red_blue, green_alpha), order);
+}
+
+AVX2 static int brown_avx2(const uint8_t *from, uint8_t *to, int width, bool past)
+{
+    return row_map_avx2(mix_brown, NULL, from, to, width, past);
+}
+#else
+static int brown_avx2(const uint8_t *from, uint8_t *to, int width, bool past)
+{
+    return 0;
+}
+#endif
+
+static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
+{
+    const int done = avx2_works() ? brown_avx2(from, to, width, past) : 0;
+    brown((const pixel_word *)from, (pixel_word *)to, done, width);
 }
 
 extern const struct filter filter_sepia;

@@ -6,4 +6,4 @@
 enum { TABLE_ENTRIES = 256 };
 
 // The point_row of such a filter; arguments->value holds the table.
-void table_point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width);
+void table_point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past);

@@ -1,6 +1,7 @@
 // threshold.c: black and white by luma
 #include "filter/filter.h"
 #include "filter/rows.h"
+#include "filter/rows_avx2.h"
 
 static const struct param params[] = {
     {.name = "level",
@@ -19,17 +20,39 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-VECTOR_CLONES static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to,
-                                    int width)
+VECTOR_CLONES static void split(uint32_t level, const pixel_word *from, pixel_word *to, int first, int width)
 {
-    const uint32_t level = (uint32_t)arguments->value[0];
-    const pixel_word *pixel = (const pixel_word *)from;
-    pixel_word *result = (pixel_word *)to;
     VECTOR_LOOP
-    for (int x = 0; x < width; x++) {
-        const uint32_t w = pixel[x];
-        result[x] = (w & 0xff000000u) | (row_luma(w) >= level ? 0xffffffu : 0);
+    for (int x = first; x < width; x++) {
+        const uint32_t w = from[x];
+        to[x] = (w & 0xff000000u) | (row_luma(w) >= level ? 0xffffffu : 0);
     }
+}
+
+#ifdef HAVE_AVX2
+AVX2_INLINE __m256i split_luma(__m256i pixels, const void *below)
+{
+    const __m256i white = _mm256_cmpgt_epi32(row_luma_avx2(pixels), _mm256_set1_epi32(*(const int32_t *)below));
+    return _mm256_blendv_epi8(white, pixels, _mm256_set1_epi32((int32_t)0xff000000u));
+}
+
+AVX2 static int split_avx2(int level, const uint8_t *from, uint8_t *to, int width, bool past)
+{
+    const int32_t below = (level << 8) - 1; // luma is in bits 8..15
+    return row_map_avx2(split_luma, &below, from, to, width, past);
+}
+#else
+static int split_avx2(int level, const uint8_t *from, uint8_t *to, int width, bool past)
+{
+    return 0;
+}
+#endif
+
+static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
+{
+    const int level = arguments->value[0];
+    const int done = avx2_works() ? split_avx2(level, from, to, width, past) : 0;
+    split((uint32_t)level, (const pixel_word *)from, (pixel_word *)to, done, width);
 }
 
 extern const struct filter filter_threshold;

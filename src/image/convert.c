@@ -2,9 +2,8 @@
 #include "image/convert.h"
 
 #include "base/clones.h"
+#include "image/rgb_rows.h"
 #include "image/yuv_rows.h"
-
-#include <string.h>
 
 static inline uint32_t sat8(int value)
 {
@@ -29,22 +28,10 @@ static const uint8_t *plane_row(const struct image *from, int plane, int y)
     return from->plane[plane] + (size_t)row * from->stride[plane];
 }
 
-static void rgb24_row(const struct image *from, int y, uint8_t *rgba)
+VECTOR_CLONES static void grey_pixels(struct color_coefficients k, const uint8_t *restrict y, const uint8_t *u,
+                                      const uint8_t *v, int first, int width, pixel_word *restrict rgba)
 {
-    const uint8_t *p = plane_row(from, 0, y);
-    const int red = from->shape.format == PIXFMT_RGB24 ? 0 : 2;
-    for (int x = 0; x < from->shape.width; x++) {
-        rgba[4 * x] = p[3 * x + red];
-        rgba[4 * x + 1] = p[3 * x + 1];
-        rgba[4 * x + 2] = p[3 * x + 2 - red];
-        rgba[4 * x + 3] = 255;
-    }
-}
-
-VECTOR_CLONES static void grey_pixels(struct color_coefficients k, const uint8_t *restrict y, int width,
-                                      pixel_word *restrict rgba)
-{
-    for (int x = 0; x < width; x++)
+    for (int x = first; x < width; x++)
         rgba[x] = yuv_pixel(k, y[x], 128, 128);
 }
 
@@ -151,9 +138,8 @@ PAIRS(packed_pixels, 2, 4)
 // Pixels first..width-1, for every layout.
 static void (*const layout_pixels[YUV_LAYOUTS])(struct color_coefficients k, const uint8_t *y, const uint8_t *u,
                                                 const uint8_t *v, int first, int width, pixel_word *rgba) = {
-    [YUV_FULL] = full_pixels,
-    [YUV_PLANAR] = planar_pixels,
-    [YUV_SEMIPLANAR] = semiplanar_pixels,
+    [YUV_GREY] = grey_pixels,     [YUV_FULL] = full_pixels,
+    [YUV_PLANAR] = planar_pixels, [YUV_SEMIPLANAR] = semiplanar_pixels,
     [YUV_PACKED] = packed_pixels,
 };
 
@@ -164,10 +150,11 @@ static const struct yuv_place {
         int plane, byte;
     } y, u, v;
 } places[PIXFMT_COUNT] = {
-    [PIXFMT_NV12] = {YUV_SEMIPLANAR, {0, 0}, {1, 0}, {1, 1}}, [PIXFMT_NV21] = {YUV_SEMIPLANAR, {0, 0}, {1, 1}, {1, 0}},
-    [PIXFMT_YU12] = {YUV_PLANAR, {0, 0}, {1, 0}, {2, 0}},     [PIXFMT_YV12] = {YUV_PLANAR, {0, 0}, {2, 0}, {1, 0}},
-    [PIXFMT_YUYV] = {YUV_PACKED, {0, 0}, {0, 1}, {0, 3}},     [PIXFMT_UYVY] = {YUV_PACKED, {0, 1}, {0, 0}, {0, 2}},
-    [PIXFMT_422P] = {YUV_PLANAR, {0, 0}, {1, 0}, {2, 0}},     [PIXFMT_444P] = {YUV_FULL, {0, 0}, {1, 0}, {2, 0}},
+    [PIXFMT_GREY] = {YUV_GREY, {0, 0}, {0, 0}, {0, 0}},       [PIXFMT_NV12] = {YUV_SEMIPLANAR, {0, 0}, {1, 0}, {1, 1}},
+    [PIXFMT_NV21] = {YUV_SEMIPLANAR, {0, 0}, {1, 1}, {1, 0}}, [PIXFMT_YU12] = {YUV_PLANAR, {0, 0}, {1, 0}, {2, 0}},
+    [PIXFMT_YV12] = {YUV_PLANAR, {0, 0}, {2, 0}, {1, 0}},     [PIXFMT_YUYV] = {YUV_PACKED, {0, 0}, {0, 1}, {0, 3}},
+    [PIXFMT_UYVY] = {YUV_PACKED, {0, 1}, {0, 0}, {0, 2}},     [PIXFMT_422P] = {YUV_PLANAR, {0, 0}, {1, 0}, {2, 0}},
+    [PIXFMT_444P] = {YUV_FULL, {0, 0}, {1, 0}, {2, 0}},
 };
 
 static void yuv_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba, bool past)
@@ -186,14 +173,11 @@ void convert_row_to_rgba(const struct image *from, const struct color_coefficien
 {
     switch (from->shape.format) {
     case PIXFMT_RGBA:
-        memcpy(rgba, plane_row(from, 0, y), (size_t)from->shape.width * 4);
+        rgba_row_copy(plane_row(from, 0, y), rgba, from->shape.width, past);
         return;
     case PIXFMT_RGB24:
     case PIXFMT_BGR24:
-        rgb24_row(from, y, rgba);
-        return;
-    case PIXFMT_GREY:
-        grey_pixels(*coefficients, plane_row(from, 0, y), from->shape.width, (pixel_word *)rgba);
+        rgb24_row(plane_row(from, 0, y), from->shape.format == PIXFMT_RGB24, rgba, from->shape.width, past);
         return;
     default:
         yuv_row(from, coefficients, y, rgba, past);

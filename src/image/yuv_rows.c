@@ -98,7 +98,9 @@ AVX2_INLINE struct samples load_samples(const struct yuv_row *row, enum yuv_layo
                                 place_chroma(parted, order->v)};
     }
     __m256i u, v;
-    if (layout == YUV_SEMIPLANAR)
+    if (layout == YUV_GREY)
+        u = v = _mm256_setzero_si256(); // and not looked at
+    else if (layout == YUV_SEMIPLANAR)
         u = v = avx2_load_twice(pairs + x);
     else if (layout == YUV_PLANAR)
         u = load8(row->u + x / 2), v = load8(row->v + x / 2);
@@ -116,9 +118,13 @@ AVX2_INLINE __m256i scale_down(__m256i value)
 }
 
 // docs/pixels.md section 1, to be saturated.
-AVX2_INLINE struct channels mix(const struct samples *s, const struct coefficients *k)
+AVX2_INLINE struct channels mix(const struct samples *s, const struct coefficients *k, enum yuv_layout layout)
 {
     const __m256i luma = _mm256_add_epi16(_mm256_mulhi_epi16(s->luma, k->minus_cy), k->bias);
+    if (layout == YUV_GREY) {
+        const __m256i grey = scale_down(luma);
+        return (struct channels){grey, grey, grey};
+    }
     const __m256i green = _mm256_add_epi16(_mm256_mulhi_epi16(s->u, k->gu), _mm256_mulhi_epi16(s->v, k->gv));
     return (struct channels){
         .red = scale_down(_mm256_add_epi16(luma, _mm256_mulhi_epi16(s->v, k->rv))),
@@ -158,7 +164,7 @@ AVX2_INLINE int make_row(const struct yuv_row *row, const struct color_coefficie
         const int at = x + BLOCK <= even ? x : even - BLOCK; // the last block may begin early
         const struct samples left = load_samples(row, layout, &order, pairs, at);
         const struct samples right = load_samples(row, layout, &order, pairs, at + BLOCK / 2);
-        const struct channels a = mix(&left, &everywhere), b = mix(&right, &everywhere);
+        const struct channels a = mix(&left, &everywhere, layout), b = mix(&right, &everywhere, layout);
         store_block(&a, &b, rgba + 4 * at, past);
     }
     return even;
@@ -168,6 +174,8 @@ AVX2 static int make_any_row(const struct yuv_row *row, const struct color_coeff
                              bool past)
 {
     switch (row->layout) {
+    case YUV_GREY:
+        return make_row(row, k, YUV_GREY, width, rgba, past);
     case YUV_FULL:
         return make_row(row, k, YUV_FULL, width, rgba, past);
     case YUV_PLANAR:

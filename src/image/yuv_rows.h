@@ -5,6 +5,7 @@
 
 // How the samples of a row lie.
 enum yuv_layout {
+    YUV_GREY,       // none of U and V
     YUV_FULL,       // a sample of U and of V per pixel, in planes
     YUV_PLANAR,     // one per two pixels, in planes
     YUV_SEMIPLANAR, // one per two pixels, U and V in turns

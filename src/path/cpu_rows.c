@@ -4,6 +4,7 @@
 #include "base/avx2.h"
 #include "base/clones.h"
 #include "filter/rows.h"
+#include "image/rgb_rows.h"
 
 #include <string.h>
 
@@ -93,27 +94,12 @@ int cpu_run_length(const struct pass *passes, int count, int band_rows)
     return length;
 }
 
-VECTOR_CLONES static void exchange_pixels(pixel_word *restrict left, pixel_word *restrict right, int count)
-{
-    for (int i = 0; i < count; i++) {
-        const uint32_t kept = left[i];
-        left[i] = right[count - 1 - i];
-        right[count - 1 - i] = kept;
-    }
-}
-
-static void turn_row(uint8_t *rgba, int width)
-{
-    pixel_word *pixels = (pixel_word *)rgba;
-    exchange_pixels(pixels, pixels + (width + 1) / 2, width / 2);
-}
-
 // In place, but for the first filter's reading. Returns where the row is then.
 static const uint8_t *point_filters(const struct stage *const *stages, int count, const uint8_t *from, uint8_t *rgba,
                                     int width)
 {
     for (int i = 0; i < count; i++, from = rgba)
-        stages[i]->filter->point_row(&stages[i]->arguments, from, rgba, width);
+        stages[i]->filter->point_row(&stages[i]->arguments, from, rgba, width, false);
     return from;
 }
 
@@ -138,12 +124,14 @@ static const uint8_t *load_pixels(const struct band *band, int y, int points, ui
     const struct pass *pass = band->maker[0].pass;
     const int width = from->shape.width, row = input_row(band, y);
     const uint8_t *at = rgba;
-    if (from->shape.format == PIXFMT_RGBA && !pass->load_mirror)
+    if (from->shape.format == PIXFMT_RGBA)
         at = from->plane[0] + (size_t)row * from->stride[0];
     else
         convert_row_to_rgba(from, &band->run->coefficients, row, rgba, false);
-    if (pass->load_mirror)
-        turn_row(rgba, width);
+    if (pass->load_mirror) {
+        rgba_row_turn(at, rgba, width, false);
+        at = rgba;
+    }
     return point_filters(pass->before, points, at, rgba, width);
 }
 
@@ -160,17 +148,16 @@ static void load_row(struct band *band, int number, int y, uint8_t *to)
     if (to_grey)
         row_to_grey(at, to, width);
     else if (at != to)
-        memcpy(to, at, 4 * (size_t)width);
+        rgba_row_copy(at, to, width, false);
 }
 
 // Whether a run's rows can be made past the caches: nothing is read there again.
 static bool goes_past(const struct cpu_run *run)
 {
     const struct pass *pass = run->passes;
-    if (!run->past_caches || pass->stencil || run->encoded || run->to->stride[0] % AVX2_PAST_ALIGNMENT != 0)
-        return false;
-    return pass->before_count > 0 ? pass->before[pass->before_count - 1]->filter->point_row_past != NULL
-                                  : !pass->load_mirror;
+    const bool last_turns = pass->before_count == 0 && pass->load_mirror;
+    return run->past_caches && !pass->stencil && !run->encoded && run->to->stride[0] % AVX2_PAST_ALIGNMENT == 0 &&
+           (!last_turns || run->from->shape.format == PIXFMT_RGBA);
 }
 
 // Row `y` of such a run.
@@ -178,12 +165,15 @@ static void make_row_past(const struct band *band, int y, uint8_t *to)
 {
     const struct image *from = band->run->from;
     const struct pass *pass = band->maker[0].pass;
-    const int ahead = pass->before_count - 1;
-    if (ahead < 0)
-        convert_row_to_rgba(from, &band->run->coefficients, input_row(band, y), to, true);
-    else
-        pass->before[ahead]->filter->point_row_past(&pass->before[ahead]->arguments,
-                                                    load_pixels(band, y, ahead, band->rgba), to, from->shape.width);
+    const int row = input_row(band, y), last = pass->before_count - 1;
+    if (last < 0 && pass->load_mirror) {
+        rgba_row_turn(from->plane[0] + (size_t)row * from->stride[0], to, from->shape.width, true);
+    } else if (last < 0) {
+        convert_row_to_rgba(from, &band->run->coefficients, row, to, true);
+    } else {
+        const uint8_t *at = load_pixels(band, y, last, band->rgba);
+        pass->before[last]->filter->point_row(&pass->before[last]->arguments, at, to, from->shape.width, true);
+    }
 }
 
 // Loads a row with its edge pixels repeated on both sides.
@@ -230,8 +220,9 @@ static uint8_t *output_at(const struct band *band, int row)
 static uint8_t *ahead_at(const struct band *band, int number, int y)
 {
     const struct cpu_run *run = band->run;
-    const bool there = number == run->count - 1 && y + 1 < band->end && run->to->plane[0];
-    return there ? output_at(band, output_row(run, y + 1)) : band->maker[number].spare;
+    const struct maker *maker = &band->maker[number];
+    const bool there = maker->pixel_bytes == 4 && number == run->count - 1 && y + 1 < band->end && run->to->plane[0];
+    return there ? output_at(band, output_row(run, y + 1)) : maker->spare;
 }
 
 // Row `y` of a stencil, and in some the next one as well.
@@ -270,32 +261,42 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
     maker->begun = true;
 }
 
+// Row `y` of a stencil: in `to`, or where it was made along with the row above. Returns where.
+static const uint8_t *stencil_row(struct band *band, int number, int y, uint8_t *to)
+{
+    struct maker *maker = &band->maker[number];
+    const uint8_t *made = maker->ahead;
+    maker->ahead = NULL;
+    if (made)
+        return made;
+    run_stencil(band, number, y, to);
+    return to;
+}
+
 // Row `y` of what a pass makes, ahead of its store's flip, as the next pass takes it. Rows are asked for in order.
 static void make_row(struct band *band, int number, int y, uint8_t *to)
 {
-    struct maker *maker = &band->maker[number];
+    const struct maker *maker = &band->maker[number];
     const struct pass *pass = maker->pass;
     const int width = band->run->from->shape.width;
-    const bool plain = pass->after_count == 0 && !pass->store_mirror;
     const bool from_grey = maker->pixel_bytes == 1,
                to_grey = number + 1 < band->run->count && maker[1].pixel_bytes == 1;
-    if (!pass->stencil || (from_grey && to_grey && plain)) {
-        pass->stencil ? run_stencil(band, number, y, to) : load_row(band, number, y, to);
+    if (!pass->stencil) {
+        load_row(band, number, y, to);
         return;
     }
-    uint8_t *rgba = to_grey ? band->rgba : to;
-    if (maker->ahead) {
-        if (maker->ahead != rgba)
-            memcpy(rgba, maker->ahead, 4 * (size_t)width);
-        maker->ahead = NULL;
-    } else {
-        run_stencil(band, number, y, from_grey ? band->grey : rgba);
-        if (from_grey)
-            row_from_grey(band->grey, rgba, width);
-    }
+    const bool stays_grey = from_grey && to_grey && pass->after_count == 0 && !pass->store_mirror;
+    uint8_t *rgba = to_grey ? band->rgba : to, *wanted = stays_grey ? to : from_grey ? band->grey : rgba;
+    const uint8_t *made = stencil_row(band, number, y, wanted);
+    if (from_grey && !stays_grey)
+        row_from_grey(made, rgba, width);
+    else if (made != wanted)
+        memcpy(wanted, made, (size_t)(maker->pixel_bytes * width));
+    if (stays_grey)
+        return;
     point_filters(pass->after, pass->after_count, rgba, rgba, width);
     if (pass->store_mirror)
-        turn_row(rgba, width);
+        rgba_row_turn(rgba, rgba, width, false);
     if (to_grey)
         row_to_grey(rgba, to, width);
 }

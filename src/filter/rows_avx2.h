@@ -1,0 +1,73 @@
+// rows_avx2.h: what filters in AVX2's own instructions share
+#pragma once
+
+#include "base/avx2.h"
+#include "filter/filter.h"
+
+#include <stdint.h>
+
+#ifdef HAVE_AVX2
+
+// What a point filter makes of 8 pixels; `numbers` are its own.
+typedef __m256i row_map(__m256i pixels, const void *numbers);
+
+// A row of pixels, as many as fit, and how many that is. `map` is a constant, and inlined.
+AVX2_INLINE int row_map_avx2(row_map *map, const void *numbers, const uint8_t *from, uint8_t *to, int width, bool past)
+{
+    enum { LANES = 8 };
+    int x = 0;
+    for (; x + LANES <= width; x += LANES) {
+        if (!past)
+            avx2_fetch_to_write(to + 4 * x);
+        avx2_store_past(to + 4 * x, map(avx2_load(from + 4 * x), numbers), past);
+    }
+    return x;
+}
+
+// red R + green G + blue B + added, of 8 pixels; red + green and blue are 255 at most. One factor of the instruction is
+// signed: the channel less 128.
+AVX2_INLINE __m256i row_weigh_avx2(__m256i pixels, int red, int green, int blue, int added)
+{
+    const __m256i halves = _mm256_maddubs_epi16(_mm256_set1_epi32(red | green << 8 | blue << 16),
+                                                _mm256_xor_si256(pixels, _mm256_set1_epi8(-128)));
+    return _mm256_add_epi32(_mm256_madd_epi16(halves, _mm256_set1_epi16(1)),
+                            _mm256_set1_epi32(128 * (red + green + blue) + added));
+}
+
+// Rec. 601 luma as docs/pixels.md defines it, in bits 8..15 of each pixel.
+AVX2_INLINE __m256i row_luma_avx2(__m256i pixels)
+{
+    return row_weigh_avx2(pixels, 77, 150, 29, 128);
+}
+
+// What a stencil of radius 1 makes of 32 bytes, from `at` on, of the rows `in`; neighbours lie `step` bytes apart.
+typedef __m256i stencil_map(const uint8_t *const *in, int at, int step, const void *numbers);
+
+// A row of such a stencil, as many bytes as fit, and how many that is. `map` is a constant, and inlined.
+AVX2_INLINE int stencil_map_avx2(stencil_map *map, const void *numbers, const struct stencil_rows *rows)
+{
+    enum { BLOCK = 32 };
+    const __m256i alpha = _mm256_set1_epi32(rows->pixel_bytes == 4 ? (int32_t)0xff000000u : 0);
+    const uint8_t *const in[3] = {rows->in[0], rows->in[1], rows->in[2]}, *next = rows->next, *target = rows->target;
+    const int bytes = rows->pixel_bytes * rows->width;
+    uint8_t *out = rows->out;
+    int i = 0;
+    for (; i + BLOCK <= bytes; i += BLOCK) {
+        avx2_fetch(next + i);
+        avx2_fetch_to_write(target + i);
+        const __m256i made = map(in, i, rows->pixel_bytes, numbers);
+        avx2_store(out + i, _mm256_blendv_epi8(made, avx2_load(in[1] + i), alpha));
+    }
+    return i;
+}
+
+// Of three pairs of bytes side by side, the differences' sum, the middle one times `weight`.
+AVX2_INLINE __m256i row_differ3_avx2(__m256i first, __m256i middle, __m256i last, int weight)
+{
+    const __m256i differ = _mm256_set1_epi16((int16_t)0xff01); // 1, -1
+    const __m256i weigh = _mm256_set1_epi16((int16_t)(weight - 256 * weight));
+    return _mm256_add_epi16(_mm256_add_epi16(_mm256_maddubs_epi16(first, differ), _mm256_maddubs_epi16(last, differ)),
+                            _mm256_maddubs_epi16(middle, weigh));
+}
+
+#endif
