@@ -39,6 +39,9 @@ def bad_inputs(c):
                        ("bomb.png", head_of_png(12000, 12000)),
                        ("huge.png", head_of_png(100000, 100000))):
         write("bad/" + name, data)
+    with open(at("bad/long.png"), "wb") as f:  # nothing of it is read
+        f.write(whole)
+        f.truncate(300 << 20)
     os.symlink("self.png", at("bad/self.png"))
     os.symlink("..", at("bad/a/up"))
     os.symlink("nowhere.png", at("bad/dangling.png"))
@@ -50,17 +53,31 @@ def bad_inputs(c):
     rows = files(at("bad.jsonl"))
     wanted = {"bad/empty.png": "format", "bad/cut.png": "damaged", "bad/noise.png": "format",
               "bad/noise.jpg": "damaged", "bad/text.jpg": "format", "bad/bomb.png": "limit", "bad/huge.png": "limit",
+              "bad/long.png": "limit",
               "bad/self.png": "loop", "bad/a/up": "loop", "bad/dangling.png": "missing", "vanished.png": "missing",
               "pipe.png": "read", "bad": "read"}
     got = {name: row.get("error") for name, row in rows.items() if row["status"] == "failed"}
     c.check(got == wanted, "classes", {n: (got.get(n), wanted.get(n)) for n in got.keys() | wanted.keys()
                                        if got.get(n) != wanted.get(n)})
     c.check(len(said) == len(wanted), "lines", said)
+    c.check("input_bytes" not in rows["bad/long.png"], "what is too long was read", rows["bad/long.png"])
     c.check(sorted(digests(at("bad-out"))) == good, "outputs", digests(at("bad-out")))
     png(at("wide.png"), 2000, 600)
     outcome(c, BINARY, CPU + ["-o", "bad-out", "--max-megapixels", "1", "wide.png"], 3, "2000x600")
     said = outcome(c, BINARY, CPU + ["-r", "-o", "bad-fast", "--fail-fast", "--jobs", "1", "bad"], 1, "error")
     c.check(len(digests(at("bad-fast"))) < len(good), "--fail-fast did all")
+
+
+def tight(c):
+    """Files wait for memory without those of others, which wait, too."""
+    os.makedirs(at("ti"))
+    png(at("ti/0.png"), 600, 400)
+    for i in range(1, 12):
+        shutil.copy(at("ti/0.png"), at("ti/%d.png" % i))
+    for memory, jobs in ("1G", "1"), ("16M", "8"):  # one takes 5 MiB
+        outcome(c, BINARY, CPU + ["-f", "blur", "-o", "ti-" + memory, "--memory", memory, "-J", jobs, "ti"], 0,
+                timeout=60)
+    c.check(len(digests(at("ti-16M"))) == 12 and digests(at("ti-16M")) == digests(at("ti-1G")), digests(at("ti-16M")))
 
 
 def namespace(c, mount, *args):
@@ -194,4 +211,4 @@ def locked(c):
 
 
 checks = Checks()
-sys.exit(checks.run(bad_inputs, bad_outputs, signals, kills, two_at_once, locked))
+sys.exit(checks.run(bad_inputs, tight, bad_outputs, signals, kills, two_at_once, locked))

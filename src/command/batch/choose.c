@@ -72,8 +72,10 @@ static bool find_picture(struct batch *batch, struct work *work, struct codec *c
         *outcome = (struct outcome){.task = &batch->tasks.row[i], .output = {.fd = -1}};
         work_clear(work);
         work->outcome = outcome;
-        if (work_begin(work, &batch->rules, codec) && work_bytes(work) <= batch->budget.limit &&
-            work_decode(work, &batch->rules, codec))
+        const bool ok = work_open(work, &batch->rules) && work->file_bytes <= batch->budget.limit &&
+                        work_read(work, &batch->rules, codec) && work_bytes(work) <= batch->budget.limit;
+        work_close(work);
+        if (ok && work_decode(work, &batch->rules, codec))
             return true;
     }
     return false;

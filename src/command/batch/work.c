@@ -27,19 +27,17 @@ static bool grow(struct codec_buffer *buffer, size_t size)
     return buffer->data;
 }
 
-// Reads all of an open file, as long as it was a moment ago; what is added meanwhile is left.
-static bool read_file(struct work *work, int fd, size_t size)
+// Reads all of the open file, as long as it was a moment ago; what is added meanwhile is left.
+static bool read_file(struct work *work)
 {
     struct outcome *outcome = work->outcome;
-    if (size == 0)
-        return outcome_fail(outcome, FAULT_FORMAT, "the file is empty");
-    if (size > IMAGE_MAX_BYTES)
-        return outcome_fail(outcome, FAULT_LIMIT, "the file is larger than 1 GiB");
+    const size_t size = work->file_bytes;
     if (!grow(&work->file, size))
         return outcome_fail(outcome, FAULT_MEMORY, "there is not enough memory to read it");
     work->file.size = 0;
     while (work->file.size < size) {
-        const ssize_t got = read(fd, work->file.data + work->file.size, size - work->file.size);
+        const size_t at = work->file.size;
+        const ssize_t got = pread(work->fd, work->file.data + at, size - at, (off_t)at);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -127,15 +125,26 @@ static void choose_settings(struct work *work, const struct work_rules *rules)
         work->settings.metadata = head->metadata;
 }
 
-bool work_begin(struct work *work, const struct work_rules *rules, struct codec *codec)
+bool work_open(struct work *work, const struct work_rules *rules)
+{
+    struct outcome *outcome = work->outcome;
+    const int64_t start_ns = clock_now_ns();
+    work->fd = -1;
+    bool ok = open_file(outcome, rules, &work->mark, &work->fd, &work->file_bytes);
+    if (ok && work->file_bytes == 0)
+        ok = outcome_fail(outcome, FAULT_FORMAT, "the file is empty");
+    if (ok && work->file_bytes > IMAGE_MAX_BYTES)
+        ok = outcome_fail(outcome, FAULT_LIMIT, "the file is larger than 1 GiB");
+    add_step(outcome, STEP_READ, start_ns);
+    return ok;
+}
+
+bool work_read(struct work *work, const struct work_rules *rules, struct codec *codec)
 {
     struct outcome *outcome = work->outcome;
     struct codec_error error;
-    size_t size = 0;
-    int fd = -1;
     const int64_t start_ns = clock_now_ns();
-    const bool ok = open_file(outcome, rules, &work->mark, &fd, &size) && read_file(work, fd, size);
-    close_file(fd);
+    const bool ok = read_file(work);
     const int64_t read_ns = add_step(outcome, STEP_READ, start_ns);
     if (!ok)
         return false;
@@ -147,6 +156,12 @@ bool work_begin(struct work *work, const struct work_rules *rules, struct codec 
     choose_settings(work, rules);
     add_step(outcome, STEP_DECODE, read_ns);
     return true;
+}
+
+void work_close(struct work *work)
+{
+    close_file(work->fd);
+    work->fd = -1;
 }
 
 uint64_t work_bytes(const struct work *work)
@@ -214,6 +229,11 @@ void work_end(struct work *work, const struct work_rules *rules, struct codec *c
     snprintf(outcome->why, sizeof(outcome->why), "%s", error.why);
     write_output(work, rules, buffer);
     add_step(outcome, STEP_WRITE, encoded_ns);
+}
+
+void work_drop_file(struct work *work)
+{
+    codec_buffer_free(&work->file);
 }
 
 void work_clear(struct work *work)

@@ -23,6 +23,8 @@ enum work_subsampling { SUBSAMPLING_KEEP, SUBSAMPLING_420, SUBSAMPLING_422, SUBS
 
 struct work {
     struct outcome *outcome; // NULL: nothing is on its way
+    int fd;                  // from work_open to work_close
+    size_t file_bytes;
     struct codec_buffer file;
     struct codec_head head;
     struct codec_settings settings;
@@ -36,16 +38,21 @@ struct work {
 // Whether the task would be done as things are; sets the outcome as existing_allows does. Nothing is read.
 bool work_plan(struct outcome *outcome, const struct work_rules *rules);
 
-// Reads the file and its head. False where that is all: the outcome tells why.
-bool work_begin(struct work *work, const struct work_rules *rules, struct codec *codec);
-// The memory that the rest will take.
+// Opens the file and looks at what its output meets. False where that is all: the outcome tells why. To be followed by
+// work_close in either case.
+bool work_open(struct work *work, const struct work_rules *rules);
+// Reads the file, which takes `file_bytes` of memory, and its head; may be done again. False: as above.
+bool work_read(struct work *work, const struct work_rules *rules, struct codec *codec);
+void work_close(struct work *work);
+// The memory that all will take, the file's included.
 uint64_t work_bytes(const struct work *work);
 // Decodes; the job is then ready for a runner. False: as above.
 bool work_decode(struct work *work, const struct work_rules *rules, struct codec *codec);
 // Encodes what the runner has made and writes it under its temporary name. The outcome tells how it went.
 void work_end(struct work *work, const struct work_rules *rules, struct codec *codec, const struct path_result *result,
               struct codec_buffer *buffer);
-void work_clear(struct work *work); // ready for another file
+void work_drop_file(struct work *work); // until it is read again
+void work_clear(struct work *work);     // ready for another file
 size_t work_kept_bytes(const struct work *work);
 // Frees what is kept from file to file.
 void work_free(struct work *work);

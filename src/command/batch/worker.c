@@ -61,8 +61,27 @@ static void finish_oldest(struct worker *worker)
     hand_in(worker, work);
 }
 
-// Waits until there is memory for the file; what this thread has under way is finished before.
-static bool reserve(struct worker *worker, struct work *work)
+// Waits until there is so much memory, of which it must hold none; what this thread has under way is finished before.
+static void reserve(struct worker *worker, struct work *work, uint64_t bytes)
+{
+    while (!budget_take(&worker->batch->budget, bytes, worker->flights == 0))
+        finish_oldest(worker);
+    work->reserved = bytes;
+}
+
+// Memory for the file alone: what the picture takes is known once its head is read.
+static bool reserve_file(struct worker *worker, struct work *work)
+{
+    if (work->file_bytes > worker->batch->budget.limit)
+        return outcome_fail(work->outcome, FAULT_LIMIT, "its %zu MiB are more than --memory allows",
+                            work->file_bytes >> 20);
+    reserve(worker, work, work->file_bytes);
+    return true;
+}
+
+// Memory for the picture, too. Where it has to be waited for, the file is given up meanwhile: threads that wait for
+// each other's files would wait for ever.
+static bool reserve_picture(struct worker *worker, struct work *work)
 {
     struct budget *budget = &worker->batch->budget;
     const uint64_t bytes = work_bytes(work);
@@ -70,10 +89,19 @@ static bool reserve(struct worker *worker, struct work *work)
         return outcome_fail(work->outcome, FAULT_LIMIT,
                             "its %dx%d pixels would take %llu MiB, more than --memory allows", work->outcome->width,
                             work->outcome->height, (unsigned long long)(bytes >> 20));
-    while (!budget_take(budget, bytes, worker->flights == 0))
-        finish_oldest(worker);
-    work->reserved = bytes;
-    return true;
+    if (bytes <= work->reserved) // the file has become shorter
+        return true;
+    if (budget_take(budget, bytes - work->reserved, false)) {
+        work->reserved = bytes;
+        return true;
+    }
+    budget_give(budget, work->reserved);
+    work->reserved = 0;
+    work_drop_file(work);
+    reserve(worker, work, bytes);
+    if (!work_read(work, &worker->batch->rules, worker->codec))
+        return false;
+    return work_bytes(work) <= bytes || outcome_fail(work->outcome, FAULT_READ, "it was changed while it was read");
 }
 
 static bool begin(struct worker *worker, struct work *work, const struct task *task)
@@ -81,7 +109,10 @@ static bool begin(struct worker *worker, struct work *work, const struct task *t
     const struct work_rules *rules = &worker->batch->rules;
     work->outcome->task = task;
     work->outcome->output.fd = -1;
-    return work_begin(work, rules, worker->codec) && reserve(worker, work) && work_decode(work, rules, worker->codec);
+    const bool ok = work_open(work, rules) && reserve_file(worker, work) && work_read(work, rules, worker->codec) &&
+                    reserve_picture(worker, work);
+    work_close(work);
+    return ok && work_decode(work, rules, worker->codec);
 }
 
 static void *worker_main(void *argument)
