@@ -143,26 +143,26 @@ static void (*const layout_pixels[YUV_LAYOUTS])(struct color_coefficients k, con
     [YUV_PACKED] = packed_pixels,
 };
 
-// Where the samples of a format lie: planes, and bytes into them.
-static const struct yuv_place {
-    enum yuv_layout layout;
-    struct {
-        int plane, byte;
-    } y, u, v;
-} places[PIXFMT_COUNT] = {
-    [PIXFMT_GREY] = {YUV_GREY, {0, 0}, {0, 0}, {0, 0}},       [PIXFMT_NV12] = {YUV_SEMIPLANAR, {0, 0}, {1, 0}, {1, 1}},
-    [PIXFMT_NV21] = {YUV_SEMIPLANAR, {0, 0}, {1, 1}, {1, 0}}, [PIXFMT_YU12] = {YUV_PLANAR, {0, 0}, {1, 0}, {2, 0}},
-    [PIXFMT_YV12] = {YUV_PLANAR, {0, 0}, {2, 0}, {1, 0}},     [PIXFMT_YUYV] = {YUV_PACKED, {0, 0}, {0, 1}, {0, 3}},
-    [PIXFMT_UYVY] = {YUV_PACKED, {0, 1}, {0, 0}, {0, 2}},     [PIXFMT_422P] = {YUV_PLANAR, {0, 0}, {1, 0}, {2, 0}},
-    [PIXFMT_444P] = {YUV_FULL, {0, 0}, {1, 0}, {2, 0}},
-};
+static enum yuv_layout layout_of(const struct pixfmt_info *info)
+{
+    const struct pixfmt_samples *chroma = &info->samples[1];
+    if (chroma->step == 0)
+        return YUV_GREY;
+    if (chroma->step > 1)
+        return chroma->step == 2 ? YUV_SEMIPLANAR : YUV_PACKED;
+    return info->plane[chroma->plane].shift_x == 0 ? YUV_FULL : YUV_PLANAR;
+}
+
+static const uint8_t *first_sample(const struct image *from, struct pixfmt_samples where, int y)
+{
+    return plane_row(from, where.plane, y) + where.first;
+}
 
 static void yuv_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba, bool past)
 {
-    const struct yuv_place *place = &places[from->shape.format];
-    const struct yuv_row row = {place->layout, plane_row(from, place->y.plane, y) + place->y.byte,
-                                plane_row(from, place->u.plane, y) + place->u.byte,
-                                plane_row(from, place->v.plane, y) + place->v.byte};
+    const struct pixfmt_info *info = pixfmt_info(from->shape.format);
+    const struct yuv_row row = {layout_of(info), first_sample(from, info->samples[0], y),
+                                first_sample(from, info->samples[1], y), first_sample(from, info->samples[2], y)};
     const int width = from->shape.width, done = yuv_row_vector(&row, k, width, rgba, past);
     if (done < width)
         layout_pixels[row.layout](*k, row.y, row.u, row.v, done, width, (pixel_word *)rgba);

@@ -7,24 +7,6 @@
 
 enum { CHUNK = 256, VECTOR = 32 }; // pixels converted at a time: whole vectors
 
-// Where samples of a YUV format lie: plane, first byte, bytes from sample to sample. Steps of 0: no such samples.
-struct samples {
-    uint8_t plane, first, step;
-};
-static const struct layout {
-    struct samples y, u, v;
-} layouts[PIXFMT_COUNT] = {
-    [PIXFMT_GREY] = {.y = {0, 0, 1}},
-    [PIXFMT_NV12] = {{0, 0, 1}, {1, 0, 2}, {1, 1, 2}},
-    [PIXFMT_NV21] = {{0, 0, 1}, {1, 1, 2}, {1, 0, 2}},
-    [PIXFMT_YU12] = {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}},
-    [PIXFMT_YV12] = {{0, 0, 1}, {2, 0, 1}, {1, 0, 1}},
-    [PIXFMT_YUYV] = {{0, 0, 2}, {0, 1, 4}, {0, 3, 4}},
-    [PIXFMT_UYVY] = {{0, 1, 2}, {0, 0, 4}, {0, 2, 4}},
-    [PIXFMT_422P] = {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}},
-    [PIXFMT_444P] = {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}},
-};
-
 struct encoder encoder_init(struct color color)
 {
     return (struct encoder){.reverse = color_to_yuv(color), .luma_offset = color.range == COLOR_RANGE_FULL ? 0 : 16};
@@ -95,7 +77,7 @@ VECTOR_CLONES static void mean_row(const uint8_t *upper, const uint8_t *lower, i
 }
 
 // The place of a sample in row `row` of its plane.
-static uint8_t *sample_at(const struct image *to, const struct samples *where, int column, int row)
+static uint8_t *sample_at(const struct image *to, const struct pixfmt_samples *where, int column, int row)
 {
     return to->plane[where->plane] + (size_t)row * to->stride[where->plane] + where->first +
            (size_t)column * where->step;
@@ -112,14 +94,14 @@ static void put_samples(const uint8_t *restrict from, int count, uint8_t *restri
 
 static void put_luma(const struct chunk *chunk, struct image *to, int x, int y)
 {
-    const struct samples *where = &layouts[to->shape.format].y;
+    const struct pixfmt_samples *where = &pixfmt_info(to->shape.format)->samples[0];
     for (int row = 0; row < chunk->rows; row++)
         put_samples(chunk->y[row], chunk->width, sample_at(to, where, x, y + row), where->step);
 }
 
 // Each sample is the mean of the pixels it covers; at an odd edge the last pixel counts twice, which is the same mean.
 static void put_chroma(const struct chunk *chunk, const uint8_t (*full)[CHUNK], struct image *to,
-                       const struct samples *where, int x, int y)
+                       const struct pixfmt_samples *where, int x, int y)
 {
     const struct pixfmt_plane *plane = &pixfmt_info(to->shape.format)->plane[where->plane];
     const int shift_x = plane->shift_x, step_y = 1 << plane->shift_y;
@@ -146,7 +128,7 @@ static void put_rgb(struct image *to, int x, int y, int width, const uint8_t *rg
         memcpy(row + (size_t)x * 4, rgba, (size_t)width * 4);
         return;
     }
-    const int red = to->shape.format == PIXFMT_RGB24 ? 0 : 2;
+    const int red = pixfmt_info(to->shape.format)->samples[0].first;
     row += (size_t)x * 3;
     for (int i = 0; i < width; i++) {
         row[3 * i + red] = rgba[4 * i];
@@ -173,18 +155,18 @@ VECTOR_CLONES static void put_grey(const pixel_word *restrict rgba, int width, u
 void encode_rows(const struct encoder *encoder, struct image *to, int x, int y, int width, const uint8_t *upper,
                  const uint8_t *lower)
 {
-    const struct layout *layout = &layouts[to->shape.format];
-    if (!pixfmt_info(to->shape.format)->yuv) {
+    const struct pixfmt_info *info = pixfmt_info(to->shape.format);
+    if (!info->yuv) {
         put_rgb(to, x, y, width, upper);
         if (lower)
             put_rgb(to, x, y + 1, width, lower);
         return;
     }
-    const bool chroma = layout->u.step != 0;
+    const bool chroma = info->samples[1].step != 0;
     if (encoder->grey && encoder->luma_offset == 0 && to->shape.format == PIXFMT_GREY) {
-        put_grey((const pixel_word *)upper, width, sample_at(to, &layout->y, x, y));
+        put_grey((const pixel_word *)upper, width, sample_at(to, &info->samples[0], x, y));
         if (lower)
-            put_grey((const pixel_word *)lower, width, sample_at(to, &layout->y, x, y + 1));
+            put_grey((const pixel_word *)lower, width, sample_at(to, &info->samples[0], x, y + 1));
         return;
     }
     for (int done = 0; done < width; done += CHUNK) {
@@ -196,8 +178,8 @@ void encode_rows(const struct encoder *encoder, struct image *to, int x, int y, 
             chunk_row(encoder, &chunk, 1, lower + (size_t)first * 4, chroma);
         put_luma(&chunk, to, x + first, y);
         if (chroma) {
-            put_chroma(&chunk, chunk.u, to, &layout->u, x + first, y);
-            put_chroma(&chunk, chunk.v, to, &layout->v, x + first, y);
+            put_chroma(&chunk, chunk.u, to, &info->samples[1], x + first, y);
+            put_chroma(&chunk, chunk.v, to, &info->samples[2], x + first, y);
         }
     }
 }

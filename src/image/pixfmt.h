@@ -29,16 +29,21 @@ struct pixfmt_plane {
     uint8_t shift_y; // ... and 1 << shift_y pixels down
 };
 
+// Where one channel's samples lie: plane, first byte, bytes from sample to sample; 0: there are none.
+struct pixfmt_samples {
+    uint8_t plane, first, step;
+};
+
 struct pixfmt_info {
     const char *name;  // "nv21"
     const char *alias; // "i420", "gray"; NULL for none
     uint32_t fourcc;   // the V4L2 code, 0 where V4L2 has none
     int planes;        // 1..3; planes are numbered as they lie in memory
     struct pixfmt_plane plane[PIXFMT_PLANES];
-    bool yuv;            // Y'CbCr or grey: matrix and range matter
-    bool even_width;     // an odd width is refused
-    const char *loader;  // kernel file, "load_semiplanar.cl"
-    const char *defines; // what tells the loader this format from its siblings, "U_BYTE=1 V_BYTE=0"; NULL for none
+    bool yuv;                         // Y'CbCr or grey: matrix and range matter
+    struct pixfmt_samples samples[3]; // of luma, U and V, or of red, green and blue
+    bool even_width;                  // an odd width is refused
+    const char *loader;               // kernel file, "load_semiplanar.cl"
 };
 
 const struct pixfmt_info *pixfmt_info(enum pixfmt format);

@@ -93,13 +93,18 @@ static int add_points(FILE *out, const char *macro, const struct stage *const *s
     return offset;
 }
 
-// The loader's defines: "U_BYTE=0 V_BYTE=1" as lines.
-static void add_defines(FILE *out, const char *defines)
+// What tells the loader this format from its siblings.
+static void add_places(FILE *out, const struct pixfmt_info *info)
 {
-    while (defines && *defines) {
-        const size_t name = strcspn(defines, "="), length = strcspn(defines, " ");
-        fprintf(out, "#define %.*s %.*s\n", (int)name, defines, (int)(length - name - 1), defines + name + 1);
-        defines += length + strspn(defines + length, " ");
+    const struct pixfmt_samples *samples = info->samples;
+    if (info->yuv) {
+        const struct pixfmt_plane *chroma = &info->plane[samples[1].plane];
+        fprintf(out, "#define Y_BYTE %d\n#define U_BYTE %d\n#define V_BYTE %d\n", samples[0].first, samples[1].first,
+                samples[2].first);
+        fprintf(out, "#define U_PLANE %d\n#define SHIFT_X %d\n#define SHIFT_Y %d\n", samples[1].plane, chroma->shift_x,
+                chroma->shift_y);
+    } else {
+        fprintf(out, "#define R_BYTE %d\n#define B_BYTE %d\n", samples[0].first, samples[2].first);
     }
 }
 
@@ -131,7 +136,7 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
         fprintf(out, "#define PASS_LOAD_MIRROR\n");
     if (pass->store_mirror)
         fprintf(out, "#define PASS_STORE_MIRROR\n");
-    add_defines(out, pixfmt_info(format)->defines);
+    add_places(out, pixfmt_info(format));
     int offset = pixfmt_info(format)->yuv ? YUV_ARGUMENTS : 0;
     offset = add_points(out, "PASS_BEFORE", pass->before, pass->before_count, offset);
     if (pass->stencil) {
