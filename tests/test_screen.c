@@ -159,10 +159,8 @@ static void test_stream(struct screen_test *test)
         image_free(&got);
         image_free(&image);
     }
-    const struct renderer_times times = renderer_times(test->renderer);
-    check_that(test->check, times.draw_gpu_ns > 0 && times.draw_frame >= 1 && times.draw_frame < 10,
-               "draw time %lld ns, %llu frames ago", (long long)times.draw_gpu_ns,
-               (unsigned long long)times.draw_frame);
+    const int64_t gpu_ns = renderer_gpu_ns(test->renderer);
+    check_that(test->check, gpu_ns > 0, "draw time %lld ns", (long long)gpu_ns);
     screen_test_close(test);
 }
 

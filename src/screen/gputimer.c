@@ -39,16 +39,14 @@ static void collect(struct gputimer *timer)
             glGetQueryObjectui64vEXT(query, GL_QUERY_RESULT, &ns);
         else
             glGetQueryObjectui64v(query, GL_QUERY_RESULT, &ns);
-        if (!jumped) {
+        if (!jumped)
             timer->ns = (int64_t)ns;
-            timer->ns_frame = timer->frame[timer->first];
-        }
         timer->first = (timer->first + 1) % GPUTIMER_QUERIES;
         timer->count--;
     }
 }
 
-void gputimer_begin(struct gputimer *timer, uint64_t frame)
+void gputimer_begin(struct gputimer *timer)
 {
     if (!timer->works)
         return;
@@ -57,7 +55,6 @@ void gputimer_begin(struct gputimer *timer, uint64_t frame)
     if (!timer->running)
         return; // all still out: this frame goes unmeasured
     const int at = (timer->first + timer->count) % GPUTIMER_QUERIES;
-    timer->frame[at] = frame;
     timer->count++;
     glBeginQuery(GL_TIME_ELAPSED, timer->query[at]);
 }

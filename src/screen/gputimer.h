@@ -9,15 +9,13 @@ enum { GPUTIMER_QUERIES = 4 }; // more than frames in flight, so that one is fre
 struct gputimer {
     bool works, es;
     unsigned query[GPUTIMER_QUERIES]; // ring
-    uint64_t frame[GPUTIMER_QUERIES];
-    int first, count; // those whose result is still out
+    int first, count;                 // those whose result is still out
     bool running;
-    int64_t ns;        // the newest result; -1 before the first
-    uint64_t ns_frame; // the frame it is of
+    int64_t ns; // the newest result; -1 before the first
 };
 
 void gputimer_init(struct gputimer *timer, bool es); // does nothing ever where GL has no such queries
 void gputimer_finish(struct gputimer *timer);        // takes a zeroed one
-// Around the drawing of frame number `frame`. Begin also collects what has arrived.
-void gputimer_begin(struct gputimer *timer, uint64_t frame);
+// Around the drawing of a frame. Begin also collects what has arrived.
+void gputimer_begin(struct gputimer *timer);
 void gputimer_end(struct gputimer *timer);

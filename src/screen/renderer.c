@@ -21,7 +21,6 @@ struct renderer {
     struct upload upload[2];
     bool told_step; // that pictures are shown smaller than they are
     struct gputimer timer;
-    uint64_t frames; // drawn
 };
 
 struct renderer *renderer_open(bool es)
@@ -101,7 +100,7 @@ void renderer_draw(struct renderer *renderer, const struct scene *scene, const s
 {
     if (size->width < 1 || size->height < 1)
         return;
-    gputimer_begin(&renderer->timer, renderer->frames);
+    gputimer_begin(&renderer->timer);
     set_state(renderer, size);
     if (!picture_covers(&renderer->picture, scene, size)) {
         glClearColor(0, 0, 0, 1);
@@ -117,13 +116,11 @@ void renderer_draw(struct renderer *renderer, const struct scene *scene, const s
         overlay_draw(&canvas, scene->overlay);
     quads_draw(&renderer->quads, atlas_texture(renderer->atlas), size->width, size->height);
     gputimer_end(&renderer->timer);
-    renderer->frames++;
 }
 
-struct renderer_times renderer_times(const struct renderer *renderer)
+int64_t renderer_gpu_ns(const struct renderer *renderer)
 {
-    const struct gputimer *timer = &renderer->timer;
-    return (struct renderer_times){timer->ns, timer->ns >= 0 ? renderer->frames - timer->ns_frame : 0};
+    return renderer->timer.ns;
 }
 
 bool renderer_read(struct renderer *renderer, const struct window_size *size, struct image *rgba)

@@ -17,11 +17,6 @@ struct scene {
     const struct overlay *overlay; // NULL: none
 };
 
-struct renderer_times {
-    int64_t draw_gpu_ns; // GPU time of an earlier frame's drawing from a timer query; -1 when unknown
-    uint64_t draw_frame; // how many renderer_draw calls ago that frame was
-};
-
 struct renderer *renderer_open(bool es);        // NULL on failure (logged)
 void renderer_close(struct renderer *renderer); // takes NULL
 
@@ -29,7 +24,8 @@ void renderer_close(struct renderer *renderer); // takes NULL
 // the renderer's, and is smaller than a picture that GL can't take whole (said once). 0 on failure (logged once).
 unsigned renderer_upload(struct renderer *renderer, int slot, const struct image *rgba);
 void renderer_draw(struct renderer *renderer, const struct scene *scene, const struct window_size *size);
-struct renderer_times renderer_times(const struct renderer *renderer);
+// GPU time of an earlier frame's drawing, from a timer query; -1 when unknown.
+int64_t renderer_gpu_ns(const struct renderer *renderer);
 
 // The framebuffer as it was drawn (before the swap), first row on top, as RGBA with alpha 255; image_free it.
 bool renderer_read(struct renderer *renderer, const struct window_size *size, struct image *rgba);

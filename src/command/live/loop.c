@@ -135,9 +135,9 @@ static void draw(struct live *live, const struct frame *frame, bool again)
     if (!frame)
         return;
     meter_host(&live->meter, "main", "draw", start, drawn, frame->number);
-    const struct renderer_times times = renderer_times(live->renderer);
-    if (times.draw_gpu_ns >= 0) {
-        const struct stage_time gpu = {.name = "draw on gpu", .clock = STAGE_DEVICE, .end_ns = times.draw_gpu_ns};
+    const int64_t gpu_ns = renderer_gpu_ns(live->renderer);
+    if (gpu_ns >= 0) {
+        const struct stage_time gpu = {.name = "draw on gpu", .clock = STAGE_DEVICE, .end_ns = gpu_ns};
         meter_add(&live->meter, NULL, NULL, &gpu, frame->number);
     }
     meter_host(&live->meter, "main", "swap", drawn, live->drawn_ns, frame->number);
