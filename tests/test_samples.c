@@ -28,6 +28,11 @@ static void test_percentiles(void)
     CHECK_NUMBER(samples.value[1], 38); // left as they were added
     samples_free(&samples);
     CHECK_NUMBER(samples.count, 0);
+    samples = filled((const double[]){50, 10, 40, 20, 30}, 5); // a rank between two is the upper one
+    CHECK_NUMBER(samples_percentile(&samples, 50), 30);
+    CHECK_NUMBER(samples_percentile(&samples, 81), 50);
+    CHECK_NUMBER(samples_percentile(&samples, 80), 40);
+    samples_free(&samples);
 }
 
 static double same(const double *a, int na, const double *b, int nb)

@@ -215,13 +215,24 @@ def rule_globals(root):
                 yield f"{name}:{number}: {found[2]} can change"
 
 
+def anchors(root, name):
+    """What links may point to in a document: its headings, as GitHub names them."""
+    headings = (line.lstrip("#").strip().lower() for line in lines(root, name) if line.startswith("#"))
+    return {re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in headings}
+
+
 def rule_links(root):
     """Links between documents lead somewhere."""
     for name in files(root, r"\.md$"):
         for number, line in enumerate(lines(root, name), 1):
-            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
-                if "://" not in target and not os.path.exists(os.path.join(root, os.path.dirname(name), target)):
+            for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)[^)]*\)", line):
+                path = os.path.normpath(os.path.join(os.path.dirname(name), target)) if target else name
+                if "://" in target:
+                    continue
+                if not os.path.exists(os.path.join(root, path)):
                     yield f"{name}:{number}: there is no {target}"
+                elif anchor and anchor not in anchors(root, path):
+                    yield f"{name}:{number}: {path} has no heading #{anchor}"
 
 
 def rule_documents(root):
