@@ -67,11 +67,15 @@ static void test_pixels(struct codec *codec, struct random *random)
     image_free(&to);
 }
 
+enum { FLAGS_AT = 20, FLAG_ALPHA = 0x10, ICC_AT = 38, CHUNK_HEAD = 8 }; // RFC 9649, section 2.7
+
 // Every choice of profile, EXIF and XMP data, of even and odd sizes, around both kinds of picture, with and without
 // alpha.
 static void test_metadata(struct codec *codec, struct random *random)
 {
-    static const uint8_t exif[] = "II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0";
+    static const uint8_t prefixed[] = "Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0";
+    const uint8_t *const exif = prefixed + 6;
+    const size_t exif_bytes = sizeof(prefixed) - 6;
     static const uint8_t icc[] = "a profile", xmp[] = "<x:xmpmeta/>";
     struct image image = {0}, again = {0};
     struct codec_buffer file = {0};
@@ -82,7 +86,7 @@ static void test_metadata(struct codec *codec, struct random *random)
         struct codec_error error;
         settings.orientation = i & 32 ? 1 : 0;
         settings.metadata.icc = i & 1 ? (struct codec_bytes){icc, sizeof(icc) - 1} : settings.metadata.icc;
-        settings.metadata.exif = i & 2 ? (struct codec_bytes){exif, sizeof(exif)} : settings.metadata.exif;
+        settings.metadata.exif = i & 2 ? (struct codec_bytes){exif, exif_bytes} : settings.metadata.exif;
         settings.metadata.xmp = i & 4 ? (struct codec_bytes){xmp, sizeof(xmp) - 1} : settings.metadata.xmp;
         const bool ok =
             codec_encode(codec, &image, &settings, &file, &error) && read_back(codec, &file, &head, &again, &error);
@@ -90,12 +94,25 @@ static void test_metadata(struct codec *codec, struct random *random)
         if (!ok)
             continue;
         check_that(&check, head.metadata.icc.size == (i & 1 ? sizeof(icc) - 1 : 0), "%d: profile", i);
-        check_that(&check, head.metadata.exif.size == (i & 2 ? sizeof(exif) : 0), "%d: EXIF", i);
+        check_that(&check, head.metadata.exif.size == (i & 2 ? exif_bytes : 0), "%d: EXIF", i);
         check_that(&check, head.metadata.xmp.size == (i & 4 ? sizeof(xmp) - 1 : 0), "%d: XMP", i);
         check_that(&check, head.orientation == (i & 2 && !(i & 32) ? 6 : 1), "%d: orientation %d", i, head.orientation);
         check_that(&check, head.alpha == !(i & 16), "%d: alpha", i);
+        check_that(&check, !(i & 7) || !(file.data[FLAGS_AT] & FLAG_ALPHA) == !head.alpha, "%d: alpha is announced", i);
+        check_that(&check, !(i & 1) || file.data[ICC_AT + sizeof(icc) - 1] == 0, "%d: what makes a size even is 0", i);
         check_that(&check, !(i & 8) || difference(&image, &again, i & 16) == 0, "%d: other pixels", i);
     }
+    // As some write EXIF data: behind what JPEG files have ahead of it.
+    struct codec_settings settings = {
+        .format = CODEC_WEBP, .quality = 100, .metadata.xmp = {prefixed, sizeof(prefixed)}};
+    struct codec_head head;
+    struct codec_error error;
+    const bool made = codec_encode(codec, &image, &settings, &file, &error);
+    memcpy(file.data + file.size - sizeof(prefixed) - sizeof(prefixed) % 2 - CHUNK_HEAD, "EXIF", 4);
+    check_that(&check,
+               made && read_back(codec, &file, &head, &again, &error) && head.metadata.exif.size == exif_bytes &&
+                   head.orientation == 6,
+               "EXIF data behind its prefix: %zu bytes, orientation %d", head.metadata.exif.size, head.orientation);
     codec_buffer_free(&file);
     image_free(&image);
     image_free(&again);
