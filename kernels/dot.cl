@@ -55,16 +55,4 @@ INLINE int dot2_upper(uint weights, uint bytes, int sum)
 }
 #endif
 
-// Of vectors, where words are twos of 16 bits: sum + one two's products with the other's, all signed. In the language's
-// terms compilers order sums anew and do not find the instruction.
-INLINE int8 dot2_words(uint8 weights, uint8 values, int8 sum)
-{
-#ifdef __AVX2__
-    return sum + as_int8(__builtin_ia32_pmaddwd256(as_short16(weights), as_short16(values)));
-#else
-    const int8 lower = (as_int8(weights << 16) >> 16) * (as_int8(values << 16) >> 16);
-    return sum + lower + (as_int8(weights) >> 16) * (as_int8(values) >> 16);
-#endif
-}
-
 #endif

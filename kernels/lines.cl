@@ -13,6 +13,7 @@
 #define LINES_CL
 #include "pixel.cl"
 #include "square.cl"
+#include "vectors.cl"
 
 #ifndef PASS_LINES_WIDTH
 #define PASS_LINES_WIDTH 64
@@ -25,23 +26,5 @@ enum {
     LINE_LEFT = LINE_REACH - PASS_RADIUS,
     LINE_ROOM = PASS_LINES_WIDTH + 2 * LINE_REACH,
 };
-
-// Of 16 lanes of 32 bits, which are wider than registers: as the language's function a call that compilers warn of.
-#ifdef __clang__
-#define CONVERT(type, value) __builtin_convertvector(value, type)
-#else
-#define CONVERT(type, value) convert_##type(value)
-#endif
-
-// Upper halves of products. In the language's terms each use spreads the factor anew, and PoCL's mul_hi goes lane by
-// lane.
-INLINE short16 upper_halves(short16 a, short b)
-{
-#ifdef __AVX2__
-    return __builtin_ia32_pmulhw256(a, (short16)b);
-#else
-    return CONVERT(short16, CONVERT(int16, a) * (int)b >> 16);
-#endif
-}
 
 #endif

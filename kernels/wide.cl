@@ -1,7 +1,7 @@
 // wide.cl: RGBA from YUV, 16 pixels at a time, in vectors of the language
 #ifndef WIDE_CL
 #define WIDE_CL
-#include "lines.cl"
+#include "vectors.cl"
 #ifdef PASS_WIDE
 
 enum { WIDE = 16 };
