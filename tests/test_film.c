@@ -109,8 +109,8 @@ static void test_whole(void)
     }
 }
 
-// A film cut at every byte: the whole pictures come, then the end, with one warning where a picture is incomplete; one
-// without a picture is refused.
+// A film cut at every byte: the whole pictures come, then the end, with one warning where a picture is incomplete, also
+// where it loops; one without a picture is refused.
 static void test_cut(void)
 {
     const struct film_bytes film = make_film(&variants[0], 4, 2);
@@ -138,6 +138,17 @@ static void test_cut(void)
         check_that(&check, whole == expected && status == SOURCE_END && lines == (cut != at || expected == 0),
                    "cut at %zu: %d pictures of %d, %d lines", cut, whole, expected, lines);
     }
+    uint8_t *more = memcpy(malloc(film.size + 4), film.data, film.size); // and the beginning of another picture
+    memcpy(more + film.size, "FRAM", 4);
+    const char *path = scratch_write(&scratch, "cut.y4m", more, film.size + 4);
+    scratch_catch(&scratch);
+    struct source *source = source_open(&(struct source_setup){.text = path, .loop = true});
+    enum source_status status;
+    const int played = source ? play(source, &status) : 0;
+    source_close(source);
+    check_that(&check, scratch_caught(&scratch) == 1 && played == 100, "cut and looped: %d pictures, %s", played,
+               scratch.said);
+    free(more);
     free(film.data);
 }
 
