@@ -102,13 +102,15 @@ def bad_outputs(c):
         c.check(code == 1 and done and full and len(done) + len(full) == 40, "full disk", code, err[:3])
         c.check(len(err) == len(full) and "No space left" in err[0], "full disk says", err[:3])
         c.check(sorted(out[1:]) == sorted(row["output"] for row in done), "full disk leaves", out)
-    got = namespace(c, "ro", "-r", "src")
-    if got:
-        code, out, err = got
-        c.check(code == 3 and len(err) == 40 and "Read-only file system" in err[0], "read-only", code, err[:3])
     write("file", b"")
-    said = outcome(c, BINARY, CPU + ["-o", "file/in/it", "src/p000.png"], 3, "cannot write file/in/it/p000.png")
-    c.check(len(said) == 1, said)
+    for plan in [], ["-n"]:
+        got = namespace(c, "ro", "-r", "src", *plan)
+        if got:
+            code, out, err = got
+            c.check(code == 3 and len(err) == 40 and "Read-only file system" in err[0], plan, code, err[:3])
+        said = outcome(c, BINARY, CPU + plan + ["-o", "file/in/it", "src/p000.png"], 3, "cannot write file/in/it/p000.")
+        c.check(len(said) == 1 and "Not a directory" in said[0], plan, said)
+        outcome(c, BINARY, CPU + plan + ["-o", "file", "src/p000.png"], 3, "file/p000.png: Not a directory")
 
 
 def many(count):

@@ -56,6 +56,26 @@ static size_t directory_length(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
+bool output_possible(const char *path)
+{
+    bool ok = false;
+    char *directory = malloc(strlen(path) + sizeof("./."));
+    errno = ENOMEM;
+    for (size_t length = directory_length(path); directory && !ok; length = directory_length(directory)) {
+        while (length > 1 && path[length - 1] == '/')
+            length--;
+        sprintf(directory, "%.*s/.", length > 0 ? (int)length : 1, length > 0 ? path : "."); // a file has none
+        ok = access(directory, W_OK | X_OK) == 0;
+        if (errno != ENOENT || length == 0)
+            break;
+        directory[length] = '\0';
+    }
+    const int error = errno;
+    free(directory);
+    errno = error;
+    return ok;
+}
+
 static bool make_directories(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {

@@ -86,7 +86,9 @@ bool work_plan(struct outcome *outcome, const struct work_rules *rules)
     int fd = -1;
     const bool ok = open_file(outcome, rules, &mark, &fd, &size);
     close_file(fd);
-    return ok;
+    const char *path = outcome->task->output;
+    return ok && (output_possible(path) ||
+                  outcome_fail(outcome, fault_of_writing(errno), "cannot write %s: %s", path, strerror(errno)));
 }
 
 // What of the picture is asked from the path: planes for a JPEG, one for a grey JPEG or PNG, RGBA for any other.
