@@ -203,13 +203,16 @@ def resources(process):
 
 
 def cycles_while_recording(c):
-    run = live("camera:/dev/video0", "-s", "320x180", "--record", "cycles.y4m")
+    run = live("camera:/dev/video0", "-s", "320x180", "--control", "brightness=200", "--record", "cycles.y4m")
     seen = []
     for i in range(CYCLES):
         plug("unbind")
         in_trouble(run, "reconnecting")
         plug("bind")
         well_again(run, i + 1)
+        node, = glob.glob("/dev/video[0-9]")  # 0 may be in use still
+        said = ask_camera(node, "--get-ctrl=brightness")
+        c.check(said.split() == ["brightness:", "200"], "set again", said)
         seen.append(resources(run.process))
     print("files, mappings, kB:", *seen, flush=True)
     for number, what, more in ((0, "files", 0), (1, "mappings", 2), (2, "kB", 1000)):
