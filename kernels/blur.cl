@@ -4,70 +4,26 @@
 
 #define BLUR_SIDE (2 * PASS_RADIUS + 1)
 #define BLUR_AREA (BLUR_SIDE * BLUR_SIDE)
+#define BLUR_ROUNDING (BLUR_AREA / 2)
 
-#ifndef PASS_LINES
-
-// The sums along rows; alpha is the pixel's own.
-INLINE pixel filter_blur_rows(struct view view, arguments args)
+// A square's mean from its sums, alpha being the centre's.
+INLINE uint blur_mean_of(uint r, uint g, uint b, uint centre)
 {
-    struct word_sum sum;
-    sum.all = sum.red_blue = 0;
-#define ADD(dx, unused)                                                                                                \
-    {                                                                                                                  \
-        const uint word = pack(tap(view, dx, 0));                                                                      \
-        sum.all += word;                                                                                               \
-        sum.red_blue += word & RED_BLUE;                                                                               \
-    }
-    FOR_LINE(ADD)
-#undef ADD
-    pixel p = tap(view, 0, 0);
-    p.r = sum.red_blue & 0xffff;
-    p.g = green_of(sum);
-    p.b = sum.red_blue >> 16;
-    return p;
-}
-
-// The means, from those. Up to radius 7 two channels' sums fit a word.
-INLINE pixel filter_blur_columns(struct view view, arguments args)
-{
-    pixel p = tap(view, 0, 0);
-#if PASS_RADIUS <= 7
-    uint red_blue = BLUR_AREA / 2 * 0x10001u, g = BLUR_AREA / 2;
-#define ADD(dy, unused)                                                                                                \
-    {                                                                                                                  \
-        const pixel t = tap(view, 0, dy);                                                                              \
-        red_blue += (uint)t.r | (uint)t.b << 16;                                                                       \
-        g += t.g;                                                                                                      \
-    }
-    FOR_LINE(ADD)
-#undef ADD
-    const uint r = red_blue & 0xffff, b = red_blue >> 16;
+    r = (r + BLUR_ROUNDING) / BLUR_AREA;
+#ifdef PASS_GREY
+    return r;
 #else
-    uint r = BLUR_AREA / 2, g = BLUR_AREA / 2, b = BLUR_AREA / 2;
-#define ADD(dy, unused)                                                                                                \
-    {                                                                                                                  \
-        const pixel t = tap(view, 0, dy);                                                                              \
-        r += t.r;                                                                                                      \
-        g += t.g;                                                                                                      \
-        b += t.b;                                                                                                      \
-    }
-    FOR_LINE(ADD)
-#undef ADD
+    return low_bytes(r, (g + BLUR_ROUNDING) / BLUR_AREA, (b + BLUR_ROUNDING) / BLUR_AREA, centre >> 24);
 #endif
-    p.r = r / BLUR_AREA;
-    p.g = g / BLUR_AREA;
-    p.b = b / BLUR_AREA;
-    return p;
 }
 
-#endif
+#define FILTER_MEAN(r, g, b, centre) blur_mean_of(r, g, b, centre)
 
 #ifdef PASS_WINDOW
 
 // Division by the area: the product with 2^24 / area, rounded up, has the quotient in its top byte. Exact up to radius
 // 7: the factor is off by less than area / 2^24, and the largest sum times the area stays below 2^24.
 #define BLUR_FACTOR (((1u << 24) + BLUR_AREA - 1) / BLUR_AREA)
-#define BLUR_ROUNDING (BLUR_AREA / 2)
 
 enum {
     BLUR_WIDTH = 4, // of a block

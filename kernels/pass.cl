@@ -1,4 +1,5 @@
-// pass.cl: the pass that makes a pixel per work-item: of CPU devices, and of stencils too large for pass_block.cl
+// pass.cl: the pass that makes a pixel per work-item: of devices that run a work-group as a loop
+// (src/path/opencl_launch.c)
 #include "pass_io.cl"
 
 INLINE pixel tap(struct view view, int dx, int dy)
@@ -21,8 +22,6 @@ INLINE void pass(__global const uchar *bytes, layout layout, arguments args, DES
     view.checked = checked;
     store(to, layout, x, y, PASS_AFTER(PASS_STENCIL(view, args), args));
 }
-
-#ifdef PASS_EXACT // the device runs a work-group as a loop (src/path/opencl_launch.c)
 
 // Pixels at least the radius away from every edge: no branch, no clamp, so that the compiler can vectorise over
 // work-items. The NDRange is exactly the interior, by its offset.
@@ -53,16 +52,3 @@ __kernel void pass_edges(__global const uchar *restrict bytes, layout layout, __
     }
     pass(bytes, layout, args, to, x, y, 1);
 }
-
-#else
-
-// Every pixel, where the reach is too large for a block. The NDRange is rounded up to whole work-groups.
-__kernel void pass_all(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
-                       DESTINATION to)
-{
-    const int x = get_global_id(0), y = get_global_id(1);
-    if (x < layout.s0 && y < layout.s1)
-        pass(bytes, layout, args, to, x, y, 1);
-}
-
-#endif

@@ -2,53 +2,21 @@
 #ifndef PASS_WINDOW
 #define PASS_WINDOW
 #endif
-#include "pass_io.cl"
+#include "block_io.cl"
 
 #ifndef PASS_BLOCK_ROWS
 #define PASS_BLOCK_ROWS 1
 #endif
 
 enum {
-    BLOCK_WIDTH = 4,
     BLOCK_PIXELS = BLOCK_WIDTH * PASS_BLOCK_ROWS,
     WINDOW_WIDTH = BLOCK_WIDTH + 2 * PASS_RADIUS, // the radius is at most 4: one group of 4 on each side reaches it
     WINDOW_ROWS = PASS_BLOCK_ROWS + 2 * PASS_RADIUS,
 };
 
-// Pixels in registers are words: packed, or a grey picture's one value.
-#ifdef PASS_GREY
-#define TO_WORD(p) ((uint)(p).g)
-#define FROM_WORD(word) grey_pixel(word)
-#else
-#define TO_WORD(p) pack(p)
-#define FROM_WORD(word) unpack(word)
-#endif
-
-// The same for a pixel of the loader's, whose channels a conversion may have made one by one.
-#if defined(YUV_CL) && !defined(PASS_GREY)
-#define LOADED_TO_WORD(p) low_bytes((p).r, (p).g, (p).b, (p).a)
-#else
-#define LOADED_TO_WORD(p) TO_WORD(p)
-#endif
-
 INLINE pixel tap(struct view view, int dx, int dy)
 {
     return FROM_WORD(view.window[(view.y + dy) * WINDOW_WIDTH + view.x + dx]);
-}
-
-// Four pixels of the pass's input; x is a multiple of 4.
-INLINE void input4(struct source source, arguments args, int x, int y, uint *word)
-{
-    pixel p[4];
-#ifdef PASS_LOAD_MIRROR
-    for (int i = 0; i < 4; i++)
-        p[i] =
-            load(source, args, PASS_LOAD_X(min(x + i, source.width - 1), source.width), PASS_LOAD_Y(y, source.height));
-#else
-    load4(source, args, x, PASS_LOAD_Y(y, source.height), p);
-#endif
-    for (int i = 0; i < 4; i++)
-        word[i] = LOADED_TO_WORD(PASS_BEFORE(p[i], args));
 }
 
 // A row of the window around x. `inside`: it and the group of four on each side are inside the picture, as is the row;
@@ -66,52 +34,6 @@ INLINE void window_row(struct source source, arguments args, int x, int y, int i
         for (int i = 0; i < WINDOW_WIDTH; i++)
             row[i] = TO_WORD(input(source, args, clamp(x + i - PASS_RADIUS, 0, source.width - 1), y));
     }
-}
-
-#ifdef PASS_TO_IMAGE
-
-// A row of the group's blocks: work-items exchange their pixels, so that neighbours write neighbouring ones.
-typedef __local uint *exchange;
-enum { EXCHANGE_PIXELS = BLOCK_WIDTH * PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT };
-
-INLINE void store_row(DESTINATION to, layout layout, int x, int y, const pixel *p, exchange words)
-{
-    const int item = get_local_id(0), items = get_local_size(0), left = x - item * BLOCK_WIDTH;
-    words += (int)get_local_id(1) * items * BLOCK_WIDTH;
-    vstore4((uint4)(pack(p[0]), pack(p[1]), pack(p[2]), pack(p[3])), item, words);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (int i = item; i < items * BLOCK_WIDTH; i += items) {
-        if (left + i < layout.s0 && y < layout.s1)
-            store(to, layout, left + i, y, unpack(words[i]));
-    }
-}
-
-#else
-
-// Four pixels of the output; those beyond the right edge fall into the row's padding, or are left out.
-INLINE void store4(DESTINATION to, layout layout, int x, int y, const pixel *p)
-{
-#if defined(PASS_STORE_MIRROR)
-    for (int i = 0; i < 4; i++) {
-        if (x + i < layout.s0)
-            store(to, layout, x + i, y, p[i]);
-    }
-#elif defined(PASS_TO_GREY)
-    *(__global uint *)(to + PASS_STORE_Y(y, layout.s1) * layout.s7 + x) =
-        (uint)p[0].g | (uint)p[1].g << 8 | (uint)p[2].g << 16 | (uint)p[3].g << 24;
-#else
-    *(__global uint4 *)(to + PASS_STORE_Y(y, layout.s1) * layout.s7 + x) =
-        (uint4)(pack(p[0]), pack(p[1]), pack(p[2]), pack(p[3]));
-#endif
-}
-
-#endif
-
-// Four pixels through the filters behind the stencil.
-INLINE void after4(arguments args, const uint *word, pixel *p)
-{
-    for (int i = 0; i < BLOCK_WIDTH; i++)
-        p[i] = PASS_AFTER(FROM_WORD(word[i]), args);
 }
 
 // Writes a block. `inside` is a literal: all of its rows are inside the picture. An image is written later, by the
@@ -297,7 +219,7 @@ pass_block(__global const uchar *restrict bytes, layout layout, __global const i
     for (int row = 0; row < PASS_BLOCK_ROWS; row++) {
         pixel p[BLOCK_WIDTH];
         after4(args, block + row * BLOCK_WIDTH, p);
-        store_row(to, layout, x, y + row, p, words[row % 2]);
+        store_row(to, layout, x, y + row, p, 0, words[row % 2]);
     }
 #endif
 }

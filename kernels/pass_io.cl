@@ -63,9 +63,6 @@ INLINE void store(DESTINATION to, layout layout, int x, int y, pixel p)
     write_imagef(to, (int2)(x, y), (float4)(p.r, p.g, p.b, p.a) / 255.0f);
 #elif defined(PASS_TO_GREY)
     to[y * layout.s7 + x] = p.g;
-#elif defined(PASS_TO_SUMS)
-    to[y * layout.s7 + x] = (uint)p.r | (uint)p.b << 16; // planes as in load_sums.cl
-    to[(y + layout.s1) * layout.s7 + x] = (uint)p.g | (uint)p.a << 16;
 #else
     to[y * layout.s7 + x] = pack(p);
 #endif

@@ -14,35 +14,18 @@
 #define SQUARE_ROW_2(TAP, dy) TAP(-2, dy) SQUARE_ROW_1(TAP, dy) TAP(2, dy)
 #define SQUARE_ROW_3(TAP, dy) TAP(-3, dy) SQUARE_ROW_2(TAP, dy) TAP(3, dy)
 #define SQUARE_ROW_4(TAP, dy) TAP(-4, dy) SQUARE_ROW_3(TAP, dy) TAP(4, dy)
-#define SQUARE_ROW_5(TAP, dy) TAP(-5, dy) SQUARE_ROW_4(TAP, dy) TAP(5, dy)
-#define SQUARE_ROW_6(TAP, dy) TAP(-6, dy) SQUARE_ROW_5(TAP, dy) TAP(6, dy)
-#define SQUARE_ROW_7(TAP, dy) TAP(-7, dy) SQUARE_ROW_6(TAP, dy) TAP(7, dy)
-#define SQUARE_ROW_8(TAP, dy) TAP(-8, dy) SQUARE_ROW_7(TAP, dy) TAP(8, dy)
-#define SQUARE_ROW_9(TAP, dy) TAP(-9, dy) SQUARE_ROW_8(TAP, dy) TAP(9, dy)
-#define SQUARE_ROW_10(TAP, dy) TAP(-10, dy) SQUARE_ROW_9(TAP, dy) TAP(10, dy)
-#define SQUARE_ROW_11(TAP, dy) TAP(-11, dy) SQUARE_ROW_10(TAP, dy) TAP(11, dy)
-#define SQUARE_ROW_12(TAP, dy) TAP(-12, dy) SQUARE_ROW_11(TAP, dy) TAP(12, dy)
-#define SQUARE_ROW_13(TAP, dy) TAP(-13, dy) SQUARE_ROW_12(TAP, dy) TAP(13, dy)
-#define SQUARE_ROW_14(TAP, dy) TAP(-14, dy) SQUARE_ROW_13(TAP, dy) TAP(14, dy)
-#define SQUARE_ROW_15(TAP, dy) TAP(-15, dy) SQUARE_ROW_14(TAP, dy) TAP(15, dy)
 
 #define SQUARE_ROWS_1(ROW, TAP) ROW(TAP, -1) ROW(TAP, 0) ROW(TAP, 1)
 #define SQUARE_ROWS_2(ROW, TAP) ROW(TAP, -2) SQUARE_ROWS_1(ROW, TAP) ROW(TAP, 2)
 #define SQUARE_ROWS_3(ROW, TAP) ROW(TAP, -3) SQUARE_ROWS_2(ROW, TAP) ROW(TAP, 3)
 #define SQUARE_ROWS_4(ROW, TAP) ROW(TAP, -4) SQUARE_ROWS_3(ROW, TAP) ROW(TAP, 4)
 
-// FOR_SQUARE(TAP) is TAP(dx, dy) for every place of the square, in no order. Above radius 4 straight-line code is
-// larger than an instruction cache likes: stencils are separable there, and go along FOR_LINE(TAP) twice: TAP(d, 0).
+// FOR_SQUARE(TAP) is TAP(dx, dy) for every place of the square, in no order. Above radius 4 straight-line code would be
+// larger than an instruction cache likes.
 #if PASS_RADIUS == 0
 #define FOR_SQUARE(TAP) TAP(0, 0)
 #elif PASS_RADIUS <= 4
 #define FOR_SQUARE(TAP) SQUARE_NAME(SQUARE_ROWS_, PASS_RADIUS)(SQUARE_NAME(SQUARE_ROW_, PASS_RADIUS), TAP)
-#endif
-
-#if PASS_RADIUS == 0
-#define FOR_LINE(TAP) TAP(0, 0)
-#else
-#define FOR_LINE(TAP) SQUARE_NAME(SQUARE_ROW_, PASS_RADIUS)(TAP, 0)
 #endif
 
 #endif

@@ -178,7 +178,7 @@ void paths_filters(struct path_test *test)
 
 void paths_chains(struct path_test *test)
 {
-    static const int medium[2] = {94, 61}, wide[2] = {2070, 37}; // more than a work-item's part of pass_lines.cl
+    static const int medium[2] = {94, 61}, wide[2] = {2070, 37}; // more than a part of pass_lines.cl, pass_sums.cl
     for (int i = 0; i < COUNT(chain_texts); i += stride(test)) {
         if (test->kind == PATH_CPU)
             for (int size = 0; size < COUNT(sizes); size++)
@@ -190,6 +190,8 @@ void paths_chains(struct path_test *test)
     if (test->kind != PATH_ZEROCOPY) {
         run(test, PIXFMT_NV21, medium, long_chain);
         run(test, PIXFMT_RGBA, wide, "blur=3");
+        run(test, PIXFMT_RGBA, wide, "mirror,blur=5,flip");
+        run(test, PIXFMT_RGBA, wide, "blur=15,gray,blur=14");
         run(test, PIXFMT_NV21, wide, "gray,blur=1,convolve=gaussian");
         run(test, PIXFMT_YUYV, wide, "sepia,convolve=edge,blur=4");
     }

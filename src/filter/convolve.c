@@ -215,6 +215,7 @@ const struct filter filter_convolve = {
     .params = params,
     .kernel = "convolve.cl",
     .lines_radius = SIDE_MAX / 2,
+    .block_rows = {4, 6, 3, 2},
     .prepare = prepare,
     .stencil_row = stencil_row,
     .two_rows = true,

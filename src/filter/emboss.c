@@ -124,6 +124,7 @@ const struct filter filter_emboss = {
     .kind = FILTER_STENCIL,
     .params = params,
     .kernel = "emboss.cl",
+    .block_rows = {4},
     .prepare = prepare,
     .stencil_row = stencil_row,
     .grey_rows = true,

@@ -11,6 +11,7 @@ enum {
     FILTER_MATRIX = 81,     // numbers in the largest matrix, 9x9
     FILTER_ARGUMENTS = 260, // integers a filter may hand to its functions: a 256-entry table and a little
     FILTER_RADIUS_MAX = 15,
+    FILTER_BLOCK_RADIUS_MAX = 4, // of stencils that GPUs make by blocks
 };
 
 enum filter_kind {
@@ -82,7 +83,10 @@ struct filter {
     const char *kernel; // file that defines the OpenCL function of the filter's name; NULL for `none` and geometry
     bool mirror, flip;  // FILTER_GEOMETRY: what it does
     int lines_radius;   // FILTER_STENCIL: the kernel file makes whole lines up to this radius; 0: it does not
-    bool separable;     // FILTER_STENCIL: the kernel file also sums along rows (_rows), then down columns (_columns)
+    // FILTER_STENCIL: rows that a work-item of a GPU makes at a time, by measurement, at radius 1, 2, 3, 4. What a row
+    // is made from serves the next ones, until it no longer fits the registers. Where the radius is larger, the kernel
+    // file makes a pixel from the sums of its square (FILTER_MEAN).
+    uint8_t block_rows[FILTER_BLOCK_RADIUS_MAX];
 
     // Works out radius and arguments. False where the values are each in range but impossible together; *why is static.
     // NULL: radius 0 and no arguments.

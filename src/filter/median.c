@@ -121,6 +121,7 @@ const struct filter filter_median = {
     .example = "median",
     .kind = FILTER_STENCIL,
     .kernel = "median.cl",
+    .block_rows = {4},
     .prepare = prepare,
     .stencil_row = stencil_row,
     .two_rows = true,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const size_t pass_pixel_bytes[] = {[PASS_RGBA] = 4, [PASS_GREY] = 1, [PASS_SUMS] = 8};
+const size_t pass_pixel_bytes[] = {[PASS_RGBA] = 4, [PASS_GREY] = 1};
 
 static struct pass *next_pass(struct plan *plan)
 {
@@ -25,12 +25,8 @@ static void name_pass(struct pass *pass)
     pass->name[0] = '\0';
     for (int i = 0; i < pass->before_count; i++)
         add_name(pass, pass->before[i]->filter->name);
-    if (pass->stencil) {
-        static const char *const of_part[] = {"", " rows", " columns"};
-        char name[64];
-        snprintf(name, sizeof(name), "%s%s", pass->stencil->filter->name, of_part[pass->part]);
-        add_name(pass, name);
-    }
+    if (pass->stencil)
+        add_name(pass, pass->stencil->filter->name);
     for (int i = 0; i < pass->after_count; i++)
         add_name(pass, pass->after[i]->filter->name);
     if (pass->load_mirror || pass->store_mirror)
@@ -122,27 +118,6 @@ void plan_split(struct plan *plan, bool input_rgba, int radius, bool lines)
     }
 }
 
-void plan_separate(struct plan *plan, int radius)
-{
-    struct pass whole[PLAN_PASSES];
-    const int count = take_passes(plan, whole);
-    for (int i = 0; i < count; i++) {
-        struct pass rest = whole[i];
-        if (rest.stencil && rest.stencil->filter->separable && rest.stencil->arguments.radius >= radius) {
-            struct pass rows = rest;
-            rows.part = PASS_ROWS;
-            rows.writes = rest.reads = PASS_SUMS;
-            rows.after_count = 0;
-            rows.store_mirror = rows.store_flip = false;
-            put_pass(plan, &rows);
-            rest.part = PASS_COLUMNS;
-            rest.before_count = 0;
-            rest.load_mirror = rest.load_flip = false;
-        }
-        put_pass(plan, &rest);
-    }
-}
-
 static bool grey_behind(const struct stage *const *stages, int count, bool grey)
 {
     for (int i = 0; i < count; i++)
@@ -158,7 +133,7 @@ void plan_mark_grey(struct plan *plan, bool opaque, bool grey)
         pass->grey = grey && opaque;
         grey = grey_behind(&pass->stencil, pass->stencil ? 1 : 0, grey);
         grey = grey_behind(pass->after, pass->after_count, grey);
-        if (grey && opaque && i < plan->count - 1 && pass->writes == PASS_RGBA)
+        if (grey && opaque && i < plan->count - 1)
             pass->writes = plan->pass[i + 1].reads = PASS_GREY;
     }
 }

@@ -7,16 +7,9 @@
 enum pass_pixels {
     PASS_RGBA,
     PASS_GREY, // one byte a pixel that is all three channels; alpha is 255
-    PASS_SUMS, // 16 bits a channel: the sums of a separable stencil along rows
 };
 
 extern const size_t pass_pixel_bytes[];
-
-enum pass_part {
-    PASS_WHOLE,
-    PASS_ROWS,    // a separable stencil's sums along rows
-    PASS_COLUMNS, // and the rest of it
-};
 
 struct pass {
     const struct stage *before[CHAIN_MAX]; // point filters ahead of the stencil
@@ -24,15 +17,14 @@ struct pass {
     const struct stage *stencil;          // NULL: none
     const struct stage *after[CHAIN_MAX]; // point filters behind the stencil; empty when there is none
     int after_count;
-    bool load_mirror, load_flip;   // the pass reads its input mirrored, flipped
-    bool store_mirror, store_flip; // and writes its output so
-    enum pass_part part;
+    bool load_mirror, load_flip;    // the pass reads its input mirrored, flipped
+    bool store_mirror, store_flip;  // and writes its output so
     bool grey;                      // what its stencil sees is grey and opaque
     enum pass_pixels reads, writes; // the first pass reads what the source has, whatever it says here
     char name[128];                 // "blur+gray": its filters, for stage times
 };
 
-enum { PLAN_PASSES = 3 * CHAIN_MAX };
+enum { PLAN_PASSES = 2 * CHAIN_MAX };
 
 struct plan {
     struct chain chain; // the plan's own copy; passes point into it
@@ -42,9 +34,6 @@ struct plan {
 
 // Fills `plan`, which must not be moved or copied afterwards (passes point into it).
 void plan_make(struct plan *plan, const struct chain *chain);
-
-// Makes two passes of each separable stencil of `radius` or more.
-void plan_separate(struct plan *plan, int radius);
 
 // Marks, after all cutting, which stencils see nothing but grey, and where pictures between two passes can be one byte
 // a pixel: behind a filter that makes them grey, ahead of one that tints, and when alpha is 255 throughout (`opaque`),

@@ -78,6 +78,7 @@ const struct filter filter_sharpen = {
     .kind = FILTER_STENCIL,
     .params = params,
     .kernel = "sharpen.cl",
+    .block_rows = {8},
     .prepare = prepare,
     .stencil_row = stencil_row,
     .grey_rows = true,

@@ -79,6 +79,7 @@ const struct filter filter_sobel = {
     .example = "gray,sobel",
     .kind = FILTER_STENCIL,
     .kernel = "sobel.cl",
+    .block_rows = {4},
     .prepare = prepare,
     .stencil_row = stencil_row,
     .grey_rows = true,

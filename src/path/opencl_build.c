@@ -9,13 +9,12 @@
 
 // Floats hold whole numbers, fractions of 255, or are roots of whole numbers: never so small as to be denormal.
 #define OPTIONS "-cl-std=CL1.2 -cl-denorms-are-zero"
-#define OPTIONS_LOOP OPTIONS " -DPASS_EXACT"
 #define OPTIONS_QUICK OPTIONS " -cl-opt-disable" // blocks on a CPU device, which is asked for them to see their bytes
 
 enum { ROW_ALIGNMENT = 16 };
 
-static const char *const kernel_names[KERNELS] = {"pass_interior", "pass_edges", "pass_all",
-                                                  "pass_block",    "pass_wide",  "pass_lines"};
+static const char *const kernel_names[KERNELS] = {"pass_interior", "pass_edges", "pass_block",
+                                                  "pass_sums",     "pass_wide",  "pass_lines"};
 
 static size_t aligned_stride(enum pixfmt format, int plane, int width)
 {
@@ -96,15 +95,24 @@ cl_mem opencl_output_make(const struct opencl_path *path, cl_mem_flags flags, cl
     return clCreateImage(context, CL_MEM_WRITE_ONLY, &format, &size, NULL, result);
 }
 
-// Rows of a block, by measurement: chroma halved down the picture serves two rows, a stencil's rows are shared by the
-// more the better, until its window no longer fits the registers. CPU devices, which take blocks only where they must,
-// compile large ones for seconds. 0: too large a radius for blocks.
-static int block_rows(const struct device_info *info, int radius)
+// For work-groups that share local memory.
+static bool has_room(const struct device_info *info)
 {
-    static const int rows[PASS_BLOCK_RADIUS_MAX + 1] = {4, 4, 6, 4, 2};
-    if (radius > PASS_BLOCK_RADIUS_MAX)
-        return 0;
-    return info->type & CL_DEVICE_TYPE_CPU ? 2 : rows[radius];
+    return info->local_bytes >= PASS_TILE_BYTES && info->max_work_group >= PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT;
+}
+
+// By measurement. An image's rows are kept until the whole work-group writes them, so that fewer are better.
+enum { POINT_ROWS = 4, IMAGE_ROWS = 4 };
+
+// Rows of a block. Chroma halved down the picture serves two rows. CPU devices, which take blocks only where they must,
+// compile large ones for seconds.
+static int block_rows(const struct device_info *info, const struct stage *stencil, bool to_image)
+{
+    const int radius = stencil ? stencil->arguments.radius : 0;
+    if (info->type & CL_DEVICE_TYPE_CPU)
+        return 2;
+    const int rows = radius > 0 ? stencil->filter->block_rows[radius - 1] : POINT_ROWS;
+    return to_image && rows > IMAGE_ROWS ? IMAGE_ROWS : rows;
 }
 
 static bool kernel_wanted(int kernel, enum path_launch launch, int radius, const struct pass_target *target)
@@ -113,7 +121,7 @@ static bool kernel_wanted(int kernel, enum path_launch launch, int radius, const
         return kernel == (target->lines ? KERNEL_LINES : KERNEL_WIDE);
     if (launch == PATH_LAUNCH_LOOP)
         return kernel == KERNEL_INTERIOR || (kernel == KERNEL_EDGES && radius > 0);
-    return kernel == (target->block_rows > 0 ? KERNEL_BLOCK : KERNEL_ALL);
+    return kernel == (target->sums ? KERNEL_SUMS : KERNEL_BLOCK);
 }
 
 static bool make_kernels(struct opencl_pass *pass, enum path_launch launch, int radius,
@@ -151,9 +159,8 @@ static cl_mem make_buffer(struct device *device, size_t bytes, const void *data,
 
 static const char *build_options(const struct opencl_path *path)
 {
-    if (path->launch == PATH_LAUNCH_LOOP)
-        return OPTIONS_LOOP;
-    return path->device->info.type & CL_DEVICE_TYPE_CPU ? OPTIONS_QUICK : OPTIONS;
+    const bool cpu = path->device->info.type & CL_DEVICE_TYPE_CPU;
+    return cpu && path->launch == PATH_LAUNCH_BLOCK ? OPTIONS_QUICK : OPTIONS;
 }
 
 static bool make_pass(const struct opencl_path *path, const struct pass *pass, const struct image_shape *from,
@@ -162,13 +169,19 @@ static bool make_pass(const struct opencl_path *path, const struct pass *pass, c
     struct device *device = path->device;
     const bool loop = path->launch == PATH_LAUNCH_LOOP;
     const int radius = pass->stencil ? pass->stencil->arguments.radius : 0;
-    built->block_rows = loop || pass->part != PASS_WHOLE ? 0 : block_rows(&device->info, radius);
+    const bool sums = !loop && radius > FILTER_BLOCK_RADIUS_MAX;
+    if (sums && !has_room(&device->info)) {
+        path_fail(error, "the device is too small for a radius above 4; use -p cpu");
+        return false;
+    }
+    built->block_rows = loop || sums ? 0 : block_rows(&device->info, pass->stencil, to_image);
     built->flat = radius == 0 && !to_image;
     snprintf(built->name, sizeof(built->name), "pass %s", pass->name);
     const bool lines = loop && pass_lines_fit(pass);
     const struct pass_target target = {.format = from->format,
                                        .to_image = to_image,
                                        .block_rows = built->block_rows,
+                                       .sums = sums,
                                        .lines = lines,
                                        .wide = loop && (lines || !to_image) && pass_wide_fits(pass, from)};
     char *text = pass_text(pass, &target, device->kernel_dir, error);
@@ -198,13 +211,9 @@ struct opencl_build *opencl_build_make(const struct opencl_path *path, const str
     }
     plan_make(&build->plan, chain);
     // Blocks convert and filter once what their windows share, in local memory, where there is enough of it.
-    const struct device_info *info = &path->device->info;
-    const bool tiles = path->launch != PATH_LAUNCH_LOOP && info->local_bytes >= PASS_TILE_BYTES &&
-                       info->max_work_group >= PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT;
-    plan_split(&build->plan, input->format == PIXFMT_RGBA, tiles ? PASS_BLOCK_RADIUS_MAX + 1 : 0,
+    const bool tiles = path->launch != PATH_LAUNCH_LOOP && has_room(&path->device->info);
+    plan_split(&build->plan, input->format == PIXFMT_RGBA, tiles ? FILTER_BLOCK_RADIUS_MAX + 1 : 0,
                path->launch == PATH_LAUNCH_LOOP);
-    if (path->launch != PATH_LAUNCH_LOOP) // which makes such stencils line by line
-        plan_separate(&build->plan, PASS_BLOCK_RADIUS_MAX + 1);
     plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA, input->format == PIXFMT_GREY);
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = input->width, .height = input->height};
     const int passes = build->plan.count;

@@ -73,6 +73,15 @@ static struct range blocks(cl_kernel kernel, size_t width, size_t height, size_t
         kernel, 2, {0}, {(width + wide - 1) / wide * across, (height + high - 1) / high * down}, {across, down}};
 }
 
+// Work-groups that walk down strips. Of their work-items the outermost make nothing, as many as the radius takes.
+static struct range strips(cl_kernel kernel, size_t width, size_t height, size_t radius)
+{
+    const size_t margin = (radius + PASS_BLOCK_WIDTH - 1) / PASS_BLOCK_WIDTH;
+    const size_t wide = (PASS_SUMS_ITEMS - 2 * margin) * PASS_BLOCK_WIDTH;
+    const size_t across = (width + wide - 1) / wide, down = (height + PASS_SUMS_ROWS - 1) / PASS_SUMS_ROWS;
+    return (struct range){kernel, 2, {0}, {across * PASS_SUMS_ITEMS, down}, {PASS_SUMS_ITEMS, 1}};
+}
+
 size_t opencl_group_limit(const struct device_info *info, cl_kernel kernel)
 {
     const size_t most = info->max_work_group > 0 ? info->max_work_group : 1;
@@ -121,8 +130,8 @@ static cl_int launch(const struct device_info *info, cl_command_queue queue, con
     else if (pass->kernel[KERNEL_LINES])
         ranges[0] = rows(pass->kernel[KERNEL_LINES], 0, 0, (width + PASS_LINES_WIDTH - 1) / PASS_LINES_WIDTH,
                          (height + PASS_LINES_ROWS - 1) / PASS_LINES_ROWS, 1);
-    else if (pass->kernel[KERNEL_ALL])
-        ranges[0] = blocks(pass->kernel[KERNEL_ALL], width, height, 1, 1, most, pass->flat);
+    else if (pass->kernel[KERNEL_SUMS])
+        ranges[0] = strips(pass->kernel[KERNEL_SUMS], width, height, (size_t)radius);
     else
         count = exact_ranges(pass, (size_t)radius, width, height, most, ranges);
     *first = *last = NULL;

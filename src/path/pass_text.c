@@ -67,12 +67,11 @@ static void add_file(struct composer *c, const char *file)
     free(text);
 }
 
-// "filter_blur" for "blur.cl", "filter_blur_rows" for a part of it.
-static void function_name(const struct stage *stage, enum pass_part part, char name[64])
+// "filter_blur" for "blur.cl".
+static void function_name(const struct stage *stage, char name[64])
 {
-    static const char *const of_part[] = {"", "_rows", "_columns"};
     const char *file = stage->filter->kernel;
-    snprintf(name, 64, "filter_%.*s%s", (int)strcspn(file, "."), file, of_part[part]);
+    snprintf(name, 64, "filter_%.*s", (int)strcspn(file, "."), file);
 }
 
 // Point filters one around the other; `offset` is where the first one's arguments begin. Returns where they end.
@@ -81,7 +80,7 @@ static int add_points(FILE *out, const char *macro, const struct stage *const *s
     fprintf(out, "#define %s(p, args) ", macro);
     for (int i = count - 1; i >= 0; i--) {
         char name[64];
-        function_name(stages[i], PASS_WHOLE, name);
+        function_name(stages[i], name);
         fprintf(out, "%s(", name);
     }
     fprintf(out, "(p)");
@@ -116,17 +115,16 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
         fprintf(out, "#define PASS_TO_IMAGE\n");
     if (pass->writes == PASS_GREY)
         fprintf(out, "#define PASS_TO_GREY\n");
-    if (pass->writes == PASS_SUMS)
-        fprintf(out, "#define PASS_TO_SUMS\n");
     if (pass->reads == PASS_GREY && pass->before_count == 0)
         fprintf(out, "#define PASS_GREY\n"); // the stencil's input is grey
     if (target->block_rows > 0) {
         fprintf(out, "#define PASS_WINDOW\n#define PASS_BLOCK_ROWS %d\n", target->block_rows);
-        fprintf(out, "#define PASS_GROUP_WIDTH %d\n#define PASS_GROUP_HEIGHT %d\n", PASS_GROUP_WIDTH,
-                PASS_GROUP_HEIGHT);
         if (radius > 0 && (pass->before_count > 0 || pixfmt_info(format)->yuv))
             fprintf(out, "#define PASS_TILE\n");
     }
+    fprintf(out, "#define PASS_GROUP_WIDTH %d\n#define PASS_GROUP_HEIGHT %d\n", PASS_GROUP_WIDTH, PASS_GROUP_HEIGHT);
+    if (target->sums)
+        fprintf(out, "#define PASS_SUMS_ITEMS %d\n#define PASS_SUMS_ROWS %d\n", PASS_SUMS_ITEMS, PASS_SUMS_ROWS);
     if (target->lines)
         fprintf(out, "#define PASS_LINES\n#define PASS_LINES_WIDTH %d\n#define PASS_LINES_ROWS %d\n", PASS_LINES_WIDTH,
                 PASS_LINES_ROWS);
@@ -141,7 +139,7 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     offset = add_points(out, "PASS_BEFORE", pass->before, pass->before_count, offset);
     if (pass->stencil) {
         char name[64];
-        function_name(pass->stencil, pass->part, name);
+        function_name(pass->stencil, name);
         fprintf(out, "#define PASS_STENCIL_ARGUMENTS(args) ((args) + %d)\n", offset);
         fprintf(out, "#define PASS_STENCIL(view, args) %s(view, PASS_STENCIL_ARGUMENTS(args))\n", name);
         offset += pass->stencil->arguments.count;
@@ -174,8 +172,7 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     }
     fprintf(c.out, "#line 1 \"plan\"\n");
     add_macros(c.out, pass, target);
-    static const char *const loaders[] = {[PASS_GREY] = "load_channel.cl", [PASS_SUMS] = "load_sums.cl"};
-    add_file(&c, pass->reads == PASS_RGBA ? pixfmt_info(target->format)->loader : loaders[pass->reads]);
+    add_file(&c, pass->reads == PASS_GREY ? "load_channel.cl" : pixfmt_info(target->format)->loader);
     for (int i = 0; i < pass->before_count; i++)
         add_file(&c, pass->before[i]->filter->kernel);
     if (pass->stencil)
@@ -184,6 +181,7 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
         add_file(&c, pass->after[i]->filter->kernel);
     add_file(&c, target->lines            ? "pass_lines.cl"
                  : target->wide           ? "pass_wide.cl"
+                 : target->sums           ? "pass_sums.cl"
                  : target->block_rows > 0 ? "pass_block.cl"
                                           : "pass.cl");
     if (fclose(c.out) != 0 || c.failed) {

@@ -10,16 +10,19 @@ enum { PASS_ARGUMENTS = 6 + CHAIN_MAX * FILTER_ARGUMENTS };
 struct pass_target {
     enum pixfmt format; // of the pictures it reads
     bool to_image;      // writes an image, not a buffer
-    int block_rows;     // rows a work-item makes of a block 4 pixels wide; 0: a work-item makes one pixel
+    int block_rows;     // rows a work-item makes of a block 4 pixels wide; 0: no blocks
+    bool sums;          // a work-group walks down a strip with the sums of its columns
     bool lines;         // a work-item makes a part of some rows, line by line; for passes that pass_lines_fit
     bool wide;          // YUV is converted in vectors, without `lines` by rows; for passes that pass_wide_fits
 };
 
 // A work-item's block, and the largest work-groups of blocks: rows of 32 work-items fill a warp's memory transactions,
 // 4 of them share a stencil's neighbours; more leave registers unused where blocks need many.
-enum { PASS_BLOCK_WIDTH = 4, PASS_BLOCK_RADIUS_MAX = 4, PASS_GROUP_WIDTH = 32, PASS_GROUP_HEIGHT = 4 };
+enum { PASS_BLOCK_WIDTH = 4, PASS_GROUP_WIDTH = 32, PASS_GROUP_HEIGHT = 4 };
 enum { PASS_WIDE_MIN = 16 }; // pixels of a vector of pass_wide.cl, and of the narrowest picture
 enum { PASS_LINES_WIDTH = 2048, PASS_LINES_ROWS = 32 }; // that part, by measurement; up to 300 kB of private memory
+// Work-items of a strip of pass_sums.cl, the outermost of which make nothing, and the rows it walks down.
+enum { PASS_SUMS_ITEMS = PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT, PASS_SUMS_ROWS = 16 };
 // Local memory that a pass may take: of the largest block and radius there are (opencl_build.c).
 enum { PASS_TILE_BYTES = 24 << 10 };
 

@@ -1,0 +1,96 @@
+// block_io.cl: how work-items of GPUs read and write: four pixels side by side, as words
+#include "pass_io.cl"
+
+enum { BLOCK_WIDTH = 4 };
+
+// Pixels in registers are words: packed, or a grey picture's one value.
+#ifdef PASS_GREY
+#define TO_WORD(p) ((uint)(p).g)
+#define FROM_WORD(word) grey_pixel(word)
+#else
+#define TO_WORD(p) pack(p)
+#define FROM_WORD(word) unpack(word)
+#endif
+
+// The same for a pixel of the loader's, whose channels a conversion may have made one by one.
+#if defined(YUV_CL) && !defined(PASS_GREY)
+#define LOADED_TO_WORD(p) low_bytes((p).r, (p).g, (p).b, (p).a)
+#else
+#define LOADED_TO_WORD(p) TO_WORD(p)
+#endif
+
+// Four pixels of the pass's input; x is a multiple of 4.
+INLINE void input4(struct source source, arguments args, int x, int y, uint *word)
+{
+    pixel p[4];
+#ifdef PASS_LOAD_MIRROR
+    for (int i = 0; i < 4; i++)
+        p[i] =
+            load(source, args, PASS_LOAD_X(min(x + i, source.width - 1), source.width), PASS_LOAD_Y(y, source.height));
+#else
+    load4(source, args, x, PASS_LOAD_Y(y, source.height), p);
+#endif
+    for (int i = 0; i < 4; i++)
+        word[i] = LOADED_TO_WORD(PASS_BEFORE(p[i], args));
+}
+
+#ifdef PASS_TO_IMAGE
+
+// A row of the group's blocks: work-items exchange their pixels, so that neighbours write neighbouring ones. The
+// outermost `margin` work-items on each side have none.
+typedef __local uint *exchange;
+enum { EXCHANGE_PIXELS = BLOCK_WIDTH * PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT };
+
+INLINE void store_row(DESTINATION to, layout layout, int x, int y, const pixel *p, int margin, exchange words)
+{
+    const int item = get_local_id(0), items = get_local_size(0), left = x - item * BLOCK_WIDTH;
+    words += (int)get_local_id(1) * items * BLOCK_WIDTH;
+    vstore4((uint4)(pack(p[0]), pack(p[1]), pack(p[2]), pack(p[3])), item, words);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = margin * BLOCK_WIDTH + item; i < (items - margin) * BLOCK_WIDTH; i += items) {
+        if (left + i < layout.s0 && y < layout.s1)
+            store(to, layout, left + i, y, unpack(words[i]));
+    }
+}
+
+#else
+
+// Written so, NVIDIA's compiler stores a stencil's rows as they are made; otherwise it works out much of the block
+// first and runs out of registers. With no stencil, or one in a tile, it does better by itself.
+INLINE void store_words(__global uint4 *to, uint4 words)
+{
+#if NV_ARCH > 0 && !defined(PASS_POINTS) && !defined(PASS_TILE)
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(to), "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w)
+                 : "memory");
+#else
+    *to = words;
+#endif
+}
+
+// Four pixels of the output; those beyond the right edge fall into the row's padding, or are left out.
+INLINE void store4(DESTINATION to, layout layout, int x, int y, const pixel *p)
+{
+#if defined(PASS_STORE_MIRROR)
+    for (int i = 0; i < 4; i++) {
+        if (x + i < layout.s0)
+            store(to, layout, x + i, y, p[i]);
+    }
+#elif defined(PASS_TO_GREY)
+    *(__global uint *)(to + PASS_STORE_Y(y, layout.s1) * layout.s7 + x) =
+        (uint)p[0].g | (uint)p[1].g << 8 | (uint)p[2].g << 16 | (uint)p[3].g << 24;
+#else
+    store_words((__global uint4 *)(to + PASS_STORE_Y(y, layout.s1) * layout.s7 + x),
+                (uint4)(pack(p[0]), pack(p[1]), pack(p[2]), pack(p[3])));
+#endif
+}
+
+#endif
+
+// Four pixels through the filters behind the stencil.
+INLINE void after4(arguments args, const uint *word, pixel *p)
+{
+    for (int i = 0; i < BLOCK_WIDTH; i++)
+        p[i] = PASS_AFTER(FROM_WORD(word[i]), args);
+}

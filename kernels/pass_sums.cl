@@ -1,0 +1,142 @@
+// pass_sums.cl: the pass of GPUs for means of squares too large for a block: a work-group walks down a strip
+//
+// A work-item keeps the sums of four columns, as high as the square. Going one row down it adds the pixels that come
+// into reach and takes away those that leave it, and shows its sums to its neighbours in local memory. It makes the
+// means around its own four columns; the outermost work-items only keep sums.
+#ifndef PASS_SUMS_ITEMS
+#define PASS_SUMS_ITEMS 128
+#define PASS_SUMS_ROWS 16
+#endif
+#include "block_io.cl"
+#ifndef FILTER_MEAN
+#include "blur.cl"
+#endif
+
+enum {
+    SUMS_REACH = (PASS_RADIUS + BLOCK_WIDTH - 1) / BLOCK_WIDTH, // work-items on each side whose columns are in reach
+    SUMS_BLOCKS = 2 * SUMS_REACH + 1,                           // of four columns, counted from the first in reach
+    // Of those columns, the ones in reach of the first pixel, and in reach of all four.
+    SUMS_FIRST = BLOCK_WIDTH * SUMS_REACH - PASS_RADIUS,
+    SUMS_LAST = SUMS_FIRST + 2 * PASS_RADIUS,
+    SUMS_COMMON = SUMS_FIRST + BLOCK_WIDTH - 1,
+};
+
+// The sums of a row of columns. Red and blue are the halves of a word; all columns that a total is of fit them too.
+typedef struct {
+    uint4 red_blue[PASS_SUMS_ITEMS], green[PASS_SUMS_ITEMS];
+    uint2 total[PASS_SUMS_ITEMS]; // of four columns: red and blue, green
+} sums_row;
+
+typedef struct {
+    uint red_blue[BLOCK_WIDTH], green[BLOCK_WIDTH];
+} sums_block;
+
+// Four pixels of any row, of which the picture's edge repeats.
+INLINE void sums_input(struct source source, arguments args, int x, int y, uint *word)
+{
+    y = clamp(y, 0, source.height - 1);
+    if (x >= 0 && x + BLOCK_WIDTH <= source.width) {
+        input4(source, args, x, y, word);
+    } else {
+        for (int i = 0; i < BLOCK_WIDTH; i++)
+            word[i] = TO_WORD(input(source, args, clamp(x + i, 0, source.width - 1), y));
+    }
+}
+
+INLINE void sums_exchange(sums_block *sums, const uint *in, const uint *out)
+{
+    for (int i = 0; i < BLOCK_WIDTH; i++) {
+        sums->red_blue[i] += (in[i] & RED_BLUE) - (out[i] & RED_BLUE);
+        sums->green[i] += (in[i] >> 8 & 255) - (out[i] >> 8 & 255);
+    }
+}
+
+INLINE void sums_show(const sums_block *sums, __local sums_row *row, int item)
+{
+    row->red_blue[item] = vload4(0, sums->red_blue);
+    row->green[item] = vload4(0, sums->green);
+    uint2 total = (uint2)(0, 0);
+    for (int i = 0; i < BLOCK_WIDTH; i++)
+        total += (uint2)(sums->red_blue[i], sums->green[i]);
+    row->total[item] = total;
+}
+
+// The means around a work-item's four columns. Columns in reach of all four count by their totals, where whole blocks
+// of them are.
+INLINE void sums_means(__local const sums_row *row, int item, const uint *centre, uint *block)
+{
+    uint red_blue[SUMS_BLOCKS * BLOCK_WIDTH], green[SUMS_BLOCKS * BLOCK_WIDTH];
+    uint r = 0, g = 0, b = 0, left = 0, right = 0;
+#pragma unroll
+    for (int i = 0; i < SUMS_BLOCKS; i++) {
+        const int at = item - SUMS_REACH + i, column = i * BLOCK_WIDTH;
+        if (column >= SUMS_COMMON && column + BLOCK_WIDTH - 1 <= SUMS_LAST) {
+            const uint2 total = row->total[at];
+            r += total.x & 0xffff;
+            b += total.x >> 16;
+            g += total.y;
+            continue;
+        }
+        vstore4(row->red_blue[at], i, red_blue);
+        vstore4(row->green[at], i, green);
+#pragma unroll
+        for (int k = column; k < column + BLOCK_WIDTH; k++) {
+            const int counts = k >= SUMS_FIRST && k <= SUMS_LAST;
+            left += counts && i < SUMS_REACH ? red_blue[k] : 0;
+            right += counts && i > SUMS_REACH ? red_blue[k] : 0;
+            g += counts ? green[k] : 0;
+        }
+    }
+    r += (left & 0xffff) + (right & 0xffff);
+    b += (left >> 16) + (right >> 16);
+    block[0] = FILTER_MEAN(r, g, b, centre[0]);
+#pragma unroll
+    for (int i = 1; i < BLOCK_WIDTH; i++) {
+        const int in = SUMS_LAST + i, out = SUMS_FIRST + i - 1;
+        r += (red_blue[in] & 0xffff) - (red_blue[out] & 0xffff);
+        b += (red_blue[in] >> 16) - (red_blue[out] >> 16);
+        g += green[in] - green[out];
+        block[i] = FILTER_MEAN(r, g, b, centre[i]);
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(PASS_SUMS_ITEMS, 1, 1))) void
+pass_sums(__global const uchar *restrict bytes, layout layout, __global const int *restrict args, DESTINATION to)
+{
+    __local sums_row rows[2]; // in turns: one barrier a row is enough
+#ifdef PASS_TO_IMAGE
+    __local uint words[2][EXCHANGE_PIXELS];
+#endif
+    const struct source source = source_of(bytes, layout);
+    const int item = get_local_id(0), top = get_group_id(1) * PASS_SUMS_ROWS;
+    const int x = ((int)get_group_id(0) * (PASS_SUMS_ITEMS - 2 * SUMS_REACH) + item - SUMS_REACH) * BLOCK_WIDTH;
+    const int end = min(top + PASS_SUMS_ROWS, source.height);
+    const int makes = item >= SUMS_REACH && item < PASS_SUMS_ITEMS - SUMS_REACH && x < source.width;
+    uint in[BLOCK_WIDTH], out[BLOCK_WIDTH] = {0};
+    sums_block sums = {{0}, {0}};
+    for (int y = top - PASS_RADIUS; y < top + PASS_RADIUS; y++) {
+        sums_input(source, args, x, y, in);
+        sums_exchange(&sums, in, out);
+    }
+    for (int y = top; y < end; y++) {
+        sums_input(source, args, x, y + PASS_RADIUS, in);
+        sums_exchange(&sums, in, out);
+        sums_show(&sums, &rows[y & 1], item);
+        sums_input(source, args, x, y - PASS_RADIUS, out); // leaves before the next row
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint block[BLOCK_WIDTH] = {0};
+        pixel p[BLOCK_WIDTH];
+        if (makes) {
+            uint centre[BLOCK_WIDTH];
+            sums_input(source, args, x, y, centre);
+            sums_means(&rows[y & 1], item, centre, block);
+        }
+        after4(args, block, p);
+#ifdef PASS_TO_IMAGE
+        store_row(to, layout, x, y, p, SUMS_REACH, words[y & 1]);
+#else
+        if (makes)
+            store4(to, layout, x, y, p);
+#endif
+    }
+}
