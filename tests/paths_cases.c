@@ -191,7 +191,7 @@ void paths_chains(struct path_test *test)
         run(test, PIXFMT_NV21, medium, long_chain);
         run(test, PIXFMT_RGBA, wide, "blur=3");
         run(test, PIXFMT_RGBA, wide, "mirror,blur=5,flip");
-        run(test, PIXFMT_RGBA, wide, "blur=15,gray,blur=14");
+        run(test, PIXFMT_RGBA, wide, "gray,blur=8");
         run(test, PIXFMT_NV21, wide, "gray,blur=1,convolve=gaussian");
         run(test, PIXFMT_YUYV, wide, "sepia,convolve=edge,blur=4");
     }
