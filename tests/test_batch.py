@@ -106,6 +106,9 @@ def names(c):
                            ("t5//./{dir}{n}{stem}.PNG", "t5/a/000004p001.PNG")):
         outcome(c, BINARY, CPU + ["-r", "-o", template, "in"], 0)
         c.check(os.path.exists(at(made)) and len(digests(at(template[:2]))) == 12, template, digests(at(template[:2])))
+    png(at("...png"), 8, 8)
+    outcome(c, BINARY, CPU + ["-o", "t6/{stem}/{n}.png", "...png"], 0)  # whose stem is not ..
+    c.check(list(digests(at("t6"))) == ["...png/000001.png"], digests(at("t6")))
     outcome(c, BINARY, CPU + ["-o", "one.png", "in/p000.png"], 0)
     c.check(os.path.isfile(at("one.png")), "one.png")
     for args, says in ((["-o", "x/{name}.png"], "{name}, which there is not"), (["-o", ""], "empty"),

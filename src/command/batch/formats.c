@@ -6,7 +6,8 @@
 const char *format_extension(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    return dot && dot != name ? dot : name + strlen(name);
+    const bool stem = dot && (size_t)(dot - name) >= strspn(name, "."); // of more than dots, which may lead upwards
+    return stem ? dot : name + strlen(name);
 }
 
 const struct codec_info *format_of_file(const char *path)
