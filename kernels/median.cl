@@ -1,6 +1,8 @@
 // median.cl: median of the 3x3 square
 #include "pixel.cl"
 
+#ifndef PASS_LINES
+
 INLINE int middle(int a, int b, int c)
 {
     return max(min(a, b), min(max(a, b), c));
@@ -33,3 +35,72 @@ INLINE pixel filter_median(struct view view, arguments args)
     result.b = MEDIAN(b);
     return result;
 }
+
+#else
+#include "lines.cl"
+
+enum { MEDIAN_ROWS = 3 };
+
+// The rows in reach, as they come.
+typedef struct {
+    const uchar *row[MEDIAN_ROWS];
+} lines_state;
+
+INLINE void lines_begin(lines_state *rows, arguments args) {}
+
+INLINE void lines_take(lines_state *rows, int row, const uint *in, const uint *out, int first, int end)
+{
+    rows->row[row % MEDIAN_ROWS] = (const uchar *)(in + LINE_LEFT);
+}
+
+// Twice as many bytes as the language's vectors have, where compilers take them: as many as registers hold.
+#ifdef __clang__
+typedef uchar bytes __attribute__((ext_vector_type(32)));
+#else
+typedef uchar16 bytes;
+#endif
+typedef bytes __attribute__((aligned(1))) bytes_anywhere;
+enum { MEDIAN_STEP = sizeof(bytes) / sizeof(uint) }; // pixels
+
+INLINE bytes bytes_at(const uchar *from)
+{
+    return *(const bytes_anywhere *)from;
+}
+
+// Not the language's functions, of which compilers know less than of choices.
+INLINE bytes lower(bytes a, bytes b)
+{
+    return a < b ? a : b;
+}
+
+INLINE bytes upper(bytes a, bytes b)
+{
+    return a > b ? a : b;
+}
+
+INLINE bytes middle(bytes a, bytes b, bytes c)
+{
+    return upper(lower(a, b), lower(upper(a, b), c));
+}
+
+INLINE void lines_make(const lines_state *rows, int row, const uint *centre, int first, int end, uint *line)
+{
+    const uchar *a = rows->row[0], *b = rows->row[1], *c = rows->row[2];
+    for (int i = first; i < end; i += MEDIAN_STEP) {
+        bytes low[3], mid[3], high[3];
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+            const int at = sizeof(uint) * (i + k);
+            const bytes x = bytes_at(a + at), y = bytes_at(b + at), z = bytes_at(c + at);
+            const bytes less = lower(x, y), more = upper(x, y), rest = lower(more, z);
+            low[k] = lower(less, z);
+            mid[k] = upper(less, rest);
+            high[k] = upper(more, z);
+        }
+        const bytes most = upper(upper(low[0], low[1]), low[2]), least = lower(lower(high[0], high[1]), high[2]);
+        *(bytes_anywhere *)(line + i - first) = middle(most, middle(mid[0], mid[1], mid[2]), least);
+    }
+    for (int i = first; i < end; i++)
+        line[i - first] = (line[i - first] & 0xffffffu) | (centre[i] & 0xff000000u);
+}
+#endif

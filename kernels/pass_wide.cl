@@ -1,4 +1,5 @@
-// pass_wide.cl: the pass of CPU devices that makes RGBA from YUV and does nothing else: a row per work-item, in vectors
+// pass_wide.cl: the pass of CPU devices that makes RGBA from YUV or RGB and does nothing else: a row per work-item, in
+// vectors
 //
 // Where work-items make a pixel each, compilers work in 32 bits and fetch chroma that pixels share a byte at a time.
 #ifndef PASS_WIDE

@@ -40,6 +40,15 @@ struct view {
 pixel load(struct source source, arguments args, int x, int y);
 void load4(struct source source, arguments args, int x, int y, pixel *p);
 
+#ifdef PASS_WIDE
+typedef struct {
+    uint8 lower, upper;
+} words16;
+
+// A third one: the 16 pixels side by side from (x, y), all of them inside the picture, as words.
+words16 load_words16(struct source source, arguments args, int x, int y);
+#endif
+
 // The input of a stencil at an offset from its centre, point filters ahead of it applied.
 pixel tap(struct view view, int dx, int dy);
 

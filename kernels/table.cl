@@ -1,4 +1,4 @@
-// table.cl: arguments: 256 values, looked up for each channel (gamma, contrast)
+// table.cl: arguments: 256 values, looked up for each channel (gamma)
 #include "pixel.cl"
 
 INLINE pixel filter_table(pixel p, arguments args)

@@ -1,4 +1,4 @@
-// wide.cl: RGBA from YUV, 16 pixels at a time, in vectors of the language
+// wide.cl: RGBA, 16 pixels at a time, in vectors of the language; from YUV here, from RGB in load_rgb24.cl
 #ifndef WIDE_CL
 #define WIDE_CL
 #include "vectors.cl"
@@ -6,9 +6,7 @@
 
 enum { WIDE = 16 };
 
-typedef struct {
-    uint8 lower, upper;
-} words16;
+#ifdef YUV_CL
 
 INLINE ushort16 fractions5(short16 value)
 {
@@ -22,7 +20,7 @@ INLINE uint8 join_halves(ushort8 a, ushort8 b)
         (ushort16)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3, a.s4, b.s4, a.s5, b.s5, a.s6, b.s6, a.s7, b.s7));
 }
 
-// As in docs/pixels.md section 1: the pixels side by side from (x, y), all of them inside the picture; x is even.
+// As in docs/pixels.md section 1; x is even.
 INLINE words16 load_words16(struct source source, arguments args, int x, int y)
 {
     const short cy = args[0], bias = args[1], rv = args[2], gu = args[3], gv = args[4], bu = args[5];
@@ -38,5 +36,6 @@ INLINE words16 load_words16(struct source source, arguments args, int x, int y)
     return words;
 }
 
+#endif
 #endif
 #endif

@@ -149,7 +149,8 @@ void paths_past_caches(struct path_test *test)
                                          "sepia",
                                          "gamma",
                                          "contrast",
-                                         "gray,emboss"};
+                                         "gray,emboss",
+                                         "flip,gray,sobel"};
     static const int pictures[][2] = {{8, 3}, {16, 16}, {33, 17}, {40, 20}, {72, 50}, {256, 64}};
     test->past_caches = true;
     for (int i = 0; i < COUNT(chains); i++)

@@ -17,9 +17,9 @@ static const struct param params[] = {
     {0},
 };
 
-// Behind the table, for processors with AVX2: what gives the same as the table, (c * factor >> 8) + start >> shift, in
-// 16 bits. A factor of 0: nothing does.
-enum { FACTOR = TABLE_ENTRIES, START, SHIFT, SHIFT_MAX = 6 };
+// Behind the table: what gives the same as the table, ((c * factor >> 8) + start) >> shift, in 16 bits. A factor of 0:
+// nothing does.
+enum { FACTOR = TABLE_ENTRIES, START, SHIFT, COUNT, SHIFT_MAX = 6 };
 
 static bool is_table(const int32_t *table, int factor, int start, int shift)
 {
@@ -36,7 +36,7 @@ static void find_line(int32_t *value, double amount, double offset)
     while (amount * 255 * (1 << shift) > INT16_MAX)
         shift--;
     const int factor = (int)floor(amount * (1 << shift) * 256 + 0.5), start = (int)floor(offset * (1 << shift) + 0.5);
-    value[FACTOR] = 0;
+    value[FACTOR] = value[START] = value[SHIFT] = 0;
     for (int i = 0; i < 9 && value[FACTOR] == 0; i++) { // roundings may meet with one next to them
         const int near_factor = factor + i % 3 - 1, near_start = start + i / 3 - 1;
         if (near_factor >= 0 && is_table(value, near_factor, near_start, shift)) {
@@ -50,7 +50,7 @@ static void find_line(int32_t *value, double amount, double offset)
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
     const double amount = values->value[0], brightness = values->value[1];
-    arguments->count = TABLE_ENTRIES;
+    arguments->count = COUNT;
     for (int i = 0; i < TABLE_ENTRIES; i++)
         arguments->value[i] = row_sat8((int)floor((i - 127.5) * amount + 127.5 + brightness + 0.5));
     find_line(arguments->value, amount, 128 - 127.5 * amount + brightness);
@@ -105,7 +105,7 @@ const struct filter filter_contrast = {
     .example = "contrast=1.3:brightness=10",
     .kind = FILTER_POINT,
     .params = params,
-    .kernel = "table.cl",
+    .kernel = "contrast.cl",
     .prepare = prepare,
     .point_row = point_row,
 };

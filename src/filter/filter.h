@@ -58,18 +58,18 @@ struct filter_arguments {
 };
 
 // An output row of a stencil and what it is made from. Rows are RGBA or, for filters that take them, grey: one byte a
-// pixel that stands for all three colours, alpha being 255.
+// pixel that stands for all three colours, alpha being elsewhere.
 struct stencil_rows {
     // in[i] is input row y - radius + i for i in 0..2*radius; in[-1] is row y - radius - 1, unless this is the first
     // row of a band; in[2 * radius + 1] is row y + radius + 1, for filters that make two rows. Each can be read from
     // pixel -radius to width - 1 + radius (edge pixels repeated).
     const uint8_t *const *in;
-    uint8_t *out, *below;      // rows y and, for filters that make two rows, y + 1
-    int width, pixel_bytes;    // 4, or 1 in grey rows
-    void *scratch;             // scratch_bytes() long, kept from row to row
-    bool first;                // of a band
-    const uint8_t *next;       // as long as `out`, what will be read next: memory may be asked for it in the meantime
-    const uint8_t *target;     // as long as `out`, where what comes of it will be written: likewise
+    uint8_t *out, *below;   // rows y and, for filters that make two rows, y + 1
+    int width, pixel_bytes; // 4, or 1 in grey rows
+    void *scratch;          // scratch_bytes() long, kept from row to row
+    bool first;             // of a band
+    const uint8_t *next;    // an RGBA row that will be read next: memory may be asked for it in the meantime; or `out`
+    const uint8_t *target;  // as long as `out`, where what comes of it will be written: likewise
     const uint8_t *next_below; // what will be read after that
 };
 

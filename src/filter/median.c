@@ -121,6 +121,7 @@ const struct filter filter_median = {
     .example = "median",
     .kind = FILTER_STENCIL,
     .kernel = "median.cl",
+    .lines_radius = 1,
     .block_rows = {4},
     .prepare = prepare,
     .stencil_row = stencil_row,

@@ -36,8 +36,8 @@ struct plan {
 void plan_make(struct plan *plan, const struct chain *chain);
 
 // Marks, after all cutting, which stencils see nothing but grey, and where pictures between two passes can be one byte
-// a pixel: behind a filter that makes them grey, ahead of one that tints, and when alpha is 255 throughout (`opaque`),
-// since there is no place for it. `grey`: the chain's input is grey.
+// a pixel: behind a filter that makes them grey, ahead of one that tints, and when alpha is 255 throughout or kept
+// elsewhere (`opaque`), since there is no place for it. `grey`: the chain's input is grey.
 void plan_mark_grey(struct plan *plan, bool opaque, bool grey);
 
 // Whether the pass's stencil can be made line by line, which loads, converts and filters each pixel once.

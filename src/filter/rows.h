@@ -39,6 +39,6 @@ static inline byte_pair row_join(uint16_t even, uint16_t odd, byte_pair centre, 
 // have none.
 void row_copy_alpha(const struct stencil_rows *rows, int number, int first);
 
-// Between RGBA that is grey and opaque, and one byte a pixel.
-void row_to_grey(const uint8_t *restrict rgba, uint8_t *restrict grey, int width);
-void row_from_grey(const uint8_t *restrict grey, uint8_t *restrict rgba, int width);
+// Between RGBA that is grey and one byte a pixel. Alpha is that of the pixels at `alpha`, or, where that is NULL, 255.
+void row_to_grey(const uint8_t *rgba, uint8_t *grey, int width);
+void row_from_grey(const uint8_t *grey, const uint8_t *alpha, uint8_t *rgba, int width);

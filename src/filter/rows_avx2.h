@@ -51,9 +51,12 @@ AVX2_INLINE int stencil_map_avx2(stencil_map *map, const void *numbers, const st
     const uint8_t *const in[3] = {rows->in[0], rows->in[1], rows->in[2]}, *next = rows->next, *target = rows->target;
     const int bytes = rows->pixel_bytes * rows->width;
     uint8_t *out = rows->out;
+    const int reach = rows->pixel_bytes == 1 && next != out ? 4 : 1; // what comes next is RGBA
     int i = 0;
     for (; i + BLOCK <= bytes; i += BLOCK) {
-        avx2_fetch(next + i);
+        avx2_fetch(next + i * reach);
+        if (reach > 1)
+            avx2_fetch(next + i * reach + 64);
         avx2_fetch_to_write(target + i);
         const __m256i made = map(in, i, rows->pixel_bytes, numbers);
         avx2_store(out + i, _mm256_blendv_epi8(made, avx2_load(in[1] + i), alpha));

@@ -64,7 +64,10 @@ static struct cpu_build *make_build(const struct cpu_path *cpu, const struct cha
     if (!build)
         return NULL;
     plan_make(&build->plan, chain);
-    plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA, input->format == PIXFMT_GREY);
+    bool turns = false; // alpha would no longer lie where it does in the input
+    for (int i = 0; i < build->plan.count; i++)
+        turns = turns || build->plan.pass[i].load_mirror || build->plan.pass[i].store_mirror;
+    plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA || !turns, input->format == PIXFMT_GREY);
     build->grey = chain_is_grey(chain, input->format == PIXFMT_GREY);
     build->bands = count_bands(input->height, workers_count(cpu->workers));
     for (int i = 0; i < build->plan.count; i += build->run[build->runs++]) {

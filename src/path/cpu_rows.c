@@ -36,7 +36,7 @@ struct band {
     struct maker maker[CHAIN_MAX];
 };
 
-// Of a pass's input: a stencil that sees nothing but grey may take it so.
+// Of a pass's input: a stencil that sees nothing but grey may take it so. Alpha comes from the picture in the end.
 static int pixel_bytes(const struct pass *pass)
 {
     return pass->grey && pass->stencil && pass->stencil->filter->grey_rows ? 1 : 4;
@@ -261,6 +261,13 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
     maker->begun = true;
 }
 
+// The row of the picture that row `y` of a grey stencil has its alpha from; NULL: it is opaque.
+static const uint8_t *alpha_row(const struct band *band, int y)
+{
+    const struct image *from = band->run->from;
+    return from->shape.format == PIXFMT_RGBA ? from->plane[0] + (size_t)input_row(band, y) * from->stride[0] : NULL;
+}
+
 // Row `y` of a stencil: in `to`, or where it was made along with the row above. Returns where.
 static const uint8_t *stencil_row(struct band *band, int number, int y, uint8_t *to)
 {
@@ -289,7 +296,7 @@ static void make_row(struct band *band, int number, int y, uint8_t *to)
     uint8_t *rgba = to_grey ? band->rgba : to, *wanted = stays_grey ? to : from_grey ? band->grey : rgba;
     const uint8_t *made = stencil_row(band, number, y, wanted);
     if (from_grey && !stays_grey)
-        row_from_grey(made, rgba, width);
+        row_from_grey(made, alpha_row(band, y), rgba, width);
     else if (made != wanted)
         memcpy(wanted, made, (size_t)(maker->pixel_bytes * width));
     if (stays_grey)

@@ -158,7 +158,7 @@ bool pass_wide_fits(const struct pass *pass, const struct image_shape *from)
 {
     const bool plain = pass->before_count == 0 && !pass->stencil && pass->after_count == 0 && !pass->store_mirror &&
                        pass->writes == PASS_RGBA && from->width >= PASS_WIDE_MIN && from->width % 2 == 0;
-    return (plain || pass_lines_fit(pass)) && pixfmt_info(from->format)->yuv && !pass->load_mirror;
+    return (plain || pass_lines_fit(pass)) && from->format != PIXFMT_RGBA && !pass->load_mirror;
 }
 
 char *pass_text(const struct pass *pass, const struct pass_target *target, const char *kernel_dir, char **error)

@@ -13,7 +13,7 @@ struct pass_target {
     int block_rows;     // rows a work-item makes of a block 4 pixels wide; 0: no blocks
     bool sums;          // a work-group walks down a strip with the sums of its columns
     bool lines;         // a work-item makes a part of some rows, line by line; for passes that pass_lines_fit
-    bool wide;          // YUV is converted in vectors, without `lines` by rows; for passes that pass_wide_fits
+    bool wide;          // YUV or RGB is converted in vectors, without `lines` by rows; for passes that pass_wide_fits
 };
 
 // A work-item's block, and the largest work-groups of blocks: rows of 32 work-items fill a warp's memory transactions,
@@ -26,7 +26,8 @@ enum { PASS_SUMS_ITEMS = PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT, PASS_SUMS_ROWS = 
 // Local memory that a pass may take: of the largest block and radius there are (opencl_build.c).
 enum { PASS_TILE_BYTES = 24 << 10 };
 
-// Whether kernels/wide.cl serves a pass: YUV of this shape becomes RGBA, in pass_lines.cl or with nothing else to do.
+// Whether kernels/wide.cl serves a pass: YUV or RGB of this shape becomes RGBA, in pass_lines.cl or with nothing else
+// to do.
 bool pass_wide_fits(const struct pass *pass, const struct image_shape *from);
 
 // The program of a pass; the caller frees. Depends on the filters and their radius, not on other parameters or the
