@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,15 +45,6 @@ enum name_result names_add(struct names *names, const char *text, size_t *index)
     *slot = (struct name_slot){text, *index};
     names->count++;
     return NAME_NEW;
-}
-
-bool names_find(const struct names *names, const char *text, size_t *index)
-{
-    const struct name_slot *slot = names->room ? find_slot(names, text) : NULL;
-    if (!slot || !slot->text)
-        return false;
-    *index = slot->index;
-    return true;
 }
 
 void names_free(struct names *names)

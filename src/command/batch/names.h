@@ -1,7 +1,6 @@
 // names.h: which row of a list has a name: a hash table from texts to indices
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 
 // Zeroed is empty.
@@ -17,5 +16,4 @@ enum name_result { NAME_NEW, NAME_KNOWN, NAME_NO_MEMORY };
 
 // Adds a name; where it is known already, *index becomes that of the earlier one. The text must outlive the table.
 enum name_result names_add(struct names *names, const char *text, size_t *index);
-bool names_find(const struct names *names, const char *text, size_t *index);
 void names_free(struct names *names); // leaves it empty
