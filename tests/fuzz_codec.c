@@ -103,7 +103,8 @@ static void add_metadata(struct codec *codec, struct codec_buffer *file)
         !codec_decode(codec, file->data, file->size, &head, &image, &error))
         abort();
     const struct codec_settings settings = {
-        .format = head.format, .metadata = {{some, sizeof(some)}, {exif, sizeof(exif)}, {some, sizeof(some)}}};
+        .format = head.format,
+        .metadata = {.icc = {some, sizeof(some)}, .exif = {exif, sizeof(exif)}, .xmp = {some, sizeof(some)}}};
     if (!codec_encode(codec, &image, &settings, file, &error))
         abort();
     image_free(&image);
