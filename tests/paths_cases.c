@@ -115,7 +115,7 @@ static bool run(struct path_test *test, enum pixfmt format, const int size[2], c
 // both have been run.
 static int stride(const struct path_test *test)
 {
-    return test->kind == PATH_ZEROCOPY ? 6 : test->launch != PATH_LAUNCH_AUTO ? 3 : 1;
+    return test->kind == PATH_ZEROCOPY ? 6 : test->launch != PATH_LAUNCH_AUTO || test->only_vectors ? 3 : 1;
 }
 
 void paths_formats(struct path_test *test)

@@ -210,10 +210,10 @@ def cycles_while_recording(c):
         in_trouble(run, "reconnecting")
         plug("bind")
         well_again(run, i + 1)
-        node, = glob.glob("/dev/video[0-9]")  # 0 may be in use still
-        said = ask_camera(node, "--get-ctrl=brightness")
-        c.check(said.split() == ["brightness:", "200"], "set again", said)
         seen.append(resources(run.process))
+    node, = glob.glob("/dev/video[0-9]")  # 0 may be in use still
+    said = ask_camera(node, "--get-ctrl=brightness")
+    c.check(said.split() == ["brightness:", "200"], "set again", said)
     print("files, mappings, kB:", *seen, flush=True)
     for number, what, more in ((0, "files", 0), (1, "mappings", 2), (2, "kB", 1000)):
         c.check(seen[-1][number] <= seen[1][number] + more, what, "grow", seen)

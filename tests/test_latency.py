@@ -17,7 +17,7 @@ from live_support import SANITIZED, Checks, environment, events, run
 BINARY, LOOP, WIDTH, HEIGHT, FPS = sys.argv[1:6]
 NODE = sys.argv[6] if len(sys.argv) > 6 else None
 PATIENCE_S = 200
-FLASHES = 5 if NODE else 8  # those of an emulated machine take seconds
+FLASHES = 5 if NODE else 6  # those of an emulated machine take seconds
 # Screen, pipe and picture come at their own times, on machines that may be busy. On an emulated one only the quickest
 # flash of a run says something; a sanitizer's times say nothing.
 FIGURE, TOLERANCE_MS, QUICKEST_MS = (("min_ms", 150, 300) if NODE else ("min_ms", 3000, 3000) if SANITIZED else
