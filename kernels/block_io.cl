@@ -55,19 +55,14 @@ INLINE void store_row(DESTINATION to, layout layout, int x, int y, const pixel *
 
 #else
 
-// Written so, NVIDIA's compiler stores a stencil's rows as they are made; otherwise it works out much of the block
-// first and runs out of registers. With no stencil, or one in a tile, it does better by itself.
-INLINE void store_words(__global uint4 *to, uint4 words)
-{
+// Four words at once. Written so, NVIDIA's compiler stores a stencil's rows as they are made; otherwise it works out
+// much of the block first and runs out of registers. With no stencil, or one in a tile, it does better by itself.
 #if NV_ARCH > 0 && !defined(PASS_POINTS) && !defined(PASS_TILE)
-    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
-                 :
-                 : "l"(to), "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w)
-                 : "memory");
+#define STORE4(at, p0, p1, p2, p3)                                                                                     \
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(p0), "r"(p1), "r"(p2), "r"(p3) : "memory")
 #else
-    *to = words;
+#define STORE4(at, p0, p1, p2, p3) *(at) = (uint4)(p0, p1, p2, p3)
 #endif
-}
 
 // Four pixels of the output; those beyond the right edge fall into the row's padding, or are left out.
 INLINE void store4(DESTINATION to, layout layout, int x, int y, const pixel *p)
@@ -81,8 +76,8 @@ INLINE void store4(DESTINATION to, layout layout, int x, int y, const pixel *p)
     *(__global uint *)(to + PASS_STORE_Y(y, layout.s1) * layout.s7 + x) =
         (uint)p[0].g | (uint)p[1].g << 8 | (uint)p[2].g << 16 | (uint)p[3].g << 24;
 #else
-    store_words((__global uint4 *)(to + PASS_STORE_Y(y, layout.s1) * layout.s7 + x),
-                (uint4)(pack(p[0]), pack(p[1]), pack(p[2]), pack(p[3])));
+    STORE4((__global uint4 *)(to + PASS_STORE_Y(y, layout.s1) * layout.s7 + x), pack(p[0]), pack(p[1]), pack(p[2]),
+           pack(p[3]));
 #endif
 }
 
