@@ -111,7 +111,7 @@ int main(int argc, char **argv)
     } else if (arguments.exact) {
         paths_exact(&test, true);
     } else {
-        long rounds = test.kind == PATH_CPU ? 400 : test.kind == PATH_OPENCL && !test.launch ? 12 : 6;
+        long rounds = test.kind == PATH_CPU ? 400 : test.kind == PATH_OPENCL && !test.launch ? 8 : 6;
         if (arguments.seed == 1) { // the fixed part does not change with the seed
             paths_swap(&test);
             paths_formats(&test);
