@@ -7,7 +7,7 @@
 #define BLUR_ROUNDING (BLUR_AREA / 2)
 
 // A square's mean from its sums, alpha being the centre's.
-INLINE uint blur_mean_of(uint r, uint g, uint b, uint centre)
+INLINE uint blur_mean_of_sums(uint r, uint g, uint b, uint centre)
 {
     r = (r + BLUR_ROUNDING) / BLUR_AREA;
 #ifdef PASS_GREY
@@ -17,7 +17,7 @@ INLINE uint blur_mean_of(uint r, uint g, uint b, uint centre)
 #endif
 }
 
-#define FILTER_MEAN(r, g, b, centre) blur_mean_of(r, g, b, centre)
+#define FILTER_MEAN(r, g, b, centre) blur_mean_of_sums(r, g, b, centre)
 
 #ifdef PASS_WINDOW
 

@@ -47,17 +47,8 @@ AVX2_INLINE __m256i spread_luma(__m256i pixels, const void *numbers)
     const __m256i alpha = _mm256_set1_epi32((int32_t)0xff000000u);
     return _mm256_or_si256(_mm256_shuffle_epi8(row_luma_avx2(pixels), luma), _mm256_and_si256(pixels, alpha));
 }
-
-AVX2 static int luma_avx2(const uint8_t *from, uint8_t *to, int width, bool past)
-{
-    return row_map_avx2(spread_luma, NULL, from, to, width, past);
-}
-#else
-static int luma_avx2(const uint8_t *from, uint8_t *to, int width, bool past)
-{
-    return 0;
-}
 #endif
+ROW_MAP(luma_avx2, spread_luma)
 
 VECTOR_CLONES static void average_row(const pixel_word *from, pixel_word *to, int width)
 {

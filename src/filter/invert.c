@@ -3,8 +3,6 @@
 #include "filter/rows.h"
 #include "filter/rows_avx2.h"
 
-#include <stddef.h>
-
 VECTOR_CLONES static void negative(const pixel_word *from, pixel_word *to, int first, int width)
 {
     VECTOR_LOOP
@@ -17,17 +15,8 @@ AVX2_INLINE __m256i turn_colours(__m256i pixels, const void *numbers)
 {
     return _mm256_xor_si256(pixels, _mm256_set1_epi32(0x00ffffff));
 }
-
-AVX2 static int negative_avx2(const uint8_t *from, uint8_t *to, int width, bool past)
-{
-    return row_map_avx2(turn_colours, NULL, from, to, width, past);
-}
-#else
-static int negative_avx2(const uint8_t *from, uint8_t *to, int width, bool past)
-{
-    return 0;
-}
 #endif
+ROW_MAP(negative_avx2, turn_colours)
 
 static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
 {

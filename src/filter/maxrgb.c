@@ -3,8 +3,6 @@
 #include "filter/rows.h"
 #include "filter/rows_avx2.h"
 
-#include <stddef.h>
-
 // Channels stay where they are in the word, which compilers vectorise; bytes they would not.
 VECTOR_CLONES static void strongest(const pixel_word *from, pixel_word *to, int first, int width)
 {
@@ -27,17 +25,8 @@ AVX2_INLINE __m256i keep_strongest(__m256i pixels, const void *numbers)
     const __m256i others = _mm256_max_epu8(second, _mm256_shuffle_epi8(second, next));
     return _mm256_and_si256(pixels, _mm256_cmpeq_epi8(pixels, _mm256_max_epu8(pixels, others)));
 }
-
-AVX2 static int strongest_avx2(const uint8_t *from, uint8_t *to, int width, bool past)
-{
-    return row_map_avx2(keep_strongest, NULL, from, to, width, past);
-}
-#else
-static int strongest_avx2(const uint8_t *from, uint8_t *to, int width, bool past)
-{
-    return 0;
-}
 #endif
+ROW_MAP(strongest_avx2, keep_strongest)
 
 static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
 {

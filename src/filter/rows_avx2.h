@@ -4,7 +4,11 @@
 #include "base/avx2.h"
 #include "filter/filter.h"
 
+#include <stddef.h>
 #include <stdint.h>
+
+// ROW_MAP(name, map) defines a function of that name, which makes as much of a row as `map` does without numbers, and
+// returns how much: nothing where there is no AVX2.
 
 #ifdef HAVE_AVX2
 
@@ -23,6 +27,12 @@ AVX2_INLINE int row_map_avx2(row_map *map, const void *numbers, const uint8_t *f
     }
     return x;
 }
+
+#define ROW_MAP(name, map)                                                                                             \
+    AVX2 static int name(const uint8_t *from, uint8_t *to, int width, bool past)                                       \
+    {                                                                                                                  \
+        return row_map_avx2(map, NULL, from, to, width, past);                                                         \
+    }
 
 // red R + green G + blue B + added, of 8 pixels; red + green and blue are 255 at most. One factor of the instruction is
 // signed: the channel less 128.
@@ -72,5 +82,13 @@ AVX2_INLINE __m256i row_differ3_avx2(__m256i first, __m256i middle, __m256i last
     return _mm256_add_epi16(_mm256_add_epi16(_mm256_maddubs_epi16(first, differ), _mm256_maddubs_epi16(last, differ)),
                             _mm256_maddubs_epi16(middle, weigh));
 }
+
+#else
+
+#define ROW_MAP(name, map)                                                                                             \
+    static int name(const uint8_t *from, uint8_t *to, int width, bool past)                                            \
+    {                                                                                                                  \
+        return 0;                                                                                                      \
+    }
 
 #endif

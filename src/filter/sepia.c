@@ -3,8 +3,6 @@
 #include "filter/rows.h"
 #include "filter/rows_avx2.h"
 
-#include <stddef.h>
-
 // The usual sepia matrix (0.393 0.769 0.189 / 0.349 0.686 0.168 / 0.272 0.534 0.131) in 7 bits of fraction.
 VECTOR_CLONES static void brown(const pixel_word *from, pixel_word *to, int first, int width)
 {
@@ -31,17 +29,8 @@ AVX2_INLINE __m256i mix_brown(__m256i pixels, const void *numbers)
     const __m256i green_alpha = _mm256_packs_epi32(green, _mm256_srli_epi32(pixels, 24));
     return _mm256_shuffle_epi8(_mm256_packus_epi16(red_blue, green_alpha), order);
 }
-
-AVX2 static int brown_avx2(const uint8_t *from, uint8_t *to, int width, bool past)
-{
-    return row_map_avx2(mix_brown, NULL, from, to, width, past);
-}
-#else
-static int brown_avx2(const uint8_t *from, uint8_t *to, int width, bool past)
-{
-    return 0;
-}
 #endif
+ROW_MAP(brown_avx2, mix_brown)
 
 static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
 {
