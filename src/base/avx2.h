@@ -5,6 +5,8 @@
 // that tests see them.
 #pragma once
 
+#include "base/vectors.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -66,11 +68,11 @@ static inline void avx2_finish_past(void)
 #endif
 }
 
-// Whether this processor has them.
+// Whether rows may use them.
 static inline bool avx2_works(void)
 {
 #ifdef HAVE_AVX2
-    return __builtin_cpu_supports("avx2");
+    return vectors_level() >= VECTORS_AVX2;
 #else
     return false;
 #endif

@@ -212,6 +212,9 @@ static void print_environment(void)
     printf(".TP\n\\fBPOCL_CACHE_DIR\\fR\nWhere PoCL, OpenCL on processors, keeps compiled kernels; default "
            "\\fIpocl/kcache\\fR in the same directory. Where that cannot be written, a temporary directory serves each "
            "run.\n");
+    printf(".TP\n\\fBMONOCLE_VECTORS\\fR\nThe widest of a processor's own instructions that the cpu path may use: "
+           "\\fIplain\\fR, \\fIavx2\\fR or \\fIavx512\\fR; default what the processor has. To compare them, "
+           "results are the same.\n");
 }
 
 static const struct option no_options[] = {{0}};

@@ -59,7 +59,7 @@ bool bench_needs_device(const struct bench_wish *wish); // whether one of its pa
 bool bench_open_device(struct bench_wish *wish, const struct device_gl *gl, struct device **device);
 // Fills in one thread, and one per CPU, where the user names no numbers.
 void bench_default_threads(struct bench_wish *wish);
-// What computes: the processor's name, or the device's.
+// The processor's name, and which of its instructions are used.
 void bench_cpu_name(char name[128]);
 // Threads of the host that compute on an OpenCL device; 0 where it has processors of its own.
 int bench_device_threads(const struct device *device);

@@ -2,6 +2,7 @@
 #include "command/bench/bench.h"
 
 #include "base/log.h"
+#include "base/vectors.h"
 #include "base/workers.h"
 
 #include <stdio.h>
@@ -57,7 +58,7 @@ void bench_cpu_name(char name[128])
         if (strncmp(line, "model name", 10) != 0 || !value)
             continue;
         value += 1 + strspn(value + 1, " ");
-        snprintf(name, 128, "%.*s", (int)strcspn(value, "\n"), value);
+        snprintf(name, 128, "%.*s, %s", (int)strcspn(value, "\n"), value, vectors_name(vectors_level()));
         break;
     }
     if (file)
