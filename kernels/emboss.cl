@@ -12,7 +12,7 @@
 INLINE pixel filter_emboss(struct view view, arguments args)
 {
     pixel p = tap(view, 0, 0);
-#ifdef PASS_GREY
+#ifdef PASS_ALIKE
     int sum = EMBOSS_GREY;
 #define ADD(dx, dy) sum += args[3 * (dy) + (dx) + 4] * (tap(view, dx, dy).g - tap(view, -(dx), -(dy)).g);
     FOR_PAIRS(ADD)

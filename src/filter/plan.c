@@ -130,6 +130,7 @@ void plan_mark_grey(struct plan *plan, bool opaque, bool grey)
     for (int i = 0; i < plan->count; i++) {
         struct pass *pass = &plan->pass[i];
         grey = grey_behind(pass->before, pass->before_count, grey);
+        pass->alike = grey;
         pass->grey = grey && opaque;
         grey = grey_behind(&pass->stencil, pass->stencil ? 1 : 0, grey);
         grey = grey_behind(pass->after, pass->after_count, grey);

@@ -19,7 +19,8 @@ struct pass {
     int after_count;
     bool load_mirror, load_flip;    // the pass reads its input mirrored, flipped
     bool store_mirror, store_flip;  // and writes its output so
-    bool grey;                      // what its stencil sees is grey and opaque
+    bool alike;                     // the channels of what its stencil sees are alike: it is grey
+    bool grey;                      // and opaque
     enum pass_pixels reads, writes; // the first pass reads what the source has, whatever it says here
     char name[128];                 // "blur+gray": its filters, for stage times
 };

@@ -117,6 +117,8 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
         fprintf(out, "#define PASS_TO_GREY\n");
     if (pass->reads == PASS_GREY && pass->before_count == 0)
         fprintf(out, "#define PASS_GREY\n"); // the stencil's input is grey
+    if (pass->alike)
+        fprintf(out, "#define PASS_ALIKE\n");
     if (target->block_rows > 0) {
         fprintf(out, "#define PASS_WINDOW\n#define PASS_BLOCK_ROWS %d\n", target->block_rows);
         if (radius > 0 && (pass->before_count > 0 || pixfmt_info(format)->yuv))
