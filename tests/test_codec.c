@@ -165,17 +165,19 @@ static void test_too_long(struct codec *codec)
     image_free(&image);
 }
 
-// A PNG file with a chunk more behind its head.
-static void make_png(struct codec_buffer *file, const char *type, const void *data, size_t size, struct random *random)
+// A PNG file with a chunk more behind its head, or two of them.
+enum { HEAD_BYTES = 33, CHUNK_BYTES = 12 };
+static void make_png(struct codec_buffer *file, const char *type, const void *data, size_t size, int times,
+                     struct random *random)
 {
-    enum { HEAD_BYTES = 33 };
     struct codec_buffer plain = {0};
     file->size = 0;
     png_make(&plain, 4, 4, &(struct png_wish){2, 8, 0, 0, 1}, random);
     codec_buffer_room(file, HEAD_BYTES);
     memcpy(file->data, plain.data, HEAD_BYTES);
     file->size = HEAD_BYTES;
-    png_add(file, type, data, size);
+    for (int i = 0; i < times; i++)
+        png_add(file, type, data, size);
     codec_buffer_room(file, file->size + plain.size - HEAD_BYTES);
     memcpy(file->data + file->size, plain.data + HEAD_BYTES, plain.size - HEAD_BYTES);
     file->size += plain.size - HEAD_BYTES;
@@ -213,8 +215,8 @@ static void test_left_out(struct codec *codec, struct random *random)
         const size_t begin = cases[i].head_bytes;
         memcpy(packed, cases[i].head, begin);
         const size_t size = libdeflate_zlib_compress(deflater, plain, cases[i].bytes, packed + begin, 60000);
-        make_png(&file, cases[i].type, packed, begin + size - cases[i].cut, random);
-        file.data[33 + 8 + begin + 5] ^= cases[i].damage;
+        make_png(&file, cases[i].type, packed, begin + size - cases[i].cut, 1, random);
+        file.data[HEAD_BYTES + 8 + begin + 5] ^= cases[i].damage;
         bool ok = size > 0 && codec_head(codec, file.data, file.size, 0, &head, &error);
         check_that(&check, ok, "case %zu: %s", i, error.why);
         const bool carried = head.metadata.icc.size + head.metadata.xmp.size + head.metadata.exif.size > 0;
@@ -229,6 +231,37 @@ static void test_left_out(struct codec *codec, struct random *random)
     codec_buffer_free(&file);
     codec_buffer_free(&made);
     image_free(&image);
+}
+
+// What a PNG has twice is taken once, the first time: it may have hundreds, and each would have to be unpacked.
+static void test_twice(struct codec *codec, struct random *random)
+{
+    static const struct {
+        const char *type, *data, *expected;
+        size_t bytes, carried;
+    } cases[] = {
+        {"iCCP", "a profile\0\0\x78\x01\1\3\0\xfc\xffICC\1\xa7\0\xd0", "its second profile", 25, 3},
+        {"iTXt", "XML:com.adobe.xmp\0\0\0\0\0<x/>", "XMP data are there twice", 26, 4},
+        {"eXIf", "MM\0*\0\0\0\10\0\0", "EXIF data are there twice", 10, 10},
+        {"iTXt", "another text\0\0\0\0\0text", NULL, 21, 0},
+    };
+    struct codec_buffer file = {0};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct codec_head head;
+        struct codec_error error = {0};
+        make_png(&file, cases[i].type, cases[i].data, cases[i].bytes, 2, random);
+        file.data[HEAD_BYTES + 2 * (CHUNK_BYTES + cases[i].bytes) - 5] ^= 1; // the second's, which damages it
+        const bool ok = codec_head(codec, file.data, file.size, 0, &head, &error);
+        const struct codec_metadata *has = &head.metadata;
+        check_that(&check, ok && has->icc.size + has->xmp.size + has->exif.size == cases[i].carried,
+                   "%s twice: %zu bytes carried, %s", cases[i].type, has->icc.size + has->xmp.size + has->exif.size,
+                   error.why);
+        check_that(&check,
+                   ok &&
+                       (cases[i].expected ? has->left_out && strstr(has->left_out, cases[i].expected) : !has->left_out),
+                   "%s twice says: %s", cases[i].type, has->left_out ? has->left_out : "nothing");
+    }
+    codec_buffer_free(&file);
 }
 
 // Where the pixel at (x, y) of the file belongs (EXIF 2.32, tag 0x0112), in an upright picture of that size.
@@ -325,6 +358,7 @@ int main(void)
     test_carried(codec, 150000, &random);  // three markers of a JPEG
     test_carried(codec, 5000000, &random); // more than four times as much would be too much
     test_left_out(codec, &random);
+    test_twice(codec, &random);
     test_misfits(codec);
     test_too_long(codec);
     test_turns(&random);

@@ -172,6 +172,10 @@ static void test_refused(struct codec *codec, struct random *random)
     png_make(&file, 4, 3, &wish, random);
     memcpy(file.data + 37, "abCd", 4); // another name for the palette: its checksum is wrong then, and it goes unread
     refuse(codec, &file, 0, CODEC_DAMAGED, "palette is missing");
+    wish = (struct png_wish){2, 8, 0, 1, 1};
+    png_make(&file, 4, 3, &wish, random);
+    file.data[33 + 8]++; // of the colour that is transparent
+    refuse(codec, &file, 0, CODEC_DAMAGED, "checksum of its part tRNS");
     // Few bytes that ask for a gigabyte.
     uint8_t head[13] = {0, 0, 0x3f, 0xff, 0, 0, 0x3f, 0xff, 8, 6, 0, 0, 0};
     file.size = 8;

@@ -123,6 +123,16 @@ static const char *unpack(struct png *png, struct codec_buffer *buffer, const ui
     return result == LIBDEFLATE_SUCCESS ? NULL : why[0];
 }
 
+// Of each kind the first counts, as libpng has it: a small file of hundreds would take seconds to unpack.
+static bool is_first(bool *seen, struct codec_metadata *metadata, const char *why)
+{
+    const bool first = !*seen;
+    *seen = true;
+    if (!first && !metadata->left_out)
+        metadata->left_out = why;
+    return first;
+}
+
 // iCCP: name, method 0, packed profile.
 static void take_profile(struct png *png, const struct chunk *chunk, struct codec_metadata *metadata)
 {
@@ -146,13 +156,15 @@ static void take_exif(const struct chunk *chunk, struct codec_metadata *metadata
 }
 
 // iTXt: keyword, whether packed, method 0, language, keyword in that language, text.
-static void take_text(struct png *png, const struct chunk *chunk, struct codec_metadata *metadata)
+static void take_text(struct png *png, const struct chunk *chunk, struct png_header *header,
+                      struct codec_metadata *metadata)
 {
     static const char *const why[] = {"its XMP data are damaged and are left out",
                                       "its XMP data take more than 16 MiB and are left out"};
     size_t left;
     const uint8_t *data = behind_name(chunk->bytes, &left);
-    if (!data || strcmp((const char *)chunk->bytes.data, "XML:com.adobe.xmp") != 0)
+    if (!data || strcmp((const char *)chunk->bytes.data, "XML:com.adobe.xmp") != 0 ||
+        !is_first(&header->has_xmp, metadata, "its XMP data are there twice, and the second are left out"))
         return;
     const bool packed = left > 0 && data[0] == 1;
     data = left >= 2 ? behind_name((struct codec_bytes){data + 2, left - 2}, &left) : NULL;
@@ -164,14 +176,16 @@ static void take_text(struct png *png, const struct chunk *chunk, struct codec_m
     metadata->left_out = left_out ? left_out : metadata->left_out;
 }
 
-static void take_metadata(struct png *png, const struct chunk *chunk, struct codec_metadata *metadata)
+static void take_metadata(struct png *png, const struct chunk *chunk, struct png_header *header,
+                          struct codec_metadata *metadata)
 {
-    if (is(chunk, "iCCP"))
+    if (is(chunk, "iCCP") && is_first(&header->has_profile, metadata, "its second profile is left out"))
         take_profile(png, chunk, metadata);
-    else if (is(chunk, "eXIf"))
+    else if (is(chunk, "eXIf") &&
+             is_first(&header->has_exif, metadata, "its EXIF data are there twice, and the second are left out"))
         take_exif(chunk, metadata);
     else if (is(chunk, "iTXt"))
-        take_text(png, chunk, metadata);
+        take_text(png, chunk, header, metadata);
 }
 
 static bool take_pixels(struct png_header *header, const struct chunk *chunk, bool follows, struct codec_error *error)
@@ -190,9 +204,11 @@ static bool take_chunk(struct png *png, const struct chunk *chunk, bool follows,
 {
     const bool critical = (chunk->type[0] & 0x20) == 0;
     if (!critical && metadata)
-        take_metadata(png, chunk, metadata);
-    if (!chunk->whole)
-        return !critical || codec_refuse(error, CODEC_DAMAGED, "the picture is damaged: a checksum is wrong");
+        take_metadata(png, chunk, header, metadata);
+    if (!chunk->whole) // without its transparency it would be another picture
+        return !(critical || is(chunk, "tRNS")) ||
+               codec_refuse(error, CODEC_DAMAGED, "the picture is damaged: the checksum of its part %s is wrong",
+                            chunk->type);
     if (is(chunk, "IDAT"))
         return take_pixels(header, chunk, follows, error);
     if (is(chunk, "PLTE"))

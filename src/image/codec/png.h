@@ -14,6 +14,7 @@ struct png_header {
     int width, height, depth; // bits per sample
     enum png_colour colour;
     bool interlaced, has_palette;
+    bool has_profile, has_exif, has_xmp; // such a chunk has been there, whole or not
     bool transparent;                    // a palette's alpha, or the one colour that is transparent
     uint8_t palette[PNG_PALETTE_MAX][4]; // RGBA
     uint16_t key[3];                     // that colour, as samples of `depth` bits
