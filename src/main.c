@@ -13,17 +13,18 @@ int main(int argc, char **argv)
     command_catch_signals();
     int code = command_main(argc, argv);
     const bool at_once = code & EXIT_AT_ONCE;
-    code &= ~EXIT_AT_ONCE;
+    const bool settled = code & EXIT_SETTLED;
+    code &= ~(EXIT_AT_ONCE | EXIT_SETTLED);
     errno = 0;
     if (!command_flush()) {
         // The stream remembers that an earlier write failed, not why: another one tells. It may have been the signal.
         if (errno == 0 && (command_interrupted() || write(STDOUT_FILENO, "\n", 1) == 1))
             errno = command_interrupted() ? EINTR : EIO;
         log_error("cannot write to standard output: %s", errno == EBADF ? "it is closed" : strerror(errno));
-        if (code == EXIT_OK && !command_interrupted())
+        if (code == EXIT_OK && (settled || !command_interrupted()))
             code = EXIT_FAILED_SOME;
     }
-    if (code == EXIT_OK && command_interrupted())
+    if (code == EXIT_OK && !settled && command_interrupted())
         code = 128 + command_interrupted();
     if (at_once)
         _exit(code);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_batch_faults.py MONOCLE [KILLS]: what goes wrong with a batch costs a line and a file; what is there is whole"""
+"""test_batch_faults.py MONOCLE LATE [KILLS]: what goes wrong in a batch costs a line and a file; what is there is whole"""
 import glob
 import json
 import os
@@ -15,7 +15,8 @@ import zlib
 from batch_support import SANITIZED, Checks, at, digests, environment, files, lines, outcome, png, run, tree
 
 BINARY = os.path.abspath(sys.argv[1])
-KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 6
+LATE = os.path.abspath(sys.argv[2])  # gets a signal behind its last file: tests/late.c
+KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 6
 CPU = ["-p", "cpu"]
 
 
@@ -157,6 +158,17 @@ def signals(c):
         c.check(start(out).wait() == 0 and digests(at(out)) == whole, code, "and again")
 
 
+def late_signal(c):
+    """A signal that comes when all is done changes nothing; one file that failed is told by the code all the same."""
+    tree(at("late"), 3)
+    for more, code in ([], 0), (["nowhere.png"], 1):
+        for name in "SIGINT", "SIGTERM":
+            got, out, err = run(LATE, "batch", *CPU, "-r", "--overwrite", "--report", "late.jsonl", "-o", "late-out",
+                                "late", *more, cwd=at(""), LATE_SIGNAL=str(int(getattr(signal, name))))
+            c.check(got == code and len(err.splitlines()) == len(more) and out, name, more, got, out, err)
+    c.check(len(digests(at("late-out"))) == 3, digests(at("late-out")))
+
+
 def kills(c):
     whole = reference(c)
     pauses = random.Random(5)
@@ -213,4 +225,4 @@ def locked(c):
 
 
 checks = Checks()
-sys.exit(checks.run(bad_inputs, tight, bad_outputs, signals, kills, two_at_once, locked))
+sys.exit(checks.run(bad_inputs, tight, bad_outputs, signals, late_signal, kills, two_at_once, locked))

@@ -15,6 +15,8 @@ enum exit_code {
 // Added to what a command returns where it had to leave a thread behind in a driver: main ends the process without what
 // exit() runs, which would take the drivers' data from under that thread.
 enum { EXIT_AT_ONCE = 256 };
+// Added where the code says all there is to say, also of a signal that has come: it may have been too late to matter.
+enum { EXIT_SETTLED = 512 };
 
 struct command {
     const struct option_list *list;    // name, usage, help, options

@@ -137,7 +137,7 @@ static bool choose_runners(struct batch *batch)
     return true;
 }
 
-// The exit code of a run that has ended.
+// The exit code of a run that has ended. A signal after the last file was done has stopped nothing.
 static int sum_up(const struct batch *batch, int signal, bool given_up)
 {
     const size_t *status = batch->totals.status;
@@ -167,7 +167,7 @@ static int work(struct batch *batch)
     const bool recorded = record_close(batch->record, &batch->totals, seconds, signal);
     batch->record = NULL;
     const int code = sum_up(batch, signal, given_up);
-    return code == EXIT_OK && !recorded ? EXIT_FAILED_SOME : code;
+    return EXIT_SETTLED | (code == EXIT_OK && !recorded ? EXIT_FAILED_SOME : code);
 }
 
 static int run(struct batch *batch, const struct command_operands *operands)

@@ -104,7 +104,8 @@ int batch_commit_all(struct batch *batch)
             signal = command_interrupted();
             queue_stop(&batch->queue);
             progress_clear(&progress);
-            log_warn("interrupted; finishing the files under way");
+            if (!over)
+                log_warn("interrupted; finishing the files under way");
         }
     }
     progress_clear(&progress);
