@@ -119,5 +119,24 @@ def in_use(c):
     outcome(c, BINARY, CPU + ["-r", "-o", "iu-out", "--report", "iu.jsonl", "iu"], 0)
 
 
+def endless(c):
+    """What is no report is refused in a line, however long it goes on."""
+    start = json.dumps({"start": {"work": "1", "shard": 1, "shards": 1, "files": 0}})
+    for name, text, says in (("long", start + "\n" + "x" * (1 << 20) + "x\n", "a line of more than 1 MiB"),
+                             ("words", "no report\n" * 1001, "a thousand lines"),
+                             ("nothing", start + "\n" * 1001, "a thousand lines"),
+                             ("objects", '{"status":"else"}\n' * 1001, "a thousand lines")):
+        with open(at(name), "w", encoding="ascii") as f:
+            f.write(text)
+        code, out, err = run(BINARY, "report", "merge", at(name))
+        c.check(code == 3 and says in err and err.count("\n") == 1 and not out, name, code, err)
+    code, out, err = run(BINARY, "report", "merge", "/dev/zero")
+    c.check(code == 3 and "1 MiB" in err, code, err)
+    with open(at("long"), "w", encoding="ascii") as f:  # as long as may be, and torn ones between others
+        f.write((start + "\n") * 10 + "x" * (1 << 20) + "\n" + ("torn\n" * 900 + start + "\n") * 2)
+    code, out, err = run(BINARY, "report", "merge", at("long"))
+    c.check(code == 1 and b"lines cut short: 1801" in out, code, out, err)
+
+
 checks = Checks()
-sys.exit(checks.run(reports, report_places, in_use))
+sys.exit(checks.run(reports, report_places, in_use, endless))

@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARDS_MAX = 1000000 };
+enum {
+    SHARDS_MAX = 1000000,
+    LINE_MOST = 1 << 20, // two names, as JSON and in hexadecimal, and why: 200 kB at the very most
+    STRANGE_MOST = 1000, // lines in a row that are no report's: what is none may go on for ever
+};
 
 // Exact bytes of a name, also where they are not UTF-8.
 static const char *exact(const json_t *row, const char *name, char key[64])
@@ -179,23 +183,50 @@ static bool take_line(struct merge *merge, const char *line, size_t size, struct
     return ok;
 }
 
+// The next line without its end, a NUL behind it; *size is its own. Room for LINE_MOST + 1. 0 behind the last; -1 where
+// it is longer.
+static int read_line(FILE *file, char *line, size_t *size)
+{
+    int c;
+    for (*size = 0; (c = getc_unlocked(file)) != EOF && c != '\n'; line[(*size)++] = (char)c) {
+        if (*size == LINE_MOST)
+            return -1;
+    }
+    line[*size] = '\0';
+    return *size > 0 || c != EOF;
+}
+
+// All lines of the open file. False where there is no memory, or *why: it is no report.
+static bool take_lines(struct merge *merge, FILE *file, struct source *source, const char **why)
+{
+    char *line = malloc(LINE_MOST + 1);
+    size_t size = 0;
+    int got = 0, strange = 0;
+    bool ok = line;
+    while (ok && strange < STRANGE_MOST && (got = read_line(file, line, &size)) > 0) {
+        const size_t torn = merge->torn;
+        ok = size == 0 || take_line(merge, line, size, source);
+        strange = size == 0 || merge->torn > torn ? strange + 1 : 0;
+    }
+    free(line);
+    if (got < 0)
+        *why = "it has a line of more than 1 MiB";
+    else if (strange == STRANGE_MOST)
+        *why = "a thousand lines in a row are not as a report's are";
+    return ok && !*why;
+}
+
 bool merge_add(struct merge *merge, const char *path)
 {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t size;
     struct source source = {0};
-    bool ok = true;
-    while (file && ok && (size = getline(&line, &room, file)) > 0) {
-        if (line[size - 1] == '\n')
-            line[--size] = '\0';
-        ok = size == 0 || take_line(merge, line, (size_t)size, &source);
-    }
-    free(line);
+    const char *why = NULL;
+    const bool ok = file && take_lines(merge, file, &source, &why);
     const bool read = file && !ferror(file);
     if (!read)
         log_error("cannot read the report %s: %s", path, strerror(errno));
+    else if (why)
+        log_error("%s is no report of a batch: %s", path, why);
     else if (!ok)
         log_error("there is not enough memory for the report %s", path);
     if (read && ok && !source.told && (source.stray || source.work == 0)) {
