@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_batch_faults.py MONOCLE LATE [KILLS]: what goes wrong in a batch costs a line and a file; what is there is whole"""
+"""test_batch_faults.py MONOCLE LATE [KILLS]: what goes wrong costs a line and a file; what is there is whole"""
 import glob
 import json
 import os

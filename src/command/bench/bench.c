@@ -5,6 +5,7 @@
 #include "base/resource.h"
 #include "command/bench/memory.h"
 #include "command/command.h"
+#include "command/device_option.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -41,14 +42,7 @@ static const struct option options[] = {
      .value = "PATH,...",
      .help = "cpu, opencl or zerocopy",
      .offset = AT(paths)},
-    {.name = "device",
-     .letter = 'd',
-     .type = OPTION_TEXT,
-     .value = "DEVICE",
-     .help = "OpenCL device: its number in `monocle devices`, a part of its name, gpu or cpu",
-     .environment = "MONOCLE_DEVICE",
-     .offset = AT(device),
-     .choices = "gpu|cpu|accelerator"},
+    DEVICE_OPTION(AT(device), "", ""),
     {.name = "threads",
      .letter = 't',
      .type = OPTION_TEXT,

@@ -2,6 +2,7 @@
 #include "command/latency/latency.h"
 
 #include "base/log.h"
+#include "command/device_option.h"
 #include "command/pixel_format.h"
 
 #include <stdlib.h>
@@ -25,14 +26,7 @@ static const struct option options[] = {
      .choices = "cpu|opencl|zerocopy",
      .help = "where they run; zerocopy without this",
      .offset = AT(path)},
-    {.name = "device",
-     .letter = 'd',
-     .type = OPTION_TEXT,
-     .value = "DEVICE",
-     .help = "OpenCL device: its number in `monocle devices`, a part of its name, gpu or cpu",
-     .environment = "MONOCLE_DEVICE",
-     .offset = AT(device),
-     .choices = "gpu|cpu|accelerator"},
+    DEVICE_OPTION(AT(device), "", ""),
     {.name = "size",
      .letter = 's',
      .type = OPTION_SIZE,

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/resource.h"
+#include "command/device_option.h"
 #include "command/pixel_format.h"
 #include "source/cameras.h"
 
@@ -31,14 +32,7 @@ static const struct option live_options[] = {
      .choices = "cpu|opencl|zerocopy",
      .help = "where the filters run; zerocopy, the default, steps down by itself",
      .offset = AT(path)},
-    {.name = "device",
-     .letter = 'd',
-     .type = OPTION_TEXT,
-     .value = "DEVICE",
-     .help = "OpenCL device: its number in `monocle devices`, a part of its name, gpu or cpu",
-     .environment = "MONOCLE_DEVICE",
-     .offset = AT(device),
-     .choices = "gpu|cpu|accelerator"},
+    DEVICE_OPTION(AT(device), "", ""),
     {.name = "threads",
      .letter = 't',
      .type = OPTION_INT,
