@@ -12,7 +12,7 @@ import sys
 import time
 import zlib
 
-from batch_support import SANITIZED, Checks, at, digests, environment, files, lines, outcome, png, run, tree
+from batch_support import SANITIZED, Checks, at, digests, environment, files, has_opencl, lines, outcome, png, run, tree
 
 BINARY = os.path.abspath(sys.argv[1])
 LATE = os.path.abspath(sys.argv[2])  # gets a signal behind its last file: tests/late.c
@@ -79,6 +79,25 @@ def tight(c):
         outcome(c, BINARY, CPU + ["-f", "blur", "-o", "ti-" + memory, "--memory", memory, "-J", jobs, "ti"], 0,
                 timeout=60)
     c.check(len(digests(at("ti-16M"))) == 12 and digests(at("ti-16M")) == digests(at("ti-1G")), digests(at("ti-16M")))
+
+
+def few_files(c):
+    """Few open files allowed: fewer are under way, or a line says so before anything is done."""
+    names = tree(at("ff"), 150)
+
+    def limited(files, *args):
+        shutil.rmtree(at("ff-out"), ignore_errors=True)
+        return run("sh", "-c", 'ulimit -n %d && exec "$@"' % files, "sh", BINARY, "batch", "-r", "-f", "blur", "-o",
+                   "ff-out", *args, "ff", cwd=at(""))
+
+    runs = [(8, "-p", "cpu"), (12, "-p", "cpu", "-J", "8"), (20, "-p", "cpu", "-J", "16")]
+    for run_with in runs + ([(64, "-p", "opencl", "-J", "16")] if has_opencl(BINARY) else []):
+        code, _, err = limited(*run_with)
+        c.check(code == 0 and err == "", run_with, code, err[-300:])
+        c.check(sorted(digests(at("ff-out"))) == names, run_with, "lost some")
+    code, _, err = limited(6, "-p", "cpu")
+    c.check(code == 3 and err.count("\n") == 1 and "raise that limit to 18 or more (ulimit -n)" in err, code, err)
+    c.check(not os.path.exists(at("ff-out")), "too few files, and yet something was made")
 
 
 def namespace(c, mount, *args):
@@ -225,4 +244,4 @@ def locked(c):
 
 
 checks = Checks()
-sys.exit(checks.run(bad_inputs, tight, bad_outputs, signals, late_signal, kills, two_at_once, locked))
+sys.exit(checks.run(bad_inputs, tight, few_files, bad_outputs, signals, late_signal, kills, two_at_once, locked))

@@ -134,7 +134,7 @@ static bool choose_runners(struct batch *batch)
         batch->kind = batch_choose(batch);
     employ_devices(batch);
     batch->run.path = batch->chosen[0] ? batch->chosen : path_kind_name(batch->kind);
-    return true;
+    return batch_fit_limit(batch);
 }
 
 // The exit code of a run that has ended. A signal after the last file was done has stopped nothing.

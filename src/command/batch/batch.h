@@ -54,6 +54,10 @@ bool batch_check_report(const struct batch *batch);
 // choose.c: what the files of `-p auto` go through; says why in `chosen` where it has measured
 enum path_kind batch_choose(struct batch *batch);
 
+// limit.c: makes fewer jobs, and smaller groups of outputs, where few files may be open at once. False where that would
+// not do (logged).
+bool batch_fit_limit(struct batch *batch);
+
 // worker.c: a thread that takes file after file
 struct worker;
 // `member` is the fleet's device it uses, -1 for the cpu path. NULL on failure (logged).

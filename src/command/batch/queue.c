@@ -10,7 +10,7 @@ enum {
 
 void queue_init(struct queue *queue, const struct tasks *tasks, bool fail_fast)
 {
-    *queue = (struct queue){.tasks = tasks, .fail_fast = fail_fast};
+    *queue = (struct queue){.tasks = tasks, .fail_fast = fail_fast, .waiting_most = WAITING_MAX};
     pthread_mutex_init(&queue->lock, NULL);
     thread_condition_init(&queue->handed_in);
     thread_condition_init(&queue->room);
@@ -21,6 +21,17 @@ void queue_finish(struct queue *queue)
     pthread_cond_destroy(&queue->room);
     pthread_cond_destroy(&queue->handed_in);
     pthread_mutex_destroy(&queue->lock);
+}
+
+void queue_limit(struct queue *queue, int waiting)
+{
+    queue->waiting_most = waiting < WAITING_MAX ? waiting : WAITING_MAX;
+}
+
+// A group that is collected, while another one fills the rest.
+static int group(const struct queue *queue)
+{
+    return (queue->waiting_most + 1) / 2;
 }
 
 const struct task *queue_take(struct queue *queue)
@@ -35,7 +46,7 @@ const struct task *queue_take(struct queue *queue)
 void queue_hand_in(struct queue *queue, struct outcome *outcome)
 {
     pthread_mutex_lock(&queue->lock);
-    while (queue->waiting >= WAITING_MAX)
+    while (queue->waiting >= queue->waiting_most)
         pthread_cond_wait(&queue->room, &queue->lock);
     outcome->next = NULL;
     if (queue->last)
@@ -45,7 +56,7 @@ void queue_hand_in(struct queue *queue, struct outcome *outcome)
     queue->last = outcome;
     queue->waiting++;
     queue->stopped = queue->stopped || (queue->fail_fast && outcome->status == STATUS_FAILED);
-    if (queue->waiting >= GROUP)
+    if (queue->waiting >= group(queue))
         pthread_cond_signal(&queue->handed_in);
     pthread_mutex_unlock(&queue->lock);
 }
@@ -68,7 +79,8 @@ void queue_leave(struct queue *queue)
 struct outcome *queue_collect(struct queue *queue, int64_t deadline_ns, bool *over)
 {
     pthread_mutex_lock(&queue->lock);
-    while (queue->waiting < GROUP && queue->workers > 0 && thread_wait(&queue->handed_in, &queue->lock, deadline_ns))
+    while (queue->waiting < group(queue) && queue->workers > 0 &&
+           thread_wait(&queue->handed_in, &queue->lock, deadline_ns))
         ;
     struct outcome *first = queue->first;
     queue->first = queue->last = NULL;

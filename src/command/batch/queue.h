@@ -14,11 +14,12 @@ struct queue {
     bool stopped;
     int workers; // that have not left
     struct outcome *first, *last;
-    int waiting; // outcomes in the list
+    int waiting, waiting_most; // outcomes in the list
 };
 
 void queue_init(struct queue *queue, const struct tasks *tasks, bool fail_fast);
 void queue_finish(struct queue *queue);
+void queue_limit(struct queue *queue, int waiting); // at most so many outcomes wait; before any worker
 
 // For workers. NULL where there is nothing more to do.
 const struct task *queue_take(struct queue *queue);
