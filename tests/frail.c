@@ -1,0 +1,208 @@
+// frail.c: paths and a device that are lost at any picture, and what is around a command: linked ahead of the program's
+#include "frail.h"
+
+#include "command/command.h"
+#include "image/convert.h"
+#include "path/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct frail world;
+
+struct frail *frail(void)
+{
+    return &world;
+}
+
+void frail_begin(void)
+{
+    world.submitted = world.collected = 0;
+    for (int i = 0; i < OVER_KINDS; i++)
+        world.opened_over[i] = 0;
+}
+
+// ---- the paths ----
+
+struct path {
+    enum path_kind kind;
+    struct device *device;
+    struct image frame[PATH_DEPTH_MAX], result;
+    uint64_t tag[PATH_DEPTH_MAX];
+    int depth, in_flight;
+};
+
+// Once lost, a device stays so.
+struct frail_device {
+    struct device device;
+    atomic_bool lost;
+};
+
+const char *path_kind_name(enum path_kind kind)
+{
+    static const char *const names[] = {"cpu", "opencl", "zerocopy"};
+    return names[kind];
+}
+
+struct path *path_open(const struct path_setup *setup, char **error)
+{
+    const struct image_shape rgba = {.width = setup->input.width, .height = setup->input.height};
+    if (error)
+        *error = NULL;
+    if (setup->kind == PATH_CPU && world.no_cpu)
+        return NULL;
+    struct path *path = calloc(1, sizeof(*path));
+    path->kind = setup->kind;
+    path->device = setup->device;
+    path->depth = setup->depth;
+    if (!image_alloc(&path->result, &rgba))
+        abort();
+    return path;
+}
+
+void path_close(struct path *path)
+{
+    if (path)
+        image_free(&path->result);
+    free(path);
+}
+
+enum path_kind path_kind(const struct path *path)
+{
+    return path->kind;
+}
+
+const char *path_input(const struct path *path)
+{
+    return "copy";
+}
+
+const char *path_rung(const struct path *path)
+{
+    return path_kind_name(path->kind);
+}
+
+const char *path_why(const struct path *path)
+{
+    return "as asked";
+}
+
+int path_depth(const struct path *path)
+{
+    return path->depth;
+}
+
+int path_in_flight(const struct path *path)
+{
+    return path->in_flight;
+}
+
+bool path_ready(const struct path *path)
+{
+    return true;
+}
+
+static bool is_lost(struct path *path, atomic_int *count, int at)
+{
+    struct frail_device *device = (struct frail_device *)path->device;
+    if (path->kind == PATH_CPU)
+        return false;
+    if (atomic_fetch_add(count, 1) == at)
+        device->lost = true;
+    return device->lost;
+}
+
+bool path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+{
+    atomic_fetch_add(&world.misuses, path->in_flight >= path->depth);
+    *lost = is_lost(path, &world.submitted, world.submit_fails_at);
+    if (*lost)
+        return false;
+    path->frame[path->in_flight] = *frame;
+    path->tag[path->in_flight++] = tag;
+    return true;
+}
+
+bool path_collect(struct path *path, struct path_result *result, bool *lost)
+{
+    atomic_fetch_add(&world.misuses, path->in_flight <= 0);
+    *lost = is_lost(path, &world.collected, world.collect_fails_at);
+    if (*lost)
+        return false;
+    convert_to_rgba(&path->result, &path->frame[0]);
+    *result = (struct path_result){.image = path->result, .tag = path->tag[0]};
+    result->width = path->result.shape.width;
+    result->height = path->result.shape.height;
+    path->in_flight--;
+    memmove(&path->frame[0], &path->frame[1], sizeof(path->frame) - sizeof(path->frame[0]));
+    memmove(&path->tag[0], &path->tag[1], sizeof(path->tag) - sizeof(path->tag[0]));
+    return true;
+}
+
+bool path_read(struct path *path, const struct path_result *result, struct image *rgba)
+{
+    image_copy(rgba, &result->image);
+    return true;
+}
+
+bool path_prepare(struct path *path, const struct chain *chain, char **error)
+{
+    return true;
+}
+
+void path_swap(struct path *path) {}
+
+// ---- the device ----
+
+int device_list(struct device_info devices[DEVICE_MAX], const char **why)
+{
+    devices[0] = (struct device_info){.name = "frail device"};
+    return 1;
+}
+
+int device_choose(const struct device_info *devices, int count, const char *text)
+{
+    return 0;
+}
+
+struct device *device_open(const struct device_info *info, const struct device_gl *gl, const char *kernel_dir)
+{
+    const int over = gl && gl->glx_context ? OVER_GLX : gl && gl->egl_context ? OVER_EGL : OVER_NOTHING;
+    if (atomic_fetch_add(&world.opened_over[over], 1) > 0 && world.stays_lost)
+        return NULL;
+    if (over == OVER_EGL && world.no_egl)
+        return NULL;
+    struct frail_device *device = calloc(1, sizeof(*device));
+    device->device.info = *info;
+    return &device->device;
+}
+
+void device_close(struct device *device)
+{
+    free(device);
+}
+
+// ---- the program around the command ----
+
+bool command_parse(const struct option_list *list, int argc, char **argv, void *values, int operands_max,
+                   struct command_operands *operands, int *code)
+{
+    operands->word = (const char **)argv + 1;
+    return options_parse(list, argc, argv, values, operands->word, &operands->count) == OPTION_OK;
+}
+
+void command_hold_signals(void)
+{
+    world.held_late = world.report && access(world.report, F_OK) == 0;
+}
+
+int command_interrupted(void)
+{
+    return world.signal;
+}
+
+bool command_flush(void)
+{
+    return fflush(stdout) == 0;
+}
