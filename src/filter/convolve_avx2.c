@@ -1,12 +1,13 @@
 // convolve_avx2.c: convolutions in whole numbers with AVX2: 16 products and 8 of their sums an instruction
 //
 // Two rows lie side by side, channel by channel: a 32-bit lane holds a pixel's value and that of the pixel below. With
-// weights likewise an instruction multiplies both and adds them. Two output rows are made at a time, from the same
-// loads. Rows are taken apart strip by strip, always one strip ahead, so that what is stored lies in the level 1 cache
-// and has got there when it is read at every offset.
+// weights likewise an instruction multiplies both and adds them; one of AVX-512's adds that to a sum as well. Two
+// output rows are made at a time, from the same loads. Rows are taken apart strip by strip, always one strip ahead, so
+// that what is stored lies in the level 1 cache and has got there when it is read at every offset; and little by little
+// between products, so that both are under way at once.
 #include "filter/convolve.h"
 
-#include "base/avx2.h"
+#include "base/avx512.h"
 
 #ifdef HAVE_AVX2
 
@@ -51,16 +52,19 @@ static void arrange(struct weights *to, const int32_t *weights, int radius)
         }
 }
 
-// A strip of a two, whose output begins at pixel `at`.
-AVX2_INLINE void spread(int32_t (*lanes)[STRIP_MAX + LANES], const uint8_t *const *two, int at, int radius)
+// A block of a strip of a two, the strip's output beginning at pixel `at`; with the last one, what is in reach of it.
+AVX2_INLINE void spread(int32_t (*lanes)[STRIP_MAX + LANES], const uint8_t *const *two, int at, int block, int radius)
 {
-    const int vectors = VECTORS * (radius + 1) + 1, pixels = BLOCK * (radius + 1) + 2 * radius;
+    const int pixels = BLOCK * (radius + 1) + 2 * radius;
     const uint8_t *upper_row = two[0] + 4 * (at - radius), *lower_row = two[1] + 4 * (at - radius);
     const __m256i even_bytes = _mm256_set1_epi16(0xff);
-#pragma GCC unroll 11
-    for (int i = 0; i < vectors; i++) {
-        const int x = i < vectors - 1 ? LANES * i : pixels - LANES;
-        const __m256i upper = avx2_load(upper_row + 4 * x), lower = avx2_load(lower_row + 4 * x);
+#pragma GCC unroll 3
+    for (int i = 0; i <= VECTORS; i++) {
+        if (i == VECTORS && block < radius)
+            break;
+        const int x = i < VECTORS ? BLOCK * block + LANES * i : pixels - LANES;
+        __m256i upper = avx2_load(upper_row + 4 * x), lower = avx2_load(lower_row + 4 * x);
+        __asm__("" : "+x"(upper), "+x"(lower)); // or compilers load each twice
         const __m256i red_green = _mm256_blend_epi16(upper, _mm256_slli_epi32(lower, 16), 0xaa);
         const __m256i blue_alpha = _mm256_blend_epi16(_mm256_srli_epi32(upper, 16), lower, 0xaa);
         avx2_store(&lanes[0][x], _mm256_and_si256(red_green, even_bytes));
@@ -70,8 +74,13 @@ AVX2_INLINE void spread(int32_t (*lanes)[STRIP_MAX + LANES], const uint8_t *cons
 }
 
 // Said outright, since compilers would multiply everything before they add, for which there are too few registers.
-AVX2_INLINE void add_products(__m256i *sum, __m256i values, __m256i weights)
+// `fused`: by one instruction, which takes AVX-512.
+AVX2_INLINE void add_products(__m256i *sum, __m256i values, __m256i weights, bool fused)
 {
+    if (fused) {
+        __asm__ volatile("vpdpwssd %2, %1, %0" : "+v"(*sum) : "v"(values), "v"(weights));
+        return;
+    }
     __m256i products;
     __asm__ volatile("vpmaddwd %2, %3, %1\n\t"
                      "vpaddd %1, %0, %0"
@@ -93,9 +102,16 @@ AVX2_INLINE void join(uint8_t *rgba, const uint8_t *centre, const __m256i *sums,
     avx2_store(rgba, _mm256_blendv_epi8(_mm256_shuffle_epi8(all, order), avx2_load(centre), alpha));
 }
 
-// A block of a strip, from `x` on in the strip and from pixel `at` on in both output rows.
+// A block: from `x` on in its strip and from pixel `at` on in both output rows; and the strip that is taken apart
+// meanwhile, whose output begins at pixel `next_at`.
+struct block {
+    const struct strip *strip;
+    struct strip *next;
+    int x, at, next_at;
+};
+
 AVX2_INLINE void weigh(const struct filter_arguments *arguments, const struct stencil_rows *rows,
-                       const struct weights *weights, const struct strip *strip, int x, int at, int radius)
+                       const struct weights *weights, struct block block, int radius, bool fused)
 {
     const int shift = arguments->value[CONVOLVE_SHIFT];
     __m256i sums[2][VECTORS][CHANNELS];
@@ -103,6 +119,7 @@ AVX2_INLINE void weigh(const struct filter_arguments *arguments, const struct st
     for (int i = 0; i < 2 * VECTORS * CHANNELS; i++)
         sums[i % 2][i / 2 / CHANNELS][i / 2 % CHANNELS] = _mm256_set1_epi32(arguments->value[CONVOLVE_OFFSET]);
     for (int k = 0; k <= radius; k++) {
+        spread(block.next->lanes[k], rows->in + 2 * k, block.next_at, block.x / BLOCK, radius);
 #pragma GCC unroll 9
         for (int dx = 0; dx <= 2 * radius; dx++) {
             const __m256i first = _mm256_set1_epi32(weights->of[k][dx][0]);
@@ -110,38 +127,40 @@ AVX2_INLINE void weigh(const struct filter_arguments *arguments, const struct st
 #pragma GCC unroll 6
             for (int i = 0; i < VECTORS * CHANNELS; i++) {
                 const int v = i / CHANNELS, c = i % CHANNELS;
-                const __m256i values = avx2_load(&strip->lanes[k][c][x + LANES * v + dx]);
-                add_products(&sums[0][v][c], values, first);
-                add_products(&sums[1][v][c], values, second);
+                const __m256i values = avx2_load(&block.strip->lanes[k][c][block.x + LANES * v + dx]);
+                add_products(&sums[0][v][c], values, first, fused);
+                add_products(&sums[1][v][c], values, second, fused);
             }
         }
     }
 #pragma GCC unroll 2
     for (int v = 0; v < VECTORS; v++) {
-        const int byte = 4 * (at + LANES * v);
+        const int byte = 4 * (block.at + LANES * v);
         join(rows->out + byte, rows->in[radius] + byte, sums[0][v], shift);
         join(rows->below + byte, rows->in[radius + 1] + byte, sums[1][v], shift);
     }
 }
 
-AVX2_INLINE void make_rows(const struct filter_arguments *arguments, const struct stencil_rows *rows, int radius)
+AVX2_INLINE void make_rows(const struct filter_arguments *arguments, const struct stencil_rows *rows, int radius,
+                           bool fused)
 {
-    const int twos = radius + 1, size = BLOCK * twos, last = rows->width - size;
+    const int blocks = radius + 1, size = BLOCK * blocks, last = rows->width - size;
     struct weights weights;
     arrange(&weights, arguments->value + CONVOLVE_WEIGHTS, radius);
-    _Alignas(32) struct strip strips[2];
-    for (int k = 0; k < twos; k++)
-        spread(strips[0].lanes[k], rows->in + 2 * k, 0, radius);
+    _Alignas(64) struct strip strip[2];
+    for (int k = 0; k < blocks; k++) // as many twos
+        for (int block = 0; block < blocks; block++)
+            spread(strip[0].lanes[k], rows->in + 2 * k, 0, block, radius);
     for (int i = 0, at = 0, done = 0; !done; i++) {
         const int next = at + size < last ? at + size : last; // the last strip may begin early
-        for (int k = 0; k < twos; k++) {                      // a two of the next strip for each block of this one
+        for (int k = 0; k < blocks; k++) {
             const int x = BLOCK * k, byte = 4 * (at + x);
             avx2_fetch(rows->next + byte);
             avx2_fetch(rows->next_below + byte);
             avx2_fetch_to_write(rows->out + byte);
             avx2_fetch_to_write(rows->below + byte);
-            spread(strips[(i + 1) % 2].lanes[k], rows->in + 2 * k, next, radius);
-            weigh(arguments, rows, &weights, &strips[i % 2], x, at + x, radius);
+            const struct block block = {&strip[i % 2], &strip[(i + 1) % 2], x, at + x, next};
+            weigh(arguments, rows, &weights, block, radius, fused);
         }
         done = at == last;
         at = next;
@@ -151,7 +170,11 @@ AVX2_INLINE void make_rows(const struct filter_arguments *arguments, const struc
 #define MAKE(radius)                                                                                                   \
     AVX2 static void make_##radius(const struct filter_arguments *arguments, const struct stencil_rows *rows)          \
     {                                                                                                                  \
-        make_rows(arguments, rows, radius);                                                                            \
+        make_rows(arguments, rows, radius, false);                                                                     \
+    }                                                                                                                  \
+    AVX512 static void make_fused_##radius(const struct filter_arguments *arguments, const struct stencil_rows *rows)  \
+    {                                                                                                                  \
+        make_rows(arguments, rows, radius, true);                                                                      \
     }
 MAKE(0)
 MAKE(1)
@@ -162,9 +185,12 @@ MAKE(4)
 
 void convolve_avx2_rows(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
-    static void (*const make[TWOS_MAX])(const struct filter_arguments *arguments,
-                                        const struct stencil_rows *rows) = {make_0, make_1, make_2, make_3, make_4};
-    make[arguments->radius](arguments, rows);
+    typedef void make_function(const struct filter_arguments *arguments, const struct stencil_rows *rows);
+    static make_function *const make[][TWOS_MAX] = {
+        {make_0, make_1, make_2, make_3, make_4},
+        {make_fused_0, make_fused_1, make_fused_2, make_fused_3, make_fused_4},
+    };
+    make[avx512_works()][arguments->radius](arguments, rows);
 }
 
 #else
