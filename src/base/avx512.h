@@ -23,6 +23,15 @@ AVX512_INLINE void avx512_store(void *to, __m512i value)
 {
     _mm512_storeu_si512(to, value);
 }
+
+// As avx2_store_past, of whole lines of cache.
+AVX512_INLINE void avx512_store_past(void *to, __m512i value, bool past)
+{
+    if (past)
+        _mm512_stream_si512((__m512i *)to, value);
+    else
+        avx512_store(to, value);
+}
 #endif
 
 // Whether rows may use them.
@@ -33,4 +42,10 @@ static inline bool avx512_works(void)
 #else
     return false;
 #endif
+}
+
+// Whether a row of so many pixels may be written by them: past the caches as whole lines alone.
+static inline bool avx512_fits(const uint8_t *rgba, int width, bool past)
+{
+    return avx512_works() && (!past || ((uintptr_t)rgba | 4 * (uintptr_t)width) % 64 == 0);
 }

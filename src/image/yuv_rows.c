@@ -187,16 +187,22 @@ AVX2 static int make_any_row(const struct yuv_row *row, const struct color_coeff
     }
 }
 
-int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past)
+static int row_avx2(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past)
 {
     return avx2_works() ? make_any_row(row, k, width, rgba, past) : 0;
 }
 
 #else
 
-int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past)
+static int row_avx2(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past)
 {
     return 0;
 }
 
 #endif
+
+int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past)
+{
+    const int done = yuv_row_avx512(row, k, width, rgba, past);
+    return done > 0 ? done : row_avx2(row, k, width, rgba, past);
+}

@@ -22,3 +22,6 @@ struct yuv_row {
 // Makes pixels from the left and returns how many, an even number; the rest, which may be all, is the plain twin's.
 // `past`: as convert_row_to_rgba has it.
 int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past);
+
+// The same with AVX-512 alone; nothing where that does not do.
+int yuv_row_avx512(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past);
