@@ -25,6 +25,14 @@ AVX2_INLINE __m256i avx2_load(const void *from)
     return _mm256_loadu_si256((const __m256i *)from);
 }
 
+// The same where several instructions use it: compilers would have each load it anew.
+AVX2_INLINE __m256i avx2_load_once(const void *from)
+{
+    __m256i value = avx2_load(from);
+    __asm__("" : "+v"(value));
+    return value;
+}
+
 AVX2_INLINE void avx2_store(void *to, __m256i value)
 {
     _mm256_storeu_si256((__m256i *)to, value);

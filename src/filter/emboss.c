@@ -73,9 +73,9 @@ VECTOR_CLONES static void relief_grey(const struct relief *relief, uint8_t *rest
 AVX2_INLINE __m256i find_relief(const uint8_t *const *in, int at, int step, const void *numbers)
 {
     const struct relief *relief = numbers;
-    const __m256i a = avx2_load(relief->bright[0] + at), d = avx2_load(relief->dark[0] + at);
-    const __m256i b = avx2_load(relief->bright[1] + at), e = avx2_load(relief->dark[1] + at);
-    const __m256i c = avx2_load(relief->bright[2] + at), f = avx2_load(relief->dark[2] + at);
+    const __m256i a = avx2_load_once(relief->bright[0] + at), d = avx2_load_once(relief->dark[0] + at);
+    const __m256i b = avx2_load_once(relief->bright[1] + at), e = avx2_load_once(relief->dark[1] + at);
+    const __m256i c = avx2_load_once(relief->bright[2] + at), f = avx2_load_once(relief->dark[2] + at);
     const __m256i low =
         row_differ3_avx2(_mm256_unpacklo_epi8(a, d), _mm256_unpacklo_epi8(b, e), _mm256_unpacklo_epi8(c, f), 1);
     const __m256i high =

@@ -56,20 +56,22 @@ typedef __m256i stencil_map(const uint8_t *const *in, int at, int step, const vo
 // A row of such a stencil, as many bytes as fit, and how many that is. `map` is a constant, and inlined.
 AVX2_INLINE int stencil_map_avx2(stencil_map *map, const void *numbers, const struct stencil_rows *rows)
 {
-    enum { BLOCK = 32 };
-    const __m256i alpha = _mm256_set1_epi32(rows->pixel_bytes == 4 ? (int32_t)0xff000000u : 0);
+    enum { VECTOR = 32, BLOCK = 64 };                               // a line of cache, which is asked for once
+    const int step = rows->pixel_bytes, bytes = step * rows->width; // what no store can change
+    const __m256i alpha = _mm256_set1_epi32(step == 4 ? (int32_t)0xff000000u : 0);
     const uint8_t *const in[3] = {rows->in[0], rows->in[1], rows->in[2]}, *next = rows->next, *target = rows->target;
-    const int bytes = rows->pixel_bytes * rows->width;
     uint8_t *out = rows->out;
-    const int reach = rows->pixel_bytes == 1 && next != out ? 4 : 1; // what comes next is RGBA
+    const int reach = step == 1 && next != out ? 4 : 1; // what comes next is RGBA
     int i = 0;
     for (; i + BLOCK <= bytes; i += BLOCK) {
-        avx2_fetch(next + i * reach);
-        if (reach > 1)
-            avx2_fetch(next + i * reach + 64);
+        for (int k = 0; k < reach; k++)
+            avx2_fetch(next + i * reach + BLOCK * k);
         avx2_fetch_to_write(target + i);
-        const __m256i made = map(in, i, rows->pixel_bytes, numbers);
-        avx2_store(out + i, _mm256_blendv_epi8(made, avx2_load(in[1] + i), alpha));
+#pragma GCC unroll 2
+        for (int at = i; at < i + BLOCK; at += VECTOR) {
+            const __m256i made = map(in, at, step, numbers);
+            avx2_store(out + at, _mm256_blendv_epi8(made, avx2_load(in[1] + at), alpha));
+        }
     }
     return i;
 }

@@ -42,8 +42,9 @@ AVX2_INLINE __m256i push(__m256i here, __m256i vertical, __m256i horizontal, __m
 AVX2_INLINE __m256i push_away(const uint8_t *const *in, int at, int step, const void *numbers)
 {
     const __m256i amount = _mm256_set1_epi16((int16_t)(4 * *(const int32_t *)numbers)), zero = _mm256_setzero_si256();
-    const __m256i above = avx2_load(in[0] + at), here = avx2_load(in[1] + at), below = avx2_load(in[2] + at);
-    const __m256i left = avx2_load(in[1] + at - step), right = avx2_load(in[1] + at + step);
+    const __m256i above = avx2_load_once(in[0] + at), here = avx2_load_once(in[1] + at),
+                  below = avx2_load_once(in[2] + at);
+    const __m256i left = avx2_load_once(in[1] + at - step), right = avx2_load_once(in[1] + at + step);
     const __m256i low = push(_mm256_unpacklo_epi8(here, zero), _mm256_unpacklo_epi8(above, below),
                              _mm256_unpacklo_epi8(left, right), amount);
     const __m256i high = push(_mm256_unpackhi_epi8(here, zero), _mm256_unpackhi_epi8(above, below),
