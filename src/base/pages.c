@@ -22,9 +22,9 @@ size_t pages_cache_bytes(void)
 void *pages_alloc(size_t bytes)
 {
     const bool large = bytes >= large_page_bytes;
-    const size_t whole = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    const size_t page = large ? large_page_bytes : PAGE_BYTES, whole = (bytes + page - 1) / page * page;
     void *memory = NULL;
-    if (posix_memalign(&memory, large ? large_page_bytes : PAGE_BYTES, whole) != 0)
+    if (posix_memalign(&memory, page, whole) != 0)
         return NULL;
     if (large)
         madvise(memory, whole, MADV_HUGEPAGE); // a wish: small pages do as well
