@@ -1,0 +1,83 @@
+// test_small_device.c: a device of little local memory, or of small work-groups, makes the same bytes without them, and
+// is refused in a line what it cannot
+//
+// Any device is taken to be such a one, in blocks, as GPUs are asked.
+#include "compute/device.h"
+#include "path/pass_text.h"
+#include "path/path.h"
+#include "pictures.h"
+
+#include "unit.h"
+
+static struct device *open_small(struct device_info info, size_t local_bytes, size_t work_group)
+{
+    info.local_bytes = local_bytes < info.local_bytes ? local_bytes : info.local_bytes;
+    info.max_work_group = work_group < info.max_work_group ? work_group : info.max_work_group;
+    return device_open(&info, NULL, NULL);
+}
+
+// A picture through the chain; *why where that cannot be.
+static void run(struct device *device, const char *text, char **why)
+{
+    const struct image_shape shape = {PIXFMT_NV21, 301, 43, {COLOR_MATRIX_709, COLOR_RANGE_FULL}};
+    char error[CHAIN_ERROR];
+    struct random random = {3};
+    struct chain chain;
+    struct test_frame frame;
+    struct path_result result;
+    bool lost = false;
+    frame_fill(&frame, &shape, LAYOUT_TIGHT, SHAPE_NOISE, &random);
+    CHECK(chain_parse(&chain, text, error));
+    const struct path_setup setup = {.kind = PATH_OPENCL,
+                                     .device = device,
+                                     .input = shape,
+                                     .chain = &chain,
+                                     .depth = 1,
+                                     .launch = PATH_LAUNCH_BLOCK};
+    struct path *path = path_open(&setup, why);
+    if (path && path_submit(path, &frame.image, 0, &lost) && path_collect(path, &result, &lost)) {
+        struct picture expected = reference_frame(&frame.image);
+        reference_chain(&expected, text);
+        for (int y = 0; y < expected.height; y++)
+            check_that(&unit,
+                       memcmp(result.image.plane[0] + (size_t)y * result.image.stride[0],
+                              picture_pixel(&expected, 0, y), 4 * (size_t)expected.width) == 0,
+                       "%s: row %d is wrong", text, y);
+        picture_free(&expected);
+    }
+    CHECK(!path || !lost);
+    path_close(path);
+    frame_free(&frame);
+}
+
+int main(void)
+{
+    enum { GROUP = PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT };
+    static const struct {
+        size_t local_bytes, work_group;
+        bool small;
+    } cases[] = {
+        {PASS_TILE_BYTES - 1, GROUP, true}, {PASS_TILE_BYTES, GROUP - 1, true}, {PASS_TILE_BYTES, GROUP, false}};
+    struct device_info devices[DEVICE_MAX];
+    const char *why_none = NULL;
+    if (device_list(devices, &why_none) < 1) {
+        fprintf(stderr, "test_small_device: skipped: %s\n", why_none);
+        return CHECK_SKIP;
+    }
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct device *device = open_small(devices[0], cases[i].local_bytes, cases[i].work_group);
+        char *why = NULL;
+        run(device, "gray,blur=4", &why);
+        CHECK(!why);
+        free(why);
+        why = NULL;
+        run(device, "blur=5", &why);
+        if (cases[i].small)
+            CHECK_TEXT(why, "the device is too small for a radius above 4; use -p cpu");
+        else
+            CHECK(!why);
+        free(why);
+        device_close(device);
+    }
+    return check_end(&unit);
+}
