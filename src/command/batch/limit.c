@@ -27,8 +27,9 @@ static int files_left(int limit)
 bool batch_fit_limit(struct batch *batch)
 {
     struct rlimit files;
-    const bool limited = getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < ENOUGH;
-    const int limit = limited ? (int)files.rlim_cur : ENOUGH;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= ENOUGH)
+        return true;
+    const int limit = (int)files.rlim_cur;
     const int each = batch->kind == PATH_CPU ? 1 : 2; // on a device an output is made while the next input is open
     const int taken = MAIN_FILES + (batch->kind == PATH_CPU ? 0 : DRIVER_FILES);
     const int left = files_left(limit) - taken, jobs = (left - 2) / each;
