@@ -1,8 +1,8 @@
 // contrast.c: contrast around middle grey, and brightness
 #include "filter/table.h"
 
+#include "filter/row_maps.h"
 #include "filter/rows.h"
-#include "filter/rows_avx2.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 // gray.c: colour to grey, by luma or by the plain average
 #include "filter/filter.h"
+#include "filter/row_maps.h"
 #include "filter/rows.h"
-#include "filter/rows_avx2.h"
 
 #include <string.h>
 
@@ -47,8 +47,16 @@ AVX2_INLINE __m256i spread_luma(__m256i pixels, const void *numbers)
     const __m256i alpha = _mm256_set1_epi32((int32_t)0xff000000u);
     return _mm256_or_si256(_mm256_shuffle_epi8(row_luma_avx2(pixels), luma), _mm256_and_si256(pixels, alpha));
 }
+
+AVX512_INLINE __m512i spread_luma_wide(__m512i pixels, const void *numbers)
+{
+    const __m512i luma =
+        _mm512_set_epi32(0x0d0d0d, 0x090909, 0x050505, 0x010101, 0x0d0d0d, 0x090909, 0x050505, 0x010101, 0x0d0d0d,
+                         0x090909, 0x050505, 0x010101, 0x0d0d0d, 0x090909, 0x050505, 0x010101);
+    return _mm512_mask_shuffle_epi8(pixels, ROW_COLOURS, row_luma_avx512(pixels), luma);
+}
 #endif
-ROW_MAP(luma_avx2, spread_luma)
+ROW_MAP(luma_vector, spread_luma, spread_luma_wide)
 
 VECTOR_CLONES static void average_row(const pixel_word *from, pixel_word *to, int width)
 {
@@ -66,7 +74,7 @@ static void point_row(const struct filter_arguments *arguments, const uint8_t *f
     if (arguments->value[0] == weights[MODE_AVERAGE][0])
         average_row(pixels, result, width);
     else
-        luma_row(pixels, result, avx2_works() ? luma_avx2(from, to, width, past) : 0, width);
+        luma_row(pixels, result, luma_vector(NULL, from, to, width, past), width);
 }
 
 extern const struct filter filter_gray;

@@ -1,7 +1,7 @@
 // invert.c: the photographic negative
 #include "filter/filter.h"
+#include "filter/row_maps.h"
 #include "filter/rows.h"
-#include "filter/rows_avx2.h"
 
 VECTOR_CLONES static void negative(const pixel_word *from, pixel_word *to, int first, int width)
 {
@@ -15,12 +15,17 @@ AVX2_INLINE __m256i turn_colours(__m256i pixels, const void *numbers)
 {
     return _mm256_xor_si256(pixels, _mm256_set1_epi32(0x00ffffff));
 }
+
+AVX512_INLINE __m512i turn_colours_wide(__m512i pixels, const void *numbers)
+{
+    return _mm512_xor_si512(pixels, _mm512_set1_epi32(0x00ffffff));
+}
 #endif
-ROW_MAP(negative_avx2, turn_colours)
+ROW_MAP(negative_vector, turn_colours, turn_colours_wide)
 
 static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
 {
-    const int done = avx2_works() ? negative_avx2(from, to, width, past) : 0;
+    const int done = negative_vector(NULL, from, to, width, past);
     negative((const pixel_word *)from, (pixel_word *)to, done, width);
 }
 

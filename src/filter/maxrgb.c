@@ -1,7 +1,7 @@
 // maxrgb.c: keep a pixel's strongest channel
 #include "filter/filter.h"
+#include "filter/row_maps.h"
 #include "filter/rows.h"
-#include "filter/rows_avx2.h"
 
 // Channels stay where they are in the word, which compilers vectorise; bytes they would not.
 VECTOR_CLONES static void strongest(const pixel_word *from, pixel_word *to, int first, int width)
@@ -25,12 +25,20 @@ AVX2_INLINE __m256i keep_strongest(__m256i pixels, const void *numbers)
     const __m256i others = _mm256_max_epu8(second, _mm256_shuffle_epi8(second, next));
     return _mm256_and_si256(pixels, _mm256_cmpeq_epi8(pixels, _mm256_max_epu8(pixels, others)));
 }
+
+AVX512_INLINE __m512i keep_strongest_wide(__m512i pixels, const void *numbers)
+{
+    const __m512i next = _mm512_broadcast_i32x4(_mm_setr_epi8(1, 2, 0, 3, 5, 6, 4, 7, 9, 10, 8, 11, 13, 14, 12, 15));
+    const __m512i second = _mm512_shuffle_epi8(pixels, next);
+    const __m512i others = _mm512_max_epu8(second, _mm512_shuffle_epi8(second, next));
+    return _mm512_maskz_mov_epi8(_mm512_cmpge_epu8_mask(pixels, others), pixels);
+}
 #endif
-ROW_MAP(strongest_avx2, keep_strongest)
+ROW_MAP(strongest_vector, keep_strongest, keep_strongest_wide)
 
 static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
 {
-    const int done = avx2_works() ? strongest_avx2(from, to, width, past) : 0;
+    const int done = strongest_vector(NULL, from, to, width, past);
     strongest((const pixel_word *)from, (pixel_word *)to, done, width);
 }
 

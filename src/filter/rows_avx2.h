@@ -7,48 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// ROW_MAP(name, map) defines a function of that name, which makes as much of a row as `map` does without numbers, and
-// returns how much: nothing where there is no AVX2.
-
 #ifdef HAVE_AVX2
-
-// What a point filter makes of 8 pixels; `numbers` are its own.
-typedef __m256i row_map(__m256i pixels, const void *numbers);
-
-// A row of pixels, as many as fit, and how many that is. `map` is a constant, and inlined.
-AVX2_INLINE int row_map_avx2(row_map *map, const void *numbers, const uint8_t *from, uint8_t *to, int width, bool past)
-{
-    enum { LANES = 8 };
-    int x = 0;
-    for (; x + LANES <= width; x += LANES) {
-        if (!past)
-            avx2_fetch_to_write(to + 4 * x);
-        avx2_store_past(to + 4 * x, map(avx2_load(from + 4 * x), numbers), past);
-    }
-    return x;
-}
-
-#define ROW_MAP(name, map)                                                                                             \
-    AVX2 static int name(const uint8_t *from, uint8_t *to, int width, bool past)                                       \
-    {                                                                                                                  \
-        return row_map_avx2(map, NULL, from, to, width, past);                                                         \
-    }
-
-// red R + green G + blue B + added, of 8 pixels; red + green and blue are 255 at most. One factor of the instruction is
-// signed: the channel less 128.
-AVX2_INLINE __m256i row_weigh_avx2(__m256i pixels, int red, int green, int blue, int added)
-{
-    const __m256i halves = _mm256_maddubs_epi16(_mm256_set1_epi32(red | green << 8 | blue << 16),
-                                                _mm256_xor_si256(pixels, _mm256_set1_epi8(-128)));
-    return _mm256_add_epi32(_mm256_madd_epi16(halves, _mm256_set1_epi16(1)),
-                            _mm256_set1_epi32(128 * (red + green + blue) + added));
-}
-
-// Rec. 601 luma as docs/pixels.md defines it, in bits 8..15 of each pixel.
-AVX2_INLINE __m256i row_luma_avx2(__m256i pixels)
-{
-    return row_weigh_avx2(pixels, 77, 150, 29, 128);
-}
 
 // What a stencil of radius 1 makes of 32 bytes, from `at` on, of the rows `in`; neighbours lie `step` bytes apart.
 typedef __m256i stencil_map(const uint8_t *const *in, int at, int step, const void *numbers);
@@ -84,13 +43,5 @@ AVX2_INLINE __m256i row_differ3_avx2(__m256i first, __m256i middle, __m256i last
     return _mm256_add_epi16(_mm256_add_epi16(_mm256_maddubs_epi16(first, differ), _mm256_maddubs_epi16(last, differ)),
                             _mm256_maddubs_epi16(middle, weigh));
 }
-
-#else
-
-#define ROW_MAP(name, map)                                                                                             \
-    static int name(const uint8_t *from, uint8_t *to, int width, bool past)                                            \
-    {                                                                                                                  \
-        return 0;                                                                                                      \
-    }
 
 #endif

@@ -1,7 +1,7 @@
 // sepia.c: the brown of old photographs
 #include "filter/filter.h"
+#include "filter/row_maps.h"
 #include "filter/rows.h"
-#include "filter/rows_avx2.h"
 
 // The usual sepia matrix (0.393 0.769 0.189 / 0.349 0.686 0.168 / 0.272 0.534 0.131) in 7 bits of fraction.
 VECTOR_CLONES static void brown(const pixel_word *from, pixel_word *to, int first, int width)
@@ -29,12 +29,23 @@ AVX2_INLINE __m256i mix_brown(__m256i pixels, const void *numbers)
     const __m256i green_alpha = _mm256_packs_epi32(green, _mm256_srli_epi32(pixels, 24));
     return _mm256_shuffle_epi8(_mm256_packus_epi16(red_blue, green_alpha), order);
 }
+
+AVX512_INLINE __m512i mix_brown_wide(__m512i pixels, const void *numbers)
+{
+    const __m512i order = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15));
+    const __m512i red = _mm512_srli_epi32(row_weigh_avx512(pixels, 50, 98, 24, 64), 7);
+    const __m512i green = _mm512_srli_epi32(row_weigh_avx512(pixels, 45, 88, 22, 64), 7);
+    const __m512i blue = _mm512_srli_epi32(row_weigh_avx512(pixels, 35, 68, 17, 64), 7);
+    const __m512i red_blue = _mm512_packs_epi32(red, blue);
+    const __m512i green_alpha = _mm512_packs_epi32(green, _mm512_srli_epi32(pixels, 24));
+    return _mm512_shuffle_epi8(_mm512_packus_epi16(red_blue, green_alpha), order);
+}
 #endif
-ROW_MAP(brown_avx2, mix_brown)
+ROW_MAP(brown_vector, mix_brown, mix_brown_wide)
 
 static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
 {
-    const int done = avx2_works() ? brown_avx2(from, to, width, past) : 0;
+    const int done = brown_vector(NULL, from, to, width, past);
     brown((const pixel_word *)from, (pixel_word *)to, done, width);
 }
 

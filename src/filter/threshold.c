@@ -1,7 +1,7 @@
 // threshold.c: black and white by luma
 #include "filter/filter.h"
+#include "filter/row_maps.h"
 #include "filter/rows.h"
-#include "filter/rows_avx2.h"
 
 static const struct param params[] = {
     {.name = "level",
@@ -36,22 +36,20 @@ AVX2_INLINE __m256i split_luma(__m256i pixels, const void *below)
     return _mm256_blendv_epi8(white, pixels, _mm256_set1_epi32((int32_t)0xff000000u));
 }
 
-AVX2 static int split_avx2(int level, const uint8_t *from, uint8_t *to, int width, bool past)
+AVX512_INLINE __m512i split_luma_wide(__m512i pixels, const void *below)
 {
-    const int32_t below = (level << 8) - 1; // luma is in bits 8..15
-    return row_map_avx2(split_luma, &below, from, to, width, past);
-}
-#else
-static int split_avx2(int level, const uint8_t *from, uint8_t *to, int width, bool past)
-{
-    return 0;
+    const __mmask16 white =
+        _mm512_cmpgt_epi32_mask(row_luma_avx512(pixels), _mm512_set1_epi32(*(const int32_t *)below));
+    return _mm512_mask_blend_epi8(ROW_COLOURS, pixels, _mm512_movm_epi32(white));
 }
 #endif
+ROW_MAP(split_vector, split_luma, split_luma_wide)
 
 static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
 {
     const int level = arguments->value[0];
-    const int done = avx2_works() ? split_avx2(level, from, to, width, past) : 0;
+    const int32_t below = (level << 8) - 1; // luma is in bits 8..15
+    const int done = split_vector(&below, from, to, width, past);
     split((uint32_t)level, (const pixel_word *)from, (pixel_word *)to, done, width);
 }
 
