@@ -28,11 +28,13 @@ static size_t scratch_lanes(int radius, int width)
     return 4 * ((size_t)width + 2 * (size_t)radius) + 16;
 }
 
-// Scratch: what blur_avx2.c keeps; behind it, for pixels that are not its, the sums of columns, for small squares even
-// and odd bytes apart.
+// Scratch: what blur_avx512.c keeps, or what blur_avx2.c does; behind it, for pixels that are not its, the sums of
+// columns, for small squares even and odd bytes apart.
 static size_t scratch_bytes(const struct filter_arguments *arguments, int width)
 {
     const int radius = arguments->radius;
+    if (blur_avx512_fits(radius))
+        return blur_avx512_bytes(width);
     return scratch_lanes(radius, width) * sizeof(uint16_t) +
            (radius > BLUR_SMALL_RADIUS ? 0 : blur_avx2_bytes(radius, width));
 }
@@ -204,9 +206,8 @@ static void make_large(int radius, const struct stencil_rows *rows)
     }
 }
 
-static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
+static void make_row(int radius, const struct stencil_rows *rows)
 {
-    const int radius = arguments->radius;
     if (radius > BLUR_SMALL_RADIUS) {
         make_large(radius, rows);
         return;
@@ -214,6 +215,29 @@ static void stencil_row(const struct filter_arguments *arguments, const struct s
     const int done = blur_avx2_row(radius, rows);
     if (done < rows->width)
         make_pixels(radius, rows, done, (uint8_t *)rows->scratch + blur_avx2_bytes(radius, rows->width));
+}
+
+static void stencil_rows(const struct filter_arguments *arguments, const struct stencil_rows *rows)
+{
+    const int radius = arguments->radius;
+    if (blur_avx512_fits(radius)) {
+        blur_avx512_rows(radius, rows);
+        return;
+    }
+    struct stencil_rows below = *rows;
+    below.in++;
+    below.out = rows->below;
+    below.first = false;
+    below.next = rows->next_below;
+    if (rows->target == rows->out)
+        below.target = below.out;
+    make_row(radius, rows);
+    make_row(radius, &below);
+}
+
+static bool bare_rows(const struct filter_arguments *arguments)
+{
+    return blur_avx512_fits(arguments->radius);
 }
 
 extern const struct filter filter_blur;
@@ -227,6 +251,8 @@ const struct filter filter_blur = {
     .lines_radius = FILTER_RADIUS_MAX,
     .block_rows = {4, 8, 8, 8},
     .prepare = prepare,
-    .stencil_row = stencil_row,
+    .stencil_row = stencil_rows,
+    .two_rows = true,
+    .bare_rows = bare_rows,
     .scratch_bytes = scratch_bytes,
 };

@@ -1,4 +1,4 @@
-// blur.h: what the plain and the AVX2 rows of blur.c share
+// blur.h: what the plain, the AVX2 and the AVX-512 rows of blur.c share
 #pragma once
 
 #include "filter/filter.h"
@@ -28,3 +28,9 @@ static inline uint16_t blur_begin_column(int radius, int column)
 // how many; always as many for one width. It keeps blur_avx2_bytes() at the start of the scratch.
 size_t blur_avx2_bytes(int radius, int width);
 int blur_avx2_row(int radius, const struct stencil_rows *rows);
+
+// blur_avx512.c: two whole rows at a time, of any width; where it fits, its scratch is blur_avx512_bytes() and all that
+// is needed. Pixels beyond the ends of a row are not read.
+bool blur_avx512_fits(int radius);
+size_t blur_avx512_bytes(int width);
+void blur_avx512_rows(int radius, const struct stencil_rows *rows);

@@ -70,7 +70,8 @@ struct stencil_rows {
     bool first;             // of a band
     const uint8_t *next;    // an RGBA row that will be read next: memory may be asked for it in the meantime; or `out`
     const uint8_t *target;  // as long as `out`, where what comes of it will be written: likewise
-    const uint8_t *next_below; // what will be read after that
+    const uint8_t *next_below;          // what will be read after that
+    const uint8_t *later, *later_below; // where rows will be written when those that are made now have been: likewise
 };
 
 struct filter {
@@ -99,6 +100,8 @@ struct filter {
     // FILTER_STENCIL: one output row, or two, to `out` and `below`.
     void (*stencil_row)(const struct filter_arguments *arguments, const struct stencil_rows *rows);
     bool two_rows;
+    // Whether it never reads beyond a row's ends, so that rows need no edge pixels repeated. NULL: it does.
+    bool (*bare_rows)(const struct filter_arguments *arguments);
     bool grey_rows;                                                               // takes grey rows, too
     size_t (*scratch_bytes)(const struct filter_arguments *arguments, int width); // NULL: no scratch
 };

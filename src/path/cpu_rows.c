@@ -17,6 +17,7 @@ enum { OWN_LINES = 4 }; // a band's, besides its stencils'
 struct maker {
     const struct pass *pass;
     int pixel_bytes; // of its input: RGBA or grey
+    bool bare;       // its input rows are the picture's own
     uint8_t *lines;  // of a stencil's input
     uint8_t *own;    // what the stencil keeps from row to row
     int loaded;      // the first row of its input that is not in the lines
@@ -29,10 +30,10 @@ struct maker {
 struct band {
     const struct cpu_run *run;
     int first, end;
-    uint8_t *target; // the row of output that is being made
-    uint8_t *pair;   // two rows of output, where nothing else holds them
-    uint8_t *rgba;   // of a row that goes on as grey
-    uint8_t *grey;   // of a row that was made in grey
+    int row;       // the row of output that is being made
+    uint8_t *pair; // two rows of output, where nothing else holds them
+    uint8_t *rgba; // of a row that goes on as grey
+    uint8_t *grey; // of a row that was made in grey
     struct maker maker[CHAIN_MAX];
 };
 
@@ -40,6 +41,15 @@ struct band {
 static int pixel_bytes(const struct pass *pass)
 {
     return pass->grey && pass->stencil && pass->stencil->filter->grey_rows ? 1 : 4;
+}
+
+// Whether a run's first stencil sees the picture's own rows.
+static bool sees_picture(const struct cpu_run *run)
+{
+    const struct pass *pass = run->passes;
+    const struct stage *stencil = pass->stencil;
+    return stencil && stencil->filter->bare_rows && stencil->filter->bare_rows(&stencil->arguments) &&
+           run->from->shape.format == PIXFMT_RGBA && pass->before_count == 0 && !pass->load_mirror;
 }
 
 static size_t line_bytes(int width, int radius)
@@ -116,18 +126,25 @@ static int input_row(const struct band *band, int y)
     return band->maker[0].pass->load_flip ? band->run->from->shape.height - 1 - y : y;
 }
 
+// The row of an RGBA picture that it is.
+static const uint8_t *picture_row(const struct band *band, int y)
+{
+    const struct image *from = band->run->from;
+    return from->plane[0] + (size_t)input_row(band, y) * from->stride[0];
+}
+
 // Row `y` of the first pass's input in RGBA, loaded, turned, and through so many of the point filters ahead of the
 // stencil: in `rgba`, or where it is in the picture. Returns where.
 static const uint8_t *load_pixels(const struct band *band, int y, int points, uint8_t *rgba)
 {
     const struct image *from = band->run->from;
     const struct pass *pass = band->maker[0].pass;
-    const int width = from->shape.width, row = input_row(band, y);
+    const int width = from->shape.width;
     const uint8_t *at = rgba;
     if (from->shape.format == PIXFMT_RGBA)
-        at = from->plane[0] + (size_t)row * from->stride[0];
+        at = picture_row(band, y);
     else
-        convert_row_to_rgba(from, &band->run->coefficients, row, rgba, false);
+        convert_row_to_rgba(from, &band->run->coefficients, input_row(band, y), rgba, false);
     if (pass->load_mirror) {
         rgba_row_turn(at, rgba, width, false);
         at = rgba;
@@ -195,7 +212,7 @@ static const uint8_t *next_input(const struct band *band, int further, const uin
     const struct image *from = band->run->from;
     const int y = band->maker[0].loaded + further;
     const bool there = from->shape.format == PIXFMT_RGBA && y < from->shape.height;
-    return there ? from->plane[0] + (size_t)input_row(band, y) * from->stride[0] : at_hand;
+    return there ? picture_row(band, y) : at_hand;
 }
 
 static bool run_flips(const struct cpu_run *run)
@@ -216,6 +233,13 @@ static uint8_t *output_at(const struct band *band, int row)
                         : band->pair + line_bytes(to->shape.width, 0) * (size_t)(row % 2);
 }
 
+// Where the row of output is made that comes so many rows further on; if none does, the last one.
+static uint8_t *output_later(const struct band *band, int further)
+{
+    const int y = band->row + further;
+    return output_at(band, output_row(band->run, y < band->end ? y : band->end - 1));
+}
+
 // Where a second row that a pass makes along with row `y` goes.
 static uint8_t *ahead_at(const struct band *band, int number, int y)
 {
@@ -232,17 +256,18 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
     const struct stage *stencil = maker->pass->stencil;
     const int width = band->run->from->shape.width, height = band->run->from->shape.height;
     const int radius = stencil->arguments.radius, lines = ring_lines(stencil);
-    const size_t bytes = line_bytes(width, radius), edge = (size_t)(maker->pixel_bytes * radius);
+    const size_t bytes = line_bytes(width, radius);
+    uint8_t *const ring = maker->lines + maker->pixel_bytes * radius;
     const bool two = stencil->filter->two_rows;
     if (!maker->begun)
         maker->loaded = clamp_row(y - radius, height);
     for (; maker->loaded <= clamp_row(y + radius + two, height); maker->loaded++)
-        load_padded_row(band, number, maker->loaded, maker->lines + bytes * (size_t)(maker->loaded % lines) + edge,
-                        radius);
+        if (!maker->bare)
+            load_padded_row(band, number, maker->loaded, ring + bytes * (size_t)(maker->loaded % lines), radius);
     const uint8_t *pointers[2 * FILTER_RADIUS_MAX + 3];
     for (int i = 0; i < lines; i++) {
         const int row = clamp_row(y - radius - 1 + i, height);
-        pointers[i] = maker->lines + bytes * (size_t)(row % lines) + edge;
+        pointers[i] = maker->bare ? picture_row(band, row) : ring + bytes * (size_t)(row % lines);
     }
     maker->ahead = two ? ahead_at(band, number, y) : NULL;
     const struct stencil_rows rows = {
@@ -254,8 +279,10 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
         .scratch = maker->own,
         .first = !maker->begun,
         .next = number == 0 ? next_input(band, 0, to) : to,
-        .target = number == 0 ? band->target : to,
         .next_below = number == 0 ? next_input(band, 1, to) : to,
+        .target = number == 0 ? output_later(band, 0) : to,
+        .later = number == 0 ? output_later(band, 2) : to,
+        .later_below = number == 0 ? output_later(band, 3) : to,
     };
     stencil->filter->stencil_row(&stencil->arguments, &rows);
     maker->begun = true;
@@ -264,8 +291,7 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
 // The row of the picture that row `y` of a grey stencil has its alpha from; NULL: it is opaque.
 static const uint8_t *alpha_row(const struct band *band, int y)
 {
-    const struct image *from = band->run->from;
-    return from->shape.format == PIXFMT_RGBA ? from->plane[0] + (size_t)input_row(band, y) * from->stride[0] : NULL;
+    return band->run->from->shape.format == PIXFMT_RGBA ? picture_row(band, y) : NULL;
 }
 
 // Row `y` of a stencil: in `to`, or where it was made along with the row above. Returns where.
@@ -294,18 +320,24 @@ static void make_row(struct band *band, int number, int y, uint8_t *to)
     }
     const bool stays_grey = from_grey && to_grey && pass->after_count == 0 && !pass->store_mirror;
     uint8_t *rgba = to_grey ? band->rgba : to, *wanted = stays_grey ? to : from_grey ? band->grey : rgba;
-    const uint8_t *made = stencil_row(band, number, y, wanted);
-    if (from_grey && !stays_grey)
-        row_from_grey(made, alpha_row(band, y), rgba, width);
-    else if (made != wanted)
-        memcpy(wanted, made, (size_t)(maker->pixel_bytes * width));
+    const uint8_t *at = stencil_row(band, number, y, wanted);
+    if (stays_grey && at != to)
+        memcpy(to, at, (size_t)width);
     if (stays_grey)
         return;
-    point_filters(pass->after, pass->after_count, rgba, rgba, width);
-    if (pass->store_mirror)
-        rgba_row_turn(rgba, rgba, width, false);
+    if (from_grey) {
+        row_from_grey(at, alpha_row(band, y), rgba, width);
+        at = rgba;
+    }
+    at = point_filters(pass->after, pass->after_count, at, rgba, width);
+    if (pass->store_mirror) {
+        rgba_row_turn(at, rgba, width, false);
+        at = rgba;
+    }
     if (to_grey)
-        row_to_grey(rgba, to, width);
+        row_to_grey(at, to, width);
+    else if (at != to)
+        rgba_row_copy(at, to, width, false);
 }
 
 // Encodes a pair of rows when the last of them has been made, while they are in cache.
@@ -345,6 +377,7 @@ void cpu_run_band(void *context, int number)
         struct maker *maker = &band.maker[i];
         maker->pass = &run->passes[i];
         maker->pixel_bytes = pixel_bytes(maker->pass);
+        maker->bare = i == 0 && maker->pixel_bytes == 4 && sees_picture(run);
         if (!maker->pass->stencil)
             continue;
         const struct stage *stencil = maker->pass->stencil;
@@ -355,11 +388,11 @@ void cpu_run_band(void *context, int number)
     }
     const bool past = goes_past(run);
     for (int y = band.first; y < band.end; y++) {
-        band.target = output_at(&band, output_row(run, y));
+        band.row = y;
         if (past)
-            make_row_past(&band, y, band.target);
+            make_row_past(&band, y, output_later(&band, 0));
         else
-            make_row(&band, run->count - 1, y, band.target);
+            make_row(&band, run->count - 1, y, output_later(&band, 0));
         encode_row(&band, output_row(run, y));
     }
     if (past)
