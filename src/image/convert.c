@@ -173,7 +173,7 @@ void convert_row_to_rgba(const struct image *from, const struct color_coefficien
 {
     switch (from->shape.format) {
     case PIXFMT_RGBA:
-        rgba_row_copy(plane_row(from, 0, y), rgba, from->shape.width, past);
+        rgba_row_copy(plane_row(from, 0, y), NULL, rgba, from->shape.width, past);
         return;
     case PIXFMT_RGB24:
     case PIXFMT_BGR24:

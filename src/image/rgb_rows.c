@@ -36,10 +36,19 @@ AVX2 static int rgb24_avx2(const uint8_t *from, bool red_first, uint8_t *rgba, i
     return x;
 }
 
-AVX2 static int copy_avx2(const uint8_t *from, uint8_t *to, int width, bool past)
+// Asks for as much of the row that is read next as is made of this one: processors see no row coming that does not
+// follow in memory.
+AVX2_INLINE void fetch_next(const uint8_t *next, int x)
+{
+    if (next)
+        __builtin_prefetch(next + 4 * x);
+}
+
+AVX2 static int copy_avx2(const uint8_t *from, const uint8_t *next, uint8_t *to, int width, bool past)
 {
     int x = 0;
     for (; x + BLOCK <= width; x += BLOCK) {
+        fetch_next(next, x);
         if (!past)
             avx2_fetch_to_write(to + 4 * x);
         avx2_store_past(to + 4 * x, avx2_load(from + 4 * x), past);
@@ -53,11 +62,12 @@ AVX2_INLINE __m256i load_turned(const uint8_t *from)
     return _mm256_permutevar8x32_epi32(avx2_load(from), _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0));
 }
 
-AVX2 static int turn_avx2(const uint8_t *from, uint8_t *to, int width, bool past)
+AVX2 static int turn_avx2(const uint8_t *from, const uint8_t *next, uint8_t *to, int width, bool past)
 {
     int x = 0;
     for (; x + BLOCK <= width; x += BLOCK) {
         const uint8_t *end = from + 4 * (width - x);
+        fetch_next(next, x);
         if (!past)
             avx2_fetch_to_write(to + 4 * x);
         avx2_store_past(to + 4 * x, load_turned(end - 4 * LANES), past);
@@ -73,12 +83,12 @@ static int rgb24_avx2(const uint8_t *from, bool red_first, uint8_t *rgba, int wi
     return 0;
 }
 
-static int copy_avx2(const uint8_t *from, uint8_t *to, int width, bool past)
+static int copy_avx2(const uint8_t *from, const uint8_t *next, uint8_t *to, int width, bool past)
 {
     return 0;
 }
 
-static int turn_avx2(const uint8_t *from, uint8_t *to, int width, bool past)
+static int turn_avx2(const uint8_t *from, const uint8_t *next, uint8_t *to, int width, bool past)
 {
     return 0;
 }
@@ -96,9 +106,9 @@ void rgb24_row(const uint8_t *from, bool red_first, uint8_t *rgba, int width, bo
     }
 }
 
-void rgba_row_copy(const uint8_t *from, uint8_t *to, int width, bool past)
+void rgba_row_copy(const uint8_t *from, const uint8_t *next, uint8_t *to, int width, bool past)
 {
-    const int done = avx2_works() ? copy_avx2(from, to, width, past) : 0;
+    const int done = avx2_works() ? copy_avx2(from, next, to, width, past) : 0;
     memcpy(to + 4 * done, from + 4 * done, 4 * (size_t)(width - done));
 }
 
@@ -117,11 +127,11 @@ VECTOR_CLONES static void turn_pixels(const pixel_word *restrict from, pixel_wor
         to[x] = from[width - 1 - x];
 }
 
-void rgba_row_turn(const uint8_t *from, uint8_t *to, int width, bool past)
+void rgba_row_turn(const uint8_t *from, const uint8_t *next, uint8_t *to, int width, bool past)
 {
     pixel_word *pixels = (pixel_word *)to;
     if (from == to)
         exchange_pixels(pixels, pixels + (width + 1) / 2, width / 2);
     else
-        turn_pixels((const pixel_word *)from, pixels, avx2_works() ? turn_avx2(from, to, width, past) : 0, width);
+        turn_pixels((const pixel_word *)from, pixels, avx2_works() ? turn_avx2(from, next, to, width, past) : 0, width);
 }

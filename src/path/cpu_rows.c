@@ -146,7 +146,7 @@ static const uint8_t *load_pixels(const struct band *band, int y, int points, ui
     else
         convert_row_to_rgba(from, &band->run->coefficients, input_row(band, y), rgba, false);
     if (pass->load_mirror) {
-        rgba_row_turn(at, rgba, width, false);
+        rgba_row_turn(at, pass->load_flip ? NULL : picture_row(band, y + 1), rgba, width, false);
         at = rgba;
     }
     return point_filters(pass->before, points, at, rgba, width);
@@ -165,7 +165,7 @@ static void load_row(struct band *band, int number, int y, uint8_t *to)
     if (to_grey)
         row_to_grey(at, to, width);
     else if (at != to)
-        rgba_row_copy(at, to, width, false);
+        rgba_row_copy(at, band->maker[0].pass->load_flip ? picture_row(band, y + 1) : NULL, to, width, false);
 }
 
 // Whether a run's rows can be made past the caches: nothing is read there again.
@@ -182,14 +182,14 @@ static void make_row_past(const struct band *band, int y, uint8_t *to)
 {
     const struct image *from = band->run->from;
     const struct pass *pass = band->maker[0].pass;
-    const int row = input_row(band, y), last = pass->before_count - 1;
+    const int row = input_row(band, y), last = pass->before_count - 1, width = from->shape.width;
     if (last < 0 && pass->load_mirror) {
-        rgba_row_turn(from->plane[0] + (size_t)row * from->stride[0], to, from->shape.width, true);
+        rgba_row_turn(picture_row(band, y), pass->load_flip ? NULL : picture_row(band, y + 1), to, width, true);
     } else if (last < 0) {
         convert_row_to_rgba(from, &band->run->coefficients, row, to, true);
     } else {
         const uint8_t *at = load_pixels(band, y, last, band->rgba);
-        pass->before[last]->filter->point_row(&pass->before[last]->arguments, at, to, from->shape.width, true);
+        pass->before[last]->filter->point_row(&pass->before[last]->arguments, at, to, width, true);
     }
 }
 
@@ -331,13 +331,13 @@ static void make_row(struct band *band, int number, int y, uint8_t *to)
     }
     at = point_filters(pass->after, pass->after_count, at, rgba, width);
     if (pass->store_mirror) {
-        rgba_row_turn(at, rgba, width, false);
+        rgba_row_turn(at, NULL, rgba, width, false);
         at = rgba;
     }
     if (to_grey)
         row_to_grey(at, to, width);
     else if (at != to)
-        rgba_row_copy(at, to, width, false);
+        rgba_row_copy(at, NULL, to, width, false);
 }
 
 // Encodes a pair of rows when the last of them has been made, while they are in cache.
