@@ -5,19 +5,15 @@
 #include "base/clones.h"
 #include "filter/rows.h"
 #include "image/rgb_rows.h"
+#include "path/cpu_ends.h"
+#include "path/cpu_lines.h"
 
 #include <string.h>
-
-// Rows that bands make twice, since a stencil of the next pass reaches beyond them: one in so many at most.
-enum { REPEATED_SHARE = 8 };
-
-enum { OWN_LINES = 4 }; // a band's, besides its stencils'
 
 // A pass's place in a band.
 struct maker {
     const struct pass *pass;
     int pixel_bytes; // of its input: RGBA or grey
-    bool bare;       // its input rows are the picture's own
     uint8_t *lines;  // of a stencil's input
     uint8_t *own;    // what the stencil keeps from row to row
     int loaded;      // the first row of its input that is not in the lines
@@ -30,10 +26,12 @@ struct maker {
 struct band {
     const struct cpu_run *run;
     int first, end;
-    int row;       // the row of output that is being made
-    uint8_t *pair; // two rows of output, where nothing else holds them
-    uint8_t *rgba; // of a row that goes on as grey
-    uint8_t *grey; // of a row that was made in grey
+    int row;              // the row of output that is being made
+    uint8_t *pair;        // two rows of output, where nothing else holds them
+    uint8_t *rgba;        // of a row that goes on as grey
+    uint8_t *grey;        // of a row that was made in grey
+    bool in_place;        // the first stencil reads the picture's own rows
+    struct cpu_ends ends; // of those, unless it never reads beyond them
     struct maker maker[CHAIN_MAX];
 };
 
@@ -47,61 +45,8 @@ static int pixel_bytes(const struct pass *pass)
 static bool sees_picture(const struct cpu_run *run)
 {
     const struct pass *pass = run->passes;
-    const struct stage *stencil = pass->stencil;
-    return stencil && stencil->filter->bare_rows && stencil->filter->bare_rows(&stencil->arguments) &&
-           run->from->shape.format == PIXFMT_RGBA && pass->before_count == 0 && !pass->load_mirror;
-}
-
-static size_t line_bytes(int width, int radius)
-{
-    const size_t bytes = 4 * ((size_t)width + 2 * (size_t)radius);
-    return (bytes + IMAGE_ALIGNMENT - 1) / IMAGE_ALIGNMENT * IMAGE_ALIGNMENT;
-}
-
-// A stencil's lines: those in reach, of two rows where it makes two, and the one that just left.
-static int ring_lines(const struct stage *stencil)
-{
-    return 2 * stencil->arguments.radius + 2 + stencil->filter->two_rows;
-}
-
-static size_t own_bytes(const struct stage *stencil, int width)
-{
-    const struct filter *filter = stencil->filter;
-    const size_t bytes = filter->scratch_bytes ? filter->scratch_bytes(&stencil->arguments, width) : 0;
-    return (bytes + IMAGE_ALIGNMENT - 1) / IMAGE_ALIGNMENT * IMAGE_ALIGNMENT;
-}
-
-static size_t lines_bytes(const struct stage *stencil, int width)
-{
-    return line_bytes(width, stencil->arguments.radius) * (size_t)ring_lines(stencil);
-}
-
-static size_t spare_bytes(const struct stage *stencil, int width)
-{
-    return stencil->filter->two_rows ? line_bytes(width, 0) : 0;
-}
-
-size_t cpu_run_scratch_bytes(const struct pass *passes, int count, int width)
-{
-    size_t bytes = OWN_LINES * line_bytes(width, 0);
-    for (int i = 0; i < count; i++) {
-        const struct stage *stencil = passes[i].stencil;
-        if (stencil)
-            bytes += lines_bytes(stencil, width) + spare_bytes(stencil, width) + own_bytes(stencil, width);
-    }
-    return bytes;
-}
-
-int cpu_run_length(const struct pass *passes, int count, int band_rows)
-{
-    int length = 1, reach = 0;
-    for (; length < count; length++) {
-        const struct pass *pass = &passes[length];
-        reach += 2 * pass->stencil->arguments.radius; // all but the first pass have a stencil
-        if (passes[length - 1].store_flip || pass->load_flip || reach * REPEATED_SHARE > band_rows)
-            break; // rows come in order, or bands would make too many twice
-    }
-    return length;
+    return pass->stencil && pixel_bytes(pass) == 4 && run->from->shape.format == PIXFMT_RGBA &&
+           pass->before_count == 0 && !pass->load_mirror;
 }
 
 // In place, but for the first filter's reading. Returns where the row is then.
@@ -193,6 +138,14 @@ static void make_row_past(const struct band *band, int y, uint8_t *to)
     }
 }
 
+// Where a row of a stencil's input begins in one of its lines.
+static uint8_t *line_of(const struct band *band, const struct maker *maker, int place)
+{
+    const int radius = maker->pass->stencil->arguments.radius;
+    return maker->lines + line_bytes(band->run->from->shape.width, radius) * (size_t)place +
+           maker->pixel_bytes * radius;
+}
+
 // Loads a row with its edge pixels repeated on both sides.
 static void load_padded_row(struct band *band, int number, int y, uint8_t *to, int radius)
 {
@@ -203,6 +156,45 @@ static void load_padded_row(struct band *band, int number, int y, uint8_t *to, i
         memcpy(to - bytes * (size_t)i, to, bytes);
         memcpy(last + bytes * (size_t)i, last, bytes);
     }
+}
+
+// Has a run's first stencil read rows where they lie, if it can. Scratch: cpu_ends_bytes().
+static void begin_in_place(struct band *band, uint8_t *scratch)
+{
+    const struct cpu_run *run = band->run;
+    const struct stage *stencil = run->passes->stencil;
+    const int width = run->from->shape.width;
+    if (!sees_picture(run))
+        return;
+    const bool bare = stencil->filter->bare_rows && stencil->filter->bare_rows(&stencil->arguments);
+    band->in_place = bare || cpu_ends_fit(stencil, width);
+    if (band->in_place && !bare)
+        cpu_ends_begin(&band->ends, stencil, width, scratch);
+}
+
+static bool has_ends(const struct band *band, int number)
+{
+    return number == 0 && band->ends.stencil;
+}
+
+// Whether a pass reads row `y` of its input in the picture. What has ends would read beyond that with the first row and
+// the last.
+static bool stays_in_place(const struct band *band, int number, int y)
+{
+    return number == 0 && band->in_place &&
+           (!has_ends(band, number) || (y > 0 && y < band->run->from->shape.height - 1));
+}
+
+// Brings row `y` of a stencil's input to its place among the lines, where that is not in the picture.
+static void take_row(struct band *band, int number, int y)
+{
+    struct maker *maker = &band->maker[number];
+    const struct stage *stencil = maker->pass->stencil;
+    const int radius = stencil->arguments.radius, place = y % ring_lines(stencil);
+    if (has_ends(band, number))
+        cpu_ends_take(&band->ends, picture_row(band, y), place);
+    if (!stays_in_place(band, number, y))
+        load_padded_row(band, number, y, line_of(band, maker, place), radius);
 }
 
 // The row of the picture that the first pass loads next, or so many rows further, where it is as long as an output row;
@@ -256,18 +248,17 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
     const struct stage *stencil = maker->pass->stencil;
     const int width = band->run->from->shape.width, height = band->run->from->shape.height;
     const int radius = stencil->arguments.radius, lines = ring_lines(stencil);
-    const size_t bytes = line_bytes(width, radius);
-    uint8_t *const ring = maker->lines + maker->pixel_bytes * radius;
     const bool two = stencil->filter->two_rows;
     if (!maker->begun)
         maker->loaded = clamp_row(y - radius, height);
     for (; maker->loaded <= clamp_row(y + radius + two, height); maker->loaded++)
-        if (!maker->bare)
-            load_padded_row(band, number, maker->loaded, ring + bytes * (size_t)(maker->loaded % lines), radius);
+        take_row(band, number, maker->loaded);
     const uint8_t *pointers[2 * FILTER_RADIUS_MAX + 3];
+    int places[2 * FILTER_RADIUS_MAX + 3];
     for (int i = 0; i < lines; i++) {
         const int row = clamp_row(y - radius - 1 + i, height);
-        pointers[i] = maker->bare ? picture_row(band, row) : ring + bytes * (size_t)(row % lines);
+        places[i] = row % lines;
+        pointers[i] = stays_in_place(band, number, row) ? picture_row(band, row) : line_of(band, maker, places[i]);
     }
     maker->ahead = two ? ahead_at(band, number, y) : NULL;
     const struct stencil_rows rows = {
@@ -285,6 +276,8 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
         .later_below = number == 0 ? output_later(band, 3) : to,
     };
     stencil->filter->stencil_row(&stencil->arguments, &rows);
+    if (has_ends(band, number))
+        cpu_ends_make(&band->ends, &rows, places);
     maker->begun = true;
 }
 
@@ -377,7 +370,6 @@ void cpu_run_band(void *context, int number)
         struct maker *maker = &band.maker[i];
         maker->pass = &run->passes[i];
         maker->pixel_bytes = pixel_bytes(maker->pass);
-        maker->bare = i == 0 && maker->pixel_bytes == 4 && sees_picture(run);
         if (!maker->pass->stencil)
             continue;
         const struct stage *stencil = maker->pass->stencil;
@@ -386,6 +378,7 @@ void cpu_run_band(void *context, int number)
         maker->own = maker->spare + spare_bytes(stencil, width);
         scratch = maker->own + own_bytes(stencil, width);
     }
+    begin_in_place(&band, scratch);
     const bool past = goes_past(run);
     for (int y = band.first; y < band.end; y++) {
         band.row = y;

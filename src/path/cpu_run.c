@@ -1,0 +1,30 @@
+// cpu_run.c: which passes of the cpu path make a run, and what it takes
+#include "path/cpu_ends.h"
+#include "path/cpu_lines.h"
+#include "path/cpu_rows.h"
+
+// Rows that bands make twice, since a stencil of the next pass reaches beyond them: one in so many at most.
+enum { REPEATED_SHARE = 8 };
+
+size_t cpu_run_scratch_bytes(const struct pass *passes, int count, int width)
+{
+    size_t bytes = OWN_LINES * line_bytes(width, 0) + (passes[0].stencil ? cpu_ends_bytes(passes[0].stencil) : 0);
+    for (int i = 0; i < count; i++) {
+        const struct stage *stencil = passes[i].stencil;
+        if (stencil)
+            bytes += lines_bytes(stencil, width) + spare_bytes(stencil, width) + own_bytes(stencil, width);
+    }
+    return bytes;
+}
+
+int cpu_run_length(const struct pass *passes, int count, int band_rows)
+{
+    int length = 1, reach = 0;
+    for (; length < count; length++) {
+        const struct pass *pass = &passes[length];
+        reach += 2 * pass->stencil->arguments.radius; // all but the first pass have a stencil
+        if (passes[length - 1].store_flip || pass->load_flip || reach * REPEATED_SHARE > band_rows)
+            break; // rows come in order, or bands would make too many twice
+    }
+    return length;
+}
