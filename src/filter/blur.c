@@ -33,8 +33,8 @@ static size_t scratch_lanes(int radius, int width)
 static size_t scratch_bytes(const struct filter_arguments *arguments, int width)
 {
     const int radius = arguments->radius;
-    if (blur_avx512_fits(radius))
-        return blur_avx512_bytes(width);
+    if (blur_avx512_works())
+        return blur_avx512_bytes(radius, width);
     return scratch_lanes(radius, width) * sizeof(uint16_t) +
            (radius > BLUR_SMALL_RADIUS ? 0 : blur_avx2_bytes(radius, width));
 }
@@ -220,7 +220,7 @@ static void make_row(int radius, const struct stencil_rows *rows)
 static void stencil_rows(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
     const int radius = arguments->radius;
-    if (blur_avx512_fits(radius)) {
+    if (blur_avx512_works()) {
         blur_avx512_rows(radius, rows);
         return;
     }
@@ -237,7 +237,7 @@ static void stencil_rows(const struct filter_arguments *arguments, const struct 
 
 static bool bare_rows(const struct filter_arguments *arguments)
 {
-    return blur_avx512_fits(arguments->radius);
+    return blur_avx512_works();
 }
 
 extern const struct filter filter_blur;

@@ -29,8 +29,8 @@ static inline uint16_t blur_begin_column(int radius, int column)
 size_t blur_avx2_bytes(int radius, int width);
 int blur_avx2_row(int radius, const struct stencil_rows *rows);
 
-// blur_avx512.c: two whole rows at a time, of any width; where it fits, its scratch is blur_avx512_bytes() and all that
-// is needed. Pixels beyond the ends of a row are not read.
-bool blur_avx512_fits(int radius);
-size_t blur_avx512_bytes(int width);
+// blur_avx512.c: two whole rows at a time, of any width; where it works, its scratch is blur_avx512_bytes() and all
+// that is needed. Pixels beyond the ends of a row are not read.
+bool blur_avx512_works(void);
+size_t blur_avx512_bytes(int radius, int width);
 void blur_avx512_rows(int radius, const struct stencil_rows *rows);

@@ -1,4 +1,4 @@
-// blur_avx512.c: means of small squares with AVX-512, two rows at a time
+// blur_avx512.c: means of squares with AVX-512, two rows at a time
 //
 // Bytes that come into reach are put side by side with those that leave it, those of even columns in one vector and of
 // odd ones in another, so that one instruction takes their differences: four 16-bit lanes each. These are summed over
@@ -6,38 +6,50 @@
 // to the left of the row.
 #include "filter/blur.h"
 
-#include "base/avx512.h"
+#include "filter/blur_window.h"
 
 #ifdef HAVE_AVX512
 
-enum { BLOCK = 16, BLOCK_BYTES = 4 * BLOCK, VECTOR_LANES = 32, BLOCK_LANES = 2 * VECTOR_LANES, AHEAD = 3 };
+// Radius, factor, shift, as of small radii, for all that the rests of large squares may be (tried for all of them).
+#define LARGE_RADII(ROW)                                                                                               \
+    ROW(8, 58053, 8)                                                                                                   \
+    ROW(9, 46475, 8)                                                                                                   \
+    ROW(10, 38044, 8)                                                                                                  \
+    ROW(11, 63430, 9)                                                                                                  \
+    ROW(12, 53688, 9)                                                                                                  \
+    ROW(13, 46029, 9)                                                                                                  \
+    ROW(14, 39899, 9)                                                                                                  \
+    ROW(15, 34917, 9)
 
 // What a block takes besides its bytes.
 struct rules {
     __m512i even_bytes, odd_bytes; // of two vectors
     __m512i differ;                // 1, -1
     __m512i factors, places;       // what divides a square's sum, and where its mean is then
+    __m512i area, spare;           // of large squares
+    int shift;
 };
 
-// Of even columns and of the odd ones to their right, or of the squares that begin there; each four lanes.
-struct sums {
-    __m512i even, odd;
-};
+// How many areas a large square's sum may change by, up or down, where so many rows come into reach at once.
+enum { ROWS_AT_ONCE = 2 };
+static inline int count_spare(int radius)
+{
+    return ROWS_AT_ONCE * 255 / (2 * radius + 1) + 1;
+}
 
-// Three blocks of columns, one behind the other. `twos`: odd ones with the even ones to their right.
-struct window {
-    struct sums first, second, third;
-    __m512i first_twos;
-    __m512i last; // the last column that the row has
-};
+// What is kept of a block's squares: their sums, or means and rests.
+static inline int block_lanes(int radius)
+{
+    return (is_large(radius) ? 4 : 2) * VECTOR_LANES;
+}
 
-AVX512_INLINE struct rules make_rules(int factor, int shift)
+AVX512_INLINE struct rules make_rules(int radius, int factor, int shift)
 {
     uint8_t even[BLOCK_BYTES], odd[BLOCK_BYTES], places[BLOCK_BYTES];
     for (int i = 0; i < BLOCK_BYTES; i++) {
         even[i] = (uint8_t)(i / 8 * 8 + i % 8 / 2 + i % 2 * BLOCK_BYTES);
         odd[i] = (uint8_t)(even[i] + 4);
-        places[i] = (uint8_t)(i % 4 * 16 + shift);
+        places[i] = (uint8_t)(i % 4 * 16 + (is_large(radius) ? 0 : shift));
     }
     return (struct rules){
         .even_bytes = avx512_load(even),
@@ -45,23 +57,10 @@ AVX512_INLINE struct rules make_rules(int factor, int shift)
         .differ = _mm512_set1_epi16((int16_t)0xff01),
         .factors = _mm512_set1_epi16((int16_t)factor),
         .places = avx512_load(places),
+        .area = _mm512_set1_epi16((int16_t)((2 * radius + 1) * (2 * radius + 1))),
+        .spare = _mm512_set1_epi16((int16_t)count_spare(radius)),
+        .shift = shift,
     };
-}
-
-AVX512_INLINE struct sums add(struct sums one, struct sums other)
-{
-    return (struct sums){_mm512_add_epi16(one.even, other.even), _mm512_add_epi16(one.odd, other.odd)};
-}
-
-AVX512_INLINE struct sums load_sums(const uint16_t *lanes)
-{
-    return (struct sums){avx512_load(lanes), avx512_load(lanes + VECTOR_LANES)};
-}
-
-AVX512_INLINE void store_sums(uint16_t *lanes, struct sums sums)
-{
-    avx512_store(lanes, sums.even);
-    avx512_store(lanes + VECTOR_LANES, sums.odd);
 }
 
 // What a block of columns changes by.
@@ -73,96 +72,10 @@ AVX512_INLINE struct sums exchange(const struct rules *rules, __m512i in, __m512
     return (struct sums){_mm512_maddubs_epi16(even, rules->differ), _mm512_maddubs_epi16(odd, rules->differ)};
 }
 
-// 16 pixels from `at` on, those of them that the row has.
-AVX512_INLINE __mmask16 inside(int at, int width)
+AVX512_INLINE __m512i make_means(const struct rules *rules, int radius, struct sums squares, __m512i centres)
 {
-    const __m512i places = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    return _mm512_cmplt_epu32_mask(_mm512_add_epi32(places, _mm512_set1_epi32(at)), _mm512_set1_epi32(width));
-}
-
-AVX512_INLINE __m512i load_inside(const uint8_t *row, int at, int width)
-{
-    return _mm512_maskz_loadu_epi32(inside(at, width), row + 4 * at);
-}
-
-// Column `column` of a block, to all places.
-AVX512_INLINE __m512i spread(struct sums columns, int column)
-{
-    return _mm512_permutexvar_epi64(_mm512_set1_epi64(column / 2), column % 2 ? columns.odd : columns.even);
-}
-
-// Puts a block of columns, the first of which is pixel `at`, into the window. Those beyond the row's ends become what
-// the last ones there are.
-AVX512_INLINE void take_edge(struct window *window, struct sums columns, int at, int width, int radius)
-{
-    const int end = width - 1 - at; // the last column of the row
-    if (at < 0) {
-        const __m512i first = spread(columns, radius);
-        columns.even = _mm512_mask_mov_epi64(columns.even, (__mmask8)((1 << (radius + 1) / 2) - 1), first);
-        columns.odd = _mm512_mask_mov_epi64(columns.odd, (__mmask8)((1 << radius / 2) - 1), first);
-    }
-    if (end < 0) {
-        columns.even = columns.odd = window->last;
-    } else if (end < BLOCK) {
-        window->last = spread(columns, end);
-        columns.even = _mm512_mask_mov_epi64(columns.even, (__mmask8)(0xff << (end / 2 + 1)), window->last);
-        columns.odd = _mm512_mask_mov_epi64(columns.odd, (__mmask8)(0xff << (end + 1) / 2), window->last);
-    }
-    window->third = columns;
-}
-
-// What is so many places of four lanes further on. `places` is a constant, or becomes one when loops are written out.
-AVX512_INLINE __m512i places_on(__m512i vector, __m512i next, int places)
-{
-    switch (places) {
-#define PLACES(count)                                                                                                  \
-    case count:                                                                                                        \
-        return _mm512_alignr_epi64(next, vector, count);
-        PLACES(1)
-        PLACES(2)
-        PLACES(3)
-        PLACES(4)
-        PLACES(5)
-        PLACES(6)
-        PLACES(7)
-#undef PLACES
-    default:
-        return vector;
-    }
-}
-
-AVX512_INLINE __m512i make_twos(struct sums columns, struct sums next)
-{
-    return _mm512_add_epi16(columns.odd, places_on(columns.even, next.even, 1));
-}
-
-// The window one block further on: what is third is to be taken anew.
-AVX512_INLINE void move(struct window *window, __m512i twos)
-{
-    window->first = window->second;
-    window->second = window->third;
-    window->first_twos = twos;
-}
-
-// The sums of the squares that begin in the window's first block, which leaves. A square that begins at an even column
-// shares all but its first with the one that begins at the next.
-AVX512_INLINE struct sums sum_squares(struct window *window, int radius)
-{
-    const struct sums first = window->first, second = window->second;
-    const __m512i twos = window->first_twos, next = make_twos(second, window->third);
-    const __m512i last = places_on(first.odd, second.odd, radius);
-    __m512i shared = twos;
-#pragma GCC unroll 7
-    for (int i = 1; i < radius; i++)
-        shared = _mm512_add_epi16(shared, places_on(twos, next, i));
-    move(window, next);
-    return (struct sums){_mm512_add_epi16(first.even, shared), _mm512_add_epi16(last, shared)};
-}
-
-AVX512_INLINE __m512i make_means(const struct rules *rules, struct sums squares, __m512i centres)
-{
-    const __m512i even = _mm512_mulhi_epu16(squares.even, rules->factors);
-    const __m512i odd = _mm512_mulhi_epu16(squares.odd, rules->factors);
+    const __m512i even = is_large(radius) ? squares.even : _mm512_mulhi_epu16(squares.even, rules->factors);
+    const __m512i odd = is_large(radius) ? squares.odd : _mm512_mulhi_epu16(squares.odd, rules->factors);
     const __m512i evens = _mm512_mask_multishift_epi64_epi8(centres, 0x0707070707070707, rules->places, even);
     return _mm512_mask_multishift_epi64_epi8(evens, 0x7070707070707070, rules->places, odd);
 }
@@ -185,13 +98,39 @@ AVX512_INLINE void take_edges(const struct rules *rules, struct line *lines, int
                   radius);
 }
 
-AVX512_INLINE void change_squares(struct line *lines, uint16_t *lanes, int radius)
+// What the rest comes to goes from it to the mean, in whole areas.
+AVX512_INLINE __m512i settle(const struct rules *rules, __m512i mean, __m512i *rest)
+{
+    const __m512i quotient = _mm512_srli_epi16(_mm512_mulhi_epu16(*rest, rules->factors), (unsigned)rules->shift);
+    const __m512i areas = _mm512_sub_epi16(quotient, rules->spare);
+    *rest = _mm512_sub_epi16(*rest, _mm512_mullo_epi16(areas, rules->area));
+    return _mm512_add_epi16(mean, areas);
+}
+
+// Sums of large squares take more than 16 bits. What is kept of them is their mean and the rest, with so many areas to
+// spare that it is never below 0.
+AVX512_INLINE struct sums change_large(const struct rules *rules, struct window *window, uint16_t *lanes, int radius)
+{
+    struct sums rests = add(load_sums(lanes), sum_squares(window, radius));
+    struct sums means = load_sums(lanes + 2 * VECTOR_LANES);
+    means.even = settle(rules, means.even, &rests.even);
+    means.odd = settle(rules, means.odd, &rests.odd);
+    store_sums(lanes, rests);
+    store_sums(lanes + 2 * VECTOR_LANES, means);
+    return means;
+}
+
+AVX512_INLINE void change_squares(const struct rules *rules, struct line *lines, uint16_t *lanes, int radius)
 {
     struct sums squares = load_sums(lanes);
 #pragma GCC unroll 2
     for (int i = 0; i < 2; i++)
-        lines[i].squares = squares = add(squares, sum_squares(&lines[i].window, radius));
-    store_sums(lanes, squares);
+        if (is_large(radius))
+            lines[i].squares = change_large(rules, &lines[i].window, lanes, radius);
+        else
+            lines[i].squares = squares = add(squares, sum_squares(&lines[i].window, radius));
+    if (!is_large(radius))
+        store_sums(lanes, squares);
 }
 
 // Squares' sums are kept from row to row, and change by those of what columns change by. A block's means are made while
@@ -199,22 +138,23 @@ AVX512_INLINE void change_squares(struct line *lines, uint16_t *lanes, int radiu
 AVX512_INLINE void make_rows(const struct stencil_rows *rows, int radius, int factor, int shift)
 {
     const int width = rows->width, whole = (width - 1 + radius) / BLOCK, blocks = (width + BLOCK - 1) / BLOCK;
-    const struct rules rules = make_rules(factor, shift);
+    const int ahead = count_ahead(radius);
+    const struct rules rules = make_rules(radius, factor, shift);
     const uint8_t *const *in = rows->in, *const came = in[2 * radius], *next = rows->next, *below = rows->next_below;
     const struct window window = {.last = _mm512_setzero_si512()};
     struct line lines[2] = {{came, rows->first ? came : in[-1], in[radius], rows->out, .window = window},
                             {in[2 * radius + 1], in[0], in[radius + 1], rows->below, .window = window}};
     uint16_t *lanes = rows->scratch;
-#pragma GCC unroll 3
-    for (int i = 0; i < AHEAD - 1; i++) {
+#pragma GCC unroll 4
+    for (int i = 0; i < ahead; i++) {
         take_edges(&rules, lines, i, width, radius);
 #pragma GCC unroll 2
         for (int k = 0; k < 2; k++)
-            move(&lines[k].window, make_twos(lines[k].window.second, lines[k].window.third));
+            move(&lines[k].window, radius);
     }
-    take_edges(&rules, lines, AHEAD - 1, width, radius);
-    change_squares(lines, lanes, radius);
-    take_edges(&rules, lines, AHEAD, width, radius);
+    take_edges(&rules, lines, ahead, width, radius);
+    change_squares(&rules, lines, lanes, radius);
+    take_edges(&rules, lines, ahead + 1, width, radius);
     for (int block = 1, to = 0; block < blocks; block++, to += BLOCK_BYTES) {
         avx2_fetch(next + to);
         avx2_fetch(below + to);
@@ -222,16 +162,17 @@ AVX512_INLINE void make_rows(const struct stencil_rows *rows, int radius, int fa
         avx2_fetch(rows->later_below + to);
 #pragma GCC unroll 2
         for (int i = 0; i < 2; i++)
-            avx512_store(lines[i].to + to, make_means(&rules, lines[i].squares, avx512_load(lines[i].centre + to)));
-        change_squares(lines, lanes += BLOCK_LANES, radius);
-        if (block + AHEAD < whole) {
-            const int from = to + (AHEAD + 1) * BLOCK_BYTES - 4 * radius;
+            avx512_store(lines[i].to + to,
+                         make_means(&rules, radius, lines[i].squares, avx512_load(lines[i].centre + to)));
+        change_squares(&rules, lines, lanes += block_lanes(radius), radius);
+        if (block + ahead + 1 < whole) {
+            const int from = to + (ahead + 2) * BLOCK_BYTES - 4 * radius;
 #pragma GCC unroll 2
             for (int i = 0; i < 2; i++)
-                lines[i].window.third =
+                lines[i].window.taken =
                     exchange(&rules, avx512_load(lines[i].in + from), avx512_load(lines[i].out + from));
         } else {
-            take_edges(&rules, lines, block + AHEAD, width, radius);
+            take_edges(&rules, lines, block + ahead + 1, width, radius);
         }
     }
     const int at = (blocks - 1) * BLOCK;
@@ -239,73 +180,87 @@ AVX512_INLINE void make_rows(const struct stencil_rows *rows, int radius, int fa
 #pragma GCC unroll 2
     for (int i = 0; i < 2; i++)
         _mm512_mask_storeu_epi32(lines[i].to + 4 * at, there,
-                                 make_means(&rules, lines[i].squares, load_inside(lines[i].centre, at, width)));
+                                 make_means(&rules, radius, lines[i].squares, load_inside(lines[i].centre, at, width)));
 }
 
-// The columns of a first row's squares.
-AVX512_INLINE void take_columns(const struct rules *rules, const struct stencil_rows *rows, struct window *window,
-                                int block, int radius)
+// Adds input rows first..end-1 to a band's first squares.
+AVX512_INLINE void add_rows(const struct rules *rules, const struct stencil_rows *rows, int first, int end, int radius)
 {
-    const int at = block * BLOCK - radius;
-    struct sums columns = {_mm512_setzero_si512(), _mm512_setzero_si512()};
-    for (int i = 0; i <= 2 * radius; i++)
-        columns = add(columns, exchange(rules, load_inside(rows->in[i], at, rows->width), _mm512_setzero_si512()));
-    take_edge(window, columns, at, rows->width, radius);
+    const int ahead = count_ahead(radius), width = rows->width;
+    struct window window = {.last = _mm512_setzero_si512()};
+    uint16_t *lanes = rows->scratch;
+    for (int block = -ahead; block * BLOCK < width; block++) {
+        const int at = (block + ahead) * BLOCK - radius;
+        struct sums columns = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+        for (int i = first; i < end; i++)
+            columns = add(columns, exchange(rules, load_inside(rows->in[i], at, width), _mm512_setzero_si512()));
+        take_edge(&window, columns, at, width, radius);
+        if (block < 0) {
+            move(&window, radius);
+            continue;
+        }
+        if (is_large(radius))
+            change_large(rules, &window, lanes, radius);
+        else
+            store_sums(lanes, add(load_sums(lanes), sum_squares(&window, radius)));
+        lanes += block_lanes(radius);
+    }
 }
 
 // The squares of a first row, and half an area each, so that dividing rounds to nearest.
-AVX512_INLINE void begin_squares(const struct stencil_rows *rows, int radius)
+AVX512_INLINE void begin_squares(const struct stencil_rows *rows, int radius, int factor, int shift)
 {
-    const struct rules rules = make_rules(0, 0);
-    const __m512i half = _mm512_set1_epi16((int16_t)((2 * radius + 1) * (2 * radius + 1) / 2));
-    struct window window = {.last = _mm512_setzero_si512()};
-    for (int i = 0; i < AHEAD - 1; i++) {
-        take_columns(&rules, rows, &window, i, radius);
-        move(&window, make_twos(window.second, window.third));
-    }
+    const struct rules rules = make_rules(radius, factor, shift);
+    const int side = 2 * radius + 1, area = side * side, step = is_large(radius) ? ROWS_AT_ONCE : side;
+    const __m512i begin = _mm512_set1_epi16((int16_t)(area / 2 + (is_large(radius) ? count_spare(radius) * area : 0)));
     uint16_t *lanes = rows->scratch;
-    for (int block = 0; block * BLOCK < rows->width; block++, lanes += BLOCK_LANES) {
-        take_columns(&rules, rows, &window, block + AHEAD - 1, radius);
-        store_sums(lanes, add((struct sums){half, half}, sum_squares(&window, radius)));
+    for (int at = 0; at < rows->width; at += BLOCK, lanes += block_lanes(radius)) {
+        store_sums(lanes, (struct sums){begin, begin});
+        if (is_large(radius))
+            store_sums(lanes + 2 * VECTOR_LANES, (struct sums){_mm512_setzero_si512(), _mm512_setzero_si512()});
     }
+    for (int i = 0; i < side; i += step)
+        add_rows(&rules, rows, i, i + step < side ? i + step : side, radius);
 }
 
 #define MAKE(radius, factor, shift)                                                                                    \
     AVX512 static void make_##radius(const struct stencil_rows *rows)                                                  \
     {                                                                                                                  \
         if (rows->first)                                                                                               \
-            begin_squares(rows, radius);                                                                               \
+            begin_squares(rows, radius, factor, shift);                                                                \
         make_rows(rows, radius, factor, shift);                                                                        \
     }
 BLUR_SMALL_RADII(MAKE)
+LARGE_RADII(MAKE)
 #undef MAKE
 
-bool blur_avx512_fits(int radius)
+bool blur_avx512_works(void)
 {
-    return avx512_works() && radius <= BLUR_SMALL_RADIUS;
+    return avx512_works();
 }
 
-size_t blur_avx512_bytes(int width)
+size_t blur_avx512_bytes(int radius, int width)
 {
-    return sizeof(uint16_t) * BLOCK_LANES * ((size_t)width / BLOCK + 1);
+    return sizeof(uint16_t) * (size_t)block_lanes(radius) * ((size_t)width / BLOCK + 1);
 }
 
 void blur_avx512_rows(int radius, const struct stencil_rows *rows)
 {
 #define ENTRY(radius, factor, shift) [radius] = make_##radius,
-    static void (*const make[BLUR_SMALL_RADIUS + 1])(const struct stencil_rows *rows) = {BLUR_SMALL_RADII(ENTRY)};
+    static void (*const make[FILTER_RADIUS_MAX + 1])(const struct stencil_rows *rows) = {BLUR_SMALL_RADII(ENTRY)
+                                                                                             LARGE_RADII(ENTRY)};
 #undef ENTRY
     make[radius](rows);
 }
 
 #else
 
-bool blur_avx512_fits(int radius)
+bool blur_avx512_works(void)
 {
     return false;
 }
 
-size_t blur_avx512_bytes(int width)
+size_t blur_avx512_bytes(int radius, int width)
 {
     return 0;
 }
