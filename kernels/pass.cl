@@ -9,11 +9,7 @@ INLINE pixel tap(struct view view, int dx, int dy)
         x = clamp(x, 0, view.source.width - 1);
         y = clamp(y, 0, view.source.height - 1);
     }
-    pixel p = input(view.source, view.args, x, y);
-#ifdef PASS_ALIKE
-    p.r = p.b = p.g; // which they are: of what a filter makes of each, compilers keep one
-#endif
-    return p;
+    return seen(input(view.source, view.args, x, y));
 }
 
 INLINE void pass(__global const uchar *bytes, layout layout, arguments args, DESTINATION to, int x, int y, int checked)

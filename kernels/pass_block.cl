@@ -16,7 +16,7 @@ enum {
 
 INLINE pixel tap(struct view view, int dx, int dy)
 {
-    return FROM_WORD(view.window[(view.y + dy) * WINDOW_WIDTH + view.x + dx]);
+    return seen(FROM_WORD(view.window[(view.y + dy) * WINDOW_WIDTH + view.x + dx]));
 }
 
 // A row of the window around x. `inside`: it and the group of four on each side are inside the picture, as is the row;

@@ -55,6 +55,15 @@ INLINE pixel input(struct source source, arguments args, int x, int y)
     return PASS_BEFORE(p, args);
 }
 
+// What a stencil sees of its input. Of channels that are alike, and of what a filter makes of each, compilers keep one.
+INLINE pixel seen(pixel p)
+{
+#ifdef PASS_ALIKE
+    p.g = p.b = p.r;
+#endif
+    return p;
+}
+
 INLINE void store(DESTINATION to, layout layout, int x, int y, pixel p)
 {
     x = PASS_STORE_X(x, layout.s0);
