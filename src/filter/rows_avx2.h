@@ -18,14 +18,14 @@ AVX2_INLINE int stencil_map_avx2(stencil_map *map, const void *numbers, const st
     enum { VECTOR = 32, BLOCK = 64 };                               // a line of cache, which is asked for once
     const int step = rows->pixel_bytes, bytes = step * rows->width; // what no store can change
     const __m256i alpha = _mm256_set1_epi32(step == 4 ? (int32_t)0xff000000u : 0);
-    const uint8_t *const in[3] = {rows->in[0], rows->in[1], rows->in[2]}, *next = rows->next, *target = rows->target;
+    const uint8_t *const in[3] = {rows->in[0], rows->in[1], rows->in[2]}, *next = rows->next, *later = rows->later;
     uint8_t *out = rows->out;
     const int reach = step == 1 && next != out ? 4 : 1; // what comes next is RGBA
     int i = 0;
     for (; i + BLOCK <= bytes; i += BLOCK) {
         for (int k = 0; k < reach; k++)
             avx2_fetch(next + i * reach + BLOCK * k);
-        avx2_fetch_to_write(target + i);
+        avx2_fetch(later + i);
 #pragma GCC unroll 2
         for (int at = i; at < i + BLOCK; at += VECTOR) {
             const __m256i made = map(in, at, step, numbers);
