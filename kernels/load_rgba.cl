@@ -1,6 +1,8 @@
 // load_rgba.cl: R G B A, 4 bytes a pixel
 #include "pixel.cl"
 
+#define LOAD_BYTES 4 // of a pixel
+
 INLINE pixel load(struct source source, arguments args, int x, int y)
 {
     return unpack(*(__global const uint *)(source.bytes + y * source.stride0 + 4 * x));

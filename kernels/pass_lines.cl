@@ -13,7 +13,8 @@
 enum {
     LINES_RING = 2 * PASS_RADIUS + 2, // rows in reach, and the one that has left it
     // Pixels that go from input to output at a time, so that there is something to do while memory is waited for.
-    LINE_PIECE = 256,
+    LINE_PIECE = 128,
+    CACHE_LINE = 64, // bytes
 };
 
 // Pixels `first` to `end` - 1 of a line that begins at (left, y); the picture's edge repeats. `left` and `first` are
@@ -22,6 +23,11 @@ INLINE void read_line(struct source source, arguments args, int left, int y, int
 {
     const int begin = max(first, -left), stop = min(end, source.width - left);
     y = clamp(y, 0, source.height - 1);
+#ifdef LOAD_BYTES // the row below as well, which processors do not see coming
+    __global const uchar *below = source.bytes + PASS_LOAD_Y(y + 1, source.height) * source.stride0;
+    for (int i = begin; i < stop; i += CACHE_LINE / LOAD_BYTES)
+        ASK_FOR(below + PASS_LOAD_X(left + i, source.width) * LOAD_BYTES, 0);
+#endif
     int i = begin;
 #ifdef PASS_WIDE
     for (; i <= stop - WIDE; i += WIDE) {
@@ -68,6 +74,10 @@ __kernel void pass_lines(__global const uchar *restrict bytes, layout layout, __
             if (y < top)
                 continue;
             lines_make(&state, i, centre, first, end, line);
+#ifndef PASS_TO_IMAGE
+            for (int k = first; k < end; k += CACHE_LINE / sizeof(*to))
+                ASK_FOR(to + PASS_STORE_Y(y + 1, layout.s1) * layout.s7 + PASS_STORE_X(x + k, layout.s0), 1);
+#endif
             for (int k = first; k < end; k++)
                 store(to, layout, x + k, y, PASS_AFTER(unpack(line[k - first]), args));
         }

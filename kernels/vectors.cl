@@ -10,6 +10,13 @@
 #define CONVERT(type, value) convert_##type(value)
 #endif
 
+// Asks for the line of cache at an address, to be written to or not. Beyond the end of memory it does no harm.
+#ifdef __clang__
+#define ASK_FOR(address, written) __builtin_prefetch((const void *)(uintptr_t)(address), written, 3)
+#else
+#define ASK_FOR(address, written)
+#endif
+
 // Upper halves of products. In the language's terms each use spreads the factor anew, and PoCL's mul_hi goes lane by
 // lane.
 INLINE short16 upper_halves(short16 a, short b)
