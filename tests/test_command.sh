@@ -5,7 +5,7 @@
 set -u
 LC_ALL=C
 export LC_ALL
-unset MONOCLE_DEVICE MONOCLE_KERNELS
+unset MONOCLE_DEVICE MONOCLE_KERNELS MONOCLE_VECTORS
 monocle=$1
 out=$(mktemp)
 err=$(mktemp)
@@ -105,6 +105,17 @@ refuses 2 "one argument too many" devices 0
 export OCL_ICD_VENDORS=/nonexistent
 refuses 3 "the cpu path works without one" devices
 unset OCL_ICD_VENDORS
+
+# Fewer of the processor's instructions: named in what is measured; another word is told, and changes nothing.
+measure="bench filters -p cpu -t 1 --sizes 64x64 --formats rgba -f gray -n 1"
+export MONOCLE_VECTORS=plain
+works $measure
+says ", plain"
+export MONOCLE_VECTORS=wide
+done=$((done + 1))
+{ "$monocle" $measure >"$out" 2>"$err" && [ "$(wc -l <"$err")" -eq 1 ] &&
+    grep -q "MONOCLE_VECTORS=wide is none of plain, avx2, avx512" "$err"; } || fail "MONOCLE_VECTORS=wide"
+unset MONOCLE_VECTORS
 
 # Standard output that cannot be written.
 for target in '/dev/full No space left' '&- it is closed'; do
