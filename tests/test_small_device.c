@@ -35,7 +35,9 @@ static void run(struct device *device, const char *text, char **why)
                                      .depth = 1,
                                      .launch = PATH_LAUNCH_BLOCK};
     struct path *path = path_open(&setup, why);
-    if (path && path_submit(path, &frame.image, 0, &lost) && path_collect(path, &result, &lost)) {
+    const bool made = path && path_submit(path, &frame.image, 0, &lost) && path_collect(path, &result, &lost);
+    CHECK(made || !path);
+    if (made) {
         struct picture expected = reference_frame(&frame.image);
         reference_chain(&expected, text);
         for (int y = 0; y < expected.height; y++)

@@ -80,7 +80,8 @@ AVX512_INLINE __m512i make_means(const struct rules *rules, int radius, struct s
     return _mm512_mask_multishift_epi64_epi8(evens, 0x7070707070707070, rules->places, odd);
 }
 
-// A row of a pair: bytes that come and go, its centre and output; columns that the latter change, squares being made.
+// A row of a pair: rows that come into reach and leave it, its centre and output; and of where it is being made, what
+// columns change by, and squares.
 struct line {
     const uint8_t *in, *out, *centre;
     uint8_t *to;

@@ -19,6 +19,25 @@ struct yuv_row {
     const uint8_t *y, *u, *v;
 };
 
+// Defines make_any_row, which calls make_row with the row's layout as a constant. `target`: what both are compiled for.
+#define YUV_MAKE_ANY_ROW(target)                                                                                       \
+    target static int make_any_row(const struct yuv_row *row, const struct color_coefficients *k, int width,           \
+                                   uint8_t *rgba, bool past)                                                           \
+    {                                                                                                                  \
+        switch (row->layout) {                                                                                         \
+        case YUV_GREY:                                                                                                 \
+            return make_row(row, k, YUV_GREY, width, rgba, past);                                                      \
+        case YUV_FULL:                                                                                                 \
+            return make_row(row, k, YUV_FULL, width, rgba, past);                                                      \
+        case YUV_PLANAR:                                                                                               \
+            return make_row(row, k, YUV_PLANAR, width, rgba, past);                                                    \
+        case YUV_SEMIPLANAR:                                                                                           \
+            return make_row(row, k, YUV_SEMIPLANAR, width, rgba, past);                                                \
+        default:                                                                                                       \
+            return make_row(row, k, YUV_PACKED, width, rgba, past);                                                    \
+        }                                                                                                              \
+    }
+
 // Makes pixels from the left and returns how many, an even number; the rest, which may be all, is the plain twin's.
 // `past`: as convert_row_to_rgba has it.
 int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past);

@@ -180,22 +180,7 @@ AVX512_INLINE int make_row(const struct yuv_row *row, const struct color_coeffic
     return even;
 }
 
-AVX512 static int make_any_row(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba,
-                               bool past)
-{
-    switch (row->layout) {
-    case YUV_GREY:
-        return make_row(row, k, YUV_GREY, width, rgba, past);
-    case YUV_FULL:
-        return make_row(row, k, YUV_FULL, width, rgba, past);
-    case YUV_PLANAR:
-        return make_row(row, k, YUV_PLANAR, width, rgba, past);
-    case YUV_SEMIPLANAR:
-        return make_row(row, k, YUV_SEMIPLANAR, width, rgba, past);
-    default:
-        return make_row(row, k, YUV_PACKED, width, rgba, past);
-    }
-}
+YUV_MAKE_ANY_ROW(AVX512)
 
 int yuv_row_avx512(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past)
 {

@@ -78,6 +78,20 @@ static const uint8_t *picture_row(const struct band *band, int y)
     return from->plane[0] + (size_t)input_row(band, y) * from->stride[0];
 }
 
+// The same of a picture that may be no RGBA, or end above it: NULL then.
+static const uint8_t *rgba_row(const struct band *band, int y)
+{
+    const struct image_shape *from = &band->run->from->shape;
+    return from->format == PIXFMT_RGBA && y < from->height ? picture_row(band, y) : NULL;
+}
+
+// The row that is copied or turned after row `y`; NULL where it follows that in memory, or is none.
+static const uint8_t *row_apart(const struct band *band, int y)
+{
+    const struct pass *pass = band->maker[0].pass;
+    return pass->load_flip != pass->load_mirror ? rgba_row(band, y + 1) : NULL;
+}
+
 // Row `y` of the first pass's input in RGBA, loaded, turned, and through so many of the point filters ahead of the
 // stencil: in `rgba`, or where it is in the picture. Returns where.
 static const uint8_t *load_pixels(const struct band *band, int y, int points, uint8_t *rgba)
@@ -85,13 +99,13 @@ static const uint8_t *load_pixels(const struct band *band, int y, int points, ui
     const struct image *from = band->run->from;
     const struct pass *pass = band->maker[0].pass;
     const int width = from->shape.width;
-    const uint8_t *at = rgba;
-    if (from->shape.format == PIXFMT_RGBA)
-        at = picture_row(band, y);
-    else
+    const uint8_t *at = rgba_row(band, y);
+    if (!at) {
         convert_row_to_rgba(from, &band->run->coefficients, input_row(band, y), rgba, false);
+        at = rgba;
+    }
     if (pass->load_mirror) {
-        rgba_row_turn(at, pass->load_flip ? NULL : picture_row(band, y + 1), rgba, width, false);
+        rgba_row_turn(at, row_apart(band, y), rgba, width, false);
         at = rgba;
     }
     return point_filters(pass->before, points, at, rgba, width);
@@ -110,7 +124,7 @@ static void load_row(struct band *band, int number, int y, uint8_t *to)
     if (to_grey)
         row_to_grey(at, to, width);
     else if (at != to)
-        rgba_row_copy(at, band->maker[0].pass->load_flip ? picture_row(band, y + 1) : NULL, to, width, false);
+        rgba_row_copy(at, row_apart(band, y), to, width, false);
 }
 
 // Whether a run's rows can be made past the caches: nothing is read there again.
@@ -129,7 +143,7 @@ static void make_row_past(const struct band *band, int y, uint8_t *to)
     const struct pass *pass = band->maker[0].pass;
     const int row = input_row(band, y), last = pass->before_count - 1, width = from->shape.width;
     if (last < 0 && pass->load_mirror) {
-        rgba_row_turn(picture_row(band, y), pass->load_flip ? NULL : picture_row(band, y + 1), to, width, true);
+        rgba_row_turn(picture_row(band, y), row_apart(band, y), to, width, true);
     } else if (last < 0) {
         convert_row_to_rgba(from, &band->run->coefficients, row, to, true);
     } else {
@@ -201,10 +215,8 @@ static void take_row(struct band *band, int number, int y)
 // else what is at hand.
 static const uint8_t *next_input(const struct band *band, int further, const uint8_t *at_hand)
 {
-    const struct image *from = band->run->from;
-    const int y = band->maker[0].loaded + further;
-    const bool there = from->shape.format == PIXFMT_RGBA && y < from->shape.height;
-    return there ? picture_row(band, y) : at_hand;
+    const uint8_t *row = rgba_row(band, band->maker[0].loaded + further);
+    return row ? row : at_hand;
 }
 
 static bool run_flips(const struct cpu_run *run)
@@ -281,12 +293,6 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
     maker->begun = true;
 }
 
-// The row of the picture that row `y` of a grey stencil has its alpha from; NULL: it is opaque.
-static const uint8_t *alpha_row(const struct band *band, int y)
-{
-    return band->run->from->shape.format == PIXFMT_RGBA ? picture_row(band, y) : NULL;
-}
-
 // Row `y` of a stencil: in `to`, or where it was made along with the row above. Returns where.
 static const uint8_t *stencil_row(struct band *band, int number, int y, uint8_t *to)
 {
@@ -319,7 +325,7 @@ static void make_row(struct band *band, int number, int y, uint8_t *to)
     if (stays_grey)
         return;
     if (from_grey) {
-        row_from_grey(at, alpha_row(band, y), rgba, width);
+        row_from_grey(at, rgba_row(band, y), rgba, width); // alpha; none: opaque
         at = rgba;
     }
     at = point_filters(pass->after, pass->after_count, at, rgba, width);
