@@ -228,9 +228,8 @@ static void stencil_rows(const struct filter_arguments *arguments, const struct 
     below.in++;
     below.out = rows->below;
     below.first = false;
-    below.next = rows->next_below;
-    if (rows->target == rows->out)
-        below.target = below.out;
+    below.next.in[0] = rows->next.in[1];
+    below.next.out[0] = rows->next.out[1];
     make_row(radius, rows);
     make_row(radius, &below);
 }

@@ -73,7 +73,7 @@ AVX2_INLINE void make_row(const struct stencil_rows *rows, int blocks, int radiu
     const int ahead = count_ahead(radius);
     const uint8_t *in = rows->in[2 * radius] - 4 * radius;
     const uint8_t *out = rows->first ? in : rows->in[-1] - 4 * radius; // first columns are what they should be
-    const uint8_t *centre = rows->in[radius], *soon = rows->next, *target = rows->target;
+    const uint8_t *centre = rows->in[radius], *next_in = rows->next.in[0], *next_out = rows->next.out[0];
     uint8_t *rgba = rows->out;
     uint16_t *columns = rows->scratch;
     struct window window;
@@ -81,8 +81,8 @@ AVX2_INLINE void make_row(const struct stencil_rows *rows, int blocks, int radiu
     for (int i = 0; i < ahead; i++, in += BLOCK_BYTES, out += BLOCK_BYTES, columns += BLOCK_LANES)
         take_block(&window, avx2_load(in), avx2_load(out), columns, i);
     for (int i = 0; i < blocks * BLOCK_BYTES; i += BLOCK_BYTES) { // as many lanes
-        avx2_fetch(soon + i);
-        avx2_fetch_to_write(target + i);
+        avx2_fetch(next_in + i);
+        avx2_fetch(next_out + i);
         take_block(&window, avx2_load(in + i), avx2_load(out + i), columns + i, ahead);
         const __m256i *twos = window.twos;
         const __m256i sum = sum_twos(twos, radius), next = move_sum(sum, twos, radius);

@@ -141,10 +141,11 @@ AVX512_INLINE void make_rows(const struct stencil_rows *rows, int radius, int fa
     const int width = rows->width, whole = (width - 1 + radius) / BLOCK, blocks = (width + BLOCK - 1) / BLOCK;
     const int ahead = count_ahead(radius);
     const struct rules rules = make_rules(radius, factor, shift);
-    const uint8_t *const *in = rows->in, *const came = in[2 * radius], *next = rows->next, *below = rows->next_below;
+    const uint8_t *const *in = rows->in, *const came = in[2 * radius];
     const struct window window = {.last = _mm512_setzero_si512()};
     struct line lines[2] = {{came, rows->first ? came : in[-1], in[radius], rows->out, .window = window},
                             {in[2 * radius + 1], in[0], in[radius + 1], rows->below, .window = window}};
+    const struct next_rows next = rows->next;
     uint16_t *lanes = rows->scratch;
 #pragma GCC unroll 4
     for (int i = 0; i < ahead; i++) {
@@ -157,10 +158,7 @@ AVX512_INLINE void make_rows(const struct stencil_rows *rows, int radius, int fa
     change_squares(&rules, lines, lanes, radius);
     take_edges(&rules, lines, ahead + 1, width, radius);
     for (int block = 1, to = 0; block < blocks; block++, to += BLOCK_BYTES) {
-        avx2_fetch(next + to);
-        avx2_fetch(below + to);
-        avx2_fetch(rows->later + to);
-        avx2_fetch(rows->later_below + to);
+        row_fetch_next(&next, to);
 #pragma GCC unroll 2
         for (int i = 0; i < 2; i++)
             avx512_store(lines[i].to + to,

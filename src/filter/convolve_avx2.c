@@ -8,6 +8,7 @@
 #include "filter/convolve.h"
 
 #include "base/avx512.h"
+#include "filter/rows_avx2.h"
 
 #ifdef HAVE_AVX2
 
@@ -145,6 +146,7 @@ AVX2_INLINE void make_rows(const struct filter_arguments *arguments, const struc
                            bool fused)
 {
     const int blocks = radius + 1, size = BLOCK * blocks, last = rows->width - size;
+    const struct next_rows next = rows->next; // a copy, which no store can change
     struct weights weights;
     arrange(&weights, arguments->value + CONVOLVE_WEIGHTS, radius);
     _Alignas(64) struct strip strip[2];
@@ -152,18 +154,15 @@ AVX2_INLINE void make_rows(const struct filter_arguments *arguments, const struc
         for (int block = 0; block < blocks; block++)
             spread(strip[0].lanes[k], rows->in + 2 * k, 0, block, radius);
     for (int i = 0, at = 0, done = 0; !done; i++) {
-        const int next = at + size < last ? at + size : last; // the last strip may begin early
+        const int next_at = at + size < last ? at + size : last; // the last strip may begin early
         for (int k = 0; k < blocks; k++) {
             const int x = BLOCK * k, byte = 4 * (at + x);
-            avx2_fetch(rows->next + byte);
-            avx2_fetch(rows->next_below + byte);
-            avx2_fetch_to_write(rows->out + byte);
-            avx2_fetch_to_write(rows->below + byte);
-            const struct block block = {&strip[i % 2], &strip[(i + 1) % 2], x, at + x, next};
+            row_fetch_next(&next, byte);
+            const struct block block = {&strip[i % 2], &strip[(i + 1) % 2], x, at + x, next_at};
             weigh(arguments, rows, &weights, block, radius, fused);
         }
         done = at == last;
-        at = next;
+        at = next_at;
     }
 }
 

@@ -57,8 +57,15 @@ struct filter_arguments {
     int32_t value[FILTER_ARGUMENTS];
 };
 
-// An output row of a stencil and what it is made from. Rows are RGBA or, for filters that take them, grey: one byte a
-// pixel that stands for all three colours, alpha being elsewhere.
+// Rows that a filter may ask memory for while it makes others, so that they have come when they are needed. Each is
+// an RGBA row, or the one that is being made, where there is nothing to ask for.
+struct next_rows {
+    const uint8_t *in[2];  // what will be read next, and after that
+    const uint8_t *out[2]; // what will be written two rows and three rows further on
+};
+
+// An output row of a stencil, or two, and what they are made from. Rows are RGBA or, for filters that take them, grey:
+// one byte a pixel that stands for all three colours, alpha being elsewhere.
 struct stencil_rows {
     // in[i] is input row y - radius + i for i in 0..2*radius; in[-1] is row y - radius - 1, unless this is the first
     // row of a band; in[2 * radius + 1] is row y + radius + 1, for filters that make two rows. Each can be read from
@@ -68,10 +75,7 @@ struct stencil_rows {
     int width, pixel_bytes; // 4, or 1 in grey rows
     void *scratch;          // scratch_bytes() long, kept from row to row
     bool first;             // of a band
-    const uint8_t *next;    // an RGBA row that will be read next: memory may be asked for it in the meantime; or `out`
-    const uint8_t *target;  // as long as `out`, where what comes of it will be written: likewise
-    const uint8_t *next_below;          // what will be read after that
-    const uint8_t *later, *later_below; // where rows will be written when those that are made now have been: likewise
+    struct next_rows next;
 };
 
 struct filter {

@@ -74,15 +74,12 @@ AVX2 static int median_avx2(const struct stencil_rows *rows)
     enum { BLOCK = 32 };
     const __m256i alpha = _mm256_set1_epi32(rows->pixel_bytes == 4 ? (int32_t)0xff000000u : 0);
     const uint8_t *in[4] = {rows->in[0], rows->in[1], rows->in[2], rows->in[3]};
-    const uint8_t *next = rows->next, *next_below = rows->next_below, *target = rows->target;
+    const struct next_rows next = rows->next; // a copy, which no store can change
     uint8_t *out = rows->out, *below = rows->below;
     const int step = rows->pixel_bytes, bytes = step * rows->width;
     int i = 0;
     for (; i + BLOCK <= bytes; i += BLOCK) {
-        avx2_fetch(next + i);
-        avx2_fetch(next_below + i);
-        avx2_fetch_to_write(target + i);
-        avx2_fetch_to_write(below + i);
+        row_fetch_next(&next, i);
         struct column upper[3], lower[3];
 #pragma GCC unroll 3
         for (int k = 0; k < 3; k++) {

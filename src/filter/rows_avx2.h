@@ -9,6 +9,16 @@
 
 #ifdef HAVE_AVX2
 
+// Asks for the lines of cache at byte `at` of all these rows.
+AVX2_INLINE void row_fetch_next(const struct next_rows *next, int at)
+{
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) {
+        avx2_fetch(next->in[i] + at);
+        avx2_fetch(next->out[i] + at);
+    }
+}
+
 // What a stencil of radius 1 makes of 32 bytes, from `at` on, of the rows `in`; neighbours lie `step` bytes apart.
 typedef __m256i stencil_map(const uint8_t *const *in, int at, int step, const void *numbers);
 
@@ -18,14 +28,15 @@ AVX2_INLINE int stencil_map_avx2(stencil_map *map, const void *numbers, const st
     enum { VECTOR = 32, BLOCK = 64 };                               // a line of cache, which is asked for once
     const int step = rows->pixel_bytes, bytes = step * rows->width; // what no store can change
     const __m256i alpha = _mm256_set1_epi32(step == 4 ? (int32_t)0xff000000u : 0);
-    const uint8_t *const in[3] = {rows->in[0], rows->in[1], rows->in[2]}, *next = rows->next, *later = rows->later;
+    const uint8_t *const in[3] = {rows->in[0], rows->in[1], rows->in[2]}, *next_in = rows->next.in[0];
+    const uint8_t *next_out = rows->next.out[0];
     uint8_t *out = rows->out;
-    const int reach = step == 1 && next != out ? 4 : 1; // what comes next is RGBA
+    const int reach = step == 1 && next_in != out ? 4 : 1; // next_in is RGBA
     int i = 0;
     for (; i + BLOCK <= bytes; i += BLOCK) {
         for (int k = 0; k < reach; k++)
-            avx2_fetch(next + i * reach + BLOCK * k);
-        avx2_fetch(later + i);
+            avx2_fetch(next_in + i * reach + BLOCK * k);
+        avx2_fetch(next_out + i);
 #pragma GCC unroll 2
         for (int at = i; at < i + BLOCK; at += VECTOR) {
             const __m256i made = map(in, at, step, numbers);

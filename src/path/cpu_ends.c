@@ -68,8 +68,8 @@ void cpu_ends_make(const struct cpu_ends *ends, const struct stencil_rows *rows,
     narrow.scratch = ends->own;
     narrow.out = ends->made;
     narrow.below = rows->below ? ends->made + line_bytes(narrow.width, 0) : NULL;
-    narrow.next = narrow.next_below = ends->made;
-    narrow.target = narrow.later = narrow.later_below = ends->made;
+    for (int i = 0; i < 2; i++) // its rows stay in cache
+        narrow.next.in[i] = narrow.next.out[i] = narrow.out;
     stencil->filter->stencil_row(&stencil->arguments, &narrow);
     put(ends, narrow.out, rows->out);
     if (rows->below)

@@ -211,14 +211,6 @@ static void take_row(struct band *band, int number, int y)
         load_padded_row(band, number, y, line_of(band, maker, place), radius);
 }
 
-// The row of the picture that the first pass loads next, or so many rows further, where it is as long as an output row;
-// else what is at hand.
-static const uint8_t *next_input(const struct band *band, int further, const uint8_t *at_hand)
-{
-    const uint8_t *row = rgba_row(band, band->maker[0].loaded + further);
-    return row ? row : at_hand;
-}
-
 static bool run_flips(const struct cpu_run *run)
 {
     return run->passes[run->count - 1].store_flip;
@@ -242,6 +234,19 @@ static uint8_t *output_later(const struct band *band, int further)
 {
     const int y = band->row + further;
     return output_at(band, output_row(band->run, y < band->end ? y : band->end - 1));
+}
+
+// What a pass that makes row `to` may ask for: of the run's first pass the picture's next rows, where they are RGBA,
+// and the run's next rows of output. What other passes read and write is in cache.
+static struct next_rows next_rows(const struct band *band, int number, const uint8_t *to)
+{
+    struct next_rows next = {{to, to}, {to, to}};
+    for (int i = 0; number == 0 && i < 2; i++) {
+        const uint8_t *row = rgba_row(band, band->maker[0].loaded + i);
+        next.in[i] = row ? row : to;
+        next.out[i] = output_later(band, 2 + i);
+    }
+    return next;
 }
 
 // Where a second row that a pass makes along with row `y` goes.
@@ -281,11 +286,7 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
         .pixel_bytes = maker->pixel_bytes,
         .scratch = maker->own,
         .first = !maker->begun,
-        .next = number == 0 ? next_input(band, 0, to) : to,
-        .next_below = number == 0 ? next_input(band, 1, to) : to,
-        .target = number == 0 ? output_later(band, 0) : to,
-        .later = number == 0 ? output_later(band, 2) : to,
-        .later_below = number == 0 ? output_later(band, 3) : to,
+        .next = next_rows(band, number, to),
     };
     stencil->filter->stencil_row(&stencil->arguments, &rows);
     if (has_ends(band, number))
