@@ -74,7 +74,7 @@ AVX2_INLINE __m256i follow_line(__m256i pixels, const void *numbers)
     const __m256i zero = _mm256_setzero_si256();
     const __m256i made = _mm256_packus_epi16(along_line(_mm256_unpacklo_epi8(zero, pixels), numbers),
                                              along_line(_mm256_unpackhi_epi8(zero, pixels), numbers));
-    return _mm256_blendv_epi8(made, pixels, _mm256_set1_epi32((int32_t)0xff000000u));
+    return row_colours(made, pixels);
 }
 
 AVX2 static int follow_avx2(const int32_t *value, const uint8_t *from, uint8_t *to, int width, bool past)

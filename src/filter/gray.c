@@ -39,24 +39,10 @@ VECTOR_CLONES static void luma_row(const pixel_word *from, pixel_word *to, int f
         to[x] = (from[x] & 0xff000000u) | row_luma(from[x]) * 0x010101u;
 }
 
-#ifdef HAVE_AVX2
-AVX2_INLINE __m256i spread_luma(__m256i pixels, const void *numbers)
-{
-    const __m256i luma = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(1, 1, 1, -1, 5, 5, 5, -1, 9, 9, 9, -1, 13, 13, 13, -1)); // bits 8..15 of the sum
-    const __m256i alpha = _mm256_set1_epi32((int32_t)0xff000000u);
-    return _mm256_or_si256(_mm256_shuffle_epi8(row_luma_avx2(pixels), luma), _mm256_and_si256(pixels, alpha));
-}
-
-AVX512_INLINE __m512i spread_luma_wide(__m512i pixels, const void *numbers)
-{
-    const __m512i luma =
-        _mm512_set_epi32(0x0d0d0d, 0x090909, 0x050505, 0x010101, 0x0d0d0d, 0x090909, 0x050505, 0x010101, 0x0d0d0d,
-                         0x090909, 0x050505, 0x010101, 0x0d0d0d, 0x090909, 0x050505, 0x010101);
-    return _mm512_mask_shuffle_epi8(pixels, ROW_COLOURS, row_luma_avx512(pixels), luma);
-}
-#endif
-ROW_MAP(luma_vector, spread_luma, spread_luma_wide)
+ROW_MAP(luma_vector, {
+    const vector luma = row_shuffle(row_luma_256(pixels), 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13);
+    return row_colours(luma, pixels);
+})
 
 VECTOR_CLONES static void average_row(const pixel_word *from, pixel_word *to, int width)
 {

@@ -10,18 +10,7 @@ VECTOR_CLONES static void negative(const pixel_word *from, pixel_word *to, int f
         to[x] = from[x] ^ 0x00ffffffu;
 }
 
-#ifdef HAVE_AVX2
-AVX2_INLINE __m256i turn_colours(__m256i pixels, const void *numbers)
-{
-    return _mm256_xor_si256(pixels, _mm256_set1_epi32(0x00ffffff));
-}
-
-AVX512_INLINE __m512i turn_colours_wide(__m512i pixels, const void *numbers)
-{
-    return _mm512_xor_si512(pixels, _mm512_set1_epi32(0x00ffffff));
-}
-#endif
-ROW_MAP(negative_vector, turn_colours, turn_colours_wide)
+ROW_MAP(negative_vector, { return (vector)((words)pixels ^ 0x00ffffff); })
 
 static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
 {

@@ -15,26 +15,12 @@ VECTOR_CLONES static void strongest(const pixel_word *from, pixel_word *to, int 
     }
 }
 
-#ifdef HAVE_AVX2
 // Each byte is held against the pixel's others, alpha against itself, in half the instructions.
-AVX2_INLINE __m256i keep_strongest(__m256i pixels, const void *numbers)
-{
-    const __m256i next =
-        _mm256_broadcastsi128_si256(_mm_setr_epi8(1, 2, 0, 3, 5, 6, 4, 7, 9, 10, 8, 11, 13, 14, 12, 15));
-    const __m256i second = _mm256_shuffle_epi8(pixels, next);
-    const __m256i others = _mm256_max_epu8(second, _mm256_shuffle_epi8(second, next));
-    return _mm256_and_si256(pixels, _mm256_cmpeq_epi8(pixels, _mm256_max_epu8(pixels, others)));
-}
-
-AVX512_INLINE __m512i keep_strongest_wide(__m512i pixels, const void *numbers)
-{
-    const __m512i next = _mm512_broadcast_i32x4(_mm_setr_epi8(1, 2, 0, 3, 5, 6, 4, 7, 9, 10, 8, 11, 13, 14, 12, 15));
-    const __m512i second = _mm512_shuffle_epi8(pixels, next);
-    const __m512i others = _mm512_max_epu8(second, _mm512_shuffle_epi8(second, next));
-    return _mm512_maskz_mov_epi8(_mm512_cmpge_epu8_mask(pixels, others), pixels);
-}
-#endif
-ROW_MAP(strongest_vector, keep_strongest, keep_strongest_wide)
+ROW_MAP(strongest_vector, {
+    const vector second = row_shuffle(pixels, 1, 2, 0, 3, 5, 6, 4, 7, 9, 10, 8, 11, 13, 14, 12, 15);
+    const vector third = row_shuffle(second, 1, 2, 0, 3, 5, 6, 4, 7, 9, 10, 8, 11, 13, 14, 12, 15);
+    return row_largest(pixels, row_max(second, third));
+})
 
 static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
 {

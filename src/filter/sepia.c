@@ -17,31 +17,14 @@ VECTOR_CLONES static void brown(const pixel_word *from, pixel_word *to, int firs
     }
 }
 
-#ifdef HAVE_AVX2
-AVX2_INLINE __m256i mix_brown(__m256i pixels, const void *numbers)
-{
-    const __m256i order =
-        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15));
-    const __m256i red = _mm256_srli_epi32(row_weigh_avx2(pixels, 50, 98, 24, 64), 7);
-    const __m256i green = _mm256_srli_epi32(row_weigh_avx2(pixels, 45, 88, 22, 64), 7);
-    const __m256i blue = _mm256_srli_epi32(row_weigh_avx2(pixels, 35, 68, 17, 64), 7);
-    const __m256i red_blue = _mm256_packs_epi32(red, blue);
-    const __m256i green_alpha = _mm256_packs_epi32(green, _mm256_srli_epi32(pixels, 24));
-    return _mm256_shuffle_epi8(_mm256_packus_epi16(red_blue, green_alpha), order);
-}
-
-AVX512_INLINE __m512i mix_brown_wide(__m512i pixels, const void *numbers)
-{
-    const __m512i order = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15));
-    const __m512i red = _mm512_srli_epi32(row_weigh_avx512(pixels, 50, 98, 24, 64), 7);
-    const __m512i green = _mm512_srli_epi32(row_weigh_avx512(pixels, 45, 88, 22, 64), 7);
-    const __m512i blue = _mm512_srli_epi32(row_weigh_avx512(pixels, 35, 68, 17, 64), 7);
-    const __m512i red_blue = _mm512_packs_epi32(red, blue);
-    const __m512i green_alpha = _mm512_packs_epi32(green, _mm512_srli_epi32(pixels, 24));
-    return _mm512_shuffle_epi8(_mm512_packus_epi16(red_blue, green_alpha), order);
-}
-#endif
-ROW_MAP(brown_vector, mix_brown, mix_brown_wide)
+ROW_MAP(brown_vector, {
+    const vector red = (vector)((words)row_weigh(pixels, 50, 98, 24, 64) >> 7);
+    const vector green = (vector)((words)row_weigh(pixels, 45, 88, 22, 64) >> 7);
+    const vector blue = (vector)((words)row_weigh(pixels, 35, 68, 17, 64) >> 7);
+    const vector alpha = (vector)((words)pixels >> 24);
+    const vector parted = row_pack_16(row_pack_32(red, blue), row_pack_32(green, alpha));
+    return row_shuffle(parted, 0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15);
+})
 
 static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
 {

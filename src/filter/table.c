@@ -31,8 +31,7 @@ AVX2_INLINE __m256i look_up(__m256i bytes, const void *table)
     const __m256i place = _mm256_and_si256(bytes, _mm256_set1_epi8(PIECE - 1));
     const __m256i choice[] = {_mm256_slli_epi16(bytes, 3), _mm256_slli_epi16(bytes, 2), _mm256_slli_epi16(bytes, 1),
                               bytes};
-    const __m256i alpha = _mm256_set1_epi32((int32_t)0xff000000u);
-    return _mm256_blendv_epi8(look_up_16(table, place, choice), bytes, alpha);
+    return row_colours(look_up_16(table, place, choice), bytes);
 }
 
 // Half of the table is as much as an instruction takes; the channel's top bit chooses.
@@ -45,7 +44,7 @@ AVX512_INLINE __m512i look_up_wide(__m512i bytes, const void *table)
                                 _mm512_permutex2var_epi8(avx512_load(from + 128), bytes, avx512_load(from + 192)));
 }
 #endif
-ROW_MAP(look_up_vector, look_up, look_up_wide)
+ROW_MAP_APART(look_up_vector, look_up, look_up_wide)
 
 void table_point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
 {

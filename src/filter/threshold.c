@@ -29,21 +29,10 @@ VECTOR_CLONES static void split(uint32_t level, const pixel_word *from, pixel_wo
     }
 }
 
-#ifdef HAVE_AVX2
-AVX2_INLINE __m256i split_luma(__m256i pixels, const void *below)
-{
-    const __m256i white = _mm256_cmpgt_epi32(row_luma_avx2(pixels), _mm256_set1_epi32(*(const int32_t *)below));
-    return _mm256_blendv_epi8(white, pixels, _mm256_set1_epi32((int32_t)0xff000000u));
-}
-
-AVX512_INLINE __m512i split_luma_wide(__m512i pixels, const void *below)
-{
-    const __mmask16 white =
-        _mm512_cmpgt_epi32_mask(row_luma_avx512(pixels), _mm512_set1_epi32(*(const int32_t *)below));
-    return _mm512_mask_blend_epi8(ROW_COLOURS, pixels, _mm512_movm_epi32(white));
-}
-#endif
-ROW_MAP(split_vector, split_luma, split_luma_wide)
+ROW_MAP(split_vector, {
+    const signed_words luma = (signed_words)row_luma_256(pixels);
+    return row_colours((vector)(luma > *(const int32_t *)numbers), pixels);
+})
 
 static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
 {
