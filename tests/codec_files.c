@@ -160,19 +160,24 @@ static void add_colours(struct codec_buffer *file, const struct png_wish *wish, 
         png_add(file, "tRNS", key, wish->colour == 2 ? 6 : 2);
 }
 
+void png_begin(struct codec_buffer *file, uint32_t width, uint32_t height, const struct png_wish *wish)
+{
+    uint8_t head[13] = {[8] = (uint8_t)wish->depth, [9] = (uint8_t)wish->colour, [12] = wish->interlaced};
+    put_u32(head, width);
+    put_u32(head + 4, height);
+    file->size = 0;
+    add(file, "\x89PNG\r\n\x1a\n", 8);
+    png_add(file, "IHDR", head, sizeof(head));
+}
+
 void png_make(struct codec_buffer *file, int width, int height, const struct png_wish *wish, struct random *random)
 {
     static const int adam7[7][4] = {{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4},
                                     {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}};
     static const int channels[] = {1, 0, 3, 1, 2, 0, 4};
     struct codec_buffer plain = {0}, packed = {0};
-    uint8_t head[13] = {[8] = (uint8_t)wish->depth, [9] = (uint8_t)wish->colour, [12] = wish->interlaced};
     const int bits = channels[wish->colour] * wish->depth;
-    put_u32(head, (uint32_t)width);
-    put_u32(head + 4, (uint32_t)height);
-    file->size = 0;
-    add(file, "\x89PNG\r\n\x1a\n", 8);
-    png_add(file, "IHDR", head, sizeof(head));
+    png_begin(file, (uint32_t)width, (uint32_t)height, wish);
     add_colours(file, wish, random);
     for (int i = 0; i < 7 && wish->interlaced; i++)
         add_rows(&plain, (width - adam7[i][0] + adam7[i][2] - 1) / adam7[i][2],

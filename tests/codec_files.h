@@ -23,5 +23,6 @@ struct png_wish {
 };
 void png_make(struct codec_buffer *file, int width, int height, const struct png_wish *wish, struct random *random);
 
-// A chunk of a PNG at the end of the file.
+// The beginning of such a PNG, up to its header's end; a chunk at the end of a file.
+void png_begin(struct codec_buffer *file, uint32_t width, uint32_t height, const struct png_wish *wish);
 void png_add(struct codec_buffer *file, const char *type, const void *data, size_t size);

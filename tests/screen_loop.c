@@ -5,6 +5,9 @@
 // It sees WIDTH by HEIGHT pixels (even) of the screen's top left, until it is stopped or nobody reads.
 //
 // OUTPUT is a V4L2 output device, which gets YUYV, or else a file or pipe, which gets Y4M without colour.
+#include "base/clock.h"
+#include "base/file.h"
+
 #include <X11/Xlib.h>
 #include <X11/Xutil.h>
 #include <errno.h>
@@ -16,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { QUEUE = 256, NS_PER_S = 1000000000 };
@@ -35,31 +37,6 @@ struct loop {
     struct picture queue[QUEUE]; // ring, oldest first
     int first, count;
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
-static void sleep_until(int64_t when_ns)
-{
-    const struct timespec when = {.tv_sec = when_ns / NS_PER_S, .tv_nsec = when_ns % NS_PER_S};
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL);
-}
-
-static bool write_all(int fd, const void *data, size_t size)
-{
-    for (const char *at = data; size > 0;) {
-        const ssize_t put = write(fd, at, size);
-        if (put < 0 && errno != EINTR)
-            return false;
-        at += put > 0 ? put : 0;
-        size -= put > 0 ? (size_t)put : 0;
-    }
-    return true;
-}
 
 static bool open_output(struct loop *loop, const char *path, int fps)
 {
@@ -81,7 +58,7 @@ static bool open_output(struct loop *loop, const char *path, int fps)
     snprintf(line, sizeof(line), "YUV4MPEG2 W%d H%d F%d:1 Ip A1:1 Cmono\n", loop->width, loop->height, fps);
     loop->head = strlen("FRAME\n");
     loop->size = loop->head + pixels;
-    return write_all(loop->fd, line, strlen(line));
+    return file_write_all(loop->fd, line, strlen(line));
 }
 
 static void grab(struct loop *loop, int64_t at_ns)
@@ -124,19 +101,19 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < QUEUE; i++)
         loop.queue[i].bytes = calloc(1, loop.size);
-    for (int64_t next_ns = now_ns();;) {
+    for (int64_t next_ns = clock_now_ns();;) {
         const struct picture *oldest = &loop.queue[loop.first];
         const bool grabs = loop.count == 0 || next_ns <= oldest->due_ns;
-        sleep_until(grabs ? next_ns : oldest->due_ns);
+        clock_sleep_until_ns(grabs ? next_ns : oldest->due_ns);
         if (grabs) {
-            const int64_t at_ns = now_ns();
+            const int64_t at_ns = clock_now_ns();
             grab(&loop, at_ns);
             next_ns = at_ns - next_ns > loop.period_ns ? at_ns : next_ns + loop.period_ns;
             continue;
         }
         // After a wait for a slow reader, what has gone stale meanwhile is left out.
-        const bool stale = loop.count > 1 && now_ns() - oldest->due_ns > 2 * loop.period_ns;
-        if (!stale && !write_all(loop.fd, oldest->bytes, loop.size))
+        const bool stale = loop.count > 1 && clock_now_ns() - oldest->due_ns > 2 * loop.period_ns;
+        if (!stale && !file_write_all(loop.fd, oldest->bytes, loop.size))
             return 0;
         loop.first = (loop.first + 1) % QUEUE;
         loop.count--;

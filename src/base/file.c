@@ -72,7 +72,7 @@ char *file_read_text(const char *path, size_t limit)
     return text;
 }
 
-static bool write_all(int fd, const void *data, size_t size)
+bool file_write_all(int fd, const void *data, size_t size)
 {
     const char *at = data;
     while (size > 0) {
@@ -100,7 +100,7 @@ static bool close_written(int fd, bool ok)
 static bool write_device(const char *path, const void *data, size_t size)
 {
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    return fd >= 0 && close_written(fd, write_all(fd, data, size));
+    return fd >= 0 && close_written(fd, file_write_all(fd, data, size));
 }
 
 // A new file in the directory of `path`. Its descriptor; -1 with errno set on failure.
@@ -122,7 +122,7 @@ static bool replace_file(const char *path, const void *data, size_t size)
         return false;
     const mode_t mask = umask(0);
     umask(mask);
-    const bool written = fchmod(fd, 0666 & ~mask) == 0 && write_all(fd, data, size) && fsync(fd) == 0;
+    const bool written = fchmod(fd, 0666 & ~mask) == 0 && file_write_all(fd, data, size) && fsync(fd) == 0;
     if (close_written(fd, written) && rename(temporary, path) == 0)
         return true;
     const int saved = errno;

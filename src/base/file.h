@@ -1,4 +1,4 @@
-// file.h: whole files read and written safely, and the user's directories
+// file.h: files read and written whole, and the user's directories
 #pragma once
 
 #include <stdbool.h>
@@ -10,6 +10,9 @@
 char *file_read(const char *path, size_t limit, size_t *size);
 // The same for text: a byte order mark, which some editors put before it, is left out.
 char *file_read_text(const char *path, size_t limit);
+
+// Writes all bytes to an open file, where it stands. False with errno set; not logged.
+bool file_write_all(int fd, const void *data, size_t size);
 
 // Writes to a temporary name in the same directory, syncs and renames: the path holds the old bytes or all the new
 // ones. A symbolic link stays one, and what it points to is replaced or made; a device or pipe is written to as it is;

@@ -6,6 +6,8 @@
 //
 // A picture is 32 upright bars, black or white: bits of the time it was made at, in units of 0.1 ms, and of their
 // check. `look` prints a line for every look: the time of the look and the age of what was there, both in milliseconds.
+#include "base/clock.h"
+
 #include <X11/Xlib.h>
 #include <X11/Xutil.h>
 #include <errno.h>
@@ -17,25 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BITS = 32, TIME_BITS = 24, BLACK = 16, WHITE = 235, NEUTRAL = 128 };
 enum { NS_PER_S = 1000000000, NS_PER_UNIT = 100000, UNITS_PER_MS = 10, LOOK_NS = NS_PER_S / 60, FIND_S = 300 };
 static const uint32_t time_mask = (1u << TIME_BITS) - 1;
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
-static void sleep_until(int64_t when_ns)
-{
-    const struct timespec when = {.tv_sec = when_ns / NS_PER_S, .tv_nsec = when_ns % NS_PER_S};
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL);
-}
 
 static uint32_t units(int64_t time_ns)
 {
@@ -64,9 +52,9 @@ static int feed(const char *node, int width, int height, int fps)
         fprintf(stderr, "age: cannot write pictures to %s: %s\n", node, strerror(errno));
         return 1;
     }
-    for (int64_t next_ns = now_ns();; next_ns += NS_PER_S / fps) {
-        sleep_until(next_ns);
-        const uint32_t code = code_of(units(now_ns()));
+    for (int64_t next_ns = clock_now_ns();; next_ns += NS_PER_S / fps) {
+        clock_sleep_until_ns(next_ns);
+        const uint32_t code = code_of(units(clock_now_ns()));
         for (int x = 0; x < width; x++) {
             picture[2 * x] = code >> (x * BITS / width) & 1 ? WHITE : BLACK;
             picture[2 * x + 1] = NEUTRAL;
@@ -132,21 +120,21 @@ static int look(int seconds)
     if (!display)
         return 1;
     XSetErrorHandler(ignore_error);
-    for (const int64_t deadline_ns = now_ns() + (int64_t)FIND_S * NS_PER_S; !find_picture(display, &at);) {
-        if (now_ns() > deadline_ns) {
+    for (const int64_t deadline_ns = clock_now_ns() + (int64_t)FIND_S * NS_PER_S; !find_picture(display, &at);) {
+        if (clock_now_ns() > deadline_ns) {
             fprintf(stderr, "age: no window shows the time\n");
             return 1;
         }
-        sleep_until(now_ns() + NS_PER_S / 10);
+        clock_sleep_until_ns(clock_now_ns() + NS_PER_S / 10);
     }
-    const int64_t begin_ns = now_ns();
-    for (int64_t at_ns = begin_ns; at_ns - begin_ns < (int64_t)seconds * NS_PER_S; at_ns = now_ns()) {
+    const int64_t begin_ns = clock_now_ns();
+    for (int64_t at_ns = begin_ns; at_ns - begin_ns < (int64_t)seconds * NS_PER_S; at_ns = clock_now_ns()) {
         uint32_t time;
         if (read_time(display, &at, &time)) {
             const uint32_t age = (units(at_ns) - time) & time_mask;
             printf("%.1f %.1f\n", (double)(at_ns - begin_ns) / 1e6, (double)age / UNITS_PER_MS);
         }
-        sleep_until(at_ns + LOOK_NS);
+        clock_sleep_until_ns(at_ns + LOOK_NS);
     }
     XCloseDisplay(display);
     return 0;

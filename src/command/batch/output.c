@@ -1,6 +1,8 @@
 // output.c: files written whole or not at all
 #include "command/batch/output.h"
 
+#include "base/file.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -134,27 +136,12 @@ bool output_begin(struct output *output, char *path)
     return false;
 }
 
-static bool write_all(int fd, const void *data, size_t size)
-{
-    const char *at = data;
-    while (size > 0) {
-        const ssize_t put = write(fd, at, size);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put < 0)
-            return false;
-        at += put;
-        size -= (size_t)put;
-    }
-    return true;
-}
-
 bool output_write(struct output *output, const void *data, size_t size, const struct output_mark *mark)
 {
     struct stat status;
     char text[128];
     output->mark = *mark;
-    if (!write_all(output->fd, data, size) || fstat(output->fd, &status) != 0)
+    if (!file_write_all(output->fd, data, size) || fstat(output->fd, &status) != 0)
         return false;
     // A file that cannot be marked is as good: a later run takes it for another's then.
     if (mark->text[0])

@@ -1,6 +1,7 @@
 // record.c: the record of a batch
 #include "command/batch/record.h"
 
+#include "base/file.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -223,13 +224,8 @@ void record_print_plan(const struct outcome *outcome, bool planned)
 
 bool record_flush(struct record *record)
 {
-    const char *at = record->text, *end = at + record->size;
-    while (!record->failed && at < end) {
-        const ssize_t put = write(record->fd, at, (size_t)(end - at));
-        if (put < 0 && errno != EINTR)
-            fail(record, strerror(errno));
-        at += put > 0 ? put : 0;
-    }
+    if (!record->failed && !file_write_all(record->fd, record->text, record->size))
+        fail(record, strerror(errno));
     record->size = 0;
     return !record->failed;
 }
