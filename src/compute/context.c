@@ -18,8 +18,8 @@ static void set_why(struct device *device, const char *text, cl_int result)
                  (int)result);
 }
 
-// Tries a context that shares with GL. Some drivers take the properties and refuse
-// every texture later, hence the probe.
+// Tries a context that shares with GL. Some drivers take the properties and refuse every texture later: hence the
+// probe.
 static cl_context shared_context(struct device *device, const struct device_gl *gl)
 {
     const bool glx = gl->glx_context != NULL;

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-// An entry: a head, the key, the binary. The key is
-// everything the binary depends on, so that two keys of one hash are told apart.
+// An entry: a head, the key, the binary. The key is everything the binary depends on, so that two keys of one hash are
+// told apart.
 static const char magic[8] = "MONOCL1";
 enum { ENTRY_MAX_BYTES = 64 << 20 };
 

@@ -6,12 +6,7 @@
 #include <string.h>
 
 static const struct param params[] = {
-    {.name = "radius",
-     .type = PARAM_INT,
-     .min = 1,
-     .max = FILTER_RADIUS_MAX,
-     .preset = 2,
-     .step = 1,
+    {"radius", PARAM_INT, .min = 1, .max = FILTER_RADIUS_MAX, .preset = 2, .step = 1,
      .help = "pixels on each side; 2 is a 5x5 square"},
     {0},
 };

@@ -7,13 +7,9 @@
 #include <math.h>
 
 static const struct param params[] = {
-    {.name = "amount",
-     .type = PARAM_REAL,
-     .max = 10,
-     .preset = 1.5f,
-     .step = 0.1f,
+    {"amount", PARAM_REAL, .max = 10, .preset = 1.5f, .step = 0.1f,
      .help = "factor around middle grey; 1 changes nothing"},
-    {.name = "brightness", .type = PARAM_REAL, .min = -255, .max = 255, .step = 4, .help = "added to each channel"},
+    {"brightness", PARAM_REAL, .min = -255, .max = 255, .step = 4, .help = "added to each channel"},
     {0},
 };
 

@@ -9,19 +9,11 @@
 enum { SUM_LIMIT = 1 << 24, CHANNELS = 3, SIDE_MAX = 9 }; // below the limit float is exact too
 
 static const struct param params[] = {
-    {.name = "matrix",
-     .type = PARAM_MATRIX,
-     .max = 3,
-     .step = 1,
-     .choices = "sharpen|edge|gaussian|laplacian",
+    {"matrix", PARAM_MATRIX, .max = 3, .step = 1, .choices = "sharpen|edge|gaussian|laplacian",
      .help = "1, 9, 25, 49 or 81 numbers row by row, or a preset"},
-    {.name = "div",
-     .type = PARAM_REAL,
-     .min = -1000000,
-     .max = 1000000,
-     .step = 1,
+    {"div", PARAM_REAL, .min = -1000000, .max = 1000000, .step = 1,
      .help = "what the sum is divided by; 0: the sum of the numbers, or 1"},
-    {.name = "bias", .type = PARAM_REAL, .min = -255, .max = 255, .step = 4, .help = "added to the result"},
+    {"bias", PARAM_REAL, .min = -255, .max = 255, .step = 4, .help = "added to the result"},
     {0},
 };
 

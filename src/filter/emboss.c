@@ -6,11 +6,7 @@
 enum { RING = 8, WEIGHTS = 9 };
 
 static const struct param params[] = {
-    {.name = "direction",
-     .type = PARAM_CHOICE,
-     .max = RING - 1,
-     .step = 1,
-     .choices = "nw|n|ne|e|se|s|sw|w",
+    {"direction", PARAM_CHOICE, .max = RING - 1, .step = 1, .choices = "nw|n|ne|e|se|s|sw|w",
      .help = "where the light comes from"},
     {0},
 };

@@ -6,12 +6,7 @@
 #include <math.h>
 
 static const struct param params[] = {
-    {.name = "value",
-     .type = PARAM_REAL,
-     .min = 0.1f,
-     .max = 10,
-     .preset = 2.2f,
-     .step = 0.1f,
+    {"value", PARAM_REAL, .min = 0.1f, .max = 10, .preset = 2.2f, .step = 0.1f,
      .help = "above 1 brightens, below 1 darkens"},
     {0},
 };

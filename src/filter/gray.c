@@ -8,11 +8,7 @@
 enum { MODE_LUMA, MODE_AVERAGE };
 
 static const struct param params[] = {
-    {.name = "mode",
-     .type = PARAM_CHOICE,
-     .max = 1,
-     .step = 1,
-     .choices = "luma|average",
+    {"mode", PARAM_CHOICE, .max = 1, .step = 1, .choices = "luma|average",
      .help = "Rec. 601 luma, or the average of the three channels"},
     {0},
 };

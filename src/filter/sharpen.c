@@ -6,7 +6,7 @@
 #include <math.h>
 
 static const struct param params[] = {
-    {.name = "amount", .type = PARAM_REAL, .max = 8, .preset = 1, .step = 0.25f, .help = "0 changes nothing"},
+    {"amount", PARAM_REAL, .max = 8, .preset = 1, .step = 0.25f, .help = "0 changes nothing"},
     {0},
 };
 

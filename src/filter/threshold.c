@@ -4,12 +4,7 @@
 #include "filter/rows.h"
 
 static const struct param params[] = {
-    {.name = "level",
-     .type = PARAM_INT,
-     .max = 255,
-     .preset = 128,
-     .step = 4,
-     .help = "luma from which a pixel is white"},
+    {"level", PARAM_INT, .max = 255, .preset = 128, .step = 4, .help = "luma from which a pixel is white"},
     {0},
 };
 

@@ -109,9 +109,8 @@ void codec_buffer_free(struct codec_buffer *buffer);
 
 // Makes a file of a picture: JPEG from yu12, 422p, 444p and grey (601, full range), PNG from rgba, rgb24 and grey, WebP
 // and TIFF from rgba. True with something in `why` where metadata had to be left out, now or when they were read. EXIF
-// data lose their thumbnail,
-// which shows the picture before it was filtered; a profile for colours stays out of a grey file, one for grey out of
-// others.
+// data lose their thumbnail, which shows the picture before it was filtered. A colour profile stays out of a grey file,
+// a grey one out of all others.
 bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,
                   struct codec_buffer *buffer, struct codec_error *error);
 
