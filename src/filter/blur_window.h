@@ -3,7 +3,7 @@
 
 #include "base/avx512.h"
 #include "filter/blur.h"
-#include "filter/rows_avx2.h"
+#include "filter/stencil_avx2.h"
 
 #ifdef HAVE_AVX512
 

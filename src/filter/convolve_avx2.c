@@ -8,7 +8,7 @@
 #include "filter/convolve.h"
 
 #include "base/avx512.h"
-#include "filter/rows_avx2.h"
+#include "filter/stencil_avx2.h"
 
 #ifdef HAVE_AVX2
 

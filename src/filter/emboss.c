@@ -1,7 +1,7 @@
 // emboss.c: relief lit from one of eight directions
 #include "filter/filter.h"
 #include "filter/rows.h"
-#include "filter/rows_avx2.h"
+#include "filter/stencil_avx2.h"
 
 enum { RING = 8, WEIGHTS = 9 };
 

@@ -1,7 +1,7 @@
 // median.c: the middle of nine, which removes specks and keeps edges
 #include "filter/filter.h"
 #include "filter/rows.h"
-#include "filter/rows_avx2.h"
+#include "filter/stencil_avx2.h"
 
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {

@@ -1,7 +1,7 @@
 // sharpen.c: a pixel pushed away from its four neighbours
 #include "filter/filter.h"
 #include "filter/rows.h"
-#include "filter/rows_avx2.h"
+#include "filter/stencil_avx2.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-// rows_avx2.h: what filters in AVX2's own instructions share
+// stencil_avx2.h: what stencils in AVX2's own instructions share
 #pragma once
 
 #include "base/avx2.h"
