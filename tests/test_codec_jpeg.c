@@ -255,6 +255,39 @@ static void test_refused(struct codec *codec)
     codec_buffer_free(&file);
 }
 
+// Takes a file's segments of a kind, which lie ahead of its scans.
+static void drop_segments(struct codec_buffer *file, uint8_t kind)
+{
+    for (size_t at = 2; at + 4 <= file->size && file->data[at + 1] != 0xda;) {
+        const size_t bytes = 2 + ((size_t)file->data[at + 2] << 8 | file->data[at + 3]);
+        if (file->data[at + 1] != kind) {
+            at += bytes;
+            continue;
+        }
+        memmove(file->data + at, file->data + at + bytes, file->size - at - bytes);
+        file->size -= bytes;
+    }
+}
+
+// A file without tables of its own has none: those of the file before it do not stand in for them.
+static void test_tables(struct codec *codec)
+{
+    struct codec_buffer file = {0};
+    struct codec_head head;
+    struct codec_error error;
+    struct image image = {0};
+    jpeg_make(&file, 20, 10, &(struct jpeg_wish){0});
+    check_that(&check, read_file(codec, &file, &head, &image, &error), "a whole file is read: %s", error.why);
+    drop_segments(&file, 0xdb);
+    refuse(codec, &file, CODEC_DAMAGED, "uantization table");
+    jpeg_make(&file, 20, 10, &(struct jpeg_wish){.progressive = true}); // its codes are not the usual ones
+    check_that(&check, read_file(codec, &file, &head, &image, &error), "a whole file is read: %s", error.why);
+    drop_segments(&file, 0xc4);
+    refuse(codec, &file, CODEC_DAMAGED, "");
+    image_free(&image);
+    codec_buffer_free(&file);
+}
+
 int main(void)
 {
     struct random random = {5};
@@ -263,6 +296,7 @@ int main(void)
     test_written(codec, &random);
     test_surroundings(codec, &random);
     test_refused(codec);
+    test_tables(codec);
     codec_close(codec);
     return check_end(&check);
 }

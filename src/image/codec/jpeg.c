@@ -82,8 +82,7 @@ bool jpeg_sampling(enum pixfmt format, int *across, int *down)
 
 static void reader_close(struct jpeg_reader *reader)
 {
-    if (reader->open)
-        jpeg_destroy_decompress(&reader->info);
+    jpeg_destroy_decompress(&reader->info);
     codec_buffer_free(&reader->rows);
     codec_buffer_free(&reader->profile);
 }

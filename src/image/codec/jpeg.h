@@ -20,7 +20,6 @@ struct jpeg_reader {
     struct jpeg_errors errors;
     struct jpeg_source_mgr source;
     struct jpeg_progress_mgr progress;
-    bool open;
     struct codec_buffer rows;    // blocks that the image has no room for
     struct codec_buffer profile; // an ICC profile that came in parts
 };

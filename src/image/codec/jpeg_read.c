@@ -36,26 +36,27 @@ static void watch_scans(j_common_ptr info)
     longjmp(errors->back, 1);
 }
 
-// Within setjmp.
+// Within setjmp. A decompressor keeps its tables from file to file, where they would stand in for those that a damaged
+// file lacks: each file has a new one.
 static void start(struct jpeg_reader *reader, const uint8_t *data, size_t size)
 {
     struct jpeg_decompress_struct *info = &reader->info;
-    if (!reader->open) {
-        info->err = jpeg_errors_init(&reader->errors);
-        jpeg_create_decompress(info);
-        reader->open = true;
-        info->mem->max_memory_to_use = (long)(2 * IMAGE_MAX_BYTES); // a coefficient takes two bytes
-        reader->progress.progress_monitor = watch_scans;
-        info->progress = &reader->progress;
-        info->src = &reader->source;
-        reader->source.init_source = reader->source.term_source = nothing;
-        reader->source.fill_input_buffer = more;
-        reader->source.skip_input_data = skip;
-        reader->source.resync_to_restart = jpeg_resync_to_restart;
-    }
-    jpeg_abort_decompress(info);
-    reader->source.next_input_byte = data;
-    reader->source.bytes_in_buffer = size;
+    jpeg_destroy_decompress(info); // also one of zeros, that has never been created
+    info->err = jpeg_errors_init(&reader->errors);
+    jpeg_create_decompress(info);
+    info->mem->max_memory_to_use = (long)(2 * IMAGE_MAX_BYTES); // a coefficient takes two bytes
+    reader->progress.progress_monitor = watch_scans;
+    info->progress = &reader->progress;
+    reader->source = (struct jpeg_source_mgr){
+        .next_input_byte = data,
+        .bytes_in_buffer = size,
+        .init_source = nothing,
+        .fill_input_buffer = more,
+        .skip_input_data = skip,
+        .resync_to_restart = jpeg_resync_to_restart,
+        .term_source = nothing,
+    };
+    info->src = &reader->source;
     jpeg_read_header(info, TRUE);
 }
 
