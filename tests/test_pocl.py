@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_pocl.py MONOCLE: PoCL where its cache cannot be written, or few files opened: no aborts, nothing left behind"""
+"""test_pocl.py MONOCLE: PoCL where its cache cannot be written, or limits are low: no aborts, nothing left behind"""
 import json
 import os
 import sys
@@ -64,7 +64,7 @@ def full(c):
 
 def limits(c):
     """A limit that can be raised is; below the least nothing is tried that would end the process."""
-    rows = ("-Sn 12", 0), ("-n 12", 3), ("-v 300000", 3)
+    rows = ("-Sn 12", 0), ("-n 12", 3), ("-d 200000", 3), ("-s 128", 3), ("-v 300000", 3)
     for limit, want in rows[:2] if SANITIZED else rows:  # sanitizers take all addresses there are
         code, out, err = run("sh", "-c", 'ulimit %s && exec "$@"' % limit, "sh", BINARY, *RUN)
         c.check(code == want and err.count("\n") == (want > 0), limit, "exit code", code, err)

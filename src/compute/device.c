@@ -92,7 +92,7 @@ static const char *why_none(const cl_platform_id *platforms, cl_uint count)
 }
 
 // Drivers end the process where they can open no file more or get no memory (PoCL, whose linker needs some 16 files,
-// and whose compiler 700 MB of addresses). Why they would, or NULL.
+// and whose compiler 700 MB of addresses, 500 of them for data, and 150 kB of stack). Why they would, or NULL.
 static const char *why_too_little(void)
 {
     static const struct {
@@ -104,6 +104,10 @@ static const char *why_too_little(void)
          "too few files may be open at once for a driver: raise that limit to 64 or more (ulimit -n)"},
         {RLIMIT_AS, 1 << 30,
          "too little memory may be used for a driver: raise that limit to 1 GiB or more (ulimit -v)"},
+        {RLIMIT_DATA, 1 << 30,
+         "too little memory may be used for a driver: raise that limit to 1 GiB or more (ulimit -d)"},
+        {RLIMIT_STACK, 1 << 20,
+         "the stack may be too small for a driver: raise that limit to 1 MiB or more (ulimit -s)"},
     };
     struct rlimit limit;
     for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
