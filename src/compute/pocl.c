@@ -48,7 +48,7 @@ static bool cut_to_existing(char *path)
 // Whether programs can be written to a directory, which need not exist yet, and run from there. False with *why.
 static bool is_usable(const char *directory, const char **why)
 {
-    static const char name[] = "/monocle";
+    static const char name[] = "/.monocle-probe"; // of no file or directory
     char path[PATH_MAX + sizeof(name)];
     struct statvfs system;
     snprintf(path, PATH_MAX, "%s", directory);
