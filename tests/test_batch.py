@@ -118,9 +118,10 @@ def names(c):
                        (["-o", "x.png", "--format", "jpeg"], "leave one out"), (["-o", "x", "-0"], "--files-from"),
                        (["-o", "x", "--memory", "1"], "at least 16M"), (["-o", "x", "--memory", "9Q"], "at least 16M"),
                        (["-o", "x", "-f", "blurr"], "blur"), (["-o", "x", "--overwrite", "--skip-newer"], "contradict"),
-                       (["-o", "x", "-f", ",".join(["gray"] * 15)], "a batch takes 14")):
+                       (["-o", "x", "-f", ",".join(["gray"] * 15)], "--orientation keep takes 16")):
         lines_said = outcome(c, BINARY, CPU + args + ["in"], 2, says)
         c.check(len(lines_said) == 1, args, lines_said)
+    outcome(c, BINARY, CPU + ["-o", "long", "-f", ",".join(["gray"] * 16), "--orientation", "keep", "in"], 0)
     outcome(c, BINARY, CPU + ["-o", "x"], 2, "which files?")
     # Two inputs with one output: both are refused before anything is written, and the others go on.
     os.makedirs(at("clash/one"), exist_ok=True)

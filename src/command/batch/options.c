@@ -124,9 +124,10 @@ static bool take_chain(struct batch *batch)
         log_error("%s", error);
         return false;
     }
-    if (batch->chain.count > CHAIN_MAX - 2) {
-        log_error("the chain has %d filters; a batch takes %d, since standing pictures upright takes two",
-                  batch->chain.count, CHAIN_MAX - 2);
+    if (batch->chain.count > CHAIN_MAX - 2 && batch->options.orientation == 0) {
+        log_error("the chain has %d filters; a batch takes %d, since standing pictures upright takes two; "
+                  "--orientation keep takes %d",
+                  batch->chain.count, CHAIN_MAX - 2, CHAIN_MAX);
         return false;
     }
     return chain_print(&batch->chain, batch->filters);

@@ -13,7 +13,7 @@ enum {
 };
 
 struct runner_setup {
-    const struct chain *chain; // may have CHAIN_MAX - 2 filters
+    const struct chain *chain; // may have CHAIN_MAX filters, 2 fewer where pictures are turned
     struct fleet *fleet;
     int member;          // of the fleet; -1: the cpu path
     int threads;         // of the cpu path
