@@ -1,8 +1,8 @@
 // avx2.h: the one door to AVX2's own instructions, for what compilers make badly from plain C
 //
-// A function in them makes as much of a row as fits its vectors and returns how much; the rest of the row is its plain
-// twin's, and all of it where the processor has no AVX2. Builds with -fsanitize=thread have the plain twins alone, so
-// that tests see them.
+// Every function that is written in them has a twin in plain C that gives the same bytes. It makes as much of a row as
+// fills whole vectors, and returns how much; the twin makes the rest, or the whole row where the processor has no AVX2.
+// Builds with -fsanitize=thread have the twins alone, so that these are tested as well.
 #pragma once
 
 #include "base/vectors.h"
@@ -25,7 +25,7 @@ AVX2_INLINE __m256i avx2_load(const void *from)
     return _mm256_loadu_si256((const __m256i *)from);
 }
 
-// The same where several instructions use it: compilers would have each load it anew.
+// The same for bytes that several instructions use: compilers would let each of them load the bytes again.
 AVX2_INLINE __m256i avx2_load_once(const void *from)
 {
     __m256i value = avx2_load(from);
@@ -38,8 +38,8 @@ AVX2_INLINE void avx2_store(void *to, __m256i value)
     _mm256_storeu_si256((__m256i *)to, value);
 }
 
-// Stores where nobody will read soon: past the caches, which takes an address that is a multiple of
-// AVX2_PAST_ALIGNMENT. A line that is written whole is not read first.
+// With `past`, writes to memory directly, past the caches, for bytes that nobody will read soon: a whole line is then
+// written without being read first. The address must be a multiple of AVX2_PAST_ALIGNMENT then.
 AVX2_INLINE void avx2_store_past(void *to, __m256i value, bool past)
 {
     if (past)
@@ -48,14 +48,14 @@ AVX2_INLINE void avx2_store_past(void *to, __m256i value, bool past)
         avx2_store(to, value);
 }
 
-// Asks for the line of cache at `from`, which will be read.
+// Has the line of cache at `from` fetched ahead, without waiting for it. Any address will do, also one of no memory.
 AVX2_INLINE void avx2_fetch(const void *from)
 {
     __builtin_prefetch(from, 0, 2);
 }
 
-// Asks for the line that will be written when memory has answered, where a loop now writes `to`: processors do not see
-// this coming. Beyond the end of what is written it does no harm.
+// For a loop that writes a row from left to right and is now at `to`: has the line that it will write in a while
+// fetched ahead, since processors do not see writes coming as they do reads. Beyond the end of the row it does no harm.
 AVX2_INLINE void avx2_fetch_to_write(const void *to)
 {
     __builtin_prefetch((const uint8_t *)to + 2048, 1, 2);
@@ -68,7 +68,7 @@ AVX2_INLINE __m256i avx2_load_twice(const void *from)
 }
 #endif
 
-// Lets what was stored past the caches be seen ahead of what is stored from here on.
+// To be called after stores past the caches: other threads see these before anything that is stored later.
 static inline void avx2_finish_past(void)
 {
 #ifdef HAVE_AVX2
@@ -76,7 +76,7 @@ static inline void avx2_finish_past(void)
 #endif
 }
 
-// Whether rows may use them.
+// Whether this processor has AVX2, and MONOCLE_VECTORS allows it.
 static inline bool avx2_works(void)
 {
 #ifdef HAVE_AVX2

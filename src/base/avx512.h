@@ -1,7 +1,6 @@
 // avx512.h: the one door to AVX-512's own instructions, where they were measured to be worth more than AVX2's
 //
-// As avx2.h, of 64 bytes: a function in them makes as much of a row as fits, and the rest is done as without them. What
-// vectors.h means by AVX-512 is there.
+// As in avx2.h, but with vectors of 64 bytes. vectors.h says which instructions a processor must have for this.
 #pragma once
 
 #include "base/avx2.h"
@@ -24,7 +23,7 @@ AVX512_INLINE void avx512_store(void *to, __m512i value)
     _mm512_storeu_si512(to, value);
 }
 
-// As avx2_store_past, of whole lines of cache.
+// As avx2_store_past; `to` must then be a multiple of 64 bytes.
 AVX512_INLINE void avx512_store_past(void *to, __m512i value, bool past)
 {
     if (past)
@@ -34,7 +33,7 @@ AVX512_INLINE void avx512_store_past(void *to, __m512i value, bool past)
 }
 #endif
 
-// Whether rows may use them.
+// Whether this processor has AVX-512, and MONOCLE_VECTORS allows it.
 static inline bool avx512_works(void)
 {
 #ifdef HAVE_AVX512
@@ -44,7 +43,7 @@ static inline bool avx512_works(void)
 #endif
 }
 
-// Whether a row of so many pixels may be written by them: past the caches as whole lines alone.
+// Whether functions in AVX-512 may write this RGBA row. Past the caches (`past`) they write nothing but whole lines.
 static inline bool avx512_fits(const uint8_t *rgba, int width, bool past)
 {
     return avx512_works() && (!past || ((uintptr_t)rgba | 4 * (uintptr_t)width) % 64 == 0);

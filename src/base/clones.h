@@ -6,8 +6,8 @@
 // A pixel's four bytes as one word, wherever they lie.
 typedef uint32_t __attribute__((aligned(1), may_alias)) pixel_word;
 
-// Compiled once more for processors with AVX2 and chosen when the program starts; the same C either way. Sanitizers
-// cannot run the resolvers that choose, so their builds have the plain one alone.
+// A function of this kind is compiled twice from the same C: for every processor, and for those with AVX2. The program
+// chooses one when it starts. Sanitizers cannot run the code that chooses, so their builds have the first alone.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&               \
     !defined(__SANITIZE_THREAD__)
 #define VECTOR_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
@@ -15,14 +15,16 @@ typedef uint32_t __attribute__((aligned(1), may_alias)) pixel_word;
 #define VECTOR_CLONES
 #endif
 
-// Ahead of a loop whose steps do not meet: one may read where it writes, and nowhere else.
+// Put before a loop whose steps do not depend on one another, so that compilers need not prove it: a step may read what
+// it writes itself, but nothing that another step writes.
 #if defined(__GNUC__) && !defined(__clang__)
 #define VECTOR_LOOP _Pragma("GCC ivdep")
 #else
 #define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
 #endif
 
-// Lets products and sums be fused where the processor can, in functions whose floats are whole numbers that fit.
+// Lets the compiler round a product and a sum once instead of twice. For functions whose floats are whole numbers below
+// 2^24 only: these are exact either way, so that bytes stay the same.
 #if defined(__GNUC__) && !defined(__clang__)
 #define FUSED_MULTIPLY_ADD __attribute__((optimize("fp-contract=fast")))
 #else

@@ -1,4 +1,4 @@
-// pages.h: memory for whole pictures, who has it, and how much of it caches hold
+// pages.h: memory for whole pictures: from the system or from a device, and how much of it caches hold
 #pragma once
 
 #include <stdbool.h>
@@ -6,22 +6,23 @@
 
 enum { PAGE_BYTES = 4096 };
 
-// Bytes of the last level of cache, as far as processors share one; 0 where the system does not say.
+// Bytes of the processor's largest cache, the last level; 0 where the system does not say.
 size_t pages_cache_bytes(void);
 
-// At the start of a page and a whole number of pages long, freed by free(); NULL when there is none. Where the system
-// offers large pages, a large block is made of them: a processor otherwise spends a good part of a pass on finding out
-// where pages are.
+// At least `bytes`, from the start of a page to the end of one, to be freed by free(); NULL when there is no memory.
+// Where the system offers large pages, a large block is made of them: of small ones a processor has so many to look up
+// that it takes a good part of a pass.
 void *pages_alloc(size_t bytes);
 
-// Who has memory for pictures that is better than any: a device, of what it has pinned (compute/pinned.h). NULL in the
-// place of one means the system's, by pages_alloc and free. On any thread.
+// A device that offers memory for pictures from which it can copy by itself (compute/pinned.h). Where one is asked for,
+// NULL means the system's memory, by pages_alloc and free. All calls on any thread.
 struct pages_owner {
     void *(*take)(struct pages_owner *owner,
                   size_t bytes);                           // as pages_alloc, but for free(); NULL: the system's will do
     void (*give)(struct pages_owner *owner, void *memory); // what was taken, or adopted
-    // Reads memory that a driver has, and fills, where it lies, by its dma-buf: a file descriptor, which is taken in
-    // any case. The memory may be written to. False where that does not work (logged). NULL: it never does.
+    // Lets the device read memory that belongs to another driver, which fills it. `dmabuf` is the file descriptor of
+    // that memory; it is taken over in any case. The memory may be written to, to try it. False where this does not
+    // work (logged). NULL: it never does.
     bool (*adopt)(struct pages_owner *owner, void *memory, size_t bytes, int dmabuf);
 };
 

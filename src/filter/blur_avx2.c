@@ -1,9 +1,10 @@
 // blur_avx2.c: means of small squares with AVX2
 //
-// Bytes that come into reach are put side by side with those that leave it, so that one instruction takes their
-// differences. What this interleaves lies in memory as it comes out: a block of 8 columns is a vector of twos 0 and 2,
-// and one of twos 1 and 3, where a two is two pixels of four 16-bit lanes each. Squares' sums come from both, and from
-// those two further on.
+// The sums of columns are kept from row to row: from one to the next a row of pixels comes into reach and another one
+// leaves it. The bytes of both rows are interleaved, so that one instruction makes their differences, which are added
+// to the sums. Interleaving puts pixels in an order of its own, and the sums stay in it: a block is 8 columns; a "two"
+// is two columns side by side, in four 16-bit lanes each; a block's first vector holds twos 0 and 2, its second one
+// twos 1 and 3. The sums of squares are made from these vectors and those of the blocks to their right.
 #include "filter/blur.h"
 
 #include "base/avx2.h"

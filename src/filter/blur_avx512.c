@@ -1,16 +1,17 @@
 // blur_avx512.c: means of squares with AVX-512, two rows at a time
 //
-// Bytes that come into reach are put side by side with those that leave it, those of even columns in one vector and of
-// odd ones in another, so that one instruction takes their differences: four 16-bit lanes each. These are summed over
-// the sides of squares, whose sums they change. Columns go by blocks of 16, the first of which begins `radius` columns
-// to the left of the row.
+// The sums of squares are kept from row to row. From one to the next a row of pixels comes into reach and another one
+// leaves it. The bytes of both are put side by side, those of even columns in one vector, those of odd ones in another,
+// so that one instruction makes what each column changes by: four 16-bit lanes a column. Summed over the sides of
+// squares (blur_window.h), this is what the squares change by. Columns are taken in blocks of 16, the first of which
+// begins `radius` columns to the left of the row.
 #include "filter/blur.h"
 
 #include "filter/blur_window.h"
 
 #ifdef HAVE_AVX512
 
-// Radius, factor, shift, as of small radii, for all that the rests of large squares may be (tried for all of them).
+// Radius, factor, shift, as in blur.h, for whatever is left of a large square's sum (all values were tried).
 #define LARGE_RADII(ROW)                                                                                               \
     ROW(8, 58053, 8)                                                                                                   \
     ROW(9, 46475, 8)                                                                                                   \

@@ -1,4 +1,4 @@
-// blur_window.h: from blocks of 16 columns' sums to those of squares, with AVX-512
+// blur_window.h: from the sums of columns, 16 at a time, to the sums of squares, with AVX-512
 #pragma once
 
 #include "base/avx512.h"
@@ -9,13 +9,15 @@
 
 enum { BLOCK = 16, BLOCK_BYTES = 4 * BLOCK, VECTOR_LANES = 32 };
 
-// Of even columns and of the odd ones to their right, or of the squares that begin there; each four lanes.
+// The sums of 16 columns, or of the squares that begin at them: of the even ones and of the odd ones, four 16-bit lanes
+// (channels) each.
 struct sums {
     __m512i even, odd;
 };
 
-// Blocks of columns, one behind the other, and the one that was taken last; a small radius needs two. Of the block that
-// a name says: odd columns' sums with those of the even ones to their right, of two such, of four.
+// The blocks of columns that squares reach, from left to right, and the one that was taken last; a small radius needs
+// no more than two. Also what several squares share: `twos` are the sums of an odd column and the even one to its
+// right, `fours` of two twos, `eights` of four, each of the block that its name begins with.
 struct window {
     struct sums first, second, third, fourth, taken;
     __m512i first_twos, second_twos, third_twos, second_fours, first_eights;

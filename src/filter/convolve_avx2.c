@@ -1,10 +1,12 @@
 // convolve_avx2.c: convolutions in whole numbers with AVX2: 16 products and 8 of their sums an instruction
 //
-// Two rows lie side by side, channel by channel: a 32-bit lane holds a pixel's value and that of the pixel below. With
-// weights likewise an instruction multiplies both and adds them; one of AVX-512's adds that to a sum as well. Two
-// output rows are made at a time, from the same loads. Rows are taken apart strip by strip, always one strip ahead, so
-// that what is stored lies in the level 1 cache and has got there when it is read at every offset; and little by little
-// between products, so that both are under way at once.
+// Input rows are taken in twos: for each channel, a 32-bit lane holds a pixel's value in its lower half and that of the
+// pixel below in its upper half. With two weights in a lane likewise, one instruction makes both products and their sum
+// (one of AVX-512's adds that to another sum as well). Two output rows are made at a time, from the same loads.
+//
+// Taking rows apart into such lanes is done strip by strip, one strip ahead of the one that is multiplied: lanes then
+// are in the level 1 cache when they are read. It is done little by little between products, so that the processor
+// works on both at once.
 #include "filter/convolve.h"
 
 #include "base/avx512.h"

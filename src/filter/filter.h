@@ -11,7 +11,7 @@ enum {
     FILTER_MATRIX = 81,     // numbers in the largest matrix, 9x9
     FILTER_ARGUMENTS = 260, // integers a filter may hand to its functions: a 256-entry table and a little
     FILTER_RADIUS_MAX = 15,
-    FILTER_BLOCK_RADIUS_MAX = 4, // of stencils that GPUs make by blocks
+    FILTER_BLOCK_RADIUS_MAX = 4, // GPUs make stencils up to this radius by blocks of pixels
 };
 
 enum filter_kind {
@@ -20,11 +20,11 @@ enum filter_kind {
     FILTER_GEOMETRY, // pixels move, values stay
 };
 
-// What becomes of pixels whose three colours are alike.
+// What a filter does to grey: pixels whose three colours are alike.
 enum filter_color {
-    FILTER_KEEPS_GREY, // they stay so: each colour has the same rule
-    FILTER_MAKES_GREY, // all pixels become so
-    FILTER_COLORS,     // they may become coloured
+    FILTER_KEEPS_GREY, // grey stays grey: each colour has the same rule
+    FILTER_MAKES_GREY, // every pixel becomes grey
+    FILTER_COLORS,     // grey may become coloured
 };
 
 enum param_type {
@@ -88,23 +88,24 @@ struct filter {
     const char *kernel; // file that defines the OpenCL function of the filter's name; NULL for `none` and geometry
     bool mirror, flip;  // FILTER_GEOMETRY: what it does
     int lines_radius;   // FILTER_STENCIL: the kernel file makes whole lines up to this radius; 0: it does not
-    // FILTER_STENCIL: rows that a work-item of a GPU makes at a time, by measurement, at radius 1, 2, 3, 4. What a row
-    // is made from serves the next ones, until it no longer fits the registers. Where the radius is larger, the kernel
-    // file makes a pixel from the sums of its square (FILTER_MEAN).
+    // FILTER_STENCIL: how many rows a work-item of a GPU makes at a time, at radius 1, 2, 3, 4. Measured: the pixels
+    // that are loaded for one row serve the next ones too, but only so many fit the registers. A filter that takes a
+    // larger radius has a kernel that makes pixels from the sums of their squares (FILTER_MEAN).
     uint8_t block_rows[FILTER_BLOCK_RADIUS_MAX];
 
-    // Works out radius and arguments. False where the values are each in range but impossible together; *why is static.
-    // NULL: radius 0 and no arguments.
+    // Works out radius and arguments. False where each value is in its range but they are impossible together; *why is
+    // then a static text. NULL: radius 0 and no arguments.
     bool (*prepare)(const struct filter_values *values, struct filter_arguments *arguments, const char **why);
 
-    // FILTER_POINT: `width` RGBA pixels, from one row to another or in place; rows overlap wholly or not at all.
-    // `past`: from one row to another, past the caches where that can be (base/avx2.h has what `to` must be then).
+    // FILTER_POINT: `width` RGBA pixels, from one row to another, or in place: from == to. `past`: may be written past
+    // the caches; not in place, and `to` must then be aligned as base/avx2.h says.
     void (*point_row)(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past);
 
-    // FILTER_STENCIL: one output row, or two, to `out` and `below`.
+    // FILTER_STENCIL: makes rows->out, and rows->below where `two_rows` is set.
     void (*stencil_row)(const struct filter_arguments *arguments, const struct stencil_rows *rows);
     bool two_rows;
-    // Whether it never reads beyond a row's ends, so that rows need no edge pixels repeated. NULL: it does.
+    // Whether it takes rows without edge pixels repeated, since it never reads beyond their ends. NULL: it does read
+    // there.
     bool (*bare_rows)(const struct filter_arguments *arguments);
     bool grey_rows;                                                               // takes grey rows, too
     size_t (*scratch_bytes)(const struct filter_arguments *arguments, int width); // NULL: no scratch

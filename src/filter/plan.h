@@ -19,8 +19,8 @@ struct pass {
     int after_count;
     bool load_mirror, load_flip;    // the pass reads its input mirrored, flipped
     bool store_mirror, store_flip;  // and writes its output so
-    bool alike;                     // the channels of what its stencil sees are alike: it is grey
-    bool grey;                      // and opaque
+    bool alike;                     // its stencil sees nothing but grey: all three channels are alike
+    bool grey;                      // the same, and alpha is 255 or kept elsewhere: one byte a pixel is enough
     enum pass_pixels reads, writes; // the first pass reads what the source has, whatever it says here
     char name[128];                 // "blur+gray": its filters, for stage times
 };
@@ -36,15 +36,16 @@ struct plan {
 // Fills `plan`, which must not be moved or copied afterwards (passes point into it).
 void plan_make(struct plan *plan, const struct chain *chain);
 
-// Marks, after all cutting, which stencils see nothing but grey, and where pictures between two passes can be one byte
-// a pixel: behind a filter that makes them grey, ahead of one that tints, and when alpha is 255 throughout or kept
-// elsewhere (`opaque`), since there is no place for it. `grey`: the chain's input is grey.
+// To be called when all passes have been cut. Marks which stencils see nothing but grey, and which pictures between two
+// passes are made in one byte a pixel: those that are grey, if alpha is 255 throughout or kept elsewhere (`opaque`),
+// since there is no room for it. `grey`: the chain's input is grey.
 void plan_mark_grey(struct plan *plan, bool opaque, bool grey);
 
 // Whether the pass's stencil can be made line by line, which loads, converts and filters each pixel once.
 bool pass_lines_fit(const struct pass *pass);
 
-// Cuts passes further, so that every stencil of at least this radius reads plain RGBA: for devices that would otherwise
-// load, convert and filter each pixel once per neighbour. `input_rgba`: the first pass's input is RGBA already.
-// `lines`: the device makes stencils line by line where it can.
+// Cuts off what is ahead of stencils of at least this radius, as a pass of its own, so that they read plain RGBA: for
+// devices that would otherwise convert and filter each pixel once for every neighbour that sees it. `input_rgba`: the
+// first pass's input is RGBA already. `lines`: stencils that can be made line by line (pass_lines_fit) stay as they
+// are.
 void plan_split(struct plan *plan, bool input_rgba, int radius, bool lines);

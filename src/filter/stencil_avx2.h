@@ -19,19 +19,22 @@ AVX2_INLINE void row_fetch_next(const struct next_rows *next, int at)
     }
 }
 
-// What a stencil of radius 1 makes of 32 bytes, from `at` on, of the rows `in`; neighbours lie `step` bytes apart.
+// Makes 32 bytes of a stencil of radius 1, from byte `at` on, of the three rows `in`. Neighbours in a row are `step`
+// bytes apart: 4, or 1 in grey rows. `numbers` are the filter's own.
 typedef __m256i stencil_map(const uint8_t *const *in, int at, int step, const void *numbers);
 
-// A row of such a stencil, as many bytes as fit, and how many that is. `map` is a constant, and inlined.
+// A row of such a stencil, from the left: as much as fills whole lines of cache. Returns how many bytes. `map` must be
+// a constant, so that it is inlined.
 AVX2_INLINE int stencil_map_avx2(stencil_map *map, const void *numbers, const struct stencil_rows *rows)
 {
-    enum { VECTOR = 32, BLOCK = 64 };                               // a line of cache, which is asked for once
-    const int step = rows->pixel_bytes, bytes = step * rows->width; // what no store can change
+    enum { VECTOR = 32, BLOCK = 64 }; // bytes; a block is a line of cache, fetched ahead by one instruction
+    // Copies of what the loop needs: compilers would read it anew behind each store, which might have changed it.
+    const int step = rows->pixel_bytes, bytes = step * rows->width;
     const __m256i alpha = _mm256_set1_epi32(step == 4 ? (int32_t)0xff000000u : 0);
     const uint8_t *const in[3] = {rows->in[0], rows->in[1], rows->in[2]}, *next_in = rows->next.in[0];
     const uint8_t *next_out = rows->next.out[0];
     uint8_t *out = rows->out;
-    const int reach = step == 1 && next_in != out ? 4 : 1; // next_in is RGBA
+    const int reach = step == 1 && next_in != out ? 4 : 1; // next_in is always RGBA
     int i = 0;
     for (; i + BLOCK <= bytes; i += BLOCK) {
         for (int k = 0; k < reach; k++)
@@ -46,7 +49,8 @@ AVX2_INLINE int stencil_map_avx2(stencil_map *map, const void *numbers, const st
     return i;
 }
 
-// Of three pairs of bytes side by side, the differences' sum, the middle one times `weight`.
+// In each 16-bit lane of three vectors lie two bytes: the sum of their differences (lower less upper), that of the
+// middle vector times `weight`.
 AVX2_INLINE __m256i row_differ3_avx2(__m256i first, __m256i middle, __m256i last, int weight)
 {
     const __m256i differ = _mm256_set1_epi16((int16_t)0xff01); // 1, -1

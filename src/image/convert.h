@@ -1,4 +1,4 @@
-// convert.h: rows of any pixel format to RGBA, in plain C that vectorises: docs/pixels.md section 1
+// convert.h: rows of any pixel format to RGBA: docs/pixels.md section 1
 #pragma once
 
 #include "image/image.h"

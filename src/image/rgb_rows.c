@@ -36,8 +36,8 @@ AVX2 static int rgb24_avx2(const uint8_t *from, bool red_first, uint8_t *rgba, i
     return x;
 }
 
-// Asks for as much of the row that is read next as is made of this one: processors see no row coming that does not
-// follow in memory.
+// Has the row that is read next fetched ahead, as far as this one has been read: processors see no row coming that does
+// not follow in memory.
 AVX2_INLINE void fetch_next(const uint8_t *next, int x)
 {
     if (next)

@@ -1,7 +1,7 @@
 // yuv_rows.c: rows of YUV to RGBA with AVX2
 //
-// Compilers make code from the plain C of convert.c that takes twice as long, and half as long again: they find neither
-// saturating instructions nor the order of bytes that costs least.
+// From the plain C of convert.c compilers make code that takes two to three times as long: they find neither saturating
+// instructions nor the order of bytes that costs least.
 #include "image/yuv_rows.h"
 
 #include "base/avx2.h"

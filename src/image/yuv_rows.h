@@ -13,13 +13,14 @@ enum yuv_layout {
     YUV_LAYOUTS
 };
 
-// Where they begin.
+// A row's samples: where those of Y, U and V begin.
 struct yuv_row {
     enum yuv_layout layout;
     const uint8_t *y, *u, *v;
 };
 
-// Defines make_any_row, which calls make_row with the row's layout as a constant. `target`: what both are compiled for.
+// Defines make_any_row, which calls make_row with the row's layout as a constant, so that each layout is compiled
+// apart. `target`: AVX2 or AVX512, what both are compiled for.
 #define YUV_MAKE_ANY_ROW(target)                                                                                       \
     target static int make_any_row(const struct yuv_row *row, const struct color_coefficients *k, int width,           \
                                    uint8_t *rgba, bool past)                                                           \
@@ -38,9 +39,9 @@ struct yuv_row {
         }                                                                                                              \
     }
 
-// Makes pixels from the left and returns how many, an even number; the rest, which may be all, is the plain twin's.
+// Makes pixels from the left and returns how many, an even number or 0; the plain twin makes the rest.
 // `past`: as convert_row_to_rgba has it.
 int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past);
 
-// The same with AVX-512 alone; nothing where that does not do.
+// The same with AVX-512; 0 where the processor does not have it or the row does not suit it.
 int yuv_row_avx512(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past);

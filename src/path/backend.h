@@ -10,13 +10,15 @@
 enum { PATH_WHY = 200 };
 
 struct backend {
-    // What a chain needs, made on any thread. NULL on failure: *error as in path_open.
+    // Makes what a chain needs besides frames: programs, buffers, scratch. On any thread. NULL on failure: *error as in
+    // path_open.
     void *(*build)(const struct path *path, const struct chain *chain, char **error);
     void (*build_free)(void *build); // takes NULL
+    // As path_submit and path_collect, which count the frames in flight.
     bool (*submit)(struct path *path, const struct image *frame, uint64_t tag, bool *lost);
     bool (*collect)(struct path *path, struct path_result *result, bool *lost);
-    bool (*ready)(const struct path *path); // NULL: collect never waits for a device
-    bool (*read)(struct path *path, const struct path_result *result, struct image *rgba);
+    bool (*ready)(const struct path *path); // as path_ready; NULL: collect never waits for a device
+    bool (*read)(struct path *path, const struct path_result *result, struct image *rgba); // as path_read
     void (*close)(struct path *path); // frees the path too; accepts the half-built
 };
 
@@ -24,15 +26,16 @@ struct backend {
 struct path {
     const struct backend *backend;
     enum path_kind kind; // what was asked for
-    const char *rung;
-    const char *came_in; // of the latest frame: as path_input has it
-    char why[PATH_WHY];
+    const char *rung;    // as path_rung returns it
+    const char *came_in; // of the latest frame: as path_input returns it
+    char why[PATH_WHY];  // as path_why returns it
     struct image_shape input;
     struct image_shape encode; // width 0: none
     bool encoded_only;
     int depth, in_flight;
-    void *build, *pending; // of the backend's build: at work, and waiting for path_swap
-    pthread_mutex_t lock;  // over `pending`, which path_prepare sets from any thread
+    void *build;          // what backend->build made, in use
+    void *pending;        // the next one, which waits for path_swap
+    pthread_mutex_t lock; // over `pending`, which path_prepare sets from any thread
 };
 
 // How open and close of every implementation begin and end.

@@ -1,4 +1,4 @@
-// cpu.c: the path of plain C: passes over bands of rows, their stages over line buffers
+// cpu.c: the path without a device: passes over bands of rows, on threads of the processor
 #include "base/pages.h"
 #include "base/workers.h"
 #include "path/backend.h"

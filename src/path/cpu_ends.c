@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// An end is as many pixels as come out wrong and as many as those see; both ends are a narrow picture's row.
+// Of an end, `radius` pixels come out wrong, and these see as many more. There are two ends.
 static int narrow_width(const struct stage *stencil)
 {
     return 4 * stencil->arguments.radius;
@@ -49,6 +49,7 @@ void cpu_ends_take(const struct cpu_ends *ends, const uint8_t *row, int place)
     }
 }
 
+// Copies what was made of the ends to a row of output.
 static void put(const struct cpu_ends *ends, const uint8_t *made, uint8_t *row)
 {
     const size_t bytes = 4 * (size_t)ends->stencil->arguments.radius;

@@ -1,4 +1,4 @@
-// cpu_lines.h: the lines that a band's rows are kept in
+// cpu_lines.h: how much memory the rows take that a band works on
 #pragma once
 
 #include "filter/plan.h"
@@ -6,36 +6,42 @@
 
 #include <stddef.h>
 
-enum { OWN_LINES = 4 }; // a band's, besides its stencils'
+enum { OWN_LINES = 4 }; // of each band, besides those of its stencils: struct band's pair, rgba and grey
+
+// A line is memory for one row. All sizes are bytes, multiples of IMAGE_ALIGNMENT.
 
 static inline size_t line_align(size_t bytes)
 {
     return (bytes + IMAGE_ALIGNMENT - 1) / IMAGE_ALIGNMENT * IMAGE_ALIGNMENT;
 }
 
+// A row of RGBA with `radius` edge pixels repeated on both sides.
 static inline size_t line_bytes(int width, int radius)
 {
     return line_align(4 * ((size_t)width + 2 * (size_t)radius));
 }
 
-// A stencil's lines: those in reach, of two rows where it makes two, and the one that just left.
+// How many rows of its input a stencil sees: those that the row it makes is made from, or both rows where it makes two,
+// and the one above them, which running sums need to let go of.
 static inline int ring_lines(const struct stage *stencil)
 {
     return 2 * stencil->arguments.radius + 2 + stencil->filter->two_rows;
 }
 
+// All of them.
 static inline size_t lines_bytes(const struct stage *stencil, int width)
 {
     return line_bytes(width, stencil->arguments.radius) * (size_t)ring_lines(stencil);
 }
 
+// What a stencil's filter keeps from row to row.
 static inline size_t own_bytes(const struct stage *stencil, int width)
 {
     const struct filter *filter = stencil->filter;
     return line_align(filter->scratch_bytes ? filter->scratch_bytes(&stencil->arguments, width) : 0);
 }
 
-// Of the second row of a stencil that makes two, where nothing else holds it.
+// Room for the second row of a stencil that makes two.
 static inline size_t spare_bytes(const struct stage *stencil, int width)
 {
     return stencil->filter->two_rows ? line_bytes(width, 0) : 0;

@@ -10,32 +10,32 @@
 
 #include <string.h>
 
-// A pass's place in a band.
+// One pass at work on a band. From `lines` on all of it is for a stencil.
 struct maker {
     const struct pass *pass;
-    int pixel_bytes; // of its input: RGBA or grey
-    uint8_t *lines;  // of a stencil's input
-    uint8_t *own;    // what the stencil keeps from row to row
-    int loaded;      // the first row of its input that is not in the lines
-    bool begun;
-    uint8_t *spare; // the second row of a stencil that makes two, where nothing else holds it
-    uint8_t *ahead; // where that row is while it has not been asked for; else NULL
+    int pixel_bytes; // of its input: 4 in RGBA, 1 in grey
+    uint8_t *lines;  // the last few rows of its input, used in turns
+    uint8_t *own;    // what the filter keeps from row to row
+    int loaded;      // the next row of its input to be brought there
+    bool begun;      // it has made a row
+    uint8_t *spare;  // room for the second row of a filter that makes two, where it cannot be made in its place
+    uint8_t *ahead;  // where that second row is until it is asked for; NULL when there is none
 };
 
-// Rows first..end-1 of a run, and what they are made in.
+// Rows first..end-1 of a run's output, and what they are made in.
 struct band {
     const struct cpu_run *run;
     int first, end;
     int row;              // the row of output that is being made
-    uint8_t *pair;        // two rows of output, where nothing else holds them
-    uint8_t *rgba;        // of a row that goes on as grey
-    uint8_t *grey;        // of a row that was made in grey
+    uint8_t *pair;        // two rows of output, where the run has no output picture
+    uint8_t *rgba;        // a row in RGBA that will go on as grey
+    uint8_t *grey;        // a row that was made in grey and will go on as RGBA
     bool in_place;        // the first stencil reads the picture's own rows
-    struct cpu_ends ends; // of those, unless it never reads beyond them
+    struct cpu_ends ends; // then: their ends, unless the filter never reads beyond them
     struct maker maker[CHAIN_MAX];
 };
 
-// Of a pass's input: a stencil that sees nothing but grey may take it so. Alpha comes from the picture in the end.
+// Of a pass's input. A stencil that sees nothing but grey may take it in one byte; alpha is put back behind it.
 static int pixel_bytes(const struct pass *pass)
 {
     return pass->grey && pass->stencil && pass->stencil->filter->grey_rows ? 1 : 4;
@@ -49,7 +49,7 @@ static bool sees_picture(const struct cpu_run *run)
            pass->before_count == 0 && !pass->load_mirror;
 }
 
-// In place, but for the first filter's reading. Returns where the row is then.
+// Runs a row through point filters: the first reads `from`, all write `rgba`. Returns where the row is then.
 static const uint8_t *point_filters(const struct stage *const *stages, int count, const uint8_t *from, uint8_t *rgba,
                                     int width)
 {
@@ -71,29 +71,29 @@ static int input_row(const struct band *band, int y)
     return band->maker[0].pass->load_flip ? band->run->from->shape.height - 1 - y : y;
 }
 
-// The row of an RGBA picture that it is.
+// Where that row is in an RGBA picture.
 static const uint8_t *picture_row(const struct band *band, int y)
 {
     const struct image *from = band->run->from;
     return from->plane[0] + (size_t)input_row(band, y) * from->stride[0];
 }
 
-// The same of a picture that may be no RGBA, or end above it: NULL then.
+// The same of any picture: NULL where it is not RGBA, or ends above that row.
 static const uint8_t *rgba_row(const struct band *band, int y)
 {
     const struct image_shape *from = &band->run->from->shape;
     return from->format == PIXFMT_RGBA && y < from->height ? picture_row(band, y) : NULL;
 }
 
-// The row that is copied or turned after row `y`; NULL where it follows that in memory, or is none.
+// The row that is read after row `y`; NULL where it follows in memory, which processors see coming.
 static const uint8_t *row_apart(const struct band *band, int y)
 {
     const struct pass *pass = band->maker[0].pass;
     return pass->load_flip != pass->load_mirror ? rgba_row(band, y + 1) : NULL;
 }
 
-// Row `y` of the first pass's input in RGBA, loaded, turned, and through so many of the point filters ahead of the
-// stencil: in `rgba`, or where it is in the picture. Returns where.
+// Row `y` of the first pass's input in RGBA, mirrored if need be, and run through the first `points` of the filters
+// ahead of the stencil. Returns where it is: in `rgba`, or in the picture itself, if nothing had to be done.
 static const uint8_t *load_pixels(const struct band *band, int y, int points, uint8_t *rgba)
 {
     const struct image *from = band->run->from;
@@ -111,7 +111,7 @@ static const uint8_t *load_pixels(const struct band *band, int y, int points, ui
     return point_filters(pass->before, points, at, rgba, width);
 }
 
-// Row `y` of a pass's input. All but the first pass begin with their stencils.
+// Brings row `y` of a pass's input to `to`. All but the first pass begin with their stencils.
 static void load_row(struct band *band, int number, int y, uint8_t *to)
 {
     if (number > 0) {
@@ -127,7 +127,7 @@ static void load_row(struct band *band, int number, int y, uint8_t *to)
         rgba_row_copy(at, row_apart(band, y), to, width, false);
 }
 
-// Whether a run's rows can be made past the caches: nothing is read there again.
+// Whether a run's rows are made past the caches. No stencil and no encoder may be there to read them again.
 static bool goes_past(const struct cpu_run *run)
 {
     const struct pass *pass = run->passes;
@@ -136,7 +136,7 @@ static bool goes_past(const struct cpu_run *run)
            (!last_turns || run->from->shape.format == PIXFMT_RGBA);
 }
 
-// Row `y` of such a run.
+// Row `y` of such a run: its last step writes to `to`, past the caches.
 static void make_row_past(const struct band *band, int y, uint8_t *to)
 {
     const struct image *from = band->run->from;
@@ -152,7 +152,7 @@ static void make_row_past(const struct band *band, int y, uint8_t *to)
     }
 }
 
-// Where a row of a stencil's input begins in one of its lines.
+// The first pixel of a line; ahead of it is room for the edge pixels that are repeated.
 static uint8_t *line_of(const struct band *band, const struct maker *maker, int place)
 {
     const int radius = maker->pass->stencil->arguments.radius;
@@ -172,7 +172,7 @@ static void load_padded_row(struct band *band, int number, int y, uint8_t *to, i
     }
 }
 
-// Has a run's first stencil read rows where they lie, if it can. Scratch: cpu_ends_bytes().
+// Decides whether the run's first stencil reads the picture's own rows. `scratch` has cpu_ends_bytes().
 static void begin_in_place(struct band *band, uint8_t *scratch)
 {
     const struct cpu_run *run = band->run;
@@ -191,15 +191,15 @@ static bool has_ends(const struct band *band, int number)
     return number == 0 && band->ends.stencil;
 }
 
-// Whether a pass reads row `y` of its input in the picture. What has ends would read beyond that with the first row and
-// the last.
+// Whether a pass reads row `y` of its input in the picture itself. A filter that reads beyond a row's ends, which are
+// mended afterwards, must not do so at the picture's first row and last: there is no memory beyond them.
 static bool stays_in_place(const struct band *band, int number, int y)
 {
     return number == 0 && band->in_place &&
            (!has_ends(band, number) || (y > 0 && y < band->run->from->shape.height - 1));
 }
 
-// Brings row `y` of a stencil's input to its place among the lines, where that is not in the picture.
+// Makes row `y` of a stencil's input ready to be read: among the lines, unless it is read in the picture itself.
 static void take_row(struct band *band, int number, int y)
 {
     struct maker *maker = &band->maker[number];
@@ -229,7 +229,7 @@ static uint8_t *output_at(const struct band *band, int row)
                         : band->pair + line_bytes(to->shape.width, 0) * (size_t)(row % 2);
 }
 
-// Where the row of output is made that comes so many rows further on; if none does, the last one.
+// Where the row of output goes that is made so many rows after this one; at the band's end, the last one.
 static uint8_t *output_later(const struct band *band, int further)
 {
     const int y = band->row + further;
@@ -249,7 +249,7 @@ static struct next_rows next_rows(const struct band *band, int number, const uin
     return next;
 }
 
-// Where a second row that a pass makes along with row `y` goes.
+// Where a filter that makes two rows puts the one below row `y`: in its place in the output, if that is known.
 static uint8_t *ahead_at(const struct band *band, int number, int y)
 {
     const struct cpu_run *run = band->run;
@@ -258,7 +258,7 @@ static uint8_t *ahead_at(const struct band *band, int number, int y)
     return there ? output_at(band, output_row(run, y + 1)) : maker->spare;
 }
 
-// Row `y` of a stencil, and in some the next one as well.
+// Makes row `y` of a stencil in `to`; filters that make two rows make the next one as well.
 static void run_stencil(struct band *band, int number, int y, uint8_t *to)
 {
     struct maker *maker = &band->maker[number];
@@ -294,7 +294,7 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
     maker->begun = true;
 }
 
-// Row `y` of a stencil: in `to`, or where it was made along with the row above. Returns where.
+// Row `y` of a stencil. Returns where it is: in `to`, or where it was made along with the row above.
 static const uint8_t *stencil_row(struct band *band, int number, int y, uint8_t *to)
 {
     struct maker *maker = &band->maker[number];
@@ -306,7 +306,7 @@ static const uint8_t *stencil_row(struct band *band, int number, int y, uint8_t 
     return to;
 }
 
-// Row `y` of what a pass makes, ahead of its store's flip, as the next pass takes it. Rows are asked for in order.
+// Makes row `y` of a pass's output as the next pass takes it: in RGBA or grey, not flipped yet. Rows are made in order.
 static void make_row(struct band *band, int number, int y, uint8_t *to)
 {
     const struct maker *maker = &band->maker[number];
@@ -340,7 +340,7 @@ static void make_row(struct band *band, int number, int y, uint8_t *to)
         rgba_row_copy(at, NULL, to, width, false);
 }
 
-// Encodes a pair of rows when the last of them has been made, while they are in cache.
+// Encodes a pair of output rows as soon as both have been made, while they are in cache.
 static void encode_row(const struct band *band, int row)
 {
     const struct cpu_run *run = band->run;
@@ -354,7 +354,7 @@ static void encode_row(const struct band *band, int row)
                 both ? output_at(band, upper + 1) : NULL);
 }
 
-// Where the band begins. Rows that are encoded together stay together.
+// The first row of a band. Two rows that are encoded together are never in two bands.
 static int band_edge(const struct cpu_run *run, int band)
 {
     const int height = run->from->shape.height;

@@ -1,9 +1,10 @@
-// cpu_run.c: which passes of the cpu path make a run, and what it takes
+// cpu_run.c: how many passes of the cpu path make a run, and how much scratch memory it takes
 #include "path/cpu_ends.h"
 #include "path/cpu_lines.h"
 #include "path/cpu_rows.h"
 
-// Rows that bands make twice, since a stencil of the next pass reaches beyond them: one in so many at most.
+// A stencil reaches beyond its band, so that the pass before it makes some rows in two bands. One row in so many may
+// be.
 enum { REPEATED_SHARE = 8 };
 
 size_t cpu_run_scratch_bytes(const struct pass *passes, int count, int width)

@@ -69,10 +69,12 @@ enum path_kind path_kind(const struct path *path);
 const char *path_rung(const struct path *path); // "gl-shared", "mapped", "opencl", "cpu"
 const char *path_why(const struct path *path);  // one sentence: why this rung
 int path_depth(const struct path *path);
-// How the latest frame came in: "host-ptr" where the device reads it where it lies (as the cpu path always does), which
-// takes image.reach_bytes and memory shared with the host; "pinned" where it went up from there, which takes
-// image.reach_bytes and memory of the device's pages; "dma-buf" likewise, of memory that those have adopted; or "copy";
-// "" before the first.
+// How the latest frame came to the device; "" before the first:
+//   "host-ptr"  read where it lies, as the cpu path always does; a device must share the host's memory for it
+//   "pinned"    copied by the device, since it lies in memory of device.pages
+//   "dma-buf"   copied by the device from another driver's memory, which device.pages have adopted
+//   "copy"      copied by the host first
+// All but the last need image.reach_bytes.
 const char *path_input(const struct path *path);
 
 // Starts work on a frame; its pixels must stay valid until the frame is collected. At most `depth` frames may be in
