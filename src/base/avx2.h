@@ -85,3 +85,11 @@ static inline bool avx2_works(void)
     return false;
 #endif
 }
+
+// What a function in AVX2 returns: how much of a row it has made. 0 where there is no AVX2; builds without it need no
+// such function.
+#ifdef HAVE_AVX2
+#define AVX2_MADE(call) (avx2_works() ? (call) : 0)
+#else
+#define AVX2_MADE(call) 0
+#endif

@@ -79,17 +79,12 @@ AVX2 static int follow_avx2(const int32_t *value, const uint8_t *from, uint8_t *
                               _mm_cvtsi32_si128(value[SHIFT])};
     return row_map_avx2(follow_line, &line, from, to, width, past);
 }
-#else
-static int follow_avx2(const int32_t *value, const uint8_t *from, uint8_t *to, int width, bool past)
-{
-    return 0;
-}
 #endif
 
 static void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past)
 {
-    const bool line = arguments->value[FACTOR] > 0 && avx2_works();
-    const int done = line ? follow_avx2(arguments->value, from, to, width, past) : 0;
+    const bool line = arguments->value[FACTOR] > 0;
+    const int done = line ? AVX2_MADE(follow_avx2(arguments->value, from, to, width, past)) : 0;
     if (done < width)
         table_point_row(arguments, from + 4 * done, to + 4 * done, width - done, past);
 }

@@ -84,11 +84,6 @@ AVX2 static int relief_avx2(const struct relief *relief, const struct stencil_ro
     const struct relief kept = *relief; // which no store can change
     return stencil_map_avx2(find_relief, &kept, rows);
 }
-#else
-static int relief_avx2(const struct relief *relief, const struct stencil_rows *rows)
-{
-    return 0;
-}
 #endif
 
 static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
@@ -103,7 +98,7 @@ static void stencil_row(const struct filter_arguments *arguments, const struct s
             relief.dark[darks++] = at;
     }
     const int width = rows->width;
-    int done = avx2_works() ? relief_avx2(&relief, rows) / rows->pixel_bytes : 0;
+    int done = AVX2_MADE(relief_avx2(&relief, rows) / rows->pixel_bytes);
     if (rows->pixel_bytes == 1) {
         relief_grey(&relief, rows->out, done, width);
         return;

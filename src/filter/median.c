@@ -94,16 +94,11 @@ AVX2 static int median_avx2(const struct stencil_rows *rows)
     }
     return i;
 }
-#else
-static int median_avx2(const struct stencil_rows *rows)
-{
-    return 0;
-}
 #endif
 
 static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
-    const int done = avx2_works() ? median_avx2(rows) : 0, bytes = rows->pixel_bytes * rows->width;
+    const int done = AVX2_MADE(median_avx2(rows)), bytes = rows->pixel_bytes * rows->width;
     uint8_t *const to[] = {rows->out, rows->below};
     for (int i = 0; i < 2; i++) {
         median_row(rows->in[i], rows->in[i + 1], rows->in[i + 2], to[i], rows->pixel_bytes, done, bytes);

@@ -40,16 +40,11 @@ AVX2 static int take_avx2(const uint8_t *rgba, uint8_t *grey, int width)
     }
     return x;
 }
-#else
-static int take_avx2(const uint8_t *rgba, uint8_t *grey, int width)
-{
-    return 0;
-}
 #endif
 
 void row_to_grey(const uint8_t *rgba, uint8_t *grey, int width)
 {
-    take_grey((const pixel_word *)rgba, grey, avx2_works() ? take_avx2(rgba, grey, width) : 0, width);
+    take_grey((const pixel_word *)rgba, grey, AVX2_MADE(take_avx2(rgba, grey, width)), width);
 }
 
 VECTOR_CLONES static void spread_grey(const uint8_t *restrict grey, const pixel_word *restrict alpha,
@@ -77,15 +72,10 @@ AVX2 static int spread_avx2(const uint8_t *grey, const uint8_t *alpha, uint8_t *
     }
     return x;
 }
-#else
-static int spread_avx2(const uint8_t *grey, const uint8_t *alpha, uint8_t *to, int width)
-{
-    return 0;
-}
 #endif
 
 void row_from_grey(const uint8_t *grey, const uint8_t *alpha, uint8_t *rgba, int width)
 {
-    const int done = avx2_works() ? spread_avx2(grey, alpha, rgba, width) : 0;
+    const int done = AVX2_MADE(spread_avx2(grey, alpha, rgba, width));
     spread_grey(grey, (const pixel_word *)alpha, (pixel_word *)rgba, done, width);
 }

@@ -75,30 +75,12 @@ AVX2 static int turn_avx2(const uint8_t *from, const uint8_t *next, uint8_t *to,
     }
     return x;
 }
-
-#else
-
-static int rgb24_avx2(const uint8_t *from, bool red_first, uint8_t *rgba, int width, bool past)
-{
-    return 0;
-}
-
-static int copy_avx2(const uint8_t *from, const uint8_t *next, uint8_t *to, int width, bool past)
-{
-    return 0;
-}
-
-static int turn_avx2(const uint8_t *from, const uint8_t *next, uint8_t *to, int width, bool past)
-{
-    return 0;
-}
-
 #endif
 
 void rgb24_row(const uint8_t *from, bool red_first, uint8_t *rgba, int width, bool past)
 {
     const int red = red_first ? 0 : 2;
-    for (int x = avx2_works() ? rgb24_avx2(from, red_first, rgba, width, past) : 0; x < width; x++) {
+    for (int x = AVX2_MADE(rgb24_avx2(from, red_first, rgba, width, past)); x < width; x++) {
         rgba[4 * x] = from[3 * x + red];
         rgba[4 * x + 1] = from[3 * x + 1];
         rgba[4 * x + 2] = from[3 * x + 2 - red];
@@ -108,7 +90,7 @@ void rgb24_row(const uint8_t *from, bool red_first, uint8_t *rgba, int width, bo
 
 void rgba_row_copy(const uint8_t *from, const uint8_t *next, uint8_t *to, int width, bool past)
 {
-    const int done = avx2_works() ? copy_avx2(from, next, to, width, past) : 0;
+    const int done = AVX2_MADE(copy_avx2(from, next, to, width, past));
     memcpy(to + 4 * done, from + 4 * done, 4 * (size_t)(width - done));
 }
 
@@ -133,5 +115,5 @@ void rgba_row_turn(const uint8_t *from, const uint8_t *next, uint8_t *to, int wi
     if (from == to)
         exchange_pixels(pixels, pixels + (width + 1) / 2, width / 2);
     else
-        turn_pixels((const pixel_word *)from, pixels, avx2_works() ? turn_avx2(from, next, to, width, past) : 0, width);
+        turn_pixels((const pixel_word *)from, pixels, AVX2_MADE(turn_avx2(from, next, to, width, past)), width);
 }

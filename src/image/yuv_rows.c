@@ -1,6 +1,6 @@
 // yuv_rows.c: rows of YUV to RGBA with AVX2
 //
-// From the plain C of convert.c compilers make code that takes two to three times as long: they find neither saturating
+// From the plain C of convert.c compilers make code that takes two to four times as long: they find neither saturating
 // instructions nor the order of bytes that costs least.
 #include "image/yuv_rows.h"
 
@@ -171,23 +171,10 @@ AVX2_INLINE int make_row(const struct yuv_row *row, const struct color_coefficie
 }
 
 YUV_MAKE_ANY_ROW(AVX2)
-
-static int row_avx2(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past)
-{
-    return avx2_works() ? make_any_row(row, k, width, rgba, past) : 0;
-}
-
-#else
-
-static int row_avx2(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past)
-{
-    return 0;
-}
-
 #endif
 
 int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past)
 {
     const int done = yuv_row_avx512(row, k, width, rgba, past);
-    return done > 0 ? done : row_avx2(row, k, width, rgba, past);
+    return done > 0 ? done : AVX2_MADE(make_any_row(row, k, width, rgba, past));
 }
