@@ -2,10 +2,10 @@
 #include "path/cpu_rows.h"
 
 #include "base/avx2.h"
-#include "base/clones.h"
 #include "filter/rows.h"
 #include "image/rgb_rows.h"
 #include "path/cpu_ends.h"
+#include "path/cpu_input.h"
 #include "path/cpu_lines.h"
 
 #include <string.h>
@@ -49,15 +49,6 @@ static bool sees_picture(const struct cpu_run *run)
            pass->before_count == 0 && !pass->load_mirror;
 }
 
-// Runs a row through point filters: the first reads `from`, all write `rgba`. Returns where the row is then.
-static const uint8_t *point_filters(const struct stage *const *stages, int count, const uint8_t *from, uint8_t *rgba,
-                                    int width)
-{
-    for (int i = 0; i < count; i++, from = rgba)
-        stages[i]->filter->point_row(&stages[i]->arguments, from, rgba, width, false);
-    return from;
-}
-
 static int clamp_row(int y, int height)
 {
     return y < 0 ? 0 : y >= height ? height - 1 : y;
@@ -65,91 +56,15 @@ static int clamp_row(int y, int height)
 
 static void make_row(struct band *band, int number, int y, uint8_t *to);
 
-// Which row of the picture the first pass's input row `y` is.
-static int input_row(const struct band *band, int y)
-{
-    return band->maker[0].pass->load_flip ? band->run->from->shape.height - 1 - y : y;
-}
-
-// Where that row is in an RGBA picture.
-static const uint8_t *picture_row(const struct band *band, int y)
-{
-    const struct image *from = band->run->from;
-    return from->plane[0] + (size_t)input_row(band, y) * from->stride[0];
-}
-
-// The same of any picture: NULL where it is not RGBA, or ends above that row.
-static const uint8_t *rgba_row(const struct band *band, int y)
-{
-    const struct image_shape *from = &band->run->from->shape;
-    return from->format == PIXFMT_RGBA && y < from->height ? picture_row(band, y) : NULL;
-}
-
-// The row that is read after row `y`; NULL where it follows in memory, which processors see coming.
-static const uint8_t *row_apart(const struct band *band, int y)
-{
-    const struct pass *pass = band->maker[0].pass;
-    return pass->load_flip != pass->load_mirror ? rgba_row(band, y + 1) : NULL;
-}
-
-// Row `y` of the first pass's input in RGBA, mirrored if need be, and run through the first `points` of the filters
-// ahead of the stencil. Returns where it is: in `rgba`, or in the picture itself, if nothing had to be done.
-static const uint8_t *load_pixels(const struct band *band, int y, int points, uint8_t *rgba)
-{
-    const struct image *from = band->run->from;
-    const struct pass *pass = band->maker[0].pass;
-    const int width = from->shape.width;
-    const uint8_t *at = rgba_row(band, y);
-    if (!at) {
-        convert_row_to_rgba(from, &band->run->coefficients, input_row(band, y), rgba, false);
-        at = rgba;
-    }
-    if (pass->load_mirror) {
-        rgba_row_turn(at, row_apart(band, y), rgba, width, false);
-        at = rgba;
-    }
-    return point_filters(pass->before, points, at, rgba, width);
-}
-
 // Brings row `y` of a pass's input to `to`. All but the first pass begin with their stencils.
 static void load_row(struct band *band, int number, int y, uint8_t *to)
 {
-    if (number > 0) {
+    if (number > 0)
         make_row(band, number - 1, y, to);
-        return;
-    }
-    const bool to_grey = band->maker[0].pixel_bytes == 1;
-    const int width = band->run->from->shape.width;
-    const uint8_t *at = load_pixels(band, y, band->maker[0].pass->before_count, to_grey ? band->rgba : to);
-    if (to_grey)
-        row_to_grey(at, to, width);
-    else if (at != to)
-        rgba_row_copy(at, row_apart(band, y), to, width, false);
-}
-
-// Whether a run's rows are made past the caches. No stencil and no encoder may be there to read them again.
-static bool goes_past(const struct cpu_run *run)
-{
-    const struct pass *pass = run->passes;
-    const bool last_turns = pass->before_count == 0 && pass->load_mirror;
-    return run->past_caches && !pass->stencil && !run->encoded && run->to->stride[0] % AVX2_PAST_ALIGNMENT == 0 &&
-           (!last_turns || run->from->shape.format == PIXFMT_RGBA);
-}
-
-// Row `y` of such a run: its last step writes to `to`, past the caches.
-static void make_row_past(const struct band *band, int y, uint8_t *to)
-{
-    const struct image *from = band->run->from;
-    const struct pass *pass = band->maker[0].pass;
-    const int row = input_row(band, y), last = pass->before_count - 1, width = from->shape.width;
-    if (last < 0 && pass->load_mirror) {
-        rgba_row_turn(picture_row(band, y), row_apart(band, y), to, width, true);
-    } else if (last < 0) {
-        convert_row_to_rgba(from, &band->run->coefficients, row, to, true);
-    } else {
-        const uint8_t *at = load_pixels(band, y, last, band->rgba);
-        pass->before[last]->filter->point_row(&pass->before[last]->arguments, at, to, width, true);
-    }
+    else if (band->maker[0].pixel_bytes == 1)
+        cpu_input_load_grey(band->run, y, band->rgba, to);
+    else
+        cpu_input_load(band->run, y, to);
 }
 
 // The first pixel of a line; ahead of it is room for the edge pixels that are repeated.
@@ -206,7 +121,7 @@ static void take_row(struct band *band, int number, int y)
     const struct stage *stencil = maker->pass->stencil;
     const int radius = stencil->arguments.radius, place = y % ring_lines(stencil);
     if (has_ends(band, number))
-        cpu_ends_take(&band->ends, picture_row(band, y), place);
+        cpu_ends_take(&band->ends, cpu_input_row(band->run, y), place);
     if (!stays_in_place(band, number, y))
         load_padded_row(band, number, y, line_of(band, maker, place), radius);
 }
@@ -242,7 +157,7 @@ static struct next_rows next_rows(const struct band *band, int number, const uin
 {
     struct next_rows next = {{to, to}, {to, to}};
     for (int i = 0; number == 0 && i < 2; i++) {
-        const uint8_t *row = rgba_row(band, band->maker[0].loaded + i);
+        const uint8_t *row = cpu_input_rgba_row(band->run, band->maker[0].loaded + i);
         next.in[i] = row ? row : to;
         next.out[i] = output_later(band, 2 + i);
     }
@@ -275,7 +190,8 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
     for (int i = 0; i < lines; i++) {
         const int row = clamp_row(y - radius - 1 + i, height);
         places[i] = row % lines;
-        pointers[i] = stays_in_place(band, number, row) ? picture_row(band, row) : line_of(band, maker, places[i]);
+        pointers[i] =
+            stays_in_place(band, number, row) ? cpu_input_row(band->run, row) : line_of(band, maker, places[i]);
     }
     maker->ahead = two ? ahead_at(band, number, y) : NULL;
     const struct stencil_rows rows = {
@@ -326,10 +242,10 @@ static void make_row(struct band *band, int number, int y, uint8_t *to)
     if (stays_grey)
         return;
     if (from_grey) {
-        row_from_grey(at, rgba_row(band, y), rgba, width); // alpha; none: opaque
+        row_from_grey(at, cpu_input_rgba_row(band->run, y), rgba, width); // alpha; none: opaque
         at = rgba;
     }
-    at = point_filters(pass->after, pass->after_count, at, rgba, width);
+    at = cpu_point_filters(pass->after, pass->after_count, at, rgba, width);
     if (pass->store_mirror) {
         rgba_row_turn(at, NULL, rgba, width, false);
         at = rgba;
@@ -386,11 +302,11 @@ void cpu_run_band(void *context, int number)
         scratch = maker->own + own_bytes(stencil, width);
     }
     begin_in_place(&band, scratch);
-    const bool past = goes_past(run);
+    const bool past = cpu_input_goes_past(run);
     for (int y = band.first; y < band.end; y++) {
         band.row = y;
         if (past)
-            make_row_past(&band, y, output_later(&band, 0));
+            cpu_input_load_past(run, y, band.rgba, output_later(&band, 0));
         else
             make_row(&band, run->count - 1, y, output_later(&band, 0));
         encode_row(&band, output_row(run, y));
