@@ -185,6 +185,21 @@ uint64_t frame_hash(const struct test_frame *frame)
     return hash;
 }
 
+bool same_images(const struct image *a, const struct image *b)
+{
+    const struct image_shape *shape = &a->shape;
+    struct reference_plane plane[PIXFMT_PLANES];
+    if (memcmp(shape, &b->shape, sizeof(*shape)) != 0)
+        return false;
+    const int planes = reference_planes(shape->format, shape->width, shape->height, plane);
+    for (int i = 0; i < planes; i++)
+        for (int y = 0; y < plane[i].rows; y++)
+            if (memcmp(a->plane[i] + (size_t)y * a->stride[i], b->plane[i] + (size_t)y * b->stride[i],
+                       (size_t)plane[i].row_bytes) != 0)
+                return false;
+    return true;
+}
+
 // Six fields of 32x32: ramps, colour bars, noise, a disc, dots, stripes.
 static void golden_pixel(int x, int y, struct random *random, uint8_t *p)
 {

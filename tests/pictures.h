@@ -38,5 +38,8 @@ void frame_paint(struct test_frame *frame, enum shape content, struct random *ra
 void frame_free(struct test_frame *frame);
 uint64_t frame_hash(const struct test_frame *frame); // of all its memory, padding included
 
+// Whether two images are of one shape and have the same pixels, however their rows lie.
+bool same_images(const struct image *a, const struct image *b);
+
 // The picture of the golden images: 96x64, ramps, edges, dots and noise, alpha that changes.
 struct picture picture_golden(void);

@@ -5,6 +5,7 @@
 //
 // The extension for that is played by importing.c.
 #include "importing.h"
+#include "pictures.h"
 #include "unit.h"
 
 #include "base/clock.h"
@@ -58,21 +59,12 @@ static bool lab_open(struct lab *lab, const struct image_shape *shape)
     return lab->path && lab->plain;
 }
 
-static bool same_pixels(const struct image *a, const struct image *b)
-{
-    for (int y = 0; y < a->shape.height; y++)
-        if (memcmp(a->plane[0] + (size_t)y * a->stride[0], b->plane[0] + (size_t)y * b->stride[0],
-                   4 * (size_t)a->shape.width) != 0)
-            return false;
-    return true;
-}
-
 static bool collect_same(struct lab *lab, const struct image *frame)
 {
     struct path_result got, want;
     bool lost;
     return path_collect(lab->path, &got, &lost) && path_submit(lab->plain, frame, 0, &lost) &&
-           path_collect(lab->plain, &want, &lost) && same_pixels(&got.image, &want.image);
+           path_collect(lab->plain, &want, &lost) && same_images(&got.image, &want.image);
 }
 
 // Whether the frame comes in that way, and is worked on right.

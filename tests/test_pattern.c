@@ -27,19 +27,6 @@ static struct image picture_of(const struct pattern_layout *layout, uint64_t num
     return rgba;
 }
 
-static bool same_pixels(const struct image *a, const struct image *b)
-{
-    if (!image_shape_equal(&a->shape, &b->shape))
-        return false;
-    for (int i = 0; i < pixfmt_info(a->shape.format)->planes; i++) {
-        const size_t row = pixfmt_row_bytes(a->shape.format, i, a->shape.width);
-        for (int y = 0; y < pixfmt_rows(a->shape.format, i, a->shape.height); y++)
-            if (memcmp(a->plane[i] + (size_t)y * a->stride[i], b->plane[i] + (size_t)y * b->stride[i], row) != 0)
-                return false;
-    }
-    return true;
-}
-
 // Frames drawn by what changed are those drawn whole, however long a buffer was away.
 static void test_frames(enum pixfmt format, int width, int height)
 {
@@ -63,7 +50,7 @@ static void test_frames(enum pixfmt format, int width, int height)
         struct image rgba = picture_of(&layout, number), expected;
         image_alloc(&expected, &info->shape);
         encode_image(&expected, &rgba);
-        check_that(&check, frame.number == number && same_pixels(&frame.image, &expected), "%s: frame %d", text,
+        check_that(&check, frame.number == number && same_images(&frame.image, &expected), "%s: frame %d", text,
                    (int)number);
         image_free(&expected);
         image_free(&rgba);
@@ -81,7 +68,7 @@ static void test_motion(void)
         const uint64_t numbers[] = {0, 1, 9, 10, 999999, UINT64_MAX - 1, UINT64_MAX};
         for (size_t n = 0; n + 1 < sizeof(numbers) / sizeof(*numbers); n++) {
             struct image a = picture_of(&layout, numbers[n]), b = picture_of(&layout, numbers[n] + 1);
-            const bool same = same_pixels(&a, &b);
+            const bool same = same_images(&a, &b);
             check_that(&check, !same || sizes[i].width * sizes[i].height < 100, "%dx%d: frames %zu and next differ",
                        sizes[i].width, sizes[i].height, n);
             image_free(&a);

@@ -1,5 +1,6 @@
 // test_placing.c: where sources put their pictures: memory that somebody else has, the same pictures, all given back
 #include "lender.h"
+#include "pictures.h"
 #include "scratch.h"
 #include "unit.h"
 
@@ -7,20 +8,6 @@
 #include "source/capture.h"
 
 enum { WIDTH = 34, HEIGHT = 22, FRAMES = 9, PATIENCE_MS = 2000 };
-
-static bool same_pixels(const struct image *a, const struct image *b)
-{
-    struct image one, other;
-    const bool alike = image_shape_equal(&a->shape, &b->shape);
-    if (!image_alloc(&one, &a->shape) || !image_alloc(&other, &b->shape))
-        abort();
-    image_copy(&one, a);
-    image_copy(&other, b);
-    const bool same = alike && memcmp(one.memory, other.memory, image_bytes(&a->shape)) == 0;
-    image_free(&one);
-    image_free(&other);
-    return same;
-}
 
 // Two of one source, frame by frame: as it is, and put here and there.
 static void compare(const struct source_setup *setup)
@@ -36,7 +23,7 @@ static void compare(const struct source_setup *setup)
         source_place(placed, turns[i]);
         CHECK(source_next(plain, &want, PATIENCE_MS) == SOURCE_FRAME);
         CHECK(source_next(placed, &got, PATIENCE_MS) == SOURCE_FRAME);
-        CHECK(want.number == got.number && same_pixels(&want.image, &got.image));
+        CHECK(want.number == got.number && same_images(&want.image, &got.image));
         const size_t needed = image_bytes(&got.image.shape) + IMAGE_SPARE_BYTES;
         CHECK(got.image.reach_bytes >= needed || (want.image.reach_bytes == 0 && !got.image.owner));
         if (turns[i] != &poor.owner) // who has none: it stays
