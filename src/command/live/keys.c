@@ -52,10 +52,9 @@ bool live_mirrored(const struct chain *chain)
 
 // Digits 1-9 stand for the first nine filters; the same digit again for the one nine further on. A mirror at the end
 // stays, since it belongs to how the user looks at the picture. 0 clears everything.
-static void pick_filter(struct live *live, uint32_t key)
+static void pick_filter(struct live *live, int digit)
 {
     struct chain *chain = &live->wish.chain;
-    const int digit = (int)(key - '0');
     const bool mirrored = live_mirrored(chain);
     const struct filter *present = chain->count > 0 ? chain->stage[0].filter : NULL;
     chain->count = 0;
@@ -72,7 +71,7 @@ static void pick_filter(struct live *live, uint32_t key)
     lanes_changed(live, false);
 }
 
-static void next_path(struct live *live, uint32_t key)
+static void next_path(struct live *live, int number)
 {
     const enum path_kind next = live_next_kind(live, live->wish.kind);
     if (next == live->wish.kind) {
@@ -88,7 +87,7 @@ static void next_path(struct live *live, uint32_t key)
     lanes_changed(live, false);
 }
 
-static void next_device(struct live *live, uint32_t key)
+static void next_device(struct live *live, int number)
 {
     if (live->devices < 2) {
         live_note(live, false, NOTE_S, "%s",
@@ -105,7 +104,7 @@ static void next_device(struct live *live, uint32_t key)
     lanes_changed(live, false);
 }
 
-static void next_split(struct live *live, uint32_t key)
+static void next_split(struct live *live, int number)
 {
     struct wish *wish = &live->wish;
     wish->split = (enum split)((wish->split + 1) % SPLITS);
@@ -141,71 +140,31 @@ static void select_param(struct live *live, int step)
     note_value(live);
 }
 
-static void next_param(struct live *live, uint32_t key)
-{
-    select_param(live, 1);
-}
-
-static void previous_param(struct live *live, uint32_t key)
-{
-    select_param(live, -1);
-}
-
-static void change_value(struct live *live, float direction)
+static void change_value(struct live *live, int steps)
 {
     int stage, param;
     if (live_selected(live, &stage, &param)) {
         const struct stage *s = &live->wish.chain.stage[stage];
-        const float value = s->values.value[param] + direction * s->filter->params[param].step;
+        const float value = s->values.value[param] + (float)steps * s->filter->params[param].step;
         if (chain_set(&live->wish.chain, stage, param, value))
             lanes_changed(live, false);
     }
     note_value(live);
 }
 
-static void value_up(struct live *live, uint32_t key)
-{
-    change_value(live, 1);
-}
-
-static void value_down(struct live *live, uint32_t key)
-{
-    change_value(live, -1);
-}
-
-static void next_control(struct live *live, uint32_t key)
-{
-    live_choose_control(live, 1);
-}
-
-static void previous_control(struct live *live, uint32_t key)
-{
-    live_choose_control(live, -1);
-}
-
-static void control_up(struct live *live, uint32_t key)
-{
-    live_move_control(live, 1);
-}
-
-static void control_down(struct live *live, uint32_t key)
-{
-    live_move_control(live, -1);
-}
-
-static void toggle_freeze(struct live *live, uint32_t key)
+static void toggle_freeze(struct live *live, int number)
 {
     live->wish.frozen = !live->wish.frozen;
     meter_pause(&live->meter);
 }
 
-static void toggle_fullscreen(struct live *live, uint32_t key)
+static void toggle_fullscreen(struct live *live, int number)
 {
     live->wish.fullscreen = !live->wish.fullscreen;
     window_set_fullscreen(live->window, live->wish.fullscreen);
 }
 
-static void toggle_mirror(struct live *live, uint32_t key)
+static void toggle_mirror(struct live *live, int number)
 {
     struct chain *chain = &live->wish.chain;
     if (live_mirrored(chain))
@@ -215,19 +174,19 @@ static void toggle_mirror(struct live *live, uint32_t key)
     lanes_changed(live, false);
 }
 
-static void toggle_vsync(struct live *live, uint32_t key)
+static void toggle_vsync(struct live *live, int number)
 {
     live->wish.vsync = !live->wish.vsync;
     window_set_vsync(live->window, live->wish.vsync);
     live_note(live, false, NOTE_S, "vsync %s", live->wish.vsync ? "on" : "off");
 }
 
-static void next_overlay(struct live *live, uint32_t key)
+static void next_overlay(struct live *live, int number)
 {
     live->wish.overlay = (enum overlay_size)((live->wish.overlay + 1) % OVERLAY_SIZES);
 }
 
-static void save_picture(struct live *live, uint32_t key)
+static void save_picture(struct live *live, int number)
 {
     char name[OUTPUT_NAME];
     const struct image *picture = lane_picture(live);
@@ -246,7 +205,7 @@ static void save_picture(struct live *live, uint32_t key)
     live_note(live, true, NOTE_S, "cannot save %s; see standard error", name);
 }
 
-static void toggle_recording(struct live *live, uint32_t key)
+static void toggle_recording(struct live *live, int number)
 {
     struct recorder *recorder = &live->recorder;
     if (recorder->writer) {
@@ -261,40 +220,43 @@ static void toggle_recording(struct live *live, uint32_t key)
         live_note(live, true, NOTE_S, "cannot record; see standard error");
 }
 
-static void toggle_help(struct live *live, uint32_t key)
+static void toggle_help(struct live *live, int number)
 {
     live->wish.help = !live->wish.help;
     if (!live->note.error)
         live->note.text[0] = '\0'; // it may be what called for the help, and it would cover some of it
 }
 
-static void quit(struct live *live, uint32_t key)
+static void quit(struct live *live, int number)
 {
     live->quit = true;
 }
 
-static void (*const actions[ACTION_COUNT])(struct live *live, uint32_t key) = {
-    [ACTION_FILTER] = pick_filter,
-    [ACTION_PATH] = next_path,
-    [ACTION_DEVICE] = next_device,
-    [ACTION_SPLIT] = next_split,
-    [ACTION_STAGE_NEXT] = next_param,
-    [ACTION_STAGE_PREVIOUS] = previous_param,
-    [ACTION_VALUE_UP] = value_up,
-    [ACTION_VALUE_DOWN] = value_down,
-    [ACTION_CONTROL_NEXT] = next_control,
-    [ACTION_CONTROL_PREVIOUS] = previous_control,
-    [ACTION_CONTROL_UP] = control_up,
-    [ACTION_CONTROL_DOWN] = control_down,
-    [ACTION_FREEZE] = toggle_freeze,
-    [ACTION_FULLSCREEN] = toggle_fullscreen,
-    [ACTION_MIRROR] = toggle_mirror,
-    [ACTION_VSYNC] = toggle_vsync,
-    [ACTION_OVERLAY] = next_overlay,
-    [ACTION_SCREENSHOT] = save_picture,
-    [ACTION_RECORD] = toggle_recording,
-    [ACTION_HELP] = toggle_help,
-    [ACTION_QUIT] = quit,
+static const struct {
+    void (*run)(struct live *live, int number);
+    int number; // what `run` gets; pick_filter gets the key's digit
+} actions[ACTION_COUNT] = {
+    [ACTION_FILTER] = {pick_filter},
+    [ACTION_PATH] = {next_path},
+    [ACTION_DEVICE] = {next_device},
+    [ACTION_SPLIT] = {next_split},
+    [ACTION_STAGE_NEXT] = {select_param, 1},
+    [ACTION_STAGE_PREVIOUS] = {select_param, -1},
+    [ACTION_VALUE_UP] = {change_value, 1},
+    [ACTION_VALUE_DOWN] = {change_value, -1},
+    [ACTION_CONTROL_NEXT] = {live_choose_control, 1},
+    [ACTION_CONTROL_PREVIOUS] = {live_choose_control, -1},
+    [ACTION_CONTROL_UP] = {live_move_control, 1},
+    [ACTION_CONTROL_DOWN] = {live_move_control, -1},
+    [ACTION_FREEZE] = {toggle_freeze},
+    [ACTION_FULLSCREEN] = {toggle_fullscreen},
+    [ACTION_MIRROR] = {toggle_mirror},
+    [ACTION_VSYNC] = {toggle_vsync},
+    [ACTION_OVERLAY] = {next_overlay},
+    [ACTION_SCREENSHOT] = {save_picture},
+    [ACTION_RECORD] = {toggle_recording},
+    [ACTION_HELP] = {toggle_help},
+    [ACTION_QUIT] = {quit},
 };
 
 static void move_divider(struct live *live, const struct window_event *event)
@@ -314,11 +276,11 @@ static void handle_event(struct live *live, const struct window_event *event)
     switch (event->type) {
     case WINDOW_KEY: {
         const enum action action = keys_find(&live->keys, event->key, event->repeat);
-        if (!actions[action]) {
+        if (!actions[action].run) {
             live->redraw = false;
             return;
         }
-        actions[action](live, event->key);
+        actions[action].run(live, action == ACTION_FILTER ? (int)event->key - '0' : actions[action].number);
         report_state(live, "state");
         return;
     }
