@@ -3,8 +3,20 @@
 
 #include <stdint.h>
 
-// A pixel's four bytes as one word, wherever they lie.
+// A pixel's four bytes as one word, two bytes as another, wherever they lie.
 typedef uint32_t __attribute__((aligned(1), may_alias)) pixel_word;
+typedef uint16_t __attribute__((aligned(1), may_alias)) byte_pair;
+
+// The upper half of a product, which is one instruction for many lanes.
+static inline int16_t upper_half(int16_t a, int16_t b)
+{
+    return (int16_t)(a * b >> 16);
+}
+
+static inline int sat8(int value)
+{
+    return value < 0 ? 0 : value > 255 ? 255 : value;
+}
 
 // A function of this kind is compiled twice from the same C: for every processor, and for those with AVX2. The program
 // chooses one when it starts. Sanitizers cannot run the code that chooses, so their builds have the first alone.

@@ -17,9 +17,9 @@ void *pages_alloc(size_t bytes);
 // A device that offers memory for pictures from which it can copy by itself (compute/pinned.h). Where one is asked for,
 // NULL means the system's memory, by pages_alloc and free. All calls on any thread.
 struct pages_owner {
-    void *(*take)(struct pages_owner *owner,
-                  size_t bytes);                           // as pages_alloc, but for free(); NULL: the system's will do
-    void (*give)(struct pages_owner *owner, void *memory); // what was taken, or adopted
+    // As pages_alloc, but not to be freed by free(). NULL where it has no more: the system's memory will do.
+    void *(*take)(struct pages_owner *owner, size_t bytes);
+    void (*give)(struct pages_owner *owner, void *memory); // gives back what was taken, or adopted
     // Lets the device read memory that belongs to another driver, which fills it. `dmabuf` is the file descriptor of
     // that memory; it is taken over in any case. The memory may be written to, to try it. False where this does not
     // work (logged). NULL: it never does.

@@ -20,7 +20,7 @@ enum { FACTOR = TABLE_ENTRIES, START, SHIFT, COUNT, SHIFT_MAX = 6 };
 static bool is_table(const int32_t *table, int factor, int start, int shift)
 {
     for (int c = 0; c < TABLE_ENTRIES; c++) {
-        if (row_sat8(((c * factor >> 8) + start) >> shift) != table[c])
+        if (sat8(((c * factor >> 8) + start) >> shift) != table[c])
             return false;
     }
     return true;
@@ -48,7 +48,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     const double amount = values->value[0], brightness = values->value[1];
     arguments->count = COUNT;
     for (int i = 0; i < TABLE_ENTRIES; i++)
-        arguments->value[i] = row_sat8((int)floor((i - 127.5) * amount + 127.5 + brightness + 0.5));
+        arguments->value[i] = sat8((int)floor((i - 127.5) * amount + 127.5 + brightness + 0.5));
     find_line(arguments->value, amount, 128 - 127.5 * amount + brightness);
     return true;
 }

@@ -153,8 +153,8 @@ VECTOR_CLONES static void join_row(uint8_t *restrict rgba, const uint8_t *restri
     pixel_word *restrict to = (pixel_word *)rgba;
     const pixel_word *restrict from = (const pixel_word *)centre;
     for (int x = 0; x < width; x++) {
-        const uint32_t red = (uint32_t)row_sat8((int)r[x] >> shift), green = (uint32_t)row_sat8((int)g[x] >> shift),
-                       blue = (uint32_t)row_sat8((int)b[x] >> shift);
+        const uint32_t red = (uint32_t)sat8((int)r[x] >> shift), green = (uint32_t)sat8((int)g[x] >> shift),
+                       blue = (uint32_t)sat8((int)b[x] >> shift);
         to[x] = (from[x] & 0xff000000u) | blue << 16 | green << 8 | red;
     }
 }

@@ -51,7 +51,7 @@ VECTOR_CLONES static void relief_pixels(const struct relief *relief, uint8_t *rg
             (int16_t)(128 + (a[i] & 255) + (b[i] & 255) + (c[i] & 255) - (d[i] & 255) - (e[i] & 255) - (f[i] & 255));
         const int16_t odd =
             (int16_t)(128 + (a[i] >> 8) + (b[i] >> 8) + (c[i] >> 8) - (d[i] >> 8) - (e[i] >> 8) - (f[i] >> 8));
-        to[i] = row_join((uint16_t)row_sat8(even), (uint16_t)row_sat8(odd), centre[i], alpha[i - 2 * first]);
+        to[i] = row_join((uint16_t)sat8(even), (uint16_t)sat8(odd), centre[i], alpha[i - 2 * first]);
     }
 }
 
@@ -61,7 +61,7 @@ VECTOR_CLONES static void relief_grey(const struct relief *relief, uint8_t *rest
     const uint8_t *restrict a = relief->bright[0], *restrict b = relief->bright[1], *restrict c = relief->bright[2];
     const uint8_t *restrict d = relief->dark[0], *restrict e = relief->dark[1], *restrict f = relief->dark[2];
     for (int i = first; i < end; i++)
-        to[i] = (uint8_t)row_sat8(128 + a[i] + b[i] + c[i] - d[i] - e[i] - f[i]);
+        to[i] = (uint8_t)sat8(128 + a[i] + b[i] + c[i] - d[i] - e[i] - f[i]);
 }
 
 #ifdef HAVE_AVX2

@@ -15,7 +15,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 {
     arguments->count = TABLE_ENTRIES;
     for (int i = 0; i < TABLE_ENTRIES; i++)
-        arguments->value[i] = row_sat8((int)floor(255 * pow(i / 255.0, 1.0 / values->value[0]) + 0.5));
+        arguments->value[i] = sat8((int)floor(255 * pow(i / 255.0, 1.0 / values->value[0]) + 0.5));
     return true;
 }
 

@@ -1,4 +1,4 @@
-// rows.h: what the CPU row functions share
+// rows.h: what the filters' CPU row functions share
 #pragma once
 
 #include "base/clones.h"
@@ -6,11 +6,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-
-static inline int row_sat8(int value)
-{
-    return value < 0 ? 0 : value > 255 ? 255 : value;
-}
 
 // Rec. 601 luma as docs/pixels.md defines it.
 //
@@ -21,9 +16,8 @@ static inline uint32_t row_luma(uint32_t pixel)
     return ((pixel & 0x00ff00ffu) * (77u << 16 | 29) + (pixel & 0xff00u) * (150u << 8) + (128u << 16)) >> 24;
 }
 
-// Two bytes as one word, wherever they lie. Vector code takes the even and the odd bytes of a row apart by a mask and a
-// shift, where making each byte a lane of 16 bits would move bytes about. A pixel is two such words.
-typedef uint16_t __attribute__((aligned(1), may_alias)) byte_pair;
+// Vector code takes a row as pairs of bytes, and the even and the odd bytes apart by a mask and a shift: making each
+// byte a lane of 16 bits would move bytes about. A pixel is two pairs.
 
 // Which bits of pairs are alpha, for as many pairs as a loop may take at a time.
 enum { ROW_CHUNK = 512 };
@@ -35,10 +29,10 @@ static inline byte_pair row_join(uint16_t even, uint16_t odd, byte_pair centre, 
     return (byte_pair)(((even | odd << 8) & ~alpha) | (centre & alpha));
 }
 
-// Gives a row of a stencil of radius 1, or for 1 the one below, its centre row's alpha from pixel `first` on. Grey rows
-// have none.
+// Copies alpha to what a stencil of radius 1 has made: from pixel `first` on, to rows->out (`number` 0) or rows->below
+// (1), from the pixels at the squares' centres. Grey rows have none.
 void row_copy_alpha(const struct stencil_rows *rows, int number, int first);
 
-// Between RGBA that is grey and one byte a pixel. Alpha is that of the pixels at `alpha`, or, where that is NULL, 255.
+// From RGBA that is grey to one byte a pixel, and back. Alpha is then that of the RGBA pixels at `alpha`; NULL: 255.
 void row_to_grey(const uint8_t *rgba, uint8_t *grey, int width);
 void row_from_grey(const uint8_t *grey, const uint8_t *alpha, uint8_t *rgba, int width);

@@ -10,9 +10,9 @@ VECTOR_CLONES static void brown(const pixel_word *from, pixel_word *to, int firs
     for (int x = first; x < width; x++) {
         const uint32_t w = from[x];
         const int r = w & 255, g = w >> 8 & 255, b = w >> 16 & 255;
-        const uint32_t red = (uint32_t)row_sat8((50 * r + 98 * g + 24 * b + 64) >> 7);
-        const uint32_t green = (uint32_t)row_sat8((45 * r + 88 * g + 22 * b + 64) >> 7);
-        const uint32_t blue = (uint32_t)row_sat8((35 * r + 68 * g + 17 * b + 64) >> 7);
+        const uint32_t red = (uint32_t)sat8((50 * r + 98 * g + 24 * b + 64) >> 7);
+        const uint32_t green = (uint32_t)sat8((45 * r + 88 * g + 22 * b + 64) >> 7);
+        const uint32_t blue = (uint32_t)sat8((35 * r + 68 * g + 17 * b + 64) >> 7);
         to[x] = (w & 0xff000000u) | blue << 16 | green << 8 | red;
     }
 }

@@ -23,7 +23,7 @@ VECTOR_CLONES static void push_row(int amount, const uint8_t *restrict above, co
 {
     for (int i = first; i < lanes; i++) {
         const int away = 4 * here[i] - above[i] - here[i + step] - below[i] - here[i - step];
-        to[i] = (uint8_t)row_sat8(here[i] + ((amount * away + 128) >> 8));
+        to[i] = (uint8_t)sat8(here[i] + ((amount * away + 128) >> 8));
     }
 }
 

@@ -5,19 +5,14 @@
 #include "image/rgb_rows.h"
 #include "image/yuv_rows.h"
 
-static inline uint32_t sat8(int value)
-{
-    return (uint32_t)(value < 0 ? 0 : value > 255 ? 255 : value);
-}
-
 // docs/pixels.md section 1; every intermediate value fits 16 bits, and a product's upper half is one instruction.
 static inline uint32_t yuv_pixel(struct color_coefficients k, int luma, int u8, int v8)
 {
     const int y = ((luma << 7) * k.cy >> 16) + k.bias;
     const int u = (u8 - 128) * 256, v = (v8 - 128) * 256;
-    const uint32_t r = sat8((y + (v * k.rv >> 16)) >> 5);
-    const uint32_t g = sat8((y - (u * k.gu >> 16) - (v * k.gv >> 16)) >> 5);
-    const uint32_t b = sat8((y + (u * k.bu >> 16)) >> 5);
+    const uint32_t r = (uint32_t)sat8((y + (v * k.rv >> 16)) >> 5);
+    const uint32_t g = (uint32_t)sat8((y - (u * k.gu >> 16) - (v * k.gv >> 16)) >> 5);
+    const uint32_t b = (uint32_t)sat8((y + (u * k.bu >> 16)) >> 5);
     return r | g << 8 | b << 16 | 0xff000000u;
 }
 
@@ -65,11 +60,6 @@ static inline void spread_samples(const uint8_t *restrict y, int y_step, const u
     }
 }
 
-static inline int16_t upper_half(int16_t a, int16_t b)
-{
-    return (int16_t)(a * b >> 16);
-}
-
 static inline uint16_t colour(int16_t luma, int16_t chroma)
 {
     const int16_t value = (int16_t)((int16_t)(luma + chroma) >> 5);
@@ -91,10 +81,7 @@ VECTOR_CLONES static void colour_pairs(struct color_coefficients k, struct pairs
     }
 }
 
-// Half a pixel, wherever it lies.
-typedef uint16_t __attribute__((aligned(1), may_alias)) pixel_half;
-
-VECTOR_CLONES static void join_pairs(const struct pairs *restrict pairs, int count, pixel_half *restrict to)
+VECTOR_CLONES static void join_pairs(const struct pairs *restrict pairs, int count, byte_pair *restrict to)
 {
     for (int i = 0; i < count; i++) {
         to[4 * i] = pairs->lower[0][i];
@@ -118,7 +105,7 @@ static inline void pairs_row(struct color_coefficients k, const uint8_t *restric
         const int at = left >= CHUNK ? done : all - count;
         spread_samples(y + 2 * at * y_step, y_step, u + at * c_step, v + at * c_step, c_step, count, &pairs);
         colour_pairs(k, &pairs, count);
-        join_pairs(&pairs, count, (pixel_half *)(rgba + 2 * at));
+        join_pairs(&pairs, count, (byte_pair *)(rgba + 2 * at));
     }
     if (width % 2 != 0)
         rgba[width - 1] = yuv_pixel(k, y[(width - 1) * y_step], u[all * c_step], v[all * c_step]);

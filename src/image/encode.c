@@ -33,11 +33,6 @@ VECTOR_CLONES static void split_row(const pixel_word *restrict rgba, int width, 
     }
 }
 
-static inline int16_t upper_half(int16_t a, int16_t b)
-{
-    return (int16_t)(a * b >> 16);
-}
-
 VECTOR_CLONES static void weigh_row(const struct colours *restrict colours, int width, int16_t red, int16_t green,
                                     int16_t blue, int middle, uint8_t *restrict to)
 {
@@ -62,13 +57,10 @@ static void chunk_row(const struct encoder *encoder, struct chunk *chunk, int ro
     weigh_row(&colours, chunk->width, (int16_t)k.vr, (int16_t)k.vg, (int16_t)k.vb, 128, chunk->v[row]);
 }
 
-// Two samples side by side as one number, wherever they lie.
-typedef uint16_t __attribute__((aligned(1), may_alias)) sample_pair;
-
 // Means of pairs of samples in two rows, which may be one and the same.
 VECTOR_CLONES static void mean_row(const uint8_t *upper, const uint8_t *lower, int pairs, uint8_t *restrict to)
 {
-    const sample_pair *up = (const sample_pair *)upper, *low = (const sample_pair *)lower;
+    const byte_pair *up = (const byte_pair *)upper, *low = (const byte_pair *)lower;
     for (int i = 0; i < pairs; i++) {
         const uint16_t a = up[i], b = low[i];
         const uint16_t sum = (uint16_t)((a & 255) + (a >> 8) + (b & 255) + (b >> 8) + 2);

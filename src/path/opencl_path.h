@@ -73,9 +73,10 @@ struct opencl_encoder {
 
 struct opencl_encoded {
     cl_mem buffer;
-    cl_mem
-        pinned;  // memory that downloads go to, mapped at `at` for good; NULL where `buffer` is host memory itself ...
-    uint8_t *at; // ... and mapped while it is in the host's hands
+    // Memory that downloads go to, mapped for good at `at`. NULL where `buffer` is the host's memory itself, which is
+    // mapped there while the host has it.
+    cl_mem pinned;
+    uint8_t *at;
     cl_event first, last, fetch;
 };
 
