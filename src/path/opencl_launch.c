@@ -36,26 +36,24 @@ static int exact_ranges(const struct opencl_pass *pass, size_t radius, size_t wi
                         struct range *ranges)
 {
     int count = 0;
-    if (width > 2 * radius && height > 2 * radius) {
-        const size_t inner = width - 2 * radius, inner_height = height - 2 * radius;
+    if (width > 2 * radius) {
+        const size_t inner = width - 2 * radius;
         const cl_kernel kernel = pass->kernel[KERNEL_INTERIOR];
         const size_t group = opencl_row_group(inner, most);
         if (group >= ROW_GROUP_MIN || inner < ROW_GROUP || most < ROW_GROUP) {
-            ranges[count++] = rows(kernel, radius, radius, inner, inner_height, group);
+            ranges[count++] = rows(kernel, radius, 0, inner, height, group);
         } else {
             const size_t whole = inner / ROW_GROUP * ROW_GROUP, rest = inner - whole;
-            ranges[count++] = rows(kernel, radius, radius, whole, inner_height, ROW_GROUP);
+            ranges[count++] = rows(kernel, radius, 0, whole, height, ROW_GROUP);
             if (rest > 0)
-                ranges[count++] = rows(kernel, radius + whole, radius, rest, inner_height, rest);
+                ranges[count++] = rows(kernel, radius + whole, 0, rest, height, rest);
         }
     }
     if (radius > 0) {
-        const size_t edge_rows = 2 * radius < height ? 2 * radius : height;
         const size_t sides = 2 * radius < width ? 2 * radius : width;
-        const size_t pixels = edge_rows * width + (height - edge_rows) * sides;
         const size_t group = most < EDGE_GROUP ? most : EDGE_GROUP;
-        ranges[count++] =
-            (struct range){pass->kernel[KERNEL_EDGES], 1, {0}, {(pixels + group - 1) / group * group}, {group}};
+        ranges[count++] = (struct range){
+            pass->kernel[KERNEL_EDGES], 2, {0}, {sides, (height + group - 1) / group * group}, {1, group}};
     }
     return count;
 }
