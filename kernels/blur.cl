@@ -94,58 +94,87 @@ INLINE void blur_block(const uint *window, uint *block)
 #ifdef PASS_LINES
 #include "lines.cl"
 
-enum { BLUR_STEP = 8 };
-
 // Sums of columns, 16 bits each: of pixels' even bytes, and of their odd ones.
 typedef struct {
-    uint8 even[LINE_ROOM / BLUR_STEP], odd[LINE_ROOM / BLUR_STEP];
+    word_vector even[LINE_ROOM / VECTOR_WORDS], odd[LINE_ROOM / VECTOR_WORDS];
 } lines_state;
 
+// One column of every square has half of the area more, so that dividing rounds.
 INLINE void lines_begin(lines_state *columns, arguments args)
 {
-    for (int i = 0; i < LINE_ROOM / BLUR_STEP; i++)
-        columns->even[i] = columns->odd[i] = (uint8)0;
+    for (int i = 0; i < LINE_ROOM / VECTOR_WORDS; i++)
+        columns->even[i] = columns->odd[i] = (word_vector)0;
+    for (int i = 0; i < LINE_ROOM; i += BLUR_SIDE)
+        ((uint *)columns->even)[i] = ((uint *)columns->odd)[i] = BLUR_AREA / 2 * 0x10001;
 }
 
-INLINE uint8 blur_exchange(uint8 sums, ushort16 in, ushort16 out)
+INLINE word_vector blur_exchange(word_vector sums, ushort_vector in, ushort_vector out)
 {
-    return as_uint8(as_ushort16(sums) + in - out);
+    return AS_WORDS(AS_USHORTS(sums) + in - out);
+}
+
+// A vector of columns.
+INLINE void blur_take(lines_state *columns, const uint *in, const uint *out, int at)
+{
+    const ushort_vector come = AS_USHORTS(WORDS_AT(in + at * VECTOR_WORDS));
+    const ushort_vector gone = AS_USHORTS(WORDS_AT(out + at * VECTOR_WORDS));
+    columns->even[at] = blur_exchange(columns->even[at], come & (ushort_vector)255, gone & (ushort_vector)255);
+    columns->odd[at] = blur_exchange(columns->odd[at], come >> (ushort_vector)8, gone >> (ushort_vector)8);
 }
 
 INLINE void lines_take(lines_state *columns, int row, const uint *in, const uint *out, int first, int end)
 {
-    for (int i = first / BLUR_STEP; i * BLUR_STEP < end; i++) {
-        const ushort16 come = as_ushort16(vload8(i, in)), gone = as_ushort16(vload8(i, out));
-        columns->even[i] = blur_exchange(columns->even[i], come & (ushort16)255, gone & (ushort16)255);
-        columns->odd[i] = blur_exchange(columns->odd[i], come >> (ushort16)8, gone >> (ushort16)8);
-    }
+    for (int i = first / VECTOR_WORDS; i * VECTOR_WORDS < end; i++)
+        blur_take(columns, in, out, i);
 }
 
 #if PASS_RADIUS <= 7
 
-// A mean is sum * factor >> 16 >> shift, where the factor is 2^(16 + shift) / area, rounded up, and needs all 16
-// bits; exact for every sum (src/filter/blur.h).
-#define BLUR_SHIFT (BLUR_AREA < 16 ? 3 : BLUR_AREA < 32 ? 4 : BLUR_AREA < 64 ? 5 : BLUR_AREA < 128 ? 6 : 7)
+// A mean is sum * factor >> 16 >> shift, where the factor is 2^(16 + shift) / area, rounded up; exact for every sum
+// (src/filter/blur.h). Up to radius 5 it needs 15 bits, and sums have no more.
+#define BLUR_SHIFT (BLUR_AREA < 16 ? 2 : BLUR_AREA < 32 ? 3 : BLUR_AREA < 64 ? 4 : BLUR_AREA < 128 ? 5 : 7)
 #define BLUR_FACTOR16 (((1 << (16 + BLUR_SHIFT)) + BLUR_AREA - 1) / BLUR_AREA)
 
-// Means, not shifted yet. To the signed product, the factor being 65536 less, what it lacks.
-INLINE uint8 blur_means(const uint *sums)
+// Of the columns of three vectors, the pixels being where the second one is.
+INLINE ushort_vector blur_means(word_vector left, word_vector here, word_vector right)
 {
-    const short factor = (short)(BLUR_FACTOR16 - 65536);
-    ushort16 sum = (ushort16)(BLUR_AREA / 2);
-#pragma unroll
-    for (int i = 0; i < BLUR_SIDE; i++)
-        sum += as_ushort16(vload8(0, sums + i));
-    const short16 s = as_short16(sum);
-    short16 mean = upper_halves(s, factor) + s;
-    if (BLUR_AREA * 255 + BLUR_AREA / 2 > SHRT_MAX)
-        mean += s >> (short16)15 & factor;
-    return as_uint8(mean);
+    ushort_vector sum = (ushort_vector)0;
+#define ADD(dx, dy)                                                                                                    \
+    sum += AS_USHORTS((dx) < 0 ? BESIDE(left, here, (dx) & (VECTOR_WORDS - 1))                                         \
+                               : BESIDE(here, right, (dx) & (VECTOR_WORDS - 1)));
+    FOR_SQUARE_ROW(ADD, 0)
+#undef ADD
+    const short_vector s = AS_SHORTS(sum);
+    ushort_vector mean = AS_USHORTS(upper_halves_of_vector(s, (short)BLUR_FACTOR16));
+    if (BLUR_FACTOR16 > SHRT_MAX) // to the signed product what it lacks
+        mean += sum + AS_USHORTS(s >> (short_vector)15 & (short)BLUR_FACTOR16);
+    return mean >> (ushort_vector)BLUR_SHIFT;
+}
+
+// Columns are taken as pixels to the left are made, and stay in registers until squares have left them.
+INLINE void lines_make(lines_state *columns, int row, const uint *in, const uint *out, const uint *centre, int first,
+                       int end, uint *line)
+{
+    enum { HERE = LINE_REACH / VECTOR_WORDS }; // of the columns
+    int at = first / VECTOR_WORDS;
+    word_vector even_left = columns->even[at + HERE - 1], even_here = columns->even[at + HERE];
+    word_vector odd_left = columns->odd[at + HERE - 1], odd_here = columns->odd[at + HERE];
+    for (int i = first; i < end; i += VECTOR_WORDS, at++) {
+        blur_take(columns, in, out, at + 2 * HERE);
+        const word_vector even_right = columns->even[at + HERE + 1], odd_right = columns->odd[at + HERE + 1];
+        const word_vector red_blue = AS_WORDS(blur_means(even_left, even_here, even_right));
+        const word_vector green = AS_WORDS(blur_means(odd_left, odd_here, odd_right)) << 8 & 0xff00;
+        PUT_WORDS(red_blue | green | (WORDS_AT(centre + i) & 0xff000000), line + i - first);
+        even_left = even_here;
+        even_here = even_right;
+        odd_left = odd_here;
+        odd_here = odd_right;
+    }
 }
 
 #else // sums of squares take 32 bits, those of 8 columns fit 16
 
-#define BLUR_SHIFT 0
+enum { BLUR_STEP = 8 };
 
 // Exact: src/filter/blur.c says why.
 INLINE uint8 blur_divide(uint8 sum)
@@ -155,7 +184,7 @@ INLINE uint8 blur_divide(uint8 sum)
 
 INLINE uint8 blur_means(const uint *sums)
 {
-    uint8 low = (uint8)(BLUR_AREA / 2), high = low;
+    uint8 low = (uint8)0, high = low;
     ushort16 part = (ushort16)0;
 #pragma unroll
     for (int i = 0; i < BLUR_SIDE; i++) {
@@ -169,16 +198,18 @@ INLINE uint8 blur_means(const uint *sums)
     return blur_divide(low) | blur_divide(high) << 16;
 }
 
-#endif
-
-INLINE void lines_make(const lines_state *columns, int row, const uint *centre, int first, int end, uint *line)
+INLINE void lines_make(lines_state *columns, int row, const uint *in, const uint *out, const uint *centre, int first,
+                       int end, uint *line)
 {
+    lines_take(columns, row, in, out, first + 2 * LINE_REACH, end + 2 * LINE_REACH);
     const uint *even = (const uint *)columns->even + LINE_LEFT, *odd = (const uint *)columns->odd + LINE_LEFT;
     for (int i = first; i < end; i += BLUR_STEP) {
-        const uint8 red_blue = blur_means(even + i) >> BLUR_SHIFT & RED_BLUE;
-        const uint8 green = blur_means(odd + i) << (8 - BLUR_SHIFT) & 0xff00;
+        const uint8 red_blue = blur_means(even + i) & RED_BLUE;
+        const uint8 green = blur_means(odd + i) << 8 & 0xff00;
         vstore8(red_blue | green | (vload8(0, centre + i) & 0xff000000), 0, line + i - first);
     }
 }
+
+#endif
 
 #endif

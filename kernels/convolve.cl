@@ -216,8 +216,10 @@ INLINE void convolve_store(uint4 left, uint4 right, const uint *centre, uint *li
     vstore8(pixels | (vload8(0, centre) & 0xff000000), 0, line);
 }
 
-INLINE void lines_make(const lines_state *state, int row, const uint *centre, int first, int end, uint *line)
+INLINE void lines_make(lines_state *state, int row, const uint *in, const uint *out, const uint *centre, int first,
+                       int end, uint *line)
 {
+    lines_take(state, row, in, out, first + 2 * LINE_REACH, end + 2 * LINE_REACH);
     const uint *words[CONVOLVE_SIDE];
     for (int y = 0; y < CONVOLVE_SIDE; y++)
         words[y] = state->words[(row + 1 + y) % CONVOLVE_SIDE][0];

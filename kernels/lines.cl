@@ -4,8 +4,10 @@
 //   lines_begin(state, args)                          ahead of the first row; the stencil's arguments
 //   lines_take(state, row, in, out, first, end)       columns `first` to `end` - 1 of a row that comes into reach, and
 //                                                     of the one that leaves it, all 0 where there is none
-//   lines_make(state, row, centre, first, end, line)  pixels `first` to `end` - 1 of the row in the middle, the first
-//                                                     one to where `line` begins
+//   lines_make(state, row, in, out, centre, first, end, line)
+//                                                     the same of columns `first` + 2 LINE_REACH to `end` - 1 +
+//                                                     2 LINE_REACH; and with these pixels `first` to `end` - 1 of the
+//                                                     row in the middle, the first one to where `line` begins
 // `row` counts the rows that come, from 0. Pixel i lies in column i + LINE_REACH, and its square begins with column
 // i + LINE_LEFT; those that are needed have been taken. `first` is a multiple of LINE_STEP, and a step may begin before
 // the end and go beyond it.
@@ -17,7 +19,6 @@
 
 #ifndef PASS_LINES_WIDTH
 #define PASS_LINES_WIDTH 64
-#define PASS_LINES_ROWS 8
 #endif
 
 enum {

@@ -83,8 +83,10 @@ INLINE bytes middle(bytes a, bytes b, bytes c)
     return upper(lower(a, b), lower(upper(a, b), c));
 }
 
-INLINE void lines_make(const lines_state *rows, int row, const uint *centre, int first, int end, uint *line)
+INLINE void lines_make(lines_state *rows, int row, const uint *in, const uint *out, const uint *centre, int first,
+                       int end, uint *line)
 {
+    lines_take(rows, row, in, out, first + 2 * LINE_REACH, end + 2 * LINE_REACH);
     const uchar *a = rows->row[0], *b = rows->row[1], *c = rows->row[2];
     for (int i = first; i < end; i += MEDIAN_STEP) {
         bytes low[3], mid[3], high[3];

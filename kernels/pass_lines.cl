@@ -29,6 +29,13 @@ INLINE void read_line(struct source source, arguments args, int left, int y, int
         ASK_FOR(below + PASS_LOAD_X(left + i, source.width) * LOAD_BYTES, 0);
 #endif
     int i = begin;
+#if defined(LOAD_BYTES) && !defined(PASS_LOAD_MIRROR) // words as they lie in memory
+    __global const uint *row = (__global const uint *)(source.bytes + PASS_LOAD_Y(y, source.height) * source.stride0);
+    for (; i <= stop - VECTOR_WORDS; i += VECTOR_WORDS)
+        PUT_WORDS(*(__global const word_vector_anywhere *)(row + left + i), line + i);
+    for (int k = begin; k < i; k++)
+        line[k] = pack(PASS_BEFORE(unpack(line[k]), args));
+#endif
 #ifdef PASS_WIDE
     for (; i <= stop - WIDE; i += WIDE) {
         const words16 words = load_words16(source, args, left + i, PASS_LOAD_Y(y, source.height));
@@ -50,9 +57,10 @@ __kernel void pass_lines(__global const uchar *restrict bytes, layout layout, __
                          DESTINATION to)
 {
     const struct source source = source_of(bytes, layout);
-    const int x = get_global_id(0) * PASS_LINES_WIDTH, top = get_global_id(1) * PASS_LINES_ROWS;
-    const int width = min(PASS_LINES_WIDTH, layout.s0 - x), rows = min(PASS_LINES_ROWS, layout.s1 - top);
-    uint ring[LINES_RING][LINE_ROOM], line[LINE_PIECE];
+    const int share = (layout.s1 - 1) / (int)get_global_size(1) + 1;
+    const int x = get_global_id(0) * PASS_LINES_WIDTH, top = get_global_id(1) * share;
+    const int width = min(PASS_LINES_WIDTH, layout.s0 - x), rows = min(share, layout.s1 - top);
+    uint ring[LINES_RING][LINE_ROOM], piece[LINE_PIECE];
     lines_state state;
     lines_begin(&state, PASS_STENCIL_ARGUMENTS(args));
     for (int i = 0; i < LINES_RING; i++)
@@ -63,22 +71,29 @@ __kernel void pass_lines(__global const uchar *restrict bytes, layout layout, __
         uint *in = ring[i % LINES_RING];
         const uint *out = ring[(i + 1) % LINES_RING];
         const uint *centre = ring[(i + PASS_RADIUS + 2) % LINES_RING] + LINE_REACH;
-        for (int first = 0, taken = 0; first < width; first += LINE_PIECE) {
+        for (int first = 0, there = 0; first < width; first += LINE_PIECE) {
             const int end = min(first + LINE_PIECE, width);
             const int reach = min(first + LINE_PIECE + 2 * LINE_REACH, width + LINE_REACH + PASS_RADIUS);
-            if (taken < reach) {
-                read_line(source, args, x - LINE_REACH, y + PASS_RADIUS, taken, reach, in);
-                lines_take(&state, i, in, out, taken, reach);
-                taken = reach;
-            }
-            if (y < top)
+            if (there < reach)
+                read_line(source, args, x - LINE_REACH, y + PASS_RADIUS, there, reach, in);
+            there = reach;
+            if (first == 0)
+                lines_take(&state, i, in, out, 0, 2 * LINE_REACH);
+            if (y < top) {
+                lines_take(&state, i, in, out, first + 2 * LINE_REACH, end + 2 * LINE_REACH);
                 continue;
-            lines_make(&state, i, centre, first, end, line);
+            }
+            uint *line = piece;
+#if defined(__AVX2__) && defined(PASS_STORE_WORDS) // a processor: it has one memory, whatever the language calls it
+            if ((end - first) % LINE_STEP == 0)
+                line = (uint *)(uintptr_t)(to + PASS_STORE_Y(y, layout.s1) * layout.s7 + x + first);
+#endif
+            lines_make(&state, i, in, out, centre, first, end, line);
 #ifndef PASS_TO_IMAGE
             for (int k = first; k < end; k += CACHE_LINE / sizeof(*to))
                 ASK_FOR(to + PASS_STORE_Y(y + 1, layout.s1) * layout.s7 + PASS_STORE_X(x + k, layout.s0), 1);
 #endif
-            for (int k = first; k < end; k++)
+            for (int k = first; line == piece && k < end; k++)
                 store(to, layout, x + k, y, PASS_AFTER(unpack(line[k - first]), args));
         }
     }

@@ -1,4 +1,4 @@
-// vectors.cl: the one door to AVX2's own instructions, for vectors of the language, and their plain twins
+// vectors.cl: the one door to processors' own instructions, for vectors of the language, and their plain twins
 #ifndef VECTORS_CL
 #define VECTORS_CL
 #include "pixel.cl"
@@ -17,6 +17,47 @@
 #define ASK_FOR(address, written)
 #endif
 
+// As many words as a register holds, and the twos of 16 bits in them.
+#if defined(__AVX512BW__) && defined(__clang__)
+#define VECTOR_WORDS 16
+typedef uint16 word_vector;
+typedef short short_vector __attribute__((ext_vector_type(32)));
+typedef ushort ushort_vector __attribute__((ext_vector_type(32)));
+#define AS_WORDS(vector) as_uint16(vector)
+#define AS_SHORTS(vector) __builtin_astype(vector, short_vector)
+#define AS_USHORTS(vector) __builtin_astype(vector, ushort_vector)
+#else
+#define VECTOR_WORDS 8
+typedef uint8 word_vector;
+typedef short16 short_vector;
+typedef ushort16 ushort_vector;
+#define AS_WORDS(vector) as_uint8(vector)
+#define AS_SHORTS(vector) as_short16(vector)
+#define AS_USHORTS(vector) as_ushort16(vector)
+#endif
+
+// Words that lie anywhere in private memory. Not the language's functions, of which some compilers make many parts.
+typedef word_vector __attribute__((aligned(4))) word_vector_anywhere;
+#define WORDS_AT(from) (*(const word_vector_anywhere *)(from))
+#define PUT_WORDS(words, to) (*(word_vector_anywhere *)(to) = (words))
+
+// Words `at`, a literal, and those that follow, of two vectors side by side.
+#ifdef __clang__
+#define BESIDE_8(at) (at), (at) + 1, (at) + 2, (at) + 3, (at) + 4, (at) + 5, (at) + 6, (at) + 7
+#if VECTOR_WORDS == 16
+#define BESIDE(a, b, at) __builtin_shufflevector(a, b, BESIDE_8(at), BESIDE_8((at) + 8))
+#else
+#define BESIDE(a, b, at) __builtin_shufflevector(a, b, BESIDE_8(at))
+#endif
+#else
+INLINE word_vector beside(word_vector a, word_vector b, int at)
+{
+    const word_vector both[] = {a, b};
+    return WORDS_AT((const uint *)both + at);
+}
+#define BESIDE(a, b, at) beside(a, b, at)
+#endif
+
 // Upper halves of products. In the language's terms each use spreads the factor anew, and PoCL's mul_hi goes lane by
 // lane.
 INLINE short16 upper_halves(short16 a, short b)
@@ -27,6 +68,15 @@ INLINE short16 upper_halves(short16 a, short b)
     return CONVERT(short16, CONVERT(int16, a) * (int)b >> 16);
 #endif
 }
+
+#if VECTOR_WORDS == 16
+INLINE short_vector upper_halves_of_vector(short_vector a, short b)
+{
+    return __builtin_ia32_pmulhw512(a, (short_vector)b);
+}
+#else
+#define upper_halves_of_vector(a, b) upper_halves(a, b)
+#endif
 
 // Where words are twos of 16 bits: sum + one two's products with the other's, all signed. In the language's terms
 // compilers order sums anew and do not find the instruction.

@@ -80,6 +80,16 @@ static struct range strips(cl_kernel kernel, size_t width, size_t height, size_t
     return (struct range){kernel, 2, {0}, {across * PASS_SUMS_ITEMS, down}, {PASS_SUMS_ITEMS, 1}};
 }
 
+// Parts of some rows, evenly.
+static struct range parts(const struct device_info *info, cl_kernel kernel, size_t width, size_t height)
+{
+    const size_t across = (width + PASS_LINES_WIDTH - 1) / PASS_LINES_WIDTH;
+    const size_t wanted = PASS_LINES_PARTS * (size_t)(info->compute_units > 0 ? info->compute_units : 1);
+    const size_t down = (wanted + across - 1) / across, share = (height + down - 1) / down;
+    const size_t high = share > PASS_LINES_ROWS_MIN ? share : PASS_LINES_ROWS_MIN;
+    return rows(kernel, 0, 0, across, (height + high - 1) / high, 1);
+}
+
 size_t opencl_group_limit(const struct device_info *info, cl_kernel kernel)
 {
     const size_t most = info->max_work_group > 0 ? info->max_work_group : 1;
@@ -126,8 +136,7 @@ static cl_int launch(const struct device_info *info, cl_command_queue queue, con
     else if (pass->kernel[KERNEL_WIDE])
         ranges[0] = rows(pass->kernel[KERNEL_WIDE], 0, 0, 1, height, 1);
     else if (pass->kernel[KERNEL_LINES])
-        ranges[0] = rows(pass->kernel[KERNEL_LINES], 0, 0, (width + PASS_LINES_WIDTH - 1) / PASS_LINES_WIDTH,
-                         (height + PASS_LINES_ROWS - 1) / PASS_LINES_ROWS, 1);
+        ranges[0] = parts(info, pass->kernel[KERNEL_LINES], width, height);
     else if (pass->kernel[KERNEL_SUMS])
         ranges[0] = strips(pass->kernel[KERNEL_SUMS], width, height, (size_t)radius);
     else

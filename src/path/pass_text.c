@@ -115,6 +115,8 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
         fprintf(out, "#define PASS_TO_IMAGE\n");
     if (pass->writes == PASS_GREY)
         fprintf(out, "#define PASS_TO_GREY\n");
+    else if (!target->to_image && pass->after_count == 0 && !pass->store_mirror)
+        fprintf(out, "#define PASS_STORE_WORDS\n"); // pixels go to their places as the stencil makes them
     if (pass->reads == PASS_GREY && pass->before_count == 0)
         fprintf(out, "#define PASS_GREY\n"); // the stencil's input is grey
     if (pass->alike)
@@ -128,8 +130,7 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     if (target->sums)
         fprintf(out, "#define PASS_SUMS_ITEMS %d\n#define PASS_SUMS_ROWS %d\n", PASS_SUMS_ITEMS, PASS_SUMS_ROWS);
     if (target->lines)
-        fprintf(out, "#define PASS_LINES\n#define PASS_LINES_WIDTH %d\n#define PASS_LINES_ROWS %d\n", PASS_LINES_WIDTH,
-                PASS_LINES_ROWS);
+        fprintf(out, "#define PASS_LINES\n#define PASS_LINES_WIDTH %d\n", PASS_LINES_WIDTH);
     if (target->wide)
         fprintf(out, "#define PASS_WIDE\n");
     if (pass->load_mirror)

@@ -20,7 +20,9 @@ struct pass_target {
 // 4 of them share a stencil's neighbours; more leave registers unused where blocks need many.
 enum { PASS_BLOCK_WIDTH = 4, PASS_GROUP_WIDTH = 32, PASS_GROUP_HEIGHT = 4 };
 enum { PASS_WIDE_MIN = 16 }; // pixels of a vector of pass_wide.cl, and of the narrowest picture
-enum { PASS_LINES_WIDTH = 2048, PASS_LINES_ROWS = 32 }; // that part, by measurement; up to 300 kB of private memory
+// That part, by measurement: up to 300 kB of private memory. So many for each processor that none waits long for the
+// others, but no lower than that the rows it reads besides its own are few.
+enum { PASS_LINES_WIDTH = 2048, PASS_LINES_ROWS_MIN = 32, PASS_LINES_PARTS = 6 };
 // Work-items of a strip of pass_sums.cl, the outermost of which make nothing, and the rows it walks down.
 enum { PASS_SUMS_ITEMS = PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT, PASS_SUMS_ROWS = 16 };
 // Local memory that a pass may take: of the largest block and radius there are (opencl_build.c).
