@@ -1,4 +1,4 @@
-// yuv_rows.c: rows of YUV to RGBA with AVX2
+// yuv_rows_avx2.c: rows of YUV to RGBA with AVX2
 //
 // From the plain C of convert.c compilers make code that takes two to four times as long: they find neither saturating
 // instructions nor the order of bytes that costs least.
