@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 
-from live_support import SANITIZED, SKIP, Checks, run
+from live_support import SANITIZED, SKIP, Checks, png, run
 
 BINARY = os.path.abspath(sys.argv[1])
 RUN = ["live", "pattern:16x16", "-p", "opencl", "--headless", "--frames", "1"]
@@ -31,6 +31,9 @@ def finds_a_place(c):
         c.check(os.listdir(temporary) == [], unusable, "left", os.listdir(temporary))
     code, out, err = run(BINARY, "filters", "none", TMPDIR=temporary, XDG_CACHE_HOME=UNWRITABLE)
     c.check(code == 0 and not err and os.listdir(temporary) == [], "nothing to tell without OpenCL", code, err)
+    png(at("few") + "/a.png", 8, 8)
+    code, out, err = run(BINARY, "batch", "-o", at("out"), at("few"), TMPDIR=temporary, XDG_CACHE_HOME=UNWRITABLE)
+    c.check(code == 0 and not err, "no device is opened for a few files", code, err)
     code, out, err = run(BINARY, *RUN, TMPDIR=UNWRITABLE, XDG_CACHE_HOME=UNWRITABLE)
     c.check(code == 0 and "POCL_CACHE_DIR" in err, "a temporary directory that is none", code, err)
 

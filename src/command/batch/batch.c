@@ -119,18 +119,20 @@ static void employ_devices(struct batch *batch)
 // How many files at once, and on what. False on failure (logged).
 static bool choose_runners(struct batch *batch)
 {
-    const int wanted = batch->options.jobs > 0 ? batch->options.jobs : workers_available();
+    const struct batch_options *o = &batch->options;
+    const int wanted = o->jobs > 0 ? o->jobs : workers_available();
     const int most = wanted < JOBS_MAX ? wanted : JOBS_MAX;
     batch->run.jobs = batch->tasks.count < (size_t)most ? (int)batch->tasks.count : most;
     if (batch->run.jobs == 0)
         batch->run.jobs = 1;
     batch->threads = most / batch->run.jobs; // few files: several threads for each
     batch->kind = PATH_CPU;
-    if (batch->options.path != BATCH_CPU && !open_fleet(batch))
+    const bool named = o->path == BATCH_OPENCL || (o->path == BATCH_AUTO && (o->device || o->kernels));
+    if ((named || batch_measures(batch)) && !open_fleet(batch))
         return false;
-    if (batch->options.path == BATCH_OPENCL)
+    if (o->path == BATCH_OPENCL)
         batch->kind = PATH_OPENCL;
-    else if (batch->options.path == BATCH_AUTO)
+    else if (o->path == BATCH_AUTO)
         batch->kind = batch_choose(batch);
     employ_devices(batch);
     batch->run.path = batch->chosen[0] ? batch->chosen : path_kind_name(batch->kind);

@@ -51,7 +51,8 @@ bool batch_parse(struct batch *batch, int argc, char **argv, struct command_oper
 // is no report. Touches nothing. False where not (logged).
 bool batch_check_report(const struct batch *batch);
 
-// choose.c: what the files of `-p auto` go through; says why in `chosen` where it has measured
+// choose.c: whether `-p auto` has files enough to try a device; what they go through, with why in `chosen` if it tried
+bool batch_measures(const struct batch *batch);
 enum path_kind batch_choose(struct batch *batch);
 
 // limit.c: makes fewer jobs, and smaller groups of outputs, where few files may be open at once. False where that would

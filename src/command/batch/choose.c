@@ -96,12 +96,17 @@ static enum path_kind compare(struct batch *batch, const struct runner_job *job)
     return kind;
 }
 
+bool batch_measures(const struct batch *batch)
+{
+    return batch->options.path == BATCH_AUTO && batch->tasks.count >= FILES_LEAST;
+}
+
 enum path_kind batch_choose(struct batch *batch)
 {
     struct work work = {0};
     struct outcome outcome;
     enum path_kind kind = PATH_CPU;
-    struct codec *codec = batch->fleet.count > 0 && batch->tasks.count >= FILES_LEAST ? codec_open() : NULL;
+    struct codec *codec = batch->fleet.count > 0 && batch_measures(batch) ? codec_open() : NULL;
     if (codec && find_picture(batch, &work, codec, &outcome))
         kind = compare(batch, &work.job);
     work_free(&work);
