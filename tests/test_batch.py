@@ -113,6 +113,7 @@ def names(c):
     c.check(os.path.isfile(at("one.png")), "one.png")
     for args, says in ((["-o", "x/{name}.png"], "{name}, which there is not"), (["-o", ""], "empty"),
                        (["-o", "x/{ste}"], "did you mean {stem}"), (["-o", "x/{stem"], "not closed: {stem;"),
+                       (["-o", "-"], "is -, but"),
                        (["-o", "x.bmp"], "cannot be written"),
                        (["-o", "x", "--format", "bmp"], "can be: "), ([], "where shall the outputs go"),
                        (["-o", "x.png", "--format", "jpeg"], "leave one out"), (["-o", "x", "-0"], "--files-from"),

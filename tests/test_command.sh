@@ -60,6 +60,10 @@ for command in $(sed -n 's/^  \([a-z]*\)  .*/\1/p' "$out"); do
     works help "$command"
     refuses 2 "unknown option --no-such-thing" "$command" --no-such-thing
 done
+works help live
+for name in .png .jpg .webp .tiff .bmp .tga .psd .gif .y4m; do
+    says "$name"
+done
 refuses 2 "did you mean monocle filters?" fliters
 refuses 2 "unknown command 'quux', and no such file" quux
 refuses 2 "did you mean monocle filters?" help filter

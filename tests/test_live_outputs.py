@@ -208,6 +208,8 @@ def words(c):
     refused(c, 2, "did you mean path?", ["pattern", "--keys", "pth=P"])
     refused(c, 2, "did you mean --device gpu?", ["pattern", "-p", "gpu"])
     refused(c, 2, "screenshots are PNG; name it a.b.png", ["pattern", "--screenshot", "a.b.JPG"])
+    for option in ("--screenshot", "--trace", "--save-controls"):
+        refused(c, 2, option + " is -", PATTERN + [option, "-"])
     refused(c, 2, "an argument is empty", ["", "--headless"])
     refused(c, 3, "cannot open x\\x1b[31my\\x07\\xffé:", [b"x\x1b[31my\x07\xff\xc3\xa9", "--headless"])
     os.mkdir(at("no-kernels"))

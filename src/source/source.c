@@ -22,7 +22,8 @@ const char *const source_help[] = {
     "camera[:NAME]\ta V4L2 camera by node, number, id or part of its name; --size, --pixel-format and the rate choose "
     "its mode",
     "pattern[:WxH@FPS,FORMAT]\tmoving test pattern; pattern:1280x720@30,nv12 is the default",
-    "FILE.png, .jpg, .bmp, .tga, .psd, .gif\tone picture with 8 bits per channel, not 16 (of a GIF, the first)",
+    "FILE.png, .jpg, .webp, .tiff, .bmp, .tga, .psd, .gif\tone picture, the first of a GIF; with 16 bits per channel "
+    "only PNG and TIFF; WebP and TIFF in builds with their libraries",
     "FILE.y4m\ta Y4M film: 4:2:0, 4:2:2, 4:4:4 or mono, 8 bits; also a named pipe",
     "-\tY4M on standard input, for instance from ffmpeg -f yuv4mpegpipe",
     "raw:FILE\tframes without a header; needs --size and --pixel-format; raw:- is standard input",

@@ -103,6 +103,10 @@ bool naming_init(struct naming *naming, const char *output, const char *format)
         log_error("--output is empty; name a directory or a template");
         return false;
     }
+    if (strcmp(output, "-") == 0) {
+        log_error("--output is -, but pictures do not go to standard output; name a directory or a template");
+        return false;
+    }
     if (!find_format(naming, format) || !check_places(output))
         return false;
     if (!places_given && !one_file) {

@@ -187,6 +187,10 @@ static bool check_contradictions(const struct live_options *o)
         const char *text;
     } rows[] = {
         {to_stdout && isatty(STDOUT_FILENO), "--record - would write video to the terminal; redirect it"},
+        {same_file(o->screenshot, "-"),
+         "--screenshot is -, which only --record takes for standard output; name a file"},
+        {same_file(o->trace, "-"), "--trace is -, which only --record takes for standard output; name a file"},
+        {same_file(o->save_controls, "-"), "--save-controls is -, but names a file; /dev/stdout shows them"},
         {same_file(o->record, o->screenshot), "--record and --screenshot name the same file"},
         {same_file(o->record, o->trace), "--record and --trace name the same file"},
         {same_file(o->screenshot, o->trace), "--screenshot and --trace name the same file"},
