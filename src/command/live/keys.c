@@ -236,10 +236,10 @@ static const struct {
     void (*run)(struct live *live, int number);
     int number; // what `run` gets; pick_filter gets the key's digit
 } actions[ACTION_COUNT] = {
-    [ACTION_FILTER] = {pick_filter},
-    [ACTION_PATH] = {next_path},
-    [ACTION_DEVICE] = {next_device},
-    [ACTION_SPLIT] = {next_split},
+    [ACTION_FILTER] = {.run = pick_filter},
+    [ACTION_PATH] = {.run = next_path},
+    [ACTION_DEVICE] = {.run = next_device},
+    [ACTION_SPLIT] = {.run = next_split},
     [ACTION_STAGE_NEXT] = {select_param, 1},
     [ACTION_STAGE_PREVIOUS] = {select_param, -1},
     [ACTION_VALUE_UP] = {change_value, 1},
@@ -248,15 +248,15 @@ static const struct {
     [ACTION_CONTROL_PREVIOUS] = {live_choose_control, -1},
     [ACTION_CONTROL_UP] = {live_move_control, 1},
     [ACTION_CONTROL_DOWN] = {live_move_control, -1},
-    [ACTION_FREEZE] = {toggle_freeze},
-    [ACTION_FULLSCREEN] = {toggle_fullscreen},
-    [ACTION_MIRROR] = {toggle_mirror},
-    [ACTION_VSYNC] = {toggle_vsync},
-    [ACTION_OVERLAY] = {next_overlay},
-    [ACTION_SCREENSHOT] = {save_picture},
-    [ACTION_RECORD] = {toggle_recording},
-    [ACTION_HELP] = {toggle_help},
-    [ACTION_QUIT] = {quit},
+    [ACTION_FREEZE] = {.run = toggle_freeze},
+    [ACTION_FULLSCREEN] = {.run = toggle_fullscreen},
+    [ACTION_MIRROR] = {.run = toggle_mirror},
+    [ACTION_VSYNC] = {.run = toggle_vsync},
+    [ACTION_OVERLAY] = {.run = next_overlay},
+    [ACTION_SCREENSHOT] = {.run = save_picture},
+    [ACTION_RECORD] = {.run = toggle_recording},
+    [ACTION_HELP] = {.run = toggle_help},
+    [ACTION_QUIT] = {.run = quit},
 };
 
 static void move_divider(struct live *live, const struct window_event *event)
