@@ -1,6 +1,8 @@
 // emboss.cl: relief; arguments: the 3x3 weights, -1, 0 or 1
 #include "pixel.cl"
 
+#ifndef PASS_LINES
+
 // Neighbours that face each other have opposite weights: their differences, for one of each two.
 #define FOR_PAIRS(ADD) ADD(1, 0) ADD(-1, 1) ADD(0, 1) ADD(1, 1)
 
@@ -37,3 +39,50 @@ INLINE pixel filter_emboss(struct view view, arguments args)
 #endif
     return p;
 }
+
+#else
+#include "lines.cl"
+
+enum { EMBOSS_SIDE = 3 };
+
+// In which row and column the neighbours are whose weight is 1.
+typedef struct {
+    three_rows rows;
+    int y[EMBOSS_SIDE], x[EMBOSS_SIDE];
+} lines_state;
+
+INLINE void lines_begin(lines_state *state, arguments args)
+{
+    int count = 0;
+    for (int i = 0; i < EMBOSS_SIDE * EMBOSS_SIDE; i++)
+        if (args[i] > 0 && count < EMBOSS_SIDE) {
+            state->y[count] = i / EMBOSS_SIDE;
+            state->x[count++] = i % EMBOSS_SIDE;
+        }
+}
+
+INLINE void lines_take(lines_state *state, int row, const uint *in, const uint *out, int first, int end)
+{
+    three_rows_take(&state->rows, in, first);
+}
+
+INLINE void lines_make(lines_state *state, int row, const uint *in, const uint *out, const uint *centre, int first,
+                       int end, uint *line)
+{
+    const uint *bright[EMBOSS_SIDE], *dark[EMBOSS_SIDE];
+#pragma unroll
+    for (int k = 0; k < EMBOSS_SIDE; k++) {
+        bright[k] = state->rows.row[state->y[k]] + state->x[k];
+        dark[k] = state->rows.row[EMBOSS_SIDE - 1 - state->y[k]] + EMBOSS_SIDE - 1 - state->x[k];
+    }
+    for (int i = first; i < end; i += VECTOR_WORDS) {
+        of_bytes sums;
+        sums.a = sums.b = (short_vector)128;
+#pragma unroll
+        for (int k = 0; k < EMBOSS_SIDE; k++)
+            sums = add_of_bytes(sums, weigh_bytes(WORDS_AT(bright[k] + i), 1, WORDS_AT(dark[k] + i), -1));
+        put_colours(bytes_of(sums), centre + i, line + i - first);
+    }
+}
+
+#endif

@@ -28,4 +28,24 @@ enum {
     LINE_ROOM = PASS_LINES_WIDTH + 2 * LINE_REACH,
 };
 
+// The three rows in reach of a filter that keeps nothing of columns, as they come; their square's first column.
+typedef struct {
+    const uint *row[3];
+} three_rows;
+
+INLINE void three_rows_take(three_rows *rows, const uint *in, int first)
+{
+    if (first > 0)
+        return;
+    rows->row[0] = rows->row[1];
+    rows->row[1] = rows->row[2];
+    rows->row[2] = in + LINE_LEFT;
+}
+
+// Pixels, their alpha being the centre's.
+INLINE void put_colours(word_vector pixels, const uint *centre, uint *line)
+{
+    PUT_WORDS((pixels & 0xffffff) | (WORDS_AT(centre) & 0xff000000), line);
+}
+
 #endif

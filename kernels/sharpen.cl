@@ -1,6 +1,8 @@
 // sharpen.cl: argument: amount in 8 bits of fraction
 #include "pixel.cl"
 
+#ifndef PASS_LINES
+
 INLINE int push(int centre, int neighbours, int amount)
 {
     return sat8(centre + ((amount * (4 * centre - neighbours) + 128) >> 8));
@@ -15,3 +17,41 @@ INLINE pixel filter_sharpen(struct view view, arguments args)
     p.b = push(p.b, n.b + e.b + s.b + w.b, args[0]);
     return p;
 }
+
+#else
+#include "lines.cl"
+
+typedef struct {
+    three_rows rows;
+    short amount; // in 10 bits of fraction
+} lines_state;
+
+INLINE void lines_begin(lines_state *state, arguments args)
+{
+    state->amount = (short)(args[0] * 4);
+}
+
+INLINE void lines_take(lines_state *state, int row, const uint *in, const uint *out, int first, int end)
+{
+    three_rows_take(&state->rows, in, first);
+}
+
+// 32 times what the centre is away from its neighbours fits 16 bits.
+INLINE void lines_make(lines_state *state, int row, const uint *in, const uint *out, const uint *centre, int first,
+                       int end, uint *line)
+{
+    lines_take(state, row, in, out, first + 2 * LINE_REACH, end + 2 * LINE_REACH);
+    const uint *above = state->rows.row[0] + 1, *left = state->rows.row[1], *below = state->rows.row[2] + 1;
+    for (int i = first; i < end; i += VECTOR_WORDS) {
+        const word_vector pixels = WORDS_AT(centre + i);
+        const of_bytes vertical = weigh_bytes(WORDS_AT(above + i), -32, WORDS_AT(below + i), -32);
+        const of_bytes horizontal = weigh_bytes(WORDS_AT(left + i), -32, WORDS_AT(left + i + 2), -32);
+        const of_bytes away = add_of_bytes(weigh_bytes(pixels, 64, pixels, 64), add_of_bytes(vertical, horizontal));
+        of_bytes sharp = weigh_bytes(pixels, 1, pixels, 0);
+        sharp.a += rounded_products(away.a, state->amount);
+        sharp.b += rounded_products(away.b, state->amount);
+        put_colours(bytes_of(sharp), centre + i, line + i - first);
+    }
+}
+
+#endif

@@ -69,14 +69,85 @@ INLINE short16 upper_halves(short16 a, short b)
 #endif
 }
 
+// Instructions for whole vectors.
 #if VECTOR_WORDS == 16
+#define OWN(name) __builtin_ia32_##name##512
+#elif defined(__AVX2__) && defined(__clang__)
+#define OWN(name) __builtin_ia32_##name##256
+#endif
+
 INLINE short_vector upper_halves_of_vector(short_vector a, short b)
 {
-    return __builtin_ia32_pmulhw512(a, (short_vector)b);
-}
+#if VECTOR_WORDS == 16
+    return OWN(pmulhw)(a, (short_vector)b);
 #else
-#define upper_halves_of_vector(a, b) upper_halves(a, b)
+    return upper_halves(a, b);
 #endif
+}
+
+// Something of every byte of a vector, in 16 bits; which lane is whose only these functions know.
+typedef struct {
+    short_vector a, b;
+} of_bytes;
+
+#ifdef OWN
+typedef char byte_vector __attribute__((ext_vector_type(4 * VECTOR_WORDS)));
+#define AS_BYTES(vector) __builtin_astype(vector, byte_vector)
+#define TWO(at) (at), (at) + 4 * VECTOR_WORDS
+#define TWO_8(at)                                                                                                      \
+    TWO(at), TWO((at) + 1), TWO((at) + 2), TWO((at) + 3), TWO((at) + 4), TWO((at) + 5), TWO((at) + 6), TWO((at) + 7)
+#if VECTOR_WORDS == 16
+#define TWO_BY_TWO(x, y, at)                                                                                           \
+    __builtin_shufflevector(AS_BYTES(x), AS_BYTES(y), TWO_8(at), TWO_8((at) + 16), TWO_8((at) + 32), TWO_8((at) + 48))
+#else
+#define TWO_BY_TWO(x, y, at) __builtin_shufflevector(AS_BYTES(x), AS_BYTES(y), TWO_8(at), TWO_8((at) + 16))
+#endif
+#endif
+
+// x * weight of the one + y * weight of the other; 7 bits and a sign.
+INLINE of_bytes weigh_bytes(word_vector x, int weight_x, word_vector y, int weight_y)
+{
+    of_bytes sums;
+#ifdef OWN
+    const short_vector weights = (short_vector)(short)((weight_x & 255) | weight_y * 256);
+    sums.a = OWN(pmaddubsw)(TWO_BY_TWO(x, y, 0), AS_BYTES(weights));
+    sums.b = OWN(pmaddubsw)(TWO_BY_TWO(x, y, 8), AS_BYTES(weights));
+#else
+    const ushort_vector u = AS_USHORTS(x), v = AS_USHORTS(y);
+    const short_vector of_x = (short_vector)(short)weight_x, of_y = (short_vector)(short)weight_y;
+    sums.a = AS_SHORTS(u & (ushort_vector)255) * of_x + AS_SHORTS(v & (ushort_vector)255) * of_y;
+    sums.b = AS_SHORTS(u >> (ushort_vector)8) * of_x + AS_SHORTS(v >> (ushort_vector)8) * of_y;
+#endif
+    return sums;
+}
+
+INLINE of_bytes add_of_bytes(of_bytes x, of_bytes y)
+{
+    x.a += y.a;
+    x.b += y.b;
+    return x;
+}
+
+// a * b / 2^15, rounded.
+INLINE short_vector rounded_products(short_vector a, short b)
+{
+#ifdef OWN
+    return OWN(pmulhrsw)(a, (short_vector)b);
+#else
+    return CONVERT(short16, (CONVERT(int16, a) * (int)b + 0x4000) >> 15);
+#endif
+}
+
+// Bytes again, saturated.
+INLINE word_vector bytes_of(of_bytes values)
+{
+#ifdef OWN
+    return AS_WORDS(OWN(packuswb)(values.a, values.b));
+#else
+    const short_vector least = (short_vector)0, most = (short_vector)255;
+    return AS_WORDS(min(max(values.a, least), most) | min(max(values.b, least), most) << (short_vector)8);
+#endif
+}
 
 // Where words are twos of 16 bits: sum + one two's products with the other's, all signed. In the language's terms
 // compilers order sums anew and do not find the instruction.

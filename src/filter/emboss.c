@@ -116,6 +116,7 @@ const struct filter filter_emboss = {
     .params = params,
     .kernel = "emboss.cl",
     .block_rows = {4},
+    .lines_radius = 1,
     .prepare = prepare,
     .stencil_row = stencil_row,
     .grey_rows = true,

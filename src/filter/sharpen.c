@@ -75,6 +75,7 @@ const struct filter filter_sharpen = {
     .params = params,
     .kernel = "sharpen.cl",
     .block_rows = {8},
+    .lines_radius = 1,
     .prepare = prepare,
     .stencil_row = stencil_row,
     .grey_rows = true,
