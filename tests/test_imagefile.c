@@ -75,6 +75,45 @@ static void test_formats(void)
     image_free(&png);
 }
 
+static void refuse(const char *path, const char *because)
+{
+    struct image image;
+    scratch_catch(&scratch);
+    const bool ok = imagefile_read(&image, path);
+    const int lines = scratch_caught(&scratch);
+    check_that(&check, !ok && lines == 1 && strstr(scratch.said, because) && strstr(scratch.said, path),
+               "%s is refused because \"%s\"; said: %s", path, because, scratch.said);
+    image_free(&image);
+}
+
+// A BMP whose height is negative has its first row first. One of OS/2 that has a palette is refused, not shown with
+// another's colours.
+static void test_bmp(void)
+{
+    enum { HEIGHT_AT = 22 };
+    static const char os2[] = "BM\x23\0\0\0\0\0\0\0\x20\0\0\0\x0c\0\0\0\x01\0\x01\0\x01\0\x01\0\1\2\3\4\5\6\x80\0\0";
+    size_t size;
+    struct image up, down;
+    char *data = load("small.bmp", &size);
+    const bool read = imagefile_decode(&up, data, size, "small.bmp");
+    for (int i = 0, carry = 1; i < 4; i++) { // the negative
+        const int byte = (uint8_t)~data[HEIGHT_AT + i] + carry;
+        data[HEIGHT_AT + i] = (char)byte;
+        carry = byte >> 8;
+    }
+    if (check_that(&check, read && imagefile_decode(&down, data, size, "down.bmp"), "a BMP from top to bottom is read"))
+        for (int y = 0; y < up.shape.height; y++)
+            check_that(&check,
+                       memcmp(up.plane[0] + (size_t)y * up.stride[0],
+                              down.plane[0] + (size_t)(up.shape.height - 1 - y) * down.stride[0],
+                              4 * (size_t)up.shape.width) == 0,
+                       "row %d", y);
+    image_free(&up);
+    image_free(&down);
+    free(data);
+    refuse(scratch_write(&scratch, "os2.bmp", os2, sizeof(os2)), "OS/2");
+}
+
 // Every beginning of a file shorter than the whole is refused, and said to be so in one line.
 static void test_cut(void)
 {
@@ -119,17 +158,6 @@ static void test_damaged(void)
         }
         free(data);
     }
-}
-
-static void refuse(const char *path, const char *because)
-{
-    struct image image;
-    scratch_catch(&scratch);
-    const bool ok = imagefile_read(&image, path);
-    const int lines = scratch_caught(&scratch);
-    check_that(&check, !ok && lines == 1 && strstr(scratch.said, because) && strstr(scratch.said, path),
-               "%s is refused because \"%s\"; said: %s", path, because, scratch.said);
-    image_free(&image);
 }
 
 static void refuse_png_head(uint32_t width, uint32_t height, const char *because)
@@ -206,6 +234,7 @@ int main(int argc, char **argv)
     if (!scratch_open(&scratch))
         return CHECK_SKIP;
     test_formats();
+    test_bmp();
     test_cut();
     test_damaged();
     test_refused();

@@ -111,10 +111,33 @@ static bool is_deep_psd(const uint8_t *data, size_t size)
     return is_psd(data, size) && size >= DEPTH + 2 && data[DEPTH + 1] == 16;
 }
 
+static bool is_one_of(int value, const uint8_t *choices, size_t count)
+{
+    return memchr(choices, value, count) != NULL;
+}
+
+// Two letters are too few to go by: the size of the info header must be one of the known ones.
+static bool is_bmp(const uint8_t *data, size_t size)
+{
+    static const uint8_t info_sizes[] = {12, 40, 56, 108, 124};
+    return size >= 18 && data[0] == 'B' && data[1] == 'M' && is_one_of(data[14], info_sizes, sizeof(info_sizes)) &&
+           data[15] == 0 && data[16] == 0 && data[17] == 0;
+}
+
+// stb_image takes the palette of OS/2's BMP files for shorter than it is, and shows what lies behind in other colours.
+static bool is_os2_palette(const uint8_t *data, size_t size)
+{
+    enum { INFO_SIZE = 14, OS2_SIZE = 12, DEPTH = 24 };
+    return is_bmp(data, size) && data[INFO_SIZE] == OS2_SIZE && size > DEPTH && data[DEPTH] < 24;
+}
+
 static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
 {
     int channels;
     struct image_shape *shape = &head->shape;
+    if (is_os2_palette(data, size))
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "BMP files of OS/2 with a palette are not supported; convert it to PNG first");
     if (stbi_info_from_memory(data, (int)size, &shape->width, &shape->height, &channels) == 0) {
         // Only the decoder says why; it stops at the same place of the head.
         uint8_t *pixels = load(data, size, &shape->width, &shape->height, error);
@@ -124,6 +147,8 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
     if (is_deep_psd(data, size))
         return codec_refuse(error, CODEC_UNSUPPORTED,
                             "pictures with 16 bits per channel are not supported; convert it to 8 bits first");
+    if (shape->height < 0 && shape->height >= -IMAGE_MAX_SIDE) // of a BMP whose first row comes first
+        shape->height = -shape->height;
     shape->format = PIXFMT_RGBA;
     head->jpeg = channels <= 2 ? PIXFMT_GREY : PIXFMT_YU12;
     head->alpha = channels == 2 || channels == 4;
@@ -150,19 +175,6 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
 static bool is_gif(const uint8_t *data, size_t size)
 {
     return size >= 6 && (memcmp(data, "GIF87a", 6) == 0 || memcmp(data, "GIF89a", 6) == 0);
-}
-
-static bool is_one_of(int value, const uint8_t *choices, size_t count)
-{
-    return memchr(choices, value, count) != NULL;
-}
-
-// Two letters are too few to go by: the size of the info header must be one of the known ones.
-static bool is_bmp(const uint8_t *data, size_t size)
-{
-    static const uint8_t info_sizes[] = {12, 40, 56, 108, 124};
-    return size >= 18 && data[0] == 'B' && data[1] == 'M' && is_one_of(data[14], info_sizes, sizeof(info_sizes)) &&
-           data[15] == 0 && data[16] == 0 && data[17] == 0;
 }
 
 // Truevision TGA 2.0, section "TGA file header".
