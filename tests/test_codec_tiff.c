@@ -206,9 +206,9 @@ static void test_refused(struct codec *codec)
     } cases[] = {
         {{.kind = {8, 4, 5}}, "CMYK", CODEC_UNSUPPORTED},
         {{.kind = {16, 5, 5}, .extra = 2}, "CMYK", CODEC_UNSUPPORTED},
-        {{.kind = {8, 3, 6}}, "not supported", CODEC_UNSUPPORTED},
+        {{.kind = {8, 3, 6}}, "to 8-bit RGB first", CODEC_UNSUPPORTED},
         {{.kind = {16, 2, 1}, .extra = 2}, "not supported", CODEC_UNSUPPORTED},
-        {{.kind = {32, 1, 1}, .format = 3}, "32-bit", CODEC_UNSUPPORTED},
+        {{.kind = {32, 1, 1}, .format = 3}, "to 8-bit RGB first", CODEC_UNSUPPORTED},
         {{.kind = {16, 1, 1}, .format = 2}, "not supported", CODEC_UNSUPPORTED},
         {{.kind = {8, 3, 2}, .compression = 7}, "compression 7", CODEC_UNSUPPORTED},
         {{.kind = {8, 3, 2}, .subfile = 1}, "thumbnail", CODEC_UNSUPPORTED},

@@ -70,7 +70,7 @@ static bool begin(TIFFRGBAImage *reader, TIFF *file, bool *multiplied, struct co
         TIFFSetField(file, TIFFTAG_EXTRASAMPLES, 1, &associated);
     round_palette(file);
     if (!TIFFRGBAImageBegin(reader, file, 1, why))
-        return codec_refuse(error, CODEC_UNSUPPORTED, "libtiff says: %s; convert it to RGB first",
+        return codec_refuse(error, CODEC_UNSUPPORTED, "libtiff says: %s; convert it to 8-bit RGB first",
                             tiff_without(why, "Sorry, "));
     reader->req_orientation = ORIENTATION_TOPLEFT;
     if (format_of(reader) == PIXFMT_GREY && reader->bitspersample == 16)
@@ -81,7 +81,7 @@ static bool begin(TIFFRGBAImage *reader, TIFF *file, bool *multiplied, struct co
         return true;
     TIFFRGBAImageEnd(reader);
     return codec_refuse(error, CODEC_UNSUPPORTED,
-                        "TIFF's less usual pictures are not supported; convert it to RGB first");
+                        "TIFF's less usual pictures are not supported; convert it to 8-bit RGB first");
 }
 
 static bool is_thumbnail(TIFF *file)
