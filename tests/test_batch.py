@@ -279,6 +279,21 @@ def devices(c):
     os.sched_setaffinity(0, cpus)
 
 
+def own_kernels(c):
+    """What the user's kernels cannot do is not done by others."""
+    os.makedirs(at("unread/blur.cl"))
+    os.makedirs(at("wrong"))
+    with open(at("wrong/blur.cl"), "w") as f:
+        f.write("nonsense\n")
+    png(at("own.png"), 9, 9)
+    if not has_opencl(BINARY):
+        return
+    for kernels, says in ("unread", "cannot read kernel unread/blur.cl: Is a directory"), ("wrong", "blur.cl:1"):
+        said = outcome(c, BINARY, ["-p", "opencl", "-f", "blur", "--kernels", kernels, "-o", "own", "own.png"], 3, says)
+        c.check(len([line for line in said if line.startswith("monocle: ")]) == 1, kernels, said)
+        c.check(not os.path.exists(at("own/own.png")), kernels, "an output")
+
+
 def equal_bytes(c):
     tree(at("png"), 24, 150, 90)
     for kind, share in ("420", "1/2"), ("444", "2/2"):
@@ -365,4 +380,4 @@ def upright(c):
 
 checks = Checks()
 sys.exit(checks.run(inputs, odd_lists, spellings, names, existing, shards, contradictions, dry_runs, upright,
-                    equal_bytes, colour_from_grey, devices))
+                    equal_bytes, colour_from_grey, devices, own_kernels))

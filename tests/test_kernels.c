@@ -8,9 +8,9 @@
 
 static void compile(const struct device *device, const char *directory, const char *file)
 {
-    char options[1024], log[4096] = "";
+    char options[1024], why[RESOURCE_WHY], log[4096] = "";
     snprintf(options, sizeof(options), "-cl-std=CL1.2 -I %s", directory);
-    char *text = resource_kernel(file, directory);
+    char *text = resource_kernel(file, directory, why);
     if (!CHECK(text != NULL))
         return;
     cl_int result;

@@ -46,7 +46,7 @@ bool resource_check_kernels(const char *dir)
     return false;
 }
 
-char *resource_kernel(const char *file, const char *override_dir)
+char *resource_kernel(const char *file, const char *override_dir, char why[RESOURCE_WHY])
 {
     char path[4096];
     if (override_dir && snprintf(path, sizeof(path), "%s/%s", override_dir, file) < (int)sizeof(path)) {
@@ -54,19 +54,20 @@ char *resource_kernel(const char *file, const char *override_dir)
         if (text)
             return text;
         if (errno != ENOENT) {
-            log_error("cannot read kernel %s: %s", path, strerror(errno));
+            snprintf(why, RESOURCE_WHY, "cannot read kernel %.160s: %s", path,
+                     errno == EINVAL ? "it is no regular file" : strerror(errno));
             return NULL;
         }
     }
     snprintf(path, sizeof(path), "kernels/%s", file);
     const struct resource *embedded = resource_find(path);
     if (!embedded) {
-        log_error("there is no kernel named %s", file);
+        snprintf(why, RESOURCE_WHY, "there is no kernel named %s", file);
         return NULL;
     }
     char *text = malloc(embedded->size + 1);
     if (!text) {
-        log_error("cannot read kernel %s: out of memory", file);
+        snprintf(why, RESOURCE_WHY, "cannot read kernel %s: out of memory", file);
         return NULL;
     }
     memcpy(text, embedded->data, embedded->size);

@@ -90,10 +90,12 @@ bool device_copy_run(struct device_copy *copy, int runs, struct timing *timing)
 
 static bool make_kernel(struct device_copy *copy, struct device *device, int index)
 {
-    char options[64], *why = NULL;
-    char *text = resource_kernel("copy.cl", device->kernel_dir);
-    if (!text)
+    char options[64], unread[RESOURCE_WHY], *why = NULL;
+    char *text = resource_kernel("copy.cl", device->kernel_dir, unread);
+    if (!text) {
+        log_error("%s", unread);
         return false;
+    }
     snprintf(options, sizeof(options), "-cl-std=CL1.2 -DCOPIES=%d", ways[index].copies);
     copy->program[index] = program_build(device, text, options, &why);
     free(text);

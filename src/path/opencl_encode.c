@@ -30,12 +30,12 @@ static const struct {
 static bool build_program(struct opencl_path *cl, char **error)
 {
     struct opencl_encoder *encoder = &cl->encoder;
-    char options[128];
+    char options[128], unread[RESOURCE_WHY];
     snprintf(options, sizeof(options), "-cl-std=CL1.2 -DENCODE_%s%s", blocks[cl->path.encode.format].name,
              cl->launch == PATH_LAUNCH_LOOP ? " -DENCODE_EXACT" : "");
-    char *text = resource_kernel("encode.cl", cl->device->kernel_dir), *why = NULL;
+    char *text = resource_kernel("encode.cl", cl->device->kernel_dir, unread), *why = NULL;
     if (!text) {
-        path_fail(error, "the kernel file encode.cl cannot be read");
+        path_fail(error, unread);
         return false;
     }
     cl_int result = CL_BUILD_PROGRAM_FAILURE;

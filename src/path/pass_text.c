@@ -17,6 +17,7 @@ struct composer {
     char file[FILES_MAX][64];
     int files;
     bool failed;
+    char why[RESOURCE_WHY]; // it has
 };
 
 static bool seen(struct composer *c, const char *file)
@@ -39,12 +40,15 @@ static void add_file(struct composer *c, const char *file)
 {
     if (seen(c, file))
         return;
+    if (c->failed)
+        return;
     if (c->files == FILES_MAX || strlen(file) >= sizeof(c->file[0])) {
         c->failed = true;
+        snprintf(c->why, sizeof(c->why), "cannot take kernel %.63s: too many files, or too long a name", file);
         return;
     }
     strcpy(c->file[c->files++], file);
-    char *text = resource_kernel(file, c->kernel_dir);
+    char *text = resource_kernel(file, c->kernel_dir, c->why);
     if (!text) {
         c->failed = true;
         return;
@@ -188,7 +192,7 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
                  : target->block_rows > 0 ? "pass_block.cl"
                                           : "pass.cl");
     if (fclose(c.out) != 0 || c.failed) {
-        path_fail(error, "a kernel file cannot be read");
+        path_fail(error, c.failed ? c.why : "there is not enough memory for the kernels");
         free(text);
         return NULL;
     }

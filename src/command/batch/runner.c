@@ -74,7 +74,7 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
     // For each picture in flight: input, output and what is between passes.
     fit->bytes = (image_bytes(input) + 8 * (uint64_t)input->width * (uint64_t)input->height) * RUNNER_FLIGHTS;
     fit->path = path_open(&setup, why);
-    if (fit->path || !runner->device)
+    if (fit->path || !runner->device || runner->setup.fleet->kernel_dir) // the cpu path has not what the user's say
         return fit->path;
     log_info("a picture of %dx%d goes through the cpu path: %s", input->width, input->height,
              *why ? *why : "the device cannot take it");

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct worker {
     struct batch *batch;
@@ -53,6 +54,8 @@ static void finish_oldest(struct worker *worker)
         outcome->step_ns[STEP_FILTER] = stages_ns(&result);
         work_end(work, &worker->batch->rules, worker->codec, &result, &worker->buffer);
     } else {
+        for (char *at = why; at && (at = strchr(at, '\n'));) // a compiler's words
+            *at = ' ';
         outcome_fail(outcome, FAULT_DEVICE, "its filters could not be run%s%.200s", why ? ": " : "", why ? why : "");
     }
     free(why);
