@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 
-from live_support import Checks, environment, events, png, run, y4m
+from live_support import Checks, environment, events, has_opencl, png, run, y4m
 
 BINARY = os.path.abspath(sys.argv[1])
 NOBODY = 65534
@@ -217,6 +217,10 @@ def words(c):
     for command in (["live", "pattern"], ["bench", "filters"], ["batch", "-o", "x", "picture.png"]):
         code, out, err = run(BINARY, *command, "--kernels", at("no-kernels"))
         c.check(code == 2 and "none" in err and "pass.cl" in err and err.count("\n") == 1, command, code, err)
+    os.makedirs(at("directory/blur.cl"))  # each rung fails, and sanitizers see whether each is forgotten
+    if has_opencl(BINARY):
+        refused(c, 3, "cannot read kernel directory/blur.cl: Is a directory",
+                ["pattern", "--headless", "-p", "zerocopy", "-f", "blur", "--kernels", "directory"])
     os.makedirs(at("escape\x1bd"))
     png(at("escape\x1bd/one.png"), 4, 4)
     code, out, err = live("escape\x1bd", "-p", "cpu", "--headless", "--fast")

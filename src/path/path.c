@@ -50,6 +50,15 @@ static void set_why(struct path *path, const char *text)
     snprintf(path->why, sizeof(path->why), "%s", text);
 }
 
+// Before another try.
+static void forget(char **error)
+{
+    if (!error)
+        return;
+    free(*error);
+    *error = NULL;
+}
+
 // The first rung that opens; what kept the ones above from it is its reason. A kernel that does not compile would fail
 // on every rung alike, so that its error is the last rung's.
 static struct path *open_zerocopy(const struct path_setup *setup, char **error)
@@ -70,14 +79,13 @@ static struct path *open_zerocopy(const struct path_setup *setup, char **error)
             return path;
         }
         snprintf(why, sizeof(why), "its textures failed");
-        if (error) {
-            free(*error);
-            *error = NULL;
-        }
+        forget(error);
     }
     path = setup->device->info.host_unified ? opencl_open(setup, OUTPUT_MAPPED, error) : NULL;
-    if (!path)
+    if (!path) {
+        forget(error);
         path = opencl_open(setup, OUTPUT_READ, error);
+    }
     if (path)
         snprintf(path->why, sizeof(path->why), "no GL sharing: %.180s", why);
     return path;
