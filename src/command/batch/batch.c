@@ -133,7 +133,7 @@ static bool choose_runners(struct batch *batch)
     if (o->path == BATCH_OPENCL)
         batch->kind = PATH_OPENCL;
     else if (o->path == BATCH_AUTO)
-        batch->kind = batch_choose(batch);
+        batch->kind = o->kernels && batch->fleet.count > 0 ? PATH_OPENCL : batch_choose(batch); // devices run kernels
     employ_devices(batch);
     batch->run.path = batch->chosen[0] ? batch->chosen : path_kind_name(batch->kind);
     return batch_fit_limit(batch);
