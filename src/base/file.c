@@ -114,7 +114,7 @@ static int make_temporary(const char *path, char temporary[PATH_MAX])
     return mkostemp(temporary, O_CLOEXEC);
 }
 
-static bool replace_file(const char *path, const void *data, size_t size)
+bool file_replace(const char *path, const void *data, size_t size)
 {
     char temporary[PATH_MAX];
     const int fd = make_temporary(path, temporary);
@@ -163,14 +163,14 @@ bool file_write_atomic(const char *path, const void *data, size_t size)
     struct stat status;
     char target[PATH_MAX];
     if (stat(path, &status) != 0)
-        return follow_links(path, target) && replace_file(target, data, size);
+        return follow_links(path, target) && file_replace(target, data, size);
     if (S_ISDIR(status.st_mode)) {
         errno = EISDIR;
         return false;
     }
     if (!S_ISREG(status.st_mode))
         return write_device(path, data, size);
-    return access(path, W_OK) == 0 && follow_links(path, target) && replace_file(target, data, size);
+    return access(path, W_OK) == 0 && follow_links(path, target) && file_replace(target, data, size);
 }
 
 // Whether a new file can be made beside `path`, found out by making one for a moment.

@@ -104,7 +104,7 @@ static void program_keep(cl_program program, const struct key *key)
         head.binary_hash = hash_64(binary, bytes);
         memcpy(entry, &head, sizeof(head));
         memcpy(entry + sizeof(head), key->text, key->bytes);
-        if (!file_write_atomic(key->path, entry, sizeof(head) + key->bytes + bytes))
+        if (!file_replace(key->path, entry, sizeof(head) + key->bytes + bytes))
             log_info("cannot keep the compiled program %s: %m", key->path);
     }
     free(entry);
