@@ -69,6 +69,25 @@ def full(c):
         c.check(at("full") in err and " is full;" in err and err.count("\n") == 1, name, "is told once:", err)
 
 
+def pipe_in_cache(c):
+    """A named pipe in the place of a compiled program, which nobody reads, gives way to a program."""
+    programs = at("pipes/monocle")
+    run(BINARY, *RUN, XDG_CACHE_HOME=at("pipes"))
+    kept = sorted(os.listdir(programs))
+    for name in kept:
+        os.unlink(os.path.join(programs, name))
+        os.mkfifo(os.path.join(programs, name))
+    code, out, err = run(BINARY, *RUN, XDG_CACHE_HOME=at("pipes"))
+    c.check(code == 0 and not err and kept, "pipes in the cache", code, err, kept)
+    c.check(all(os.path.isfile(os.path.join(programs, name)) for name in kept), "still pipes", kept)
+
+
+def too_large(c):
+    """A picture for which the device has no memory is refused in one line."""
+    code, out, err = run(BINARY, "live", "pattern:16384x16384@1,grey", *RUN[2:], POCL_MEMORY_LIMIT="1")
+    c.check(code == 3 and err.count("\n") == 1 and "CL_INVALID_BUFFER_SIZE" in err, "too large", code, err)
+
+
 def limits(c):
     """A limit that can be raised is; below the least nothing is tried that would end the process."""
     rows = ("-Sn 12", 0), ("-n 12", 3), ("-d 200000", 3), ("-s 128", 3), ("-v 300000", 3)
@@ -83,4 +102,4 @@ if code != 0 or all(device["platform"] != "Portable Computing Language" for devi
     print("skipped: no device of PoCL:", err)
     sys.exit(SKIP)
 checks = Checks()
-sys.exit(checks.run(finds_a_place, leaves_alone, full, limits))
+sys.exit(checks.run(finds_a_place, leaves_alone, full, pipe_in_cache, too_large, limits))

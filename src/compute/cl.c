@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 
-#include <stddef.h>
+#include <stdio.h>
 
 static const struct {
     cl_int result;
@@ -60,16 +60,23 @@ bool compute_device_lost(cl_int result)
     return false;
 }
 
-bool compute_ok(cl_int result, const char *doing)
+void compute_describe(char *text, size_t size, cl_int result, const char *doing)
 {
-    if (result == CL_SUCCESS)
-        return true;
     const char *advice = NULL;
     for (int i = 0; i < RESULTS; i++) {
         if (results[i].result == result)
             advice = results[i].advice;
     }
-    log_error("cannot %s: %s (%d)%s%s", doing, compute_result_name(result), (int)result, advice ? ": " : "",
-              advice ? advice : "");
+    snprintf(text, size, "cannot %s: %s (%d)%s%s", doing, compute_result_name(result), (int)result, advice ? ": " : "",
+             advice ? advice : "");
+}
+
+bool compute_ok(cl_int result, const char *doing)
+{
+    char text[256];
+    if (result == CL_SUCCESS)
+        return true;
+    compute_describe(text, sizeof(text), result, doing);
+    log_error("%s", text);
     return false;
 }

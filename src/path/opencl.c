@@ -5,6 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+// False where the path cannot be opened for that; `why` of it then says so.
+static bool opened(struct opencl_path *cl, cl_int result, const char *doing)
+{
+    if (result != CL_SUCCESS)
+        compute_describe(cl->path.why, sizeof(cl->path.why), result, doing);
+    return result == CL_SUCCESS;
+}
+
 static bool make_queues(struct opencl_path *cl)
 {
     cl_command_queue *const queues[] = {&cl->compute_queue, &cl->upload_queue, &cl->download_queue};
@@ -18,7 +26,7 @@ static bool make_queues(struct opencl_path *cl)
             *queues[i] =
                 clCreateCommandQueue(cl->device->context, cl->device->info.id, CL_QUEUE_PROFILING_ENABLE, &result);
         }
-        if (!compute_ok(result, "make an OpenCL queue"))
+        if (!opened(cl, result, "make an OpenCL queue"))
             return false;
     }
     return true;
@@ -28,7 +36,7 @@ static cl_mem make_buffer(struct opencl_path *cl, cl_mem_flags flags, size_t byt
 {
     cl_int result;
     cl_mem buffer = clCreateBuffer(cl->device->context, flags, bytes, NULL, &result);
-    return compute_ok(result, "get memory for pictures") ? buffer : NULL;
+    return opened(cl, result, "get memory for pictures") ? buffer : NULL;
 }
 
 // Host memory the device reaches by itself, mapped for good.
@@ -40,7 +48,7 @@ static bool make_pinned(struct opencl_path *cl, size_t bytes, cl_mem *buffer, ui
     cl_int result;
     *at = clEnqueueMapBuffer(cl->compute_queue, *buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL,
                              &result);
-    return compute_ok(result, "map pinned memory");
+    return opened(cl, result, "map pinned memory");
 }
 
 static bool encoded_open(struct opencl_path *cl, struct opencl_encoded *encoded)
@@ -313,7 +321,7 @@ struct path *opencl_open(const struct path_setup *setup, enum output output, cha
         ok = slot_open(cl, &cl->slot[i]);
     }
     if (!ok && encoder)
-        path_fail(error, "the device has no room for pictures of this size");
+        path_fail(error, cl->path.why);
     if (!ok || !path_prepare(&cl->path, setup->chain, error)) {
         opencl_close(&cl->path);
         return NULL;
