@@ -286,6 +286,9 @@ def own_kernels(c):
     with open(at("wrong/blur.cl"), "w") as f:
         f.write("nonsense\n")
     png(at("own.png"), 9, 9)
+    outcome(c, BINARY, ["-f", "blur", "--kernels", "wrong", "-o", "own", "own.png"], 3,
+            "no OpenCL device for the kernels", OCL_ICD_VENDORS="/nonexistent")
+    c.check(not os.path.exists(at("own/own.png")), "an output without a device")
     if not has_opencl(BINARY):
         return
     for kernels, says, path in (("unread", "cannot read kernel unread/blur.cl: Is a directory", ["-p", "opencl"]),

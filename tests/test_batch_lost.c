@@ -95,6 +95,30 @@ static void interrupt(struct scratch *scratch)
     free(text);
 }
 
+// Of kernels of the user's own the cpu path knows nothing: it does not take over.
+static void own_kernels(struct scratch *scratch)
+{
+    char path[512], directory[512];
+    snprintf(directory, sizeof(directory), "%s", scratch_path(scratch, "kernels"));
+    snprintf(path, sizeof(path), "%s", scratch_path(scratch, "kernels/blur.cl"));
+    CHECK(mkdir(directory, 0777) == 0 && file_write_atomic(path, "", 0));
+    setenv("MONOCLE_KERNELS", directory, 1);
+    lose(NEVER, 5, false, false);
+    CHECK_NUMBER(run(scratch, "1"), EXIT_OK);
+    check_outputs(scratch);
+    lose(NEVER, 5, true, false);
+    CHECK_NUMBER(run(scratch, "1"), EXIT_DEVICE);
+    int made = 0;
+    for (int i = 0; i < FILES; i++) {
+        char name[64];
+        snprintf(name, sizeof(name), "out/%d.png", i);
+        made += access(scratch_path(scratch, name), F_OK) == 0;
+    }
+    CHECK_NUMBER(made, 5);
+    CHECK_HAS(scratch->said, "was lost, and cannot be opened again");
+    unsetenv("MONOCLE_KERNELS");
+}
+
 int main(void)
 {
     static const char *const jobs[] = {"1", "3"};
@@ -118,6 +142,7 @@ int main(void)
     CHECK_NUMBER(run(&scratch, "1"), EXIT_DEVICE);
     lose(NEVER, NEVER, false, false);
     interrupt(&scratch);
+    own_kernels(&scratch);
     scratch_close(&scratch);
     return check_end(&unit);
 }

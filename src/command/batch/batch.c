@@ -92,15 +92,17 @@ static int dry_run(struct batch *batch)
 // False where the devices that the user wants are not there (logged).
 static bool open_fleet(struct batch *batch)
 {
+    const struct batch_options *o = &batch->options;
     const char *why = NULL;
-    if (fleet_init(&batch->fleet, batch->options.device, batch->options.kernels, &why))
+    if (fleet_init(&batch->fleet, o->device, o->kernels, &why))
         return true;
-    if (why && batch->options.path == BATCH_AUTO && !batch->options.device) {
+    if (why && o->path == BATCH_AUTO && !o->device && !o->kernels) {
         log_info("there is no OpenCL device: %s", why);
         return true;
     }
     if (why)
-        log_error("there is no OpenCL device: %s; without one, use -p cpu", why);
+        log_error("there is no OpenCL device%s: %s; without one, use -p cpu%s", o->kernels ? " for the kernels" : "",
+                  why, o->kernels ? ", which has its own filters" : "");
     return false;
 }
 

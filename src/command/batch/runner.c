@@ -55,12 +55,22 @@ static void make_chain(struct runner_fit *fit, const struct chain *chain)
         fit->chain.stage[fit->chain.count++] = chain->stage[i];
 }
 
+// The cpu path knows nothing of kernels of the user's own.
+static bool may_leave_device(const struct runner *runner)
+{
+    return runner->setup.member < 0 || !runner->setup.fleet->kernel_dir;
+}
+
 // Opens the fit's path for such pictures. False where it cannot be.
 static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct runner_job *job, char **why)
 {
     const struct image_shape *input = &job->picture->shape;
     *fit = (struct runner_fit){.input = *input, .encode = job->encode, .turn = job->turn};
     make_chain(fit, runner->setup.chain);
+    if (!runner->device && !may_leave_device(runner)) {
+        *why = strdup("the device was lost");
+        return false;
+    }
     struct path_setup setup = {
         .kind = runner->device ? PATH_OPENCL : PATH_CPU,
         .device = runner->device,
@@ -74,9 +84,9 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
     // For each picture in flight: input, output and what is between passes.
     fit->bytes = (image_bytes(input) + 8 * (uint64_t)input->width * (uint64_t)input->height) * RUNNER_FLIGHTS;
     fit->path = path_open(&setup, why);
-    if (fit->path || !runner->device || runner->setup.fleet->kernel_dir) // the cpu path has not what the user's say
+    if (fit->path || !runner->device || !may_leave_device(runner))
         return fit->path;
-    log_info("a picture of %dx%d goes through the cpu path: %s", input->width, input->height,
+    log_warn("a picture of %dx%d goes through the cpu path: %s", input->width, input->height,
              *why ? *why : "the device cannot take it");
     free(*why);
     setup.kind = PATH_CPU;
@@ -149,10 +159,12 @@ static bool recover(struct runner *runner)
     struct device *device = fleet_device(runner->setup.fleet, runner->setup.member, runner->device);
     if (device)
         log_warn("the device '%s' was lost; it is open again, and no picture is lost", name);
+    else if (!may_leave_device(runner))
+        log_error("the device '%s' was lost, and cannot be opened again", name);
     else
         log_warn("the device '%s' was lost; going on with the cpu path", name);
     runner->device = device;
-    return true;
+    return device || may_leave_device(runner);
 }
 
 // Submits all that is not yet. False where the oldest cannot be.
