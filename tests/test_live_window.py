@@ -15,7 +15,7 @@ import tempfile
 import time
 
 from live_support import (LARGE, LARGEST, SOON_S, Checks, Window, has_opencl, need_window, picture, png, wait_until,
-                          y4m_pictures)
+                          y4m, y4m_pictures)
 
 BINARY = os.path.abspath(sys.argv[1])
 KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernels")
@@ -197,6 +197,27 @@ def still_picture(c):
         c.check(stage in last["stages"], stage, "is missing in", list(last["stages"]))
 
 
+def early_screenshot(c):
+    """Asked for before there is a picture, it is the first one."""
+    film = y4m(64, 48, "420jpeg", 2)
+    head = film.index(b"FRAME")
+    for size in (len(film), head):
+        place = at("early%d" % size)
+        os.mkdir(place)
+        os.mkfifo(place + "/slow.y4m")
+        with open(os.open(place + "/slow.y4m", os.O_RDWR), "wb", buffering=0) as writer:
+            writer.write(film[:head])
+            live = Window(BINARY, place, "slow.y4m", "-p", "cpu", runs=False)
+            state = live.key("s")
+            c.check(state["frames"] == 0 and not state["message_is_error"], "early", state)
+            writer.write(film[head:size])
+            if size > head:
+                live.wait(lambda e: "saved monocle-0001.png" in e.get("message", ""))
+            code, last, errors = live.end()
+        c.check(code == 0 and errors.count("\n") == (size == head), size, code, errors)
+        c.check(os.path.exists(place + "/monocle-0001.png") == (size > head), size, "saved")
+
+
 def keys_while_building(c):
     """A path asked for by name is waited for beside the cpu path, with every key at work."""
     if not OPENCL:
@@ -263,4 +284,4 @@ need_window()
 OPENCL = has_opencl(BINARY)
 checks = Checks()
 sys.exit(checks.run(hotkeys, bytes_on_screen, divider, kernel_reload, switching_keeps_the_picture, still_picture,
-                    keys_while_building, named_path_fails, interrupted, full_disk, quick_start))
+                    early_screenshot, keys_while_building, named_path_fails, interrupted, full_disk, quick_start))

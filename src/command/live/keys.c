@@ -186,15 +186,13 @@ static void next_overlay(struct live *live, int number)
     live->wish.overlay = (enum overlay_size)((live->wish.overlay + 1) % OVERLAY_SIZES);
 }
 
-static void save_picture(struct live *live, int number)
+void live_save_picture(struct live *live)
 {
     char name[OUTPUT_NAME];
     const struct image *picture = lane_picture(live);
-    if (!picture)
-        log_error("cannot save a picture: there is none yet");
+    live->save_due = false;
     if (!picture || !output_new_name(name, "png")) {
-        live_note(live, true, NOTE_S,
-                  picture ? "cannot save a picture; see standard error" : "there is no picture yet");
+        live_note(live, true, NOTE_S, "cannot save a picture; see standard error");
         return;
     }
     if (imagefile_write_png(name, picture)) {
@@ -203,6 +201,15 @@ static void save_picture(struct live *live, int number)
     }
     unlink(name);
     live_note(live, true, NOTE_S, "cannot save %s; see standard error", name);
+}
+
+// Where a source or a new path has given none yet, the first one.
+static void save_picture(struct live *live, int number)
+{
+    if (live->lane[LANE_MAIN].has_result)
+        live_save_picture(live);
+    else
+        live->save_due = true;
 }
 
 static void toggle_recording(struct live *live, int number)

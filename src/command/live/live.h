@@ -122,6 +122,7 @@ struct live {
     bool reshaped; // the source's frames have another shape now
     bool rerun;    // the current frame must go through the lanes again
     bool redraw;   // the screen is out of date
+    bool save_due; // the next picture is to be saved, since there was none when the user asked
     bool awaited;  // the path that the user named is not there yet, and the run is nothing without it
     bool ended;    // the source has no more frames
     bool quit;
@@ -187,7 +188,8 @@ const struct image *lane_picture(struct live *live);
 
 // keys.c
 void live_handle_events(struct live *live);
-void live_handle_quit(struct live *live); // only whether the user wants to leave; live->redraw after anything else
+void live_save_picture(struct live *live); // the main lane's
+void live_handle_quit(struct live *live);  // only whether the user wants to leave; live->redraw after anything else
 void live_name_digits(struct live *live);
 bool live_mirrored(const struct chain *chain); // whether a mirror is its last filter
 

@@ -82,6 +82,12 @@ static void record(struct live *live, uint64_t number)
     meter_host(&live->meter, "main", "record", start, clock_now_ns(), number);
 }
 
+static void save_due(struct live *live)
+{
+    if (live->save_due)
+        live_save_picture(live);
+}
+
 static void upload_textures(struct live *live, uint64_t number)
 {
     for (int i = 0; i < LANES; i++) {
@@ -171,6 +177,7 @@ static void show_frame(struct live *live, const struct frame *taken)
         return;
     upload_textures(live, frame.number);
     record(live, frame.number);
+    save_due(live);
     live_camera_feed(live, frame.number);
     draw(live, &frame, false);
     if (live->has_current)
@@ -194,6 +201,7 @@ static void show_again(struct live *live)
     live->current = frame;
     live->has_current = true;
     upload_textures(live, frame.number);
+    save_due(live);
     live_camera_feed(live, frame.number);
     draw(live, &frame, true);
 }
@@ -225,6 +233,8 @@ void live_loop_window(struct live *live)
             clock_sleep_until_ns(clock_now_ns() + IDLE_MS * 1000000);
         progress(live);
     }
+    if (live->save_due)
+        log_error("cannot save a picture: there was none");
 }
 
 // One step: another frame in, or the oldest out.
