@@ -205,42 +205,54 @@ static void test_to_rgba(struct check *check)
         }
 }
 
+static void test_encoded(struct check *check, struct image_shape shape, int number, struct random *random)
+{
+    struct test_frame frame, to;
+    frame_fill(&frame, &(struct image_shape){.width = shape.width, .height = shape.height}, number % LAYOUT_COUNT,
+               random_range(random, 0, SHAPE_COUNT - 1), random);
+    struct picture picture = reference_frame(&frame.image);
+    if (shape.format == PIXFMT_YUYV)
+        shape.width = shape.width > 1 ? shape.width / 2 * 2 : 0;
+    if (shape.width > 0) {
+        size_t bytes = reference_output(&picture, &shape, NULL);
+        uint8_t *expected = malloc(bytes), *got = malloc(bytes);
+        struct image tight;
+        reference_output(&picture, &shape, expected);
+        check_that(check, image_bytes(&shape) == bytes, "%s %dx%d: %zu bytes", reference_format_name(shape.format),
+                   picture.width, picture.height, bytes);
+        frame_fill(&to, &shape, number / 2 % LAYOUT_COUNT, SHAPE_NOISE, random); // exactly as much as it takes
+        encode_image(&to.image, &frame.image);
+        image_wrap(&tight, &shape, got);
+        image_copy(&tight, &to.image);
+        check_that(check, !memcmp(got, expected, bytes), "output of %dx%d as %s, %s, %s, differs", picture.width,
+                   picture.height, reference_format_name(shape.format), color_matrix_name(shape.color.matrix),
+                   color_range_name(shape.color.range));
+        frame_free(&to);
+        free(expected);
+        free(got);
+    }
+    frame_free(&frame);
+    picture_free(&picture);
+}
+
 static void test_output(struct check *check)
 {
     static const enum pixfmt formats[] = {PIXFMT_NV12, PIXFMT_YUYV, PIXFMT_YU12, PIXFMT_422P, PIXFMT_444P, PIXFMT_GREY};
-    enum { FORMATS = sizeof(formats) / sizeof(*formats), COLOURS = 6 };
+    enum { FORMATS = sizeof(formats) / sizeof(*formats), COLOURS = 6, WIDTHS = 800 };
     struct random random = {4};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-        for (int f = 0; f < FORMATS * COLOURS; f++) {
-            struct image_shape shape = {.width = sizes[i][0], .height = sizes[i][1]};
-            struct test_frame frame, to;
-            frame_fill(&frame, &shape, f % LAYOUT_COUNT, random_range(&random, 0, SHAPE_COUNT - 1), &random);
-            struct picture picture = reference_frame(&frame.image);
-            shape.format = formats[f % FORMATS];
-            shape.color = (struct color){COLOR_MATRIX_601 + f / FORMATS % 3, COLOR_RANGE_LIMITED + f / FORMATS / 3};
-            if (shape.format == PIXFMT_YUYV)
-                shape.width = shape.width > 1 ? shape.width / 2 * 2 : 0;
-            if (shape.width > 0) {
-                size_t bytes = reference_output(&picture, &shape, NULL);
-                uint8_t *expected = malloc(bytes), *got = malloc(bytes);
-                struct image tight;
-                reference_output(&picture, &shape, expected);
-                check_that(check, image_bytes(&shape) == bytes, "%s %dx%d: %zu bytes",
-                           reference_format_name(shape.format), picture.width, picture.height, bytes);
-                frame_fill(&to, &shape, f / 2 % LAYOUT_COUNT, SHAPE_NOISE, &random); // exactly as much as it takes
-                encode_image(&to.image, &frame.image);
-                image_wrap(&tight, &shape, got);
-                image_copy(&tight, &to.image);
-                check_that(check, !memcmp(got, expected, bytes), "output of %dx%d as %s, %s, %s, differs",
-                           picture.width, picture.height, reference_format_name(shape.format),
-                           color_matrix_name(shape.color.matrix), color_range_name(shape.color.range));
-                frame_free(&to);
-                free(expected);
-                free(got);
-            }
-            frame_free(&frame);
-            picture_free(&picture);
-        }
+        for (int f = 0; f < FORMATS * COLOURS; f++)
+            test_encoded(
+                check,
+                (struct image_shape){formats[f % FORMATS],
+                                     sizes[i][0],
+                                     sizes[i][1],
+                                     {COLOR_MATRIX_601 + f / FORMATS % 3, COLOR_RANGE_LIMITED + f / FORMATS / 3}},
+                f, &random);
+    for (int width = 1; width <= WIDTHS; width++) // whatever is left of chunks and vectors
+        for (int f = 0; f < FORMATS; f++)
+            test_encoded(check, (struct image_shape){formats[f], width, 3, {COLOR_MATRIX_601, COLOR_RANGE_FULL}}, f,
+                         &random);
 }
 
 int main(void)

@@ -129,11 +129,12 @@ static void put_rgb(struct image *to, int x, int y, int width, const uint8_t *rg
     }
 }
 
-// Where the chunk at `done` begins: the last one early where it can, so that it is whole vectors, too.
+// Where the chunk at `done` begins: the last one early where it can, so that it is whole vectors, too, and one pixel
+// more if the row's width is odd.
 static int chunk_begin(struct chunk *chunk, int done, int width)
 {
     const int left = width - done, odd = left % 2, whole = (left - odd + VECTOR - 1) / VECTOR * VECTOR + odd;
-    chunk->width = left >= CHUNK ? CHUNK : whole <= width ? whole : left;
+    chunk->width = left >= CHUNK ? CHUNK : whole <= width && whole <= CHUNK ? whole : left;
     return left >= CHUNK ? done : width - chunk->width;
 }
 
