@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Each from 1 on: several vectors, and more than three chunks of what is encoded.
+enum { READ_WIDTHS = 300, ENCODED_WIDTHS = 800 };
+
 static const int sizes[][2] = {{1, 1},   {2, 1},   {1, 2},    {3, 3},   {2, 2},  {7, 5},
                                {16, 16}, {33, 17}, {130, 67}, {301, 3}, {641, 3}};
 
@@ -203,6 +206,12 @@ static void test_to_rgba(struct check *check)
                 test_picture(check, &shape, &random);
             }
         }
+    for (int width = 1; width <= READ_WIDTHS; width++) // whatever is left of vectors
+        for (int format = 0; format < PIXFMT_COUNT; format++) {
+            const struct image_shape shape = {format, width, 2, {COLOR_MATRIX_709, COLOR_RANGE_LIMITED}};
+            if (reference_size_ok(format, shape.width, shape.height))
+                test_picture(check, &shape, &random);
+        }
 }
 
 static void test_encoded(struct check *check, struct image_shape shape, int number, struct random *random)
@@ -238,7 +247,7 @@ static void test_encoded(struct check *check, struct image_shape shape, int numb
 static void test_output(struct check *check)
 {
     static const enum pixfmt formats[] = {PIXFMT_NV12, PIXFMT_YUYV, PIXFMT_YU12, PIXFMT_422P, PIXFMT_444P, PIXFMT_GREY};
-    enum { FORMATS = sizeof(formats) / sizeof(*formats), COLOURS = 6, WIDTHS = 800 };
+    enum { FORMATS = sizeof(formats) / sizeof(*formats), COLOURS = 6 };
     struct random random = {4};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
         for (int f = 0; f < FORMATS * COLOURS; f++)
@@ -249,7 +258,7 @@ static void test_output(struct check *check)
                                      sizes[i][1],
                                      {COLOR_MATRIX_601 + f / FORMATS % 3, COLOR_RANGE_LIMITED + f / FORMATS / 3}},
                 f, &random);
-    for (int width = 1; width <= WIDTHS; width++) // whatever is left of chunks and vectors
+    for (int width = 1; width <= ENCODED_WIDTHS; width++) // whatever is left of chunks and vectors
         for (int f = 0; f < FORMATS; f++)
             test_encoded(check, (struct image_shape){formats[f], width, 3, {COLOR_MATRIX_601, COLOR_RANGE_FULL}}, f,
                          &random);
