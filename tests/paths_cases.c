@@ -177,6 +177,42 @@ void paths_filters(struct path_test *test)
     }
 }
 
+// Whatever is left of vectors, for each filter that has its own instructions and each way it is fed.
+void paths_widths(struct path_test *test)
+{
+    static const char *const chains[] = {
+        "gray",
+        "maxrgb",
+        "invert",
+        "threshold",
+        "gamma",
+        "contrast",
+        "sepia",
+        "mirror",
+        "flip",
+        "blur=1",
+        "blur=2",
+        "blur=4",
+        "blur=7",
+        "blur=8",
+        "blur=15",
+        "convolve",
+        "convolve=gaussian",
+        "emboss",
+        "sharpen",
+        "sobel",
+        "median",
+        "gray,sobel",
+        "gray,median",
+        "blur=2,gray,emboss",
+        "convolve=1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 "
+        "1 2 3 4 5 6 7 8 9 1 2 3 -99"};
+    enum { EACH = 96, WIDTHS = 300, STEP = 7 }; // then every remainder by a power of two
+    for (int width = 1; width <= WIDTHS; width += width < EACH ? 1 : STEP)
+        for (int i = 0; i < COUNT(chains); i++)
+            run(test, i % 3 ? PIXFMT_RGBA : PIXFMT_NV12, (const int[]){width, 3 + i % 2}, chains[i]);
+}
+
 void paths_chains(struct path_test *test)
 {
     static const int medium[2] = {94, 61}, wide[2] = {2070, 37}; // more than a part of pass_lines.cl, pass_sums.cl

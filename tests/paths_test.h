@@ -41,6 +41,7 @@ struct path_setup path_case_setup(struct path_test *test, const struct image_sha
 // paths_cases.c: what is run. `rounds` random chains.
 void paths_formats(struct path_test *test);
 void paths_past_caches(struct path_test *test);
+void paths_widths(struct path_test *test);
 void paths_filters(struct path_test *test);
 void paths_chains(struct path_test *test);
 void paths_random(struct path_test *test, long rounds);

@@ -115,8 +115,10 @@ int main(int argc, char **argv)
         if (arguments.seed == 1) { // the fixed part does not change with the seed
             paths_swap(&test);
             paths_formats(&test);
-            if (test.kind == PATH_CPU)
+            if (test.kind == PATH_CPU) {
                 paths_past_caches(&test);
+                paths_widths(&test);
+            }
         }
         if (arguments.seed == 1 && !arguments.discrete) { // what differs there is how frames come in
             paths_filters(&test);
