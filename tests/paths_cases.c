@@ -177,7 +177,7 @@ void paths_filters(struct path_test *test)
     }
 }
 
-// Whatever is left of vectors, for each filter that has its own instructions and each way it is fed.
+// Rows whose ends leave any part of a vector over, through the filters that have processors' own instructions.
 void paths_widths(struct path_test *test)
 {
     static const char *const chains[] = {

@@ -81,7 +81,11 @@ int main(int argc, char **argv)
     const clock_t start = clock();
     for (int i = 0; i < count && fine; i++)
         fine = decode(decoder, &pictures[i]) && encode(encoder, &pictures[count + i], room);
-    printf("%.4f\n", 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC / count);
+    const clock_t end = clock();
+    if (fine)
+        printf("%.4f\n", 1e3 * (double)(end - start) / CLOCKS_PER_SEC / count);
+    else
+        fprintf(stderr, "batch_codec: the codec failed: %s\n", tjGetErrorStr2(encoder));
     for (int i = 0; i < 2 * count; i++) {
         free(pictures[i].data);
         tjFree(pictures[i].planes);
