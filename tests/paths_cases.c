@@ -205,8 +205,8 @@ void paths_widths(struct path_test *test)
         "gray,sobel",
         "gray,median",
         "blur=2,gray,emboss",
-        "convolve=1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 "
-        "1 2 3 4 5 6 7 8 9 1 2 3 -99"};
+        ("convolve=1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 "
+         "1 2 3 4 5 6 7 8 9 1 2 3 -99")};
     enum { EACH = 96, WIDTHS = 300, STEP = 7 }; // then every remainder by a power of two
     for (int width = 1; width <= WIDTHS; width += width < EACH ? 1 : STEP)
         for (int i = 0; i < COUNT(chains); i++)
