@@ -314,13 +314,14 @@ struct path *opencl_open(const struct path_setup *setup, enum output output, cha
     path_init(&cl->path, &opencl_backend, setup, rungs[output]);
     opencl_choose(cl, setup, output);
     cl->lent_slot = -1;
-    bool encoder = true; // nothing has been said of a failure yet
-    bool ok = make_queues(cl) && (encoder = opencl_encoder_open(cl, error));
+    bool ok = make_queues(cl);
+    const bool told = ok && !opencl_encoder_open(cl, error); // of the failure
+    ok = ok && !told;
     for (int i = 0; ok && i <= setup->depth; i++) {
         cl->slots++;
         ok = slot_open(cl, &cl->slot[i]);
     }
-    if (!ok && encoder)
+    if (!ok && !told)
         path_fail(error, cl->path.why);
     if (!ok || !path_prepare(&cl->path, setup->chain, error)) {
         opencl_close(&cl->path);
