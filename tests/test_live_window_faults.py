@@ -124,6 +124,24 @@ def stalled_reader(c):
         os.close(reader)
 
 
+def no_reader(c):
+    """Whoever took the events has gone: so does the view, as it does without a window, and what it recorded is whole."""
+    process = subprocess.Popen([BINARY, "live", PATTERN, "-p", "cpu", "--json", "--record", "left.y4m", "--trace",
+                                "left.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=directory.name,
+                               env=environment())
+    first = json.loads(process.stdout.readline())
+    process.stdout.close()
+    try:
+        code = process.wait(timeout=SOON_S)
+    except subprocess.TimeoutExpired:
+        code = process.kill()
+    errors = process.stderr.read().decode()
+    c.check(first["screen"] and code == 1, "nobody reads the events", code)
+    c.check(errors == "monocle: error: cannot write to standard output: Broken pipe\n", errors)
+    with open(at("left.y4m"), "rb") as f:
+        c.check(len(y4m_pictures(f.read())) > 0, "recording")
+
+
 @contextlib.contextmanager
 def display():
     """An X server of its own: the process and its name."""
@@ -245,5 +263,5 @@ def oversized(c):
 
 need_window()
 checks = Checks()
-sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, stalled_reader, stalled_events, lost_display,
+sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, stalled_reader, stalled_events, no_reader, lost_display,
                     oversized))
