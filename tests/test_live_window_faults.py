@@ -125,7 +125,7 @@ def stalled_reader(c):
 
 
 def no_reader(c):
-    """Whoever took the events has gone: so does the view, as it does without a window, and what it recorded is whole."""
+    """Whoever took the events has gone: so does the view, as one without a window; what it recorded is whole."""
     process = subprocess.Popen([BINARY, "live", PATTERN, "-p", "cpu", "--json", "--record", "left.y4m", "--trace",
                                 "left.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=directory.name,
                                env=environment())
@@ -208,6 +208,26 @@ def lost_display(c):
                     errors)
 
 
+X_REQUEST = """import ctypes, sys
+xlib = ctypes.CDLL("libX11.so.6")
+xlib.XOpenDisplay.restype = ctypes.c_void_p
+display = ctypes.c_void_p(xlib.XOpenDisplay(None))
+getattr(xlib, sys.argv[1])(display, ctypes.c_ulong(int(sys.argv[2])))
+xlib.XSync(display, 0)"""
+
+
+def lost_window(c):
+    """So is another program that destroys the window, or has its connection cut."""
+    for request, said in (("XDestroyWindow", "BadWindow"), ("XKillClient", "is gone")):
+        for path in ("cpu", "zerocopy"):
+            live = Window(BINARY, directory.name, PATTERN, "-p", path, "--record", "left.y4m", "--trace", "left.json")
+            subprocess.run([sys.executable, "-c", X_REQUEST, request, live.window], check=True)
+            code, last, errors = live.wait_end()
+            c.check(code == 4 and last["event"] == "summary", request, path, "exit code", code, last)
+            c.check(errors.count("\n") == 1 and said in errors and len(errors_of(live)) == 1, request, path, errors)
+            check_left(c, request, last, 1)
+
+
 def note_pace(live, name):
     """Where compiling is over this soon the test says nothing of leaving it; all else must hold."""
     building = [e["building"] for e in live.events if "building" in e]
@@ -264,4 +284,4 @@ def oversized(c):
 need_window()
 checks = Checks()
 sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, stalled_reader, stalled_events, no_reader, lost_display,
-                    oversized))
+                    lost_window, oversized))
