@@ -197,6 +197,18 @@ def still_picture(c):
         c.check(stage in last["stages"], stage, "is missing in", list(last["stages"]))
 
 
+def small_picture(c):
+    """It is shown large enough to be seen, every pixel of it a square."""
+    png(at("small.png"), 3, 2)
+    live = Live(at("small.png"), "--overlay", "off")
+    shown, size = live.pixels(), live.geometry()
+    c.check(size == (318, 212), "the window's size", size)
+    rows = [picture(at("small.png"))[9 * y:9 * y + 9] for y in range(2)]
+    want = b"".join(b"".join(row[3 * x:3 * x + 3] * 106 for x in range(3)) * 106 for row in rows)
+    same(c, shown, want, "enlarged")
+    live.end()
+
+
 def early_screenshot(c):
     """Asked for before there is a picture, it is the first one."""
     film = y4m(64, 48, "420jpeg", 2)
@@ -284,4 +296,5 @@ need_window()
 OPENCL = has_opencl(BINARY)
 checks = Checks()
 sys.exit(checks.run(hotkeys, bytes_on_screen, divider, kernel_reload, switching_keeps_the_picture, still_picture,
-                    early_screenshot, keys_while_building, named_path_fails, interrupted, full_disk, quick_start))
+                    small_picture, early_screenshot, keys_while_building, named_path_fails, interrupted, full_disk,
+                    quick_start))

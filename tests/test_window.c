@@ -205,6 +205,27 @@ static void test_too_large(struct screen_test *test)
     CHECK(size.width <= 1920 && size.width > 1700);
     CHECK(fabs((double)size.width / size.height - 4) < 0.02);
     screen_test_close(test);
+    screen_test_open(test, 20000, 200); // not as thin as the monitor would make it
+    CHECK(test->size.width <= 1920 && test->size.width > 1700);
+    CHECK_NUMBER(test->size.height, 120);
+    screen_test_close(test);
+}
+
+static void test_too_small(void)
+{
+    static const struct {
+        int width, height, wide, high;
+    } cases[] = {
+        {1, 1, 240, 240},     {3, 2, 318, 212},    {160, 120, 320, 240},  {161, 120, 161, 120},
+        {300, 200, 300, 200}, {300, 1, 300, 120},  {1, 300, 160, 300},    {2, 100, 160, 200},
+        {320, 240, 320, 240}, {80, 119, 160, 238}, {4000, 30, 4000, 120}, {1920, 1080, 1920, 1080},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct window_setup setup = {.width = cases[i].width, .height = cases[i].height};
+        window_enlarge(&setup);
+        check_that(&unit, setup.width == cases[i].wide && setup.height == cases[i].high, "%dx%d in a window of %dx%d",
+                   cases[i].width, cases[i].height, setup.width, setup.height);
+    }
 }
 
 static void test_no_display(void)
@@ -229,6 +250,7 @@ int main(int argc, char **argv)
 {
     struct screen_test test = {.check = &unit};
     if (argc > 1 && strcmp(argv[1], "none") == 0) {
+        test_too_small();
         test_no_display();
         return check_end(&unit);
     }

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVENT_ROOM = 256 }; // typing and dragging between two frames stays far below
+enum { EVENT_ROOM = 256 };                      // typing and dragging between two frames stays far below
+enum { LEAST_WIDTH = 160, LEAST_HEIGHT = 120 }; // of a window that a user can see and take hold of
 
 struct window {
     GLFWwindow *glfw;
@@ -142,7 +143,20 @@ static void add_reason(char why[256], const char *what)
              code != GLFW_NO_ERROR && text ? text : "no reason given");
 }
 
-// The picture's size, made smaller with its aspect kept where the monitor has less room.
+void window_enlarge(struct window_setup *setup)
+{
+    enum { READABLE_WIDTH = 320, READABLE_HEIGHT = 240 }; // the overlay has room for its figures
+    const int across = READABLE_WIDTH / setup->width, down = READABLE_HEIGHT / setup->height;
+    const int times = across < down ? across : down;
+    if (times > 1) {
+        setup->width *= times;
+        setup->height *= times;
+    }
+    setup->width = setup->width > LEAST_WIDTH ? setup->width : LEAST_WIDTH;
+    setup->height = setup->height > LEAST_HEIGHT ? setup->height : LEAST_HEIGHT;
+}
+
+// The picture's size, made smaller with its aspect kept where the monitor has less room; not too thin to see.
 static void fit_to_monitor(int *width, int *height)
 {
     enum { FRAME_WIDTH = 16, FRAME_HEIGHT = 64 }; // borders and title bar; their size is not known before showing
@@ -156,8 +170,8 @@ static void fit_to_monitor(int *width, int *height)
     const double across = (double)(room_width - FRAME_WIDTH) / *width;
     const double down = (double)(room_height - FRAME_HEIGHT) / *height;
     const double scale = across < down ? across : down;
-    *width = (int)(*width * scale) > 1 ? (int)(*width * scale) : 1;
-    *height = (int)(*height * scale) > 1 ? (int)(*height * scale) : 1;
+    *width = (int)(*width * scale) > LEAST_WIDTH ? (int)(*width * scale) : LEAST_WIDTH;
+    *height = (int)(*height * scale) > LEAST_HEIGHT ? (int)(*height * scale) : LEAST_HEIGHT;
 }
 
 static void set_hints(const struct context_kind *kind, bool debug)

@@ -8,7 +8,7 @@ struct window;
 
 struct window_setup {
     const char *title;
-    int width, height; // of the picture; the window is that large, or as large as the monitor allows
+    int width, height; // of the picture; the window is that large, or as the monitor allows
     bool fullscreen;
     bool vsync;
     bool es;     // ES 3.0 only
@@ -47,6 +47,9 @@ enum window_key {
     WINDOW_KEY_F1, // F1 to F12 follow one another
     WINDOW_KEY_F12 = WINDOW_KEY_F1 + 11,
 };
+
+// Makes a small picture's window large enough for people, with room for the picture at a whole multiple of its size.
+void window_enlarge(struct window_setup *setup);
 
 // Opens the window (one at a time) and makes its context current: GL 3.3 core or ES 3.0, over GLX, then EGL, whichever
 // works first. NULL where there is no display or no such GL; `why`, when not NULL, then gets one line and nothing is

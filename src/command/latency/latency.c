@@ -90,12 +90,13 @@ static bool open_screen(struct latency *l)
 {
     const struct image_shape *shape = &l->info->shape;
     char why[256];
-    l->window = window_open(&(struct window_setup){.title = "monocle latency",
-                                                   .width = shape->width,
-                                                   .height = shape->height,
-                                                   .fullscreen = l->options.fullscreen,
-                                                   .vsync = l->options.vsync == 0},
-                            why);
+    struct window_setup setup = {.title = "monocle latency",
+                                 .width = shape->width,
+                                 .height = shape->height,
+                                 .fullscreen = l->options.fullscreen,
+                                 .vsync = l->options.vsync == 0};
+    window_enlarge(&setup);
+    l->window = window_open(&setup, why);
     if (!l->window) {
         log_error("there is no window to flash in: %s", why);
         return false;

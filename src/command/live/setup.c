@@ -88,7 +88,7 @@ static bool open_screen(struct live *live, bool egl)
     const struct live_options *o = &live->options;
     char title[300];
     snprintf(title, sizeof(title), "monocle: %s", live->info->name);
-    const struct window_setup setup = {
+    struct window_setup setup = {
         .title = title,
         .width = live->info->shape.width,
         .height = live->info->shape.height,
@@ -97,6 +97,7 @@ static bool open_screen(struct live *live, bool egl)
         .egl = egl,
     };
     char why[256];
+    window_enlarge(&setup);
     if (!o->headless && !(live->window = window_open(&setup, why)) && !egl)
         log_warn("no window (%s): running headless", why);
     if (live->window && !(live->renderer = renderer_open(window_is_es(live->window))))
