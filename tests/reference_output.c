@@ -33,29 +33,29 @@ static uint8_t luma(const struct picture *picture, const struct image_shape *sha
     return yuv[0];
 }
 
+// `first` and `second` are which, as above; 0: none.
 static uint8_t *add_chroma(uint8_t *at, const struct picture *picture, const struct image_shape *shape, int across,
-                           int down, bool u, bool v)
+                           int down, int first, int second)
 {
     for (int y = 0; y < shape->height; y += down)
         for (int x = 0; x < shape->width; x += across) {
-            if (u)
-                *at++ = block_mean(picture, shape, x, y, across, down, 1);
-            if (v)
-                *at++ = block_mean(picture, shape, x, y, across, down, 2);
+            *at++ = block_mean(picture, shape, x, y, across, down, first);
+            if (second)
+                *at++ = block_mean(picture, shape, x, y, across, down, second);
         }
     return at;
 }
 
-static uint8_t *add_pairs(uint8_t *at, const struct picture *picture, const struct image_shape *shape)
+static void add_pairs(uint8_t *at, const struct picture *picture, const struct image_shape *shape)
 {
+    const int luma_at = shape->format == PIXFMT_UYVY, chroma_at = 1 - luma_at;
     for (int y = 0; y < shape->height; y++)
-        for (int x = 0; x < shape->width; x += 2) {
-            *at++ = luma(picture, shape, x, y);
-            *at++ = block_mean(picture, shape, x, y, 2, 1, 1);
-            *at++ = luma(picture, shape, x + 1, y);
-            *at++ = block_mean(picture, shape, x, y, 2, 1, 2);
+        for (int x = 0; x < shape->width; x += 2, at += 4) {
+            at[luma_at] = luma(picture, shape, x, y);
+            at[luma_at + 2] = luma(picture, shape, x + 1, y);
+            at[chroma_at] = block_mean(picture, shape, x, y, 2, 1, 1);
+            at[chroma_at + 2] = block_mean(picture, shape, x, y, 2, 1, 2);
         }
-    return at;
 }
 
 size_t reference_output(const struct picture *picture, const struct image_shape *shape, uint8_t *bytes)
@@ -68,7 +68,7 @@ size_t reference_output(const struct picture *picture, const struct image_shape 
     if (!bytes)
         return total;
     uint8_t *at = bytes;
-    if (shape->format == PIXFMT_YUYV) {
+    if (shape->format == PIXFMT_YUYV || shape->format == PIXFMT_UYVY) {
         add_pairs(at, picture, shape);
         return total;
     }
@@ -77,12 +77,15 @@ size_t reference_output(const struct picture *picture, const struct image_shape 
             *at++ = luma(picture, shape, x, y);
     if (shape->format == PIXFMT_GREY)
         return total;
-    if (shape->format == PIXFMT_NV12) {
-        add_chroma(at, picture, shape, 2, 2, true, true);
+    const bool v_first = shape->format == PIXFMT_NV21 || shape->format == PIXFMT_YV12;
+    const int first = v_first ? 2 : 1, second = 3 - first;
+    if (shape->format == PIXFMT_NV12 || shape->format == PIXFMT_NV21) {
+        add_chroma(at, picture, shape, 2, 2, first, second);
         return total;
     }
-    int across = shape->format == PIXFMT_444P ? 1 : 2, down = shape->format == PIXFMT_YU12 ? 2 : 1;
-    at = add_chroma(at, picture, shape, across, down, true, false);
-    add_chroma(at, picture, shape, across, down, false, true);
+    const int across = shape->format == PIXFMT_444P ? 1 : 2;
+    const int down = shape->format == PIXFMT_YU12 || shape->format == PIXFMT_YV12 ? 2 : 1;
+    at = add_chroma(at, picture, shape, across, down, first, 0);
+    add_chroma(at, picture, shape, across, down, second, 0);
     return total;
 }

@@ -220,7 +220,7 @@ static void test_encoded(struct check *check, struct image_shape shape, int numb
     frame_fill(&frame, &(struct image_shape){.width = shape.width, .height = shape.height}, number % LAYOUT_COUNT,
                random_range(random, 0, SHAPE_COUNT - 1), random);
     struct picture picture = reference_frame(&frame.image);
-    if (shape.format == PIXFMT_YUYV)
+    if (shape.format == PIXFMT_YUYV || shape.format == PIXFMT_UYVY)
         shape.width = shape.width > 1 ? shape.width / 2 * 2 : 0;
     if (shape.width > 0) {
         size_t bytes = reference_output(&picture, &shape, NULL);
@@ -246,7 +246,8 @@ static void test_encoded(struct check *check, struct image_shape shape, int numb
 
 static void test_output(struct check *check)
 {
-    static const enum pixfmt formats[] = {PIXFMT_NV12, PIXFMT_YUYV, PIXFMT_YU12, PIXFMT_422P, PIXFMT_444P, PIXFMT_GREY};
+    static const enum pixfmt formats[] = {PIXFMT_NV12, PIXFMT_NV21, PIXFMT_YU12, PIXFMT_YV12, PIXFMT_YUYV,
+                                          PIXFMT_UYVY, PIXFMT_422P, PIXFMT_444P, PIXFMT_GREY};
     enum { FORMATS = sizeof(formats) / sizeof(*formats), COLOURS = 6 };
     struct random random = {4};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)

@@ -130,7 +130,7 @@ static void (*const layout_pixels[YUV_LAYOUTS])(struct color_coefficients k, con
     [YUV_PACKED] = packed_pixels,
 };
 
-static enum yuv_layout layout_of(const struct pixfmt_info *info)
+enum yuv_layout yuv_layout_of(const struct pixfmt_info *info)
 {
     const struct pixfmt_samples *chroma = &info->samples[1];
     if (chroma->step == 0)
@@ -148,7 +148,7 @@ static const uint8_t *first_sample(const struct image *from, struct pixfmt_sampl
 static void yuv_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba, bool past)
 {
     const struct pixfmt_info *info = pixfmt_info(from->shape.format);
-    const struct yuv_row row = {layout_of(info), first_sample(from, info->samples[0], y),
+    const struct yuv_row row = {yuv_layout_of(info), first_sample(from, info->samples[0], y),
                                 first_sample(from, info->samples[1], y), first_sample(from, info->samples[2], y)};
     const int width = from->shape.width, done = yuv_row_vector(&row, k, width, rgba, past);
     if (done < width)

@@ -2,6 +2,7 @@
 #include "image/encode.h"
 
 #include "base/clones.h"
+#include "image/encode_rows.h"
 
 #include <string.h>
 
@@ -145,6 +146,26 @@ VECTOR_CLONES static void put_grey(const pixel_word *restrict rgba, int width, u
         to[x] = (uint8_t)rgba[x];
 }
 
+// Makes as much of the rows as fills vectors, and returns of how many pixels.
+static int made_by_vectors(const struct encoder *encoder, struct image *to, int x, int y, int width,
+                           const uint8_t *upper, const uint8_t *lower)
+{
+    const struct pixfmt_info *info = pixfmt_info(to->shape.format);
+    const struct pixfmt_samples *samples = info->samples;
+    const struct pixfmt_plane *chroma = &info->plane[samples[1].plane];
+    const bool together = lower && chroma->shift_y > 0;
+    const struct encode_rows rows = {
+        .layout = yuv_layout_of(info),
+        .rgba = {upper, together ? lower : NULL},
+        .y = {sample_at(to, &samples[0], x, y), together ? sample_at(to, &samples[0], x, y + 1) : NULL},
+        .u = sample_at(to, &samples[1], x >> chroma->shift_x, y >> chroma->shift_y),
+        .v = sample_at(to, &samples[2], x >> chroma->shift_x, y >> chroma->shift_y),
+    };
+    if (lower && !together)
+        made_by_vectors(encoder, to, x, y + 1, width, lower, NULL);
+    return encode_rows_vector(encoder, &rows, width);
+}
+
 void encode_rows(const struct encoder *encoder, struct image *to, int x, int y, int width, const uint8_t *upper,
                  const uint8_t *lower)
 {
@@ -162,7 +183,7 @@ void encode_rows(const struct encoder *encoder, struct image *to, int x, int y, 
             put_grey((const pixel_word *)lower, width, sample_at(to, &info->samples[0], x, y + 1));
         return;
     }
-    for (int done = 0; done < width; done += CHUNK) {
+    for (int done = made_by_vectors(encoder, to, x, y, width, upper, lower); done < width; done += CHUNK) {
         struct chunk chunk;
         chunk.rows = lower ? 2 : 1;
         const int first = chunk_begin(&chunk, done, width);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "image/color.h"
+#include "image/pixfmt.h"
 
 // How the samples of a row lie.
 enum yuv_layout {
@@ -12,6 +13,8 @@ enum yuv_layout {
     YUV_PACKED,     // one per two pixels, luma and chroma in turns
     YUV_LAYOUTS
 };
+
+enum yuv_layout yuv_layout_of(const struct pixfmt_info *info);
 
 // A row's samples: where those of Y, U and V begin.
 struct yuv_row {
