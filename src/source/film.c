@@ -81,6 +81,8 @@ static enum source_status take_line(struct film *film, int64_t deadline_ns)
         return SOURCE_TIMEOUT;
     if (status == STREAM_END)
         return end_round(film, length);
+    if (status == STREAM_FAILED)
+        return SOURCE_FAILED;
     if (status == STREAM_OK && y4m_parse_frame(line, length)) {
         film->phase = FILM_SLOT;
         return SOURCE_FRAME;

@@ -126,7 +126,7 @@ enum stream_status stream_line(struct stream *stream, char *line, size_t limit, 
         const uint8_t *newline = memchr(begin, '\n', count);
         *length = newline ? (size_t)(newline - begin) : count;
         if (*length > limit)
-            return STREAM_FAILED;
+            return STREAM_LONG;
         if (newline) {
             memcpy(line, begin, *length);
             line[*length] = '\0';

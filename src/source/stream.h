@@ -11,6 +11,7 @@ enum stream_status {
     STREAM_TIMEOUT, // or a signal came: call again to go on where it stopped
     STREAM_END,
     STREAM_FAILED, // logged
+    STREAM_LONG,   // of a line: it is longer than the limit
 };
 
 struct stream {
@@ -29,8 +30,8 @@ void stream_close(struct stream *stream); // takes one that is all zero
 
 // Reads until `*filled` is `size`. STREAM_END: the data ended before, with `*filled` saying how far it came.
 enum stream_status stream_read(struct stream *stream, void *to, size_t size, size_t *filled, int64_t deadline_ns);
-// Reads a line into `line` (room for `limit` bytes and a NUL; the newline is left out). A longer line is no line:
-// STREAM_FAILED, not logged. STREAM_END: no newline came; `*length` bytes are left over.
+// Reads a line into `line` (room for `limit` bytes and a NUL; the newline is left out). STREAM_END: no newline came;
+// `*length` bytes are left over.
 enum stream_status stream_line(struct stream *stream, char *line, size_t limit, size_t *length, int64_t deadline_ns);
 
 bool stream_seek(struct stream *stream, off_t offset); // regular files only; logged

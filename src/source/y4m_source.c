@@ -23,6 +23,8 @@ static bool read_header(struct film *film, struct y4m_header *header)
     case STREAM_END:
         why = length > 0 ? "its header is cut short" : "there is nothing in it";
         break;
+    case STREAM_FAILED:
+        return false;
     default:
         why = "it does not begin with a Y4M header line";
         break;
