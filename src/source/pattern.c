@@ -34,8 +34,8 @@ struct wish {
     enum pixfmt format;
 };
 
-// "30", "29.97" or "30000/1001"; plain digits, so that no locale matters.
-static bool parse_decimal(const char **text, double *value)
+// "30" or "29.97", 0 where there is none; plain digits, so that no locale matters.
+static double parse_decimal(const char **text)
 {
     const char *at = *text;
     double number = 0, unit = 1;
@@ -44,23 +44,18 @@ static bool parse_decimal(const char **text, double *value)
     if (*at == '.')
         for (at++; *at >= '0' && *at <= '9'; at++)
             number += (*at - '0') * (unit /= 10);
-    *value = number;
-    const bool any = at != *text && !(at == *text + 1 && **text == '.');
     *text = at;
-    return any;
+    return number;
 }
 
+// Also "30000/1001".
 static bool parse_rate(const char *text, double *rate)
 {
-    double divisor = 1;
-    if (!parse_decimal(&text, rate))
-        return false;
+    *rate = parse_decimal(&text);
     if (*text == '/') {
         text++;
-        if (!parse_decimal(&text, &divisor) || divisor <= 0)
-            return false;
+        *rate /= parse_decimal(&text); // by 0: no rate that there may be
     }
-    *rate /= divisor;
     return *text == '\0' && *rate >= rate_min && *rate <= RATE_MAX;
 }
 
