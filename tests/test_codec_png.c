@@ -138,6 +138,34 @@ static void test_written(struct codec *codec, struct random *random)
     image_free(&image);
 }
 
+// A block that begins with zeros behind one that ends in something else: rows of black with a last pixel of any colour.
+static void test_seams(struct codec *codec, struct random *random)
+{
+    const struct image_shape shape = {.format = PIXFMT_GREY, .width = 3000, .height = 3 * RUNS_BLOCK / 3000};
+    const struct codec_settings settings = {.format = CODEC_PNG, .compression = 1};
+    struct codec_buffer file = {0};
+    struct image image = {0}, back = {0};
+    struct codec_error error;
+    char why[CODEC_WHY];
+    if (!image_reserve(&image, &shape))
+        abort();
+    memset(image.memory, 0, image.memory_bytes);
+    for (int round = 0; round < 20; round++) {
+        for (int y = 0; y < shape.height; y++)
+            image.plane[0][(size_t)y * image.stride[0] + (size_t)shape.width - 1] = (uint8_t)random_bits(random);
+        const bool ok = codec_encode(codec, &image, &settings, &file, &error) && read_file(codec, &file, &back, why);
+        check_that(&check, ok, "seams: %s", why);
+        for (int y = 0; ok && y < shape.height; y++)
+            check_that(&check,
+                       memcmp(back.plane[0] + (size_t)y * back.stride[0], image.plane[0] + (size_t)y * image.stride[0],
+                              (size_t)shape.width) == 0,
+                       "seams: row %d", y);
+    }
+    codec_buffer_free(&file);
+    image_free(&image);
+    image_free(&back);
+}
+
 // A head, and whatever else, without which it cannot be read, or shall not be.
 static void refuse(struct codec *codec, const struct codec_buffer *file, uint64_t most, enum codec_fault fault,
                    const char *because)
@@ -255,6 +283,7 @@ int main(void)
     test_runs(&random);
     test_kinds(codec, &random);
     test_written(codec, &random);
+    test_seams(codec, &random);
     test_refused(codec, &random);
     codec_close(codec);
     return check_end(&check);

@@ -118,6 +118,11 @@ static void test_metadata(struct codec *codec, struct random *random)
     image_free(&again);
 }
 
+static bool is_inside(struct codec_bytes bytes, const uint8_t *data, size_t size)
+{
+    return bytes.data >= data && bytes.size <= size && bytes.data <= data + size - bytes.size;
+}
+
 // Cut anywhere, and changed at random: refused or read, never more than its bytes.
 static void test_damage(struct codec *codec, struct random *random)
 {
@@ -141,6 +146,8 @@ static void test_damage(struct codec *codec, struct random *random)
             const bool read =
                 codec_head(codec, copy, size, 1 << 16, &head, &error) && read_back(codec, &part, &head, &again, &error);
             check_that(&check, read || error.why[0], "refused without a word");
+            check_that(&check, !read || head.metadata.xmp.size == 0 || is_inside(head.metadata.xmp, copy, size),
+                       "XMP data beyond the end at %zu of %zu", size, file.size);
             check_that(&check, !read || round + 64 > file.size, "cut at %zu of %zu and read", round, file.size);
             free(copy);
         }

@@ -60,6 +60,11 @@ static void test_formats(void)
     check_that(&check, png.shape.width == 17 && png.shape.height == 13 && png.plane[0][3] == 255,
                "it is 17x13, opaque");
     free(data);
+    data = load("small.gif", &size);
+    data[4] = '7'; // as the first version has it
+    check_that(&check, imagefile_decode(&other, data, size, "GIF87a"), "GIF87a is read");
+    image_free(&other);
+    free(data);
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
         data = load(good[i].name, &size);
         enum codec_format format;
@@ -112,6 +117,46 @@ static void test_bmp(void)
     image_free(&down);
     free(data);
     refuse(scratch_write(&scratch, "os2.bmp", os2, sizeof(os2)), "OS/2");
+}
+
+// Two pixels, dark and light, as each type of TGA files has them: a palette, colours, grey; packed or not.
+static void test_tga(void)
+{
+    enum { HEAD = 18 };
+    static const struct {
+        uint8_t type, depth;
+        size_t size;
+        const char *body;
+    } cases[] = {
+        {1, 8, 8, "\1\1\1\311\311\311\0\1"},
+        {9, 8, 9, "\1\1\1\311\311\311\1\0\1"},
+        {2, 24, 6, "\1\1\1\311\311\311"},
+        {10, 24, 8, "\200\1\1\1\200\311\311\311"},
+        {2, 32, 8, "\1\1\1\377\311\311\311\377"},
+        {3, 8, 2, "\1\311"},
+        {11, 8, 3, "\1\1\311"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const bool map = cases[i].type % 8 == 1;
+        uint8_t file[64] = {0, map, cases[i].type, 0, 0, map ? 2 : 0, 0, map ? 24 : 0};
+        struct image image;
+        file[12] = 2; // wide
+        file[14] = 1; // high
+        file[16] = cases[i].depth;
+        memcpy(file + HEAD, cases[i].body, cases[i].size);
+        const bool ok = imagefile_decode(&image, file, HEAD + cases[i].size, "handmade.tga");
+        check_that(&check, ok && memcmp(image.plane[0], "\1\1\1\377\311\311\311\377", 8) == 0,
+                   "TGA of type %d, %d bits", cases[i].type, cases[i].depth);
+        image_free(&image);
+        struct codec *codec = codec_open();
+        struct codec_head head = {.alpha = false};
+        struct codec_error error;
+        check_that(&check,
+                   codec && codec_head(codec, file, HEAD + cases[i].size, 0, &head, &error) &&
+                       head.alpha == (cases[i].depth == 32),
+                   "TGA of type %d, %d bits: alpha %d", cases[i].type, cases[i].depth, head.alpha);
+        codec_close(codec);
+    }
 }
 
 // Every beginning of a file shorter than the whole is refused, and said to be so in one line.
@@ -201,6 +246,15 @@ static void test_huffman(void)
     free(data);
 }
 
+static bool same_rows(const struct image *a, const struct image *b)
+{
+    bool same = a->shape.width == b->shape.width && a->shape.height == b->shape.height;
+    for (int y = 0; same && y < a->shape.height; y++)
+        same = memcmp(a->plane[0] + (size_t)y * a->stride[0], b->plane[0] + (size_t)y * b->stride[0],
+                      4 * (size_t)a->shape.width) == 0;
+    return same;
+}
+
 static void test_write(void)
 {
     struct random random = {3};
@@ -214,11 +268,8 @@ static void test_write(void)
         const char *path = scratch_path(&scratch, "written.png");
         check_that(&check, imagefile_write_png(path, &frame.image), "a PNG is written");
         if (check_that(&check, imagefile_read(&back, path), "and read")) {
-            bool same = back.shape.width == shape.width && back.shape.height == shape.height;
-            for (int y = 0; same && y < shape.height; y++)
-                same = memcmp(back.plane[0] + (size_t)y * back.stride[0],
-                              frame.image.plane[0] + (size_t)y * frame.image.stride[0], (size_t)shape.width * 4) == 0;
-            check_that(&check, same, "PNG of %dx%d comes back the same", shape.width, shape.height);
+            check_that(&check, same_rows(&back, &frame.image), "PNG of %dx%d comes back the same", shape.width,
+                       shape.height);
         }
         image_free(&back);
         scratch_catch(&scratch);
@@ -228,6 +279,32 @@ static void test_write(void)
     }
 }
 
+// One pixel that is not opaque is enough, wherever it lies; where all are opaque a file has no alpha.
+static void test_alpha(void)
+{
+    enum { COLOUR_AT = 25, RGB = 2 };
+    const struct image_shape shape = {.format = PIXFMT_RGBA, .width = 5, .height = 3};
+    struct image image, back;
+    if (!image_alloc(&image, &shape))
+        abort();
+    for (int y = 0; y < shape.height; y += shape.height - 1) { // at the beginning and at the end
+        uint8_t *pixel = image.plane[0] + (size_t)y * image.stride[0] + (y ? 4 * (size_t)(shape.width - 1) : 0);
+        memset(image.memory, 255, image.memory_bytes);
+        pixel[3] = 254;
+        const char *path = scratch_path(&scratch, "alpha.png");
+        if (check_that(&check, imagefile_write_png(path, &image) && imagefile_read(&back, path), "alpha is written"))
+            check_that(&check, same_rows(&back, &image), "alpha in row %d", y);
+        image_free(&back);
+    }
+    memset(image.memory, 255, image.memory_bytes);
+    size_t size = 0;
+    const char *path = scratch_path(&scratch, "opaque.png");
+    char *file = imagefile_write_png(path, &image) ? file_read(path, 1 << 20, &size) : NULL;
+    check_that(&check, file && size > COLOUR_AT && file[COLOUR_AT] == RGB, "what is opaque is written without alpha");
+    free(file);
+    image_free(&image);
+}
+
 int main(int argc, char **argv)
 {
     data_dir = argc > 1 ? argv[1] : "tests/data";
@@ -235,11 +312,13 @@ int main(int argc, char **argv)
         return CHECK_SKIP;
     test_formats();
     test_bmp();
+    test_tga();
     test_cut();
     test_damaged();
     test_refused();
     test_huffman();
     test_write();
+    test_alpha();
     scratch_close(&scratch);
     return check_end(&check);
 }

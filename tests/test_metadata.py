@@ -45,14 +45,17 @@ def pack(order, kind, value):
     return struct.pack(order + str(len(value)) + letter, *value)
 
 
-def make_directory(order, tags, place, big=False):
-    """The bytes of a directory that lies there, with the values and directories behind it; as in BigTIFF files."""
+def make_directory(order, tags, place, big=None):
+    """The bytes of a directory that lies there, with the values and directories behind it.
+
+    big: as in BigTIFF files, with places of directories of this type.
+    """
     entries, behind = b"", b""
     count_bytes, offset_bytes, offset = (8, 8, "Q") if big else (2, 4, "I")
     end = place + count_bytes + (4 + 2 * offset_bytes) * len(tags) + offset_bytes
     for tag, value in tags.items():
         inner = isinstance(value, dict)
-        kind = (IFD8 if big else LONG) if inner else value[0]
+        kind = (big or LONG) if inner else value[0]
         data = make_directory(order, value, end + len(behind), big) if inner else pack(order, *value)
         count = 1 if inner else len(data) // BYTES[kind]
         far = inner or len(data) > offset_bytes
@@ -66,14 +69,15 @@ def make_exif(order, tags):
     return {"<": b"II", ">": b"MM"}[order] + struct.pack(order + "HI", 42, 8) + make_directory(order, tags, 8)
 
 
-def make_big_tiff(order, tags, width=40, height=20):
+def make_big_tiff(order, tags, pointer=IFD8, width=40, height=20):
     """A BigTIFF file of a grey picture."""
     layout = {0x100: (SHORT, (width,)), 0x101: (SHORT, (height,)), 0x102: (SHORT, (8,)), 0x103: (SHORT, (1,)),
               0x106: (SHORT, (1,)), 0x111: (LONG8, (16,)), 0x115: (SHORT, (1,)), 0x116: (SHORT, (height,)),
               0x117: (LONG8, (width * height,))}
     place = 16 + width * height
     head = {"<": b"II", ">": b"MM"}[order] + struct.pack(order + "HHHQ", 43, 8, 0, place)
-    return head + bytes(width * height) + make_directory(order, dict(sorted({**tags, **layout}.items())), place, True)
+    return head + bytes(width * height) + make_directory(order, dict(sorted({**tags, **layout}.items())), place,
+                                                        pointer)
 
 
 def read_directory(data, order, place):
@@ -170,9 +174,9 @@ def carried(c):
 def big(c):
     """BigTIFF files say what plain ones do, in wider words."""
     profile, xmp = bytes(range(16)) + b"GRAY" + bytes(300), b"<x:xmpmeta/>"
-    for order in "<>":
+    for order, pointer in (("<", LONG8), (">", IFD8)):
         wanted = bytes_of(order, {tag: value for tag, value in CAMERA.items() if tag not in NO_MAIN})
-        data = make_big_tiff(order, {**CAMERA, 0x8773: (UNDEFINED, profile), 0x2bc: (BYTE, tuple(xmp))})
+        data = make_big_tiff(order, {**CAMERA, 0x8773: (UNDEFINED, profile), 0x2bc: (BYTE, tuple(xmp))}, pointer)
         with open(at("big.tif"), "wb") as f:
             f.write(data)
         for kind in "jpg", "tif", "png":
