@@ -225,6 +225,21 @@ def two_at_once(c):
     c.check(code == 0, out, err)
 
 
+def two_jobs_at_once(c):
+    """Of two jobs with the same outputs each file is one's, and an error to the other."""
+    many(150)
+    pair = [subprocess.Popen([BINARY, "batch", *CPU, "-f", filters, "-r", "-o", "both", "--report", filters + ".jsonl",
+                              "many"], cwd=at(""), env=environment(), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+            for filters in ("gray", "invert")]
+    said = [process.communicate()[1].count(b"\n") for process in pair]
+    rows = [files(at(name + ".jsonl")) for name in ("gray", "invert")]
+    done = [{row["output"] for row in of.values() if row["status"] == "done"} for of in rows]
+    lost = [[row["error"] for row in of.values() if row["status"] == "failed"] for of in rows]
+    made = {os.path.join("both", name) for name in digests(at("both"))}
+    c.check(len(made) == 150 and done[0] | done[1] == made and not done[0] & done[1], [len(d) for d in done])
+    c.check([len(of) for of in lost] == said and set(lost[0] + lost[1]) == {"exists"}, said, lost)
+
+
 def locked(c):
     """A temporary file of a run that lives is left alone, so is what is none; one of a run that was killed is not."""
     live, other = ".monocle-batch-" + "0" * 16, ".monocle-batch-notes"
@@ -244,4 +259,5 @@ def locked(c):
 
 
 checks = Checks()
-sys.exit(checks.run(bad_inputs, tight, few_files, bad_outputs, signals, late_signal, kills, two_at_once, locked))
+sys.exit(checks.run(bad_inputs, tight, few_files, bad_outputs, signals, late_signal, kills, two_at_once,
+                    two_jobs_at_once, locked))

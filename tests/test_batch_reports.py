@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_batch_reports.py MONOCLE: reports of batches, where they may be, and what is told of several together"""
+"""test_batch_reports.py MONOCLE: reports of batches, where they may be, what is told of several together; dry runs"""
 import fcntl
 import json
 import os
@@ -50,6 +50,7 @@ def reports(c):
             f.write(text)
         got = run(BINARY, "report", "merge", "re-part.jsonl", cwd=at(""))
         c.check(got[0] == code and says in got[2] and (says == "") == (got[2] == ""), text[:60], got)
+        c.check((b"shard 1/1 has not ended" in got[1]) == (text == start + done), text[:60], got)
         merged = [run(BINARY, "report", "merge", "--json", "-o", to, what, cwd=at(""))[:2] for what, to in
                   (("re-part.jsonl", "re-all.jsonl"), ("re-all.jsonl", "re-again.jsonl"))]
         said = [{k: v for k, v in json.loads(out).items() if k not in ("torn_lines", "done_twice")}
@@ -138,5 +139,25 @@ def endless(c):
     c.check(code == 1 and b"lines cut short: 1801" in out, code, out, err)
 
 
+def dry_runs(c):
+    tree(at("dry"), 3)
+    open(at("dry/bad.png"), "w").close()
+    job = CPU + ["-r", "-o", "dry-out", "dry"]
+    outcome(c, BINARY, job + ["dry/p000.png"], 1, "the file is empty")
+    os.unlink(at("dry-out/a/p001.png"))
+    os.utime(at("dry/p000.png"), (1, 1))
+    before = [digests(at(name)) for name in ("dry", "dry-out")]
+    code, out, err = batch(BINARY, *job, "--dry-run", "--json", "gone.png")
+    rows = {row["input"]: row for row in map(json.loads, out.splitlines())}
+    c.check(code == 1 and len(rows) == 5, code, rows, err)
+    c.check(rows["dry/a/p001.png"] == {"input": "dry/a/p001.png", "output": "dry-out/a/p001.png", "status": "planned"})
+    c.check(rows["dry/a/b/p002.png"]["status"] == "skipped" and rows["dry/p000.png"]["error"] == "exists" and
+            rows["gone.png"]["error"] == "missing", rows)
+    code, out, err = batch(BINARY, *job, "--dry-run", "--json", "--overwrite")
+    rows = {row["input"]: row for row in map(json.loads, out.splitlines())}
+    c.check(rows["dry/p000.png"].get("replaces") is True, rows)
+    c.check([digests(at(name)) for name in ("dry", "dry-out")] == before, "something was done")
+
+
 checks = Checks()
-sys.exit(checks.run(reports, report_places, in_use, endless))
+sys.exit(checks.run(reports, report_places, in_use, endless, dry_runs))
