@@ -49,6 +49,7 @@ def unwritable(c):
             if name:
                 refused(c, 3, option, PATTERN + [option, name])
     refused(c, 3, "no directory", PATTERN + ["--save-controls", "/nowhere/x"])
+    refused(c, 3, "no directory", PATTERN + ["--record", "-", "--screenshot", "nowhere/x.png"])
     refused(c, 3, "the current directory", PATTERN[:-2], cwd="/proc")  # where its own monocle.png would go
     code, out, err = live(*PATTERN[:-2], "--record", "/dev/null", cwd="/proc")
     c.check(code == 0, "no picture, no matter", code, err)
@@ -169,6 +170,10 @@ def sources(c):
                 refused(c, 2, args[-1] + " is the source", args + run_headless)
     refused(c, 2, "blur.cl is a kernel", PATTERN + ["--kernels", "edited", "--record", "edited/blur.cl"])
     refused(c, 2, "blur.cl is a kernel", PATTERN + ["--kernels", "edited", "--trace", "edited/blur.cl"])
+    code, _, err = live(*PATTERN, "--kernels", "edited", "--record", "edited/film.y4m")
+    c.check(code == 0, "another file beside kernels", code, err)
+    code, _, err = live(*PATTERN, "--kernels", "edited", "--record", "edited/film.y4m")
+    c.check(code == 0, "and once it is there", code, err)
     for name in ("-", "raw:-"):
         with open(at("film.y4m"), "rb") as film:
             done = subprocess.run([BINARY, "live", name, "--size", "8x8", *run_headless, "--record", "film.y4m"] +
@@ -211,6 +216,8 @@ def words(c):
     for option in ("--screenshot", "--trace", "--save-controls"):
         refused(c, 2, option + " is -", PATTERN + [option, "-"])
     refused(c, 2, "an argument is empty", ["", "--headless"])
+    for source in "/dev/video7", "camera:/dev/video7":
+        refused(c, 2, "cannot be its own source", [source, "--virtual-camera", "/dev/video7"])
     refused(c, 3, "cannot open x\\x1b[31my\\x07\\xffé:", [b"x\x1b[31my\x07\xff\xc3\xa9", "--headless"])
     os.mkdir(at("no-kernels"))
     open(at("no-kernels/notes.cl"), "w").close()

@@ -41,5 +41,10 @@ int main(void)
     CHECK_NUMBER(stats_recent(&stats, 0), STATS_WINDOW + 9);
     CHECK_NUMBER(stats_recent(&stats, STATS_WINDOW - 1), 10);
     CHECK_NUMBER(stats_recent(&stats, STATS_WINDOW), 0);
+
+    // Nor does it know, begun anew, what it had before.
+    stats.count = 0;
+    stats_add(&stats, 1);
+    CHECK_NUMBER(stats_recent(&stats, 1), 0);
     return check_end(&unit);
 }

@@ -280,6 +280,55 @@ static void write_to_broken_pipe(void)
     image_free(&image);
 }
 
+// What is in a pipe, up to now.
+static size_t drain(int fd, uint8_t *to)
+{
+    size_t size = 0;
+    for (ssize_t got; (got = read(fd, to + size, 4096)) > 0;)
+        size += (size_t)got;
+    return size;
+}
+
+// A pipe has room for one picture, not for two. One that came while it was full is left out; those that were begun are
+// whole in the end.
+static void test_stalled(void)
+{
+    enum { WIDTH = 64, HEIGHT = 256, ADDED = 4, ROOM = ADDED * 3 * WIDTH * HEIGHT };
+    static const bool expected_out[ADDED] = {false, false, true, false};
+    const struct image_shape shape = {.format = PIXFMT_RGBA, .width = WIDTH, .height = HEIGHT};
+    struct random random = {11};
+    struct test_frame frames[ADDED], kept[ADDED];
+    uint8_t *got = malloc(ROOM);
+    size_t size = 0, wanted;
+    int ends[2], count = 0;
+    char path[64];
+    if (!got || pipe(ends) != 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0)
+        exit(1);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[1]);
+    struct y4m_writer *writer = y4m_writer_open(path, WIDTH, HEIGHT, 25, 1);
+    for (int i = 0; i < ADDED; i++) {
+        bool out = !expected_out[i];
+        frame_fill(&frames[i], &shape, LAYOUT_TIGHT, SHAPE_NOISE, &random);
+        if (i == ADDED - 1)
+            size += drain(ends[0], got + size);
+        check_that(&check, writer && y4m_writer_add(writer, &frames[i].image, &out) && out == expected_out[i],
+                   "picture %d is %s", i, out ? "left out" : "taken");
+        if (!out)
+            kept[count++] = frames[i];
+    }
+    size += drain(ends[0], got + size);
+    check_that(&check, y4m_writer_close(writer), "the recording ends well");
+    size += drain(ends[0], got + size);
+    uint8_t *bytes = expected(kept, count, "25:1", &wanted);
+    check_that(&check, size == wanted && memcmp(got, bytes, size) == 0, "%zu bytes came of %zu", size, wanted);
+    for (int i = 0; i < ADDED; i++)
+        frame_free(&frames[i]);
+    close(ends[0]);
+    close(ends[1]);
+    free(bytes);
+    free(got);
+}
+
 static void append_to_stdout(void)
 {
     struct y4m_writer *writer = y4m_writer_open("-", 16, 16, 25, 1);
@@ -325,6 +374,7 @@ int main(void)
     test_recording(33, 17);
     test_recording(1280, 2);
     test_full_disk();
+    test_stalled();
     test_outputs();
     scratch_close(&scratch);
     return check_end(&check);
