@@ -120,7 +120,7 @@ static void make_pixels(int radius, const struct stencil_rows *rows, int first, 
                      (const byte_pair *)(rows->in[-1] + left), pairs);
     }
     const struct squares squares = {even, odd, (const byte_pair *)(rows->in[radius] + 4 * first),
-                                    (byte_pair *)(rows->out + 4 * first), 2 * count};
+                                    (byte_pair *)(rows->out[0] + 4 * first), 2 * count};
     small_means[radius](&squares);
 }
 
@@ -197,7 +197,7 @@ static void make_large(int radius, const struct stencil_rows *rows)
         const int bytes = 4 * rows->width - first < CHUNK ? 4 * rows->width - first : CHUNK;
         make_steps(sums, columns + first, 4 * side, (bytes + 4) & -SQUARE_LANES);
         run_sums(running, sums, bytes);
-        divide_sums(rows->out + first, centre + first, sums, area, bytes);
+        divide_sums(rows->out[0] + first, centre + first, sums, area, bytes);
     }
 }
 
@@ -219,12 +219,7 @@ static void stencil_rows(const struct filter_arguments *arguments, const struct 
         blur_avx512_rows(radius, rows);
         return;
     }
-    struct stencil_rows below = *rows;
-    below.in++;
-    below.out = rows->below;
-    below.first = false;
-    below.next.in[0] = rows->next.in[1];
-    below.next.out[0] = rows->next.out[1];
+    const struct stencil_rows below = rows_below(rows, 1);
     make_row(radius, rows);
     make_row(radius, &below);
 }
@@ -246,7 +241,7 @@ const struct filter filter_blur = {
     .block_rows = {4, 8, 8, 8},
     .prepare = prepare,
     .stencil_row = stencil_rows,
-    .two_rows = true,
+    .more_rows = 1,
     .bare_rows = bare_rows,
     .scratch_bytes = scratch_bytes,
 };

@@ -75,7 +75,7 @@ AVX2_INLINE void make_row(const struct stencil_rows *rows, int blocks, int radiu
     const uint8_t *in = rows->in[2 * radius] - 4 * radius;
     const uint8_t *out = rows->first ? in : rows->in[-1] - 4 * radius; // first columns are what they should be
     const uint8_t *centre = rows->in[radius], *next_in = rows->next.in[0], *next_out = rows->next.out[0];
-    uint8_t *rgba = rows->out;
+    uint8_t *rgba = rows->out[0];
     uint16_t *columns = rows->scratch;
     struct window window;
 #pragma GCC unroll 2

@@ -144,8 +144,8 @@ AVX512_INLINE void make_rows(const struct stencil_rows *rows, int radius, int fa
     const struct rules rules = make_rules(radius, factor, shift);
     const uint8_t *const *in = rows->in, *const came = in[2 * radius];
     const struct window window = {.last = _mm512_setzero_si512()};
-    struct line lines[2] = {{came, rows->first ? came : in[-1], in[radius], rows->out, .window = window},
-                            {in[2 * radius + 1], in[0], in[radius + 1], rows->below, .window = window}};
+    struct line lines[2] = {{came, rows->first ? came : in[-1], in[radius], rows->out[0], .window = window},
+                            {in[2 * radius + 1], in[0], in[radius + 1], rows->out[1], .window = window}};
     const struct next_rows next = rows->next;
     uint16_t *lanes = rows->scratch;
 #pragma GCC unroll 4
@@ -159,7 +159,7 @@ AVX512_INLINE void make_rows(const struct stencil_rows *rows, int radius, int fa
     change_squares(&rules, lines, lanes, radius);
     take_edges(&rules, lines, ahead + 1, width, radius);
     for (int block = 1, to = 0; block < blocks; block++, to += BLOCK_BYTES) {
-        row_fetch_next(&next, to);
+        row_fetch_next(&next, 2, to);
 #pragma GCC unroll 2
         for (int i = 0; i < 2; i++)
             avx512_store(lines[i].to + to,

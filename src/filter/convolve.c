@@ -162,7 +162,7 @@ typedef void weigh_function(float *restrict sum, const float *const *plane, cons
                             int width);
 static weigh_function *const weigh_by_radius[] = {weigh_1, weigh_3, weigh_5, weigh_7, weigh_9};
 
-// Output row y, or for 1 the one below.
+// The output row so many below the first.
 static void make_row(const struct filter_arguments *arguments, const struct stencil_rows *rows, int number)
 {
     const int width = rows->width, radius = arguments->radius, side = 2 * radius + 1, pixels = width + 2 * radius;
@@ -184,18 +184,22 @@ static void make_row(const struct filter_arguments *arguments, const struct sten
             plane[i] = ring->plane + ((size_t)((ring->rows + i) % side) * CHANNELS + (size_t)c) * (size_t)pixels;
         weigh_by_radius[radius](sum + c * width, plane, weight, (float)arguments->value[CONVOLVE_OFFSET], width);
     }
-    join_row(number == 0 ? rows->out : rows->below, rows->in[number + radius], sum, sum + width, sum + 2 * width,
+    join_row(rows->out[number], rows->in[number + radius], sum, sum + width, sum + 2 * width,
              arguments->value[CONVOLVE_SHIFT], width);
 }
 
 static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
+    if (convolve_avx512_fits(rows->width)) {
+        convolve_avx512_rows(arguments, rows);
+        return;
+    }
     if (convolve_avx2_fits(rows->width)) {
         convolve_avx2_rows(arguments, rows);
         return;
     }
-    make_row(arguments, rows, 0);
-    make_row(arguments, rows, 1);
+    for (int i = 0; i < STENCIL_ROWS; i++)
+        make_row(arguments, rows, i);
 }
 
 extern const struct filter filter_convolve;
@@ -210,6 +214,6 @@ const struct filter filter_convolve = {
     .block_rows = {4, 6, 3, 2},
     .prepare = prepare,
     .stencil_row = stencil_row,
-    .two_rows = true,
+    .more_rows = STENCIL_ROWS - 1,
     .scratch_bytes = scratch_bytes,
 };

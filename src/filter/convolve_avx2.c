@@ -1,15 +1,15 @@
 // convolve_avx2.c: convolutions in whole numbers with AVX2: 16 products and 8 of their sums an instruction
 //
 // Input rows are taken in twos: for each channel, a 32-bit lane holds a pixel's value in its lower half and that of the
-// pixel below in its upper half. With two weights in a lane likewise, one instruction makes both products and their sum
-// (one of AVX-512's adds that to another sum as well). Two output rows are made at a time, from the same loads.
+// pixel below in its upper half. With two weights in a lane likewise, one instruction makes both products and their
+// sum. Two output rows are made at a time, from the same loads.
 //
 // Taking rows apart into such lanes is done strip by strip, one strip ahead of the one that is multiplied: lanes then
 // are in the level 1 cache when they are read. It is done little by little between products, so that the processor
 // works on both at once.
 #include "filter/convolve.h"
 
-#include "base/avx512.h"
+#include "filter/rows.h"
 #include "filter/stencil_avx2.h"
 
 #ifdef HAVE_AVX2
@@ -77,13 +77,8 @@ AVX2_INLINE void spread(int32_t (*lanes)[STRIP_MAX + LANES], const uint8_t *cons
 }
 
 // Said outright, since compilers would multiply everything before they add, for which there are too few registers.
-// `fused`: by one instruction, which takes AVX-512.
-AVX2_INLINE void add_products(__m256i *sum, __m256i values, __m256i weights, bool fused)
+AVX2_INLINE void add_products(__m256i *sum, __m256i values, __m256i weights)
 {
-    if (fused) {
-        __asm__ volatile("vpdpwssd %2, %1, %0" : "+v"(*sum) : "v"(values), "v"(weights));
-        return;
-    }
     __m256i products;
     __asm__ volatile("vpmaddwd %2, %3, %1\n\t"
                      "vpaddd %1, %0, %0"
@@ -114,7 +109,7 @@ struct block {
 };
 
 AVX2_INLINE void weigh(const struct filter_arguments *arguments, const struct stencil_rows *rows,
-                       const struct weights *weights, struct block block, int radius, bool fused)
+                       const struct weights *weights, struct block block, int radius)
 {
     const int shift = arguments->value[CONVOLVE_SHIFT];
     __m256i sums[2][VECTORS][CHANNELS];
@@ -131,21 +126,20 @@ AVX2_INLINE void weigh(const struct filter_arguments *arguments, const struct st
             for (int i = 0; i < VECTORS * CHANNELS; i++) {
                 const int v = i / CHANNELS, c = i % CHANNELS;
                 const __m256i values = avx2_load(&block.strip->lanes[k][c][block.x + LANES * v + dx]);
-                add_products(&sums[0][v][c], values, first, fused);
-                add_products(&sums[1][v][c], values, second, fused);
+                add_products(&sums[0][v][c], values, first);
+                add_products(&sums[1][v][c], values, second);
             }
         }
     }
 #pragma GCC unroll 2
     for (int v = 0; v < VECTORS; v++) {
         const int byte = 4 * (block.at + LANES * v);
-        join(rows->out + byte, rows->in[radius] + byte, sums[0][v], shift);
-        join(rows->below + byte, rows->in[radius + 1] + byte, sums[1][v], shift);
+        join(rows->out[0] + byte, rows->in[radius] + byte, sums[0][v], shift);
+        join(rows->out[1] + byte, rows->in[radius + 1] + byte, sums[1][v], shift);
     }
 }
 
-AVX2_INLINE void make_rows(const struct filter_arguments *arguments, const struct stencil_rows *rows, int radius,
-                           bool fused)
+AVX2_INLINE void make_rows(const struct filter_arguments *arguments, const struct stencil_rows *rows, int radius)
 {
     const int blocks = radius + 1, size = BLOCK * blocks, last = rows->width - size;
     const struct next_rows next = rows->next; // a copy, which no store can change
@@ -159,9 +153,9 @@ AVX2_INLINE void make_rows(const struct filter_arguments *arguments, const struc
         const int next_at = at + size < last ? at + size : last; // the last strip may begin early
         for (int k = 0; k < blocks; k++) {
             const int x = BLOCK * k, byte = 4 * (at + x);
-            row_fetch_next(&next, byte);
+            row_fetch_next(&next, 2, byte);
             const struct block block = {&strip[i % 2], &strip[(i + 1) % 2], x, at + x, next_at};
-            weigh(arguments, rows, &weights, block, radius, fused);
+            weigh(arguments, rows, &weights, block, radius);
         }
         done = at == last;
         at = next_at;
@@ -171,11 +165,7 @@ AVX2_INLINE void make_rows(const struct filter_arguments *arguments, const struc
 #define MAKE(radius)                                                                                                   \
     AVX2 static void make_##radius(const struct filter_arguments *arguments, const struct stencil_rows *rows)          \
     {                                                                                                                  \
-        make_rows(arguments, rows, radius, false);                                                                     \
-    }                                                                                                                  \
-    AVX512 static void make_fused_##radius(const struct filter_arguments *arguments, const struct stencil_rows *rows)  \
-    {                                                                                                                  \
-        make_rows(arguments, rows, radius, true);                                                                      \
+        make_rows(arguments, rows, radius);                                                                            \
     }
 MAKE(0)
 MAKE(1)
@@ -187,11 +177,11 @@ MAKE(4)
 void convolve_avx2_rows(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
     typedef void make_function(const struct filter_arguments *arguments, const struct stencil_rows *rows);
-    static make_function *const make[][TWOS_MAX] = {
-        {make_0, make_1, make_2, make_3, make_4},
-        {make_fused_0, make_fused_1, make_fused_2, make_fused_3, make_fused_4},
-    };
-    make[avx512_works()][arguments->radius](arguments, rows);
+    static make_function *const make[] = {make_0, make_1, make_2, make_3, make_4};
+    for (int i = 0; i < STENCIL_ROWS; i += 2) {
+        const struct stencil_rows two = rows_below(rows, i);
+        make[arguments->radius](arguments, &two);
+    }
 }
 
 #else

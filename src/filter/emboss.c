@@ -100,11 +100,11 @@ static void stencil_row(const struct filter_arguments *arguments, const struct s
     const int width = rows->width;
     int done = AVX2_MADE(relief_avx2(&relief, rows) / rows->pixel_bytes);
     if (rows->pixel_bytes == 1) {
-        relief_grey(&relief, rows->out, done, width);
+        relief_grey(&relief, rows->out[0], done, width);
         return;
     }
     for (; done < width; done += ROW_CHUNK / 2)
-        relief_pixels(&relief, rows->out, done, width - done < ROW_CHUNK / 2 ? width : done + ROW_CHUNK / 2);
+        relief_pixels(&relief, rows->out[0], done, width - done < ROW_CHUNK / 2 ? width : done + ROW_CHUNK / 2);
 }
 
 extern const struct filter filter_emboss;

@@ -57,24 +57,26 @@ struct filter_arguments {
     int32_t value[FILTER_ARGUMENTS];
 };
 
+enum { STENCIL_ROWS = 4 }; // that a filter makes at a time, at most
+
 // Rows that a filter may ask memory for while it makes others, so that they have come when they are needed. Each is
 // an RGBA row, or the one that is being made, where there is nothing to ask for.
 struct next_rows {
-    const uint8_t *in[2];  // what will be read next, and after that
-    const uint8_t *out[2]; // what will be written two rows and three rows further on
+    const uint8_t *in[STENCIL_ROWS];  // what will be read next, and after that
+    const uint8_t *out[STENCIL_ROWS]; // what will be written behind the rows that are made now, and behind the next one
 };
 
-// An output row of a stencil, or two, and what they are made from. Rows are RGBA or, for filters that take them, grey:
-// one byte a pixel that stands for all three colours, alpha being elsewhere.
+// An output row of a stencil, or a few, and what they are made from. Rows are RGBA or, for filters that take them,
+// grey: one byte a pixel that stands for all three colours, alpha being elsewhere.
 struct stencil_rows {
     // in[i] is input row y - radius + i for i in 0..2*radius; in[-1] is row y - radius - 1, unless this is the first
-    // row of a band; in[2 * radius + 1] is row y + radius + 1, for filters that make two rows. Each can be read from
-    // pixel -radius to width - 1 + radius (edge pixels repeated).
+    // row of a band; for filters that make more rows, those behind in[2 * radius] are there as well. Each can be read
+    // from pixel -radius to width - 1 + radius (edge pixels repeated).
     const uint8_t *const *in;
-    uint8_t *out, *below;   // rows y and, for filters that make two rows, y + 1
-    int width, pixel_bytes; // 4, or 1 in grey rows
-    void *scratch;          // scratch_bytes() long, kept from row to row
-    bool first;             // of a band
+    uint8_t *out[STENCIL_ROWS]; // row y, and as many below it as the filter makes along with it
+    int width, pixel_bytes;     // 4, or 1 in grey rows
+    void *scratch;              // scratch_bytes() long, kept from row to row
+    bool first;                 // of a band
     struct next_rows next;
 };
 
@@ -101,9 +103,9 @@ struct filter {
     // the caches; not in place, and `to` must then be aligned as base/avx2.h says.
     void (*point_row)(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past);
 
-    // FILTER_STENCIL: makes rows->out, and rows->below where `two_rows` is set.
+    // FILTER_STENCIL: makes rows->out[0] and `more_rows` below it, which may lie below the picture.
     void (*stencil_row)(const struct filter_arguments *arguments, const struct stencil_rows *rows);
-    bool two_rows;
+    int more_rows;
     // Whether it takes rows without edge pixels repeated, since it never reads beyond their ends. NULL: it does read
     // there.
     bool (*bare_rows)(const struct filter_arguments *arguments);

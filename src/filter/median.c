@@ -75,11 +75,11 @@ AVX2 static int median_avx2(const struct stencil_rows *rows)
     const __m256i alpha = _mm256_set1_epi32(rows->pixel_bytes == 4 ? (int32_t)0xff000000u : 0);
     const uint8_t *in[4] = {rows->in[0], rows->in[1], rows->in[2], rows->in[3]};
     const struct next_rows next = rows->next; // a copy, which no store can change
-    uint8_t *out = rows->out, *below = rows->below;
+    uint8_t *out = rows->out[0], *below = rows->out[1];
     const int step = rows->pixel_bytes, bytes = step * rows->width;
     int i = 0;
     for (; i + BLOCK <= bytes; i += BLOCK) {
-        row_fetch_next(&next, i);
+        row_fetch_next(&next, 2, i);
         struct column upper[3], lower[3];
 #pragma GCC unroll 3
         for (int k = 0; k < 3; k++) {
@@ -99,9 +99,8 @@ AVX2 static int median_avx2(const struct stencil_rows *rows)
 static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
     const int done = AVX2_MADE(median_avx2(rows)), bytes = rows->pixel_bytes * rows->width;
-    uint8_t *const to[] = {rows->out, rows->below};
     for (int i = 0; i < 2; i++) {
-        median_row(rows->in[i], rows->in[i + 1], rows->in[i + 2], to[i], rows->pixel_bytes, done, bytes);
+        median_row(rows->in[i], rows->in[i + 1], rows->in[i + 2], rows->out[i], rows->pixel_bytes, done, bytes);
         row_copy_alpha(rows, i, done / rows->pixel_bytes);
     }
 }
@@ -117,6 +116,6 @@ const struct filter filter_median = {
     .block_rows = {4},
     .prepare = prepare,
     .stencil_row = stencil_row,
-    .two_rows = true,
+    .more_rows = 1,
     .grey_rows = true,
 };

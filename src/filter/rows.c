@@ -5,6 +5,19 @@
 
 const pixel_word row_alpha[ROW_CHUNK / 2] = {[0 ... ROW_CHUNK / 2 - 1] = 0xff000000u};
 
+struct stencil_rows rows_below(const struct stencil_rows *rows, int count)
+{
+    struct stencil_rows below = *rows;
+    below.in += count;
+    below.first = rows->first && count == 0;
+    for (int i = 0; i + count < STENCIL_ROWS; i++) {
+        below.out[i] = rows->out[i + count];
+        below.next.in[i] = rows->next.in[i + count];
+        below.next.out[i] = rows->next.out[i + count];
+    }
+    return below;
+}
+
 VECTOR_CLONES static void copy_alpha(pixel_word *restrict to, const pixel_word *restrict from, int first, int width)
 {
     for (int x = first; x < width; x++)
@@ -13,7 +26,7 @@ VECTOR_CLONES static void copy_alpha(pixel_word *restrict to, const pixel_word *
 
 void row_copy_alpha(const struct stencil_rows *rows, int number, int first)
 {
-    uint8_t *to = number == 0 ? rows->out : rows->below;
+    uint8_t *to = rows->out[number];
     if (rows->pixel_bytes == 4)
         copy_alpha((pixel_word *)to, (const pixel_word *)rows->in[number + 1], first, rows->width);
 }

@@ -29,8 +29,11 @@ static inline byte_pair row_join(uint16_t even, uint16_t odd, byte_pair centre, 
     return (byte_pair)(((even | odd << 8) & ~alpha) | (centre & alpha));
 }
 
-// Copies alpha to what a stencil of radius 1 has made: from pixel `first` on, to rows->out (`number` 0) or rows->below
-// (1), from the pixels at the squares' centres. Grey rows have none.
+// The same rows without the first `count` of those that are made.
+struct stencil_rows rows_below(const struct stencil_rows *rows, int count);
+
+// Copies alpha to what a stencil of radius 1 has made: from pixel `first` on, to rows->out[number], from
+// the pixels at the squares' centres. Grey rows have none.
 void row_copy_alpha(const struct stencil_rows *rows, int number, int first);
 
 // From RGBA that is grey to one byte a pixel, and back. Alpha is then that of the RGBA pixels at `alpha`; NULL: 255.

@@ -61,7 +61,7 @@ AVX2 static int push_avx2(int32_t amount, const struct stencil_rows *rows)
 static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
     const int done = AVX2_MADE(push_avx2(arguments->value[0], rows));
-    push_row(arguments->value[0], rows->in[0], rows->in[1], rows->in[2], rows->out, rows->pixel_bytes, done,
+    push_row(arguments->value[0], rows->in[0], rows->in[1], rows->in[2], rows->out[0], rows->pixel_bytes, done,
              rows->pixel_bytes * rows->width);
     row_copy_alpha(rows, 0, done / rows->pixel_bytes);
 }

@@ -62,7 +62,7 @@ AVX2 static int gradient_avx2(const struct stencil_rows *rows)
 static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
     const int done = AVX2_MADE(gradient_avx2(rows));
-    gradient_row(rows->in[0], rows->in[1], rows->in[2], rows->out, rows->pixel_bytes, done,
+    gradient_row(rows->in[0], rows->in[1], rows->in[2], rows->out[0], rows->pixel_bytes, done,
                  rows->pixel_bytes * rows->width);
     row_copy_alpha(rows, 0, done / rows->pixel_bytes);
 }

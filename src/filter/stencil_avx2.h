@@ -9,11 +9,11 @@
 
 #ifdef HAVE_AVX2
 
-// Asks for the lines of cache at byte `at` of all these rows.
-AVX2_INLINE void row_fetch_next(const struct next_rows *next, int at)
+// Asks for the lines of cache at byte `at` of so many of these rows.
+AVX2_INLINE void row_fetch_next(const struct next_rows *next, int count, int at)
 {
-#pragma GCC unroll 2
-    for (int i = 0; i < 2; i++) {
+#pragma GCC unroll 4
+    for (int i = 0; i < count; i++) {
         avx2_fetch(next->in[i] + at);
         avx2_fetch(next->out[i] + at);
     }
@@ -33,7 +33,7 @@ AVX2_INLINE int stencil_map_avx2(stencil_map *map, const void *numbers, const st
     const __m256i alpha = _mm256_set1_epi32(step == 4 ? (int32_t)0xff000000u : 0);
     const uint8_t *const in[3] = {rows->in[0], rows->in[1], rows->in[2]}, *next_in = rows->next.in[0];
     const uint8_t *next_out = rows->next.out[0];
-    uint8_t *out = rows->out;
+    uint8_t *out = rows->out[0];
     const int reach = step == 1 && next_in != out ? 4 : 1; // next_in is always RGBA
     int i = 0;
     for (; i + BLOCK <= bytes; i += BLOCK) {

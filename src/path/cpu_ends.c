@@ -19,7 +19,7 @@ bool cpu_ends_fit(const struct stage *stencil, int width)
 size_t cpu_ends_bytes(const struct stage *stencil)
 {
     const int width = narrow_width(stencil);
-    return lines_bytes(stencil, width) + own_bytes(stencil, width) + 2 * line_bytes(width, 0);
+    return lines_bytes(stencil, width) + own_bytes(stencil, width) + line_bytes(width, 0) + spare_bytes(stencil, width);
 }
 
 void cpu_ends_begin(struct cpu_ends *ends, const struct stage *stencil, int width, uint8_t *scratch)
@@ -60,19 +60,19 @@ static void put(const struct cpu_ends *ends, const uint8_t *made, uint8_t *row)
 void cpu_ends_make(const struct cpu_ends *ends, const struct stencil_rows *rows, const int *places)
 {
     const struct stage *stencil = ends->stencil;
-    const uint8_t *in[2 * FILTER_RADIUS_MAX + 3];
+    const int count = 1 + stencil->filter->more_rows;
+    const uint8_t *in[RING_LINES_MAX];
     for (int i = 0; i < ring_lines(stencil); i++)
         in[i] = line_at(ends, places[i]);
     struct stencil_rows narrow = *rows;
     narrow.in = in + 1;
     narrow.width = narrow_width(stencil);
     narrow.scratch = ends->own;
-    narrow.out = ends->made;
-    narrow.below = rows->below ? ends->made + line_bytes(narrow.width, 0) : NULL;
-    for (int i = 0; i < 2; i++) // its rows stay in cache
-        narrow.next.in[i] = narrow.next.out[i] = narrow.out;
+    for (int i = 0; i < count; i++)
+        narrow.out[i] = ends->made + line_bytes(narrow.width, 0) * (size_t)i;
+    for (int i = 0; i < STENCIL_ROWS; i++) // its rows stay in cache
+        narrow.next.in[i] = narrow.next.out[i] = ends->made;
     stencil->filter->stencil_row(&stencil->arguments, &narrow);
-    put(ends, narrow.out, rows->out);
-    if (rows->below)
-        put(ends, narrow.below, rows->below);
+    for (int i = 0; i < count; i++)
+        put(ends, narrow.out[i], rows->out[i]);
 }

@@ -21,12 +21,14 @@ static inline size_t line_bytes(int width, int radius)
     return line_align(4 * ((size_t)width + 2 * (size_t)radius));
 }
 
-// How many rows of its input a stencil sees: those that the row it makes is made from, or both rows where it makes two,
-// and the one above them, which running sums need to let go of.
+// How many rows of its input a stencil sees: those that all the rows are made from that it makes at a time, and the one
+// above them, which running sums need to let go of.
 static inline int ring_lines(const struct stage *stencil)
 {
-    return 2 * stencil->arguments.radius + 2 + stencil->filter->two_rows;
+    return 2 * stencil->arguments.radius + 2 + stencil->filter->more_rows;
 }
+
+enum { RING_LINES_MAX = 2 * FILTER_RADIUS_MAX + 1 + STENCIL_ROWS };
 
 // All of them.
 static inline size_t lines_bytes(const struct stage *stencil, int width)
@@ -41,8 +43,8 @@ static inline size_t own_bytes(const struct stage *stencil, int width)
     return line_align(filter->scratch_bytes ? filter->scratch_bytes(&stencil->arguments, width) : 0);
 }
 
-// Room for the second row of a stencil that makes two.
+// Room for the rows that a stencil makes along with the first.
 static inline size_t spare_bytes(const struct stage *stencil, int width)
 {
-    return stencil->filter->two_rows ? line_bytes(width, 0) : 0;
+    return line_bytes(width, 0) * (size_t)stencil->filter->more_rows;
 }

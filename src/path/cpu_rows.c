@@ -18,8 +18,9 @@ struct maker {
     uint8_t *own;    // what the filter keeps from row to row
     int loaded;      // the next row of its input to be brought there
     bool begun;      // it has made a row
-    uint8_t *spare;  // room for the second row of a filter that makes two, where it cannot be made in its place
-    uint8_t *ahead;  // where that second row is until it is asked for; NULL when there is none
+    uint8_t *spare;  // room for rows that a filter makes along with the first, where they cannot be made in their place
+    uint8_t *ahead[STENCIL_ROWS]; // where the rows are that it made at a time, the first included
+    int taken;                    // how many of them have been asked for
 };
 
 // Rows first..end-1 of a run's output, and what they are made in.
@@ -155,71 +156,72 @@ static uint8_t *output_later(const struct band *band, int further)
 // and the run's next rows of output. What other passes read and write is in cache.
 static struct next_rows next_rows(const struct band *band, int number, const uint8_t *to)
 {
-    struct next_rows next = {{to, to}, {to, to}};
-    for (int i = 0; number == 0 && i < 2; i++) {
-        const uint8_t *row = cpu_input_rgba_row(band->run, band->maker[0].loaded + i);
+    const int more = band->maker[number].pass->stencil->filter->more_rows, behind = more > 0 ? more + 1 : 2;
+    struct next_rows next;
+    for (int i = 0; i < STENCIL_ROWS; i++) {
+        const uint8_t *row = number == 0 ? cpu_input_rgba_row(band->run, band->maker[0].loaded + i) : NULL;
         next.in[i] = row ? row : to;
-        next.out[i] = output_later(band, 2 + i);
+        next.out[i] = number == 0 ? output_later(band, behind + i) : to;
     }
     return next;
 }
 
-// Where a filter that makes two rows puts the one below row `y`: in its place in the output, if that is known.
-static uint8_t *ahead_at(const struct band *band, int number, int y)
+// Where a filter that makes several rows puts row `y + i`, 1..more_rows: in its place in the output, if that is known.
+static uint8_t *ahead_at(const struct band *band, int number, int y, int i)
 {
     const struct cpu_run *run = band->run;
     const struct maker *maker = &band->maker[number];
-    const bool there = maker->pixel_bytes == 4 && number == run->count - 1 && y + 1 < band->end && run->to->plane[0];
-    return there ? output_at(band, output_row(run, y + 1)) : maker->spare;
+    const bool there = maker->pixel_bytes == 4 && number == run->count - 1 && y + i < band->end && run->to->plane[0];
+    return there ? output_at(band, output_row(run, y + i))
+                 : maker->spare + line_bytes(run->from->shape.width, 0) * (size_t)(i - 1);
 }
 
-// Makes row `y` of a stencil in `to`; filters that make two rows make the next one as well.
+// Makes row `y` of a stencil in `to`, and the rows below it that its filter makes at a time.
 static void run_stencil(struct band *band, int number, int y, uint8_t *to)
 {
     struct maker *maker = &band->maker[number];
     const struct stage *stencil = maker->pass->stencil;
     const int width = band->run->from->shape.width, height = band->run->from->shape.height;
     const int radius = stencil->arguments.radius, lines = ring_lines(stencil);
-    const bool two = stencil->filter->two_rows;
+    const int more = stencil->filter->more_rows;
     if (!maker->begun)
         maker->loaded = clamp_row(y - radius, height);
-    for (; maker->loaded <= clamp_row(y + radius + two, height); maker->loaded++)
+    for (; maker->loaded <= clamp_row(y + radius + more, height); maker->loaded++)
         take_row(band, number, maker->loaded);
-    const uint8_t *pointers[2 * FILTER_RADIUS_MAX + 3];
-    int places[2 * FILTER_RADIUS_MAX + 3];
+    const uint8_t *pointers[RING_LINES_MAX];
+    int places[RING_LINES_MAX];
     for (int i = 0; i < lines; i++) {
         const int row = clamp_row(y - radius - 1 + i, height);
         places[i] = row % lines;
         pointers[i] =
             stays_in_place(band, number, row) ? cpu_input_row(band->run, row) : line_of(band, maker, places[i]);
     }
-    maker->ahead = two ? ahead_at(band, number, y) : NULL;
-    const struct stencil_rows rows = {
+    struct stencil_rows rows = {
         .in = pointers + 1,
-        .out = to,
-        .below = maker->ahead,
+        .out = {to},
         .width = width,
         .pixel_bytes = maker->pixel_bytes,
         .scratch = maker->own,
         .first = !maker->begun,
         .next = next_rows(band, number, to),
     };
+    for (int i = 1; i <= more; i++)
+        rows.out[i] = ahead_at(band, number, y, i);
     stencil->filter->stencil_row(&stencil->arguments, &rows);
     if (has_ends(band, number))
         cpu_ends_make(&band->ends, &rows, places);
+    memcpy(maker->ahead, rows.out, sizeof maker->ahead);
+    maker->taken = 0;
     maker->begun = true;
 }
 
-// Row `y` of a stencil. Returns where it is: in `to`, or where it was made along with the row above.
+// Row `y` of a stencil. Returns where it is: in `to`, or where it was made along with rows above.
 static const uint8_t *stencil_row(struct band *band, int number, int y, uint8_t *to)
 {
     struct maker *maker = &band->maker[number];
-    const uint8_t *made = maker->ahead;
-    maker->ahead = NULL;
-    if (made)
-        return made;
-    run_stencil(band, number, y, to);
-    return to;
+    if (!maker->begun || maker->taken > maker->pass->stencil->filter->more_rows)
+        run_stencil(band, number, y, to);
+    return maker->ahead[maker->taken++];
 }
 
 // Makes row `y` of a pass's output as the next pass takes it: in RGBA or grey, not flipped yet. Rows are made in order.
