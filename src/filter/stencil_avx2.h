@@ -23,8 +23,8 @@ AVX2_INLINE void row_fetch_next(const struct next_rows *next, int count, int at)
 // bytes apart: 4, or 1 in grey rows. `numbers` are the filter's own.
 typedef __m256i stencil_map(const uint8_t *const *in, int at, int step, const void *numbers);
 
-// A row of such a stencil, from the left: as much as fills whole lines of cache. Returns how many bytes. `map` must be
-// a constant, so that it is inlined.
+// A row of such a stencil, if it fills a line of cache. Returns how many bytes it made: all or none. `map` must be a
+// constant, so that it is inlined.
 AVX2_INLINE int stencil_map_avx2(stencil_map *map, const void *numbers, const struct stencil_rows *rows)
 {
     enum { VECTOR = 32, BLOCK = 64 }; // bytes; a block is a line of cache, fetched ahead by one instruction
@@ -35,8 +35,10 @@ AVX2_INLINE int stencil_map_avx2(stencil_map *map, const void *numbers, const st
     const uint8_t *next_out = rows->next.out[0];
     uint8_t *out = rows->out[0];
     const int reach = step == 1 && next_in != out ? 4 : 1; // next_in is always RGBA
-    int i = 0;
-    for (; i + BLOCK <= bytes; i += BLOCK) {
+    if (bytes < BLOCK)
+        return 0;
+    for (int done = 0; done < bytes; done += BLOCK) {
+        const int i = done + BLOCK <= bytes ? done : bytes - BLOCK; // the last block may begin early
         for (int k = 0; k < reach; k++)
             avx2_fetch(next_in + i * reach + BLOCK * k);
         avx2_fetch(next_out + i);
@@ -46,7 +48,7 @@ AVX2_INLINE int stencil_map_avx2(stencil_map *map, const void *numbers, const st
             avx2_store(out + at, _mm256_blendv_epi8(made, avx2_load(in[1] + at), alpha));
         }
     }
-    return i;
+    return bytes;
 }
 
 // In each 16-bit lane of three vectors lie two bytes: the sum of their differences (lower less upper), that of the
