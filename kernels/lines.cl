@@ -42,10 +42,4 @@ INLINE void three_rows_take(three_rows *rows, const uint *in, int first)
     rows->row[2] = in + LINE_LEFT;
 }
 
-// Pixels, their alpha being the centre's.
-INLINE void put_colours(word_vector pixels, const uint *centre, uint *line)
-{
-    PUT_WORDS((pixels & 0xffffff) | (WORDS_AT(centre) & 0xff000000), line);
-}
-
 #endif

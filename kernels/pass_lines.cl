@@ -7,51 +7,13 @@
 #include "blur.cl"
 #endif
 #include "lines.cl"
-#include "pass_io.cl"
-#include "wide.cl"
+#include "read_line.cl"
 
 enum {
     LINES_RING = 2 * PASS_RADIUS + 2, // rows in reach, and the one that has left it
     // Pixels that go from input to output at a time, so that there is something to do while memory is waited for.
     LINE_PIECE = 128,
-    CACHE_LINE = 64, // bytes
 };
-
-// Pixels `first` to `end` - 1 of a line that begins at (left, y); the picture's edge repeats. `left` and `first` are
-// multiples of LINE_STEP.
-INLINE void read_line(struct source source, arguments args, int left, int y, int first, int end, uint *line)
-{
-    const int begin = max(first, -left), stop = min(end, source.width - left);
-    y = clamp(y, 0, source.height - 1);
-#ifdef LOAD_BYTES // the row below as well, which processors do not see coming
-    __global const uchar *below = source.bytes + PASS_LOAD_Y(y + 1, source.height) * source.stride0;
-    for (int i = begin; i < stop; i += CACHE_LINE / LOAD_BYTES)
-        ASK_FOR(below + PASS_LOAD_X(left + i, source.width) * LOAD_BYTES, 0);
-#endif
-    int i = begin;
-#if defined(LOAD_BYTES) && !defined(PASS_LOAD_MIRROR) // words as they lie in memory
-    __global const uint *row = (__global const uint *)(source.bytes + PASS_LOAD_Y(y, source.height) * source.stride0);
-    for (; i <= stop - VECTOR_WORDS; i += VECTOR_WORDS)
-        PUT_WORDS(*(__global const word_vector_anywhere *)(row + left + i), line + i);
-    for (int k = begin; k < i; k++)
-        line[k] = pack(PASS_BEFORE(unpack(line[k]), args));
-#endif
-#ifdef PASS_WIDE
-    for (; i <= stop - WIDE; i += WIDE) {
-        const words16 words = load_words16(source, args, left + i, PASS_LOAD_Y(y, source.height));
-        vstore8(words.lower, 0, line + i);
-        vstore8(words.upper, 1, line + i);
-        for (int k = i; k < i + WIDE; k++)
-            line[k] = pack(PASS_BEFORE(unpack(line[k]), args));
-    }
-#endif
-    for (; i < stop; i++)
-        line[i] = pack(input(source, args, left + i, y));
-    for (i = first; i < begin; i++)
-        line[i] = line[begin];
-    for (i = max(first, stop); i < end; i++)
-        line[i] = line[source.width - left - 1];
-}
 
 __kernel void pass_lines(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
                          DESTINATION to)
@@ -84,7 +46,7 @@ __kernel void pass_lines(__global const uchar *restrict bytes, layout layout, __
                 continue;
             }
             uint *line = piece;
-#if defined(__AVX2__) && defined(PASS_STORE_WORDS) // a processor: it has one memory, whatever the language calls it
+#if defined(ONE_MEMORY) && defined(PASS_STORE_WORDS)
             if ((end - first) % LINE_STEP == 0)
                 line = (uint *)(uintptr_t)(to + PASS_STORE_Y(y, layout.s1) * layout.s7 + x + first);
 #endif

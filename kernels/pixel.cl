@@ -146,4 +146,9 @@ INLINE int luma(pixel p)
     return (77 * p.r + 150 * p.g + 29 * p.b + 128) >> 8;
 }
 
+// A point filter's function over pixels side by side, as words.
+#define EACH_OF_LINE(filter, from, to, count, args)                                                                    \
+    for (int each = 0; each < (count); each++)                                                                         \
+        (to)[each] = pack(filter(unpack((from)[each]), args));
+
 #endif

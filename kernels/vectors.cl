@@ -17,6 +17,11 @@
 #define ASK_FOR(address, written)
 #endif
 
+// A processor: it has one memory, whatever the language calls its parts.
+#if defined(__x86_64__) || defined(__aarch64__)
+#define ONE_MEMORY
+#endif
+
 // As many words as a register holds, and the twos of 16 bits in them.
 #if defined(__AVX512BW__) && defined(__clang__)
 #define VECTOR_WORDS 16
@@ -40,6 +45,12 @@ typedef ushort16 ushort_vector;
 typedef word_vector __attribute__((aligned(4))) word_vector_anywhere;
 #define WORDS_AT(from) (*(const word_vector_anywhere *)(from))
 #define PUT_WORDS(words, to) (*(word_vector_anywhere *)(to) = (words))
+
+// Pixels, their alpha being the centre's.
+INLINE void put_colours(word_vector pixels, const uint *centre, uint *line)
+{
+    PUT_WORDS((pixels & 0xffffff) | (WORDS_AT(centre) & 0xff000000), line);
+}
 
 // Words `at`, a literal, and those that follow, of two vectors side by side.
 #ifdef __clang__
@@ -148,6 +159,84 @@ INLINE word_vector bytes_of(of_bytes values)
     return AS_WORDS(min(max(values.a, least), most) | min(max(values.b, least), most) << (short_vector)8);
 #endif
 }
+
+#ifdef OWN
+
+// 256 bytes in registers, looked up for every byte of a vector.
+typedef int ints_of_table __attribute__((ext_vector_type(4 * VECTOR_WORDS), aligned(4)));
+typedef struct {
+    byte_vector part[VECTOR_WORDS == 16 ? 4 : 16];
+} byte_table;
+
+#if VECTOR_WORDS == 16
+
+INLINE byte_table byte_table_of(arguments values)
+{
+    byte_table table;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        table.part[i] = CONVERT(byte_vector, ((__global const ints_of_table *)values)[i]);
+    return table;
+}
+
+// Of the lower byte of each two, what is above it being of no account. Its upper bits choose two values, of a half of
+// the table each, its highest one the half, its lowest one the value.
+INLINE ushort_vector look_up_lower(const byte_table *table, ushort_vector bytes)
+{
+    const short_vector place = AS_SHORTS(bytes >> (ushort_vector)1);
+    const short_vector low = OWN(vpermi2varhi)(AS_SHORTS(table->part[0]), place, AS_SHORTS(table->part[1]));
+    const short_vector high = OWN(vpermi2varhi)(AS_SHORTS(table->part[2]), place, AS_SHORTS(table->part[3]));
+    const short_vector two = AS_SHORTS(bytes << (ushort_vector)8) < (short_vector)0 ? high : low;
+    return AS_USHORTS(two) >> ((bytes & (ushort_vector)1) << (ushort_vector)3);
+}
+
+INLINE word_vector look_up(const byte_table *table, word_vector bytes)
+{
+    const ushort_vector even = AS_USHORTS(bytes), odd = even >> (ushort_vector)8;
+    return AS_WORDS((look_up_lower(table, even) & (ushort_vector)255) | look_up_lower(table, odd) << (ushort_vector)8);
+}
+
+#else
+
+// Sixteen values a part, in both lanes of the register.
+INLINE byte_table byte_table_of(arguments values)
+{
+    byte_table table;
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        const char16 part = CONVERT(char16, vload16(i, values));
+        table.part[i] = __builtin_shufflevector(part, part, BESIDE_8(0), BESIDE_8(8), BESIDE_8(0), BESIDE_8(8));
+    }
+    return table;
+}
+
+// A byte's lower half is looked up in each part; bits of its upper half, which are on top in `choice`, then choose, two
+// by two from the inside out, so that registers do.
+INLINE byte_vector look_up_1(const byte_vector *part, byte_vector place, const byte_vector *choice)
+{
+    return OWN(pshufb)(*part, place);
+}
+
+#define LOOK_UP(count, half, bit)                                                                                      \
+    INLINE byte_vector look_up_##count(const byte_vector *part, byte_vector place, const byte_vector *choice)          \
+    {                                                                                                                  \
+        const byte_vector low = look_up_##half(part, place, choice);                                                   \
+        return choice[bit] < (byte_vector)0 ? look_up_##half(part + half, place, choice) : low;                        \
+    }
+LOOK_UP(2, 1, 0)
+LOOK_UP(4, 2, 1)
+LOOK_UP(8, 4, 2)
+LOOK_UP(16, 8, 3)
+#undef LOOK_UP
+
+INLINE word_vector look_up(const byte_table *table, word_vector bytes)
+{
+    const byte_vector choice[] = {AS_BYTES(bytes << 3), AS_BYTES(bytes << 2), AS_BYTES(bytes << 1), AS_BYTES(bytes)};
+    return AS_WORDS(look_up_16(table->part, AS_BYTES(bytes & 0x0f0f0f0f), choice));
+}
+
+#endif
+#endif
 
 // Where words are twos of 16 bits: sum + one two's products with the other's, all signed. In the language's terms
 // compilers order sums anew and do not find the instruction.

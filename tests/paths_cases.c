@@ -160,12 +160,20 @@ void paths_past_caches(struct path_test *test)
     test->past_caches = false;
 }
 
+static bool made_in_vectors(const char *filter)
+{
+    static const char *const names[] = {"gamma", "contrast", "blur", "convolve", "emboss", "sharpen"};
+    int i = 0;
+    while (i < COUNT(names) && strncmp(filter, names[i], strlen(names[i])) != 0)
+        i++;
+    return i < COUNT(names);
+}
+
 void paths_filters(struct path_test *test)
 {
     static const int sizes_by_turn[][2] = {{130, 67}, {34, 17}, {642, 3}, {2, 2}};
     for (int i = 0; i < COUNT(filter_texts); i += stride(test)) {
-        if (test->only_vectors && strncmp(filter_texts[i], "blur", 4) != 0 &&
-            strncmp(filter_texts[i], "convolve", 8) != 0)
+        if (test->only_vectors && !made_in_vectors(filter_texts[i]))
             continue;
         if (test->kind == PATH_CPU)
             for (int size = 0; size < COUNT(sizes); size++)
@@ -211,6 +219,28 @@ void paths_widths(struct path_test *test)
     for (int width = 1; width <= WIDTHS; width += width < EACH ? 1 : STEP)
         for (int i = 0; i < COUNT(chains); i++)
             run(test, i % 3 ? PIXFMT_RGBA : PIXFMT_NV12, (const int[]){width, 3 + i % 2}, chains[i]);
+}
+
+// What kernels/pass_rows.cl makes: pieces of rows and what vectors leave over, in place or not, from each kind of
+// format.
+void paths_rows(struct path_test *test)
+{
+    static const struct {
+        enum pixfmt format;
+        int width;
+        const char *chain;
+    } cases[] = {
+        {PIXFMT_RGBA, 1047, "gamma"},
+        {PIXFMT_RGBA, 41, "gray,gamma=0.7,contrast=9:100"},
+        {PIXFMT_RGBA, 75, "mirror,contrast=0.89,flip"},
+        {PIXFMT_NV21, 558, "sepia,gamma=1.3"},
+        {PIXFMT_YUYV, 30, "contrast,invert"},
+        {PIXFMT_RGB24, 535, "invert"},
+        {PIXFMT_GREY, 24, "gamma"},
+        {PIXFMT_NV12, 1030, "gray,gamma,sobel"},
+    };
+    for (int i = 0; i < COUNT(cases); i++)
+        run(test, cases[i].format, (const int[]){cases[i].width, 4}, cases[i].chain);
 }
 
 void paths_chains(struct path_test *test)

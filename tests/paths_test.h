@@ -44,6 +44,7 @@ void paths_past_caches(struct path_test *test);
 void paths_widths(struct path_test *test);
 void paths_filters(struct path_test *test);
 void paths_chains(struct path_test *test);
+void paths_rows(struct path_test *test);
 void paths_random(struct path_test *test, long rounds);
 
 // paths_exact.c: formulas at each of their values, or at some of them.

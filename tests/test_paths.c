@@ -108,6 +108,7 @@ int main(int argc, char **argv)
     } else if (test.only_vectors) {
         paths_formats(&test);
         paths_filters(&test);
+        paths_rows(&test);
     } else if (arguments.exact) {
         paths_exact(&test, true);
     } else {
@@ -123,6 +124,8 @@ int main(int argc, char **argv)
         if (arguments.seed == 1 && !arguments.discrete) { // what differs there is how frames come in
             paths_filters(&test);
             paths_chains(&test);
+            if (test.kind == PATH_OPENCL && !test.launch)
+                paths_rows(&test);
             if (test.kind != PATH_ZEROCOPY && !test.launch)
                 paths_exact(&test, false);
         }

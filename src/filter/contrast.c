@@ -97,6 +97,7 @@ const struct filter filter_contrast = {
     .kind = FILTER_POINT,
     .params = params,
     .kernel = "contrast.cl",
+    .kernel_lines = true,
     .prepare = prepare,
     .point_row = point_row,
 };

@@ -90,6 +90,7 @@ struct filter {
     const char *kernel; // file that defines the OpenCL function of the filter's name; NULL for `none` and geometry
     bool mirror, flip;  // FILTER_GEOMETRY: what it does
     int lines_radius;   // FILTER_STENCIL: the kernel file makes whole lines up to this radius; 0: it does not
+    bool kernel_lines;  // FILTER_POINT: the kernel file makes lines as well, faster than pixel by pixel
     // FILTER_STENCIL: how many rows a work-item of a GPU makes at a time, at radius 1, 2, 3, 4. Measured: the pixels
     // that are loaded for one row serve the next ones too, but only so many fit the registers. A filter that takes a
     // larger radius has a kernel that makes pixels from the sums of their squares (FILTER_MEAN).

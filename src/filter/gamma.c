@@ -27,6 +27,7 @@ const struct filter filter_gamma = {
     .kind = FILTER_POINT,
     .params = params,
     .kernel = "table.cl",
+    .kernel_lines = true,
     .prepare = prepare,
     .point_row = table_point_row,
 };

@@ -14,7 +14,7 @@
 enum { ROW_ALIGNMENT = 16 };
 
 static const char *const kernel_names[KERNELS] = {"pass_interior", "pass_edges", "pass_block",
-                                                  "pass_sums",     "pass_wide",  "pass_lines"};
+                                                  "pass_sums",     "pass_rows",  "pass_lines"};
 
 static size_t aligned_stride(enum pixfmt format, int plane, int width)
 {
@@ -117,8 +117,8 @@ static int block_rows(const struct device_info *info, const struct stage *stenci
 
 static bool kernel_wanted(int kernel, enum path_launch launch, int radius, const struct pass_target *target)
 {
-    if (target->lines || target->wide)
-        return kernel == (target->lines ? KERNEL_LINES : KERNEL_WIDE);
+    if (target->lines || target->rows)
+        return kernel == (target->lines ? KERNEL_LINES : KERNEL_ROWS);
     if (launch == PATH_LAUNCH_LOOP)
         return kernel == KERNEL_INTERIOR || (kernel == KERNEL_EDGES && radius > 0);
     return kernel == (target->sums ? KERNEL_SUMS : KERNEL_BLOCK);
@@ -177,13 +177,14 @@ static bool make_pass(const struct opencl_path *path, const struct pass *pass, c
     built->block_rows = loop || sums ? 0 : block_rows(&device->info, pass->stencil, to_image);
     built->flat = radius == 0 && !to_image;
     snprintf(built->name, sizeof(built->name), "pass %s", pass->name);
-    const bool lines = loop && pass_lines_fit(pass);
+    const bool lines = loop && pass_lines_fit(pass), rows = loop && !to_image && pass_rows_fit(pass, from->format);
     const struct pass_target target = {.format = from->format,
                                        .to_image = to_image,
                                        .block_rows = built->block_rows,
                                        .sums = sums,
                                        .lines = lines,
-                                       .wide = loop && (lines || !to_image) && pass_wide_fits(pass, from)};
+                                       .rows = rows,
+                                       .wide = (lines || rows) && pass_wide_fits(pass, from->format)};
     char *text = pass_text(pass, &target, device->kernel_dir, error);
     if (!text)
         return false;

@@ -133,8 +133,8 @@ static cl_int launch(const struct device_info *info, cl_command_queue queue, con
     if (pass->kernel[KERNEL_BLOCK])
         ranges[0] = blocks(pass->kernel[KERNEL_BLOCK], width, height, PASS_BLOCK_WIDTH, (size_t)pass->block_rows, most,
                            pass->flat);
-    else if (pass->kernel[KERNEL_WIDE])
-        ranges[0] = rows(pass->kernel[KERNEL_WIDE], 0, 0, 1, height, 1);
+    else if (pass->kernel[KERNEL_ROWS])
+        ranges[0] = rows(pass->kernel[KERNEL_ROWS], 0, 0, 1, height, 1);
     else if (pass->kernel[KERNEL_LINES])
         ranges[0] = parts(info, pass->kernel[KERNEL_LINES], width, height);
     else if (pass->kernel[KERNEL_SUMS])

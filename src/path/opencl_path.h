@@ -4,7 +4,7 @@
 #include "path/backend.h"
 #include "path/pass_text.h"
 
-enum { KERNEL_INTERIOR, KERNEL_EDGES, KERNEL_BLOCK, KERNEL_SUMS, KERNEL_WIDE, KERNEL_LINES, KERNELS };
+enum { KERNEL_INTERIOR, KERNEL_EDGES, KERNEL_BLOCK, KERNEL_SUMS, KERNEL_ROWS, KERNEL_LINES, KERNELS };
 
 // What the kernels know of a picture's memory; handed over as the int8 of kernels/pass.cl.
 struct opencl_layout {

@@ -96,6 +96,25 @@ static int add_points(FILE *out, const char *macro, const struct stage *const *s
     return offset;
 }
 
+// Point filters ahead of the stencil over pixels side by side, one filter behind the other.
+static void add_line_points(FILE *out, const struct stage *const *stages, int count, int offset)
+{
+    fprintf(out, "#define PASS_BEFORE_LINE(from, to, count, args)");
+    if (count == 0)
+        fprintf(out, " copy_line(from, to, count);");
+    for (int i = 0; i < count; i++) {
+        char name[64];
+        const char *from = i == 0 ? "from" : "to";
+        function_name(stages[i], name);
+        if (stages[i]->filter->kernel_lines)
+            fprintf(out, " line_%s(%s, to, count, (args) + %d);", name + strlen("filter_"), from, offset);
+        else
+            fprintf(out, " EACH_OF_LINE(%s, %s, to, count, (args) + %d)", name, from, offset);
+        offset += stages[i]->arguments.count;
+    }
+    fprintf(out, "\n");
+}
+
 // What tells the loader this format from its siblings.
 static void add_places(FILE *out, const struct pixfmt_info *info)
 {
@@ -143,6 +162,8 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
         fprintf(out, "#define PASS_STORE_MIRROR\n");
     add_places(out, pixfmt_info(format));
     int offset = pixfmt_info(format)->yuv ? YUV_ARGUMENTS : 0;
+    if (target->lines || target->rows)
+        add_line_points(out, pass->before, pass->before_count, offset);
     offset = add_points(out, "PASS_BEFORE", pass->before, pass->before_count, offset);
     if (pass->stencil) {
         char name[64];
@@ -161,11 +182,18 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     fprintf(out, "#define PASS_STORE_Y(y, height) %s\n", pass->store_flip ? "((height) - 1 - (y))" : "(y)");
 }
 
-bool pass_wide_fits(const struct pass *pass, const struct image_shape *from)
+bool pass_wide_fits(const struct pass *pass, enum pixfmt from)
 {
-    const bool plain = pass->before_count == 0 && !pass->stencil && pass->after_count == 0 && !pass->store_mirror &&
-                       pass->writes == PASS_RGBA && from->width >= PASS_WIDE_MIN && from->width % 2 == 0;
-    return (plain || pass_lines_fit(pass)) && from->format != PIXFMT_RGBA && !pass->load_mirror;
+    const bool points = !pass->stencil && (from != PIXFMT_GREY || pass->before_count == 0);
+    return (points || pass_lines_fit(pass)) && from != PIXFMT_RGBA && !pass->load_mirror;
+}
+
+bool pass_rows_fit(const struct pass *pass, enum pixfmt from)
+{
+    bool fits = pass_wide_fits(pass, from);
+    for (int i = 0; i < pass->before_count; i++)
+        fits = fits || pass->before[i]->filter->kernel_lines;
+    return fits && !pass->stencil;
 }
 
 char *pass_text(const struct pass *pass, const struct pass_target *target, const char *kernel_dir, char **error)
@@ -187,7 +215,7 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     for (int i = 0; i < pass->after_count; i++)
         add_file(&c, pass->after[i]->filter->kernel);
     add_file(&c, target->lines            ? "pass_lines.cl"
-                 : target->wide           ? "pass_wide.cl"
+                 : target->rows           ? "pass_rows.cl"
                  : target->sums           ? "pass_sums.cl"
                  : target->block_rows > 0 ? "pass_block.cl"
                                           : "pass.cl");
