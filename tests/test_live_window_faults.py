@@ -208,12 +208,26 @@ def lost_display(c):
                     errors)
 
 
-X_REQUEST = """import ctypes, sys
+X_REQUEST = """import ctypes, struct, sys
 xlib = ctypes.CDLL("libX11.so.6")
-xlib.XOpenDisplay.restype = ctypes.c_void_p
-display = ctypes.c_void_p(xlib.XOpenDisplay(None))
-getattr(xlib, sys.argv[1])(display, ctypes.c_ulong(int(sys.argv[2])))
+xlib.XOpenDisplay.restype, xlib.XInternAtom.restype = ctypes.c_void_p, ctypes.c_ulong
+display, window = ctypes.c_void_p(xlib.XOpenDisplay(None)), int(sys.argv[2])
+if sys.argv[1] == "close":  # as a window manager's button does it
+    atoms = [xlib.XInternAtom(display, name, 0) for name in (b"WM_PROTOCOLS", b"WM_DELETE_WINDOW")]
+    event = struct.pack("@iLiPLLi5l", 33, 0, 1, 0, window, atoms[0], 32, atoms[1], 0, 0, 0, 0).ljust(192, b"\\0")
+    xlib.XSendEvent(display, ctypes.c_ulong(window), 0, 0, event)
+else:
+    getattr(xlib, sys.argv[1])(display, ctypes.c_ulong(window))
 xlib.XSync(display, 0)"""
+
+
+def closed(c):
+    """By the window manager's button: an end as by q."""
+    live = Window(BINARY, directory.name, PATTERN, "--record", "left.y4m", "--trace", "left.json")
+    subprocess.run([sys.executable, "-c", X_REQUEST, "close", live.window], check=True)
+    code, last, errors = live.wait_end()
+    c.check(code == 0 and not errors, "closed", code, errors)
+    check_left(c, "closed", last, 1)
 
 
 def lost_window(c):
@@ -284,4 +298,4 @@ def oversized(c):
 need_window()
 checks = Checks()
 sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, stalled_reader, stalled_events, no_reader, lost_display,
-                    lost_window, oversized))
+                    closed, lost_window, oversized))
