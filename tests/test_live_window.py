@@ -14,8 +14,8 @@ import sys
 import tempfile
 import time
 
-from live_support import (LARGE, LARGEST, SOON_S, Checks, Window, has_opencl, need_window, picture, png, wait_until,
-                          y4m, y4m_pictures)
+from live_support import (LARGE, LARGEST, SOON_S, Checks, Window, has_opencl, need_window, picture, png, run,
+                          wait_until, y4m, y4m_pictures)
 
 BINARY = os.path.abspath(sys.argv[1])
 KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernels")
@@ -107,6 +107,33 @@ def bytes_on_screen(c):
         c.check(line[:middle - 12] == left[:middle - 12], "left of the divider, row", y)
         c.check(line[middle + 12:] == right[middle + 12:], "right of the divider, row", y)
     live.end("Escape")
+
+
+def devices(c):
+    """Every path on every device gives the same bytes, however often they change; the split view follows."""
+    several = {"POCL_DEVICES": "basic pthread"}
+    if run(BINARY, "devices", **several)[1].count(b"driver ") < 2:
+        print("devices: there is only one")
+        return
+    live = Live(PATTERN, "-f", "blur,emboss", "-p", "opencl", "--overlay", "off", "--keys", "screenshot=F5", **several)
+    first = live.state(0)["device"]
+    live.key("space")
+    rows = [("Tab", "opencl", 0), ("d", "opencl", 1), ("p", "zerocopy", 1), ("d", "zerocopy", 0),
+            ("Tab", "zerocopy", 0), ("d", "zerocopy", 1), ("p", "cpu", None), ("d", "cpu", None),
+            ("p", "opencl", 0), ("Tab", "opencl", 0)]
+    seen = []
+    for key, path, device in rows:
+        state = live.key(key)
+        on = None if state["device"] == "cpu" else int(state["device"] != first)
+        c.check((state["path"], on) == (path, device), key, "gives", state["path"], state["device"])
+        c.check(key != "d" or path != "cpu" or "other paths" in state["message"], "the cpu path's", state["message"])
+        number = len(glob.glob(at("monocle-*.png"))) + 1
+        live.key("F5")
+        seen.append(picture(at("monocle-%04d.png" % number)))
+        same(c, seen[-1], seen[0], path, device)
+    same(c, live.pixels(), seen[0], "in the window")
+    code, last, errors = live.end()
+    c.check(code == 0 and not errors, code, errors)
 
 
 def divider(c):
@@ -295,6 +322,6 @@ def quick_start(c):
 need_window()
 OPENCL = has_opencl(BINARY)
 checks = Checks()
-sys.exit(checks.run(hotkeys, bytes_on_screen, divider, kernel_reload, switching_keeps_the_picture, still_picture,
-                    small_picture, early_screenshot, keys_while_building, named_path_fails, interrupted, full_disk,
-                    quick_start))
+sys.exit(checks.run(hotkeys, bytes_on_screen, devices, divider, kernel_reload, switching_keeps_the_picture,
+                    still_picture, small_picture, early_screenshot, keys_while_building, named_path_fails, interrupted,
+                    full_disk, quick_start))

@@ -100,7 +100,8 @@ static void next_device(struct live *live, int number)
         return;
     }
     live->wish.device = next;
-    live_note(live, false, NOTE_S, "device %s", live->device_info[next].name);
+    live_note(live, false, NOTE_S, "device %s%s", live->device_info[next].name,
+              live->wish.kind == PATH_CPU ? ", for the other paths" : "");
     lanes_changed(live, false);
 }
 
