@@ -211,6 +211,12 @@ static void test_refused(struct codec *codec, struct random *random)
     png_add(&file, "IDAT", "\x78\x01\x03\0\0\0\0\1", 8);
     png_add(&file, "IEND", "", 0);
     refuse(codec, &file, 0, CODEC_DAMAGED, "cut short");
+    file.size = 8; // and for one row more
+    memcpy(head, (const uint8_t[]){0, 0, 0x40, 0, 0, 0, 0x40, 1}, 8);
+    png_add(&file, "IHDR", head, 13);
+    refuse(codec, &file, 0, CODEC_TOO_LARGE, "at most 1 GiB");
+    file.size = IMAGE_MAX_BYTES + 1; // nothing of which is read
+    refuse(codec, &file, 0, CODEC_TOO_LARGE, "the file is larger than 1 GiB");
     codec_buffer_free(&file);
 }
 

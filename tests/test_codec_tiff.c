@@ -4,14 +4,16 @@
 
 #include "image/codec/codec.h"
 
+#include <libdeflate.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static struct check check = {.name = "codec tiff"};
 
-// A file without packing, made by hand (TIFF 6.0): its tags, at most TAGS of them, then the pixels.
-enum { TAGS = 16, DIRECTORY_AT = 8, TAG_BYTES = 12, ROOM = 1 << 12 };
+// A file made by hand (TIFF 6.0): its tags, at most TAGS of them, then the pixels.
+enum { TAGS = 16, DIRECTORY_AT = 8, TAG_BYTES = 12, ROOM = 1 << 16 };
 struct handmade {
     uint8_t data[ROOM];
     size_t size, pixels_at;
@@ -46,9 +48,10 @@ struct wish {
     bool big;
 };
 
-static void make(struct handmade *file, int width, int height, const struct wish *wish, const uint8_t *pixels)
+// Of one strip, which takes so many bytes.
+static void make_packed(struct handmade *file, int width, int height, const struct wish *wish, const uint8_t *pixels,
+                        size_t bytes)
 {
-    const size_t bytes = ((size_t)(width * wish->kind.samples * wish->kind.bits) + 7) / 8 * (size_t)height;
     *file = (struct handmade){.big = wish->big};
     file->pixels_at = DIRECTORY_AT + 2 + TAGS * TAG_BYTES + 4;
     file->size = file->pixels_at + bytes;
@@ -72,6 +75,12 @@ static void make(struct handmade *file, int width, int height, const struct wish
     if (wish->format)
         add_tag(file, 339, (uint32_t)wish->format);
     memcpy(file->data + file->pixels_at, pixels, bytes);
+}
+
+static void make(struct handmade *file, int width, int height, const struct wish *wish, const uint8_t *pixels)
+{
+    const size_t bytes = ((size_t)(width * wish->kind.samples * wish->kind.bits) + 7) / 8 * (size_t)height;
+    make_packed(file, width, height, wish, pixels, bytes);
 }
 
 static bool read_bytes(struct codec *codec, const uint8_t *data, size_t size, struct codec_head *head,
@@ -197,6 +206,33 @@ static void test_tile(struct codec *codec)
     image_free(&image);
 }
 
+// The most that libtiff may need at once: a picture of 16-bit samples in one strip, which packs to next to nothing.
+static void test_deep(struct codec *codec)
+{
+    enum { SIDE = 2400, BYTES = 8 * SIDE * SIDE };
+    static const struct wish wish = {.kind = {16, 4, 2}, .extra = 2, .compression = 8};
+    static uint8_t packed[ROOM / 2 + ROOM / 4];
+    static struct handmade file;
+    struct libdeflate_compressor *deflater = libdeflate_alloc_compressor(9);
+    struct codec_head head;
+    struct codec_error error = {0};
+    struct image image = {0};
+    uint8_t *pixels = malloc(BYTES);
+    if (!deflater || !pixels)
+        abort();
+    memset(pixels, 0xff, BYTES);
+    const size_t size = libdeflate_zlib_compress(deflater, pixels, BYTES, packed, sizeof(packed));
+    make_packed(&file, SIDE, SIDE, &wish, packed, size);
+    const bool ok = size > 0 && codec_head(codec, file.data, file.size, 0, &head, &error) &&
+                    image_reserve(&image, &head.shape) &&
+                    codec_decode(codec, file.data, file.size, &head, &image, &error);
+    check_that(&check, ok && memcmp(image.plane[0], pixels, (size_t)SIDE * 4) == 0, "deep, %zu bytes: %s", size,
+               error.why);
+    libdeflate_free_compressor(deflater);
+    image_free(&image);
+    free(pixels);
+}
+
 static void test_refused(struct codec *codec)
 {
     static const struct {
@@ -222,8 +258,10 @@ static void test_refused(struct codec *codec)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         make(&file, 2, 2, &cases[i].wish, pixels);
         const bool ok = read_bytes(codec, file.data, file.size, &head, &image, &error);
-        check_that(&check, !ok && error.fault == cases[i].fault && strstr(error.why, cases[i].because), "%s: %s",
-                   cases[i].because, ok ? "read" : error.why);
+        check_that(&check,
+                   !ok && error.fault == cases[i].fault && strstr(error.why, cases[i].because) &&
+                       !strstr(error.why, "Sorry"), // libtiff's
+                   "%s: %s", cases[i].because, ok ? "read" : error.why);
     }
     const struct wish grey = {.kind = {8, 1, 1}};
     make(&file, 60, 60, &grey, (const uint8_t[3600]){0});
@@ -339,6 +377,7 @@ int main(void)
         test_others(codec);
         test_big_palette(codec);
         test_tile(codec);
+        test_deep(codec);
         test_refused(codec);
         test_written(codec, &random);
         test_damage(codec, &random);
