@@ -38,6 +38,7 @@ HOMES = {
     r"libdeflate\.h": r"src/image/codec/png\.h",
     r"GLFW/.*": r"src/screen/window\.c",
     r"X11/.*": r"src/screen/display\.c",
+    r"dlfcn\.h": r"src/screen/display\.c",
     r"epoxy/.*|GL/.*|EGL/.*": r"src/screen/.*|src/path/zerocopy\.c|src/compute/sharing\.c",
     r"CL/cl_gl\.h": r"src/compute/.*\.c|src/path/zerocopy\.c",
     r"CL/.*": r"src/compute/cl\.h",
