@@ -9,7 +9,6 @@
 #include "source/entries.h"
 #include "source/source.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -290,53 +289,6 @@ static void test_emptied(void)
     play_cut(dir, scratch_path(&scratch, "emptied/one.png"), 0, "emptied again");
 }
 
-// Standard input as that file, from there on.
-static int begin_input(const char *path, off_t at)
-{
-    const int saved = dup(STDIN_FILENO), fd = open(path, O_RDONLY);
-    if (saved < 0 || fd < 0 || lseek(fd, at, SEEK_SET) != at || dup2(fd, STDIN_FILENO) < 0)
-        abort();
-    close(fd);
-    return saved;
-}
-
-static void end_input(int saved)
-{
-    dup2(saved, STDIN_FILENO);
-    close(saved);
-}
-
-// What was read of standard input before belongs to others: the film begins behind it, each time.
-static void test_behind_others(void)
-{
-    static const char bytes[] = "others' abcdefghijkl";
-    const struct source_setup setup = {
-        .text = "raw:-", .width = 2, .height = 2, .has_format = true, .format = PIXFMT_GREY, .loop = true};
-    const int saved = begin_input(scratch_write(&scratch, "behind", bytes, sizeof(bytes) - 1), 8);
-    struct frame frame;
-    scratch_catch(&scratch);
-    struct source *source = source_open(&setup);
-    for (int i = 0; i < 7; i++) {
-        const bool ok = source && source_next(source, &frame, 1000) == SOURCE_FRAME;
-        check_that(&check, ok && memcmp(frame.image.plane[0], bytes + 8 + i % 3 * 4, 4) == 0, "picture %d", i);
-        if (ok)
-            source_return(source, &frame);
-    }
-    source_close(source);
-    check_that(&check, scratch_caught(&scratch) == 0, "nothing is left over; said: %s", scratch.said);
-    lseek(STDIN_FILENO, 17, SEEK_SET);
-    refuse_setup(&setup, "its 3 bytes are less than one");
-    end_input(saved);
-}
-
-// A process's memory has nothing at its beginning, which is an error to read.
-static void test_unreadable(void)
-{
-    const int saved = begin_input("/proc/self/mem", 0);
-    refuse("-", "cannot read standard input: Input/output error");
-    end_input(saved);
-}
-
 static void test_natural_order(void)
 {
     static const char *const sorted[] = {
@@ -363,8 +315,6 @@ int main(void)
     test_still();
     test_list();
     test_emptied();
-    test_behind_others();
-    test_unreadable();
     test_natural_order();
     scratch_close(&scratch);
     return check_end(&check);

@@ -321,6 +321,15 @@ static void test_stalled(void)
     size += drain(ends[0], got + size);
     uint8_t *bytes = expected(kept, count, "25:1", &wanted);
     check_that(&check, size == wanted && memcmp(got, bytes, size) == 0, "%zu bytes came of %zu", size, wanted);
+    writer = y4m_writer_open(path, WIDTH, HEIGHT, 25, 1); // of this one nobody reads anything
+    scratch_catch(&scratch);
+    bool out = false;
+    for (int i = 0; i < 2; i++)
+        check_that(&check, writer && y4m_writer_add(writer, &frames[i].image, &out) && !out, "picture %d is taken", i);
+    errno = 0;
+    const bool ended = y4m_writer_close(writer);
+    check_that(&check, scratch_caught(&scratch) == 1 && !ended && strstr(scratch.said, "stalled"),
+               "half a picture is told once; said: %s", scratch.said);
     for (int i = 0; i < ADDED; i++)
         frame_free(&frames[i]);
     close(ends[0]);

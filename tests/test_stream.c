@@ -1,0 +1,120 @@
+// test_stream.c: films from standard input: behind what others have read, interrupted, unreadable
+#include "check.h"
+#include "scratch.h"
+
+#include "base/clock.h"
+#include "source/source.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum { NS_PER_MS = 1000000 };
+
+static struct check check = {.name = "stream"};
+static struct scratch scratch;
+
+static void refuse(const struct source_setup *setup, const char *because)
+{
+    scratch_catch(&scratch);
+    struct source *source = source_open(setup);
+    const int lines = scratch_caught(&scratch);
+    check_that(&check, !source && lines == 1 && strstr(scratch.said, because), "%s is refused because \"%s\"; said: %s",
+               setup->text, because, scratch.said);
+    source_close(source);
+}
+
+// Standard input as that file, which is closed. What it was before.
+static int begin_input(int fd)
+{
+    const int saved = dup(STDIN_FILENO);
+    if (saved < 0 || dup2(fd, STDIN_FILENO) < 0)
+        abort();
+    close(fd);
+    return saved;
+}
+
+static void end_input(int saved)
+{
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+}
+
+// What was read of standard input before belongs to others: the film begins behind it, each time.
+static void test_behind_others(void)
+{
+    static const char bytes[] = "others' abcdefghijkl";
+    const struct source_setup setup = {
+        .text = "raw:-", .width = 2, .height = 2, .has_format = true, .format = PIXFMT_GREY, .loop = true};
+    const int saved = begin_input(open(scratch_write(&scratch, "behind", bytes, sizeof(bytes) - 1), O_RDONLY));
+    struct frame frame;
+    lseek(STDIN_FILENO, 8, SEEK_SET);
+    scratch_catch(&scratch);
+    struct source *source = source_open(&setup);
+    for (int i = 0; i < 7; i++) {
+        const bool ok = source && source_next(source, &frame, 1000) == SOURCE_FRAME;
+        check_that(&check, ok && memcmp(frame.image.plane[0], bytes + 8 + i % 3 * 4, 4) == 0, "picture %d", i);
+        if (ok)
+            source_return(source, &frame);
+    }
+    source_close(source);
+    check_that(&check, scratch_caught(&scratch) == 0, "nothing is left over; said: %s", scratch.said);
+    lseek(STDIN_FILENO, 17, SEEK_SET);
+    refuse(&setup, "its 3 bytes are less than one");
+    end_input(saved);
+}
+
+static void take_signal(int number) {}
+
+// A signal ends the wait for more, not the film.
+static void test_signal(void)
+{
+    const struct source_setup setup = {
+        .text = "raw:-", .width = 2, .height = 2, .has_format = true, .format = PIXFMT_GREY};
+    const struct itimerval often = {{.tv_usec = 20000}, {.tv_usec = 20000}}, never = {{0}, {0}};
+    struct frame frame;
+    int ends[2];
+    if (pipe(ends) != 0)
+        return;
+    const int saved = begin_input(ends[0]);
+    const int64_t begin = clock_now_ns();
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = take_signal}, NULL);
+    scratch_catch(&scratch);
+    struct source *source = source_open(&setup);
+    setitimer(ITIMER_REAL, &often, NULL);
+    check_that(&check,
+               source && source_next(source, &frame, 20000) == SOURCE_TIMEOUT &&
+                   clock_now_ns() - begin < (int64_t)10000 * NS_PER_MS,
+               "a signal ends the wait");
+    setitimer(ITIMER_REAL, &never, NULL);
+    check_that(&check,
+               write(ends[1], "abcd", 4) == 4 && source && source_next(source, &frame, 1000) == SOURCE_FRAME &&
+                   memcmp(frame.image.plane[0], "abcd", 4) == 0,
+               "and the picture comes all the same");
+    source_close(source);
+    check_that(&check, scratch_caught(&scratch) == 0, "nothing is amiss; said: %s", scratch.said);
+    close(ends[1]);
+    end_input(saved);
+}
+
+// A process's memory has nothing at its beginning, which is an error to read.
+static void test_unreadable(void)
+{
+    const int saved = begin_input(open("/proc/self/mem", O_RDONLY));
+    refuse(&(struct source_setup){.text = "-"}, "cannot read standard input: Input/output error");
+    end_input(saved);
+}
+
+int main(void)
+{
+    if (!scratch_open(&scratch))
+        return CHECK_SKIP;
+    test_behind_others();
+    test_signal();
+    test_unreadable();
+    scratch_close(&scratch);
+    return check_end(&check);
+}
