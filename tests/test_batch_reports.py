@@ -33,9 +33,12 @@ def reports(c):
     code, out, err = run(BINARY, "report", "merge", "--json", "re.jsonl", cwd=at(""))
     said = json.loads(out)
     c.check(code == 1 and said["done"] == 6 and said["failed"] == 1 and said["torn_lines"] == 1, said, err)
+    c.check(said["errors"] == {"damaged": 1}, said)
     c.check(run(BINARY, "report", "merge", "no.jsonl", cwd=at(""))[0] == 3, "no report")
     with open(at("re.jsonl")) as f:
         whole = f.read().splitlines(keepends=True)
+    out = run(BINARY, "report", "merge", "re.jsonl", cwd=at(""))[1].decode()
+    c.check("\n  damaged: 1\n" in out and out.count(": 1\n") == 2, out)  # and a line cut short
     done, exists = ('{"input":"a","output":"b","status":"%s"%s}\n' % pair
                     for pair in (("done", ""), ("failed", ',"error":"exists"')))
     start, end = '{"start":{"files":1,"shard":1,"shards":1}}\n', '{"end":{}}\n'

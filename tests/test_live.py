@@ -18,7 +18,8 @@ STATE = {"fps": float, "low_fps": float, "age_ms": float, "frames": int, "skippe
          "frozen": bool, "mirror": bool, "overlay": str, "help": bool, "vsync": bool, "fullscreen": bool,
          "message": str}
 SUMMARY = {"frames": int, "skipped": int, "path": str, "rung": str, "device": str, "fps": float,
-           "time_to_first_frame_ms": float, "age": dict, "stages": dict}
+           "time_to_first_frame_ms": float, "age": dict, "stages": dict, "captured": int, "damaged": int, "lost": int,
+           "outages": int, "in": str, "why": str, "chain": str}
 
 directory = tempfile.TemporaryDirectory()
 
