@@ -1,20 +1,118 @@
-// late.c: linked into the program with --wrap=totals_print: a batch gets the signal LATE_SIGNAL when it has done all
-// its files, and has said so
+// late.c: what comes at the last moment, linked into the program with --wrap: a batch gets the signal LATE_SIGNAL when
+// it has done all its files, and has said so; LATE_FILE, or a link there to LATE_TO, comes into being as outputs are
+// synced; LATE_SYNC is the error of that; LATE_OLD: no file system here renames without replacing. What is renamed
+// unsynced, or in a directory that is left unsynced, is told of; so is what is not locked.
 #include "command/batch/record.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SYNCED_MOST = 256 };
+
+static struct {
+    ino_t synced[SYNCED_MOST];
+    int count;
+    bool renamed; // since a directory was synced
+    bool come;    // LATE_FILE has
+} late;
 
 void __real_totals_print(const struct totals *totals, const struct record_run *run, double seconds, int signal,
                          bool json);
 void __wrap_totals_print(const struct totals *totals, const struct record_run *run, double seconds, int signal,
                          bool json);
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+int __real_renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags);
+int __wrap_renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags);
 
 void __wrap_totals_print(const struct totals *totals, const struct record_run *run, double seconds, int signal,
                          bool json)
 {
     const char *number = getenv("LATE_SIGNAL");
     __real_totals_print(totals, run, seconds, signal, json);
+    if (late.renamed)
+        fprintf(stderr, "a directory was not synced\n");
     if (number)
         raise(atoi(number));
+}
+
+static void come_into_being(const char *path, const char *to)
+{
+    unlink(path);
+    FILE *file = to ? NULL : fopen(path, "wx");
+    if (to ? symlink(to, path) != 0 : !file || fputs("another's", file) < 0 || fclose(file) != 0)
+        perror(path);
+}
+
+// Another run would take an unlocked one for left over.
+static void check_locked(int fd)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    const int again = open(path, O_RDONLY | O_CLOEXEC);
+    if (again >= 0 && flock(again, LOCK_EX | LOCK_NB) == 0)
+        fprintf(stderr, "a file was synced that is not locked\n");
+    close(again);
+}
+
+int __wrap_fsync(int fd)
+{
+    const char *path = getenv("LATE_FILE"), *error = getenv("LATE_SYNC");
+    struct stat status;
+    if (path && !late.come)
+        come_into_being(path, getenv("LATE_TO"));
+    late.come = true;
+    const bool directory = fstat(fd, &status) == 0 && S_ISDIR(status.st_mode);
+    if (!directory)
+        check_locked(fd);
+    if (directory) {
+        late.renamed = false;
+    } else if (error) {
+        errno = atoi(error);
+        return -1;
+    } else if (late.count < SYNCED_MOST) {
+        late.synced[late.count++] = status.st_ino;
+    }
+    return __real_fsync(fd);
+}
+
+static void check_synced(const char *path)
+{
+    struct stat status = {0};
+    bool synced = false;
+    stat(path, &status);
+    for (int i = 0; i < late.count; i++)
+        synced |= late.synced[i] == status.st_ino;
+    if (!synced)
+        fprintf(stderr, "%s was renamed unsynced\n", path);
+}
+
+static int take_renamed(int result)
+{
+    late.renamed |= result == 0;
+    return result;
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+    check_synced(from);
+    return take_renamed(__real_rename(from, to));
+}
+
+int __wrap_renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags)
+{
+    if (getenv("LATE_OLD")) {
+        errno = EINVAL;
+        return -1;
+    }
+    check_synced(from);
+    return take_renamed(__real_renameat2(from_at, from, to_at, to, flags));
 }

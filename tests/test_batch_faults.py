@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """test_batch_faults.py MONOCLE LATE [KILLS]: what goes wrong costs a line and a file; what is there is whole"""
+import errno
 import glob
 import json
 import os
@@ -15,7 +16,7 @@ import zlib
 from batch_support import SANITIZED, Checks, at, digests, environment, files, has_opencl, lines, outcome, png, run, tree
 
 BINARY = os.path.abspath(sys.argv[1])
-LATE = os.path.abspath(sys.argv[2])  # gets a signal behind its last file: tests/late.c
+LATE = os.path.abspath(sys.argv[2])  # to which things happen at the last moment: tests/late.c
 KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 6
 CPU = ["-p", "cpu"]
 
@@ -188,6 +189,26 @@ def late_signal(c):
     c.check(len(digests(at("late-out"))) == 3, digests(at("late-out")))
 
 
+def late_files(c):
+    """What comes into being where an output is to be, when that is made already, is left as it is."""
+    png(at("lf.png"), 8, 8)
+    for old in {}, {"LATE_OLD": "1"}:
+        for more, to in ([], ""), ([], "nowhere"), (["--overwrite"], "../lf.png"):
+            shutil.rmtree(at("lf"), ignore_errors=True)
+            os.mkdir(at("lf"))
+            if more:
+                write("lf/lf.png", b"replaced, but for the link that comes")
+            late = {"LATE_FILE": "lf/lf.png", **({"LATE_TO": to} if to else {}), **old}
+            said = outcome(c, LATE, CPU + more + ["-o", "lf", "lf.png"], 3, "lf/lf.png has come into being", **late)
+            c.check(len(said) == 1 and os.listdir(at("lf")) == ["lf.png"], more, late, said)
+            c.check(os.readlink(at("lf/lf.png")) == to if to else open(at("lf/lf.png")).read() == "another's", late)
+        outcome(c, LATE, CPU + ["-o", "lf-new", "lf.png"], 0, **old)
+        outcome(c, LATE, CPU + ["-o", "lf-new", "--overwrite", "lf.png"], 0, **old)
+        shutil.rmtree(at("lf-new"))
+    outcome(c, LATE, CPU + ["-o", "lf-new", "lf.png"], 3, "Input/output error", LATE_SYNC=str(errno.EIO))
+    c.check(os.listdir(at("lf-new")) == [], os.listdir(at("lf-new")))
+
+
 def kills(c):
     whole = reference(c)
     pauses = random.Random(5)
@@ -259,5 +280,5 @@ def locked(c):
 
 
 checks = Checks()
-sys.exit(checks.run(bad_inputs, tight, few_files, bad_outputs, signals, late_signal, kills, two_at_once,
-                    two_jobs_at_once, locked))
+sys.exit(checks.run(bad_inputs, tight, few_files, bad_outputs, signals, late_signal, late_files, kills,
+                    two_at_once, two_jobs_at_once, locked))
