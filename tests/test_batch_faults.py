@@ -262,21 +262,23 @@ def two_jobs_at_once(c):
 
 
 def locked(c):
-    """A temporary file of a run that lives is left alone, so is what is none; one of a run that was killed is not."""
-    live, other = ".monocle-batch-" + "0" * 16, ".monocle-batch-notes"
+    """A temporary file of a run that lives is left alone, however old, so is what is none; others are not."""
+    live, link, other = ".monocle-batch-" + "0" * 16, ".monocle-batch-" + "1" * 16, ".monocle-batch-notes"
     tree(at("lk"), 2)
     os.makedirs(at("lk-out"))
     write("lk-out/.monocle-batch-0123456789abcdef", b"x")
     write("lk-out/" + other, b"x")
+    os.symlink("../lk/p000.png", at("lk-out", link))
     with open(at("lk-out", live), "wb") as f:
         holder = subprocess.Popen(["flock", "--no-fork", "-x", at("lk-out", live), "sleep", "60"])
         while subprocess.run(["flock", "-n", at("lk-out", live), "true"]).returncode == 0:
             time.sleep(0.01)
+        os.utime(at("lk-out", live), (1, 1))
         outcome(c, BINARY, CPU + ["-o", "lk-out", "lk"], 0)
         holder.kill()
         holder.wait()
     left = [n for n in digests(at("lk-out")) if n.startswith(".")]
-    c.check(sorted(left) == [live, other], left)
+    c.check(sorted(left) == [live, link, other], left)
 
 
 checks = Checks()
