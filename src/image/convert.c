@@ -145,19 +145,21 @@ static const uint8_t *first_sample(const struct image *from, struct pixfmt_sampl
     return plane_row(from, where.plane, y) + where.first;
 }
 
-static void yuv_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba, bool past)
+static void yuv_row(const struct image *from, const struct color_coefficients *k, int y, uint8_t *rgba,
+                    enum convert_into into)
 {
     const struct pixfmt_info *info = pixfmt_info(from->shape.format);
     const struct yuv_row row = {yuv_layout_of(info), first_sample(from, info->samples[0], y),
                                 first_sample(from, info->samples[1], y), first_sample(from, info->samples[2], y)};
-    const int width = from->shape.width, done = yuv_row_vector(&row, k, width, rgba, past);
+    const int width = from->shape.width, done = yuv_row_vector(&row, k, width, rgba, into);
     if (done < width)
         layout_pixels[row.layout](*k, row.y, row.u, row.v, done, width, (pixel_word *)rgba);
 }
 
 void convert_row_to_rgba(const struct image *from, const struct color_coefficients *coefficients, int y, uint8_t *rgba,
-                         bool past)
+                         enum convert_into into)
 {
+    const bool past = into == CONVERT_PAST_CACHES;
     switch (from->shape.format) {
     case PIXFMT_RGBA:
         rgba_row_copy(plane_row(from, 0, y), NULL, rgba, from->shape.width, past);
@@ -167,7 +169,7 @@ void convert_row_to_rgba(const struct image *from, const struct color_coefficien
         rgb24_row(plane_row(from, 0, y), from->shape.format == PIXFMT_RGB24, rgba, from->shape.width, past);
         return;
     default:
-        yuv_row(from, coefficients, y, rgba, past);
+        yuv_row(from, coefficients, y, rgba, into);
     }
 }
 
@@ -175,5 +177,5 @@ void convert_to_rgba(struct image *to, const struct image *from)
 {
     const struct color_coefficients coefficients = color_to_rgb(from->shape.color);
     for (int y = 0; y < from->shape.height; y++)
-        convert_row_to_rgba(from, &coefficients, y, to->plane[0] + (size_t)y * to->stride[0], false);
+        convert_row_to_rgba(from, &coefficients, y, to->plane[0] + (size_t)y * to->stride[0], CONVERT_INTO_MEMORY);
 }

@@ -1,8 +1,7 @@
 // yuv_rows.h: rows of YUV to RGBA in a processor's own instructions; convert.c has their plain twins
 #pragma once
 
-#include "image/color.h"
-#include "image/pixfmt.h"
+#include "image/convert.h"
 
 // How the samples of a row lie.
 enum yuv_layout {
@@ -26,25 +25,26 @@ struct yuv_row {
 // apart. `target`: AVX2 or AVX512, what both are compiled for.
 #define YUV_MAKE_ANY_ROW(target)                                                                                       \
     target static int make_any_row(const struct yuv_row *row, const struct color_coefficients *k, int width,           \
-                                   uint8_t *rgba, bool past)                                                           \
+                                   uint8_t *rgba, enum convert_into into)                                              \
     {                                                                                                                  \
         switch (row->layout) {                                                                                         \
         case YUV_GREY:                                                                                                 \
-            return make_row(row, k, YUV_GREY, width, rgba, past);                                                      \
+            return make_row(row, k, YUV_GREY, width, rgba, into);                                                      \
         case YUV_FULL:                                                                                                 \
-            return make_row(row, k, YUV_FULL, width, rgba, past);                                                      \
+            return make_row(row, k, YUV_FULL, width, rgba, into);                                                      \
         case YUV_PLANAR:                                                                                               \
-            return make_row(row, k, YUV_PLANAR, width, rgba, past);                                                    \
+            return make_row(row, k, YUV_PLANAR, width, rgba, into);                                                    \
         case YUV_SEMIPLANAR:                                                                                           \
-            return make_row(row, k, YUV_SEMIPLANAR, width, rgba, past);                                                \
+            return make_row(row, k, YUV_SEMIPLANAR, width, rgba, into);                                                \
         default:                                                                                                       \
-            return make_row(row, k, YUV_PACKED, width, rgba, past);                                                    \
+            return make_row(row, k, YUV_PACKED, width, rgba, into);                                                    \
         }                                                                                                              \
     }
 
 // Makes pixels from the left and returns how many, an even number or 0; the plain twin makes the rest.
-// `past`: as convert_row_to_rgba has it.
-int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past);
+int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba,
+                   enum convert_into into);
 
 // The same with AVX-512; 0 where the processor does not have it or the row does not suit it.
-int yuv_row_avx512(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past);
+int yuv_row_avx512(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba,
+                   enum convert_into into);

@@ -134,12 +134,13 @@ AVX2_INLINE struct channels mix(const struct samples *s, const struct coefficien
 }
 
 // `a` is of pixels 0..15, `b` of 16..31.
-AVX2_INLINE void store_block(const struct channels *a, const struct channels *b, uint8_t *rgba, bool past)
+AVX2_INLINE void store_block(const struct channels *a, const struct channels *b, uint8_t *rgba, enum convert_into into)
 {
     const __m256i red = _mm256_packus_epi16(a->red, b->red), green = _mm256_packus_epi16(a->green, b->green);
     const __m256i blue = _mm256_packus_epi16(a->blue, b->blue), alpha = _mm256_set1_epi8(-1);
     const __m256i rg0 = _mm256_unpacklo_epi8(red, green), rg1 = _mm256_unpackhi_epi8(red, green);
     const __m256i ba0 = _mm256_unpacklo_epi8(blue, alpha), ba1 = _mm256_unpackhi_epi8(blue, alpha);
+    const bool past = into == CONVERT_PAST_CACHES;
     if (!past) {
         avx2_fetch_to_write(rgba);
         avx2_fetch_to_write(rgba + 64);
@@ -151,7 +152,7 @@ AVX2_INLINE void store_block(const struct channels *a, const struct channels *b,
 }
 
 AVX2_INLINE int make_row(const struct yuv_row *row, const struct color_coefficients *k, enum yuv_layout layout,
-                         int width, uint8_t *rgba, bool past)
+                         int width, uint8_t *rgba, enum convert_into into)
 {
     const struct coefficients everywhere = spread(k);
     const uint8_t *chroma = row->u < row->v ? row->u : row->v;
@@ -165,7 +166,7 @@ AVX2_INLINE int make_row(const struct yuv_row *row, const struct color_coefficie
         const struct samples left = load_samples(row, layout, &order, pairs, at);
         const struct samples right = load_samples(row, layout, &order, pairs, at + BLOCK / 2);
         const struct channels a = mix(&left, &everywhere, layout), b = mix(&right, &everywhere, layout);
-        store_block(&a, &b, rgba + 4 * at, past);
+        store_block(&a, &b, rgba + 4 * at, into);
     }
     return even;
 }
@@ -173,8 +174,9 @@ AVX2_INLINE int make_row(const struct yuv_row *row, const struct color_coefficie
 YUV_MAKE_ANY_ROW(AVX2)
 #endif
 
-int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past)
+int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba,
+                   enum convert_into into)
 {
-    const int done = yuv_row_avx512(row, k, width, rgba, past);
-    return done > 0 ? done : AVX2_MADE(make_any_row(row, k, width, rgba, past));
+    const int done = yuv_row_avx512(row, k, width, rgba, into);
+    return done > 0 ? done : AVX2_MADE(make_any_row(row, k, width, rgba, into));
 }

@@ -8,7 +8,7 @@
 
 #ifdef HAVE_AVX512
 
-enum { BLOCK = 64, LINES = 4, FETCH_AHEAD = 6144 }; // pixels, the lines of cache that they fill, bytes
+enum { BLOCK = 64, LINES = 4, FETCH_AHEAD = 2048, FETCH_TO_WRITE_AHEAD = 6144 }; // pixels, lines of cache, bytes
 
 // docs/pixels.md section 1, in every lane. The first sample of chroma is the one that lies first.
 struct numbers {
@@ -70,6 +70,16 @@ AVX512_INLINE struct numbers find_numbers(const struct yuv_row *row, enum yuv_la
     for (int i = 0; i < LINES; i++)
         numbers.places[i] = avx512_load(packed ? in_turns[i] : in_order[i]);
     return numbers;
+}
+
+// Has the samples fetched that are needed in a while: of the next row, mostly.
+AVX512_INLINE void fetch_samples(const struct numbers *k, enum yuv_layout layout, int x)
+{
+    const int luma_bytes = layout == YUV_PACKED ? 2 : 1, chroma_shift = layout == YUV_PLANAR ? 1 : 0;
+    for (int i = 0; i < luma_bytes; i++)
+        __builtin_prefetch(k->luma + luma_bytes * x + 64 * i + FETCH_AHEAD, 0, 3);
+    for (int i = 0; i < 2 && layout != YUV_GREY && layout != YUV_PACKED; i++)
+        __builtin_prefetch(k->chroma[i] + ((x + FETCH_AHEAD) >> chroma_shift), 0, 3);
 }
 
 // (sample - 128) << 8, of samples in the lower or the upper halves of lanes.
@@ -135,16 +145,19 @@ AVX512_INLINE __m512i pack(__m512i even, __m512i odd)
     return _mm512_packus_epi16(_mm512_srai_epi16(even, 5), _mm512_srai_epi16(odd, 5));
 }
 
-// What is written is asked for as by avx2_fetch_to_write, but into the first level of cache, and earlier.
-AVX512_INLINE void store_line(uint8_t *to, __m512i value, bool past)
+// A picture's memory is asked for as by avx2_fetch_to_write, but into the first level of cache, and earlier.
+AVX512_INLINE void store_line(uint8_t *to, __m512i value, enum convert_into into)
 {
-    if (!past)
-        __builtin_prefetch(to + FETCH_AHEAD, 1, 3);
-    avx512_store_past(to, value, past);
+    if (into == CONVERT_INTO_MEMORY)
+        __builtin_prefetch(to + FETCH_TO_WRITE_AHEAD, 1, 3);
+    avx512_store_past(to, value, into == CONVERT_PAST_CACHES);
 }
 
-AVX512_INLINE void make_block(const struct numbers *k, enum yuv_layout layout, int x, uint8_t *rgba, bool past)
+AVX512_INLINE void make_block(const struct numbers *k, enum yuv_layout layout, int x, uint8_t *rgba,
+                              enum convert_into into)
 {
+    if (into == CONVERT_INTO_CACHE)
+        fetch_samples(k, layout, x);
     const struct pairs bytes = load_luma(k, layout, x);
     const __m512i even =
         _mm512_add_epi16(_mm512_mulhi_epi16(_mm512_maddubs_epi16(bytes.even, k->even_luma), k->minus_cy), k->bias);
@@ -154,7 +167,7 @@ AVX512_INLINE void make_block(const struct numbers *k, enum yuv_layout layout, i
         const __m512i grey = pack(even, odd), *at = k->places;
         for (int i = 0; i < LINES; i++)
             store_line(rgba + 64 * i, _mm512_mask_permutexvar_epi8(at[i], k->of_first | k->of_others, at[i], grey),
-                       past);
+                       into);
         return;
     }
     struct chroma a, b;
@@ -164,32 +177,36 @@ AVX512_INLINE void make_block(const struct numbers *k, enum yuv_layout layout, i
     const __m512i green = pack(_mm512_sub_epi16(even, a.green), _mm512_sub_epi16(odd, b.green));
     for (int i = 0; i < LINES; i++) {
         const __m512i others = _mm512_mask2_permutex2var_epi8(second, k->places[i], k->of_others, green);
-        store_line(rgba + 64 * i, _mm512_mask_permutexvar_epi8(others, k->of_first, k->places[i], first), past);
+        store_line(rgba + 64 * i, _mm512_mask_permutexvar_epi8(others, k->of_first, k->places[i], first), into);
     }
 }
 
 AVX512_INLINE int make_row(const struct yuv_row *row, const struct color_coefficients *k, enum yuv_layout layout,
-                           int width, uint8_t *rgba, bool past)
+                           int width, uint8_t *rgba, enum convert_into into)
 {
     const struct numbers numbers = find_numbers(row, layout, k);
     const int even = width / 2 * 2;
     for (int x = 0; x < even; x += BLOCK) {
         const int at = x + BLOCK <= even ? x : even - BLOCK; // the last block may begin early
-        make_block(&numbers, layout, at, rgba + 4 * at, past);
+        make_block(&numbers, layout, at, rgba + 4 * at, into);
     }
     return even;
 }
 
 YUV_MAKE_ANY_ROW(AVX512)
 
-int yuv_row_avx512(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past)
+int yuv_row_avx512(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba,
+                   enum convert_into into)
 {
-    return width >= BLOCK && avx512_fits(rgba, width, past) ? make_any_row(row, k, width, rgba, past) : 0;
+    return width >= BLOCK && avx512_fits(rgba, width, into == CONVERT_PAST_CACHES)
+               ? make_any_row(row, k, width, rgba, into)
+               : 0;
 }
 
 #else
 
-int yuv_row_avx512(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba, bool past)
+int yuv_row_avx512(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba,
+                   enum convert_into into)
 {
     return 0;
 }

@@ -42,9 +42,11 @@ static const uint8_t *load_pixels(const struct cpu_run *run, int y, int points, 
 {
     const struct pass *pass = run->passes;
     const int width = run->from->shape.width;
+    const bool is_output = !pass->stencil && run->count == 1 && run->to->plane[0] && !cpu_input_goes_past(run);
     const uint8_t *at = cpu_input_rgba_row(run, y);
     if (!at) {
-        convert_row_to_rgba(run->from, &run->coefficients, picture_row(run, y), rgba, false);
+        convert_row_to_rgba(run->from, &run->coefficients, picture_row(run, y), rgba,
+                            is_output ? CONVERT_INTO_MEMORY : CONVERT_INTO_CACHE);
         at = rgba;
     }
     if (pass->load_mirror) {
@@ -81,7 +83,7 @@ void cpu_input_load_past(const struct cpu_run *run, int y, uint8_t *rgba, uint8_
     if (last < 0 && pass->load_mirror) {
         rgba_row_turn(cpu_input_row(run, y), row_apart(run, y), to, width, true);
     } else if (last < 0) {
-        convert_row_to_rgba(run->from, &run->coefficients, picture_row(run, y), to, true);
+        convert_row_to_rgba(run->from, &run->coefficients, picture_row(run, y), to, CONVERT_PAST_CACHES);
     } else {
         const struct stage *stage = pass->before[last];
         stage->filter->point_row(&stage->arguments, load_pixels(run, y, last, rgba), to, width, true);
