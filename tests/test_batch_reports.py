@@ -37,6 +37,7 @@ def reports(c):
     c.check(run(BINARY, "report", "merge", "no.jsonl", cwd=at(""))[0] == 3, "no report")
     with open(at("re.jsonl")) as f:
         whole = f.read().splitlines(keepends=True)
+    c.check(sum(line.startswith('{"start":') for line in whole) == 2, "a run that begins in half a line", whole)
     out = run(BINARY, "report", "merge", "re.jsonl", cwd=at(""))[1].decode()
     c.check("\n  damaged: 1\n" in out and out.count(": 1\n") == 2, out)  # and a line cut short
     done, exists = ('{"input":"a","output":"b","status":"%s"%s}\n' % pair
@@ -47,6 +48,7 @@ def reports(c):
                              (done + start + done + end, 1, "does not begin"), (start + done, 1, ""),
                              (start + done + end, 0, ""), (start + done + exists + end, 0, ""),
                              (start + exists + done + end, 0, ""), (start + exists + end, 1, ""),
+                             (start.replace(":1,", ":2,", 1) + exists + end, 1, ""),
                              (start.replace(":1,", ":-1,", 1) + done + end, 1, "does not begin"),
                              ('{"reports_without_start":-1}\n' + start + done + end, 1, "")):
         with open(at("re-part.jsonl"), "w") as f:
@@ -123,6 +125,15 @@ def in_use(c):
     outcome(c, BINARY, CPU + ["-r", "-o", "iu-out", "--report", "iu.jsonl", "iu"], 0)
 
 
+def full_disk(c):
+    """A report that cannot be written is told once, and by the exit code; the pictures are made."""
+    names = tree(at("fd"), 8)
+    code, out, err = run("sh", "-c", 'ulimit -f 1; exec "$@"', "sh", BINARY, "batch", *CPU, "-r", "-o", "fd-out",
+                         "--report", "fd.jsonl", "fd", cwd=at(""))
+    c.check(code == 1 and "fd.jsonl: File too large" in err and err.count("\n") == 1, code, err)
+    c.check(b"8 of 8 done" in out and sorted(digests(at("fd-out"))) == names, out, digests(at("fd-out")))
+
+
 def endless(c):
     """What is no report is refused in a line, however long it goes on."""
     start = json.dumps({"start": {"work": "1", "shard": 1, "shards": 1, "files": 0}})
@@ -163,4 +174,4 @@ def dry_runs(c):
 
 
 checks = Checks()
-sys.exit(checks.run(reports, report_places, in_use, endless, dry_runs))
+sys.exit(checks.run(reports, report_places, in_use, full_disk, endless, dry_runs))

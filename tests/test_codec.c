@@ -51,6 +51,10 @@ static void test_exif(void)
         check_that(&check, memcmp(cut + 22, "\0\0\0\0", 4) == 0, "its directory is still linked");
         memcpy(cut, exif, sizeof(cut));
         check_that(&check, exif_orientation(cut, exif_settle(cut, size, 0)) == 6, "0 leaves the orientation");
+        cut[i % 2 ? 18 : 19] = 1; // 256 more
+        check_that(&check, exif_orientation(cut, size) == 1, "an orientation that there is not");
+        exif_settle(cut, size, 8);
+        check_that(&check, exif_orientation(cut, size) == 8, "both bytes of an orientation are set");
         for (size_t end = 0; end < size; end++) { // an exact block, so that the sanitizer sees reads past it
             uint8_t *part = malloc(end ? end : 1);
             memcpy(part, exif, end);

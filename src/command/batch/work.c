@@ -133,8 +133,6 @@ bool work_open(struct work *work, const struct work_rules *rules)
     const int64_t start_ns = clock_now_ns();
     work->fd = -1;
     bool ok = open_file(outcome, rules, &work->mark, &work->fd, &work->file_bytes);
-    if (ok && work->file_bytes == 0)
-        ok = outcome_fail(outcome, FAULT_FORMAT, "the file is empty");
     if (ok && work->file_bytes > IMAGE_MAX_BYTES)
         ok = outcome_fail(outcome, FAULT_LIMIT, "the file is larger than 1 GiB");
     add_step(outcome, STEP_READ, start_ns);
