@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,11 +54,13 @@ static void come_into_being(const char *path, const char *to)
         perror(path);
 }
 
-// Another run would take an unlocked one for left over.
+// Another run would take an unlocked temporary file for left over.
 static void check_locked(int fd)
 {
-    char path[64];
+    char path[64], name[PATH_MAX] = "";
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    if (readlink(path, name, sizeof(name) - 1) < 0 || !strstr(name, ".monocle-batch-"))
+        return;
     const int again = open(path, O_RDONLY | O_CLOEXEC);
     if (again >= 0 && flock(again, LOCK_EX | LOCK_NB) == 0)
         fprintf(stderr, "a file was synced that is not locked\n");

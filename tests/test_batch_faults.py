@@ -205,6 +205,10 @@ def late_files(c):
         outcome(c, LATE, CPU + ["-o", "lf-new", "lf.png"], 0, **old)
         outcome(c, LATE, CPU + ["-o", "lf-new", "--overwrite", "lf.png"], 0, **old)
         shutil.rmtree(at("lf-new"))
+    outcome(c, LATE, CPU + ["-o", "lf-new", "--report", "lf.jsonl", "lf.png"], 0)
+    merged = run(LATE, "report", "merge", "-o", "lf-all.jsonl", "lf.jsonl", cwd=at(""))
+    c.check(merged[0] == 0 and merged[2] == "", "a merged report", merged)
+    shutil.rmtree(at("lf-new"))
     outcome(c, LATE, CPU + ["-o", "lf-new", "lf.png"], 3, "Input/output error", LATE_SYNC=str(errno.EIO))
     c.check(os.listdir(at("lf-new")) == [], os.listdir(at("lf-new")))
 

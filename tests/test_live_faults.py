@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""test_live_faults.py MONOCLE: what the live view says, and to whom, when something goes wrong on the way"""
+"""test_live_faults.py MONOCLE LATE: what the live view says, and to whom, when something goes wrong on the way"""
 import contextlib
+import errno
 import json
 import os
 import resource
@@ -14,6 +15,7 @@ from live_support import (LARGEST, PATIENCE, SOON_S, Checks, environment, events
                           y4m_pictures)
 
 BINARY = os.path.abspath(sys.argv[1])
+LATE = os.path.abspath(sys.argv[2])  # to which things happen at the last moment: tests/late.c
 
 directory = tempfile.TemporaryDirectory()
 
@@ -67,6 +69,9 @@ def full_disk(c):
                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (51200, 51200)))
     out, err = process.communicate(timeout=60 * PATIENCE)
     check_error(c, "file limit", process.returncode, 1, out, err.decode(), "grown.y4m")
+    code, out, err = run(LATE, "live", "pattern:32x24@200", "-p", "cpu", "--headless", "--frames", "3", "--json",
+                         "--record", "late.y4m", cwd=directory.name, LATE_SYNC=str(errno.EIO))  # found out at the end
+    check_error(c, "a failed sync", code, 1, out, err, "late.y4m")
 
 
 def emptied(c):
