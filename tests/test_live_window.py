@@ -73,6 +73,24 @@ def hotkeys(c):
     c.check(code == 0 and last["event"] == "summary" and not errors, code, last["event"], errors)
 
 
+def other_letters(c):
+    """A keyboard whose letters are not Latin ones: keys mean what they mean in their place on a US keyboard."""
+    if subprocess.run(["setxkbmap", "ru"], stderr=subprocess.DEVNULL).returncode != 0:
+        print("other_letters: setxkbmap cannot set a layout")
+        return
+    try:
+        live = Live(PATTERN, "-f", "blur", "--keys", "overlay=\u0448")
+        rows = [("Cyrillic_softsign", "mirror", True), ("Cyrillic_softsign", "mirror", False),
+                ("Cyrillic_HARDSIGN", "message", "blur: radius 2"), ("Cyrillic_sha", "overlay", "full")]
+        for key, field, value in rows:
+            state = live.key(key)
+            c.check(state[field] == value, key, field, "is", state[field], "not", value)
+        code, last, errors = live.end("Cyrillic_shorti")
+        c.check(code == 0 and not errors, code, errors)
+    finally:
+        subprocess.run(["setxkbmap", "us"], check=True)
+
+
 def same(c, one, other, *what):
     c.check(len(one) == len(other), *what, "sizes", len(one), len(other))
     different = sum(a != b for a, b in zip(one, other))
@@ -322,6 +340,6 @@ def quick_start(c):
 need_window()
 OPENCL = has_opencl(BINARY)
 checks = Checks()
-sys.exit(checks.run(hotkeys, bytes_on_screen, devices, divider, kernel_reload, switching_keeps_the_picture,
-                    still_picture, small_picture, early_screenshot, keys_while_building, named_path_fails, interrupted,
-                    full_disk, quick_start))
+sys.exit(checks.run(hotkeys, other_letters, bytes_on_screen, devices, divider, kernel_reload,
+                    switching_keeps_the_picture, still_picture, small_picture, early_screenshot, keys_while_building,
+                    named_path_fails, interrupted, full_disk, quick_start))

@@ -22,6 +22,7 @@ struct window {
     GLFWwindow *glfw;
     bool es, egl;
     bool vsync;
+    uint32_t us;    // of the key event being delivered: what a US keyboard types there
     bool repeating; // the key event being delivered is a repetition, so its character is one too
     bool dragging;
     bool lost;    // the display is
@@ -62,7 +63,19 @@ static void push_event(struct window *window, struct window_event event)
 static void on_character(GLFWwindow *glfw, unsigned character)
 {
     struct window *window = glfwGetWindowUserPointer(glfw);
-    push_event(window, (struct window_event){.type = WINDOW_KEY, .key = character, .repeat = window->repeating});
+    const uint32_t us = character > '~' ? window->us : 0;
+    push_event(window,
+               (struct window_event){.type = WINDOW_KEY, .key = character, .us = us, .repeat = window->repeating});
+}
+
+// What a key types on a US keyboard, whose characters GLFW names keys by; 0 where it types nothing.
+static uint32_t us_character(int key, bool shift)
+{
+    if (key <= GLFW_KEY_SPACE || key > GLFW_KEY_GRAVE_ACCENT)
+        return 0;
+    if (shift && (key == GLFW_KEY_COMMA || key == GLFW_KEY_PERIOD))
+        return key == GLFW_KEY_COMMA ? '<' : '>';
+    return key >= GLFW_KEY_A && key <= GLFW_KEY_Z ? (uint32_t)(key - GLFW_KEY_A + 'a') : (uint32_t)key;
 }
 
 // Keys that type nothing.
@@ -88,6 +101,7 @@ static void on_key(GLFWwindow *glfw, int key, int scancode, int action, int modi
 {
     struct window *window = glfwGetWindowUserPointer(glfw);
     window->repeating = action == GLFW_REPEAT;
+    window->us = us_character(key, modifiers & GLFW_MOD_SHIFT);
     const uint32_t special = special_key(key);
     if (special && action != GLFW_RELEASE)
         push_event(window, (struct window_event){.type = WINDOW_KEY, .key = special, .repeat = window->repeating});
@@ -148,10 +162,8 @@ void window_enlarge(struct window_setup *setup)
     enum { READABLE_WIDTH = 320, READABLE_HEIGHT = 240 }; // the overlay has room for its figures
     const int across = READABLE_WIDTH / setup->width, down = READABLE_HEIGHT / setup->height;
     const int times = across < down ? across : down;
-    if (times > 1) {
-        setup->width *= times;
-        setup->height *= times;
-    }
+    setup->width *= times > 1 ? times : 1;
+    setup->height *= times > 1 ? times : 1;
     setup->width = setup->width > LEAST_WIDTH ? setup->width : LEAST_WIDTH;
     setup->height = setup->height > LEAST_HEIGHT ? setup->height : LEAST_HEIGHT;
 }

@@ -33,6 +33,7 @@ enum window_event_type { WINDOW_KEY, WINDOW_DRAG, WINDOW_RESIZE, WINDOW_CLOSE };
 struct window_event {
     enum window_event_type type;
     uint32_t key; // WINDOW_KEY: a Unicode character as typed ('+', 'q', ' '), or one of enum window_key
+    uint32_t us;  // WINDOW_KEY: what a US keyboard has in that place, for a character beyond ASCII; 0: not known
     bool repeat;  // WINDOW_KEY: the key is being held down
     float x, y;   // WINDOW_DRAG: pointer with the left button down, 0..1 across the framebuffer
 };

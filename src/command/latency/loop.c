@@ -22,7 +22,8 @@ static bool stopped(struct latency *l)
 {
     struct window_event event;
     while (window_next_event(l->window, &event)) {
-        const bool key = event.type == WINDOW_KEY && (event.key == 'q' || event.key == WINDOW_KEY_ESCAPE);
+        const bool key =
+            event.type == WINDOW_KEY && (event.key == 'q' || event.us == 'q' || event.key == WINDOW_KEY_ESCAPE);
         l->quit = l->quit || key || event.type == WINDOW_CLOSE;
     }
     if (window_lost(l->window))

@@ -278,17 +278,29 @@ static void move_divider(struct live *live, const struct window_event *event)
     live->wish.divider = across < 0 ? 0 : across > 1 ? 1 : across;
 }
 
+// What a key does, and which it then is: where a keyboard has other letters than Latin ones, its place counts.
+static enum action action_of(const struct live *live, const struct window_event *event, uint32_t *key)
+{
+    *key = event->key;
+    const enum action action = keys_find(&live->keys, *key, event->repeat);
+    if (action != ACTION_NONE || event->us == 0)
+        return action;
+    *key = event->us;
+    return keys_find(&live->keys, *key, event->repeat);
+}
+
 static void handle_event(struct live *live, const struct window_event *event)
 {
     live->redraw = true;
     switch (event->type) {
     case WINDOW_KEY: {
-        const enum action action = keys_find(&live->keys, event->key, event->repeat);
+        uint32_t key;
+        const enum action action = action_of(live, event, &key);
         if (!actions[action].run) {
             live->redraw = false;
             return;
         }
-        actions[action].run(live, action == ACTION_FILTER ? (int)event->key - '0' : actions[action].number);
+        actions[action].run(live, action == ACTION_FILTER ? (int)key - '0' : actions[action].number);
         report_state(live, "state");
         return;
     }
@@ -316,8 +328,9 @@ void live_handle_quit(struct live *live)
 {
     struct window_event event;
     while (window_next_event(live->window, &event)) {
-        const bool key = event.type == WINDOW_KEY && keys_find(&live->keys, event.key, event.repeat) == ACTION_QUIT;
-        live->quit = live->quit || key || event.type == WINDOW_CLOSE;
+        uint32_t key;
+        const bool quits = event.type == WINDOW_KEY && action_of(live, &event, &key) == ACTION_QUIT;
+        live->quit = live->quit || quits || event.type == WINDOW_CLOSE;
         live->redraw = true;
     }
     check_display(live);
