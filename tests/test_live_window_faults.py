@@ -141,6 +141,15 @@ def no_reader(c):
     with open(at("left.y4m"), "rb") as f:
         c.check(len(y4m_pictures(f.read())) > 0, "recording")
 
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([BINARY, "latency", PATTERN, "-p", "cpu", "--json"], stdout=writer, stderr=subprocess.PIPE,
+                          env=environment(), timeout=60 * PATIENCE)
+    os.close(writer)
+    errors = done.stderr.decode()
+    c.check(done.returncode == 1 and errors.count("\n") == 1 and "Broken pipe" in errors, "latency", done.returncode,
+            errors)
+
 
 @contextlib.contextmanager
 def display():

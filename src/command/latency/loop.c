@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LEARN_ROUNDS = 3, LEARN_FRAMES = 5, IDLE_MS = 5, MISSED_MAX = 5, BASE_FRAMES = 3 };
@@ -28,7 +29,7 @@ static bool stopped(struct latency *l)
     }
     if (window_lost(l->window))
         l->code = EXIT_DEVICE;
-    return l->quit || l->code != EXIT_OK || command_interrupted() != 0;
+    return l->quit || l->code != EXIT_OK || command_interrupted() != 0 || ferror(stdout); // which main tells
 }
 
 // The flash on the left, what the camera sees on the right. Returns when it was handed to the screen.
