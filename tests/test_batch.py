@@ -72,6 +72,10 @@ def odd_lists(c):
     c.check(len(digests(at("li-out"))) == 2, digests(at("li-out")))
     outcome(c, BINARY, CPU + ["--files-from", "-", "-0", "-o", "li-out"], 3, "p000.png\\x0d: No",
             stdin=b"li/p000.png\r\0")
+    os.makedirs(at("li/.h"))
+    png(at("li/.h/p.png"), 8, 8)
+    outcome(c, BINARY, CPU + ["--files-from", "-", "-o", "li-dots"], 0, stdin=b"li/.h/p.png\n")
+    c.check(list(digests(at("li-dots"))) == ["li/.h/p.png"], "dots that lead nowhere", digests(at("li-dots")))
     with open(at("li/bad\nname.png"), "w") as f:
         f.write("no picture")
     said = outcome(c, BINARY, CPU + ["-o", "li-bad", "li/bad\nname.png"], 3, "bad\\x0aname.png: it is not")
