@@ -9,6 +9,10 @@
 #include "lines.cl"
 #include "read_line.cl"
 
+#ifndef PASS_AFTER_LINE
+#define PASS_AFTER_LINE(from, to, count, args) // point filters behind the stencil
+#endif
+
 enum {
     LINES_RING = 2 * PASS_RADIUS + 2, // rows in reach, and the one that has left it
     // Pixels that go from input to output at a time, so that there is something to do while memory is waited for.
@@ -55,8 +59,11 @@ __kernel void pass_lines(__global const uchar *restrict bytes, layout layout, __
             for (int k = first; k < end; k += CACHE_LINE / sizeof(*to))
                 ASK_FOR(to + PASS_STORE_Y(y + 1, layout.s1) * layout.s7 + PASS_STORE_X(x + k, layout.s0), 1);
 #endif
-            for (int k = first; line == piece && k < end; k++)
-                store(to, layout, x + k, y, PASS_AFTER(unpack(line[k - first]), args));
+            if (line != piece)
+                continue;
+            PASS_AFTER_LINE(piece, piece, end - first, args)
+            for (int k = first; k < end; k++)
+                store(to, layout, x + k, y, unpack(piece[k - first]));
         }
     }
 }

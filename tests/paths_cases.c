@@ -238,6 +238,7 @@ void paths_rows(struct path_test *test)
         {PIXFMT_RGB24, 535, "invert"},
         {PIXFMT_GREY, 24, "gamma"},
         {PIXFMT_NV12, 1030, "gray,gamma,sobel"},
+        {PIXFMT_RGBA, 300, "blur=2,sepia,gamma"},
     };
     for (int i = 0; i < COUNT(cases); i++)
         run(test, cases[i].format, (const int[]){cases[i].width, 4}, cases[i].chain);

@@ -96,10 +96,10 @@ static int add_points(FILE *out, const char *macro, const struct stage *const *s
     return offset;
 }
 
-// Point filters ahead of the stencil over pixels side by side, one filter behind the other.
-static void add_line_points(FILE *out, const struct stage *const *stages, int count, int offset)
+// The same over pixels side by side, one filter behind the other.
+static void add_line_points(FILE *out, const char *macro, const struct stage *const *stages, int count, int offset)
 {
-    fprintf(out, "#define PASS_BEFORE_LINE(from, to, count, args)");
+    fprintf(out, "#define %s(from, to, count, args)", macro);
     if (count == 0)
         fprintf(out, " copy_line(from, to, count);");
     for (int i = 0; i < count; i++) {
@@ -163,7 +163,7 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     add_places(out, pixfmt_info(format));
     int offset = pixfmt_info(format)->yuv ? YUV_ARGUMENTS : 0;
     if (target->lines || target->rows)
-        add_line_points(out, pass->before, pass->before_count, offset);
+        add_line_points(out, "PASS_BEFORE_LINE", pass->before, pass->before_count, offset);
     offset = add_points(out, "PASS_BEFORE", pass->before, pass->before_count, offset);
     if (pass->stencil) {
         char name[64];
@@ -174,6 +174,8 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     } else {
         fprintf(out, "#define PASS_POINTS\n#define PASS_STENCIL(view, args) tap(view, 0, 0)\n");
     }
+    if (target->lines)
+        add_line_points(out, "PASS_AFTER_LINE", pass->after, pass->after_count, offset);
     add_points(out, "PASS_AFTER", pass->after, pass->after_count, offset);
     fprintf(out, "#define PASS_RADIUS %d\n", radius);
     fprintf(out, "#define PASS_LOAD_X(x, width) %s\n", pass->load_mirror ? "((width) - 1 - (x))" : "(x)");
