@@ -23,31 +23,50 @@ AVX2_INLINE void row_fetch_next(const struct next_rows *next, int count, int at)
 // bytes apart: 4, or 1 in grey rows. `numbers` are the filter's own.
 typedef __m256i stencil_map(const uint8_t *const *in, int at, int step, const void *numbers);
 
+// What a row of such a stencil needs: copies, since compilers would read it anew behind each store, which might have
+// changed it.
+struct stencil_row {
+    const uint8_t *in[3], *next_in, *next_out;
+    uint8_t *out;
+    int step, fetched; // so many lines of cache of next_in
+};
+
+// A line of cache, from byte `at` on: what is next is asked for by one instruction.
+enum { STENCIL_BLOCK = 64 };
+AVX2_INLINE void stencil_block_avx2(stencil_map *map, const void *numbers, const struct stencil_row *row, int at)
+{
+    enum { VECTOR = 32 };
+    const __m256i alpha = _mm256_set1_epi32(row->step == 4 ? (int32_t)0xff000000u : 0);
+    for (int i = 0; i < row->fetched; i++)
+        avx2_fetch(row->next_in + at * row->fetched + STENCIL_BLOCK * i);
+    avx2_fetch(row->next_out + at);
+#pragma GCC unroll 2
+    for (int i = at; i < at + STENCIL_BLOCK; i += VECTOR) {
+        const __m256i made = map(row->in, i, row->step, numbers);
+        avx2_store(row->out + i, _mm256_blendv_epi8(made, avx2_load(row->in[1] + i), alpha));
+    }
+}
+
 // A row of such a stencil, if it fills a line of cache. Returns how many bytes it made: all or none. `map` must be a
 // constant, so that it is inlined.
 AVX2_INLINE int stencil_map_avx2(stencil_map *map, const void *numbers, const struct stencil_rows *rows)
 {
-    enum { VECTOR = 32, BLOCK = 64 }; // bytes; a block is a line of cache, fetched ahead by one instruction
-    // Copies of what the loop needs: compilers would read it anew behind each store, which might have changed it.
-    const int step = rows->pixel_bytes, bytes = step * rows->width;
-    const __m256i alpha = _mm256_set1_epi32(step == 4 ? (int32_t)0xff000000u : 0);
-    const uint8_t *const in[3] = {rows->in[0], rows->in[1], rows->in[2]}, *next_in = rows->next.in[0];
-    const uint8_t *next_out = rows->next.out[0];
-    uint8_t *out = rows->out[0];
-    const int reach = step == 1 && next_in != out ? 4 : 1; // next_in is always RGBA
-    if (bytes < BLOCK)
+    const int bytes = rows->pixel_bytes * rows->width;
+    struct stencil_row row = {{rows->in[0], rows->in[1], rows->in[2]},
+                              rows->next.in[0],
+                              rows->next.out[0],
+                              rows->out[0],
+                              rows->pixel_bytes,
+                              1};
+    if (row.step == 1 && row.next_in != row.out) // next_in is always RGBA
+        row.fetched = 4;
+    if (bytes < STENCIL_BLOCK)
         return 0;
-    for (int done = 0; done < bytes; done += BLOCK) {
-        const int i = done + BLOCK <= bytes ? done : bytes - BLOCK; // the last block may begin early
-        for (int k = 0; k < reach; k++)
-            avx2_fetch(next_in + i * reach + BLOCK * k);
-        avx2_fetch(next_out + i);
-#pragma GCC unroll 2
-        for (int at = i; at < i + BLOCK; at += VECTOR) {
-            const __m256i made = map(in, at, step, numbers);
-            avx2_store(out + at, _mm256_blendv_epi8(made, avx2_load(in[1] + at), alpha));
-        }
-    }
+    int i = 0;
+    for (; i + STENCIL_BLOCK <= bytes; i += STENCIL_BLOCK)
+        stencil_block_avx2(map, numbers, &row, i);
+    if (i < bytes) // the last one begins early
+        stencil_block_avx2(map, numbers, &row, bytes - STENCIL_BLOCK);
     return bytes;
 }
 

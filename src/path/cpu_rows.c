@@ -158,7 +158,7 @@ static struct next_rows next_rows(const struct band *band, int number, const uin
 {
     const int more = band->maker[number].pass->stencil->filter->more_rows, behind = more > 0 ? more + 1 : 2;
     struct next_rows next;
-    for (int i = 0; i < STENCIL_ROWS; i++) {
+    for (int i = 0; i <= more; i++) {
         const uint8_t *row = number == 0 ? cpu_input_rgba_row(band->run, band->maker[0].loaded + i) : NULL;
         next.in[i] = row ? row : to;
         next.out[i] = number == 0 ? output_later(band, behind + i) : to;
