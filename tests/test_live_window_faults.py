@@ -251,6 +251,33 @@ def lost_window(c):
             check_left(c, request, last, 1)
 
 
+AT_ONCE = """import ctypes, sys
+xlib = ctypes.CDLL("libX11.so.6")
+xlib.XOpenDisplay.restype, xlib.XDefaultRootWindow.restype = ctypes.c_void_p, ctypes.c_ulong
+display, event = ctypes.c_void_p(xlib.XOpenDisplay(None)), (ctypes.c_long * 24)()
+xlib.XSelectInput(display, ctypes.c_ulong(xlib.XDefaultRootWindow(display)), ctypes.c_long(1 << 19))
+xlib.XSync(display, 0)
+print("ready", flush=True)
+while ctypes.c_int.from_buffer(event).value != 19:  # MapNotify
+    xlib.XNextEvent(display, event)
+getattr(xlib, sys.argv[1])(display, ctypes.c_ulong(event[5]))
+xlib.XSync(display, 0)"""
+
+
+def lost_at_once(c):
+    """Also in the moment it is shown, before the first picture."""
+    for request, said in (("XDestroyWindow", "refused a request"), ("XKillClient", "is gone")):
+        with display() as (_, name):
+            killer = subprocess.Popen([sys.executable, "-c", AT_ONCE, request], env=environment(DISPLAY=name),
+                                      stdout=subprocess.PIPE, text=True)
+            killer.stdout.readline()
+            run = subprocess.run([BINARY, "live", PATTERN, "-p", "cpu"], cwd=directory.name, capture_output=True,
+                                 text=True, env=environment(DISPLAY=name), timeout=20 * PATIENCE)
+            killer.communicate(timeout=60 * PATIENCE)
+            c.check(run.returncode == 4 and run.stderr.count("\n") == 1 and said in run.stderr, request, run.returncode,
+                    run.stderr)
+
+
 def note_pace(live, name):
     """Where compiling is over this soon the test says nothing of leaving it; all else must hold."""
     building = [e["building"] for e in live.events if "building" in e]
@@ -307,4 +334,4 @@ def oversized(c):
 need_window()
 checks = Checks()
 sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, stalled_reader, stalled_events, no_reader, lost_display,
-                    closed, lost_window, oversized))
+                    closed, lost_window, lost_at_once, oversized))

@@ -267,12 +267,14 @@ struct window *window_open(const struct window_setup *setup, char why[256])
     glfwSetFramebufferSizeCallback(window->glfw, on_resize);
     glfwSetWindowCloseCallback(window->glfw, on_close);
     window_set_vsync(window, setup->vsync);
+    if (!setup->fullscreen && !setup->hidden)
+        display_watch(&window->lost); // before others see it
     if (!setup->hidden)
         glfwShowWindow(window->glfw);
-    if (setup->fullscreen)
+    if (setup->fullscreen) {
         window_set_fullscreen(window, true);
-    if (!setup->hidden)
-        display_watch(&window->lost);
+        display_watch(&window->lost); // not sooner: GLFW would wait without end for one that was destroyed
+    }
     log_debug("window: %s", window->name);
     return window;
 fail:
