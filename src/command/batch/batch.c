@@ -27,8 +27,9 @@ static bool find_tasks(struct batch *batch, const struct command_operands *opera
     if (!inputs_gather(&batch->inputs, &setup))
         return false;
     if (batch->inputs.count == 0) {
+        const bool deeper = operands->count > 0 && !batch->options.recursive;
         log_error("there are no pictures in what was named%s",
-                  batch->options.recursive ? "" : "; -r looks into directories of directories too");
+                  deeper ? "; -r looks into directories of directories too" : "");
         return false;
     }
     const enum existing_rule rule = batch->rules.existing;
