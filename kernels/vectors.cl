@@ -204,7 +204,8 @@ INLINE byte_table byte_table_of(arguments values)
     byte_table table;
 #pragma unroll
     for (int i = 0; i < 16; i++) {
-        const char16 part = CONVERT(char16, vload16(i, values));
+        // By halves: int16 takes 64 bytes, of which compilers warn where registers have 32.
+        const char16 part = (char16)(CONVERT(char8, vload8(2 * i, values)), CONVERT(char8, vload8(2 * i + 1, values)));
         table.part[i] = __builtin_shufflevector(part, part, BESIDE_8(0), BESIDE_8(8), BESIDE_8(0), BESIDE_8(8));
     }
     return table;

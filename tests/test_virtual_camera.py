@@ -215,13 +215,13 @@ def late_reader_and_killed_writer(c):
     with Writer(source, NODE) as first:
         time.sleep(2)
         pictures_of(c, ffmpeg_reader(NODE, 3, at("late.raw")), at("late.raw"), size, 3, allowed, "late reader")
-        reader = ffmpeg_reader(NODE, 60, at("late.raw"))
-        wait_for(c, lambda: os.path.exists(at("late.raw")), "the reader to begin")
+        reader = ffmpeg_reader(NODE, 60, at("killed.raw"))
+        wait_for(c, lambda: os.path.exists(at("killed.raw")), "the reader to begin")
         first.stop(signal.SIGKILL)
     time.sleep(1)
     c.check(reader.poll() is None, "the reader waits for more when its writer dies", reader.poll())
     with Writer(source, NODE) as second:
-        pictures_of(c, reader, at("late.raw"), size, 60, allowed, "writer killed")
+        pictures_of(c, reader, at("killed.raw"), size, 60, allowed, "writer killed")
         summary, err = second.stop()
         c.check(summary is not None, "second writer", err)
 
