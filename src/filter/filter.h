@@ -60,7 +60,8 @@ struct filter_arguments {
 enum { STENCIL_ROWS = 4 }; // that a filter makes at a time, at most
 
 // Rows that a filter may ask memory for while it makes others, so that they have come when they are needed. Each is
-// an RGBA row, or the one that is being made, where there is nothing to ask for.
+// an RGBA row, or the one that is being made, where there is nothing to ask for. There are as many as a filter makes
+// rows at a time.
 struct next_rows {
     const uint8_t *in[STENCIL_ROWS];  // what will be read next, and after that
     const uint8_t *out[STENCIL_ROWS]; // what will be written behind the rows that are made now, and behind the next one

@@ -157,7 +157,7 @@ static uint8_t *output_later(const struct band *band, int further)
 static struct next_rows next_rows(const struct band *band, int number, const uint8_t *to)
 {
     const int more = band->maker[number].pass->stencil->filter->more_rows, behind = more > 0 ? more + 1 : 2;
-    struct next_rows next;
+    struct next_rows next = {0};
     for (int i = 0; i <= more; i++) {
         const uint8_t *row = number == 0 ? cpu_input_rgba_row(band->run, band->maker[0].loaded + i) : NULL;
         next.in[i] = row ? row : to;
