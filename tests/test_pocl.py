@@ -88,6 +88,14 @@ def too_large(c):
     c.check(code == 3 and err.count("\n") == 1 and "larger than the device allows" in err, "too large", code, err)
 
 
+def wrong_devices(c):
+    """POCL_DEVICES that names no device is told by its name, not as a fault of the cache."""
+    for names in ("nonsense", ""):
+        code, out, err = run(BINARY, *RUN, POCL_DEVICES=names)
+        c.check(code == 3 and err.count("\n") == 1, "POCL_DEVICES", names, "exit code", code, err)
+        c.check("POCL_DEVICES" in err and "POCL_CACHE_DIR" not in err, "POCL_DEVICES", names, "is told:", err)
+
+
 def limits(c):
     """A limit that can be raised is; below the least nothing is tried that would end the process."""
     rows = ("-Sn 12", 0), ("-n 12", 3), ("-d 200000", 3), ("-s 128", 3), ("-v 300000", 3)
@@ -102,4 +110,4 @@ if code != 0 or all(device["platform"] != "Portable Computing Language" for devi
     print("skipped: no device of PoCL:", err)
     sys.exit(SKIP)
 checks = Checks()
-sys.exit(checks.run(finds_a_place, leaves_alone, full, pipe_in_cache, too_large, limits))
+sys.exit(checks.run(finds_a_place, leaves_alone, full, pipe_in_cache, too_large, wrong_devices, limits))

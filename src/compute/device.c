@@ -85,8 +85,11 @@ static const char *why_none(const cl_platform_id *platforms, cl_uint count)
     for (cl_uint i = 0; i < count && i < PLATFORM_MAX; i++) {
         char name[64];
         get_platform_name(platforms[i], name);
-        if (strcmp(name, "Portable Computing Language") == 0)
-            return "PoCL has none, most often since its cache cannot be written: let POCL_CACHE_DIR name a directory";
+        if (strcmp(name, "Portable Computing Language") != 0)
+            continue;
+        return getenv("POCL_DEVICES")
+                   ? "PoCL has none that POCL_DEVICES names: unset that, or name 'pthread' or, to newer ones, 'cpu'"
+                   : "PoCL has none, most often since its cache cannot be written: let POCL_CACHE_DIR name a directory";
     }
     return "the OpenCL platforms have no usable device";
 }
