@@ -185,6 +185,28 @@ static void test_fullscreen(struct window *window)
     }
 }
 
+// A window that the window manager has made fill the monitor goes back to the size before that.
+static void test_filled(struct window *window)
+{
+    const struct window_size before = window_size(window);
+    do_input("search --name '^monocle test$' windowmove 300 200");
+    settle(window);
+    do_input("search --name '^monocle test$' windowsize 1920 1200 windowmove 0 0");
+    settle(window);
+    for (int i = 0; i < 2; i++) {
+        window_set_fullscreen(window, true);
+        settle(window);
+        CHECK_NUMBER(window_size(window).width, 1920);
+        window_set_fullscreen(window, false);
+        settle(window);
+        CHECK_NUMBER(window_size(window).width, before.width);
+        CHECK_NUMBER(window_size(window).height, before.height);
+    }
+    do_input("search --name '^monocle test$' getwindowgeometry | grep -q 'Position: 300,200'");
+    do_input("search --name '^monocle test$' windowmove 0 0");
+    settle(window);
+}
+
 static void test_context(const struct screen_test *test)
 {
     const struct window_native native = window_native(test->window);
@@ -267,6 +289,7 @@ int main(int argc, char **argv)
     test_drag(test.window);
     test_flood(test.window);
     test_fullscreen(test.window);
+    test_filled(test.window);
     test_resize(&test);
     test_close(test.window);
     screen_test_close(&test);

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "screen/display.h"
+#include "screen/window_place.h"
 
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
@@ -15,8 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVENT_ROOM = 256 };                      // typing and dragging between two frames stays far below
-enum { LEAST_WIDTH = 160, LEAST_HEIGHT = 120 }; // of a window that a user can see and take hold of
+enum { EVENT_ROOM = 256 }; // typing and dragging between two frames stays far below
 
 struct window {
     GLFWwindow *glfw;
@@ -25,8 +25,8 @@ struct window {
     uint32_t us;    // of the key event being delivered: what a US keyboard types there
     bool repeating; // the key event being delivered is a repetition, so its character is one too
     bool dragging;
-    bool lost;    // the display is
-    int place[4]; // x, y, width, height before full screen
+    bool lost; // the display is
+    struct window_place place;
     char name[256];
     struct window_event event[EVENT_ROOM]; // ring
     int first, count;
@@ -138,7 +138,16 @@ static void on_pointer(GLFWwindow *glfw, double x, double y)
 
 static void on_resize(GLFWwindow *glfw, int width, int height)
 {
-    push_event(glfwGetWindowUserPointer(glfw), (struct window_event){.type = WINDOW_RESIZE});
+    struct window *window = glfwGetWindowUserPointer(glfw);
+    push_event(window, (struct window_event){.type = WINDOW_RESIZE});
+    if (!window->lost)
+        window_place_look(&window->place, glfw);
+}
+
+static void on_move(GLFWwindow *glfw, int x, int y)
+{
+    struct window *window = glfwGetWindowUserPointer(glfw);
+    window_place_moved(&window->place, glfw, x, y);
 }
 
 static void on_close(GLFWwindow *glfw)
@@ -155,35 +164,6 @@ static void add_reason(char why[256], const char *what)
     const size_t used = strlen(why);
     snprintf(why + used, 256 - used, "%s%s: %s", used ? "; " : "", what,
              code != GLFW_NO_ERROR && text ? text : "no reason given");
-}
-
-void window_enlarge(struct window_setup *setup)
-{
-    enum { READABLE_WIDTH = 320, READABLE_HEIGHT = 240 }; // the overlay has room for its figures
-    const int across = READABLE_WIDTH / setup->width, down = READABLE_HEIGHT / setup->height;
-    const int times = across < down ? across : down;
-    setup->width *= times > 1 ? times : 1;
-    setup->height *= times > 1 ? times : 1;
-    setup->width = setup->width > LEAST_WIDTH ? setup->width : LEAST_WIDTH;
-    setup->height = setup->height > LEAST_HEIGHT ? setup->height : LEAST_HEIGHT;
-}
-
-// The picture's size, made smaller with its aspect kept where the monitor has less room; not too thin to see.
-static void fit_to_monitor(int *width, int *height)
-{
-    enum { FRAME_WIDTH = 16, FRAME_HEIGHT = 64 }; // borders and title bar; their size is not known before showing
-    int x, y, room_width = 0, room_height = 0;
-    GLFWmonitor *monitor = glfwGetPrimaryMonitor();
-    if (!monitor)
-        return;
-    glfwGetMonitorWorkarea(monitor, &x, &y, &room_width, &room_height);
-    if (room_width <= 0 || room_height <= 0 || (*width <= room_width && *height <= room_height))
-        return;
-    const double across = (double)(room_width - FRAME_WIDTH) / *width;
-    const double down = (double)(room_height - FRAME_HEIGHT) / *height;
-    const double scale = across < down ? across : down;
-    *width = (int)(*width * scale) > LEAST_WIDTH ? (int)(*width * scale) : LEAST_WIDTH;
-    *height = (int)(*height * scale) > LEAST_HEIGHT ? (int)(*height * scale) : LEAST_HEIGHT;
 }
 
 static void set_hints(const struct context_kind *kind, bool debug)
@@ -211,7 +191,7 @@ static void set_hints(const struct context_kind *kind, bool debug)
 static bool open_context(struct window *window, const struct window_setup *setup, char why[256])
 {
     int width = setup->width, height = setup->height;
-    fit_to_monitor(&width, &height);
+    window_place_fit(&width, &height);
     for (size_t i = 0; i < sizeof(context_kinds) / sizeof(*context_kinds); i++) {
         const struct context_kind *kind = &context_kinds[i];
         if ((setup->es && !kind->es) || (setup->egl && !kind->egl))
@@ -265,7 +245,9 @@ struct window *window_open(const struct window_setup *setup, char why[256])
     glfwSetMouseButtonCallback(window->glfw, on_button);
     glfwSetCursorPosCallback(window->glfw, on_pointer);
     glfwSetFramebufferSizeCallback(window->glfw, on_resize);
+    glfwSetWindowPosCallback(window->glfw, on_move);
     glfwSetWindowCloseCallback(window->glfw, on_close);
+    window_place_look(&window->place, window->glfw);
     window_set_vsync(window, setup->vsync);
     if (!setup->fullscreen && !setup->hidden)
         display_watch(&window->lost); // before others see it
@@ -346,51 +328,10 @@ void window_set_vsync(struct window *window, bool vsync)
     glfwSwapInterval(vsync ? 1 : 0);
 }
 
-// The monitor that shows most of the window.
-static GLFWmonitor *monitor_under(const struct window *window)
-{
-    int x, y, width, height, count;
-    glfwGetWindowPos(window->glfw, &x, &y);
-    glfwGetWindowSize(window->glfw, &width, &height);
-    GLFWmonitor **monitors = glfwGetMonitors(&count);
-    GLFWmonitor *best = glfwGetPrimaryMonitor();
-    int64_t best_area = 0;
-    for (int i = 0; i < count; i++) {
-        int left, top;
-        glfwGetMonitorPos(monitors[i], &left, &top);
-        const GLFWvidmode *mode = glfwGetVideoMode(monitors[i]);
-        if (!mode)
-            continue;
-        const int right = x + width < left + mode->width ? x + width : left + mode->width;
-        const int bottom = y + height < top + mode->height ? y + height : top + mode->height;
-        const int across = right - (x > left ? x : left);
-        const int down = bottom - (y > top ? y : top);
-        const int64_t area = across > 0 && down > 0 ? (int64_t)across * down : 0;
-        if (area > best_area) {
-            best_area = area;
-            best = monitors[i];
-        }
-    }
-    return best;
-}
-
 void window_set_fullscreen(struct window *window, bool fullscreen)
 {
-    int *place = window->place;
-    if (fullscreen == (glfwGetWindowMonitor(window->glfw) != NULL))
-        return;
-    if (fullscreen) {
-        GLFWmonitor *monitor = monitor_under(window);
-        const GLFWvidmode *mode = monitor ? glfwGetVideoMode(monitor) : NULL;
-        if (!mode)
-            return;
-        glfwGetWindowPos(window->glfw, &place[0], &place[1]);
-        glfwGetWindowSize(window->glfw, &place[2], &place[3]);
-        glfwSetWindowMonitor(window->glfw, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
-    } else {
-        glfwSetWindowMonitor(window->glfw, NULL, place[0], place[1], place[2], place[3], GLFW_DONT_CARE);
-    }
-    window_set_vsync(window, window->vsync); // some drivers forget the interval with the mode
+    if (window_place_set_fullscreen(&window->place, window->glfw, fullscreen))
+        window_set_vsync(window, window->vsync); // some drivers forget the interval with the mode
 }
 
 void window_swap(struct window *window)

@@ -36,7 +36,7 @@ HOMES = {
     r"webp/.*": r"src/image/codec/webp\.c",
     r"tiffio\.h": r"src/image/codec/tiff.*",
     r"libdeflate\.h": r"src/image/codec/png\.h",
-    r"GLFW/.*": r"src/screen/window\.c",
+    r"GLFW/.*": r"src/screen/window.*\.c",
     r"X11/.*": r"src/screen/display\.c",
     r"dlfcn\.h": r"src/screen/display\.c",
     r"epoxy/.*|GL/.*|EGL/.*": r"src/screen/.*|src/path/zerocopy\.c|src/compute/sharing\.c",
