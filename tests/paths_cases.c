@@ -149,6 +149,13 @@ void paths_past_caches(struct path_test *test)
                                          "sepia",
                                          "gamma",
                                          "contrast",
+                                         "blur=1",
+                                         "blur=2",
+                                         "blur=9",
+                                         "blur=3,gray",
+                                         "blur=2,mirror",
+                                         "blur=3,flip",
+                                         "blur=2,emboss",
                                          "gray,emboss",
                                          "flip,gray,sobel"};
     static const int pictures[][2] = {{8, 3}, {16, 16}, {33, 17}, {40, 20}, {72, 50}, {256, 64}};

@@ -137,7 +137,7 @@ AVX512_INLINE void change_squares(const struct rules *rules, struct line *lines,
 
 // Squares' sums are kept from row to row, and change by those of what columns change by. A block's means are made while
 // the next one's squares are summed, and columns further on taken.
-AVX512_INLINE void make_rows(const struct stencil_rows *rows, int radius, int factor, int shift)
+AVX512_INLINE void make_rows(const struct stencil_rows *rows, int radius, int factor, int shift, bool past)
 {
     const int width = rows->width, whole = (width - 1 + radius) / BLOCK, blocks = (width + BLOCK - 1) / BLOCK;
     const int ahead = count_ahead(radius);
@@ -159,11 +159,14 @@ AVX512_INLINE void make_rows(const struct stencil_rows *rows, int radius, int fa
     change_squares(&rules, lines, lanes, radius);
     take_edges(&rules, lines, ahead + 1, width, radius);
     for (int block = 1, to = 0; block < blocks; block++, to += BLOCK_BYTES) {
-        row_fetch_next(&next, 2, to);
+        if (past)
+            row_fetch_in(&next, 2, to);
+        else
+            row_fetch_next(&next, 2, to);
 #pragma GCC unroll 2
         for (int i = 0; i < 2; i++)
-            avx512_store(lines[i].to + to,
-                         make_means(&rules, radius, lines[i].squares, avx512_load(lines[i].centre + to)));
+            avx512_store_past(lines[i].to + to,
+                              make_means(&rules, radius, lines[i].squares, avx512_load(lines[i].centre + to)), past);
         change_squares(&rules, lines, lanes += block_lanes(radius), radius);
         if (block + ahead + 1 < whole) {
             const int from = to + (ahead + 2) * BLOCK_BYTES - 4 * radius;
@@ -223,12 +226,20 @@ AVX512_INLINE void begin_squares(const struct stencil_rows *rows, int radius, in
         add_rows(&rules, rows, i, i + step < side ? i + step : side, radius);
 }
 
+static bool goes_past(const struct stencil_rows *rows)
+{
+    return rows->past && avx512_fits(rows->out[0], rows->width, true) && avx512_fits(rows->out[1], rows->width, true);
+}
+
 #define MAKE(radius, factor, shift)                                                                                    \
     AVX512 static void make_##radius(const struct stencil_rows *rows)                                                  \
     {                                                                                                                  \
         if (rows->first)                                                                                               \
             begin_squares(rows, radius, factor, shift);                                                                \
-        make_rows(rows, radius, factor, shift);                                                                        \
+        if (goes_past(rows))                                                                                           \
+            make_rows(rows, radius, factor, shift, true);                                                              \
+        else                                                                                                           \
+            make_rows(rows, radius, factor, shift, false);                                                             \
     }
 BLUR_SMALL_RADII(MAKE)
 LARGE_RADII(MAKE)

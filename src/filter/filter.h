@@ -78,6 +78,7 @@ struct stencil_rows {
     int width, pixel_bytes;     // 4, or 1 in grey rows
     void *scratch;              // scratch_bytes() long, kept from row to row
     bool first;                 // of a band
+    bool past;                  // RGBA rows may be written past the caches, nobody will read them soon
     struct next_rows next;
 };
 

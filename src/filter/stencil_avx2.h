@@ -9,7 +9,15 @@
 
 #ifdef HAVE_AVX2
 
-// Asks for the lines of cache at byte `at` of so many of these rows.
+// Asks for the lines of cache at byte `at` of so many of the rows that are read next.
+AVX2_INLINE void row_fetch_in(const struct next_rows *next, int count, int at)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < count; i++)
+        avx2_fetch(next->in[i] + at);
+}
+
+// And of those that are written next.
 AVX2_INLINE void row_fetch_next(const struct next_rows *next, int count, int at)
 {
 #pragma GCC unroll 4

@@ -117,8 +117,8 @@ static bool cpu_submit(struct path *path, const struct image *frame, uint64_t ta
             .scratch = build->scratch,
             .scratch_bytes = build->scratch_bytes,
             .bands = build->bands,
-            .past_caches = cpu->past_caches,
         };
+        run.past_caches = cpu->past_caches && !run.encoded;
         run.encoder.grey = build->grey;
         slot->run_start_ns[i] = clock_now_ns();
         workers_run(cpu->workers, cpu_run_band, &run, build->bands);

@@ -72,7 +72,7 @@ bool cpu_input_goes_past(const struct cpu_run *run)
 {
     const struct pass *pass = run->passes;
     const bool last_turns = pass->before_count == 0 && pass->load_mirror;
-    return run->past_caches && !pass->stencil && !run->encoded && run->to->stride[0] % AVX2_PAST_ALIGNMENT == 0 &&
+    return run->past_caches && !pass->stencil && run->to->stride[0] % AVX2_PAST_ALIGNMENT == 0 &&
            (!last_turns || run->from->shape.format == PIXFMT_RGBA);
 }
 

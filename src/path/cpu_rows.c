@@ -176,6 +176,15 @@ static uint8_t *ahead_at(const struct band *band, int number, int y, int i)
                  : maker->spare + line_bytes(run->from->shape.width, 0) * (size_t)(i - 1);
 }
 
+// Whether what the run's stencil makes may be written past the caches. It pays where nothing passes through them but
+// the picture that it reads.
+static bool may_go_past(const struct band *band)
+{
+    const struct pass *pass = band->run->passes;
+    return band->run->past_caches && band->run->count == 1 && band->in_place && pass->after_count == 0 &&
+           !pass->store_mirror;
+}
+
 // Makes row `y` of a stencil in `to`, and the rows below it that its filter makes at a time.
 static void run_stencil(struct band *band, int number, int y, uint8_t *to)
 {
@@ -203,6 +212,7 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
         .pixel_bytes = maker->pixel_bytes,
         .scratch = maker->own,
         .first = !maker->begun,
+        .past = may_go_past(band),
         .next = next_rows(band, number, to),
     };
     for (int i = 1; i <= more; i++)
@@ -313,6 +323,6 @@ void cpu_run_band(void *context, int number)
             make_row(&band, run->count - 1, y, output_later(&band, 0));
         encode_row(&band, output_row(run, y));
     }
-    if (past)
+    if (run->past_caches)
         avx2_finish_past();
 }

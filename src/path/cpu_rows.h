@@ -19,7 +19,7 @@ struct cpu_run {
     uint8_t *scratch;                       // of all bands, one behind the other
     size_t scratch_bytes;                   // of one band
     int bands;
-    bool past_caches; // `to` is too large for the caches, and begins at a page: it may be written past them
+    bool past_caches; // nobody reads `to` while caches hold it, and it begins at a page: it may be written past them
 };
 
 // How many of these `count` passes, from the first on, make a run (at least 1), when bands have `band_rows` rows.
