@@ -27,7 +27,9 @@ AVX2_INLINE int row_map_avx2(row_map_8 *map, const void *numbers, const uint8_t 
     enum { LANES = 8 };
     int x = 0;
     for (; x + LANES <= width; x += LANES) {
-        if (!past)
+        if (past)
+            avx2_fetch_once(from + 4 * x);
+        else
             avx2_fetch_to_write(to + 4 * x);
         avx2_store_past(to + 4 * x, map(avx2_load(from + 4 * x), numbers), past);
     }
@@ -41,7 +43,9 @@ AVX512_INLINE int row_map_avx512(row_map_16 *map, const void *numbers, const uin
     enum { LANES = 16 };
     int x = 0;
     for (; x + LANES <= width; x += LANES) {
-        if (!past)
+        if (past)
+            avx2_fetch_once(from + 4 * x);
+        else
             avx2_fetch_to_write(to + 4 * x);
         avx512_store_past(to + 4 * x, map(avx512_load(from + 4 * x), numbers), past);
     }

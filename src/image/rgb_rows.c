@@ -28,7 +28,9 @@ AVX2 static int rgb24_avx2(const uint8_t *from, bool red_first, uint8_t *rgba, i
     const __m256i places = red_first ? red_places : blue_places;
     int x = 0;
     for (; x + BLOCK <= width; x += BLOCK) {
-        if (!past)
+        if (past)
+            avx2_fetch_once(from + 3 * x);
+        else
             avx2_fetch_to_write(rgba + 4 * x);
         avx2_store_past(rgba + 4 * x, load24(from + 3 * x, places), past);
         avx2_store_past(rgba + 4 * (x + LANES), load24(from + 3 * (x + LANES), places), past);
@@ -49,7 +51,9 @@ AVX2 static int copy_avx2(const uint8_t *from, const uint8_t *next, uint8_t *to,
     int x = 0;
     for (; x + BLOCK <= width; x += BLOCK) {
         fetch_next(next, x);
-        if (!past)
+        if (past)
+            avx2_fetch_once(from + 4 * x);
+        else
             avx2_fetch_to_write(to + 4 * x);
         avx2_store_past(to + 4 * x, avx2_load(from + 4 * x), past);
         avx2_store_past(to + 4 * (x + LANES), avx2_load(from + 4 * (x + LANES)), past);
