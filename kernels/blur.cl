@@ -114,18 +114,18 @@ INLINE word_vector blur_exchange(word_vector sums, ushort_vector in, ushort_vect
 }
 
 // A vector of columns.
-INLINE void blur_take(lines_state *columns, const uint *in, const uint *out, int at)
+INLINE void blur_take(lines_state *columns, const lines_rows *rows, int at)
 {
-    const ushort_vector come = AS_USHORTS(WORDS_AT(in + at * VECTOR_WORDS));
-    const ushort_vector gone = AS_USHORTS(WORDS_AT(out + at * VECTOR_WORDS));
+    const ushort_vector come = AS_USHORTS(WORDS_AT(rows->row[LINES_NEW] + at * VECTOR_WORDS));
+    const ushort_vector gone = AS_USHORTS(WORDS_AT(rows->row[0] + at * VECTOR_WORDS));
     columns->even[at] = blur_exchange(columns->even[at], come & (ushort_vector)255, gone & (ushort_vector)255);
     columns->odd[at] = blur_exchange(columns->odd[at], come >> (ushort_vector)8, gone >> (ushort_vector)8);
 }
 
-INLINE void lines_take(lines_state *columns, int row, const uint *in, const uint *out, int first, int end)
+INLINE void lines_take(lines_state *columns, const lines_rows *rows, int first, int end)
 {
     for (int i = first / VECTOR_WORDS; i * VECTOR_WORDS < end; i++)
-        blur_take(columns, in, out, i);
+        blur_take(columns, rows, i);
 }
 
 #if PASS_RADIUS <= 7
@@ -152,15 +152,16 @@ INLINE ushort_vector blur_means(word_vector left, word_vector here, word_vector 
 }
 
 // Columns are taken as pixels to the left are made, and stay in registers until squares have left them.
-INLINE void lines_make(lines_state *columns, int row, const uint *in, const uint *out, const uint *centre, int first,
-                       int end, uint *line)
+INLINE void lines_make(lines_state *columns, const lines_rows *rows, int first, int end)
 {
+    const uint *centre = lines_centre(rows, 0);
+    uint *line = rows->to[0];
     enum { HERE = LINE_REACH / VECTOR_WORDS }; // of the columns
     int at = first / VECTOR_WORDS;
     word_vector even_left = columns->even[at + HERE - 1], even_here = columns->even[at + HERE];
     word_vector odd_left = columns->odd[at + HERE - 1], odd_here = columns->odd[at + HERE];
     for (int i = first; i < end; i += VECTOR_WORDS, at++) {
-        blur_take(columns, in, out, at + 2 * HERE);
+        blur_take(columns, rows, at + 2 * HERE);
         const word_vector even_right = columns->even[at + HERE + 1], odd_right = columns->odd[at + HERE + 1];
         const word_vector red_blue = AS_WORDS(blur_means(even_left, even_here, even_right));
         const word_vector green = AS_WORDS(blur_means(odd_left, odd_here, odd_right)) << 8 & 0xff00;
@@ -198,10 +199,11 @@ INLINE uint8 blur_means(const uint *sums)
     return blur_divide(low) | blur_divide(high) << 16;
 }
 
-INLINE void lines_make(lines_state *columns, int row, const uint *in, const uint *out, const uint *centre, int first,
-                       int end, uint *line)
+INLINE void lines_make(lines_state *columns, const lines_rows *rows, int first, int end)
 {
-    lines_take(columns, row, in, out, first + 2 * LINE_REACH, end + 2 * LINE_REACH);
+    const uint *centre = lines_centre(rows, 0);
+    uint *line = rows->to[0];
+    lines_take(columns, rows, first + 2 * LINE_REACH, end + 2 * LINE_REACH);
     const uint *even = (const uint *)columns->even + LINE_LEFT, *odd = (const uint *)columns->odd + LINE_LEFT;
     for (int i = first; i < end; i += BLUR_STEP) {
         const uint8 red_blue = blur_means(even + i) & RED_BLUE;

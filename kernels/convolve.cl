@@ -154,93 +154,128 @@ INLINE void convolve_block(const uint *window, arguments args, uint *block)
 #endif
 
 #ifdef PASS_LINES
+#include "vectors.cl"
+#ifdef OWN
+#define LINES_TOGETHER 4
+#else
+#define LINES_TOGETHER 2 // fewer sums, for fewer registers
+#endif
 #include "lines.cl"
 
-// A channel's values of two neighbours lie in a word, 16 bits each; weights likewise, for the pixel at the left of two
-// and for the one at the right, whose square begins a column later: in the same word's second half, or in the next.
-enum { CONVOLVE_ODD = LINE_LEFT % 2 };
+// As in src/filter/convolve_avx512.c: a 32-bit lane holds two values of a channel, a two, or two weights. Twos are
+// neighbours in a row; of the last column, since columns are odd in number, a pixel and the one below it. They are made
+// anew wherever they are needed, from loads that lie two bytes apart, and serve all rows that are made together.
+enum {
+    CONVOLVE_NONE = -1,
+    CONVOLVE_BY_ROWS = CONVOLVE_SIDE * PASS_RADIUS,
+    CONVOLVE_TWOS = CONVOLVE_BY_ROWS + 2 * (PASS_RADIUS + 1),
+#if defined(PASS_GREY) || defined(PASS_ALIKE)
+    CONVOLVE_COLOURS = 1,
+#else
+    CONVOLVE_COLOURS = 3,
+#endif
+};
 
+// Weights of the two of column 2 k in row y of the square: weights[y * PASS_RADIUS + k]; those of the last column
+// behind them, for even rows, whose squares begin with a two, and for odd ones, whose squares begin with its lower
+// half.
 typedef struct {
-    uint8 left[CONVOLVE_SIDE][PASS_RADIUS + 1], right[CONVOLVE_SIDE][PASS_RADIUS + 1];
-    uint words[CONVOLVE_SIDE][CONVOLVE_CHANNELS][LINE_ROOM / 2]; // of the rows in reach
+    uint weights[CONVOLVE_TWOS];
     int shift, offset;
 } lines_state;
 
-// Those of `column` and the next one, in every lane.
-INLINE uint8 convolve_two(arguments row, int column)
+typedef int_vector convolve_row[CONVOLVE_COLOURS];
+
+INLINE uint convolve_two(int first, int second)
 {
-    return (uint8)(convolve_weight(row, column, 16, 0) | convolve_weight(row, column + 1, 16, 16));
+    return (first & 0xffff) | (uint)second << 16;
 }
 
 INLINE void lines_begin(lines_state *state, arguments args)
 {
     state->shift = args[CONVOLVE_SHIFT];
     state->offset = args[CONVOLVE_OFFSET];
+    args += CONVOLVE_WEIGHTS;
     for (int y = 0; y < CONVOLVE_SIDE; y++)
-        for (int i = 0; i <= PASS_RADIUS; i++) {
-            state->left[y][i] = convolve_two(args + CONVOLVE_WEIGHTS + y * CONVOLVE_SIDE, 2 * i - CONVOLVE_ODD);
-            state->right[y][i] = convolve_two(args + CONVOLVE_WEIGHTS + y * CONVOLVE_SIDE, 2 * i - !CONVOLVE_ODD);
+        for (int k = 0; k < PASS_RADIUS; k++) {
+            arguments at = args + y * CONVOLVE_SIDE + 2 * k;
+            state->weights[y * PASS_RADIUS + k] = convolve_two(at[0], at[1]);
         }
-}
-
-INLINE void lines_take(lines_state *state, int row, const uint *in, const uint *out, int first, int end)
-{
-    uint(*words)[LINE_ROOM / 2] = state->words[row % CONVOLVE_SIDE];
-    for (int i = first; i < end; i += LINE_STEP) {
-        const uint8 a = vload8(0, in + i), b = vload8(1, in + i);
-        const uint8 left = (uint8)(a.even, b.even), right = (uint8)(a.odd, b.odd);
-        const uint8 red_green = (left & 0xffff) | right << 16;
-        vstore8(red_green & RED_BLUE, 0, words[0] + i / 2);
-#ifndef PASS_GREY
-        const uint8 blue_alpha = left >> 16 | (right & 0xffff0000);
-        vstore8(red_green >> 8 & RED_BLUE, 0, words[1] + i / 2);
-        vstore8(blue_alpha & RED_BLUE, 0, words[2] + i / 2);
-#endif
+    for (int i = 0; i <= PASS_RADIUS; i++) {
+        arguments last = args + (2 * i + 1) * CONVOLVE_SIDE - 1; // those beyond the square are 0
+        uint *to = state->weights + CONVOLVE_BY_ROWS + i;
+        to[0] = convolve_two(last[0], i < PASS_RADIUS ? last[CONVOLVE_SIDE] : 0);
+        to[PASS_RADIUS + 1] = convolve_two(i > 0 ? last[-CONVOLVE_SIDE] : 0, last[0]);
     }
 }
 
-// Pixels without alpha.
-INLINE uint8 convolve_pixels(const int8 *sum, int shift)
+INLINE void lines_take(lines_state *state, const lines_rows *rows, int first, int end) {}
+
+// Adds the products of twos of red and green side by side, and of blue and alpha. `by` says where their weights are for
+// each row, or CONVOLVE_NONE.
+INLINE void convolve_weigh(convolve_row *sums, word_vector red_green, word_vector blue_alpha, const uint *weights,
+                           const int *by)
 {
-    uint8 pixels = 0;
+    const word_vector twos[3] = {red_green & RED_BLUE, red_green >> 8 & RED_BLUE, blue_alpha & RED_BLUE};
 #pragma unroll
-    for (int c = 0; c < 3; c++)
-        pixels |= as_uint8(min(max(sum[c % CONVOLVE_CHANNELS] >> shift, 0), 255)) << 8 * c;
-    return pixels;
+    for (int i = 0; i < LINES_TOGETHER; i++) {
+        if (by[i] == CONVOLVE_NONE)
+            continue;
+        const word_vector weight = (word_vector)weights[by[i]];
+#pragma unroll
+        for (int c = 0; c < CONVOLVE_COLOURS; c++)
+            sums[i][c] = dot2_of_vector(weight, twos[c], sums[i][c]);
+    }
 }
 
-// Neighbours side by side, and the centres' alpha.
-INLINE void convolve_store(uint4 left, uint4 right, const uint *centre, uint *line)
+// What row y in reach adds to the sums, by its columns but the last. `row` is the first pixel.
+INLINE void convolve_along(convolve_row *sums, const uint *row, const uint *weights, int y)
 {
-    const uint8 pixels = (uint8)(left.s0, right.s0, left.s1, right.s1, left.s2, right.s2, left.s3, right.s3);
-    vstore8(pixels | (vload8(0, centre) & 0xff000000), 0, line);
+#pragma unroll
+    for (int k = 0; k < PASS_RADIUS; k++) {
+        const word_vector left = WORDS_AT(row + 2 * k), right = WORDS_AT(row + 2 * k + 1);
+        const word_vector middle = WORDS_AT((const ushort *)(row + 2 * k) + 1);
+        int by[LINES_TOGETHER];
+#pragma unroll
+        for (int i = 0; i < LINES_TOGETHER; i++)
+            by[i] = y >= i && y - i < CONVOLVE_SIDE ? (y - i) * PASS_RADIUS + k : CONVOLVE_NONE;
+        convolve_weigh(sums, halves(left, middle), halves(middle, right), weights, by);
+    }
 }
 
-INLINE void lines_make(lines_state *state, int row, const uint *in, const uint *out, const uint *centre, int first,
-                       int end, uint *line)
+// What rows y and y + 1 in reach add by the last column, of which `upper` and `lower` are the first pixels.
+INLINE void convolve_down(convolve_row *sums, const uint *upper, const uint *lower, const uint *weights, int y)
 {
-    lines_take(state, row, in, out, first + 2 * LINE_REACH, end + 2 * LINE_REACH);
-    const uint *words[CONVOLVE_SIDE];
-    for (int y = 0; y < CONVOLVE_SIDE; y++)
-        words[y] = state->words[(row + 1 + y) % CONVOLVE_SIDE][0];
-    for (int i = first; i < end; i += LINE_STEP) {
-        int8 left[CONVOLVE_CHANNELS], right[CONVOLVE_CHANNELS];
+    const word_vector up = WORDS_AT(upper), low = WORDS_AT(lower);
+    int by[LINES_TOGETHER];
 #pragma unroll
-        for (int c = 0; c < CONVOLVE_CHANNELS; c++)
-            left[c] = right[c] = state->offset;
+    for (int i = 0; i < LINES_TOGETHER; i++) {
+        const int at = y - i / 2 * 2;
+        by[i] = at >= 0 && at < CONVOLVE_SIDE ? CONVOLVE_BY_ROWS + i % 2 * (PASS_RADIUS + 1) + at / 2 : CONVOLVE_NONE;
+    }
+    convolve_weigh(sums, halves(up, low << 16), halves(up >> 16, low), weights, by);
+}
+
+INLINE void lines_make(lines_state *state, const lines_rows *rows, int first, int end)
+{
+    enum { RIGHT = 2 * PASS_RADIUS }; // column
+    for (int at = first; at < end; at += VECTOR_WORDS) {
+        convolve_row sums[LINES_TOGETHER];
 #pragma unroll
-        for (int at = 0; at < CONVOLVE_SIDE * (PASS_RADIUS + 1); at++) {
-            const int y = at / (PASS_RADIUS + 1), k = at % (PASS_RADIUS + 1);
+        for (int i = 0; i < LINES_TOGETHER * CONVOLVE_COLOURS; i++)
+            sums[i / CONVOLVE_COLOURS][i % CONVOLVE_COLOURS] = (int_vector)state->offset;
 #pragma unroll
-            for (int c = 0; c < CONVOLVE_CHANNELS; c++) {
-                const uint *two = words[y] + c * (LINE_ROOM / 2) + (i + LINE_LEFT) / 2 + k;
-                left[c] = dot2_words(state->left[y][k], vload8(0, two), left[c]);
-                right[c] = dot2_words(state->right[y][k], vload8(0, two + CONVOLVE_ODD), right[c]);
-            }
+        for (int y = 0; y < CONVOLVE_SIDE - 1 + LINES_TOGETHER; y++) {
+            const uint *row = rows->row[1 + y] + LINE_LEFT + at, *above = rows->row[y] + LINE_LEFT + at;
+            convolve_along(sums, row, state->weights, y);
+            if (y % 2 != 0)
+                convolve_down(sums, above + RIGHT, row + RIGHT, state->weights, y - 1);
         }
-        const uint8 lefts = convolve_pixels(left, state->shift), rights = convolve_pixels(right, state->shift);
-        convolve_store(lefts.lo, rights.lo, centre + i, line + i - first);
-        convolve_store(lefts.hi, rights.hi, centre + i + LINE_STEP / 2, line + i - first + LINE_STEP / 2);
+#pragma unroll
+        for (int i = 0; i < LINES_TOGETHER; i++)
+            put_colours(join_saturated(sums[i][0] >> state->shift, sums[i][1 % CONVOLVE_COLOURS] >> state->shift,
+                                       sums[i][2 % CONVOLVE_COLOURS] >> state->shift),
+                        lines_centre(rows, i) + at, rows->to[i] + at - first);
     }
 }
 

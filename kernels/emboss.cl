@@ -47,7 +47,6 @@ enum { EMBOSS_SIDE = 3 };
 
 // In which row and column the neighbours are whose weight is 1.
 typedef struct {
-    three_rows rows;
     int y[EMBOSS_SIDE], x[EMBOSS_SIDE];
 } lines_state;
 
@@ -61,19 +60,17 @@ INLINE void lines_begin(lines_state *state, arguments args)
         }
 }
 
-INLINE void lines_take(lines_state *state, int row, const uint *in, const uint *out, int first, int end)
-{
-    three_rows_take(&state->rows, in, first);
-}
+INLINE void lines_take(lines_state *state, const lines_rows *rows, int first, int end) {}
 
-INLINE void lines_make(lines_state *state, int row, const uint *in, const uint *out, const uint *centre, int first,
-                       int end, uint *line)
+INLINE void lines_make(lines_state *state, const lines_rows *rows, int first, int end)
 {
+    const uint *centre = lines_centre(rows, 0);
+    uint *line = rows->to[0];
     const uint *bright[EMBOSS_SIDE], *dark[EMBOSS_SIDE];
 #pragma unroll
     for (int k = 0; k < EMBOSS_SIDE; k++) {
-        bright[k] = state->rows.row[state->y[k]] + state->x[k];
-        dark[k] = state->rows.row[EMBOSS_SIDE - 1 - state->y[k]] + EMBOSS_SIDE - 1 - state->x[k];
+        bright[k] = rows->row[1 + state->y[k]] + LINE_LEFT + state->x[k];
+        dark[k] = rows->row[EMBOSS_SIDE - state->y[k]] + LINE_LEFT + EMBOSS_SIDE - 1 - state->x[k];
     }
     for (int i = first; i < end; i += VECTOR_WORDS) {
         of_bytes sums;

@@ -39,19 +39,11 @@ INLINE pixel filter_median(struct view view, arguments args)
 #else
 #include "lines.cl"
 
-enum { MEDIAN_ROWS = 3 };
+typedef char lines_state; // none
 
-// The rows in reach, as they come.
-typedef struct {
-    const uchar *row[MEDIAN_ROWS];
-} lines_state;
+INLINE void lines_begin(lines_state *state, arguments args) {}
 
-INLINE void lines_begin(lines_state *rows, arguments args) {}
-
-INLINE void lines_take(lines_state *rows, int row, const uint *in, const uint *out, int first, int end)
-{
-    rows->row[row % MEDIAN_ROWS] = (const uchar *)(in + LINE_LEFT);
-}
+INLINE void lines_take(lines_state *state, const lines_rows *rows, int first, int end) {}
 
 // Twice as many bytes as the language's vectors have, where compilers take them: as many as registers hold.
 #ifdef __clang__
@@ -83,11 +75,12 @@ INLINE bytes middle(bytes a, bytes b, bytes c)
     return upper(lower(a, b), lower(upper(a, b), c));
 }
 
-INLINE void lines_make(lines_state *rows, int row, const uint *in, const uint *out, const uint *centre, int first,
-                       int end, uint *line)
+INLINE void lines_make(lines_state *state, const lines_rows *rows, int first, int end)
 {
-    lines_take(rows, row, in, out, first + 2 * LINE_REACH, end + 2 * LINE_REACH);
-    const uchar *a = rows->row[0], *b = rows->row[1], *c = rows->row[2];
+    const uint *centre = lines_centre(rows, 0);
+    uint *line = rows->to[0];
+    const uchar *a = (const uchar *)(rows->row[1] + LINE_LEFT), *b = (const uchar *)(rows->row[2] + LINE_LEFT);
+    const uchar *c = (const uchar *)(rows->row[3] + LINE_LEFT);
     for (int i = first; i < end; i += MEDIAN_STEP) {
         bytes low[3], mid[3], high[3];
 #pragma unroll

@@ -16,10 +16,10 @@ __kernel void pass_rows(__global const uchar *restrict bytes, layout layout, __g
         const int count = min(ROW_PIECE, layout.s0 - first);
 #if defined(ONE_MEMORY) && defined(PASS_STORE_WORDS)
         uint *line = (uint *)(uintptr_t)(to + PASS_STORE_Y(y, layout.s1) * layout.s7 + first);
-        read_line(source, args, first, y, 0, count, line);
+        read_line(source, args, first, y, y + 1, 0, count, line);
 #else
         uint line[ROW_PIECE];
-        read_line(source, args, first, y, 0, count, line);
+        read_line(source, args, first, y, y + 1, 0, count, line);
         for (int k = 0; k < count; k++)
             store(to, layout, first + k, y, unpack(line[k]));
 #endif

@@ -23,14 +23,15 @@ INLINE void copy_line(const uint *from, uint *to, int count)
 }
 
 // Pixels `first` to `end` - 1 of a line that begins at (left, y); the picture's edge repeats. Both begin at even ones.
-INLINE void read_line(struct source source, arguments args, int left, int y, int first, int end, uint *line)
+// `next` is a row that is needed soon.
+INLINE void read_line(struct source source, arguments args, int left, int y, int next, int first, int end, uint *line)
 {
     const int begin = max(first, -left), stop = min(end, source.width - left);
     y = clamp(y, 0, source.height - 1);
-#ifdef LOAD_BYTES // the row below as well, which processors do not see coming
-    __global const uchar *below = source.bytes + PASS_LOAD_Y(y + 1, source.height) * source.stride0;
+#ifdef LOAD_BYTES // which processors do not see coming
+    __global const uchar *soon = source.bytes + PASS_LOAD_Y(next, source.height) * source.stride0;
     for (int i = begin; i < stop; i += CACHE_LINE / LOAD_BYTES)
-        ASK_FOR(below + PASS_LOAD_X(left + i, source.width) * LOAD_BYTES, 0);
+        ASK_FOR(soon + PASS_LOAD_X(left + i, source.width) * LOAD_BYTES, 0);
 #endif
 #if defined(ONE_MEMORY) && defined(LOAD_BYTES) && !defined(PASS_LOAD_MIRROR)
     const uint *row = (const uint *)(uintptr_t)(source.bytes + PASS_LOAD_Y(y, source.height) * source.stride0);

@@ -22,7 +22,6 @@ INLINE pixel filter_sharpen(struct view view, arguments args)
 #include "lines.cl"
 
 typedef struct {
-    three_rows rows;
     short amount; // in 10 bits of fraction
 } lines_state;
 
@@ -31,17 +30,15 @@ INLINE void lines_begin(lines_state *state, arguments args)
     state->amount = (short)(args[0] * 4);
 }
 
-INLINE void lines_take(lines_state *state, int row, const uint *in, const uint *out, int first, int end)
-{
-    three_rows_take(&state->rows, in, first);
-}
+INLINE void lines_take(lines_state *state, const lines_rows *rows, int first, int end) {}
 
 // 32 times what the centre is away from its neighbours fits 16 bits.
-INLINE void lines_make(lines_state *state, int row, const uint *in, const uint *out, const uint *centre, int first,
-                       int end, uint *line)
+INLINE void lines_make(lines_state *state, const lines_rows *rows, int first, int end)
 {
-    lines_take(state, row, in, out, first + 2 * LINE_REACH, end + 2 * LINE_REACH);
-    const uint *above = state->rows.row[0] + 1, *left = state->rows.row[1], *below = state->rows.row[2] + 1;
+    const uint *centre = lines_centre(rows, 0);
+    uint *line = rows->to[0];
+    const uint *above = rows->row[1] + LINE_LEFT + 1, *left = rows->row[2] + LINE_LEFT,
+               *below = rows->row[3] + LINE_LEFT + 1;
     for (int i = first; i < end; i += VECTOR_WORDS) {
         const word_vector pixels = WORDS_AT(centre + i);
         const of_bytes vertical = weigh_bytes(WORDS_AT(above + i), -32, WORDS_AT(below + i), -32);

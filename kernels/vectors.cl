@@ -26,23 +26,27 @@
 #if defined(__AVX512BW__) && defined(__clang__)
 #define VECTOR_WORDS 16
 typedef uint16 word_vector;
+typedef int16 int_vector;
 typedef short short_vector __attribute__((ext_vector_type(32)));
 typedef ushort ushort_vector __attribute__((ext_vector_type(32)));
 #define AS_WORDS(vector) as_uint16(vector)
+#define AS_INTS(vector) as_int16(vector)
 #define AS_SHORTS(vector) __builtin_astype(vector, short_vector)
 #define AS_USHORTS(vector) __builtin_astype(vector, ushort_vector)
 #else
 #define VECTOR_WORDS 8
 typedef uint8 word_vector;
+typedef int8 int_vector;
 typedef short16 short_vector;
 typedef ushort16 ushort_vector;
 #define AS_WORDS(vector) as_uint8(vector)
+#define AS_INTS(vector) as_int8(vector)
 #define AS_SHORTS(vector) as_short16(vector)
 #define AS_USHORTS(vector) as_ushort16(vector)
 #endif
 
 // Words that lie anywhere in private memory. Not the language's functions, of which some compilers make many parts.
-typedef word_vector __attribute__((aligned(4))) word_vector_anywhere;
+typedef word_vector __attribute__((aligned(2))) word_vector_anywhere;
 #define WORDS_AT(from) (*(const word_vector_anywhere *)(from))
 #define PUT_WORDS(words, to) (*(word_vector_anywhere *)(to) = (words))
 
@@ -105,13 +109,17 @@ typedef struct {
 typedef char byte_vector __attribute__((ext_vector_type(4 * VECTOR_WORDS)));
 #define AS_BYTES(vector) __builtin_astype(vector, byte_vector)
 #define TWO(at) (at), (at) + 4 * VECTOR_WORDS
+#define FOUR(at) (at), (at) + 4, (at) + 8, (at) + 12
+#define FOURS_16(at) FOUR(at), FOUR((at) + 1), FOUR((at) + 2), FOUR((at) + 3)
 #define TWO_8(at)                                                                                                      \
     TWO(at), TWO((at) + 1), TWO((at) + 2), TWO((at) + 3), TWO((at) + 4), TWO((at) + 5), TWO((at) + 6), TWO((at) + 7)
 #if VECTOR_WORDS == 16
 #define TWO_BY_TWO(x, y, at)                                                                                           \
     __builtin_shufflevector(AS_BYTES(x), AS_BYTES(y), TWO_8(at), TWO_8((at) + 16), TWO_8((at) + 32), TWO_8((at) + 48))
+#define IN_FOURS(bytes) __builtin_shufflevector(bytes, bytes, FOURS_16(0), FOURS_16(16), FOURS_16(32), FOURS_16(48))
 #else
 #define TWO_BY_TWO(x, y, at) __builtin_shufflevector(AS_BYTES(x), AS_BYTES(y), TWO_8(at), TWO_8((at) + 16))
+#define IN_FOURS(bytes) __builtin_shufflevector(bytes, bytes, FOURS_16(0), FOURS_16(16))
 #endif
 #endif
 
@@ -239,15 +247,35 @@ INLINE word_vector look_up(const byte_table *table, word_vector bytes)
 #endif
 #endif
 
+// Of each word the lower half of the one, the upper half of the other.
+INLINE word_vector halves(word_vector lower, word_vector upper)
+{
+    return AS_WORDS(AS_SHORTS((word_vector)0xffff0000) ? AS_SHORTS(upper) : AS_SHORTS(lower));
+}
+
 // Where words are twos of 16 bits: sum + one two's products with the other's, all signed. In the language's terms
 // compilers order sums anew and do not find the instruction.
-INLINE int8 dot2_words(uint8 weights, uint8 values, int8 sum)
+INLINE int_vector dot2_of_vector(word_vector weights, word_vector values, int_vector sum)
 {
-#ifdef __AVX2__
-    return sum + as_int8(__builtin_ia32_pmaddwd256(as_short16(weights), as_short16(values)));
+#ifdef OWN
+    return sum + OWN(pmaddwd)(AS_SHORTS(weights), AS_SHORTS(values));
 #else
-    const int8 lower = (as_int8(weights << 16) >> 16) * (as_int8(values << 16) >> 16);
-    return sum + lower + (as_int8(weights) >> 16) * (as_int8(values) >> 16);
+    const int_vector w = AS_INTS(weights), v = AS_INTS(values);
+    return sum + (w << 16 >> 16) * (v << 16 >> 16) + (w >> 16) * (v >> 16);
+#endif
+}
+
+// Pixels of their channels, saturated, without alpha.
+INLINE word_vector join_saturated(int_vector r, int_vector g, int_vector b)
+{
+#ifdef OWN
+    // in each 16 bytes: four of each channel
+    const byte_vector all = OWN(packuswb)(OWN(packssdw)(r, g), OWN(packssdw)(b, b));
+    return AS_WORDS(IN_FOURS(all));
+#else
+    const int_vector least = (int_vector)0, most = (int_vector)255;
+    const int_vector pixels = min(max(r, least), most) | min(max(g, least), most) << 8 | min(max(b, least), most) << 16;
+    return AS_WORDS(pixels);
 #endif
 }
 
