@@ -40,6 +40,10 @@ def reports(c):
     c.check(sum(line.startswith('{"start":') for line in whole) == 2, "a run that begins in half a line", whole)
     out = run(BINARY, "report", "merge", "re.jsonl", cwd=at(""))[1].decode()
     c.check("\n  damaged: 1\n" in out and out.count(": 1\n") == 2, out)  # and a line cut short
+    with open(at("re-first.jsonl"), "w") as f:
+        f.write(whole[0] + '{"input":"a","output":"b","status":"failed","error":"missing"}\n')
+    out = run(BINARY, "report", "merge", "re-first.jsonl", cwd=at(""))[1].decode()
+    c.check("\n  missing: 1\n" in out, "the first of all faults", out)
     done, exists = ('{"input":"a","output":"b","status":"%s"%s}\n' % pair
                     for pair in (("done", ""), ("failed", ',"error":"exists"')))
     start, end = '{"start":{"files":1,"shard":1,"shards":1}}\n', '{"end":{}}\n'

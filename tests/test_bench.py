@@ -68,6 +68,8 @@ def rows(c):
     c.check({"none", "median", "flip"} < {r["case"] for r in found}, "all filters", found)
     found = rows_of(c, "filters", "-p", "cpu", "-t", "1", "--sizes", "1x1,33x7", "-f", "none", "--time", "0.1")
     c.check(len(found) == 2 and found[0]["rounds"] >= 3, "rounds that fit", found)
+    found = rows_of(c, "filters", "-p", "cpu", "-t", "1", "--sizes", "640x480", "-f", "median", "--time", "0.1")
+    c.check(3 <= found[0]["rounds"] < 30, "rounds of 10 ms at the least that fit", found)
 
 
 def paths(c):

@@ -28,6 +28,7 @@ def record(c, *args):
             made.append(y4m_pictures(file.read()))
         last = events(out)[-1]
     c.check(len(made[0]) > 1 and made[0] == made[1], args, "differs from the cpu path")
+    c.check(last["device"] and last["device"] == last["device"].strip(), "a device's name:", last["device"])
     return last
 
 

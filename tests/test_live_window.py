@@ -154,6 +154,15 @@ def devices(c):
     c.check(code == 0 and not errors, code, errors)
 
 
+def no_device(c):
+    live = Live(PATTERN, "-p", "cpu", OCL_ICD_VENDORS="/nonexistent")
+    for key in "p", "d":
+        state = live.key(key)
+        c.check(state["path"] == "cpu" and "there is no OpenCL device" in state["message"], key, state["message"])
+    code, last, errors = live.end()
+    c.check(code == 0 and not errors, code, errors)
+
+
 def divider(c):
     live = Live(PATTERN, "--overlay", "off")
     live.key("Tab")
@@ -340,6 +349,6 @@ def quick_start(c):
 need_window()
 OPENCL = has_opencl(BINARY)
 checks = Checks()
-sys.exit(checks.run(hotkeys, other_letters, bytes_on_screen, devices, divider, kernel_reload,
+sys.exit(checks.run(hotkeys, other_letters, bytes_on_screen, devices, no_device, divider, kernel_reload,
                     switching_keeps_the_picture, still_picture, small_picture, early_screenshot, keys_while_building,
                     named_path_fails, interrupted, full_disk, quick_start))
