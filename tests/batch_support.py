@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 
-from live_support import SANITIZED, Checks, environment, has_opencl, png, run  # noqa: F401
+from live_support import SANITIZED, Checks, environment, has_opencl, on_terminal, png, run  # noqa: F401
 
 directory = tempfile.TemporaryDirectory()
 

@@ -1,4 +1,6 @@
 """live_support.py: what the tests of the live view share: running it, its window and JSON, small files of every kind"""
+import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -7,6 +9,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import zlib
@@ -36,6 +39,21 @@ def run(binary, *args, stdin=None, cwd=None, timeout=120, **env):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd, timeout=timeout,
                           env=environment(**env))
     return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+
+
+def on_terminal(binary, *args, columns=80, cwd=None, **env):
+    """Exit code of one run and what its standard error wrote to a terminal of that width (bytes)."""
+    master, terminal = os.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    said = b""
+    with subprocess.Popen([binary, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=terminal,
+                          cwd=cwd, env=environment(**env)) as process:
+        os.close(terminal)
+        with contextlib.suppress(OSError):  # a terminal that nobody has open any more
+            while more := os.read(master, 4096):
+                said += more
+    os.close(master)
+    return process.returncode, said
 
 
 def wait_until(test, seconds=60):

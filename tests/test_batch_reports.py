@@ -3,9 +3,10 @@
 import fcntl
 import json
 import os
+import re
 import sys
 
-from batch_support import Checks, at, batch, digests, files, lines, outcome, run, tree
+from batch_support import Checks, at, batch, digests, files, lines, on_terminal, outcome, run, tree
 
 BINARY = os.path.abspath(sys.argv[1])
 CPU = ["-p", "cpu"]
@@ -177,5 +178,17 @@ def dry_runs(c):
     c.check([digests(at(name)) for name in ("dry", "dry-out")] == before, "something was done")
 
 
+def progress(c):
+    """On a terminal a line tells how far it is, and gives way to what is said and to the end."""
+    tree(at("far"), 3)
+    with open(at("far/bad.png"), "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n")
+    code, said = on_terminal(BINARY, "batch", *CPU, "-r", "-o", "far-out", "far", cwd=at(""), TERM="xterm")
+    c.check(code == 1 and said.endswith(b"\r\x1b[K") and said.count(b"monocle: error: far/bad.png") == 1, code, said)
+    c.check(re.search(rb"\r\x1b\[K[0-4] of 4(, 1 failed)?(, [0-9.]+ a second, [0-9:]+ left)?\r\x1b\[K", said), said)
+    code, said = on_terminal(BINARY, "batch", *CPU, "-r", "-o", "far-out", "far", cwd=at(""), TERM="dumb")
+    c.check(code == 1 and said.startswith(b"monocle: ") and said.count(b"\n") == 1, "a plain one", code, said)
+
+
 checks = Checks()
-sys.exit(checks.run(reports, report_places, in_use, full_disk, endless, dry_runs))
+sys.exit(checks.run(reports, report_places, in_use, full_disk, endless, dry_runs, progress))

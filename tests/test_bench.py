@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from live_support import Checks, environment, has_opencl, run
+from live_support import Checks, environment, has_opencl, on_terminal, run
 
 BINARY = os.path.abspath(sys.argv[1])
 KERNELS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "kernels")
@@ -191,6 +191,19 @@ def errors(c):
     c.check(code == 0 and "cpu path alone" in err and out, code, err)
 
 
+def narrow(c):
+    """No line that tells how far it is goes beyond a terminal's edge, and none is on one that replaces nothing."""
+    args = "bench", "filters", *SMALL, "-p", "cpu", "-t", "1", "-f", "gray"
+    for columns, most in (20, 19), (80, 79), (1, 0), (0, 200):
+        code, said = on_terminal(BINARY, *args, columns=columns, TERM="xterm")
+        shown = said.split(b"\r\x1b[K")[1:]
+        c.check(code == 0 and len(shown) > 3, columns, code, said)
+        c.check(max(len(line) for line in shown) <= most, columns, shown)
+        c.check(most < 79 or any(line.startswith(b"round 1,") for line in shown), columns, shown)
+    code, said = on_terminal(BINARY, *args, TERM="dumb")
+    c.check(code == 0 and said == b"", "a terminal that replaces nothing", code, said)
+
+
 def interrupted(c):
     master, terminal = os.openpty()  # which is told of every round; 1000 of them take ten seconds at least
     with subprocess.Popen([BINARY, "bench", "filters", "-p", "cpu", "-t", "1", "--sizes", "64x48", "-f", "gray",
@@ -211,4 +224,4 @@ def interrupted(c):
 
 
 checks = Checks()
-sys.exit(checks.run(rows, paths, tables, wrong_pictures, compare, errors, interrupted))
+sys.exit(checks.run(rows, paths, tables, wrong_pictures, compare, errors, narrow, interrupted))

@@ -3,12 +3,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/status_line.h"
 #include "command/command.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <unistd.h>
 
 enum {
     ROUNDS_DEFAULT = 30,
@@ -21,17 +21,16 @@ static const double measurement_ms = 10;
 
 void bench_progress(const char *format, ...)
 {
-    static const char clear_line[] = "\r\033[K";
-    if (!isatty(STDERR_FILENO))
+    char text[128] = "";
+    if (!status_line_possible())
         return;
-    fputs(clear_line, stderr);
     if (format) {
         va_list arguments;
         va_start(arguments, format);
-        vfprintf(stderr, format, arguments);
+        vsnprintf(text, sizeof(text), format, arguments);
         va_end(arguments);
     }
-    fflush(stderr);
+    status_line_show(text);
 }
 
 static bool run(struct trial *trial, int runs, struct trial_time *time)
