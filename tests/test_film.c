@@ -225,6 +225,14 @@ static void test_raw(void)
     setup.text = text;
     setup.loop = false;
     scratch_catch(&scratch);
+    source = source_open(&setup);
+    truncate(path, sizeof(bytes) / PICTURES * 2); // between two pictures, while it plays
+    const int kept = source ? play(source, &status) : -1;
+    source_close(source);
+    check_that(&check, scratch_caught(&scratch) == 1 && kept == 2 && strstr(scratch.said, "cut while it played"),
+               "a file that becomes shorter is told: %s", scratch.said);
+    scratch_write(&scratch, "frames.raw", bytes, sizeof(bytes));
+    scratch_catch(&scratch);
     truncate(path, sizeof(bytes) - 1);
     source = source_open(&setup);
     const int whole = source ? play(source, &status) : -1;

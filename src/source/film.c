@@ -58,8 +58,10 @@ static enum source_status end_round(struct film *film, size_t left)
                   film->stream.name);
         return SOURCE_FAILED;
     }
-    if (left > 0 && !film->told) {
-        log_warn("%s ends inside a picture, which is left out", film->stream.name);
+    const bool cut = film->stream.regular && film->stream.offset < film->stream.size;
+    if ((left > 0 || cut) && !film->told) {
+        log_warn(left > 0 ? "%s ends inside a picture, which is left out" : "%s was cut while it played",
+                 film->stream.name);
         film->told = true;
     }
     if (!film->loop || film->round == 0)
