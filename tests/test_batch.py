@@ -54,6 +54,9 @@ def inputs(c):
     outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "-", "-0"], 3, "more than 4095", stdin=b"in\n" * 2000)
     outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "-"], 1, "error: y/y/",
             stdin=b"\n\nin/p000.png\n" + b"y/" * 2046 + b"/x")
+    for args in (["batch", "-o", "x", "--files-from", "-"], ["report", "merge", "-"]):
+        code, out, err = run("sh", "-c", 'exec "$@" <&-', "sh", BINARY, *args, cwd=at(""))
+        c.check(code == 3 and err.endswith("on standard input: it is closed\n"), args, code, err)
 
 
 def many_names(c):

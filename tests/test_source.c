@@ -80,6 +80,7 @@ static void test_refused(void)
     refuse("raw:", "raw:FILE");
     refuse("raw:/etc/passwd", "--size");
     refuse("@/nonexistent", "No such file");
+    refuse("@", "needs the name of a list");
     refuse("@/dev/zero", "not a regular file");
     refuse(scratch_write(&scratch, "empty", "", 0), "empty");
     refuse(scratch_write(&scratch, "text", "nothing that could be shown", 27), "--size");

@@ -51,6 +51,10 @@ static bool list_open(struct source *source, const struct source_setup *setup, c
     struct list *list = source->state;
     if (!pool_init(&list->pool, NULL, NULL))
         return false;
+    if (strcmp(text, "@") == 0) {
+        log_error("@ needs the name of a list of pictures behind it: @LIST");
+        return false;
+    }
     if (!(text[0] == '@' ? entries_from_file(&list->entries, text + 1) : entries_from_directory(&list->entries, text)))
         return false;
     list->setup = *setup;

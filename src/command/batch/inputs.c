@@ -223,18 +223,20 @@ static int read_name(FILE *file, int end, char name[PATH_MAX])
 
 static bool take_list(struct walk *walk, const char *from)
 {
-    FILE *file = strcmp(from, "-") == 0 ? stdin : fopen(from, "re");
+    const bool standard = strcmp(from, "-") == 0;
+    const char *spoken = standard ? "on standard input" : from;
+    FILE *file = standard ? stdin : fopen(from, "re");
     char name[PATH_MAX];
     int got = 0;
     while (file && !walk->stopped && (got = read_name(file, walk->setup->null ? '\0' : '\n', name)) > 0)
         take_name(walk, name);
     const bool read = file && !ferror(file);
     if (!read)
-        log_error("cannot read the list %s: %s", from, strerror(errno));
+        log_error("cannot read the list %s: %s", spoken, standard && errno == EBADF ? "it is closed" : strerror(errno));
     else if (got < 0)
         log_error(
             "the list %s has a name of more than %d bytes, or a million names of none: is it a list of files, %s?",
-            from, PATH_MAX - 1, walk->setup->null ? "each ended by a NUL" : "one a line");
+            spoken, PATH_MAX - 1, walk->setup->null ? "each ended by a NUL" : "one a line");
     if (file && file != stdin)
         fclose(file);
     return read && got >= 0;

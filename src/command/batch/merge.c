@@ -218,19 +218,22 @@ static bool take_lines(struct merge *merge, FILE *file, struct source *source, c
 
 bool merge_add(struct merge *merge, const char *path)
 {
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    const bool standard = strcmp(path, "-") == 0;
+    const char *spoken = standard ? "standard input" : path;
+    FILE *file = standard ? stdin : fopen(path, "re");
     struct source source = {0};
     const char *why = NULL;
     const bool ok = file && take_lines(merge, file, &source, &why);
     const bool read = file && !ferror(file);
     if (!read)
-        log_error("cannot read the report %s: %s", path, strerror(errno));
+        log_error("cannot read the report %s%s: %s", standard ? "on " : "", spoken,
+                  standard && errno == EBADF ? "it is closed" : strerror(errno));
     else if (why)
-        log_error("%s is no report of a batch: %s", path, why);
+        log_error("%s is no report of a batch: %s", spoken, why);
     else if (!ok)
         log_error("there is not enough memory for the report %s", path);
     if (read && ok && !source.told && (source.stray || source.work == 0)) {
-        log_warn("%s does not begin with the start of a run: is it a whole report of a batch?", path);
+        log_warn("%s does not begin with the start of a run: is it a whole report of a batch?", spoken);
         merge->unstarted++;
     }
     if (file && file != stdin)
