@@ -19,8 +19,7 @@ static inline uint32_t yuv_pixel(struct color_coefficients k, int luma, int u8, 
 // Where row `y` of a plane begins; the row above counts twice in vertically subsampled planes.
 static const uint8_t *plane_row(const struct image *from, int plane, int y)
 {
-    const int row = y >> pixfmt_info(from->shape.format)->plane[plane].shift_y;
-    return from->plane[plane] + (size_t)row * from->stride[plane];
+    return image_row(from, plane, y >> pixfmt_info(from->shape.format)->plane[plane].shift_y);
 }
 
 VECTOR_CLONES static void grey_pixels(struct color_coefficients k, const uint8_t *restrict y, const uint8_t *u,

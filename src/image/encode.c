@@ -72,8 +72,7 @@ VECTOR_CLONES static void mean_row(const uint8_t *upper, const uint8_t *lower, i
 // The place of a sample in row `row` of its plane.
 static uint8_t *sample_at(const struct image *to, const struct pixfmt_samples *where, int column, int row)
 {
-    return to->plane[where->plane] + (size_t)row * to->stride[where->plane] + where->first +
-           (size_t)column * where->step;
+    return image_row(to, where->plane, row) + where->first + (size_t)column * where->step;
 }
 
 static void put_samples(const uint8_t *restrict from, int count, uint8_t *restrict to, int step)
@@ -116,7 +115,7 @@ static void put_chroma(const struct chunk *chunk, const uint8_t (*full)[CHUNK], 
 
 static void put_rgb(struct image *to, int x, int y, int width, const uint8_t *rgba)
 {
-    uint8_t *row = to->plane[0] + (size_t)y * to->stride[0];
+    uint8_t *row = image_row(to, 0, y);
     if (to->shape.format == PIXFMT_RGBA) {
         memcpy(row + (size_t)x * 4, rgba, (size_t)width * 4);
         return;

@@ -48,12 +48,14 @@ static size_t round_up(size_t value, size_t step)
     return (value + step - 1) / step * step;
 }
 
-bool image_reserve(struct image *image, const struct image_shape *shape)
+enum { BLOCK = 16 };
+
+// Memory for that many rows of blocks.
+static bool reserve(struct image *image, const struct image_shape *shape, int rows)
 {
-    enum { BLOCK = 16 };
     const struct image_shape whole = {.format = shape->format,
                                       .width = (int)round_up((size_t)shape->width, BLOCK),
-                                      .height = (int)round_up((size_t)shape->height, BLOCK)};
+                                      .height = rows};
     const int planes = pixfmt_info(shape->format)->planes;
     size_t stride[PIXFMT_PLANES], start[PIXFMT_PLANES], bytes = IMAGE_SPARE_BYTES;
     for (int i = 0; i < planes; i++) {
@@ -74,6 +76,22 @@ bool image_reserve(struct image *image, const struct image_shape *shape)
         image->plane[i] = (uint8_t *)image->memory + start[i];
         image->stride[i] = stride[i];
     }
+    return true;
+}
+
+bool image_reserve(struct image *image, const struct image_shape *shape)
+{
+    return reserve(image, shape, (int)round_up((size_t)shape->height, BLOCK));
+}
+
+bool image_reserve_few(struct image *image, const struct image_shape *shape, int rows)
+{
+    if (rows >= shape->height)
+        return image_reserve(image, shape);
+    if (!reserve(image, shape, rows))
+        return false;
+    for (int i = 0; i < pixfmt_info(shape->format)->planes; i++)
+        image->wraps[i] = ~(pixfmt_rows(shape->format, i, rows) - 1);
     return true;
 }
 

@@ -25,11 +25,18 @@ struct image {
     struct image_shape shape;
     uint8_t *plane[PIXFMT_PLANES]; // first pixel of each plane; unused ones NULL
     size_t stride[PIXFMT_PLANES];  // bytes from row to row, at least pixfmt_row_bytes
+    int wraps[PIXFMT_PLANES];      // bits of a row's number that its place knows nothing of; 0: each has its own place
     void *memory;                  // what image_free frees; NULL where the pixels are borrowed
     size_t memory_bytes;           // how many there are
     struct pages_owner *owner;     // whose memory it is; NULL: the system's
     size_t reach_bytes; // from plane[0] on: what a device may read where it lies, while the picture is lent; 0: nothing
 };
+
+// Where row `row` of a plane, counted in its own rows, begins.
+static inline uint8_t *image_row(const struct image *image, int plane, int row)
+{
+    return image->plane[plane] + (size_t)(row & ~image->wraps[plane]) * image->stride[plane];
+}
 
 // Bytes of all planes, tightly packed one behind the other.
 size_t image_bytes(const struct image_shape *shape);
@@ -40,6 +47,9 @@ bool image_alloc(struct image *image, const struct image_shape *shape);
 // Own pixels for one picture after another: the memory of an image of image_reserve's (or an empty one) is kept where
 // it is large enough. Rows and planes have room for the whole blocks of 16 pixels that decoders write.
 bool image_reserve(struct image *image, const struct image_shape *shape);
+// The same with places for `rows` rows alone, a power of two from 16 on, which rows take in turns: for pictures that
+// come and go row by row. Such an image is only for those who go by image_row.
+bool image_reserve_few(struct image *image, const struct image_shape *shape, int rows);
 void image_free(struct image *image); // takes an empty one; leaves it empty
 // Own pixels in memory of `owner`, the same and laid out the same as `from` has them for its own.
 bool image_duplicate(struct image *to, const struct image *from, struct pages_owner *owner);

@@ -156,7 +156,7 @@ static void keep_rows(struct image *image, int plane, int first, int count, JSAM
     const int end = pixfmt_rows(image->shape.format, plane, image->shape.height);
     const size_t row_bytes = pixfmt_row_bytes(image->shape.format, plane, image->shape.width);
     for (int i = 0; i < count && first + i < end; i++)
-        memcpy(image->plane[plane] + (size_t)(first + i) * image->stride[plane], rows[i], row_bytes);
+        memcpy(image_row(image, plane, first + i), rows[i], row_bytes);
 }
 
 // Within setjmp. Planes as they are coded, a row of whole MCUs at a time.
@@ -180,7 +180,7 @@ static void read_planes(struct jpeg_reader *reader, struct image *image)
         for (int p = 0; p < info->num_components; p++) {
             const int count = info->comp_info[p].v_samp_factor * DCTSIZE;
             for (int i = 0, row = step * count; i < count; i++, row++, spare += bytes[p])
-                rows[p][i] = row < direct[p] ? image->plane[p] + (size_t)row * image->stride[p] : spare;
+                rows[p][i] = row < direct[p] ? image_row(image, p, row) : spare;
         }
         jpeg_read_raw_data(info, planes, (JDIMENSION)(info->max_v_samp_factor * DCTSIZE));
         for (int p = 0; p < info->num_components; p++) {

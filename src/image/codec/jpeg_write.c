@@ -115,7 +115,7 @@ static const uint8_t *row_of(const struct image *image, int plane, int row, size
 {
     const int rows = pixfmt_rows(image->shape.format, plane, image->shape.height);
     const size_t row_bytes = pixfmt_row_bytes(image->shape.format, plane, image->shape.width);
-    const uint8_t *from = image->plane[plane] + (size_t)(row < rows ? row : rows - 1) * image->stride[plane];
+    const uint8_t *from = image_row(image, plane, row < rows ? row : rows - 1);
     if (row_bytes == bytes)
         return from;
     memcpy(copy, from, row_bytes);
