@@ -73,7 +73,8 @@ static const struct kind {
     {"RGB", {.rgb = true}, PIXFMT_RGBA, PIXFMT_444P},
     {"quality 50", {.old_quality = true}, PIXFMT_YU12, PIXFMT_YU12},
 };
-static const int sizes[][2] = {{64, 48}, {33, 17}, {47, 31}, {1, 1}, {2, 1}, {16, 16}, {17, 40}, {300, 7}, {8, 33}};
+static const int sizes[][2] = {{64, 48}, {33, 17}, {47, 31}, {1, 1},  {2, 1},
+                               {16, 16}, {17, 40}, {300, 7}, {8, 33}, {40, 150}};
 enum { KINDS = sizeof(kinds) / sizeof(*kinds), SIZES = sizeof(sizes) / sizeof(*sizes) };
 
 // The same pixels whatever memory they go to.
@@ -96,6 +97,54 @@ static void test_memories(struct codec *codec, const struct codec_buffer *file, 
     free(expected);
     image_free(&tight);
     codec_buffer_free(&wide);
+}
+
+// What a file and its planes are some rows at a time, in memory for few rows: decoded and encoded in turns.
+struct by_rows {
+    struct image image;
+    struct codec_buffer file;
+    struct codec_error decoding, encoding;
+};
+
+static bool same_rows(const struct image *few, const struct image *whole, int first, int end)
+{
+    const struct pixfmt_info *info = pixfmt_info(whole->shape.format);
+    bool same = true;
+    for (int p = 0; p < info->planes; p++)
+        for (int row = first >> info->plane[p].shift_y; row <= (end - 1) >> info->plane[p].shift_y; row++)
+            same = same && memcmp(image_row(few, p, row), image_row(whole, p, row),
+                                  pixfmt_row_bytes(whole->shape.format, p, whole->shape.width)) == 0;
+    return same;
+}
+
+static void test_by_rows(struct codec *codec, const struct codec_buffer *file, const struct codec_head *head,
+                         const struct image *whole, const char *name)
+{
+    const struct codec_settings settings = {.format = CODEC_JPEG, .quality = 80};
+    const int height = head->shape.height;
+    const bool planes = head->shape.format != PIXFMT_RGBA;
+    struct by_rows by = {0};
+    struct codec_buffer expected = {0};
+    struct codec_error error;
+    bool ok = image_reserve_few(&by.image, &head->shape, 64) &&
+              (!planes || codec_encode(codec, whole, &settings, &expected, &error)) &&
+              codec_decode_begin(codec, file->data, file->size, head, &by.image, &by.decoding) &&
+              (!planes || codec_encode_begin(codec, &by.image, &settings, &by.file, &by.encoding));
+    for (int rows = 0, asked = 0; ok && rows < height; asked += 7) {
+        const int last = asked < height ? asked : height - 1;
+        const int there = codec_decode_rows(codec, head, &by.image, last, &by.decoding);
+        ok = there > last && there <= last + 1 + CODEC_ROWS_MORE && there <= height &&
+             (there == rows || same_rows(&by.image, whole, rows, there)) &&
+             (!planes || there == rows || codec_encode_rows(codec, &by.image, &settings, there, &by.encoding));
+        rows = there;
+    }
+    check_that(&check, ok, "%s %dx%d by rows: %s%s", name, head->shape.width, height, by.decoding.why, by.encoding.why);
+    check_that(&check,
+               !planes || (by.file.size == expected.size && !memcmp(by.file.data, expected.data, expected.size)),
+               "%s %dx%d by rows makes another file", name, head->shape.width, height);
+    image_free(&by.image);
+    codec_buffer_free(&by.file);
+    codec_buffer_free(&expected);
 }
 
 static void test_kinds(struct codec *codec)
@@ -121,6 +170,7 @@ static void test_kinds(struct codec *codec)
         check_that(&check, off <= (kind->wish.old_quality ? 8 : 4), "%s %dx%d is off by %d", kind->name, width, height,
                    off);
         test_memories(codec, &file, &head, &image, kind->name);
+        test_by_rows(codec, &file, &head, &image, kind->name);
     }
     codec_buffer_free(&file);
     image_free(&image);

@@ -53,9 +53,8 @@ enum { BLOCK = 16 };
 // Memory for that many rows of blocks.
 static bool reserve(struct image *image, const struct image_shape *shape, int rows)
 {
-    const struct image_shape whole = {.format = shape->format,
-                                      .width = (int)round_up((size_t)shape->width, BLOCK),
-                                      .height = rows};
+    const struct image_shape whole = {
+        .format = shape->format, .width = (int)round_up((size_t)shape->width, BLOCK), .height = rows};
     const int planes = pixfmt_info(shape->format)->planes;
     size_t stride[PIXFMT_PLANES], start[PIXFMT_PLANES], bytes = IMAGE_SPARE_BYTES;
     for (int i = 0; i < planes; i++) {

@@ -191,14 +191,37 @@ bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t mos
     return true;
 }
 
+static bool is_for(const struct image *image, const struct codec_head *head, struct codec_error *error)
+{
+    *error = (struct codec_error){0};
+    return (image->shape.format == head->shape.format && image->shape.width == head->shape.width &&
+            image->shape.height == head->shape.height) ||
+           codec_refuse(error, CODEC_UNSUPPORTED, "the memory is for pixels of another shape");
+}
+
 bool codec_decode(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
                   struct image *image, struct codec_error *error)
 {
-    *error = (struct codec_error){0};
-    if (image->shape.format != head->shape.format || image->shape.width != head->shape.width ||
-        image->shape.height != head->shape.height)
-        return codec_refuse(error, CODEC_UNSUPPORTED, "the memory is for pixels of another shape");
-    return kinds[head->format]->decode(codec->state[head->format], data, size, head, image, error);
+    return is_for(image, head, error) &&
+           kinds[head->format]->decode(codec->state[head->format], data, size, head, image, error);
+}
+
+bool codec_goes_by_rows(enum codec_format format)
+{
+    return format < CODEC_FORMATS && kinds[format] && kinds[format]->decode_begin;
+}
+
+bool codec_decode_begin(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
+                        const struct image *image, struct codec_error *error)
+{
+    return is_for(image, head, error) &&
+           kinds[head->format]->decode_begin(codec->state[head->format], data, size, image, error);
+}
+
+int codec_decode_rows(struct codec *codec, const struct codec_head *head, struct image *image, int last,
+                      struct codec_error *error)
+{
+    return kinds[head->format]->decode_rows(codec->state[head->format], image, last, error);
 }
 
 // Whether a profile is for files of colours where the file is grey, or the other way round (ICC.1, 7.2.6).
@@ -208,10 +231,10 @@ static bool is_misfit(const struct codec_bytes *icc, bool grey)
     return icc->size >= COLOUR_SPACE_AT + 4 && memcmp(icc->data + COLOUR_SPACE_AT, grey ? "RGB " : "GRAY", 4) == 0;
 }
 
-bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,
-                  struct codec_buffer *buffer, struct codec_error *error)
+// How every file begins. Returns the settings that fit it.
+static struct codec_settings settle(const struct image *image, const struct codec_settings *settings,
+                                    struct codec_buffer *buffer, struct codec_error *error)
 {
-    const struct codec_kind *kind = kinds[settings->format];
     const bool can_be_grey = settings->format == CODEC_PNG || settings->format == CODEC_TIFF;
     const bool grey = image->shape.format == PIXFMT_GREY || (settings->grey && can_be_grey);
     struct codec_settings fitting = *settings;
@@ -219,11 +242,32 @@ bool codec_encode(struct codec *codec, const struct image *image, const struct c
         fitting.metadata.icc = (struct codec_bytes){0};
     *error = (struct codec_error){0};
     buffer->size = 0;
+    if (settings->metadata.left_out && kinds[settings->format]->encode)
+        codec_leave_out(error, settings->metadata.left_out);
+    return fitting;
+}
+
+bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,
+                  struct codec_buffer *buffer, struct codec_error *error)
+{
+    const struct codec_kind *kind = kinds[settings->format];
+    const struct codec_settings fitting = settle(image, settings, buffer, error);
     if (!kind->encode)
         return codec_refuse(error, CODEC_UNSUPPORTED, "%s files are read only", kind->info.name);
-    if (settings->metadata.left_out)
-        codec_leave_out(error, settings->metadata.left_out);
     return kind->encode(codec->state[settings->format], image, &fitting, buffer, error);
+}
+
+bool codec_encode_begin(struct codec *codec, const struct image *image, const struct codec_settings *settings,
+                        struct codec_buffer *buffer, struct codec_error *error)
+{
+    const struct codec_settings fitting = settle(image, settings, buffer, error);
+    return kinds[settings->format]->encode_begin(codec->state[settings->format], image, &fitting, buffer, error);
+}
+
+bool codec_encode_rows(struct codec *codec, const struct image *image, const struct codec_settings *settings, int count,
+                       struct codec_error *error)
+{
+    return kinds[settings->format]->encode_rows(codec->state[settings->format], image, count, error);
 }
 
 bool codec_buffer_room(struct codec_buffer *buffer, size_t room)

@@ -90,6 +90,16 @@ bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t mos
 bool codec_decode(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
                   struct image *image, struct codec_error *error);
 
+// The same some rows at a time, as long as the data stay; of formats that go by rows. The image may have places for
+// few rows (image_reserve_few).
+enum { CODEC_ROWS_MORE = 31 }; // that come along with a row that is asked for
+bool codec_goes_by_rows(enum codec_format format);
+bool codec_decode_begin(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
+                        const struct image *image, struct codec_error *error);
+// Decodes until row `last` is there, and as few more as can be. Returns how many rows there are; 0, and why, as above.
+int codec_decode_rows(struct codec *codec, const struct codec_head *head, struct image *image, int last,
+                      struct codec_error *error);
+
 struct codec_settings {
     enum codec_format format;
     int quality;     // JPEG, WebP: 1..100, at which WebP loses nothing; 0 means 90
@@ -113,6 +123,13 @@ void codec_buffer_free(struct codec_buffer *buffer);
 // a grey one out of all others.
 bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,
                   struct codec_buffer *buffer, struct codec_error *error);
+// The same some rows at a time, also while another file is being decoded: takes what it can of the first `count` rows,
+// so that all but the last CODEC_ROWS_MORE of them may be overwritten; the file is done with the last one. The error is
+// that of the beginning where nothing else failed.
+bool codec_encode_begin(struct codec *codec, const struct image *image, const struct codec_settings *settings,
+                        struct codec_buffer *buffer, struct codec_error *error);
+bool codec_encode_rows(struct codec *codec, const struct image *image, const struct codec_settings *settings, int count,
+                       struct codec_error *error);
 
 // How a picture that lies as `orientation` (1..8) says is stood upright: rows become columns, then it is mirrored left
 // to right, then flipped upside down.

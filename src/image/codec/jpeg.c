@@ -113,18 +113,43 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
     return jpeg_read_head(&jpeg->reader, data, size, head, error);
 }
 
+static bool decode_begin(void *state, const uint8_t *data, size_t size, const struct image *image,
+                         struct codec_error *error)
+{
+    struct jpeg *jpeg = state;
+    return jpeg_read_begin(&jpeg->reader, data, size, image, error);
+}
+
+static int decode_rows(void *state, struct image *image, int last, struct codec_error *error)
+{
+    struct jpeg *jpeg = state;
+    return jpeg_read_rows(&jpeg->reader, image, last, error);
+}
+
+static bool encode_begin(void *state, const struct image *image, const struct codec_settings *settings,
+                         struct codec_buffer *buffer, struct codec_error *error)
+{
+    struct jpeg *jpeg = state;
+    return jpeg_write_begin(&jpeg->writer, image, settings, buffer, error);
+}
+
+static bool encode_rows(void *state, const struct image *image, int count, struct codec_error *error)
+{
+    struct jpeg *jpeg = state;
+    return jpeg_write_rows(&jpeg->writer, image, count, error);
+}
+
 static bool decode(void *state, const uint8_t *data, size_t size, const struct codec_head *head, struct image *image,
                    struct codec_error *error)
 {
-    struct jpeg *jpeg = state;
-    return jpeg_read(&jpeg->reader, data, size, image, error);
+    return decode_begin(state, data, size, image, error) &&
+           decode_rows(state, image, image->shape.height - 1, error) > 0;
 }
 
 static bool encode(void *state, const struct image *image, const struct codec_settings *settings,
                    struct codec_buffer *buffer, struct codec_error *error)
 {
-    struct jpeg *jpeg = state;
-    return jpeg_write(&jpeg->writer, image, settings, buffer, error);
+    return encode_begin(state, image, settings, buffer, error) && encode_rows(state, image, image->shape.height, error);
 }
 
 static const char *const extensions[] = {"jpg", "jpeg", "jpe", "jfif", NULL};
@@ -137,4 +162,8 @@ const struct codec_kind codec_jpeg = {
     .head = head_of,
     .decode = decode,
     .encode = encode,
+    .decode_begin = decode_begin,
+    .decode_rows = decode_rows,
+    .encode_begin = encode_begin,
+    .encode_rows = encode_rows,
 };

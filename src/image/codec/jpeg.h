@@ -42,10 +42,13 @@ bool jpeg_sampling(enum pixfmt format, int *across, int *down);
 
 bool jpeg_read_head(struct jpeg_reader *reader, const uint8_t *data, size_t size, struct codec_head *head,
                     struct codec_error *error);
-bool jpeg_read(struct jpeg_reader *reader, const uint8_t *data, size_t size, struct image *image,
-               struct codec_error *error);
-bool jpeg_write(struct jpeg_writer *writer, const struct image *image, const struct codec_settings *settings,
-                struct codec_buffer *buffer, struct codec_error *error);
+// As codec_decode_begin, codec_decode_rows, codec_encode_begin and codec_encode_rows.
+bool jpeg_read_begin(struct jpeg_reader *reader, const uint8_t *data, size_t size, const struct image *image,
+                     struct codec_error *error);
+int jpeg_read_rows(struct jpeg_reader *reader, struct image *image, int last, struct codec_error *error);
+bool jpeg_write_begin(struct jpeg_writer *writer, const struct image *image, const struct codec_settings *settings,
+                      struct codec_buffer *buffer, struct codec_error *error);
+bool jpeg_write_rows(struct jpeg_writer *writer, const struct image *image, int count, struct codec_error *error);
 
 // The metadata in a file's markers. A profile in parts is put together in `profile`.
 void jpeg_markers(const uint8_t *data, size_t size, struct codec_buffer *profile, struct codec_metadata *metadata);

@@ -159,8 +159,8 @@ static void keep_rows(struct image *image, int plane, int first, int count, JSAM
         memcpy(image_row(image, plane, first + i), rows[i], row_bytes);
 }
 
-// Within setjmp. Planes as they are coded, a row of whole MCUs at a time.
-static void read_planes(struct jpeg_reader *reader, struct image *image)
+// Within setjmp. Planes as they are coded, a row of whole MCUs at a time, until row `last` is there.
+static void read_planes(struct jpeg_reader *reader, struct image *image, int last)
 {
     struct jpeg_decompress_struct *info = &reader->info;
     JSAMPROW rows[PIXFMT_PLANES][JPEG_PLANES_ROWS];
@@ -174,7 +174,7 @@ static void read_planes(struct jpeg_reader *reader, struct image *image)
     }
     if (!codec_buffer_room(&reader->rows, all))
         ERREXIT1(info, JERR_OUT_OF_MEMORY, 0);
-    while (info->output_scanline < info->output_height) {
+    while ((int)info->output_scanline <= last) {
         const int step = (int)info->output_scanline / (info->max_v_samp_factor * DCTSIZE);
         uint8_t *spare = reader->rows.data;
         for (int p = 0; p < info->num_components; p++) {
@@ -191,8 +191,8 @@ static void read_planes(struct jpeg_reader *reader, struct image *image)
     }
 }
 
-bool jpeg_read(struct jpeg_reader *reader, const uint8_t *data, size_t size, struct image *image,
-               struct codec_error *error)
+bool jpeg_read_begin(struct jpeg_reader *reader, const uint8_t *data, size_t size, const struct image *image,
+                     struct codec_error *error)
 {
     struct jpeg_decompress_struct *info = &reader->info;
     reader->errors.error = error;
@@ -211,14 +211,31 @@ bool jpeg_read(struct jpeg_reader *reader, const uint8_t *data, size_t size, str
     if (!planes)
         info->out_color_space = JCS_EXT_RGBA;
     jpeg_start_decompress(info);
-    if (planes) {
-        read_planes(reader, image);
-    } else {
-        while (info->output_scanline < info->output_height) {
-            JSAMPROW row = image->plane[0] + (size_t)info->output_scanline * image->stride[0];
-            jpeg_read_scanlines(info, &row, 1);
-        }
-    }
-    jpeg_finish_decompress(info);
     return true;
+}
+
+// libjpeg counts the last MCUs whole.
+static int rows_there(const struct jpeg_decompress_struct *info)
+{
+    return (int)(info->output_scanline < info->output_height ? info->output_scanline : info->output_height);
+}
+
+int jpeg_read_rows(struct jpeg_reader *reader, struct image *image, int last, struct codec_error *error)
+{
+    struct jpeg_decompress_struct *info = &reader->info;
+    if (last < (int)info->output_scanline)
+        return rows_there(info);
+    reader->errors.error = error;
+    if (setjmp(reader->errors.back) != 0)
+        return 0;
+    if (info->raw_data_out)
+        read_planes(reader, image, last);
+    while ((int)info->output_scanline <= last) {
+        JSAMPROW row = image_row(image, 0, (int)info->output_scanline);
+        jpeg_read_scanlines(info, &row, 1);
+    }
+    const int rows = rows_there(info);
+    if (rows == image->shape.height)
+        jpeg_finish_decompress(info);
+    return rows;
 }

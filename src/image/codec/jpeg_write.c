@@ -123,8 +123,8 @@ static const uint8_t *row_of(const struct image *image, int plane, int row, size
     return copy;
 }
 
-// Within setjmp.
-static void write_planes(struct jpeg_writer *writer, const struct image *image)
+// Within setjmp. As many rows of whole MCUs as the first `count` rows of the image are.
+static void write_planes(struct jpeg_writer *writer, const struct image *image, int count)
 {
     struct jpeg_compress_struct *info = &writer->info;
     JSAMPROW rows[PIXFMT_PLANES][JPEG_PLANES_ROWS];
@@ -136,20 +136,21 @@ static void write_planes(struct jpeg_writer *writer, const struct image *image)
     }
     if (!codec_buffer_room(&writer->rows, all))
         ERREXIT1(info, JERR_OUT_OF_MEMORY, 0);
-    while (info->next_scanline < info->image_height) {
-        const int step = (int)info->next_scanline / (info->max_v_samp_factor * DCTSIZE);
+    const int height = image->shape.height, mcu_rows = info->max_v_samp_factor * DCTSIZE;
+    while ((int)info->next_scanline < height && (count >= height || (int)info->next_scanline + mcu_rows <= count)) {
+        const int step = (int)info->next_scanline / mcu_rows;
         uint8_t *copy = writer->rows.data;
         for (int p = 0; p < info->num_components; p++) {
-            const int count = info->comp_info[p].v_samp_factor * DCTSIZE;
-            for (int i = 0; i < count; i++, copy += bytes[p])
-                rows[p][i] = (JSAMPROW)row_of(image, p, step * count + i, bytes[p], copy); // libjpeg only reads it
+            const int of_mcu = info->comp_info[p].v_samp_factor * DCTSIZE;
+            for (int i = 0; i < of_mcu; i++, copy += bytes[p])
+                rows[p][i] = (JSAMPROW)row_of(image, p, step * of_mcu + i, bytes[p], copy); // libjpeg only reads it
         }
-        jpeg_write_raw_data(info, planes, (JDIMENSION)(info->max_v_samp_factor * DCTSIZE));
+        jpeg_write_raw_data(info, planes, (JDIMENSION)mcu_rows);
     }
 }
 
-bool jpeg_write(struct jpeg_writer *writer, const struct image *image, const struct codec_settings *settings,
-                struct codec_buffer *buffer, struct codec_error *error)
+bool jpeg_write_begin(struct jpeg_writer *writer, const struct image *image, const struct codec_settings *settings,
+                      struct codec_buffer *buffer, struct codec_error *error)
 {
     int across, down;
     if (!jpeg_sampling(image->shape.format, &across, &down))
@@ -161,7 +162,16 @@ bool jpeg_write(struct jpeg_writer *writer, const struct image *image, const str
     configure(&writer->info, &image->shape, settings->quality);
     jpeg_start_compress(&writer->info, TRUE);
     write_metadata(writer, settings);
-    write_planes(writer, image);
-    jpeg_finish_compress(&writer->info);
+    return true;
+}
+
+bool jpeg_write_rows(struct jpeg_writer *writer, const struct image *image, int count, struct codec_error *error)
+{
+    writer->errors.error = error;
+    if (setjmp(writer->errors.back) != 0)
+        return false;
+    write_planes(writer, image, count);
+    if (count >= image->shape.height)
+        jpeg_finish_compress(&writer->info);
     return true;
 }

@@ -16,6 +16,13 @@ struct codec_kind {
                    struct codec_error *error);
     bool (*encode)(void *state, const struct image *image, const struct codec_settings *settings,
                    struct codec_buffer *buffer, struct codec_error *error);
+    // As codec_decode_begin and so on; all or none.
+    bool (*decode_begin)(void *state, const uint8_t *data, size_t size, const struct image *image,
+                         struct codec_error *error);
+    int (*decode_rows)(void *state, struct image *image, int last, struct codec_error *error);
+    bool (*encode_begin)(void *state, const struct image *image, const struct codec_settings *settings,
+                         struct codec_buffer *buffer, struct codec_error *error);
+    bool (*encode_rows)(void *state, const struct image *image, int count, struct codec_error *error);
 };
 
 extern const struct codec_kind codec_jpeg, codec_png, codec_webp, codec_tiff, codec_gif, codec_bmp, codec_psd,
