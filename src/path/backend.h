@@ -16,6 +16,7 @@ struct backend {
     void (*build_free)(void *build); // takes NULL
     // As path_submit and path_collect, which count the frames in flight.
     bool (*submit)(struct path *path, const struct image *frame, uint64_t tag, bool *lost);
+    void (*feed)(struct path *path, const struct path_feed *feed); // as path_feed; NULL: never fed
     bool (*collect)(struct path *path, struct path_result *result, bool *lost);
     bool (*ready)(const struct path *path); // as path_ready; NULL: collect never waits for a device
     bool (*read)(struct path *path, const struct path_result *result, struct image *rgba); // as path_read
@@ -31,7 +32,7 @@ struct path {
     char why[PATH_WHY];  // as path_why returns it
     struct image_shape input;
     struct image_shape encode; // width 0: none
-    bool encoded_only;
+    bool encoded_only, fed;
     int depth, in_flight;
     void *build;          // what backend->build made, in use
     void *pending;        // the next one, which waits for path_swap

@@ -22,6 +22,7 @@ struct cpu_build {
     size_t scratch_bytes; // of one band
     int bands;
     bool grey;               // nothing else comes out
+    int few_rows;            // places for as many rows are enough where a picture comes and goes by them; 0: no
     struct image between[2]; // pictures between runs; empty with a single run
 };
 
@@ -34,6 +35,7 @@ struct cpu_slot {
 struct cpu_path {
     struct path path;
     struct workers *workers;
+    struct image fed;                         // the picture that comes by rows
     struct cpu_slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
     int slots, write_slot, read_slot;
     bool past_caches; // a result is more than they hold
@@ -53,8 +55,24 @@ static void cpu_build_free(void *of)
 static int count_bands(int height, int threads)
 {
     const int most = height / BAND_MIN_ROWS < 1 ? 1 : height / BAND_MIN_ROWS;
-    const int wanted = threads * BANDS_PER_THREAD;
+    const int wanted = threads == 1 ? 1 : threads * BANDS_PER_THREAD; // by itself a thread holds up nobody
     return wanted < most ? wanted : most;
+}
+
+// One run, in one band, takes rows from the upper to the lower; one of RGBA may read them where they lie, and rows
+// beside them.
+static int count_few_rows(const struct cpu_build *build, enum pixfmt format)
+{
+    int rows = 64; // the quickest for 1920x1080
+    if (build->runs != 1 || build->bands != 1 || format == PIXFMT_RGBA)
+        return 0;
+    for (int i = 0; i < build->plan.count; i++) {
+        if (build->plan.pass[i].load_flip || build->plan.pass[i].store_flip)
+            return 0;
+    }
+    while (rows < cpu_run_reach(build->plan.pass, build->plan.count) + PATH_FEED_MORE + 3) // a pair of rows, the asked
+        rows *= 2;
+    return rows;
 }
 
 static struct cpu_build *make_build(const struct cpu_path *cpu, const struct chain *chain)
@@ -77,6 +95,7 @@ static struct cpu_build *make_build(const struct cpu_path *cpu, const struct cha
         build->scratch_bytes = bytes > build->scratch_bytes ? bytes : build->scratch_bytes;
         build->run[build->runs] = count;
     }
+    build->few_rows = count_few_rows(build, input->format);
     build->scratch = aligned_alloc(IMAGE_ALIGNMENT, build->scratch_bytes * (size_t)build->bands);
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = input->width, .height = input->height};
     bool ok = build->scratch != NULL;
@@ -97,12 +116,11 @@ static void *cpu_build(const struct path *path, const struct chain *chain, char 
     return build;
 }
 
-static bool cpu_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+static void run_passes(struct path *path, struct image *from, const struct path_feed *feed)
 {
     struct cpu_path *cpu = (struct cpu_path *)path;
     struct cpu_slot *slot = &cpu->slot[cpu->write_slot];
     struct cpu_build *build = path->build;
-    const struct image *from = frame;
     const struct pass *passes = build->plan.pass;
     for (int i = 0; i < build->runs; i++) {
         const bool last = i == build->runs - 1;
@@ -110,6 +128,7 @@ static bool cpu_submit(struct path *path, const struct image *frame, uint64_t ta
             .passes = passes,
             .count = build->run[i],
             .from = from,
+            .feed = feed,
             .to = last ? &slot->output : &build->between[i % 2],
             .encoded = last && path->encode.width > 0 ? &slot->encoded : NULL,
             .encoder = encoder_init(path->encode.color),
@@ -126,9 +145,32 @@ static bool cpu_submit(struct path *path, const struct image *frame, uint64_t ta
         from = run.to;
         passes += run.count;
     }
-    slot->tag = tag;
     cpu->write_slot = (cpu->write_slot + 1) % cpu->slots;
+}
+
+static bool cpu_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+{
+    struct cpu_path *cpu = (struct cpu_path *)path;
+    struct image from = *frame;
+    cpu->slot[cpu->write_slot].tag = tag;
+    run_passes(path, &from, NULL);
     return true;
+}
+
+static void cpu_feed(struct path *path, const struct path_feed *feed)
+{
+    struct cpu_path *cpu = (struct cpu_path *)path;
+    struct cpu_slot *slot = &cpu->slot[cpu->write_slot];
+    const struct cpu_build *build = path->build;
+    const bool few = build->few_rows > 0;
+    const int64_t start_ns = clock_now_ns();
+    if (!few)
+        feed->need(feed->context, &cpu->fed, path->input.height - 1);
+    run_passes(path, &cpu->fed, few ? feed : NULL);
+    if (!few)
+        feed->made(feed->context, &slot->encoded, path->encode.height);
+    slot->run_start_ns[0] = start_ns;
+    slot->run_end_ns[build->runs - 1] = clock_now_ns();
 }
 
 static bool cpu_collect(struct path *path, struct path_result *result, bool *lost)
@@ -153,7 +195,7 @@ static bool cpu_collect(struct path *path, struct path_result *result, bool *los
         stage->start_ns = slot->run_start_ns[i];
         stage->end_ns = slot->run_end_ns[i];
     }
-    if (path->encode.width > 0) {
+    if (path->encode.width > 0 && !path->fed) {
         result->encoded = slot->encoded;
         result->encoded.memory = NULL; // borrowed
     }
@@ -168,6 +210,7 @@ static void cpu_close(struct path *path)
         image_free(&cpu->slot[i].output);
         image_free(&cpu->slot[i].encoded);
     }
+    image_free(&cpu->fed);
     path_finish(path);
     free(cpu);
 }
@@ -176,10 +219,22 @@ static const struct backend cpu_backend = {
     .build = cpu_build,
     .build_free = cpu_build_free,
     .submit = cpu_submit,
+    .feed = cpu_feed,
     .collect = cpu_collect,
     .read = path_read_image,
     .close = cpu_close,
 };
+
+// A path that is fed has the picture that comes, too, and places in both for as few rows as will do.
+static bool reserve_fed(struct cpu_path *cpu)
+{
+    const struct image_shape *input = &cpu->path.input;
+    const int few = ((const struct cpu_build *)cpu->path.build)->few_rows, rows = few > 0 ? few : input->height;
+    bool ok = image_reserve_few(&cpu->fed, input, rows);
+    for (int i = 0; ok && i < cpu->slots; i++)
+        ok = image_reserve_few(&cpu->slot[i].encoded, &cpu->path.encode, rows);
+    return ok;
+}
 
 struct path *cpu_open(const struct path_setup *setup, char **error)
 {
@@ -194,18 +249,21 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
     const size_t cache_bytes = setup->cache_bytes > 0 ? setup->cache_bytes : pages_cache_bytes();
     cpu->past_caches = cache_bytes > 0 && image_bytes(&rgba) > cache_bytes / 4 * 3; // input passes through it, too
     bool ok = (cpu->workers = workers_open(setup->threads)) != NULL;
-    for (int i = 0; ok && i <= setup->depth; i++) {
+    for (int i = 0; ok && i < setup->depth + (setup->fed ? 0 : 1); i++) {
         cpu->slot[i].output.shape = rgba;
         ok = (setup->encoded_only || image_alloc(&cpu->slot[i].output, &rgba)) &&
-             (setup->encode.width == 0 || image_reserve(&cpu->slot[i].encoded, &setup->encode));
+             (setup->encode.width == 0 || setup->fed || image_reserve(&cpu->slot[i].encoded, &setup->encode));
         cpu->slots++;
     }
-    if (!ok || !path_prepare(&cpu->path, setup->chain, error)) {
-        if (!ok)
-            path_fail(error, "there is not enough memory for pictures of this size");
+    if (ok && !path_prepare(&cpu->path, setup->chain, error)) {
         cpu_close(&cpu->path);
         return NULL;
     }
-    path_swap(&cpu->path);
-    return &cpu->path;
+    if (ok)
+        path_swap(&cpu->path);
+    if (ok && (!setup->fed || reserve_fed(cpu)))
+        return &cpu->path;
+    path_fail(error, "there is not enough memory for pictures of this size");
+    cpu_close(&cpu->path);
+    return NULL;
 }

@@ -280,6 +280,8 @@ static void encode_row(const struct band *band, int row)
         return;
     encode_rows(&run->encoder, run->encoded, 0, upper, run->encoded->shape.width, output_at(band, upper),
                 both ? output_at(band, upper + 1) : NULL);
+    if (run->feed)
+        run->feed->made(run->feed->context, run->encoded, both ? upper + 2 : upper + 1);
 }
 
 // The first row of a band. Two rows that are encoded together are never in two bands.
@@ -315,8 +317,11 @@ void cpu_run_band(void *context, int number)
     }
     begin_in_place(&band, scratch);
     const bool past = cpu_input_goes_past(run);
+    const int reach = cpu_run_reach(run->passes, run->count);
     for (int y = band.first; y < band.end; y++) {
         band.row = y;
+        if (run->feed)
+            run->feed->need(run->feed->context, run->from, clamp_row(y + reach, run->from->shape.height));
         if (past)
             cpu_input_load_past(run, y, band.rgba, output_later(&band, 0));
         else

@@ -7,13 +7,15 @@
 #include "filter/plan.h"
 #include "image/convert.h"
 #include "image/encode.h"
+#include "path/path.h"
 
 struct cpu_run {
     const struct pass *passes;
     int count;
-    const struct image *from;
+    struct image *from;    // not changed, but by the feed
     struct image *to;      // RGBA; with planes that are NULL nothing but `encoded` is made
     struct image *encoded; // what `to` shows as YUV, made row by row as well; NULL: not wanted, or made by a later run
+    const struct path_feed *feed; // brings the rows of `from`, takes those of `encoded`; NULL: they are there, and stay
     struct encoder encoder;
     struct color_coefficients coefficients; // of `from`
     uint8_t *scratch;                       // of all bands, one behind the other
@@ -26,5 +28,7 @@ struct cpu_run {
 int cpu_run_length(const struct pass *passes, int count, int band_rows);
 // Bytes of scratch memory that each band of such a run needs, a multiple of IMAGE_ALIGNMENT.
 size_t cpu_run_scratch_bytes(const struct pass *passes, int count, int width);
+// How many rows of its input a run may take beyond the row of output that it makes.
+int cpu_run_reach(const struct pass *passes, int count);
 // Makes band `number`, 0..bands-1, of a struct cpu_run. On any thread: bands are independent of each other.
 void cpu_run_band(void *run, int number);

@@ -29,3 +29,13 @@ int cpu_run_length(const struct pass *passes, int count, int band_rows)
     }
     return length;
 }
+
+int cpu_run_reach(const struct pass *passes, int count)
+{
+    int reach = 0;
+    for (int i = 0; i < count; i++) {
+        const struct stage *stencil = passes[i].stencil;
+        reach += stencil ? stencil->arguments.radius + stencil->filter->more_rows : 0;
+    }
+    return reach;
+}

@@ -33,6 +33,7 @@ void path_init(struct path *path, const struct backend *backend, const struct pa
         .input = setup->input,
         .encode = setup->encode,
         .encoded_only = setup->encoded_only,
+        .fed = setup->fed,
         .depth = setup->depth,
     };
     pthread_mutex_init(&path->lock, NULL);
@@ -210,6 +211,12 @@ bool path_submit(struct path *path, const struct image *frame, uint64_t tag, boo
         return false;
     path->in_flight++;
     return true;
+}
+
+void path_feed(struct path *path, const struct path_feed *feed)
+{
+    path->backend->feed(path, feed);
+    path->in_flight++;
 }
 
 bool path_collect(struct path *path, struct path_result *result, bool *lost)

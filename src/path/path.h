@@ -20,6 +20,18 @@ enum path_launch {
     PATH_LAUNCH_BLOCK, // a block of pixels per work-item, in registers: GPUs
 };
 
+// A picture that comes and goes by rows, so that they are in cache from the first step to the last. A path that cannot
+// work so asks for all of its rows at once.
+struct path_feed {
+    void *context;
+    // Brings rows 0..last of the picture, and at most PATH_FEED_MORE further ones. The image, the path's own, may have
+    // places for few rows: go by image_row.
+    void (*need)(void *context, struct image *picture, int last);
+    // Rows 0..count-1 of the result are there; all but the last PATH_FEED_MORE will be overwritten.
+    void (*made)(void *context, const struct image *encoded, int count);
+};
+enum { PATH_FEED_MORE = 31 };
+
 struct path_setup {
     enum path_kind kind;
     struct device *device;    // borrowed until path_close; NULL only for PATH_CPU
@@ -28,6 +40,7 @@ struct path_setup {
     // 6); width 0: none.
     struct image_shape encode;
     bool encoded_only; // in this shape alone: RGBA stays where it is made
+    bool fed;          // PATH_CPU, encoded only: frames come by path_feed alone, and the chain stays
     const struct chain *chain;
     int depth;               // frames in flight, 1..PATH_DEPTH_MAX; 0 means 1
     enum path_launch launch; // zero: the device's best
@@ -80,6 +93,9 @@ const char *path_input(const struct path *path);
 // Starts work on a frame; its pixels must stay valid until the frame is collected. At most `depth` frames may be in
 // flight. False on failure (logged once); *lost tells a device that will not come back.
 bool path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost);
+// The same for a frame that comes by rows, of a path that is fed; it has come and gone when this returns, and what
+// path_collect gives has no pixels, and stages that took the feed's time, too.
+void path_feed(struct path *path, const struct path_feed *feed);
 // Waits for the oldest frame in flight. `result` is filled; what it points to stays valid until the next collect.
 bool path_collect(struct path *path, struct path_result *result, bool *lost);
 int path_in_flight(const struct path *path);
