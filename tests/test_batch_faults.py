@@ -70,6 +70,44 @@ def bad_inputs(c):
     c.check(len(digests(at("bad-fast"))) < len(good), "--fail-fast did all")
 
 
+def cut_short(c):
+    """A picture that ends after some of its rows have been through the filters, beside whole ones."""
+    png(at("tall.png"), 60, 300)
+    os.mkdir(at("cs"))
+    outcome(c, BINARY, CPU + ["-o", "cs/whole.jpg", "tall.png"], 0)
+    with open(at("cs/whole.jpg"), "rb") as f:
+        data = f.read()
+    for i, share in enumerate((0.5, 0.7, 0.9)):
+        write("cs/cut%d.jpg" % i, data[:int(share * len(data))])
+    write("cs/z.jpg", data)
+    said = outcome(c, BINARY, CPU + ["-f", "blur=2,gray", "-o", "cs-out", "--report", "cs.jsonl", "cs"], 1, "cut short")
+    rows = files(at("cs.jsonl"))
+    got = {name[3:]: row.get("error") for name, row in rows.items()}
+    c.check(got == {"whole.jpg": None, "z.jpg": None, "cut0.jpg": "damaged", "cut1.jpg": "damaged",
+                    "cut2.jpg": "damaged"} and len(said) == 3, got, said)
+    c.check(all(set(row["ms"]) >= {"decode", "filter", "encode"} and min(row["ms"].values()) >= 0
+                for row in rows.values() if row["status"] == "done"), rows)
+    made = digests(at("cs-out"))
+    c.check(sorted(made) == ["whole.jpg", "z.jpg"] and len(set(made.values())) == 1, made)
+
+
+def turned_between(c):
+    """Pictures that come by rows and, in turns with them, some of the same shape that are turned before."""
+    os.mkdir(at("tu"))
+    for name, width, height in (("a", 60, 300), ("b", 300, 60), ("c", 60, 300), ("d", 300, 60)):
+        png(at("tu-" + name + ".png"), width, height)
+        outcome(c, BINARY, CPU + ["-o", "tu/%s.jpg" % name, "tu-%s.png" % name], 0)
+        with open(at("tu/%s.jpg" % name), "rb") as f:
+            data = f.read()
+        if height == 60:
+            tiff = b"Exif\0\0II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIII", 0x112, 3, 1, 5, 0)
+            write("tu/%s.jpg" % name, data[:2] + b"\xff\xe1" + struct.pack(">H", len(tiff) + 2) + tiff + data[2:])
+    for name in "abcd":
+        outcome(c, BINARY, CPU + ["-f", "blur=2,gray", "-o", "tu-each", "tu/%s.jpg" % name], 0)
+    outcome(c, BINARY, CPU + ["-f", "blur=2,gray", "--jobs", "1", "-o", "tu-all", "tu"], 0)
+    c.check(digests(at("tu-all")) == digests(at("tu-each")), digests(at("tu-all")), digests(at("tu-each")))
+
+
 def tight(c):
     """Files wait for memory without those of others, which wait, too."""
     os.makedirs(at("ti"))
@@ -286,5 +324,5 @@ def locked(c):
 
 
 checks = Checks()
-sys.exit(checks.run(bad_inputs, tight, few_files, bad_outputs, signals, late_signal, late_files, kills,
-                    two_at_once, two_jobs_at_once, locked))
+sys.exit(checks.run(bad_inputs, cut_short, turned_between, tight, few_files, bad_outputs, signals, late_signal,
+                    late_files, kills, two_at_once, two_jobs_at_once, locked))

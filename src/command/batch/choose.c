@@ -75,7 +75,7 @@ static bool find_picture(struct batch *batch, struct work *work, struct codec *c
         const bool ok = work_open(work, &batch->rules) && work->file_bytes <= batch->budget.limit &&
                         work_read(work, &batch->rules, codec) && work_bytes(work) <= batch->budget.limit;
         work_close(work);
-        if (ok && work_decode(work, &batch->rules, codec))
+        if (ok && work_decode(work, &batch->rules, codec, NULL))
             return true;
     }
     return false;

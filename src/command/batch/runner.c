@@ -32,6 +32,11 @@ int runner_lag(const struct runner *runner)
     return runner->device ? RUNNER_LAG : 0;
 }
 
+bool runner_feeds(const struct runner *runner)
+{
+    return !runner->device;
+}
+
 const struct fleet_member *runner_done_by(const struct runner *runner)
 {
     return runner->done_by;
@@ -40,8 +45,8 @@ const struct fleet_member *runner_done_by(const struct runner *runner)
 static bool fits(const struct runner_fit *fit, const struct runner_job *job)
 {
     return fit->path && image_shape_equal(&fit->input, &job->picture->shape) &&
-           image_shape_equal(&fit->encode, &job->encode) && fit->turn.mirror == job->turn.mirror &&
-           fit->turn.flip == job->turn.flip;
+           image_shape_equal(&fit->encode, &job->encode) && fit->fed == (job->feed != NULL) &&
+           fit->turn.mirror == job->turn.mirror && fit->turn.flip == job->turn.flip;
 }
 
 static void make_chain(struct runner_fit *fit, const struct chain *chain)
@@ -65,7 +70,7 @@ static bool may_leave_device(const struct runner *runner)
 static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct runner_job *job, char **why)
 {
     const struct image_shape *input = &job->picture->shape;
-    *fit = (struct runner_fit){.input = *input, .encode = job->encode, .turn = job->turn};
+    *fit = (struct runner_fit){.input = *input, .encode = job->encode, .turn = job->turn, .fed = job->feed != NULL};
     make_chain(fit, runner->setup.chain);
     if (!runner->device && !may_leave_device(runner)) {
         *why = strdup("the device was lost");
@@ -77,6 +82,7 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
         .input = fit->input,
         .encode = fit->encode,
         .encoded_only = fit->encode.width > 0,
+        .fed = fit->fed,
         .chain = &fit->chain,
         .depth = runner_lag(runner) + 1,
         .threads = runner->setup.threads,
@@ -167,6 +173,13 @@ static bool recover(struct runner *runner)
     return device || may_leave_device(runner);
 }
 
+static bool submit(const struct runner_fit *fit, const struct runner_job *job, bool *lost)
+{
+    if (job->feed)
+        path_feed(fit->path, job->feed);
+    return job->feed || path_submit(fit->path, job->picture, 0, lost);
+}
+
 // Submits all that is not yet. False where the oldest cannot be.
 static bool pump(struct runner *runner, bool *lost, char **why)
 {
@@ -175,7 +188,7 @@ static bool pump(struct runner *runner, bool *lost, char **why)
         struct runner_fit *fit = fit_for(runner, job, why);
         if (fit && path_in_flight(fit->path) == path_depth(fit->path))
             return true; // of a cpu path that has taken over
-        if (!fit || !path_submit(fit->path, job->picture, 0, lost))
+        if (!fit || !submit(fit, job, lost))
             return runner->submitted > 0 && !*lost;
         runner->carrier[runner->submitted++] = fit;
     }

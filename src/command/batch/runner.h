@@ -22,9 +22,10 @@ struct runner_setup {
 
 // A picture for a runner, and what comes of it.
 struct runner_job {
-    const struct image *picture; // must stay valid until it is collected
-    struct codec_turn turn;      // what is done ahead of the chain; the transposing has been
-    struct image_shape encode;   // what is wanted, as path_setup.encode; width 0: RGBA
+    const struct image *picture;  // must stay valid until it is collected
+    const struct path_feed *feed; // where runner_feeds: brings its rows, and takes those of the result; NULL: as it is
+    struct codec_turn turn;       // what is done ahead of the chain; the transposing has been
+    struct image_shape encode;    // what is wanted, as path_setup.encode; width 0: RGBA
 };
 
 // A path for pictures of one kind and size.
@@ -32,6 +33,7 @@ struct runner_fit {
     struct path *path; // NULL: none
     struct image_shape input, encode;
     struct codec_turn turn;
+    bool fed;
     struct chain chain;  // with the turn ahead
     uint64_t bytes;      // about what it holds
     unsigned long asked; // when it was last asked for
@@ -56,6 +58,8 @@ void runner_close(struct runner *runner);                                  // ta
 // How many pictures may stay under way while the caller prepares the next: none on the cpu path, which only works while
 // it is asked to.
 int runner_lag(const struct runner *runner);
+// Whether pictures may come by rows: on the cpu path.
+bool runner_feeds(const struct runner *runner);
 // What the last collected picture went through; NULL for the cpu path.
 const struct fleet_member *runner_done_by(const struct runner *runner);
 

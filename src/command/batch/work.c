@@ -173,19 +173,22 @@ uint64_t work_bytes(const struct work *work)
            2 * (metadata->icc.size + metadata->exif.size + metadata->xmp.size);
 }
 
-bool work_decode(struct work *work, const struct work_rules *rules, struct codec *codec)
+static bool fail_decoding(struct work *work, const struct codec_error *error)
+{
+    return outcome_fail(work->outcome, fault_of_codec(error->fault), "%s", error->why);
+}
+
+static bool decode_whole(struct work *work, struct codec *codec)
 {
     struct outcome *outcome = work->outcome;
     struct codec_error error;
-    const int64_t start_ns = clock_now_ns();
     if (!image_reserve(&work->decoded, &work->head.shape))
         return outcome_fail(outcome, FAULT_MEMORY, "there is not enough memory for its %dx%d pixels", outcome->width,
                             outcome->height);
-    if (!codec_metadata_keep(&work->settings.metadata, &work->metadata)) // the head's last until the codec's next call
-        return outcome_fail(outcome, FAULT_MEMORY, "there is not enough memory");
     if (!codec_decode(codec, work->file.data, work->file.size, &work->head, &work->decoded, &error))
-        return outcome_fail(outcome, fault_of_codec(error.fault), "%s", error.why);
+        return fail_decoding(work, &error);
     work->job.picture = &work->decoded;
+    work->job.feed = NULL;
     if (work->job.turn.transpose) {
         const struct image_shape shape = image_transposed(&work->head.shape);
         if (!image_reserve(&work->turned, &shape))
@@ -193,6 +196,29 @@ bool work_decode(struct work *work, const struct work_rules *rules, struct codec
         image_transpose(&work->turned, &work->decoded);
         work->job.picture = &work->turned;
     }
+    return true;
+}
+
+static bool begin_flow(struct work *work, struct codec *codec, struct codec_buffer *buffer)
+{
+    struct flow *flow = &work->flow;
+    if (!flow_begin(flow, codec, &work->file, &work->head, &work->settings, buffer))
+        return fail_decoding(work, &flow->decode_error);
+    work->job.picture = &flow->picture;
+    work->job.feed = &flow->feed;
+    return true;
+}
+
+bool work_decode(struct work *work, const struct work_rules *rules, struct codec *codec, struct codec_buffer *buffer)
+{
+    struct outcome *outcome = work->outcome;
+    const int64_t start_ns = clock_now_ns();
+    const bool flows = buffer && !work->job.turn.transpose && codec_goes_by_rows(work->head.format) &&
+                       codec_goes_by_rows(work->settings.format);
+    if (!codec_metadata_keep(&work->settings.metadata, &work->metadata)) // the head's last until the codec's next call
+        return outcome_fail(outcome, FAULT_MEMORY, "there is not enough memory");
+    if (!(flows ? begin_flow(work, codec, buffer) : decode_whole(work, codec)))
+        return false;
     work->job.encode = wanted_shape(work, rules);
     add_step(outcome, STEP_DECODE, start_ns);
     return true;
@@ -213,22 +239,47 @@ static bool write_output(struct work *work, const struct work_rules *rules, cons
                         strerror(error));
 }
 
+// The flow has encoded it already, within the time of the filters.
+static bool end_flow(struct work *work, struct codec_error *error)
+{
+    const struct flow *flow = &work->flow;
+    struct outcome *outcome = work->outcome;
+    outcome->step_ns[STEP_DECODE] += flow->decode_ns;
+    outcome->step_ns[STEP_ENCODE] += flow->encode_ns;
+    outcome->step_ns[STEP_FILTER] -= flow->decode_ns + flow->encode_ns;
+    *error = flow->encode_error;
+    return !flow->encode_failed;
+}
+
+static bool encode_whole(struct work *work, struct codec *codec, const struct path_result *result,
+                         struct codec_buffer *buffer, struct codec_error *error)
+{
+    const int64_t start_ns = clock_now_ns();
+    const struct image *image = work->job.encode.width > 0 ? &result->encoded : &result->image;
+    const bool ok = codec_encode(codec, image, &work->settings, buffer, error);
+    add_step(work->outcome, STEP_ENCODE, start_ns);
+    return ok;
+}
+
 void work_end(struct work *work, const struct work_rules *rules, struct codec *codec, const struct path_result *result,
               struct codec_buffer *buffer)
 {
     struct outcome *outcome = work->outcome;
     struct codec_error error;
-    const int64_t start_ns = clock_now_ns();
-    const struct image *image = work->job.encode.width > 0 ? &result->encoded : &result->image;
-    const bool ok = codec_encode(codec, image, &work->settings, buffer, &error);
-    const int64_t encoded_ns = add_step(outcome, STEP_ENCODE, start_ns);
+    const bool ok = work->job.feed ? end_flow(work, &error) : encode_whole(work, codec, result, buffer, &error);
+    if (work->job.feed && work->flow.decode_failed) {
+        outcome->device = NULL; // that has done nothing worth telling
+        fail_decoding(work, &work->flow.decode_error);
+        return;
+    }
     if (!ok) {
         outcome_fail(outcome, fault_of_codec(error.fault), "cannot encode it: %s", error.why);
         return;
     }
     snprintf(outcome->why, sizeof(outcome->why), "%s", error.why);
+    const int64_t start_ns = clock_now_ns();
     write_output(work, rules, buffer);
-    add_step(outcome, STEP_WRITE, encoded_ns);
+    add_step(outcome, STEP_WRITE, start_ns);
 }
 
 void work_drop_file(struct work *work)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "command/batch/existing.h"
+#include "command/batch/flow.h"
 #include "command/batch/runner.h"
 
 // How outputs shall be; zero is the default.
@@ -30,6 +31,7 @@ struct work {
     struct codec_settings settings;
     struct codec_buffer metadata; // copies of what the settings point to
     struct image decoded, turned;
+    struct flow flow; // where the job has a feed
     struct output_mark mark;
     uint64_t reserved; // of the budget
     struct runner_job job;
@@ -46,8 +48,9 @@ bool work_read(struct work *work, const struct work_rules *rules, struct codec *
 void work_close(struct work *work);
 // The memory that all will take, the file's included.
 uint64_t work_bytes(const struct work *work);
-// Decodes; the job is then ready for a runner. False: as above.
-bool work_decode(struct work *work, const struct work_rules *rules, struct codec *codec);
+// Decodes, or begins to, where the runner can be fed and the codecs go by rows: into the buffer then, which is NULL for
+// a runner that cannot. The job is ready for the runner. False: as above.
+bool work_decode(struct work *work, const struct work_rules *rules, struct codec *codec, struct codec_buffer *buffer);
 // Encodes what the runner has made and writes it under its temporary name. The outcome tells how it went.
 void work_end(struct work *work, const struct work_rules *rules, struct codec *codec, const struct path_result *result,
               struct codec_buffer *buffer);

@@ -115,7 +115,7 @@ static bool begin(struct worker *worker, struct work *work, const struct task *t
     const bool ok = work_open(work, rules) && reserve_file(worker, work) && work_read(work, rules, worker->codec) &&
                     reserve_picture(worker, work);
     work_close(work);
-    return ok && work_decode(work, rules, worker->codec);
+    return ok && work_decode(work, rules, worker->codec, runner_feeds(&worker->runner) ? &worker->buffer : NULL);
 }
 
 static void *worker_main(void *argument)

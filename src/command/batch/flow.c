@@ -1,0 +1,45 @@
+// flow.c: a picture some rows at a time
+#include "command/batch/flow.h"
+
+#include "base/clock.h"
+
+enum { ROWS = 16 }; // encoded at a time: whole MCUs of a JPEG
+
+static void need(void *context, struct image *picture, int last)
+{
+    struct flow *flow = context;
+    if (last < flow->decoded || flow->decode_failed)
+        return;
+    const int64_t start_ns = clock_now_ns();
+    flow->decoded = codec_decode_rows(flow->codec, flow->head, picture, last, &flow->decode_error);
+    flow->decode_failed = flow->decoded == 0;
+    flow->decode_ns += clock_now_ns() - start_ns;
+}
+
+static void made(void *context, const struct image *encoded, int count)
+{
+    struct flow *flow = context;
+    if ((count % ROWS != 0 && count < encoded->shape.height) || flow->decode_failed || flow->encode_failed)
+        return;
+    const int64_t start_ns = clock_now_ns();
+    const bool ok =
+        (flow->begun || codec_encode_begin(flow->codec, encoded, flow->settings, flow->buffer, &flow->encode_error)) &&
+        codec_encode_rows(flow->codec, encoded, flow->settings, count, &flow->encode_error);
+    flow->begun = true;
+    flow->encode_failed = !ok;
+    flow->encode_ns += clock_now_ns() - start_ns;
+}
+
+bool flow_begin(struct flow *flow, struct codec *codec, const struct codec_buffer *file, const struct codec_head *head,
+                const struct codec_settings *settings, struct codec_buffer *buffer)
+{
+    *flow = (struct flow){
+        .feed = {.context = flow, .need = need, .made = made},
+        .picture.shape = head->shape,
+        .codec = codec,
+        .head = head,
+        .settings = settings,
+        .buffer = buffer,
+    };
+    return codec_decode_begin(codec, file->data, file->size, head, &flow->picture, &flow->decode_error);
+}
