@@ -88,6 +88,17 @@ def too_large(c):
     c.check(code == 3 and err.count("\n") == 1 and "larger than the device allows" in err, "too large", code, err)
 
 
+def damaged_cache(c):
+    """Programs in PoCL's cache that a full disk has emptied: what to delete is told."""
+    run(BINARY, *RUN, XDG_CACHE_HOME=at("damaged"))
+    shutil.rmtree(at("damaged/monocle"))  # which would be used instead
+    for folder, _, names in os.walk(at("damaged/pocl")):
+        for name in names:
+            os.truncate(os.path.join(folder, name), 0)
+    code, out, err = run(BINARY, *RUN, XDG_CACHE_HOME=at("damaged"))
+    c.check(code == 0 or code == 3 and "cache is damaged: delete it" in err, "a damaged cache", code, err)
+
+
 def wrong_devices(c):
     """POCL_DEVICES that names no device is told by its name, not as a fault of the cache."""
     for names in ("nonsense", ""):
@@ -110,4 +121,4 @@ if code != 0 or all(device["platform"] != "Portable Computing Language" for devi
     print("skipped: no device of PoCL:", err)
     sys.exit(SKIP)
 checks = Checks()
-sys.exit(checks.run(finds_a_place, leaves_alone, full, pipe_in_cache, too_large, wrong_devices, limits))
+sys.exit(checks.run(finds_a_place, leaves_alone, full, pipe_in_cache, too_large, damaged_cache, wrong_devices, limits))

@@ -133,9 +133,9 @@ static bool make_kernels(struct opencl_pass *pass, enum path_launch launch, int 
         cl_int result;
         pass->kernel[i] = clCreateKernel(pass->program, kernel_names[i], &result);
         if (!pass->kernel[i]) {
-            char text[160];
-            snprintf(text, sizeof(text), "cannot create kernel %s: %s (%d)", kernel_names[i],
-                     compute_result_name(result), (int)result);
+            char doing[64], text[256];
+            snprintf(doing, sizeof(doing), "create kernel %s", kernel_names[i]);
+            compute_describe(text, sizeof(text), result, doing);
             path_fail(error, text);
             return false;
         }
