@@ -213,6 +213,8 @@ def words(c):
     refused(c, 2, "did you mean path?", ["pattern", "--keys", "pth=P"])
     refused(c, 2, "did you mean --device gpu?", ["pattern", "-p", "gpu"])
     refused(c, 2, "screenshots are PNG; name it a.b.png", ["pattern", "--screenshot", "a.b.JPG"])
+    refused(c, 2, "films are Y4M, which ffmpeg and others make others of; name it a.b.y4m",
+            ["pattern", "--record", "a.b.MP4"])
     for option in ("--screenshot", "--trace", "--save-controls"):
         refused(c, 2, option + " is -", PATTERN + [option, "-"])
     refused(c, 2, "an argument is empty", ["", "--headless"])

@@ -206,15 +206,31 @@ static bool check_contradictions(const struct live_options *o)
     return true;
 }
 
-// A screenshot is a PNG, which a name such as shot.jpg would belie. False where it does (logged).
-static bool check_screenshot(const char *path)
+// Screenshots are PNG and films Y4M, which names such as shot.jpg or film.mp4 would belie. False where they do
+// (logged).
+static bool check_names(const struct live_options *o)
 {
-    static const char *const others[] = {"jpg", "jpeg", "jpe",  "bmp", "gif", "tga",
-                                         "tif", "tiff", "webp", "ppm", "psd"};
-    const char *dot = path ? strrchr(path, '.') : NULL;
-    for (size_t i = 0; dot && i < sizeof(others) / sizeof(*others); i++) {
-        if (strcasecmp(dot + 1, others[i]) == 0) {
-            log_error("--screenshot %s: screenshots are PNG; name it %.*s.png", path, (int)(dot - path), path);
+    const struct {
+        const char *option, *path, *others[20], *advice, *own;
+    } rows[] = {
+        {"--screenshot",
+         o->screenshot,
+         {"jpg", "jpeg", "jpe", "bmp", "gif", "tga", "tif", "tiff", "webp", "ppm", "psd"},
+         "screenshots are PNG",
+         "png"},
+        {"--record",
+         o->record,
+         {"mp4", "m4v", "mkv", "avi", "mov", "webm", "mpg", "mpeg", "ogv", "wmv", "gif"},
+         "films are Y4M, which ffmpeg and others make others of",
+         "y4m"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const char *path = rows[i].path, *dot = path ? strrchr(path, '.') : NULL;
+        for (const char *const *other = rows[i].others; dot && *other; other++) {
+            if (strcasecmp(dot + 1, *other) != 0)
+                continue;
+            log_error("%s %s: %s; name it %.*s.%s", rows[i].option, path, rows[i].advice, (int)(dot - path), path,
+                      rows[i].own);
             return false;
         }
     }
@@ -230,7 +246,7 @@ static bool take_options(struct live *live)
     if (o->kernels && !o->kernels[0])
         o->kernels = NULL;
     struct source_setup setup; // as if, to find a wrong name before anything is opened
-    if (!check_stdout(live) || !check_contradictions(o) || !check_screenshot(o->screenshot) ||
+    if (!check_stdout(live) || !check_contradictions(o) || !check_names(o) ||
         !pixel_format_take(o->pixel_format, &setup) || !resource_check_kernels(o->kernels))
         return false;
     if (o->filters && !chain_parse(&wish->chain, o->filters, error)) {
