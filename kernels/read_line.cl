@@ -22,17 +22,23 @@ INLINE void copy_line(const uint *from, uint *to, int count)
         to[i] = from[i];
 }
 
+// Asks for pixels `first` to `end` - 1 of row y, which processors do not see coming.
+INLINE void ask_for_row(struct source source, int y, int first, int end)
+{
+#ifdef LOAD_BYTES
+    __global const uchar *row = source.bytes + PASS_LOAD_Y(y, source.height) * source.stride0;
+    for (int i = first; i < end; i += CACHE_LINE / LOAD_BYTES)
+        ASK_FOR(row + PASS_LOAD_X(i, source.width) * LOAD_BYTES, 0);
+#endif
+}
+
 // Pixels `first` to `end` - 1 of a line that begins at (left, y); the picture's edge repeats. Both begin at even ones.
 // `next` is a row that is needed soon.
 INLINE void read_line(struct source source, arguments args, int left, int y, int next, int first, int end, uint *line)
 {
     const int begin = max(first, -left), stop = min(end, source.width - left);
     y = clamp(y, 0, source.height - 1);
-#ifdef LOAD_BYTES // which processors do not see coming
-    __global const uchar *soon = source.bytes + PASS_LOAD_Y(next, source.height) * source.stride0;
-    for (int i = begin; i < stop; i += CACHE_LINE / LOAD_BYTES)
-        ASK_FOR(soon + PASS_LOAD_X(left + i, source.width) * LOAD_BYTES, 0);
-#endif
+    ask_for_row(source, next, left + begin, left + stop);
 #if defined(ONE_MEMORY) && defined(LOAD_BYTES) && !defined(PASS_LOAD_MIRROR)
     const uint *row = (const uint *)(uintptr_t)(source.bytes + PASS_LOAD_Y(y, source.height) * source.stride0);
     PASS_BEFORE_LINE(row + left + begin, line + begin, stop - begin, args)

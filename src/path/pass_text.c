@@ -142,6 +142,8 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
         fprintf(out, "#define PASS_STORE_WORDS\n"); // pixels go to their places as the stencil makes them
     if (pass->reads == PASS_GREY && pass->before_count == 0)
         fprintf(out, "#define PASS_GREY\n"); // the stencil's input is grey
+    else if (format == PIXFMT_RGBA && pass->before_count == 0 && !pass->load_mirror)
+        fprintf(out, "#define PASS_LOAD_WORDS\n"); // pixels lie in memory as the stencil sees them
     if (pass->alike)
         fprintf(out, "#define PASS_ALIKE\n");
     if (target->block_rows > 0) {
