@@ -229,7 +229,7 @@ void paths_widths(struct path_test *test)
 }
 
 // What kernels/pass_rows.cl makes: pieces of rows and what vectors leave over, in place or not, from each kind of
-// format.
+// format; and what kernels/pass_lines.cl reads where it lies, or does not since the side is too near.
 void paths_rows(struct path_test *test)
 {
     static const struct {
@@ -246,6 +246,8 @@ void paths_rows(struct path_test *test)
         {PIXFMT_GREY, 24, "gamma"},
         {PIXFMT_NV12, 1030, "gray,gamma,sobel"},
         {PIXFMT_RGBA, 300, "blur=2,sepia,gamma"},
+        {PIXFMT_RGBA, 260, "flip,blur=3"},
+        {PIXFMT_RGBA, 270, "convolve=gaussian"},
     };
     for (int i = 0; i < COUNT(cases); i++)
         run(test, cases[i].format, (const int[]){cases[i].width, 4}, cases[i].chain);
