@@ -158,6 +158,9 @@ def bad_input(c):
         code, out, err = live(*args, *headless, *limit)
         c.check(code == want, args, "exit code", code, "not", want, err)
         c.check(word in err and 1 <= err.count("\n") <= 3, args, "says", err)
+    for args, env in ((["-d", "nope"], {}), ([], {"MONOCLE_DEVICE": "nope"})):
+        code, out, err = live(pattern, "-p", "opencl", *args, "--headless", **env)
+        c.check(code == 3 and ("fits 'nope', which MONOCLE_DEVICE names;" in err) == (args == []), args, env, err)
     code, out, err = live(pattern, "-p", "opencl", "--headless", "--frames", "2", OCL_ICD_VENDORS="/nowhere")
     c.check(code == 3 and "OpenCL" in err, "no platform, asked for", code, err)
     code, out, err = live(pattern, "--headless", "--frames", "2", "--json", OCL_ICD_VENDORS="/nowhere")

@@ -168,7 +168,9 @@ int device_choose(const struct device_info *devices, int count, const char *text
         const size_t used = strlen(list);
         snprintf(list + used, sizeof(list) - used, "%s%d '%s'", i ? ", " : "", i, devices[i].name);
     }
-    log_error("no OpenCL device fits '%s'; there %s %s (see 'monocle devices')", text ? text : "",
+    const char *usual = getenv("MONOCLE_DEVICE"); // which its user may have forgotten
+    log_error("no OpenCL device fits '%s'%s; there %s %s (see 'monocle devices')", text ? text : "",
+              text && usual && strcmp(text, usual) == 0 ? ", which MONOCLE_DEVICE names" : "",
               count == 1 ? "is" : "are", count ? list : "none");
     return -1;
 }
