@@ -55,6 +55,17 @@ def unwritable(c):
     c.check(code == 0, "no picture, no matter", code, err)
 
 
+def no_room(c):
+    """A file that cannot even be begun does not stay; one that was there before does."""
+    with open(at("there.y4m"), "wb"):
+        files = sorted(os.listdir(directory.name))
+    for option, name in (("--record", "begun.y4m"), ("--trace", "begun.json"), ("--record", "there.y4m")):
+        code, out, err = run("sh", "-c", 'ulimit -f 0; exec "$@"', "sh", BINARY, "live", *PATTERN, option, name,
+                             cwd=directory.name)
+        c.check(code == 3 and "File too large" in err and err.count("\n") == 1, option, code, err)
+        c.check(sorted(os.listdir(directory.name)) == files, option, "left", os.listdir(directory.name))
+
+
 def unprivileged(c):
     """Permissions, which hold for root only where it gives itself up."""
     def become_nobody():
@@ -237,4 +248,4 @@ def words(c):
 
 
 checks = Checks()
-sys.exit(checks.run(unwritable, unprivileged, standard_output, rates, formats, sources, words))
+sys.exit(checks.run(unwritable, no_room, unprivileged, standard_output, rates, formats, sources, words))

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { TRACKS_MAX = 256, TEXT_MAX = 160, QUOTED_BYTES = TEXT_MAX * 6 + 3, EVENT_BYTES = QUOTED_BYTES + 256 };
@@ -98,6 +99,8 @@ struct trace *trace_open(const char *path)
     }
     pthread_mutex_init(&t->lock, NULL);
     t->empty = true;
+    struct stat status;
+    const bool ours = lstat(path, &status) != 0;
     t->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (t->fd < 0) {
         log_error("cannot write trace %s: %s", path, strerror(errno));
@@ -108,6 +111,8 @@ struct trace *trace_open(const char *path)
         log_error("cannot write trace %s: %s%s", path, strerror(t->error),
                   t->error == ESPIPE ? " (it must be an ordinary file)" : "");
         t->lost = 0;
+        if (ours)
+            unlink(path);
         goto fail;
     }
     return t;

@@ -148,12 +148,14 @@ static bool begin(struct recorder *recorder, const struct source_info *info, boo
 
 bool recorder_open(struct recorder *recorder, const char *path, const struct source_info *info)
 {
+    struct stat status;
+    const bool ours = !path || lstat(path, &status) != 0;
     if (path)
         snprintf(recorder->name, sizeof(recorder->name), "%s", path);
     else if (!output_new_name(recorder->name, "y4m"))
         return false;
     memcpy(recorder->first, recorder->name, sizeof(recorder->first));
-    return begin(recorder, info, !path);
+    return begin(recorder, info, ours);
 }
 
 bool recorder_continue(struct recorder *recorder, const struct source_info *info)
