@@ -51,10 +51,10 @@ AVX2 static int copy_avx2(const uint8_t *from, const uint8_t *next, uint8_t *to,
     int x = 0;
     for (; x + BLOCK <= width; x += BLOCK) {
         fetch_next(next, x);
-        if (past)
-            avx2_fetch_once(from + 4 * x);
-        else
+        if (!past)
             avx2_fetch_to_write(to + 4 * x);
+        else if (!next)
+            avx2_fetch_once(from + 4 * x);
         avx2_store_past(to + 4 * x, avx2_load(from + 4 * x), past);
         avx2_store_past(to + 4 * (x + LANES), avx2_load(from + 4 * (x + LANES)), past);
     }

@@ -80,8 +80,11 @@ void cpu_input_load_past(const struct cpu_run *run, int y, uint8_t *rgba, uint8_
 {
     const struct pass *pass = run->passes;
     const int last = pass->before_count - 1, width = run->from->shape.width;
+    const uint8_t *pixels = cpu_input_rgba_row(run, y);
     if (last < 0 && pass->load_mirror) {
-        rgba_row_turn(cpu_input_row(run, y), row_apart(run, y), to, width, true);
+        rgba_row_turn(pixels, row_apart(run, y), to, width, true);
+    } else if (last < 0 && pixels) {
+        rgba_row_copy(pixels, row_apart(run, y), to, width, true);
     } else if (last < 0) {
         convert_row_to_rgba(run->from, &run->coefficients, picture_row(run, y), to, CONVERT_PAST_CACHES);
     } else {
