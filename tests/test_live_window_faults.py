@@ -241,7 +241,7 @@ def closed(c):
 
 def lost_window(c):
     """So is another program that destroys the window, or has its connection cut."""
-    for request, said in (("XDestroyWindow", "BadWindow"), ("XKillClient", "is gone")):
+    for request, said in (("XDestroyWindow", "refused a request"), ("XKillClient", "is gone")):
         for path in ("cpu", "zerocopy"):
             live = Window(BINARY, directory.name, PATTERN, "-p", path, "--record", "left.y4m", "--trace", "left.json")
             subprocess.run([sys.executable, "-c", X_REQUEST, request, live.window], check=True)
