@@ -207,7 +207,9 @@ def signals(c):
         out, report = "sig-%d" % code, "sig-%d.jsonl" % code
         process = start(out, report, "--jobs", "1")  # lest many processors be done with all of them
         wait_for_some(out)
-        process.send_signal(number)
+        for pause in 0.0005, 0:  # as timeout(1) does: once to the process, once to its group
+            process.send_signal(number)
+            time.sleep(pause)
         err = process.communicate()[1]
         c.check(process.returncode == code and len(err.splitlines()) == 1, code, process.returncode, err)
         made, end = digests(at(out)), lines(at(report))[-1]

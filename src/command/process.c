@@ -3,14 +3,26 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 // A signal handler can reach nothing else.
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, interrupted_ms;
+
+// timeout(1) and others send a signal to a process and then to its group, which is one signal to whoever sent it.
+enum { ONE_SIGNAL_MS = 100 };
+
+static int now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int)((now.tv_sec * 1000 + now.tv_nsec / 1000000) & INT_MAX);
+}
 
 // A signal that came just before a wait began would not end it: another one every second does.
 static void nudge(int number)
@@ -18,8 +30,17 @@ static void nudge(int number)
     alarm(1);
 }
 
+// A second signal ends a hung process.
 static void hold(int number)
 {
+    const int ms = now_ms();
+    if (interrupted && (ms - interrupted_ms >= ONE_SIGNAL_MS || ms < interrupted_ms)) {
+        signal(number, SIG_DFL);
+        raise(number); // when this returns
+        return;
+    }
+    if (!interrupted)
+        interrupted_ms = ms;
     interrupted = number;
     nudge(number);
 }
@@ -35,10 +56,10 @@ int command_interrupted(void)
     return interrupted;
 }
 
-// Without SA_RESTART, so that waits end; with SA_RESETHAND, so that a second signal ends a hung process.
+// Without SA_RESTART, so that waits end.
 static void catch (void (*handler)(int number))
 {
-    const struct sigaction caught = {.sa_handler = handler, .sa_flags = SA_RESETHAND};
+    const struct sigaction caught = {.sa_handler = handler};
     sigaction(SIGINT, &caught, NULL);
     sigaction(SIGTERM, &caught, NULL);
     struct sigaction old;

@@ -217,11 +217,11 @@ bool work_decode(struct work *work, const struct work_rules *rules, struct codec
                        codec_goes_by_rows(work->settings.format);
     if (!codec_metadata_keep(&work->settings.metadata, &work->metadata)) // the head's last until the codec's next call
         return outcome_fail(outcome, FAULT_MEMORY, "there is not enough memory");
-    if (!(flows ? begin_flow(work, codec, buffer) : decode_whole(work, codec)))
-        return false;
-    work->job.encode = wanted_shape(work, rules);
+    const bool ok = flows ? begin_flow(work, codec, buffer) : decode_whole(work, codec);
     add_step(outcome, STEP_DECODE, start_ns);
-    return true;
+    if (ok)
+        work->job.encode = wanted_shape(work, rules);
+    return ok;
 }
 
 static bool write_output(struct work *work, const struct work_rules *rules, const struct codec_buffer *buffer)
