@@ -3,7 +3,11 @@
 
 #include "base/clock.h"
 
+#include <assert.h>
+
 enum { ROWS = 16 }; // encoded at a time: whole MCUs of a JPEG
+
+static_assert((int)CODEC_ROWS_MORE <= (int)PATH_FEED_MORE, "codecs work with the rows that a path keeps");
 
 static void need(void *context, struct image *picture, int last)
 {
