@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 
-FILE_LINES = 400
+FILE_LINES = 700
 FUNCTION_LINES = 60
 COLUMNS = 120
 
