@@ -79,6 +79,19 @@ def odd_lists(c):
     png(at("li/.h/p.png"), 8, 8)
     outcome(c, BINARY, CPU + ["--files-from", "-", "-o", "li-dots"], 0, stdin=b"li/.h/p.png\n")
     c.check(list(digests(at("li-dots"))) == ["li/.h/p.png"], "dots that lead nowhere", digests(at("li-dots")))
+    # Names that lead upwards, or to the root, give outputs within the directory all the same.
+    os.makedirs(at("li-deep/here"))
+    png(at("li-up.png"), 8, 8)
+    png(at("li-deep/beside.png"), 8, 8)
+    absolute = os.path.join(os.path.realpath(at("")), "li/a/p001.png")
+    for name, made in (("../../li-up.png", "li-up.png"), ("sub/../../beside.png", "beside.png"),
+                       ("..//beside.png", "beside.png"), (absolute, "p001.png")):
+        os.makedirs(at("li-deep/here/sub"), exist_ok=True)
+        got = run(BINARY, "batch", *CPU, "--overwrite", "--files-from", "-", "-o", "out/sub/sub", cwd=at("li-deep/here"),
+                  stdin=name.encode() + b"\n")
+        c.check(got[0] == 0 and list(digests(at("li-deep/here"))) == ["out/sub/sub/" + made], name, got,
+                digests(at("li-deep")))
+        subprocess.run(["rm", "-r", at("li-deep/here/out")], check=True)
     with open(at("li/bad\nname.png"), "w") as f:
         f.write("no picture")
     said = outcome(c, BINARY, CPU + ["-o", "li-bad", "li/bad\nname.png"], 3, "bad\\x0aname.png: it is not")
@@ -190,6 +203,16 @@ def existing(c):
     said = outcome(c, BINARY, CPU + ["-f", "gray", "-r", "--overwrite", "-o", "ex-link/", "ex"], 3, "is an input")
     c.check(len(said) == 8 and digests(at("ex")) == before, "inputs")
     outcome(c, BINARY, CPU + ["-o", "ex", "ex/p000.png"], 3, "ex/p000.png is an input")
+    # Nor over another input of the run.
+    os.makedirs(at("ex-pair"))
+    for i, name in enumerate(("000002.png", "000001.png")):
+        png(at("ex-pair", name), 20 + i, 10)
+        os.utime(at("ex-pair", name), (i + 1, i + 1))
+    pair, turned = digests(at("ex-pair")), ["ex-pair/000002.png", "ex-pair/000001.png"]
+    for rule, failed in ("--overwrite", 2), ("--skip-newer", 1):  # the newer one would replace the older
+        said = outcome(c, BINARY, CPU + [rule, "-o", "ex-pair/{n}.png", *turned], (3 if failed == 2 else 1),
+                       "is an input")
+        c.check(len(said) == failed and digests(at("ex-pair")) == pair, rule, "replaced an input", said)
     # Nor through a link.
     os.makedirs(at("ex-dir"), exist_ok=True)
     os.symlink(at("ex/p000.png"), at("ex-dir/p000.png"))

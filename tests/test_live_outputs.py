@@ -229,6 +229,12 @@ def words(c):
             ["pattern", "--record", "a.b.MP4"])
     for option in ("--screenshot", "--trace", "--save-controls"):
         refused(c, 2, option + " is -", PATTERN + [option, "-"])
+    os.mkdir(at("one"))
+    os.symlink("one/film.y4m", at("film.y4m"))
+    for other in ("./one/film.y4m", "one/../one/film.y4m", "film.y4m"):
+        refused(c, 2, "are one file: give each output its own",
+                PATTERN + ["--record", "one/film.y4m", "--trace", other])
+    c.check(os.listdir(at("one")) == [], "something was written", os.listdir(at("one")))
     refused(c, 2, "an argument is empty", ["", "--headless"])
     for source in "/dev/video7", "camera:/dev/video7":
         refused(c, 2, "cannot be its own source", [source, "--virtual-camera", "/dev/video7"])
