@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from batch_support import (Checks, at, batch, digests, files, has_opencl, lines, outcome, png,
+from batch_support import (NONE, Checks, at, batch, digests, files, has_opencl, lines, outcome, png,
                            run, tree)
 
 BINARY = os.path.abspath(sys.argv[1])
@@ -54,7 +54,7 @@ def inputs(c):
     outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "-", "-0"], 3, "more than 4095", stdin=b"in\n" * 2000)
     outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "-"], 1, "error: y/y/",
             stdin=b"\n\nin/p000.png\n" + b"y/" * 2046 + b"/x")
-    for args in (["batch", "-o", "x", "--files-from", "-"], ["report", "merge", "-"]):
+    for args in (["batch", *NONE, "-o", "x", "--files-from", "-"], ["report", "merge", "-"]):
         code, out, err = run("sh", "-c", 'exec "$@" <&-', "sh", BINARY, *args, cwd=at(""))
         c.check(code == 3 and err.endswith("on standard input: it is closed\n"), args, code, err)
 
@@ -87,8 +87,8 @@ def odd_lists(c):
     for name, made in (("../../li-up.png", "li-up.png"), ("sub/../../beside.png", "beside.png"),
                        ("..//beside.png", "beside.png"), (absolute, "p001.png")):
         os.makedirs(at("li-deep/here/sub"), exist_ok=True)
-        got = run(BINARY, "batch", *CPU, "--overwrite", "--files-from", "-", "-o", "out/sub/sub", cwd=at("li-deep/here"),
-                  stdin=name.encode() + b"\n")
+        got = run(BINARY, "batch", *CPU, *NONE, "--overwrite", "--files-from", "-", "-o", "out/sub/sub",
+                  cwd=at("li-deep/here"), stdin=name.encode() + b"\n")
         c.check(got[0] == 0 and list(digests(at("li-deep/here"))) == ["out/sub/sub/" + made], name, got,
                 digests(at("li-deep")))
         subprocess.run(["rm", "-r", at("li-deep/here/out")], check=True)
@@ -109,7 +109,7 @@ def spellings(c):
     one, five = os.path.join(os.path.realpath(at("sp")), "p000.png"), "sp/a/../a/p005.png"
     outcome(c, BINARY, CPU + ["-o", "sp-out/{n}.png", "sp/p000.png", "./sp//p000.png", one, "sp/a/p005.png", five], 0)
     c.check(sorted(digests(at("sp-out"))) == ["000001.png", "000002.png"], digests(at("sp-out")))
-    got = run(BINARY, "batch", *CPU, "--files-from", "-", "-o", "../sp-up", "../sp/p000.png", cwd=at("sp"),
+    got = run(BINARY, "batch", *CPU, *NONE, "--files-from", "-", "-o", "../sp-up", "../sp/p000.png", cwd=at("sp"),
               stdin=b"a/../p000.png\n")
     c.check(got[0] == 0 and list(digests(at("sp-up"))) == ["p000.png"], got)
     for first in "sp", "./sp", os.path.dirname(one), "sp/../sp":
@@ -119,7 +119,7 @@ def spellings(c):
     for place in places:
         os.makedirs(place)
         png(place + "/one.png", 8, 8)
-    got = run(BINARY, "batch", *CPU, "-o", "{n}.png", *(place + "/one.png" for place in places), cwd=places[1])
+    got = run(BINARY, "batch", *CPU, *NONE, "-o", "{n}.png", *(place + "/one.png" for place in places), cwd=places[1])
     c.check(got[0] == 0 and len(digests(places[1])) == 4, "beside where we are", got, digests(places[1]))
     os.makedirs(at("sp-far/in"))
     png(at("sp-far/p000.png"), 8, 8)
@@ -158,6 +158,9 @@ def names(c):
         c.check(len(lines_said) == 1, args, lines_said)
     outcome(c, BINARY, CPU + ["-o", "long", "-f", ",".join(["gray"] * 16), "--orientation", "keep", "in"], 0)
     outcome(c, BINARY, CPU + ["-o", "x"], 2, "which files?")
+    got = run(BINARY, "batch", *CPU, "-o", "x-none", "in", cwd=at(""))  # and by no mistake are all files encoded anew
+    c.check(got[0] == 2 and "such as -f gray, or -f none to convert only" in got[2] and got[2].count("\n") == 1, got)
+    c.check(not os.path.exists(at("x-none")), "something was made")
     # Two inputs with one output: both are refused before anything is written, and the others go on.
     os.makedirs(at("clash/one"), exist_ok=True)
     os.makedirs(at("clash/two"), exist_ok=True)

@@ -13,7 +13,8 @@ import sys
 import time
 import zlib
 
-from batch_support import SANITIZED, Checks, at, digests, environment, files, has_opencl, lines, outcome, png, run, tree
+from batch_support import (NONE, SANITIZED, Checks, at, digests, environment, files, has_opencl, lines, outcome, png,
+                           run, tree)
 
 BINARY = os.path.abspath(sys.argv[1])
 LATE = os.path.abspath(sys.argv[2])  # to which things happen at the last moment: tests/late.c
@@ -146,7 +147,8 @@ def namespace(c, mount, *args):
     if subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", at("small")], capture_output=True).returncode:
         print("no file system of its own can be mounted here: left out")
         return None
-    done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", BINARY, "batch", *CPU, *args, "-o", "small"],
+    done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", BINARY, "batch", *CPU, *NONE, *args, "-o",
+                           "small"],
                           cwd=at(""), env=environment(), capture_output=True, text=True)
     return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
 
@@ -223,8 +225,8 @@ def late_signal(c):
     tree(at("late"), 3)
     for more, code in ([], 0), (["nowhere.png"], 1):
         for name in "SIGINT", "SIGTERM":
-            got, out, err = run(LATE, "batch", *CPU, "-r", "--overwrite", "--report", "late.jsonl", "-o", "late-out",
-                                "late", *more, cwd=at(""), LATE_SIGNAL=str(int(getattr(signal, name))))
+            got, out, err = run(LATE, "batch", *CPU, *NONE, "-r", "--overwrite", "--report", "late.jsonl", "-o",
+                                "late-out", "late", *more, cwd=at(""), LATE_SIGNAL=str(int(getattr(signal, name))))
             c.check(got == code and len(err.splitlines()) == len(more) and out, name, more, got, out, err)
     c.check(len(digests(at("late-out"))) == 3, digests(at("late-out")))
 

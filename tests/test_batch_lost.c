@@ -19,7 +19,7 @@ static int run(struct scratch *scratch, const char *jobs)
     char in[512], out[512];
     snprintf(in, sizeof(in), "%s", scratch_path(scratch, "in"));
     snprintf(out, sizeof(out), "%s", scratch_path(scratch, "out"));
-    char *argv[] = {"batch", "-p", "opencl", "--overwrite", "--jobs", (char *)jobs, "-o", out, in, NULL};
+    char *argv[] = {"batch", "-p", "opencl", "-f", "none", "--overwrite", "--jobs", (char *)jobs, "-o", out, in, NULL};
     frail_begin();
     scratch_catch(scratch);
     const int code = batch_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);
@@ -80,7 +80,7 @@ static void interrupt(struct scratch *scratch)
     snprintf(in, sizeof(in), "%s", scratch_path(scratch, "in"));
     snprintf(out, sizeof(out), "%s", scratch_path(scratch, "out"));
     snprintf(report, sizeof(report), "%s", scratch_path(scratch, "report.jsonl"));
-    char *argv[] = {"batch", "-p", "cpu", "--jobs", "1", "--report", report, "-o", out, in, NULL};
+    char *argv[] = {"batch", "-p", "cpu", "-f", "none", "--jobs", "1", "--report", report, "-o", out, in, NULL};
     frail()->report = report;
     frail()->signal = SIGINT;
     scratch_catch(scratch);

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 
-from batch_support import Checks, at, batch, digests, files, lines, on_terminal, outcome, run, tree
+from batch_support import NONE, Checks, at, batch, digests, files, lines, on_terminal, outcome, run, tree
 
 BINARY = os.path.abspath(sys.argv[1])
 CPU = ["-p", "cpu"]
@@ -133,7 +133,7 @@ def in_use(c):
 def full_disk(c):
     """A report that cannot be written is told once, and by the exit code; the pictures are made."""
     names = tree(at("fd"), 8)
-    code, out, err = run("sh", "-c", 'ulimit -f 1; exec "$@"', "sh", BINARY, "batch", *CPU, "-r", "-o", "fd-out",
+    code, out, err = run("sh", "-c", 'ulimit -f 1; exec "$@"', "sh", BINARY, "batch", *CPU, *NONE, "-r", "-o", "fd-out",
                          "--report", "fd.jsonl", "fd", cwd=at(""))
     c.check(code == 1 and "fd.jsonl: File too large" in err and err.count("\n") == 1, code, err)
     c.check(b"8 of 8 done" in out and sorted(digests(at("fd-out"))) == names, out, digests(at("fd-out")))
@@ -183,10 +183,10 @@ def progress(c):
     tree(at("far"), 3)
     with open(at("far/bad.png"), "wb") as f:
         f.write(b"\x89PNG\r\n\x1a\n")
-    code, said = on_terminal(BINARY, "batch", *CPU, "-r", "-o", "far-out", "far", cwd=at(""), TERM="xterm")
+    code, said = on_terminal(BINARY, "batch", *CPU, *NONE, "-r", "-o", "far-out", "far", cwd=at(""), TERM="xterm")
     c.check(code == 1 and said.endswith(b"\r\x1b[K") and said.count(b"monocle: error: far/bad.png") == 1, code, said)
     c.check(re.search(rb"\r\x1b\[K[0-4] of 4(, 1 failed)?(, [0-9.]+ a second, [0-9:]+ left)?\r\x1b\[K", said), said)
-    code, said = on_terminal(BINARY, "batch", *CPU, "-r", "-o", "far-out", "far", cwd=at(""), TERM="dumb")
+    code, said = on_terminal(BINARY, "batch", *CPU, *NONE, "-r", "-o", "far-out", "far", cwd=at(""), TERM="dumb")
     c.check(code == 1 and said.startswith(b"monocle: ") and said.count(b"\n") == 1, "a plain one", code, said)
 
 

@@ -9,7 +9,7 @@ import struct
 import subprocess
 import sys
 
-from batch_support import Checks, at, outcome, png, run
+from batch_support import Checks, at, batch, outcome, png
 from live_support import SKIP
 
 BINARY = os.path.abspath(sys.argv[1])
@@ -198,7 +198,7 @@ def big(c):
     for end in range(0, len(data), 97):  # a cut one, whatever becomes of it
         with open(at("cut.tif"), "wb") as f:
             f.write(data[:end] + (bytes(len(data) - end) if end % 2 else b""))
-        code = run(BINARY, "batch", "-p", "cpu", "--overwrite", "-o", at("cut.png"), at("cut.tif"))[0]
+        code = batch(BINARY, "-p", "cpu", "--overwrite", "-o", "cut.png", "cut.tif")[0]
         c.check(code in (0, 1, 3), "cut at", end, code)
 
 
@@ -238,14 +238,14 @@ def damaged(c):
         for end in range(len(whole) - 300, len(whole), 13):  # a cut TIFF, whatever becomes of it
             with open(at("cut.tif"), "wb") as f:
                 f.write(whole[:end])
-            code = run(BINARY, "batch", "-p", "cpu", "--overwrite", "-o", at("cut.png"), at("cut.tif"))[0]
+            code = batch(BINARY, "-p", "cpu", "--overwrite", "-o", "cut.png", "cut.tif")[0]
             c.check(code in (0, 1, 3), what, "cut at", end, code)
 
 
 png(at("plain.png"), 40, 20)
 checks = Checks()
 outcome(checks, BINARY, ["-p", "cpu", "-o", "plain.jpg", "plain.png"], 0)
-FORMATS = {name: run(BINARY, "batch", "-p", "cpu", "--format", name, "-o", at("x-" + name), at("plain.png"))[0] == 0
+FORMATS = {name: batch(BINARY, "-p", "cpu", "--format", name, "-o", "x-" + name, "plain.png")[0] == 0
            for name in ("tiff", "webp")}
 if not FORMATS["tiff"]:
     print("skipped: this build has no TIFF", file=sys.stderr)

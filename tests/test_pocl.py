@@ -32,7 +32,8 @@ def finds_a_place(c):
     code, out, err = run(BINARY, "filters", "none", TMPDIR=temporary, XDG_CACHE_HOME=UNWRITABLE)
     c.check(code == 0 and not err and os.listdir(temporary) == [], "nothing to tell without OpenCL", code, err)
     png(at("few") + "/a.png", 8, 8)
-    code, out, err = run(BINARY, "batch", "-o", at("out"), at("few"), TMPDIR=temporary, XDG_CACHE_HOME=UNWRITABLE)
+    code, out, err = run(BINARY, "batch", "-f", "none", "-o", at("out"), at("few"), TMPDIR=temporary,
+                         XDG_CACHE_HOME=UNWRITABLE)
     c.check(code == 0 and not err, "no device is opened for a few files", code, err)
     code, out, err = run(BINARY, *RUN, TMPDIR=UNWRITABLE, XDG_CACHE_HOME=UNWRITABLE)
     c.check(code == 0 and "POCL_CACHE_DIR" in err, "a temporary directory that is none", code, err)

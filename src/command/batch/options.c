@@ -15,7 +15,7 @@ enum { MEMORY_LEAST = 16 << 20 };
 
 static const struct option options[] = {
     {"filter", 'f', OPTION_TEXT, "CHAIN",
-     .help = "filters in a row, such as 'blur=2,gray'; `monocle filters` lists them", .offset = AT(filters),
+     .help = "filters, such as 'blur=2,gray'; `monocle filters` lists them; none: convert only", .offset = AT(filters),
      .complete = "filter"},
     {"output", 'o', OPTION_TEXT, "OUTPUT", .offset = AT(output), .complete = "directory",
      .help = "directory of the outputs, or a template with {dir}, {stem}, {ext} and {n}"},
@@ -83,7 +83,7 @@ static const char *const details[] = {
 };
 const struct option_list batch_list = {
     .command = "batch",
-    .usage = "[options] -o OUTPUT FILE|DIRECTORY...",
+    .usage = "[options] -f CHAIN -o OUTPUT FILE|DIRECTORY...",
     .summary = "filter picture files, thousands of them",
     .examples = examples,
     .details = details,
@@ -119,8 +119,7 @@ static bool take_memory(struct batch *batch)
 static bool take_chain(struct batch *batch)
 {
     char error[CHAIN_ERROR];
-    const char *text = batch->options.filters ? batch->options.filters : "none";
-    if (!chain_parse(&batch->chain, text, error)) {
+    if (!chain_parse(&batch->chain, batch->options.filters, error)) {
         log_error("%s", error);
         return false;
     }
@@ -179,6 +178,10 @@ static bool take_options(struct batch *batch, const struct command_operands *ope
         log_set_level((enum log_level)o->log_level);
     if (!o->output) {
         log_error("where shall the outputs go? name a directory with -o");
+        return false;
+    }
+    if (!o->filters) {
+        log_error("no filter is given: add one, such as -f gray, or -f none to convert only");
         return false;
     }
     if (operands->count == 0 && !o->files_from) {
