@@ -47,7 +47,10 @@ def inputs(c):
     subprocess.run(["rm", "-r", at("in/out")], check=True)
     outcome(c, BINARY, CPU + ["-o", "x", "nothing-here"], 3, "nothing-here: No such file")
     os.makedirs(at("empty"), exist_ok=True)
-    outcome(c, BINARY, CPU + ["-o", "x", "empty"], 3, "no pictures")
+    outcome(c, BINARY, CPU + ["-o", "x", "empty"], 3, "no pictures in empty\n")
+    os.makedirs(at("empty/sub/sub"))
+    outcome(c, BINARY, CPU + ["-o", "x", "empty"], 3, "in empty, only directories; --recursive (-r) descends")
+    outcome(c, BINARY, CPU + ["-o", "x", "-r", "empty"], 3, "no pictures in empty\n")
     outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "no-list"], 3, "cannot read the list no-list")
     outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "/dev/zero"], 3, "a name of more than 4095 bytes")
     outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "/dev/zero", "-0"], 3, "a million names of none", timeout=20)
@@ -57,6 +60,32 @@ def inputs(c):
     for args in (["batch", *NONE, "-o", "x", "--files-from", "-"], ["report", "merge", "-"]):
         code, out, err = run("sh", "-c", 'exec "$@" <&-', "sh", BINARY, *args, cwd=at(""))
         c.check(code == 3 and err.endswith("on standard input: it is closed\n"), args, code, err)
+
+
+def own_outputs(c):
+    """A run into the directory of its inputs does not take its outputs for inputs; a run of another chain may."""
+    names = tree(at("own-in"), 8)
+    job = CPU + ["-r", "-f", "gray", "-o", "own-in/{dir}{stem}-g{ext}", "own-in"]
+    for times in range(3):
+        code, out, err = batch(BINARY, *job)
+        c.check(code == 0 and err == "" and len(digests(at("own-in"))) == 16, times, out, err)
+        c.check((b"8 left out (made by earlier runs)" in out) == (times > 0), times, out)
+    code, out, err = batch(BINARY, *job, "--json")
+    said = json.loads(out)
+    c.check((said["files"], said["skipped"], said["left_out"]) == (8, 8, 8), said)
+    out = batch(BINARY, *job, "-n")[1].splitlines()
+    c.check(len(out) == 9 and out[-1] == b"8 left out (made by earlier runs)", out)
+    # A file that is named, or was changed since it was made, is taken; so are all where no outputs go.
+    made = "own-in/" + names[-1].replace(".", "-g.")
+    outcome(c, BINARY, job + [made, "--report", "own.jsonl"], 0)
+    c.check(len(files(at("own.jsonl"))) == 9 and made in files(at("own.jsonl")), files(at("own.jsonl")).keys())
+    os.utime(at(made), (1, 1))
+    outcome(c, BINARY, job, 1, made + ": ")  # whose output was made of it as it was
+    outcome(c, BINARY, CPU + ["-r", "-f", "blur", "-o", "own-next", "own-in"], 0)
+    c.check(len(digests(at("own-next"))) == 17, "in two steps", digests(at("own-next")))
+    outcome(c, BINARY, ["-f", "gray", "-o", "own-x", "own-in/p000.png"], 0)
+    os.makedirs(at("own-x/sub"))
+    outcome(c, BINARY, CPU + ["-o", "own-x/{n}.png", "own-x"], 3, "no pictures in own-x but 1 that earlier runs made")
 
 
 def many_names(c):
@@ -416,5 +445,5 @@ def upright(c):
 
 
 checks = Checks()
-sys.exit(checks.run(inputs, many_names, odd_lists, spellings, names, existing, shards, contradictions, upright,
-                    equal_bytes, colour_from_grey, devices, own_kernels))
+sys.exit(checks.run(inputs, own_outputs, many_names, odd_lists, spellings, names, existing, shards, contradictions,
+                    upright, equal_bytes, colour_from_grey, devices, own_kernels))

@@ -14,6 +14,17 @@
 
 enum { JOBS_MAX = 256 };
 
+static void log_nothing_found(const struct inputs *inputs, const char *where)
+{
+    if (inputs->made > 0)
+        log_error("there are no pictures in %s but %zu that earlier runs made; name a file to filter it again", where,
+                  inputs->made);
+    else if (inputs->directories > 0)
+        log_error("there are no pictures in %s, only directories; --recursive (-r) descends into them", where);
+    else
+        log_error("there are no pictures in %s", where);
+}
+
 static bool find_tasks(struct batch *batch, const struct command_operands *operands)
 {
     const struct inputs_setup setup = {
@@ -22,14 +33,12 @@ static bool find_tasks(struct batch *batch, const struct command_operands *opera
         .recursive = batch->options.recursive,
         .files_from = batch->options.files_from,
         .null = batch->options.null,
-        .avoid = batch->naming.directory,
+        .outputs = batch->naming.directory,
     };
     if (!inputs_gather(&batch->inputs, &setup))
         return false;
     if (batch->inputs.count == 0) {
-        const bool deeper = operands->count > 0 && !batch->options.recursive;
-        log_error("there are no pictures in what was named%s",
-                  deeper ? "; -r looks into directories of directories too" : "");
+        log_nothing_found(&batch->inputs, operands->count == 1 ? operands->word[0] : "the files that are named");
         return false;
     }
     const enum existing_rule rule = batch->rules.existing;
@@ -87,6 +96,8 @@ static int dry_run(struct batch *batch)
             failed++;
         }
     }
+    if (batch->inputs.made > 0 && !batch->options.json)
+        printf("%zu left out (made by earlier runs)\n", batch->inputs.made);
     return failed == 0 ? EXIT_OK : failed < batch->tasks.count ? EXIT_FAILED_SOME : EXIT_NOTHING;
 }
 
@@ -187,6 +198,7 @@ static int run(struct batch *batch, const struct command_operands *operands)
         return EXIT_NOTHING;
     batch->run.filters = batch->filters;
     batch->run.files = batch->tasks.count;
+    batch->run.left_out = batch->inputs.made;
     batch->run.shard = batch->shard;
     batch->run.work = tasks_hash(&batch->tasks) + hash_64(batch->job, strlen(batch->job));
     command_hold_signals(); // a report that was begun gets its last line

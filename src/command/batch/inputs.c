@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "command/batch/formats.h"
 #include "command/batch/names.h"
+#include "command/batch/output.h"
 #include "command/batch/spelling.h"
 
 #include <dirent.h>
@@ -34,7 +35,8 @@ struct walk {
     const struct inputs_setup *setup;
     struct inputs *inputs;
     const char *directory; // where we are; "": not known
-    struct place avoid;    // inode 0: nothing
+    struct place outputs;  // inode 0: none
+    bool among_outputs;    // the operand is that directory
     const char *stopped;   // why nothing more is taken; NULL: go on
 };
 
@@ -112,11 +114,15 @@ static void walk_entry(struct walk *walk, char *path, size_t relative, int type,
         error = stat(path, &status) == 0 ? 0 : errno;
         type = S_ISDIR(status.st_mode) ? DT_DIR : S_ISREG(status.st_mode) ? DT_REG : DT_CHR;
     }
+    const bool file = !error && type == DT_REG && picture, directory = !error && type == DT_DIR;
+    const bool made = file && walk->among_outputs && output_is_made(path);
+    walk->inputs->made += made;
+    walk->inputs->directories += directory && !walk->setup->recursive;
     if (error && (picture || (walk->setup->recursive && error == ELOOP)))
         add(walk, path, relative, error);
-    else if (!error && type == DT_DIR && walk->setup->recursive)
+    else if (directory && walk->setup->recursive)
         walk_directory(walk, path, relative, place);
-    else if (!error && type == DT_REG && picture)
+    else if (file && !made)
         add(walk, path, relative, 0);
     else
         free(path);
@@ -138,10 +144,13 @@ static void walk_directory(struct walk *walk, char *path, size_t relative, const
     struct stat status;
     struct dirent **entries = NULL;
     int error = stat(path, &status) == 0 ? 0 : errno;
-    if (!error && parent && walk->avoid.inode && is_around(&walk->avoid, &status)) {
+    const bool outputs = !error && walk->outputs.inode && is_around(&walk->outputs, &status);
+    if (outputs && parent) {
         free(path);
         return;
     }
+    if (!parent)
+        walk->among_outputs = outputs;
     if (!error && is_around(parent, &status))
         error = ELOOP;
     const int count = error ? -1 : scandir(path, &entries, visible, by_name);
@@ -267,8 +276,8 @@ bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup)
     char *directory = getcwd(NULL, 0);
     struct walk walk = {.setup = setup, .inputs = inputs, .directory = directory ? directory : ""};
     struct stat status;
-    if (setup->avoid && stat(setup->avoid, &status) == 0)
-        walk.avoid = (struct place){NULL, status.st_dev, status.st_ino};
+    if (setup->outputs && stat(setup->outputs, &status) == 0)
+        walk.outputs = (struct place){NULL, status.st_dev, status.st_ino};
     const bool listed = !setup->files_from || take_list(&walk, setup->files_from);
     for (int i = 0; listed && i < setup->operands && !walk.stopped; i++)
         walk_operand(&walk, setup->operand[i]);

@@ -18,6 +18,8 @@ struct input {
 struct inputs {
     struct input *row;
     size_t count, room;
+    size_t made;        // files of directories that are left out, since earlier runs have made them
+    size_t directories; // in directories, that were not descended into
 };
 
 struct inputs_setup {
@@ -26,12 +28,13 @@ struct inputs_setup {
     bool recursive;         // into directories of directories, symbolic links too
     const char *files_from; // a file of names, one a line, which may end in CR LF; "-" is standard input; NULL: none
     bool null;              // ... each ended by a NUL
-    const char *avoid;      // a directory that is not descended into: that of the outputs; NULL: none
+    const char *outputs;    // the directory that the outputs go to; NULL: none
 };
 
 // In the order given, directories' files by name. From directories come files whose name says picture and does not
-// begin with a dot; what else is named is taken as it is. A name given twice counts once, however it is spelled: the
-// first time. Directories that cannot be read and links in circles become inputs with a fault. False on failure
-// (logged): a list that cannot be read or has names too long, no memory.
+// begin with a dot; what else is named is taken as it is. The directory of the outputs is not descended into; where it
+// is named itself, the files in it that earlier runs have made are left out. A name given twice counts once, however it
+// is spelled: the first time. Directories that cannot be read and links in circles become inputs with a fault. False on
+// failure (logged): a list that cannot be read or has names too long, no memory.
 bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup);
 void inputs_free(struct inputs *inputs);

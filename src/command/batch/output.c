@@ -41,14 +41,27 @@ static int mark_text(char text[128], const struct output_mark *mark, const struc
                     (long long)status->st_mtim.tv_sec, status->st_mtim.tv_nsec);
 }
 
-bool output_is_marked(const char *path, const struct output_mark *mark)
+// Whether the file bears the mark of that hash, NULL: of any, and has not been changed since.
+static bool has_mark(const char *path, const char *hash)
 {
     char has[128], wanted[128];
+    struct output_mark mark = {""};
     struct stat status;
-    if (!mark->text[0] || stat(path, &status) != 0)
+    const ssize_t size = stat(path, &status) == 0 ? getxattr(path, ATTRIBUTE, has, sizeof(has)) : -1;
+    if (size < HASH_TEXT)
         return false;
-    const int size = mark_text(wanted, mark, &status);
-    return getxattr(path, ATTRIBUTE, has, sizeof(has)) == size && memcmp(has, wanted, (size_t)size) == 0;
+    memcpy(mark.text, hash ? hash : has, HASH_TEXT - 1);
+    return mark_text(wanted, &mark, &status) == size && memcmp(has, wanted, (size_t)size) == 0;
+}
+
+bool output_is_marked(const char *path, const struct output_mark *mark)
+{
+    return mark->text[0] && has_mark(path, mark->text);
+}
+
+bool output_is_made(const char *path)
+{
+    return has_mark(path, NULL);
 }
 
 // The directory of a path, with its slash.

@@ -17,6 +17,8 @@ struct output_mark {
 struct output_mark output_mark_make(const char *job, const char *relative, const struct stat *input);
 // Whether the file bears the mark and has not been changed since.
 bool output_is_marked(const char *path, const struct output_mark *mark);
+// Whether it bears the mark of any job and has not been changed since.
+bool output_is_made(const char *path);
 
 struct output {
     int fd; // locked, so that others can tell it from a leftover; -1: none

@@ -263,6 +263,7 @@ void totals_print(const struct totals *totals, const struct record_run *run, dou
 {
     if (json) {
         json_t *row = run_json(run);
+        json_object_set_new(row, "left_out", json_integer((json_int_t)run->left_out));
         json_object_update_new(row, totals_json(totals, seconds, signal));
         json_dumpf(row, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
         putchar('\n');
@@ -274,6 +275,8 @@ void totals_print(const struct totals *totals, const struct record_run *run, dou
         printf(", %zu skipped", totals->status[STATUS_SKIPPED]);
     if (totals->status[STATUS_FAILED] > 0)
         printf(", %zu failed", totals->status[STATUS_FAILED]);
+    if (run->left_out > 0)
+        printf(", %zu left out (made by earlier runs)", run->left_out);
     printf(" in %.1f s", seconds);
     if (seconds > 0 && totals->status[STATUS_DONE] > 0)
         printf(", %.1f a second", (double)totals->status[STATUS_DONE] / seconds);

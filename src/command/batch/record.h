@@ -14,6 +14,7 @@ struct totals {
 struct record_run {
     const char *filters, *path; // chain text; "cpu", "opencl"
     size_t files;               // of this shard
+    size_t left_out;            // of the directories' files, since earlier runs have made them
     struct shard shard;
     int jobs;
     uint64_t work; // equal for runs that are to do the same
