@@ -219,11 +219,21 @@ def existing(c):
     first["p000.png"] = os.stat(at("ex-out/p000.png")).st_mtime_ns
     outcome(c, BINARY, job, 1, "ex/p000.png: ex-out/p000.png exists")
     outcome(c, BINARY, other + ["--skip-existing"], 0)
-    outcome(c, BINARY, other + ["--skip-newer"], 0)
+    outcome(c, BINARY, job + ["--skip-newer"], 0)
     c.check(changed() == [], "skipped", changed())
     os.utime(at("ex/a/p001.png"), (time.time() + 5, time.time() + 5))
-    outcome(c, BINARY, other + ["--skip-newer"], 0)
+    outcome(c, BINARY, job + ["--skip-newer", "--report", "newer.jsonl"], 0)
     c.check(changed() == ["a/p001.png"], "newer", changed())
+    outcome(c, BINARY, job + ["--skip-newer"], 0)
+    reasons = {name: row["why"] for name, row in files(at("newer.jsonl")).items() if row["status"] == "skipped"}
+    c.check(reasons.pop("ex/p000.png") == "the output is newer" and set(reasons.values()) == {"done before"}, reasons)
+    # Of another job, all but the one that was edited are made anew; where no mark tells whose it is, times alone do.
+    os.removexattr(at("ex-out/a/p005.png"), "user.monocle.done")
+    outcome(c, BINARY, other + ["--skip-newer"], 0)
+    c.check(changed() == sorted(set(first) - {"p000.png", "a/p005.png"}), "of another job", changed())
+    gray = digests(at("ex-out"))
+    outcome(c, BINARY, other + ["--skip-newer"], 0)
+    c.check(digests(at("ex-out")) == gray, "again")
     outcome(c, BINARY, job + ["--overwrite"], 0)
     c.check(len(changed()) == 8, "overwritten", changed())
     # Other kernels may make other pictures.

@@ -71,10 +71,10 @@ bool existing_allows(enum existing_rule rule, const struct sources *sources, con
         return outcome_fail(outcome, FAULT_EXISTS, "%s is there and no regular file", path);
     if (rule == EXISTING_SKIP)
         return skip(outcome, "the output exists");
-    if (rule == EXISTING_SKIP_NEWER && !is_newer(input, &status))
-        return skip(outcome, "the output is newer");
-    if (rule == EXISTING_REFUSE && output_is_marked(path, mark))
+    if ((rule == EXISTING_REFUSE || rule == EXISTING_SKIP_NEWER) && output_is_marked(path, mark))
         return skip(outcome, "done before");
+    if (rule == EXISTING_SKIP_NEWER && !is_newer(input, &status) && !output_is_made(path)) // else by another chain
+        return skip(outcome, "the output is newer");
     if (is_source(sources, &status) || (status.st_dev == input->st_dev && status.st_ino == input->st_ino))
         return outcome_fail(outcome, FAULT_SOURCE, "%s is an input; give the outputs another place", path);
     if (rule == EXISTING_REFUSE)

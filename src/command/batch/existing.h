@@ -4,10 +4,11 @@
 #include "command/batch/outcome.h"
 
 enum existing_rule {
-    EXISTING_REFUSE,     // an error, unless this very job has made it
-    EXISTING_OVERWRITE,  // it is replaced
-    EXISTING_SKIP,       // it is left as it is
-    EXISTING_SKIP_NEWER, // it is left where it is no older than the input, else replaced
+    EXISTING_REFUSE,    // an error, unless this very job has made it
+    EXISTING_OVERWRITE, // it is replaced
+    EXISTING_SKIP,      // it is left as it is
+    // It is left where it is no older than the input, unless its mark says that another job made it; else replaced.
+    EXISTING_SKIP_NEWER,
 };
 
 // Files that must not be replaced: all inputs, by what they are, whatever their names.
