@@ -18,7 +18,7 @@ struct frail *frail(void)
 
 void frail_begin(void)
 {
-    world.submitted = world.collected = 0;
+    world.submitted = world.collected = world.opening = world.opened_cpu = 0;
     for (int i = 0; i < OVER_KINDS; i++)
         world.opened_over[i] = 0;
 }
@@ -163,8 +163,10 @@ void path_swap(struct path *path) {}
 
 int device_list(struct device_info devices[DEVICE_MAX], const char **why)
 {
-    devices[0] = (struct device_info){.name = "frail device"};
-    return 1;
+    for (int i = 0; i <= world.gpus; i++)
+        devices[i] = (struct device_info){.name = "frail device",
+                                          .type = i < world.gpus ? CL_DEVICE_TYPE_GPU : CL_DEVICE_TYPE_CPU};
+    return world.gpus + 1;
 }
 
 int device_choose(const struct device_info *devices, int count, const char *text)
@@ -172,8 +174,24 @@ int device_choose(const struct device_info *devices, int count, const char *text
     return 0;
 }
 
+// Waits until every GPU is being opened. Counts as a misuse if that does not happen.
+static void meet(void)
+{
+    atomic_fetch_add(&world.opening, 1);
+    for (int ms = 0; world.opening < world.gpus; ms++) {
+        if (ms == 20000) {
+            atomic_fetch_add(&world.misuses, 1);
+            return;
+        }
+        usleep(1000);
+    }
+}
+
 struct device *device_open(const struct device_info *info, const struct device_gl *gl, const char *kernel_dir)
 {
+    if (world.meet)
+        meet();
+    atomic_fetch_add(&world.opened_cpu, (info->type & CL_DEVICE_TYPE_CPU) != 0);
     const int over = gl && gl->glx_context ? OVER_GLX : gl && gl->egl_context ? OVER_EGL : OVER_NOTHING;
     if (atomic_fetch_add(&world.opened_over[over], 1) > 0 && world.stays_lost)
         return NULL;

@@ -14,6 +14,9 @@ struct frail {
     bool no_cpu;                           // the cpu path cannot be opened
     bool no_egl;                           // nor a device beside an EGL context
     atomic_int submitted, collected;
+    int gpus;                           // GPUs in the list, before its CPU device; 0: the CPU device alone
+    bool meet;                          // each opening waits until as many have begun as there are GPUs
+    atomic_int opening, opened_cpu;     // openings that have begun; CPU devices that were opened
     atomic_int opened_over[OVER_KINDS]; // how often a device was opened beside which context
     atomic_int misuses;                 // of a path, on any thread
     const char *report;                 // that shall not be begun before signals are held; NULL: none

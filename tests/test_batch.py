@@ -351,6 +351,17 @@ def devices(c):
     os.sched_setaffinity(0, cpus)
 
 
+def auto_path(c):
+    """100 small files: a device could not save the time that it takes to start, so none is opened."""
+    tree(at("au"), 100)
+    code, out, err = batch(BINARY, "-f", "blur", "-r", "--json", "-o", "au-out", "au")
+    summary = json.loads(out)
+    c.check(code == 0 and summary["path"] == "cpu" and summary["done"] == 100, code, summary, err)
+    c.check(summary.get("path_why", "").startswith("a device could save at most 0.0 s"), summary)
+    code, out, err = batch(BINARY, "-f", "blur", "-r", "--json", "-p", "cpu", "-o", "au-cpu", "au")
+    c.check(code == 0 and "path_why" not in json.loads(out), out)
+
+
 def own_kernels(c):
     """What the user's kernels cannot do is not done by others."""
     os.makedirs(at("unread/blur.cl"))
@@ -456,4 +467,4 @@ def upright(c):
 
 checks = Checks()
 sys.exit(checks.run(inputs, own_outputs, many_names, odd_lists, spellings, names, existing, shards, contradictions,
-                    upright, equal_bytes, colour_from_grey, devices, own_kernels))
+                    upright, equal_bytes, colour_from_grey, devices, auto_path, own_kernels))

@@ -54,6 +54,23 @@ static void check_outputs(struct scratch *scratch)
     }
 }
 
+// "all" devices are all GPUs, without the CPU device; they open at the same time.
+static void all_gpus(struct scratch *scratch)
+{
+    frail()->gpus = 2;
+    frail()->meet = true;
+    setenv("MONOCLE_DEVICE", "all", 1);
+    CHECK_NUMBER(run(scratch, "5"), EXIT_OK);
+    check_outputs(scratch);
+    CHECK_NUMBER(frail()->opening, 2);
+    CHECK_NUMBER(frail()->opened_cpu, 0);
+    frail()->meet = false;
+    frail()->gpus = 0;
+    CHECK_NUMBER(run(scratch, "2"), EXIT_OK);
+    CHECK_NUMBER(frail()->opened_cpu, 1);
+    unsetenv("MONOCLE_DEVICE");
+}
+
 static void make_inputs(struct scratch *scratch)
 {
     if (mkdir(scratch_path(scratch, "in"), 0777) != 0)
@@ -141,6 +158,7 @@ int main(void)
     lose(NEVER, 5, true, true);
     CHECK_NUMBER(run(&scratch, "1"), EXIT_DEVICE);
     lose(NEVER, NEVER, false, false);
+    all_gpus(&scratch);
     interrupt(&scratch);
     own_kernels(&scratch);
     scratch_close(&scratch);

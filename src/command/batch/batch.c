@@ -101,8 +101,7 @@ static int dry_run(struct batch *batch)
     return failed == 0 ? EXIT_OK : failed < batch->tasks.count ? EXIT_FAILED_SOME : EXIT_NOTHING;
 }
 
-// False where the devices that the user wants are not there (logged).
-static bool open_fleet(struct batch *batch)
+bool batch_open_fleet(struct batch *batch)
 {
     const struct batch_options *o = &batch->options;
     const char *why = NULL;
@@ -142,14 +141,15 @@ static bool choose_runners(struct batch *batch)
     batch->threads = most / batch->run.jobs; // few files: several threads for each
     batch->kind = PATH_CPU;
     const bool named = o->path == BATCH_OPENCL || (o->path == BATCH_AUTO && (o->device || o->kernels));
-    if ((named || batch_measures(batch)) && !open_fleet(batch))
+    if (named && !batch_open_fleet(batch))
         return false;
     if (o->path == BATCH_OPENCL)
         batch->kind = PATH_OPENCL;
     else if (o->path == BATCH_AUTO)
         batch->kind = o->kernels && batch->fleet.count > 0 ? PATH_OPENCL : batch_choose(batch); // devices run kernels
     employ_devices(batch);
-    batch->run.path = batch->chosen[0] ? batch->chosen : path_kind_name(batch->kind);
+    batch->run.path = path_kind_name(batch->kind);
+    batch->run.path_why = batch->why;
     return batch_fit_limit(batch);
 }
 

@@ -37,7 +37,7 @@ struct batch {
     struct record *record; // NULL: none
     struct totals totals;
     enum path_kind kind; // what the files go through
-    char chosen[160];    // by measuring, and why; "" where it was not
+    char why[120];       // why `auto` chose it; "" if it did not measure
     int threads;         // of a cpu path
     int64_t start_ns;
 };
@@ -51,7 +51,10 @@ bool batch_parse(struct batch *batch, int argc, char **argv, struct command_oper
 // is no report. Touches nothing. False where not (logged).
 bool batch_check_report(const struct batch *batch);
 
-// choose.c: whether `-p auto` has files enough to try a device; what they go through, with why in `chosen` if it tried
+// Selects the devices that the user wants. Returns false if there is none; logged.
+bool batch_open_fleet(struct batch *batch);
+
+// choose.c: whether `-p auto` has enough files to measure; the path that takes less time, with the reason in `why`
 bool batch_measures(const struct batch *batch);
 enum path_kind batch_choose(struct batch *batch);
 

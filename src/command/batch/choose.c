@@ -1,12 +1,9 @@
-// choose.c: cpu or opencl, by what the first files cost on each
-//
-// A batch keeps all processors busy with decoding and encoding, so that what counts is processor time: the cpu path's
-// passes against what a device takes of it for copies and launches (with an OpenCL device that is the processor itself,
-// all of its work). A device that is shared by all threads must keep up with them, too.
-#include "command/batch/batch.h"
+// choose.c: whether a batch runs on the processor or on OpenCL devices, by what its first picture costs on each
+#include "command/batch/choose.h"
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "command/batch/batch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,23 +11,27 @@
 #include <time.h>
 
 enum {
-    FILES_LEAST = 100, // with fewer, opening a device and compiling for it would take longer than it could save
-    TRIES = 8,         // files looked at for one that can be decoded
-    RUNS = 4,          // after one that warms up
+    FILES_LEAST = 100, // with fewer files, measuring would take longer than it could save
+    TRIES = 8,         // files to search for one that can be decoded
+    RUNS = 4,          // measured runs
 };
 
-struct cost {
-    double host_ms, device_ms; // of one picture
-};
+double cost_batch_ms(const struct cost *cost, size_t files, int jobs, int devices)
+{
+    const double processor_ms = (cost->codec_ms + cost->filter_ms) / jobs;
+    const double device_ms = devices > 0 ? cost->device_ms / devices : 0;
+    const double slower_ms = processor_ms > device_ms ? processor_ms : device_ms;
+    return (double)files * slower_ms + jobs * cost->open_ms;
+}
 
-static int64_t process_ns(void)
+static double process_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-// Copies in, kernels and copies out overlap: the longest of them is what the device is busy for.
+// Copies in, kernels and copies out overlap, so a device is busy for the longest of them.
 static double busy_ms(const struct path_result *result)
 {
     int64_t in_ns = 0, out_ns = 0, run_ns = 0;
@@ -43,57 +44,85 @@ static double busy_ms(const struct path_result *result)
     return (double)(run_ns > copy_ns ? run_ns : copy_ns) / 1e6;
 }
 
-static bool measure(const struct runner_setup *setup, const struct runner_job *job, struct cost *cost)
+static bool run_once(struct runner *runner, const struct runner_job *job, struct path_result *result)
+{
+    char *why = NULL;
+    runner_submit(runner, job);
+    const bool ok = runner_collect(runner, result, &why);
+    free(why);
+    return ok;
+}
+
+// Measures all but the decoding of the picture on a path.
+static bool measure(const struct runner_setup *setup, const struct work *work, struct codec *codec, struct cost *cost)
 {
     struct runner runner;
     struct path_result result;
-    char *why = NULL;
-    bool ok = runner_open(&runner, setup);
-    int64_t start_ns = 0;
-    for (int i = 0; ok && i <= RUNS; i++) {
-        if (i == 1)
-            start_ns = process_ns();
-        runner_submit(&runner, job);
-        ok = runner_collect(&runner, &result, &why);
-    }
+    struct codec_buffer file = {0};
+    struct codec_error error;
+    bool ok = runner_open(&runner, setup) && run_once(&runner, &work->job, &result); // this one compiles
+    runner_close(&runner);
+    const int64_t open_ns = clock_now_ns();
+    ok = ok && run_once(&runner, &work->job, &result);
+    cost->open_ms = runner.device ? (double)(clock_now_ns() - open_ns) / 1e6 : 0;
+    const double start_ms = process_ms();
+    for (int i = 0; ok && i < RUNS; i++)
+        ok = run_once(&runner, &work->job, &result);
+    const double encode_ms = process_ms();
+    cost->filter_ms = (encode_ms - start_ms) / RUNS;
     if (ok) {
         const bool processor = runner.device && runner.device->info.type & CL_DEVICE_TYPE_CPU;
-        *cost = (struct cost){(double)(process_ns() - start_ns) / 1e6 / RUNS, processor ? 0 : busy_ms(&result)};
+        cost->device_ms = processor ? 0 : busy_ms(&result);
+        ok = codec_encode(codec, work->job.encode.width > 0 ? &result.encoded : &result.image, &work->settings, &file,
+                          &error);
+        cost->codec_ms += process_ms() - encode_ms;
     }
-    free(why);
+    codec_buffer_free(&file);
     runner_close(&runner);
     return ok;
 }
 
-// The first file that can be decoded.
-static bool find_picture(struct batch *batch, struct work *work, struct codec *codec, struct outcome *outcome)
+// Decodes the first file that can be decoded.
+static bool find_picture(struct batch *batch, struct work *work, struct codec *codec, struct outcome *outcome,
+                         double *decode_ms)
 {
     for (size_t i = 0; i < batch->tasks.count && i < TRIES; i++) {
         *outcome = (struct outcome){.task = &batch->tasks.row[i], .output = {.fd = -1}};
         work_clear(work);
         work->outcome = outcome;
-        const bool ok = work_open(work, &batch->rules) && work->file_bytes <= batch->budget.limit &&
-                        work_read(work, &batch->rules, codec) && work_bytes(work) <= batch->budget.limit;
+        bool ok = work_open(work, &batch->rules) && work->file_bytes <= batch->budget.limit &&
+                  work_read(work, &batch->rules, codec) && work_bytes(work) <= batch->budget.limit;
         work_close(work);
-        if (ok && work_decode(work, &batch->rules, codec, NULL))
+        const double start_ms = process_ms();
+        ok = ok && work_decode(work, &batch->rules, codec, NULL);
+        *decode_ms = process_ms() - start_ms;
+        if (ok)
             return true;
     }
     return false;
 }
 
-static enum path_kind compare(struct batch *batch, const struct runner_job *job)
+static enum path_kind compare(struct batch *batch, const struct work *work, struct codec *codec, double decode_ms)
 {
     const struct runner_setup cpu = {&batch->chain, NULL, -1, 1, 0}, opencl = {&batch->chain, &batch->fleet, 0, 1, 0};
-    struct cost a, b;
-    if (!measure(&cpu, job, &a) || !measure(&opencl, job, &b))
+    struct cost a = {.codec_ms = decode_ms}, b = {.codec_ms = decode_ms};
+    if (!measure(&cpu, work, codec, &a))
         return PATH_CPU;
-    const double jobs = batch->run.jobs, host_ms = b.host_ms / jobs, device_ms = b.device_ms / batch->fleet.count;
-    const double cpu_ms = a.host_ms / jobs, opencl_ms = host_ms > device_ms ? host_ms : device_ms;
-    const enum path_kind kind = opencl_ms < cpu_ms ? PATH_OPENCL : PATH_CPU;
-    snprintf(batch->chosen, sizeof(batch->chosen),
-             "%s, chosen: a picture of %dx%d takes %.2f ms by cpu, %.2f by opencl", path_kind_name(kind),
-             job->picture->shape.width, job->picture->shape.height, cpu_ms, opencl_ms);
-    return kind;
+    const size_t files = batch->tasks.count;
+    const double most_ms = (double)files * a.filter_ms / batch->run.jobs;
+    if (most_ms < COST_START_MS) {
+        snprintf(batch->why, sizeof(batch->why), "a device could save at most %.1f s and takes about %.1f s to start",
+                 most_ms / 1e3, COST_START_MS / 1e3);
+        return PATH_CPU;
+    }
+    if ((batch->fleet.count == 0 && !batch_open_fleet(batch)) || batch->fleet.count == 0 ||
+        !measure(&opencl, work, codec, &b))
+        return PATH_CPU;
+    const double cpu_ms = cost_batch_ms(&a, files, batch->run.jobs, 0);
+    const double opencl_ms = cost_batch_ms(&b, files, batch->run.jobs, batch->fleet.count);
+    snprintf(batch->why, sizeof(batch->why), "estimated at %.1f s by cpu and %.1f s by opencl", cpu_ms / 1e3,
+             opencl_ms / 1e3);
+    return opencl_ms < cpu_ms ? PATH_OPENCL : PATH_CPU;
 }
 
 bool batch_measures(const struct batch *batch)
@@ -106,9 +135,10 @@ enum path_kind batch_choose(struct batch *batch)
     struct work work = {0};
     struct outcome outcome;
     enum path_kind kind = PATH_CPU;
-    struct codec *codec = batch->fleet.count > 0 && batch_measures(batch) ? codec_open() : NULL;
-    if (codec && find_picture(batch, &work, codec, &outcome))
-        kind = compare(batch, &work.job);
+    double decode_ms = 0;
+    struct codec *codec = batch_measures(batch) ? codec_open() : NULL;
+    if (codec && find_picture(batch, &work, codec, &outcome, &decode_ms))
+        kind = compare(batch, &work, codec, decode_ms);
     work_free(&work);
     codec_close(codec);
     return kind;

@@ -1,17 +1,18 @@
-// fleet.h: the OpenCL devices of a batch, shared by its threads: opened once, and anew where one was lost
+// fleet.h: the OpenCL devices of a batch, shared by its threads: each opened once, and again after it was lost
 #pragma once
 
 #include "compute/device.h"
 
 #include <pthread.h>
 
-enum { FLEET_OPENINGS = 4 }; // of one device: a device that is lost so often is not worth another try
+enum { FLEET_OPENINGS = 4 }; // of one device: a device that was lost this often is not tried again
 
 struct fleet_member {
     struct device_info info;
-    int number;                            // as `monocle devices` counts
-    struct device *device[FLEET_OPENINGS]; // the last one is in use; lost ones are closed at the end, when nobody can
-                                           // be using them any more
+    int number;           // in the list of `monocle devices`
+    pthread_mutex_t lock; // guards the members below
+    // The last one is in use. Lost ones stay open until the end, because another thread may still use them.
+    struct device *device[FLEET_OPENINGS];
     int openings;
 };
 
@@ -19,14 +20,15 @@ struct fleet {
     struct fleet_member member[DEVICE_MAX];
     int count;
     const char *kernel_dir;
-    pthread_mutex_t lock; // over the openings
 };
 
-// The devices that `text` means, "all" for every one. Opens none yet. False on failure: logged, or, where
-// there is no device at all, *why is a static text.
+// Selects the devices that `text` names (as device_choose does) and opens none yet. "all" selects every GPU; on a
+// machine without a GPU, every accelerator; without those too, every CPU device. Returns false on failure, which is
+// logged; when there is no device at all, nothing is logged and *why is a static text.
 bool fleet_init(struct fleet *fleet, const char *text, const char *kernel_dir, const char **why);
 void fleet_finish(struct fleet *fleet); // takes a zeroed one
 
-// The open device of a member; `lost` is the one that the caller has found lost, NULL the first time. NULL where it
-// cannot be opened (again); logged.
+// Returns the open device of a member and opens it first if needed. Any thread may call this: different members open
+// at the same time. `lost` is the device that the caller found lost, NULL the first time. Returns NULL if the device
+// cannot be opened (again); logged once.
 struct device *fleet_device(struct fleet *fleet, int member, const struct device *lost);

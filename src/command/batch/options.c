@@ -24,8 +24,9 @@ static const struct option options[] = {
      .offset = AT(files_from), .complete = "file"},
     {"null", '0', OPTION_FLAG, .help = "those names end with a NUL, as of `find -print0`", .offset = AT(null)},
     {"path", 'p', OPTION_CHOICE, .choices = "auto|cpu|opencl", .offset = AT(path),
-     .help = "where the filters run; auto, the default, measures both where there are 100 files or more, else cpu"},
-    DEVICE_OPTION(AT(device), "; all of them: all", "|all"),
+     .help = "where the filters run; auto: cpu for less than 100 files, else what a short measurement finds faster "
+             "(default: auto)"},
+    DEVICE_OPTION(AT(device), "; all: every GPU, else every device", "|all"),
     {"jobs", 'J', OPTION_INT, "N", .help = "files under way at once; one per CPU without this", .offset = AT(jobs),
      .min = 1, .max = 256},
     {"memory", 0, OPTION_TEXT, "BYTES", .offset = AT(memory),

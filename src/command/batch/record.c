@@ -100,6 +100,8 @@ static json_t *run_json(const struct record_run *run)
     set_text(row, "filters", run->filters);
     if (run->path)
         set_text(row, "path", run->path);
+    if (run->path_why && run->path_why[0])
+        set_text(row, "path_why", run->path_why);
     json_object_update_new(row, json_pack("{s:i,s:i,s:i,s:i}", "files", (int)run->files, "jobs", run->jobs, "shard",
                                           run->shard.index == 0 ? run->shard.count : run->shard.index, "shards",
                                           run->shard.count));
@@ -280,5 +282,9 @@ void totals_print(const struct totals *totals, const struct record_run *run, dou
     printf(" in %.1f s", seconds);
     if (seconds > 0 && totals->status[STATUS_DONE] > 0)
         printf(", %.1f a second", (double)totals->status[STATUS_DONE] / seconds);
-    printf("%s%s\n", run->path ? " on " : "", run->path ? run->path : "");
+    if (run->path)
+        printf(" on %s", run->path);
+    if (run->path_why && run->path_why[0])
+        printf(" (%s)", run->path_why);
+    putchar('\n');
 }

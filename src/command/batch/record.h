@@ -13,6 +13,7 @@ struct totals {
 // What a run is about.
 struct record_run {
     const char *filters, *path; // chain text; "cpu", "opencl"
+    const char *path_why;       // why that path was chosen; "" or NULL: the user named it
     size_t files;               // of this shard
     size_t left_out;            // of the directories' files, since earlier runs have made them
     struct shard shard;

@@ -12,6 +12,7 @@ struct worker {
     struct batch *batch;
     pthread_t thread;
     struct codec *codec;
+    struct runner_setup setup;
     struct runner runner;
     struct work work[RUNNER_FLIGHTS]; // a ring: those in the runner begin at `oldest`
     int oldest, flights;
@@ -123,7 +124,9 @@ static void *worker_main(void *argument)
     struct worker *worker = argument;
     struct batch *batch = worker->batch;
     const struct task *task;
-    while (!worker->runner.given_up && (task = queue_take(&batch->queue))) {
+    // The worker opens its device, so that several devices open at the same time.
+    const bool open = runner_open(&worker->runner, &worker->setup);
+    while (open && !worker->runner.given_up && (task = queue_take(&batch->queue))) {
         struct work *work = &worker->work[(worker->oldest + worker->flights) % RUNNER_FLIGHTS];
         work->outcome = calloc(1, sizeof(*work->outcome));
         if (!work->outcome) {
@@ -159,15 +162,15 @@ static void worker_free(struct worker *worker)
 struct worker *worker_start(struct batch *batch, int number, int member)
 {
     struct worker *worker = calloc(1, sizeof(*worker));
-    const struct runner_setup setup = {&batch->chain, &batch->fleet, member, batch->threads, share_bytes(batch)};
     char name[16];
     if (!worker) {
         log_error("there is not enough memory");
         return NULL;
     }
     worker->batch = batch;
+    worker->setup = (struct runner_setup){&batch->chain, &batch->fleet, member, batch->threads, share_bytes(batch)};
     snprintf(name, sizeof(name), "batch %d", number);
-    bool ok = (worker->codec = codec_open()) != NULL && runner_open(&worker->runner, &setup);
+    bool ok = (worker->codec = codec_open()) != NULL;
     if (ok) {
         queue_enter(&batch->queue);
         ok = thread_start(&worker->thread, worker_main, worker, name);
