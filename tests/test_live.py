@@ -99,10 +99,10 @@ def table(c):
     text = out.decode()
     c.check(code == 0, "exit code", code, err)
     c.check("300 frames" in text and "median" in text and "p99" in text and "age" in text, text)
-    c.check("monocle.png" in err and os.path.exists(at("monocle.png")), err)
-    os.unlink(at("monocle.png"))
+    c.check("the last picture is in monocle-0001.png\n" in err and os.path.exists(at("monocle-0001.png")), err)
+    os.unlink(at("monocle-0001.png"))
     code, out, err = live("pattern:32x24@500", "-p", "cpu", "--headless", "--frames", "2", "--screenshot", "last.png")
-    c.check(code == 0 and os.path.exists(at("last.png")) and not os.path.exists(at("monocle.png")), code, err)
+    c.check(code == 0 and os.path.exists(at("last.png")) and not os.path.exists(at("monocle-0001.png")), code, err)
     code, out, err = live("pattern:32x24@100", "-p", "cpu", "--frames", "4", DISPLAY="", WAYLAND_DISPLAY="")
     c.check(code == 0 and "headless" in err and err.count("\n") <= 3 and "4 frames" in out.decode(), code, out, err)
 

@@ -50,7 +50,7 @@ def unwritable(c):
                 refused(c, 3, option, PATTERN + [option, name])
     refused(c, 3, "no directory", PATTERN + ["--save-controls", "/nowhere/x"])
     refused(c, 3, "no directory", PATTERN + ["--record", "-", "--screenshot", "nowhere/x.png"])
-    refused(c, 3, "the current directory", PATTERN[:-2], cwd="/proc")  # where its own monocle.png would go
+    refused(c, 3, "the current directory", PATTERN[:-2], cwd="/proc")  # where its own monocle-0001.png would go
     code, out, err = live(*PATTERN[:-2], "--record", "/dev/null", cwd="/proc")
     c.check(code == 0, "no picture, no matter", code, err)
 
@@ -89,7 +89,7 @@ def unprivileged(c):
             refused(c, 3, "Permission denied", PATTERN + [option, "new" + suffix], become_nobody)
             refused(c, 3, "picture.png (%s): Permission denied" % option, PATTERN + [option, "picture.png"],
                     become_nobody)
-        refused(c, 3, "monocle.png", PATTERN[:-2], become_nobody)
+        refused(c, 3, "monocle-0001.png", PATTERN[:-2], become_nobody)
     except (OSError, subprocess.SubprocessError) as problem:
         print("unprivileged: not tried:", problem)
     finally:
@@ -196,20 +196,31 @@ def sources(c):
         c.check(open(at(name), "rb").read() == data, name, "was overwritten")
     code, _, err = live("pictures", *run_headless, "--record", "pictures/old.y4m")
     c.check(code == 0 and open(at("pictures/old.y4m"), "rb").read(9) == b"YUV4MPEG2", "no picture:", code, err)
-    os.rename(at("hard.png"), at("monocle.png"))
-    code, out, err = live("monocle.png", "-p", "cpu", DISPLAY="", WAYLAND_DISPLAY="")
-    c.check(code == 0 and "the last picture is in monocle-2.png" in err, "the last picture", code, err)
-    c.check(open(at("monocle.png"), "rb").read() == before["pictures/a.png"], "the source of the last picture")
-    os.unlink(at("monocle.png"))
-    os.unlink(at("monocle-2.png"))
-    for name in ("monocle.png", "monocle-2.png", "monocle-3.png"):
-        code, out, err = live(".", "-p", "cpu", "--fast", DISPLAY="", WAYLAND_DISPLAY="", cwd=at("pictures"))
-        c.check(code == 0 and "the last picture is in %s\n" % name in err, "again in one directory", code, err)
     with open(at("settings"), "w") as f:
         f.write("brightness=1\n")
     for option in list(OUTPUTS) + ["--save-controls"]:
         refused(c, 2, "settings is what --load-controls reads",
                 PATTERN + ["--load-controls", "settings", option, "settings"])
+
+
+def last_pictures(c):
+    """A picture that the user gave no name gets a free one: no file of the user's is overwritten."""
+    os.mkdir(at("kept"))
+    png(at("kept/monocle.png"), 4, 4)
+    with open(at("kept/monocle-0001.png"), "wb") as f:
+        f.write(b"the user's own")
+    headless = {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
+    for source in (["."], ["monocle.png"], PATTERN[:1] + ["--frames", "2"]):
+        before = {name: open(at("kept/" + name), "rb").read() for name in os.listdir(at("kept"))}
+        code, _, err = live(*source, "-p", "cpu", "--fast", cwd=at("kept"), **headless)
+        new = sorted(set(os.listdir(at("kept"))) - set(before))
+        c.check(new == ["monocle-%04d.png" % len(before)], source, "makes", new)
+        c.check(code == 0 and "the last picture is in %s\n" % new[0] in err, source, code, err)
+        for name, data in before.items():
+            c.check(open(at("kept/" + name), "rb").read() == data, source, "overwrites", name)
+    files = os.listdir(at("kept"))
+    code, _, err = live("-", cwd=at("kept"), stdin=y4m(64, 48, "444", 1)[:200], **headless)
+    c.check(code == 3 and os.listdir(at("kept")) == files, "no picture, no file:", code, err, os.listdir(at("kept")))
 
 
 def words(c):
@@ -255,4 +266,5 @@ def words(c):
 
 
 checks = Checks()
-sys.exit(checks.run(unwritable, no_room, unprivileged, standard_output, rates, formats, sources, words))
+sys.exit(checks.run(unwritable, no_room, unprivileged, standard_output, rates, formats, sources, last_pictures,
+                    words))

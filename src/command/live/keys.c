@@ -3,11 +3,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "image/imagefile.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { NOTE_S = 3, DIGITS = 9 };
 
@@ -192,16 +190,10 @@ void live_save_picture(struct live *live)
     char name[OUTPUT_NAME];
     const struct image *picture = lane_picture(live);
     live->save_due = false;
-    if (!picture || !output_new_name(name, "png")) {
-        live_note(live, true, NOTE_S, "cannot save a picture; see standard error");
-        return;
-    }
-    if (imagefile_write_png(name, picture)) {
+    if (picture && output_save_new(picture, name))
         live_note(live, false, NOTE_S, "saved %s", name);
-        return;
-    }
-    unlink(name);
-    live_note(live, true, NOTE_S, "cannot save %s; see standard error", name);
+    else
+        live_note(live, true, NOTE_S, "cannot save a picture; see standard error");
 }
 
 // Where a source or a new path has given none yet, the first one.

@@ -8,6 +8,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+// False where the last picture cannot be written (logged).
+static bool save_last(struct live *live)
+{
+    const char *named = live->options.screenshot;
+    if (!named && !live->saves_last)
+        return true;
+    const struct image *picture = lane_picture(live);
+    if (!picture && (!named || command_interrupted()))
+        return true; // a signal ended the run before the first picture
+    if (!picture) {
+        log_error("cannot write %s: there is no picture", named);
+        return false;
+    }
+    if (named)
+        return imagefile_write_png(named, picture);
+    char name[OUTPUT_NAME];
+    if (!output_save_new(picture, name))
+        return false;
+    fprintf(stderr, "monocle: the last picture is in %s\n", name);
+    return true;
+}
+
 // What is still to be written when the loop has ended.
 static void finish(struct live *live)
 {
@@ -17,17 +39,8 @@ static void finish(struct live *live)
         log_error("%s holds no picture", live->info->name);
         live->code = EXIT_NOTHING;
     }
-    const struct image *picture = live->screenshot ? lane_picture(live) : NULL;
-    if (!live->screenshot || (!picture && (!live->options.screenshot || command_interrupted())))
-        return; // one that a signal left without a picture has done as it was told
-    if (!picture)
-        log_error("cannot write %s: there is no picture", live->screenshot);
-    if (picture && imagefile_write_png(live->screenshot, picture)) {
-        if (!live->options.screenshot)
-            fprintf(stderr, "monocle: the last picture is in %s\n", live->screenshot);
-    } else if (live->code == EXIT_OK) {
+    if (!save_last(live) && live->code == EXIT_OK)
         live->code = EXIT_FAILED_SOME;
-    }
 }
 
 // Returns the exit code.

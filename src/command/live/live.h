@@ -73,7 +73,7 @@ struct wish {
     enum overlay_size overlay;
 };
 
-enum { LAST_PICTURE = 32, WHY_TEXT = 64, PATH_WORDS = 64, NOTE_TEXT = 2048, DIGIT_LINES = 6, DIGIT_COLUMNS = 46 };
+enum { WHY_TEXT = 64, PATH_WORDS = 64, NOTE_TEXT = 2048, DIGIT_LINES = 6, DIGIT_COLUMNS = 46 };
 
 struct note {
     char text[NOTE_TEXT];
@@ -86,12 +86,11 @@ struct live {
     struct color color;   // the user's override
     const char **control; // settings of the camera: of a file, then of the command line
     int controls;
-    char *control_text;              // of that file
-    int depth;                       // frames in flight
-    uint64_t limit;                  // frames to show; 0: no limit
-    const char *screenshot;          // where the last picture goes; NULL: nowhere
-    char last_picture[LAST_PICTURE]; // its name where the user gave it none
-    bool stdout_taken;               // an output is written to standard output
+    char *control_text; // of that file
+    int depth;          // frames in flight
+    uint64_t limit;     // frames to show; 0: no limit
+    bool saves_last;    // the last picture gets a free name, since the user gave it none
+    bool stdout_taken;  // an output is written to standard output
 
     struct trace *trace;
     struct source *source;

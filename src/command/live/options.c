@@ -93,9 +93,9 @@ static const char *const examples[] = {
 
 static const char *const details[] = {
     "In the window h shows the keys. Without a display, or with --headless, the same chain runs without a window and "
-    "prints how long each stage took. Its last picture is in monocle.png (monocle-2.png, ... where that is read) where "
-    "there was to be a window, or where it stopped a source without an end after 300 frames; not where --screenshot, "
-    "--record or --virtual-camera says where pictures go.",
+    "prints how long each stage took. If no window can be opened, or if a source without an end is stopped after 300 "
+    "frames, the last picture is saved as monocle-0001.png or under the next free number. --screenshot, --record and "
+    "--virtual-camera replace this picture.",
     "With --json every line of standard output is an object with an \"event\": \"start\", \"state\" after a key or a "
     "build, \"progress\" once a second, \"error\", and at the end \"summary\".",
     "Exit status: 0 done, 1 something went wrong on the way, 2 wrong arguments, 3 nothing could be done, 4 the device "

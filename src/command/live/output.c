@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "image/imagefile.h"
 #include "source/entries.h"
 
 #include <errno.h>
@@ -43,6 +44,22 @@ bool output_new_name(char name[OUTPUT_NAME], const char *suffix)
     char dotted[16];
     snprintf(dotted, sizeof(dotted), ".%s", suffix);
     return new_name(name, "monocle", 1, 4, dotted);
+}
+
+bool output_save_new(const struct image *picture, char name[OUTPUT_NAME])
+{
+    if (!output_new_name(name, "png"))
+        return false;
+    if (imagefile_write_png(name, picture))
+        return true;
+    unlink(name);
+    return false;
+}
+
+bool output_new_possible(void)
+{
+    char name[OUTPUT_NAME];
+    return output_new_name(name, "png") && unlink(name) == 0;
 }
 
 bool output_is_source(const char *path, const char *text, const struct source *source)

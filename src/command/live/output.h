@@ -17,6 +17,10 @@ struct recorder {
 
 // Makes the first "monocle-NNNN.SUFFIX" that does not exist yet, empty. False on failure (logged).
 bool output_new_name(char name[OUTPUT_NAME], const char *suffix);
+// Writes the picture as PNG under the first free name of that kind. False on failure (logged): no file is left then.
+bool output_save_new(const struct image *picture, char name[OUTPUT_NAME]);
+// Whether a new file can be made in the current directory. False is logged.
+bool output_new_possible(void);
 // Whether an output would overwrite what the run reads: the source by its `text` on the command line or, where that is
 // open already, any file it reads; settings (NULL: none); or a kernel in the directory (NULL: none). True is logged,
 // but for the source.

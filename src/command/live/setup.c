@@ -112,29 +112,15 @@ static void set_limits(struct live *live)
     const char *kind = live->info->kind;
     const bool endless = o->loop || strcmp(kind, "pattern") == 0 || strcmp(kind, "camera") == 0;
     live->limit = (uint64_t)o->frames;
-    live->screenshot = o->screenshot;
     live->depth = 1; // a second frame in flight would be shown a frame later: age grows by the frame interval
     if (live->window)
         return;
     if (live->limit == 0 && endless && !live->camera) // a virtual camera is for as long as others need it
         live->limit = ENDLESS_FRAMES;
-    if (!live->screenshot && !o->record && !live->camera && (!o->headless || (o->frames == 0 && endless)))
-        live->screenshot = live->last_picture;
+    const bool kept = o->screenshot || o->record || live->camera;
+    live->saves_last = !kept && (!o->headless || (o->frames == 0 && endless));
     if (!live->info->live)
         live->depth = 2; // nobody waits for a single frame: upload, kernels and download overlap
-}
-
-// The picture that nobody gave a name: monocle.png, monocle-2.png, ..., the first that the run does not read. Those
-// with names are checked already.
-static bool name_last_picture(struct live *live)
-{
-    char *name = live->last_picture;
-    if (live->screenshot != name)
-        return true;
-    snprintf(name, LAST_PICTURE, "monocle.png");
-    for (int i = 2; output_is_source(name, live->options.source, live->source); i++)
-        snprintf(name, LAST_PICTURE, "monocle-%d.png", i);
-    return output_writable("the last picture, see --screenshot", name, true);
 }
 
 bool live_open_device(struct live *live, int index)
@@ -356,8 +342,8 @@ bool live_setup(struct live *live)
               live_camera_open(live) && open_screen_and_device(live);
     if (ok)
         set_limits(live);
-    ok = ok && name_last_picture(live) && open_builder(live) && live_open_path(live) && open_recording(live) &&
-         open_helpers(live);
+    ok = ok && (!live->saves_last || output_new_possible()) && open_builder(live) && live_open_path(live) &&
+         open_recording(live) && open_helpers(live);
     if (!ok && !live->quit && live->code != EXIT_USAGE)
         live->code = EXIT_NOTHING;
     return ok;
