@@ -251,6 +251,24 @@ def still_picture(c):
         c.check(stage in last["stages"], stage, "is missing in", list(last["stages"]))
 
 
+def recording_a_picture(c):
+    """A still picture cannot be recorded, which the view says; one that is played over and over can."""
+    png(at("still.png"), 64, 48)
+    films = len(glob.glob(at("*.y4m")))
+    live = Live(at("still.png"))
+    state = live.key("r")
+    c.check(state["recording"] is None and "a screenshot saves it" in state["message"], "a still picture", state)
+    code, last, errors = live.end()
+    c.check(code == 0 and not errors and len(glob.glob(at("*.y4m"))) == films, "no film", code, errors)
+    live = Live(at("still.png"), "--loop")
+    name = live.key("r")["recording"]
+    frames = live.events[-1]["frames"]
+    live.wait(lambda e: e["event"] == "progress" and e["frames"] > frames + 1, len(live.events))
+    c.check("to %s" % name in live.key("r")["message"], "what is said", live.events[-1])
+    live.end()
+    c.check(len(y4m_pictures(open(at(name), "rb").read())) > 1, "a film of a picture that is played again")
+
+
 def small_picture(c):
     """It is shown large enough to be seen, every pixel of it a square."""
     png(at("small.png"), 3, 2)
@@ -350,5 +368,5 @@ need_window()
 OPENCL = has_opencl(BINARY)
 checks = Checks()
 sys.exit(checks.run(hotkeys, other_letters, bytes_on_screen, devices, no_device, divider, kernel_reload,
-                    switching_keeps_the_picture, still_picture, small_picture, early_screenshot, keys_while_building,
-                    named_path_fails, interrupted, full_disk, quick_start))
+                    switching_keeps_the_picture, still_picture, recording_a_picture, small_picture, early_screenshot,
+                    keys_while_building, named_path_fails, interrupted, full_disk, quick_start))

@@ -216,7 +216,9 @@ static void toggle_recording(struct live *live, int number)
             live->code = EXIT_FAILED_SOME;
         return;
     }
-    if (!recorder_open(recorder, NULL, live->info))
+    if (live_is_still(live))
+        live_note(live, false, NOTE_S, "a still picture has nothing to record; a screenshot saves it");
+    else if (!recorder_open(recorder, NULL, live->info))
         live_note(live, true, NOTE_S, "cannot record; see standard error");
 }
 

@@ -165,6 +165,7 @@ void live_reshape(struct live *live);
 // loop.c
 void live_loop_window(struct live *live);
 void live_loop_headless(struct live *live);
+bool live_is_still(const struct live *live); // whether the source is a single picture, shown once
 
 // lane.c: frames through the lanes, and lanes that follow the wish
 bool lane_open(struct live *live, int which, char **error); // waits until it is ready

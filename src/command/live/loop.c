@@ -12,11 +12,16 @@ enum { STALL_S = 1 };                         // how long the view says so after
 enum { READY_NS = 500000 }; // how long a finished frame may go unnoticed while something is being built
 static const int64_t progress_ns = 1000000000, redraw_ns = 200000000;
 
+bool live_is_still(const struct live *live)
+{
+    return strcmp(live->info->kind, "image") == 0 && !live->options.loop;
+}
+
 // True once nothing more is to be shown, or told: without who reads its events a run is nothing. A still picture stays
 // on the screen until the user leaves.
 static bool finished(const struct live *live)
 {
-    const bool still = live->window && live->limit == 0 && strcmp(live->info->kind, "image") == 0;
+    const bool still = live->window && live->limit == 0 && live_is_still(live);
     return live->quit || live->mute || live->code >= EXIT_NOTHING || command_interrupted() != 0 ||
            (live->limit > 0 && live->meter.frames >= live->limit) || (live->ended && live->flights == 0 && !still);
 }
