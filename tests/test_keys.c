@@ -37,7 +37,7 @@ static void test_table(void)
         {'?', ACTION_HELP},
         {'q', ACTION_QUIT},
         {'Q', ACTION_QUIT},
-        {WINDOW_KEY_ESCAPE, ACTION_QUIT},
+        {WINDOW_KEY_ESCAPE, ACTION_BACK},
         {'x', ACTION_NONE},
         {0, ACTION_NONE},
         {':', ACTION_NONE},
@@ -73,7 +73,8 @@ static void test_remap(void)
     struct keys keys;
     char error[256] = "";
     keys_default(&keys);
-    CHECK(keys_remap(&keys, "path=P,quit=x,fullscreen=F11,up=right,camera-back=F4,down=,,split=é,freeze==", error));
+    CHECK(keys_remap(&keys,
+                     "path=P,quit=x,back=F12,fullscreen=F11,up=right,camera-back=F4,down=,,split=é,freeze==", error));
     CHECK_TEXT(error, "");
     CHECK(keys_find(&keys, 'P', false) == ACTION_PATH);
     CHECK(keys_find(&keys, 'p', false) == ACTION_NONE);
@@ -87,7 +88,7 @@ static void test_remap(void)
     CHECK(keys_find(&keys, '=', false) == ACTION_FREEZE);
 
     keys_default(&keys);
-    CHECK(keys_remap(&keys, "quit=x,QUIT=Escape", error)); // the second joins the first
+    CHECK(keys_remap(&keys, "back=F2,quit=x,QUIT=Escape", error)); // the third joins the second
     CHECK(keys_find(&keys, 'x', false) == ACTION_QUIT);
     CHECK(keys_find(&keys, WINDOW_KEY_ESCAPE, false) == ACTION_QUIT);
     CHECK(keys_find(&keys, 'q', false) == ACTION_NONE);
@@ -111,6 +112,7 @@ static void test_refusals(void)
         {"path=\xc3", "neither one character"},
         {"path=\t", "neither one character"},
         {"path=q", "'q' would mean both path and quit"},
+        {"quit=escape", "'Esc' would mean both back and quit"},
         {"path=x,device=x", "'x' would mean both path and device"},
         {"path=5", "'5' would mean both filter and path"},
         {"filter=x", "the digits stay"},

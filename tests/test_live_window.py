@@ -73,6 +73,25 @@ def hotkeys(c):
     c.check(code == 0 and last["event"] == "summary" and not errors, code, last["event"], errors)
 
 
+def back(c):
+    """Escape closes the list of keys, then leaves full screen, then quits; q quits at once."""
+    live = Live(PATTERN)
+    live.key("f")
+    live.key("h")
+    for field in ("help", "fullscreen"):
+        before = live.events[-1]
+        state = live.key("Escape")
+        changed = {name for name in ("help", "fullscreen") if state[name] != before[name]}
+        c.check(changed == {field}, "Escape changes", changed, "not", field)
+    c.check(wait_until(lambda: live.geometry() == (WIDTH, HEIGHT)), "the window's size", live.geometry())
+    code, last, errors = live.end("Escape")
+    c.check(code == 0 and last["event"] == "summary" and not errors, "then it quits", code, errors)
+    live = Live(PATTERN, "--fullscreen")
+    live.key("h")
+    code, last, errors = live.end("q")
+    c.check(code == 0 and last["event"] == "summary" and not errors, "q quits at once", code, errors)
+
+
 def other_letters(c):
     """A keyboard whose letters are not Latin ones: keys mean what they mean in their place on a US keyboard."""
     if subprocess.run(["setxkbmap", "ru"], stderr=subprocess.DEVNULL).returncode != 0:
@@ -367,6 +386,6 @@ def quick_start(c):
 need_window()
 OPENCL = has_opencl(BINARY)
 checks = Checks()
-sys.exit(checks.run(hotkeys, other_letters, bytes_on_screen, devices, no_device, divider, kernel_reload,
+sys.exit(checks.run(hotkeys, back, other_letters, bytes_on_screen, devices, no_device, divider, kernel_reload,
                     switching_keeps_the_picture, still_picture, recording_a_picture, small_picture, early_screenshot,
                     keys_while_building, named_path_fails, interrupted, full_disk, quick_start))

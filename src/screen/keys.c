@@ -29,7 +29,8 @@ static const struct key_row default_rows[] = {
     {ACTION_SCREENSHOT, "screenshot", {'s'}, false, "save a screenshot"},
     {ACTION_RECORD, "record", {'r'}, false, "start or stop recording"},
     {ACTION_HELP, "help", {'h', WINDOW_KEY_F1, '?'}, false, "this list"},
-    {ACTION_QUIT, "quit", {'q', WINDOW_KEY_ESCAPE}, false, "quit"},
+    {ACTION_BACK, "back", {WINDOW_KEY_ESCAPE}, false, "close this list, else leave full screen, else quit"},
+    {ACTION_QUIT, "quit", {'q'}, false, "quit"},
 };
 
 enum { DEFAULT_ROWS = sizeof(default_rows) / sizeof(*default_rows) };

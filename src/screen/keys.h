@@ -27,6 +27,7 @@ enum action {
     ACTION_SCREENSHOT,
     ACTION_RECORD,
     ACTION_HELP,
+    ACTION_BACK, // out of the help, then out of full screen, then out of the program
     ACTION_QUIT,
     ACTION_COUNT
 };
@@ -49,7 +50,7 @@ struct keys {
 };
 
 void keys_default(struct keys *keys);
-// "path=P,quit=x,quit=escape": names as in the table, keys as one character or a name (tab, escape, space, left, F1).
+// "path=P,quit=x,quit=F10": names as in the table, keys as one character or a name (tab, escape, space, left, F1).
 // The first key given for an action replaces its keys, further ones join it. False where a name or key is unknown or
 // one key would mean two actions: `error` gets one line and nothing is changed. The digits stay the filters'.
 bool keys_remap(struct keys *keys, const char *text, char error[256]);

@@ -234,6 +234,16 @@ static void quit(struct live *live, int number)
     live->quit = true;
 }
 
+static void go_back(struct live *live, int number)
+{
+    if (live->wish.help)
+        toggle_help(live, number);
+    else if (live->wish.fullscreen)
+        toggle_fullscreen(live, number);
+    else
+        quit(live, number);
+}
+
 static const struct {
     void (*run)(struct live *live, int number);
     int number; // what `run` gets; pick_filter gets the key's digit
@@ -258,6 +268,7 @@ static const struct {
     [ACTION_SCREENSHOT] = {.run = save_picture},
     [ACTION_RECORD] = {.run = toggle_recording},
     [ACTION_HELP] = {.run = toggle_help},
+    [ACTION_BACK] = {.run = go_back},
     [ACTION_QUIT] = {.run = quit},
 };
 
@@ -323,8 +334,11 @@ void live_handle_quit(struct live *live)
     struct window_event event;
     while (window_next_event(live->window, &event)) {
         uint32_t key;
-        const bool quits = event.type == WINDOW_KEY && action_of(live, &event, &key) == ACTION_QUIT;
-        live->quit = live->quit || quits || event.type == WINDOW_CLOSE;
+        const enum action action = event.type == WINDOW_KEY ? action_of(live, &event, &key) : ACTION_NONE;
+        if (event.type == WINDOW_CLOSE || action == ACTION_QUIT)
+            live->quit = true;
+        else if (action == ACTION_BACK)
+            go_back(live, 0);
         live->redraw = true;
     }
     check_display(live);

@@ -189,7 +189,7 @@ const struct image *lane_picture(struct live *live);
 // keys.c
 void live_handle_events(struct live *live);
 void live_save_picture(struct live *live); // the main lane's
-void live_handle_quit(struct live *live);  // only whether the user wants to leave; live->redraw after anything else
+void live_handle_quit(struct live *live);  // only quit and back; live->redraw after anything else
 void live_name_digits(struct live *live);
 bool live_mirrored(const struct chain *chain); // whether a mirror is its last filter
 
