@@ -158,6 +158,8 @@ static void test_wrong(void)
         {"-p gpu", "--path is 'gpu', which there is not; did you mean --device gpu?"},
         {"-p opencv", "--path is 'opencv', which there is not; did you mean opencl?"},
         {"-p gl", "--path is 'gl', but must be one of cpu, opencl, zerocopy"},
+        {"-f=x.png", "-f takes its value without '='; write -f 'x.png' or --file='x.png'"},
+        {"-qn=3", "-n takes its value without '='; write -n '3' or --frames='3'"},
         {"--quiet=yes", "--quiet takes no value, but 'yes' is given"},
         {"--frames 5 -n6", "--frames is given twice, as '5' and as '6'"},
         {"-q --loud", "--loud and --quiet contradict each other"},

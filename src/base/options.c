@@ -303,6 +303,11 @@ static enum option_result parse_letters(struct parser *p, char **argv, int argc,
                       argument[2] ? argument : "", p->list->command);
             return OPTION_ERROR;
         }
+        if (o->type != OPTION_FLAG && letter[1] == '=') {
+            log_error("-%c takes its value without '='; write -%c '%s' or --%s='%s'", *letter, *letter, letter + 2,
+                      o->name, letter + 2);
+            return OPTION_ERROR;
+        }
         if (o->type != OPTION_FLAG)
             return take_value(p, o, letter[1] ? letter + 1 : NULL, argv, argc, at) ? OPTION_OK : OPTION_ERROR;
         if (!store(p, o, ""))

@@ -59,9 +59,9 @@ enum option_result {
 
 // Parses argv[1..argc-1] (argv[0] is the command's name) into `values`, which holds the defaults. "--name value",
 // "--name=value", "-n value", "-nvalue", "-ab" for two flags and "--" work as in getopt_long, but names are never
-// abbreviated; options and operands may mix. An option given twice must have the same value both times, unless it is
-// one of OPTION_TEXTS. Operands are moved to operands[0..*operand_count-1] (room for argc pointers, borrowed from argv;
-// may be argv + 1 itself).
+// abbreviated, and "-n=value" is refused; options and operands may mix. An option given twice must have the same value
+// both times, unless it is one of OPTION_TEXTS. Operands are moved to operands[0..*operand_count-1] (room for argc
+// pointers, borrowed from argv; may be argv + 1 itself).
 enum option_result options_parse(const struct option_list *list, int argc, char **argv, void *values,
                                  const char **operands, int *operand_count);
 
