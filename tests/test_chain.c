@@ -131,6 +131,59 @@ static const struct refusal refused[] = {
     {"gr\xC3\xA4y=\xE2\x80\x9C", NULL, NULL},
 };
 
+// A text that is refused, and the whole message.
+static const struct {
+    const char *text, *error;
+} advice[] = {
+    {"blurr", "there is no filter 'blurr'; did you mean 'blur'?"},
+    {"frobnicate", "there is no filter 'frobnicate'; 'monocle filters' lists them"},
+    {"grayscale", "there is no filter 'grayscale'; did you mean 'gray'?"},
+    {"blur,greyscale", "there is no filter 'greyscale'; did you mean 'gray'?"},
+    {"grey", "there is no filter 'grey'; did you mean 'gray'?"},
+    {"edge", "there is no filter 'edge'; did you mean 'sobel'?"},
+    {"edges=2", "there is no filter 'edges'; did you mean 'sobel'?"},
+    {"Edge-Detect", "there is no filter 'Edge-Detect'; did you mean 'sobel'?"},
+    {"gaussian", "there is no filter 'gaussian'; did you mean 'convolve=gaussian'?"},
+    {"gblur=3", "there is no filter 'gblur'; did you mean 'convolve=gaussian'?"},
+    {"GaussianBlur", "there is no filter 'GaussianBlur'; did you mean 'convolve=gaussian'?"},
+    {"laplacian", "there is no filter 'laplacian'; did you mean 'convolve=laplacian'?"},
+    {"boxblur", "there is no filter 'boxblur'; did you mean 'blur'?"},
+    {"brightness", "there is no filter 'brightness'; did you mean 'contrast=1:20'?"},
+    {"negate", "there is no filter 'negate'; did you mean 'invert'?"},
+    {"unsharp", "there is no filter 'unsharp'; did you mean 'sharpen'?"},
+    {"median_blur", "there is no filter 'median_blur'; did you mean 'median'?"},
+    {"filter2D", "there is no filter 'filter2D'; did you mean 'convolve'?"},
+    {"hflip", "there is no filter 'hflip'; did you mean 'mirror'?"},
+    {"flop", "there is no filter 'flop'; did you mean 'mirror'?"},
+    {"vflip", "there is no filter 'vflip'; did you mean 'flip'?"},
+    {"blur 2", "there is no filter 'blur 2'; did you mean 'blur=2'?"},
+    {"blur:2", "there is no filter 'blur:2'; did you mean 'blur=2'?"},
+    {"contrast 2 10", "there is no filter 'contrast 2 10'; did you mean 'contrast=2:10'?"},
+    {"gray blur", "there is no filter 'gray blur'; did you mean 'gray,blur'?"},
+    {"blur 99", "there is no filter 'blur 99'; did you mean 'blur'?"},
+    {"blur=2;gray", "filters are separated by ',', not ';'; did you mean 'blur=2,gray'?"},
+    {"blur ! gray | flip", "filters are separated by ',', not '!'; did you mean 'blur , gray , flip'?"},
+    {"blur=99;gray", "filters are separated by ',', not ';'"},
+};
+
+static void test_advice(struct check *check)
+{
+    for (size_t i = 0; i < sizeof(advice) / sizeof(*advice); i++) {
+        struct chain chain;
+        char error[CHAIN_ERROR] = "", problem[PROPERTY_TEXT];
+        check_that(check, !chain_parse(&chain, advice[i].text, error) && !strcmp(error, advice[i].error),
+                   "\"%s\": \"%s\", not \"%s\"", advice[i].text, error, advice[i].error);
+        check_that(check, chain_property(advice[i].text, problem), "\"%s\": %s", advice[i].text, problem);
+        const char *quoted = strstr(error, "mean '");
+        if (!quoted)
+            continue;
+        char text[CHAIN_ERROR];
+        snprintf(text, sizeof(text), "%s", quoted + strlen("mean '"));
+        text[strcspn(text, "'")] = '\0';
+        check_that(check, chain_parse(&chain, text, error), "the advice for \"%s\": %s", advice[i].text, error);
+    }
+}
+
 static void test_accepted(struct check *check)
 {
     for (size_t i = 0; i < sizeof(accepted) / sizeof(*accepted); i++) {
@@ -352,6 +405,7 @@ int main(void)
     test_table(&check);
     test_accepted(&check);
     test_refused(&check);
+    test_advice(&check);
     test_long(&check);
     test_random(&check);
     test_edit(&check);

@@ -6,8 +6,9 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { NAMES_MAX = 128, VALUE_TEXT = 64 };
+enum { VALUE_TEXT = 64 };
 
 struct filters_options {
     bool json;
@@ -109,12 +110,9 @@ static const struct filter *find_or_suggest(const char *name)
     const struct filter *filter = filter_find(name);
     if (filter)
         return filter;
-    const char *names[NAMES_MAX + 1] = {NULL};
-    for (int i = 0; filters[i] && i < NAMES_MAX; i++)
-        names[i] = filters[i]->name;
-    const char *nearest = options_nearest(name, names);
-    if (nearest)
-        log_error("unknown filter '%s'; did you mean %s?", name, nearest);
+    const char *advice = filter_advice(name);
+    if (advice)
+        log_error("unknown filter '%s'; did you mean %.*s?", name, (int)strcspn(advice, "="), advice);
     else
         log_error("unknown filter '%s'; monocle filters lists them", name);
     return NULL;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARSE_WORDS = 32 };
+enum { NAME_SHOWN = 40 };
 
 // What is being parsed, for messages.
 struct parse {
@@ -167,13 +167,40 @@ static bool parse_assignment(struct parse *parse, char *text, struct stage *stag
     return parse_value(parse, index, trim(equals + 1), stage);
 }
 
+static bool is_chain(const char *text)
+{
+    struct chain chain;
+    char error[CHAIN_ERROR];
+    return chain_parse(&chain, text, error);
+}
+
+// The chain that "blur 2", "contrast:2:10" or "gray blur" means. False where it is not clear.
+static bool split_words(const char *name, char text[NAME_SHOWN + 1])
+{
+    static const char separators[] = " \t:";
+    for (int way = 0; way < 2; way++) {
+        snprintf(text, NAME_SHOWN + 1, "%s", name);
+        bool first = true;
+        for (char *at = strpbrk(text, separators); at; at = strpbrk(at, separators)) {
+            *at = way == 1 ? ',' : first ? '=' : ':';
+            at++;
+            first = false;
+        }
+        if (!first && is_chain(text))
+            return true;
+    }
+    return false;
+}
+
 static bool unknown_filter(struct parse *parse, const char *name)
 {
-    const char *words[PARSE_WORDS] = {0};
-    for (int i = 0; filters[i] && i < PARSE_WORDS - 1; i++)
-        words[i] = filters[i]->name;
-    char hint[80];
-    return fail(parse, "there is no filter '%.40s'%s (see 'monocle filters')", name, suggest(name, words, hint));
+    char text[NAME_SHOWN + 1];
+    const char *advice = filter_advice(name);
+    if (strlen(name) <= NAME_SHOWN && split_words(name, text))
+        advice = text;
+    if (advice)
+        return fail(parse, "there is no filter '%.*s'; did you mean '%s'?", NAME_SHOWN, name, advice);
+    return fail(parse, "there is no filter '%.*s'; 'monocle filters' lists them", NAME_SHOWN, name);
 }
 
 static bool parse_stage(struct parse *parse, char *text, struct stage *stage)
@@ -201,6 +228,23 @@ static bool parse_stage(struct parse *parse, char *text, struct stage *stage)
     return stage_prepare(stage, &why) || fail(parse, "%s: %s", name, why);
 }
 
+// Refuses "blur;gray", as other programs have it.
+static bool check_separators(struct parse *parse, const char *text)
+{
+    static const char wrong[] = ";|!";
+    enum { SHOWN = 120 };
+    char fixed[SHOWN + 1];
+    const char *first = strpbrk(text, wrong);
+    if (!first)
+        return true;
+    snprintf(fixed, sizeof(fixed), "%.*s", SHOWN, text);
+    for (char *at = fixed; (at = strpbrk(at, wrong));)
+        *at = ',';
+    if (strlen(text) <= SHOWN && is_chain(fixed))
+        return fail(parse, "filters are separated by ',', not '%c'; did you mean '%s'?", *first, fixed);
+    return fail(parse, "filters are separated by ',', not '%c'", *first);
+}
+
 bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
 {
     struct parse parse = {.error = error};
@@ -208,6 +252,8 @@ bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
     *chain = (struct chain){0};
     if (strlen(text) >= sizeof(copy))
         return fail(&parse, "the chain is longer than %d characters", CHAIN_TEXT - 1);
+    if (!check_separators(&parse, text))
+        return false;
     strcpy(copy, text);
     for (char *at = copy; at;) {
         char *next = strchr(at, ',');

@@ -120,6 +120,8 @@ struct filter {
 extern const struct filter *const filters[];
 
 const struct filter *filter_find(const char *name); // NULL when there is none
+// Chain text of one filter that a wrong name probably means: "sobel" for "edges"; NULL when there is none.
+const char *filter_advice(const char *word);
 int filter_param_count(const struct filter *filter);
 // Whether pictures are grey behind the filter that are grey, or not, ahead of it.
 bool filter_leaves_grey(const struct filter *filter, bool grey);

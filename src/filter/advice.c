@@ -1,0 +1,85 @@
+// advice.c: the filter that a wrong name means
+#include "filter/filter.h"
+
+#include "base/options.h"
+
+#include <ctype.h>
+#include <stddef.h>
+
+// Names of FFmpeg, ImageMagick, OpenCV and image editors, and chain text that does the same here.
+static const struct {
+    const char *name, *text;
+} elsewhere[] = {
+    {"grayscale", "gray"},
+    {"greyscale", "gray"},
+    {"grey", "gray"},
+    {"monochrome", "gray"},
+    {"desaturate", "gray"},
+    {"edge", "sobel"},
+    {"edges", "sobel"},
+    {"edgedetect", "sobel"},
+    {"canny", "sobel"},
+    {"prewitt", "sobel"},
+    {"scharr", "sobel"},
+    {"laplace", "convolve=laplacian"},
+    {"laplacian", "convolve=laplacian"},
+    {"gaussian", "convolve=gaussian"},
+    {"gaussianblur", "convolve=gaussian"},
+    {"gblur", "convolve=gaussian"},
+    {"avgblur", "blur"},
+    {"box", "blur"},
+    {"boxblur", "blur"},
+    {"smooth", "blur"},
+    {"denoise", "median"},
+    {"despeckle", "median"},
+    {"medianblur", "median"},
+    {"unsharp", "sharpen"},
+    {"unsharpmask", "sharpen"},
+    {"bitwisenot", "invert"},
+    {"negate", "invert"},
+    {"negative", "invert"},
+    {"binarize", "threshold"},
+    {"brighten", "contrast=1:20"},
+    {"brightness", "contrast=1:20"},
+    {"darken", "contrast=1:-20"},
+    {"brightnesscontrast", "contrast"},
+    {"eq", "contrast"},
+    {"exposure", "gamma"},
+    {"convolution", "convolve"},
+    {"filter2d", "convolve"},
+    {"kernel", "convolve"},
+    {"fliplr", "mirror"},
+    {"flop", "mirror"},
+    {"hflip", "mirror"},
+    {"flipud", "flip"},
+    {"vflip", "flip"},
+    {"sepiatone", "sepia"},
+    {"null", "none"},
+};
+
+enum { ELSEWHERE = sizeof(elsewhere) / sizeof(*elsewhere), NAMES_MAX = 32 };
+
+// Whether a word is the name but for capitals, spaces, '-' and '_': "Gaussian-Blur".
+static bool same_name(const char *word, const char *name)
+{
+    for (; *word; word++) {
+        if (*word == ' ' || *word == '-' || *word == '_')
+            continue;
+        if (tolower((unsigned char)*word) != *name)
+            return false;
+        name++;
+    }
+    return !*name;
+}
+
+const char *filter_advice(const char *word)
+{
+    for (int i = 0; i < ELSEWHERE; i++) {
+        if (same_name(word, elsewhere[i].name))
+            return elsewhere[i].text;
+    }
+    const char *names[NAMES_MAX + 1] = {NULL};
+    for (int i = 0; filters[i] && i < NAMES_MAX; i++)
+        names[i] = filters[i]->name;
+    return options_nearest(word, names);
+}
