@@ -216,6 +216,11 @@ bool command_parse(const struct option_list *list, int argc, char **argv, void *
     return options_parse(list, argc, argv, values, operands->word, &operands->count) == OPTION_OK;
 }
 
+bool command_limit_operands(const struct option_list *list, const struct command_operands *operands, int most)
+{
+    return operands->count <= most;
+}
+
 void command_hold_signals(void)
 {
     world.held_late = world.report && access(world.report, F_OK) == 0;

@@ -232,6 +232,18 @@ def words(c):
     ]
     for args, code, word in rows:
         refused(c, code, word, PATTERN[:-2] + args)
+    there_is_no = "there is no file '%s'; did you mean -f '%s'?\n"
+    refused(c, 2, "-f takes its value without '='; write -f 'gray' or --filter='gray'\n", ["pattern", "-f=gray"])
+    refused(c, 2, there_is_no % ("gray", "blur=2,gray"), ["-f", "blur=2", "gray", "picture.png"])
+    refused(c, 2, there_is_no % ("gray", "blur=2,gray"), ["picture.png", "-f", "blur=2", "gray"])
+    refused(c, 2, there_is_no % ("gray", "blur,gray"), ["-f", "blur", "gray"])
+    refused(c, 2, there_is_no % ("blur=2", "blur=2"), ["blur=2"])
+    refused(c, 2, there_is_no % ("2", "blur=2"), ["-f", "blur", "2", "picture.png"])
+    refused(c, 2, "'pattern' is one argument too many", ["picture.png", "pattern", "-f", "blur"])
+    png(at("gray"), 4, 4)
+    code, _, err = live("gray", "-f", "blur", "--headless", "-p", "cpu")
+    c.check(code == 0, "a file with the name of a filter", code, err)
+    os.unlink(at("gray"))
     refused(c, 2, "error: --keys: there is no action", ["pattern", "--keys", "nothing=x"])
     refused(c, 2, "did you mean path?", ["pattern", "--keys", "pth=P"])
     refused(c, 2, "did you mean --device gpu?", ["pattern", "-p", "gpu"])

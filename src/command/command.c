@@ -50,13 +50,16 @@ bool command_parse(const struct option_list *list, int argc, char **argv, void *
         *code = EXIT_USAGE;
         return false;
     }
-    if (operands->count > operands_max) {
-        log_error("'%s' is one argument too many; usage: monocle %s %s", operands->word[operands_max], list->command,
-                  list->usage);
-        *code = EXIT_USAGE;
-        return false;
-    }
-    return true;
+    *code = EXIT_USAGE;
+    return command_limit_operands(list, operands, operands_max);
+}
+
+bool command_limit_operands(const struct option_list *list, const struct command_operands *operands, int most)
+{
+    if (operands->count <= most)
+        return true;
+    log_error("'%s' is one argument too many; usage: monocle %s %s", operands->word[most], list->command, list->usage);
+    return false;
 }
 
 static const struct command *find_or_suggest(const char *name)

@@ -39,6 +39,8 @@ struct command_operands {
 };
 bool command_parse(const struct option_list *list, int argc, char **argv, void *values, int operands_max,
                    struct command_operands *operands, int *code);
+// The last of that by itself, for a command that looks at its operands first. False is logged.
+bool command_limit_operands(const struct option_list *list, const struct command_operands *operands, int most);
 
 // SIGINT, SIGTERM and SIGHUP end the process at once, with their exit code, whatever it waits for. A command that has
 // something to finish holds them from then on: they end waits and set what command_interrupted returns (the number, 0
