@@ -20,6 +20,7 @@ BINARY = os.path.abspath(sys.argv[1])
 LATE = os.path.abspath(sys.argv[2])  # to which things happen at the last moment: tests/late.c
 KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 6
 CPU = ["-p", "cpu"]
+NOBODY = 65534
 
 
 def head_of_png(width, height):
@@ -30,6 +31,7 @@ def head_of_png(width, height):
 
 
 def write(name, data):
+    os.makedirs(os.path.dirname(at(name)), exist_ok=True)
     with open(at(name), "wb") as f:
         f.write(data)
 
@@ -148,30 +150,102 @@ def namespace(c, mount, *args):
         print("no file system of its own can be mounted here: left out")
         return None
     done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", BINARY, "batch", *CPU, *NONE, *args, "-o",
-                           "small"],
-                          cwd=at(""), env=environment(), capture_output=True, text=True)
+                           "small"], cwd=at(""), env=environment(), capture_output=True, text=True)
     return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
 
 
-def bad_outputs(c):
+def full_disk(c):
+    """The run stops in one line; what was begun is removed, and the same command does the rest."""
     tree(at("src"), 40, 80, 60)
-    got = namespace(c, "size=100k", "-r", "--report", "full.jsonl", "src")
+    got = namespace(c, "size=100k", "-r", "--jobs", "2", "--report", "full.jsonl", "src")
     if got:
         code, out, err = got
-        done = [row for row in files(at("full.jsonl")).values() if row["status"] == "done"]
-        full = [row for row in files(at("full.jsonl")).values() if row.get("error") == "full"]
-        c.check(code == 1 and done and full and len(done) + len(full) == 40, "full disk", code, err[:3])
-        c.check(len(err) == len(full) and "No space left" in err[0], "full disk says", err[:3])
+        rows = files(at("full.jsonl")).values()
+        done = [row for row in rows if row["status"] == "done"]
+        full = [row for row in rows if row.get("error") == "full"]
+        c.check(code == 1 and done and 0 < len(full) <= 2 and len(done) + len(full) == len(rows) < 40, code, err[:3])
+        c.check(len(err) == 1 and "No space left on device; the run stops here" in err[0], "full disk says", err[:3])
         c.check(sorted(out[1:]) == sorted(row["output"] for row in done), "full disk leaves", out)
+        counts = len(done), len(full), 40 - len(rows)
+        c.check(out[0].startswith("%d of 40 done, %d failed, %d not reached in " % counts), "summary", out[0])
+        merged = json.loads(run(BINARY, "report", "merge", "--json", "full.jsonl", cwd=at(""))[1])
+        c.check((merged["done"], merged["failed"], merged["missing"]) == counts, merged)
+        code, out, err = namespace(c, "nr_inodes=1", "-r", "--jobs", "2", "--json", "src")
+        said = json.loads(out[0])
+        c.check(code == 3 and len(err) == len(out) == 1 and said["done"] == 0 and
+                said["not_reached"] == 40 - said["failed"] >= 38, "nothing fits", code, out, err)
+    os.makedirs(at("many-small"))  # space that was promised and is not there when it is needed
+    png(at("many-small/0.png"), 8, 8)
+    for i in range(1, 200):
+        shutil.copy(at("many-small/0.png"), at("many-small/%d.png" % i))
+    code, out, err = run(LATE, "batch", *CPU, *NONE, "--jobs", "2", "-o", "small-out", "--json", "many-small",
+                         cwd=at(""), LATE_SYNC=str(errno.ENOSPC))
+    said = json.loads(out)
+    c.check(code == 3 and err.count("\n") == 1 and "the run stops here" in err and said["not_reached"] > 0 and
+            digests(at("small-out")) == {}, code, said, err)
+    # A limit of a file's size is no full disk: smaller ones still fit.
+    os.makedirs(at("fs"))
+    for name, side in ("a", 300), ("b", 8), ("c", 300), ("d", 8):
+        png(at("fs/%s.png" % name), side, side)
+    code, _, err = run("sh", "-c", 'ulimit -f 4; exec "$@"', "sh", BINARY, "batch", *CPU, *NONE, "-o", "fs-out",
+                       "--json", "fs", cwd=at(""))
+    c.check(code == 1 and err.count("\n") == err.count("File too large\n") == 2, code, err)
+    c.check(sorted(digests(at("fs-out"))) == ["b.png", "d.png"], digests(at("fs-out")))
+
+
+def bad_directories(c):
+    """A directory that cannot be written is told once; what goes elsewhere, or is done already, is no failure."""
+    tree(at("src"), 40, 80, 60)
     write("file", b"")
     for plan in [], ["-n"]:
         got = namespace(c, "ro", "-r", "src", *plan)
         if got:
-            code, out, err = got
-            c.check(code == 3 and len(err) == 40 and "Read-only file system" in err[0], plan, code, err[:3])
-        said = outcome(c, BINARY, CPU + plan + ["-o", "file/in/it", "src/p000.png"], 3, "cannot write file/in/it/p000.")
-        c.check(len(said) == 1 and "Not a directory" in said[0], plan, said)
-        outcome(c, BINARY, CPU + plan + ["-o", "file", "src/p000.png"], 3, "file/p000.png: Not a directory")
+            c.check(got[0] == 3 and got[2] == ["monocle: error: cannot write to small/: Read-only file system; every "
+                                               "file that goes there fails"], plan, got)
+        for out in "file/in/it", "file":
+            said = outcome(c, BINARY, CPU + plan + ["-o", out, "src"], 3, "cannot write to %s/: Not a directory" % out)
+            c.check(len(said) == 1, plan, said)
+    # One of two directories; what is done in it stays done.
+    write("half/a/b", b"")
+    outcome(c, BINARY, CPU + ["-r", "-o", "half", "--report", "half.jsonl", "src"], 1,
+            "cannot write to half/a/b/: Not a directory; every file")
+    rows = files(at("half.jsonl"))
+    failed = {name: row for name, row in rows.items() if row["status"] == "failed"}
+    c.check(sorted(failed) == sorted(name for name in rows if name.startswith("src/a/b/")) and len(failed) == 10 and
+            {(row["error"], row["why"]) for row in failed.values()} ==
+            {("write", "cannot write to half/a/b/: Not a directory")}, failed)
+    os.makedirs(at("ready/sub"))
+    os.makedirs(at("ready-out"))
+    png(at("ready/a.png"), 8, 8)
+    png(at("ready/sub/a.png"), 8, 8)
+    script = ('mount -t tmpfs none ready-out && "$@" >/dev/null && mount -o remount,ro ready-out && '
+              'cp ready/a.png ready/b.png && cp ready/a.png ready/sub/b.png && "$@"; code=$?; '
+              '"$@" >/dev/null --dry-run; test $? = $code && exit $code')
+    if got:
+        done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", BINARY, "batch", *CPU, *NONE, "-r", "-o",
+                               "ready-out", "ready"], cwd=at(""), env=environment(), capture_output=True, text=True)
+        c.check(done.returncode == 1 and "0 of 4 done, 2 skipped, 2 failed" in done.stdout and done.stderr ==
+                2 * "monocle: error: cannot write to ready-out/: Read-only file system; every file that goes there "
+                "fails\n", done)
+
+
+def late_directory(c):
+    """One that turns out not to be writable when the first file is made, as on a server that has the last word."""
+    if os.getuid() != 0:
+        print("only root can lose its rights here: left out")
+        return
+    tree(at("src"), 40, 80, 60)
+    os.chmod(at(""), 0o755)
+    os.makedirs(at("late-dir"))
+
+    def lose_rights():  # but for the real user, whom access() asks about
+        os.seteuid(NOBODY)
+
+    done = subprocess.run([BINARY, "batch", *CPU, *NONE, "-r", "--jobs", "2", "-o", "late-dir", "--json", "src"],
+                          cwd=at(""), env=environment(), capture_output=True, text=True, preexec_fn=lose_rights)
+    c.check(done.returncode == 3 and done.stderr.count("\n") == 1 and
+            "cannot write to late-dir/: Permission denied" in done.stderr, done)
+    c.check(json.loads(done.stdout)["errors"] == {"write": 40}, done)
 
 
 def many(count):
@@ -328,5 +402,5 @@ def locked(c):
 
 
 checks = Checks()
-sys.exit(checks.run(bad_inputs, cut_short, turned_between, tight, few_files, bad_outputs, signals, late_signal,
-                    late_files, kills, two_at_once, two_jobs_at_once, locked))
+sys.exit(checks.run(bad_inputs, cut_short, turned_between, tight, few_files, full_disk, bad_directories,
+                    late_directory, signals, late_signal, late_files, kills, two_at_once, two_jobs_at_once, locked))

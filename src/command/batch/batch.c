@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/workers.h"
-#include "command/batch/names.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -43,35 +42,9 @@ static bool find_tasks(struct batch *batch, const struct command_operands *opera
     }
     const enum existing_rule rule = batch->rules.existing;
     return tasks_make(&batch->tasks, &batch->inputs, &batch->naming, &batch->shard) &&
+           directories_make(&batch->directories, &batch->tasks) &&
            ((rule != EXISTING_OVERWRITE && rule != EXISTING_SKIP_NEWER) ||
             sources_make(&batch->rules.sources, &batch->inputs));
-}
-
-// Each directory that outputs go to, once.
-static bool clean_directories(const struct tasks *tasks)
-{
-    struct names names = {0};
-    bool ok = true;
-    char **directories = calloc(tasks->count + 1, sizeof(*directories));
-    size_t count = 0;
-    for (size_t i = 0; ok && directories && i < tasks->count; i++) {
-        const char *path = tasks->row[i].output, *slash = path ? strrchr(path, '/') : NULL;
-        if (!path)
-            continue;
-        char *directory = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
-        size_t index = count;
-        const enum name_result result = directory ? names_add(&names, directory, &index) : NAME_NO_MEMORY;
-        ok = result != NAME_NO_MEMORY;
-        if (result == NAME_NEW)
-            output_clean_directory(directories[count++] = directory);
-        else
-            free(directory);
-    }
-    for (size_t i = 0; i < count; i++)
-        free(directories[i]);
-    free(directories);
-    names_free(&names);
-    return ok;
 }
 
 static void print_plan(const struct outcome *outcome, bool planned)
@@ -92,7 +65,10 @@ static int dry_run(struct batch *batch)
         const bool planned = work_plan(&outcome, &batch->rules);
         (batch->options.json ? record_print_plan : print_plan)(&outcome, planned);
         if (outcome.status == STATUS_FAILED) {
-            outcome_tell(&outcome);
+            if (outcome.of_directory)
+                directories_tell(&batch->directories, outcome.task->directory);
+            else
+                outcome_tell(&outcome);
             failed++;
         }
     }
@@ -194,7 +170,8 @@ static int run(struct batch *batch, const struct command_operands *operands)
         return EXIT_USAGE;
     if (batch->options.dry_run)
         return dry_run(batch);
-    if (!clean_directories(&batch->tasks) || !choose_runners(batch))
+    directories_clean(&batch->directories);
+    if (!choose_runners(batch))
         return EXIT_NOTHING;
     batch->run.filters = batch->filters;
     batch->run.files = batch->tasks.count;
@@ -225,6 +202,7 @@ static int batch_run(int argc, char **argv)
         fleet_finish(&batch->fleet);
     }
     sources_free(&batch->rules.sources);
+    directories_free(&batch->directories);
     tasks_free(&batch->tasks);
     inputs_free(&batch->inputs);
     naming_finish(&batch->naming);

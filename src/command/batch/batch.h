@@ -3,6 +3,7 @@
 
 #include "base/options.h"
 #include "command/batch/budget.h"
+#include "command/batch/directories.h"
 #include "command/batch/queue.h"
 #include "command/batch/record.h"
 #include "command/batch/work.h"
@@ -29,6 +30,7 @@ struct batch {
     struct shard shard;
     struct inputs inputs;
     struct tasks tasks;
+    struct directories directories;
     struct work_rules rules;
     struct fleet fleet;
     struct budget budget;

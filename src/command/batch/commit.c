@@ -80,8 +80,11 @@ static void record_group(struct batch *batch, struct outcome *group, struct prog
         totals_add(&batch->totals, o);
         if (o->why[0] && o->status != STATUS_SKIPPED)
             progress_clear(progress);
-        outcome_tell(o);
-        if (o->status == STATUS_FAILED && batch->options.fail_fast)
+        if (o->of_directory)
+            directories_tell(&batch->directories, o->task->directory);
+        else if (o->fault != FAULT_FULL || batch->totals.fault[FAULT_FULL] == 1) // once for all files under way
+            outcome_tell(o);
+        if (o->fault == FAULT_FULL || (o->status == STATUS_FAILED && batch->options.fail_fast))
             queue_stop(&batch->queue);
         if (batch->record)
             record_add(batch->record, o);

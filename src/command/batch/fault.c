@@ -46,8 +46,9 @@ enum fault fault_of_writing(int error)
     switch (error) {
     case ENOSPC:
     case EDQUOT:
-    case EFBIG:
         return FAULT_FULL;
+    case EFBIG:
+        return FAULT_LIMIT;
     case ENOMEM:
         return FAULT_MEMORY;
     case EEXIST:

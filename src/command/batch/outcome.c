@@ -2,9 +2,11 @@
 #include "command/batch/outcome.h"
 
 #include "base/log.h"
+#include "command/batch/directories.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const status_names[STATUSES] = {"done", "skipped", "failed"};
 static const char *const step_names[STEPS] = {"read", "decode", "filter", "encode", "write"};
@@ -30,12 +32,23 @@ bool outcome_fail(struct outcome *outcome, enum fault fault, const char *why, ..
     return false;
 }
 
+bool outcome_fail_directory(struct outcome *outcome, int error)
+{
+    struct directory *directory = outcome->task->directory;
+    directory->error = error;
+    outcome->of_directory = true;
+    return outcome_fail(outcome, fault_of_writing(error), "cannot write to %s: %s", directory->nearest,
+                        strerror(error));
+}
+
 void outcome_tell(const struct outcome *outcome)
 {
     char name[PATH_MAX], why[FAULT_WHY]; // without newlines
     log_escape(name, sizeof(name), outcome->task->input->path);
     log_escape(why, sizeof(why), outcome->why);
-    if (outcome->status == STATUS_FAILED)
+    if (outcome->fault == FAULT_FULL)
+        log_error("%s: %s; the run stops here: free some space and run the same command again", name, why);
+    else if (outcome->status == STATUS_FAILED)
         log_error("%s: %s", name, why);
     else if (outcome->status == STATUS_SKIPPED)
         log_info("%s: skipped: %s", name, why);

@@ -26,10 +26,13 @@ struct outcome {
     char hash[HASH_TEXT]; // of the output, where a report is written; else ""
     struct output output; // to be committed
     bool replace;         // over an existing file
+    bool of_directory;    // the failure is that of every file in the output's directory
 };
 
 // Makes it a failure. `why` is half a sentence: "the file is cut short". Always false.
 bool outcome_fail(struct outcome *outcome, enum fault fault, const char *why, ...)
     __attribute__((format(printf, 3, 4)));
+// The same where no file can be made in the output's directory, which later tasks learn from this. Always false.
+bool outcome_fail_directory(struct outcome *outcome, int error);
 // Logs what there is to tell of it, in one line whatever its names are.
 void outcome_tell(const struct outcome *outcome);

@@ -71,24 +71,39 @@ static size_t directory_length(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-bool output_possible(const char *path)
+// Why no file can be made in the directory that is the first bytes of the path; 0: one can.
+static int directory_error(const char *path, size_t length)
 {
-    bool ok = false;
-    char *directory = malloc(strlen(path) + sizeof("./."));
-    errno = ENOMEM;
-    for (size_t length = directory_length(path); directory && !ok; length = directory_length(directory)) {
-        while (length > 1 && path[length - 1] == '/')
-            length--;
-        sprintf(directory, "%.*s/.", length > 0 ? (int)length : 1, length > 0 ? path : "."); // a file has none
-        ok = access(directory, W_OK | X_OK) == 0;
-        if (errno != ENOENT || length == 0)
-            break;
-        directory[length] = '\0';
-    }
-    const int error = errno;
+    char *directory;
+    if (asprintf(&directory, "%.*s/.", length > 0 ? (int)length : 1, length > 0 ? path : ".") < 0) // a file has no "."
+        return ENOMEM;
+    const int error = access(directory, W_OK | X_OK) == 0 ? 0 : errno;
     free(directory);
+    return error;
+}
+
+// The length of the directory above; the same where there is none.
+static size_t above(const char *path, size_t length)
+{
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    return length;
+}
+
+bool output_possible(const char *path, size_t *length)
+{
+    size_t at = directory_length(path), up;
+    int error = directory_error(path, at);
+    while (error == ENOENT && (up = above(path, at)) < at)
+        error = directory_error(path, at = up);
+    // A file system that is read-only is so from its first directory on.
+    while (error == EROFS && (up = above(path, at)) < at && directory_error(path, up) == EROFS)
+        at = up;
+    *length = at;
     errno = error;
-    return ok;
+    return error == 0;
 }
 
 static bool make_directories(char *path)

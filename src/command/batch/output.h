@@ -27,9 +27,10 @@ struct output {
     struct output_mark mark;
 };
 
-// Whether a file could be made there as things are: in the directory, or in the nearest that would have others made in
-// it. Touches nothing. False with errno set.
-bool output_possible(const char *path);
+// Whether a file could be made there as things are: in its directory or, where that is missing, in the nearest one
+// above. *length: of that directory in the path, with its slash; 0: the current one. Touches nothing. False with errno
+// set.
+bool output_possible(const char *path, size_t *length);
 // Makes the directory where it is missing, and an empty file under a temporary name in it. False with errno set.
 bool output_begin(struct output *output, char *path);
 // Writes all bytes, marks the file, and starts its way to the disk. False with errno set.

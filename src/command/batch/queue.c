@@ -55,7 +55,8 @@ void queue_hand_in(struct queue *queue, struct outcome *outcome)
         queue->first = outcome;
     queue->last = outcome;
     queue->waiting++;
-    queue->stopped = queue->stopped || (queue->fail_fast && outcome->status == STATUS_FAILED);
+    queue->stopped = queue->stopped || (queue->fail_fast && outcome->status == STATUS_FAILED) ||
+                     outcome->fault == FAULT_FULL; // nor has it space for any other
     if (queue->waiting >= group(queue))
         pthread_cond_signal(&queue->handed_in);
     pthread_mutex_unlock(&queue->lock);

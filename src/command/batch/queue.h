@@ -10,7 +10,7 @@ struct queue {
     pthread_cond_t handed_in, room;
     const struct tasks *tasks;
     size_t next;    // task to be given out
-    bool fail_fast; // a failure stops the queue
+    bool fail_fast; // a failure stops the queue; a full disk always does
     bool stopped;
     int workers; // that have not left
     struct outcome *first, *last;

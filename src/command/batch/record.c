@@ -263,9 +263,12 @@ void totals_add(struct totals *totals, const struct outcome *outcome)
 
 void totals_print(const struct totals *totals, const struct record_run *run, double seconds, int signal, bool json)
 {
+    const size_t *status = totals->status;
+    const size_t left = run->files - status[STATUS_DONE] - status[STATUS_SKIPPED] - status[STATUS_FAILED];
     if (json) {
         json_t *row = run_json(run);
         json_object_set_new(row, "left_out", json_integer((json_int_t)run->left_out));
+        json_object_set_new(row, "not_reached", json_integer((json_int_t)left));
         json_object_update_new(row, totals_json(totals, seconds, signal));
         json_dumpf(row, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
         putchar('\n');
@@ -277,6 +280,8 @@ void totals_print(const struct totals *totals, const struct record_run *run, dou
         printf(", %zu skipped", totals->status[STATUS_SKIPPED]);
     if (totals->status[STATUS_FAILED] > 0)
         printf(", %zu failed", totals->status[STATUS_FAILED]);
+    if (left > 0)
+        printf(", %zu not reached", left);
     if (run->left_out > 0)
         printf(", %zu left out (made by earlier runs)", run->left_out);
     printf(" in %.1f s", seconds);

@@ -7,10 +7,13 @@
 
 #include <stdint.h>
 
+struct directory;
+
 struct task {
     const struct input *input;
     char *output;
-    const struct input *rival; // FAULT_CLASH: another input that has the same output
+    struct directory *directory; // of the output; NULL: there is no output
+    const struct input *rival;   // FAULT_CLASH: another input that has the same output
     enum fault fault;
 };
 

@@ -2,6 +2,7 @@
 #include "command/batch/work.h"
 
 #include "base/clock.h"
+#include "command/batch/directories.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +71,10 @@ static bool open_file(struct outcome *outcome, const struct work_rules *rules, s
                             S_ISDIR(status.st_mode) ? "it is a directory" : "it is no regular file");
     *size = (size_t)status.st_size;
     *mark = output_mark_make(rules->job, task->input->relative, &status);
-    return existing_allows(rules->existing, &rules->sources, &status, mark, outcome);
+    if (!existing_allows(rules->existing, &rules->sources, &status, mark, outcome))
+        return false;
+    const int error = task->directory->error;
+    return error == 0 || outcome_fail_directory(outcome, error);
 }
 
 static void close_file(int fd)
@@ -86,9 +90,7 @@ bool work_plan(struct outcome *outcome, const struct work_rules *rules)
     int fd = -1;
     const bool ok = open_file(outcome, rules, &mark, &fd, &size);
     close_file(fd);
-    const char *path = outcome->task->output;
-    return ok && (output_possible(path) ||
-                  outcome_fail(outcome, fault_of_writing(errno), "cannot write %s: %s", path, strerror(errno)));
+    return ok;
 }
 
 // What of the picture is asked from the path: planes for a JPEG, one for a grey JPEG or PNG, RGBA for any other.
@@ -230,11 +232,13 @@ static bool write_output(struct work *work, const struct work_rules *rules, cons
     outcome->output_bytes = buffer->size;
     if (rules->hashes)
         hash_128_text(buffer->data, buffer->size, outcome->hash);
-    if (output_begin(&outcome->output, outcome->task->output) &&
-        output_write(&outcome->output, buffer->data, buffer->size, &work->mark))
+    const bool begun = output_begin(&outcome->output, outcome->task->output);
+    if (begun && output_write(&outcome->output, buffer->data, buffer->size, &work->mark))
         return true;
     const int error = errno;
     output_abandon(&outcome->output);
+    if (!begun && (error == EACCES || error == EPERM || error == EROFS || error == ENOTDIR))
+        return outcome_fail_directory(outcome, error);
     return outcome_fail(outcome, fault_of_writing(error), "cannot write %s: %s", outcome->task->output,
                         strerror(error));
 }
