@@ -38,10 +38,23 @@ static void model_row(uint8_t *row, int y, int width, int height, int channels)
     }
 }
 
+// The DC coefficient, then every AC coefficient by itself, bit after bit (ITU-T T.81, annex G).
+static void make_scans(jpeg_scan_info scans[JPEG_SCANS_MOST], int count)
+{
+    enum { HIGHEST = 10 }; // bit that libjpeg begins with at most
+    scans[0] = (jpeg_scan_info){.comps_in_scan = 1};
+    for (int i = 1; i < count; i++) {
+        const int coefficient = 1 + (i - 1) / (HIGHEST + 1), bit = HIGHEST - (i - 1) % (HIGHEST + 1);
+        scans[i] = (jpeg_scan_info){
+            .comps_in_scan = 1, .Ss = coefficient, .Se = coefficient, .Ah = bit == HIGHEST ? 0 : bit + 1, .Al = bit};
+    }
+}
+
 void jpeg_make(struct codec_buffer *file, int width, int height, const struct jpeg_wish *wish)
 {
     struct jpeg_compress_struct info;
     struct jpeg_error_mgr errors;
+    jpeg_scan_info scans[JPEG_SCANS_MOST];
     unsigned char *data = NULL;
     unsigned long size = 0;
     info.err = jpeg_std_error(&errors);
@@ -61,6 +74,11 @@ void jpeg_make(struct codec_buffer *file, int width, int height, const struct jp
     }
     if (wish->progressive)
         jpeg_simple_progression(&info);
+    make_scans(scans, wish->scans);
+    if (wish->scans) {
+        info.scan_info = scans;
+        info.num_scans = wish->scans;
+    }
     info.arith_code = wish->arithmetic;
     info.restart_interval = wish->restarts ? 2 : 0;
     jpeg_start_compress(&info, TRUE);

@@ -9,7 +9,10 @@ struct jpeg_wish {
     int across, down;                                    // luma samples to one of chroma; 0: 2 and 2
     bool grey, rgb, cmyk;                                // not YCbCr
     bool progressive, arithmetic, restarts, old_quality; // old_quality: 50, not 95
+    int scans;                                           // of a progressive grey one, 1 to JPEG_SCANS_MOST; 0: usual
 };
+
+enum { JPEG_SCANS_MOST = 1 + 63 * 11 };
 
 // A JPEG of a smooth picture whose colours say where they are: jpeg_model.
 void jpeg_make(struct codec_buffer *file, int width, int height, const struct jpeg_wish *wish);

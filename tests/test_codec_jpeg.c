@@ -261,6 +261,31 @@ static void refuse(struct codec *codec, const struct codec_buffer *file, enum co
     image_free(&image);
 }
 
+// 500 scans are read, more are refused: a small file of very many keeps a decoder busy for minutes.
+static void test_scans(struct codec *codec)
+{
+    enum { MOST = 500 };
+    static const int counts[] = {1, MOST, MOST + 1, JPEG_SCANS_MOST};
+    struct codec_buffer file = {0};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+        const struct jpeg_wish wish = {.grey = true, .scans = counts[i]};
+        struct codec_head head;
+        struct codec_error error = {0};
+        struct image image = {0};
+        jpeg_make(&file, 16, 16, &wish);
+        int scans = 0;
+        for (size_t at = 0; at + 1 < file.size; at++)
+            scans += file.data[at] == 0xff && file.data[at + 1] == 0xda;
+        check_that(&check, scans == counts[i], "%d scans were made, not %d", scans, counts[i]);
+        if (counts[i] > MOST)
+            refuse(codec, &file, CODEC_UNSUPPORTED, "more than 500 scans");
+        else
+            check_that(&check, read_file(codec, &file, &head, &image, &error), "%d scans: %s", counts[i], error.why);
+        image_free(&image);
+    }
+    codec_buffer_free(&file);
+}
+
 static void test_refused(struct codec *codec)
 {
     struct codec_buffer file = {0};
@@ -345,6 +370,7 @@ int main(void)
     test_kinds(codec);
     test_written(codec, &random);
     test_surroundings(codec, &random);
+    test_scans(codec);
     test_refused(codec);
     test_tables(codec);
     codec_close(codec);
