@@ -37,24 +37,83 @@ static void round_palette(TIFF *file)
         map[i % 3][i / 3] = (uint16_t)((map[i % 3][i / 3] + 128) / 257 * 257);
 }
 
-// And it cuts grey: this rounds, as libtiff itself does with colours.
-static void put_deep_grey(TIFFRGBAImage *reader, uint32_t *to, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
-                          int32_t skip, int32_t skip_to, unsigned char *from)
+static bool is_whole(const TIFFRGBAImage *reader)
 {
-    const uint32_t turned = reader->photometric == PHOTOMETRIC_MINISWHITE ? 255 : 0;
-    for (; height > 0; height--, to += skip_to, from += 2 * skip) {
-        for (uint32_t i = 0; i < width; i++, from += 2) {
-            uint16_t sample;
-            memcpy(&sample, from, sizeof(sample));
-            *to++ = 0x010101 * ((sample + 128u) / 257 ^ turned) | 0xff000000;
+    return (is_grey(reader) || reader->photometric == PHOTOMETRIC_RGB) && reader->bitspersample >= 8;
+}
+
+// A sample of `bytes` bytes as 8 bits. Where colours are multiplied by alpha, it is divided again (TIFF 6.0, section
+// 18): `alpha` is 0 elsewhere.
+static uint8_t sample_of(const uint8_t *from, int bytes, uint32_t alpha)
+{
+    uint16_t deep = from[0];
+    if (bytes == 2)
+        memcpy(&deep, from, sizeof(deep));
+    if (alpha == 0)
+        return (uint8_t)(bytes == 2 ? (deep + 128u) / 257 : deep);
+    const uint32_t value = (deep * 255u + alpha / 2) / alpha;
+    return (uint8_t)(value < 255 ? value : 255);
+}
+
+// Rows of red, green, blue and alpha (or NULL), each sample `step` bytes behind the one before.
+static inline void put_rows(const TIFFRGBAImage *reader, uint8_t *to, uint32_t width, uint32_t height, int32_t skip,
+                            int32_t skip_to, const uint8_t *const samples[4], size_t step, int bytes)
+{
+    const uint8_t turned = reader->photometric == PHOTOMETRIC_MINISWHITE ? 255 : 0;
+    size_t at = 0;
+    for (uint32_t y = 0; y < height; y++, at += (size_t)skip * step, to += 4 * (ptrdiff_t)skip_to) {
+        for (uint32_t x = 0; x < width; x++, at += step, to += 4) {
+            uint16_t alpha = samples[3] ? samples[3][at] : 0;
+            if (samples[3] && bytes == 2)
+                memcpy(&alpha, samples[3] + at, sizeof(alpha));
+            for (int c = 0; c < 3; c++)
+                to[c] = turned ^ sample_of(samples[c] + at, bytes, reader->alpha == EXTRASAMPLE_ASSOCALPHA ? alpha : 0);
+            to[3] = samples[3] ? sample_of(samples[3] + at, bytes, 0) : 255;
         }
     }
 }
 
-// A reader of the file's first picture, to be ended. *multiplied: its colours are multiplied by alpha.
-static bool begin(TIFFRGBAImage *reader, TIFF *file, bool *multiplied, struct codec_error *error)
+// libtiff's own routines cut grey of 16 bits to 8, multiply by alpha, and lose their place in a tile at the right edge
+// where grey has extra samples. These round, and leave colours as they are.
+static void put_together(TIFFRGBAImage *reader, uint32_t *to, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                         int32_t skip, int32_t skip_to, unsigned char *from)
 {
-    const uint16_t associated = EXTRASAMPLE_ASSOCALPHA;
+    const size_t bytes = reader->bitspersample / 8, colour = is_grey(reader) ? 0 : bytes;
+    const uint8_t *const samples[] = {from, from + colour, from + 2 * colour,
+                                      reader->alpha ? from + 2 * colour + bytes : NULL};
+    if (bytes == 2)
+        put_rows(reader, (uint8_t *)to, width, height, skip, skip_to, samples, 2 * (size_t)reader->samplesperpixel, 2);
+    else
+        put_rows(reader, (uint8_t *)to, width, height, skip, skip_to, samples, reader->samplesperpixel, 1);
+}
+
+static void put_separate(TIFFRGBAImage *reader, uint32_t *to, uint32_t x, uint32_t y, uint32_t width, uint32_t height,
+                         int32_t skip, int32_t skip_to, unsigned char *red, unsigned char *green, unsigned char *blue,
+                         unsigned char *alpha)
+{
+    const uint8_t *const samples[] = {red, green, blue, reader->alpha ? alpha : NULL};
+    const int bytes = reader->bitspersample / 8;
+    put_rows(reader, (uint8_t *)to, width, height, skip, skip_to, samples, (size_t)bytes, bytes);
+}
+
+// What of a picture's samples is understood here.
+static bool samples_ok(const TIFFRGBAImage *reader, int sample_format, const uint16_t *extra, int extras)
+{
+    const int colours = is_grey(reader) ? 1 : 3;
+    const bool palette = reader->photometric == PHOTOMETRIC_PALETTE;
+    if (sample_format != SAMPLEFORMAT_UINT || (!is_whole(reader) && !palette && !is_grey(reader)))
+        return false;
+    if (!is_whole(reader))
+        return reader->samplesperpixel == 1;
+    for (int i = 1; i < extras; i++) // libtiff takes alpha from the first
+        if (extra[0] == EXTRASAMPLE_UNSPECIFIED && extra[i] != EXTRASAMPLE_UNSPECIFIED)
+            return false;
+    return reader->samplesperpixel >= colours + (reader->alpha ? 1 : 0);
+}
+
+// A reader of the file's first picture, to be ended.
+static bool begin(TIFFRGBAImage *reader, TIFF *file, struct codec_error *error)
+{
     uint16_t compression = 0, sample_format = 0, photometric = 0, extras = 0, *extra = NULL;
     char why[WHY] = "";
     TIFFGetFieldDefaulted(file, TIFFTAG_COMPRESSION, &compression);
@@ -65,19 +124,18 @@ static bool begin(TIFFRGBAImage *reader, TIFF *file, bool *multiplied, struct co
                             compression);
     if (TIFFGetField(file, TIFFTAG_PHOTOMETRIC, &photometric) && photometric == PHOTOMETRIC_SEPARATED)
         return codec_refuse(error, CODEC_UNSUPPORTED, "CMYK pictures are not supported; convert it to RGB first");
-    *multiplied = extras > 0 && extra[0] == EXTRASAMPLE_ASSOCALPHA;
-    if (extras > 0 && extra[0] == EXTRASAMPLE_UNASSALPHA) // libtiff would multiply them
-        TIFFSetField(file, TIFFTAG_EXTRASAMPLES, 1, &associated);
     round_palette(file);
     if (!TIFFRGBAImageBegin(reader, file, 1, why))
         return codec_refuse(error, CODEC_UNSUPPORTED, "libtiff says: %s; convert it to 8-bit RGB first",
                             tiff_without(why, "Sorry, "));
     reader->req_orientation = ORIENTATION_TOPLEFT;
-    if (format_of(reader) == PIXFMT_GREY && reader->bitspersample == 16)
-        reader->put.contig = put_deep_grey;
-    const bool colours = reader->photometric == PHOTOMETRIC_RGB || reader->photometric == PHOTOMETRIC_PALETTE;
-    if ((colours || is_grey(reader)) && sample_format == SAMPLEFORMAT_UINT &&
-        (!reader->alpha || reader->samplesperpixel == 4 || (is_grey(reader) && reader->bitspersample == 8)))
+    if (reader->alpha && (extras == 0 || extra[0] != EXTRASAMPLE_ASSOCALPHA)) // also of a fourth sample of no kind
+        reader->alpha = EXTRASAMPLE_UNASSALPHA;
+    if (is_whole(reader) && reader->isContig)
+        reader->put.contig = put_together;
+    else if (is_whole(reader))
+        reader->put.separate = put_separate;
+    if (samples_ok(reader, sample_format, extra, extras))
         return true;
     TIFFRGBAImageEnd(reader);
     return codec_refuse(error, CODEC_UNSUPPORTED,
@@ -111,7 +169,6 @@ static bool read_head(struct tiff *tiff, TIFF *file, const struct tiff_stream *s
                       struct codec_error *error)
 {
     TIFFRGBAImage reader;
-    bool multiplied;
     uint32_t width = 0, height = 0;
     TIFFGetField(file, TIFFTAG_IMAGEWIDTH, &width);
     TIFFGetField(file, TIFFTAG_IMAGELENGTH, &height);
@@ -119,12 +176,12 @@ static bool read_head(struct tiff *tiff, TIFF *file, const struct tiff_stream *s
     head->shape.height = height <= IMAGE_MAX_SIDE ? (int)height : IMAGE_MAX_SIDE + 1;
     if (is_thumbnail(file))
         return codec_refuse(error, CODEC_UNSUPPORTED, "its first picture is a thumbnail, as in cameras' raw files");
-    if (!begin(&reader, file, &multiplied, error))
+    if (!begin(&reader, file, error))
         return false;
     head->shape.format = format_of(&reader);
     head->shape.color = (struct color){COLOR_MATRIX_601, COLOR_RANGE_FULL};
     head->jpeg = is_grey(&reader) ? PIXFMT_GREY : PIXFMT_YU12;
-    head->alpha = reader.alpha;
+    head->alpha = reader.alpha != 0;
     TIFFRGBAImageEnd(&reader);
     if (!take_metadata(tiff, file, stream, reader.orientation, &head->metadata))
         return codec_refuse(error, CODEC_NO_MEMORY, "there is not enough memory");
@@ -144,29 +201,21 @@ bool tiff_head(void *state, const uint8_t *data, size_t size, struct codec_head 
     return ok;
 }
 
-// A row of the raster, its colours divided by alpha again where they were multiplied (TIFF 6.0, section 18).
-static void put_row(uint8_t *to, const uint8_t *rgba, enum pixfmt format, int width, bool multiplied)
+static void put_row(uint8_t *to, const uint8_t *rgba, enum pixfmt format, int width)
 {
     if (format == PIXFMT_RGBA)
         memcpy(to, rgba, 4 * (size_t)width);
     for (int x = 0; x < width && format == PIXFMT_GREY; x++)
         to[x] = rgba[4 * x];
-    for (int x = 0; x < width && multiplied; x++, to += 4) {
-        for (int c = 0; c < 3 && to[3] > 0; c++) {
-            const int value = (to[c] * 255 + to[3] / 2) / to[3];
-            to[c] = (uint8_t)(value < 255 ? value : 255);
-        }
-    }
 }
 
 static bool decode_file(struct tiff *tiff, TIFF *file, struct tiff_stream *stream, struct image *image)
 {
     const int width = image->shape.width, height = image->shape.height;
     TIFFRGBAImage reader;
-    bool multiplied;
     if (!codec_buffer_room(&tiff->raster, 4 * (size_t)width * (size_t)height))
         return codec_refuse(stream->error, CODEC_NO_MEMORY, "there is not enough memory");
-    if (!begin(&reader, file, &multiplied, stream->error))
+    if (!begin(&reader, file, stream->error))
         return false;
     const bool same = reader.width == (uint32_t)width && reader.height == (uint32_t)height &&
                       format_of(&reader) == image->shape.format;
@@ -177,7 +226,7 @@ static bool decode_file(struct tiff *tiff, TIFF *file, struct tiff_stream *strea
     TIFFRGBAImageEnd(&reader);
     for (int y = 0; ok && y < height; y++)
         put_row(image->plane[0] + (size_t)y * image->stride[0], tiff->raster.data + 4 * (size_t)y * (size_t)width,
-                image->shape.format, width, multiplied);
+                image->shape.format, width);
     if (!ok && !stream->failed)
         codec_refuse(stream->error, CODEC_DAMAGED, "it is not the picture that its head announced");
     return ok;
@@ -188,7 +237,7 @@ bool tiff_decode(void *state, const uint8_t *data, size_t size, const struct cod
 {
     const uint64_t pixels = (uint64_t)image->shape.width * (uint64_t)image->shape.height;
     struct tiff_stream stream = {.data = data, .size = size, .error = error};
-    TIFF *file = tiff_stream_open(&stream, "r", size + 8 * pixels); // four samples of 16 bits at most
+    TIFF *file = tiff_stream_open(&stream, "r", size + 12 * pixels); // six samples of 16 bits at most
     const bool ok = file && decode_file(state, file, &stream, image);
     if (file)
         TIFFClose(file);
