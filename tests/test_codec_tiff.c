@@ -390,6 +390,24 @@ static void test_samples(struct codec *codec, struct random *random)
         }
 }
 
+// The largest picture there may be, of a few bytes: its head is refused, before there is memory for it.
+static void test_short(struct codec *codec)
+{
+    static const int compressions[] = {1, 5, 8, 32773, 32946};
+    static const uint8_t pixels[64];
+    static struct handmade file;
+    struct codec_head head;
+    struct codec_error error;
+    for (size_t i = 0; i < sizeof(compressions) / sizeof(*compressions); i++) {
+        const struct wish wish = {.kind = {8, 3, 2}, .compression = compressions[i]};
+        make_packed(&file, 16384, 16384, &wish, pixels, sizeof(pixels));
+        check_that(&check,
+                   !codec_head(codec, file.data, file.size, 0, &head, &error) && error.fault == CODEC_DAMAGED &&
+                       strstr(error.why, "cut short"),
+                   "compression %d: not refused as cut short, but: %s", compressions[i], error.why);
+    }
+}
+
 static void test_refused(struct codec *codec)
 {
     static const struct {
@@ -537,6 +555,7 @@ int main(void)
         test_tile(codec);
         test_deep(codec);
         test_samples(codec, &random);
+        test_short(codec);
         test_refused(codec);
         test_written(codec, &random);
         test_damage(codec, &random);

@@ -67,6 +67,13 @@ bool codec_refuse(struct codec_error *error, enum codec_fault fault, const char 
     return false;
 }
 
+bool codec_can_hold(size_t size, uint64_t least, struct codec_error *error)
+{
+    return size >= least ||
+           codec_refuse(error, CODEC_DAMAGED, "the file is cut short: its pixels take at least %llu bytes",
+                        (unsigned long long)least);
+}
+
 void codec_leave_out(struct codec_error *error, const char *what)
 {
     const size_t used = strlen(error->why);

@@ -31,6 +31,16 @@ extern const struct codec_kind codec_jpeg, codec_png, codec_webp, codec_tiff, co
 // Fills in the error; returns false.
 bool codec_refuse(struct codec_error *error, enum codec_fault fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// Returns true if a file of `size` bytes can hold pixels that take at least `least` bytes, packed as well as its format
+// allows. Otherwise the file is refused as cut short. A head calls this, so that a tiny file cannot make the program
+// take gigabytes.
+bool codec_can_hold(size_t size, uint64_t least, struct codec_error *error);
+enum {
+    CODEC_DEFLATE_MOST = 1032, // bytes that one byte of deflated data stands for (258 for two bits)
+    // The same for LZW codes: one of c bits stands for at most 2^c bytes; the longest have 12 bits (GIF89a, appendix F;
+    // TIFF 6.0, section 13).
+    CODEC_LZW_MOST = 4096 * 8 / 12 + 1,
+};
 // Adds what the file will lack, in words such as "its profile is damaged and is left out". Not a fault.
 void codec_leave_out(struct codec_error *error, const char *what);
 // Makes room for that many bytes in all, keeping what there is. False where there is no memory.

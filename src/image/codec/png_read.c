@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLACK = 16, DEFLATE_MOST = 1032 }; // a byte of deflated data stands for at most so many (258 for two bits)
+enum { SLACK = 16 };
 
 int png_channels(enum png_colour colour)
 {
@@ -157,7 +157,7 @@ static bool inflate(struct png *png, const uint8_t *packed, const struct png_hea
     if (!png->inflater)
         png->inflater = libdeflate_alloc_decompressor();
     // No more than can come of them is asked for: a small file cannot make us have a gigabyte.
-    if (header->pixels_bytes < bytes / DEFLATE_MOST)
+    if (header->pixels_bytes < bytes / CODEC_DEFLATE_MOST)
         return codec_refuse(error, CODEC_DAMAGED, "the picture is cut short");
     if (!png->inflater || !codec_buffer_room(&png->plain, bytes + SLACK))
         return codec_refuse(error, CODEC_NO_MEMORY, "there is not enough memory");

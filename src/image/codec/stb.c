@@ -99,16 +99,47 @@ static uint8_t *load(const uint8_t *data, size_t size, int *width, int *height, 
     return NULL;
 }
 
+static bool is_gif(const uint8_t *data, size_t size)
+{
+    return size >= 6 && (memcmp(data, "GIF87a", 6) == 0 || memcmp(data, "GIF89a", 6) == 0);
+}
+
 static bool is_psd(const uint8_t *data, size_t size)
 {
     return size >= 4 && memcmp(data, "8BPS", 4) == 0;
 }
 
-// stb_image looks for it in the wrong place, and unpacks such a picture wrongly.
-static bool is_deep_psd(const uint8_t *data, size_t size)
+static uint32_t read_u16_le(const uint8_t *at)
 {
-    enum { DEPTH = 22 }; // where the bits per channel are, in two bytes
-    return is_psd(data, size) && size >= DEPTH + 2 && data[DEPTH + 1] == 16;
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8;
+}
+
+static uint32_t read_u16_be(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 8 | at[1];
+}
+
+static uint32_t read_u32_be(const uint8_t *at)
+{
+    return read_u16_be(at) << 16 | read_u16_be(at + 2);
+}
+
+// Adobe Photoshop File Formats Specification, "File Header Section": where its fields are.
+enum { PSD_CHANNELS = 12, PSD_DEPTH = 22, PSD_SECTIONS = 26 };
+
+static bool psd_supported(const uint8_t *data, size_t size, struct codec_error *error)
+{
+    if (size < PSD_SECTIONS)
+        return codec_refuse(error, CODEC_DAMAGED, "the file is cut short");
+    // stb_image looks for the depth in the wrong place, and unpacks such a picture wrongly.
+    if (read_u16_be(data + PSD_DEPTH) == 16)
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "pictures with 16 bits per channel are not supported; convert it to 8 bits first");
+    // stb_image divides by alpha, also where the result is out of range, and takes any fourth channel for alpha.
+    if (read_u16_be(data + PSD_CHANNELS) > 3)
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "PSD files with an alpha channel are not supported; save it as PNG first");
+    return true;
 }
 
 static bool is_one_of(int value, const uint8_t *choices, size_t count)
@@ -131,6 +162,55 @@ static bool is_os2_palette(const uint8_t *data, size_t size)
     return is_bmp(data, size) && data[INFO_SIZE] == OS2_SIZE && size > DEPTH && data[DEPTH] < 24;
 }
 
+// How many bytes a file takes at least, by its head, which stb_image has accepted.
+static uint64_t tga_least(const uint8_t *data, size_t size, const struct image_shape *shape)
+{
+    enum { TYPE = 2, DEPTH = 16, PACKED = 8, PACKET_PIXELS = 128 }; // Truevision TGA 2.0, "Run-length Packet"
+    const uint64_t pixels = (uint64_t)shape->width * (uint64_t)shape->height, bytes = (data[DEPTH] + 7u) / 8;
+    return data[TYPE] & PACKED ? pixels / PACKET_PIXELS * (1 + bytes) : pixels * bytes;
+}
+
+static uint64_t gif_least(const uint8_t *data, size_t size, const struct image_shape *shape)
+{
+    return (uint64_t)shape->width * (uint64_t)shape->height / CODEC_LZW_MOST;
+}
+
+// Rows, without what they are padded with: the last one's may be missing.
+static uint64_t bmp_least(const uint8_t *data, size_t size, const struct image_shape *shape)
+{
+    enum { INFO_SIZE = 14, OS2_SIZE = 12, OS2_DEPTH = 24, DEPTH = 28 };
+    const size_t at = data[INFO_SIZE] == OS2_SIZE ? OS2_DEPTH : DEPTH;
+    if (size < at + 2)
+        return at + 2;
+    const uint32_t bits = read_u16_le(data + at);
+    return ((uint64_t)shape->width * (bits > 0 ? bits : 1) + 7) / 8 * (uint64_t)shape->height;
+}
+
+// Three sections ahead of the pixels say how long they are; then comes how the pixels are packed ("Image Data
+// Section").
+static uint64_t psd_least(const uint8_t *data, size_t size, const struct image_shape *shape)
+{
+    enum { RUN_PIXELS = 128, RUN_BYTES = 2 };
+    const uint64_t pixels = (uint64_t)shape->width * (uint64_t)shape->height;
+    const uint64_t channels = read_u16_be(data + PSD_CHANNELS);
+    uint64_t at = PSD_SECTIONS;
+    for (int i = 0; i < 3 && at + 4 <= size; i++)
+        at += 4 + (uint64_t)read_u32_be(data + at);
+    if (at + 2 > size)
+        return at + 2;
+    return at + 2 + channels * (read_u16_be(data + at) == 0 ? pixels : pixels / RUN_PIXELS * RUN_BYTES);
+}
+
+static uint64_t least_bytes(const uint8_t *data, size_t size, const struct image_shape *shape)
+{
+    if (shape->width < 1 || shape->height < 1 || shape->width > IMAGE_MAX_SIDE || shape->height > IMAGE_MAX_SIDE)
+        return 0; // refused for its size
+    return (is_psd(data, size)   ? psd_least
+            : is_bmp(data, size) ? bmp_least
+            : is_gif(data, size) ? gif_least
+                                 : tga_least)(data, size, shape);
+}
+
 static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
 {
     int channels;
@@ -144,14 +224,15 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
         free(pixels);
         return pixels ? codec_refuse(error, CODEC_DAMAGED, "the picture's head is damaged") : false;
     }
-    if (is_deep_psd(data, size))
-        return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "pictures with 16 bits per channel are not supported; convert it to 8 bits first");
+    if (is_psd(data, size) && !psd_supported(data, size, error))
+        return false;
     if (shape->height < 0 && shape->height >= -IMAGE_MAX_SIDE) // of a BMP whose first row comes first
         shape->height = -shape->height;
+    if (!codec_can_hold(size, least_bytes(data, size, shape), error))
+        return false;
     shape->format = PIXFMT_RGBA;
     head->jpeg = channels <= 2 ? PIXFMT_GREY : PIXFMT_YU12;
-    head->alpha = channels == 2 || channels == 4;
+    head->alpha = (channels == 2 || channels == 4) && !is_psd(data, size);
     return true;
 }
 
@@ -170,11 +251,6 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
     }
     free(pixels);
     return same || codec_refuse(error, CODEC_DAMAGED, "it is not the picture that its head announced");
-}
-
-static bool is_gif(const uint8_t *data, size_t size)
-{
-    return size >= 6 && (memcmp(data, "GIF87a", 6) == 0 || memcmp(data, "GIF89a", 6) == 0);
 }
 
 // Truevision TGA 2.0, section "TGA file header".

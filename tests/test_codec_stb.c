@@ -1,0 +1,338 @@
+// test_codec_stb.c: GIF, BMP, PSD and TGA files: those that pack best are read, those too short for their size refused
+#include "check.h"
+#include "image/codec/codec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct check check = {.name = "codec stb"};
+
+enum { ROOM = 1 << 20, SIDE = 4096 };
+struct file {
+    uint8_t data[ROOM];
+    size_t size;
+    uint32_t bits; // of GIF codes, not written yet
+    int bit_count;
+};
+
+static void add(struct file *file, const void *data, size_t size)
+{
+    if (file->size + size > ROOM)
+        abort();
+    memcpy(file->data + file->size, data, size);
+    file->size += size;
+}
+
+static void add_byte(struct file *file, int value)
+{
+    add(file, &(uint8_t){(uint8_t)value}, 1);
+}
+
+static void add_le(struct file *file, uint32_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        add_byte(file, (int)(value >> 8 * i & 0xff));
+}
+
+static void add_be(struct file *file, uint32_t value, int bytes)
+{
+    for (int i = bytes - 1; i >= 0; i--)
+        add_byte(file, (int)(value >> 8 * i & 0xff));
+}
+
+// The heads, up to the pixels.
+static void begin_gif(struct file *file, int width, int height)
+{
+    *file = (struct file){0};
+    add(file, "GIF89a", 6);
+    add_le(file, (uint32_t)width, 2);
+    add_le(file, (uint32_t)height, 2);
+    add(file,
+        "\x81\0\0"
+        "\0\0\0\x20\x40\x60\0\0\0\0\0\0",
+        3 + 12); // four colours, of which the second is used
+    add(file, ",\0\0\0\0", 5);
+    add_le(file, (uint32_t)width, 2);
+    add_le(file, (uint32_t)height, 2);
+    add_byte(file, 0);
+}
+
+static void begin_tga(struct file *file, int type, int depth, int width, int height)
+{
+    *file = (struct file){0};
+    add_le(file, (uint32_t)type << 16, 3);
+    add_le(file, 0, 4);
+    add_le(file, 0, 5);
+    add_le(file, (uint32_t)width, 2);
+    add_le(file, (uint32_t)height, 2);
+    add_byte(file, depth);
+    add_byte(file, 0x20); // the first row is the upper one
+}
+
+static void begin_bmp(struct file *file, int depth, int width, int height)
+{
+    enum { HEAD = 14, INFO = 40 };
+    const uint32_t palette = depth < 16 ? 8 : 0;
+    *file = (struct file){0};
+    add(file, "BM", 2);
+    add_le(file, 0, 4);
+    add_le(file, 0, 4);
+    add_le(file, HEAD + INFO + palette, 4);
+    add_le(file, INFO, 4);
+    add_le(file, (uint32_t)width, 4);
+    add_le(file, (uint32_t)height, 4);
+    add_le(file, 1, 2);
+    add_le(file, (uint32_t)depth, 2);
+    for (int i = 0; i < 6; i++)
+        add_le(file, 0, 4);
+    add_le(file, 0, (int)palette);
+}
+
+static void begin_psd(struct file *file, int channels, bool packed, int width, int height)
+{
+    *file = (struct file){0};
+    add(file, "8BPS\0\1\0\0\0\0\0\0", 12);
+    add_be(file, (uint32_t)channels, 2);
+    add_be(file, (uint32_t)height, 4);
+    add_be(file, (uint32_t)width, 4);
+    add_be(file, 8, 2);
+    add_be(file, 3, 2);
+    for (int i = 0; i < 3; i++) { // its sections
+        add_be(file, (uint32_t)i, 4);
+        add(file, "..", (size_t)i);
+    }
+    add_be(file, packed, 2);
+}
+
+// Codes of a GIF's pixels, in blocks.
+static void add_code(struct file *file, size_t *block, int code, int bits)
+{
+    file->bits |= (uint32_t)code << file->bit_count;
+    for (file->bit_count += bits; file->bit_count >= 8; file->bit_count -= 8, file->bits >>= 8) {
+        if (file->data[*block] == 255) {
+            *block = file->size;
+            add_byte(file, 0);
+        }
+        add_byte(file, (int)(file->bits & 0xff));
+        file->data[*block]++;
+    }
+}
+
+// One colour, by codes each of which stands for one pixel more than the one before. When the table of codes is full, it
+// is cleared, or (deferred) the last code is repeated, which packs best of all.
+static void make_gif(struct file *file, bool deferred)
+{
+    enum { CODE_BITS = 2, COLOUR = 1, CLEAR = 4, FIRST = 6, LAST = 4095, LAST_BITS = 12 };
+    begin_gif(file, SIDE, SIDE);
+    add_byte(file, CODE_BITS);
+    size_t block = file->size;
+    add_byte(file, 0);
+    int bits = CODE_BITS + 1, next = FIRST, length = 0;
+    add_code(file, &block, CLEAR, bits);
+    for (long left = (long)SIDE * SIDE; left > 0; left -= length) {
+        if (next > LAST && !deferred) {
+            add_code(file, &block, CLEAR, bits);
+            bits = CODE_BITS + 1;
+            next = FIRST;
+            length = 0;
+        }
+        const bool grows = length > 0 && next <= LAST;
+        length = left < length + 1 ? (int)left : length == 0 ? 1 : length + grows;
+        add_code(file, &block, length == 1 ? COLOUR : FIRST + length - 2, bits);
+        next += grows;
+        if (next == 1 << bits && bits < LAST_BITS)
+            bits++;
+    }
+    add_code(file, &block, CLEAR + 1, bits);
+    add_code(file, &block, 0, 7); // the last bits
+    add_byte(file, 0);
+    add_byte(file, ';');
+}
+
+static void make_tga(struct file *file)
+{
+    begin_tga(file, 10, 24, SIDE, SIDE);
+    for (int i = 0; i < SIDE * SIDE / 128; i++)
+        add(file, "\xff\x60\x40\x20", 4);
+}
+
+static void make_psd(struct file *file)
+{
+    begin_psd(file, 3, true, SIDE, SIDE);
+    for (int i = 0; i < SIDE * 3; i++)
+        add_be(file, SIDE / 128 * 2, 2);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < SIDE * SIDE / 128; k++)
+            add(file, (uint8_t[]){129, (uint8_t)(0x20 * (i + 1))}, 2);
+}
+
+static void check_packed(struct codec *codec, const struct file *file, const char *what)
+{
+    struct codec_head head;
+    struct codec_error error;
+    struct image image = {0};
+    const bool ok = codec_head(codec, file->data, file->size, 0, &head, &error) && image_reserve(&image, &head.shape) &&
+                    codec_decode(codec, file->data, file->size, &head, &image, &error);
+    long wrong = 0;
+    check_that(&check, ok && head.shape.width == SIDE && head.shape.height == SIDE, "%s of %zu bytes: %s", what,
+               file->size, error.why);
+    for (int y = 0; ok && y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++)
+            wrong += memcmp(image.plane[0] + (size_t)y * image.stride[0] + 4 * (size_t)x, "\x20\x40\x60\xff", 4) != 0;
+    check_that(&check, wrong == 0, "%s: %ld pixels are wrong", what, wrong);
+    image_free(&image);
+}
+
+static void test_packed(struct codec *codec)
+{
+    static struct file file;
+    make_gif(&file, false);
+    check_packed(codec, &file, "GIF");
+    make_gif(&file, true);
+    check_packed(codec, &file, "GIF with deferred clear codes");
+    make_tga(&file);
+    check_packed(codec, &file, "TGA");
+    make_psd(&file);
+    check_packed(codec, &file, "PSD");
+}
+
+static void check_short(struct codec *codec, struct file *file, const char *what)
+{
+    struct codec_head head;
+    struct codec_error error;
+    add(file, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+    check_that(&check,
+               !codec_head(codec, file->data, file->size, 0, &head, &error) && error.fault == CODEC_DAMAGED &&
+                   strstr(error.why, "cut short"),
+               "%s of %zu bytes is not refused as cut short, but: %s", what, file->size, error.why);
+}
+
+// The largest pictures there may be, with next to no pixels: their heads are refused, before there is memory for them.
+static void test_short(struct codec *codec)
+{
+    enum { MOST = 16384 };
+    static const int depths[] = {1, 4, 8, 16, 24, 32};
+    static struct file file;
+    begin_gif(&file, MOST, MOST);
+    check_short(codec, &file, "GIF");
+    for (size_t i = 0; i < sizeof(depths) / sizeof(*depths); i++) {
+        begin_bmp(&file, depths[i], MOST, MOST);
+        check_short(codec, &file, "BMP");
+        begin_bmp(&file, depths[i], MOST, -MOST);
+        check_short(codec, &file, "BMP from top to bottom");
+        for (int packed = 0; packed < 2 && depths[i] >= 8; packed++) {
+            begin_tga(&file, (depths[i] == 8 ? 3 : 2) + 8 * packed, depths[i], MOST, MOST);
+            check_short(codec, &file, packed ? "packed TGA" : "TGA");
+        }
+    }
+    for (int channels = 1; channels <= 3; channels++)
+        for (int packed = 0; packed < 2; packed++) {
+            begin_psd(&file, channels, packed, MOST, MOST);
+            check_short(codec, &file, packed ? "packed PSD" : "PSD");
+        }
+    begin_psd(&file, 3, false, 1, 1);
+    memset(file.data + 26, 0x7f, 4); // a section that is longer than the file
+    check_short(codec, &file, "PSD whose section is cut");
+}
+
+// Cut anywhere in the head: an exact block, so that the sanitizer sees reads past it.
+static void test_cut(struct codec *codec)
+{
+    static struct file files[4];
+    struct codec_head head;
+    struct codec_error error;
+    struct image image = {0};
+    begin_gif(&files[0], 2, 2);
+    begin_tga(&files[1], 2, 24, 2, 2);
+    begin_bmp(&files[2], 24, 2, 2);
+    begin_psd(&files[3], 3, false, 2, 2);
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        for (size_t size = 1; size <= files[i].size; size++) {
+            uint8_t *part = malloc(size);
+            memcpy(part, files[i].data, size);
+            const bool ok = codec_head(codec, part, size, 0, &head, &error) && image_reserve(&image, &head.shape) &&
+                            codec_decode(codec, part, size, &head, &image, &error);
+            check_that(&check, !ok && error.why[0], "file %zu, cut at %zu", i, size);
+            free(part);
+        }
+    image_free(&image);
+}
+
+// What is just long enough is read.
+static void test_just_enough(struct codec *codec)
+{
+    static const int depths[] = {24, 32};
+    static struct file file;
+    struct codec_head head;
+    struct codec_error error;
+    struct image image = {0};
+    for (size_t i = 0; i < sizeof(depths) / sizeof(*depths); i++) {
+        begin_bmp(&file, depths[i], 3, 2);
+        const size_t row = 3 * (size_t)depths[i] / 8, pad = (4 - row % 4) % 4;
+        add(&file, "abcdefghijklmnopqrstuvwxyz", 2 * row + pad); // the last row is not padded
+        const bool ok = codec_head(codec, file.data, file.size, 0, &head, &error) &&
+                        image_reserve(&image, &head.shape) &&
+                        codec_decode(codec, file.data, file.size, &head, &image, &error);
+        check_that(&check, ok && memcmp(image.plane[0] + image.stride[0], "cba", 3) == 0, "BMP of %d bits: %s",
+                   depths[i], error.why);
+    }
+    begin_psd(&file, 3, false, 2, 1);
+    add(&file, "\1\2\3\4\5\6", 6);
+    const bool ok = codec_head(codec, file.data, file.size, 0, &head, &error) && image_reserve(&image, &head.shape) &&
+                    codec_decode(codec, file.data, file.size, &head, &image, &error);
+    check_that(&check, ok && !head.alpha && memcmp(image.plane[0], "\1\3\5\377\2\4\6\377", 8) == 0, "PSD: %s",
+               error.why);
+    check_that(&check, !codec_head(codec, file.data, file.size - 1, 0, &head, &error), "PSD cut short");
+    image_free(&image);
+}
+
+// stb_image would divide the colours by alpha, out of range where they are not multiplied by it.
+static void test_alpha(struct codec *codec)
+{
+    static struct file file;
+    struct codec_head head;
+    struct codec_error error;
+    for (int channels = 4; channels <= 5; channels++) {
+        begin_psd(&file, channels, false, 2, 1);
+        add(&file, "\0\0\0\0\0\0\1\1\1\1", 2 * (size_t)channels);
+        check_that(&check,
+                   !codec_head(codec, file.data, file.size, 0, &head, &error) && error.fault == CODEC_UNSUPPORTED &&
+                       strstr(error.why, "alpha") && strstr(error.why, "PNG"),
+                   "PSD of %d channels: %s", channels, error.why);
+    }
+}
+
+// The bytes of another file than that of the head: its pixels would be written past the image.
+static void test_exchanged(struct codec *codec)
+{
+    static struct file small, large;
+    struct codec_head head;
+    struct codec_error error;
+    struct image image = {0};
+    begin_tga(&small, 2, 24, 2, 2);
+    add(&small, "abcdefghijkl", 12);
+    begin_tga(&large, 2, 24, 40, 40);
+    for (int i = 0; i < 40 * 40; i++)
+        add(&large, "abc", 3);
+    const bool ok = codec_head(codec, small.data, small.size, 0, &head, &error) && image_reserve(&image, &head.shape);
+    check_that(&check, ok, "TGA: %s", error.why);
+    check_that(&check,
+               ok && !codec_decode(codec, large.data, large.size, &head, &image, &error) &&
+                   error.fault == CODEC_DAMAGED && strstr(error.why, "its head announced"),
+               "a larger file than that of the head: %s", error.why);
+    image_free(&image);
+}
+
+int main(void)
+{
+    struct codec *codec = codec_open();
+    test_packed(codec);
+    test_short(codec);
+    test_cut(codec);
+    test_just_enough(codec);
+    test_alpha(codec);
+    test_exchanged(codec);
+    codec_close(codec);
+    return check_end(&check);
+}
