@@ -66,11 +66,6 @@ static void test_write(void)
     CHECK(file_write_atomic(path, "newer", 5));
     check_content("newer");
     CHECK_NUMBER(count_files(), 1);
-    struct stat status;
-    const mode_t mask = umask(027);
-    CHECK(file_write_atomic(path, "x", 1) && stat(path, &status) == 0);
-    umask(mask);
-    CHECK_NUMBER(status.st_mode & 0777, 0640);
     errno = 0;
     CHECK(!file_write_atomic("/nowhere/file", "x", 1));
     CHECK_NUMBER(errno, ENOENT);
@@ -80,6 +75,82 @@ static void test_write(void)
     errno = 0;
     CHECK(!file_write_atomic(endless, "x", 1));
     CHECK_NUMBER(errno, ENAMETOOLONG);
+}
+
+static mode_t mode_of(const char *name)
+{
+    struct stat status = {0};
+    CHECK(stat(name, &status) == 0);
+    return status.st_mode & 0777;
+}
+
+// A new file has the rights that the umask leaves; one that replaces another has no more than that one.
+static void test_rights(void)
+{
+    static const mode_t masks[] = {0, 022, 027, 077}, modes[] = {0600, 0640, 0644, 0666, 0777};
+    for (size_t m = 0; m < sizeof(masks) / sizeof(*masks); m++) {
+        const mode_t mask = umask(masks[m]);
+        unlink(path);
+        CHECK(file_write_atomic(path, "x", 1));
+        CHECK_NUMBER(mode_of(path), 0666 & ~masks[m]);
+        for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+            CHECK(chmod(path, modes[i]) == 0 && file_write_atomic(path, "x", 1));
+            CHECK_NUMBER(mode_of(path), modes[i] & 0666 & ~masks[m]);
+            CHECK(chmod(path, modes[i]) == 0 && file_replace(path, "x", 1));
+            CHECK_NUMBER(mode_of(path), 0666 & ~masks[m]);
+        }
+        CHECK(umask(mask) == masks[m]); // as it was
+    }
+}
+
+static struct {
+    ino_t inode; // that was synced last
+    off_t size;  // then
+    int renames; // of files that were not synced, or not with all their bytes
+    int calls;
+    bool masked; // umask was called
+} seen;
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+mode_t __real_umask(mode_t mask);
+mode_t __wrap_umask(mode_t mask);
+
+int __wrap_fsync(int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status) == 0) {
+        seen.inode = status.st_ino;
+        seen.size = status.st_size;
+    }
+    return __real_fsync(fd);
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+    struct stat status = {0};
+    seen.calls++;
+    if (stat(from, &status) != 0 || status.st_ino != seen.inode || status.st_size != seen.size)
+        seen.renames++;
+    return __real_rename(from, to);
+}
+
+mode_t __wrap_umask(mode_t mask)
+{
+    seen.masked = true;
+    return __real_umask(mask);
+}
+
+// A file gets its name when its bytes are on the disk. The umask, which belongs to all threads, is left alone.
+static void test_order(void)
+{
+    memset(&seen, 0, sizeof(seen));
+    CHECK(file_write_atomic(path, "bytes", 5) && file_replace(path, "more bytes", 10));
+    CHECK_NUMBER(seen.calls, 2);
+    CHECK_NUMBER(seen.renames, 0);
+    CHECK(!seen.masked);
 }
 
 static void test_text(void)
@@ -256,6 +327,9 @@ int main(void)
     test_read();
     test_text();
     test_write();
+    test_rights();
+    test_order();
+    CHECK(file_write_atomic(path, "x", 1));
     test_writable();
     test_full();
     test_cache_dir();

@@ -3,12 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { FILE_MODE = 0666 }; // rights of a new file, before the umask
 
 // Reads until the end or the limit.
 static char *read_all(int fd, size_t limit, size_t *size)
@@ -103,32 +107,46 @@ static bool write_device(const char *path, const void *data, size_t size)
     return fd >= 0 && close_written(fd, file_write_all(fd, data, size));
 }
 
-// A new file in the directory of `path`. Its descriptor; -1 with errno set on failure.
-static int make_temporary(const char *path, char temporary[PATH_MAX])
+// A new file in the directory of `path`, with these rights without those that the umask takes. Its descriptor; -1 with
+// errno set on failure.
+static int make_temporary(const char *path, mode_t mode, char temporary[PATH_MAX])
 {
+    enum { ATTEMPTS = 100 };
     const char *slash = strrchr(path, '/');
-    if (snprintf(temporary, PATH_MAX, "%.*s.monocle-XXXXXX", slash ? (int)(slash - path) + 1 : 0, path) >= PATH_MAX) {
-        errno = ENAMETOOLONG;
-        return -1;
+    for (int i = 0; i < ATTEMPTS; i++) {
+        uint64_t random;
+        if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+            return -1;
+        if (snprintf(temporary, PATH_MAX, "%.*s.monocle-%016" PRIx64, slash ? (int)(slash - path) + 1 : 0, path,
+                     random) >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
     }
-    return mkostemp(temporary, O_CLOEXEC);
+    return -1;
 }
 
-bool file_replace(const char *path, const void *data, size_t size)
+static bool replace(const char *path, mode_t mode, const void *data, size_t size)
 {
     char temporary[PATH_MAX];
-    const int fd = make_temporary(path, temporary);
+    const int fd = make_temporary(path, mode, temporary);
     if (fd < 0)
         return false;
-    const mode_t mask = umask(0);
-    umask(mask);
-    const bool written = fchmod(fd, 0666 & ~mask) == 0 && file_write_all(fd, data, size) && fsync(fd) == 0;
+    const bool written = file_write_all(fd, data, size) && fsync(fd) == 0;
     if (close_written(fd, written) && rename(temporary, path) == 0)
         return true;
     const int saved = errno;
     unlink(temporary);
     errno = saved;
     return false;
+}
+
+bool file_replace(const char *path, const void *data, size_t size)
+{
+    return replace(path, FILE_MODE, data, size);
 }
 
 // Where writing to `path` puts the bytes: behind its symbolic links, whether or not there is a file yet. False with
@@ -163,21 +181,22 @@ bool file_write_atomic(const char *path, const void *data, size_t size)
     struct stat status;
     char target[PATH_MAX];
     if (stat(path, &status) != 0)
-        return follow_links(path, target) && file_replace(target, data, size);
+        return follow_links(path, target) && replace(target, FILE_MODE, data, size);
     if (S_ISDIR(status.st_mode)) {
         errno = EISDIR;
         return false;
     }
     if (!S_ISREG(status.st_mode))
         return write_device(path, data, size);
-    return access(path, W_OK) == 0 && follow_links(path, target) && file_replace(target, data, size);
+    return access(path, W_OK) == 0 && follow_links(path, target) &&
+           replace(target, status.st_mode & FILE_MODE, data, size);
 }
 
 // Whether a new file can be made beside `path`, found out by making one for a moment.
 static bool can_make(const char *path)
 {
     char temporary[PATH_MAX];
-    const int fd = make_temporary(path, temporary);
+    const int fd = make_temporary(path, FILE_MODE, temporary);
     if (fd < 0)
         return false;
     close(fd);
