@@ -9,14 +9,13 @@
 #include <X11/Xresource.h>
 #include <X11/Xutil.h>
 
-// Weak: taken where the libraries in use have them. GLFW's own header for the first wants headers of further libraries.
+// Weak: GLFW may have been built without X11. GLFW's own header for it wants headers of further libraries.
 extern Display *glfwGetX11Display(void) __attribute__((weak));
-extern int (*XSetIOErrorHandler(int (*handler)(Display *display)))(Display *display) __attribute__((weak));
-extern void XSetIOErrorExitHandler(Display *display, void (*handler)(Display *display, void *lost), void *lost)
-    __attribute__((weak));
 
-// Those that GLFW uses as well, which ld then does not always allow to be weak here.
+// Xlib as GLFW uses it. GLFW 3.4 loads it for itself, so that nothing finds its functions among the global symbols.
 struct xlib {
+    __typeof__(&XSetIOErrorHandler) set_io_handler;
+    void (*set_exit_handler)(Display *display, void (*handler)(Display *display, void *lost), void *lost);
     __typeof__(&XSetErrorHandler) set_handler;
     __typeof__(&XGetErrorText) get_text;
     __typeof__(&XrmStringToQuark) quark;
@@ -26,18 +25,27 @@ struct xlib {
 
 static const char kept[] = "monocle: lost"; // under which name Xlib keeps a display's `lost`
 
-static bool take(void *function, const char *name)
+static bool take(void *function, void *library, const char *name)
 {
-    void *const found = dlsym(RTLD_DEFAULT, name);
+    void *const found = dlsym(library, name);
     memcpy(function, &found, sizeof(found));
     return found != NULL;
 }
 
+// Returns false if no libX11 is loaded, or one before 1.7.
 static bool xlib_take(struct xlib *xlib)
 {
-    return take(&xlib->set_handler, "XSetErrorHandler") && take(&xlib->get_text, "XGetErrorText") &&
-           take(&xlib->quark, "XrmStringToQuark") && take(&xlib->save, "XSaveContext") &&
-           take(&xlib->find, "XFindContext");
+    void *const library = dlopen("libX11.so.6", RTLD_NOW | RTLD_NOLOAD);
+    if (!library)
+        return false;
+    const bool all = take(&xlib->set_io_handler, library, "XSetIOErrorHandler") &&
+                     take(&xlib->set_exit_handler, library, "XSetIOErrorExitHandler") &&
+                     take(&xlib->set_handler, library, "XSetErrorHandler") &&
+                     take(&xlib->get_text, library, "XGetErrorText") &&
+                     take(&xlib->quark, library, "XrmStringToQuark") && take(&xlib->save, library, "XSaveContext") &&
+                     take(&xlib->find, library, "XFindContext");
+    dlclose(library); // GLFW keeps it loaded
+    return all;
 }
 
 // In place of Xlib's words.
@@ -80,11 +88,11 @@ static int on_error(Display *display, XErrorEvent *error)
 void display_watch(bool *lost)
 {
     struct xlib xlib;
-    Display *display = glfwGetX11Display && XSetIOErrorHandler && XSetIOErrorExitHandler ? glfwGetX11Display() : NULL;
-    if (!display)
+    Display *display = glfwGetX11Display ? glfwGetX11Display() : NULL;
+    if (!display || !xlib_take(&xlib))
         return;
-    XSetIOErrorHandler(say_lost);
-    XSetIOErrorExitHandler(display, on_lost, lost);
-    if (xlib_take(&xlib) && xlib.save(display, None, xlib.quark(kept), (const char *)lost) == 0)
+    xlib.set_io_handler(say_lost);
+    xlib.set_exit_handler(display, on_lost, lost);
+    if (xlib.save(display, None, xlib.quark(kept), (const char *)lost) == 0)
         xlib.set_handler(on_error);
 }
