@@ -223,6 +223,15 @@ static void name_context(struct window *window)
              renderer ? renderer : "?");
 }
 
+// GLFW 3.4 tries Wayland first, and libwayland prints a line of its own where there is no server.
+static void choose_platform(void)
+{
+#ifdef GLFW_PLATFORM
+    const char *wayland = getenv("WAYLAND_DISPLAY");
+    glfwInitHint(GLFW_PLATFORM, wayland && *wayland ? GLFW_ANY_PLATFORM : GLFW_PLATFORM_X11);
+#endif
+}
+
 struct window *window_open(const struct window_setup *setup, char why[256])
 {
     char reason[256] = "";
@@ -231,6 +240,7 @@ struct window *window_open(const struct window_setup *setup, char why[256])
         snprintf(reason, sizeof(reason), "out of memory");
         goto fail;
     }
+    choose_platform();
     if (!glfwInit()) {
         add_reason(reason, "no display");
         goto fail;
