@@ -4,6 +4,7 @@
 ImageMagick, where it is there, reads them as well.
 """
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -32,9 +33,10 @@ CAMERA = {
     GPS: {0: (BYTE, (2, 3, 0, 0)), 1: (ASCII, b"N\0"), 2: (RATIONAL, (52, 1, 31, 1, 12, 10))},
     0x9c9b: (BYTE, tuple("Title\0".encode("utf-16-le"))), 0xabcd: (SHORT, (1,)),
 }
+# What to ask, and the answer: version 7 writes more digits.
 IMAGEMAGICK = {
     "jpg": ("%[EXIF:Make] %[EXIF:DateTime] %[EXIF:ExposureTime] %x", "A maker 2026:11:21 10:11:12 1/125 300"),
-    "tif": ("%[tiff:make] %[tiff:timestamp] %[EXIF:ExposureTime] %x", "A maker 2026:11:21 10:11:12 0.008 300"),
+    "tif": ("%[tiff:make] %[tiff:timestamp] %[EXIF:ExposureTime] %x", "A maker 2026:11:21 10:11:12 0[.]0080* 300"),
 }
 
 
@@ -164,7 +166,7 @@ def carried(c):
                 question, answer = IMAGEMAGICK[kind]
                 said = subprocess.run(["identify", "-quiet", "-format", question, at(name)], capture_output=True,
                                       text=True)
-                c.check((said.stdout, said.stderr) == (answer, ""), name, "as ImageMagick reads it:", said)
+                c.check(re.fullmatch(answer, said.stdout) and said.stderr == "", name, "as ImageMagick reads it:", said)
         convert(c, "5.tif", "turned.jpg")
         c.check(read_exif(exif_of(at("turned.jpg")))[1][ORIENTATION] == (SHORT, pack(order, SHORT, (1,))), "upright")
         convert(c, "1.tif", "none.jpg", "--metadata", "strip")
