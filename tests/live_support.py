@@ -27,10 +27,9 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def environment(**more):
-    """The tests' own settings only: no device or kernel directory of the user's."""
+    """The tests' own settings only: no device, kernel directory or kind of terminal of the user's."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("MONOCLE_")}
-    env.update(more)
-    return env
+    return {**env, "TERM": "xterm", **more}
 
 
 def run(binary, *args, stdin=None, cwd=None, timeout=120, **env):

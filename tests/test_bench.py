@@ -195,7 +195,7 @@ def narrow(c):
     """No line that tells how far it is goes beyond a terminal's edge, and none is on one that replaces nothing."""
     args = "bench", "filters", *SMALL, "-p", "cpu", "-t", "1", "-f", "gray"
     for columns, most in (20, 19), (80, 79), (1, 0), (0, 200):
-        code, said = on_terminal(BINARY, *args, columns=columns, TERM="xterm")
+        code, said = on_terminal(BINARY, *args, columns=columns)
         shown = said.split(b"\r\x1b[K")[1:]
         c.check(code == 0 and len(shown) > 3, columns, code, said)
         c.check(max(len(line) for line in shown) <= most, columns, shown)
