@@ -6,6 +6,7 @@
 #include "source/kind.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/videodev2.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,6 +24,8 @@ static struct scratch scratch;
 static struct {
     unsigned long refused; // request
     int error;
+    unsigned control; // VIDIOC_S_CTRL: of this one alone; 0: of all
+    unsigned passes;  // so many requests are not refused
     unsigned buffers; // at most so many; 0: as the driver has it
 } fault;
 
@@ -33,7 +36,9 @@ int ioctl(int fd, unsigned long request, ...)
     va_start(arguments, request);
     void *argument = va_arg(arguments, void *);
     va_end(arguments);
-    if (request == fault.refused) {
+    const bool other = fault.control && ((struct v4l2_control *)argument)->id != fault.control;
+    if (request == fault.refused && !other && fault.passes-- == 0) {
+        fault.passes = 0;
         errno = fault.error;
         return -1;
     }
@@ -130,6 +135,60 @@ static void test_buffers(void)
     fault.buffers = 0;
 }
 
+static int value_of(const char *node, unsigned id)
+{
+    struct v4l2_control control = {.id = id};
+    const int fd = open(node, O_RDWR);
+    check_that(&check, fd >= 0 && ioctl(fd, VIDIOC_G_CTRL, &control) == 0, "control %#x can be read", id);
+    close(fd);
+    return control.value;
+}
+
+// All of the user's settings are set, or none.
+static void test_controls(const char *node)
+{
+    static const struct source_setting good[] = {{"brightness=201", "kept", 1}, {"contrast=7", "kept", 2}};
+    static const struct {
+        struct source_setting last;
+        unsigned refused, passes; // control; how often it can be set
+        int brightness;           // afterwards, 100 before
+        const char *says;
+    } cases[] = {
+        {{"nothing=1", "kept", 4}, 0, 0, 100, "kept:4: camera "},
+        {{"saturation=900", "kept", 5}, 0, 0, 100, "kept:5: control saturation of camera "},
+        {{"saturation=900", NULL, 0}, 0, 0, 100, "error: control saturation of camera "},
+        {{"saturation=3", "kept", 6}, V4L2_CID_SATURATION, 0, 100, "kept:6: cannot set control saturation of camera "},
+        {{"brightness=202", "kept", 7}, V4L2_CID_BRIGHTNESS, 1, 201, "; other controls keep their new values"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const struct source_setting before[] = {{.text = "brightness=100"}, {.text = "contrast=50"}};
+        source_close(source_open(&(struct source_setup){.text = "camera", .controls = before, .control_count = 2}));
+        const struct source_setting settings[] = {good[0], good[1], cases[i].last};
+        fault.refused = cases[i].refused ? VIDIOC_S_CTRL : 0;
+        fault.control = cases[i].refused;
+        fault.passes = cases[i].passes;
+        fault.error = EIO;
+        scratch_catch(&scratch);
+        struct source *source =
+            source_open(&(struct source_setup){.text = "camera", .controls = settings, .control_count = 3});
+        const int lines = scratch_caught(&scratch);
+        fault.refused = fault.control = fault.passes = 0;
+        check_that(&check, !source && lines == 1 && strstr(scratch.said, cases[i].says), "controls %zu: %s", i,
+                   scratch.said);
+        check_that(&check, (strstr(scratch.said, "keep their new") != NULL) == (cases[i].brightness != 100),
+                   "controls %zu: %s", i, scratch.said);
+        check_that(&check, value_of(node, V4L2_CID_BRIGHTNESS) == cases[i].brightness, "controls %zu: brightness %d", i,
+                   value_of(node, V4L2_CID_BRIGHTNESS));
+        check_that(&check, value_of(node, V4L2_CID_CONTRAST) == 50, "controls %zu: contrast %d", i,
+                   value_of(node, V4L2_CID_CONTRAST));
+        source_close(source);
+    }
+    struct source *source = source_open(&(struct source_setup){.text = "camera", .controls = good, .control_count = 2});
+    check_that(&check, source && value_of(node, V4L2_CID_BRIGHTNESS) == 201 && value_of(node, V4L2_CID_CONTRAST) == 7,
+               "good settings are set");
+    source_close(source);
+}
+
 int main(void)
 {
     char node[CAMERA_PATH];
@@ -138,6 +197,7 @@ int main(void)
         fprintf(stderr, "there is no camera to test\n");
         return CHECK_SKIP;
     }
+    test_controls(node);
     test_start();
     test_later();
     test_buffers();

@@ -201,6 +201,11 @@ def sources(c):
     for option in list(OUTPUTS) + ["--save-controls"]:
         refused(c, 2, "settings is what --load-controls reads",
                 PATTERN + ["--load-controls", "settings", option, "settings"])
+    for line in ("contrast", "=5", "contrast="):
+        with open(at("settings"), "w") as f:
+            f.write("# kept\r\n\nbrightness=1\n%s\n" % line)
+        refused(c, 3, "error: settings:4: '%s' is not NAME=VALUE; no control is set" % line,
+                PATTERN + ["--load-controls", "settings"])
 
 
 def last_pictures(c):

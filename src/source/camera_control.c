@@ -10,6 +10,7 @@
 #include <strings.h>
 
 enum { STEPS = 50 }; // across the range of a control that is moved
+enum { PLACE_TEXT = 160 };
 
 struct control {
     struct v4l2_queryctrl about;
@@ -112,29 +113,80 @@ static const char *set_value(const struct camera_device *device, struct v4l2_con
                                              : camera_device_advice(errno);
 }
 
-bool camera_control_set(const struct camera_device *device, const char *setting, char why[CAMERA_WHY])
+// A setting that the camera has a control for.
+struct wanted {
+    char name[SOURCE_WORD];
+    struct v4l2_control set;
+    int before;
+};
+
+// "settings:3: "; "" for the command line.
+static const char *place_of(const struct source_setting *setting, char place[PLACE_TEXT])
 {
-    const char *equals = strchr(setting, '=');
-    const size_t length = equals ? (size_t)(equals - setting) : 0;
+    place[0] = '\0';
+    if (setting->file)
+        snprintf(place, PLACE_TEXT, "%.128s:%d: ", setting->file, setting->line);
+    return place;
+}
+
+// The control and the value that a setting means. False, and why, where there is no such control or value.
+static bool find_wanted(const struct camera_device *device, const struct source_setting *setting, struct wanted *wanted,
+                        char why[CAMERA_WHY])
+{
+    const char *equals = strchr(setting->text, '=');
+    const size_t length = equals ? (size_t)(equals - setting->text) : 0;
+    char place[PLACE_TEXT];
     struct control control;
     for (uint32_t id = 0; equals && next_control(device, &id, &control);) {
-        if (strlen(control.name) != length || strncasecmp(control.name, setting, length) != 0)
+        if (strlen(control.name) != length || strncasecmp(control.name, setting->text, length) != 0)
             continue;
-        struct v4l2_control set = {.id = id};
-        if (!parse_value(device, &control, equals + 1, &set.value)) {
-            snprintf(why, CAMERA_WHY, "control %s of camera %s takes no %.60s: it has %d to %d, now %d", control.name,
-                     device->path, equals + 1, control.about.minimum, control.about.maximum, control.value);
-            return false;
-        }
-        const char *reason = set_value(device, &set);
-        if (reason)
-            snprintf(why, CAMERA_WHY, "cannot set control %s of camera %s: %s", control.name, device->path, reason);
-        return !reason;
+        *wanted = (struct wanted){.set = {.id = id}, .before = control.value};
+        memcpy(wanted->name, control.name, sizeof(wanted->name));
+        if (parse_value(device, &control, equals + 1, &wanted->set.value))
+            return true;
+        snprintf(why, CAMERA_WHY, "%scontrol %s of camera %s takes no %.60s: it has %d to %d, now %d",
+                 place_of(setting, place), control.name, device->path, equals + 1, control.about.minimum,
+                 control.about.maximum, control.value);
+        return false;
     }
     snprintf(why, CAMERA_WHY,
-             "camera %s has no control for \"%.80s\": it takes NAME=VALUE, names as --list-controls says", device->path,
-             setting);
+             "%scamera %s has no control for \"%.80s\": it takes NAME=VALUE, names as --list-controls says",
+             place_of(setting, place), device->path, setting->text);
     return false;
+}
+
+// Gives controls back the values that they had, the last one first. False where one doesn't take it.
+static bool put_back(const struct camera_device *device, const struct wanted *wanted, int count)
+{
+    bool ok = true;
+    while (count-- > 0) {
+        struct v4l2_control set = {.id = wanted[count].set.id, .value = wanted[count].before};
+        ok = !set_value(device, &set) && ok;
+    }
+    return ok;
+}
+
+bool camera_control_set(const struct camera_device *device, const struct source_setting *settings, int count,
+                        char why[CAMERA_WHY])
+{
+    char place[PLACE_TEXT];
+    struct wanted *wanted = calloc((size_t)count + 1, sizeof(*wanted));
+    bool ok = wanted != NULL;
+    if (!wanted)
+        snprintf(why, CAMERA_WHY, "cannot set controls of camera %s: out of memory", device->path);
+    for (int i = 0; ok && i < count; i++)
+        ok = find_wanted(device, &settings[i], &wanted[i], why);
+    for (int i = 0; ok && i < count; i++) {
+        const char *reason = set_value(device, &wanted[i].set);
+        if (!reason)
+            continue;
+        const bool back = put_back(device, wanted, i);
+        snprintf(why, CAMERA_WHY, "%scannot set control %s of camera %s: %s%s", place_of(&settings[i], place),
+                 wanted[i].name, device->path, reason, back ? "" : "; other controls keep their new values");
+        ok = false;
+    }
+    free(wanted);
+    return ok;
 }
 
 static bool next_settable(const struct camera_device *device, uint32_t *id, struct control *control)

@@ -7,9 +7,10 @@
 
 #include <stdint.h>
 
-// Sets "name=value": a number, true or false, or the name of a menu's item. False, and why, where there is no such
-// control or it doesn't take the value.
-bool camera_control_set(const struct camera_device *device, const char *setting, char why[CAMERA_WHY]);
+// Sets controls by name to a number, true or false, or the name of a menu's item. False, and why, where there is no
+// such control or one doesn't take its value: then none is changed, or `why` says so.
+bool camera_control_set(const struct camera_device *device, const struct source_setting *settings, int count,
+                        char why[CAMERA_WHY]);
 // As source_control. `set` says what was set, id 0 where nothing was.
 bool camera_control_move(const struct camera_device *device, int index, int steps, struct source_control *control,
                          struct v4l2_control *set);

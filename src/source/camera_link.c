@@ -23,10 +23,7 @@ enum { PERIODS_PATIENT = 10 };           // a camera that misses so many picture
 
 bool camera_link_control(const struct camera *camera, char why[CAMERA_WHY])
 {
-    for (int i = 0; i < camera->setup.control_count; i++)
-        if (!camera_control_set(&camera->stream.device, camera->setup.controls[i], why))
-            return false;
-    return true;
+    return camera_control_set(&camera->stream.device, camera->setup.controls, camera->setup.control_count, why);
 }
 
 // What was changed while the camera ran; a control that has gone is no reason to give up.

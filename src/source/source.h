@@ -7,6 +7,13 @@
 
 struct source;
 
+// A setting of a camera's control, "name=value", and where it stands, for messages.
+struct source_setting {
+    const char *text;
+    const char *file; // NULL: the command line
+    int line;
+};
+
 struct source_setup {
     const char *text;  // "pattern:640x480@30,nv21", "camera:/dev/video0", "clip.y4m", "-", "dir/"; NULL picks
                        // the first camera, else the pattern
@@ -15,8 +22,8 @@ struct source_setup {
     double rate;       // wanted frames per second, 0 for the source's own
     bool has_format;   // `format` is given: raw files (needed), cameras, pattern; pictures are converted to it
     enum pixfmt format;
-    bool compressed;             // cameras: MJPEG is wanted
-    const char *const *controls; // cameras: settings "name=value", borrowed as long as the source lives
+    bool compressed;                       // cameras: MJPEG is wanted
+    const struct source_setting *controls; // cameras: all are set, or none; borrowed as long as the source lives
     int control_count;
     struct color color; // the user's override; zero: from the source
     bool loop;          // start again at the end

@@ -67,12 +67,14 @@ static const struct option_list list = {
 static bool open_source(struct latency *l)
 {
     const struct latency_options *o = &l->options;
+    for (int i = 0; i < o->controls.count; i++)
+        l->setting[i].text = o->controls.text[i];
     struct source_setup setup = {
         .text = l->source_text ? l->source_text : "camera",
         .width = o->size.width,
         .height = o->size.height,
         .rate = o->rate,
-        .controls = o->controls.text,
+        .controls = l->setting,
         .control_count = o->controls.count,
     };
     if (!pixel_format_take(o->pixel_format, &setup)) {

@@ -32,6 +32,7 @@ enum { LATENCY_FLASHES_MAX = 1000 };
 struct latency {
     struct latency_options options;
     const char *source_text;
+    struct source_setting setting[OPTION_TEXTS_MAX];
     struct chain chain;
 
     struct source *source;

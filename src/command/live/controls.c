@@ -11,7 +11,19 @@
 
 enum { FILE_BYTES_MAX = 1 << 16, NOTE_S = 3 };
 
-// Lines "name=value"; empty ones and those that begin with # say nothing.
+static bool add_setting(struct live *live, const char *text, const char *file, int line)
+{
+    struct source_setting *more = realloc(live->control, (size_t)(live->controls + 1) * sizeof(*more));
+    if (!more) {
+        log_error("cannot set the camera's controls: out of memory");
+        return false;
+    }
+    live->control = more;
+    live->control[live->controls++] = (struct source_setting){text, file, line};
+    return true;
+}
+
+// Lines "name=value"; empty ones and those that begin with # are skipped.
 static bool read_settings(struct live *live, const char *path)
 {
     live->control_text = file_read_text(path, FILE_BYTES_MAX);
@@ -19,15 +31,21 @@ static bool read_settings(struct live *live, const char *path)
         log_error("cannot read controls from %s: %s", path, strerror(errno));
         return false;
     }
-    char *rest;
-    for (char *line = strtok_r(live->control_text, "\r\n", &rest); line; line = strtok_r(NULL, "\r\n", &rest)) {
-        if (line[0] == '#')
+    int number = 1;
+    for (char *line = live->control_text, *next; line; line = next, number++) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        line[strcspn(line, "\r")] = '\0';
+        if (!line[0] || line[0] == '#')
             continue;
-        const char **more = realloc(live->control, (size_t)(live->controls + 1) * sizeof(*more));
-        if (!more)
+        const char *equals = strchr(line, '=');
+        if (!equals || equals == line || !equals[1]) {
+            log_error("%s:%d: '%s' is not NAME=VALUE; no control is set", path, number, line);
             return false;
-        live->control = more;
-        live->control[live->controls++] = line;
+        }
+        if (!add_setting(live, line, path, number))
+            return false;
     }
     return true;
 }
@@ -37,15 +55,10 @@ bool live_load_controls(struct live *live)
     const struct live_options *o = &live->options;
     if (o->load_controls && !read_settings(live, o->load_controls))
         return false;
-    if (o->controls.count == 0)
-        return true;
-    const size_t count = (size_t)(live->controls + o->controls.count);
-    const char **more = realloc(live->control, count * sizeof(*more));
-    if (!more)
-        return false;
-    live->control = more;
-    for (int i = 0; i < o->controls.count; i++)
-        live->control[live->controls++] = o->controls.text[i];
+    for (int i = 0; i < o->controls.count; i++) {
+        if (!add_setting(live, o->controls.text[i], NULL, 0))
+            return false;
+    }
     return true;
 }
 

@@ -83,8 +83,8 @@ struct note {
 
 struct live {
     struct live_options options;
-    struct color color;   // the user's override
-    const char **control; // settings of the camera: of a file, then of the command line
+    struct color color;             // the user's override
+    struct source_setting *control; // settings of the camera: of a file, then of the command line
     int controls;
     char *control_text; // of that file
     int depth;          // frames in flight
