@@ -172,21 +172,19 @@ static bool size_ok(const struct image_shape *shape, uint64_t most_pixels, struc
     return true;
 }
 
-bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t most_pixels, struct codec_head *head,
-                struct codec_error *error)
+static bool begin_head(size_t size, struct codec_head *head, struct codec_error *error)
 {
     *head = (struct codec_head){.orientation = 1};
     *error = (struct codec_error){0};
     if (size == 0)
         return codec_refuse(error, CODEC_NOT_A_PICTURE, "the file is empty");
-    if (size > IMAGE_MAX_BYTES)
-        return codec_refuse(error, CODEC_TOO_LARGE, "the file is larger than 1 GiB");
-    if (!codec_probe(data, size, &head->format))
-        return codec_refuse(error, CODEC_NOT_A_PICTURE,
-                            "it is not a picture in JPEG, PNG, WebP, TIFF, GIF, BMP, PSD or TGA format");
-    if (head->format == CODEC_OTHER)
-        return codec_refuse(error, CODEC_UNSUPPORTED, "%s pictures are not supported; convert it to PNG or JPEG first",
-                            other_name(data, size));
+    return size <= IMAGE_MAX_BYTES || codec_refuse(error, CODEC_TOO_LARGE, "the file is larger than 1 GiB");
+}
+
+// By the codec of head->format.
+static bool read_head(struct codec *codec, const void *data, size_t size, uint64_t most_pixels, struct codec_head *head,
+                      struct codec_error *error)
+{
     const struct codec_kind *kind = kinds[head->format];
     const bool ok = kind->head(codec->state[head->format], data, size, head, error);
     if ((ok || head->shape.width > 0) && !size_ok(&head->shape, most_pixels, error)) // before any other complaint
@@ -196,6 +194,31 @@ bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t mos
     if (head->metadata.exif.data)
         head->orientation = exif_orientation(head->metadata.exif.data, head->metadata.exif.size);
     return true;
+}
+
+bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t most_pixels, struct codec_head *head,
+                struct codec_error *error)
+{
+    if (!begin_head(size, head, error))
+        return false;
+    if (!codec_probe(data, size, &head->format))
+        return codec_refuse(error, CODEC_NOT_A_PICTURE,
+                            "it is not a picture in JPEG, PNG, WebP, TIFF, GIF, BMP, PSD or TGA format");
+    if (head->format == CODEC_OTHER)
+        return codec_refuse(error, CODEC_UNSUPPORTED, "%s pictures are not supported; convert it to PNG or JPEG first",
+                            other_name(data, size));
+    return read_head(codec, data, size, most_pixels, head, error);
+}
+
+bool codec_head_of(struct codec *codec, enum codec_format format, const void *data, size_t size, uint64_t most_pixels,
+                   struct codec_head *head, struct codec_error *error)
+{
+    if (!begin_head(size, head, error))
+        return false;
+    head->format = format;
+    if (!kinds[format]->looks_so(data, size))
+        return codec_refuse(error, CODEC_NOT_A_PICTURE, "it is not in %s format", kinds[format]->info.name);
+    return read_head(codec, data, size, most_pixels, head, error);
 }
 
 static bool is_for(const struct image *image, const struct codec_head *head, struct codec_error *error)

@@ -83,6 +83,9 @@ void codec_close(struct codec *codec); // takes NULL
 // has been allocated then.
 bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t most_pixels, struct codec_head *head,
                 struct codec_error *error);
+// The same for data that must have this format: no other codec reads them.
+bool codec_head_of(struct codec *codec, enum codec_format format, const void *data, size_t size, uint64_t most_pixels,
+                   struct codec_head *head, struct codec_error *error);
 
 // Decodes the file of that head into `image`, memory of the caller's with the head's shape and any strides; what lies
 // between the rows may be overwritten (decoding is quickest where a row has room for whole JPEG blocks, as
