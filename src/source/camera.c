@@ -73,7 +73,8 @@ static bool must_copy(const struct camera *camera)
 static bool settle(struct camera *camera)
 {
     struct source_info *info = &camera->source->info;
-    if (camera->mode.compressed && !(camera->decoder = camera_decoder_open(camera->source, &camera->shape)))
+    if (camera->mode.compressed && !(camera->decoder = camera_decoder_open(camera->source, &camera->shape,
+                                                                           camera_mode_most_pixels(&camera->mode))))
         return false;
     info->shape = camera->shape;
     info->rate = camera->stream.rate;

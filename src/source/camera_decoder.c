@@ -31,6 +31,7 @@ struct strangers {
 
 struct camera_decoder {
     struct codec *codec;
+    uint64_t most_pixels;
     struct image other; // a picture whose chroma, or size, is not the wanted one
     struct pool pool;
     int ready; // eventfd
@@ -130,7 +131,7 @@ static bool unpack(struct camera_decoder *decoder, const struct compressed *work
                    struct image_shape *shape, struct codec_error *error)
 {
     struct codec_head head;
-    if (!codec_head(decoder->codec, work->bytes, work->size, 0, &head, error))
+    if (!codec_head_of(decoder->codec, CODEC_JPEG, work->bytes, work->size, decoder->most_pixels, &head, error))
         return false;
     *shape = head.shape;
     const bool like = alike(shape, &image->shape);
@@ -143,7 +144,7 @@ static bool unpack(struct camera_decoder *decoder, const struct compressed *work
     const bool ok = codec_decode(decoder->codec, work->bytes, work->size, &head, &decoder->other, error);
     for (int i = 0; ok && like && i < pixfmt_info(image->shape.format)->planes; i++)
         resample_plane(image, &decoder->other, i);
-    if (!like) // it may be of any size
+    if (!like) // seldom needed
         image_free(&decoder->other);
     return ok;
 }
@@ -202,13 +203,15 @@ static void *run(void *context)
     return NULL;
 }
 
-struct camera_decoder *camera_decoder_open(const struct source *source, const struct image_shape *shape)
+struct camera_decoder *camera_decoder_open(const struct source *source, const struct image_shape *shape,
+                                           uint64_t most_pixels)
 {
     struct camera_decoder *decoder = calloc(1, sizeof(*decoder));
     if (!decoder) {
         log_error("cannot decode pictures of the camera: there is not enough memory");
         return NULL;
     }
+    decoder->most_pixels = most_pixels;
     pthread_mutex_init(&decoder->lock, NULL);
     thread_condition_init(&decoder->changed);
     decoder->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -5,9 +5,10 @@
 
 struct camera_decoder;
 
-// The source's pictures, of that shape; those whose chroma is of another kind are brought to it. NULL on failure
-// (logged).
-struct camera_decoder *camera_decoder_open(const struct source *source, const struct image_shape *shape);
+// Decodes JPEG pictures of that shape for the source, and converts those with another chroma subsampling. A picture
+// whose head says more than `most_pixels` is damaged: nothing of its size is allocated. NULL on failure (logged).
+struct camera_decoder *camera_decoder_open(const struct source *source, const struct image_shape *shape,
+                                           uint64_t most_pixels);
 void camera_decoder_close(struct camera_decoder *decoder); // takes NULL; every frame must have come back
 
 // Hands over a compressed picture, whose bytes are copied, and what is known of its frame. One that the worker has not

@@ -59,6 +59,14 @@ struct image_shape camera_mode_shape(const struct camera_mode *mode)
     return (struct image_shape){.format = mode->format, .width = mode->width, .height = mode->height};
 }
 
+uint64_t camera_mode_most_pixels(const struct camera_mode *mode)
+{
+    enum { BLOCK = 16 };
+    const uint64_t across = ((uint64_t)mode->width + BLOCK - 1) / BLOCK;
+    const uint64_t down = ((uint64_t)mode->height + BLOCK - 1) / BLOCK;
+    return across * down * BLOCK * BLOCK;
+}
+
 const char *camera_mode_name(const struct camera_mode *mode)
 {
     return mode->compressed ? "mjpeg" : pixfmt_info(mode->format)->name;
@@ -109,7 +117,7 @@ static void consider(struct search *search, int index, const struct camera_mode 
 {
     const char *why;
     struct candidate *best = &search->best[index];
-    if (!mode->compressed && !pixfmt_size_ok(mode->format, mode->width, mode->height, &why))
+    if (!pixfmt_size_ok(mode->format, mode->width, mode->height, &why))
         return;
     const struct fitness new = rate_mode(search->setup, mode), old = rate_mode(search->setup, &best->mode);
     if (best->found && !fits_better(&new, &old))

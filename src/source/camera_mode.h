@@ -16,6 +16,8 @@ struct camera_mode {
 bool camera_mode_known(uint32_t fourcc, struct camera_mode *mode);
 // Of its pictures, colour left out; of compressed ones the size alone.
 struct image_shape camera_mode_shape(const struct camera_mode *mode);
+// The most pixels that a compressed picture may have: the mode's size in whole JPEG blocks, since 1080 rows take 1088.
+uint64_t camera_mode_most_pixels(const struct camera_mode *mode);
 const char *camera_mode_name(const struct camera_mode *mode); // of the format: "nv12", "mjpeg"
 
 // The mode nearest to what is wanted: size first, then rate, then format, the cheapest first. The others that were

@@ -18,6 +18,7 @@ static bool see_first_picture(struct camera *camera, struct image_shape *shape, 
     struct codec_error refused = {.why = "no picture came"};
     struct codec_head head;
     const int64_t deadline = clock_now_ns() + FIRST_PICTURE_NS;
+    const uint64_t most_pixels = camera_mode_most_pixels(&camera->stream.mode);
     struct codec *codec = codec_open();
     bool ok = false;
     while (codec && !ok && clock_now_ns() < deadline) {
@@ -32,7 +33,7 @@ static bool see_first_picture(struct camera *camera, struct image_shape *shape, 
             continue;
         }
         const struct camera_memory *memory = camera->stream.buffer[buffer.index].memory;
-        ok = codec_head(codec, memory->at + memory->start, memory->filled, 0, &head, &refused);
+        ok = codec_head_of(codec, CODEC_JPEG, memory->at + memory->start, memory->filled, most_pixels, &head, &refused);
         if (ok)
             *shape = head.shape;
         camera_stream_give(&camera->stream, (int)buffer.index);

@@ -139,8 +139,7 @@ bool camera_stream_set(struct camera_stream *stream, const struct camera_mode *m
     struct camera_mode *given = &stream->mode;
     const char *reason = "its format is not known here";
     if (!camera_mode_known(got->pixelformat, given) || got->width > INT_MAX || got->height > INT_MAX ||
-        (!given->compressed && !pixfmt_size_ok(given->format, (int)got->width, (int)got->height, &reason)) ||
-        !memories_ok(stream, &reason)) {
+        !pixfmt_size_ok(given->format, (int)got->width, (int)got->height, &reason) || !memories_ok(stream, &reason)) {
         snprintf(why, CAMERA_WHY, "camera %s gave %ux%u pixels, format %.4s: %s", path, got->width, got->height,
                  (const char *)&got->pixelformat, reason);
         errno = EPROTO;

@@ -1,0 +1,250 @@
+// driver.c: a V4L2 driver played by the test: one camera, /dev/video0
+#include "driver.h"
+
+#include "source/camera_device.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { BUFFERS = 8, PENDING = 16, LENGTH = 8192 }; // LENGTH: bytes of a memory
+static const char node[] = "/dev/video0", memory_name[] = "driver-buffers";
+
+struct driver driver;
+
+struct buffer {
+    bool queued;
+    uint8_t *memory[PIXFMT_PLANES];
+};
+
+static struct {
+    int ready; // eventfd: readable while frames are pending or the camera is gone
+    int memfd; // of the driver's own memory
+    uint8_t *own;
+    struct buffer buffer[BUFFERS];
+    struct driver_frame pending[PENDING];
+    int first, count;
+} state = {.ready = -1, .memfd = -1};
+
+void driver_start(uint32_t fourcc, int memories)
+{
+    driver = (struct driver){.there = true, .fourcc = fourcc, .memories = memories};
+    state.ready = eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC);
+    state.memfd = memfd_create(memory_name, MFD_CLOEXEC);
+    if (state.ready < 0 || state.memfd < 0 || ftruncate(state.memfd, BUFFERS * PIXFMT_PLANES * LENGTH) != 0)
+        abort();
+    state.own = mmap(NULL, BUFFERS * PIXFMT_PLANES * LENGTH, PROT_READ | PROT_WRITE, MAP_SHARED, state.memfd, 0);
+    memset(state.buffer, 0, sizeof(state.buffer));
+    state.count = 0;
+}
+
+void driver_finish(void)
+{
+    munmap(state.own, BUFFERS * PIXFMT_PLANES * LENGTH);
+    close(state.memfd);
+    close(state.ready);
+    driver = (struct driver){0};
+}
+
+void driver_send(const struct driver_frame *frame)
+{
+    if (state.count == PENDING)
+        abort();
+    state.pending[(state.first + state.count++) % PENDING] = *frame;
+    eventfd_write(state.ready, 1);
+}
+
+void driver_wake(void)
+{
+    eventfd_write(state.ready, 1);
+}
+
+int driver_scribble(void)
+{
+    memset(state.own, 0xee, BUFFERS * PIXFMT_PLANES * LENGTH);
+    int mapped = -1; // the driver's own
+    char line[512];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof(line), maps))
+        mapped += strstr(line, memory_name) != NULL;
+    if (maps)
+        fclose(maps);
+    return mapped;
+}
+
+// ---- what the program calls ----
+
+int __real_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode)
+{
+    if (strcmp(path, node) != 0)
+        return __real_access(path, mode);
+    errno = ENOENT;
+    return driver.there ? 0 : -1;
+}
+
+const char *__wrap_camera_device_open(struct camera_device *device, const char *path);
+const char *__wrap_camera_device_open(struct camera_device *device, const char *path)
+{
+    const int error = strcmp(path, node) != 0 || !driver.there ? ENOENT : driver.open_error;
+    const bool multi = driver.memories > 1;
+    *device = (struct camera_device){
+        .fd = error ? -1 : fcntl(state.ready, F_DUPFD_CLOEXEC, 0),
+        .multi = multi,
+        .type = multi ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE : V4L2_BUF_TYPE_VIDEO_CAPTURE,
+        .card = "played",
+        .driver = "driver",
+    };
+    snprintf(device->path, sizeof(device->path), "%s", path);
+    return error ? camera_device_advice(error) : NULL;
+}
+
+void *__wrap_camera_device_map(const struct camera_device *device, size_t length, off_t offset);
+void *__wrap_camera_device_map(const struct camera_device *device, size_t length, off_t offset)
+{
+    return mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, state.memfd, offset);
+}
+
+static int refuse(int error)
+{
+    errno = error;
+    return -1;
+}
+
+static int set_format(struct v4l2_format *format)
+{
+    if (driver.memories > 1)
+        format->fmt.pix_mp = (struct v4l2_pix_format_mplane){.width = DRIVER_WIDTH,
+                                                             .height = DRIVER_HEIGHT,
+                                                             .pixelformat = driver.fourcc,
+                                                             .num_planes = (uint8_t)driver.memories};
+    else
+        format->fmt.pix = (struct v4l2_pix_format){
+            .width = DRIVER_WIDTH, .height = DRIVER_HEIGHT, .pixelformat = driver.fourcc, .field = V4L2_FIELD_NONE};
+    return 0;
+}
+
+static int query_buffer(struct v4l2_buffer *buffer)
+{
+    buffer->length = driver.memories > 1 ? buffer->length : LENGTH;
+    buffer->m.offset = driver.memories > 1 ? buffer->m.offset : buffer->index * PIXFMT_PLANES * LENGTH;
+    return 0;
+}
+
+static int query_planes(struct v4l2_buffer *buffer)
+{
+    for (uint32_t i = 0; i < buffer->length; i++) {
+        buffer->m.planes[i].length = LENGTH;
+        buffer->m.planes[i].m.mem_offset = (buffer->index * PIXFMT_PLANES + i) * LENGTH;
+    }
+    return 0;
+}
+
+static int queue_buffer(const struct v4l2_buffer *buffer)
+{
+    struct buffer *queued = &state.buffer[buffer->index];
+    queued->queued = true;
+    for (int i = 0; i < driver.memories; i++) {
+        const unsigned long ours = driver.memories > 1 ? buffer->m.planes[i].m.userptr : buffer->m.userptr;
+        queued->memory[i] = buffer->memory == V4L2_MEMORY_USERPTR
+                                ? (uint8_t *)ours
+                                : state.own + (buffer->index * PIXFMT_PLANES + (size_t)i) * LENGTH;
+    }
+    return 0;
+}
+
+static void fill_buffer(const struct driver_frame *frame, struct v4l2_buffer *buffer)
+{
+    for (int i = 0; i < driver.memories; i++) {
+        uint8_t *to = state.buffer[buffer->index].memory[i];
+        if (frame->data)
+            memcpy(to, frame->data, frame->used[i]);
+        else
+            memset(to, frame->fill, LENGTH);
+        if (driver.memories == 1)
+            continue;
+        buffer->m.planes[i].bytesused = frame->used[i];
+        buffer->m.planes[i].data_offset = frame->start[i];
+    }
+    buffer->bytesused = driver.memories == 1 ? frame->used[0] : 0;
+    buffer->flags = frame->flags;
+    buffer->sequence = frame->sequence;
+    buffer->timestamp.tv_sec = frame->stamp_ns / 1000000000;
+    buffer->timestamp.tv_usec = frame->stamp_ns / 1000 % 1000000;
+}
+
+static int dequeue_buffer(struct v4l2_buffer *buffer)
+{
+    eventfd_t one;
+    uint32_t index = 0;
+    if (driver.take_error)
+        return refuse(driver.take_error);
+    while (index < BUFFERS && !state.buffer[index].queued)
+        index++;
+    if (index == BUFFERS || state.count == 0)
+        return refuse(EAGAIN);
+    eventfd_read(state.ready, &one);
+    buffer->index = index;
+    state.buffer[index].queued = false;
+    fill_buffer(&state.pending[state.first], buffer);
+    state.first = (state.first + 1) % PENDING;
+    state.count--;
+    return 0;
+}
+
+static int stop(void)
+{
+    for (int i = 0; i < BUFFERS; i++)
+        state.buffer[i].queued = false;
+    return 0;
+}
+
+int __wrap_camera_device_ask(const struct camera_device *device, unsigned long request, void *argument);
+int __wrap_camera_device_ask(const struct camera_device *device, unsigned long request, void *argument)
+{
+    struct v4l2_fmtdesc *offer = argument;
+    struct v4l2_frmsizeenum *size = argument;
+    struct v4l2_frmivalenum *interval = argument;
+    const struct v4l2_requestbuffers *buffers = argument;
+    if (driver.ask_error)
+        return refuse(driver.ask_error);
+    if (request == driver.busy)
+        return refuse(EBUSY);
+    switch (request) {
+    case VIDIOC_QUERYCAP:
+    case VIDIOC_S_PARM:
+    case VIDIOC_STREAMON:
+        return 0;
+    case VIDIOC_ENUM_FMT:
+        offer->pixelformat = driver.fourcc;
+        return offer->index == 0 ? 0 : refuse(EINVAL);
+    case VIDIOC_ENUM_FRAMESIZES:
+        size->type = V4L2_FRMSIZE_TYPE_DISCRETE;
+        size->discrete = (struct v4l2_frmsize_discrete){DRIVER_WIDTH, DRIVER_HEIGHT};
+        return size->index == 0 ? 0 : refuse(EINVAL);
+    case VIDIOC_ENUM_FRAMEINTERVALS:
+        interval->type = V4L2_FRMIVAL_TYPE_DISCRETE;
+        interval->discrete = (struct v4l2_fract){1, 30};
+        return interval->index == 0 ? 0 : refuse(EINVAL);
+    case VIDIOC_S_FMT:
+        return set_format(argument);
+    case VIDIOC_REQBUFS:
+        return buffers->memory == V4L2_MEMORY_USERPTR && driver.own_memory ? refuse(EINVAL) : 0;
+    case VIDIOC_QUERYBUF:
+        return driver.memories > 1 ? query_planes(argument) : query_buffer(argument);
+    case VIDIOC_QBUF:
+        return queue_buffer(argument);
+    case VIDIOC_DQBUF:
+        return dequeue_buffer(argument);
+    case VIDIOC_STREAMOFF:
+        return stop();
+    default:
+        return refuse(ENOTTY);
+    }
+}

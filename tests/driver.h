@@ -1,0 +1,41 @@
+// driver.h: a V4L2 driver played by the test: one camera, /dev/video0, which has one mode and sends what it is told to
+//
+// Linked with --wrap=access, camera_device_open, camera_device_ask and camera_device_map (meson.build).
+#pragma once
+
+#include "image/pixfmt.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DRIVER_WIDTH = 24, DRIVER_HEIGHT = 16 };
+
+struct driver {
+    bool there;         // the node exists
+    int open_error;     // errno of opening it; 0: it opens
+    int ask_error;      // errno of every ioctl: ENODEV once the camera is removed; 0: they succeed
+    int take_error;     // errno of VIDIOC_DQBUF
+    unsigned long busy; // an ioctl that answers EBUSY
+    uint32_t fourcc;    // of its only format
+    int memories;       // that a picture takes; more than one: the multi-planar API
+    bool own_memory;    // refuses V4L2_MEMORY_USERPTR
+};
+
+// The camera, which the test changes as it likes. driver_start clears all but what it sets.
+extern struct driver driver;
+void driver_start(uint32_t fourcc, int memories);
+void driver_finish(void);
+
+// What the driver says of a filled buffer, and what is in it.
+struct driver_frame {
+    const void *data; // copied to the first memory; NULL: `fill` in all memories
+    uint8_t fill;
+    uint32_t used[PIXFMT_PLANES], start[PIXFMT_PLANES]; // bytesused and data_offset of each memory
+    uint32_t sequence, flags;
+    int64_t stamp_ns;
+};
+void driver_send(const struct driver_frame *frame);
+void driver_wake(void); // poll returns without a frame, as for a camera that is removed
+// Overwrites the buffers that the driver owns, and returns how often they are mapped besides the driver's own mapping.
+int driver_scribble(void);
