@@ -7,12 +7,14 @@
 #include "base/clock.h"
 #include "source/kind.h"
 
+#include <errno.h>
 #include <linux/videodev2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = DRIVER_WIDTH, HEIGHT = DRIVER_HEIGHT, PATIENCE_MS = 60000, NS_PER_MS = 1000000 };
+enum { YUYV_BYTES = WIDTH * HEIGHT * 2, MONOTONIC = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC };
 
 static struct check check = {.name = "camera driver"};
 static struct scratch scratch;
@@ -32,6 +34,17 @@ static void close_camera(struct source *source)
 static void send_jpeg(const struct codec_buffer *file)
 {
     driver_send(&(struct driver_frame){.data = file->data, .used = {(uint32_t)file->size}});
+}
+
+// A whole YUYV picture.
+static struct driver_frame whole_frame(void)
+{
+    return (struct driver_frame){.used = {YUYV_BYTES}, .flags = MONOTONIC, .stamp_ns = clock_now_ns()};
+}
+
+static bool comes(struct source *source, struct frame *frame)
+{
+    return check_that(&check, source_next(source, frame, PATIENCE_MS) == SOURCE_FRAME, "a picture comes");
 }
 
 // Takes a picture and gives it back.
@@ -134,6 +147,95 @@ static void test_jpeg_size(void)
     close_camera(source);
 }
 
+// Numbers tell how many pictures were missed; a driver's counter may repeat, restart and overflow.
+static void test_numbers(void)
+{
+    static const struct {
+        uint32_t sequence;
+        uint64_t number;
+    } rows[] = {{5, 0}, {6, 1}, {9, 4}, {9, 5}, {2, 6}, {3, 7}, {UINT32_MAX, 8}, {0, 9}, {2, 11}};
+    struct frame frame;
+    driver_start(V4L2_PIX_FMT_YUYV, 1);
+    struct source *source = open_camera();
+    for (size_t i = 0; source && i < sizeof(rows) / sizeof(*rows); i++) {
+        struct driver_frame sent = whole_frame();
+        sent.sequence = rows[i].sequence;
+        driver_send(&sent);
+        if (!comes(source, &frame))
+            break;
+        check_that(&check, frame.number == rows[i].number, "row %zu: sequence %u is number %llu", i, rows[i].sequence,
+                   (unsigned long long)frame.number);
+        source_return(source, &frame);
+    }
+    close_camera(source);
+}
+
+// A picture's age is shown: a stamp counts only where it is of our clock.
+static void test_stamps(void)
+{
+    static const int64_t second_ns = 1000 * (int64_t)NS_PER_MS;
+    static const struct {
+        const char *what;
+        uint32_t flags;
+        int64_t age_ns;
+        bool counts;
+    } rows[] = {
+        {"monotonic", V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC, second_ns, true},
+        {"unknown", V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, second_ns, false},
+        {"copied", V4L2_BUF_FLAG_TIMESTAMP_COPY, second_ns, false},
+        {"monotonic and of the future", V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC, -3600 * second_ns, false},
+        {"monotonic and too old", V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC, 3600 * second_ns, false},
+    };
+    struct frame frame;
+    driver_start(V4L2_PIX_FMT_YUYV, 1);
+    struct source *source = open_camera();
+    for (size_t i = 0; source && i < sizeof(rows) / sizeof(*rows); i++) {
+        struct driver_frame sent = whole_frame();
+        const int64_t before_ns = sent.stamp_ns / 1000 * 1000; // V4L2 counts microseconds
+        sent.flags = rows[i].flags;
+        sent.stamp_ns = before_ns - rows[i].age_ns;
+        driver_send(&sent);
+        if (!comes(source, &frame))
+            break;
+        const bool stamp = frame.captured_ns == sent.stamp_ns;
+        const bool arrival = frame.captured_ns >= before_ns && frame.captured_ns == frame.ready_ns;
+        check_that(&check, rows[i].counts ? stamp : arrival, "a stamp that is %s %s", rows[i].what,
+                   rows[i].counts ? "counts" : "does not count");
+        source_return(source, &frame);
+    }
+    close_camera(source);
+}
+
+// A driver's own buffer that is lent keeps its picture when the camera is removed, and the driver is free to go.
+static void test_lent_buffer(void)
+{
+    struct frame frame, none;
+    driver_start(V4L2_PIX_FMT_YUYV, 1);
+    driver.own_memory = true;
+    struct source *source = open_camera();
+    struct driver_frame sent = whole_frame();
+    sent.fill = 77;
+    driver_send(&sent);
+    if (!source || !comes(source, &frame))
+        return;
+    check_that(&check, driver_scribble() > 0 && frame.image.plane[0][0] != 77, "the driver's buffer is lent, no copy");
+    memset(frame.image.plane[0], 77, YUYV_BYTES);
+    driver.ask_error = ENODEV;
+    driver_wake();
+    scratch_catch(&scratch);
+    source_next(source, &none, 100);
+    scratch_caught(&scratch);
+    check_that(&check, strstr(scratch.said, "unplugged") != NULL, "the camera is removed: %s", scratch.said);
+    const int mapped = driver_scribble();
+    bool kept = true;
+    for (int i = 0; i < YUYV_BYTES; i++)
+        kept &= frame.image.plane[0][i] == 77;
+    check_that(&check, kept, "a lent picture outlives its camera");
+    check_that(&check, mapped == 0, "%d buffers of the driver are still mapped", mapped);
+    source_return(source, &frame);
+    close_camera(source);
+}
+
 int main(int argc, char **argv)
 {
     if (!scratch_open(&scratch))
@@ -143,6 +245,9 @@ int main(int argc, char **argv)
     jpeg_make(&large_jpeg, 2 * WIDTH, HEIGHT, &(struct jpeg_wish){0});
     test_jpeg_only(argc > 1 ? argv[1] : "");
     test_jpeg_size();
+    test_numbers();
+    test_stamps();
+    test_lent_buffer();
     codec_buffer_free(&jpeg);
     codec_buffer_free(&wide_jpeg);
     codec_buffer_free(&large_jpeg);
