@@ -147,6 +147,79 @@ static void test_jpeg_size(void)
     close_camera(source);
 }
 
+// A driver must say how much it has filled.
+static void test_bytes_used(void)
+{
+    struct frame frame;
+    driver_start(V4L2_PIX_FMT_YUYV, 1);
+    struct source *source = open_camera();
+    if (!check_that(&check, source != NULL, "a raw camera opens"))
+        return;
+    const uint32_t few[] = {0, 1, YUYV_BYTES / 2, YUYV_BYTES - 1};
+    for (size_t i = 0; i < sizeof(few) / sizeof(*few); i++) {
+        struct driver_frame sent = whole_frame();
+        sent.used[0] = few[i];
+        check_that(&check, is_damaged(source, &sent), "%u of %d bytes are no picture", few[i], YUYV_BYTES);
+    }
+    struct driver_frame sent = whole_frame();
+    sent.flags |= V4L2_BUF_FLAG_ERROR;
+    check_that(&check, is_damaged(source, &sent), "a picture with the error flag is left out");
+    sent = whole_frame();
+    sent.fill = 77;
+    driver_send(&sent);
+    if (comes(source, &frame)) {
+        check_that(&check, frame.image.plane[0][YUYV_BYTES - 1] == 77, "the whole one is shown");
+        source_return(source, &frame);
+    }
+    // One that never says it.
+    const int64_t deadline = clock_now_ns() + (int64_t)PATIENCE_MS * NS_PER_MS;
+    sent.used[0] = 0;
+    driver_send(&sent);
+    scratch_catch(&scratch);
+    while (source_health(source).trouble[0] == '\0' && clock_now_ns() < deadline)
+        source_next(source, &frame, 10);
+    scratch_caught(&scratch);
+    check_that(&check, strstr(scratch.said, "for 2 s that can be shown: the driver has filled too few bytes") != NULL,
+               "what is wrong is said: %s", scratch.said);
+    close_camera(source);
+}
+
+// Of each plane in its own memory; bytesused counts data_offset.
+static void test_bytes_used_planes(void)
+{
+    enum { LUMA = WIDTH * HEIGHT, CHROMA = LUMA / 2, OFFSET = 64 };
+    static const struct {
+        uint32_t used[2], start[2];
+        bool whole;
+    } rows[] = {
+        {{LUMA, CHROMA}, {0}, true},
+        {{LUMA, 0}, {0}, false},
+        {{0, CHROMA}, {0}, false},
+        {{0, 0}, {0}, false},
+        {{LUMA, CHROMA - 1}, {0}, false},
+        {{LUMA, CHROMA}, {0, OFFSET}, false},
+        {{LUMA + OFFSET, CHROMA}, {OFFSET, 0}, true},
+        {{LUMA, OFFSET}, {0, OFFSET}, false},
+        {{LUMA, OFFSET / 2}, {0, OFFSET}, false},
+    };
+    driver_start(V4L2_PIX_FMT_NV12M, 2);
+    struct source *source = open_camera();
+    if (!check_that(&check, source != NULL, "a multi-planar camera opens"))
+        return;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct driver_frame sent = whole_frame();
+        memcpy(sent.used, rows[i].used, sizeof(rows[i].used));
+        memcpy(sent.start, rows[i].start, sizeof(rows[i].start));
+        if (rows[i].whole) {
+            driver_send(&sent);
+            check_that(&check, passes(source, "a whole one"), "planes %zu are whole", i);
+        } else {
+            check_that(&check, is_damaged(source, &sent), "planes %zu are no picture", i);
+        }
+    }
+    close_camera(source);
+}
+
 // Numbers tell how many pictures were missed; a driver's counter may repeat, restart and overflow.
 static void test_numbers(void)
 {
@@ -245,6 +318,8 @@ int main(int argc, char **argv)
     jpeg_make(&large_jpeg, 2 * WIDTH, HEIGHT, &(struct jpeg_wish){0});
     test_jpeg_only(argc > 1 ? argv[1] : "");
     test_jpeg_size();
+    test_bytes_used();
+    test_bytes_used_planes();
     test_numbers();
     test_stamps();
     test_lent_buffer();

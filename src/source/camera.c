@@ -172,8 +172,8 @@ static bool use_buffer(struct camera *camera, const struct v4l2_buffer *buffer, 
     const bool compressed = camera->mode.compressed;
     const bool whole = camera_stream_whole(&camera->stream, index);
     if (buffer->flags & V4L2_BUF_FLAG_ERROR || !whole) {
-        log_debug("camera %s: frame %u is %s and left out", camera->node.path, buffer->sequence,
-                  whole ? "damaged" : "cut short");
+        camera->left_out = whole ? "the driver marks it as damaged" : "the driver has filled too few bytes";
+        log_debug("camera %s: frame %u is left out: %s", camera->node.path, buffer->sequence, camera->left_out);
         pthread_mutex_lock(&camera->lock);
         camera->health.damaged++;
         pthread_mutex_unlock(&camera->lock);
@@ -234,6 +234,8 @@ static void mend_stalled(struct camera *camera)
     char why[CAMERA_WHY], left_out[CAMERA_WHY / 2] = "";
     if (camera->decoder)
         camera_decoder_why(camera->decoder, left_out, sizeof(left_out));
+    if (left_out[0] == '\0' && camera->left_out)
+        snprintf(left_out, sizeof(left_out), "%s", camera->left_out);
     snprintf(why, sizeof(why), "no picture came for %.0f s%s%s", (double)camera_link_patience_ns(camera) / 1e9,
              left_out[0] != '\0' ? " that can be shown: " : "", left_out);
     camera_link_mend(camera, why);

@@ -53,6 +53,7 @@ struct camera {
     struct camera_mode next_mode;
     struct image_shape next_shape;
     int64_t heard_ns;           // when the last picture came that can, or may, be shown, or the stream was started
+    const char *left_out;       // why buffers since the last picture were left out; NULL where none was
     int64_t lost_ns;            // when the signal was lost, 0 while it is there
     bool restarted;             // the stream, since the last picture
     bool closed;                // the stream was closed since the last picture

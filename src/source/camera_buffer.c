@@ -307,9 +307,7 @@ bool camera_stream_whole(const struct camera_stream *stream, int index)
 {
     for (int i = 0; i < stream->memories; i++) {
         const struct camera_memory *memory = &stream->buffer[index].memory[i];
-        // Drivers of the days before `bytesused` leave it 0.
-        const bool unsaid = memory->filled == 0 && memory->start == 0 && !stream->mode.compressed;
-        if (!unsaid && memory->filled < bytes_needed(stream, i))
+        if (memory->filled < bytes_needed(stream, i))
             return false;
     }
     return true;

@@ -285,6 +285,7 @@ void camera_link_well(struct camera *camera)
     if (camera->lost_ns != 0)
         end_outage(camera);
     camera->heard_ns = clock_now_ns();
+    camera->left_out = NULL;
     camera->restarted = false;
 }
 

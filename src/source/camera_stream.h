@@ -18,7 +18,7 @@ enum camera_buffer_state {
 struct camera_memory {
     uint8_t *at;
     size_t length;             // 0: none
-    size_t start, filled;      // what the driver has filled; 0 bytes where it doesn't say
+    size_t start, filled;      // bytes that the driver has filled, and the offset of the first
     struct pages_owner *owner; // whose memory ours is; NULL: the system's. Or, of the driver's, ...
     bool adopted;              // ... who has adopted it
 };
@@ -69,7 +69,7 @@ bool camera_stream_restart(struct camera_stream *stream, char why[CAMERA_WHY]);
 
 // Takes a filled buffer; never waits. 0, or the error number: EAGAIN where there is none.
 int camera_stream_take(struct camera_stream *stream, struct v4l2_buffer *buffer);
-// Whether a taken buffer holds a whole picture, as far as the driver says, and where its pixels are.
+// Whether a taken buffer holds a whole picture, by bytesused, which every driver must set; and where its pixels are.
 bool camera_stream_whole(const struct camera_stream *stream, int index);
 void camera_stream_picture(const struct camera_stream *stream, int index, const struct image_shape *shape,
                            struct image *image);
