@@ -309,6 +309,56 @@ static void test_lent_buffer(void)
     close_camera(source);
 }
 
+// A camera that sends nothing at the start is waited for, compressed or not, and said to be silent in one line.
+static void test_silent(void)
+{
+    static const uint32_t formats[] = {V4L2_PIX_FMT_YUYV, V4L2_PIX_FMT_MJPEG};
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+        const bool compressed = formats[i] == V4L2_PIX_FMT_MJPEG;
+        const char *name = compressed ? "mjpeg" : "yuyv";
+        struct frame frame;
+        const struct driver_frame sent = whole_frame();
+        const int64_t deadline = clock_now_ns() + (int64_t)PATIENCE_MS * NS_PER_MS;
+        driver_start(formats[i], 1);
+        scratch_catch(&scratch);
+        struct source *source = open_camera();
+        while (source && source_health(source).trouble[0] == '\0' && clock_now_ns() < deadline)
+            source_next(source, &frame, 10);
+        const int lines = scratch_caught(&scratch);
+        check_that(&check, source && lines == 1 && strstr(scratch.said, "no picture came for 2 s, reconnecting"),
+                   "%s: a silent camera is waited for: %s", name, scratch.said);
+        if (compressed)
+            send_jpeg(&jpeg);
+        else
+            driver_send(&sent);
+        scratch_catch(&scratch);
+        if (source)
+            passes(source, name);
+        scratch_caught(&scratch);
+        check_that(&check, strstr(scratch.said, "pictures come again") != NULL, "%s: %s", name, scratch.said);
+        close_camera(source);
+    }
+}
+
+// A camera that is removed before its first picture.
+static void test_removed(void)
+{
+    static const uint32_t formats[] = {V4L2_PIX_FMT_YUYV, V4L2_PIX_FMT_MJPEG};
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+        struct frame frame;
+        driver_start(formats[i], 1);
+        driver.take_error = ENODEV;
+        scratch_catch(&scratch);
+        struct source *source = open_camera();
+        if (source)
+            source_next(source, &frame, 0);
+        const int lines = scratch_caught(&scratch);
+        check_that(&check, source && lines == 1 && strstr(scratch.said, "the camera was unplugged, reconnecting"),
+                   "%.4s: %s", (const char *)&formats[i], scratch.said);
+        close_camera(source);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (!scratch_open(&scratch))
@@ -323,6 +373,8 @@ int main(int argc, char **argv)
     test_numbers();
     test_stamps();
     test_lent_buffer();
+    test_silent();
+    test_removed();
     codec_buffer_free(&jpeg);
     codec_buffer_free(&wide_jpeg);
     codec_buffer_free(&large_jpeg);

@@ -151,6 +151,31 @@ def resized(c):
     c.check(frames == last["frames"] and errors.count("it now gives") == 1, frames, last, errors)
 
 
+def silent(c):
+    """A MJPEG camera that sends nothing from the start is waited for, also when it is unplugged meanwhile."""
+    folder = os.path.join(scratch.name, "silent")
+    os.mkdir(folder)
+    with open(os.path.join(HERE, "data", "small.jpg"), "rb") as file, open(os.path.join(folder, "0.jpg"), "wb") as copy:
+        copy.write(file.read())
+    for unplugged in False, True:
+        camera = UsbCamera("--jpegs", folder)
+        camera.send(signal.SIGHUP)
+        run = live("camera:uvcsim", "--pixel-format", "mjpeg", runs=False)
+        if unplugged:
+            time.sleep(2)  # so that it is open by then
+            camera.unplug()
+            in_trouble(run, "reconnecting")
+            camera = UsbCamera("--jpegs", folder)
+        else:
+            in_trouble(run, "no picture came for 2 s, reconnecting")
+            camera.send(signal.SIGHUP)
+        run.wait(lambda e: e["event"] == "reshaped")  # to the pictures' size, which is not the mode's
+        well_again(run, 1)
+        last, errors = end(c, run, "silent")
+        c.check("cannot show" not in errors and ("unplugged" in errors) == unplugged, errors)
+        camera.unplug()
+
+
 def dead_writer(c):
     """v4l2loopback says nothing when nobody writes any more; with exclusive_caps the device is no camera then."""
     for node in ("/dev/video10", "/dev/video11"):
@@ -283,5 +308,5 @@ def television(c):
 
 
 if __name__ == "__main__":
-    every = (usb, resized, dead_writer, permission, cycles_while_recording, grabber, television)
+    every = (usb, resized, silent, dead_writer, permission, cycles_while_recording, grabber, television)
     sys.exit(Checks().run(*(t for t in every if len(sys.argv) < 3 or t.__name__ in sys.argv[2:])))

@@ -51,6 +51,7 @@ static bool start(struct camera *camera)
         ok = i == 0 ? camera_stream_set(&camera->stream, &camera->wanted, camera->setup.rate, why) &&
                           camera_stream_start(&camera->stream, why)
                     : camera_link_make(camera, why);
+        camera->heard_ns = clock_now_ns();
         if (ok && !(ok = camera_shape_see(camera, &camera->shape, why)))
             break;
         if (ok)

@@ -65,8 +65,8 @@ struct camera {
 };
 
 // camera_shape.c: what a camera's pictures are
-// Of the stream's mode; compressed ones are as the first is, for which the stream must run. False where none came or it
-// cannot be decoded, and why.
+// Of the stream's mode; compressed ones are as the first is, for which the stream must run and which may take 5 s;
+// where none comes they are taken to be 422p. False where those that come cannot be decoded, and why.
 bool camera_shape_see(struct camera *camera, struct image_shape *shape, char why[CAMERA_WHY]);
 // Whether the stream's mode brings the pictures that the camera had before.
 bool camera_shape_same(const struct camera *camera);

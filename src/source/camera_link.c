@@ -96,7 +96,6 @@ void camera_link_opened(struct camera *camera)
                              camera->stream.buffers == CAMERA_BUFFERS;
     pthread_mutex_unlock(&camera->lock);
     camera->connected = true;
-    camera->heard_ns = clock_now_ns();
 }
 
 // Linux's uvcvideo has crashed in the kernel where it was closed while it let go of a camera that was unplugged.
@@ -203,6 +202,7 @@ void camera_link_retry(struct camera *camera, int64_t deadline_ns)
         if (camera->decoder && camera_decoder_take(camera->decoder, &old))
             camera_decoder_give(camera->decoder, &old);
         camera_link_opened(camera);
+        camera->heard_ns = clock_now_ns();
         camera->restarted = true; // a stream that does not come up again is opened again
     } else if (!camera->reshaped) {
         tell(camera, why);

@@ -12,32 +12,39 @@
 enum { NS_PER_MS = 1000000 };
 #define FIRST_PICTURE_NS ((int64_t)5 * 1000000000) // how long the first compressed picture may take
 
-// The size and chroma of compressed pictures are known when the first has come.
+// The size and chroma of compressed pictures are known when the first one has come. While none comes, the mode's size
+// and the usual chroma stand in for them: camera_next waits for it and reports why it does not come, as for a raw
+// camera. False where pictures come but none can be decoded, and why.
 static bool see_first_picture(struct camera *camera, struct image_shape *shape, char why[CAMERA_WHY])
 {
-    struct codec_error refused = {.why = "no picture came"};
-    struct codec_head head;
+    const struct camera_mode *mode = &camera->stream.mode;
     const int64_t deadline = clock_now_ns() + FIRST_PICTURE_NS;
-    const uint64_t most_pixels = camera_mode_most_pixels(&camera->stream.mode);
+    struct codec_error refused = {.why = "there is not enough memory"};
+    struct codec_head head;
     struct codec *codec = codec_open();
-    bool ok = false;
-    while (codec && !ok && clock_now_ns() < deadline) {
+    bool seen = false, removed = false;
+    while (codec && !seen && !removed && clock_now_ns() < deadline) {
         struct v4l2_buffer buffer;
         struct pollfd ready = {.fd = camera->stream.device.fd, .events = POLLIN};
         poll(&ready, 1, 100);
         const int error = camera_stream_take(&camera->stream, &buffer);
-        if (error == ENODEV)
-            break;
+        removed = error == ENODEV || error == ENXIO;
         if (error != 0) {
             nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
             continue;
         }
         const struct camera_memory *memory = camera->stream.buffer[buffer.index].memory;
-        ok = codec_head_of(codec, CODEC_JPEG, memory->at + memory->start, memory->filled, most_pixels, &head, &refused);
-        if (ok)
-            *shape = head.shape;
+        if (!(buffer.flags & V4L2_BUF_FLAG_ERROR) && memory->filled > 0)
+            seen = codec_head_of(codec, CODEC_JPEG, memory->at + memory->start, memory->filled,
+                                 camera_mode_most_pixels(mode), &head, &refused);
         camera_stream_give(&camera->stream, (int)buffer.index);
     }
+    *shape = (struct image_shape){.format = PIXFMT_422P, .width = mode->width, .height = mode->height};
+    if (seen) {
+        *shape = head.shape;
+        camera->heard_ns = clock_now_ns();
+    }
+    const bool ok = codec && (seen || removed || refused.fault == CODEC_FINE);
     if (!ok)
         snprintf(why, CAMERA_WHY, "cannot show camera %s (%s): %s; another --pixel-format may do", camera->node.path,
                  camera->node.card, refused.why);
