@@ -359,6 +359,38 @@ static void test_removed(void)
     }
 }
 
+// The default is the first camera. The pattern stands in only where there is none: another picture than the camera's
+// would look like a success.
+static void test_default(void)
+{
+    static const struct {
+        int open_error;
+        unsigned long busy;
+        const char *says;
+    } rows[] = {
+        {EACCES, 0, "sudo usermod -aG video $USER"},
+        {EPERM, 0, "container"},
+        {EBUSY, 0, "another program is using it"},
+        {0, VIDIOC_S_FMT, "another program is using it"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        driver_start(V4L2_PIX_FMT_YUYV, 1);
+        driver.open_error = rows[i].open_error;
+        driver.busy = rows[i].busy;
+        scratch_catch(&scratch);
+        struct source *source = source_open(&(struct source_setup){0});
+        const int lines = scratch_caught(&scratch);
+        check_that(&check, !source && lines == 1 && strstr(scratch.said, rows[i].says) && strstr(scratch.said, "error"),
+                   "case %zu: %s", i, scratch.said);
+        close_camera(source);
+    }
+    driver_start(V4L2_PIX_FMT_YUYV, 1);
+    driver.there = false;
+    struct source *source = source_open(&(struct source_setup){0});
+    check_that(&check, source && strcmp(source_info(source)->kind, "pattern") == 0, "without a camera: the pattern");
+    close_camera(source);
+}
+
 int main(int argc, char **argv)
 {
     if (!scratch_open(&scratch))
@@ -375,6 +407,7 @@ int main(int argc, char **argv)
     test_lent_buffer();
     test_silent();
     test_removed();
+    test_default();
     codec_buffer_free(&jpeg);
     codec_buffer_free(&wide_jpeg);
     codec_buffer_free(&large_jpeg);

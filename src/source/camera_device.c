@@ -16,6 +16,7 @@ static const struct {
 } advices[] = {
     {ENOENT, "there is no such camera (ls /dev/video* shows which there are)"},
     {EACCES, "permission denied: add yourself to the group \"video\" (sudo usermod -aG video $USER) and log in again"},
+    {EPERM, "not permitted: a container or sandbox must be given the camera (docker run --device=/dev/video0)"},
     {EIO, "it reports an input/output error: plug it in again if that goes on"},
     {EBUSY, "another program is using it: close that program first"},
     {ENOSPC, "the USB bus has not enough bandwidth for this mode: try a smaller --size, or plug the camera elsewhere"},

@@ -196,15 +196,13 @@ struct source *source_open(const struct source_setup *setup)
     }
     char camera[CAMERA_PATH];
     const char *why;
-    if (camera_first(camera, &why)) {
-        struct source *source = open_kind(&source_camera, setup, camera);
-        if (source)
-            return source;
-    } else if (why) {
-        log_warn("cannot open camera %s: %s; showing the test pattern instead", camera, why);
-    } else {
-        log_info("there is no camera: showing the test pattern");
+    if (camera_first(camera, &why))
+        return open_kind(&source_camera, setup, camera);
+    if (why) {
+        log_error("cannot open camera %s: %s", camera, why);
+        return NULL;
     }
+    log_info("there is no camera: showing the test pattern");
     return open_kind(&source_pattern, setup, NULL);
 }
 
