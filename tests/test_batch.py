@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_batch.py MONOCLE: the batch command: inputs, names, what exists already, shards, equal bytes"""
+"""test_batch.py MONOCLE PLAIN: the batch command: inputs, names, what exists already, shards, equal bytes"""
 import json
 import os
 import struct
@@ -11,6 +11,7 @@ from batch_support import (NONE, Checks, at, batch, digests, files, has_opencl, 
                            run, tree)
 
 BINARY = os.path.abspath(sys.argv[1])
+PLAIN = os.path.abspath(sys.argv[2])  # a build without libwebp and libtiff
 CPU = ["-p", "cpu"]
 
 
@@ -414,6 +415,40 @@ def colour_from_grey(c):
             outcome(c, BINARY, CPU + ["-f", "sepia", "--format", after, "-o", out, source], 0)
             found = channels(at(source)), channels(at(out + "/a." + after))
             c.check(found == (1, 3), before, after, "channels", found)
+
+
+def damaged_pictures(c):
+    """What a directory has that should be a picture and is none is reported, also by a build that knows it by name."""
+    os.makedirs(at("dam"))
+    png(at("dam/a.png"), 8, 8)
+    for name, data in (("cut.webp", b"RIFF\x20\0\0\0WEBPVP8 "), ("cut.tif", b"II*\0\x08\0\0\0"),
+                       ("cut.TIFF", b"MM\0*\0\0\0\x08"), ("cut.jpg", b"\xff\xd8\xff"),
+                       ("a.webp", b"RIFF")):  # which is not to stop a.png, whatever its output would be called
+        with open(at("dam", name), "wb") as f:
+            f.write(data)
+    has_all = all(batch(BINARY, *CPU, "--format", kind, "-o", "dam-" + kind, "dam/a.png")[0] == 0
+                  for kind in ("webp", "tiff"))
+    for binary in [PLAIN] + [BINARY] * has_all:
+        plain, report = binary == PLAIN, "dam-%d.jsonl" % (binary == PLAIN)
+        outcome(c, binary, CPU + ["--overwrite", "-o", "dam-out", "--report", report, "dam"], 1, "dam/cut.webp: ")
+        rows = files(at(report))
+        bad = "unsupported" if plain else "damaged"
+        wanted = {"dam/cut.jpg": "damaged", "dam/cut.webp": bad, "dam/cut.tif": bad, "dam/cut.TIFF": bad,
+                  "dam/a.webp": "unsupported" if plain else "format"}
+        c.check({name: row["error"] for name, row in rows.items() if "error" in row} == wanted, plain, rows)
+        for name, library in ("cut.webp", "libwebp"), ("cut.tif", "libtiff"), ("cut.TIFF", "libtiff"):
+            why = rows["dam/" + name]["why"]
+            c.check(not plain or "a build of monocle with " + library in why, name, why)
+        said = outcome(c, binary, CPU + ["-o", "dam-each/{n}.png", "dam/cut.tif"], 3, "dam/cut.tif: ")
+        c.check(not plain or "TIFF pictures need a build of monocle with libtiff" in said[0], said)
+        code, _, err = run(binary, "live", "dam", "-p", "cpu", "--headless", "--fast", cwd=at(""))
+        for name in ("cut.webp", "cut.tif", "cut.TIFF", "cut.jpg"):
+            c.check(code == 0 and "dam/%s is left out: " % name in err, plain, name, code, err)
+        with open(at("dam-text.webp"), "w") as f:
+            f.write("no picture")
+        said = outcome(c, binary, CPU + ["-o", "dam-out", "dam-text.webp"], 3, "not a picture in JPEG")
+        c.check(("WebP" in said[0], "TIFF" in said[0]) == (not plain, not plain), plain, said)
+    outcome(c, PLAIN, CPU + ["-o", "dam-none", "--format", "webp", "dam"], 2, "'webp', but can be: jpeg, png")
 
 
 def jpeg_says(path):

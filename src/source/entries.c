@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "image/codec/codec.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -73,12 +74,9 @@ static bool add(struct entries *entries, char *path, bool meant)
 
 static bool has_picture_extension(const char *name)
 {
-    static const char *const extensions[] = {".png", ".jpg", ".jpeg", ".bmp", ".tga", ".psd", ".gif", ".hdr"};
     const char *dot = strrchr(name, '.');
-    for (size_t i = 0; dot && i < sizeof(extensions) / sizeof(*extensions); i++)
-        if (strcasecmp(dot, extensions[i]) == 0)
-            return true;
-    return false;
+    enum codec_format format;
+    return dot && (codec_from_name(dot + 1, &format) || codec_missing_library(dot + 1) || strcasecmp(dot, ".hdr") == 0);
 }
 
 // A visible regular file, or a link to one.

@@ -17,6 +17,12 @@ const struct codec_info *format_of_file(const char *path)
     return *extension && codec_from_name(extension + 1, &format) ? codec_info(format) : NULL;
 }
 
+const char *format_missing_library(const char *path)
+{
+    const char *extension = format_extension(path);
+    return *extension ? codec_missing_library(extension + 1) : NULL;
+}
+
 enum codec_format format_number(const struct codec_info *info)
 {
     enum codec_format format = (enum codec_format)0;

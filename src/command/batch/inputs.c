@@ -59,7 +59,7 @@ static bool find_name(struct input *input, const char *directory)
 }
 
 // Takes the path over; its relative name begins at `relative`.
-static void add(struct walk *walk, char *path, size_t relative, int error)
+static void add(struct walk *walk, char *path, size_t relative, enum fault fault, int error)
 {
     struct inputs *inputs = walk->inputs;
     if (path && inputs->count == inputs->room) {
@@ -79,7 +79,7 @@ static void add(struct walk *walk, char *path, size_t relative, int error)
     *input = (struct input){
         .path = path,
         .relative = path + relative,
-        .fault = error ? fault_of_reading(error) : FAULT_NONE,
+        .fault = fault,
         .error = error,
     };
     if (!find_name(input, walk->directory))
@@ -107,7 +107,7 @@ static void walk_directory(struct walk *walk, char *path, size_t relative, const
 // Something in a directory. Takes the path over.
 static void walk_entry(struct walk *walk, char *path, size_t relative, int type, const struct place *place)
 {
-    const bool picture = format_of_file(path) != NULL;
+    const bool known = format_of_file(path), picture = known || format_missing_library(path);
     struct stat status = {0};
     int error = 0;
     if (type == DT_LNK || type == DT_UNKNOWN) {
@@ -119,11 +119,11 @@ static void walk_entry(struct walk *walk, char *path, size_t relative, int type,
     walk->inputs->made += made;
     walk->inputs->directories += directory && !walk->setup->recursive;
     if (error && (picture || (walk->setup->recursive && error == ELOOP)))
-        add(walk, path, relative, error);
+        add(walk, path, relative, fault_of_reading(error), error);
     else if (directory && walk->setup->recursive)
         walk_directory(walk, path, relative, place);
     else if (file && !made)
-        add(walk, path, relative, 0);
+        add(walk, path, relative, known ? FAULT_NONE : FAULT_UNSUPPORTED, 0);
     else
         free(path);
 }
@@ -155,7 +155,8 @@ static void walk_directory(struct walk *walk, char *path, size_t relative, const
         error = ELOOP;
     const int count = error ? -1 : scandir(path, &entries, visible, by_name);
     if (count < 0) {
-        add(walk, path, relative, error ? error : errno);
+        error = error ? error : errno;
+        add(walk, path, relative, fault_of_reading(error), error);
         return;
     }
     const struct place place = {parent, status.st_dev, status.st_ino};
@@ -183,7 +184,7 @@ static void walk_operand(struct walk *walk, const char *operand)
         return;
     }
     const char *slash = strrchr(operand, '/');
-    add(walk, path, slash ? (size_t)(slash - operand) + 1 : 0, 0); // what it is shows when it is read
+    add(walk, path, slash ? (size_t)(slash - operand) + 1 : 0, FAULT_NONE, 0); // what it is shows when it is read
 }
 
 // Whether a name from a list leads down from where we are, and nowhere else.
@@ -208,7 +209,7 @@ static void take_name(struct walk *walk, const char *name)
     while (name[0] == '.' && name[1] == '/')
         name += 2 + strspn(name + 2, "/");
     const char *slash = strrchr(name, '/');
-    add(walk, strdup(name), slash && !leads_down(name) ? (size_t)(slash - name) + 1 : 0, 0);
+    add(walk, strdup(name), slash && !leads_down(name) ? (size_t)(slash - name) + 1 : 0, FAULT_NONE, 0);
 }
 
 // The next name up to `end`, its NUL within the room; 0 behind the last, -1 where it is longer than any name is, or

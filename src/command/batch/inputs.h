@@ -34,7 +34,8 @@ struct inputs_setup {
 // In the order given, directories' files by name. From directories come files whose name says picture and does not
 // begin with a dot; what else is named is taken as it is. The directory of the outputs is not descended into; where it
 // is named itself, the files in it that earlier runs have made are left out. A name given twice counts once, however it
-// is spelled: the first time. Directories that cannot be read and links in circles become inputs with a fault. False on
-// failure (logged): a list that cannot be read or has names too long, no memory.
+// is spelled: the first time. Directories that cannot be read, links in circles and directories' files of formats that
+// this build lacks become inputs with a fault. False on failure (logged): a list that cannot be read or has names too
+// long, no memory.
 bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup);
 void inputs_free(struct inputs *inputs);

@@ -61,6 +61,10 @@ static bool open_file(struct outcome *outcome, const struct work_rules *rules, s
         return outcome_fail(outcome, FAULT_CLASH,
                             "%s would have the same output %s; -o 'DIR/{stem}-{n}{ext}' would not", task->rival->path,
                             task->output);
+    if (task->fault == FAULT_UNSUPPORTED)
+        return outcome_fail(outcome, FAULT_UNSUPPORTED,
+                            "such files need a build of monocle with %s; convert it to PNG or JPEG first",
+                            format_missing_library(task->input->path));
     if (task->fault != FAULT_NONE)
         return outcome_fail(outcome, task->fault, "%s", strerror(task->input->error));
     *fd = open(task->input->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe without a writer must not hold us up

@@ -21,26 +21,31 @@ static const struct codec_kind *const kinds[CODEC_FORMATS] = {
 #endif
 };
 
-// What people have among their pictures, told from what is none.
+#ifdef HAVE_WEBP
+#define WEBP_NAMED "WebP, "
+#else
+#define WEBP_NAMED ""
+#endif
+#ifdef HAVE_TIFF
+#define TIFF_NAMED "TIFF, "
+#else
+#define TIFF_NAMED ""
+#endif
+
+// What people have among their pictures, told from what is none. `library`: builds that have it read them.
 static const struct {
-    const char *name;
+    const char *name, *library;
     size_t at;
     const char *bytes;
     size_t count;
 } others[] = {
-    {"HDR", 0, "#?RADIANCE", 10},
-    {"HDR", 0, "#?RGBE", 6},
-    {"WebP", 8, "WEBP", 4},
-    {"TIFF", 0, "II*\0", 4},
-    {"TIFF", 0, "MM\0*", 4},
-    {"TIFF", 0, "II+\0", 4},
-    {"TIFF", 0, "MM\0+", 4},
-    {"HEIF or AVIF", 4, "ftypheic", 8},
-    {"HEIF or AVIF", 4, "ftypmif1", 8},
-    {"HEIF or AVIF", 4, "ftypavif", 8},
-    {"JPEG XL", 0, "\xff\x0a", 2},
-    {"JPEG XL", 4, "JXL \r\n\x87\n", 8},
-    {"JPEG 2000", 4, "jP  \r\n\x87\n", 8},
+    {"HDR", NULL, 0, "#?RADIANCE", 10},          {"HDR", NULL, 0, "#?RGBE", 6},
+    {"WebP", "libwebp", 8, "WEBP", 4},           {"TIFF", "libtiff", 0, "II*\0", 4},
+    {"TIFF", "libtiff", 0, "MM\0*", 4},          {"TIFF", "libtiff", 0, "II+\0", 4},
+    {"TIFF", "libtiff", 0, "MM\0+", 4},          {"HEIF or AVIF", NULL, 4, "ftypheic", 8},
+    {"HEIF or AVIF", NULL, 4, "ftypmif1", 8},    {"HEIF or AVIF", NULL, 4, "ftypavif", 8},
+    {"JPEG XL", NULL, 0, "\xff\x0a", 2},         {"JPEG XL", NULL, 4, "JXL \r\n\x87\n", 8},
+    {"JPEG 2000", NULL, 4, "jP  \r\n\x87\n", 8},
 };
 
 static const char *const fault_names[] = {
@@ -104,20 +109,44 @@ bool codec_from_name(const char *name, enum codec_format *format)
     return false;
 }
 
-static const char *other_name(const uint8_t *data, size_t size)
+const char *codec_missing_library(const char *name)
+{
+    static const char *const libraries[][2] = {{"webp", "libwebp"}, {"tif", "libtiff"}, {"tiff", "libtiff"}};
+    enum codec_format format;
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++) {
+        if (strcasecmp(name, libraries[i][0]) == 0 && !codec_from_name(name, &format))
+            return libraries[i][1];
+    }
+    return NULL;
+}
+
+// The row of the others; -1: it is none of them.
+static int find_other(const uint8_t *data, size_t size)
 {
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         if (size >= others[i].at + others[i].count &&
             memcmp(data + others[i].at, others[i].bytes, others[i].count) == 0)
-            return others[i].name;
-    return NULL;
+            return (int)i;
+    return -1;
+}
+
+static bool refuse_other(const uint8_t *data, size_t size, struct codec_error *error)
+{
+    const int other = find_other(data, size);
+    const char *name = others[other].name, *library = others[other].library;
+    if (library)
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "%s pictures need a build of monocle with %s; convert it to PNG or JPEG first", name,
+                            library);
+    return codec_refuse(error, CODEC_UNSUPPORTED, "%s pictures are not supported; convert it to PNG or JPEG first",
+                        name);
 }
 
 bool codec_probe(const void *data, size_t size, enum codec_format *format)
 {
     *format = CODEC_OTHER;
     for (int i = 0; i < CODEC_FORMATS; i++) {
-        if (i == CODEC_TGA && other_name(data, size)) // before what is a guess
+        if (i == CODEC_TGA && find_other(data, size) >= 0) // before what is a guess
             return true;
         if (kinds[i] && kinds[i]->looks_so(data, size)) {
             *format = (enum codec_format)i;
@@ -203,10 +232,9 @@ bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t mos
         return false;
     if (!codec_probe(data, size, &head->format))
         return codec_refuse(error, CODEC_NOT_A_PICTURE,
-                            "it is not a picture in JPEG, PNG, WebP, TIFF, GIF, BMP, PSD or TGA format");
+                            "it is not a picture in JPEG, PNG, " WEBP_NAMED TIFF_NAMED "GIF, BMP, PSD or TGA format");
     if (head->format == CODEC_OTHER)
-        return codec_refuse(error, CODEC_UNSUPPORTED, "%s pictures are not supported; convert it to PNG or JPEG first",
-                            other_name(data, size));
+        return refuse_other(data, size, error);
     return read_head(codec, data, size, most_pixels, head, error);
 }
 

@@ -27,6 +27,8 @@ struct codec_info {
 
 const struct codec_info *codec_info(enum codec_format format);     // also of CODEC_OTHER
 bool codec_from_name(const char *name, enum codec_format *format); // a name or an extension, any case
+// The library that files of that name or extension need and this build lacks: "libwebp". NULL where there is none.
+const char *codec_missing_library(const char *name);
 // The format that the first bytes look like. TGA has no magic number: a guess, made last. False for no picture.
 enum { CODEC_PROBE_BYTES = 32 }; // enough of a file's start
 bool codec_probe(const void *data, size_t size, enum codec_format *format);
