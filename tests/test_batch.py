@@ -265,6 +265,39 @@ def existing(c):
     c.check(code == 0 and b"ex/a/p001.png -> ex-dry/a/p001.png\n" in out and not os.path.exists(at("ex-dry")), out, err)
 
 
+def rights(c):
+    """The group and others can do no more with an output than with its input, or with the file that it replaces."""
+    modes = (0o600, 0o640, 0o644, 0o666, 0o604, 0o444, 0o755)
+
+    def check(mask, expected, *more):
+        old = os.umask(mask)
+        try:
+            outcome(c, BINARY, CPU + ["-J", "4", "-o", "ri-out", "ri", *more], 0)
+        finally:
+            os.umask(old)
+        for i in range(3 * len(modes)):
+            found = os.stat(at("ri-out/%02d.png" % i)).st_mode & 0o7777
+            c.check(found == expected(i) & ~mask, more, "umask %o, input %o: %o" % (mask, modes[i % len(modes)], found))
+
+    def expected(i):
+        return modes[i % len(modes)] & 0o066 | 0o600
+
+    os.makedirs(at("ri"))
+    for i in range(3 * len(modes)):
+        png(at("ri/%02d.png" % i), 8, 8)
+        os.chmod(at("ri/%02d.png" % i), modes[i % len(modes)])
+    for mask in (0, 0o022, 0o027, 0o077):
+        check(mask, expected)
+        check(mask, expected, "--overwrite")
+        for name in os.listdir(at("ri-out")):
+            os.chmod(at("ri-out", name), 0o640)
+        check(mask, lambda i: expected(i) & 0o640, "--overwrite")
+        for name in os.listdir(at("ri-out")):
+            os.chmod(at("ri-out", name), 0o666)
+        check(mask, expected, "--overwrite")
+        subprocess.run(["rm", "-r", at("ri-out")], check=True)
+
+
 def shards(c):
     names_of = tree(at("sh"), 60)
     whole = CPU + ["-f", "emboss", "-r"]
@@ -501,5 +534,5 @@ def upright(c):
 
 
 checks = Checks()
-sys.exit(checks.run(inputs, own_outputs, many_names, odd_lists, spellings, names, existing, shards, contradictions,
-                    upright, equal_bytes, colour_from_grey, devices, auto_path, own_kernels))
+sys.exit(checks.run(inputs, own_outputs, many_names, odd_lists, spellings, names, existing, rights, shards,
+                    contradictions, upright, equal_bytes, colour_from_grey, devices, auto_path, own_kernels))

@@ -57,11 +57,18 @@ static bool skip(struct outcome *outcome, const char *why)
     return false;
 }
 
+// Rights of an output: its owner reads and writes it; the group and others can do no more than with the file `like`.
+static mode_t rights_like(mode_t like)
+{
+    return (like & 0066) | 0600;
+}
+
 bool existing_allows(enum existing_rule rule, const struct sources *sources, const struct stat *input,
                      const struct output_mark *mark, struct outcome *outcome)
 {
     const char *path = outcome->task->output;
     struct stat status;
+    outcome->mode = rights_like(input->st_mode);
     if (lstat(path, &status) != 0) {
         if (errno == ENOENT || errno == ENOTDIR)
             return true;
@@ -81,5 +88,6 @@ bool existing_allows(enum existing_rule rule, const struct sources *sources, con
         return outcome_fail(outcome, FAULT_EXISTS,
                             "%s exists; --overwrite replaces it, --skip-existing leaves it without an error", path);
     outcome->replace = true;
+    outcome->mode &= rights_like(status.st_mode);
     return true;
 }

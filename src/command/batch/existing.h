@@ -23,6 +23,7 @@ struct sources {
 bool sources_make(struct sources *sources, const struct inputs *inputs); // false: no memory (logged)
 void sources_free(struct sources *sources);
 
-// Whether the task is to be done: sets the outcome to skipped or failed where not, and `replace` where it is.
+// Whether the task is to be done: sets the outcome to skipped or failed where not, and `replace` and `mode` where it
+// is.
 bool existing_allows(enum existing_rule rule, const struct sources *sources, const struct stat *input,
                      const struct output_mark *mark, struct outcome *outcome);

@@ -26,6 +26,7 @@ struct outcome {
     char hash[HASH_TEXT]; // of the output, where a report is written; else ""
     struct output output; // to be committed
     bool replace;         // over an existing file
+    mode_t mode;          // rights of the output, before the umask
     bool of_directory;    // the failure is that of every file in the output's directory
 };
 

@@ -120,9 +120,9 @@ static bool make_directories(char *path)
 
 // Opens a new file of that name and locks it. -1 with errno set; EAGAIN where another run's cleaning took it for a
 // leftover in between.
-static int open_locked(const char *path)
+static int open_locked(const char *path, mode_t mode)
 {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     struct stat status;
     if (fd < 0)
         return -1;
@@ -134,7 +134,7 @@ static int open_locked(const char *path)
     return -1;
 }
 
-bool output_begin(struct output *output, char *path)
+bool output_begin(struct output *output, char *path, mode_t mode)
 {
     const size_t length = directory_length(path);
     *output = (struct output){.fd = -1, .path = path};
@@ -147,7 +147,7 @@ bool output_begin(struct output *output, char *path)
             output->temporary = NULL;
             return false;
         }
-        output->fd = open_locked(output->temporary);
+        output->fd = open_locked(output->temporary, mode);
         if (output->fd >= 0)
             return true;
         const int error = errno;
