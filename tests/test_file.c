@@ -256,31 +256,6 @@ static void test_full(void)
     CHECK_NUMBER(count_files(), 1);
 }
 
-static void test_cache_dir(void)
-{
-    char cache[200], want[200];
-    struct stat status;
-    setenv("XDG_CACHE_HOME", directory, 1);
-    CHECK(file_cache_dir(cache, sizeof(cache)));
-    snprintf(want, sizeof(want), "%s/monocle", directory);
-    CHECK_TEXT(cache, want);
-    CHECK(stat(cache, &status) == 0 && (status.st_mode & 0777) == 0700);
-    CHECK(file_cache_dir(cache, sizeof(cache))); // there already
-    CHECK(!file_cache_dir(cache, 10));
-    rmdir(want);
-    setenv("XDG_CACHE_HOME", "relative", 1); // to be ignored, says the XDG base directory specification
-    setenv("HOME", directory, 1);
-    CHECK(file_cache_dir(cache, sizeof(cache)));
-    snprintf(want, sizeof(want), "%s/.cache/monocle", directory);
-    CHECK_TEXT(cache, want);
-    rmdir(want);
-    snprintf(want, sizeof(want), "%s/.cache", directory);
-    rmdir(want);
-    unsetenv("XDG_CACHE_HOME");
-    unsetenv("HOME");
-    CHECK(!file_cache_dir(cache, sizeof(cache)));
-}
-
 // What a path names is kept: links stay links, pipes and devices what they are, and two spellings are one file.
 static void test_kinds(void)
 {
@@ -332,7 +307,6 @@ int main(void)
     CHECK(file_write_atomic(path, "x", 1));
     test_writable();
     test_full();
-    test_cache_dir();
     test_kinds();
     unlink(path);
     CHECK(rmdir(directory) == 0); // nothing was left behind

@@ -14,8 +14,7 @@
 
 enum { FILE_MODE = 0666 }; // rights of a new file, before the umask
 
-// Reads until the end or the limit.
-static char *read_all(int fd, size_t limit, size_t *size)
+char *file_read_all(int fd, size_t limit, size_t *size)
 {
     char *data = NULL;
     size_t used = 0, room = 0;
@@ -59,7 +58,7 @@ char *file_read(const char *path, size_t limit, size_t *size)
     if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
         errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
     else
-        data = read_all(fd, limit, size);
+        data = file_read_all(fd, limit, size);
     const int saved = errno;
     close(fd);
     errno = saved;
@@ -258,27 +257,4 @@ bool file_is_open(const char *path, int fd)
     struct stat named, open;
     return stat(path, &named) == 0 && fstat(fd, &open) == 0 && !S_ISCHR(named.st_mode) && named.st_dev == open.st_dev &&
            named.st_ino == open.st_ino;
-}
-
-static bool make_directory(const char *path)
-{
-    return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
-bool file_cache_dir(char *path, size_t size)
-{
-    const char *base = getenv("XDG_CACHE_HOME");
-    int length;
-    if (base && base[0] == '/') {
-        length = snprintf(path, size, "%s", base);
-    } else {
-        const char *home = getenv("HOME");
-        if (!home || home[0] != '/')
-            return false;
-        length = snprintf(path, size, "%s/.cache", home);
-    }
-    if (length < 0 || (size_t)length + sizeof("/monocle") > size || !make_directory(path))
-        return false;
-    strcpy(path + length, "/monocle");
-    return make_directory(path);
 }

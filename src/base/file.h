@@ -1,4 +1,4 @@
-// file.h: files read and written whole, and the user's directories
+// file.h: files read and written whole
 #pragma once
 
 #include <stdbool.h>
@@ -11,6 +11,8 @@ char *file_read(const char *path, size_t limit, size_t *size);
 // The same for text: a byte order mark, which some editors put before it, is left out.
 char *file_read_text(const char *path, size_t limit);
 
+// Reads an open file from where it stands to its end, as file_read.
+char *file_read_all(int fd, size_t limit, size_t *size);
 // Writes all bytes to an open file, where it stands. False with errno set; not logged.
 bool file_write_all(int fd, const void *data, size_t size);
 
@@ -25,9 +27,6 @@ bool file_replace(const char *path, const void *data, size_t size);
 // Whether a file can be written there, found out by making another beside it for a moment: by file_write_atomic, or
 // (not `atomic`) by opening it, or making it where there is none. False with errno set; not logged.
 bool file_writable(const char *path, bool atomic);
-
-// "$XDG_CACHE_HOME/monocle" or "~/.cache/monocle", made if missing (mode 0700). False where neither can be had.
-bool file_cache_dir(char *path, size_t size);
 
 // Whether two paths mean one file, which need not exist yet. Devices, of which many may be written at once, never do.
 bool file_same(const char *a, const char *b);

@@ -2,6 +2,7 @@
 #include "compute/device.h"
 
 #include "base/log.h"
+#include "compute/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +138,8 @@ int device_list(struct device_info devices[DEVICE_MAX], const char **why)
             count = add_devices(platforms[p], order[t], devices, count);
     }
     *why = count ? "" : why_none(platforms, found);
+    if (count > 0)
+        program_check_cache(); // here, since a run lists devices once, and builds programs for several
     return count;
 }
 

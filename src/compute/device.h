@@ -25,7 +25,7 @@ struct device_info {
 enum { DEVICE_MAX = 32 };
 
 // Lists devices of all platforms in a stable order: GPUs, accelerators, CPUs; returns how many. 0 where there is no
-// platform or device, with *why a static text.
+// platform or device, with *why a static text. Warns if compiled programs cannot be cached safely.
 int device_list(struct device_info devices[DEVICE_MAX], const char **why);
 
 // The device `text` means: its number in the list, a type (gpu, cpu, accelerator) or a part of its name, any case.

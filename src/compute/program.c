@@ -1,11 +1,12 @@
 // program.c: OpenCL programs built, and kept compiled on disk
 #include "compute/program.h"
 
-#include "base/file.h"
+#include "base/cache.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "compute/build_log.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,57 +19,69 @@ enum { ENTRY_MAX_BYTES = 64 << 20 };
 
 struct entry_head {
     char magic[8];
-    uint64_t key_bytes, binary_bytes;
-    uint64_t binary_hash;
+    uint64_t key_bytes, binary_bytes, binary_hash;
 };
 
 struct key {
     char *text; // device, driver, options and program text; NULL where there is no memory
     size_t bytes;
-    char path[4096]; // of the entry; "" where nothing is kept
+    int directory; // of the cache; -1 where nothing is kept
+    char name[32]; // of the entry
 };
 
 static void key_init(struct key *key, const struct device *device, const char *text, const char *options)
 {
     const struct device_info *info = &device->info;
-    *key = (struct key){0};
+    char path[PATH_MAX];
+    const char *unsafe;
+    *key = (struct key){.directory = -1};
     FILE *out = open_memstream(&key->text, &key->bytes);
     if (!out)
         return;
     fprintf(out, "%s\n%s\n%s\n%s\n%s\n%s\n%s", info->platform_name, info->name, info->vendor, info->version,
             info->driver, options, text);
     fclose(out);
-    char dir[4000];
-    if (key->text && file_cache_dir(dir, sizeof(dir)))
-        snprintf(key->path, sizeof(key->path), "%s/%016llx.clbin", dir,
-                 (unsigned long long)hash_64(key->text, key->bytes));
+    if (!key->text)
+        return;
+    snprintf(key->name, sizeof(key->name), "%016llx.clbin", (unsigned long long)hash_64(key->text, key->bytes));
+    key->directory = cache_open(path, &unsafe);
 }
 
 static void key_finish(struct key *key)
 {
     free(key->text);
+    if (key->directory >= 0)
+        close(key->directory);
 }
 
-// The binary within an entry's bytes; NULL where they are damaged or another key's.
+static struct entry_head head_of(const struct key *key, const void *binary, size_t bytes)
+{
+    struct entry_head head = {.key_bytes = key->bytes, .binary_bytes = bytes, .binary_hash = hash_64(binary, bytes)};
+    memcpy(head.magic, magic, sizeof(magic));
+    return head;
+}
+
+// The binary within an entry's bytes; NULL if they are damaged or another key's.
 static const unsigned char *entry_binary(const char *data, size_t size, const struct key *key, size_t *binary_bytes)
 {
-    struct entry_head head;
-    if (size < sizeof(head))
+    const char *kept_key = data + sizeof(struct entry_head), *binary = kept_key + key->bytes;
+    if (size <= sizeof(struct entry_head) + key->bytes)
         return NULL;
-    memcpy(&head, data, sizeof(head));
-    const char *kept_key = data + sizeof(head), *binary = kept_key + key->bytes;
-    if (memcmp(head.magic, magic, sizeof(magic)) != 0 || head.key_bytes != key->bytes || head.binary_bytes == 0 ||
-        head.binary_bytes > ENTRY_MAX_BYTES || size != sizeof(head) + head.key_bytes + head.binary_bytes ||
-        memcmp(kept_key, key->text, key->bytes) != 0 || head.binary_hash != hash_64(binary, head.binary_bytes))
+    *binary_bytes = size - sizeof(struct entry_head) - key->bytes;
+    const struct entry_head head = head_of(key, binary, *binary_bytes);
+    if (memcmp(data, &head, sizeof(head)) != 0 || memcmp(kept_key, key->text, key->bytes) != 0)
         return NULL;
-    *binary_bytes = head.binary_bytes;
     return (const unsigned char *)binary;
 }
 
 static cl_program program_load(struct device *device, const struct key *key, const char *options)
 {
     size_t size;
-    char *data = key->path[0] ? file_read(key->path, ENTRY_MAX_BYTES, &size) : NULL;
+    if (key->directory < 0)
+        return NULL;
+    char *data = cache_read(key->directory, key->name, ENTRY_MAX_BYTES, &size);
+    if (!data && errno != ENOENT)
+        log_info("cannot use the compiled program %s: %m; building it anew", key->name);
     if (!data)
         return NULL;
     cl_program program = NULL;
@@ -83,7 +96,7 @@ static cl_program program_load(struct device *device, const struct key *key, con
         }
     }
     if (!program)
-        log_info("the compiled program %s is damaged or of another driver: building it anew", key->path);
+        log_info("the compiled program %s is damaged or of another driver: building it anew", key->name);
     free(data);
     return program;
 }
@@ -91,21 +104,20 @@ static cl_program program_load(struct device *device, const struct key *key, con
 static void program_keep(cl_program program, const struct key *key)
 {
     size_t bytes = 0;
-    if (!key->path[0] ||
+    if (key->directory < 0 ||
         clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes, NULL) != CL_SUCCESS || bytes == 0)
         return;
-    struct entry_head head = {.key_bytes = key->bytes, .binary_bytes = bytes};
-    memcpy(head.magic, magic, sizeof(magic));
-    unsigned char *entry = malloc(sizeof(head) + key->bytes + bytes);
+    const size_t before = sizeof(struct entry_head) + key->bytes;
+    unsigned char *entry = malloc(before + bytes);
     if (!entry)
         return;
-    unsigned char *binary = entry + sizeof(head) + key->bytes;
+    unsigned char *binary = entry + before;
     if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL) == CL_SUCCESS) {
-        head.binary_hash = hash_64(binary, bytes);
+        const struct entry_head head = head_of(key, binary, bytes);
         memcpy(entry, &head, sizeof(head));
         memcpy(entry + sizeof(head), key->text, key->bytes);
-        if (!file_replace(key->path, entry, sizeof(head) + key->bytes + bytes))
-            log_info("cannot keep the compiled program %s: %m", key->path);
+        if (!cache_write(key->directory, key->name, entry, before + bytes))
+            log_info("cannot keep the compiled program %s: %m", key->name);
     }
     free(entry);
 }
@@ -151,4 +163,17 @@ cl_program program_build(struct device *device, const char *text, const char *op
     }
     key_finish(&key);
     return program;
+}
+
+void program_check_cache(void)
+{
+    char path[PATH_MAX];
+    const char *unsafe;
+    const int directory = cache_open(path, &unsafe);
+    if (directory >= 0)
+        close(directory);
+    else if (unsafe)
+        log_warn("kernels are compiled at every start: %s %s; delete it, or set XDG_CACHE_HOME to a directory of your "
+                 "own",
+                 path, unsafe);
 }

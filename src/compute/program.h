@@ -8,3 +8,6 @@
 // the driver is rebuilt and replaced. Safe on any thread. NULL on failure: `*error` is then the compiler's log, which
 // the caller frees, and nothing is logged.
 cl_program program_build(struct device *device, const char *text, const char *options, char **error);
+
+// Logs a warning if the cache directory is unsafe: programs are then built without it.
+void program_check_cache(void);

@@ -1,0 +1,96 @@
+// cache.c: files kept between runs, in a directory that only this user can write
+#include "base/cache.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+const char *cache_unsafe(const struct stat *status)
+{
+    if (status->st_uid != geteuid())
+        return "belongs to another user";
+    return status->st_mode & (S_IWGRP | S_IWOTH) ? "can be written by other users" : NULL;
+}
+
+// $XDG_CACHE_HOME, or ~/.cache: the specification says to ignore relative paths. False: there is none.
+static bool find_base(char base[PATH_MAX])
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache && cache[0] == '/')
+        return snprintf(base, PATH_MAX, "%s", cache) < PATH_MAX;
+    return home && home[0] == '/' && snprintf(base, PATH_MAX, "%s/.cache", home) < PATH_MAX;
+}
+
+static bool make_directory(const char *path)
+{
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+// Closes a descriptor for which there is no use; errno stays.
+static void drop(int fd)
+{
+    const int saved = errno;
+    close(fd);
+    errno = saved;
+}
+
+int cache_open(char path[PATH_MAX], const char **unsafe)
+{
+    char base[PATH_MAX];
+    struct stat status;
+    *unsafe = NULL;
+    if (!find_base(base) || !make_directory(base) || snprintf(path, PATH_MAX, "%s/monocle", base) >= PATH_MAX ||
+        !make_directory(path))
+        return -1;
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        *unsafe = errno == ENOTDIR || errno == ELOOP ? "is a file or a symbolic link, not a directory" : NULL;
+        return -1;
+    }
+    if (fstat(fd, &status) == 0 && !(*unsafe = cache_unsafe(&status)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+char *cache_read(int directory, const char *name, size_t limit, size_t *size)
+{
+    const int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); // a pipe must not block
+    struct stat status;
+    char *data = NULL;
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &status) == 0) {
+        if (S_ISREG(status.st_mode) && !cache_unsafe(&status))
+            data = file_read_all(fd, limit, size);
+        else
+            errno = EPERM;
+    }
+    drop(fd);
+    return data;
+}
+
+bool cache_write(int directory, const char *name, const void *data, size_t size)
+{
+    unsigned long long random;
+    char temporary[32];
+    if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+        return false;
+    snprintf(temporary, sizeof(temporary), ".%016llx", random);
+    const int fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    const bool written = file_write_all(fd, data, size);
+    drop(fd);
+    if (written && renameat(directory, temporary, directory, name) == 0)
+        return true;
+    const int saved = errno;
+    unlinkat(directory, temporary, 0);
+    errno = saved;
+    return false;
+}
