@@ -117,7 +117,7 @@ static void consider(struct search *search, int index, const struct camera_mode 
 {
     const char *why;
     struct candidate *best = &search->best[index];
-    if (!pixfmt_size_ok(mode->format, mode->width, mode->height, &why))
+    if (!mode->compressed && !pixfmt_size_ok(mode->format, mode->width, mode->height, &why))
         return;
     const struct fitness new = rate_mode(search->setup, mode), old = rate_mode(search->setup, &best->mode);
     if (best->found && !fits_better(&new, &old))
