@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { BUFFERS = 8, PENDING = 16, LENGTH = 8192 }; // LENGTH: bytes of a memory
+enum { BUFFERS = 8, PENDING = 16, LENGTH = DRIVER_LENGTH };
 static const char node[] = "/dev/video0", memory_name[] = "driver-buffers";
 
 struct driver driver;
@@ -33,7 +33,12 @@ static struct {
 
 void driver_start(uint32_t fourcc, int memories)
 {
-    driver = (struct driver){.there = true, .fourcc = fourcc, .memories = memories};
+    driver = (struct driver){.there = true,
+                             .fourcc = fourcc,
+                             .memories = memories,
+                             .width = DRIVER_WIDTH,
+                             .height = DRIVER_HEIGHT,
+                             .length = LENGTH};
     state.ready = eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC);
     state.memfd = memfd_create(memory_name, MFD_CLOEXEC);
     if (state.ready < 0 || state.memfd < 0 || ftruncate(state.memfd, BUFFERS * PIXFMT_PLANES * LENGTH) != 0)
@@ -120,27 +125,27 @@ static int refuse(int error)
 static int set_format(struct v4l2_format *format)
 {
     if (driver.memories > 1)
-        format->fmt.pix_mp = (struct v4l2_pix_format_mplane){.width = DRIVER_WIDTH,
-                                                             .height = DRIVER_HEIGHT,
+        format->fmt.pix_mp = (struct v4l2_pix_format_mplane){.width = driver.width,
+                                                             .height = driver.height,
                                                              .pixelformat = driver.fourcc,
                                                              .num_planes = (uint8_t)driver.memories};
     else
         format->fmt.pix = (struct v4l2_pix_format){
-            .width = DRIVER_WIDTH, .height = DRIVER_HEIGHT, .pixelformat = driver.fourcc, .field = V4L2_FIELD_NONE};
+            .width = driver.width, .height = driver.height, .pixelformat = driver.fourcc, .field = V4L2_FIELD_NONE};
     return 0;
 }
 
 static int query_buffer(struct v4l2_buffer *buffer)
 {
-    buffer->length = driver.memories > 1 ? buffer->length : LENGTH;
-    buffer->m.offset = driver.memories > 1 ? buffer->m.offset : buffer->index * PIXFMT_PLANES * LENGTH;
+    buffer->length = driver.length;
+    buffer->m.offset = buffer->index * PIXFMT_PLANES * LENGTH;
     return 0;
 }
 
 static int query_planes(struct v4l2_buffer *buffer)
 {
     for (uint32_t i = 0; i < buffer->length; i++) {
-        buffer->m.planes[i].length = LENGTH;
+        buffer->m.planes[i].length = driver.length;
         buffer->m.planes[i].m.mem_offset = (buffer->index * PIXFMT_PLANES + i) * LENGTH;
     }
     return 0;
@@ -193,6 +198,7 @@ static int dequeue_buffer(struct v4l2_buffer *buffer)
     buffer->index = index;
     state.buffer[index].queued = false;
     fill_buffer(&state.pending[state.first], buffer);
+    buffer->index += driver.index_error;
     state.first = (state.first + 1) % PENDING;
     state.count--;
     return 0;
@@ -226,7 +232,7 @@ int __wrap_camera_device_ask(const struct camera_device *device, unsigned long r
         return offer->index == 0 ? 0 : refuse(EINVAL);
     case VIDIOC_ENUM_FRAMESIZES:
         size->type = V4L2_FRMSIZE_TYPE_DISCRETE;
-        size->discrete = (struct v4l2_frmsize_discrete){DRIVER_WIDTH, DRIVER_HEIGHT};
+        size->discrete = (struct v4l2_frmsize_discrete){driver.width, driver.height};
         return size->index == 0 ? 0 : refuse(EINVAL);
     case VIDIOC_ENUM_FRAMEINTERVALS:
         interval->type = V4L2_FRMIVAL_TYPE_DISCRETE;

@@ -9,17 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DRIVER_WIDTH = 24, DRIVER_HEIGHT = 16 };
+enum { DRIVER_WIDTH = 24, DRIVER_HEIGHT = 16, DRIVER_LENGTH = 8192 }; // of its mode; bytes of a buffer's memory
 
 struct driver {
-    bool there;         // the node exists
-    int open_error;     // errno of opening it; 0: it opens
-    int ask_error;      // errno of every ioctl: ENODEV once the camera is removed; 0: they succeed
-    int take_error;     // errno of VIDIOC_DQBUF
-    unsigned long busy; // an ioctl that answers EBUSY
-    uint32_t fourcc;    // of its only format
-    int memories;       // that a picture takes; more than one: the multi-planar API
-    bool own_memory;    // refuses V4L2_MEMORY_USERPTR
+    bool there;             // the node exists
+    int open_error;         // errno of opening it; 0: it opens
+    int ask_error;          // errno of every ioctl: ENODEV once the camera is removed; 0: they succeed
+    int take_error;         // errno of VIDIOC_DQBUF
+    unsigned long busy;     // an ioctl that answers EBUSY
+    uint32_t fourcc;        // of its only format
+    int memories;           // that a picture takes; more than one: the multi-planar API
+    uint32_t width, height; // of its only mode
+    uint32_t length;        // of a buffer's memory, as VIDIOC_QUERYBUF says
+    uint32_t index_error;   // added to the index of a filled buffer
+    bool own_memory;        // refuses V4L2_MEMORY_USERPTR
 };
 
 // The camera, which the test changes as it likes. driver_start clears all but what it sets.

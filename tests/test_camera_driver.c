@@ -201,6 +201,8 @@ static void test_bytes_used_planes(void)
         {{LUMA + OFFSET, CHROMA}, {OFFSET, 0}, true},
         {{LUMA, OFFSET}, {0, OFFSET}, false},
         {{LUMA, OFFSET / 2}, {0, OFFSET}, false},
+        {{LUMA, DRIVER_LENGTH - 1 + CHROMA}, {0, DRIVER_LENGTH - 1}, false}, // goes beyond the buffer
+        {{LUMA, 4 * DRIVER_LENGTH}, {0, 2 * DRIVER_LENGTH}, false},
     };
     driver_start(V4L2_PIX_FMT_NV12M, 2);
     struct source *source = open_camera();
@@ -217,6 +219,49 @@ static void test_bytes_used_planes(void)
             check_that(&check, is_damaged(source, &sent), "planes %zu are no picture", i);
         }
     }
+    close_camera(source);
+}
+
+// A driver whose figures do not fit together must not make anybody read or write beside its buffers.
+static void test_nonsense(void)
+{
+    static const struct {
+        uint32_t fourcc, width, height, length;
+        int memories;
+        const char *says;
+    } rows[] = {
+        {V4L2_PIX_FMT_YUYV, WIDTH, HEIGHT, YUYV_BYTES - 1, 1, "a picture needs 768"},
+        {V4L2_PIX_FMT_NV12M, WIDTH, HEIGHT, WIDTH * HEIGHT - 1, 2, "a picture needs 384"},
+        {V4L2_PIX_FMT_NV12M, WIDTH, HEIGHT, DRIVER_LENGTH, 3, "not laid out"},
+        {V4L2_PIX_FMT_MJPEG, WIDTH, HEIGHT, DRIVER_LENGTH, 2, "not laid out"},
+        {V4L2_PIX_FMT_MJPEG, 0, 0, DRIVER_LENGTH, 1, "must be at least 1"},
+        {V4L2_PIX_FMT_MJPEG, 40000, 40000, DRIVER_LENGTH, 1, "at most 32768"},
+    };
+    struct frame frame;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        driver_start(rows[i].fourcc, rows[i].memories);
+        driver.width = rows[i].width;
+        driver.height = rows[i].height;
+        driver.length = rows[i].length;
+        scratch_catch(&scratch);
+        struct source *source = open_camera();
+        scratch_caught(&scratch);
+        check_that(&check, !source && strstr(scratch.said, rows[i].says), "row %zu: %s", i, scratch.said);
+        close_camera(source);
+    }
+    driver_start(V4L2_PIX_FMT_YUYV, 1);
+    struct source *source = open_camera();
+    const struct driver_frame sent = whole_frame();
+    driver.index_error = 1 << 20;
+    driver_send(&sent);
+    scratch_catch(&scratch);
+    const bool none = source && source_next(source, &frame, 0) == SOURCE_TIMEOUT;
+    driver.index_error = 0;
+    driver_send(&sent);
+    if (none)
+        passes(source, "a buffer that is none");
+    scratch_caught(&scratch);
+    check_that(&check, none && strstr(scratch.said, "reconnecting"), "a buffer that is none: %s", scratch.said);
     close_camera(source);
 }
 
@@ -402,6 +447,7 @@ int main(int argc, char **argv)
     test_jpeg_size();
     test_bytes_used();
     test_bytes_used_planes();
+    test_nonsense();
     test_numbers();
     test_stamps();
     test_lent_buffer();
