@@ -31,8 +31,8 @@ static void add_byte(struct file *file, int value)
 
 static void add_le(struct file *file, uint32_t value, int bytes)
 {
-    for (int i = 0; i < bytes; i++)
-        add_byte(file, (int)(value >> 8 * i & 0xff));
+    for (int i = 0; i < bytes; i++, value >>= 8)
+        add_byte(file, (int)(value & 0xff));
 }
 
 static void add_be(struct file *file, uint32_t value, int bytes)
