@@ -85,6 +85,8 @@ void jpeg_make(struct codec_buffer *file, int width, int height, const struct jp
     uint8_t *row = malloc((size_t)(width * 4));
     while (row && info.next_scanline < info.image_height) {
         model_row(row, (int)info.next_scanline, width, height, info.input_components);
+        if (wish->flat)
+            memset(row, 128, (size_t)width);
         JSAMPROW rows[] = {row};
         jpeg_write_scanlines(&info, rows, 1);
     }

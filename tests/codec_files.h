@@ -9,6 +9,7 @@ struct jpeg_wish {
     int across, down;                                    // luma samples to one of chroma; 0: 2 and 2
     bool grey, rgb, cmyk;                                // not YCbCr
     bool progressive, arithmetic, restarts, old_quality; // old_quality: 50, not 95
+    bool flat;                                           // a grey one of one colour, 128
     int scans;                                           // of a progressive grey one, 1 to JPEG_SCANS_MOST; 0: usual
 };
 

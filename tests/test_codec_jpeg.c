@@ -286,6 +286,34 @@ static void test_scans(struct codec *codec)
     codec_buffer_free(&file);
 }
 
+// A head that its file cannot fill is refused, before there is memory for its pixels; the file that packs best is read.
+static void test_short(struct codec *codec)
+{
+    enum { SIDE = 4096 };
+    struct codec_buffer file = {0};
+    struct codec_head head;
+    struct codec_error error = {0};
+    struct image image = {0};
+    jpeg_make(&file, SIDE, SIDE, &(struct jpeg_wish){.grey = true, .flat = true, .scans = 1});
+    check_that(&check, read_file(codec, &file, &head, &image, &error) && file.size < SIDE * SIDE / 512 + 1000,
+               "a flat JPEG of %zu bytes: %s", file.size, error.why);
+    check_that(&check, error.why[0] || (image.plane[0][0] == 128 && image_row(&image, 0, SIDE - 1)[SIDE - 1] == 128),
+               "a flat JPEG: its pixels");
+    jpeg_make(&file, 20, 10, &(struct jpeg_wish){.arithmetic = true});
+    check_that(&check, codec_head(codec, file.data, file.size, 0, &head, &error), "arithmetic: %s", error.why);
+    for (int progressive = 0; progressive < 2; progressive++) {
+        jpeg_make(&file, 20, 10, &(struct jpeg_wish){.progressive = progressive});
+        uint8_t *frame = memmem(file.data, file.size, progressive ? "\xff\xc2" : "\xff\xc0", 2);
+        memcpy(frame + 5, "\x40\0\x40\0", 4); // 16384 by 16384
+        check_that(&check,
+                   !codec_head(codec, file.data, file.size, 0, &head, &error) && error.fault == CODEC_DAMAGED &&
+                       strstr(error.why, "cut short"),
+                   "%zu bytes for 16384x16384 pixels: %s", file.size, error.why);
+    }
+    codec_buffer_free(&file);
+    image_free(&image);
+}
+
 static void test_refused(struct codec *codec)
 {
     struct codec_buffer file = {0};
@@ -371,6 +399,7 @@ int main(void)
     test_written(codec, &random);
     test_surroundings(codec, &random);
     test_scans(codec);
+    test_short(codec);
     test_refused(codec);
     test_tables(codec);
     codec_close(codec);

@@ -126,6 +126,13 @@ static bool colour_ok(const struct jpeg_decompress_struct *info, struct codec_er
     }
 }
 
+// Of a Huffman-coded file: a bit for the DC coefficient of every block of one component at least (ITU-T T.81, annex
+// F.1). Arithmetic coding may take any part of a bit.
+static uint64_t least_bytes(const struct jpeg_decompress_struct *info)
+{
+    return info->arith_code ? 0 : (uint64_t)info->image_width * info->image_height / DCTSIZE2 / 8;
+}
+
 bool jpeg_read_head(struct jpeg_reader *reader, const uint8_t *data, size_t size, struct codec_head *head,
                     struct codec_error *error)
 {
@@ -146,6 +153,8 @@ bool jpeg_read_head(struct jpeg_reader *reader, const uint8_t *data, size_t size
     };
     head->jpeg = planes ? format : info->jpeg_color_space == JCS_RGB ? PIXFMT_444P : PIXFMT_YU12;
     head->quality = nearest_quality(info);
+    if (!codec_can_hold(size, least_bytes(info), error))
+        return false;
     jpeg_markers(data, size, &reader->profile, &head->metadata);
     return true;
 }
