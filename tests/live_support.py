@@ -241,19 +241,30 @@ class Checks:
     """Counts failures and goes on, so that one run shows them all."""
 
     def __init__(self):
-        self.failed = 0
+        self.done = self.failed = 0
 
     def check(self, condition, *what):
+        self.done += 1
         if not condition:
             self.failed += 1
             print("FAILED:", *what, file=sys.stderr)
 
-    def run(self, *tests):
+    def run(self, *tests, only=()):
+        """Runs the tests, or those whose names `only` has; returns the exit code of the script."""
+        names = [test.__name__ for test in tests]
+        unknown = [name for name in only if name not in names]
+        if unknown:
+            print("no test has the name %s; there are: %s" % (", ".join(unknown), ", ".join(names)), file=sys.stderr)
+            return 2
         for test in tests:
+            if only and test.__name__ not in only:
+                continue
             start = time.monotonic()
             try:
                 test(self)
             except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError, IndexError) as problem:
                 self.check(False, test.__name__, type(problem).__name__, problem)
             print("%-30s %5.1f s" % (test.__name__, time.monotonic() - start), flush=True)
-        return 1 if self.failed else 0
+        if self.done == 0:
+            print("FAILED: no check was made", file=sys.stderr)
+        return 1 if self.failed or self.done == 0 else 0

@@ -403,4 +403,5 @@ def locked(c):
 
 checks = Checks()
 sys.exit(checks.run(bad_inputs, cut_short, turned_between, tight, few_files, full_disk, bad_directories,
-                    late_directory, signals, late_signal, late_files, kills, two_at_once, two_jobs_at_once, locked))
+                    late_directory, signals, late_signal, late_files, kills, two_at_once, two_jobs_at_once, locked,
+                    only=sys.argv[4:]))

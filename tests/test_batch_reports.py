@@ -191,4 +191,4 @@ def progress(c):
 
 
 checks = Checks()
-sys.exit(checks.run(reports, report_places, in_use, full_disk, endless, dry_runs, progress))
+sys.exit(checks.run(reports, report_places, in_use, full_disk, endless, dry_runs, progress, only=sys.argv[2:]))

@@ -224,4 +224,4 @@ def interrupted(c):
 
 
 checks = Checks()
-sys.exit(checks.run(rows, paths, tables, wrong_pictures, compare, errors, narrow, interrupted))
+sys.exit(checks.run(rows, paths, tables, wrong_pictures, compare, errors, narrow, interrupted, only=sys.argv[2:]))

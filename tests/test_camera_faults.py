@@ -310,5 +310,5 @@ def television(c):
 
 
 if __name__ == "__main__":
-    every = (usb, resized, silent, dead_writer, permission, cycles_while_recording, grabber, television)
-    sys.exit(Checks().run(*(t for t in every if len(sys.argv) < 3 or t.__name__ in sys.argv[2:])))
+    sys.exit(Checks().run(usb, resized, silent, dead_writer, permission, cycles_while_recording, grabber, television,
+                          only=sys.argv[2:]))

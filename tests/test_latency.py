@@ -105,4 +105,4 @@ def interrupted(c):
 
 if __name__ == "__main__":
     tests = (delay_is_found,) if NODE else (delay_is_found, table, no_flash, interrupted)
-    sys.exit(Checks().run(*tests))
+    sys.exit(Checks().run(*tests, only=sys.argv[7:]))

@@ -291,4 +291,5 @@ def memory(c):
 
 
 checks = Checks()
-sys.exit(checks.run(words, sources, progress, table, bad_input, broken_outputs, signals, trace, recordings, memory))
+sys.exit(checks.run(words, sources, progress, table, bad_input, broken_outputs, signals, trace, recordings, memory,
+                    only=sys.argv[2:]))

@@ -179,4 +179,5 @@ def stalled_reader(c):
 
 
 checks = Checks()
-sys.exit(checks.run(json_errors, full_disk, emptied, signals_while_waiting, signals_before_pictures, stalled_reader))
+sys.exit(checks.run(json_errors, full_disk, emptied, signals_while_waiting, signals_before_pictures, stalled_reader,
+                    only=sys.argv[3:]))

@@ -284,4 +284,5 @@ def words(c):
 
 checks = Checks()
 sys.exit(checks.run(unwritable, no_room, unprivileged, standard_output, rates, formats, sources, last_pictures,
-                    words))
+                    words,
+                    only=sys.argv[2:]))

@@ -72,4 +72,4 @@ def switching(c):
 if not has_opencl(BINARY):
     print("skipped: there is no OpenCL device", file=sys.stderr)
     sys.exit(SKIP)
-sys.exit(Checks().run(headless, switching))
+sys.exit(Checks().run(headless, switching, only=sys.argv[2:]))

@@ -388,4 +388,5 @@ OPENCL = has_opencl(BINARY)
 checks = Checks()
 sys.exit(checks.run(hotkeys, back, other_letters, bytes_on_screen, devices, no_device, divider, kernel_reload,
                     switching_keeps_the_picture, still_picture, recording_a_picture, small_picture, early_screenshot,
-                    keys_while_building, named_path_fails, interrupted, full_disk, quick_start))
+                    keys_while_building, named_path_fails, interrupted, full_disk, quick_start,
+                    only=sys.argv[2:]))

@@ -334,4 +334,4 @@ def oversized(c):
 need_window()
 checks = Checks()
 sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, stalled_reader, stalled_events, no_reader, lost_display,
-                    closed, lost_window, lost_at_once, oversized))
+                    closed, lost_window, lost_at_once, oversized, only=sys.argv[2:]))

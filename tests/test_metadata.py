@@ -252,4 +252,4 @@ FORMATS = {name: batch(BINARY, "-p", "cpu", "--format", name, "-o", "x-" + name,
 if not FORMATS["tiff"]:
     print("skipped: this build has no TIFF", file=sys.stderr)
     sys.exit(SKIP)
-sys.exit(checks.run(carried, big, nothing_to_say, damaged))
+sys.exit(checks.run(carried, big, nothing_to_say, damaged, only=sys.argv[2:]))

@@ -122,4 +122,5 @@ if code != 0 or all(device["platform"] != "Portable Computing Language" for devi
     print("skipped: no device of PoCL:", err)
     sys.exit(SKIP)
 checks = Checks()
-sys.exit(checks.run(finds_a_place, leaves_alone, full, pipe_in_cache, too_large, damaged_cache, wrong_devices, limits))
+sys.exit(checks.run(finds_a_place, leaves_alone, full, pipe_in_cache, too_large, damaged_cache, wrong_devices, limits,
+                    only=sys.argv[2:]))

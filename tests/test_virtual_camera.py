@@ -272,4 +272,4 @@ def exclusive(c):
 
 if __name__ == "__main__":
     sys.exit(Checks().run(frames_as_they_are, read_by_gst, late_frames, late_reader_and_killed_writer, wrong_nodes,
-                          exclusive))
+                          exclusive, only=sys.argv[2:]))
