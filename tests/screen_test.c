@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void screen_test_options(struct screen_test *test, int argc, char **argv)
+void screen_test_options(struct screen_test *test, char **argv)
 {
-    const char *kind = argc > 1 ? argv[1] : "core";
-    test->es = strncmp(kind, "es", 2) == 0;
-    test->egl = strstr(kind, "-egl") != NULL;
+    static const char *const kinds[] = {"core", "es", "core-egl", "es-egl", NULL};
+    const int kind = check_name(argv[1], kinds);
+    test->es = kind & 1;
+    test->egl = kind & 2;
 }
 
 static void on_message(GLenum source, GLenum type, GLuint id, GLenum severity, GLsizei length, const GLchar *message,

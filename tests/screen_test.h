@@ -17,8 +17,8 @@ struct screen_test {
     struct window_size size;
 };
 
-// "core", "es", "core-egl" or "es-egl" as the program's argument. Exits with CHECK_SKIP where there is no such context.
-void screen_test_options(struct screen_test *test, int argc, char **argv);
+// Reads the context from the program's first argument: "core" (default), "es", "core-egl" or "es-egl".
+void screen_test_options(struct screen_test *test, char **argv);
 // Opens window and renderer. GL errors the driver reports from then on are failed checks.
 void screen_test_open(struct screen_test *test, int width, int height);
 void screen_test_close(struct screen_test *test);

@@ -356,16 +356,7 @@ static void test_replug(void)
     source_close(source);
 }
 
-static void refuse_node(const char *path, const char *because)
-{
-    scratch_catch(&scratch);
-    struct source *source = source_open(&(struct source_setup){.text = path});
-    const int lines = scratch_caught(&scratch);
-    check_that(&check, !source && lines == 1 && strstr(scratch.said, because), "%s: %s", path, scratch.said);
-    source_close(source);
-}
-
-int main(int argc, char **argv)
+int main(void)
 {
     const char *why;
     if (!camera_first(node, &why)) {
@@ -385,8 +376,6 @@ int main(int argc, char **argv)
     test_lending();
     camera_placing(&check, open_camera(usual, WIDTH, HEIGHT));
     test_thread();
-    for (int i = 1; i + 1 < argc; i += 2) // nodes that must be refused, and why
-        refuse_node(argv[i], argv[i + 1]);
     if (vivid)
         test_faults();
     if (vivid)

@@ -5,6 +5,10 @@
 #   test_cameras.sh usb MONOCLE         the program, with a USB camera and vivid
 set -u
 here=$(dirname "$(readlink -f "$0")")
+if [ "$1" != vivid ] && [ "$1" != usb ]; then
+    echo "test_cameras.sh: no part has the name $1; there are: vivid, usb" >&2
+    exit 2
+fi
 if [ "$1" = vivid ]; then
     # The same camera three times: as usual, multi-planar, and with memory that is one piece for the device.
     exec "$here/vm/run" --timeout 900 --mod "vivid n_devs=3 node_types=0x1,0x1,0x1 num_inputs=1,1,1 input_types=0,0,0 \

@@ -261,7 +261,7 @@ int main(int argc, char **argv)
         return CHECK_SKIP;
     }
     log_set_level(LOG_INFO);
-    if (argc > 1 && strcmp(argv[1], "camera") == 0) {
+    if (check_name(argv[1], (const char *const[]){"memory", "camera", NULL}) == 1) {
         run_camera(false, "dma-buf");
         run_camera(true, "copy");
     } else {

@@ -31,7 +31,11 @@ int main(int argc, char **argv)
 {
     struct device_info devices[DEVICE_MAX];
     const char *why = "";
-    const int count = argc == 2 ? device_list(devices, &why) : 0;
+    if (argc != 2) {
+        fprintf(stderr, "usage: test_kernels DIRECTORY\n");
+        return 2;
+    }
+    const int count = device_list(devices, &why);
     if (count == 0) {
         fprintf(stderr, "skipped: no OpenCL device: %s\n", why);
         return CHECK_SKIP;

@@ -72,7 +72,7 @@ int main(int argc, char **argv)
     char whole[512], cut[512];
     if (!scratch_open(&scratch))
         return CHECK_SKIP;
-    if (argc > 1)
+    if (check_name(argv[1], (const char *const[]){"recording", "retry", NULL}) == 1)
         return test_retry(&scratch);
     snprintf(whole, sizeof(whole), "%s", scratch_path(&scratch, "whole.y4m"));
     snprintf(cut, sizeof(cut), "%s", scratch_path(&scratch, "cut.y4m"));

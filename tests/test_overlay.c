@@ -229,7 +229,7 @@ int main(int argc, char **argv)
 {
     struct check check = {.name = "overlay"};
     struct screen_test test = {.check = &check};
-    screen_test_options(&test, argc, argv);
+    screen_test_options(&test, argv);
     test_views(&test, argc > 2 ? argv[2] : NULL);
     test_extremes(&test);
     return check_end(&check);

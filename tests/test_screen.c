@@ -265,7 +265,7 @@ int main(int argc, char **argv)
 {
     struct check check = {.name = "screen"};
     struct screen_test test = {.check = &check};
-    screen_test_options(&test, argc, argv);
+    screen_test_options(&test, argv);
     test_one_to_one(&test);
     test_boxes(&test);
     test_split(&test);

@@ -276,11 +276,11 @@ int main(int argc, char **argv)
         test_no_display();
         return check_end(&unit);
     }
+    screen_test_options(&test, argv);
     if (system("command -v xdotool >/dev/null") != 0) {
         fprintf(stderr, "skipped: xdotool is not installed\n");
         return CHECK_SKIP;
     }
-    screen_test_options(&test, argc, argv);
     screen_test_open(&test, 640, 480);
     settle(test.window);
     test_context(&test);
