@@ -1,7 +1,8 @@
 // late.c: what comes at the last moment, linked into the program with --wrap: a batch gets the signal LATE_SIGNAL when
 // it has done all its files, and has said so; LATE_FILE, or a link there to LATE_TO, comes into being as outputs are
-// synced; LATE_SYNC is the error of that; LATE_OLD: no file system here renames without replacing. What is renamed
-// unsynced, or in a directory that is left unsynced, is told of; so is what is not locked.
+// synced; LATE_SYNC is the error of that; LATE_OLD: no file system here renames without replacing; LATE_CLEAN: the
+// first file to be locked is removed before it is, as by another run that cleans up. What is renamed unsynced, or in a
+// directory that is left unsynced, is told of; so is what is not locked.
 #include "command/batch/record.h"
 
 #include <errno.h>
@@ -15,13 +16,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SYNCED_MOST = 256 };
+enum { SYNCED_MOST = 256, DIRECTORIES_MOST = 16 };
 
 static struct {
     ino_t synced[SYNCED_MOST];
     int count;
-    bool renamed; // since a directory was synced
+    ino_t renamed[DIRECTORIES_MOST]; // directories in which something was, since they were synced
+    int directories;
     bool come;    // LATE_FILE has
+    bool cleaned; // LATE_CLEAN has
 } late;
 
 void __real_totals_print(const struct totals *totals, const struct record_run *run, double seconds, int signal,
@@ -30,6 +33,8 @@ void __wrap_totals_print(const struct totals *totals, const struct record_run *r
                          bool json);
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
+int __real_flock(int fd, int operation);
+int __wrap_flock(int fd, int operation);
 int __real_rename(const char *from, const char *to);
 int __wrap_rename(const char *from, const char *to);
 int __real_renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags);
@@ -40,7 +45,7 @@ void __wrap_totals_print(const struct totals *totals, const struct record_run *r
 {
     const char *number = getenv("LATE_SIGNAL");
     __real_totals_print(totals, run, seconds, signal, json);
-    if (late.renamed)
+    if (late.directories > 0)
         fprintf(stderr, "a directory was not synced\n");
     if (number)
         raise(atoi(number));
@@ -78,7 +83,10 @@ int __wrap_fsync(int fd)
     if (!directory)
         check_locked(fd);
     if (directory) {
-        late.renamed = false;
+        for (int i = 0; i < late.directories; i++) {
+            if (late.renamed[i] == status.st_ino)
+                late.renamed[i--] = late.renamed[--late.directories];
+        }
     } else if (error) {
         errno = atoi(error);
         return -1;
@@ -99,16 +107,38 @@ static void check_synced(const char *path)
         fprintf(stderr, "%s was renamed unsynced\n", path);
 }
 
-static int take_renamed(int result)
+static int take_renamed(const char *to, int result)
 {
-    late.renamed |= result == 0;
+    char path[PATH_MAX];
+    struct stat status;
+    bool known = false;
+    const char *slash = strrchr(to, '/');
+    snprintf(path, sizeof(path), "%.*s", slash ? (int)(slash - to) + 1 : 1, slash ? to : ".");
+    if (result != 0 || stat(path, &status) != 0)
+        return result;
+    for (int i = 0; i < late.directories; i++)
+        known |= late.renamed[i] == status.st_ino;
+    if (!known && late.directories < DIRECTORIES_MOST)
+        late.renamed[late.directories++] = status.st_ino;
     return result;
+}
+
+int __wrap_flock(int fd, int operation)
+{
+    char path[64], name[PATH_MAX] = "";
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    if (getenv("LATE_CLEAN") && !late.cleaned && readlink(path, name, sizeof(name) - 1) > 0 &&
+        strstr(name, ".monocle-batch-")) {
+        late.cleaned = true;
+        unlink(name);
+    }
+    return __real_flock(fd, operation);
 }
 
 int __wrap_rename(const char *from, const char *to)
 {
     check_synced(from);
-    return take_renamed(__real_rename(from, to));
+    return take_renamed(to, __real_rename(from, to));
 }
 
 int __wrap_renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags)
@@ -118,5 +148,5 @@ int __wrap_renameat2(int from_at, const char *from, int to_at, const char *to, u
         return -1;
     }
     check_synced(from);
-    return take_renamed(__real_renameat2(from_at, from, to_at, to, flags));
+    return take_renamed(to, __real_renameat2(from_at, from, to_at, to, flags));
 }

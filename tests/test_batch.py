@@ -6,6 +6,7 @@ import struct
 import subprocess
 import sys
 import time
+import zlib
 
 from batch_support import (NONE, Checks, at, batch, digests, files, has_opencl, lines, outcome, png,
                            run, tree)
@@ -131,6 +132,8 @@ def odd_lists(c):
         said = outcome(c, BINARY, CPU + more + ["-o", "li-bad", "li/bad\nname.png"], 3, "bad\\x0aname.png is there")
         c.check(len(said) == 1, said)
     outcome(c, BINARY, CPU + ["-o", "y/" * 150 + "z" * 300, "li/p000.png"], 3, "File name too long")
+    for plan in [], ["-n"]:
+        outcome(c, BINARY, CPU + plan + ["-o", "li-z/" + "z" * 300 + "{ext}", "li/p000.png"], 3, "File name too long")
 
 
 def spellings(c):
@@ -415,8 +418,22 @@ def own_kernels(c):
         c.check(not os.path.exists(at("own/own.png")), kernels, "an output")
 
 
+def png_chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def add_profile(path, number):
+    """A packed one of its own, which stays in a codec's memory until the next file."""
+    with open(path, "rb") as f:
+        data = f.read()
+    profile = bytes(16) + b"RGB " + bytes([number]) * 400
+    with open(path, "wb") as f:
+        f.write(data[:33] + png_chunk(b"iCCP", b"own\0\0" + zlib.compress(profile)) + data[33:])
+
+
 def equal_bytes(c):
-    tree(at("png"), 24, 150, 90)
+    for number, name in enumerate(tree(at("png"), 24, 150, 90)):
+        add_profile(at("png", name), number)
     for kind, share in ("420", "1/2"), ("444", "2/2"):
         outcome(c, BINARY, CPU + ["-r", "-o", "eq", "--format", "jpeg", "--subsampling", kind, "--shard", share, "png"],
                 0)
@@ -429,12 +446,17 @@ def equal_bytes(c):
         outcome(c, BINARY, way + ["-f", "blur=2,gray,emboss,sepia", "-r", "-o", "eq-%d" % i, "eq"], 0)
         seen[i] = digests(at("eq-%d" % i))
         c.check(len(seen[i]) == 48 and seen[i] == seen[0], way, "differs from", ways[0])
+    for number, name in enumerate(sorted(name for name in seen[0] if name.startswith("png/"))):
+        with open(at("eq-0", name), "rb") as f:
+            data = f.read()
+        found = data[data.index(b"iCCP") + 4:].split(b"\0\0", 1)[1]
+        c.check(zlib.decompressobj().decompress(found)[-400:] == bytes([number]) * 400, name, "has another's profile")
 
 
 def channels(path):
     with open(path, "rb") as f:
         data = f.read()
-    return {0: 1, 2: 3}[data[25]] if path.endswith("png") else data[data.index(b"\xff\xc0") + 9]
+    return {0: 1, 2: 3, 4: 2, 6: 4}[data[25]] if path.endswith("png") else data[data.index(b"\xff\xc0") + 9]
 
 
 def colour_from_grey(c):
@@ -448,6 +470,11 @@ def colour_from_grey(c):
             outcome(c, BINARY, CPU + ["-f", "sepia", "--format", after, "-o", out, source], 0)
             found = channels(at(source)), channels(at(out + "/a." + after))
             c.check(found == (1, 3), before, after, "channels", found)
+    with open(at("rgb/clear.png"), "wb") as f:  # what can be seen through stays so
+        f.write(b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", struct.pack(">IIBBBBB", 16, 8, 8, 6, 0, 0, 0)) +
+                png_chunk(b"IDAT", zlib.compress((b"\0" + bytes(range(64))) * 8)) + png_chunk(b"IEND", b""))
+    outcome(c, BINARY, CPU + ["-f", "gray", "-o", "grey-clear", "rgb/clear.png"], 0)
+    c.check(channels(at("grey-clear/clear.png")) == 2, "alpha was lost")
 
 
 def damaged_pictures(c):
