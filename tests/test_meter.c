@@ -1,0 +1,107 @@
+// test_meter.c: the figures of the live view: rates, gaps that do not count, stages of long sessions
+#include "command/live/meter.h"
+
+#include "unit.h"
+
+#define MS ((int64_t)1000000)
+
+static struct meter meter; // its rings are too large for comfort on the stack
+
+static void show(int64_t captured_ms, int64_t shown_ms)
+{
+    meter_begin(&meter);
+    meter_shown(&meter, captured_ms * MS, shown_ms * MS);
+}
+
+static void test_rates(void)
+{
+    meter = (struct meter){.opened_ns = 1000 * MS};
+    CHECK_NUMBER(meter_fps(&meter), 0);
+    CHECK_NUMBER(meter_fps_low(&meter), 0);
+    CHECK_NUMBER(meter_first_frame_ms(&meter), 0);
+    show(1030, 1040);
+    CHECK_NUMBER(meter_first_frame_ms(&meter), 40);
+    CHECK_NUMBER(meter_fps(&meter), 0);
+    for (int i = 1; i <= 4; i++)
+        show(1030 + 20 * i, 1040 + 20 * i);
+    CHECK_NUMBER(meter.frames, 5);
+    CHECK_NUMBER(meter_fps(&meter), 50);
+    CHECK_NUMBER(meter_fps_low(&meter), 50);
+    CHECK_NUMBER(meter_late_ms(&meter.age_ms, 50), 10);
+    CHECK_NUMBER(meter_fps_now(&meter), 0); // the last frame is long ago
+
+    // A frozen picture is no slow frame, but only the gap behind it is left out.
+    meter_pause(&meter);
+    show(9000, 9010);
+    CHECK_NUMBER(meter_fps_low(&meter), 50);
+    show(9100, 9110);
+    CHECK_NUMBER(meter_fps_low(&meter), 10);
+
+    // Another path begins with no stages and ages; the frames go on.
+    meter_forget(&meter);
+    CHECK_NUMBER(meter.age_ms.count, 0);
+    CHECK_NUMBER(meter.frames, 7);
+    CHECK_NUMBER(meter_fps_low(&meter), 10);
+}
+
+static void test_shown_again(void)
+{
+    meter = (struct meter){0};
+    show(0, 10);
+    meter_begin(&meter);
+    meter_host(&meter, NULL, "draw", 0, 3 * MS, 1);
+    meter_shown_again(&meter);
+    CHECK_NUMBER(meter.frames, 1);
+    CHECK_NUMBER(meter.age_ms.count, 1);
+    CHECK_NUMBER(meter.shown_stages, 1);
+    CHECK_NUMBER(stats_recent(&meter.stage[meter.shown_stage[0]].ms, 0), 3);
+}
+
+// More stages in a frame, and more names in a session, than there is room for.
+static void test_full(void)
+{
+    meter = (struct meter){0};
+    const struct stage_time time = {.name = "pass", .end_ns = MS};
+    meter_begin(&meter);
+    for (int i = 0; i < METER_STAGES + 10; i++) {
+        char prefix[16];
+        snprintf(prefix, sizeof(prefix), "%d", i);
+        meter_add(&meter, NULL, prefix, &time, 1);
+    }
+    CHECK_NUMBER(meter.stages, METER_STAGES);
+
+    meter = (struct meter){0};
+    for (int i = 0; i < METER_STAGES + 10; i++)
+        meter_add(&meter, NULL, NULL, &time, 1);
+    CHECK_NUMBER(meter.stages, 1);
+    CHECK_NUMBER(meter.frame_stages, METER_STAGES);
+    CHECK_NUMBER(meter.shown_stages, 0);
+
+    // The newest name gets a place; those of the frame on the screen keep theirs.
+    meter = (struct meter){0};
+    for (int i = 0; i < METER_STAGES; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "%d", i);
+        meter_begin(&meter);
+        meter_host(&meter, NULL, name, 0, i * MS, 1);
+        if (i == 0)
+            meter_shown(&meter, 0, 1);
+    }
+    meter_begin(&meter);
+    meter_host(&meter, NULL, "new", 0, 7 * MS, 1);
+    meter_host(&meter, NULL, "newer", 0, 8 * MS, 1);
+    CHECK_TEXT(meter.stage[meter.shown_stage[0]].name, "0");
+    const struct meter_stage *new = &meter.stage[meter.frame_stage[0]], *newer = &meter.stage[meter.frame_stage[1]];
+    CHECK_TEXT(new->name, "new");
+    CHECK_TEXT(newer->name, "newer");
+    CHECK_NUMBER(new->ms.count, 1);
+    CHECK_NUMBER(stats_recent(&new->ms, 0), 7);
+}
+
+int main(void)
+{
+    test_rates();
+    test_shown_again();
+    test_full();
+    return check_end(&unit);
+}
