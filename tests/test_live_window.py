@@ -190,7 +190,36 @@ def divider(c):
                     "--window", live.window, "80", "100", "mouseup", "1"], check=True)
     state = live.wait(lambda e: e["event"] in ("state", "progress") and abs(e["divider"] - 0.25) < 0.02, since=since)
     c.check(state["split"] == "original", state["split"])
+    subprocess.run(["xdotool", "mousemove", "--window", live.window, "80", "100", "mousedown", "1", "mousemove",
+                    "--window", live.window, "400", "100", "mouseup", "1"], check=True)
+    state = live.wait(lambda e: e["event"] in ("state", "progress") and e["divider"] > 0.9, since=len(live.events) - 1)
+    c.check(state["divider"] == 1, "dragged out of the window", state["divider"])
     live.end()
+
+
+def messages(c):
+    """A message goes by itself."""
+    live = Live(PATTERN)
+    since = len(live.events)
+    c.check(live.key("v")["message"] == "vsync off", "a message", live.events[-1])
+    live.wait(lambda e: e["event"] == "progress" and e["message"] == "", since)
+    live.end()
+
+
+def figures(c):
+    """They are those of the path that runs, not of one before it."""
+    if not OPENCL:
+        return
+    live = Live(PATTERN, "-f", "gray", "-p", "opencl")
+    live.state(0)
+    live.wait(lambda e: e["event"] == "progress" and e["path"] == "opencl", len(live.events))
+    while live.key("p")["path"] != "cpu":
+        pass
+    frames = live.events[-1]["frames"]
+    live.wait(lambda e: e["event"] == "progress" and e["frames"] > frames + 1, len(live.events))
+    code, last, errors = live.end()
+    device = [name for name, stage in last["stages"].items() if stage["clock"] == "device" and name != "draw on gpu"]
+    c.check(code == 0 and "pass gray" in last["stages"] and not device and "download" not in last["stages"], last)
 
 
 def kernel_reload(c):
@@ -386,7 +415,7 @@ def quick_start(c):
 need_window()
 OPENCL = has_opencl(BINARY)
 checks = Checks()
-sys.exit(checks.run(hotkeys, back, other_letters, bytes_on_screen, devices, no_device, divider, kernel_reload,
-                    switching_keeps_the_picture, still_picture, recording_a_picture, small_picture, early_screenshot,
-                    keys_while_building, named_path_fails, interrupted, full_disk, quick_start,
+sys.exit(checks.run(hotkeys, back, other_letters, bytes_on_screen, devices, no_device, divider, messages, figures,
+                    kernel_reload, switching_keeps_the_picture, still_picture, recording_a_picture, small_picture,
+                    early_screenshot, keys_while_building, named_path_fails, interrupted, full_disk, quick_start,
                     only=sys.argv[2:]))

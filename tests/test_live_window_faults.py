@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""test_live_window_faults.py MONOCLE: what the live view's window does when something goes wrong or is too large
+"""test_live_window_faults.py MONOCLE LATE: what the live view's window does when something goes wrong or is too large
 
 Needs a display (with-display gives one), xdotool and ImageMagick's import.
 """
 import contextlib
+import errno
 import json
 import os
 import re
@@ -20,6 +21,7 @@ from live_support import (LARGEST, PATIENCE, SOON_S, Checks, Live, Window, envir
                           picture, wait_until, y4m_pictures)
 
 BINARY = os.path.abspath(sys.argv[1])
+LATE = os.path.abspath(sys.argv[2])  # to which things happen at the last moment: tests/late.c
 PATTERN = "pattern:320x240@30"
 KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernels")
 
@@ -97,7 +99,7 @@ def leave(c, name, live, number, frames=1):
 def stalled_reader(c):
     """A recording whose reader has stalled lacks pictures, which is said; the view goes on, and q ends it."""
     os.mkfifo(at("stalled.y4m"))
-    for resumes in (False, True):
+    for resumes, key in ((False, True), (False, False), (True, True)):
         reader = os.open(at("stalled.y4m"), os.O_RDONLY | os.O_NONBLOCK)
         live = Window(BINARY, directory.name, PATTERN, "--record", "stalled.y4m")
         state = live.wait(lambda e: e["event"] == "progress" and "left out" in e["message"])
@@ -109,9 +111,11 @@ def stalled_reader(c):
             taker.start()
             live.wait(lambda e: e["event"] == "progress" and "left out" not in e["message"], len(live.events))
         since = time.monotonic()
-        code, last, errors = live.end()
+        if not key:
+            live.process.send_signal(signal.SIGINT)
+        code, last, errors = live.end() if key else live.wait_end()
         took = time.monotonic() - since
-        c.check(took < SOON_S, "a stalled reader keeps q for", took, "s")
+        c.check(took < SOON_S, "a stalled reader keeps the program for", took, "s")
         left_out = int(re.search("([0-9]+) pictures are not in stalled.y4m", errors)[1])
         if resumes:
             taker.join()
@@ -119,9 +123,20 @@ def stalled_reader(c):
             c.check(code == 0 and errors.count("\n") == 1, "read again", code, errors)
             c.check(pictures + left_out == last["frames"] and pictures > 1, pictures, left_out, last["frames"])
         else:
-            c.check(code == 1 and errors.count("\n") == 2 and "has stalled\n" in errors, "never read", code, errors)
+            c.check(code == (1 if key else 130), "never read", key, code)
+            c.check(errors.count("\n") == 2 and "has stalled\n" in errors, "never read", errors)
             c.check(left_out == last["frames"] - 1, left_out, last["frames"])
         os.close(reader)
+
+
+def unsynced(c):
+    """A recording that is ended by key and cannot be finished is told, and the exit code tells it, too."""
+    live = Window(LATE, directory.name, PATTERN, "-p", "cpu", LATE_SYNC=str(errno.EIO))
+    name = live.key("r")["recording"]
+    state = live.key("r")
+    c.check(state["message_is_error"] and "incomplete" in state["message"] and name in state["message"], state)
+    code, last, errors = live.end()
+    c.check(code == 1 and errors.count("\n") == 1 and name in errors, code, errors)
 
 
 def no_reader(c):
@@ -333,5 +348,5 @@ def oversized(c):
 
 need_window()
 checks = Checks()
-sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, stalled_reader, stalled_events, no_reader, lost_display,
-                    closed, lost_window, lost_at_once, oversized, only=sys.argv[2:]))
+sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, stalled_reader, unsynced, stalled_events, no_reader,
+                    lost_display, closed, lost_window, lost_at_once, oversized, only=sys.argv[3:]))
