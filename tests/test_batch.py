@@ -562,5 +562,5 @@ def upright(c):
 
 checks = Checks()
 sys.exit(checks.run(inputs, own_outputs, many_names, odd_lists, spellings, names, existing, rights, shards,
-                    contradictions, upright, equal_bytes, colour_from_grey, devices, auto_path, own_kernels,
-                    only=sys.argv[2:]))
+                    contradictions, upright, equal_bytes, colour_from_grey, damaged_pictures, devices, auto_path,
+                    own_kernels, only=sys.argv[3:]))
