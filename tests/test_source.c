@@ -166,6 +166,26 @@ static void test_pacing(void)
     source_close(source);
 }
 
+// A program that was stopped goes on at its pace: the frames that would have come meanwhile do not follow in a rush.
+static void test_pause(void)
+{
+    enum { FRAMES = 10, PERIOD_NS = 10 * NS_PER_MS, PAUSE_NS = 500 * NS_PER_MS };
+    struct source *source = source_open(&(struct source_setup){.text = "pattern:16x16@100", .paced = true});
+    struct frame first, frame;
+    source_next(source, &frame, 1000);
+    source_return(source, &frame);
+    clock_sleep_until_ns(clock_now_ns() + PAUSE_NS);
+    source_next(source, &first, 1000);
+    source_return(source, &first);
+    for (int i = 0; i < FRAMES; i++) {
+        check_that(&check, source_next(source, &frame, 1000) == SOURCE_FRAME, "a frame comes after a pause");
+        source_return(source, &frame);
+    }
+    check_that(&check, frame.captured_ns - first.captured_ns >= (int64_t)(FRAMES - 1) * PERIOD_NS,
+               "%d frames after a pause take %lld ns", FRAMES, (long long)(frame.captured_ns - first.captured_ns));
+    source_close(source);
+}
+
 static void *return_soon(void *context)
 {
     void **pair = context;
@@ -312,6 +332,7 @@ int main(void)
     test_refused();
     test_pattern_text();
     test_pacing();
+    test_pause();
     test_lending();
     test_still();
     test_list();
