@@ -81,10 +81,19 @@ static void test_rate(void)
     check_that(&check, camera_mode_rate((struct v4l2_fract){0, 0}) == 0, "an unknown interval is no rate");
 }
 
+static void test_most_pixels(void)
+{
+    const struct camera_mode full_hd = {.compressed = true, .width = 1920, .height = 1080};
+    const struct camera_mode small = {.compressed = true, .width = 1, .height = 17};
+    check_that(&check, camera_mode_most_pixels(&full_hd) == 1920 * 1088, "1080 rows may be coded as 1088");
+    check_that(&check, camera_mode_most_pixels(&small) == 16 * 32, "both sides count in whole blocks");
+}
+
 int main(void)
 {
     test_color();
     test_padding();
     test_rate();
+    test_most_pixels();
     return check_end(&check);
 }
