@@ -54,6 +54,26 @@ def leaves_alone(c):
     c.check(os.listdir(temporary) == [], "left", os.listdir(temporary))
 
 
+def unsafe(c):
+    """A cache that another user could have filled is not used, wherever it is named; both caches say so once."""
+    temporary = at("temporary")
+    ways = [("can be written by other users", lambda path: os.chmod(path, 0o777))]
+    if os.geteuid() == 0:
+        ways.append(("belongs to another user", lambda path: os.chown(path, 65534, 65534)))
+    for number, (why, spoil) in enumerate(ways):
+        home = at("unsafe-%d" % number)
+        own, chosen, programs = (at("unsafe-%d/%s" % (number, name)) for name in ("pocl/kcache", "chosen", "monocle"))
+        for place in own, chosen, programs:
+            spoil(place)
+        for place, env in (own, {}), (chosen, {"POCL_CACHE_DIR": chosen}):
+            code, out, err = run(BINARY, *RUN, TMPDIR=temporary, XDG_CACHE_HOME=home, **env)
+            c.check(code == 0 and b"path opencl" in out, why, env, "exit code", code, err)
+            c.check(err.count(place + ": " + why) == 1 and err.count(programs + " " + why) == 1 and
+                    err.count("\n") == 2, why, env, "is told once each:", err)
+            c.check(not os.listdir(place) and not os.listdir(programs) and not os.listdir(temporary), why, env,
+                    "is used", os.listdir(place), os.listdir(programs), os.listdir(temporary))
+
+
 def full(c):
     """A file system without room for a kernel, on which PoCL would end the process."""
     def on_full(*command, **env):
@@ -122,5 +142,5 @@ if code != 0 or all(device["platform"] != "Portable Computing Language" for devi
     print("skipped: no device of PoCL:", err)
     sys.exit(SKIP)
 checks = Checks()
-sys.exit(checks.run(finds_a_place, leaves_alone, full, pipe_in_cache, too_large, damaged_cache, wrong_devices, limits,
-                    only=sys.argv[2:]))
+sys.exit(checks.run(finds_a_place, leaves_alone, unsafe, full, pipe_in_cache, too_large, damaged_cache, wrong_devices,
+                    limits, only=sys.argv[2:]))

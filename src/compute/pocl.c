@@ -1,6 +1,7 @@
 // pocl.c: a place for the kernels that PoCL compiles, where its own cannot be used
 #include "compute/pocl.h"
 
+#include "base/cache.h"
 #include "base/file.h"
 #include "base/log.h"
 
@@ -80,12 +81,25 @@ static void make_temporary(char *path, size_t size)
     path[0] = '\0';
 }
 
+// Whether no other user can put programs there: PoCL runs the ones that it finds. False with *why.
+static bool is_safe(const char *directory, const char **why)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    snprintf(path, PATH_MAX, "%s", directory);
+    if (cut_to_existing(path) && stat(path, &status) == 0)
+        *why = cache_unsafe(&status);
+    else
+        *why = strerror(errno);
+    return !*why;
+}
+
 void pocl_cache_open(struct pocl_cache *cache)
 {
     char own[PATH_MAX];
     const char *why;
     *cache = (struct pocl_cache){.path = ""};
-    if (!own_place(own) || is_usable(own, &why))
+    if (!own_place(own) || (is_usable(own, &why) && is_safe(own, &why)))
         return;
     snprintf(cache->why, sizeof(cache->why), "%.180s: %s", own, why);
     make_temporary(cache->path, sizeof(cache->path));

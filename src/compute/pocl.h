@@ -3,7 +3,7 @@
 
 // PoCL, OpenCL on processors, runs kernels from files in its cache. Where it can make none (a home directory that is
 // missing, read-only or mounted noexec) it has no device, or compiles nothing; where the file system is full it ends
-// the process.
+// the process. Where other users can write, they could have it run programs of theirs.
 struct pocl_cache {
     char path[128]; // of the temporary directory; "" where PoCL's own place will do, or no place
     char why[256];  // PoCL's own place, and what is wrong with it
