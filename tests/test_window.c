@@ -5,6 +5,7 @@
 #include "screen_test.h"
 #include "unit.h"
 
+#include <dlfcn.h>
 #include <math.h>
 
 #include <X11/Xlib.h>
@@ -268,6 +269,16 @@ static void test_no_display(void)
     CHECK_HAS(why, "DISPLAY");
 }
 
+// OpenCL drivers look the function up so. This program links no GL library that has it.
+static void test_published(const struct screen_test *test)
+{
+    const char *name = test->egl ? "eglGetProcAddress" : "glXGetProcAddress";
+    CHECK(!dlsym(RTLD_DEFAULT, name));
+    const struct window_native native = window_native(test->window);
+    CHECK((test->egl ? native.egl_context : native.glx_context) != NULL);
+    CHECK(dlsym(RTLD_DEFAULT, name) != NULL);
+}
+
 int main(int argc, char **argv)
 {
     struct screen_test test = {.check = &unit};
@@ -282,6 +293,7 @@ int main(int argc, char **argv)
         return CHECK_SKIP;
     }
     screen_test_open(&test, 640, 480);
+    test_published(&test);
     settle(test.window);
     test_context(&test);
     test_keys(test.window);

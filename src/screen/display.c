@@ -96,3 +96,13 @@ void display_watch(bool *lost)
     if (xlib.save(display, None, xlib.quark(kept), (const char *)lost) == 0)
         xlib.set_handler(on_error);
 }
+
+void display_publish_gl(void)
+{
+    static const char *const names[] = {"libGLX.so.0", "libGL.so.1", "libEGL.so.1"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        void *const library = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+        if (library)
+            dlclose(library); // it stays global for as long as GLFW or libepoxy keeps it loaded
+    }
+}

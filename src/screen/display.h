@@ -8,3 +8,7 @@
 // it (GLFW's or GL's, so on the main thread), which then returns. After GLFW was initialised; nothing where GLFW or
 // Xlib cannot do so (Wayland, libX11 before 1.7).
 void display_watch(bool *lost);
+
+// Makes the functions of the GL libraries in use (GLX, EGL) visible to OpenCL drivers, some of which look them up among
+// the process's global symbols; GLFW and libepoxy load them privately. After the GL context was made.
+void display_publish_gl(void);

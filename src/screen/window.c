@@ -294,6 +294,7 @@ bool window_lost(const struct window *window)
 
 struct window_native window_native(const struct window *window)
 {
+    display_publish_gl();
     if (window->egl)
         return (struct window_native){.egl_context = eglGetCurrentContext(), .egl_display = eglGetCurrentDisplay()};
     return (struct window_native){.glx_context = glXGetCurrentContext(), .glx_display = glXGetCurrentDisplay()};

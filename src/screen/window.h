@@ -63,6 +63,7 @@ void window_close(struct window *window); // takes NULL
 // not live to tell: Xlib ends the process.
 bool window_lost(const struct window *window); // NULL: false
 
+// The handles to share the context with an OpenCL device: also makes GLX and EGL functions visible to its driver.
 struct window_native window_native(const struct window *window);
 struct window_size window_size(const struct window *window);
 const char *window_gl_name(const struct window *window); // "OpenGL 3.3 core over GLX: NVIDIA H200"
