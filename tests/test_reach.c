@@ -1,0 +1,79 @@
+// test_reach.c: kernels that load beyond a frame's last pixel never read it where its memory ends there
+#include "compute/device.h"
+#include "path/path.h"
+#include "pictures.h"
+
+#include "unit.h"
+
+#include <sys/mman.h>
+
+enum { SIDE = 64, BYTES = 4 * SIDE * SIDE, GUARD_BYTES = 1 << 16 };
+
+// A picture that ends where its memory does: what comes next cannot be read.
+static uint8_t *map_picture(void)
+{
+    uint8_t *memory = mmap(NULL, BYTES + GUARD_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || mprotect(memory + BYTES, GUARD_BYTES, PROT_NONE) != 0)
+        abort();
+    for (int i = 0; i < BYTES; i++)
+        memory[i] = (uint8_t)(i * 7 / 5);
+    return memory;
+}
+
+static void run(struct device *device, enum path_launch launch, const struct image *frame, const char *way)
+{
+    static const char text[] = "blur=1,invert";
+    char error[CHAIN_ERROR], *why = NULL;
+    struct chain chain;
+    struct path_result result;
+    bool lost = false;
+    CHECK(chain_parse(&chain, text, error));
+    const struct path_setup setup = {
+        .kind = PATH_OPENCL, .device = device, .input = frame->shape, .chain = &chain, .depth = 1, .launch = launch};
+    struct path *path = path_open(&setup, &why);
+    if (CHECK(path && path_submit(path, frame, 0, &lost) && path_collect(path, &result, &lost))) {
+        struct picture expected = reference_frame(frame);
+        reference_chain(&expected, text);
+        CHECK_TEXT(path_input(path), way);
+        for (int y = 0; y < SIDE; y++)
+            check_that(&unit,
+                       memcmp(result.image.plane[0] + (size_t)y * result.image.stride[0],
+                              picture_pixel(&expected, 0, y), 4 * SIDE) == 0,
+                       "%s: row %d is wrong", way, y);
+        picture_free(&expected);
+    }
+    path_close(path);
+    free(why);
+}
+
+int main(void)
+{
+    struct device_info devices[DEVICE_MAX];
+    const char *why = NULL;
+    int tried = 0;
+    const int count = device_list(devices, &why);
+    uint8_t *memory = map_picture();
+    struct image frame = {.shape = {PIXFMT_RGBA, SIDE, SIDE, {0}}, .plane = {memory}, .stride = {4 * SIDE}};
+    for (int i = 0; i < count; i++) {
+        struct device *device = devices[i].host_unified ? device_open(&devices[i], NULL, NULL) : NULL;
+        if (!device)
+            continue;
+        tried++;
+        frame.reach_bytes = BYTES;
+        run(device, PATH_LAUNCH_BLOCK, &frame, "copy");
+        run(device, PATH_LAUNCH_LOOP, &frame, "host-ptr"); // its loads end with the picture
+        CHECK(mprotect(memory + BYTES, GUARD_BYTES, PROT_READ) == 0);
+        frame.reach_bytes = BYTES + IMAGE_SPARE_BYTES - 1;
+        run(device, PATH_LAUNCH_BLOCK, &frame, "copy");
+        frame.reach_bytes = BYTES + IMAGE_SPARE_BYTES;
+        run(device, PATH_LAUNCH_BLOCK, &frame, "host-ptr");
+        CHECK(mprotect(memory + BYTES, GUARD_BYTES, PROT_NONE) == 0);
+        device_close(device);
+    }
+    munmap(memory, BYTES + GUARD_BYTES);
+    if (!tried) {
+        fprintf(stderr, "skipped: no OpenCL device shares the host's memory: %s\n", why);
+        return CHECK_SKIP;
+    }
+    return check_end(&unit);
+}
