@@ -145,6 +145,42 @@ static void test_misfits(struct codec *codec)
     }
 }
 
+// The bytes of a wider or taller file than that of the head are refused: they would be written past the image.
+static void test_exchanged(struct codec *codec)
+{
+    static const enum codec_format formats[] = {CODEC_JPEG, CODEC_PNG, CODEC_WEBP, CODEC_TIFF};
+    static const int sizes[][2] = {{8, 8}, {40, 8}, {8, 40}};
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+        const struct codec_settings settings = {.format = formats[i], .opaque = true};
+        struct codec_buffer files[3] = {{0}, {0}, {0}};
+        struct codec_head head;
+        struct codec_error error;
+        struct image image = {0};
+        bool ok = codec_info(formats[i])->writes;
+        for (int k = 0; ok && k < 3; k++) {
+            const enum pixfmt format = formats[i] == CODEC_JPEG ? PIXFMT_GREY : PIXFMT_RGBA;
+            image_reserve(
+                &image, &(struct image_shape){format, sizes[k][0], sizes[k][1], {COLOR_MATRIX_601, COLOR_RANGE_FULL}});
+            memset(image.memory, 77, image.memory_bytes);
+            ok = codec_encode(codec, &image, &settings, &files[k], &error);
+            check_that(&check, ok, "%s: %s", codec_info(formats[i])->name, error.why);
+        }
+        image_free(&image);
+        for (int k = 1; ok && k < 3; k++) {
+            ok = codec_head(codec, files[0].data, files[0].size, 0, &head, &error) && image_alloc(&image, &head.shape);
+            check_that(&check, ok, "%s: %s", codec_info(formats[i])->name, error.why);
+            check_that(&check,
+                       ok && !codec_decode(codec, files[k].data, files[k].size, &head, &image, &error) &&
+                           error.fault == CODEC_DAMAGED && strstr(error.why, "its head announced"),
+                       "%s of %dx%d pixels in place of 8x8: %s", codec_info(formats[i])->name, sizes[k][0], sizes[k][1],
+                       error.why);
+            image_free(&image);
+        }
+        for (int k = 0; k < 3; k++)
+            codec_buffer_free(&files[k]);
+    }
+}
+
 // What is too long for a JPEG is left out and said to be; the rest is there.
 static void test_too_long(struct codec *codec)
 {
@@ -365,6 +401,7 @@ int main(void)
     test_twice(codec, &random);
     test_misfits(codec);
     test_too_long(codec);
+    test_exchanged(codec);
     test_turns(&random);
     test_table(codec);
     codec_close(codec);

@@ -194,6 +194,29 @@ static void check_as_nobody(void)
     check_writable(other, false, EACCES);
 }
 
+// A file that may not be written is not replaced either, though the directory allows it.
+static void check_protected_as_nobody(void)
+{
+    char other[96];
+    snprintf(other, sizeof(other), "%s/mine", directory);
+    errno = 0;
+    check_that(&unit, setgid(65534) == 0 && setuid(65534) == 0, "there is a user with few rights");
+    check_that(&unit, !file_write_atomic(other, "y", 1) && errno == EACCES, "protected: %s", strerror(errno));
+    check_that(&unit, file_write_atomic(path, "y", 1), "writable: %s", strerror(errno));
+}
+
+static void check_in_child(void (*checks)(void))
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        unit.failed = 0;
+        checks();
+        _exit(unit.failed > 0);
+    }
+    int status = 1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 static void test_writable(void)
 {
     char name[400], where[500];
@@ -225,13 +248,9 @@ static void test_writable(void)
     snprintf(where, sizeof(where), "%s/mine", directory);
     CHECK(file_write_atomic(where, "x", 1) && chmod(where, 0644) == 0 && chmod(path, 0666) == 0 &&
           chmod(directory, 0755) == 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        check_as_nobody();
-        _exit(unit.failed > 0);
-    }
-    int status = 1;
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    check_in_child(check_as_nobody);
+    CHECK(chmod(directory, 0777) == 0);
+    check_in_child(check_protected_as_nobody);
     unlink(where);
 }
 
