@@ -50,6 +50,11 @@ static void test_exif(void)
         check_that(&check, last || memmem(cut, left, "notes", 5), "what stands behind it is gone");
         check_that(&check, memcmp(cut + 22, "\0\0\0\0", 4) == 0, "its directory is still linked");
         memcpy(cut, exif, sizeof(cut));
+        memset(cut + 50, 0, 4);
+        cut[i % 2 ? 53 : 50] = 12; // a thumbnail within the first directory: all is kept
+        check_that(&check, exif_settle(cut, size, 3) == size && exif_orientation(cut, size) == 3,
+                   "a thumbnail in place of the directory");
+        memcpy(cut, exif, sizeof(cut));
         check_that(&check, exif_orientation(cut, exif_settle(cut, size, 0)) == 6, "0 leaves the orientation");
         cut[i % 2 ? 18 : 19] = 1; // 256 more
         check_that(&check, exif_orientation(cut, size) == 1, "an orientation that there is not");

@@ -200,6 +200,9 @@ static void test_refused(struct codec *codec, struct random *random)
     png_make(&file, 4, 3, &wish, random);
     memcpy(file.data + 37, "abCd", 4); // another name for the palette: its checksum is wrong then, and it goes unread
     refuse(codec, &file, 0, CODEC_DAMAGED, "palette is missing");
+    png_begin(&file, 4, 3, &wish);
+    png_add(&file, "PLTE", (const uint8_t[257 * 3]){0}, 257 * 3); // one colour more than there may be
+    refuse(codec, &file, 0, CODEC_DAMAGED, "palette");
     wish = (struct png_wish){2, 8, 0, 1, 1};
     png_make(&file, 4, 3, &wish, random);
     file.data[33 + 8]++; // of the colour that is transparent
