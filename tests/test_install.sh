@@ -1,8 +1,9 @@
 #!/bin/bash
-# test_install.sh: meson install puts everything in place, and it works there
+# test_install.sh: meson install puts everything in place, and it works there; meson setup refuses big-endian processors
 #
 #   test_install.sh MESON BUILD_DIRECTORY
 set -u
+sources=$(dirname "$(dirname "$(readlink -f "$0")")")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -23,6 +24,19 @@ for file in /bin/monocle /man/man1/monocle.1 /bash-completion/completions/monocl
     check "$file is installed" test -s "$(finds "$file")"
 done
 monocle=$(finds /bin/monocle)
+cat >"$work/cross" <<END
+[binaries]
+c = 'cc'
+pkg-config = 'pkg-config'
+[host_machine]
+system = 'linux'
+cpu_family = 's390x'
+cpu = 's390x'
+endian = 'big'
+END
+check "a big-endian processor is refused" \
+    sh -c "! '$1' setup --cross-file '$work/cross' '$work/build' '$sources' >'$work/said' &&
+        grep 'little-endian' '$work/said'"
 cd / || exit 1 # away from the sources: kernels, shaders and font are in the binary
 check "the program runs" "$monocle" live pattern:16x16 -p cpu -f blur --headless --frames 1
 for shell in bash zsh fish; do
