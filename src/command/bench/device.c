@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 bool bench_needs_device(const struct bench_wish *wish)
 {
@@ -48,21 +49,31 @@ void bench_default_threads(struct bench_wish *wish)
         wish->thread[wish->threads++] = workers_available();
 }
 
-void bench_cpu_name(char name[128])
+// Reads the first line of a file that begins with `start`, from its colon on if it has one.
+static bool read_line(const char *path, const char *start, char text[96])
 {
-    snprintf(name, 128, "cpu");
-    FILE *file = fopen("/proc/cpuinfo", "r");
+    FILE *file = fopen(path, "r");
     char line[256];
-    while (file && fgets(line, sizeof(line), file)) {
-        const char *value = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || !value)
-            continue;
-        value += 1 + strspn(value + 1, " ");
-        snprintf(name, 128, "%.*s, %s", (int)strcspn(value, "\n"), value, vectors_name(vectors_level()));
-        break;
+    bool found = false;
+    while (file && !found && fgets(line, sizeof(line), file)) {
+        const char *colon = strchr(line, ':'), *value = colon ? colon + 1 + strspn(colon + 1, " ") : line;
+        found = strncmp(line, start, strlen(start)) == 0;
+        snprintf(text, 96, "%.*s", (int)strcspn(value, "\n"), value);
     }
     if (file)
         fclose(file);
+    return found;
+}
+
+void bench_cpu_name(char name[128])
+{
+    char model[96];
+    struct utsname machine;
+    // Kernels for ARM have no "model name", but most of them have a device tree.
+    if (!read_line("/proc/cpuinfo", "model name", model) &&
+        !read_line("/sys/firmware/devicetree/base/model", "", model))
+        snprintf(model, sizeof(model), "%s", uname(&machine) == 0 ? machine.machine : "cpu");
+    snprintf(name, 128, "%s, %s", model, vectors_name(vectors_level()));
 }
 
 int bench_device_threads(const struct device *device)
