@@ -158,8 +158,8 @@ def rule_kernels(root):
         print("skipped: clang is not installed (package clang)")
         sys.exit(77)
     for name in files(root, r"^kernels/.*\.cl$"):
-        for kind in (["-fsyntax-only"], *(["-S", "-o", os.devnull, "--target=x86_64-linux-gnu", "-march=" + processor]
-                                          for processor in ("haswell", "skylake-avx512"))):
+        for kind in (["-fsyntax-only"], *(["-S", "-emit-llvm", "-o", os.devnull, "--target=x86_64-linux-gnu",
+                                           "-march=" + processor] for processor in ("haswell", "skylake-avx512"))):
             done = subprocess.run(["clang", "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-Wall",
                                    "-Wextra", "-Werror", "-Wno-unused-parameter", *kind, "-I", "kernels", name],
                                   cwd=root, capture_output=True, text=True)
