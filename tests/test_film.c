@@ -322,7 +322,7 @@ static void test_stall(void)
     const int64_t begin = clock_now_ns();
     check_that(&check, source && source_next(source, &frame, 30) == SOURCE_TIMEOUT, "a stalled pipe times out");
     const int64_t took = (clock_now_ns() - begin) / NS_PER_MS;
-    check_that(&check, took >= 29 && took < 500, "in time (%d ms)", (int)took);
+    check_that(&check, took >= 30, "not before it is over (%d ms)", (int)took);
     check_that(&check, write(ends[1], film.data + part, film.size - part) > 0, "the rest is sent");
     close(ends[1]);
     enum source_status status;

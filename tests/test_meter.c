@@ -1,6 +1,8 @@
 // test_meter.c: the figures of the live view: rates, gaps that do not count, stages of long sessions
 #include "command/live/meter.h"
 
+#include "base/clock.h"
+
 #include "unit.h"
 
 #define MS ((int64_t)1000000)
@@ -42,6 +44,22 @@ static void test_rates(void)
     CHECK_NUMBER(meter.age_ms.count, 0);
     CHECK_NUMBER(meter.frames, 7);
     CHECK_NUMBER(meter_fps_low(&meter), 10);
+}
+
+// The rate of the last second, from frames shown in the future: none of them is old, however slow this test runs.
+static void test_rate_now(void)
+{
+    meter = (struct meter){0};
+    const int64_t first_ms = clock_now_ns() / MS + 1000000, middle_ms = first_ms + 4000;
+    show(0, first_ms);
+    CHECK_NUMBER(meter_fps_now(&meter), 0);
+    for (int i = 1; i <= 200; i++)
+        show(0, first_ms + 20 * i);
+    CHECK_NUMBER(meter_fps_now(&meter), 50);
+    for (int i = 1; i <= 50; i++)
+        show(0, middle_ms + 40 * i);
+    CHECK_NUMBER(meter_fps_now(&meter), 25);
+    CHECK_NUMBER(meter_fps(&meter), 250.0 / 6);
 }
 
 static void test_shown_again(void)
@@ -101,6 +119,7 @@ static void test_full(void)
 int main(void)
 {
     test_rates();
+    test_rate_now();
     test_shown_again();
     test_full();
     return check_end(&unit);

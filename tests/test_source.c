@@ -33,13 +33,11 @@ static void write_picture(const char *name, int width, int height, int value)
 
 static void refuse_setup(const struct source_setup *setup, const char *because)
 {
-    const int64_t begin = clock_now_ns();
     scratch_catch(&scratch);
     struct source *source = source_open(setup);
     const int lines = scratch_caught(&scratch);
     check_that(&check, !source && lines == 1 && strstr(scratch.said, because), "%s is refused because \"%s\"; said: %s",
                setup->text, because, scratch.said);
-    check_that(&check, clock_now_ns() - begin < (int64_t)1000 * NS_PER_MS, "%s is refused at once", setup->text);
     source_close(source);
 }
 
@@ -146,23 +144,24 @@ static void test_pacing(void)
     struct source *source = source_open(&(struct source_setup){.text = "pattern:16x16@100", .paced = true});
     struct frame frame;
     check_that(&check, source_info(source)->live, "a paced source is live");
-    int64_t begin = 0;
+    int64_t begin = clock_now_ns();
     for (int i = 0; i <= 20; i++) {
-        check_that(&check, source_next(source, &frame, 1000) == SOURCE_FRAME, "a paced frame comes");
-        begin = i == 0 ? clock_now_ns() : begin;
+        check_that(&check, source_next(source, &frame, -1) == SOURCE_FRAME, "a paced frame comes");
+        check_that(&check, frame.number == (uint64_t)i, "frame %d is number %d", i, (int)frame.number);
         source_return(source, &frame);
     }
     const int64_t took = (clock_now_ns() - begin) / NS_PER_MS;
-    check_that(&check, took >= 195 && took < 1000, "20 frames at 100/s take 200 ms (%d)", (int)took);
+    check_that(&check, took >= 200, "20 frames at 100/s take 200 ms at least (%d)", (int)took);
     source_close(source);
 
-    source = source_open(&(struct source_setup){.text = "pattern:16x16@2", .paced = true});
+    // A wait ends at the time-out, not when the next frame is due, 20 s later.
+    source = source_open(&(struct source_setup){.text = "pattern:16x16@.05", .paced = true});
     source_next(source, &frame, 1000);
     source_return(source, &frame);
     begin = clock_now_ns();
     check_that(&check, source_next(source, &frame, 20) == SOURCE_TIMEOUT, "the next frame is not yet due");
     const int64_t waited = (clock_now_ns() - begin) / NS_PER_MS;
-    check_that(&check, waited >= 19 && waited < 300, "the time-out is kept (%d ms)", (int)waited);
+    check_that(&check, waited >= 20, "the time-out is kept (%d ms)", (int)waited);
     source_close(source);
 }
 

@@ -80,15 +80,11 @@ static void test_signal(void)
     if (pipe(ends) != 0)
         return;
     const int saved = begin_input(ends[0]);
-    const int64_t begin = clock_now_ns();
     sigaction(SIGALRM, &(struct sigaction){.sa_handler = take_signal}, NULL);
     scratch_catch(&scratch);
     struct source *source = source_open(&setup);
     setitimer(ITIMER_REAL, &often, NULL);
-    check_that(&check,
-               source && source_next(source, &frame, 20000) == SOURCE_TIMEOUT &&
-                   clock_now_ns() - begin < (int64_t)10000 * NS_PER_MS,
-               "a signal ends the wait");
+    check_that(&check, source && source_next(source, &frame, -1) == SOURCE_TIMEOUT, "a signal ends a wait without end");
     setitimer(ITIMER_REAL, &never, NULL);
     check_that(&check,
                write(ends[1], "abcd", 4) == 4 && source && source_next(source, &frame, 1000) == SOURCE_FRAME &&
