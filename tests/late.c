@@ -1,8 +1,8 @@
 // late.c: what comes at the last moment, linked into the program with --wrap: a batch gets the signal LATE_SIGNAL when
-// it has done all its files, and has said so; LATE_FILE, or a link there to LATE_TO, comes into being as outputs are
-// synced; LATE_SYNC is the error of that; LATE_OLD: no file system here renames without replacing; LATE_CLEAN: the
-// first file to be locked is removed before it is, as by another run that cleans up. What is renamed unsynced, or in a
-// directory that is left unsynced, is told of; so is what is not locked.
+// it has done all its files, and has said so, or SIGINT as output LATE_NUMBER is synced; LATE_FILE, or a link there to
+// LATE_TO, comes into being as outputs are synced; LATE_SYNC is the error of that; LATE_OLD: no file system here
+// renames without replacing; LATE_CLEAN: the first file to be locked is removed before it is, as by another run that
+// cleans up. What is renamed unsynced, or in a directory that is left unsynced, is told of; so is what is not locked.
 #include "command/batch/record.h"
 
 #include <errno.h>
@@ -75,6 +75,7 @@ static void check_locked(int fd)
 int __wrap_fsync(int fd)
 {
     const char *path = getenv("LATE_FILE"), *error = getenv("LATE_SYNC");
+    const char *number = getenv("LATE_NUMBER");
     struct stat status;
     if (path && !late.come)
         come_into_being(path, getenv("LATE_TO"));
@@ -92,6 +93,8 @@ int __wrap_fsync(int fd)
         return -1;
     } else if (late.count < SYNCED_MOST) {
         late.synced[late.count++] = status.st_ino;
+        if (number && late.count == atoi(number))
+            raise(SIGINT);
     }
     return __real_fsync(fd);
 }

@@ -97,6 +97,29 @@ def cut_short(c):
     c.check(sorted(made) == ["whole.jpg", "z.jpg"] and len(set(made.values())) == 1, made)
 
 
+def orient(data, orientation):
+    """A JPEG file with EXIF data that say so."""
+    tiff = b"Exif\0\0II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIII", 0x112, 3, 1, orientation, 0)
+    return data[:2] + b"\xff\xe1" + struct.pack(">H", len(tiff) + 2) + tiff + data[2:]
+
+
+def turned_alike(c):
+    """Pictures of one shape that lie in four ways: none goes the way of another."""
+    os.mkdir(at("ta"))
+    png(at("ta.png"), 64, 48)
+    outcome(c, BINARY, CPU + ["-o", "ta.jpg", "ta.png"], 0)
+    with open(at("ta.jpg"), "rb") as f:
+        data = f.read()
+    for number, orientation in enumerate((1, 2, 3, 4, 2, 1, 4, 3)):
+        write("ta/%d.jpg" % number, orient(data, orientation))
+        outcome(c, BINARY, CPU + ["-f", "emboss", "-o", "ta-each", "ta/%d.jpg" % number], 0)
+    each = digests(at("ta-each"))
+    c.check(len(set(each.values())) == 4, "the four differ", each)
+    for path in [CPU] + [["-p", "opencl"]] * has_opencl(BINARY):
+        outcome(c, BINARY, path + ["-f", "emboss", "--jobs", "1", "--overwrite", "-o", "ta-all", "ta"], 0)
+        c.check(digests(at("ta-all")) == each, path, digests(at("ta-all")), each)
+
+
 def turned_between(c):
     """Pictures that come by rows and, in turns with them, some of the same shape that are turned before."""
     os.mkdir(at("tu"))
@@ -106,8 +129,7 @@ def turned_between(c):
         with open(at("tu/%s.jpg" % name), "rb") as f:
             data = f.read()
         if height == 60:
-            tiff = b"Exif\0\0II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIII", 0x112, 3, 1, 5, 0)
-            write("tu/%s.jpg" % name, data[:2] + b"\xff\xe1" + struct.pack(">H", len(tiff) + 2) + tiff + data[2:])
+            write("tu/%s.jpg" % name, orient(data, 5))
     for name in "abcd":
         outcome(c, BINARY, CPU + ["-f", "blur=2,gray", "-o", "tu-each", "tu/%s.jpg" % name], 0)
     outcome(c, BINARY, CPU + ["-f", "blur=2,gray", "--jobs", "1", "-o", "tu-all", "tu"], 0)
@@ -305,6 +327,9 @@ def late_signal(c):
             got, out, err = run(LATE, "batch", *CPU, *NONE, "-r", "--overwrite", "--report", "late.jsonl", "-o",
                                 "late-out", "late", *more, cwd=at(""), LATE_SIGNAL=str(int(getattr(signal, name))))
             c.check(got == code and len(err.splitlines()) == len(more) and out, name, more, got, out, err)
+        got = run(LATE, "batch", *CPU, *NONE, "-r", "--overwrite", "--jobs", "1", "-o", "late-out", *more, "late",
+                  cwd=at(""), LATE_NUMBER="3")  # all were under way
+        c.check(got[0] == code and b"3 of %d done" % (3 + len(more)) in got[1], more, got)
     c.check(len(digests(at("late-out"))) == 3, digests(at("late-out")))
 
 
@@ -408,6 +433,6 @@ def locked(c):
 
 
 checks = Checks()
-sys.exit(checks.run(bad_inputs, cut_short, turned_between, tight, few_files, full_disk, bad_directories,
+sys.exit(checks.run(bad_inputs, cut_short, turned_between, turned_alike, tight, few_files, full_disk, bad_directories,
                     late_directory, signals, late_signal, late_files, kills, two_at_once, two_jobs_at_once, locked,
                     only=sys.argv[4:]))

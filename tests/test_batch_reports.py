@@ -66,6 +66,18 @@ def reports(c):
         said = [{k: v for k, v in json.loads(out).items() if k not in ("torn_lines", "done_twice")}
                 for _, out in merged]
         c.check(merged[0][0] == merged[1][0] == code and said[0] == said[1], text[:60], "merged twice", merged)
+    for shard, name in (1, "re-one.jsonl"), (2, "re-two.jsonl"):
+        with open(at(name), "w") as f:
+            f.write(start.replace('"shard":1,"shards":1', '"shard":%d,"shards":2' % shard) + done + end)
+    code, out, err = run(BINARY, "report", "merge", "re-one.jsonl", "re-two.jsonl", cwd=at(""))
+    c.check(b"done by two shards: 1\n" in out, code, out, err)
+    code, out, err = run(BINARY, "report", "merge", "re-one.jsonl", "re-one.jsonl", cwd=at(""))
+    c.check(b"done by two shards" not in out, code, out, err)
+    with open(at("re-far.jsonl"), "w") as f:
+        f.write(start.replace('"shard":1,"shards":1', '"shard":900000,"shards":1000000') + done + end)
+    for first, other in ("re-one.jsonl", "re-far.jsonl"), ("re-far.jsonl", "re-one.jsonl"):
+        got = run(BINARY, "report", "merge", first, other, cwd=at(""))
+        c.check(got[0] == 3 and "different numbers of shards" in got[2] and got[2].count("\n") == 1, first, got)
     # What earlier runs of another job have done says nothing of the last one; of the same job it does.
     other = [done.replace('"a"', '"%d"' % i) for i in range(3)]
     job = ['{"start":{"files":2,"shard":1,"shards":1,"work":"%s"}}\n' % work for work in "xy"]

@@ -232,7 +232,7 @@ bool merge_add(struct merge *merge, const char *path)
         log_error("%s is no report of a batch: %s", spoken, why);
     else if (!ok)
         log_error("there is not enough memory for the report %s", path);
-    if (read && ok && !source.told && (source.stray || source.work == 0)) {
+    if (read && ok && !merge->unlike && !source.told && (source.stray || source.work == 0)) {
         log_warn("%s does not begin with the start of a run: is it a whole report of a batch?", spoken);
         merge->unstarted++;
     }
