@@ -208,10 +208,11 @@ static void print_environment(void)
             if (o->environment && !is_told(o->environment, i))
                 print_variable(o, i);
     printf(".TP\n\\fBXDG_CACHE_HOME\\fR\nWhere compiled kernels are kept, in \\fImonocle\\fR; default "
-           "\\fI~/.cache\\fR. What lies there may be deleted at any time.\n");
+           "\\fI~/.cache\\fR. What lies there may be deleted at any time. It is "
+           "not used if another user owns the directory or can write to it.\n");
     printf(".TP\n\\fBPOCL_CACHE_DIR\\fR\nWhere PoCL, OpenCL on processors, keeps compiled kernels; default "
-           "\\fIpocl/kcache\\fR in the same directory. Where that cannot be written, a temporary directory serves each "
-           "run.\n");
+           "\\fIpocl/kcache\\fR in the same directory. Where that cannot be written, or another "
+           "user owns it or can write to it, a temporary directory serves each run.\n");
     printf(".TP\n\\fBMONOCLE_VECTORS\\fR\nThe widest of a processor's own instructions that the cpu path may use: "
            "\\fIplain\\fR, \\fIavx2\\fR or \\fIavx512\\fR; default what the processor has. To compare them, "
            "results are the same.\n");
