@@ -2,7 +2,9 @@
 import hashlib
 import json
 import os
+import struct
 import tempfile
+import zlib
 
 from live_support import SANITIZED, Checks, environment, has_opencl, on_terminal, png, run  # noqa: F401
 
@@ -24,6 +26,10 @@ def tree(root, count, width=24, height=16):
         png(os.path.join(root, name), width + i % 7, height + i % 5)
         names.append(name)
     return sorted(names)
+
+
+def png_chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
 def digests(root):

@@ -9,7 +9,7 @@ import time
 import zlib
 
 from batch_support import (NONE, Checks, at, batch, digests, files, has_opencl, lines, outcome, png,
-                           run, tree)
+                           png_chunk, run, tree)
 
 BINARY = os.path.abspath(sys.argv[1])
 PLAIN = os.path.abspath(sys.argv[2])  # a build without libwebp and libtiff
@@ -416,10 +416,6 @@ def own_kernels(c):
         said = outcome(c, BINARY, path + ["-f", "blur", "--kernels", kernels, "-o", "own", "own.png"], 3, says)
         c.check(len([line for line in said if line.startswith("monocle: ")]) == 1, kernels, said)
         c.check(not os.path.exists(at("own/own.png")), kernels, "an output")
-
-
-def png_chunk(kind, data):
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
 def add_profile(path, number):

@@ -14,7 +14,7 @@ import time
 import zlib
 
 from batch_support import (NONE, SANITIZED, Checks, at, digests, environment, files, has_opencl, lines, outcome, png,
-                           run, tree)
+                           png_chunk, run, tree)
 
 BINARY = os.path.abspath(sys.argv[1])
 LATE = os.path.abspath(sys.argv[2])  # to which things happen at the last moment: tests/late.c
@@ -24,10 +24,14 @@ NOBODY = 65534
 
 
 def head_of_png(width, height):
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)) +
-            chunk(b"IDAT", zlib.compress(bytes(1 << 20))) + chunk(b"IEND", b""))
+    return (b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)) +
+            png_chunk(b"IDAT", zlib.compress(bytes(1 << 20))) + png_chunk(b"IEND", b""))
+
+
+def rgba_png(width, height):
+    row = b"\0" + bytes(i % 256 for i in range(4 * width))
+    return (b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)) +
+            png_chunk(b"IDAT", zlib.compress(row * height)) + png_chunk(b"IEND", b""))
 
 
 def write(name, data):
@@ -118,6 +122,25 @@ def turned_alike(c):
     for path in [CPU] + [["-p", "opencl"]] * has_opencl(BINARY):
         outcome(c, BINARY, path + ["-f", "emboss", "--jobs", "1", "--overwrite", "-o", "ta-all", "ta"], 0)
         c.check(digests(at("ta-all")) == each, path, digests(at("ta-all")), each)
+
+
+def made_apart(c):
+    """Pictures of one shape, of which some become JPEG files and some do not."""
+    os.mkdir(at("ap"))
+    png(at("ap.png"), 64, 48)
+    outcome(c, BINARY, CPU + ["-o", "ap.jpg", "--format", "jpeg", "--subsampling", "444", "ap.png"], 0)
+    with open(at("ap.jpg"), "rb") as f:
+        data = f.read()
+    c.check(data[2:4] == b"\xff\xe0", "a JFIF file", data[:12])
+    rgb = data[:2] + b"\xff\xee\0\x0eAdobe\0\x64\0\0\0\0\0" + data[20:]  # whose three channels are RGB
+    for number in range(0, 6, 2):
+        write("ap/%d.jpg" % number, rgb)
+        write("ap/%d.png" % (number + 1), rgba_png(64, 48))
+    for name in sorted(os.listdir(at("ap"))):
+        outcome(c, BINARY, CPU + ["-f", "emboss", "-o", "ap-each", "ap/" + name], 0)
+    for path in [CPU] + [["-p", "opencl"]] * has_opencl(BINARY):
+        outcome(c, BINARY, path + ["-f", "emboss", "--jobs", "1", "--overwrite", "-o", "ap-all", "ap"], 0)
+        c.check(digests(at("ap-all")) == digests(at("ap-each")), path, digests(at("ap-all")), digests(at("ap-each")))
 
 
 def turned_between(c):
@@ -433,6 +456,6 @@ def locked(c):
 
 
 checks = Checks()
-sys.exit(checks.run(bad_inputs, cut_short, turned_between, turned_alike, tight, few_files, full_disk, bad_directories,
-                    late_directory, signals, late_signal, late_files, kills, two_at_once, two_jobs_at_once, locked,
-                    only=sys.argv[4:]))
+sys.exit(checks.run(bad_inputs, cut_short, turned_between, turned_alike, made_apart, tight, few_files, full_disk,
+                    bad_directories, late_directory, signals, late_signal, late_files, kills, two_at_once,
+                    two_jobs_at_once, locked, only=sys.argv[4:]))
