@@ -201,6 +201,10 @@ def names(c):
         png(at("clash", name), 9, 9)
     said = outcome(c, BINARY, CPU + ["-r", "-o", "clashed/{stem}{ext}", "clash"], 1, "the same output")
     c.check(len(said) == 2 and list(digests(at("clashed"))) == ["other.png"], said, digests(at("clashed")))
+    for odd in b"clash/./two//", b"clash//two/./":  # also where a list spells their directory in two ways
+        said = outcome(c, BINARY, CPU + ["--overwrite", "-o", "odd-clash/{dir}k.png", "--files-from", "-"], 3,
+                       "the same output", stdin=odd + b"same.png\nclash/two/other.png\n")
+        c.check(len(said) == 2 and not os.path.exists(at("odd-clash")), odd, said)
 
 
 def existing(c):
