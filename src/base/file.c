@@ -143,11 +143,6 @@ static bool replace(const char *path, mode_t mode, const void *data, size_t size
     return false;
 }
 
-bool file_replace(const char *path, const void *data, size_t size)
-{
-    return replace(path, FILE_MODE, data, size);
-}
-
 // Where writing to `path` puts the bytes: behind its symbolic links, whether or not there is a file yet. False with
 // errno set.
 static bool follow_links(const char *path, char target[PATH_MAX])

@@ -21,8 +21,6 @@ bool file_write_all(int fd, const void *data, size_t size);
 // a file that may not be written is left alone (EACCES). A new file has the rights 0666 without the umask; a file that
 // replaces one has no more rights than that one. False with errno set and nothing left behind on failure; not logged.
 bool file_write_atomic(const char *path, const void *data, size_t size);
-// The same, whatever was there: a link, device, pipe or file gives way to a new file.
-bool file_replace(const char *path, const void *data, size_t size);
 
 // Whether a file can be written there, found out by making another beside it for a moment: by file_write_atomic, or
 // (not `atomic`) by opening it, or making it where there is none. False with errno set; not logged.
