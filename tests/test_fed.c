@@ -3,6 +3,7 @@
 #include "path/path.h"
 #include "pictures.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,10 @@ struct ends {
     const struct image *frame;
     struct image result;
     int brought, taken;
+    int fails_at;  // the row that cannot be brought
     bool in_turns; // rows take their places in turns
+    bool failed;
+    int late_calls; // after the failure
 };
 
 static void copy_rows(struct image *to, const struct image *from, int first, int end)
@@ -29,18 +33,21 @@ static void copy_rows(struct image *to, const struct image *from, int first, int
 }
 
 // Brings as many more than it must as it may, or fewer, in whole pairs of rows.
-static void need(void *context, struct image *picture, int last)
+static bool need(void *context, struct image *picture, int last)
 {
     struct ends *ends = context;
     const int height = picture->shape.height;
-    if (last < ends->brought)
-        return;
+    ends->late_calls += ends->failed;
+    ends->failed = last >= ends->fails_at;
+    if (ends->failed || last < ends->brought)
+        return !ends->failed;
     int end = (last + random_range(ends->random, 0, PATH_FEED_MORE)) / 2 * 2 + 2;
     end = end > last + 1 + PATH_FEED_MORE ? last + 1 + PATH_FEED_MORE : end;
     end = end > height ? height : end;
     ends->in_turns = picture->wraps[0] != 0;
     copy_rows(picture, ends->frame, ends->brought, end);
     ends->brought = end;
+    return true;
 }
 
 // Takes rows as late as it may.
@@ -48,6 +55,7 @@ static void made(void *context, const struct image *encoded, int count)
 {
     struct ends *ends = context;
     const int height = encoded->shape.height;
+    ends->late_calls += ends->failed;
     if (count < height && count - ends->taken <= PATH_FEED_MORE - 1)
         return;
     copy_rows(&ends->result, encoded, ends->taken, count);
@@ -83,6 +91,21 @@ static struct path *open_path(const struct path_setup *setup)
     return path;
 }
 
+// A picture is given up at the first row that cannot be brought.
+static void give_up(const struct feeding *feeding, struct path *path, const struct path_feed *feed, struct ends *ends)
+{
+    struct path_result result;
+    bool lost;
+    ends->brought = ends->taken = ends->late_calls = 0;
+    ends->fails_at = random_range(ends->random, 0, ends->frame->shape.height - 1);
+    path_feed(path, feed);
+    check_that(&check, path_collect(path, &result, &lost) && ends->failed && ends->late_calls == 0,
+               "\"%s\", %d rows: %d calls after row %d could not be brought", feeding->chain, ends->frame->shape.height,
+               ends->late_calls, ends->fails_at);
+    ends->failed = false;
+    ends->fails_at = INT_MAX;
+}
+
 static void compare(const struct feeding *feeding, struct path_setup *setup, const struct image *frame,
                     struct random *random)
 {
@@ -96,6 +119,7 @@ static void compare(const struct feeding *feeding, struct path_setup *setup, con
     struct path *other = open_path(setup);
     if (one && other && image_alloc(&ends.result, &setup->encode)) {
         const struct image_shape *shape = &frame->shape;
+        give_up(feeding, other, &feed, &ends);
         for (int i = 0; i < 2; i++) {
             ends.brought = ends.taken = 0;
             path_feed(other, &feed);

@@ -145,7 +145,6 @@ static void run_passes(struct path *path, struct image *from, const struct path_
         from = run.to;
         passes += run.count;
     }
-    cpu->write_slot = (cpu->write_slot + 1) % cpu->slots;
 }
 
 static bool cpu_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
@@ -154,6 +153,7 @@ static bool cpu_submit(struct path *path, const struct image *frame, uint64_t ta
     struct image from = *frame;
     cpu->slot[cpu->write_slot].tag = tag;
     run_passes(path, &from, NULL);
+    cpu->write_slot = (cpu->write_slot + 1) % cpu->slots;
     return true;
 }
 
@@ -164,13 +164,15 @@ static void cpu_feed(struct path *path, const struct path_feed *feed)
     const struct cpu_build *build = path->build;
     const bool few = build->few_rows > 0;
     const int64_t start_ns = clock_now_ns();
-    if (!few)
-        feed->need(feed->context, &cpu->fed, path->input.height - 1);
-    run_passes(path, &cpu->fed, few ? feed : NULL);
-    if (!few)
+    if (few) {
+        run_passes(path, &cpu->fed, feed);
+    } else if (feed->need(feed->context, &cpu->fed, path->input.height - 1)) {
+        run_passes(path, &cpu->fed, NULL);
         feed->made(feed->context, &slot->encoded, path->encode.height);
+    }
     slot->run_start_ns[0] = start_ns;
     slot->run_end_ns[build->runs - 1] = clock_now_ns();
+    cpu->write_slot = (cpu->write_slot + 1) % cpu->slots;
 }
 
 static bool cpu_collect(struct path *path, struct path_result *result, bool *lost)

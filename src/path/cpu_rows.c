@@ -320,8 +320,8 @@ void cpu_run_band(void *context, int number)
     const int reach = cpu_run_reach(run->passes, run->count);
     for (int y = band.first; y < band.end; y++) {
         band.row = y;
-        if (run->feed)
-            run->feed->need(run->feed->context, run->from, clamp_row(y + reach, run->from->shape.height));
+        if (run->feed && !run->feed->need(run->feed->context, run->from, clamp_row(y + reach, run->from->shape.height)))
+            break;
         if (past)
             cpu_input_load_past(run, y, band.rgba, output_later(&band, 0));
         else

@@ -25,8 +25,9 @@ enum path_launch {
 struct path_feed {
     void *context;
     // Brings rows 0..last of the picture, and at most PATH_FEED_MORE further ones. The image, the path's own, may have
-    // places for few rows: go by image_row.
-    void (*need)(void *context, struct image *picture, int last);
+    // places for few rows: go by image_row. Returns false to give the picture up: the path then asks for no more rows
+    // and makes none.
+    bool (*need)(void *context, struct image *picture, int last);
     // Rows 0..count-1 of the result are there; all but the last PATH_FEED_MORE will be overwritten.
     void (*made)(void *context, const struct image *encoded, int count);
 };

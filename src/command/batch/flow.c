@@ -9,21 +9,24 @@ enum { ROWS = 16 }; // encoded at a time: whole MCUs of a JPEG
 
 static_assert((int)CODEC_ROWS_MORE <= (int)PATH_FEED_MORE, "codecs work with the rows that a path keeps");
 
-static void need(void *context, struct image *picture, int last)
+static bool need(void *context, struct image *picture, int last)
 {
     struct flow *flow = context;
-    if (last < flow->decoded || flow->decode_failed)
-        return;
+    if (flow->encode_failed)
+        return false;
+    if (last < flow->decoded)
+        return true;
     const int64_t start_ns = clock_now_ns();
     flow->decoded = codec_decode_rows(flow->codec, flow->head, picture, last, &flow->decode_error);
     flow->decode_failed = flow->decoded == 0;
     flow->decode_ns += clock_now_ns() - start_ns;
+    return !flow->decode_failed;
 }
 
 static void made(void *context, const struct image *encoded, int count)
 {
     struct flow *flow = context;
-    if ((count % ROWS != 0 && count < encoded->shape.height) || flow->decode_failed || flow->encode_failed)
+    if ((count % ROWS != 0 && count < encoded->shape.height) || flow->encode_failed)
         return;
     const int64_t start_ns = clock_now_ns();
     const bool ok =
