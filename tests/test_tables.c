@@ -102,6 +102,8 @@ static void check_command(const struct option_list *list)
     }
     for (const char *const *e = list->examples; e && *e; e++)
         check_example(*e);
+    for (const char *const *e = list->exits; e && *e; e++)
+        check_that(&unit, strchr(*e, '\t') != NULL, "%s: '%s' is not a code, a tab and a meaning", list->command, *e);
 }
 
 static void check_filter(const struct filter *filter)

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-enum { COLUMNS = 96, LEFT_MAX = 30, LINE_BYTES = 512 };
+enum { COLUMNS = 96, LEFT_MAX = 30, EXIT_COLUMN = 17, LINE_BYTES = 512 };
 
 static const struct option help_row = {.name = "help", .letter = 'h', .type = OPTION_FLAG, .help = "show this help"};
 
@@ -101,6 +101,16 @@ static void print_examples(const char *const *examples, FILE *out)
     }
 }
 
+static void print_exits(const char *const *exits, FILE *out)
+{
+    for (const char *const *e = exits; *e; e++) {
+        char left[LINE_BYTES];
+        const size_t length = strcspn(*e, "\t");
+        snprintf(left, sizeof(left), "  %.*s", (int)length, *e);
+        options_print_row(out, left, *e + length + 1, EXIT_COLUMN);
+    }
+}
+
 void options_print_help(const struct option_list *list, FILE *out)
 {
     fprintf(out, "Usage: monocle %s%s%s\n\n", list->command, *list->usage ? " " : "", list->usage);
@@ -116,5 +126,9 @@ void options_print_help(const struct option_list *list, FILE *out)
     if (list->examples && list->examples[0]) {
         fprintf(out, "\nExamples:\n");
         print_examples(list->examples, out);
+    }
+    if (list->exits) {
+        fprintf(out, "\nExit codes:\n");
+        print_exits(list->exits, out);
     }
 }

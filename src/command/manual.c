@@ -71,6 +71,16 @@ static void print_command(const struct option_list *list)
         print_paragraph(*d);
     for (const struct option *o = list->options; o->name; o++)
         print_option(o);
+    for (const char *const *e = list->exits; e && *e; e++) {
+        char code[TEXT_BYTES];
+        const size_t length = strcspn(*e, "\t");
+        snprintf(code, sizeof(code), "%.*s", (int)length, *e);
+        printf(e == list->exits ? ".PP\nExit codes:\n.TP\n" : ".TP\n");
+        print_bold(code);
+        putchar('\n');
+        print_text(*e + length + 1);
+        putchar('\n');
+    }
     if (!list->examples)
         return;
     printf(".PP\nExamples:\n");

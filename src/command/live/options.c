@@ -20,87 +20,95 @@ enum { SOURCE_COLUMN = 28 };
 
 static const struct option live_options[] = {
     {"filter", 'f', OPTION_TEXT, "CHAIN",
-     .help = "filters in a row, such as 'blur=2,gray'; `monocle filters` lists them", .offset = AT(filters),
+     .help = "filter chain, such as 'blur=2,gray'; `monocle filters` lists the filters", .offset = AT(filters),
      .complete = "filter"},
     {"path", 'p', OPTION_CHOICE, .choices = "cpu|opencl|zerocopy",
-     .help = "where the filters run; zerocopy, the default, steps down by itself", .offset = AT(path)},
+     .help = "where the filters run (default: zerocopy; cpu if there is no OpenCL device)", .offset = AT(path)},
     DEVICE_OPTION(AT(device), "", ""),
-    {"threads", 't', OPTION_INT, "N", .help = "threads of the cpu path; one per CPU without this",
+    {"threads", 't', OPTION_INT, "N", .help = "number of threads of the cpu path; default: one per CPU",
      .offset = AT(threads), .min = 1, .max = 256},
     {"size", 's', OPTION_SIZE, "WxH",
-     .help = "picture size: needed for raw files, wished for from cameras and the pattern", .offset = AT(size)},
-    {"rate", 'r', OPTION_NUMBER, "FPS", .help = "frames per second, in place of the source's own", .offset = AT(rate),
-     .min = 0.01, .max = 1000},
+     .help = "frame size: required for raw files, requested from cameras and the test pattern", .offset = AT(size)},
+    {"rate", 'r', OPTION_NUMBER, "FPS", .help = "frames per second; default: the rate of the source",
+     .offset = AT(rate), .min = 0.01, .max = 1000},
     {"pixel-format", 0, OPTION_TEXT, "FORMAT",
-     .help = "pixel format (nv21, yuyv, ...): raw files need it, cameras may have it, pictures are converted to it",
+     .help = "pixel format, such as nv12: required for raw files, requested from cameras; images are converted to it",
      .complete = "pixel-format", .offset = AT(pixel_format)},
     {"control", 0, OPTION_TEXTS, "NAME=VALUE",
-     .help = "set a control of the camera, such as brightness=128; may be given several times", .offset = AT(controls)},
-    {"list-controls", 0, OPTION_FLAG, .help = "list the camera's controls, and do nothing else",
-     .offset = AT(list_controls)},
-    {"load-controls", 0, OPTION_TEXT, "FILE", .help = "set the controls that --save-controls wrote",
+     .help = "set a camera control, such as brightness=128; repeat the option for more controls",
+     .offset = AT(controls)},
+    {"list-controls", 0, OPTION_FLAG, .help = "list the camera's controls and exit", .offset = AT(list_controls)},
+    {"load-controls", 0, OPTION_TEXT, "FILE", .help = "set the camera controls from FILE, written by --save-controls",
      .offset = AT(load_controls), .complete = "file"},
-    {"save-controls", 0, OPTION_TEXT, "FILE", .help = "write the camera's controls to a file once it is open",
+    {"save-controls", 0, OPTION_TEXT, "FILE", .help = "write the camera's controls to FILE at the start of the run",
      .offset = AT(save_controls), .complete = "file"},
     {"matrix", 0, OPTION_CHOICE, .choices = "auto|601|709|2020",
-     .help = "matrix that turns YUV to RGB; auto, what the source says, without this", .offset = AT(matrix)},
+     .help = "matrix that converts YUV to RGB (default: auto, as the source says)", .offset = AT(matrix)},
     {"range", 0, OPTION_CHOICE, .choices = "auto|limited|full",
-     .help = "range of YUV values; auto, what the source says, without this", .offset = AT(range)},
-    {"loop", 'l', OPTION_FLAG, .help = "play a film, a picture or a list again and again", .offset = AT(loop)},
+     .help = "range of the YUV values (default: auto, as the source says)", .offset = AT(range)},
+    {"loop", 'l', OPTION_FLAG, .help = "repeat a film, an image or a list without end", .offset = AT(loop)},
     {"fast", 0, OPTION_FLAG,
-     .help = "play as fast as possible, not at the source's rate (a film's own, --rate); --headless --record does so "
-             "anyway",
+     .help = "run as fast as possible, not at the rate of the source or --rate; default with --headless --record",
      .offset = AT(fast)},
     {"headless", 0, OPTION_FLAG,
-     .help = "open no window; keeps to the source's rate unless --fast or --record is given", .offset = AT(headless),
-     .excludes = "fullscreen|vsync|overlay|keys"},
+     .help = "run without a window, at the rate of the source unless --fast or --record is given",
+     .offset = AT(headless), .excludes = "fullscreen|vsync|overlay|keys"},
     {"frames", 'n', OPTION_INT, "N",
-     .help = "stop after N frames; without this and without a window, 300 of a source that has no end",
-     .offset = AT(frames), .min = 1, .max = INT_MAX},
-    {"json", 'j', OPTION_FLAG, .help = "one JSON object per line on standard output", .offset = AT(json)},
-    {"screenshot", 0, OPTION_TEXT, "FILE.png", .help = "write the last picture as PNG", .offset = AT(screenshot),
+     .help = "stop after N frames; default with --headless: 300, if the source has no end", .offset = AT(frames),
+     .min = 1, .max = INT_MAX},
+    {"json", 'j', OPTION_FLAG, .help = "print one JSON object per line on standard output", .offset = AT(json)},
+    {"screenshot", 0, OPTION_TEXT, "FILE.png", .help = "write the last frame as PNG", .offset = AT(screenshot),
      .complete = "file"},
-    {"record", 'o', OPTION_TEXT, "FILE.y4m", .help = "record the filtered pictures as Y4M; - is standard output",
+    {"record", 'o', OPTION_TEXT, "FILE.y4m", .help = "record the filtered frames as Y4M; - means standard output",
      .offset = AT(record), .complete = "file"},
     {"virtual-camera", 0, OPTION_TEXT, "NODE",
-     .help = "be a camera for other programs: a V4L2 output such as v4l2loopback's /dev/video10",
+     .help = "send the filtered frames to NODE, a V4L2 output device such as v4l2loopback's /dev/video10",
      .offset = AT(virtual_camera), .complete = "file"},
     {"trace", 0, OPTION_TEXT, "FILE.json", .help = "write a Chrome/Perfetto trace of every stage on every thread",
      .offset = AT(trace), .complete = "file"},
-    {"vsync", 0, OPTION_CHOICE, .choices = "on|off",
-     .help = "wait for the monitor before the next picture; on without this", .offset = AT(vsync)},
-    {"fullscreen", 0, OPTION_FLAG, .help = "start in full screen", .offset = AT(fullscreen)},
+    {"vsync", 0, OPTION_CHOICE, .choices = "on|off", .help = "wait for the monitor before each frame (default: on)",
+     .offset = AT(vsync)},
+    {"fullscreen", 0, OPTION_FLAG, .help = "start in full-screen mode", .offset = AT(fullscreen)},
     {"overlay", 0, OPTION_CHOICE, .choices = "off|small|full|large",
-     .help = "figures over the picture; small without this", .offset = AT(overlay)},
-    {"keys", 0, OPTION_TEXT, "MAP", .help = "give actions other keys, such as 'path=P,quit=x'", .offset = AT(keys)},
+     .help = "size of the overlay, which shows rates and times (default: small)", .offset = AT(overlay)},
+    {"keys", 0, OPTION_TEXT, "MAP", .help = "assign other keys to actions, such as 'path=P,quit=x'",
+     .offset = AT(keys)},
     {"kernels", 0, OPTION_TEXT, "DIR",
-     .help = "take the kernels (.cl files) that DIR has from there, and again whenever one is saved",
+     .help = "use the kernel files (.cl) in DIR instead of the built-in ones, and reload them when they change",
      .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
     {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
-     .help = "messages on standard error; warn without this", .offset = AT(log_level)},
+     .help = "level of the messages on standard error (default: warn)", .offset = AT(log_level)},
     {0},
 };
 
 static const char *const examples[] = {
-    "monocle live                                   the first camera, or a moving test pattern",
-    "monocle live clip.y4m -f 'blur=2,gray' --loop  a film, blurred and grey, over and over",
-    "monocle live photo.jpg -f emboss=nw            a picture; edit the filter with the keys",
-    "monocle live --headless --frames 100 --json    figures for a script",
-    "monocle live clip.y4m -f median --headless --fast --record - | ffplay -",
-    "monocle live -f sepia --virtual-camera /dev/video10  the filtered picture as a camera for other programs",
+    "monocle live                                   show the first camera, or a moving test pattern",
+    "monocle live clip.y4m -f 'blur=2,gray' --loop  repeat a film, blurred and grey",
+    "monocle live photo.jpg -f emboss=nw            show an image; change the filter with keys",
+    "monocle live --headless --frames 100 --json    measure 100 frames, for a script",
+    "monocle live -f sepia --virtual-camera /dev/video10  send the filtered frames to other programs as a camera",
+    "monocle live clip.y4m -f median --headless --record - | ffplay -  pipe the filtered film to another program",
     NULL,
 };
 
 static const char *const details[] = {
-    "In the window h shows the keys. Without a display, or with --headless, the same chain runs without a window and "
-    "prints how long each stage took. If no window can be opened, or if a source without an end is stopped after 300 "
-    "frames, the last picture is saved as monocle-0001.png or under the next free number. --screenshot, --record and "
-    "--virtual-camera replace this picture.",
-    "With --json every line of standard output is an object with an \"event\": \"start\", \"state\" after a key or a "
-    "build, \"progress\" once a second, \"error\", and at the end \"summary\".",
-    "Exit status: 0 done, 1 something went wrong on the way, 2 wrong arguments, 3 nothing could be done, 4 the device "
-    "was lost and no other path could take over, or the display was lost, 129, 130 and 143 ended by SIGHUP, SIGINT and "
-    "SIGTERM.",
+    "Press h in the window to see the keys. Without a display, or with --headless, the filters run without a window. "
+    "At the end, monocle prints how long each stage took.",
+    "monocle saves the last frame as monocle-0001.png, or under the next free number, if it cannot open a window or if "
+    "it stops after the default 300 frames. --screenshot, --record and --virtual-camera turn this off.",
+    "With --json, each line of standard output is an object with an \"event\": \"start\", \"state\" (after a key or a "
+    "build), \"progress\" (once a second), \"reshaped\" (the camera changed its format), \"error\" and, as the last "
+    "one, \"summary\".",
+    NULL,
+};
+
+static const char *const exits[] = {
+    "0\tdone",
+    "1\tthe source, the recording, the virtual camera or another output failed during the run",
+    "2\twrong arguments",
+    "3\tnothing done: no such source or device, or an output cannot be written",
+    "4\tevery path failed, or the display was lost",
+    "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM",
     NULL,
 };
 
@@ -126,9 +134,10 @@ static void live_print_more(FILE *out)
 const struct option_list live_list = {
     .command = "live",
     .usage = "[SOURCE] [options]",
-    .summary = "show a source through filters",
+    .summary = "show a camera, a film or an image through filters",
     .examples = examples,
     .details = details,
+    .exits = exits,
     .options = live_options,
     .print_more = live_print_more,
     .complete = "source",
@@ -148,7 +157,7 @@ static bool feeds_itself(const struct live_options *o)
     return same_file(o->source + sizeof(prefix) - 1, o->virtual_camera);
 }
 
-// Standard output is for one alone. False where two want it (logged).
+// Returns false if two outputs would go to standard output (logged).
 static bool check_stdout(struct live *live)
 {
     struct live_options *o = &live->options;
@@ -169,7 +178,7 @@ static bool check_stdout(struct live *live)
         if (!rows[i].wanted)
             continue;
         if (first) {
-            log_error("%s and %s both write to standard output; name a file for one", first, rows[i].option);
+            log_error("%s and %s both write to standard output; use a file for one of them", first, rows[i].option);
             return false;
         }
         first = rows[i].option;
@@ -178,7 +187,7 @@ static bool check_stdout(struct live *live)
     return true;
 }
 
-// Options that cannot both be meant.
+// Returns false if options contradict each other (logged).
 static bool check_contradictions(const struct live_options *o)
 {
     const bool to_stdout = same_file(o->record, "-");
@@ -186,16 +195,15 @@ static bool check_contradictions(const struct live_options *o)
         bool wrong;
         const char *text;
     } rows[] = {
-        {to_stdout && isatty(STDOUT_FILENO), "--record - would write video to the terminal; redirect it"},
-        {same_file(o->screenshot, "-"),
-         "--screenshot is -, which only --record takes for standard output; name a file"},
-        {same_file(o->trace, "-"), "--trace is -, which only --record takes for standard output; name a file"},
-        {same_file(o->save_controls, "-"), "--save-controls is -, but names a file; /dev/stdout shows them"},
-        {same_file(o->record, o->screenshot), "--record and --screenshot name the same file"},
-        {same_file(o->record, o->trace), "--record and --trace name the same file"},
-        {same_file(o->screenshot, o->trace), "--screenshot and --trace name the same file"},
+        {to_stdout && isatty(STDOUT_FILENO), "--record - would write video to the terminal; redirect standard output"},
+        {same_file(o->screenshot, "-"), "--screenshot cannot be -, only --record can; name a file"},
+        {same_file(o->trace, "-"), "--trace cannot be -, only --record can; name a file"},
+        {same_file(o->save_controls, "-"), "--save-controls cannot be -; name a file, or /dev/stdout to print them"},
+        {same_file(o->record, o->screenshot), "--record and --screenshot name the same file; name another for one"},
+        {same_file(o->record, o->trace), "--record and --trace name the same file; name another for one"},
+        {same_file(o->screenshot, o->trace), "--screenshot and --trace name the same file; name another for one"},
         {feeds_itself(o), "the virtual camera cannot be its own source; name another device for one of them"},
-        {same_file(o->source, "-") && o->loop, "--loop cannot start standard input again"},
+        {same_file(o->source, "-") && o->loop, "--loop cannot repeat standard input; name a file"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         if (rows[i].wrong) {
@@ -206,8 +214,7 @@ static bool check_contradictions(const struct live_options *o)
     return true;
 }
 
-// Screenshots are PNG and films Y4M, which names such as shot.jpg or film.mp4 would belie. False where they do
-// (logged).
+// Returns false if the name of a screenshot or recording ends like another format's (logged).
 static bool check_names(const struct live_options *o)
 {
     const struct {
@@ -216,12 +223,12 @@ static bool check_names(const struct live_options *o)
         {"--screenshot",
          o->screenshot,
          {"jpg", "jpeg", "jpe", "bmp", "gif", "tga", "tif", "tiff", "webp", "ppm", "psd"},
-         "screenshots are PNG",
+         "monocle writes screenshots as PNG",
          "png"},
         {"--record",
          o->record,
          {"mp4", "m4v", "mkv", "avi", "mov", "webm", "mpg", "mpeg", "ogv", "wmv", "gif"},
-         "films are Y4M, which ffmpeg and others make others of",
+         "monocle records Y4M, which ffmpeg can convert",
          "y4m"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -237,7 +244,7 @@ static bool check_names(const struct live_options *o)
     return true;
 }
 
-// Arguments to what the user wants. False where they are wrong (logged).
+// Checks the arguments and fills live->wish. Returns false if they are wrong (logged).
 static bool take_options(struct live *live)
 {
     struct live_options *o = &live->options;
