@@ -54,7 +54,7 @@ def json_errors(c):
         (["damaged.y4m", "--fast"], 1, "does not begin with FRAME"),
         (["nothing.png"], 3, "nothing.png"),
         (["pattern:32x24", "--record", "/nowhere/x.y4m"], 3, "no directory /nowhere"),
-        (["damaged.y4m", "--record", "damaged.y4m"], 2, "destroy"),
+        (["damaged.y4m", "--record", "damaged.y4m"], 2, "is the source"),
         (["-"], 3, "nothing in it"),
     ]
     for args, want, word in rows:

@@ -84,7 +84,7 @@ int main(int argc, char **argv)
         for (int at_submit = 0; at_submit < 2; at_submit++) {
             lose(at_submit ? frame : NEVER, at_submit ? NEVER : frame, false);
             CHECK_NUMBER(run(cut, &scratch), EXIT_OK);
-            CHECK_HAS(scratch.said, "going on with the cpu path");
+            CHECK_HAS(scratch.said, "continuing on the cpu path");
             check_same(whole, cut);
         }
     }

@@ -41,9 +41,9 @@ def unwritable(c):
     os.mkdir(at("folder"))
     png(at("picture.png"), 4, 4)
     for option, suffix in OUTPUTS.items():
-        rows = [("", "without a name"), ("n" * 252 + suffix, "too long"), ("folder", "is a directory"),
+        rows = [("", "has an empty file name"), ("n" * 252 + suffix, "too long"), ("folder", "is a directory"),
                 ("new/", "is a directory"), ("nowhere/x" + suffix, "no directory nowhere;"),
-                ("/proc/x" + suffix, "made in /proc"), ("picture.png/x" + suffix, "made in picture.png")]
+                ("/proc/x" + suffix, "a file in /proc"), ("picture.png/x" + suffix, "a file in picture.png")]
         for name, word in rows:
             refused(c, 3, word, PATTERN + [option, name])
             if name:
@@ -199,12 +199,12 @@ def sources(c):
     with open(at("settings"), "w") as f:
         f.write("brightness=1\n")
     for option in list(OUTPUTS) + ["--save-controls"]:
-        refused(c, 2, "settings is what --load-controls reads",
+        refused(c, 2, "the output settings is the file of --load-controls",
                 PATTERN + ["--load-controls", "settings", option, "settings"])
     for line in ("contrast", "=5", "contrast="):
         with open(at("settings"), "w") as f:
             f.write("# kept\r\n\nbrightness=1\n%s\n" % line)
-        refused(c, 3, "error: settings:4: '%s' is not NAME=VALUE; no control is set" % line,
+        refused(c, 3, "error: settings:4: '%s' is not of the form NAME=VALUE; no control was set" % line,
                 PATTERN + ["--load-controls", "settings"])
 
 
@@ -220,7 +220,7 @@ def last_pictures(c):
         code, _, err = live(*source, "-p", "cpu", "--fast", cwd=at("kept"), **headless)
         new = sorted(set(os.listdir(at("kept"))) - set(before))
         c.check(new == ["monocle-%04d.png" % len(before)], source, "makes", new)
-        c.check(code == 0 and "the last picture is in %s\n" % new[0] in err, source, code, err)
+        c.check(code == 0 and "saved the last frame as %s\n" % new[0] in err, source, code, err)
         for name, data in before.items():
             c.check(open(at("kept/" + name), "rb").read() == data, source, "overwrites", name)
     files = os.listdir(at("kept"))
@@ -252,15 +252,15 @@ def words(c):
     refused(c, 2, "error: --keys: there is no action", ["pattern", "--keys", "nothing=x"])
     refused(c, 2, "did you mean path?", ["pattern", "--keys", "pth=P"])
     refused(c, 2, "did you mean --device gpu?", ["pattern", "-p", "gpu"])
-    refused(c, 2, "screenshots are PNG; name it a.b.png", ["pattern", "--screenshot", "a.b.JPG"])
-    refused(c, 2, "films are Y4M, which ffmpeg and others make others of; name it a.b.y4m",
+    refused(c, 2, "monocle writes screenshots as PNG; name it a.b.png", ["pattern", "--screenshot", "a.b.JPG"])
+    refused(c, 2, "monocle records Y4M, which ffmpeg can convert; name it a.b.y4m",
             ["pattern", "--record", "a.b.MP4"])
     for option in ("--screenshot", "--trace", "--save-controls"):
-        refused(c, 2, option + " is -", PATTERN + [option, "-"])
+        refused(c, 2, option + " cannot be -", PATTERN + [option, "-"])
     os.mkdir(at("one"))
     os.symlink("one/film.y4m", at("other.y4m"))
     for other in ("./one/film.y4m", "one/../one/film.y4m", "other.y4m"):
-        refused(c, 2, "are one file: give each output its own",
+        refused(c, 2, "are the same file; name another file for one",
                 PATTERN + ["--record", "one/film.y4m", "--trace", other])
     c.check(os.listdir(at("one")) == [], "something was written", os.listdir(at("one")))
     refused(c, 2, "an argument is empty", ["", "--headless"])

@@ -102,21 +102,21 @@ def stalled_reader(c):
     for resumes, key in ((False, True), (False, False), (True, True)):
         reader = os.open(at("stalled.y4m"), os.O_RDONLY | os.O_NONBLOCK)
         live = Window(BINARY, directory.name, PATTERN, "--record", "stalled.y4m")
-        state = live.wait(lambda e: e["event"] == "progress" and "left out" in e["message"])
+        state = live.wait(lambda e: e["event"] == "progress" and "frames dropped" in e["message"])
         live.wait(lambda e: e["event"] == "progress" and e["frames"] > state["frames"] + 20)
         data = bytearray()
         if resumes:
             os.set_blocking(reader, True)
             taker = threading.Thread(target=lambda: data.extend(os.fdopen(os.dup(reader), "rb").read()))
             taker.start()
-            live.wait(lambda e: e["event"] == "progress" and "left out" not in e["message"], len(live.events))
+            live.wait(lambda e: e["event"] == "progress" and "frames dropped" not in e["message"], len(live.events))
         since = time.monotonic()
         if not key:
             live.process.send_signal(signal.SIGINT)
         code, last, errors = live.end() if key else live.wait_end()
         took = time.monotonic() - since
         c.check(took < SOON_S, "a stalled reader keeps the program for", took, "s")
-        left_out = int(re.search("([0-9]+) pictures are not in stalled.y4m", errors)[1])
+        left_out = int(re.search("([0-9]+) frames are missing from stalled.y4m", errors)[1])
         if resumes:
             taker.join()
             pictures = len(y4m_pictures(data))
@@ -203,7 +203,7 @@ def stalled_events(c):
     process.kill()
     errors = process.communicate()[1]
     c.check(code == 0 and took < SOON_S, "a stalled reader of events", code, took, "s", errors)
-    c.check(re.fullmatch("monocle: .*stalled; [0-9]+ lines are not there\n", errors), errors)
+    c.check(re.fullmatch("monocle: .*stalled; [0-9]+ lines were dropped\n", errors), errors)
     os.close(reader)
     os.close(writer)
 

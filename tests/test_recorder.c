@@ -46,7 +46,7 @@ int main(void)
     recorder.left_out = 2;
     capture_stderr(&captured);
     CHECK(recorder_close(&recorder));
-    CHECK_HAS(captured_stderr(&captured), "2 pictures are not in monocle-0001.y4m");
+    CHECK_HAS(captured_stderr(&captured), "2 frames are missing from monocle-0001.y4m: its reader stalled");
 
     // The next one counts from zero.
     CHECK(recorder_open(&recorder, "film.y4m", &info));

@@ -33,6 +33,6 @@ void live_camera_feed(struct live *live, uint64_t number)
         return;
     image_copy(camera_output_picture(live->camera), &lane->result.encoded);
     if (!camera_output_send(live->camera))
-        give_up(live, "the device takes no more pictures");
+        give_up(live, "the device accepts no more frames");
     meter_host(&live->meter, "main", "virtual camera", start, clock_now_ns(), number);
 }

@@ -41,7 +41,7 @@ static bool read_settings(struct live *live, const char *path)
             continue;
         const char *equals = strchr(line, '=');
         if (!equals || equals == line || !equals[1]) {
-            log_error("%s:%d: '%s' is not NAME=VALUE; no control is set", path, number, line);
+            log_error("%s:%d: '%s' is not of the form NAME=VALUE; no control was set", path, number, line);
             return false;
         }
         if (!add_setting(live, line, path, number))
@@ -66,11 +66,11 @@ bool live_save_controls(struct live *live)
 {
     const char *path = live->options.save_controls;
     if (live->controls > 0 && strcmp(live->info->kind, "camera") != 0)
-        log_warn("the source is no camera: its controls are not set");
+        log_warn("the source is not a camera; --control and --load-controls are ignored");
     if (!path)
         return true;
     if (strcmp(live->info->kind, "camera") != 0) {
-        log_error("cannot save controls to %s: the source is no camera", path);
+        log_error("cannot save controls to %s: the source is not a camera", path);
         return false;
     }
     char *text = NULL;

@@ -73,11 +73,11 @@ static void next_path(struct live *live, int number)
 {
     const enum path_kind next = live_next_kind(live, live->wish.kind);
     if (next == live->wish.kind) {
-        live_note(live, false, NOTE_S, "there is no OpenCL device: the cpu path is the only one");
+        live_note(live, false, NOTE_S, "there is no OpenCL device, so only the cpu path works");
         return;
     }
     if (next != PATH_CPU && !live_open_device(live, live->wish.device)) {
-        live_note(live, true, NOTE_S, "the device cannot be opened");
+        live_note(live, true, NOTE_S, "cannot open the device; see standard error");
         return;
     }
     live->wish.kind = next;
@@ -94,12 +94,12 @@ static void next_device(struct live *live, int number)
     }
     const int next = (live->wish.device + 1) % live->devices;
     if (!live_open_device(live, next)) {
-        live_note(live, true, NOTE_S, "%s cannot be opened", live->device_info[next].name);
+        live_note(live, true, NOTE_S, "cannot open %s; see standard error", live->device_info[next].name);
         return;
     }
     live->wish.device = next;
     live_note(live, false, NOTE_S, "device %s%s", live->device_info[next].name,
-              live->wish.kind == PATH_CPU ? ", for the other paths" : "");
+              live->wish.kind == PATH_CPU ? " (the cpu path does not use it)" : "");
     lanes_changed(live, false);
 }
 
@@ -120,7 +120,7 @@ static void note_value(struct live *live)
     int stage, param;
     char value[64];
     if (!live_selected(live, &stage, &param)) {
-        live_note(live, false, NOTE_S, "nothing in this chain has a parameter");
+        live_note(live, false, NOTE_S, "the chain has no parameter");
         return;
     }
     const struct stage *s = &live->wish.chain.stage[stage];
@@ -169,7 +169,7 @@ static void toggle_mirror(struct live *live, int number)
     if (live_mirrored(chain))
         chain_remove(chain, chain->count - 1);
     else if (!chain_append(chain, filter_find("mirror")))
-        live_note(live, true, NOTE_S, "the chain is full: no room for a mirror");
+        live_note(live, true, NOTE_S, "cannot add a mirror: a chain has at most %d filters", CHAIN_MAX);
     lanes_changed(live, false);
 }
 
@@ -193,7 +193,7 @@ void live_save_picture(struct live *live)
     if (picture && output_save_new(picture, name))
         live_note(live, false, NOTE_S, "saved %s", name);
     else
-        live_note(live, true, NOTE_S, "cannot save a picture; see standard error");
+        live_note(live, true, NOTE_S, "cannot save a screenshot; see standard error");
 }
 
 // Where a source or a new path has given none yet, the first one.
@@ -211,15 +211,15 @@ static void toggle_recording(struct live *live, int number)
     if (recorder->writer) {
         const bool ok = recorder_close(recorder);
         live_note(live, !ok, NOTE_S, "recorded %llu frames to %s%s", (unsigned long long)recorder->frames,
-                  recorder->name, ok ? "" : ", incomplete; see standard error");
+                  recorder->name, ok ? "" : ", which is incomplete; see standard error");
         if (!ok)
             live->code = EXIT_FAILED_SOME;
         return;
     }
     if (live_is_still(live))
-        live_note(live, false, NOTE_S, "a still picture has nothing to record; a screenshot saves it");
+        live_note(live, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
     else if (!recorder_open(recorder, NULL, live->info))
-        live_note(live, true, NOTE_S, "cannot record; see standard error");
+        live_note(live, true, NOTE_S, "cannot start a recording; see standard error");
 }
 
 static void toggle_help(struct live *live, int number)

@@ -132,12 +132,12 @@ static bool recover(struct live *live)
     struct lane *lane = &live->lane[LANE_MAIN];
     const char *failed = path_kind_name(lane->kind);
     if (lane->kind == PATH_CPU) {
-        log_error("the cpu path failed and no other path is left");
+        log_error("the cpu path failed, and there is no other path");
         live->code = EXIT_DEVICE;
         return false;
     }
-    log_warn("the %s path failed on %s; going on with the cpu path", failed, live_device_name(live, lane));
-    live_note(live, true, 0, "the %s path failed on %s; going on with the cpu path", failed,
+    log_warn("the %s path failed on %s; continuing on the cpu path", failed, live_device_name(live, lane));
+    live_note(live, true, 0, "the %s path failed on %s; continuing on the cpu path", failed,
               live_device_name(live, lane));
     live->wish.split = SPLIT_OFF;
     lanes_close(live);
@@ -148,7 +148,7 @@ static bool recover(struct live *live)
         ok = path_submit(lane->path, &live->flight[i].image, live->flight[i].number, &lost);
     }
     if (!ok) {
-        log_error("the cpu path cannot take over from %s", failed);
+        log_error("the cpu path cannot replace the %s path", failed);
         live->code = EXIT_DEVICE;
     }
     report_state(live, "state");
@@ -161,7 +161,7 @@ static void drop_other(struct live *live)
     lane_settle(live, LANE_OTHER);
     lane_close(live, LANE_OTHER);
     live->wish.split = SPLIT_OFF;
-    live_note(live, true, 0, "the other half of the split view failed; it is off");
+    live_note(live, true, 0, "the other pane of the split view failed; the split view is now off");
     report_state(live, "state");
 }
 
@@ -352,7 +352,7 @@ const struct image *lane_picture(struct live *live)
     if (!live->readback.memory) {
         const struct image_shape shape = {.width = lane->result.width, .height = lane->result.height};
         if (!image_alloc(&live->readback, &shape)) {
-            log_error("cannot read the picture back: out of memory");
+            log_error("cannot read the frame from the device: out of memory");
             return NULL;
         }
     }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// False where the last picture cannot be written (logged).
+// Returns false if the last frame cannot be written (logged).
 static bool save_last(struct live *live)
 {
     const char *named = live->options.screenshot;
@@ -18,7 +18,7 @@ static bool save_last(struct live *live)
     if (!picture && (!named || command_interrupted()))
         return true; // a signal ended the run before the first picture
     if (!picture) {
-        log_error("cannot write %s: there is no picture", named);
+        log_error("cannot write the screenshot %s: the run ended before the first frame", named);
         return false;
     }
     if (named)
@@ -26,17 +26,17 @@ static bool save_last(struct live *live)
     char name[OUTPUT_NAME];
     if (!output_save_new(picture, name))
         return false;
-    fprintf(stderr, "monocle: the last picture is in %s\n", name);
+    fprintf(stderr, "monocle: saved the last frame as %s\n", name);
     return true;
 }
 
-// What is still to be written when the loop has ended.
+// Completes the outputs after the loop.
 static void finish(struct live *live)
 {
     if (!recorder_close(&live->recorder) && live->code == EXIT_OK && !command_interrupted())
         live->code = EXIT_FAILED_SOME;
     if (live->meter.frames == 0 && live->ended && live->code == EXIT_OK) {
-        log_error("%s holds no picture", live->info->name);
+        log_error("the source %s has no frames", live->info->name);
         live->code = EXIT_NOTHING;
     }
     if (!save_last(live) && live->code == EXIT_OK)

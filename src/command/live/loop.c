@@ -75,8 +75,8 @@ static void record(struct live *live, uint64_t number)
     const uint64_t left_out = live->recorder.left_out;
     if (picture && recorder_add(&live->recorder, picture, !live->window)) {
         if (live->recorder.left_out > left_out)
-            live_note(live, true, STALL_S, "the program that reads %s has stalled: %llu pictures left out",
-                      live->recorder.name, (unsigned long long)live->recorder.left_out);
+            live_note(live, true, STALL_S, "the reader of %s has stalled: %llu frames dropped", live->recorder.name,
+                      (unsigned long long)live->recorder.left_out);
     } else {
         live_note(live, true, 0, "recording to %s stopped after %llu frames", live->recorder.name,
                   (unsigned long long)live->recorder.frames);
@@ -215,7 +215,7 @@ static void show_again(struct live *live)
 static void watch_kernels(struct live *live)
 {
     if (watch_changed(live->watch)) {
-        log_info("kernels changed: building anew");
+        log_info("kernel files changed: rebuilding");
         lanes_changed(live, true);
     }
 }
@@ -240,7 +240,7 @@ void live_loop_window(struct live *live)
         progress(live);
     }
     if (live->save_due)
-        log_error("cannot save a picture: there was none");
+        log_error("cannot save a screenshot: the run ended before the first frame");
 }
 
 // One step: another frame in, or the oldest out.

@@ -29,13 +29,13 @@ static bool new_name(char name[OUTPUT_NAME], const char *stem, int first, int di
             }
         }
         if (errno != EEXIST) {
-            log_error("cannot make %s%s: %s", name, strchr(name, '/') ? "" : " in the current directory",
+            log_error("cannot create %s%s: %s", name, strchr(name, '/') ? "" : " in the current directory",
                       strerror(errno));
             return false;
         }
     }
-    log_error("%s-%0*d%s to %s-%d%s all exist; move some away", stem, digits, first, suffix, stem, NUMBERED_FILES - 1,
-              suffix);
+    log_error("no name is free: %s-%0*d%s to %s-%d%s exist; move some of them to another directory", stem, digits,
+              first, suffix, stem, NUMBERED_FILES - 1, suffix);
     return false;
 }
 
@@ -73,7 +73,7 @@ bool output_is_settings(const char *path, const char *settings)
 {
     if (!settings || !file_same(path, settings))
         return false;
-    log_error("%s is what --load-controls reads: writing there would destroy it", path);
+    log_error("the output %s is the file of --load-controls; name another output", path);
     return true;
 }
 
@@ -90,7 +90,7 @@ bool output_is_kernel(const char *path, const char *directory)
     }
     entries_free(&entries);
     if (found)
-        log_error("%s is a kernel of %s: writing there would destroy it", path, directory);
+        log_error("the output %s is a kernel file in %s; name another output", path, directory);
     return found;
 }
 
@@ -99,7 +99,7 @@ bool outputs_distinct(const char *const *outputs, int count)
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < i; k++) {
             if (outputs[i] && outputs[k] && strcmp(outputs[i], "-") != 0 && file_same(outputs[i], outputs[k])) {
-                log_error("%s and %s are one file: give each output its own", outputs[k], outputs[i]);
+                log_error("the outputs %s and %s are the same file; name another file for one", outputs[k], outputs[i]);
                 return false;
             }
         }
@@ -128,21 +128,21 @@ static void log_unwritable(const char *what, const char *path, int error)
     if (error == EISDIR)
         log_error("cannot write %s (%s): it is a directory; name a file in it", path, what);
     else if (error == ENAMETOOLONG)
-        log_error("cannot write %s (%s): %s; a file's may have 255 bytes", path, what, strerror(error));
+        log_error("cannot write %s (%s): %s; a file name may have at most 255 bytes", path, what, strerror(error));
     else if (access(path, F_OK) == 0)
         log_error("cannot write %s (%s): %s; name another file", path, what, strerror(error));
     else if (access(directory, F_OK) != 0 && errno == ENOENT)
-        log_error("cannot write %s (%s): there is no directory %s; make it first, or name another", path, what,
+        log_error("cannot write %s (%s): there is no directory %s; create it or name another place", path, what,
                   directory);
     else
-        log_error("cannot write %s (%s): no file can be made in %s (%s); name another place", path, what,
+        log_error("cannot write %s (%s): cannot create a file in %s (%s); name another place", path, what,
                   slash ? directory : "the current directory", strerror(error));
 }
 
 bool output_writable(const char *what, const char *path, bool atomic)
 {
     if (!path[0])
-        log_error("cannot write a file without a name (%s): name one", what);
+        log_error("%s has an empty file name; name a file", what);
     else if (!file_writable(path, atomic))
         log_unwritable(what, path, errno);
     else
@@ -150,15 +150,15 @@ bool output_writable(const char *what, const char *path, bool atomic)
     return false;
 }
 
-// Begins a film in recorder->name, which goes again where that fails and the file is `ours`.
-static bool begin(struct recorder *recorder, const struct source_info *info, bool ours)
+// Begins a film in recorder->name. On failure, removes the file if it was `created`.
+static bool begin(struct recorder *recorder, const struct source_info *info, bool created)
 {
     int numerator = info->rate_numerator, denominator = info->rate_denominator;
     if (denominator == 0)
         y4m_rate(info->rate > 0 ? info->rate : DEFAULT_RATE, &numerator, &denominator);
     recorder->frames = recorder->left_out = 0;
     recorder->writer = y4m_writer_open(recorder->name, info->shape.width, info->shape.height, numerator, denominator);
-    if (!recorder->writer && ours)
+    if (!recorder->writer && created)
         unlink(recorder->name);
     return recorder->writer != NULL;
 }
@@ -166,13 +166,13 @@ static bool begin(struct recorder *recorder, const struct source_info *info, boo
 bool recorder_open(struct recorder *recorder, const char *path, const struct source_info *info)
 {
     struct stat status;
-    const bool ours = !path || lstat(path, &status) != 0;
+    const bool created = !path || lstat(path, &status) != 0;
     if (path)
         snprintf(recorder->name, sizeof(recorder->name), "%s", path);
     else if (!output_new_name(recorder->name, "y4m"))
         return false;
     memcpy(recorder->first, recorder->name, sizeof(recorder->first));
-    return begin(recorder, info, ours);
+    return begin(recorder, info, created);
 }
 
 bool recorder_continue(struct recorder *recorder, const struct source_info *info)
@@ -185,7 +185,8 @@ bool recorder_continue(struct recorder *recorder, const struct source_info *info
     if (!recorder_close(recorder))
         return false;
     if (!file) {
-        log_error("a Y4M film has one size, and %s is no file that another could be made beside", stem);
+        log_error("a Y4M film has one frame size, and a second film cannot follow because %s is not a regular file",
+                  stem);
         return false;
     }
     if (dot && !strchr(dot, '/')) {
@@ -209,8 +210,8 @@ bool recorder_close(struct recorder *recorder)
 {
     struct y4m_writer *writer = recorder->writer;
     if (writer && recorder->left_out > 0)
-        log_warn("%llu pictures are not in %s: the program that reads it had stalled",
-                 (unsigned long long)recorder->left_out, recorder->name);
+        log_warn("%llu frames are missing from %s: its reader stalled", (unsigned long long)recorder->left_out,
+                 recorder->name);
     recorder->writer = NULL;
     return !writer || y4m_writer_close(writer);
 }

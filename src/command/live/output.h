@@ -10,9 +10,9 @@ enum { OUTPUT_NAME = 4096 };
 struct recorder {
     struct y4m_writer *writer; // NULL: not recording
     char name[OUTPUT_NAME];
-    char first[OUTPUT_NAME]; // of the files that one recording has come to, the first's name
+    char first[OUTPUT_NAME]; // the first file's name, if the recording was continued in others
     uint64_t frames;
-    uint64_t left_out; // as the reader had stalled
+    uint64_t left_out; // dropped while the reader had stalled
 };
 
 // Makes the first "monocle-NNNN.SUFFIX" that does not exist yet, empty. False on failure (logged).
@@ -44,5 +44,5 @@ bool recorder_continue(struct recorder *recorder, const struct source_info *info
 // A reader that has stalled is waited for, or (`wait` false) pictures are left out meanwhile. False when the recording
 // cannot go on (logged by the writer).
 bool recorder_add(struct recorder *recorder, const struct image *rgba, bool wait);
-// Whether every picture but those left out, which a warning counts, is safely written; true when nothing was recorded.
+// Returns whether every frame that was not dropped is safely written; a warning counts the dropped ones.
 bool recorder_close(struct recorder *recorder);

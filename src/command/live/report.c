@@ -115,7 +115,7 @@ void report_close(struct live *live)
 {
     log_set_error_hook(NULL, NULL);
     if (live->unsaid > 0)
-        log_warn("standard output: its reader had stalled; %u lines are not there", live->unsaid);
+        log_warn("the reader of standard output stalled; %u lines were dropped", live->unsaid);
 }
 
 static json_t *json_camera(const struct live *live)
@@ -283,8 +283,8 @@ static void print_camera(struct live *live, FILE *out)
     if (health.rate > 0)
         fprintf(out, "the camera delivered %.1f of %.3g frames per second\n", health.rate, live->info->rate);
     if (health.damaged + health.lost > 0 || health.outages > 0)
-        fprintf(out, "%llu damaged frames left out, %llu lost in %d outages\n", (unsigned long long)health.damaged,
-                (unsigned long long)health.lost, health.outages);
+        fprintf(out, "%llu damaged frames dropped, %llu frames lost in %d outages\n",
+                (unsigned long long)health.damaged, (unsigned long long)health.lost, health.outages);
     if (health.hint[0])
         fprintf(out, "hint: %s\n", health.hint);
 }
@@ -319,8 +319,8 @@ static void print_table(struct live *live, FILE *out)
     fprintf(out, "path %s (%s), device %s\n", path, live_why(live, why), live_device_name(live, lane));
     if (live->camera) {
         const struct camera_output_counts counts = camera_output_counts(live->camera);
-        fprintf(out, "virtual camera %s: %llu pictures, and %llu times the last one again\n",
-                camera_output_name(live->camera), (unsigned long long)counts.sent, (unsigned long long)counts.repeated);
+        fprintf(out, "virtual camera %s: %llu frames sent, %llu repeated\n", camera_output_name(live->camera),
+                (unsigned long long)counts.sent, (unsigned long long)counts.repeated);
     }
     print_frames(live, out);
     print_camera(live, out);

@@ -19,11 +19,11 @@ static void continue_recording(struct live *live)
     snprintf(before, sizeof(before), "%s", recorder->name);
     const bool ok = recorder_continue(recorder, live->info);
     if (ok) {
-        log_warn("%s ends after %llu frames, since the pictures have another size: recording goes on in %s", before,
+        log_warn("the frame size changed: %s ends after %llu frames, and the recording continues in %s", before,
                  (unsigned long long)frames, recorder->name);
         return;
     }
-    live_note(live, true, 0, "recording to %s stopped after %llu frames, since the pictures have another size", before,
+    live_note(live, true, 0, "the frame size changed: recording to %s stopped after %llu frames", before,
               (unsigned long long)frames);
     log_error("%s", live->note.text);
     live->code = EXIT_FAILED_SOME;
@@ -39,8 +39,7 @@ static void reopen_camera(struct live *live)
     live->camera = NULL;
     if (live_camera_open(live))
         return;
-    live_note(live, true, 0, "the virtual camera %s stopped, since the pictures have another size",
-              live->options.virtual_camera);
+    live_note(live, true, 0, "the frame size changed: the virtual camera %s stopped", live->options.virtual_camera);
     live->code = EXIT_FAILED_SOME;
     live->quit = !live->window;
 }
@@ -59,7 +58,7 @@ void live_reshape(struct live *live)
         return;
     }
     const struct image_shape *shape = &live->info->shape;
-    live_note(live, false, NOTE_S, "the camera now gives %dx%d %s", shape->width, shape->height,
+    live_note(live, false, NOTE_S, "the camera now delivers %dx%d %s", shape->width, shape->height,
               pixfmt_info(shape->format)->name);
     if (shape->width != old.width || shape->height != old.height) { // what goes out knows no format
         continue_recording(live);

@@ -25,7 +25,7 @@ static bool check_inputs(struct live *live)
             continue;
         ok = !output_is_source(outputs[i], o->source, live->source);
         if (!ok)
-            log_error("%s is the source: writing there would destroy it", outputs[i]);
+            log_error("the output %s is the source; name another output", outputs[i]);
         ok = ok && !output_is_settings(outputs[i], o->load_controls) && !output_is_kernel(outputs[i], o->kernels);
     }
     if (!ok)
@@ -99,7 +99,7 @@ static bool open_screen(struct live *live, bool egl)
     char why[256];
     window_enlarge(&setup);
     if (!o->headless && !(live->window = window_open(&setup, why)) && !egl)
-        log_warn("no window (%s): running headless", why);
+        log_warn("cannot open a window (%s); running without one", why);
     if (live->window && !(live->renderer = renderer_open(window_is_es(live->window))))
         return false;
     return true;
@@ -274,7 +274,7 @@ static bool open_path(struct live *live)
     char *error = NULL;
     bool ok = build_path(live, &error);
     if (!ok && live->options.path < 0 && live->wish.kind != PATH_CPU) {
-        log_warn("cannot build the %s path, using cpu: %s", path_kind_name(kind), error ? error : "see above");
+        log_warn("cannot build the %s path; using the cpu path: %s", path_kind_name(kind), error ? error : "see above");
         free(error);
         error = NULL;
         live->wish.kind = PATH_CPU;
@@ -328,7 +328,7 @@ static bool open_builder(struct live *live)
 static bool open_helpers(struct live *live)
 {
     if (live->window)
-        live_note(live, false, HINT_S, "h shows the keys, o more figures");
+        live_note(live, false, HINT_S, "press h for the keys, o for more figures");
     if (live->window && live->options.kernels && !(live->watch = watch_open(live->options.kernels)))
         return false;
     live->meter.trace = live->trace;
