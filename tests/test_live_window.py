@@ -324,6 +324,20 @@ def recording_a_picture(c):
     c.check(len(y4m_pictures(open(at(name), "rb").read())) > 1, "a film of a picture that is played again")
 
 
+def recording_a_frozen_view(c):
+    """A film without frames is removed, and the view says why."""
+    films = sorted(glob.glob(at("*.y4m")))
+    live = Live(PATTERN)
+    live.key("space")
+    name = live.key("r")["recording"]
+    c.check(name and os.path.exists(at(name)), name)
+    state = live.key("r")
+    c.check(state["message"] == "nothing recorded to %s: the view is frozen" % name, state["message"])
+    c.check(sorted(glob.glob(at("*.y4m"))) == films, glob.glob(at("*.y4m")))
+    errors = live.end()[2]
+    c.check(errors.count("\n") == 1 and "%s is removed" % name in errors, errors)
+
+
 def small_picture(c):
     """It is shown large enough to be seen, every pixel of it a square."""
     png(at("small.png"), 3, 2)
@@ -424,5 +438,5 @@ OPENCL = has_opencl(BINARY)
 checks = Checks()
 sys.exit(checks.run(hotkeys, back, other_letters, bytes_on_screen, devices, no_device, divider, messages, figures,
                     kernel_reload, switching_keeps_the_picture, still_picture, recording_a_picture,
-                    small_picture, early_screenshot, keys_while_building, named_path_fails,
+                    recording_a_frozen_view, small_picture, early_screenshot, keys_while_building, named_path_fails,
                     interrupted, full_disk, quick_start, only=sys.argv[2:]))

@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 static bool disk_fails;
 
@@ -29,6 +30,23 @@ static void add(struct recorder *recorder, int frames)
     image_free(&image);
 }
 
+// A film without frames does not stay, but a file that was there does.
+static void test_without_frames(struct recorder *recorder, const struct source_info *info)
+{
+    struct captured captured;
+    for (int there = 0; there < 2; there++) {
+        const int fd = there ? open("empty.y4m", O_WRONLY | O_CREAT, 0666) : -1;
+        CHECK(!there || close(fd) == 0);
+        CHECK(recorder_open(recorder, "empty.y4m", info));
+        CHECK(access("empty.y4m", F_OK) == 0);
+        capture_stderr(&captured);
+        CHECK(recorder_close(recorder));
+        const bool removed = strstr(captured_stderr(&captured), "no frame was recorded; empty.y4m is removed");
+        CHECK_NUMBER(removed, !there);
+        CHECK_NUMBER(access("empty.y4m", F_OK) == 0, there);
+    }
+}
+
 int main(void)
 {
     static struct recorder recorder;
@@ -47,6 +65,8 @@ int main(void)
     capture_stderr(&captured);
     CHECK(recorder_close(&recorder));
     CHECK_HAS(captured_stderr(&captured), "2 frames are missing from monocle-0001.y4m: its reader stalled");
+
+    test_without_frames(&recorder, &info);
 
     // The next one counts from zero.
     CHECK(recorder_open(&recorder, "film.y4m", &info));
@@ -72,7 +92,7 @@ int main(void)
     CHECK_HAS(captured_stderr(&captured), "film-4.y4m");
 
     for (const char *const *name =
-             (const char *const[]){"monocle-0001.y4m", "film.y4m", "film-2.y4m", "film-4.y4m", NULL};
+             (const char *const[]){"empty.y4m", "monocle-0001.y4m", "film.y4m", "film-2.y4m", "film-4.y4m", NULL};
          *name; name++)
         CHECK(unlink(*name) == 0);
     CHECK(chdir("/") == 0 && rmdir(directory) == 0);

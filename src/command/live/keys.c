@@ -210,8 +210,12 @@ static void toggle_recording(struct live *live, int number)
     struct recorder *recorder = &live->recorder;
     if (recorder->writer) {
         const bool ok = recorder_close(recorder);
-        live_note(live, !ok, NOTE_S, "recorded %llu frames to %s%s", (unsigned long long)recorder->frames,
-                  recorder->name, ok ? "" : ", which is incomplete; see standard error");
+        if (ok && recorder->frames == 0)
+            live_note(live, true, NOTE_S, "nothing recorded to %s: %s", recorder->name,
+                      live->wish.frozen ? "the view is frozen" : "no frame arrived");
+        else
+            live_note(live, !ok, NOTE_S, "recorded %llu frames to %s%s", (unsigned long long)recorder->frames,
+                      recorder->name, ok ? "" : ", which is incomplete; see standard error");
         if (!ok)
             live->code = EXIT_FAILED_SOME;
         return;

@@ -150,15 +150,15 @@ bool output_writable(const char *what, const char *path, bool atomic)
     return false;
 }
 
-// Begins a film in recorder->name. On failure, removes the file if it was `created`.
-static bool begin(struct recorder *recorder, const struct source_info *info, bool created)
+// Begins a film in recorder->name. On failure, removes the file if it was created.
+static bool begin(struct recorder *recorder, const struct source_info *info)
 {
     int numerator = info->rate_numerator, denominator = info->rate_denominator;
     if (denominator == 0)
         y4m_rate(info->rate > 0 ? info->rate : DEFAULT_RATE, &numerator, &denominator);
     recorder->frames = recorder->left_out = 0;
     recorder->writer = y4m_writer_open(recorder->name, info->shape.width, info->shape.height, numerator, denominator);
-    if (!recorder->writer && created)
+    if (!recorder->writer && recorder->created)
         unlink(recorder->name);
     return recorder->writer != NULL;
 }
@@ -166,13 +166,13 @@ static bool begin(struct recorder *recorder, const struct source_info *info, boo
 bool recorder_open(struct recorder *recorder, const char *path, const struct source_info *info)
 {
     struct stat status;
-    const bool created = !path || lstat(path, &status) != 0;
+    recorder->created = !path || (strcmp(path, "-") != 0 && lstat(path, &status) != 0);
     if (path)
         snprintf(recorder->name, sizeof(recorder->name), "%s", path);
     else if (!output_new_name(recorder->name, "y4m"))
         return false;
     memcpy(recorder->first, recorder->name, sizeof(recorder->first));
-    return begin(recorder, info, created);
+    return begin(recorder, info);
 }
 
 bool recorder_continue(struct recorder *recorder, const struct source_info *info)
@@ -193,7 +193,8 @@ bool recorder_continue(struct recorder *recorder, const struct source_info *info
         snprintf(suffix, sizeof(suffix), "%s", dot);
         *dot = '\0';
     }
-    return new_name(recorder->name, stem, 2, 1, suffix) && begin(recorder, info, true);
+    recorder->created = new_name(recorder->name, stem, 2, 1, suffix);
+    return recorder->created && begin(recorder, info);
 }
 
 bool recorder_add(struct recorder *recorder, const struct image *rgba, bool wait)
@@ -213,5 +214,8 @@ bool recorder_close(struct recorder *recorder)
         log_warn("%llu frames are missing from %s: its reader stalled", (unsigned long long)recorder->left_out,
                  recorder->name);
     recorder->writer = NULL;
-    return !writer || y4m_writer_close(writer);
+    const bool ok = !writer || y4m_writer_close(writer);
+    if (writer && ok && recorder->created && recorder->frames == 0 && unlink(recorder->name) == 0)
+        log_warn("no frame was recorded; %s is removed", recorder->name);
+    return ok;
 }

@@ -11,6 +11,7 @@ struct recorder {
     struct y4m_writer *writer; // NULL: not recording
     char name[OUTPUT_NAME];
     char first[OUTPUT_NAME]; // the first file's name, if the recording was continued in others
+    bool created;            // the file did not exist before
     uint64_t frames;
     uint64_t left_out; // dropped while the reader had stalled
 };
@@ -44,5 +45,6 @@ bool recorder_continue(struct recorder *recorder, const struct source_info *info
 // A reader that has stalled is waited for, or (`wait` false) pictures are left out meanwhile. False when the recording
 // cannot go on (logged by the writer).
 bool recorder_add(struct recorder *recorder, const struct image *rgba, bool wait);
-// Returns whether every frame that was not dropped is safely written; a warning counts the dropped ones.
+// Returns whether every frame that was not dropped is safely written; a warning counts the dropped ones. Removes a film
+// without frames if recorder_open created its file (logged).
 bool recorder_close(struct recorder *recorder);
