@@ -1,6 +1,7 @@
 // importing.c: a stand-in for cl_khr_external_memory_dma_buf, which no driver here has
 #include "importing.h"
 
+#include "base/pages.h"
 #include "compute/device.h"
 
 #include <stdlib.h>
@@ -63,6 +64,9 @@ cl_mem __wrap_clCreateBufferWithProperties(cl_context context, const cl_mem_prop
     *import = (struct import){.bytes = size, .fd = (int)properties[1]};
     import->at = importing.blind ? mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
                                  : mmap(NULL, size, PROT_NONE, MAP_SHARED, import->fd, 0);
+    if (importing.partial)
+        mmap((char *)import->at + PAGE_BYTES, size - PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+             0);
     cl_mem buffer = import->at == MAP_FAILED
                         ? NULL
                         : __real_clCreateBuffer(context, flags | CL_MEM_USE_HOST_PTR, size, import->at, result);
@@ -76,6 +80,7 @@ cl_mem __wrap_clCreateBufferWithProperties(cl_context context, const cl_mem_prop
 static cl_int hand_over(cl_command_queue queue, cl_uint count, const cl_mem *buffers, cl_event *event, int access)
 {
     clFinish(queue);
+    importing.held += access == PROT_READ ? 1 : -1;
     for (cl_uint i = 0; i < count; i++) {
         void *at;
         size_t bytes;
@@ -104,6 +109,6 @@ void *__wrap_clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, c
     if (strcmp(name, "clEnqueueAcquireExternalMemObjectsKHR") == 0)
         return (void *)acquire;
     if (strcmp(name, "clEnqueueReleaseExternalMemObjectsKHR") == 0)
-        return (void *)release;
+        return importing.half ? NULL : (void *)release;
     return __real_clGetExtensionFunctionAddressForPlatform(platform, name);
 }

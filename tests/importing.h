@@ -10,7 +10,10 @@ struct importing {
     bool unified;     // devices share the host's memory, but take none of it; else they have memory of their own
     bool refuses;     // nothing is imported
     bool blind;       // what is imported shows something else
+    bool partial;     // what is imported shows something else behind its first page
+    bool half;        // the driver has no call to hand memory back
     atomic_int asked; // imports so far, refused ones too
     atomic_int alive; // buffers that are imports
+    atomic_int held;  // buffers that are acquired
 };
 extern struct importing importing;

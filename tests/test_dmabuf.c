@@ -114,6 +114,7 @@ static void test_memory(const struct image_shape *shape)
     comes(&lab, &frame, "copy");
     for (int turn = 0; turn < 3; turn++) { // each with another file at the same place
         CHECK(owner->adopt(owner, frame.plane[0], frame.reach_bytes, fd));
+        CHECK_NUMBER(importing.held, 0);
         for (int i = 0; i < FRAMES; i++) {
             paint(&frame, i);
             comes(&lab, &frame, "dma-buf");
@@ -132,6 +133,46 @@ static void test_memory(const struct image_shape *shape)
     munmap(frame.plane[0], frame.reach_bytes);
     lab_close(&lab);
     CHECK_NUMBER(importing.alive, 0);
+    CHECK_NUMBER(importing.held, 0);
+}
+
+// Bytes that lie in no piece, or in two, are not the device's.
+static void test_pieces(const struct image_shape *shape)
+{
+    enum { BYTES = 2 * PAGE_BYTES };
+    struct lab lab;
+    struct image frame;
+    if (!CHECK(lab_open(&lab, shape)))
+        return;
+    struct pages_owner *owner = lab.device->pages;
+    const int fd = map_picture(shape, NULL, &frame);
+    uint8_t *taken = owner->take(owner, BYTES), *adopted = frame.plane[0];
+    CHECK(taken && owner->adopt(owner, adopted, BYTES, fd));
+    CHECK(pinned_holds(owner, taken, BYTES) && pinned_holds(owner, taken + 1, BYTES - 1));
+    CHECK(!pinned_holds(owner, taken - 1, 1) && !pinned_holds(owner, taken - 1, BYTES));
+    CHECK(!pinned_holds(owner, taken, BYTES + 1) && !pinned_holds(owner, taken + 1, BYTES));
+    CHECK(!pinned_holds(owner, taken + BYTES, 1) && !pinned_holds(owner, taken + BYTES + 1, 1));
+    CHECK(!pinned_holds(owner, adopted, BYTES));
+    cl_mem buffer = pinned_adopted(owner, adopted, BYTES);
+    CHECK(buffer && clReleaseMemObject(buffer) == CL_SUCCESS);
+    CHECK(!pinned_adopted(owner, adopted + PAGE_BYTES, PAGE_BYTES)); // a buffer begins where its piece does
+    CHECK(!pinned_adopted(owner, adopted, BYTES + 1) && !pinned_adopted(owner, taken, BYTES));
+    owner->give(owner, taken);
+    owner->give(owner, adopted);
+    CHECK(!pinned_holds(owner, taken, BYTES) && !pinned_adopted(owner, adopted, BYTES));
+    munmap(frame.plane[0], frame.reach_bytes);
+    lab_close(&lab);
+}
+
+// A driver with half of the calls imports nothing.
+static void test_half(const struct image_shape *shape)
+{
+    struct lab lab;
+    importing.half = true;
+    if (CHECK(lab_open(&lab, shape)))
+        CHECK(lab.device->pages ? !lab.device->pages->adopt : importing.unified);
+    lab_close(&lab);
+    importing.half = false;
 }
 
 // What cannot be had is told once and asked for no more.
@@ -174,6 +215,13 @@ static void run_memory(void)
         importing.refuses = false;
         importing.blind = true;
         test_refusal(&shape, "it sees other bytes");
+        importing.blind = false;
+        importing.partial = true;
+        test_refusal(&shape, "it sees other bytes");
+        importing.partial = false;
+        test_half(&shape);
+        if (!importing.unified)
+            test_pieces(&shape);
         if (turn == 0) // drivers keep some
             files = count_files();
     }
