@@ -1,0 +1,173 @@
+// test_device.c: devices listed and chosen as made-up drivers describe them
+#include "compute/device.h"
+
+#include "unit.h"
+
+#include <sys/resource.h>
+
+// A device of a driver; what is not given is 0.
+struct made_up {
+    const char *name, *extensions, *version;
+    cl_device_type type;
+    cl_bool missing, unified;
+};
+
+enum { PLATFORMS = 2, DEVICES = 3, MANY = 20 };
+
+static struct made_up drivers[PLATFORMS][MANY] = {
+    {{"First CPU", "", "OpenCL 1.2 x", CL_DEVICE_TYPE_CPU, false, false},
+     {"  Slow GPU  ", "cl_khr_gl_event", "OpenCL 3.0 x", CL_DEVICE_TYPE_GPU, false, true},
+     {"Lost GPU", "", "OpenCL 3.0 x", CL_DEVICE_TYPE_GPU, true, false}},
+    {{"Fast GPU", "cl_a cl_khr_external_memory_dma_buf cl_khr_gl_event", "OpenCL 3.0 x", CL_DEVICE_TYPE_GPU, false,
+      false},
+     {"Old GPU", "xcl_khr_gl_event cl_khr_external_memory_dma_buf", "OpenCL 1.2 x", CL_DEVICE_TYPE_GPU, false, false},
+     {"Board", "cl_khr_gl_events cl_khr_external_memory_dma_buf_", "OpenCL 3.0 x", CL_DEVICE_TYPE_ACCELERATOR, false,
+      false}},
+};
+static int devices_each = DEVICES;
+
+cl_int __wrap_clGetPlatformIDs(cl_uint room, cl_platform_id *platforms, cl_uint *found);
+cl_int __wrap_clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t room, void *value, size_t *size);
+cl_int __wrap_clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *ids,
+                             cl_uint *found);
+cl_int __wrap_clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t room, void *value, size_t *size);
+
+cl_int __wrap_clGetPlatformIDs(cl_uint room, cl_platform_id *platforms, cl_uint *found)
+{
+    for (cl_uint i = 0; i < PLATFORMS && i < room; i++)
+        platforms[i] = (cl_platform_id)drivers[i];
+    *found = PLATFORMS;
+    return CL_SUCCESS;
+}
+
+cl_int __wrap_clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t room, void *value, size_t *size)
+{
+    snprintf(value, room, "Platform %d", (struct made_up *)platform == drivers[1]);
+    return CL_SUCCESS;
+}
+
+cl_int __wrap_clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *ids,
+                             cl_uint *found)
+{
+    struct made_up *device = (struct made_up *)platform;
+    *found = 0;
+    for (int i = 0; i < devices_each; i++) {
+        if (device[i].type == type && (*found)++ < room)
+            ids[*found - 1] = (cl_device_id)&device[i];
+    }
+    return *found > 0 ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
+}
+
+cl_int __wrap_clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t room, void *value, size_t *size)
+{
+    const struct made_up *device = (struct made_up *)id;
+    switch (what) {
+    case CL_DEVICE_NAME:
+        snprintf(value, room, "%s", device->name);
+        return CL_SUCCESS;
+    case CL_DEVICE_EXTENSIONS:
+        snprintf(value, room, "%s", device->extensions);
+        return CL_SUCCESS;
+    case CL_DEVICE_VERSION:
+        snprintf(value, room, "%s", device->version);
+        return CL_SUCCESS;
+    case CL_DEVICE_TYPE:
+        memcpy(value, &device->type, sizeof(device->type));
+        return CL_SUCCESS;
+    case CL_DEVICE_AVAILABLE:
+        *(cl_bool *)value = !device->missing;
+        return CL_SUCCESS;
+    case CL_DEVICE_COMPILER_AVAILABLE:
+        *(cl_bool *)value = true;
+        return CL_SUCCESS;
+    case CL_DEVICE_HOST_UNIFIED_MEMORY:
+        *(cl_bool *)value = device->unified;
+        return CL_SUCCESS;
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+static void test_list(void)
+{
+    static const struct {
+        const char *name;
+        bool unified, gl_event, dmabuf;
+    } want[] = {
+        {"Slow GPU", true, true, false}, {"Fast GPU", false, true, true},   {"Old GPU", false, false, false},
+        {"Board", false, false, false},  {"First CPU", true, false, false},
+    };
+    enum { WANTED = sizeof(want) / sizeof(*want) };
+    struct device_info devices[DEVICE_MAX];
+    const char *why;
+    const int count = device_list(devices, &why);
+    CHECK_NUMBER(count, WANTED);
+    for (int i = 0; i < count && i < WANTED; i++) {
+        CHECK_TEXT(devices[i].name, want[i].name);
+        check_that(&unit,
+                   devices[i].host_unified == want[i].unified && devices[i].gl_event == want[i].gl_event &&
+                       devices[i].dmabuf == want[i].dmabuf,
+                   "%s: unified %d, gl_event %d, dmabuf %d", want[i].name, devices[i].host_unified, devices[i].gl_event,
+                   devices[i].dmabuf);
+    }
+}
+
+static void test_choice(void)
+{
+    static const struct {
+        const char *text;
+        int want;
+    } rows[] = {{NULL, 0},  {"", 0},    {"0", 0},           {"4", 4},        {"5", -1},         {"-1", -1},
+                {"gpu", 0}, {"cpu", 4}, {"accelerator", 3}, {"fast gpu", 1}, {"platform 1", 1}, {"4x", -1}};
+    struct device_info devices[DEVICE_MAX];
+    struct captured said;
+    const char *why;
+    const int count = device_list(devices, &why);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        capture_stderr(&said);
+        const int got = device_choose(devices, count, rows[i].text);
+        captured_stderr(&said);
+        check_that(&unit, got == rows[i].want, "'%s' is device %d", rows[i].text ? rows[i].text : "NULL", got);
+        CHECK((got < 0) == (strstr(said.text, "no OpenCL device fits") != NULL));
+    }
+    CHECK_HAS(said.text, "there are 0 'Slow GPU', 1 'Fast GPU'");
+}
+
+// Two platforms of 20 devices each are more than the list holds.
+static void test_many(void)
+{
+    struct device_info devices[DEVICE_MAX + 1] = {0};
+    const char *why;
+    for (int i = 0; i < PLATFORMS * MANY; i++)
+        drivers[i / MANY][i % MANY] =
+            (struct made_up){.name = "GPU", .extensions = "", .version = "", .type = CL_DEVICE_TYPE_GPU};
+    devices_each = MANY;
+    CHECK_NUMBER(device_list(devices, &why), DEVICE_MAX);
+    CHECK_TEXT(devices[DEVICE_MAX].name, "");
+}
+
+// Below the files that drivers need none is asked.
+static void test_limit(void)
+{
+    struct device_info devices[DEVICE_MAX];
+    struct rlimit limit;
+    const char *why;
+    if (!CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0))
+        return;
+    for (rlim_t files = 63; files <= 64; files++) {
+        const struct rlimit low = {files, limit.rlim_max};
+        CHECK(setrlimit(RLIMIT_NOFILE, &low) == 0);
+        CHECK((device_list(devices, &why) > 0) == (files == 64));
+        CHECK((strstr(why, "ulimit -n") != NULL) == (files == 63));
+    }
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int main(void)
+{
+    test_list();
+    test_choice();
+    test_limit();
+    test_many();
+    return check_end(&unit);
+}
