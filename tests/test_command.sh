@@ -5,11 +5,15 @@
 set -u
 LC_ALL=C
 export LC_ALL
-unset MONOCLE_DEVICE MONOCLE_KERNELS MONOCLE_VECTORS
+unset MONOCLE_DEVICE MONOCLE_KERNELS MONOCLE_VECTORS POCL_CACHE_DIR
 monocle=$1
-out=$(mktemp)
-err=$(mktemp)
-trap 'rm -f "$out" "$err"' EXIT
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+out=$scratch/out
+err=$scratch/err
+# The user's own cache may be unusable, which monocle reports.
+HOME=$scratch XDG_CACHE_HOME=$scratch/cache
+export HOME XDG_CACHE_HOME
 failed=0
 done=0
 
@@ -51,7 +55,6 @@ works help
 cp "$out" "$out.help"
 works --help
 cmp -s "$out" "$out.help" || fail "--help differs from help"
-rm -f "$out.help"
 for command in $(sed -n 's/^  \([a-z]*\)  .*/\1/p' "$out"); do
     works "$command" --help
     says "Usage: monocle $command"
