@@ -108,6 +108,7 @@ static struct {
     int calls;
     bool masked; // umask was called
 } seen;
+static int close_error; // errno of every close, unless 0
 
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
@@ -115,6 +116,8 @@ int __real_rename(const char *from, const char *to);
 int __wrap_rename(const char *from, const char *to);
 mode_t __real_umask(mode_t mask);
 mode_t __wrap_umask(mode_t mask);
+int __real_close(int fd);
+int __wrap_close(int fd);
 
 int __wrap_fsync(int fd)
 {
@@ -139,6 +142,15 @@ mode_t __wrap_umask(mode_t mask)
 {
     seen.masked = true;
     return __real_umask(mask);
+}
+
+int __wrap_close(int fd)
+{
+    const int result = __real_close(fd);
+    if (close_error == 0)
+        return result;
+    errno = close_error;
+    return -1;
 }
 
 // A file gets its name when its bytes are on the disk. The umask, which belongs to all threads, is left alone.
@@ -273,6 +285,26 @@ static void test_full(void)
     CHECK_NUMBER(count_files(), 1);
 }
 
+// Network file systems report lost data, for instance a quota, only when the file is closed.
+static void test_close(void)
+{
+    CHECK(file_write_atomic(path, "old", 3));
+    close_error = EDQUOT;
+    const bool written = file_write_atomic(path, "new", 3);
+    const int error = errno;
+    const bool device_written = file_write_atomic("/dev/null", "new", 3);
+    const int device_error = errno;
+    const bool full_written = file_write_atomic("/dev/full", "new", 3);
+    const int full_error = errno;
+    close_error = 0;
+    CHECK(!written && !device_written && !full_written);
+    CHECK_NUMBER(error, EDQUOT);
+    CHECK_NUMBER(device_error, EDQUOT);
+    CHECK_NUMBER(full_error, ENOSPC); // the first error
+    check_content("old");
+    CHECK_NUMBER(count_files(), 1);
+}
+
 // What a path names is kept: links stay links, pipes and devices what they are, and two spellings are one file.
 static void test_kinds(void)
 {
@@ -324,6 +356,7 @@ int main(void)
     CHECK(file_write_atomic(path, "x", 1));
     test_writable();
     test_full();
+    test_close();
     test_kinds();
     unlink(path);
     CHECK(rmdir(directory) == 0); // nothing was left behind

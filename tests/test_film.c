@@ -296,13 +296,20 @@ static void test_pipes(void)
     }
     const char *fifo = scratch_path(&scratch, "fifo");
     mkfifo(fifo, 0600);
-    struct feeder feeder = {.film = &film, .fifo = fifo, .piece = 500};
-    pthread_t thread;
-    pthread_create(&thread, NULL, feed, &feeder);
-    struct source *source = source_open(&(struct source_setup){.text = fifo});
-    check_that(&check, source && play(source, &status) == PICTURES && status == SOURCE_END, "a named pipe plays");
-    source_close(source);
-    pthread_join(thread, NULL);
+    for (int loop = 0; loop < 2; loop++) { // a pipe plays once, and a warning says so
+        struct feeder feeder = {.film = &film, .fifo = fifo, .piece = 500};
+        pthread_t thread;
+        pthread_create(&thread, NULL, feed, &feeder);
+        scratch_catch(&scratch);
+        struct source *source = source_open(&(struct source_setup){.text = fifo, .loop = loop});
+        const int played = source ? play(source, &status) : -1;
+        source_close(source);
+        const int lines = scratch_caught(&scratch);
+        pthread_join(thread, NULL);
+        check_that(&check, played == PICTURES && status == SOURCE_END, "a named pipe plays: %d pictures", played);
+        check_that(&check, lines == loop && (!loop || strstr(scratch.said, "cannot loop")), "named pipe, loop %d: %s",
+                   loop, scratch.said);
+    }
     free(film.data);
 }
 
