@@ -266,7 +266,7 @@ def bad_directories(c):
     os.makedirs(at("ready-out"))
     png(at("ready/a.png"), 8, 8)
     png(at("ready/sub/a.png"), 8, 8)
-    script = ('mount -t tmpfs none ready-out && "$@" >/dev/null && mount -o remount,ro ready-out && '
+    script = ('mount -t tmpfs none ready-out && "$@" >/dev/null && mount -o remount,bind,ro ready-out && '
               'cp ready/a.png ready/b.png && cp ready/a.png ready/sub/b.png && "$@"; code=$?; '
               '"$@" >/dev/null --dry-run; test $? = $code && exit $code')
     if got:

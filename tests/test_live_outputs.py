@@ -81,6 +81,7 @@ def unprivileged(c):
         return done.returncode == 0
 
     os.chmod(directory.name, 0o555)
+    os.chmod(at("picture.png"), 0o444)
     try:
         if not may_run():
             print("unprivileged: not tried, the program lies where others cannot run it")
@@ -94,6 +95,7 @@ def unprivileged(c):
         print("unprivileged: not tried:", problem)
     finally:
         os.chmod(directory.name, 0o755)
+        os.chmod(at("picture.png"), 0o644)
 
 
 def standard_output(c):
