@@ -282,7 +282,8 @@ static void test_published(const struct screen_test *test)
 int main(int argc, char **argv)
 {
     struct screen_test test = {.check = &unit};
-    if (argc > 1 && strcmp(argv[1], "none") == 0) {
+    static const char *const names[] = {"core", "es", "core-egl", "es-egl", "none", NULL};
+    if (strcmp(names[check_name(argv[1], names)], "none") == 0) {
         test_too_small();
         test_no_display();
         return check_end(&unit);
