@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""test_camera_window.py MONOCLE DISCRETE [DIRECTORY]: a camera in the live view: controls by key, outages, a whole run
+"""test_camera_window.py MONOCLE DISCRETE [TEST...]: a camera in the live view: controls by key, outages, a whole run
 
-Starts itself under an X display in the virtual machine of tests/vm, with vivid as /dev/video0 and uvcvideo. What the
-host can do, it does: there it takes a fifteenth. Pictures of the whole run are left in DIRECTORY. DISCRETE is monocle
-linked with discrete.c.
+Starts itself under an X display in the virtual machine of tests/vm, with vivid as /dev/video0 and uvcvideo. The host
+does the work that needs no camera, since it is 15 times as fast. The whole run leaves its pictures in the directory
+$CAMERA_PICTURES, if that is set. DISCRETE is monocle linked with discrete.c.
 """
 import os
 import subprocess
@@ -19,7 +19,8 @@ DRIVER = "/sys/bus/platform/drivers/vivid/"
 WINDOW, SCREENSHOT = "camera-window.rgb", "monocle-0001.png"
 
 scratch = tempfile.TemporaryDirectory()
-directory = sys.argv[3] if len(sys.argv) > 3 else scratch.name
+directory = os.environ.get("CAMERA_PICTURES", scratch.name)
+names = sys.argv[3:]
 
 
 def open_live(*args, kind=Window, binary=BINARY, **more):
@@ -95,10 +96,8 @@ def controls(c):
     # It can be left while the camera is away.
     plug("unbind")
     live.wait(lambda e: e.get("trouble"), since=len(live.events))
-    began = time.monotonic()
     code, last, errors = live.end()
     c.check(code == 0 and last["outages"] == 3 and "no signal" in last["trouble"], code, errors)
-    c.check(time.monotonic() - began < 10, "ends at once", time.monotonic() - began)
     plug("bind")
 
 
@@ -169,12 +168,16 @@ def start_guest():
     vm = [os.path.join(HERE, "vm", "run"), "--mod", "vivid n_devs=1 node_types=0x1 num_inputs=1 input_types=0", "--mod",
           "vhci_hcd", "--mod", "uvcvideo", "--cpus", "2", "--mem", "3072", "--timeout", "900", "--rw", directory, "--",
           os.path.join(HERE, "with-display"), sys.executable]
-    return subprocess.run([*vm, os.path.abspath(__file__), BINARY, DISCRETE, directory]).returncode
+    return subprocess.run([*vm, os.path.abspath(__file__), BINARY, DISCRETE, *names],
+                          env={**os.environ, "CAMERA_PICTURES": directory}).returncode
 
 
 if EMULATED:
     need_window()
-    sys.exit(Checks().run(controls, whole_run, in_place))
+    sys.exit(Checks().run(controls, whole_run, in_place, only=names))
 need_tools()
 prepare()
-sys.exit(start_guest() or Checks().run(screenshot))
+code = start_guest()
+if code == 0 and (not names or whole_run.__name__ in names):
+    code = Checks().run(screenshot)
+sys.exit(code)
