@@ -18,9 +18,8 @@ SKIP = 77
 SANITIZED = "LSAN_OPTIONS" in os.environ  # slower, and freed memory is held back
 EMULATED = os.uname().nodename == "vmguest"  # tests/vm
 PATIENCE = 6 if SANITIZED or EMULATED else 1
-SOON_S = 8 * PATIENCE  # less than it takes to compile LARGEST, and more than anything else that a test waits for
 LARGE = "convolve=" + " ".join(str(i % 5 - 1) for i in range(49))  # a chain that takes seconds to compile
-LARGEST = "convolve=" + " ".join(str(i % 5 - 1) for i in range(81))  # and several times as long, for who does not wait
+LARGEST = "convolve=" + " ".join(str(i % 5 - 1) for i in range(81))  # and one that takes several times as long
 
 # A suite that runs behind nohup hands its ignored SIGHUP down to every program.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -90,6 +89,12 @@ def events(out):
 
 def has_opencl(binary):
     return run(binary, "live", "pattern:16x16", "-p", "opencl", "--headless", "--frames", "1")[0] == 0
+
+
+def programs(cache):
+    """The compiled programs that monocle keeps in this XDG_CACHE_HOME. One is added when its compilation ends."""
+    path = os.path.join(cache, "monocle")
+    return sorted(os.listdir(path)) if os.path.isdir(path) else []
 
 
 def png(path, width, height):
@@ -196,7 +201,11 @@ class Live:
         return self.wait(lambda e: e["event"] in ("state", "progress") and not e["building"], since=since)
 
     def wait_end(self):
-        code = self.process.wait(timeout=90 * PATIENCE)
+        try:
+            code = self.process.wait(timeout=90 * PATIENCE)  # it hangs if this expires
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
         self.reader.join(timeout=10)
         self.errors.seek(0)
         return code, self.events[-1] if self.events else None, self.errors.read()

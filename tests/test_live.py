@@ -8,8 +8,7 @@ import sys
 import tempfile
 import time
 
-from live_support import (PATIENCE, SANITIZED, SOON_S, Checks, environment, events, has_opencl, png, run, y4m,
-                          y4m_pictures)
+from live_support import PATIENCE, SANITIZED, Checks, environment, events, has_opencl, png, run, y4m, y4m_pictures
 
 BINARY = os.path.abspath(sys.argv[1])
 FORMATS = ["rgba", "rgb24", "bgr24", "grey", "nv12", "nv21", "yu12", "yv12", "yuyv", "uyvy", "422p", "444p"]

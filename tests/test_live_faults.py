@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from live_support import (LARGEST, PATIENCE, SOON_S, Checks, environment, events, has_opencl, run, wait_idle, y4m,
+from live_support import (LARGEST, PATIENCE, Checks, environment, events, has_opencl, programs, run, wait_idle, y4m,
                           y4m_pictures)
 
 BINARY = os.path.abspath(sys.argv[1])
@@ -87,18 +87,15 @@ def emptied(c):
 
 
 def interrupt(c, name, process, number):
-    """One signal ends it, soon, with its exit code."""
+    """One signal ends it with its exit code."""
     c.check(process.poll() is None, name, "has ended by itself")
-    since = time.monotonic()
     process.send_signal(number)
     try:
-        code = process.wait(timeout=60 * PATIENCE)
+        code = process.wait(timeout=60 * PATIENCE)  # it hangs if this expires
     except subprocess.TimeoutExpired:
         process.kill()
         code = process.wait()
-    took = time.monotonic() - since
     c.check(code == 128 + number, name, number, "exit code", code)
-    c.check(took < SOON_S, name, number, "took", took, "s")
 
 
 def signals_while_waiting(c):
@@ -126,6 +123,7 @@ def signals_while_waiting(c):
             interrupt(c, args, process, number)
             out, err = process.communicate()
             c.check(out == b"" and err == b"", args, "says", out, err)
+            c.check(not programs(cold + "-monocle"), args, "ends when the compiler has finished")
 
 
 def signals_before_pictures(c):
@@ -143,9 +141,10 @@ def signals_before_pictures(c):
 
 def stalled_reader(c):
     """A recording whose reader has stalled does not keep the program; the pictures before are whole."""
-    reader = os.open(at("fifo.y4m"), os.O_RDONLY | os.O_NONBLOCK)
+    os.mkfifo(at("stalled.y4m"))
+    reader = os.open(at("stalled.y4m"), os.O_RDONLY | os.O_NONBLOCK)
     process = start("pattern:160x120@100", "-p", "cpu", "--headless", "--json", "--frames", "100000", "--record",
-                    "fifo.y4m", "--trace", "stalled.json")
+                    "stalled.y4m", "--trace", "stalled.json")
     wait_idle(process)
     interrupt(c, "a stalled reader", process, signal.SIGINT)
     out, err = process.communicate()

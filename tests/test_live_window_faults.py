@@ -17,8 +17,8 @@ import tempfile
 import threading
 import time
 
-from live_support import (LARGEST, PATIENCE, SOON_S, Checks, Live, Window, environment, has_opencl, need_window,
-                          picture, wait_until, y4m_pictures)
+from live_support import (LARGEST, PATIENCE, Checks, Live, Window, environment, has_opencl, need_window, picture,
+                          programs, wait_until, y4m_pictures)
 
 BINARY = os.path.abspath(sys.argv[1])
 LATE = os.path.abspath(sys.argv[2])  # to which things happen at the last moment: tests/late.c
@@ -80,17 +80,14 @@ def check_left(c, name, last, frames):
 
 
 def leave(c, name, live, number, frames=1):
-    """By a signal, or by the key where there is none: soon, with all that was under way written."""
+    """By a signal, or by the key if there is none; all that was under way is written."""
     c.check(live.process.poll() is None, name, "has ended by itself")
-    since = time.monotonic()
     if number:
         live.process.send_signal(number)
     else:  # again, should the window have no keyboard yet
         wait_until(lambda: subprocess.run(["xdotool", "key", "q"], check=True) and live.process.poll() is not None)
     code, last, errors = live.wait_end()
-    took = time.monotonic() - since
     c.check(code == (128 + number if number else 0), name, number, "exit code", code, errors)
-    c.check(took < SOON_S, name, number, "took", took, "s")
     c.check("monocle: " not in errors, name, errors)  # a driver that is left may have words of its own
     if frames:
         check_left(c, name, last, frames)
@@ -110,12 +107,9 @@ def stalled_reader(c):
             taker = threading.Thread(target=lambda: data.extend(os.fdopen(os.dup(reader), "rb").read()))
             taker.start()
             live.wait(lambda e: e["event"] == "progress" and "frames dropped" not in e["message"], len(live.events))
-        since = time.monotonic()
         if not key:
             live.process.send_signal(signal.SIGINT)
         code, last, errors = live.end() if key else live.wait_end()
-        took = time.monotonic() - since
-        c.check(took < SOON_S, "a stalled reader keeps the program for", took, "s")
         left_out = int(re.search("([0-9]+) frames are missing from stalled.y4m", errors)[1])
         if resumes:
             taker.join()
@@ -147,7 +141,7 @@ def no_reader(c):
     first = json.loads(process.stdout.readline())
     process.stdout.close()
     try:
-        code = process.wait(timeout=SOON_S)
+        code = process.wait(timeout=60 * PATIENCE)  # it hangs if this expires
     except subprocess.TimeoutExpired:
         code = process.kill()
     errors = process.stderr.read().decode()
@@ -194,15 +188,12 @@ def stalled_events(c):
                                stderr=subprocess.PIPE, text=True, env=environment())
     found = ["xdotool", "search", "--sync", "--onlyvisible", "--pid", str(process.pid)]
     subprocess.run(found, check=True, stdout=subprocess.DEVNULL, timeout=60 * PATIENCE)
-    since = time.monotonic()
-    while process.poll() is None and time.monotonic() < since + 60 * PATIENCE:
-        subprocess.run(["xdotool", "key", "q"], check=True)  # the first may come before the view listens
-        time.sleep(0.1)
-    took = time.monotonic() - since
+    # The first key may come before the view listens.
+    wait_until(lambda: subprocess.run(["xdotool", "key", "q"], check=True) and process.poll() is not None)
     code = process.poll()
     process.kill()
     errors = process.communicate()[1]
-    c.check(code == 0 and took < SOON_S, "a stalled reader of events", code, took, "s", errors)
+    c.check(code == 0, "a stalled reader of events", code, errors)
     c.check(re.fullmatch("monocle: .*stalled; [0-9]+ lines were dropped\n", errors), errors)
     os.close(reader)
     os.close(writer)
@@ -293,11 +284,13 @@ def lost_at_once(c):
                     run.stderr)
 
 
-def note_pace(live, name):
-    """Where compiling is over this soon the test says nothing of leaving it; all else must hold."""
-    building = [e["building"] for e in live.events if "building" in e]
-    if building and not building[-1]:
+def leave_build(c, name, live, number, cache, frames=1):
+    """It ends before the compiler does. Not checked if the compiler has finished before."""
+    built = programs(cache)
+    if built:
         print("%s: built before anybody could leave" % name, file=sys.stderr)
+    leave(c, name, live, number, frames)
+    c.check(programs(cache) == built, name, number, "ends when the compiler has finished")
 
 
 def leaving_a_build(c):
@@ -312,15 +305,13 @@ def leaving_a_build(c):
         # The first path, whose frames the user counts: nothing is shown yet.
         live = Window(BINARY, directory.name, PATTERN, "-f", LARGEST, "-p", "opencl", "--frames", "9", runs=False,
                       **cold("first"))
-        note_pace(live, "the first path")
-        leave(c, "the first path", live, number, frames=0)
+        leave_build(c, "the first path", live, number, at("first-%d" % round), frames=0)
         said = [e["event"] for e in live.events]
         c.check(not said or (said[0], said[-1]) == ("start", "summary"), "the first path", said)
 
         # Beside the cpu path, which shows the first pictures.
         live = Window(BINARY, directory.name, PATTERN, "-f", LARGEST, *outputs, **cold("beside"))
-        note_pace(live, "beside the cpu path")
-        leave(c, "beside the cpu path", live, number)
+        leave_build(c, "beside the cpu path", live, number, at("beside-%d" % round))
 
         # Beside kernels of the same driver, which may wait for the compiler.
         live = Window(BINARY, directory.name, PATTERN, "-f", "gray", "-p", "opencl", *outputs, **cold("kernels"))
@@ -328,7 +319,6 @@ def leaving_a_build(c):
         subprocess.run(["xdotool", "key", "5", "plus"], check=True)
         live.wait(lambda e: e["event"] == "state" and e["building"])
         time.sleep(0.4 * round)  # in whatever the driver then does
-        note_pace(live, "beside kernels")
         leave(c, "beside kernels", live, number)
 
 
