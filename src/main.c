@@ -20,7 +20,8 @@ int main(int argc, char **argv)
         // The stream remembers that an earlier write failed, not why: another one tells. It may have been the signal.
         if (errno == 0 && (command_interrupted() || write(STDOUT_FILENO, "\n", 1) == 1))
             errno = command_interrupted() ? EINTR : EIO;
-        log_error("cannot write to standard output: %s", errno == EBADF ? "it is closed" : strerror(errno));
+        log_error("cannot write to standard output: %s",
+                  errno == EBADF ? "it is closed; redirect it to a file or a program" : strerror(errno));
         if (code == EXIT_OK && (settled || !command_interrupted()))
             code = EXIT_FAILED_SOME;
     }

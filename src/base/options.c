@@ -71,7 +71,7 @@ static bool store_int(const struct option *o, const char *from, const char *text
     if (!in_range(o, from, text, value))
         return false;
     if (value < INT_MIN || value > INT_MAX) {
-        log_error("%s is %s, which is too large", from, text);
+        log_error("%s is %s, but must be between %d and %d", from, text, INT_MIN, INT_MAX);
         return false;
     }
     *(int *)member = (int)value;
@@ -95,7 +95,8 @@ static bool store_size(const struct option *o, const char *from, const char *tex
 {
     if (options_parse_size(text, member))
         return true;
-    log_error("%s is '%s', but must be WIDTHxHEIGHT, like 640x480, each between 1 and %d", from, text, SIZE_MAX_SIDE);
+    log_error("%s is '%s', but must be WIDTHxHEIGHT, such as 640x480, with sides of 1 to %d pixels", from, text,
+              SIZE_MAX_SIDE);
     return false;
 }
 
@@ -117,7 +118,7 @@ static bool store_choice(const struct option *o, const char *from, const char *t
     }
     const char *nearest = options_nearest(text, words);
     if (nearest)
-        log_error("%s is '%s', which there is not; did you mean %s?", from, text, nearest);
+        log_error("%s cannot be '%s'; did you mean '%s'?", from, text, nearest);
     else
         log_error("%s is '%s', but must be one of %s", from, text, list);
     return false;
@@ -127,7 +128,7 @@ static bool store_texts(const struct option *o, const char *from, const char *te
 {
     struct option_texts *texts = member;
     if (texts->count == OPTION_TEXTS_MAX) {
-        log_error("%s is given more than %d times", from, OPTION_TEXTS_MAX);
+        log_error("%s is given more than %d times; give it at most %d times", from, OPTION_TEXTS_MAX, OPTION_TEXTS_MAX);
         return false;
     }
     texts->text[texts->count++] = text;
@@ -222,7 +223,7 @@ static bool is_for_another(const struct parser *p, const struct option *o, const
     for (const struct option *other = p->list->options; other->name; other++) {
         if (other->type != OPTION_TEXT || !has_word(other->choices, text))
             continue;
-        log_error("--%s is '%s', which there is not; did you mean --%s %s?", o->name, text, other->name, text);
+        log_error("--%s cannot be '%s'; did you mean --%s %s?", o->name, text, other->name, text);
         return true;
     }
     return false;
@@ -253,14 +254,14 @@ static bool take_value(struct parser *p, const struct option *o, const char *att
 {
     if (attached)
         return store(p, o, attached);
-    const char *placeholder = o->value ? o->value : o->choices ? o->choices : "a value";
+    const char *placeholder = o->value ? o->value : o->choices ? o->choices : "VALUE";
     if (*at + 1 >= argc) {
-        log_error("--%s needs %s behind it", o->name, placeholder);
+        log_error("--%s needs a value; write --%s %s", o->name, o->name, placeholder);
         return false;
     }
     const char *next = argv[*at + 1];
     if (next[0] == '-' && next[1] == '-' && find_name(p->list, next + 2, strlen(next + 2))) {
-        log_error("--%s needs %s behind it, but %s follows; if that is the value, write --%s=%s", o->name, placeholder,
+        log_error("--%s needs a value, but the option %s follows; if '%s' is the value, write --%s=%s", o->name, next,
                   next, o->name, next);
         return false;
     }
@@ -280,7 +281,7 @@ static enum option_result parse_long(struct parser *p, char **argv, int argc, in
     if (o && o->type != OPTION_FLAG)
         return take_value(p, o, attached, argv, argc, at) ? OPTION_OK : OPTION_ERROR;
     if (attached) {
-        log_error("%.*s takes no value, but '%s' is given", (int)length + 2, argument, attached);
+        log_error("%.*s takes no value; leave out '=%s'", (int)length + 2, argument, attached);
         return OPTION_ERROR;
     }
     if (help)
@@ -323,7 +324,7 @@ static bool contradicts(const struct parser *p, const struct option *o)
         const size_t length = strcspn(word, "|");
         const struct option *other = find_name(p->list, word, length);
         if (other && p->given[other - p->list->options]) {
-            log_error("--%s and --%s contradict each other; leave one out", o->name, other->name);
+            log_error("--%s and --%s contradict each other; leave out one of them", o->name, other->name);
             return true;
         }
         word += length + (word[length] == '|');

@@ -37,12 +37,12 @@ bool resource_check_kernels(const char *dir)
         error = errno;
     }
     if (error == ENOENT && access(dir, F_OK) == 0)
-        log_error(
-            "cannot use the kernels in %s: there are none; --kernels and MONOCLE_KERNELS take a directory with files "
-            "of monocle's own kernels directory, such as pass.cl or blur.cl",
-            dir);
+        log_error("cannot use the kernel directory %s: it contains no kernel of monocle, such as blur.cl; correct "
+                  "--kernels or "
+                  "MONOCLE_KERNELS",
+                  dir);
     else
-        log_error("cannot use the kernels in %s: %s; correct --kernels or MONOCLE_KERNELS", dir, strerror(error));
+        log_error("cannot use the kernel directory %s: %s; correct --kernels or MONOCLE_KERNELS", dir, strerror(error));
     return false;
 }
 
@@ -55,14 +55,14 @@ char *resource_kernel(const char *file, const char *override_dir, char why[RESOU
             return text;
         if (errno != ENOENT) {
             snprintf(why, RESOURCE_WHY, "cannot read kernel %.160s: %s", path,
-                     errno == EINVAL ? "it is no regular file" : strerror(errno));
+                     errno == EINVAL ? "it is not a regular file" : strerror(errno));
             return NULL;
         }
     }
     snprintf(path, sizeof(path), "kernels/%s", file);
     const struct resource *embedded = resource_find(path);
     if (!embedded) {
-        snprintf(why, RESOURCE_WHY, "there is no kernel named %s", file);
+        snprintf(why, RESOURCE_WHY, "monocle has no kernel named %s", file);
         return NULL;
     }
     char *text = malloc(embedded->size + 1);

@@ -93,7 +93,7 @@ struct trace *trace_open(const char *path)
 {
     struct trace *t = calloc(1, sizeof(*t));
     if (!t || !(t->path = strdup(path))) {
-        log_error("cannot write trace %s: out of memory", path);
+        log_error("cannot write the trace to %s: out of memory", path);
         free(t);
         return NULL;
     }
@@ -103,13 +103,13 @@ struct trace *trace_open(const char *path)
     const bool ours = lstat(path, &status) != 0;
     t->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (t->fd < 0) {
-        log_error("cannot write trace %s: %s", path, strerror(errno));
+        log_error("cannot write the trace to %s: %s", path, strerror(errno));
         goto fail;
     }
     add_event(t, "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"tid\":0,\"args\":{\"name\":\"monocle\"}}");
     if (t->error) {
-        log_error("cannot write trace %s: %s%s", path, strerror(t->error),
-                  t->error == ESPIPE ? " (it must be an ordinary file)" : "");
+        log_error("cannot write the trace to %s: %s", path,
+                  t->error == ESPIPE ? "it is not a regular file; name a regular file" : strerror(t->error));
         t->lost = 0;
         if (ours)
             unlink(path);
@@ -130,7 +130,7 @@ void trace_close(struct trace *t)
         t->lost++;
     }
     if (t->lost)
-        log_error("trace %s is incomplete: %s", t->path, strerror(t->error));
+        log_error("the trace %s is incomplete: %s", t->path, strerror(t->error));
     for (int i = 0; i < t->tracks; i++)
         free(t->track[i]);
     pthread_mutex_destroy(&t->lock);

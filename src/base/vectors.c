@@ -37,10 +37,10 @@ static enum vectors choose(void)
         if (strcmp(wanted, names[i]) == 0) {
             if (i <= (int)level)
                 return (enum vectors)i;
-            log_warn("MONOCLE_VECTORS=%s: this processor has %s at most", wanted, names[level]);
+            log_warn("MONOCLE_VECTORS=%s is ignored: this processor supports at most %s", wanted, names[level]);
             return level;
         }
-    log_warn("MONOCLE_VECTORS=%s is none of plain, avx2, avx512: %s is used", wanted, names[level]);
+    log_warn("MONOCLE_VECTORS=%s is ignored: it must be plain, avx2 or avx512", wanted);
     return level;
 }
 

@@ -76,8 +76,8 @@ struct workers *workers_open(int threads)
     while (w->threads < wanted - 1 && w->threads < WORKERS_MAX) {
         const int result = pthread_create(&w->thread[w->threads], NULL, worker_main, w);
         if (result != 0) {
-            log_warn("cannot start worker thread %d of %d: %s; going on with fewer", w->threads + 2, wanted,
-                     strerror(result));
+            log_warn("cannot start worker thread %d of %d: %s; continuing with %d", w->threads + 2, wanted,
+                     strerror(result), w->threads + 1);
             break;
         }
         char name[32];
