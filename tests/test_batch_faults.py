@@ -73,7 +73,7 @@ def bad_inputs(c):
     c.check(sorted(digests(at("bad-out"))) == good, "outputs", digests(at("bad-out")))
     short = "/sys/class/net/lo/mtu"  # has fewer bytes than its size says, as a file that is cut meanwhile
     if os.path.exists(short):
-        outcome(c, BINARY, CPU + ["-o", "bad-out", short], 3, "it is not a picture", timeout=20)
+        outcome(c, BINARY, CPU + ["-o", "bad-out", short], 3, "it is not a JPEG, PNG, ", timeout=20)
     png(at("wide.png"), 2000, 600)
     outcome(c, BINARY, CPU + ["-o", "bad-out", "--max-megapixels", "1", "wide.png"], 3, "2000x600")
     said = outcome(c, BINARY, CPU + ["-r", "-o", "bad-fast", "--fail-fast", "--jobs", "1", "bad"], 1, "error")
@@ -90,7 +90,7 @@ def cut_short(c):
     for i, share in enumerate((0.5, 0.7, 0.9)):
         write("cs/cut%d.jpg" % i, data[:int(share * len(data))])
     write("cs/z.jpg", data)
-    said = outcome(c, BINARY, CPU + ["-f", "blur=2,gray", "-o", "cs-out", "--report", "cs.jsonl", "cs"], 1, "cut short")
+    said = outcome(c, BINARY, CPU + ["-f", "blur=2,gray", "-o", "cs-out", "--report", "cs.jsonl", "cs"], 1, "truncated")
     rows = files(at("cs.jsonl"))
     got = {name[3:]: row.get("error") for name, row in rows.items()}
     c.check(got == {"whole.jpg": None, "z.jpg": None, "cut0.jpg": "damaged", "cut1.jpg": "damaged",

@@ -176,7 +176,7 @@ static void test_exchanged(struct codec *codec)
             check_that(&check, ok, "%s: %s", codec_info(formats[i])->name, error.why);
             check_that(&check,
                        ok && !codec_decode(codec, files[k].data, files[k].size, &head, &image, &error) &&
-                           error.fault == CODEC_DAMAGED && strstr(error.why, "its head announced"),
+                           error.fault == CODEC_DAMAGED && strstr(error.why, "do not match its header"),
                        "%s of %dx%d pixels in place of 8x8: %s", codec_info(formats[i])->name, sizes[k][0], sizes[k][1],
                        error.why);
             image_free(&image);
@@ -239,12 +239,12 @@ static void test_left_out(struct codec *codec, struct random *random)
         size_t head_bytes, bytes, cut, damage;
     } cases[] = {
         {"iCCP", "a profile\0", NULL, 11, MOST, 0, 0},
-        {"iCCP", "a profile\0", "its profile is larger than 16 MiB", 11, MOST + 1, 0, 0},
-        {"iCCP", "a profile\0", "its profile is damaged", 11, 1000, 1, 0},
-        {"iCCP", "a profile\0", "its profile is damaged", 11, 100, 0, 1},
-        {"iCCP", "a profile\0\1", "its profile is damaged", 12, 100, 0, 0},
+        {"iCCP", "a profile\0", "its colour profile is larger than 16 MiB", 11, MOST + 1, 0, 0},
+        {"iCCP", "a profile\0", "its colour profile is damaged", 11, 1000, 1, 0},
+        {"iCCP", "a profile\0", "its colour profile is damaged", 11, 100, 0, 1},
+        {"iCCP", "a profile\0\1", "its colour profile is damaged", 12, 100, 0, 0},
         {"iTXt", "XML:com.adobe.xmp\0\1\0\0", NULL, 22, MOST, 0, 0},
-        {"iTXt", "XML:com.adobe.xmp\0\1\0\0", "its XMP data take more", 22, MOST + 1, 0, 0},
+        {"iTXt", "XML:com.adobe.xmp\0\1\0\0", "its XMP data are larger", 22, MOST + 1, 0, 0},
         {"iTXt", "XML:com.adobe.xmp\0\1\0\0", "its XMP data are damaged", 22, 100, 3, 0},
         {"iTXt", "XML:com.adobe.xmp\0\0\0\0", "its XMP data are damaged", 22, 100, 0, 1},
         {"iTXt", "another text\0\0\0\0", NULL, 17, 100, 0, 1},
@@ -285,9 +285,9 @@ static void test_twice(struct codec *codec, struct random *random)
         const char *type, *data, *expected;
         size_t bytes, carried;
     } cases[] = {
-        {"iCCP", "a profile\0\0\x78\x01\1\3\0\xfc\xffICC\1\xa7\0\xd0", "its second profile", 25, 3},
-        {"iTXt", "XML:com.adobe.xmp\0\0\0\0\0<x/>", "XMP data are there twice", 26, 4},
-        {"eXIf", "MM\0*\0\0\0\10\0\0", "EXIF data are there twice", 10, 10},
+        {"iCCP", "a profile\0\0\x78\x01\1\3\0\xfc\xffICC\1\xa7\0\xd0", "it has two colour profiles", 25, 3},
+        {"iTXt", "XML:com.adobe.xmp\0\0\0\0\0<x/>", "it has XMP data twice", 26, 4},
+        {"eXIf", "MM\0*\0\0\0\10\0\0", "it has EXIF data twice", 10, 10},
         {"iTXt", "another text\0\0\0\0\0text", NULL, 21, 0},
     };
     struct codec_buffer file = {0};

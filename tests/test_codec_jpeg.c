@@ -307,7 +307,7 @@ static void test_short(struct codec *codec)
         memcpy(frame + 5, "\x40\0\x40\0", 4); // 16384 by 16384
         check_that(&check,
                    !codec_head(codec, file.data, file.size, 0, &head, &error) && error.fault == CODEC_DAMAGED &&
-                       strstr(error.why, "cut short"),
+                       strstr(error.why, "truncated"),
                    "%zu bytes for 16384x16384 pixels: %s", file.size, error.why);
     }
     codec_buffer_free(&file);
@@ -332,7 +332,7 @@ static void test_refused(struct codec *codec)
     refuse(codec, &file, CODEC_UNSUPPORTED, "SOF");
     frame[1] = 0xc0;
     frame[5] = 0x90; // a height of 36874
-    refuse(codec, &file, CODEC_TOO_LARGE, "larger than 32768");
+    refuse(codec, &file, CODEC_TOO_LARGE, "wider or higher than 32768");
     frame[5] = 0;
     const size_t whole = file.size;
     for (file.size = 3; file.size < whole; file.size++)

@@ -187,33 +187,33 @@ static void test_refused(struct codec *codec, struct random *random)
     struct codec_buffer file = {0};
     struct png_wish wish = {2, 8, 0, 0, 2};
     png_make(&file, 40, 30, &wish, random);
-    refuse(codec, &file, 1199, CODEC_TOO_LARGE, "more than the 1199 allowed");
+    refuse(codec, &file, 1199, CODEC_TOO_LARGE, "at most 1199 are allowed");
     file.data[file.size - 30]++; // of the pixels
     refuse(codec, &file, 0, CODEC_DAMAGED, "checksum");
     png_make(&file, 40, 30, &wish, random);
     file.size -= 12;
-    refuse(codec, &file, 0, CODEC_DAMAGED, "cut short");
+    refuse(codec, &file, 0, CODEC_DAMAGED, "truncated");
     png_add(&file, "CgBI", "1234", 4);
     png_add(&file, "IEND", "", 0);
     refuse(codec, &file, 0, CODEC_UNSUPPORTED, "CgBI");
     wish.colour = 3;
     png_make(&file, 4, 3, &wish, random);
     memcpy(file.data + 37, "abCd", 4); // another name for the palette: its checksum is wrong then, and it goes unread
-    refuse(codec, &file, 0, CODEC_DAMAGED, "palette is missing");
+    refuse(codec, &file, 0, CODEC_DAMAGED, "palette (PLTE) is missing");
     png_begin(&file, 4, 3, &wish);
     png_add(&file, "PLTE", (const uint8_t[257 * 3]){0}, 257 * 3); // one colour more than there may be
     refuse(codec, &file, 0, CODEC_DAMAGED, "palette");
     wish = (struct png_wish){2, 8, 0, 1, 1};
     png_make(&file, 4, 3, &wish, random);
     file.data[33 + 8]++; // of the colour that is transparent
-    refuse(codec, &file, 0, CODEC_DAMAGED, "checksum of its part tRNS");
+    refuse(codec, &file, 0, CODEC_DAMAGED, "checksum of its tRNS chunk");
     // Few bytes that ask for a gigabyte.
     uint8_t head[13] = {0, 0, 0x3f, 0xff, 0, 0, 0x3f, 0xff, 8, 6, 0, 0, 0};
     file.size = 8;
     png_add(&file, "IHDR", head, 13);
     png_add(&file, "IDAT", "\x78\x01\x03\0\0\0\0\1", 8);
     png_add(&file, "IEND", "", 0);
-    refuse(codec, &file, 0, CODEC_DAMAGED, "cut short");
+    refuse(codec, &file, 0, CODEC_DAMAGED, "truncated");
     file.size = 8; // and for one row more
     memcpy(head, (const uint8_t[]){0, 0, 0x40, 0, 0, 0, 0x40, 1}, 8);
     png_add(&file, "IHDR", head, 13);

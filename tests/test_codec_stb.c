@@ -204,8 +204,8 @@ static void check_short(struct codec *codec, struct file *file, const char *what
     add(file, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
     check_that(&check,
                !codec_head(codec, file->data, file->size, 0, &head, &error) && error.fault == CODEC_DAMAGED &&
-                   strstr(error.why, "cut short"),
-               "%s of %zu bytes is not refused as cut short, but: %s", what, file->size, error.why);
+                   strstr(error.why, "truncated"),
+               "%s of %zu bytes is not refused as truncated, but: %s", what, file->size, error.why);
 }
 
 // The largest pictures there may be, with next to no pixels: their heads are refused, before there is memory for them.
@@ -319,7 +319,7 @@ static void test_exchanged(struct codec *codec)
     check_that(&check, ok, "TGA: %s", error.why);
     check_that(&check,
                ok && !codec_decode(codec, large.data, large.size, &head, &image, &error) &&
-                   error.fault == CODEC_DAMAGED && strstr(error.why, "its head announced"),
+                   error.fault == CODEC_DAMAGED && strstr(error.why, "do not match its header"),
                "a larger file than that of the head: %s", error.why);
     image_free(&image);
 }

@@ -186,10 +186,10 @@ static void test_refused(void)
     } bad[] = {
         {"YUV4MPEG2 W100000 H100000\nFRAME\n", "32768"},
         {"YUV4MPEG2 W-1 H5\nFRAME\n", "width"},
-        {"YUV4MPEG2 H5\nFRAME\n", "lacks"},
+        {"YUV4MPEG2 H5\nFRAME\n", "its header has no width"},
         {"YUV4MPEG2 W5 H5 C420p10\nFRAME\n", "8 bits"},
         {"YUV4MPEG2 W5 H5", "cut short"},
-        {"YUV4MPEG2 W5 H5 F1:0\n", "zero"},
+        {"YUV4MPEG2 W5 H5 F1:0\n", "denominator"},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         refuse(&(struct source_setup){.text = scratch_write(&scratch, "bad.y4m", bad[i].head, strlen(bad[i].head))},

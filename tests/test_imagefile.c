@@ -224,17 +224,17 @@ static void test_refused(void)
     mkfifo(scratch_path(&scratch, "fifo"), 0600);
     refuse(scratch.path, "not a regular file");
     refuse(scratch_write(&scratch, "empty", "", 0), "empty");
-    refuse(scratch_write(&scratch, "text", "just some text, longer than any head", 36), "not a picture");
+    refuse(scratch_write(&scratch, "text", "just some text, longer than any head", 36), "it is not a JPEG, PNG, ");
     snprintf(path, sizeof(path), "%s/light.hdr", data_dir);
     refuse(path, "HDR");
     snprintf(path, sizeof(path), "%s/deep.psd", data_dir);
     refuse(path, "16 bits");
-    refuse_png_head(100000, 100000, "larger than 32768");
-    refuse_png_head(0xffffffff, 1, "larger than 32768");
+    refuse_png_head(100000, 100000, "wider or higher than 32768");
+    refuse_png_head(0xffffffff, 1, "wider or higher than 32768");
     refuse_png_head(20000, 20000, "1 GiB");
     refuse_png_head(32768, 32768, "1 GiB");
     refuse_png_head(0, 5, "damaged");
-    refuse_png_head(5, 5, "cut short");
+    refuse_png_head(5, 5, "truncated");
 }
 
 // A Huffman table that claims more than 256 values.

@@ -190,7 +190,7 @@ def broken_outputs(c):
     pattern = ["pattern:32x24@200", "-p", "cpu", "--headless"]
     read, write = os.pipe()
     os.close(read)
-    for args, code, why in ((["--json"], 1, "Broken pipe"), (["--record", "-"], 3, "ended"),
+    for args, code, why in ((["--json"], 1, "Broken pipe"), (["--record", "-"], 3, "exited"),
                             (["--frames", "3"], 1, "Broken pipe")):
         done = subprocess.run([BINARY, "live", *pattern, *args], stdout=write, stderr=subprocess.PIPE, timeout=60,
                               cwd=directory.name, env=environment())

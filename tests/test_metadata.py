@@ -194,7 +194,7 @@ def big(c):
         for tags in {EXIF: inner}, {EXIF: (IFD8, b"\xff" * 8)}, {EXIF: (LONG8, (16,))}:
             with open(at("big.tif"), "wb") as f:
                 f.write(make_big_tiff(order, {0x10f: (ASCII, b"A maker\0"), **tags}))
-            convert(c, "big.tif", "of-big.jpg", said="is left out")
+            convert(c, "big.tif", "of-big.jpg", said="left out")
             found = read_exif(exif_of(at("of-big.jpg")))[1]
             c.check(list(found[EXIF]) == [0x829a, 0xfe01] if tags[EXIF] is inner else list(found) == [0x10f], found)
     for end in range(0, len(data), 97):  # a cut one, whatever becomes of it
@@ -230,7 +230,7 @@ def damaged(c):
     broken["shared values"] = bytes(shared)
     for what, exif in broken.items():
         with_exif("bad.jpg", exif)
-        convert(c, "bad.jpg", "bad.tif", said="is left out")
+        convert(c, "bad.jpg", "bad.tif", said="left out")
         _, found = read_exif(exif_of(at("bad.tif")))
         c.check(0x100 in found and os.path.getsize(at("bad.tif")) < 1 << 21, what, found)
         c.check((found.get(0x10f) == maker) == (maker[1] in exif and "type" not in what), what, found)

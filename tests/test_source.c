@@ -82,7 +82,7 @@ static void test_refused(void)
     refuse("@/dev/zero", "not a regular file");
     refuse(scratch_write(&scratch, "empty", "", 0), "empty");
     refuse(scratch_write(&scratch, "text", "nothing that could be shown", 27), "--size");
-    refuse(scratch_write(&scratch, "cut.png", "\x89PNG\r\n\x1a\n", 8), "cut short");
+    refuse(scratch_write(&scratch, "cut.png", "\x89PNG\r\n\x1a\n", 8), "truncated");
     mkdir(scratch_path(&scratch, "nothing"), 0700);
     refuse(scratch.path, "no readable picture");
     snprintf(text, sizeof(text), "@%s", scratch_write(&scratch, "blank.txt", "\n\r\n\n", 4));

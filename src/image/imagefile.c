@@ -47,7 +47,7 @@ static bool decode_head(struct codec *codec, const void *data, size_t size, cons
     bool ok =
         image_reserve(&raw, &head->shape) && image_alloc(image, &upright) && (!turned || image_alloc(&rgba, &lying));
     if (!ok)
-        snprintf(error->why, sizeof(error->why), "there is not enough memory");
+        snprintf(error->why, sizeof(error->why), "out of memory");
     ok = ok && codec_decode(codec, data, size, head, &raw, error);
     if (ok)
         convert_to_rgba(turned ? &rgba : image, &raw);
@@ -67,7 +67,7 @@ static bool decode(struct image *image, const void *data, size_t size, char why[
     *image = (struct image){0};
     struct codec *codec = codec_open();
     if (!codec)
-        return refuse(why, "there is not enough memory");
+        return refuse(why, "out of memory");
     const bool ok =
         codec_head(codec, data, size, 0, &head, &error) && decode_head(codec, data, size, &head, image, &error);
     codec_close(codec);
@@ -81,7 +81,7 @@ bool imagefile_try(struct image *image, const char *path, char why[IMAGEFILE_WHY
     if (stat(path, &status) != 0)
         return refuse(why, strerror(errno));
     if (S_ISDIR(status.st_mode))
-        return refuse(why, "it is a directory");
+        return refuse(why, "it is a directory; name an image file");
     if (!S_ISREG(status.st_mode)) // a pipe or device could block or never end
         return refuse(why, "it is not a regular file");
     size_t size;
@@ -98,7 +98,7 @@ bool imagefile_read(struct image *image, const char *path)
     char why[IMAGEFILE_WHY];
     if (imagefile_try(image, path, why))
         return true;
-    log_error("cannot read picture %s: %s", path, why);
+    log_error("cannot read image %s: %s", path, why);
     return false;
 }
 
@@ -107,7 +107,7 @@ bool imagefile_decode(struct image *image, const void *data, size_t size, const 
     char why[IMAGEFILE_WHY];
     if (decode(image, data, size, why))
         return true;
-    log_error("cannot read picture %s: %s", name, why);
+    log_error("cannot read image %s: %s", name, why);
     return false;
 }
 
@@ -126,7 +126,7 @@ bool imagefile_write_png(const char *path, const struct image *image)
     const struct codec_settings settings = {
         .format = CODEC_PNG, .compression = COMPRESSION, .opaque = is_opaque(image)};
     struct codec_buffer file = {0};
-    struct codec_error error = {.why = "there is not enough memory"};
+    struct codec_error error = {.why = "out of memory"};
     struct codec *codec = codec_open();
     bool ok = codec && codec_encode(codec, image, &settings, &file, &error);
     if (!ok) {

@@ -145,7 +145,7 @@ bool pixfmt_size_ok(enum pixfmt format, int width, int height, const char **why)
         return false;
     }
     if (width > IMAGE_MAX_SIDE || height > IMAGE_MAX_SIDE) {
-        *why = "width and height may be at most 32768";
+        *why = "width and height must be at most 32768";
         return false;
     }
     if (formats[format].even_width && width % 2 != 0) {
@@ -154,7 +154,7 @@ bool pixfmt_size_ok(enum pixfmt format, int width, int height, const char **why)
     }
     const struct image_shape shape = {.format = format, .width = width, .height = height};
     if (image_bytes(&shape) > IMAGE_MAX_BYTES) {
-        *why = "a picture may take at most 1 GiB";
+        *why = "an image may take at most 1 GiB";
         return false;
     }
     return true;

@@ -68,7 +68,7 @@ static bool parse_rate(const struct tag *tag, struct y4m_header *header, const c
     if (numerator == 0) { // "0:0" is the format's word for an unknown rate
         denominator = 1;
     } else if (denominator == 0) {
-        *why = "its frame rate (F) divides by zero";
+        *why = "the denominator of its frame rate (F) is 0";
         return false;
     }
     header->rate_numerator = numerator;
@@ -78,7 +78,7 @@ static bool parse_rate(const struct tag *tag, struct y4m_header *header, const c
 
 static bool parse_interlacing(const struct tag *tag, struct y4m_header *header, const char **why)
 {
-    *why = "its interlacing (I) is none of p, t, b, m and ?";
+    *why = "its interlacing (I) is not p, t, b, m or ?";
     if (tag->size != 1 || !strchr("ptbm?", tag->text[0]))
         return false;
     header->interlaced = strchr("tbm", tag->text[0]) != NULL;
@@ -95,11 +95,11 @@ static bool parse_chroma(const struct tag *tag, struct y4m_header *header, const
     }
     const bool deep = (tag->size > 3 && tag->text[3] == 'p' && tag->text[tag->size - 1] <= '9') ||
                       (tag->size > 4 && memcmp(tag->text, "mono", 4) == 0);
-    *why = deep ? "samples of more than 8 bits are not supported: convert it, for instance with "
-                  "ffmpeg's -pix_fmt yuv420p"
+    *why = deep ? "its samples have more than 8 bits; convert it first, for example with ffmpeg -pix_fmt yuv420p"
            : text_is(tag, "444alpha")
-               ? "C444alpha is not supported: convert it to C444 without alpha"
-               : "its chroma layout (C) is none of 420, 420jpeg, 420mpeg2, 420paldv, 422, 444, mono";
+               ? "its chroma subsampling (C) is 444alpha; convert it first, for example with ffmpeg -pix_fmt yuv444p"
+               : "its chroma subsampling (C) is not 420, 420jpeg, 420mpeg2, 420paldv, 422, 444 or mono; convert it "
+                 "first, for example with ffmpeg -pix_fmt yuv420p";
     return false;
 }
 
@@ -130,7 +130,7 @@ static bool parse_tag(const struct tag *tag, struct y4m_header *header, const ch
     for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++)
         if (tags[i].letter == tag->letter)
             return tags[i].parse(tag, header, why);
-    *why = "its header has a tag that is none of W, H, F, I, A, C and X";
+    *why = "its header has an unknown tag: not W, H, F, I, A, C or X";
     return false;
 }
 
@@ -145,7 +145,7 @@ bool y4m_parse_header(const char *line, size_t size, struct y4m_header *header, 
 {
     *header = (struct y4m_header){.shape = {.format = PIXFMT_YU12}, .rate_numerator = 0, .rate_denominator = 1};
     if (!begins_with(line, size, stream_magic)) {
-        *why = "it does not begin with YUV4MPEG2";
+        *why = "it does not begin with YUV4MPEG2; convert it first, for example with ffmpeg -f yuv4mpegpipe";
         return false;
     }
     const char *const end = line + size;
@@ -162,7 +162,7 @@ bool y4m_parse_header(const char *line, size_t size, struct y4m_header *header, 
         at = next;
     }
     if (header->shape.width == 0 || header->shape.height == 0) {
-        *why = "its header lacks a width (W) or height (H), or has 0";
+        *why = "its header has no width (W) or no height (H), or one of them is 0";
         return false;
     }
     return pixfmt_size_ok(header->shape.format, header->shape.width, header->shape.height, why);

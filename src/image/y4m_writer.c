@@ -60,12 +60,12 @@ static size_t write_some(int fd, const uint8_t *data, size_t size, int patience_
 static void log_failure(const struct y4m_writer *writer)
 {
     if (errno == EPIPE)
-        log_error("cannot record to %s any more: the program that read it has ended", writer->name);
+        log_error("cannot record more frames to %s: the program that read them has exited", writer->name);
     else if (errno == EINTR)
-        log_error("cannot finish the last picture in %s: the program that reads it has stalled", writer->name);
+        log_error("the last frame in %s is incomplete: the program that reads it has stalled", writer->name);
     else
         log_error("cannot record to %s: %s%s", writer->name, strerror(errno),
-                  writer->pictures > 0 ? "; the pictures before are whole" : "");
+                  writer->pictures > 0 ? "; the earlier frames are complete" : "");
 }
 
 // A failed write leaves the file as it was after the last whole picture.
@@ -74,7 +74,7 @@ static bool give_up(struct y4m_writer *writer)
     log_failure(writer);
     writer->failed = true;
     if (writer->regular && ftruncate(writer->fd, writer->whole_bytes) != 0)
-        log_error("cannot cut %s back to its last whole picture: %s", writer->name, strerror(errno));
+        log_error("cannot remove the incomplete last frame from %s: %s", writer->name, strerror(errno));
     return false;
 }
 
@@ -92,11 +92,12 @@ static bool open_output(struct y4m_writer *writer, const char *path)
     struct stat status;
     if (closed || writer->fd < 0 || fstat(writer->fd, &status) != 0) {
         log_error("cannot record to %s: %s", writer->name,
-                  closed ? "it is closed; send it to a file or another program" : strerror(errno));
+                  closed ? "it is closed; redirect it to a file or a program" : strerror(errno));
         return false;
     }
     if (isatty(writer->fd)) {
-        log_error("cannot record to %s: it is a terminal; name a file, or send it to another program", writer->name);
+        log_error("cannot record to %s: it is a terminal; name a file, or redirect it to a file or a program",
+                  writer->name);
         return false;
     }
     writer->regular = S_ISREG(status.st_mode);
@@ -112,14 +113,14 @@ static bool prepare(struct y4m_writer *writer, int width, int height)
     struct image_shape shape = {.format = PIXFMT_444P, .width = width, .height = height};
     const char *why;
     if (!pixfmt_size_ok(shape.format, width, height, &why)) {
-        log_error("cannot record pictures of %dx%d pixels: %s", width, height, why);
+        log_error("cannot record frames of %dx%d pixels: %s", width, height, why);
         return false;
     }
     shape.color = color_resolve((struct color){.range = COLOR_RANGE_LIMITED}, (struct color){0}, false, width, height);
     writer->buffer_bytes = FRAME_HEAD + image_bytes(&shape);
     writer->buffer = malloc(writer->buffer_bytes);
     if (!writer->buffer) {
-        log_error("cannot record pictures of %dx%d pixels: there is not enough memory", width, height);
+        log_error("cannot record frames of %dx%d pixels: out of memory", width, height);
         return false;
     }
     memcpy(writer->buffer, frame_head, FRAME_HEAD);

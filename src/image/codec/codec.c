@@ -75,7 +75,7 @@ bool codec_refuse(struct codec_error *error, enum codec_fault fault, const char 
 bool codec_can_hold(size_t size, uint64_t least, struct codec_error *error)
 {
     return size >= least ||
-           codec_refuse(error, CODEC_DAMAGED, "the file is cut short: its pixels take at least %llu bytes",
+           codec_refuse(error, CODEC_DAMAGED, "the file is truncated: its pixels need at least %llu bytes",
                         (unsigned long long)least);
 }
 
@@ -135,10 +135,11 @@ static bool refuse_other(const uint8_t *data, size_t size, struct codec_error *e
     const int other = find_other(data, size);
     const char *name = others[other].name, *library = others[other].library;
     if (library)
-        return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "%s pictures need a build of monocle with %s; convert it to PNG or JPEG first", name,
-                            library);
-    return codec_refuse(error, CODEC_UNSUPPORTED, "%s pictures are not supported; convert it to PNG or JPEG first",
+        return codec_refuse(
+            error, CODEC_UNSUPPORTED,
+            "this build of monocle has no %s and cannot read %s files; convert the file to PNG or JPEG first", library,
+            name);
+    return codec_refuse(error, CODEC_UNSUPPORTED, "monocle cannot read %s files; convert the file to PNG or JPEG first",
                         name);
 }
 
@@ -168,7 +169,7 @@ struct codec *codec_open(void)
     }
     if (ok)
         return codec;
-    log_error("cannot read or write pictures: there is not enough memory");
+    log_error("cannot read or write images: out of memory");
     codec_close(codec);
     return NULL;
 }
@@ -190,13 +191,14 @@ static bool size_ok(const struct image_shape *shape, uint64_t most_pixels, struc
     const char *why;
     const uint64_t pixels = (uint64_t)shape->width * (uint64_t)shape->height;
     if (shape->width > IMAGE_MAX_SIDE || shape->height > IMAGE_MAX_SIDE)
-        return codec_refuse(error, CODEC_TOO_LARGE, "it is larger than %d pixels a side", IMAGE_MAX_SIDE);
+        return codec_refuse(error, CODEC_TOO_LARGE, "it is wider or higher than %d pixels; scale it down first",
+                            IMAGE_MAX_SIDE);
     // RGBA is what filters work on, whatever the file holds.
     if (!pixfmt_size_ok(PIXFMT_RGBA, shape->width, shape->height, &why))
         return codec_refuse(error, shape->width < 1 || shape->height < 1 ? CODEC_DAMAGED : CODEC_TOO_LARGE,
                             "it has %dx%d pixels: %s", shape->width, shape->height, why);
     if (most_pixels > 0 && pixels > most_pixels)
-        return codec_refuse(error, CODEC_TOO_LARGE, "it has %dx%d pixels, more than the %llu allowed", shape->width,
+        return codec_refuse(error, CODEC_TOO_LARGE, "it has %dx%d pixels, but at most %llu are allowed", shape->width,
                             shape->height, (unsigned long long)most_pixels);
     return true;
 }
@@ -232,7 +234,7 @@ bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t mos
         return false;
     if (!codec_probe(data, size, &head->format))
         return codec_refuse(error, CODEC_NOT_A_PICTURE,
-                            "it is not a picture in JPEG, PNG, " WEBP_NAMED TIFF_NAMED "GIF, BMP, PSD or TGA format");
+                            "it is not a JPEG, PNG, " WEBP_NAMED TIFF_NAMED "GIF, BMP, PSD or TGA file");
     if (head->format == CODEC_OTHER)
         return refuse_other(data, size, error);
     return read_head(codec, data, size, most_pixels, head, error);
@@ -254,7 +256,7 @@ static bool is_for(const struct image *image, const struct codec_head *head, str
     *error = (struct codec_error){0};
     return (image->shape.format == head->shape.format && image->shape.width == head->shape.width &&
             image->shape.height == head->shape.height) ||
-           codec_refuse(error, CODEC_UNSUPPORTED, "the memory is for pixels of another shape");
+           codec_refuse(error, CODEC_UNSUPPORTED, "the image buffer has another size or pixel format than the file");
 }
 
 bool codec_decode(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
@@ -311,7 +313,7 @@ bool codec_encode(struct codec *codec, const struct image *image, const struct c
     const struct codec_kind *kind = kinds[settings->format];
     const struct codec_settings fitting = settle(image, settings, buffer, error);
     if (!kind->encode)
-        return codec_refuse(error, CODEC_UNSUPPORTED, "%s files are read only", kind->info.name);
+        return codec_refuse(error, CODEC_UNSUPPORTED, "monocle cannot write %s files", kind->info.name);
     return kind->encode(codec->state[settings->format], image, &fitting, buffer, error);
 }
 

@@ -46,7 +46,7 @@ const char *codec_fault_name(enum codec_fault fault); // "not-a-picture"
 enum { CODEC_WHY = 256 };
 struct codec_error {
     enum codec_fault fault;
-    char why[CODEC_WHY]; // half a sentence: "the file is cut short"
+    char why[CODEC_WHY]; // half a sentence: "the file is truncated"
 };
 
 struct codec_bytes {
@@ -57,7 +57,7 @@ struct codec_bytes {
 // What comes with a picture, as it is, without its container's framing: the profile; TIFF data ("II*" or "MM"); XML.
 struct codec_metadata {
     struct codec_bytes icc, exif, xmp;
-    const char *left_out; // what of them can't be read: "its profile is damaged and is left out"; NULL: nothing
+    const char *left_out; // what of them can't be read: "its colour profile is damaged and is left out"; NULL: nothing
 };
 
 struct codec_head {

@@ -37,9 +37,11 @@ static void leave(j_common_ptr info)
     info->err->format_message(info, text);
     const enum codec_fault fault = fault_of(info->err->msg_code);
     if (fault == CODEC_NO_MEMORY)
-        codec_refuse(errors->error, fault, "there is not enough memory");
+        codec_refuse(errors->error, fault, "out of memory");
     else
-        codec_refuse(errors->error, fault, fault == CODEC_DAMAGED ? "the picture is damaged: %s" : "%s", text);
+        codec_refuse(errors->error, fault,
+                     fault == CODEC_DAMAGED ? "the image is damaged (libjpeg: %s)" : "libjpeg cannot read it (%s)",
+                     text);
     longjmp(errors->back, 1);
 }
 
@@ -55,9 +57,9 @@ static void warn(j_common_ptr info, int level)
     char text[JMSG_LENGTH_MAX];
     info->err->format_message(info, text);
     if (code == JWRN_JPEG_EOF)
-        codec_refuse(errors->error, CODEC_DAMAGED, "the file is cut short");
+        codec_refuse(errors->error, CODEC_DAMAGED, "the file is truncated");
     else
-        codec_refuse(errors->error, CODEC_DAMAGED, "the picture is damaged: %s", text);
+        codec_refuse(errors->error, CODEC_DAMAGED, "the image is damaged (libjpeg: %s)", text);
     longjmp(errors->back, 1);
 }
 

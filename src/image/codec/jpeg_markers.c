@@ -80,5 +80,5 @@ void jpeg_markers(const uint8_t *data, size_t size, struct codec_buffer *profile
     }
     metadata->icc = join(&parts, profile, &whole);
     if (!whole)
-        metadata->left_out = "its profile is damaged and is left out";
+        metadata->left_out = "its colour profile is damaged and is left out";
 }

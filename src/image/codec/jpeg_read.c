@@ -32,7 +32,8 @@ static void watch_scans(j_common_ptr info)
     struct jpeg_errors *errors = (struct jpeg_errors *)info->err;
     if (((j_decompress_ptr)info)->input_scan_number <= SCANS_MAX)
         return;
-    codec_refuse(errors->error, CODEC_UNSUPPORTED, "it has more than %d scans", SCANS_MAX);
+    codec_refuse(errors->error, CODEC_UNSUPPORTED, "it has more than %d scans; save it as a baseline JPEG first",
+                 SCANS_MAX);
     longjmp(errors->back, 1);
 }
 
@@ -120,9 +121,11 @@ static bool colour_ok(const struct jpeg_decompress_struct *info, struct codec_er
         return true;
     case JCS_CMYK:
     case JCS_YCCK:
-        return codec_refuse(error, CODEC_UNSUPPORTED, "CMYK pictures are not supported; convert it to RGB first");
+        return codec_refuse(error, CODEC_UNSUPPORTED, "CMYK images are not supported; convert the image to RGB first");
     default:
-        return codec_refuse(error, CODEC_UNSUPPORTED, "it has %d components of unknown meaning", info->num_components);
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "its colour space with %d components is not supported; convert the image to RGB first",
+                            info->num_components);
     }
 }
 
@@ -214,7 +217,7 @@ bool jpeg_read_begin(struct jpeg_reader *reader, const uint8_t *data, size_t siz
         return false;
     if ((int)info->image_width != image->shape.width || (int)info->image_height != image->shape.height ||
         (planes ? format : PIXFMT_RGBA) != image->shape.format)
-        return codec_refuse(error, CODEC_DAMAGED, "it is not the picture that its head announced");
+        return codec_refuse(error, CODEC_DAMAGED, "its pixels do not match its header");
     info->do_fancy_upsampling = FALSE; // chroma is replicated: docs/pixels.md section 1
     info->raw_data_out = planes;
     if (!planes)

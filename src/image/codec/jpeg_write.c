@@ -105,7 +105,7 @@ static void write_metadata(struct jpeg_writer *writer, const struct codec_settin
     if (!write_segment(writer, xmp, sizeof(xmp), metadata->xmp, -1))
         codec_leave_out(writer->errors.error, "its XMP data are too long for a JPEG and are left out");
     if (metadata->icc.size > PROFILE_MOST)
-        codec_leave_out(writer->errors.error, "its profile is too long for a JPEG and is left out");
+        codec_leave_out(writer->errors.error, "its colour profile is too long for a JPEG and is left out");
     else if (metadata->icc.data)
         jpeg_write_icc_profile(&writer->info, metadata->icc.data, (unsigned)metadata->icc.size);
 }
@@ -154,7 +154,8 @@ bool jpeg_write_begin(struct jpeg_writer *writer, const struct image *image, con
 {
     int across, down;
     if (!jpeg_sampling(image->shape.format, &across, &down))
-        return codec_refuse(error, CODEC_UNSUPPORTED, "a JPEG is made from yu12, 422p, 444p or grey");
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "JPEG files can be written from yu12, 422p, 444p or grey pixels only");
     writer->errors.error = error;
     if (setjmp(writer->errors.back) != 0)
         return false;

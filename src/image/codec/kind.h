@@ -41,7 +41,7 @@ enum {
     // TIFF 6.0, section 13).
     CODEC_LZW_MOST = 4096 * 8 / 12 + 1,
 };
-// Adds what the file will lack, in words such as "its profile is damaged and is left out". Not a fault.
+// Adds what the file will lack, in words such as "its colour profile is damaged and is left out". Not a fault.
 void codec_leave_out(struct codec_error *error, const char *what);
 // Makes room for that many bytes in all, keeping what there is. False where there is no memory.
 bool codec_buffer_room(struct codec_buffer *buffer, size_t room);

@@ -53,7 +53,7 @@ static bool take_header(struct png_header *header, const struct chunk *chunk, st
                                      [PNG_RGBA] = 8 | 16};
     const uint8_t *data = chunk->bytes.data;
     if (!is(chunk, "IHDR") || chunk->bytes.size != 13 || !chunk->whole)
-        return codec_refuse(error, CODEC_DAMAGED, "the picture's head is damaged");
+        return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its header (IHDR) is invalid");
     const uint32_t width = read_u32(data), height = read_u32(data + 4);
     header->depth = data[8];
     header->colour = data[9];
@@ -61,7 +61,7 @@ static bool take_header(struct png_header *header, const struct chunk *chunk, st
     const bool power = header->depth > 0 && (header->depth & (header->depth - 1)) == 0;
     if (data[9] >= sizeof(depths) || !power || !(depths[data[9]] & header->depth) || data[10] != 0 || data[11] != 0 ||
         data[12] > 1 || width == 0 || height == 0)
-        return codec_refuse(error, CODEC_DAMAGED, "the picture's head is damaged");
+        return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its header (IHDR) is invalid");
     // What is larger than any picture may be is refused by whoever reads the shape.
     header->width = width <= IMAGE_MAX_SIDE ? (int)width : IMAGE_MAX_SIDE + 1;
     header->height = height <= IMAGE_MAX_SIDE ? (int)height : IMAGE_MAX_SIDE + 1;
@@ -74,7 +74,7 @@ static bool take_palette(struct png_header *header, const struct chunk *chunk, s
 {
     const size_t count = chunk->bytes.size / 3;
     if (chunk->bytes.size % 3 != 0 || count > PNG_PALETTE_MAX || count == 0)
-        return codec_refuse(error, CODEC_DAMAGED, "the picture's palette is damaged");
+        return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its palette (PLTE) is invalid");
     header->has_palette = true;
     for (size_t i = 0; i < count; i++)
         memcpy(header->palette[i], chunk->bytes.data + 3 * i, 3);
@@ -89,7 +89,7 @@ static bool take_transparency(struct png_header *header, const struct chunk *chu
     const size_t channels = header->colour == PNG_RGB ? 3 : 1;
     if (header->colour == PNG_GREY_ALPHA || header->colour == PNG_RGBA ||
         (palette ? size > PNG_PALETTE_MAX : size != 2 * channels))
-        return codec_refuse(error, CODEC_DAMAGED, "the picture's transparent colour is damaged");
+        return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its transparency (tRNS) is invalid");
     header->transparent = true;
     for (size_t i = 0; palette && i < size; i++)
         header->palette[i][3] = data[i];
@@ -136,8 +136,8 @@ static bool is_first(bool *seen, struct codec_metadata *metadata, const char *wh
 // iCCP: name, method 0, packed profile.
 static void take_profile(struct png *png, const struct chunk *chunk, struct codec_metadata *metadata)
 {
-    static const char *const why[] = {"its profile is damaged and is left out",
-                                      "its profile is larger than 16 MiB and is left out"};
+    static const char *const why[] = {"its colour profile is damaged and is left out",
+                                      "its colour profile is larger than 16 MiB and is left out"};
     size_t left;
     const uint8_t *data = behind_name(chunk->bytes, &left);
     const char *left_out = why[0];
@@ -160,11 +160,11 @@ static void take_text(struct png *png, const struct chunk *chunk, struct png_hea
                       struct codec_metadata *metadata)
 {
     static const char *const why[] = {"its XMP data are damaged and are left out",
-                                      "its XMP data take more than 16 MiB and are left out"};
+                                      "its XMP data are larger than 16 MiB and are left out"};
     size_t left;
     const uint8_t *data = behind_name(chunk->bytes, &left);
     if (!data || strcmp((const char *)chunk->bytes.data, "XML:com.adobe.xmp") != 0 ||
-        !is_first(&header->has_xmp, metadata, "its XMP data are there twice, and the second are left out"))
+        !is_first(&header->has_xmp, metadata, "it has XMP data twice, and the second XMP data are left out"))
         return;
     const bool packed = left > 0 && data[0] == 1;
     data = left >= 2 ? behind_name((struct codec_bytes){data + 2, left - 2}, &left) : NULL;
@@ -179,10 +179,11 @@ static void take_text(struct png *png, const struct chunk *chunk, struct png_hea
 static void take_metadata(struct png *png, const struct chunk *chunk, struct png_header *header,
                           struct codec_metadata *metadata)
 {
-    if (is(chunk, "iCCP") && is_first(&header->has_profile, metadata, "its second profile is left out"))
+    if (is(chunk, "iCCP") &&
+        is_first(&header->has_profile, metadata, "it has two colour profiles, and the second one is left out"))
         take_profile(png, chunk, metadata);
     else if (is(chunk, "eXIf") &&
-             is_first(&header->has_exif, metadata, "its EXIF data are there twice, and the second are left out"))
+             is_first(&header->has_exif, metadata, "it has EXIF data twice, and the second EXIF data are left out"))
         take_exif(chunk, metadata);
     else if (is(chunk, "iTXt"))
         take_text(png, chunk, header, metadata);
@@ -191,7 +192,7 @@ static void take_metadata(struct png *png, const struct chunk *chunk, struct png
 static bool take_pixels(struct png_header *header, const struct chunk *chunk, bool follows, struct codec_error *error)
 {
     if (header->pieces > 0 && !follows)
-        return codec_refuse(error, CODEC_DAMAGED, "the picture is damaged: its pixels are not together");
+        return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its IDAT chunks are not consecutive");
     if (header->pieces == 0)
         header->pixels_at = chunk->at;
     header->pieces++;
@@ -207,7 +208,7 @@ static bool take_chunk(struct png *png, const struct chunk *chunk, bool follows,
         take_metadata(png, chunk, header, metadata);
     if (!chunk->whole) // without its transparency it would be another picture
         return !(critical || is(chunk, "tRNS")) ||
-               codec_refuse(error, CODEC_DAMAGED, "the picture is damaged: the checksum of its part %s is wrong",
+               codec_refuse(error, CODEC_DAMAGED, "the image is damaged: the checksum of its %s chunk is wrong",
                             chunk->type);
     if (is(chunk, "IDAT"))
         return take_pixels(header, chunk, follows, error);
@@ -216,8 +217,8 @@ static bool take_chunk(struct png *png, const struct chunk *chunk, bool follows,
     if (is(chunk, "tRNS"))
         return take_transparency(header, chunk, error);
     if (critical)
-        return codec_refuse(error, CODEC_UNSUPPORTED, "it has an unknown part (%s) that it cannot be read without",
-                            chunk->type);
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "it has an unknown critical chunk (%s); save it as a standard PNG first", chunk->type);
     return true;
 }
 
@@ -229,13 +230,13 @@ bool png_read_header(struct png *png, const uint8_t *data, size_t size, struct p
     bool pixels = false; // the chunk before was of pixels
     *header = (struct png_header){0};
     if (!chunk_at(&chunk, data, size, at, !metadata))
-        return codec_refuse(error, CODEC_DAMAGED, "the file is cut short");
+        return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
     if (!take_header(header, &chunk, error))
         return false;
     for (;;) {
         at = chunk.at + chunk.bytes.size + 4;
         if (!chunk_at(&chunk, data, size, at, !metadata))
-            return codec_refuse(error, CODEC_DAMAGED, "the file is cut short");
+            return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
         if (is(&chunk, "IEND"))
             break;
         if (!take_chunk(png, &chunk, pixels, header, metadata, error))
@@ -243,9 +244,9 @@ bool png_read_header(struct png *png, const uint8_t *data, size_t size, struct p
         pixels = is(&chunk, "IDAT");
     }
     if (header->pieces == 0)
-        return codec_refuse(error, CODEC_DAMAGED, "the picture has no pixels");
+        return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: it has no pixels (IDAT)");
     if (header->colour == PNG_PALETTE && !header->has_palette)
-        return codec_refuse(error, CODEC_DAMAGED, "the picture's palette is missing");
+        return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its palette (PLTE) is missing");
     return true;
 }
 
@@ -272,7 +273,7 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
         return false;
     if (header.width != image->shape.width || header.height != image->shape.height ||
         png_format(&header) != image->shape.format)
-        return codec_refuse(error, CODEC_DAMAGED, "it is not the picture that its head announced");
+        return codec_refuse(error, CODEC_DAMAGED, "its pixels do not match its header");
     return png_read_pixels(state, data, size, &header, image, error);
 }
 

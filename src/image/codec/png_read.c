@@ -158,16 +158,16 @@ static bool inflate(struct png *png, const uint8_t *packed, const struct png_hea
         png->inflater = libdeflate_alloc_decompressor();
     // No more than can come of them is asked for: a small file cannot make us have a gigabyte.
     if (header->pixels_bytes < bytes / CODEC_DEFLATE_MOST)
-        return codec_refuse(error, CODEC_DAMAGED, "the picture is cut short");
+        return codec_refuse(error, CODEC_DAMAGED, "the file is truncated: its pixels are incomplete");
     if (!png->inflater || !codec_buffer_room(&png->plain, bytes + SLACK))
-        return codec_refuse(error, CODEC_NO_MEMORY, "there is not enough memory");
+        return codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
     switch (libdeflate_zlib_decompress(png->inflater, packed, header->pixels_bytes, png->plain.data, bytes, NULL)) {
     case LIBDEFLATE_SUCCESS:
         return true;
     case LIBDEFLATE_INSUFFICIENT_SPACE:
-        return codec_refuse(error, CODEC_DAMAGED, "the picture is damaged: it has more data than pixels");
+        return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: it has more data than pixels");
     default:
-        return codec_refuse(error, CODEC_DAMAGED, "the picture is damaged: its pixels cannot be unpacked");
+        return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its pixels cannot be decompressed");
     }
 }
 
@@ -182,7 +182,7 @@ bool png_read_pixels(struct png *png, const uint8_t *data, size_t size, const st
         bytes += part_bytes(header, &parts[i]);
     const uint8_t *packed = pack(png, data, header);
     if (!packed || !codec_buffer_room(&png->rows, row))
-        return codec_refuse(error, CODEC_NO_MEMORY, "there is not enough memory");
+        return codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
     if (!inflate(png, packed, header, bytes, error))
         return false;
     memset(png->rows.data, 0, row);
@@ -196,5 +196,5 @@ bool png_read_pixels(struct png *png, const uint8_t *data, size_t size, const st
             from += part_bytes(header, &parts[i]);
         }
     }
-    return ok || codec_refuse(error, CODEC_DAMAGED, "the picture is damaged: it has an unknown filter");
+    return ok || codec_refuse(error, CODEC_DAMAGED, "the image is damaged: one of its rows has an unknown filter type");
 }

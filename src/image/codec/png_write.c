@@ -237,7 +237,7 @@ bool png_write(struct png *png, const struct image *image, const struct codec_se
 {
     const enum pixfmt format = image->shape.format;
     if (format != PIXFMT_RGBA && format != PIXFMT_RGB24 && format != PIXFMT_GREY)
-        return codec_refuse(error, CODEC_UNSUPPORTED, "a PNG is made from rgba, rgb24 or grey");
+        return codec_refuse(error, CODEC_UNSUPPORTED, "PNG files can be written from rgba, rgb24 or grey pixels only");
     struct rows rows;
     uint8_t head[13] = {[8] = 8, [9] = colour_of(format, settings)};
     write_u32(head, (uint32_t)image->shape.width);
@@ -249,5 +249,5 @@ bool png_write(struct png *png, const struct image *image, const struct codec_se
     ok = ok && (settings->compression <= QUICK ? write_quick(png, &rows, buffer)
                                                : write_small(png, &rows, buffer, settings->compression));
     ok = ok && chunk_end(buffer, start) && write_chunk(buffer, "IEND", "", 0);
-    return ok || codec_refuse(error, CODEC_NO_MEMORY, "there is not enough memory");
+    return ok || codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
 }

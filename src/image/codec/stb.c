@@ -76,13 +76,15 @@ static int reader_at_end(void *user)
 static bool refuse(struct codec_error *error, const char *reason, bool cut_short)
 {
     if (cut_short || (reason && strcmp(reason, "outofdata") == 0))
-        return codec_refuse(error, CODEC_DAMAGED, "the file is cut short");
+        return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
     if (reason && strcmp(reason, "too large") == 0)
-        return codec_refuse(error, CODEC_TOO_LARGE, "the picture is larger than 32768 pixels a side or 1 GiB");
+        return codec_refuse(error, CODEC_TOO_LARGE,
+                            "it is wider or higher than 32768 pixels, or larger than 1 GiB; scale it down first");
     if (reason && strcmp(reason, "outofmem") == 0)
         return codec_refuse(error, CODEC_NO_MEMORY,
-                            "there is not enough memory, or it unpacks to more than its size allows");
-    return codec_refuse(error, CODEC_DAMAGED, "the picture is damaged or of an unsupported variant (%s)",
+                            "out of memory, or its data decompress to more bytes than its size allows");
+    return codec_refuse(error, CODEC_DAMAGED,
+                        "the image is damaged, or its variant of the format is not supported (stb_image: %s)",
                         reason ? reason : "no reason given");
 }
 
@@ -130,15 +132,15 @@ enum { PSD_CHANNELS = 12, PSD_DEPTH = 22, PSD_SECTIONS = 26 };
 static bool psd_supported(const uint8_t *data, size_t size, struct codec_error *error)
 {
     if (size < PSD_SECTIONS)
-        return codec_refuse(error, CODEC_DAMAGED, "the file is cut short");
+        return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
     // stb_image looks for the depth in the wrong place, and unpacks such a picture wrongly.
     if (read_u16_be(data + PSD_DEPTH) == 16)
         return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "pictures with 16 bits per channel are not supported; convert it to 8 bits first");
+                            "PSD files with 16 bits per channel are not supported; convert the image to 8 bits first");
     // stb_image divides by alpha, also where the result is out of range, and takes any fourth channel for alpha.
     if (read_u16_be(data + PSD_CHANNELS) > 3)
         return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "PSD files with an alpha channel are not supported; save it as PNG first");
+                            "PSD files with an alpha channel are not supported; save the image as PNG first");
     return true;
 }
 
@@ -217,12 +219,12 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
     struct image_shape *shape = &head->shape;
     if (is_os2_palette(data, size))
         return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "BMP files of OS/2 with a palette are not supported; convert it to PNG first");
+                            "OS/2 BMP files with a palette are not supported; convert the image to PNG first");
     if (stbi_info_from_memory(data, (int)size, &shape->width, &shape->height, &channels) == 0) {
         // Only the decoder says why; it stops at the same place of the head.
         uint8_t *pixels = load(data, size, &shape->width, &shape->height, error);
         free(pixels);
-        return pixels ? codec_refuse(error, CODEC_DAMAGED, "the picture's head is damaged") : false;
+        return pixels ? codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its header is invalid") : false;
     }
     if (is_psd(data, size) && !psd_supported(data, size, error))
         return false;
@@ -250,7 +252,7 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
         image_copy(image, &from);
     }
     free(pixels);
-    return same || codec_refuse(error, CODEC_DAMAGED, "it is not the picture that its head announced");
+    return same || codec_refuse(error, CODEC_DAMAGED, "its pixels do not match its header");
 }
 
 // Truevision TGA 2.0, section "TGA file header".

@@ -83,10 +83,9 @@ static int take_error(TIFF *file, void *user, const char *module, const char *fo
     char text[CODEC_WHY / 2];
     vsnprintf(text, sizeof(text), format, arguments);
     if (!stream->failed && strncmp(text, "Read error", 10) == 0)
-        codec_refuse(stream->error, CODEC_DAMAGED, "the file is cut short");
+        codec_refuse(stream->error, CODEC_DAMAGED, "the file is truncated");
     else if (!stream->failed)
-        codec_refuse(stream->error, CODEC_DAMAGED, "the picture is damaged (libtiff: %s)",
-                     tiff_without(text, NAME ": "));
+        codec_refuse(stream->error, CODEC_DAMAGED, "the image is damaged (libtiff: %s)", tiff_without(text, NAME ": "));
     stream->failed = true;
     return 1;
 }
@@ -109,7 +108,7 @@ TIFF *tiff_stream_open(struct tiff_stream *stream, const char *mode, uint64_t by
         TIFFOpenOptionsFree(options);
     }
     if (!file && !stream->failed)
-        codec_refuse(stream->error, CODEC_NO_MEMORY, "there is not enough memory");
+        codec_refuse(stream->error, CODEC_NO_MEMORY, "out of memory");
     stream->failed = stream->failed && !file; // tags that it leaves out, such as an orientation of 0
     return file;
 }

@@ -5,7 +5,7 @@
 
 #include <tiffio.h>
 
-#define TIFF_EXIF_LEFT_OUT "what is damaged or too long of its EXIF data is left out"
+#define TIFF_EXIF_LEFT_OUT "the damaged or too long parts of its EXIF data are left out"
 
 struct tiff {
     struct codec_buffer raster;   // RGBA without gaps

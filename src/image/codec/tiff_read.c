@@ -120,13 +120,14 @@ static bool begin(TIFFRGBAImage *reader, TIFF *file, struct codec_error *error)
     TIFFGetFieldDefaulted(file, TIFFTAG_SAMPLEFORMAT, &sample_format);
     TIFFGetFieldDefaulted(file, TIFFTAG_EXTRASAMPLES, &extras, &extra);
     if (!is_packed_well(compression))
-        return codec_refuse(error, CODEC_UNSUPPORTED, "TIFF's compression %d is not supported; convert it first",
-                            compression);
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "TIFF compression %d is not supported; convert the image to PNG first", compression);
     if (TIFFGetField(file, TIFFTAG_PHOTOMETRIC, &photometric) && photometric == PHOTOMETRIC_SEPARATED)
-        return codec_refuse(error, CODEC_UNSUPPORTED, "CMYK pictures are not supported; convert it to RGB first");
+        return codec_refuse(error, CODEC_UNSUPPORTED, "CMYK images are not supported; convert the image to RGB first");
     round_palette(file);
     if (!TIFFRGBAImageBegin(reader, file, 1, why))
-        return codec_refuse(error, CODEC_UNSUPPORTED, "libtiff says: %s; convert it to 8-bit RGB first",
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "libtiff cannot read it (%s); convert the image to 8-bit RGB first",
                             tiff_without(why, "Sorry, "));
     reader->req_orientation = ORIENTATION_TOPLEFT;
     if (reader->alpha && (extras == 0 || extra[0] != EXTRASAMPLE_ASSOCALPHA)) // also of a fourth sample of no kind
@@ -139,7 +140,7 @@ static bool begin(TIFFRGBAImage *reader, TIFF *file, struct codec_error *error)
         return true;
     TIFFRGBAImageEnd(reader);
     return codec_refuse(error, CODEC_UNSUPPORTED,
-                        "TIFF's less usual pictures are not supported; convert it to 8-bit RGB first");
+                        "its TIFF sample format is not supported; convert the image to 8-bit RGB first");
 }
 
 // The least that so many samples take in a file. 0 where the picture is too large anyway.
@@ -195,7 +196,8 @@ static bool read_head(struct tiff *tiff, TIFF *file, const struct tiff_stream *s
     head->shape.width = width <= IMAGE_MAX_SIDE ? (int)width : IMAGE_MAX_SIDE + 1;
     head->shape.height = height <= IMAGE_MAX_SIDE ? (int)height : IMAGE_MAX_SIDE + 1;
     if (is_thumbnail(file))
-        return codec_refuse(error, CODEC_UNSUPPORTED, "its first picture is a thumbnail, as in cameras' raw files");
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "its first image is a thumbnail, as in camera raw files; convert it to PNG or JPEG first");
     if (!begin(&reader, file, error))
         return false;
     head->shape.format = format_of(&reader);
@@ -206,9 +208,9 @@ static bool read_head(struct tiff *tiff, TIFF *file, const struct tiff_stream *s
     if (!codec_can_hold(stream->size, least_bytes(file, &reader), error))
         return false;
     if (!take_metadata(tiff, file, stream, reader.orientation, &head->metadata))
-        return codec_refuse(error, CODEC_NO_MEMORY, "there is not enough memory");
+        return codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
     if (TIFFReadDirectory(file) && !is_thumbnail(file))
-        return codec_refuse(error, CODEC_UNSUPPORTED, "it has several pages, which are not supported; split it first");
+        return codec_refuse(error, CODEC_UNSUPPORTED, "it has several pages; split it into files of one page first");
     *error = (struct codec_error){0}; // of what is behind the picture
     return true;
 }
@@ -236,7 +238,7 @@ static bool decode_file(struct tiff *tiff, TIFF *file, struct tiff_stream *strea
     const int width = image->shape.width, height = image->shape.height;
     TIFFRGBAImage reader;
     if (!codec_buffer_room(&tiff->raster, 4 * (size_t)width * (size_t)height))
-        return codec_refuse(stream->error, CODEC_NO_MEMORY, "there is not enough memory");
+        return codec_refuse(stream->error, CODEC_NO_MEMORY, "out of memory");
     if (!begin(&reader, file, stream->error))
         return false;
     const bool same = reader.width == (uint32_t)width && reader.height == (uint32_t)height &&
@@ -250,7 +252,7 @@ static bool decode_file(struct tiff *tiff, TIFF *file, struct tiff_stream *strea
         put_row(image->plane[0] + (size_t)y * image->stride[0], tiff->raster.data + 4 * (size_t)y * (size_t)width,
                 image->shape.format, width);
     if (!ok && !stream->failed)
-        codec_refuse(stream->error, CODEC_DAMAGED, "it is not the picture that its head announced");
+        codec_refuse(stream->error, CODEC_DAMAGED, "its pixels do not match its header");
     return ok;
 }
 

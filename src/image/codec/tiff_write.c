@@ -50,7 +50,7 @@ bool tiff_encode(void *state, const struct image *image, const struct codec_sett
                  struct codec_buffer *buffer, struct codec_error *error)
 {
     if (image->shape.format != PIXFMT_RGBA)
-        return codec_refuse(error, CODEC_UNSUPPORTED, "a TIFF file is made from rgba");
+        return codec_refuse(error, CODEC_UNSUPPORTED, "TIFF files can be written from rgba pixels only");
     struct tiff_stream stream = {.buffer = buffer, .error = error};
     const struct codec_bytes exif = settings->metadata.exif;
     const bool big_endian = exif.size > 0 && exif.data[0] == 'M'; // as what goes into it
@@ -62,7 +62,7 @@ bool tiff_encode(void *state, const struct image *image, const struct codec_sett
         TIFFClose(file);
     buffer->size = stream.size;
     if (!ok)
-        return codec_refuse(error, CODEC_NO_MEMORY, "there is not enough memory to make a TIFF file");
+        return codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
     if (exif.data && !exif_into_tiff(exif.data, exif.size, buffer))
         codec_leave_out(error, TIFF_EXIF_LEFT_OUT);
     return true;

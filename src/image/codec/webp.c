@@ -69,10 +69,10 @@ static void find_metadata(const uint8_t *data, size_t size, struct codec_metadat
 static bool refuse(struct codec_error *error, VP8StatusCode status)
 {
     if (status == VP8_STATUS_OUT_OF_MEMORY)
-        return codec_refuse(error, CODEC_NO_MEMORY, "there is not enough memory");
+        return codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
     if (status == VP8_STATUS_NOT_ENOUGH_DATA || status == VP8_STATUS_SUSPENDED)
-        return codec_refuse(error, CODEC_DAMAGED, "the file is cut short");
-    return codec_refuse(error, CODEC_DAMAGED, "the picture is damaged");
+        return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
+    return codec_refuse(error, CODEC_DAMAGED, "the image is damaged");
 }
 
 static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
@@ -83,7 +83,8 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
         return refuse(error, status);
     head->shape = (struct image_shape){.format = PIXFMT_RGBA, .width = features.width, .height = features.height};
     if (features.has_animation)
-        return codec_refuse(error, CODEC_UNSUPPORTED, "animated pictures are not supported");
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "animated WebP files are not supported; convert the image to PNG first");
     head->jpeg = PIXFMT_YU12;
     head->alpha = features.has_alpha;
     head->quality = features.format == LOSSLESS ? QUALITY_LOSSLESS : QUALITY;
@@ -96,12 +97,14 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
 {
     WebPDecoderConfig config;
     if (!WebPInitDecoderConfig(&config))
-        return codec_refuse(error, CODEC_UNSUPPORTED, "the installed libwebp is another than monocle was built with");
+        return codec_refuse(
+            error, CODEC_UNSUPPORTED,
+            "the installed libwebp does not match the version that monocle was built with; rebuild monocle");
     const VP8StatusCode known = WebPGetFeatures(data, size, &config.input);
     if (known != VP8_STATUS_OK)
         return refuse(error, known);
     if (config.input.width != image->shape.width || config.input.height != image->shape.height)
-        return codec_refuse(error, CODEC_DAMAGED, "it is not the picture that its head announced");
+        return codec_refuse(error, CODEC_DAMAGED, "its pixels do not match its header");
     config.output.colorspace = MODE_RGBA;
     config.output.is_external_memory = 1;
     config.output.u.RGBA.rgba = image->plane[0];
@@ -185,11 +188,15 @@ static bool encode(void *state, const struct image *image, const struct codec_se
     WebPPicture picture;
     const int quality = settings->quality ? settings->quality : QUALITY;
     if (image->shape.format != PIXFMT_RGBA)
-        return codec_refuse(error, CODEC_UNSUPPORTED, "a WebP file is made from rgba");
+        return codec_refuse(error, CODEC_UNSUPPORTED, "WebP files can be written from rgba pixels only");
     if (image->shape.width > WEBP_MAX_DIMENSION || image->shape.height > WEBP_MAX_DIMENSION)
-        return codec_refuse(error, CODEC_TOO_LARGE, "a WebP file has %d pixels a side at most", WEBP_MAX_DIMENSION);
+        return codec_refuse(error, CODEC_TOO_LARGE,
+                            "a WebP file can be at most %d pixels wide and high; choose another format",
+                            WEBP_MAX_DIMENSION);
     if (!WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, (float)quality) || !WebPPictureInit(&picture))
-        return codec_refuse(error, CODEC_UNSUPPORTED, "the installed libwebp is another than monocle was built with");
+        return codec_refuse(
+            error, CODEC_UNSUPPORTED,
+            "the installed libwebp does not match the version that monocle was built with; rebuild monocle");
     config.lossless = quality == QUALITY_LOSSLESS;
     config.exact = config.lossless;
     picture.use_argb = config.lossless;
@@ -201,7 +208,7 @@ static bool encode(void *state, const struct image *image, const struct codec_se
                                                                                        (int)image->stride[0]) &&
                     WebPEncode(&config, &picture) && add_metadata(buffer, image, settings);
     WebPPictureFree(&picture);
-    return ok || codec_refuse(error, CODEC_NO_MEMORY, "there is not enough memory to make a WebP file");
+    return ok || codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
 }
 
 static const char *const extensions[] = {"webp", NULL};
