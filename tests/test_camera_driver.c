@@ -181,7 +181,7 @@ static void test_bytes_used(void)
     while (source_health(source).trouble[0] == '\0' && clock_now_ns() < deadline)
         source_next(source, &frame, 10);
     scratch_caught(&scratch);
-    check_that(&check, strstr(scratch.said, "for 2 s that can be shown: the driver has filled too few bytes") != NULL,
+    check_that(&check, strstr(scratch.said, "no valid frame arrived for 2 s: the driver filled too few bytes") != NULL,
                "what is wrong is said: %s", scratch.said);
     close_camera(source);
 }
@@ -232,10 +232,10 @@ static void test_nonsense(void)
         int memories;
         const char *says;
     } rows[] = {
-        {V4L2_PIX_FMT_YUYV, WIDTH, HEIGHT, YUYV_BYTES - 1, 1, "a picture needs 768"},
-        {V4L2_PIX_FMT_NV12M, WIDTH, HEIGHT, WIDTH * HEIGHT - 1, 2, "a picture needs 384"},
-        {V4L2_PIX_FMT_NV12M, WIDTH, HEIGHT, DRIVER_LENGTH, 3, "not laid out"},
-        {V4L2_PIX_FMT_MJPEG, WIDTH, HEIGHT, DRIVER_LENGTH, 2, "not laid out"},
+        {V4L2_PIX_FMT_YUYV, WIDTH, HEIGHT, YUYV_BYTES - 1, 1, "a frame needs 768"},
+        {V4L2_PIX_FMT_NV12M, WIDTH, HEIGHT, WIDTH * HEIGHT - 1, 2, "a frame needs 384"},
+        {V4L2_PIX_FMT_NV12M, WIDTH, HEIGHT, DRIVER_LENGTH, 3, "plane layout"},
+        {V4L2_PIX_FMT_MJPEG, WIDTH, HEIGHT, DRIVER_LENGTH, 2, "plane layout"},
         {V4L2_PIX_FMT_MJPEG, 0, 0, DRIVER_LENGTH, 1, "must be at least 1"},
         {V4L2_PIX_FMT_MJPEG, 40000, 40000, DRIVER_LENGTH, 1, "at most 32768"},
     };
@@ -374,7 +374,7 @@ static void test_silent(void)
         while (source && source_health(source).trouble[0] == '\0' && clock_now_ns() < deadline)
             source_next(source, &frame, 10);
         const int lines = scratch_caught(&scratch);
-        check_that(&check, source && lines == 1 && strstr(scratch.said, "no picture came for 2 s, reconnecting"),
+        check_that(&check, source && lines == 1 && strstr(scratch.said, "no frame arrived for 2 s; reconnecting"),
                    "%s: a silent camera is waited for: %s", name, scratch.said);
         if (compressed)
             send_jpeg(&jpeg);
@@ -384,7 +384,7 @@ static void test_silent(void)
         if (source)
             passes(source, name);
         scratch_caught(&scratch);
-        check_that(&check, strstr(scratch.said, "pictures come again") != NULL, "%s: %s", name, scratch.said);
+        check_that(&check, strstr(scratch.said, "frames arrive again") != NULL, "%s: %s", name, scratch.said);
         close_camera(source);
     }
 }
@@ -402,7 +402,7 @@ static void test_removed(void)
         if (source)
             source_next(source, &frame, 0);
         const int lines = scratch_caught(&scratch);
-        check_that(&check, source && lines == 1 && strstr(scratch.said, "the camera was unplugged, reconnecting"),
+        check_that(&check, source && lines == 1 && strstr(scratch.said, "the camera was unplugged; reconnecting"),
                    "%.4s: %s", (const char *)&formats[i], scratch.said);
         close_camera(source);
     }

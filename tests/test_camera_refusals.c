@@ -155,10 +155,14 @@ static void test_controls(const char *node)
         const char *says;
     } cases[] = {
         {{"nothing=1", "kept", 4}, 0, 0, 100, "kept:4: camera "},
-        {{"saturation=900", "kept", 5}, 0, 0, 100, "kept:5: control saturation of camera "},
-        {{"saturation=900", NULL, 0}, 0, 0, 100, "error: control saturation of camera "},
+        {{"saturation=900", "kept", 5}, 0, 0, 100, "kept:5: cannot set control saturation of camera "},
+        {{"saturation=900", NULL, 0}, 0, 0, 100, "error: cannot set control saturation of camera "},
         {{"saturation=3", "kept", 6}, V4L2_CID_SATURATION, 0, 100, "kept:6: cannot set control saturation of camera "},
-        {{"brightness=202", "kept", 7}, V4L2_CID_BRIGHTNESS, 1, 201, "; other controls keep their new values"},
+        {{"brightness=202", "kept", 7},
+         V4L2_CID_BRIGHTNESS,
+         1,
+         201,
+         "; the controls set before it keep their new values"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const struct source_setting before[] = {{.text = "brightness=100"}, {.text = "contrast=50"}};

@@ -93,7 +93,7 @@ check "mjpeg: damaged pictures are counted" [ "${mjpeg[2]}" = True ]
 check "mjpeg: format, full range" grep -Eq '"pixel_format":"(422p|yu12)","matrix":"601","range":"full"' /tmp/mjpeg
 # An emulated camera may stall for a moment on a busy machine.
 check "mjpeg: one line on standard error: $(cat /tmp/mjpeg.err)" \
-    [ "$(grep -Evc 'no picture came for|pictures come again' /tmp/mjpeg.err)" -eq 1 ]
+    [ "$(grep -Evc 'frame arrived for|frames arrive again' /tmp/mjpeg.err)" -eq 1 ]
 grep -h . /tmp/mjpeg.err
 echo "decode: median ${mjpeg[3]} ms, age ${mjpeg[4]}"
 

@@ -188,7 +188,7 @@ static void test_refused(void)
         {"YUV4MPEG2 W-1 H5\nFRAME\n", "width"},
         {"YUV4MPEG2 H5\nFRAME\n", "its header has no width"},
         {"YUV4MPEG2 W5 H5 C420p10\nFRAME\n", "8 bits"},
-        {"YUV4MPEG2 W5 H5", "cut short"},
+        {"YUV4MPEG2 W5 H5", "truncated"},
         {"YUV4MPEG2 W5 H5 F1:0\n", "denominator"},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
@@ -200,11 +200,11 @@ static void test_refused(void)
     refuse(&(struct source_setup){.text = scratch_write(&scratch, "long.y4m", line, sizeof(line))}, "header line");
     static const char claim[] = "YUV4MPEG2 W32768 H8192\nFRAME\nabc"; // nothing of that size is allocated for it
     refuse(&(struct source_setup){.text = scratch_write(&scratch, "claim.y4m", claim, sizeof(claim) - 1)},
-           "its 9 bytes are less than one");
+           "it has 9 bytes of pixels");
     const char *path = scratch_write(&scratch, "small.y4m", "YUV4MPEG2 W4 H4\n", 16);
     refuse(&(struct source_setup){.text = path, .width = 8, .height = 8}, "4x4");
     refuse(&(struct source_setup){.text = path, .has_format = true, .format = PIXFMT_NV12}, "yu12");
-    refuse(&(struct source_setup){.text = path, .loop = true}, "holds no picture");
+    refuse(&(struct source_setup){.text = path, .loop = true}, "contains no complete frame");
 }
 
 static void test_raw(void)
@@ -229,7 +229,7 @@ static void test_raw(void)
     truncate(path, sizeof(bytes) / PICTURES * 2); // between two pictures, while it plays
     const int kept = source ? play(source, &status) : -1;
     source_close(source);
-    check_that(&check, scratch_caught(&scratch) == 1 && kept == 2 && strstr(scratch.said, "cut while it played"),
+    check_that(&check, scratch_caught(&scratch) == 1 && kept == 2 && strstr(scratch.said, "truncated while it played"),
                "a file that becomes shorter is told: %s", scratch.said);
     scratch_write(&scratch, "frames.raw", bytes, sizeof(bytes));
     scratch_catch(&scratch);
@@ -237,10 +237,10 @@ static void test_raw(void)
     source = source_open(&setup);
     const int whole = source ? play(source, &status) : -1;
     source_close(source);
-    check_that(&check, scratch_caught(&scratch) == 1 && whole == PICTURES - 1 && strstr(scratch.said, "2 whole"),
+    check_that(&check, scratch_caught(&scratch) == 1 && whole == PICTURES - 1 && strstr(scratch.said, "not a multiple"),
                "a cut picture is told once: %s", scratch.said);
     truncate(path, 239);
-    refuse(&setup, "less than one");
+    refuse(&setup, "contains no complete frame");
     setup.width = 13;
     refuse(&setup, "even");
     setup.width = 100000;

@@ -55,7 +55,7 @@ def json_errors(c):
         (["nothing.png"], 3, "nothing.png"),
         (["pattern:32x24", "--record", "/nowhere/x.y4m"], 3, "no directory /nowhere"),
         (["damaged.y4m", "--record", "damaged.y4m"], 2, "is the source"),
-        (["-"], 3, "nothing in it"),
+        (["-"], 3, "it is empty"),
     ]
     for args, want, word in rows:
         code, out, err = run(BINARY, "live", *args, "-p", "cpu", "--headless", "--json", cwd=directory.name)
@@ -81,9 +81,9 @@ def emptied(c):
     head = process.stdout.readline() + process.stdout.readline()  # the first second has been played
     os.truncate(at("emptied.y4m"), 0)
     out, err = process.communicate(timeout=60 * PATIENCE)
-    noticed = "monocle: warning: emptied.y4m was cut while it played\n"  # where that was not at a round's end
+    noticed = "monocle: warning: emptied.y4m was truncated while it played\n"  # where that was not at a round's end
     check_error(c, "emptied", process.returncode, 1, head + out, err.decode().removeprefix(noticed),
-                "emptied.y4m again")
+                "emptied.y4m: it was truncated")
 
 
 def interrupt(c, name, process, number):

@@ -160,8 +160,8 @@ def formats(c):
     c.check(said["grey"] != said["rgba"] and len(said["grey"]) == len(said["rgba"]), "grey is grey")
     png(at("odd.png"), 5, 4)
     for args, code, word in ((["odd.png", "--pixel-format", "yuyv"], 3, "yuyv"),
-                             (["odd.png", "--pixel-format", "mjpeg"], 3, "only cameras deliver mjpeg"),
-                             (["pattern", "--pixel-format", "mjpeg"], 3, "only cameras deliver mjpeg")):
+                             (["odd.png", "--pixel-format", "mjpeg"], 3, "mjpeg is only for cameras"),
+                             (["pattern", "--pixel-format", "mjpeg"], 3, "mjpeg is only for cameras")):
         refused(c, code, word, args + ["--headless", "-p", "cpu"])
 
 

@@ -66,30 +66,31 @@ static void test_refused(void)
     refuse("pattern:100000x100000", "at most 32768");
     refuse("pattern:30000x30000,rgba", "1 GiB");
     refuse("pattern:3x3,yuyv", "even width");
-    refuse_setup(&(struct source_setup){.text = "pattern:64x48", .width = 32, .height = 24}, "differs");
-    refuse_setup(&(struct source_setup){.text = "pattern:nv12", .has_format = true, .format = PIXFMT_NV21}, "differs");
-    refuse("camera:/dev/nonexistent", "no such camera");
-    refuse("camera:/dev/null", "not a video device");
-    refuse("camera:250", "no such camera");
-    refuse("/dev/zero", "neither");
+    refuse_setup(&(struct source_setup){.text = "pattern:64x48", .width = 32, .height = 24}, "contradicts");
+    refuse_setup(&(struct source_setup){.text = "pattern:nv12", .has_format = true, .format = PIXFMT_NV21},
+                 "contradicts");
+    refuse("camera:/dev/nonexistent", "No such file");
+    refuse("camera:/dev/null", "not a V4L2 device");
+    refuse("camera:250", "No such file");
+    refuse("/dev/zero", "it is not a regular file");
     refuse("/nonexistent", "No such file");
     refuse("patern", "No such file");
     refuse("raw", "raw:FILE");
     refuse("raw:", "raw:FILE");
     refuse("raw:/etc/passwd", "--size");
     refuse("@/nonexistent", "No such file");
-    refuse("@", "needs the name of a list");
+    refuse("@", "@LIST");
     refuse("@/dev/zero", "not a regular file");
     refuse(scratch_write(&scratch, "empty", "", 0), "empty");
     refuse(scratch_write(&scratch, "text", "nothing that could be shown", 27), "--size");
     refuse(scratch_write(&scratch, "cut.png", "\x89PNG\r\n\x1a\n", 8), "truncated");
     mkdir(scratch_path(&scratch, "nothing"), 0700);
-    refuse(scratch.path, "no readable picture");
+    refuse(scratch.path, "contains no image");
     snprintf(text, sizeof(text), "@%s", scratch_write(&scratch, "blank.txt", "\n\r\n\n", 4));
-    refuse(text, "no readable picture");
-    refuse_setup(&(struct source_setup){.text = "pattern", .compressed = true}, "only cameras deliver mjpeg");
+    refuse(text, "contains no image");
+    refuse_setup(&(struct source_setup){.text = "pattern", .compressed = true}, "mjpeg is only for cameras");
     write_picture("some.png", 20, 10, 1);
-    refuse_setup(&(struct source_setup){.text = scratch.path, .compressed = true}, "only cameras deliver mjpeg");
+    refuse_setup(&(struct source_setup){.text = scratch.path, .compressed = true}, "mjpeg is only for cameras");
     refuse_setup(&(struct source_setup){.text = scratch.path, .width = 21, .height = 10}, "20x10");
     write_picture("odd.png", 21, 10, 1);
     refuse_setup(&(struct source_setup){.text = scratch.path, .has_format = true, .format = PIXFMT_UYVY}, "uyvy");
@@ -300,13 +301,13 @@ static void test_emptied(void)
     const off_t sizes[] = {0, 22, 30}; // nothing, the header, half a picture
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         const char *path = scratch_write(&scratch, "emptied.y4m", film, sizeof(film) - 1);
-        play_cut(path, path, sizes[i], "emptied.y4m again");
+        play_cut(path, path, sizes[i], "emptied.y4m: it was truncated");
     }
     char dir[300];
     snprintf(dir, sizeof(dir), "%s/emptied", scratch.dir);
     mkdir(dir, 0700);
     write_picture("emptied/one.png", 8, 8, 1);
-    play_cut(dir, scratch_path(&scratch, "emptied/one.png"), 0, "emptied again");
+    play_cut(dir, scratch_path(&scratch, "emptied/one.png"), 0, "emptied: none of its images");
 }
 
 static void test_natural_order(void)

@@ -63,7 +63,7 @@ static void test_behind_others(void)
     source_close(source);
     check_that(&check, scratch_caught(&scratch) == 0, "nothing is left over; said: %s", scratch.said);
     lseek(STDIN_FILENO, 17, SEEK_SET);
-    refuse(&setup, "its 3 bytes are less than one");
+    refuse(&setup, "it has 3 bytes of pixels");
     end_input(saved);
 }
 

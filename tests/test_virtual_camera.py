@@ -238,20 +238,20 @@ def refused(c, node, *texts, prefix=()):
 def wrong_nodes(c):
     with open(at("file"), "wb") as file:
         file.write(b"not a device")
-    here = "virtual cameras here: %s %s" % (NODE, EXCLUSIVE)
+    here = "virtual cameras on this machine: %s %s" % (NODE, EXCLUSIVE)
     refused(c, CAMERA, "it is a camera", here)
     refused(c, MISSING, "there is no such device", here)
-    refused(c, at("file"), "not a video device", here)
-    refused(c, "/dev/null", "not a video device")
+    refused(c, at("file"), "not a V4L2 device", here)
+    refused(c, "/dev/null", "not a V4L2 device")
     os.chmod(NODE, 0o600)
-    refused(c, NODE, "permission denied", "group \"video\"",
+    refused(c, NODE, "Permission denied", "group video",
             prefix=("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"))
     os.chmod(NODE, 0o660)
     held = set_format(NODE, 128, 80, b"YUYV", bytes(128 * 80 * 2))
-    refused(c, NODE, "stays at 128x80", "--size 128x80")
+    refused(c, NODE, "fixed at 128x80", "--size 128x80")
     os.close(held)
     held = set_format(NODE, 96, 64, b"RGB3", bytes(96 * 64 * 3))
-    refused(c, NODE, "takes none of nv12, yuyv and yu12, but RGB3")
+    refused(c, NODE, "fixed at the format RGB3")
     os.close(held)
     code, _, err = run(BINARY, "live", "camera:" + NODE, "--virtual-camera", NODE, "--headless")
     c.check(code == 2 and "its own source" in err, code, err)
@@ -266,7 +266,7 @@ def exclusive(c):
         with Writer(source, EXCLUSIVE) as writer:
             pictures_of(c, ffmpeg_reader(EXCLUSIVE, 3, at("exclusive.raw")), at("exclusive.raw"), size, 3, allowed,
                         turn + " exclusive writer", stale=1)
-            refused(c, EXCLUSIVE, "another program feeds it already")
+            refused(c, EXCLUSIVE, "another program writes to it already")
             writer.stop()
 
 

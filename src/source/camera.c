@@ -23,8 +23,8 @@ static bool choose_mode(struct camera *camera, const struct source_setup *setup)
         return true;
     camera_mode_list(device, offered);
     if (offered[0] != '\0') {
-        log_error("camera %s (%s) does not offer %s; it has: %s", device->path, device->card,
-                  setup->compressed ? "mjpeg" : pixfmt_info(setup->format)->name, offered);
+        log_error("camera %s (%s) does not offer the pixel format %s; choose one of these with --pixel-format: %s",
+                  device->path, device->card, setup->compressed ? "mjpeg" : pixfmt_info(setup->format)->name, offered);
         return false;
     }
     // Only unusual formats: libv4l2 decodes them, best to RGB, since it doesn't say which range the YUV of a JPEG has.
@@ -35,9 +35,11 @@ static bool choose_mode(struct camera *camera, const struct source_setup *setup)
     decoded.compressed = false;
     camera->converts = camera_device_convert(device) && camera_mode_choose(device, &decoded, &camera->wanted);
     if (camera->converts)
-        log_info("camera %s has no format known here: libv4l2 converts", device->path);
+        log_info("camera %s offers only pixel formats unknown to monocle: libv4l2 converts its frames", device->path);
     else
-        log_error("camera %s (%s) offers no pixel format that can be used", device->path, device->card);
+        log_error("camera %s (%s) offers only pixel formats that neither monocle nor libv4l2 can convert; use another "
+                  "camera",
+                  device->path, device->card);
     return camera->converts;
 }
 
@@ -81,7 +83,7 @@ static bool settle(struct camera *camera)
     info->rate = camera->stream.rate;
     snprintf(info->name, sizeof(info->name), "%s (%s)%s", camera->node.card, camera->node.path,
              camera->mode.compressed ? ", mjpeg" : "");
-    log_info("camera %s (%s): %dx%d %s at %.3g/s", camera->node.path, camera->node.card, camera->shape.width,
+    log_info("camera %s (%s): %dx%d %s at %.3g fps", camera->node.path, camera->node.card, camera->shape.width,
              camera->shape.height, camera_mode_name(&camera->mode), info->rate);
     return true;
 }
@@ -173,8 +175,8 @@ static bool use_buffer(struct camera *camera, const struct v4l2_buffer *buffer, 
     const bool compressed = camera->mode.compressed;
     const bool whole = camera_stream_whole(&camera->stream, index);
     if (buffer->flags & V4L2_BUF_FLAG_ERROR || !whole) {
-        camera->left_out = whole ? "the driver marks it as damaged" : "the driver has filled too few bytes";
-        log_debug("camera %s: frame %u is left out: %s", camera->node.path, buffer->sequence, camera->left_out);
+        camera->left_out = whole ? "the driver reported damaged data" : "the driver filled too few bytes";
+        log_debug("camera %s: dropped frame %u: %s", camera->node.path, buffer->sequence, camera->left_out);
         pthread_mutex_lock(&camera->lock);
         camera->health.damaged++;
         pthread_mutex_unlock(&camera->lock);
@@ -237,8 +239,8 @@ static void mend_stalled(struct camera *camera)
         camera_decoder_why(camera->decoder, left_out, sizeof(left_out));
     if (left_out[0] == '\0' && camera->left_out)
         snprintf(left_out, sizeof(left_out), "%s", camera->left_out);
-    snprintf(why, sizeof(why), "no picture came for %.0f s%s%s", (double)camera_link_patience_ns(camera) / 1e9,
-             left_out[0] != '\0' ? " that can be shown: " : "", left_out);
+    snprintf(why, sizeof(why), "no %sframe arrived for %.0f s%s%s", left_out[0] != '\0' ? "valid " : "",
+             (double)camera_link_patience_ns(camera) / 1e9, left_out[0] != '\0' ? ": " : "", left_out);
     camera_link_mend(camera, why);
 }
 
@@ -249,7 +251,7 @@ static bool take(struct camera *camera, struct frame *frame, int64_t deadline_ns
     const int64_t stalled_ns = camera->heard_ns + camera_link_patience_ns(camera);
     if (wait_ready(camera, deadline_ns < stalled_ns ? deadline_ns : stalled_ns) &&
         camera_stream_changed(&camera->stream)) {
-        camera_link_lose(camera, "what it shows has changed its size or timing");
+        camera_link_lose(camera, "its video signal has changed its size or timing");
         return false;
     }
     if (camera->decoder && camera_decoder_take(camera->decoder, frame)) {

@@ -121,15 +121,18 @@ static bool map_buffer(struct camera_stream *stream, int index, char why[CAMERA_
     struct v4l2_plane planes[PIXFMT_PLANES];
     struct v4l2_buffer buffer = word(stream, index, planes);
     if (camera_device_ask(&stream->device, VIDIOC_QUERYBUF, &buffer) != 0)
-        return camera_stream_failed(stream, "get buffers of", why);
+        return camera_stream_failed(stream, "allocate buffers for", why);
     stream->buffers = index + 1;
     for (int i = 0; i < stream->memories; i++) {
         const bool ours = stream->kind == V4L2_MEMORY_USERPTR;
         uint32_t length = stream->device.multi ? planes[i].length : buffer.length;
         const uint32_t offset = stream->device.multi ? planes[i].m.mem_offset : buffer.m.offset;
         if (length < bytes_needed(stream, i)) {
-            snprintf(why, CAMERA_WHY, "cannot use camera %s: its buffers hold %u bytes, a picture needs %zu",
-                     stream->device.path, length, bytes_needed(stream, i));
+            snprintf(
+                why, CAMERA_WHY,
+                "cannot use camera %s: its driver gives buffers of %u bytes, but a frame needs %zu bytes; try another "
+                "--size or --pixel-format",
+                stream->device.path, length, bytes_needed(stream, i));
             errno = EPROTO;
             return false;
         }
@@ -146,13 +149,13 @@ static bool map_buffers(struct camera_stream *stream, char why[CAMERA_WHY])
 {
     struct v4l2_requestbuffers request = {.count = CAMERA_BUFFERS, .type = stream->device.type, .memory = stream->kind};
     if (camera_device_ask(&stream->device, VIDIOC_REQBUFS, &request) != 0)
-        return camera_stream_failed(stream, "get buffers of", why);
+        return camera_stream_failed(stream, "allocate buffers for", why);
     if (request.count < BUFFERS_NEEDED) {
         errno = ENOMEM;
-        return camera_stream_failed(stream, "get buffers of", why);
+        return camera_stream_failed(stream, "allocate buffers for", why);
     }
     if (request.count < CAMERA_BUFFERS)
-        log_info("camera %s has only %u buffers: its pictures are copied", stream->device.path, request.count);
+        log_info("camera %s has only %u buffers: monocle copies its frames", stream->device.path, request.count);
     for (int i = 0; i < (int)request.count && i < CAMERA_BUFFERS; i++) {
         if (!map_buffer(stream, i, why))
             return false;
@@ -191,7 +194,7 @@ static bool queue_moved(struct camera_stream *stream, int index, struct pages_ow
     if (!queue_as_is(stream, index))
         return false;
     stream->refused = owner;
-    log_info("camera %s does not fill the memory that the device has pinned: its pictures are copied",
+    log_info("camera %s cannot write to memory pinned by the OpenCL device: monocle copies its frames",
              stream->device.path);
     return true;
 }
@@ -207,7 +210,7 @@ static void share(struct camera_stream *stream, int index, struct pages_owner *o
         return;
     const bool exported = camera_device_ask(&stream->device, VIDIOC_EXPBUF, &export) == 0;
     if (!exported)
-        log_info("camera %s gives no device a way to its memory (%s): its pictures are copied", stream->device.path,
+        log_info("camera %s cannot export its buffers as DMA-BUF (%s): monocle copies its frames", stream->device.path,
                  strerror(errno));
     memory->adopted = exported && owner->adopt(owner, memory->at, memory->length, export.fd);
     if (memory->adopted)
@@ -238,7 +241,7 @@ static bool switch_on(struct camera_stream *stream, char why[CAMERA_WHY])
             (stream->buffer[i].state == CAMERA_BUFFER_IDLE && queue(stream, i)))
             queued++;
     if (queued == 0)
-        return camera_stream_failed(stream, "hand buffers to", why);
+        return camera_stream_failed(stream, "queue buffers for", why);
     if (camera_device_ask(&stream->device, VIDIOC_STREAMON, &type) != 0)
         return camera_stream_failed(stream, "start", why);
     stream->streaming = true;
@@ -335,7 +338,7 @@ void camera_stream_picture(const struct camera_stream *stream, int index, const 
 void camera_stream_give(struct camera_stream *stream, int index)
 {
     if (!queue(stream, index))
-        log_debug("camera %s does not take a buffer back: %s", stream->device.path, camera_device_advice(errno));
+        log_debug("cannot queue a buffer of camera %s: %s", stream->device.path, camera_device_advice(errno));
 }
 
 void camera_stream_drop(struct camera_stream *stream, int index)

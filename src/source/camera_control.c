@@ -109,8 +109,9 @@ static const char *set_value(const struct camera_device *device, struct v4l2_con
 {
     if (camera_device_ask(device, VIDIOC_S_CTRL, set) == 0)
         return NULL;
-    return errno == EBUSY || errno == EACCES ? "another control (an automatic one?) or a program holds it"
-                                             : camera_device_advice(errno);
+    return errno == EBUSY || errno == EACCES
+               ? "an automatic control or another program locks it; switch off the control or close the program"
+               : camera_device_advice(errno);
 }
 
 // A setting that the camera has a control for.
@@ -144,13 +145,14 @@ static bool find_wanted(const struct camera_device *device, const struct source_
         memcpy(wanted->name, control.name, sizeof(wanted->name));
         if (parse_value(device, &control, equals + 1, &wanted->set.value))
             return true;
-        snprintf(why, CAMERA_WHY, "%scontrol %s of camera %s takes no %.60s: it has %d to %d, now %d",
+        snprintf(why, CAMERA_WHY, "%scannot set control %s of camera %s to %.60s: its values are %d to %d, now %d",
                  place_of(setting, place), control.name, device->path, equals + 1, control.about.minimum,
                  control.about.maximum, control.value);
         return false;
     }
     snprintf(why, CAMERA_WHY,
-             "%scamera %s has no control for \"%.80s\": it takes NAME=VALUE, names as --list-controls says",
+             "%scamera %s has no control for \"%.80s\"; write NAME=VALUE; to list the names, run: monocle live "
+             "--list-controls",
              place_of(setting, place), device->path, setting->text);
     return false;
 }
@@ -182,7 +184,8 @@ bool camera_control_set(const struct camera_device *device, const struct source_
             continue;
         const bool back = put_back(device, wanted, i);
         snprintf(why, CAMERA_WHY, "%scannot set control %s of camera %s: %s%s", place_of(&settings[i], place),
-                 wanted[i].name, device->path, reason, back ? "" : "; other controls keep their new values");
+                 wanted[i].name, device->path, reason,
+                 back ? "" : "; the controls set before it keep their new values");
         ok = false;
     }
     free(wanted);
@@ -266,7 +269,7 @@ bool camera_control_move(const struct camera_device *device, int index, int step
 static void print_control(const struct camera_device *device, const struct control *control, FILE *out)
 {
     const uint32_t locked = V4L2_CTRL_FLAG_READ_ONLY | V4L2_CTRL_FLAG_INACTIVE | V4L2_CTRL_FLAG_GRABBED;
-    fprintf(out, "%-32s %d (%d to %d, usually %d)%s", control->name, control->value, control->about.minimum,
+    fprintf(out, "%-32s %d (%d to %d, default %d)%s", control->name, control->value, control->about.minimum,
             control->about.maximum, control->about.default_value,
             control->about.flags & locked ? ", cannot be set now" : "");
     for (int i = control->about.minimum; is_menu(control) && i <= control->about.maximum; i++) {

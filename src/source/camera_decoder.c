@@ -71,8 +71,9 @@ static void leave_out(struct camera_decoder *decoder, int pictures, uint64_t num
     if (decoder->why[0] == '\0')
         snprintf(decoder->why, sizeof(decoder->why), "%s", why);
     pthread_mutex_unlock(&decoder->lock);
-    (first ? log_warn : log_debug)("a picture of the camera (%llu) is left out, as will be others like it: %s",
-                                   (unsigned long long)number, why);
+    (first ? log_warn
+           : log_debug)("dropped frame %llu of the camera: %s; further damaged frames are dropped without a warning",
+                        (unsigned long long)number, why);
 }
 
 // One YUV is brought to another, but nothing else.
@@ -91,7 +92,7 @@ static void dismiss_strangers(struct camera_decoder *decoder)
     pthread_mutex_unlock(&decoder->lock);
     if (gone.count == 0)
         return;
-    snprintf(why, sizeof(why), "the picture is %s of %dx%d pixels, others are not",
+    snprintf(why, sizeof(why), "it is %s of %dx%d pixels, unlike the other frames",
              pixfmt_info(gone.shape.format)->name, gone.shape.width, gone.shape.height);
     leave_out(decoder, gone.count, gone.first, why);
 }
@@ -138,7 +139,7 @@ static bool unpack(struct camera_decoder *decoder, const struct compressed *work
     if (like && shape->format == image->shape.format)
         return codec_decode(decoder->codec, work->bytes, work->size, &head, image, error);
     if (!image_reserve(&decoder->other, shape)) {
-        snprintf(error->why, sizeof(error->why), "there is not enough memory");
+        snprintf(error->why, sizeof(error->why), "out of memory");
         return false;
     }
     const bool ok = codec_decode(decoder->codec, work->bytes, work->size, &head, &decoder->other, error);
@@ -208,7 +209,7 @@ struct camera_decoder *camera_decoder_open(const struct source *source, const st
 {
     struct camera_decoder *decoder = calloc(1, sizeof(*decoder));
     if (!decoder) {
-        log_error("cannot decode pictures of the camera: there is not enough memory");
+        log_error("cannot decode frames of the camera: out of memory");
         return NULL;
     }
     decoder->most_pixels = most_pixels;
@@ -220,7 +221,7 @@ struct camera_decoder *camera_decoder_open(const struct source *source, const st
         goto fail;
     for (int i = 0; i < SOURCE_LENT; i++) {
         if (decoder->ready < 0 || !image_reserve(&decoder->pool.image[i], shape)) {
-            log_error("cannot decode pictures of the camera: there is not enough memory");
+            log_error("cannot decode frames of the camera: out of memory");
             goto fail;
         }
         decoder->pool.image[i].reach_bytes = decoder->pool.image[i].memory_bytes;

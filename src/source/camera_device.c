@@ -14,15 +14,15 @@ static const struct {
     int error;
     const char *advice;
 } advices[] = {
-    {ENOENT, "there is no such camera (ls /dev/video* shows which there are)"},
-    {EACCES, "permission denied: add yourself to the group \"video\" (sudo usermod -aG video $USER) and log in again"},
-    {EPERM, "not permitted: a container or sandbox must be given the camera (docker run --device=/dev/video0)"},
-    {EIO, "it reports an input/output error: plug it in again if that goes on"},
-    {EBUSY, "another program is using it: close that program first"},
-    {ENOSPC, "the USB bus has not enough bandwidth for this mode: try a smaller --size, or plug the camera elsewhere"},
+    {ENOENT, "No such file or directory; to list the cameras, run: monocle cameras"},
+    {EACCES, "Permission denied; add yourself to the group video: sudo usermod -aG video $USER, then log in again"},
+    {EPERM, "Operation not permitted; give the container access to the camera: docker run --device=/dev/video0"},
+    {EIO, "Input/output error; if it persists, unplug the camera and plug it in again"},
+    {EBUSY, "another program is using it; close that program first"},
+    {ENOSPC, "the USB bus has too little bandwidth for this mode; try a smaller --size or another USB port"},
     {ENODEV, "the camera was unplugged"},
     {ENXIO, "the camera was unplugged"},
-    {ENOMEM, "there is not enough memory for its buffers: try a smaller --size"},
+    {ENOMEM, "out of memory; try a smaller --size"},
 };
 
 const char *camera_device_advice(int error)
@@ -63,10 +63,10 @@ void camera_device_unmap(const struct camera_device *device, void *memory, size_
 static const char *unfit(uint32_t can)
 {
     if (can & (V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_VIDEO_CAPTURE_MPLANE))
-        return can & V4L2_CAP_STREAMING ? NULL : "it cannot stream into memory";
+        return can & V4L2_CAP_STREAMING ? NULL : "its driver does not support streaming I/O";
     if (can & V4L2_CAP_META_CAPTURE)
-        return "it carries a camera's metadata, not its pictures: try the number before it";
-    return "it does not capture video";
+        return "it is a metadata node of a camera; use the node with the number before it";
+    return "it does not capture video; to list the cameras, run: monocle cameras";
 }
 
 const char *camera_device_open(struct camera_device *device, const char *path)
@@ -78,7 +78,8 @@ const char *camera_device_open(struct camera_device *device, const char *path)
     if (device->fd < 0)
         return camera_device_advice(errno);
     if (camera_device_ask(device, VIDIOC_QUERYCAP, &about) != 0)
-        return errno == ENODEV ? camera_device_advice(errno) : "it is not a video device";
+        return errno == ENODEV ? camera_device_advice(errno)
+                               : "it is not a V4L2 device; to list the cameras, run: monocle cameras";
     snprintf(device->card, sizeof(device->card), "%s", (const char *)about.card);
     snprintf(device->bus, sizeof(device->bus), "%s", (const char *)about.bus_info);
     snprintf(device->driver, sizeof(device->driver), "%s", (const char *)about.driver);

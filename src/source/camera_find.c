@@ -111,11 +111,11 @@ bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY
     for (int next = 0; camera_node_next(&next, &at);) {
         const int fit = any ? 1 : fit_name(&at, text);
         if (!at.usable && fit > 0)
-            log_info("%s is passed over: %s", at.path, at.why);
+            log_info("skipped %s: %s", at.path, at.why);
         if (!at.opened && !closed.why)
             closed = at;
         if (at.usable && best > 0 && fit == best)
-            log_info("%s (%s) fits too, but %s comes first", at.path, at.card, node->path);
+            log_info("%s (%s) matches too, but %s comes first", at.path, at.card, node->path);
         if (at.usable && fit > best) {
             *node = at;
             best = fit;
@@ -126,16 +126,16 @@ bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY
     if (closed.why)
         snprintf(why, CAMERA_WHY, "cannot open camera %s: %s", closed.path, closed.why);
     else if (any)
-        snprintf(why, CAMERA_WHY, "there is no camera (ls /dev/video* shows none that captures)");
+        snprintf(why, CAMERA_WHY, "there is no camera: no device node /dev/video* captures video; plug in a camera");
     else
-        snprintf(why, CAMERA_WHY, "there is no camera named %.100s; `monocle cameras` lists them", text);
+        snprintf(why, CAMERA_WHY, "there is no camera named %.100s; to list the cameras, run: monocle cameras", text);
     return false;
 }
 
 bool camera_find_again(const struct camera_node *known, struct camera_node *node, char why[CAMERA_WHY])
 {
     int best = 0;
-    const char *reason = "the camera is gone";
+    const char *reason = "the camera was removed";
     struct camera_node at;
     for (int next = 0; camera_node_next(&next, &at);) {
         const int fit = at.usable ? fit_known(&at, known) : 0;
@@ -160,7 +160,7 @@ bool camera_first(char path[CAMERA_PATH], const char **why)
             *why = NULL;
             return true;
         }
-        log_info("%s is passed over: %s", node.path, node.why);
+        log_info("skipped %s: %s", node.path, node.why);
         if (!node.opened && !closed.why)
             closed = node;
     }

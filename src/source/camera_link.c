@@ -37,7 +37,7 @@ static void change_again(struct camera *camera)
     for (int i = 0; i < changes; i++) {
         struct v4l2_control set = {.id = change[i].id, .value = change[i].value};
         if (camera_device_ask(&camera->stream.device, VIDIOC_S_CTRL, &set) != 0)
-            log_info("camera %s does not take a control again", camera->node.path);
+            log_info("cannot set a control of camera %s again: %s", camera->node.path, camera_device_advice(errno));
     }
 }
 
@@ -47,7 +47,7 @@ bool camera_link_make(struct camera *camera, char why[CAMERA_WHY])
     if (!camera_stream_open(stream, camera->node.path, why))
         return false;
     if (camera->converts && !camera_device_convert(&stream->device)) {
-        snprintf(why, CAMERA_WHY, "cannot open camera %s: libv4l2 does not take it", camera->node.path);
+        snprintf(why, CAMERA_WHY, "cannot open camera %s: libv4l2 cannot convert its frames", camera->node.path);
         return false;
     }
     if (!camera_link_control(camera, why))
@@ -76,7 +76,7 @@ bool camera_link_adjust(struct camera *camera, int index, int steps, struct sour
     memcpy(device.path, camera->node.path, sizeof(camera->node.path));
     pthread_mutex_unlock(&camera->lock);
     if (device.fd < 0) {
-        snprintf(control->why, sizeof(control->why), "there is no signal: the camera cannot be set");
+        snprintf(control->why, sizeof(control->why), "no signal: the camera's controls cannot be set");
         return false;
     }
     const bool ok = camera_control_move(&device, index, steps, control, &set);
@@ -137,7 +137,7 @@ void camera_link_close(struct camera *camera)
 static void tell(struct camera *camera, const char *why)
 {
     char trouble[SOURCE_TROUBLE];
-    snprintf(trouble, sizeof(trouble), "no signal: %.200s, reconnecting", why);
+    snprintf(trouble, sizeof(trouble), "no signal: %.200s; reconnecting", why);
     pthread_mutex_lock(&camera->lock);
     const bool new = strcmp(camera->health.trouble, trouble) != 0;
     memcpy(camera->health.trouble, trouble, sizeof(trouble));
@@ -165,7 +165,7 @@ void camera_link_reshape(struct camera *camera)
     const struct image_shape *new = &camera->next_shape, *old = &camera->shape;
     camera->next_mode = camera->stream.mode;
     camera->reshaped = true;
-    log_warn("camera %s (%s): it now gives %dx%d %s (%s, %s) instead of %dx%d %s (%s, %s)", camera->node.path,
+    log_warn("camera %s (%s): its frames are now %dx%d %s (%s, %s) instead of %dx%d %s (%s, %s)", camera->node.path,
              camera->node.card, new->width, new->height, camera_mode_name(&camera->next_mode),
              color_matrix_name(new->color.matrix), color_range_name(new->color.range), old->width, old->height,
              camera_mode_name(&camera->mode), color_matrix_name(old->color.matrix), color_range_name(old->color.range));
@@ -246,7 +246,7 @@ static void end_outage(struct camera *camera)
 {
     double gone_s;
     const uint64_t lost = missed(camera, &gone_s);
-    log_warn("camera %s (%s): pictures come again after %.1f s", camera->node.path, camera->node.card, gone_s);
+    log_warn("camera %s (%s): frames arrive again after %.1f s", camera->node.path, camera->node.card, gone_s);
     pthread_mutex_lock(&camera->lock);
     camera->health.trouble[0] = '\0';
     camera->health.lost += lost;
@@ -269,7 +269,8 @@ double camera_link_rate(const struct camera *camera)
 // Many cameras lower their rate in the dark unless they are told not to.
 static void explain_rate(struct camera *camera)
 {
-    static const char hint[] = "auto-exposure lowers the rate: more light, or --control exposure_dynamic_framerate=0";
+    static const char hint[] =
+        "auto-exposure lowers the frame rate; add light or use --control exposure_dynamic_framerate=0";
     const double enough = 0.8;
     int allowed = 0;
     const bool may = camera_control_get(&camera->stream.device, V4L2_CID_EXPOSURE_AUTO_PRIORITY, &allowed) && allowed;

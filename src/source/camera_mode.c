@@ -201,9 +201,9 @@ static bool is_wanted(const struct source_setup *setup, const struct camera_mode
 static void log_candidate(const struct search *search, const struct candidate *candidate, bool chosen)
 {
     const struct camera_mode *mode = &candidate->mode;
-    log_info("camera %s: %s %dx%d %s at %.3g/s%s", search->device->path, chosen ? "chosen is" : "could do", mode->width,
+    log_info("camera %s %s %dx%d %s at %.3g fps%s", search->device->path, chosen ? "uses" : "also offers", mode->width,
              mode->height, camera_mode_name(mode), camera_mode_rate(mode->interval),
-             mode->interval.numerator == 0 ? " (it doesn't say)" : "");
+             mode->interval.numerator == 0 ? " (the driver reports no frame rate)" : "");
 }
 
 bool camera_mode_choose(const struct camera_device *device, const struct source_setup *setup, struct camera_mode *mode)

@@ -83,12 +83,13 @@ static bool choose_format(struct camera_output *output, int width, int height)
         log_error("cannot set the format of the virtual camera %s: %s", output->name,
                   errno == EBUSY ? "another program writes to it; close that program first" : strerror(errno));
     else if (got->width != (uint32_t)width || got->height != (uint32_t)height)
-        log_error("the virtual camera %s stays at %ux%u pixels and cannot take %dx%d: close the programs that have it "
-                  "open, or use --size %ux%u where the source allows it",
-                  output->name, got->width, got->height, width, height, got->width, got->height);
+        log_error(
+            "the virtual camera %s is fixed at %ux%u pixels, but the frames have %dx%d: close the programs that have "
+            "it open, or use --size %ux%u",
+            output->name, got->width, got->height, width, height, got->width, got->height);
     else
-        log_error("the virtual camera %s takes none of nv12, yuyv and yu12, but %.4s: close the programs that have it "
-                  "open",
+        log_error("the virtual camera %s is fixed at the format %.4s, but monocle writes nv12, yuyv or yu12: close the "
+                  "programs that have it open",
                   output->name, (const char *)&got->pixelformat);
     return false;
 }
@@ -99,7 +100,7 @@ static void announce_writer(struct camera_output *output)
 {
     int type = V4L2_BUF_TYPE_VIDEO_OUTPUT;
     if (camera_device_ask(&output->device, VIDIOC_STREAMON, &type) != 0)
-        log_debug("%s starts with its first picture: %s", output->name, strerror(errno));
+        log_debug("%s starts with its first frame: %s", output->name, strerror(errno));
 }
 
 // Readers ask the device for its rate; one that can't keep it is none the worse.
@@ -112,7 +113,7 @@ static void set_rate(struct camera_output *output, double rate)
     struct v4l2_streamparm parameters = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
     parameters.parm.output.timeperframe = (struct v4l2_fract){PRECISION, (uint32_t)(rate * PRECISION + 0.5)};
     if (camera_device_ask(&output->device, VIDIOC_S_PARM, &parameters) != 0)
-        log_info("the virtual camera %s does not take a rate: %s", output->name, strerror(errno));
+        log_info("cannot set the frame rate of the virtual camera %s: %s", output->name, strerror(errno));
 }
 
 // Black, and the first to be written: a device with no picture yet looks to other programs as if it were broken.
@@ -134,7 +135,7 @@ static bool make_pictures(struct camera_output *output)
     }
     image_free(&black);
     if (!ok)
-        log_error("cannot hold pictures for the virtual camera %s: there is not enough memory", output->name);
+        log_error("cannot allocate frames for the virtual camera %s: out of memory", output->name);
     output->filling = 0;
     output->waiting = 1;
     output->written = 2;
@@ -201,7 +202,7 @@ static void *output_run(void *context)
         pthread_mutex_unlock(&output->lock);
         if (ok)
             continue;
-        log_error("the virtual camera %s takes no more pictures: %s", output->name, strerror(error));
+        log_error("cannot write more frames to the virtual camera %s: %s", output->name, strerror(error));
         break;
     }
     return NULL;
@@ -220,7 +221,7 @@ struct camera_output *camera_output_open(const char *node, int width, int height
     width &= ~1;
     height &= ~1;
     if (width == 0 || height == 0) {
-        log_error("a virtual camera needs pictures of at least 2x2 pixels");
+        log_error("a virtual camera needs frames of at least 2x2 pixels; choose a larger --size");
         goto fail;
     }
     if (!camera_output_node_open(&output->device, node))

@@ -48,12 +48,12 @@ static void advise(const char *node, char text[ADVICE_TEXT])
     sscanf(node, "/dev/video%u", &number);
     find_outputs(outputs);
     if (outputs[0])
-        snprintf(text, ADVICE_TEXT, "virtual cameras here:%s", outputs);
+        snprintf(text, ADVICE_TEXT, "virtual cameras on this machine:%s", outputs);
     else if (access("/sys/module/v4l2loopback", F_OK) == 0)
-        snprintf(text, ADVICE_TEXT, "v4l2loopback is loaded, but has no free device (ls /dev/video*)");
+        snprintf(text, ADVICE_TEXT, "v4l2loopback is loaded, but monocle can open none of its devices for output");
     else
         snprintf(text, ADVICE_TEXT,
-                 "load the module that makes virtual cameras: sudo modprobe v4l2loopback video_nr=%u exclusive_caps=1 "
+                 "load the kernel module v4l2loopback: sudo modprobe v4l2loopback video_nr=%u exclusive_caps=1 "
                  "(package v4l2loopback-dkms)",
                  number);
 }
@@ -77,17 +77,16 @@ static const char *unfit(const struct v4l2_capability *about)
 {
     const uint32_t can = abilities(about);
     if (can & V4L2_CAP_VIDEO_OUTPUT)
-        return can & V4L2_CAP_READWRITE ? NULL : "it does not take pictures through write";
+        return can & V4L2_CAP_READWRITE ? NULL : "its driver does not support write()";
     if (is_loopback(about) && can & V4L2_CAP_VIDEO_CAPTURE)
-        return "another program feeds it already (loaded with exclusive_caps=1, it shows only its reading side "
-               "meanwhile): close that program";
+        return "another program writes to it already; close that program first";
     if (can & (V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_VIDEO_CAPTURE_MPLANE))
-        return "it is a camera: pictures come out of it";
+        return "it is a camera, not a virtual camera";
     if (can & V4L2_CAP_META_CAPTURE)
-        return "it carries a camera's metadata";
+        return "it is a metadata node of a camera";
     if (can & V4L2_CAP_VIDEO_OUTPUT_MPLANE)
-        return "it has only the multi-planar interface";
-    return "it takes no video";
+        return "its driver supports only the multi-planar API";
+    return "it is not a video output device";
 }
 
 bool camera_output_node_open(struct camera_device *device, const char *node)
@@ -101,18 +100,18 @@ bool camera_output_node_open(struct camera_device *device, const char *node)
     if (device->fd < 0)
         why = open_failure(errno);
     else if (camera_device_ask(device, VIDIOC_QUERYCAP, &about) != 0)
-        why = "it is not a video device";
+        why = "it is not a V4L2 device";
     else
         why = unfit(&about);
     if (why) {
         char advice[ADVICE_TEXT];
         camera_device_close(device);
         advise(device->path, advice);
-        log_error("cannot write a virtual camera to %s: %s; %s", device->path, why, advice);
+        log_error("cannot open the virtual camera %s: %s; %s", device->path, why, advice);
         return false;
     }
     snprintf(device->card, sizeof(device->card), "%s", (const char *)about.card);
     if (is_loopback(&about) && abilities(&about) & V4L2_CAP_VIDEO_CAPTURE)
-        log_info("browsers list %s only where v4l2loopback was loaded with exclusive_caps=1", device->path);
+        log_info("browsers list %s only if v4l2loopback was loaded with exclusive_caps=1", device->path);
     return true;
 }

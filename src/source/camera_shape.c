@@ -19,7 +19,7 @@ static bool see_first_picture(struct camera *camera, struct image_shape *shape, 
 {
     const struct camera_mode *mode = &camera->stream.mode;
     const int64_t deadline = clock_now_ns() + FIRST_PICTURE_NS;
-    struct codec_error refused = {.why = "there is not enough memory"};
+    struct codec_error refused = {.why = "out of memory"};
     struct codec_head head;
     struct codec *codec = codec_open();
     bool seen = false, removed = false;
@@ -46,8 +46,8 @@ static bool see_first_picture(struct camera *camera, struct image_shape *shape, 
     }
     const bool ok = codec && (seen || removed || refused.fault == CODEC_FINE);
     if (!ok)
-        snprintf(why, CAMERA_WHY, "cannot show camera %s (%s): %s; another --pixel-format may do", camera->node.path,
-                 camera->node.card, refused.why);
+        snprintf(why, CAMERA_WHY, "cannot decode the frames of camera %s (%s): %s; try another --pixel-format",
+                 camera->node.path, camera->node.card, refused.why);
     codec_close(codec);
     return ok;
 }

@@ -125,7 +125,7 @@ static bool ask_format(struct camera_stream *stream, const struct camera_mode *m
 static bool memories_ok(const struct camera_stream *stream, const char **why)
 {
     const struct camera_mode *mode = &stream->mode;
-    *why = "its planes are not laid out in a way known here";
+    *why = "monocle does not support this plane layout";
     return stream->memories == 1 || (!mode->compressed && stream->memories == pixfmt_info(mode->format)->planes);
 }
 
@@ -134,14 +134,15 @@ bool camera_stream_set(struct camera_stream *stream, const struct camera_mode *m
 {
     const char *path = stream->device.path;
     if (!ask_format(stream, mode))
-        return camera_stream_failed(stream, "set the mode of", why);
+        return camera_stream_failed(stream, "set the format of", why);
     const struct v4l2_pix_format *got = &stream->format;
     struct camera_mode *given = &stream->mode;
-    const char *reason = "its format is not known here";
+    const char *reason = "monocle does not support this pixel format";
     if (!camera_mode_known(got->pixelformat, given) || got->width > INT_MAX || got->height > INT_MAX ||
         !pixfmt_size_ok(given->format, (int)got->width, (int)got->height, &reason) || !memories_ok(stream, &reason)) {
-        snprintf(why, CAMERA_WHY, "camera %s gave %ux%u pixels, format %.4s: %s", path, got->width, got->height,
-                 (const char *)&got->pixelformat, reason);
+        snprintf(why, CAMERA_WHY,
+                 "cannot use camera %s with %ux%u pixels in format %.4s: %s; try another --size or --pixel-format",
+                 path, got->width, got->height, (const char *)&got->pixelformat, reason);
         errno = EPROTO;
         return false;
     }
@@ -149,10 +150,10 @@ bool camera_stream_set(struct camera_stream *stream, const struct camera_mode *m
     given->height = (int)got->height;
     given->interval = mode->interval;
     if (given->width != mode->width || given->height != mode->height || given->fourcc != mode->fourcc)
-        log_info("camera %s gave %dx%d %s instead of %dx%d %s", path, given->width, given->height,
+        log_info("camera %s chose %dx%d %s instead of %dx%d %s", path, given->width, given->height,
                  camera_mode_name(given), mode->width, mode->height, camera_mode_name(mode));
     if (got->field != V4L2_FIELD_NONE && got->field != V4L2_FIELD_ANY)
-        log_info("camera %s delivers interlaced pictures", path);
+        log_info("camera %s delivers interlaced frames", path);
     stream->rate = set_rate(stream, rate, mode);
     return true;
 }

@@ -105,7 +105,7 @@ bool entries_from_directory(struct entries *entries, const char *path)
     }
     closedir(directory);
     if (!ok)
-        log_error("cannot list %s: there is not enough memory", path);
+        log_error("cannot list directory %s: out of memory", path);
     else if (entries->count > 0)
         qsort(entries->entry, (size_t)entries->count, sizeof(*entries->entry), compare_entries);
     return ok;
@@ -132,7 +132,7 @@ bool entries_from_file(struct entries *entries, const char *path)
     }
     free(text);
     if (!ok)
-        log_error("cannot read the list %s: there is not enough memory", path);
+        log_error("cannot read the list %s: out of memory", path);
     return ok;
 }
 

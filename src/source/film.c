@@ -9,24 +9,26 @@
 #include <stdio.h>
 
 // A file too short for one picture costs no memory for those of the size that it, or the user, claims.
-static bool check_length(const struct stream *stream, const struct image_shape *shape)
+static bool check_length(const struct stream *stream, const struct image_shape *shape, bool has_header)
 {
     const size_t one = image_bytes(shape);
     const off_t length = stream->size - stream->offset;
     if (!stream->regular || length >= (off_t)one)
         return true;
-    log_error("%s holds no picture: its %lld bytes are less than one %s picture of %dx%d pixels (%zu bytes)",
-              stream->name, (long long)length, pixfmt_info(shape->format)->name, shape->width, shape->height, one);
+    log_error(
+        "%s contains no complete frame: it has %lld bytes of pixels, but a frame of %dx%d pixels in %s has %zu bytes%s",
+        stream->name, (long long)length, shape->width, shape->height, pixfmt_info(shape->format)->name, one,
+        has_header ? "" : "; check --size and --pixel-format");
     return false;
 }
 
 bool film_start(struct source *source, const struct source_setup *setup, const struct image_shape *shape, bool lines)
 {
     struct film *film = source->state;
-    if (!check_length(&film->stream, shape))
+    if (!check_length(&film->stream, shape, lines))
         return false;
     if (setup->loop && !film->stream.regular)
-        log_warn("cannot loop %s: only files can be played again", film->stream.name);
+        log_warn("cannot loop %s: it is not a regular file; it plays once", film->stream.name);
     snprintf(source->info.name, sizeof(source->info.name), "%s", film->stream.name);
     source->info.shape = *shape;
     film->lines = lines;
@@ -54,13 +56,13 @@ bool film_holds(const struct source *source, const char *path)
 static enum source_status end_round(struct film *film, size_t left)
 {
     if (film->loop && film->round == 0 && film->number > 0) {
-        log_error("cannot play %s again: it was cut while it played and holds no whole picture any more",
+        log_error("cannot loop %s: it was truncated while it played and contains no complete frame now",
                   film->stream.name);
         return SOURCE_FAILED;
     }
     const bool cut = film->stream.regular && film->stream.offset < film->stream.size;
     if ((left > 0 || cut) && !film->told) {
-        log_warn(left > 0 ? "%s ends inside a picture, which is left out" : "%s was cut while it played",
+        log_warn(left > 0 ? "%s ends with an incomplete frame, which is dropped" : "%s was truncated while it played",
                  film->stream.name);
         film->told = true;
     }
@@ -89,7 +91,7 @@ static enum source_status take_line(struct film *film, int64_t deadline_ns)
         film->phase = FILM_SLOT;
         return SOURCE_FRAME;
     }
-    log_error("%s is damaged: picture %llu does not begin with FRAME", film->stream.name,
+    log_error("%s is damaged: frame %llu does not begin with FRAME", film->stream.name,
               (unsigned long long)film->round);
     return SOURCE_FAILED;
 }

@@ -31,11 +31,11 @@ static bool read_next(struct list *list, const struct image_shape *shape, struct
         if (!imagefile_try(image, entry->path, why)) {
             entry->bad = true;
             if (entry->meant)
-                log_warn("%s is left out: %s", entry->path, why);
+                log_warn("skipped %s: %s", entry->path, why);
             continue;
         }
         if (shape && (image->shape.width != shape->width || image->shape.height != shape->height)) {
-            log_warn("%s is left out: it has %dx%d pixels, the first picture %dx%d", entry->path, image->shape.width,
+            log_warn("skipped %s: it has %dx%d pixels, but the first image has %dx%d", entry->path, image->shape.width,
                      image->shape.height, shape->width, shape->height);
             entry->bad = true;
             image_free(image);
@@ -52,14 +52,14 @@ static bool list_open(struct source *source, const struct source_setup *setup, c
     if (!pool_init(&list->pool, NULL, NULL))
         return false;
     if (strcmp(text, "@") == 0) {
-        log_error("@ needs the name of a list of pictures behind it: @LIST");
+        log_error("@ needs a file name: @LIST, a text file with one image path per line");
         return false;
     }
     if (!(text[0] == '@' ? entries_from_file(&list->entries, text + 1) : entries_from_directory(&list->entries, text)))
         return false;
     list->setup = *setup;
     if (!read_next(list, NULL, &list->waiting)) {
-        log_error("there is no readable picture in %s", text);
+        log_error("%s contains no image that monocle can read", text);
         return false;
     }
     if (!source_size_fits(setup, list->waiting.shape.width, list->waiting.shape.height, text) ||
@@ -109,7 +109,7 @@ static enum source_status fill(struct source *source, struct image *image)
     }
     while (!read_next(list, &source->info.shape, image)) {
         if (list->setup.loop && list->round == 0) {
-            log_error("cannot show %s again: none of its pictures can be read any more", source->info.name);
+            log_error("cannot loop %s: none of its images can be read now", source->info.name);
             return SOURCE_FAILED;
         }
         if (!list->setup.loop)

@@ -90,13 +90,13 @@ static void refuse(const char *text, const char *part)
         for (int i = 0; i < PIXFMT_COUNT; i++)
             names[i] = pixfmt_info((enum pixfmt)i)->name;
         const char *nearest = options_nearest(part, names);
-        log_error("cannot make the pattern \"%s\": there is no pixel format \"%s\"%s%s%s", text, part,
-                  nearest ? "; did you mean " : "", nearest ? nearest : "; monocle live --help lists them",
-                  nearest ? "?" : "");
+        log_error("cannot open pattern:%s: there is no pixel format \"%s\"%s%s%s", text, part,
+                  nearest ? "; did you mean " : "",
+                  nearest ? nearest : "; to list the formats, run: monocle live --help", nearest ? "?" : "");
         return;
     }
-    log_error("cannot make the pattern \"%s\": it is written pattern:WIDTHxHEIGHT@RATE,FORMAT, for instance "
-              "pattern:640x480@30,nv21 (rates from %g to %d)",
+    log_error("cannot open pattern:%s: write pattern:WIDTHxHEIGHT@RATE,FORMAT, for example "
+              "pattern:640x480@30,nv21 (rate: %g to %d)",
               text, rate_min, RATE_MAX);
 }
 
@@ -122,7 +122,7 @@ static bool settle(struct wish *wish, const struct source_setup *setup)
     const bool sizes_differ =
         wish->width > 0 && setup->width > 0 && (wish->width != setup->width || wish->height != setup->height);
     if (sizes_differ || (wish->has_format && setup->has_format && wish->format != setup->format)) {
-        log_error("the pattern's own size or format differs from --size or --pixel-format: leave one of them out");
+        log_error("the size or format of the pattern contradicts --size or --pixel-format; give each only once");
         return false;
     }
     if (wish->width == 0) {
@@ -136,7 +136,7 @@ static bool settle(struct wish *wish, const struct source_setup *setup)
     const char *why;
     if (pixfmt_size_ok(wish->format, wish->width, wish->height, &why))
         return true;
-    log_error("cannot make a pattern of %dx%d pixels in %s: %s", wish->width, wish->height,
+    log_error("cannot draw a test pattern of %dx%d pixels in %s: %s", wish->width, wish->height,
               pixfmt_info(wish->format)->name, why);
     return false;
 }
@@ -156,7 +156,7 @@ static bool pattern_open(struct source *source, const struct source_setup *setup
     pattern->encoder = encoder_init(info->shape.color);
     pattern->rows = malloc((size_t)wish.width * 4 * 2);
     if (!pattern->rows) {
-        log_error("cannot draw the pattern: there is not enough memory");
+        log_error("cannot draw the pattern: out of memory");
         return false;
     }
     return pool_init(&pattern->pool, source, &info->shape);

@@ -12,7 +12,7 @@ bool pool_init(struct pool *pool, const struct source *source, const struct imag
     pool->ready = true;
     for (int i = 0; shape && i < SOURCE_LENT; i++) {
         if (!image_alloc(&pool->image[i], shape)) {
-            log_error("cannot hold %d pictures of %dx%d pixels: there is not enough memory", SOURCE_LENT, shape->width,
+            log_error("cannot allocate %d frames of %dx%d pixels: out of memory", SOURCE_LENT, shape->width,
                       shape->height);
             return false;
         }

@@ -8,9 +8,10 @@ static void check_length(struct film *film, const struct image_shape *shape)
     const size_t one = image_bytes(shape);
     const off_t length = film->stream.size - film->stream.offset;
     if (film->stream.regular && length > (off_t)one && length % (off_t)one != 0) {
-        log_warn("%s holds %lld whole %s pictures of %dx%d pixels and %lld bytes of another: check size and format",
-                 film->stream.name, (long long)(length / (off_t)one), pixfmt_info(shape->format)->name, shape->width,
-                 shape->height, (long long)(length % (off_t)one));
+        log_warn("%s has %lld bytes, not a multiple of the %zu bytes of a %s frame of %dx%d pixels; check --size and "
+                 "--pixel-format",
+                 film->stream.name, (long long)length, one, pixfmt_info(shape->format)->name, shape->width,
+                 shape->height);
         film->told = true;
     }
 }
@@ -23,15 +24,15 @@ static bool raw_open(struct source *source, const struct source_setup *setup, co
         return false;
     }
     if (!setup->has_format || setup->width == 0) {
-        log_error("cannot read raw pictures from %s without their size and pixel format: add --size WIDTHxHEIGHT and "
-                  "--pixel-format",
+        log_error("cannot read raw frames from %s: their size or pixel format is missing; add --size WIDTHxHEIGHT and "
+                  "--pixel-format FORMAT",
                   text);
         return false;
     }
     struct image_shape shape = {.format = setup->format, .width = setup->width, .height = setup->height};
     const char *why;
     if (!pixfmt_size_ok(shape.format, shape.width, shape.height, &why)) {
-        log_error("cannot read %s pictures of %dx%d pixels: %s", pixfmt_info(shape.format)->name, shape.width,
+        log_error("cannot read %s frames of %dx%d pixels: %s", pixfmt_info(shape.format)->name, shape.width,
                   shape.height, why);
         return false;
     }

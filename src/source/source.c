@@ -18,17 +18,17 @@
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, VIDEO_MAJOR = 81 }; // device number: kernel's devices.txt
 
 const char *const source_help[] = {
-    "(nothing)\tthe first camera, or the test pattern where there is none",
+    "(nothing)\tthe first camera; the test pattern if there is no camera",
     "camera[:NAME]\ta V4L2 camera by node, number, id or part of its name; --size, --pixel-format and the rate choose "
     "its mode",
     "pattern[:WxH@FPS,FORMAT]\tmoving test pattern; pattern:1280x720@30,nv12 is the default",
-    "FILE.png, .jpg, .webp, .tiff, .bmp, .tga, .psd, .gif\tone picture, the first of a GIF; with 16 bits per channel "
-    "only PNG and TIFF; WebP and TIFF in builds with their libraries",
-    "FILE.y4m\ta Y4M film: 4:2:0, 4:2:2, 4:4:4 or mono, 8 bits; also a named pipe",
-    "-\tY4M on standard input, for instance from ffmpeg -f yuv4mpegpipe",
+    "FILE.png, .jpg, .webp, .tiff, .bmp, .tga, .psd, .gif\tone image, the first frame of a GIF; 16 bits per channel "
+    "only in PNG and TIFF; WebP and TIFF only in builds with libwebp and libtiff",
+    "FILE.y4m\ta Y4M video: 4:2:0, 4:2:2, 4:4:4 or mono, 8 bits; also a named pipe",
+    "-\tY4M on standard input, for example from ffmpeg -f yuv4mpegpipe",
     "raw:FILE\tframes without a header; needs --size and --pixel-format; raw:- is standard input",
-    "DIRECTORY\tits pictures in natural order; those of another size than the first are left out",
-    "@LIST\tthe pictures named in a text file, one path per line; sizes as for DIRECTORY",
+    "DIRECTORY\tits images in natural order; images of another size than the first are skipped",
+    "@LIST\tthe images named in a text file, one path per line; images of another size than the first are skipped",
     NULL,
 };
 
@@ -47,9 +47,8 @@ bool source_size_fits(const struct source_setup *setup, int width, int height, c
 {
     if ((setup->width == 0 || setup->width == width) && (setup->height == 0 || setup->height == height))
         return true;
-    log_error(
-        "%s has %dx%d pixels, not the %dx%d asked for; a size can be chosen for cameras, the pattern and raw files",
-        name, width, height, setup->width, setup->height);
+    log_error("%s has %dx%d pixels, not %dx%d; leave out --size, which is for cameras, the pattern and raw files", name,
+              width, height, setup->width, setup->height);
     return false;
 }
 
@@ -62,11 +61,11 @@ bool source_convert(struct image *image, const struct source_setup *setup, const
         image->shape = shape;
         return true;
     }
-    const char *why;
+    const char *why = "out of memory";
     struct image converted;
     if (!pixfmt_size_ok(shape.format, shape.width, shape.height, &why) || !image_alloc(&converted, &shape)) {
-        log_error("cannot turn %s (%dx%d pixels) into %s", name, shape.width, shape.height,
-                  pixfmt_info(shape.format)->name);
+        log_error("cannot convert %s (%dx%d pixels) to %s: %s", name, shape.width, shape.height,
+                  pixfmt_info(shape.format)->name, why);
         return false;
     }
     encode_image(&converted, image);
@@ -115,7 +114,7 @@ static const struct source_kind *kind_of_content(const struct source_setup *setu
         return &source_still;
     if (says_raw)
         return &source_raw;
-    log_error("%s is neither a picture nor a Y4M film; if it holds raw frames, add --size and --pixel-format",
+    log_error("%s is neither an image nor a Y4M video; if it contains raw frames, add --size and --pixel-format",
               setup->text);
     return NULL;
 }
@@ -136,7 +135,7 @@ static const struct source_kind *kind_of_path(const struct source_setup *setup)
         return &source_y4m;
     if (S_ISCHR(status.st_mode) && major(status.st_rdev) == VIDEO_MAJOR)
         return &source_camera;
-    log_error("cannot show %s: it is neither a file, a directory, a named pipe nor a camera", setup->text);
+    log_error("cannot open %s: it is not a regular file, directory, named pipe or camera", setup->text);
     return NULL;
 }
 
@@ -156,13 +155,13 @@ static const struct source_kind *choose_kind(const struct source_setup *setup, c
 static struct source *open_kind(const struct source_kind *kind, const struct source_setup *setup, const char *text)
 {
     if (setup->compressed && kind != &source_camera) {
-        log_error("only cameras deliver mjpeg, and the source is none: leave --pixel-format out");
+        log_error("--pixel-format mjpeg is only for cameras, and the source is not a camera; leave it out");
         return NULL;
     }
     struct source *source = calloc(1, sizeof(*source));
     void *state = calloc(1, kind->state_bytes);
     if (!source || !state) {
-        log_error("cannot open a source: there is not enough memory");
+        log_error("cannot open the source: out of memory");
         free(source);
         free(state);
         return NULL;
@@ -202,7 +201,7 @@ struct source *source_open(const struct source_setup *setup)
         log_error("cannot open camera %s: %s", camera, why);
         return NULL;
     }
-    log_info("there is no camera: showing the test pattern");
+    log_info("there is no camera; showing the test pattern");
     return open_kind(&source_pattern, setup, NULL);
 }
 
@@ -240,7 +239,7 @@ struct source_health source_health(struct source *source)
 
 bool source_control(struct source *source, int index, int steps, struct source_control *control)
 {
-    *control = (struct source_control){.why = "the source is no camera: it has no controls"};
+    *control = (struct source_control){.why = "the source is not a camera and has no controls"};
     return source->kind->control && source->kind->control(source, index, steps, control);
 }
 

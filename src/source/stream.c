@@ -29,12 +29,14 @@ bool stream_open(struct stream *stream, const char *path)
         stream->fd < 0 ? standard && errno == EBADF : (fcntl(stream->fd, F_GETFL) & O_ACCMODE) == O_WRONLY;
     struct stat status;
     if (closed || stream->fd < 0 || fstat(stream->fd, &status) != 0) {
-        log_error("cannot read %s: %s", stream->name, closed ? "it is closed" : strerror(errno));
+        log_error("cannot read %s: %s", stream->name,
+                  closed ? "it is closed; redirect it from a file or a program" : strerror(errno));
         return false;
     }
     if (S_ISDIR(status.st_mode) || isatty(stream->fd)) {
-        log_error("cannot read pictures from %s: it is a %s", stream->name,
-                  S_ISDIR(status.st_mode) ? "directory" : "terminal; send a Y4M stream into it");
+        log_error("cannot read frames from %s: it is a %s", stream->name,
+                  S_ISDIR(status.st_mode) ? "directory; name a file"
+                                          : "terminal; redirect it from a file or a program");
         return false;
     }
     stream->regular = S_ISREG(status.st_mode);
@@ -68,7 +70,7 @@ static enum stream_status wait_readable(struct stream *stream, int64_t deadline_
     struct pollfd ready = {.fd = stream->fd, .events = POLLIN};
     const int count = poll(&ready, 1, left_ms < 0 ? 0 : left_ms > INT_MAX ? INT_MAX : (int)left_ms);
     if (count < 0 && errno != EINTR) {
-        log_error("cannot wait for %s: %s", stream->name, strerror(errno));
+        log_error("cannot poll %s: %s", stream->name, strerror(errno));
         return STREAM_FAILED;
     }
     return count > 0 ? STREAM_OK : STREAM_TIMEOUT;
@@ -152,6 +154,6 @@ bool stream_seek(struct stream *stream, off_t offset)
     stream->offset = offset;
     if (lseek(stream->fd, offset, SEEK_SET) == offset)
         return true;
-    log_error("cannot start %s again: %s", stream->name, strerror(errno));
+    log_error("cannot loop %s: %s", stream->name, strerror(errno));
     return false;
 }

@@ -18,15 +18,15 @@ static bool read_header(struct film *film, struct y4m_header *header)
             return true;
         break;
     case STREAM_TIMEOUT:
-        why = "no Y4M header came in time";
+        why = "no Y4M header arrived within 10 s";
         break;
     case STREAM_END:
-        why = length > 0 ? "its header is cut short" : "there is nothing in it";
+        why = length > 0 ? "its header is truncated" : "it is empty";
         break;
     case STREAM_FAILED:
         return false;
     default:
-        why = "it does not begin with a Y4M header line";
+        why = "it does not begin with a Y4M header line; convert it first, for example with ffmpeg -f yuv4mpegpipe";
         break;
     }
     log_error("cannot play %s: %s", film->stream.name, why);
@@ -36,7 +36,7 @@ static bool read_header(struct film *film, struct y4m_header *header)
 static bool wish_fits(const struct source_setup *setup, const struct image_shape *shape, const char *name)
 {
     if (setup->has_format && setup->format != shape->format) {
-        log_error("%s holds %s pictures, not %s: leave the pixel format out", name, pixfmt_info(shape->format)->name,
+        log_error("%s contains %s frames, not %s; leave out --pixel-format", name, pixfmt_info(shape->format)->name,
                   pixfmt_info(setup->format)->name);
         return false;
     }
@@ -53,7 +53,7 @@ static bool y4m_open(struct source *source, const struct source_setup *setup, co
     if (!wish_fits(setup, shape, film->stream.name))
         return false;
     if (header.interlaced)
-        log_warn("%s is interlaced: its pictures are shown with both fields woven", film->stream.name);
+        log_warn("%s is interlaced: each frame shows both fields, without deinterlacing", film->stream.name);
     shape->color = source_color(setup, shape->color, shape->format, shape->width, shape->height);
     if (header.rate_numerator > 0) {
         source->info.rate = (double)header.rate_numerator / header.rate_denominator;
