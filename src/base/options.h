@@ -69,10 +69,10 @@ enum option_result options_parse(const struct option_list *list, int argc, char 
 void options_print_help(const struct option_list *list, FILE *out);
 // One row of such a help: `left` in a column `width` wide, `right` wrapped beside it.
 void options_print_row(FILE *out, const char *left, const char *right, int width);
-// The row's help with what else the row says: "pause between frames (1 to 100) [MONOCLE_PAUSE]".
+// The row's help, range and environment variable: "pause between frames (1 to 100) [MONOCLE_PAUSE]".
 void options_describe(const struct option *option, char *text, size_t size);
 
-// The word of `words` (NULL-ended) nearest to `word`, or NULL when none is near enough to be meant.
+// The most similar entry of `words` (NULL-ended), or NULL if none is similar enough to `word`.
 const char *options_nearest(const char *word, const char *const *words);
 
 // "640x480"; both 1..1000000.

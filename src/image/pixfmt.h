@@ -53,6 +53,6 @@ bool pixfmt_from_name(const char *name, enum pixfmt *format); // name or alias, 
 size_t pixfmt_row_bytes(enum pixfmt format, int plane, int width);
 int pixfmt_rows(enum pixfmt format, int plane, int height);
 
-// Whether the format can hold that size: 1..IMAGE_MAX_SIDE pixels each way, an even width where the format needs it, at
-// most IMAGE_MAX_BYTES. Where not, *why is a static text: "yuyv needs an even width".
+// Returns true if the format allows this size: width and height 1 to IMAGE_MAX_SIDE, an even width if the format needs
+// one, at most IMAGE_MAX_BYTES. On false, *why is a static text: "yuyv needs an even width".
 bool pixfmt_size_ok(enum pixfmt format, int width, int height, const char **why);

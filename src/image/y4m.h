@@ -14,14 +14,14 @@ struct y4m_header {
 
 enum { Y4M_LINE_MAX = 1024 }; // longest header line taken, without its newline
 
-// Parses the stream header line (without the newline). Taken are 8-bit C420*, C422, C444 and Cmono; tags in any order;
-// aspect (A), comments and unknown extensions (X) are ignored. False on failure; *why is a static text.
+// Parses the stream header line (without the newline). It accepts 8-bit C420*, C422, C444 and Cmono and tags in any
+// order, and ignores the aspect (A), comments and unknown extensions (X). False on failure; *why is a static text.
 bool y4m_parse_header(const char *line, size_t size, struct y4m_header *header, const char **why);
 // Whether the line is a frame header ("FRAME", with or without parameters).
 bool y4m_parse_frame(const char *line, size_t size);
 
-// A rate of 1e-6 to 1e6 as a ratio: one usual for video as what it is (29.97 is 30000/1001), any other as the simplest
-// within a billionth of it.
+// Converts a rate of 1e-6 to 1e6 to a ratio: a standard video rate to its exact ratio (29.97 to 30000/1001), any other
+// rate to the simplest ratio within 1e-9 of it.
 void y4m_rate(double rate, int *numerator, int *denominator);
 
 struct y4m_writer;
@@ -29,11 +29,11 @@ struct y4m_writer;
 // `path` "-" is standard output. A rate of 0/1 is written as unknown. NULL on failure (logged). RGBA pictures of width
 // x height become C444 (docs/pixels.md section 5).
 struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int rate_numerator, int rate_denominator);
-// Writes one whole picture, or none at all: a failed or interrupted write cuts the file back to the last whole picture.
-// A slow reader of a pipe is waited for; `left_out` NULL: also one that has stalled. Else what that has not taken of
-// the last picture waits for it, and *left_out says that this picture was left out. False on failure (logged once;
+// Writes one complete frame or nothing: after a failed or interrupted write the file is truncated to its last complete
+// frame. Waits for a slow reader of a pipe. If the reader stalls and `left_out` is NULL, it waits too; otherwise it
+// keeps the unwritten rest of the previous frame, drops this one and sets *left_out. False on failure (logged once;
 // later calls fail silently).
 bool y4m_writer_add(struct y4m_writer *writer, const struct image *rgba, bool *left_out);
-// Gives a reader that has stalled half a second for the last picture. Returns whether every picture that was not left
-// out is safely written. Takes NULL.
+// Waits up to 0.5 s for a stalled reader to take the last frame. Returns true if all frames that were not dropped are
+// written. Takes NULL.
 bool y4m_writer_close(struct y4m_writer *writer);

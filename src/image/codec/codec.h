@@ -27,7 +27,7 @@ struct codec_info {
 
 const struct codec_info *codec_info(enum codec_format format);     // also of CODEC_OTHER
 bool codec_from_name(const char *name, enum codec_format *format); // a name or an extension, any case
-// The library that files of that name or extension need and this build lacks: "libwebp". NULL where there is none.
+// The library that is missing in this build for files of that name or extension: "libwebp". NULL: none is missing.
 const char *codec_missing_library(const char *name);
 // The format that the first bytes look like. TGA has no magic number: a guess, made last. False for no picture.
 enum { CODEC_PROBE_BYTES = 32 }; // enough of a file's start
@@ -54,10 +54,11 @@ struct codec_bytes {
     size_t size;
 };
 
-// What comes with a picture, as it is, without its container's framing: the profile; TIFF data ("II*" or "MM"); XML.
+// Metadata of an image, unchanged, without the container's framing: ICC profile, EXIF (TIFF data: "II*" or "MM"), XMP
+// (XML).
 struct codec_metadata {
     struct codec_bytes icc, exif, xmp;
-    const char *left_out; // what of them can't be read: "its colour profile is damaged and is left out"; NULL: nothing
+    const char *left_out; // "its colour profile is damaged and is left out"; NULL: everything could be read
 };
 
 struct codec_head {
@@ -71,7 +72,7 @@ struct codec_head {
     struct codec_metadata metadata; // lies in the file's bytes or the codec, until its next codec_head
 };
 
-// Copies the metadata into the buffer, for those who need them longer. False where there is no memory.
+// Copies the metadata into the buffer, so that they outlive the next codec_head. False if there is no memory.
 struct codec_buffer;
 bool codec_metadata_keep(struct codec_metadata *metadata, struct codec_buffer *buffer);
 
