@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-// Says why other users may have written a file or directory, such as "belongs to another user". NULL: they cannot have.
+// Why other users may have written a file or directory: "belongs to another user". NULL: no other user can write it.
 const char *cache_unsafe(const struct stat *status);
 
 // Opens "$XDG_CACHE_HOME/monocle", or "~/.cache/monocle" where that variable is unset or relative. Makes it (mode 0700)

@@ -16,9 +16,10 @@ extern const struct resource resources[];
 const struct resource *resource_find(const char *name); // NULL when there is none
 
 // Text of kernel `file` ("blur.cl"): from `override_dir` when that is not NULL and holds the file, else the embedded
-// one. NUL-terminated; the caller frees. NULL on failure, and `why` says why then.
+// one. NUL-terminated; the caller frees. NULL on failure, with the reason in `why`.
 enum { RESOURCE_WHY = 256 };
 char *resource_kernel(const char *file, const char *override_dir, char why[RESOURCE_WHY]);
 
-// Whether a directory has any file that takes an embedded kernel's place; NULL and "" are none. False is logged.
+// Returns true if the directory has a file that replaces an embedded kernel, or if `dir` is NULL or "". False is
+// logged.
 bool resource_check_kernels(const char *dir);

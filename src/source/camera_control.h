@@ -7,8 +7,9 @@
 
 #include <stdint.h>
 
-// Sets controls by name to a number, true or false, or the name of a menu's item. False, and why, where there is no
-// such control or one doesn't take its value: then none is changed, or `why` says so.
+// Sets controls by name to a number, true or false, or the name of a menu item. If a control does not exist or refuses
+// its value, it restores the controls that it has set, returns false, and `why` has the message. `why` says so if a
+// control could not be restored.
 bool camera_control_set(const struct camera_device *device, const struct source_setting *settings, int count,
                         char why[CAMERA_WHY]);
 // As source_control. `set` says what was set, id 0 where nothing was.

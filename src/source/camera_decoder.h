@@ -23,5 +23,5 @@ uint64_t camera_decoder_damaged(struct camera_decoder *decoder); // pictures lef
 // Whether the latest whole pictures, several in a row, all have another shape than the decoder was opened for: that
 // one, its colours as the codec has them. They are left out; they count as damaged only if they were a passing thing.
 bool camera_decoder_changed(struct camera_decoder *decoder, struct image_shape *shape);
-// Why the first picture was left out since the last one that was not; "" where there is none.
+// Why the first frame after the last good one was dropped; "" if none was.
 void camera_decoder_why(struct camera_decoder *decoder, char *why, size_t size);

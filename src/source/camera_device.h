@@ -18,7 +18,7 @@ struct camera_device {
     char driver[16];
 };
 
-// Opens the node if it is a camera that captures. NULL, or why not, with advice; close it all the same.
+// Opens the node if it is a camera that captures. Returns NULL, or the reason with advice; close it in any case.
 const char *camera_device_open(struct camera_device *device, const char *path);
 void camera_device_close(struct camera_device *device);
 // Lets libv4l2 convert what the camera offers into a format of ours.
@@ -29,5 +29,5 @@ int camera_device_ask(const struct camera_device *device, unsigned long request,
 void *camera_device_map(const struct camera_device *device, size_t length, off_t offset); // MAP_FAILED on failure
 void camera_device_unmap(const struct camera_device *device, void *memory, size_t length);
 
-// What errno means for a camera, and what to do.
+// The meaning of errno for a camera, with advice.
 const char *camera_device_advice(int error);

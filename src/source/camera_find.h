@@ -18,8 +18,9 @@ struct camera_node {
 // The next video node from number *next on, which is set behind it. False where there are no more.
 bool camera_node_next(int *next, struct camera_node *node);
 
-// The node that `text` means: a path, a number, a stable id, the bus, or a part of these or of the camera's name; NULL
-// or "" is the first that captures. False where there is none such that can be used; `why` is then the reason.
+// Finds the node for `text`: a path, a number, a stable id, the bus, or a part of these or of the camera's name. NULL
+// or
+// "" means the first node that captures. False if no such node can be used; `why` is then a whole message.
 bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY]);
 // The same camera again, by its id, where it is plugged in, or its name, whatever its number now is.
 bool camera_find_again(const struct camera_node *known, struct camera_node *node, char why[CAMERA_WHY]);

@@ -12,7 +12,7 @@ struct camera_mode {
     struct v4l2_fract interval; // between frames; 0/0 when the camera doesn't say
 };
 
-// What a V4L2 code is to us; false for nothing.
+// Looks up a V4L2 code; false if monocle does not support it.
 bool camera_mode_known(uint32_t fourcc, struct camera_mode *mode);
 // Of its pictures, colour left out; of compressed ones the size alone.
 struct image_shape camera_mode_shape(const struct camera_mode *mode);

@@ -23,9 +23,9 @@ const char *camera_output_name(const struct camera_output *output); // "/dev/vid
 // What the pictures are: nv12, yuyv or yu12 with even sides (docs/pixels.md section 6).
 const struct image_shape *camera_output_shape(const struct camera_output *output);
 
-// The picture to fill; then send it. A thread writes it at once, and again whenever the next one is more than half a
-// frame late, so that readers never starve; before the first there is a black one. False when the device takes no more
-// (logged once).
+// Fill the image, then send it. A thread writes it at once, and repeats it whenever the next frame is more than half a
+// period late, so that readers never wait. Before the first frame it writes a black one. False if the device refuses
+// more frames (logged once).
 struct image *camera_output_picture(struct camera_output *output);
 bool camera_output_send(struct camera_output *output);
 struct camera_output_counts camera_output_counts(const struct camera_output *output);

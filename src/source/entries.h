@@ -5,8 +5,8 @@
 
 struct entry {
     char *path;
-    bool meant; // somebody means it to be a picture: it is named in a list, or has a picture's extension
-    bool bad;   // it turned out not to be usable
+    bool meant; // it should be an image: a list names it, or it has an image file's extension
+    bool bad;   // it could not be used
 };
 
 struct entries {

@@ -1,4 +1,4 @@
-// film.h: pictures that follow each other in a stream of bytes, with or without a header line before each
+// film.h: the frames of a byte stream, with or without a header line before each frame
 #pragma once
 
 #include "source/kind.h"
@@ -13,7 +13,7 @@ struct film {
     bool lines;      // a Y4M frame header precedes each picture
     off_t first;     // offset of the first picture
     bool loop;       // start again at the end
-    bool told;       // that the end is cut short has been reported
+    bool told;       // the warning about the incomplete last frame has been logged
     uint64_t number; // of the next picture
     uint64_t round;  // pictures since the last start
     enum film_phase phase;
@@ -22,11 +22,10 @@ struct film {
     int64_t begun_ns;
 };
 
-// What stands at the stream's offset is the first picture. Fills source->info but for the rate. False on failure
-// (logged).
+// The first frame begins at the stream's offset. Fills source->info except the rate. False on failure (logged).
 bool film_start(struct source *source, const struct source_setup *setup, const struct image_shape *shape, bool lines);
 
-// The rest of a kind whose state is a film.
+// The other functions of a source kind whose state is a film.
 void film_close(struct source *source);
 bool film_holds(const struct source *source, const char *path);
 enum source_status film_next(struct source *source, struct frame *frame, int64_t deadline_ns);

@@ -10,8 +10,8 @@
 struct source_kind {
     const char *name;
     size_t state_bytes; // of source->state, which open finds cleared
-    // Opens `text` (what stands behind "name:", or the path; may be NULL) and fills source->info but for its kind. On
-    // failure logs and returns false; close is called all the same.
+    // Opens `text` (the text after "name:", or the path; may be NULL) and fills source->info except its kind. False on
+    // failure (logged); close is called in any case.
     bool (*open)(struct source *source, const struct source_setup *setup, const char *text);
     void (*close)(struct source *source); // takes a half-open one
     // As source_next, but with the time until which it may wait.
@@ -19,9 +19,9 @@ struct source_kind {
     void (*give_back)(struct source *source, const struct frame *frame); // on any thread
     // As source_reshape; NULL for a kind that never reports SOURCE_RESHAPED.
     bool (*reshape)(struct source *source);
-    // As source_holds; NULL for a kind that reads no files but the one it is named by.
+    // As source_holds; NULL for a kind that reads only the file in its name.
     bool (*holds)(const struct source *source, const char *path);
-    // On any thread; NULL for a kind that always does well.
+    // As source_health, on any thread; NULL for a kind without a state of health.
     void (*health)(struct source *source, struct source_health *health);
     // As source_control; NULL for a kind without controls.
     bool (*control)(struct source *source, int index, int steps, struct source_control *control);
@@ -39,18 +39,18 @@ struct source {
     _Atomic(struct pages_owner *) owner; // as source_place has it
 };
 
-enum { SOURCE_DEFAULT_RATE = 30 }; // where pacing is asked for and nobody says a rate
+enum { SOURCE_DEFAULT_RATE = 30 }; // for pacing, if neither the user nor the source has a rate
 
-// The colour of a source's pictures: the user's word, then what the source says, then the default rules.
+// The colour of a source's frames: from the user, else from the source, else by the default rules.
 struct color source_color(const struct source_setup *setup, struct color said, enum pixfmt format, int width,
                           int height);
-// Whether the size the user wants, if any, is the one a file has. Otherwise logged.
+// Returns true if the file has the size that the user wants, or the user wants none. False is logged.
 bool source_size_fits(const struct source_setup *setup, int width, int height, const char *name);
-// Brings an RGBA picture (own pixels) to the format the user wants, if any, and settles its colour. False on failure
+// Converts an RGBA image (own pixels) to the format that the user wants, if any, and sets its colour. False on failure
 // (logged with `name`).
 bool source_convert(struct image *image, const struct source_setup *setup, const char *name);
 
-// The path of the first capture camera. False where there is none that can be opened: `path` is then the first that
-// could not be, and *why the reason and what to do; or *why is NULL where there is no camera at all.
+// The path of the first camera that captures. False if none can be opened: `path` is then the first camera that failed
+// and *why the reason with advice. *why is NULL if there is no camera.
 enum { CAMERA_PATH = 32 };
 bool camera_first(char path[CAMERA_PATH], const char **why);
