@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "path/backend.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,10 +271,10 @@ bool path_read_image(struct path *path, const struct path_result *result, struct
     return true;
 }
 
+static_assert(PLAN_PASSES + 6 <= PATH_STAGES, "passes, three stages before them and three behind them have places");
+
 struct stage_time *path_add_stage(struct path_result *result, const char *name, enum stage_clock clock)
 {
-    if (result->stages == PATH_STAGES)
-        result->stages--; // the last one is overwritten; a plan has fewer
     struct stage_time *stage = &result->stage[result->stages++];
     snprintf(stage->name, sizeof(stage->name), "%s", name);
     stage->clock = clock;
