@@ -35,12 +35,14 @@ static const struct option rows[] = {
     {0},
 };
 static const char *const examples[] = {"monocle test  do it", "monocle test -p cpu  do it there", NULL};
-static const char *const details[] = {"A paragraph.", NULL};
+static const char *const details[] = {"A paragraph.", "one\tthe first row", "a longer term\tthe second row", NULL};
+static const char *const exits[] = {"0\tdone", "129, 130\tended by a signal", NULL};
 static const struct option_list list = {.command = "test",
                                         .usage = "[FILE] [options]",
                                         .summary = "Tests things.",
                                         .examples = examples,
                                         .details = details,
+                                        .exits = exits,
                                         .options = rows};
 
 struct run {
@@ -231,7 +233,15 @@ static void test_help(void)
                                "\n"
                                "Tests things.\n"
                                "\n"
+                               "Examples:\n"
+                               "  monocle test         do it\n"
+                               "  monocle test -p cpu  do it there\n"
+                               "\n"
                                "A paragraph.\n"
+                               "\n"
+                               "  one          the first row\n"
+                               "  a longer term\n"
+                               "               the second row\n"
                                "\n"
                                "Options:\n"
                                "  -l, --loud       make noise [TEST_LOUD]\n"
@@ -248,9 +258,9 @@ static void test_help(void)
                                "  -N, --name NAME  one of several\n"
                                "  -h, --help       show this help\n"
                                "\n"
-                               "Examples:\n"
-                               "  monocle test         do it\n"
-                               "  monocle test -p cpu  do it there\n";
+                               "Exit codes:\n"
+                               "  0            done\n"
+                               "  129, 130     ended by a signal\n";
     char got[4096] = "";
     FILE *out = fmemopen(got, sizeof(got), "w");
     options_print_help(&list, out);

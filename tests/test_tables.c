@@ -96,6 +96,8 @@ static void check_command(const struct option_list *list)
     check_that(&unit, list->summary && *list->summary, "%s: summary", list->command);
     check_that(&unit, list->examples && list->examples[0], "%s: examples", list->command);
     check_that(&unit, !list->complete || is_word_of(completes, list->complete), "%s: complete", list->command);
+    for (const char *const *e = list->exits; e && *e; e++)
+        check_that(&unit, strchr(*e, '\t') != NULL, "%s: exit status '%s' has no tab", list->command, *e);
     for (const struct option *o = list->options; o->name; o++) {
         check_option(list->command, list->options, o);
         check_excludes(list, o);

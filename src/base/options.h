@@ -45,10 +45,10 @@ struct option_list {
     const char *usage;             // "[SOURCE] [options]"
     const char *summary;           // one line
     const char *const *examples;   // lines "command  what it does", NULL-ended
-    const char *const *details;    // paragraphs for --help and the man page, NULL-ended; NULL for none
-    const char *const *exits;      // rows "code<tab>meaning", NULL-ended; NULL for none
+    const char *const *details;    // paragraphs, or table rows "term\tmeaning", NULL-ended; NULL for none
+    const char *const *exits;      // rows "code\tmeaning" of the exit status table, NULL-ended; NULL for none
     const struct option *options;  // ended by a row without a name
-    void (*print_more)(FILE *out); // prints what the help has between options and examples; NULL for nothing
+    void (*print_more)(FILE *out); // prints further sections behind the options; NULL for none
     const char *complete;          // what a shell offers for operands: "source", "filter", ...; NULL for nothing
 };
 

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-enum { COLUMNS = 96, LEFT_MAX = 30, EXIT_COLUMN = 17, LINE_BYTES = 512 };
+enum { COLUMNS = 96, LEFT_MAX = 30, LINE_BYTES = 512 };
 
 static const struct option help_row = {.name = "help", .letter = 'h', .type = OPTION_FLAG, .help = "show this help"};
 
@@ -101,13 +101,23 @@ static void print_examples(const char *const *examples, FILE *out)
     }
 }
 
-static void print_exits(const char *const *exits, FILE *out)
+// Adjacent table rows stand together; an empty line precedes everything else.
+static void print_details(const char *const *details, FILE *out)
 {
-    for (const char *const *e = exits; *e; e++) {
-        char left[LINE_BYTES];
-        const size_t length = strcspn(*e, "\t");
-        snprintf(left, sizeof(left), "  %.*s", (int)length, *e);
-        options_print_row(out, left, *e + length + 1, EXIT_COLUMN);
+    enum { TERM_COLUMN = 15 };
+    bool in_table = false;
+    for (const char *const *d = details; *d; d++) {
+        const char *tab = strchr(*d, '\t');
+        if (!tab || !in_table)
+            fputc('\n', out);
+        in_table = tab != NULL;
+        if (tab) {
+            char left[LINE_BYTES];
+            snprintf(left, sizeof(left), "  %.*s", (int)(tab - *d), *d);
+            options_print_row(out, left, tab + 1, TERM_COLUMN);
+        } else {
+            print_wrapped(out, *d, 0, 0);
+        }
     }
 }
 
@@ -115,20 +125,18 @@ void options_print_help(const struct option_list *list, FILE *out)
 {
     fprintf(out, "Usage: monocle %s%s%s\n\n", list->command, *list->usage ? " " : "", list->usage);
     print_wrapped(out, list->summary, 0, 0);
-    for (const char *const *d = list->details; d && *d; d++) {
-        fputc('\n', out);
-        print_wrapped(out, *d, 0, 0);
-    }
-    fprintf(out, "\nOptions:\n");
-    print_options(list->options, out);
-    if (list->print_more)
-        list->print_more(out);
     if (list->examples && list->examples[0]) {
         fprintf(out, "\nExamples:\n");
         print_examples(list->examples, out);
     }
+    if (list->details)
+        print_details(list->details, out);
+    fprintf(out, "\nOptions:\n");
+    print_options(list->options, out);
+    if (list->print_more)
+        list->print_more(out);
     if (list->exits) {
-        fprintf(out, "\nExit codes:\n");
-        print_exits(list->exits, out);
+        fprintf(out, "\nExit codes:");
+        print_details(list->exits, out);
     }
 }

@@ -39,6 +39,19 @@ static void print_paragraph(const char *text)
     putchar('\n');
 }
 
+// A table row "term\tmeaning".
+static void print_row(const char *row)
+{
+    char term[TEXT_BYTES];
+    const size_t length = strcspn(row, "\t");
+    snprintf(term, sizeof(term), "%.*s", (int)length, row);
+    printf(".TP\n");
+    print_bold(term);
+    putchar('\n');
+    print_text(row + length + (row[length] == '\t'));
+    putchar('\n');
+}
+
 static void print_option(const struct option *o)
 {
     char text[TEXT_BYTES];
@@ -68,19 +81,13 @@ static void print_command(const struct option_list *list)
     print_text(list->summary);
     putchar('\n');
     for (const char *const *d = list->details; d && *d; d++)
-        print_paragraph(*d);
+        strchr(*d, '\t') ? print_row(*d) : print_paragraph(*d);
     for (const struct option *o = list->options; o->name; o++)
         print_option(o);
-    for (const char *const *e = list->exits; e && *e; e++) {
-        char code[TEXT_BYTES];
-        const size_t length = strcspn(*e, "\t");
-        snprintf(code, sizeof(code), "%.*s", (int)length, *e);
-        printf(e == list->exits ? ".PP\nExit codes:\n.TP\n" : ".TP\n");
-        print_bold(code);
-        putchar('\n');
-        print_text(*e + length + 1);
-        putchar('\n');
-    }
+    if (list->exits)
+        printf(".PP\nExit codes:\n");
+    for (const char *const *e = list->exits; e && *e; e++)
+        print_row(*e);
     if (!list->examples)
         return;
     printf(".PP\nExamples:\n");
@@ -100,16 +107,8 @@ static void print_command(const struct option_list *list)
 static void print_sources(void)
 {
     printf(".SH SOURCES\n");
-    for (const char *const *row = source_help; *row; row++) {
-        char syntax[TEXT_BYTES];
-        const size_t length = strcspn(*row, "\t");
-        snprintf(syntax, sizeof(syntax), "%.*s", (int)length, *row);
-        printf(".TP\n");
-        print_bold(syntax);
-        putchar('\n');
-        print_text(*row + length + ((*row)[length] == '\t'));
-        putchar('\n');
-    }
+    for (const char *const *row = source_help; *row; row++)
+        print_row(*row);
     char text[TEXT_BYTES] = "Pixel formats are ";
     pixel_format_list(text + strlen(text));
     print_paragraph(text);
