@@ -22,8 +22,8 @@ static const struct option rows[] = {
      .excludes = "quiet"},
     {"quiet", 'q', OPTION_FLAG, .help = "make none", .offset = AT(quiet), .excludes = "loud"},
     {"file", 'f', OPTION_TEXT, "FILE", .help = "where to write", .offset = AT(file), .complete = "file"},
-    {"frames", 'n', OPTION_INT, "N", .help = "stop after N", .environment = "TEST_FRAMES", .offset = AT(count),
-     .min = 1, .max = 100},
+    {"frames", 'n', OPTION_INT, "N", .help = "stop after N; default: 9", .environment = "TEST_FRAMES",
+     .offset = AT(count), .min = 1, .max = 100},
     {"many", 0, OPTION_INT, "N", .help = "without end", .offset = AT(free_count), .min = 1, .max = INT_MAX},
     {"free", 0, OPTION_INT, "N", .help = "any whole number", .offset = AT(free_count)},
     {"path", 'p', OPTION_CHOICE, .choices = "cpu|opencl|zerocopy", .help = "how", .environment = "TEST_PATH",
@@ -239,15 +239,14 @@ static void test_help(void)
                                "\n"
                                "A paragraph.\n"
                                "\n"
-                               "  one          the first row\n"
-                               "  a longer term\n"
-                               "               the second row\n"
+                               "  one            the first row\n"
+                               "  a longer term  the second row\n"
                                "\n"
                                "Options:\n"
                                "  -l, --loud       make noise [TEST_LOUD]\n"
                                "  -q, --quiet      make none\n"
                                "  -f, --file FILE  where to write\n"
-                               "  -n, --frames N   stop after N (1 to 100) [TEST_FRAMES]\n"
+                               "  -n, --frames N   stop after N (1 to 100); default: 9 [TEST_FRAMES]\n"
                                "      --many N     without end (at least 1)\n"
                                "      --free N     any whole number\n"
                                "  -p, --path cpu|opencl|zerocopy\n"
@@ -259,8 +258,8 @@ static void test_help(void)
                                "  -h, --help       show this help\n"
                                "\n"
                                "Exit codes:\n"
-                               "  0            done\n"
-                               "  129, 130     ended by a signal\n";
+                               "  0         done\n"
+                               "  129, 130  ended by a signal\n";
     char got[4096] = "";
     FILE *out = fmemopen(got, sizeof(got), "w");
     options_print_help(&list, out);

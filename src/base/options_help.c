@@ -28,7 +28,9 @@ void options_describe(const struct option *o, char *text, size_t size)
         snprintf(range, sizeof(range), " (%.10g to %.10g)", o->min, o->max);
     if (o->environment)
         snprintf(environment, sizeof(environment), " [%s]", o->environment);
-    snprintf(text, size, "%s%s%s", o->help, range, environment);
+    const char *preset = strstr(o->help, "; default:"); // the range stands before it
+    const int length = preset ? (int)(preset - o->help) : (int)strlen(o->help);
+    snprintf(text, size, "%.*s%s%s%s", length, o->help, range, o->help + length, environment);
 }
 
 // Prints text in lines up to COLUMNS, each but the first indented; `column` is where the first one begins.
@@ -104,8 +106,12 @@ static void print_examples(const char *const *examples, FILE *out)
 // Adjacent table rows stand together; an empty line precedes everything else.
 static void print_details(const char *const *details, FILE *out)
 {
-    enum { TERM_COLUMN = 15 };
     bool in_table = false;
+    int width = 0;
+    for (const char *const *d = details; *d; d++) {
+        const char *tab = strchr(*d, '\t');
+        width = tab && tab - *d > width ? (int)(tab - *d) : width;
+    }
     for (const char *const *d = details; *d; d++) {
         const char *tab = strchr(*d, '\t');
         if (!tab || !in_table)
@@ -114,7 +120,7 @@ static void print_details(const char *const *details, FILE *out)
         if (tab) {
             char left[LINE_BYTES];
             snprintf(left, sizeof(left), "  %.*s", (int)(tab - *d), *d);
-            options_print_row(out, left, tab + 1, TERM_COLUMN);
+            options_print_row(out, left, tab + 1, width + 4);
         } else {
             print_wrapped(out, *d, 0, 0);
         }
