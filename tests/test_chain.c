@@ -136,7 +136,7 @@ static const struct {
     const char *text, *error;
 } advice[] = {
     {"blurr", "there is no filter 'blurr'; did you mean 'blur'?"},
-    {"frobnicate", "there is no filter 'frobnicate'; 'monocle filters' lists them"},
+    {"frobnicate", "there is no filter 'frobnicate'; 'monocle filters' lists the filters"},
     {"grayscale", "there is no filter 'grayscale'; did you mean 'gray'?"},
     {"blur,greyscale", "there is no filter 'greyscale'; did you mean 'gray'?"},
     {"grey", "there is no filter 'grey'; did you mean 'gray'?"},
@@ -161,9 +161,9 @@ static const struct {
     {"contrast 2 10", "there is no filter 'contrast 2 10'; did you mean 'contrast=2:10'?"},
     {"gray blur", "there is no filter 'gray blur'; did you mean 'gray,blur'?"},
     {"blur 99", "there is no filter 'blur 99'; did you mean 'blur'?"},
-    {"blur=2;gray", "filters are separated by ',', not ';'; did you mean 'blur=2,gray'?"},
-    {"blur ! gray | flip", "filters are separated by ',', not '!'; did you mean 'blur , gray , flip'?"},
-    {"blur=99;gray", "filters are separated by ',', not ';'"},
+    {"blur=2;gray", "separate filters with ',', not ';'; did you mean 'blur=2,gray'?"},
+    {"blur ! gray | flip", "separate filters with ',', not '!'; did you mean 'blur , gray , flip'?"},
+    {"blur=99;gray", "separate filters with ',', not ';'"},
 };
 
 static void test_advice(struct check *check)

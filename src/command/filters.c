@@ -15,27 +15,35 @@ struct filters_options {
 };
 
 static const struct option options[] = {
-    {"json", 'j', OPTION_FLAG, .help = "one JSON array on standard output",
+    {"json", 'j', OPTION_FLAG, .help = "print one JSON array on standard output",
      .offset = offsetof(struct filters_options, json)},
     {0},
 };
 static const char *const examples[] = {
-    "monocle filters  all filters",
-    "monocle filters blur  one of them",
-    "monocle filters --json  for a script",
+    "monocle filters  list all filters",
+    "monocle filters blur  describe one filter",
+    "monocle filters --json  list all filters as JSON",
     NULL,
 };
 static const char *const details[] = {
-    "A chain is filters with commas between them, as for -f of the other commands: a filter's values stand behind '=', "
-    "with colons between them, in the order listed or by name: 'blur=radius=3,convolve=edge:bias=128'.",
+    "The option -f of the other commands takes a chain: a list of filters, separated by commas. A filter's parameters "
+    "follow '='. Separate parameters with ':', and give them in the listed order or by name: "
+    "'blur=radius=3,convolve=edge:bias=128'.",
+    NULL,
+};
+static const char *const exits[] = {
+    "0\tthe list was printed",
+    "1\tstandard output cannot be written",
+    "2\twrong arguments, or there is no such filter",
     NULL,
 };
 static const struct option_list list = {
     .command = "filters",
     .usage = "[NAME] [options]",
-    .summary = "list the filters with their parameters",
+    .summary = "list the filters and their parameters",
     .examples = examples,
     .details = details,
+    .exits = exits,
     .options = options,
     .complete = "filter",
 };
@@ -114,7 +122,7 @@ static const struct filter *find_or_suggest(const char *name)
     if (advice)
         log_error("unknown filter '%s'; did you mean %.*s?", name, (int)strcspn(advice, "="), advice);
     else
-        log_error("unknown filter '%s'; monocle filters lists them", name);
+        log_error("unknown filter '%s'; 'monocle filters' lists the filters", name);
     return NULL;
 }
 

@@ -7,7 +7,7 @@
 
 static const struct param params[] = {
     {"radius", PARAM_INT, .min = 1, .max = FILTER_RADIUS_MAX, .preset = 2, .step = 1,
-     .help = "pixels on each side; 2 is a 5x5 square"},
+     .help = "radius in pixels; 2 averages 5x5 pixels"},
     {0},
 };
 
@@ -232,7 +232,7 @@ static bool bare_rows(const struct filter_arguments *arguments)
 extern const struct filter filter_blur;
 const struct filter filter_blur = {
     .name = "blur",
-    .summary = "box blur: the mean of the square around each pixel",
+    .summary = "box blur: mean of the square around each pixel",
     .example = "blur=3",
     .kind = FILTER_STENCIL,
     .params = params,

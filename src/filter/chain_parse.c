@@ -73,7 +73,8 @@ static bool parse_matrix(struct parse *parse, const struct param *row, const cha
         if (count == FILTER_MATRIX)
             return fail(parse, "%s: %s has more than %d numbers", parse->filter->name, row->name, FILTER_MATRIX);
         if (!parse_number(at, &stage->values.matrix[count], &at) || (*at && !isspace((unsigned char)*at)))
-            return fail(parse, "%s: '%.40s' is neither numbers nor one of %s", parse->filter->name, text, row->choices);
+            return fail(parse, "%s: %s is '%.40s', but must be numbers or one of %s", parse->filter->name, row->name,
+                        text, row->choices);
         count++;
         while (isspace((unsigned char)*at))
             at++;
@@ -82,7 +83,8 @@ static bool parse_matrix(struct parse *parse, const struct param *row, const cha
     while (side * side < count)
         side += 2;
     if (side * side != count)
-        return fail(parse, "%s: %s has %d numbers; it takes 1, 9, 25, 49 or 81", parse->filter->name, row->name, count);
+        return fail(parse, "%s: %s has %d numbers, but must have 1, 9, 25, 49 or 81", parse->filter->name, row->name,
+                    count);
     stage->values.matrix_side = side;
     return true;
 }
@@ -91,7 +93,8 @@ static bool parse_choice(struct parse *parse, const struct param *row, const cha
 {
     const int index = param_choice_find(row, text);
     if (index < 0)
-        return fail(parse, "%s: %s '%.40s' is none of %s", parse->filter->name, row->name, text, row->choices);
+        return fail(parse, "%s: %s is '%.40s', but must be one of %s", parse->filter->name, row->name, text,
+                    row->choices);
     *value = (float)index;
     return true;
 }
@@ -100,12 +103,12 @@ static bool parse_scalar(struct parse *parse, const struct param *row, const cha
 {
     const char *end;
     if (!parse_number(text, value, &end) || *end)
-        return fail(parse, "%s: %s '%.40s' is not a number", parse->filter->name, row->name, text);
+        return fail(parse, "%s: %s is '%.40s', but must be a number", parse->filter->name, row->name, text);
     if (row->type == PARAM_INT && *value != floorf(*value))
-        return fail(parse, "%s: %s '%.40s' is not a whole number", parse->filter->name, row->name, text);
+        return fail(parse, "%s: %s is '%.40s', but must be a whole number", parse->filter->name, row->name, text);
     if (*value < row->min || *value > row->max)
-        return fail(parse, "%s: %s %.40s is outside %g..%g", parse->filter->name, row->name, text, (double)row->min,
-                    (double)row->max);
+        return fail(parse, "%s: %s is %.40s, but must be between %g and %g", parse->filter->name, row->name, text,
+                    (double)row->min, (double)row->max);
     return true;
 }
 
@@ -150,7 +153,7 @@ static bool parse_assignment(struct parse *parse, char *text, struct stage *stag
         if (count == 0)
             return fail(parse, "%s has no parameters", parse->filter->name);
         if (parse->position == count)
-            return fail(parse, "%s: too many values; it has %d parameter%s", parse->filter->name, count,
+            return fail(parse, "%s: too many values; the filter has %d parameter%s", parse->filter->name, count,
                         count == 1 ? "" : "s");
         return parse_value(parse, parse->position++, trim(text), stage);
     }
@@ -200,7 +203,7 @@ static bool unknown_filter(struct parse *parse, const char *name)
         advice = text;
     if (advice)
         return fail(parse, "there is no filter '%.*s'; did you mean '%s'?", NAME_SHOWN, name, advice);
-    return fail(parse, "there is no filter '%.*s'; 'monocle filters' lists them", NAME_SHOWN, name);
+    return fail(parse, "there is no filter '%.*s'; 'monocle filters' lists the filters", NAME_SHOWN, name);
 }
 
 static bool parse_stage(struct parse *parse, char *text, struct stage *stage)
@@ -215,7 +218,7 @@ static bool parse_stage(struct parse *parse, char *text, struct stage *stage)
     if (!parse->filter)
         return unknown_filter(parse, name);
     if (!stage_init(stage, parse->filter))
-        return fail(parse, "%s cannot be set up", name);
+        return fail(parse, "cannot set up the filter %s", name);
     while (values) {
         char *next = strchr(values, ':');
         if (next)
@@ -241,8 +244,8 @@ static bool check_separators(struct parse *parse, const char *text)
     for (char *at = fixed; (at = strpbrk(at, wrong));)
         *at = ',';
     if (strlen(text) <= SHOWN && is_chain(fixed))
-        return fail(parse, "filters are separated by ',', not '%c'; did you mean '%s'?", *first, fixed);
-    return fail(parse, "filters are separated by ',', not '%c'", *first);
+        return fail(parse, "separate filters with ',', not '%c'; did you mean '%s'?", *first, fixed);
+    return fail(parse, "separate filters with ',', not '%c'", *first);
 }
 
 bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
@@ -267,6 +270,6 @@ bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
         at = next;
     }
     if (!chain_print(chain, copy))
-        return fail(&parse, "the chain is longer than %d characters when written out", CHAIN_TEXT - 2);
+        return fail(&parse, "the chain with all parameters is longer than %d characters", CHAIN_TEXT - 2);
     return true;
 }

@@ -8,8 +8,8 @@
 
 static const struct param params[] = {
     {"amount", PARAM_REAL, .max = 10, .preset = 1.5f, .step = 0.1f,
-     .help = "factor around middle grey; 1 changes nothing"},
-    {"brightness", PARAM_REAL, .min = -255, .max = 255, .step = 4, .help = "added to each channel"},
+     .help = "factor around middle grey; 1 has no effect"},
+    {"brightness", PARAM_REAL, .min = -255, .max = 255, .step = 4, .help = "value added to each channel"},
     {0},
 };
 
@@ -92,7 +92,7 @@ static void point_row(const struct filter_arguments *arguments, const uint8_t *f
 extern const struct filter filter_contrast;
 const struct filter filter_contrast = {
     .name = "contrast",
-    .summary = "more or less contrast and brightness",
+    .summary = "adjust contrast and brightness",
     .example = "contrast=1.3:brightness=10",
     .kind = FILTER_POINT,
     .params = params,

@@ -10,10 +10,10 @@ enum { SUM_LIMIT = 1 << 24, CHANNELS = 3, SIDE_MAX = 9 }; // below the limit flo
 
 static const struct param params[] = {
     {"matrix", PARAM_MATRIX, .max = 3, .step = 1, .choices = "sharpen|edge|gaussian|laplacian",
-     .help = "1, 9, 25, 49 or 81 numbers row by row, or a preset"},
+     .help = "1, 9, 25, 49 or 81 weights in row order, or a preset"},
     {"div", PARAM_REAL, .min = -1000000, .max = 1000000, .step = 1,
-     .help = "what the sum is divided by; 0: the sum of the numbers, or 1"},
-    {"bias", PARAM_REAL, .min = -255, .max = 255, .step = 4, .help = "added to the result"},
+     .help = "divisor of the result; 0: the sum of the weights, or 1 if that sum is 0"},
+    {"bias", PARAM_REAL, .min = -255, .max = 255, .step = 4, .help = "value added to the result after the division"},
     {0},
 };
 
@@ -88,7 +88,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
             return true;
         }
     }
-    *why = "the numbers divided by div are too large: each may be 32767 at most, together 65792";
+    *why = "the weights divided by div are too large: at most 32767 each, at most 65792 in total";
     return false;
 }
 
@@ -205,7 +205,7 @@ static void stencil_row(const struct filter_arguments *arguments, const struct s
 extern const struct filter filter_convolve;
 const struct filter filter_convolve = {
     .name = "convolve",
-    .summary = "weigh the square around each pixel with any numbers",
+    .summary = "convolve with a matrix of weights, up to 9x9",
     .example = "convolve=0 -1 0 -1 5 -1 0 -1 0:div=1:bias=0",
     .kind = FILTER_STENCIL,
     .params = params,

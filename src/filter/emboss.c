@@ -7,7 +7,7 @@ enum { RING = 8, WEIGHTS = 9 };
 
 static const struct param params[] = {
     {"direction", PARAM_CHOICE, .max = RING - 1, .step = 1, .choices = "nw|n|ne|e|se|s|sw|w",
-     .help = "where the light comes from"},
+     .help = "direction of the light source"},
     {0},
 };
 
@@ -110,7 +110,7 @@ static void stencil_row(const struct filter_arguments *arguments, const struct s
 extern const struct filter filter_emboss;
 const struct filter filter_emboss = {
     .name = "emboss",
-    .summary = "relief on mid-grey, lit from one of eight directions",
+    .summary = "emboss: grey relief, lit from one of eight directions",
     .example = "emboss=ne",
     .kind = FILTER_STENCIL,
     .params = params,

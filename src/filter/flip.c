@@ -4,7 +4,7 @@
 extern const struct filter filter_flip;
 const struct filter filter_flip = {
     .name = "flip",
-    .summary = "exchange top and bottom",
+    .summary = "flip vertically: the top row becomes the bottom row",
     .example = "flip",
     .kind = FILTER_GEOMETRY,
     .flip = true,

@@ -7,7 +7,7 @@
 
 static const struct param params[] = {
     {"value", PARAM_REAL, .min = 0.1f, .max = 10, .preset = 2.2f, .step = 0.1f,
-     .help = "above 1 brightens, below 1 darkens"},
+     .help = "gamma; values above 1 brighten, values below 1 darken"},
     {0},
 };
 
@@ -22,7 +22,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 extern const struct filter filter_gamma;
 const struct filter filter_gamma = {
     .name = "gamma",
-    .summary = "gamma correction: brighten or darken the middle tones",
+    .summary = "gamma correction: brighten or darken the mid-tones",
     .example = "gamma=1.8",
     .kind = FILTER_POINT,
     .params = params,

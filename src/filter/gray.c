@@ -9,7 +9,7 @@ enum { MODE_LUMA, MODE_AVERAGE };
 
 static const struct param params[] = {
     {"mode", PARAM_CHOICE, .max = 1, .step = 1, .choices = "luma|average",
-     .help = "Rec. 601 luma, or the average of the three channels"},
+     .help = "grey value: Rec. 601 luma, or the average of the three channels"},
     {0},
 };
 
@@ -62,7 +62,7 @@ static void point_row(const struct filter_arguments *arguments, const uint8_t *f
 extern const struct filter filter_gray;
 const struct filter filter_gray = {
     .name = "gray",
-    .summary = "turn colour to grey",
+    .summary = "convert colours to grey",
     .example = "gray=average",
     .kind = FILTER_POINT,
     .color = FILTER_MAKES_GREY,

@@ -21,7 +21,7 @@ static void point_row(const struct filter_arguments *arguments, const uint8_t *f
 extern const struct filter filter_invert;
 const struct filter filter_invert = {
     .name = "invert",
-    .summary = "photographic negative",
+    .summary = "invert the colours, as in a negative",
     .example = "invert",
     .kind = FILTER_POINT,
     .kernel = "invert.cl",

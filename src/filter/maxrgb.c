@@ -31,7 +31,7 @@ static void point_row(const struct filter_arguments *arguments, const uint8_t *f
 extern const struct filter filter_maxrgb;
 const struct filter filter_maxrgb = {
     .name = "maxrgb",
-    .summary = "keep each pixel's largest channels, set the others to 0",
+    .summary = "keep each pixel's largest channel; set the others to 0",
     .example = "maxrgb",
     .kind = FILTER_POINT,
     .kernel = "maxrgb.cl",

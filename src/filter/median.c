@@ -108,7 +108,7 @@ static void stencil_row(const struct filter_arguments *arguments, const struct s
 extern const struct filter filter_median;
 const struct filter filter_median = {
     .name = "median",
-    .summary = "median of the 3x3 square: removes specks, keeps edges",
+    .summary = "3x3 median: remove specks, keep edges",
     .example = "median",
     .kind = FILTER_STENCIL,
     .kernel = "median.cl",

@@ -4,7 +4,7 @@
 extern const struct filter filter_mirror;
 const struct filter filter_mirror = {
     .name = "mirror",
-    .summary = "exchange left and right",
+    .summary = "mirror horizontally: the left column becomes the right column",
     .example = "mirror",
     .kind = FILTER_GEOMETRY,
     .mirror = true,

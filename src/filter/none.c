@@ -4,7 +4,7 @@
 extern const struct filter filter_none;
 const struct filter filter_none = {
     .name = "none",
-    .summary = "leave the picture as it is",
+    .summary = "pass the image through unchanged",
     .example = "none",
     .kind = FILTER_GEOMETRY, // moves no pixel
 };

@@ -35,7 +35,7 @@ static void point_row(const struct filter_arguments *arguments, const uint8_t *f
 extern const struct filter filter_sepia;
 const struct filter filter_sepia = {
     .name = "sepia",
-    .summary = "the brown of old photographs",
+    .summary = "sepia tone of old photographs",
     .example = "sepia",
     .kind = FILTER_POINT,
     .color = FILTER_COLORS,

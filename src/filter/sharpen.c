@@ -6,7 +6,7 @@
 #include <math.h>
 
 static const struct param params[] = {
-    {"amount", PARAM_REAL, .max = 8, .preset = 1, .step = 0.25f, .help = "0 changes nothing"},
+    {"amount", PARAM_REAL, .max = 8, .preset = 1, .step = 0.25f, .help = "strength; 0 has no effect"},
     {0},
 };
 
@@ -69,7 +69,7 @@ static void stencil_row(const struct filter_arguments *arguments, const struct s
 extern const struct filter filter_sharpen;
 const struct filter filter_sharpen = {
     .name = "sharpen",
-    .summary = "crisper edges",
+    .summary = "sharpen edges",
     .example = "sharpen=1.5",
     .kind = FILTER_STENCIL,
     .params = params,

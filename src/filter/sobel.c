@@ -70,7 +70,7 @@ static void stencil_row(const struct filter_arguments *arguments, const struct s
 extern const struct filter filter_sobel;
 const struct filter filter_sobel = {
     .name = "sobel",
-    .summary = "strength of edges (Sobel gradient magnitude)",
+    .summary = "edge detection: Sobel gradient magnitude",
     .example = "gray,sobel",
     .kind = FILTER_STENCIL,
     .kernel = "sobel.cl",

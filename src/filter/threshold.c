@@ -4,7 +4,7 @@
 #include "filter/rows.h"
 
 static const struct param params[] = {
-    {"level", PARAM_INT, .max = 255, .preset = 128, .step = 4, .help = "luma from which a pixel is white"},
+    {"level", PARAM_INT, .max = 255, .preset = 128, .step = 4, .help = "lowest luma of a white pixel"},
     {0},
 };
 
@@ -40,7 +40,7 @@ static void point_row(const struct filter_arguments *arguments, const uint8_t *f
 extern const struct filter filter_threshold;
 const struct filter filter_threshold = {
     .name = "threshold",
-    .summary = "black and white, split at a level of luma",
+    .summary = "black and white: split at a luma level",
     .example = "threshold=100",
     .kind = FILTER_POINT,
     .color = FILTER_MAKES_GREY,
