@@ -85,7 +85,7 @@ const char *path_rung(const struct path *path)
 
 const char *path_why(const struct path *path)
 {
-    return "as asked";
+    return "as requested";
 }
 
 int path_depth(const struct path *path)

@@ -128,9 +128,9 @@ static void test_choice(void)
         const int got = device_choose(devices, count, rows[i].text);
         captured_stderr(&said);
         check_that(&unit, got == rows[i].want, "'%s' is device %d", rows[i].text ? rows[i].text : "NULL", got);
-        CHECK((got < 0) == (strstr(said.text, "no OpenCL device fits") != NULL));
+        CHECK((got < 0) == (strstr(said.text, "no OpenCL device matches") != NULL));
     }
-    CHECK_HAS(said.text, "there are 0 'Slow GPU', 1 'Fast GPU'");
+    CHECK_HAS(said.text, "devices: 0 'Slow GPU', 1 'Fast GPU'");
 }
 
 // Two platforms of 20 devices each are more than the list holds.

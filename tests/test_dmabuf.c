@@ -189,7 +189,7 @@ static void test_refusal(const struct image_shape *shape, const char *because)
     capture_stderr(&said);
     CHECK(!owner->adopt(owner, frame.plane[0], frame.reach_bytes, dup(fd)));
     CHECK_HAS(captured_stderr(&said), because);
-    CHECK_HAS(said.text, "frames are copied");
+    CHECK_HAS(said.text, "copies the frames");
     CHECK(!owner->adopt(owner, frame.plane[0], frame.reach_bytes, fd));
     CHECK_NUMBER(importing.asked, asked + 1);
     paint(&frame, 1);
@@ -214,10 +214,10 @@ static void run_memory(void)
         test_refusal(&shape, "CL_INVALID_PROPERTY");
         importing.refuses = false;
         importing.blind = true;
-        test_refusal(&shape, "it sees other bytes");
+        test_refusal(&shape, "it reads wrong bytes");
         importing.blind = false;
         importing.partial = true;
-        test_refusal(&shape, "it sees other bytes");
+        test_refusal(&shape, "it reads wrong bytes");
         importing.partial = false;
         test_half(&shape);
         if (!importing.unified)

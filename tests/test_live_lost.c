@@ -46,7 +46,7 @@ static int test_retry(struct scratch *said)
         CHECK_NUMBER(code, EXIT_OK);
         fflush(stdout);
         char *table = file_read_text(scratch_path(said, "table"), 1 << 16);
-        CHECK_HAS(table, "path zerocopy (as asked)");
+        CHECK_HAS(table, "path zerocopy (as requested)");
         free(table);
         CHECK_NUMBER(frail()->opened_over[OVER_GLX], 2);
         CHECK_NUMBER(frail()->opened_over[OVER_EGL], 1);

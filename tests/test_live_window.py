@@ -384,7 +384,7 @@ def keys_while_building(c):
     c.check(state["help"] and state["building"] and state["path"] == "cpu", "a key while building", state)
     c.check(live.state(since)["path"] == "opencl", "the path asked for comes")
     code, last, errors = live.end()
-    c.check(code == 0 and last["why"] == "as asked", code, last, errors)
+    c.check(code == 0 and last["why"] == "as requested", code, last, errors)
 
 
 def named_path_fails(c):

@@ -75,7 +75,7 @@ int main(void)
         why = NULL;
         run(device, "blur=5", &why);
         if (cases[i].small)
-            CHECK_TEXT(why, "the device is too small for a radius above 4; use -p cpu");
+            CHECK_TEXT(why, "the device's local memory or work-groups are too small for a radius above 4; use -p cpu");
         else
             CHECK(!why);
         free(why);

@@ -12,11 +12,11 @@ static const struct {
     bool lost;
 } results[] = {
     {CL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND", "install an OpenCL driver, or use -p cpu", false},
-    {CL_DEVICE_NOT_AVAILABLE, "CL_DEVICE_NOT_AVAILABLE", "another program may hold the device", true},
-    {CL_COMPILER_NOT_AVAILABLE, "CL_COMPILER_NOT_AVAILABLE", "the driver lacks its compiler", false},
+    {CL_DEVICE_NOT_AVAILABLE, "CL_DEVICE_NOT_AVAILABLE", "another program may use the device", true},
+    {CL_COMPILER_NOT_AVAILABLE, "CL_COMPILER_NOT_AVAILABLE", "the driver has no compiler", false},
     {CL_MEM_OBJECT_ALLOCATION_FAILURE, "CL_MEM_OBJECT_ALLOCATION_FAILURE", "the device's memory is full", false},
     {CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES", "the device failed or its memory is full", true},
-    {CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY", "memory is full", false},
+    {CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY", "the host's memory is full", false},
     {CL_BUILD_PROGRAM_FAILURE, "CL_BUILD_PROGRAM_FAILURE", NULL, false},
     {CL_MAP_FAILURE, "CL_MAP_FAILURE", NULL, false},
     {CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST",
@@ -30,7 +30,7 @@ static const struct {
     {CL_INVALID_IMAGE_SIZE, "CL_INVALID_IMAGE_SIZE", "the picture is larger than the device allows", false},
     {CL_INVALID_BINARY, "CL_INVALID_BINARY", NULL, false},
     {CL_INVALID_KERNEL_NAME, "CL_INVALID_KERNEL_NAME",
-     "--kernels has another by that name, or the driver's cache is damaged: delete it (PoCL's is in ~/.cache/pocl)",
+     "the file in --kernels has no such kernel, or the driver's cache is damaged: delete it (PoCL: ~/.cache/pocl)",
      false},
     {CL_INVALID_WORK_GROUP_SIZE, "CL_INVALID_WORK_GROUP_SIZE", NULL, false},
     {CL_INVALID_BUFFER_SIZE, "CL_INVALID_BUFFER_SIZE", "the picture is larger than the device allows", false},
@@ -39,7 +39,8 @@ static const struct {
     {CL_INVALID_GL_OBJECT, "CL_INVALID_GL_OBJECT", NULL, false},
     {-1000, "CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR", NULL, false},
     {-1001, "CL_PLATFORM_NOT_FOUND_KHR", "install an OpenCL driver, or use -p cpu", false},
-    {-9999, "NVIDIA's -9999", "an illegal access on the device, or a driver that does not fit the kernel", true},
+    {-9999, "NVIDIA's -9999",
+     "an illegal memory access on the device, or a driver that does not match the kernel module", true},
 };
 
 enum { RESULTS = sizeof(results) / sizeof(*results) };
@@ -50,7 +51,7 @@ const char *compute_result_name(cl_int result)
         if (results[i].result == result)
             return results[i].name;
     }
-    return result == CL_SUCCESS ? "CL_SUCCESS" : "an OpenCL error";
+    return result == CL_SUCCESS ? "CL_SUCCESS" : "unknown OpenCL error";
 }
 
 bool compute_device_lost(cl_int result)

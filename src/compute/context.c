@@ -36,7 +36,7 @@ static cl_context shared_context(struct device *device, const struct device_gl *
     cl_context context = clCreateContext(properties, 1, &device->info.id, NULL, NULL, &result);
     if (!context)
         set_why(device,
-                glx ? "the driver refuses a context shared with GLX" : "the driver refuses a context shared with EGL",
+                glx ? "the driver rejects a context shared with GLX" : "the driver rejects a context shared with EGL",
                 result);
     return context;
 }
@@ -61,7 +61,7 @@ struct device *device_open(const struct device_info *info, const struct device_g
         return NULL;
     }
     device->info = *info;
-    set_why(device, "there is no GL context to share with", CL_SUCCESS);
+    set_why(device, "no GL context to share with", CL_SUCCESS);
     if (kernel_dir && !(device->kernel_dir = strdup(kernel_dir)))
         goto fail;
     if (gl && (gl->glx_context || gl->egl_context)) {

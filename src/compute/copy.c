@@ -169,7 +169,7 @@ struct device_copy *device_copy_open(struct device *device, size_t bytes, int so
     if (result == CL_SUCCESS)
         copy->memory = clCreateBuffer(device->context, CL_MEM_READ_WRITE, copy->place * (size_t)(sources + TARGETS),
                                       NULL, &result);
-    if (!compute_ok(result, "get memory for copies") || !fill(copy) || !choose_way(copy, device)) {
+    if (!compute_ok(result, "allocate device memory for copies") || !fill(copy) || !choose_way(copy, device)) {
         device_copy_close(copy);
         return NULL;
     }

@@ -88,11 +88,12 @@ static const char *why_none(const cl_platform_id *platforms, cl_uint count)
         get_platform_name(platforms[i], name);
         if (strcmp(name, "Portable Computing Language") != 0)
             continue;
-        return getenv("POCL_DEVICES")
-                   ? "PoCL has none that POCL_DEVICES names: unset that, or name 'pthread' or, to newer ones, 'cpu'"
-                   : "PoCL has none, most often since its cache cannot be written: let POCL_CACHE_DIR name a directory";
+        return getenv("POCL_DEVICES") ? "PoCL has no device named in POCL_DEVICES; unset it, or set it to 'cpu' "
+                                        "('pthread' for old versions)"
+                                      : "PoCL has no device, usually because it cannot write its cache; set "
+                                        "POCL_CACHE_DIR to a writable directory";
     }
-    return "the OpenCL platforms have no usable device";
+    return "the installed OpenCL platforms have no usable device";
 }
 
 // Drivers end the process where they can open no file more or get no memory (PoCL, whose linker needs some 16 files,
@@ -104,14 +105,13 @@ static const char *why_too_little(void)
         rlim_t least;
         const char *why;
     } needs[] = {
-        {RLIMIT_NOFILE, 64,
-         "too few files may be open at once for a driver: raise that limit to 64 or more (ulimit -n)"},
+        {RLIMIT_NOFILE, 64, "the limit of open files is too low for OpenCL drivers; set ulimit -n to 64 or more"},
         {RLIMIT_AS, 1 << 30,
-         "too little memory may be used for a driver: raise that limit to 1 GiB or more (ulimit -v)"},
+         "the limit of virtual memory is too low for OpenCL drivers; set ulimit -v to 1048576 (1 GiB) or more"},
         {RLIMIT_DATA, 1 << 30,
-         "too little memory may be used for a driver: raise that limit to 1 GiB or more (ulimit -d)"},
+         "the limit of data memory is too low for OpenCL drivers; set ulimit -d to 1048576 (1 GiB) or more"},
         {RLIMIT_STACK, 1 << 20,
-         "the stack may be too small for a driver: raise that limit to 1 MiB or more (ulimit -s)"},
+         "the limit of the stack is too low for OpenCL drivers; set ulimit -s to 1024 (1 MiB) or more"},
     };
     struct rlimit limit;
     for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
@@ -129,7 +129,7 @@ int device_list(struct device_info devices[DEVICE_MAX], const char **why)
         return 0;
     const cl_int result = clGetPlatformIDs(PLATFORM_MAX, platforms, &found);
     if (result != CL_SUCCESS || found == 0) {
-        *why = "no OpenCL platform is installed (Debian: pocl-opencl-icd runs OpenCL on the CPU)";
+        *why = "no OpenCL platform is installed; install a driver (Debian: pocl-opencl-icd for the CPU)";
         return 0;
     }
     int count = 0;
@@ -172,8 +172,7 @@ int device_choose(const struct device_info *devices, int count, const char *text
         snprintf(list + used, sizeof(list) - used, "%s%d '%s'", i ? ", " : "", i, devices[i].name);
     }
     const char *usual = getenv("MONOCLE_DEVICE"); // which its user may have forgotten
-    log_error("no OpenCL device fits '%s'%s; there %s %s (see 'monocle devices')", text ? text : "",
-              text && usual && strcmp(text, usual) == 0 ? ", which MONOCLE_DEVICE names" : "",
-              count == 1 ? "is" : "are", count ? list : "none");
+    log_error("no OpenCL device matches '%s'%s; devices: %s (see 'monocle devices')", text ? text : "",
+              text && usual && strcmp(text, usual) == 0 ? " (from MONOCLE_DEVICE)" : "", count ? list : "none");
     return -1;
 }

@@ -38,7 +38,7 @@ static const char *disprove(const struct dmabuf_calls *calls, cl_command_queue q
         result = clFinish(queue);
     if (result != CL_SUCCESS)
         return compute_result_name(result);
-    return memcmp(sent, seen, bytes) == 0 ? NULL : "it sees other bytes there";
+    return memcmp(sent, seen, bytes) == 0 ? NULL : "it reads wrong bytes";
 }
 
 cl_mem dmabuf_import(const struct dmabuf_calls *calls, cl_context context, cl_command_queue queue,
@@ -52,7 +52,7 @@ cl_mem dmabuf_import(const struct dmabuf_calls *calls, cl_context context, cl_co
     const char *why = buffer ? disprove(calls, queue, buffer, from) : compute_result_name(result);
     if (!why)
         return buffer;
-    log_info("the device does not read a camera's memory by a dma-buf (%s): frames are copied", why);
+    log_info("the device cannot import the camera's dma-buf (%s); monocle copies the frames", why);
     if (buffer)
         clReleaseMemObject(buffer);
     return NULL;

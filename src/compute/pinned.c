@@ -50,7 +50,7 @@ static struct piece *piece_open(struct pinned *pinned, size_t bytes)
         piece->mapped = clEnqueueMapBuffer(pinned->queue, piece->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, room,
                                            0, NULL, NULL, &result);
     if (!piece->mapped) {
-        log_info("the device has no pinned memory for %zu bytes (%s): frames are copied", bytes,
+        log_info("cannot allocate %zu bytes of pinned memory (%s); monocle copies the frames", bytes,
                  compute_result_name(result));
         piece_close(pinned, piece);
         return NULL;
@@ -172,7 +172,7 @@ struct pages_owner *pinned_open(cl_context context, cl_device_id device, bool le
     };
     pthread_mutex_init(&pinned->lock, NULL);
     pinned->queue = clCreateCommandQueue(context, device, 0, &result);
-    if (compute_ok(result, "make an OpenCL queue"))
+    if (compute_ok(result, "create an OpenCL command queue"))
         return &pinned->owner;
     pinned_close(&pinned->owner);
     return NULL;

@@ -56,7 +56,7 @@ static bool is_usable(const char *directory, const char **why)
     *why = NULL;
     if (cut_to_existing(path) && statvfs(path, &system) == 0) {
         if (system.f_flag & ST_NOEXEC)
-            *why = "programs may not be run from there";
+            *why = "the file system is mounted noexec";
         else if (system.f_blocks > 0 && (uint64_t)system.f_bavail * system.f_frsize < ROOM_BYTES)
             *why = "the file system is full";
         strcat(path, name);
@@ -116,8 +116,8 @@ void pocl_cache_close(struct pocl_cache *cache)
 {
     if (!cache->path[0] || rmdir(cache->path) == 0) // empty: no PoCL here
         return;
-    log_warn("PoCL cannot keep compiled kernels in %s; they are compiled at every start unless POCL_CACHE_DIR names "
-             "another directory",
+    log_warn("PoCL cannot store compiled kernels in %s; it compiles them at every start; set POCL_CACHE_DIR to another "
+             "directory",
              cache->why);
     if (nftw(cache->path, remove_entry, OPEN_FILES, FTW_DEPTH | FTW_PHYS) != 0)
         log_warn("cannot remove the temporary directory %s: %s", cache->path, strerror(errno));

@@ -81,7 +81,7 @@ static cl_program program_load(struct device *device, const struct key *key, con
         return NULL;
     char *data = cache_read(key->directory, key->name, ENTRY_MAX_BYTES, &size);
     if (!data && errno != ENOENT)
-        log_info("cannot use the compiled program %s: %m; building it anew", key->name);
+        log_info("cannot read the compiled program %s: %m; compiling it again", key->name);
     if (!data)
         return NULL;
     cl_program program = NULL;
@@ -96,7 +96,7 @@ static cl_program program_load(struct device *device, const struct key *key, con
         }
     }
     if (!program)
-        log_info("the compiled program %s is damaged or of another driver: building it anew", key->name);
+        log_info("the compiled program %s is damaged or from another driver; compiling it again", key->name);
     free(data);
     return program;
 }
@@ -117,7 +117,7 @@ static void program_keep(cl_program program, const struct key *key)
         memcpy(entry, &head, sizeof(head));
         memcpy(entry + sizeof(head), key->text, key->bytes);
         if (!cache_write(key->directory, key->name, entry, before + bytes))
-            log_info("cannot keep the compiled program %s: %m", key->name);
+            log_info("cannot store the compiled program %s: %m", key->name);
     }
     free(entry);
 }
@@ -129,7 +129,7 @@ static char *build_log(struct device *device, cl_program program, const char *so
     char *text = malloc(size + 128);
     if (!text)
         return NULL;
-    const int head = snprintf(text, 128, "the kernels do not compile on '%.60s' (%s):\n", device->info.name,
+    const int head = snprintf(text, 128, "cannot compile the kernels for '%.60s' (%s):\n", device->info.name,
                               compute_result_name(result));
     text[head] = '\0';
     if (size > 0)
@@ -173,7 +173,7 @@ void program_check_cache(void)
     if (directory >= 0)
         close(directory);
     else if (unsafe)
-        log_warn("kernels are compiled at every start: %s %s; delete it, or set XDG_CACHE_HOME to a directory of your "
+        log_warn("cannot store compiled kernels: %s %s; delete it, or set XDG_CACHE_HOME to a directory of your "
                  "own",
                  path, unsafe);
 }

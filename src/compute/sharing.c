@@ -10,7 +10,7 @@ enum { SIDE = 4 };
 
 static bool refused(struct device *device, const char *what, cl_int result)
 {
-    snprintf(device->sharing_why, sizeof(device->sharing_why), "the driver refuses to %s: %s (%d)", what,
+    snprintf(device->sharing_why, sizeof(device->sharing_why), "the driver cannot %s: %s (%d)", what,
              compute_result_name(result), (int)result);
     return false;
 }
@@ -58,7 +58,7 @@ static bool probe_texture(struct device *device, cl_command_queue queue, unsigne
     clReleaseMemObject(image);
     if (ok && (!read_texture(texture, seen) || memcmp(sent, seen, sizeof(sent)) != 0)) {
         snprintf(device->sharing_why, sizeof(device->sharing_why),
-                 "a shared GL texture does not show what OpenCL wrote");
+                 "a shared GL texture does not contain the pixels that OpenCL wrote");
         ok = false;
     }
     return ok;
@@ -69,7 +69,7 @@ bool sharing_probe(struct device *device)
     cl_int result;
     cl_command_queue queue = clCreateCommandQueue(device->context, device->info.id, 0, &result);
     if (!queue)
-        return refused(device, "make a queue beside GL", result);
+        return refused(device, "create a command queue with GL sharing", result);
     GLuint texture;
     glGenTextures(1, &texture);
     glBindTexture(GL_TEXTURE_2D, texture);
@@ -82,7 +82,7 @@ bool sharing_probe(struct device *device)
     glDeleteTextures(1, &texture);
     clReleaseCommandQueue(queue);
     if (ok)
-        snprintf(device->sharing_why, sizeof(device->sharing_why), "'%.100s' writes the window's textures itself",
+        snprintf(device->sharing_why, sizeof(device->sharing_why), "'%.100s' writes the window's textures directly",
                  device->info.name);
     return ok;
 }

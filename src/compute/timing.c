@@ -48,7 +48,7 @@ bool timing_run(cl_command_queue queue, int runs,
         timing->wall_ms = (double)(end_ns - start_ns) / 1e6 / runs;
         ok = timing->device_ms > 0;
         if (!ok)
-            log_error("the device gives no times of its commands, so its passes cannot be measured; use -p cpu");
+            log_error("the device does not report the times of its commands; use -p cpu");
     }
     for (int i = 0; i < runs; i++) {
         if (spans[i].first)

@@ -112,7 +112,7 @@ static void *cpu_build(const struct path *path, const struct chain *chain, char 
 {
     struct cpu_build *build = make_build((const struct cpu_path *)path, chain);
     if (!build)
-        path_fail(error, "there is not enough memory for this chain at this size");
+        path_fail(error, "out of memory for this chain at this frame size");
     return build;
 }
 
@@ -242,7 +242,7 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
 {
     struct cpu_path *cpu = calloc(1, sizeof(*cpu));
     if (!cpu) {
-        path_fail(error, "there is not enough memory");
+        path_fail(error, "out of memory");
         return NULL;
     }
     path_init(&cpu->path, &cpu_backend, setup, "cpu");
@@ -265,7 +265,7 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
         path_swap(&cpu->path);
     if (ok && (!setup->fed || reserve_fed(cpu)))
         return &cpu->path;
-    path_fail(error, "there is not enough memory for pictures of this size");
+    path_fail(error, "out of memory for frames of this size");
     cpu_close(&cpu->path);
     return NULL;
 }

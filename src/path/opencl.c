@@ -26,7 +26,7 @@ static bool make_queues(struct opencl_path *cl)
             *queues[i] =
                 clCreateCommandQueue(cl->device->context, cl->device->info.id, CL_QUEUE_PROFILING_ENABLE, &result);
         }
-        if (!opened(cl, result, "make an OpenCL queue"))
+        if (!opened(cl, result, "create an OpenCL command queue"))
             return false;
     }
     return true;
@@ -36,7 +36,7 @@ static cl_mem make_buffer(struct opencl_path *cl, cl_mem_flags flags, size_t byt
 {
     cl_int result;
     cl_mem buffer = clCreateBuffer(cl->device->context, flags, bytes, NULL, &result);
-    return opened(cl, result, "get memory for pictures") ? buffer : NULL;
+    return opened(cl, result, "allocate device memory for frames") ? buffer : NULL;
 }
 
 // Host memory the device reaches by itself, mapped for good.
@@ -308,7 +308,7 @@ struct path *opencl_open(const struct path_setup *setup, enum output output, cha
 {
     struct opencl_path *cl = calloc(1, sizeof(*cl));
     if (!cl) {
-        path_fail(error, "there is not enough memory");
+        path_fail(error, "out of memory");
         return NULL;
     }
     path_init(&cl->path, &opencl_backend, setup, rungs[output]);

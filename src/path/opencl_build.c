@@ -150,7 +150,7 @@ static cl_mem make_buffer(struct device *device, size_t bytes, const void *data,
                                    bytes, (void *)data, &result);
     if (!buffer) {
         char text[160];
-        snprintf(text, sizeof(text), "cannot get %zu bytes of device memory: %s (%d)", bytes,
+        snprintf(text, sizeof(text), "cannot allocate %zu bytes of device memory: %s (%d)", bytes,
                  compute_result_name(result), (int)result);
         path_fail(error, text);
     }
@@ -171,7 +171,7 @@ static bool make_pass(const struct opencl_path *path, const struct pass *pass, c
     const int radius = pass->stencil ? pass->stencil->arguments.radius : 0;
     const bool sums = !loop && radius > FILTER_BLOCK_RADIUS_MAX;
     if (sums && !has_room(&device->info)) {
-        path_fail(error, "the device is too small for a radius above 4; use -p cpu");
+        path_fail(error, "the device's local memory or work-groups are too small for a radius above 4; use -p cpu");
         return false;
     }
     built->block_rows = loop || sums ? 0 : block_rows(&device->info, pass->stencil, to_image);
@@ -192,7 +192,7 @@ static bool make_pass(const struct opencl_path *path, const struct pass *pass, c
     built->program = program_build(device, text, build_options(path), &why);
     free(text);
     if (!built->program) {
-        path_fail(error, why ? why : "the kernels do not compile");
+        path_fail(error, why ? why : "cannot compile the kernels");
         free(why);
         return false;
     }
@@ -207,7 +207,7 @@ struct opencl_build *opencl_build_make(const struct opencl_path *path, const str
     const struct image_shape *input = &path->path.input;
     struct opencl_build *build = calloc(1, sizeof(*build));
     if (!build) {
-        path_fail(error, "there is not enough memory");
+        path_fail(error, "out of memory");
         return NULL;
     }
     plan_make(&build->plan, chain);

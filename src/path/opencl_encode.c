@@ -45,7 +45,7 @@ static bool build_program(struct opencl_path *cl, char **error)
     if (result == CL_SUCCESS)
         encoder->edges = clCreateKernel(encoder->program, "encode_edges", &result);
     if (result != CL_SUCCESS)
-        path_fail(error, why ? why : "encode.cl does not compile");
+        path_fail(error, why ? why : "cannot compile encode.cl");
     free(text);
     free(why);
     return result == CL_SUCCESS;
@@ -154,8 +154,7 @@ bool opencl_encoder_open(struct opencl_path *cl, char **error)
         return false;
     const cl_int result = warm_up(cl);
     char text[160];
-    snprintf(text, sizeof(text), "encode.cl compiles but does not run: %s (%d)", compute_result_name(result),
-             (int)result);
+    snprintf(text, sizeof(text), "cannot run encode.cl: %s (%d)", compute_result_name(result), (int)result);
     if (result != CL_SUCCESS)
         path_fail(error, text);
     return result == CL_SUCCESS;

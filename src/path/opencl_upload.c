@@ -12,7 +12,7 @@ static bool read_in_place(struct opencl_path *cl, struct opencl_slot *slot, cons
     slot->lent = clCreateBuffer(cl->device->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, frame->reach_bytes,
                                 frame->plane[0], &result);
     if (!slot->lent) // and it will not take the next one's either
-        log_info("the device does not read frames where they lie (%s): they are copied", compute_result_name(result));
+        log_info("the device cannot read frames in place (%s); monocle copies them", compute_result_name(result));
     cl->copies = !slot->lent;
     return slot->lent != NULL;
 }

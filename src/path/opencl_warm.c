@@ -50,8 +50,7 @@ bool opencl_warm_up(const struct opencl_path *path, struct opencl_build *build, 
     if (result == CL_SUCCESS)
         return true;
     char text[160];
-    snprintf(text, sizeof(text), "the kernels compile but do not run: %s (%d)", compute_result_name(result),
-             (int)result);
+    snprintf(text, sizeof(text), "cannot run the kernels: %s (%d)", compute_result_name(result), (int)result);
     path_fail(error, text);
     return false;
 }

@@ -44,7 +44,7 @@ static void add_file(struct composer *c, const char *file)
         return;
     if (c->files == FILES_MAX || strlen(file) >= sizeof(c->file[0])) {
         c->failed = true;
-        snprintf(c->why, sizeof(c->why), "cannot take kernel %.63s: too many files, or too long a name", file);
+        snprintf(c->why, sizeof(c->why), "cannot include kernel %.63s: too many files, or its name is too long", file);
         return;
     }
     strcpy(c->file[c->files++], file);
@@ -206,7 +206,7 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     size_t bytes;
     struct composer c = {.out = open_memstream(&text, &bytes), .kernel_dir = kernel_dir};
     if (!c.out) {
-        path_fail(error, "there is not enough memory to compose a kernel");
+        path_fail(error, "cannot generate a kernel: out of memory");
         return NULL;
     }
     fprintf(c.out, "#line 1 \"plan\"\n");
@@ -224,7 +224,7 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
                  : target->block_rows > 0 ? "pass_block.cl"
                                           : "pass.cl");
     if (fclose(c.out) != 0 || c.failed) {
-        path_fail(error, c.failed ? c.why : "there is not enough memory for the kernels");
+        path_fail(error, c.failed ? c.why : "cannot generate the kernels: out of memory");
         free(text);
         return NULL;
     }

@@ -73,14 +73,14 @@ static struct path *open_zerocopy(const struct path_setup *setup, char **error)
     // buffer.
     const bool encodes = setup->encode.width > 0;
     if (encodes && setup->gl && setup->device->shares_gl)
-        snprintf(why, sizeof(why), "the virtual camera's pictures are made from a buffer");
+        snprintf(why, sizeof(why), "the virtual camera needs results in a buffer");
     if (setup->gl && setup->device->shares_gl && !encodes) {
         path = opencl_open(setup, OUTPUT_TEXTURE, error);
         if (path) {
             set_why(path, why);
             return path;
         }
-        snprintf(why, sizeof(why), "its textures failed");
+        snprintf(why, sizeof(why), "cannot create shared textures");
         forget(error);
     }
     path = setup->device->info.host_unified ? opencl_open(setup, OUTPUT_MAPPED, error) : NULL;
@@ -114,11 +114,11 @@ static bool setup_ok(const struct path_setup *setup, char **error)
         return false;
     }
     if ((setup->encode.width != 0 || setup->encoded_only) && !encode_ok(setup)) {
-        path_fail(error, "results cannot be had in this format and size");
+        path_fail(error, "cannot convert results to this format and size");
         return false;
     }
     if (setup->kind != PATH_CPU && !setup->device) {
-        path_fail(error, "there is no OpenCL device");
+        path_fail(error, "no OpenCL device");
         return false;
     }
     return true;
@@ -145,7 +145,7 @@ struct path *path_open(const struct path_setup *setup, char **error)
         break;
     }
     if (path && !path->why[0])
-        set_why(path, "as asked");
+        set_why(path, "as requested");
     return path;
 }
 
@@ -199,13 +199,13 @@ bool path_submit(struct path *path, const struct image *frame, uint64_t tag, boo
 {
     *lost = false;
     if (path->in_flight == path->depth) {
-        log_error("a frame was submitted with %d in flight already", path->in_flight);
+        log_error("cannot submit a frame: %d frames are in flight already", path->in_flight);
         return false;
     }
     if (!image_shape_equal(&frame->shape, &path->input)) {
-        log_error("a frame of another shape was submitted: %s %dx%d instead of %s %dx%d",
-                  pixfmt_info(frame->shape.format)->name, frame->shape.width, frame->shape.height,
-                  pixfmt_info(path->input.format)->name, path->input.width, path->input.height);
+        log_error("cannot submit a frame of %s %dx%d: the path takes %s %dx%d", pixfmt_info(frame->shape.format)->name,
+                  frame->shape.width, frame->shape.height, pixfmt_info(path->input.format)->name, path->input.width,
+                  path->input.height);
         return false;
     }
     if (!path->backend->submit(path, frame, tag, lost))
@@ -224,7 +224,7 @@ bool path_collect(struct path *path, struct path_result *result, bool *lost)
 {
     *lost = false;
     if (path->in_flight == 0) {
-        log_error("a frame was collected with none in flight");
+        log_error("cannot collect a frame: no frame is in flight");
         return false;
     }
     *result = (struct path_result){.width = path->input.width, .height = path->input.height};
