@@ -105,17 +105,17 @@ static void test_refusals(void)
         {"pth=x", "no action 'pth'; did you mean path?"},
         {"path", "not of the form"},
         {"=x", "not of the form"},
-        {"path=", "neither one character"},
-        {"path=xy", "'xy' is neither"},
-        {"path=F13", "'F13' is neither"},
-        {"path=\xff", "neither one character"},
-        {"path=\xc3", "neither one character"},
-        {"path=\t", "neither one character"},
-        {"path=q", "'q' would mean both path and quit"},
-        {"quit=escape", "'Esc' would mean both back and quit"},
-        {"path=x,device=x", "'x' would mean both path and device"},
-        {"path=5", "'5' would mean both filter and path"},
-        {"filter=x", "the digits stay"},
+        {"path=", "is not a key"},
+        {"path=xy", "'xy' is not a key"},
+        {"path=F13", "'F13' is not a key"},
+        {"path=\xff", "is not a key"},
+        {"path=\xc3", "is not a key"},
+        {"path=\t", "is not a key"},
+        {"path=q", "'q' has two actions, path and quit"},
+        {"quit=escape", "'Esc' has two actions, back and quit"},
+        {"path=x,device=x", "'x' has two actions, path and device"},
+        {"path=5", "'5' has two actions, filter and path"},
+        {"filter=x", "the digits select the filters"},
         {"path=,x", "expected a comma"},
         {"path=x,,device=y", "not of the form"},
         {"quit=x,quit=y,quit=z,quit=w", "more than 3 keys"},
@@ -166,9 +166,9 @@ static void test_print(void)
     FILE *out = open_memstream(&text, &size);
     keys_print(&keys, out);
     fclose(out);
-    CHECK_HAS(text, "  0-9        filter      pick a filter");
-    CHECK_HAS(text, "  x          path        next path");
-    CHECK_HAS(text, "  h F1 ?     help        this list\n");
+    CHECK_HAS(text, "  0-9        filter      select a filter");
+    CHECK_HAS(text, "  x          path        use the next path");
+    CHECK_HAS(text, "  h F1 ?     help        show or hide this list\n");
     free(text);
 }
 

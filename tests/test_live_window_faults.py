@@ -208,7 +208,7 @@ def lost_display(c):
             server.kill()
             code, last, errors = live.wait_end()
             c.check(code == 4 and last["event"] == "summary", path, "exit code", code, last)
-            c.check(errors.count("\n") == 1 and "the display %s is gone" % name in errors, path, errors)
+            c.check(errors.count("\n") == 1 and "lost the display %s" % name in errors, path, errors)
             c.check(len(errors_of(live)) == 1, path, errors_of(live))
             check_left(c, path, last, 1)
             written = os.path.exists(at("left.png"))
@@ -219,8 +219,8 @@ def lost_display(c):
             process.stdout.readline()
             server.kill()
             out, errors = process.communicate(timeout=60 * PATIENCE)
-            c.check(process.returncode == 4 and errors.count("\n") == 1 and "is gone" in errors, process.returncode,
-                    errors)
+            c.check(process.returncode == 4 and errors.count("\n") == 1 and "lost the display" in errors,
+                    process.returncode, errors)
 
 
 X_REQUEST = """import ctypes, struct, sys
@@ -247,7 +247,7 @@ def closed(c):
 
 def lost_window(c):
     """So is another program that destroys the window, or has its connection cut."""
-    for request, said in (("XDestroyWindow", "refused a request"), ("XKillClient", "is gone")):
+    for request, said in (("XDestroyWindow", "rejected a request"), ("XKillClient", "lost the display")):
         for path in ("cpu", "zerocopy"):
             live = Window(BINARY, directory.name, PATTERN, "-p", path, "--record", "left.y4m", "--trace", "left.json")
             subprocess.run([sys.executable, "-c", X_REQUEST, request, live.window], check=True)
@@ -272,7 +272,7 @@ xlib.XSync(display, 0)"""
 
 def lost_at_once(c):
     """Also in the moment it is shown, before the first picture."""
-    for request, said in (("XDestroyWindow", "refused a request"), ("XKillClient", "is gone")):
+    for request, said in (("XDestroyWindow", "rejected a request"), ("XKillClient", "lost the display")):
         with display() as (_, name):
             killer = subprocess.Popen([sys.executable, "-c", AT_ONCE, request], env=environment(DISPLAY=name),
                                       stdout=subprocess.PIPE, text=True)

@@ -51,8 +51,8 @@ static bool xlib_take(struct xlib *xlib)
 // In place of Xlib's words.
 static int say_lost(Display *display)
 {
-    log_error("the display %s is gone: its X server has ended, cannot be reached any more, or was told to cut monocle "
-              "off",
+    log_error("lost the display %s: its X server ended, became unreachable, or closed the connection "
+              "to monocle",
               DisplayString(display));
     return 0;
 }
@@ -76,10 +76,10 @@ static int on_error(Display *display, XErrorEvent *error)
         return 0; // what comes of the first one
     xlib.get_text(display, error->error_code, text, sizeof(text));
     if (!watched) {
-        log_warn("the display %s refused a driver's request, %s", DisplayString(display), text);
+        log_warn("the display %s rejected a request of a driver: %s", DisplayString(display), text);
         return 0;
     }
-    log_error("the display %s refused a request, %s: another program may have destroyed the window",
+    log_error("the display %s rejected a request: %s; another program may have destroyed the window",
               DisplayString(display), text);
     *(bool *)lost = true;
     return 0;

@@ -9,27 +9,27 @@
 #include <strings.h>
 
 static const struct key_row default_rows[] = {
-    {ACTION_FILTER, "filter", {'0', '9'}, false, "pick a filter; 0 for none"},
-    {ACTION_STAGE_PREVIOUS, "previous", {'['}, true, "choose the previous parameter"},
-    {ACTION_STAGE_NEXT, "next", {']'}, true, "choose the next parameter"},
-    {ACTION_VALUE_UP, "up", {'+'}, true, "more of the chosen parameter"},
-    {ACTION_VALUE_DOWN, "down", {'-'}, true, "less of the chosen parameter"},
-    {ACTION_CONTROL_PREVIOUS, "camera-back", {','}, true, "choose the camera's previous control: brightness, ..."},
-    {ACTION_CONTROL_NEXT, "camera-next", {'.'}, true, "choose the camera's next control"},
-    {ACTION_CONTROL_UP, "camera-up", {'>'}, true, "more of the chosen control"},
-    {ACTION_CONTROL_DOWN, "camera-down", {'<'}, true, "less of the chosen control"},
-    {ACTION_PATH, "path", {'p'}, false, "next path: cpu, opencl, zerocopy"},
-    {ACTION_DEVICE, "device", {'d'}, false, "next device"},
-    {ACTION_SPLIT, "split", {WINDOW_KEY_TAB}, false, "compare: original | filtered, path | path, off"},
-    {ACTION_FREEZE, "freeze", {' '}, false, "freeze the picture"},
+    {ACTION_FILTER, "filter", {'0', '9'}, false, "select a filter; 0: no filter"},
+    {ACTION_STAGE_PREVIOUS, "previous", {'['}, true, "select the previous parameter"},
+    {ACTION_STAGE_NEXT, "next", {']'}, true, "select the next parameter"},
+    {ACTION_VALUE_UP, "up", {'+'}, true, "increase the selected parameter"},
+    {ACTION_VALUE_DOWN, "down", {'-'}, true, "decrease the selected parameter"},
+    {ACTION_CONTROL_PREVIOUS, "camera-back", {','}, true, "select the camera's previous control: brightness, ..."},
+    {ACTION_CONTROL_NEXT, "camera-next", {'.'}, true, "select the camera's next control"},
+    {ACTION_CONTROL_UP, "camera-up", {'>'}, true, "increase the selected control"},
+    {ACTION_CONTROL_DOWN, "camera-down", {'<'}, true, "decrease the selected control"},
+    {ACTION_PATH, "path", {'p'}, false, "use the next path: cpu, opencl, zerocopy"},
+    {ACTION_DEVICE, "device", {'d'}, false, "use the next device"},
+    {ACTION_SPLIT, "split", {WINDOW_KEY_TAB}, false, "split view: original | filtered, path | path, off"},
+    {ACTION_FREEZE, "freeze", {' '}, false, "freeze or resume the picture"},
     {ACTION_MIRROR, "mirror", {'m'}, false, "mirror the picture"},
-    {ACTION_FULLSCREEN, "fullscreen", {'f'}, false, "full screen"},
+    {ACTION_FULLSCREEN, "fullscreen", {'f'}, false, "full screen on or off"},
     {ACTION_VSYNC, "vsync", {'v'}, false, "vertical sync on or off"},
     {ACTION_OVERLAY, "overlay", {'o'}, false, "overlay: small, full, large, off"},
     {ACTION_SCREENSHOT, "screenshot", {'s'}, false, "save a screenshot"},
     {ACTION_RECORD, "record", {'r'}, false, "start or stop recording"},
-    {ACTION_HELP, "help", {'h', WINDOW_KEY_F1, '?'}, false, "this list"},
-    {ACTION_BACK, "back", {WINDOW_KEY_ESCAPE}, false, "close this list, else leave full screen, else quit"},
+    {ACTION_HELP, "help", {'h', WINDOW_KEY_F1, '?'}, false, "show or hide this list"},
+    {ACTION_BACK, "back", {WINDOW_KEY_ESCAPE}, false, "close this list; leave full screen; quit"},
     {ACTION_QUIT, "quit", {'q'}, false, "quit"},
 };
 
@@ -159,7 +159,7 @@ static void describe_unknown(const struct keys *keys, const char *text, size_t l
     if (nearest)
         snprintf(error, 256, "there is no action '%s'; did you mean %s?", word, nearest);
     else
-        snprintf(error, 256, "there is no action '%s'; monocle live --help lists them", word);
+        snprintf(error, 256, "there is no action '%s'; 'monocle live --help' lists the actions", word);
 }
 
 // Gives the row a further key; false when it has its full number already.
@@ -190,12 +190,13 @@ static bool remap_one(struct keys *keys, const char *text, size_t length, bool g
         return false;
     }
     if (row->action == ACTION_FILTER) {
-        snprintf(error, 256, "the digits stay the filters', '%.*s' cannot be changed", (int)name_length, text);
+        snprintf(error, 256, "the keys of '%.*s' cannot be changed: the digits select the filters", (int)name_length,
+                 text);
         return false;
     }
     const uint32_t key = key_from_text(equals + 1, key_length);
     if (!key) {
-        snprintf(error, 256, "'%.*s' is neither one character nor the name of a key (tab, escape, space, F1)",
+        snprintf(error, 256, "'%.*s' is not a key; use one character or a key's name (tab, escape, space, F1)",
                  (int)key_length, equals + 1);
         return false;
     }
@@ -204,7 +205,7 @@ static bool remap_one(struct keys *keys, const char *text, size_t length, bool g
         memset(row->key, 0, sizeof(row->key));
     given[index] = true;
     if (!row_add(row, key)) {
-        snprintf(error, 256, "'%s' has more than %d keys", row->name, KEY_CHOICES);
+        snprintf(error, 256, "the action '%s' has more than %d keys", row->name, KEY_CHOICES);
         return false;
     }
     return true;
@@ -219,7 +220,7 @@ static bool check_unique(const struct keys *keys, char error[256])
             if (first != row) {
                 char name[16];
                 keys_key_name(row->key[k], name);
-                snprintf(error, 256, "'%s' would mean both %s and %s", name, first->name, row->name);
+                snprintf(error, 256, "the key '%s' has two actions, %s and %s", name, first->name, row->name);
                 return false;
             }
         }

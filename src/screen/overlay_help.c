@@ -102,7 +102,7 @@ void help_draw(struct canvas *canvas, const struct overlay *overlay)
     canvas_text(canvas, &metrics->heading, x, y, span_of("Keys"), palette.tone[OVERLAY_STRONG]);
     if (!whole)
         draw_clipped(canvas, &metrics->body, x + 6 * metrics->heading.advance, y,
-                     span_of("more of them in a larger window"),
+                     span_of("enlarge the window to see all keys"),
                      metrics_columns(metrics, help.box.width - 2 * metrics->padding) - 8, palette.tone[OVERLAY_DIM]);
     y += metrics->heading.line * 3 / 2;
     for (int i = 0; i < help.rows; i++) {

@@ -62,9 +62,10 @@ unsigned renderer_upload(struct renderer *renderer, int slot, const struct image
     if (!upload_picture(upload, rgba))
         return 0;
     if (upload->step > 1 && !renderer->told_step) {
-        log_warn("the screen shows 1/%d of the %dx%d pixels either way, since GL here takes no larger picture; what is "
-                 "recorded or saved is whole",
-                 upload->step, rgba->shape.width, rgba->shape.height);
+        log_warn(
+            "the window shows pictures of %dx%d scaled down to 1/%d: GL has no larger textures here; recordings and "
+            "screenshots have the full size",
+            rgba->shape.width, rgba->shape.height, upload->step);
         renderer->told_step = true;
     }
     return upload->texture;
@@ -131,7 +132,7 @@ bool renderer_read(struct renderer *renderer, const struct window_size *size, st
     *rgba = (struct image){0};
     if (size->width < 1 || size->height < 1 || !spare || !image_alloc(rgba, &shape)) {
         log_error("cannot read the window's %dx%d pixels: %s", size->width, size->height,
-                  size->width < 1 || size->height < 1 ? "it has none" : "out of memory");
+                  size->width < 1 || size->height < 1 ? "the window is empty" : "out of memory");
         free(spare);
         return false;
     }

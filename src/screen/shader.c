@@ -22,7 +22,7 @@ static unsigned compile(const char *name, const char *suffix, GLenum kind, bool 
     snprintf(file, sizeof(file), "shaders/%s.%s", name, suffix);
     const struct resource *text = resource_find(file);
     if (!text) {
-        log_error("there is no shader named %s", file);
+        log_error("the shader %s is not in the program", file);
         return 0;
     }
     const GLchar *const parts[] = {prelude(es), (const GLchar *)text->data};
@@ -35,7 +35,7 @@ static unsigned compile(const char *name, const char *suffix, GLenum kind, bool 
     if (ok)
         return shader;
     glGetShaderInfoLog(shader, sizeof(message), NULL, message);
-    log_error("%s does not compile: %s", file, message);
+    log_error("cannot compile the shader %s: %s", file, message);
     glDeleteShader(shader);
     return 0;
 }
@@ -56,7 +56,7 @@ unsigned shader_build(const char *name, bool es)
     }
     if (program && !ok) {
         glGetProgramInfoLog(program, sizeof(message), NULL, message);
-        log_error("shaders/%s does not link: %s", name, message);
+        log_error("cannot link the shader %s: %s", name, message);
         glDeleteProgram(program);
         program = 0;
     }

@@ -242,7 +242,7 @@ struct window *window_open(const struct window_setup *setup, char why[256])
     }
     choose_platform();
     if (!glfwInit()) {
-        add_reason(reason, "no display");
+        add_reason(reason, "cannot open the display");
         goto fail;
     }
     if (!open_context(window, setup, reason))
@@ -272,7 +272,7 @@ struct window *window_open(const struct window_setup *setup, char why[256])
 fail:
     if (why)
         snprintf(why, 256, "%s", reason);
-    log_info("no window: %s", reason);
+    log_info("cannot open a window: %s", reason);
     window_close(window);
     return NULL;
 }
