@@ -112,9 +112,9 @@ def wrong_pictures(c):
     found = rows_of(c, *args, code=1)
     c.check([r["case"] for r in found] == ["invert"], "only the right one is measured", found)
     err = bench(*args)[2]
-    c.check("gray from rgba 64x48 on the opencl path computes something else" in err, err)
+    c.check("gray from rgba 64x48 on the opencl path differs from the cpu path" in err, err)
     code, _, err = bench("paths", "-p", "opencl", *SMALL, "-f", "gray", "--kernels", at("kernels"))
-    c.check(code == 1 and "computes something else" in err, code, err)
+    c.check(code == 1 and "differs from the cpu path" in err, code, err)
 
 
 def scaled(rows, factor):
@@ -166,29 +166,29 @@ def errors(c):
     with open(at("broken.json"), "w", encoding="utf-8") as f:
         f.write('{"case":"gray"')
     for code, text, args in [
-            (2, "name what to measure", []), (2, "did you mean monocle bench filters?", ["filter"]),
-            (2, "one argument too many", ["filters", "paths"]),
-            (2, "'640' is no size", ["filters", "--sizes", "640"]),
+            (2, "name a measurement", []), (2, "did you mean monocle bench filters?", ["filter"]),
+            (2, "unexpected argument", ["filters", "paths"]),
+            (2, "--sizes is '640'", ["filters", "--sizes", "640"]),
             (2, "did you mean yuyv?", ["filters", "--formats", "rgba,yuvy"]),
             (2, "there is no pixel format ''", ["filters", "--formats", "rgba,"]),
             (2, "did you mean opencl?", ["filters", "-p", "opencv"]),
-            (2, "-p cpu uses none", ["filters", "-p", "cpu", "-d", "0"]),
-            (2, "-p cpu uses none", ["paths", "-p", "cpu", "-d", "cpu"]),
-            (2, "'0' is no number of threads", ["filters", "-t", "1,0"]),
-            (2, "too long a list", ["filters", "-t", ",".join(["1"] * 17)]),
+            (2, "-p cpu does not use one", ["filters", "-p", "cpu", "-d", "0"]),
+            (2, "-p cpu does not use one", ["paths", "-p", "cpu", "-d", "cpu"]),
+            (2, "--threads is '0', but must be between 1", ["filters", "-t", "1,0"]),
+            (2, "is too long; give at most 16 items", ["filters", "-t", ",".join(["1"] * 17)]),
             (2, "contradict each other", ["filters", "-n", "3", "--time", "3"]),
             (2, "contradict each other", ["filters", "--json", "--csv"]),
             (2, "blurr", ["filters", "-f", "gray", "-f", "blurr"]),
             (2, "even width", ["filters", "-p", "cpu", "--formats", "yuyv", "--sizes", "33x7"]),
             (3, "nothing.json", ["filters", "-c", at("nothing.json")]),
-            (3, "holds no rows", ["filters", "-c", at("empty.json")]),
-            (3, "holds no rows", ["filters", "-c", at("broken.json")])]:
+            (3, "has no results of 'monocle bench --json'", ["filters", "-c", at("empty.json")]),
+            (3, "has no results of 'monocle bench --json'", ["filters", "-c", at("broken.json")])]:
         got, out, err = bench(*args)
         c.check(got == code and text in err and err.count("\n") == 1 and out == b"", args, got, err)
     code, out, err = bench("filters", *SMALL, "-p", "opencl", "-f", "gray", OCL_ICD_VENDORS="/nonexistent")
     c.check(code == 3 and "no OpenCL device" in err, code, err)
     code, out, err = bench("filters", *SMALL, "-f", "gray", OCL_ICD_VENDORS="/nonexistent")
-    c.check(code == 0 and "cpu path alone" in err and out, code, err)
+    c.check(code == 0 and "measuring only the cpu path" in err and out, code, err)
 
 
 def narrow(c):

@@ -19,66 +19,82 @@ const struct measurement *const measurements[] = {&filters_measurement, &paths_m
 
 static const struct option options[] = {
     {"filter", 'f', OPTION_TEXTS, "CHAIN",
-     .help = "measure this chain; give it again for more chains, 'all' for each filter alone", .offset = AT(filters),
+     .help = "measure this filter chain; may be repeated; 'all': each filter by itself", .offset = AT(filters),
      .complete = "filter"},
-    {"sizes", 's', OPTION_TEXT, "WxH,...", .help = "picture sizes", .offset = AT(sizes)},
-    {"formats", 0, OPTION_TEXT, "FORMAT,...", .help = "pixel formats that are read: rgba, nv21, yuyv, ...",
+    {"sizes", 's', OPTION_TEXT, "WxH,...", .help = "list of frame sizes, in pixels", .offset = AT(sizes)},
+    {"formats", 0, OPTION_TEXT, "FORMAT,...", .help = "list of input pixel formats: rgba, nv21, yuyv, ...",
      .offset = AT(formats)},
-    {"path", 'p', OPTION_TEXT, "PATH,...", .help = "cpu, opencl or zerocopy", .offset = AT(paths)},
+    {"path", 'p', OPTION_TEXT, "PATH,...", .help = "list of paths: cpu, opencl, zerocopy", .offset = AT(paths)},
     DEVICE_OPTION(AT(device), "", ""),
-    {"threads", 't', OPTION_TEXT, "N,...", .help = "threads of the cpu path; 1, and one per CPU, without this",
-     .offset = AT(threads)},
+    {"threads", 't', OPTION_TEXT, "N,...", .help = "list of thread counts for the cpu path", .offset = AT(threads)},
     {"pictures", 0, OPTION_INT, "N",
-     .help = "random pictures that take turns; 1 up to 4 megapixels, more than caches hold above, without this",
+     .help = "input pictures per case; default: 1 up to 4 megapixels, above that enough to exceed the caches",
      .offset = AT(pictures), .min = 1, .max = BENCH_PICTURES_MAX},
-    {"rounds", 'n', OPTION_INT, "N", .help = "measure everything N times; 30 without this", .offset = AT(rounds),
-     .min = 1, .max = 1000, .excludes = "time"},
-    {"time", 0, OPTION_NUMBER, "SECONDS",
-     .help = "as many rounds as fit in this time, set-up not counted, but 3 to 1000", .offset = AT(seconds), .min = 0.1,
-     .max = 86400},
-    {"json", 'j', OPTION_FLAG, .help = "one JSON object per line on standard output", .offset = AT(json),
+    {"rounds", 'n', OPTION_INT, "N", .help = "measure each case N times; default: 30", .offset = AT(rounds), .min = 1,
+     .max = 1000, .excludes = "time"},
+    {"time", 0, OPTION_NUMBER, "SECONDS", .help = "measure for this long, excluding set-up, in 3 to 1000 rounds",
+     .offset = AT(seconds), .min = 0.1, .max = 86400},
+    {"json", 'j', OPTION_FLAG, .help = "print one JSON object per line on standard output", .offset = AT(json),
      .excludes = "csv"},
-    {"csv", 0, OPTION_FLAG, .help = "comma-separated values with a line of headings", .offset = AT(csv)},
+    {"csv", 0, OPTION_FLAG, .help = "print comma-separated values with a header line", .offset = AT(csv)},
     {"compare", 'c', OPTION_TEXT, "BASE.json",
-     .help = "compare with an earlier run's --json; exit status 1 if anything is slower", .offset = AT(compare),
-     .complete = "file"},
-    {"kernels", 0, OPTION_TEXT, "DIR", .help = "take the kernels (.cl files) that DIR has from there",
+     .help = "compare with the --json output of an earlier run; exit status 1 if a case is slower",
+     .offset = AT(compare), .complete = "file"},
+    {"kernels", 0, OPTION_TEXT, "DIR", .help = "prefer kernels (.cl files) in DIR to the built-in ones",
      .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
     {0},
 };
 
 static const char *const examples[] = {
-    "monocle bench filters  every case of the comparison with other libraries, beside a plain copy",
-    "monocle bench filters -f median -f blur=7,gray --formats nv21 --sizes 1280x720  two chains of one's own",
-    "monocle bench filters -p cpu --json >base.json  figures to compare with later",
-    "monocle bench filters -p cpu --compare base.json  what a change made faster or slower",
-    "monocle bench paths --sizes 1920x1080  whole frames on every path, one and two in flight",
+    "monocle bench filters  measure the 8 standard cases, each beside a plain copy",
+    "monocle bench filters -f median -f blur=7,gray --formats nv21 --sizes 1280x720  measure two other chains",
+    "monocle bench filters -p cpu --json >base.json  save the results",
+    "monocle bench filters -p cpu --compare base.json  compare with the saved results",
+    "monocle bench paths --sizes 1920x1080  measure whole frames on every path",
     NULL,
 };
 
 static const char *const details[] = {
-    "filters: whole passes, from pictures in memory to RGBA in memory, for opencl in the device's memory and by the "
-    "device's clock. Beside each stands a plain copy of the same bytes, measured in the same rounds: no pass that "
-    "reads its input once and writes its output once can be much faster.",
-    "paths: whole frames on each path, with all that a frame goes through from the source's memory to a texture: copy "
-    "in, upload, passes, download or sharing, texture upload. With two frames in flight these overlap. The texture "
-    "needs a display; without one a frame ends in memory.",
-    "Pictures are random. Up to 4 megapixels one is used over and over, which large caches serve as they serve a frame "
-    "fresh from a camera; of larger ones so many take turns that no cache holds them. Everything is measured once per "
-    "round, beginning one further each round; figures are medians over the rounds, with the range from the 5th to the "
-    "95th percentile. Each case's bytes are compared with the cpu path's, filter by filter, before it is measured.",
-    "With --compare a case counts as slower or faster where a rank test (Mann-Whitney, p below 0.001) tells the "
-    "rounds apart and the medians differ by more than 3 % beyond what the plain copy changed by in the same direction; "
-    "that takes 8 rounds or more on both sides.",
+    "filters\ttimes whole passes, from a picture in memory to RGBA in memory. On an OpenCL device, it uses the "
+    "device's "
+    "memory and clock. The table also shows the time of a plain copy of the same number of bytes. A pass that reads "
+    "its input "
+    "once and writes its output once cannot be much faster than the copy. "
+    "Defaults: 8 standard cases; paths cpu and opencl; 1920x1080 and 3840x2160 on the cpu path, 7680x4320 on a GPU; 1 "
+    "thread and one thread per CPU.",
+    "paths\ttimes whole frames, from the source's memory to a texture, with one and with two frames in flight. The "
+    "steps "
+    "are copy in, upload, passes, download or sharing, and texture upload. Steps of two frames in flight overlap. "
+    "Without a display, frames end in memory. "
+    "Defaults: chain blur=2,gray,emboss; format nv21; all paths; 640x480, 1280x720, 1920x1080 and 3840x2160; one "
+    "thread per CPU.",
+    "Each round measures every case once. The table shows the median over the rounds, and the 5th and 95th "
+    "percentiles. "
+    "Input pictures are random. Before the first round, monocle compares each case's output with the cpu path's "
+    "output, "
+    "computed filter by filter, and skips cases that differ.",
+    "--compare gives a case the verdict slower or faster if a Mann-Whitney rank test gives p < 0.001 and the medians "
+    "differ by more than 3 %. If the plain copy changed in the same direction, its change is added to the 3 %. Both "
+    "runs "
+    "need at least 8 rounds.",
+    NULL,
+};
+static const char *const exits[] = {
+    "0\tall cases were measured, and --compare found no slower case",
+    "1\ta case failed, or --compare found a slower case",
+    "2\twrong arguments",
+    "3\tthere is no such device, or the file of --compare cannot be read",
+    "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM",
     NULL,
 };
 
 static const struct option_list list = {
     .command = "bench",
     .usage = "filters|paths [options]",
-    .summary = "measure filters or whole paths",
+    .summary = "measure the speed of filters or of whole paths",
     .examples = examples,
     .details = details,
+    .exits = exits,
     .options = options,
     .complete = "measurement",
 };
@@ -93,9 +109,9 @@ static const struct measurement *find_or_suggest(const char *name)
     }
     const char *nearest = name ? options_nearest(name, names) : NULL;
     if (nearest)
-        log_error("there is no measurement '%s'; did you mean monocle bench %s?", name, nearest);
+        log_error("unknown measurement '%s'; did you mean monocle bench %s?", name, nearest);
     else
-        log_error("name what to measure: monocle bench %s", list.usage);
+        log_error("name a measurement; usage: monocle bench %s", list.usage);
     return NULL;
 }
 

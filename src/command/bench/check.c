@@ -28,7 +28,7 @@ bool bench_expect(const struct image *picture, const struct chain *chain, struct
     *rgba = (struct image){0};
     bool ok = image_alloc(rgba, &shape) && image_alloc(&next, &shape);
     if (!ok)
-        log_error("cannot check what is measured: out of memory");
+        log_error("cannot check the results: out of memory");
     else
         convert_to_rgba(rgba, picture);
     for (int i = 0; ok && i < chain->count; i++) {
@@ -54,8 +54,8 @@ bool bench_same(const struct image *got, const struct image *want, const char *w
         size_t x = 0;
         while (a[x] == b[x])
             x++;
-        log_error("%s computes something else than the cpu path: at %zu,%d channel %zu is %d, not %d; it is left out",
-                  what, x / 4, y, x % 4, a[x], b[x]);
+        log_error("%s differs from the cpu path: channel %zu of pixel %zu,%d is %d instead of %d; this case is skipped",
+                  what, x % 4, x / 4, y, a[x], b[x]);
         return false;
     }
     return true;

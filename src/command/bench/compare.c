@@ -24,7 +24,7 @@ json_t *bench_base_read(const char *path)
 {
     FILE *file = fopen(path, "r");
     if (!file) {
-        log_error("cannot read %s: %s", path, strerror(errno));
+        log_error("--compare: cannot read %s: %s", path, strerror(errno));
         return NULL;
     }
     json_t *rows = json_array(), *value;
@@ -41,7 +41,7 @@ json_t *bench_base_read(const char *path)
     fclose(file);
     if (ended && json_array_size(rows) > 0)
         return rows;
-    log_error("cannot compare with %s: it holds no rows of monocle bench --json", path);
+    log_error("--compare: %s has no results of 'monocle bench --json'", path);
     json_decref(rows);
     return NULL;
 }
@@ -122,7 +122,6 @@ int bench_compare(json_t *rows, const json_t *base)
         json_object_set_new(row, "p", earlier ? json_real(p) : json_null());
     }
     if (least < ROUNDS_LEAST)
-        log_warn("%d rounds are too few to tell slower from faster, which takes %d or more on both sides", least,
-                 ROUNDS_LEAST);
+        log_warn("%d rounds are too few for a verdict; use --rounds %d or more in both runs", least, ROUNDS_LEAST);
     return slower;
 }

@@ -21,7 +21,7 @@ bool bench_needs_device(const struct bench_wish *wish)
 bool bench_open_device(struct bench_wish *wish, const struct device_gl *gl, struct device **device)
 {
     struct device_info devices[DEVICE_MAX];
-    const char *why = "it cannot be opened", *named = wish->options->device;
+    const char *why = "cannot open it", *named = wish->options->device;
     if (!bench_needs_device(wish))
         return true;
     const int count = device_list(devices, &why);
@@ -31,10 +31,10 @@ bool bench_open_device(struct bench_wish *wish, const struct device_gl *gl, stru
     if (chosen >= 0 && (*device = device_open(&devices[chosen], gl, wish->options->kernels)))
         return true;
     if (wish->options->paths || (named && *named)) {
-        log_error("no OpenCL device: %s; see `monocle devices`, or use -p cpu", why);
+        log_error("no OpenCL device: %s; run 'monocle devices' for a list, or use -p cpu", why);
         return false;
     }
-    log_warn("no OpenCL device (%s): measuring the cpu path alone", why);
+    log_warn("no OpenCL device (%s); measuring only the cpu path", why);
     wish->path[0] = PATH_CPU;
     wish->paths = 1;
     return true;

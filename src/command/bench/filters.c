@@ -74,7 +74,7 @@ static void check_clock(const struct filters_bench *bench)
     for (int i = 0; i < bench->rows; i++) {
         const struct trial *trial = &bench->row[i]->trial;
         if (samples_percentile(&trial->ms, 50) > 1.05 * samples_percentile(&trial->wall_ms, 50)) {
-            log_warn("the times of %s are longer than the time that passed; trust the wall column",
+            log_warn("the clock of %s reports longer times than the host's clock; use the column 'wall ms'",
                      bench->device ? bench->device->info.name : bench->cpu_name);
             return;
         }

@@ -14,7 +14,7 @@ static bool take_size(struct bench_wish *wish, const char *item)
 {
     if (options_parse_size(item, &wish->size[wish->sizes++]))
         return true;
-    log_error("--sizes: '%s' is no size; write WIDTHxHEIGHT, like 1920x1080", item);
+    log_error("--sizes is '%s', but must be WIDTHxHEIGHT, such as 1920x1080", item);
     return false;
 }
 
@@ -29,7 +29,7 @@ static bool take_format(struct bench_wish *wish, const char *item)
     if (nearest)
         log_error("--formats: there is no pixel format '%s'; did you mean %s?", item, nearest);
     else
-        log_error("--formats: there is no pixel format '%s'; rgba, nv21 and yuyv are some", item);
+        log_error("--formats: there is no pixel format '%s'; use a format such as rgba, nv21 or yuyv", item);
     return false;
 }
 
@@ -47,7 +47,7 @@ static bool take_path(struct bench_wish *wish, const char *item)
     if (nearest)
         log_error("--path: there is no path '%s'; did you mean %s?", item, nearest);
     else
-        log_error("--path: there is no path '%s'; there are cpu, opencl and zerocopy", item);
+        log_error("--path: there is no path '%s'; the paths are cpu, opencl and zerocopy", item);
     return false;
 }
 
@@ -56,7 +56,7 @@ static bool take_threads(struct bench_wish *wish, const char *item)
     char *end;
     const long threads = strtol(item, &end, 10);
     if (*end || item[0] < '0' || item[0] > '9' || threads < 1 || threads > THREADS_MAX) {
-        log_error("--threads: '%s' is no number of threads from 1 to %d", item, THREADS_MAX);
+        log_error("--threads is '%s', but must be between 1 and %d", item, THREADS_MAX);
         return false;
     }
     wish->thread[wish->threads++] = (int)threads;
@@ -71,7 +71,7 @@ static bool take_items(struct bench_wish *wish, const char *option, const char *
         const size_t length = strcspn(at, ",");
         char item[ITEM_BYTES];
         if (items == BENCH_LIST || length >= sizeof(item)) {
-            log_error("--%s: '%s' is too long a list; up to %d will do", option, text, BENCH_LIST);
+            log_error("--%s: '%s' is too long; give at most %d items", option, text, BENCH_LIST);
             return false;
         }
         snprintf(item, sizeof(item), "%.*s", (int)length, at);
@@ -86,14 +86,14 @@ bool bench_add_chain(struct bench_wish *wish, const char *text)
 {
     char error[CHAIN_ERROR];
     if (wish->chains == BENCH_CHAINS) {
-        log_error("more than %d chains; measure them in several runs", BENCH_CHAINS);
+        log_error("--filter: there are more than %d chains; measure them in several runs", BENCH_CHAINS);
         return false;
     }
     struct bench_chain *added = &wish->chain[wish->chains++];
     added->text = text;
     if (chain_parse(&added->chain, text, error))
         return true;
-    log_error("%s", error);
+    log_error("--filter: %s", error);
     return false;
 }
 

@@ -93,7 +93,7 @@ const struct bench_pictures *bench_memory_pictures(struct bench_memory *memory, 
             fill_random(memory, image[i].memory, image_bytes(shape));
     }
     if (!image) {
-        log_error("cannot measure so many shapes of picture: out of memory");
+        log_error("cannot allocate the pictures: out of memory, or too many sizes and formats in one run");
         return NULL;
     }
     memory->host[memory->hosts].shape = *shape;
@@ -101,7 +101,7 @@ const struct bench_pictures *bench_memory_pictures(struct bench_memory *memory, 
     memory->hosts++; // also where the memory did not suffice, so that it is freed
     if (ok)
         return &memory->host[memory->hosts - 1].pictures;
-    log_error("cannot hold %d pictures of %dx%d: out of memory", count, shape->width, shape->height);
+    log_error("cannot allocate %d pictures of %dx%d: out of memory", count, shape->width, shape->height);
     memory->host[memory->hosts - 1].shape = (struct image_shape){0}; // found by nobody
     return NULL;
 }
@@ -137,7 +137,7 @@ uint8_t *bench_memory_copies(struct bench_memory *memory, size_t bytes)
         return memory->copy_memory;
     uint8_t *grown = pages_alloc(bytes);
     if (!grown) {
-        log_error("cannot measure copies: no memory of %zu bytes", bytes);
+        log_error("cannot measure copies: cannot allocate %zu bytes", bytes);
         return NULL;
     }
     free(memory->copy_memory);

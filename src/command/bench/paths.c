@@ -104,7 +104,7 @@ static bool check(struct paths_bench *bench, struct paths_row *row)
     const struct image_shape rgba = {.width = row->shape.width, .height = row->shape.height};
     struct image got = {0}, want = {0};
     char what[200];
-    snprintf(what, sizeof(what), "%.80s from %s %dx%d on rung %s", row->chain->text,
+    snprintf(what, sizeof(what), "%.80s from %s %dx%d in sharing mode %s", row->chain->text,
              pixfmt_info(row->shape.format)->name, rgba.width, rgba.height, path_rung(row->frames.path));
     const bool same = image_alloc(&got, &rgba) &&
                       bench_expect(&row->frames.pictures->image[0], &row->chain->chain, &want) &&
@@ -247,7 +247,7 @@ static bool open_screen(struct paths_bench *bench, bool egl)
         const struct window_native native = window_native(bench->window);
         gl = (struct device_gl){native.glx_context, native.glx_display, native.egl_context, native.egl_display};
     } else {
-        log_warn("no window (%s): frames end in memory, not in textures", why);
+        log_warn("cannot open a window (%s); frames end in memory, not in textures", why);
     }
     return bench_open_device(bench->wish, &gl, &bench->device);
 }

@@ -56,7 +56,7 @@ static void measure(struct trial *trial)
     if (!run(trial, 1, &time) || !run(trial, trial->runs, &time))
         return;
     if (!samples_add(&trial->ms, time.ms) || !samples_add(&trial->wall_ms, time.wall_ms)) {
-        log_error("cannot keep a measurement: out of memory");
+        log_error("cannot store a measurement: out of memory");
         trial->failed = true;
     }
     if (trial->keep)

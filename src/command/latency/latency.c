@@ -13,53 +13,64 @@ enum { FLASHES_DEFAULT = 50 };
 #define AT(member) offsetof(struct latency_options, member)
 
 static const struct option options[] = {
-    {"filter", 'f', OPTION_TEXT, "CHAIN", .help = "filters that the picture goes through on its way",
+    {"filter", 'f', OPTION_TEXT, "CHAIN", .help = "filter chain to apply to the frames; default: none",
      .offset = AT(filters), .complete = "filter"},
-    {"path", 'p', OPTION_CHOICE, .choices = "cpu|opencl|zerocopy", .help = "where they run; zerocopy without this",
-     .offset = AT(path)},
+    {"path", 'p', OPTION_CHOICE, .choices = "cpu|opencl|zerocopy",
+     .help = "path that runs the filters; default: zerocopy", .offset = AT(path)},
     DEVICE_OPTION(AT(device), "", ""),
-    {"size", 's', OPTION_SIZE, "WxH", .help = "picture size of the camera", .offset = AT(size)},
-    {"rate", 'r', OPTION_NUMBER, "FPS", .help = "frames per second of the camera", .offset = AT(rate), .min = 0.01,
-     .max = 1000},
-    {"pixel-format", 0, OPTION_TEXT, "FORMAT", .help = "pixel format of the camera: nv12, yuyv, ..., mjpeg",
-     .complete = "pixel-format", .offset = AT(pixel_format)},
+    {"size", 's', OPTION_SIZE, "WxH", .help = "frame size to request from the camera, in pixels", .offset = AT(size)},
+    {"rate", 'r', OPTION_NUMBER, "FPS", .help = "frame rate to request from the camera, in frames per second",
+     .offset = AT(rate), .min = 0.01, .max = 1000},
+    {"pixel-format", 0, OPTION_TEXT, "FORMAT",
+     .help = "pixel format to request from the camera: nv12, yuyv, ..., mjpeg", .complete = "pixel-format",
+     .offset = AT(pixel_format)},
     {"control", 0, OPTION_TEXTS, "NAME=VALUE",
-     .help = "set a control of the camera, such as auto_exposure=manual_mode; may be given several times",
-     .offset = AT(controls)},
-    {"flashes", 'n', OPTION_INT, "N", .help = "how often to flash; 50 without this", .offset = AT(flashes), .min = 1,
+     .help = "set a camera control, such as auto_exposure=manual_mode; may be repeated", .offset = AT(controls)},
+    {"flashes", 'n', OPTION_INT, "N", .help = "number of flashes; default: 50", .offset = AT(flashes), .min = 1,
      .max = LATENCY_FLASHES_MAX},
-    {"vsync", 0, OPTION_CHOICE, .choices = "on|off",
-     .help = "wait for the monitor before the next picture; on without this", .offset = AT(vsync)},
-    {"fullscreen", 0, OPTION_FLAG, .help = "flash on the whole screen", .offset = AT(fullscreen)},
-    {"json", 'j', OPTION_FLAG, .help = "one JSON object per line on standard output", .offset = AT(json)},
+    {"vsync", 0, OPTION_CHOICE, .choices = "on|off", .help = "wait for the monitor before each frame; default: on",
+     .offset = AT(vsync)},
+    {"fullscreen", 0, OPTION_FLAG, .help = "open the window in full screen", .offset = AT(fullscreen)},
+    {"json", 'j', OPTION_FLAG, .help = "print one JSON object per line on standard output", .offset = AT(json)},
     {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
-     .help = "messages on standard error; warn without this", .offset = AT(log_level)},
+     .help = "log level on standard error; default: warn", .offset = AT(log_level)},
     {0},
 };
 
 static const char *const examples[] = {
-    "monocle latency  the first camera, pointed at the window",
-    "monocle latency camera:2 -s 640x480 -r 60  another one, in the mode that shall be measured",
-    "monocle latency -f blur=5 -p cpu --vsync off  what filters and the monitor add",
+    "monocle latency  measure the first camera; point it at the window",
+    "monocle latency camera:2 -s 640x480 -r 60  measure /dev/video2 in this mode",
+    "monocle latency -f blur=5 -p cpu --vsync off  measure with a filter and without vertical sync",
     NULL,
 };
 
 static const char *const details[] = {
-    "Point the camera at the window. Its left half goes dark and light a few times, which shows where in the camera's "
-    "picture it is seen. Then the right half shows that picture, and the left one flashes at times of no pattern. Each "
-    "flash is timed from the swap that made it light until the swap that showed the first picture in which more than "
-    "half of its light is seen. What the monitor takes to show a swap is in there once, as it is from glass to glass.",
-    "Exit status: 0 done, 1 the flash was lost on the way, 2 wrong arguments, 3 no camera, no display, or no flash is "
-    "seen, 4 the device or the display was lost, 129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.",
+    "Point the camera at the window. First, the left half of the window turns dark and light three times. monocle "
+    "learns "
+    "from this which part of the camera's image shows the window. Then the right half of the window shows the camera's "
+    "image, and the left half flashes at random times.",
+    "A measurement starts at the buffer swap that shows the flash. It ends at the buffer swap that shows the first "
+    "frame "
+    "with more than half of the flash's brightness. The result contains the delay of the monitor once.",
+    NULL,
+};
+static const char *const exits[] = {
+    "0\tthe measurement is complete",
+    "1\tthe camera lost the flash during the measurement, or the source ended",
+    "2\twrong arguments",
+    "3\tthere is no camera or no display, or the camera does not see the flash",
+    "4\tthe device or the display was lost",
+    "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM",
     NULL,
 };
 
 static const struct option_list list = {
     .command = "latency",
     .usage = "[SOURCE] [options]",
-    .summary = "measure the time from glass to glass with a flash",
+    .summary = "measure the glass-to-glass latency of a camera with a flash",
     .examples = examples,
     .details = details,
+    .exits = exits,
     .options = options,
     .complete = "source",
 };
@@ -100,7 +111,7 @@ static bool open_screen(struct latency *l)
     window_enlarge(&setup);
     l->window = window_open(&setup, why);
     if (!l->window) {
-        log_error("there is no window to flash in: %s", why);
+        log_error("cannot open a window for the flash: %s; run this command on a display", why);
         return false;
     }
     l->renderer = renderer_open(window_is_es(l->window));
@@ -115,7 +126,7 @@ static struct device *open_device(const struct latency *l)
     const int count = device_list(devices, &why);
     const int index = count > 0 ? device_choose(devices, count, l->options.device) : -1;
     if (count == 0)
-        log_warn("no OpenCL device (%s): using the cpu path", why);
+        log_warn("no OpenCL device (%s); using the cpu path", why);
     if (index < 0)
         return NULL;
     const struct window_native native = window_native(l->window);
@@ -167,7 +178,7 @@ static int run(struct latency *l)
     if (l->options.log_level >= 0)
         log_set_level((enum log_level)l->options.log_level);
     if (l->options.filters && !chain_parse(&l->chain, l->options.filters, error)) {
-        log_error("%s", error);
+        log_error("--filter: %s", error);
         return EXIT_USAGE;
     }
     if (setup(l)) {

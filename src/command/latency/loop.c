@@ -91,7 +91,7 @@ static bool next_shown(struct latency *l, int64_t deadline_ns, struct shown *sho
             continue;
         if (status != SOURCE_FRAME) {
             log_error("cannot measure: the source %s",
-                      status == SOURCE_RESHAPED ? "has changed its pictures" : "ended");
+                      status == SOURCE_RESHAPED ? "changed its frame size or format" : "ended");
             return fail(l, EXIT_FAILED_SOME);
         }
         const bool ok = show_frame(l, &frame, shown);
@@ -110,7 +110,8 @@ static bool learn_state(struct latency *l, bool light)
     while (learnt < LEARN_FRAMES || clock_now_ns() < since_ns + learn_ns) {
         if (!next_shown(l, since_ns + learn_ns + patience_ns, &shown)) {
             if (!stopped(l)) {
-                log_error("cannot measure: the camera delivers no frames, or only a few");
+                log_error(
+                    "cannot measure: the camera delivers too few frames; check its connection and its exposure time");
                 l->code = EXIT_NOTHING;
             }
             return false;
@@ -136,8 +137,8 @@ static bool learn(struct latency *l)
     l->learning = false;
     if (finder_ready(&l->finder))
         return true;
-    log_error("no flash is seen: no part of the camera's picture follows the window (the largest change is %.0f of "
-              "255); point the camera at the window, bring it nearer, dim the room, or fix its exposure",
+    log_error("the camera does not see the flash: no part of its image follows the window (largest change: %.0f of "
+              "255); point the camera at the window, move it closer, dim the room, or set a fixed exposure",
               (double)l->finder.strongest);
     return fail(l, EXIT_NOTHING);
 }
@@ -205,7 +206,7 @@ bool latency_measure(struct latency *l)
     l->random = (uint64_t)clock_now_ns() | 1;
     if (!learn(l))
         return false;
-    log_info("the flash is seen in %d of %d parts of the picture", l->finder.cells, FINDER_CELLS);
+    log_info("the flash is visible in %d of %d cells of the camera's image", l->finder.cells, FINDER_CELLS);
     struct shown shown;
     set_flash(l, false);
     wait_level(l, false, 0.5, &shown);
@@ -215,11 +216,11 @@ bool latency_measure(struct latency *l)
         in_a_row = l->missed > before ? in_a_row + 1 : 0;
     }
     if (l->samples == 0 && l->missed > 0) {
-        log_error("the flash was seen at first and then no more; keep the camera and the light as they are");
+        log_error("the camera lost the flash before the first measurement; keep the camera and the light still");
         return fail(l, EXIT_NOTHING);
     }
     if (l->samples < l->options.flashes && l->missed >= MISSED_MAX && !stopped(l)) {
-        log_warn("the flash was lost after %d flashes", l->samples);
+        log_warn("the camera lost the flash after %d flashes; the results cover only these", l->samples);
         l->code = EXIT_FAILED_SOME;
     }
     return l->samples > 0;

@@ -9,7 +9,7 @@
 enum { BINS_MAX = 16, BAR = 40 };
 
 enum part { PART_ALL, PART_UNTIL_CAPTURE, PART_FROM_CAPTURE, PARTS };
-static const char *const part_names[PARTS] = {"glass to glass", "until the capture", "from there to the screen"};
+static const char *const part_names[PARTS] = {"glass to glass", "flash to capture", "capture to screen"};
 static const char *const part_keys[PARTS] = {"glass_to_glass", "until_capture", "from_capture"};
 
 static double part_ms(const struct latency_sample *sample, enum part part)
@@ -50,7 +50,7 @@ void latency_report_start(const struct latency *l)
         print_line(object);
         return;
     }
-    printf("%s, path %s on rung %s, %s\nPoint the camera at the window; q ends.\n", l->info->name,
+    printf("%s, path %s, sharing mode %s, %s\nPoint the camera at the window. Press q to quit.\n", l->info->name,
            path_kind_name(path_kind(l->path)), path_rung(l->path), window_gl_name(l->window));
     command_flush();
 }
