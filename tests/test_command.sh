@@ -68,9 +68,9 @@ for name in .png .jpg .webp .tiff .bmp .tga .psd .gif .y4m; do
     says "$name"
 done
 refuses 2 "did you mean monocle filters?" fliters
-refuses 2 "unknown command 'quux', and no such file" quux
+refuses 2 "there is no command and no file named 'quux'" quux
 refuses 2 "did you mean monocle filters?" help filter
-refuses 2 "one argument too many" help filters more
+refuses 2 "unexpected argument" help filters more
 
 works filters
 for name in none gray maxrgb blur convolve emboss sobel sharpen median invert threshold gamma contrast sepia mirror \
@@ -110,9 +110,9 @@ assert [r["rung"] for r in device["rungs"]] == ["gl-shared", "mapped", "opencl"]
 assert all(r["why"] for r in device["rungs"]) and device["rungs"][2]["works"]
 ' "$out" || fail "devices --json"
 fi
-refuses 2 "one argument too many" devices 0
+refuses 2 "unexpected argument" devices 0
 export OCL_ICD_VENDORS=/nonexistent
-refuses 3 "the cpu path works without one" devices
+refuses 3 "the cpu path (-p cpu) works without one" devices
 unset OCL_ICD_VENDORS
 
 # Fewer of the processor's instructions: named in what is measured; another word is told, and changes nothing.

@@ -14,29 +14,37 @@ struct cameras_options {
 };
 
 static const struct option options[] = {
-    {"json", 'j', OPTION_FLAG, .help = "one JSON array on standard output",
+    {"json", 'j', OPTION_FLAG, .help = "print one JSON array on standard output",
      .offset = offsetof(struct cameras_options, json)},
     {0},
 };
 static const char *const examples[] = {
-    "monocle cameras  what there is",
-    "monocle cameras --json  for a script",
-    "monocle live camera:c920  the camera with that in its name or id",
+    "monocle cameras  list the cameras",
+    "monocle cameras --json  list the cameras as JSON",
+    "monocle live camera:c920  show the camera whose name or id contains c920",
     NULL,
 };
 static const char *const details[] = {
-    "Nodes that carry no pictures (metadata, outputs) are left out. A camera can be named by its node, its id, where "
-    "it "
-    "is plugged in (bus), or a part of these or of its name; id and bus stay the same when numbers change. Formats in "
-    "brackets cannot be used.",
+    "The list contains video capture nodes, and no metadata or output nodes. monocle cannot use formats in "
+    "[brackets].",
+    "Select a camera by its node (/dev/video0), its number, or a part of its id, bus or name. The id and the bus (the "
+    "port) stay the same when the node numbers change.",
+    NULL,
+};
+static const char *const exits[] = {
+    "0\tthe list was printed",
+    "1\tstandard output cannot be written",
+    "2\twrong arguments",
+    "3\tthere is no camera",
     NULL,
 };
 static const struct option_list list = {
     .command = "cameras",
     .usage = "[options]",
-    .summary = "list the cameras and what they offer",
+    .summary = "list the cameras and their formats",
     .examples = examples,
     .details = details,
+    .exits = exits,
     .options = options,
 };
 
@@ -110,7 +118,7 @@ static int cameras_run(int argc, char **argv)
     free(about);
     if (count > 0)
         return EXIT_OK;
-    log_error("there is no camera (ls /dev/video* shows none that captures)");
+    log_error("no camera found: no /dev/video* node captures video; connect a camera, or load its driver");
     return EXIT_NOTHING;
 }
 

@@ -45,7 +45,7 @@ bool command_parse(const struct option_list *list, int argc, char **argv, void *
     for (int i = 0; i < operands->count; i++) {
         if (operands->word[i][0])
             continue;
-        log_error("an argument is empty; name something or leave it out; usage: monocle %s %s", list->command,
+        log_error("an argument is empty; remove it or give it a value; usage: monocle %s %s", list->command,
                   list->usage);
         *code = EXIT_USAGE;
         return false;
@@ -58,7 +58,7 @@ bool command_limit_operands(const struct option_list *list, const struct command
 {
     if (operands->count <= most)
         return true;
-    log_error("'%s' is one argument too many; usage: monocle %s %s", operands->word[most], list->command, list->usage);
+    log_error("unexpected argument '%s'; usage: monocle %s %s", operands->word[most], list->command, list->usage);
     return false;
 }
 
@@ -77,33 +77,34 @@ static const struct command *find_or_suggest(const char *name)
     if (nearest)
         log_error("unknown command '%s'; did you mean monocle %s?", name, nearest);
     else
-        log_error("unknown command '%s', and no such file; monocle help lists the commands", name);
+        log_error("there is no command and no file named '%s'; 'monocle help' lists the commands", name);
     return NULL;
 }
 
 static int print_commands(void)
 {
     printf("Usage: monocle [COMMAND] [ARGUMENTS]\n\n"
-           "Shows pictures of cameras and files through filters, in real time.\n\nCommands:\n");
+           "Applies filters to cameras, films and images, in real time or in batches.\n\nCommands:\n");
     for (int i = 0; commands[i]; i++) {
         if (!commands[i]->hidden)
             printf("  %-8s  %s%s\n", commands[i]->list->command, commands[i]->list->summary,
-                   i == 0 ? " (also where no command is named)" : "");
+                   i == 0 ? " (default command)" : "");
     }
-    printf("\nTo begin with:\n"
-           "  monocle live                       the first camera, or a moving test pattern; h shows the keys\n"
-           "  monocle clip.y4m -f 'blur=2,gray'  a film, blurred and grey; monocle filters lists what there is\n"
-           "  monocle manual | man -l -          the man page, also where it is not installed\n"
-           "\nmonocle COMMAND --help tells more of a command, monocle --version which monocle this is.\n");
+    printf("\nExamples:\n"
+           "  monocle live                       show the first camera, or a test pattern if there is none\n"
+           "  monocle clip.y4m -f 'blur=2,gray'  show a film, blurred and grey\n"
+           "  monocle filters                    list the filters\n"
+           "  monocle manual | man -l -          read the man page\n"
+           "\n'monocle COMMAND --help' describes a command. 'monocle --version' prints the version.\n");
     return EXIT_OK;
 }
 
 static const struct option no_options[] = {{0}};
-static const char *const help_examples[] = {"monocle help live  tell all of one command", NULL};
+static const char *const help_examples[] = {"monocle help live  describe the command live", NULL};
 static const struct option_list help_list = {
     .command = "help",
     .usage = "[COMMAND]",
-    .summary = "list the commands, or tell all of one",
+    .summary = "list the commands, or describe one",
     .examples = help_examples,
     .options = no_options,
     .complete = "command",

@@ -163,7 +163,7 @@ static const struct option no_options[] = {{0}};
 static const struct option_list list = {
     .command = "completion",
     .usage = "bash|zsh|fish",
-    .summary = "print the completion for a shell",
+    .summary = "print the completion script of a shell",
     .options = no_options,
 };
 
@@ -183,7 +183,7 @@ static int completion_run(int argc, char **argv)
             return EXIT_OK;
         }
     }
-    log_error("for which shell? usage: monocle completion bash|zsh|fish");
+    log_error("name a shell; usage: monocle completion bash|zsh|fish");
     return EXIT_USAGE;
 }
 

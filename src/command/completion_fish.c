@@ -51,7 +51,7 @@ static void print_command(FILE *out, const struct option_list *list)
                 completion_of_files(list) ? "-F" : "-f");
     if (*words)
         fprintf(out, " -a '%s'", words);
-    fprintf(out, "\ncomplete -c monocle -n '__monocle_command %s' -s h -l help -d 'show help'\n", list->command);
+    fprintf(out, "\ncomplete -c monocle -n '__monocle_command %s' -s h -l help -d 'show this help'\n", list->command);
     for (const struct option *o = list->options; o->name; o++)
         print_option(out, list->command, o);
 }

@@ -62,7 +62,7 @@ static void print_command(FILE *out, const struct option_list *list, bool is_def
 {
     char words[WORDS_BYTES];
     completion_words(list->complete, words, sizeof(words));
-    fprintf(out, "    %s)\n        _arguments -S -s '(-h --help)'{-h,--help}'[show help]'",
+    fprintf(out, "    %s)\n        _arguments -S -s '(-h --help)'{-h,--help}'[show this help]'",
             is_default ? "*" : list->command);
     for (const struct option *o = list->options; o->name; o++)
         print_option(out, o);

@@ -9,6 +9,6 @@ bool device_option_unused(const char *device)
 {
     if (!device || device == getenv("MONOCLE_DEVICE"))
         return true;
-    log_error("-d names an OpenCL device, and -p cpu uses none; leave out one or the other");
+    log_error("-d selects an OpenCL device, but -p cpu does not use one; remove -d or -p cpu");
     return false;
 }

@@ -7,7 +7,7 @@
 #define DEVICE_OPTION(member_offset, more_help, more_choices)                                                          \
     {                                                                                                                  \
         .name = "device", .letter = 'd', .type = OPTION_TEXT, .value = "DEVICE", .offset = (member_offset),            \
-        .help = "OpenCL device: its number in `monocle devices`, a part of its name, gpu or cpu" more_help,            \
+        .help = "OpenCL device: number, type or part of the name from `monocle devices`; default: 0" more_help,        \
         .environment = "MONOCLE_DEVICE", .choices = "gpu|cpu|accelerator" more_choices,                                \
     }
 

@@ -12,30 +12,39 @@ struct devices_options {
 };
 
 static const struct option options[] = {
-    {"json", 'j', OPTION_FLAG, .help = "one JSON array on standard output",
+    {"json", 'j', OPTION_FLAG, .help = "print one JSON array on standard output",
      .offset = offsetof(struct devices_options, json)},
     {0},
 };
 static const char *const examples[] = {
-    "monocle devices  what there is",
-    "monocle devices --json  for a script",
-    "monocle live -d 0  the live view on the first of them",
+    "monocle devices  list the devices",
+    "monocle devices --json  list the devices as JSON",
+    "monocle live -d 0  run the live view on the first device",
     NULL,
 };
 static const char *const details[] = {
-    "Devices are numbered as -d of the other commands takes them; -d also takes a type (gpu, cpu, accelerator) or a "
-    "part "
-    "of the name. Each is opened, and a small frame is put through every way pictures can take on it, from the fastest "
-    "to the plainest: gl-shared (kernels write the texture that is shown), mapped (kernels write memory of the host, "
-    "nothing is copied by OpenCL), opencl (pictures are copied to the device and back). The cpu path needs no device.",
+    "The option -d of the other commands takes a number of this list, a type (gpu, cpu, accelerator), or a part of a "
+    "device's name. The cpu path needs no device.",
+    "monocle opens each device and runs a test frame in each sharing mode, the fastest mode first:",
+    "gl-shared\tkernels write the texture that the window shows",
+    "mapped\tkernels write host memory; OpenCL copies nothing",
+    "opencl\tOpenCL copies each frame to the device, and each result back",
+    NULL,
+};
+static const char *const exits[] = {
+    "0\tthe list was printed",
+    "1\tstandard output cannot be written",
+    "2\twrong arguments",
+    "3\tthere is no OpenCL device",
     NULL,
 };
 static const struct option_list list = {
     .command = "devices",
     .usage = "[options]",
-    .summary = "list the OpenCL devices and what each can do",
+    .summary = "list the OpenCL devices and their sharing modes",
     .examples = examples,
     .details = details,
+    .exits = exits,
     .options = options,
 };
 
@@ -121,7 +130,7 @@ static int devices_run(int argc, char **argv)
         print_device(i, &devices[i], &probes[i]);
     if (count > 0)
         return EXIT_OK;
-    log_error("no OpenCL device: %s; the cpu path works without one", why);
+    log_error("no OpenCL device: %s; the cpu path (-p cpu) works without one", why);
     return EXIT_NOTHING;
 }
 

@@ -27,7 +27,7 @@ static bool run_frame(struct path *path, const struct image_shape *shape, char w
                path_read(path, &result, &back) && memcmp(frame.plane[0], back.plane[0], bytes) == 0;
     }
     if (!same)
-        snprintf(why, 256, "%s", lost ? "the device was lost on a test frame" : "a test frame came back wrong");
+        snprintf(why, 256, "%s", lost ? "the device was lost during a test frame" : "the test frame has wrong pixels");
     image_free(&frame);
     image_free(&back);
     return same;
@@ -73,9 +73,9 @@ static void probe_shared(const struct device_info *info, const struct window *wi
     if (device && device->shares_gl)
         rung->works = try_rung(device, PATH_ZEROCOPY, true, rung->name, why);
     else
-        snprintf(why, sizeof(why), "%s", device ? device->sharing_why : "the device does not open");
+        snprintf(why, sizeof(why), "%s", device ? device->sharing_why : "cannot open the device");
     if (rung->works)
-        snprintf(rung->why, sizeof(rung->why), "with %s", window_gl_name(window));
+        snprintf(rung->why, sizeof(rung->why), "shares textures with %s", window_gl_name(window));
     else
         snprintf(rung->why + strlen(rung->why), sizeof(rung->why) - strlen(rung->why), "%sover %s: %.100s",
                  rung->why[0] ? "; " : "", gl.glx_context ? "GLX" : "EGL", why);
@@ -88,16 +88,16 @@ static void probe_alone(const struct device_info *info, struct probe *probe)
     probe->opens = device != NULL;
     struct probe_rung *mapped = &probe->rung[RUNG_MAPPED], *opencl = &probe->rung[RUNG_OPENCL];
     if (!device) {
-        snprintf(mapped->why, sizeof(mapped->why), "the device does not open");
-        snprintf(opencl->why, sizeof(opencl->why), "the device does not open");
+        snprintf(mapped->why, sizeof(mapped->why), "cannot open the device");
+        snprintf(opencl->why, sizeof(opencl->why), "cannot open the device");
         return;
     }
     if (!info->host_unified)
-        snprintf(mapped->why, sizeof(mapped->why), "the device's memory is not the host's");
+        snprintf(mapped->why, sizeof(mapped->why), "the device does not share the host's memory");
     else if ((mapped->works = try_rung(device, PATH_ZEROCOPY, false, mapped->name, mapped->why)))
-        snprintf(mapped->why, sizeof(mapped->why), "the device's memory is the host's");
+        snprintf(mapped->why, sizeof(mapped->why), "the device shares the host's memory");
     if ((opencl->works = try_rung(device, PATH_OPENCL, false, opencl->name, opencl->why)))
-        snprintf(opencl->why, sizeof(opencl->why), "kernels build and run");
+        snprintf(opencl->why, sizeof(opencl->why), "the kernels compile and run");
     device_close(device);
 }
 
@@ -118,7 +118,7 @@ void probe_devices(const struct device_info *devices, int count, struct probe *p
             if (window && !rung->works && probes[i].opens)
                 probe_shared(&devices[i], window, rung);
             else if (!window && egl == 0)
-                snprintf(rung->why, sizeof(rung->why), "not probed, since no window can be opened: %s", why);
+                snprintf(rung->why, sizeof(rung->why), "not tested: cannot open a window: %s", why);
         }
         window_close(window);
     }

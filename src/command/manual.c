@@ -117,7 +117,8 @@ static void print_sources(void)
 static void print_filters(void)
 {
     printf(".SH FILTERS\n");
-    print_text("Parameters stand behind the name in this order, with colons between them, or by name.\n");
+    print_text("A chain is a list of filters, separated by commas. A filter's parameters follow \"=\". Separate "
+               "parameters with \":\", and give them in the listed order or by name.\n");
     for (int i = 0; filters[i]; i++) {
         struct chain chain = {.count = 0};
         chain_append(&chain, filters[i]);
@@ -147,8 +148,8 @@ static void print_keys(void)
 {
     struct keys keys;
     keys_default(&keys);
-    printf(
-        ".SH KEYS\nIn the window of the live view; \n.B --keys\ngives actions other keys, by the names in brackets.\n");
+    printf(".SH KEYS\nThese keys work in the window of the live view. The option\n.B \\-\\-keys\nassigns other keys to "
+           "the action names in brackets.\n");
     for (int i = 0; i < keys.count; i++) {
         const struct key_row *row = &keys.row[i];
         printf(".TP\n");
@@ -171,10 +172,10 @@ static void print_exit_status(void)
         const char *meaning;
     } rows[] = {
         {EXIT_OK, "done"},
-        {EXIT_FAILED_SOME, "something went wrong while running, or an output could not be written any more"},
+        {EXIT_FAILED_SOME, "an error during the run; a write to an output failed"},
         {EXIT_USAGE, "wrong arguments"},
-        {EXIT_NOTHING, "nothing could be done: no such source, no device, an output that cannot be written"},
-        {EXIT_DEVICE, "the device was lost and no other path could take over, or the display was lost"},
+        {EXIT_NOTHING, "nothing was done: no source, no device, or an output that cannot be created"},
+        {EXIT_DEVICE, "the device was lost and no other path works, or the display was lost"},
         {129, "ended by SIGHUP"},
         {130, "interrupted by SIGINT"},
         {143, "ended by SIGTERM"},
@@ -187,7 +188,7 @@ static void print_exit_status(void)
 // A variable that options of several commands share stands once, with all of them.
 static void print_variable(const struct option *row, int first)
 {
-    printf(".TP\n\\fB%s\\fR\nWhat \\fB\\-\\-%s\\fR says where it is not given, for", row->environment, row->name);
+    printf(".TP\n\\fB%s\\fR\nDefault of the option \\fB\\-\\-%s\\fR of", row->environment, row->name);
     const char *gap = " ";
     for (int i = first; commands[i]; i++) {
         for (const struct option *o = commands[i]->list->options; o->name; o++) {
@@ -216,19 +217,20 @@ static void print_environment(void)
         for (const struct option *o = commands[i]->list->options; o->name; o++)
             if (o->environment && !is_told(o->environment, i))
                 print_variable(o, i);
-    printf(".TP\n\\fBXDG_CACHE_HOME\\fR\nWhere compiled kernels are kept, in \\fImonocle\\fR; default "
-           "\\fI~/.cache\\fR. What lies there may be deleted at any time. It is "
-           "not used if another user owns the directory or can write to it.\n");
-    printf(".TP\n\\fBPOCL_CACHE_DIR\\fR\nWhere PoCL, OpenCL on processors, keeps compiled kernels; default "
-           "\\fIpocl/kcache\\fR in the same directory. Where that cannot be written, or another "
-           "user owns it or can write to it, a temporary directory serves each run.\n");
-    printf(".TP\n\\fBMONOCLE_VECTORS\\fR\nThe widest of a processor's own instructions that the cpu path may use: "
-           "\\fIplain\\fR, \\fIavx2\\fR or \\fIavx512\\fR; default what the processor has. To compare them, "
-           "results are the same.\n");
+    printf(".TP\n\\fBXDG_CACHE_HOME\\fR\nDirectory of the cache; default: "
+           "\\fI~/.cache\\fR. monocle stores compiled kernels in its subdirectory \\fImonocle\\fR. You may delete them "
+           "at any time. monocle does not use the directory if another user owns it or can write to it.\n");
+    printf(".TP\n\\fBPOCL_CACHE_DIR\\fR\nDirectory in which PoCL (OpenCL on CPUs) stores compiled kernels; default: "
+           "\\fIpocl/kcache\\fR in the cache directory. If it is not writable, or another user owns it or can write to "
+           "it, "
+           "each run uses a temporary directory.\n");
+    printf(".TP\n\\fBMONOCLE_VECTORS\\fR\nVector instructions of the cpu path: "
+           "\\fIplain\\fR, \\fIavx2\\fR or \\fIavx512\\fR; default: the widest that the CPU has. "
+           "The results are identical.\n");
 }
 
 static const struct option no_options[] = {{0}};
-static const char *const examples[] = {"monocle manual | man -l -  read it", NULL};
+static const char *const examples[] = {"monocle manual | man -l -  read the man page", NULL};
 static const struct option_list list = {
     .command = "manual",
     .usage = "",
@@ -243,15 +245,18 @@ static int manual_run(int argc, char **argv)
     int code;
     if (!command_parse(&list, argc, argv, NULL, 0, &operands, &code))
         return code;
-    printf(".\\\" Generated by monocle manual.\n"
-           ".TH MONOCLE 1 \"\" \"monocle %s\" \"User Commands\"\n"
-           ".SH NAME\nmonocle \\- show camera pictures through filters, in real time\n.SH SYNOPSIS\n",
-           MONOCLE_VERSION);
+    printf(
+        ".\\\" Generated by monocle manual.\n"
+        ".TH MONOCLE 1 \"\" \"monocle %s\" \"User Commands\"\n"
+        ".SH NAME\nmonocle \\- apply filters to cameras, films and images, in real time or in batches\n.SH SYNOPSIS\n",
+        MONOCLE_VERSION);
     for (int i = 0; commands[i]; i++)
         printf("%s\\fBmonocle\\fR %s%s%s%s%s\n", i ? ".br\n" : "", i ? "\\fB" : "[\\fB", commands[i]->list->command,
                i ? "\\fR" : "\\fR]", *commands[i]->list->usage ? " " : "", commands[i]->list->usage);
-    printf(".SH DESCRIPTION\nPictures of a camera, a file or a test pattern go through a chain of filters, on the CPU "
-           "or by OpenCL, to a window, a file or standard output, with the time of every step shown.\n"
+    printf(".SH DESCRIPTION\nmonocle applies a chain of filters to the frames of a camera, a film or a test pattern, "
+           "on the CPU "
+           "or with OpenCL. It shows the result in a window, or writes it to a file, to standard output or to a "
+           "virtual camera. It reports the time of every stage.\n"
            ".SH COMMANDS\n");
     for (int i = 0; commands[i]; i++)
         print_command(commands[i]->list);

@@ -12,7 +12,7 @@ void pixel_format_list(char text[PIXEL_FORMAT_LIST])
     size_t used = 0;
     for (int i = 0; i < PIXFMT_COUNT; i++)
         used += (size_t)snprintf(text + used, PIXEL_FORMAT_LIST - used, "%s, ", pixfmt_info((enum pixfmt)i)->name);
-    snprintf(text + used, PIXEL_FORMAT_LIST - used, "and mjpeg of cameras");
+    snprintf(text + used, PIXEL_FORMAT_LIST - used, "and mjpeg (cameras only)");
 }
 
 static void refuse(const char *name)
@@ -23,8 +23,8 @@ static void refuse(const char *name)
         names[i] = pixfmt_info((enum pixfmt)i)->name;
     const char *near = options_nearest(name, names);
     pixel_format_list(list);
-    log_error("there is no pixel format \"%s\"%s%s%s; known are %s", name, near ? ", did you mean \"" : "",
-              near ? near : "", near ? "\"?" : "", list);
+    log_error("there is no pixel format '%s'%s%s%s; the formats are %s", name, near ? "; did you mean '" : "",
+              near ? near : "", near ? "'?" : "", list);
 }
 
 bool pixel_format_take(const char *name, struct source_setup *setup)
