@@ -1,6 +1,7 @@
 // test_file.c: files read within a limit and written whole or not at all
 #include "base/file.h"
 
+#include "close_error.h"
 #include "unit.h"
 
 #include <dirent.h>
@@ -108,7 +109,6 @@ static struct {
     int calls;
     bool masked; // umask was called
 } seen;
-static int close_error; // errno of every close, unless 0
 
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
@@ -116,8 +116,6 @@ int __real_rename(const char *from, const char *to);
 int __wrap_rename(const char *from, const char *to);
 mode_t __real_umask(mode_t mask);
 mode_t __wrap_umask(mode_t mask);
-int __real_close(int fd);
-int __wrap_close(int fd);
 
 int __wrap_fsync(int fd)
 {
@@ -142,15 +140,6 @@ mode_t __wrap_umask(mode_t mask)
 {
     seen.masked = true;
     return __real_umask(mask);
-}
-
-int __wrap_close(int fd)
-{
-    const int result = __real_close(fd);
-    if (close_error == 0)
-        return result;
-    errno = close_error;
-    return -1;
 }
 
 // A file gets its name when its bytes are on the disk. The umask, which belongs to all threads, is left alone.

@@ -57,9 +57,10 @@ def unwritable(c):
 
 def no_room(c):
     """A file that cannot even be begun does not stay; one that was there before does."""
-    with open(at("there.y4m"), "wb"):
+    with open(at("there.y4m"), "wb"), open(at("there.json"), "wb"):
         files = sorted(os.listdir(directory.name))
-    for option, name in (("--record", "begun.y4m"), ("--trace", "begun.json"), ("--record", "there.y4m")):
+    for option, name in (("--record", "begun.y4m"), ("--trace", "begun.json"), ("--record", "there.y4m"),
+                         ("--trace", "there.json")):
         # Without the trap the limit would end what the thread sanitizer writes ahead of the program.
         code, out, err = run("sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "sh", BINARY, "live", *PATTERN, option,
                              name, cwd=directory.name)

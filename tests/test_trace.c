@@ -1,6 +1,7 @@
 // test_trace.c: the trace is whole JSON at every moment, whatever threads and full disks do
 #include "base/trace.h"
 
+#include "close_error.h"
 #include "unit.h"
 
 #include <jansson.h>
@@ -9,7 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-enum { THREADS = 4, SPANS = 200 };
+enum { THREADS = 4, SPANS = 200, TRACKS = 300, TRACKS_NAMED = 256 };
 
 static char directory[64], path[80];
 
@@ -111,6 +112,36 @@ static void test_threads(void)
     json_decref(events);
 }
 
+// Tracks that are too many to be named share the process's own track.
+static void test_tracks(void)
+{
+    struct trace *trace = trace_open(path);
+    char track[16];
+    for (int i = 0; i < TRACKS; i++) {
+        snprintf(track, sizeof(track), "track %d", i);
+        trace_span(trace, track, "work", i, i + 1, (uint64_t)i);
+    }
+    trace_close(trace);
+    json_t *events = load();
+    CHECK_NUMBER(json_array_size(events), 1 + TRACKS_NAMED + TRACKS);
+    const json_t *last = json_array_get(events, json_array_size(events) - 1);
+    CHECK_NUMBER(json_integer_value(json_object_get(last, "tid")), 0);
+    json_decref(events);
+}
+
+// Network file systems report lost data only when the file is closed.
+static void test_close(void)
+{
+    struct trace *trace = trace_open(path);
+    trace_span(trace, "main", "draw", 1, 2, 0);
+    struct captured captured;
+    capture_stderr(&captured);
+    close_error = EDQUOT;
+    trace_close(trace);
+    close_error = 0;
+    CHECK_HAS(captured_stderr(&captured), "is incomplete: Disk quota exceeded");
+}
+
 // A file that may not grow further, as on a full disk: what is there stays whole, and closing tells.
 static void test_full(void)
 {
@@ -161,6 +192,8 @@ int main(void)
     test_content();
     test_names();
     test_threads();
+    test_tracks();
+    test_close();
     test_full();
     test_unwritable();
     unlink(path);

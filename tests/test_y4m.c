@@ -1,5 +1,6 @@
 // test_y4m.c: Y4M headers taken and refused; recordings compared with the contract, and whole after any failure
 #include "check.h"
+#include "close_error.h"
 #include "pictures.h"
 #include "scratch.h"
 
@@ -234,6 +235,18 @@ static void test_full_disk(void)
     frame_free(&frame);
 }
 
+// Network file systems report lost data only when the file is closed.
+static void test_close(void)
+{
+    struct y4m_writer *writer = y4m_writer_open(scratch_path(&scratch, "lost.y4m"), 16, 16, 25, 1);
+    scratch_catch(&scratch);
+    close_error = EDQUOT;
+    const bool ok = y4m_writer_close(writer);
+    close_error = 0;
+    check_that(&check, scratch_caught(&scratch) == 1 && writer && !ok && strstr(scratch.said, "Disk quota exceeded"),
+               "an error of close is told once; said: %s", scratch.said);
+}
+
 static void refuse(const char *path, const char *because)
 {
     scratch_catch(&scratch);
@@ -383,6 +396,7 @@ int main(void)
     test_recording(33, 17);
     test_recording(1280, 2);
     test_full_disk();
+    test_close();
     test_stalled();
     test_outputs();
     scratch_close(&scratch);
