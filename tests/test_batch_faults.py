@@ -186,7 +186,7 @@ def few_files(c):
         c.check(code == 0 and err == "", run_with, code, err[-300:])
         c.check(sorted(digests(at("ff-out"))) == names, run_with, "lost some")
     code, _, err = limited(6, "-p", "cpu")
-    c.check(code == 3 and err.count("\n") == 1 and "raise that limit to 18 or more (ulimit -n)" in err, code, err)
+    c.check(code == 3 and err.count("\n") == 1 and "raise it to 18 or more (ulimit -n)" in err, code, err)
     c.check(not os.path.exists(at("ff-out")), "too few files, and yet something was made")
 
 
@@ -212,7 +212,7 @@ def full_disk(c):
         done = [row for row in rows if row["status"] == "done"]
         full = [row for row in rows if row.get("error") == "full"]
         c.check(code == 1 and done and 0 < len(full) <= 2 and len(done) + len(full) == len(rows) < 40, code, err[:3])
-        c.check(len(err) == 1 and "No space left on device; the run stops here" in err[0], "full disk says", err[:3])
+        c.check(len(err) == 1 and "No space left on device; the run stops" in err[0], "full disk says", err[:3])
         c.check(sorted(out[1:]) == sorted(row["output"] for row in done), "full disk leaves", out)
         counts = len(done), len(full), 40 - len(rows)
         c.check(out[0].startswith("%d of 40 done, %d failed, %d not reached in " % counts), "summary", out[0])
@@ -229,7 +229,7 @@ def full_disk(c):
     code, out, err = run(LATE, "batch", *CPU, *NONE, "--jobs", "2", "-o", "small-out", "--json", "many-small",
                          cwd=at(""), LATE_SYNC=str(errno.ENOSPC))
     said = json.loads(out)
-    c.check(code == 3 and err.count("\n") == 1 and "the run stops here" in err and said["not_reached"] > 0 and
+    c.check(code == 3 and err.count("\n") == 1 and "the run stops" in err and said["not_reached"] > 0 and
             digests(at("small-out")) == {}, code, said, err)
     # A limit of a file's size is no full disk: smaller ones still fit.
     os.makedirs(at("fs"))
@@ -249,7 +249,7 @@ def bad_directories(c):
         got = namespace(c, "ro", "-r", "src", *plan)
         if got:
             c.check(got[0] == 3 and got[2] == ["monocle: error: cannot write to small/: Read-only file system; every "
-                                               "file that goes there fails"], plan, got)
+                                               "file with its output there fails"], plan, got)
         for out in "file/in/it", "file":
             said = outcome(c, BINARY, CPU + plan + ["-o", out, "src"], 3, "cannot write to %s/: Not a directory" % out)
             c.check(len(said) == 1, plan, said)
@@ -273,8 +273,8 @@ def bad_directories(c):
         done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", BINARY, "batch", *CPU, *NONE, "-r", "-o",
                                "ready-out", "ready"], cwd=at(""), env=environment(), capture_output=True, text=True)
         c.check(done.returncode == 1 and "0 of 4 done, 2 skipped, 2 failed" in done.stdout and done.stderr ==
-                2 * "monocle: error: cannot write to ready-out/: Read-only file system; every file that goes there "
-                "fails\n", done)
+                2 * "monocle: error: cannot write to ready-out/: Read-only file system; every file with its "
+                "output there fails\n", done)
 
 
 def late_directory(c):
@@ -366,7 +366,7 @@ def late_files(c):
             if more:
                 write("lf/lf.png", b"replaced, but for the link that comes")
             late = {"LATE_FILE": "lf/lf.png", **({"LATE_TO": to} if to else {}), **old}
-            said = outcome(c, LATE, CPU + more + ["-o", "lf", "lf.png"], 3, "lf/lf.png has come into being", **late)
+            said = outcome(c, LATE, CPU + more + ["-o", "lf", "lf.png"], 3, "another program created lf/lf.png", **late)
             c.check(len(said) == 1 and os.listdir(at("lf")) == ["lf.png"], more, late, said)
             c.check(os.readlink(at("lf/lf.png")) == to if to else open(at("lf/lf.png")).read() == "another's", late)
         outcome(c, LATE, CPU + ["-o", "lf-new", "lf.png"], 0, **old)

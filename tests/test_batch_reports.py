@@ -60,7 +60,7 @@ def reports(c):
             f.write(text)
         got = run(BINARY, "report", "merge", "re-part.jsonl", cwd=at(""))
         c.check(got[0] == code and says in got[2] and (says == "") == (got[2] == ""), text[:60], got)
-        c.check((b"shard 1/1 has not ended" in got[1]) == (text == start + done), text[:60], got)
+        c.check((b"shard 1/1 did not finish" in got[1]) == (text == start + done), text[:60], got)
         merged = [run(BINARY, "report", "merge", "--json", "-o", to, what, cwd=at(""))[:2] for what, to in
                   (("re-part.jsonl", "re-all.jsonl"), ("re-all.jsonl", "re-again.jsonl"))]
         said = [{k: v for k, v in json.loads(out).items() if k not in ("torn_lines", "done_twice")}
@@ -97,7 +97,7 @@ def reports(c):
     c.check(works[0] == works[1] and len(set(works)) == 3, works)
     for args in ([], ["merge"], ["mend", "re.jsonl"], ["merge", "-o", "-", "re.jsonl"]):
         c.check(run(BINARY, "report", *args, cwd=at(""))[0] == 2, args)
-    outcome(c, BINARY, CPU + ["-r", "-o", "re-2", "--report", "no/dir.jsonl", "re"], 3, "nothing has been done")
+    outcome(c, BINARY, CPU + ["-r", "-o", "re-2", "--report", "no/dir.jsonl", "re"], 3, "no file is processed")
     c.check(not os.path.exists(at("re-2")), "worked without a report")
 
 
@@ -113,19 +113,19 @@ def report_places(c):
     with open(at("rp/text"), "w") as f:
         f.write("a letter\n")
     before = digests(at("rp"))
-    for report, args, says in (("rp/p000.png", ["rp"], "is an input"), ("rp/empty.png", ["rp"], "is an input"),
-                               ("rp-link.jsonl", ["rp"], "is an input"),
-                               ("rp-out/new.png", ["rp", "rp-out/new.png"], "is an input"),
-                               ("rp/list", ["--files-from", "rp/list"], "the list"),
-                               ("./rp-out/../rp-out/p000.png", ["--overwrite", "rp"], "is an output"),
-                               ("rp/text", ["rp"], "no report"), ("rp-nowhere.jsonl", ["rp"], "leads nowhere"),
+    for report, args, says in (("rp/p000.png", ["rp"], "also an input"), ("rp/empty.png", ["rp"], "also an input"),
+                               ("rp-link.jsonl", ["rp"], "is also an input"),
+                               ("rp-out/new.png", ["rp", "rp-out/new.png"], "is also an input"),
+                               ("rp/list", ["--files-from", "rp/list"], "is also the list"),
+                               ("./rp-out/../rp-out/p000.png", ["--overwrite", "rp"], "is also an output"),
+                               ("rp/text", ["rp"], "is not a report"), ("rp-nowhere.jsonl", ["rp"], "dangling"),
                                ("-", ["rp"], "standard output, which has the summary"),
-                               ("rp-pipe", ["rp"], "no regular file"), ("rp-out", ["rp"], "no regular file")):
+                               ("rp-pipe", ["rp"], "not a regular file"), ("rp-out", ["rp"], "not a regular file")):
         said = outcome(c, BINARY, CPU + ["-o", "rp-out", "--report", report] + args, 2, says)
         c.check(len(said) == 1, said)
     for shard in "1/2", "2/2":  # also where another shard would write it
         outcome(c, BINARY, CPU + ["-o", "rp-out", "--shard", shard, "--report", "rp-out/p000.png", "rp"], 2,
-                "is an output")
+                "is also an output")
     c.check(digests(at("rp")) == before and digests(at("rp-out")) == {}, "something was touched")
     with open(at("rp.jsonl"), "w") as f:
         f.write('{"start":{"filt')  # of a run that was killed
@@ -137,7 +137,7 @@ def in_use(c):
     tree(at("iu"), 2)
     with open(at("iu.jsonl"), "w") as f:
         fcntl.flock(f, fcntl.LOCK_EX)
-        said = outcome(c, BINARY, CPU + ["-r", "-o", "iu-out", "--report", "iu.jsonl", "iu"], 3, "another run writes")
+        said = outcome(c, BINARY, CPU + ["-r", "-o", "iu-out", "--report", "iu.jsonl", "iu"], 3, "another run is")
         c.check(len(said) == 1 and not os.path.exists(at("iu-out")), said)
     outcome(c, BINARY, CPU + ["-r", "-o", "iu-out", "--report", "iu.jsonl", "iu"], 0)
 
@@ -155,9 +155,9 @@ def endless(c):
     """What is no report is refused in a line, however long it goes on."""
     start = json.dumps({"start": {"work": "1", "shard": 1, "shards": 1, "files": 0}})
     for name, text, says in (("long", start + "\n" + "x" * (1 << 20) + "x\n", "a line of more than 1 MiB"),
-                             ("words", "no report\n" * 1001, "a thousand lines"),
-                             ("nothing", start + "\n" * 1001, "a thousand lines"),
-                             ("objects", '{"status":"else"}\n' * 1001, "a thousand lines")):
+                             ("words", "no report\n" * 1001, "1000 lines in a row"),
+                             ("nothing", start + "\n" * 1001, "1000 lines in a row"),
+                             ("objects", '{"status":"else"}\n' * 1001, "1000 lines in a row")):
         with open(at(name), "w", encoding="ascii") as f:
             f.write(text)
         code, out, err = run(BINARY, "report", "merge", at(name))
@@ -167,7 +167,7 @@ def endless(c):
     with open(at("long"), "w", encoding="ascii") as f:  # as long as may be, and torn ones between others
         f.write((start + "\n") * 10 + "x" * (1 << 20) + "\n" + ("torn\n" * 900 + start + "\n") * 2)
     code, out, err = run(BINARY, "report", "merge", at("long"))
-    c.check(code == 1 and b"lines cut short: 1801" in out, code, out, err)
+    c.check(code == 1 and b"incomplete lines: 1801" in out, code, out, err)
 
 
 def dry_runs(c):
@@ -197,7 +197,7 @@ def progress(c):
         f.write(b"\x89PNG\r\n\x1a\n")
     code, said = on_terminal(BINARY, "batch", *CPU, *NONE, "-r", "-o", "far-out", "far", cwd=at(""), TERM="xterm")
     c.check(code == 1 and said.endswith(b"\r\x1b[K") and said.count(b"monocle: error: far/bad.png") == 1, code, said)
-    c.check(re.search(rb"\r\x1b\[K[0-4] of 4(, 1 failed)?(, [0-9.]+ a second, [0-9:]+ left)?\r\x1b\[K", said), said)
+    c.check(re.search(rb"\r\x1b\[K[0-4] of 4(, 1 failed)?(, [0-9.]+ per second, [0-9:]+ left)?\r\x1b\[K", said), said)
     code, said = on_terminal(BINARY, "batch", *CPU, *NONE, "-r", "-o", "far-out", "far", cwd=at(""), TERM="dumb")
     c.check(code == 1 and said.startswith(b"monocle: ") and said.count(b"\n") == 1, "a plain one", code, said)
 

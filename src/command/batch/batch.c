@@ -16,12 +16,12 @@ enum { JOBS_MAX = 256 };
 static void log_nothing_found(const struct inputs *inputs, const char *where)
 {
     if (inputs->made > 0)
-        log_error("there are no pictures in %s but %zu that earlier runs made; name a file to filter it again", where,
+        log_error("there are no images in %s except %zu made by earlier runs; name a file to filter it again", where,
                   inputs->made);
     else if (inputs->directories > 0)
-        log_error("there are no pictures in %s, only directories; --recursive (-r) descends into them", where);
+        log_error("there are no images in %s, only directories; add --recursive (-r) to search them", where);
     else
-        log_error("there are no pictures in %s", where);
+        log_error("there are no images in %s", where);
 }
 
 static bool find_tasks(struct batch *batch, const struct command_operands *operands)
@@ -37,7 +37,7 @@ static bool find_tasks(struct batch *batch, const struct command_operands *opera
     if (!inputs_gather(&batch->inputs, &setup))
         return false;
     if (batch->inputs.count == 0) {
-        log_nothing_found(&batch->inputs, operands->count == 1 ? operands->word[0] : "the files that are named");
+        log_nothing_found(&batch->inputs, operands->count == 1 ? operands->word[0] : "the named files and directories");
         return false;
     }
     const enum existing_rule rule = batch->rules.existing;
@@ -73,7 +73,7 @@ static int dry_run(struct batch *batch)
         }
     }
     if (batch->inputs.made > 0 && !batch->options.json)
-        printf("%zu left out (made by earlier runs)\n", batch->inputs.made);
+        printf("%zu left out (outputs of earlier runs)\n", batch->inputs.made);
     return failed == 0 ? EXIT_OK : failed < batch->tasks.count ? EXIT_FAILED_SOME : EXIT_NOTHING;
 }
 
@@ -88,8 +88,7 @@ bool batch_open_fleet(struct batch *batch)
         return true;
     }
     if (why)
-        log_error("there is no OpenCL device%s: %s; without one, use -p cpu%s", o->kernels ? " for the kernels" : "",
-                  why, o->kernels ? ", which has its own filters" : "");
+        log_error("there is no OpenCL device: %s; use -p cpu%s", why, o->kernels ? " without kernel files" : "");
     return false;
 }
 
@@ -100,7 +99,7 @@ static void employ_devices(struct batch *batch)
     if (batch->run.jobs >= devices || batch->tasks.count <= (size_t)batch->run.jobs)
         return;
     if (batch->options.jobs > 0)
-        log_info("%d of %d devices are used, one for each of the --jobs", batch->run.jobs, devices);
+        log_info("--jobs limits the run to %d of %d devices", batch->run.jobs, devices);
     else
         batch->run.jobs = batch->tasks.count < (size_t)devices ? (int)batch->tasks.count : devices;
 }
@@ -190,7 +189,7 @@ static int batch_run(int argc, char **argv)
     struct command_operands operands;
     int code = EXIT_NOTHING;
     if (!batch) {
-        log_error("there is not enough memory");
+        log_error("cannot start: out of memory");
         return code;
     }
     if (batch_parse(batch, argc, argv, &operands, &code)) {

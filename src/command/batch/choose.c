@@ -114,7 +114,7 @@ static enum path_kind compare(struct batch *batch, const struct work *work, stru
     const size_t files = batch->tasks.count;
     const double most_ms = (double)files * a.filter_ms / batch->run.jobs;
     if (most_ms < COST_START_MS) {
-        snprintf(batch->why, sizeof(batch->why), "a device could save at most %.1f s and takes about %.1f s to start",
+        snprintf(batch->why, sizeof(batch->why), "a device would save at most %.1f s and takes about %.1f s to start",
                  most_ms / 1e3, COST_START_MS / 1e3);
         return PATH_CPU;
     }
@@ -123,7 +123,7 @@ static enum path_kind compare(struct batch *batch, const struct work *work, stru
         return PATH_CPU;
     const double cpu_ms = cost_batch_ms(&a, files, batch->run.jobs, 0);
     const double opencl_ms = cost_batch_ms(&b, files, batch->run.jobs, batch->fleet.count);
-    snprintf(batch->why, sizeof(batch->why), "estimated at %.1f s by cpu and %.1f s by opencl", cpu_ms / 1e3,
+    snprintf(batch->why, sizeof(batch->why), "estimated time: %.1f s by cpu, %.1f s by opencl", cpu_ms / 1e3,
              opencl_ms / 1e3);
     return opencl_ms < MARGIN * cpu_ms ? PATH_OPENCL : PATH_CPU;
 }

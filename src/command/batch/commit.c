@@ -26,7 +26,7 @@ static void fail_writing(struct outcome *outcome)
 {
     const int error = errno;
     if (error == EEXIST)
-        outcome_fail(outcome, FAULT_EXISTS, "%s has come into being meanwhile", outcome->task->output);
+        outcome_fail(outcome, FAULT_EXISTS, "another program created %s during the run", outcome->task->output);
     else
         outcome_fail(outcome, fault_of_writing(error), "cannot write %s: %s", outcome->task->output, strerror(error));
 }
@@ -44,7 +44,7 @@ static void commit_one(struct outcome *outcome)
         return;
     }
     outcome->status = STATUS_SKIPPED;
-    snprintf(outcome->why, sizeof(outcome->why), "done by another run meanwhile");
+    snprintf(outcome->why, sizeof(outcome->why), "another run wrote the output first");
 }
 
 static void commit_group(struct outcome *group)
@@ -108,7 +108,7 @@ int batch_commit_all(struct batch *batch)
             queue_stop(&batch->queue);
             progress_clear(&progress);
             if (!over)
-                log_warn("interrupted; finishing the files under way");
+                log_warn("interrupted; finishing the files in flight");
         }
     }
     progress_clear(&progress);

@@ -36,7 +36,7 @@ bool directories_make(struct directories *directories, struct tasks *tasks)
         ok = !tasks->row[i].output || find(directories, &names, &tasks->row[i]);
     names_free(&names);
     if (!ok)
-        log_error("there is not enough memory for so many files");
+        log_error("out of memory for the list of files; name fewer files at a time");
     return ok;
 }
 
@@ -47,7 +47,7 @@ void directories_tell(struct directories *directories, const struct directory *d
     if (names_add(&directories->told, directory->nearest, &index) == NAME_KNOWN)
         return;
     log_escape(name, sizeof(name), directory->nearest);
-    log_error("cannot write to %s: %s; every file that goes there fails", name, strerror(directory->error));
+    log_error("cannot write to %s: %s; every file with its output there fails", name, strerror(directory->error));
 }
 
 void directories_clean(const struct directories *directories)

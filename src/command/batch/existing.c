@@ -21,7 +21,7 @@ bool sources_make(struct sources *sources, const struct inputs *inputs)
     struct stat status;
     *sources = (struct sources){.row = malloc((inputs->count + 1) * sizeof(*sources->row))};
     if (!sources->row) {
-        log_error("there is not enough memory for so many files");
+        log_error("out of memory for the list of files; name fewer files at a time");
         return false;
     }
     for (size_t i = 0; i < inputs->count; i++) {
@@ -75,18 +75,19 @@ bool existing_allows(enum existing_rule rule, const struct sources *sources, con
         return outcome_fail(outcome, fault_of_writing(errno), "cannot write %s: %s", path, strerror(errno));
     }
     if (!S_ISREG(status.st_mode))
-        return outcome_fail(outcome, FAULT_EXISTS, "%s is there and no regular file", path);
+        return outcome_fail(outcome, FAULT_EXISTS, "%s exists and is not a regular file", path);
     if (rule == EXISTING_SKIP)
         return skip(outcome, "the output exists");
     if ((rule == EXISTING_REFUSE || rule == EXISTING_SKIP_NEWER) && output_is_marked(path, mark))
-        return skip(outcome, "done before");
+        return skip(outcome, "already done");
     if (rule == EXISTING_SKIP_NEWER && !is_newer(input, &status) && !output_is_made(path)) // else by another chain
         return skip(outcome, "the output is newer");
     if (is_source(sources, &status) || (status.st_dev == input->st_dev && status.st_ino == input->st_ino))
-        return outcome_fail(outcome, FAULT_SOURCE, "%s is an input; give the outputs another place", path);
+        return outcome_fail(outcome, FAULT_SOURCE,
+                            "the output %s is also an input; name another directory for the outputs", path);
     if (rule == EXISTING_REFUSE)
         return outcome_fail(outcome, FAULT_EXISTS,
-                            "%s exists; --overwrite replaces it, --skip-existing leaves it without an error", path);
+                            "%s exists; add --overwrite to replace it or --skip-existing to skip it", path);
     outcome->replace = true;
     outcome->mode &= rights_like(status.st_mode);
     return true;

@@ -60,7 +60,7 @@ static bool is_list(const struct guard *guard, const char *list)
 
 static bool refuse(const struct guard *guard, const char *why)
 {
-    log_error("the report must not be %s: it %s; give it a name of its own", guard->path, why);
+    log_error("cannot write the report to %s: it %s; name another file", guard->path, why);
     return false;
 }
 
@@ -75,10 +75,10 @@ static bool check_content(const struct guard *guard)
     if (fd >= 0)
         close(fd);
     if (size < 0) {
-        log_error("cannot read the report %s, which is to be added to: %s", guard->path, strerror(error));
+        log_error("cannot read the existing report %s: %s", guard->path, strerror(error));
         return false;
     }
-    return size == 0 || strcmp(has, begins) == 0 || refuse(guard, "is there and no report");
+    return size == 0 || strcmp(has, begins) == 0 || refuse(guard, "exists and is not a report");
 }
 
 // Of any shard: another one may be at work.
@@ -98,21 +98,21 @@ bool batch_check_report(const struct batch *batch)
 {
     struct guard guard = {.path = batch->options.report};
     if (strcmp(guard.path, "-") == 0)
-        return refuse(&guard, "stands for standard output, which has the summary");
+        return refuse(&guard, "is standard output, which has the summary");
     guard.exists = stat(guard.path, &guard.status) == 0;
     if (!guard.exists && lstat(guard.path, &guard.status) == 0)
-        return refuse(&guard, "is a link that leads nowhere");
+        return refuse(&guard, "is a dangling symbolic link");
     if (guard.exists && !S_ISREG(guard.status.st_mode))
-        return refuse(&guard, "is no regular file");
+        return refuse(&guard, "is not a regular file");
     if (!stat_directory(guard.path, &guard.directory))
         guard.directory = (struct stat){0}; // opening it tells why it cannot be
     if (is_list(&guard, batch->options.files_from))
-        return refuse(&guard, "is the list of --files-from");
+        return refuse(&guard, "is also the list of --files-from");
     for (size_t i = 0; i < batch->inputs.count; i++) {
         if (would_be(&guard, batch->inputs.row[i].path))
-            return refuse(&guard, "is an input");
+            return refuse(&guard, "is also an input");
     }
     if (is_output(&guard, batch))
-        return refuse(&guard, "is an output");
+        return refuse(&guard, "is also an output");
     return !guard.exists || check_content(&guard);
 }

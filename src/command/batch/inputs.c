@@ -28,8 +28,8 @@ enum {
     NAMELESS_MAX = 1 << 20, // lines of a list that name nothing: /dev/zero would go on for ever
 };
 
-static const char too_many[] = "there are more than ten million files; name fewer at a time";
-static const char no_memory[] = "there is not enough memory for a list of so many files";
+static const char too_many[] = "there are more than 10 million files; name fewer at a time";
+static const char no_memory[] = "out of memory for the list of files; name fewer files at a time";
 
 struct walk {
     const struct inputs_setup *setup;
@@ -244,9 +244,8 @@ static bool take_list(struct walk *walk, const char *from)
     if (!read)
         log_error("cannot read the list %s: %s", spoken, standard && errno == EBADF ? "it is closed" : strerror(errno));
     else if (got < 0)
-        log_error(
-            "the list %s has a name of more than %d bytes, or a million names of none: is it a list of files, %s?",
-            spoken, PATH_MAX - 1, walk->setup->null ? "each ended by a NUL" : "one a line");
+        log_error("the list %s has a name of more than %d bytes, or a million empty names; it must have file names, %s",
+                  spoken, PATH_MAX - 1, walk->setup->null ? "each ending with a NUL byte" : "one per line");
     if (file && file != stdin)
         fclose(file);
     return read && got >= 0;

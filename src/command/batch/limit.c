@@ -34,12 +34,12 @@ bool batch_fit_limit(struct batch *batch)
     const int taken = MAIN_FILES + (batch->kind == PATH_CPU ? 0 : DRIVER_FILES);
     const int left = files_left(limit) - taken, jobs = (left - 2) / each;
     if (left < 2 + each) {
-        log_error("only %d files may be open at once, and some are: raise that limit to %d or more (ulimit -n)", limit,
-                  LEAST + taken);
+        log_error("the limit of %d open files is too low; raise it to %d or more (ulimit -n)", limit, LEAST + taken);
         return false;
     }
     if (jobs < batch->run.jobs) {
-        log_info("%d files may be open at once (ulimit -n): %d are under way, not %d", limit, jobs, batch->run.jobs);
+        log_info("the limit of %d open files (ulimit -n) allows %d files in flight, not %d", limit, jobs,
+                 batch->run.jobs);
         batch->run.jobs = jobs;
     }
     queue_limit(&batch->queue, (left - each * batch->run.jobs) / 2);

@@ -212,7 +212,7 @@ static bool take_lines(struct merge *merge, FILE *file, struct source *source, c
     if (got < 0)
         *why = "it has a line of more than 1 MiB";
     else if (strange == STRANGE_MOST)
-        *why = "a thousand lines in a row are not as a report's are";
+        *why = "1000 lines in a row are not lines of a report";
     return ok && !*why;
 }
 
@@ -229,11 +229,11 @@ bool merge_add(struct merge *merge, const char *path)
         log_error("cannot read the report %s%s: %s", standard ? "on " : "", spoken,
                   standard && errno == EBADF ? "it is closed" : strerror(errno));
     else if (why)
-        log_error("%s is no report of a batch: %s", spoken, why);
+        log_error("%s is not a report of a batch: %s", spoken, why);
     else if (!ok)
-        log_error("there is not enough memory for the report %s", path);
+        log_error("cannot read the report %s: out of memory", path);
     if (read && ok && !merge->unlike && !source.told && (source.stray || source.work == 0)) {
-        log_warn("%s does not begin with the start of a run: is it a whole report of a batch?", spoken);
+        log_warn("%s does not begin with the start line of a run; is the report complete?", spoken);
         merge->unstarted++;
     }
     if (file && file != stdin)

@@ -31,13 +31,13 @@ static bool check_places(const char *template)
         if (find_place(brace) != PLACES)
             continue;
         if (!strchr(brace, '}')) {
-            log_error("--output has a brace that is not closed: %s; known are {dir}, {stem}, {ext} and {n}", brace);
+            log_error("--output has an unclosed brace: %s; the fields are {dir}, {stem}, {ext} and {n}", brace);
             return false;
         }
         char word[32];
         snprintf(word, sizeof(word), "%.*s", (int)strcspn(brace + 1, "}"), brace + 1);
         const char *near = options_nearest(word, places);
-        log_error("--output has {%s}, which there is not%s%s%s; known are {dir}, {stem}, {ext} and {n}", word,
+        log_error("--output has the unknown field {%s}%s%s%s; the fields are {dir}, {stem}, {ext} and {n}", word,
                   near ? ", did you mean {" : "", near ? near : "", near ? "}?" : "");
         return false;
     }
@@ -57,7 +57,7 @@ static bool find_format(struct naming *naming, const char *name)
         if (info->writes)
             snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "", info->name);
     }
-    log_error("--format is '%s', but can be: %s", name, list);
+    log_error("--format is '%s', but must be one of %s", name, list);
     return false;
 }
 
@@ -68,13 +68,14 @@ static bool take_extension(struct naming *naming, const char *format)
     if (!own || own == naming->format)
         return true;
     if (naming->format) {
-        log_error("--output says %s, but --format %s; leave one out", format_extension(naming->template), format);
+        log_error("--output ends in %s, but --format is %s; leave out one of them", format_extension(naming->template),
+                  format);
         return false;
     }
     naming->format = own;
     if (own->writes)
         return true;
-    log_error("--output says %s, but pictures cannot be written in that format", format_extension(naming->template));
+    log_error("--output ends in %s, a format that monocle cannot write", format_extension(naming->template));
     return false;
 }
 
@@ -104,7 +105,7 @@ bool naming_init(struct naming *naming, const char *output, const char *format)
         return false;
     }
     if (strcmp(output, "-") == 0) {
-        log_error("--output is -, but pictures do not go to standard output; name a directory or a template");
+        log_error("--output cannot be standard output (-); name a directory or a template");
         return false;
     }
     if (!find_format(naming, format) || !check_places(output))
@@ -120,7 +121,7 @@ bool naming_init(struct naming *naming, const char *output, const char *format)
         naming->template = NULL;
     naming->directory = naming->template && !one_file ? fixed_directory(naming->template) : NULL;
     if (!naming->template || (!one_file && !naming->directory)) {
-        log_error("there is not enough memory");
+        log_error("cannot start: out of memory");
         return false;
     }
     return take_extension(naming, format);

@@ -15,80 +15,96 @@ enum { MEMORY_LEAST = 16 << 20 };
 
 static const struct option options[] = {
     {"filter", 'f', OPTION_TEXT, "CHAIN",
-     .help = "filters, such as 'blur=2,gray'; `monocle filters` lists them; none: convert only", .offset = AT(filters),
-     .complete = "filter"},
+     .help = "filter chain, such as 'blur=2,gray', or none to convert only; `monocle filters` lists the filters",
+     .offset = AT(filters), .complete = "filter"},
     {"output", 'o', OPTION_TEXT, "OUTPUT", .offset = AT(output), .complete = "directory",
-     .help = "directory of the outputs, or a template with {dir}, {stem}, {ext} and {n}"},
-    {"recursive", 'r', OPTION_FLAG, .help = "descend into directories of directories", .offset = AT(recursive)},
-    {"files-from", 0, OPTION_TEXT, "FILE", .help = "take names from a file, one a line; - is standard input",
+     .help = "directory of the outputs, or a name template with {dir}, {stem}, {ext} and {n}"},
+    {"recursive", 'r', OPTION_FLAG, .help = "search subdirectories too", .offset = AT(recursive)},
+    {"files-from", 0, OPTION_TEXT, "FILE",
+     .help = "read the names of the input files from FILE, one per line; - means standard input",
      .offset = AT(files_from), .complete = "file"},
-    {"null", '0', OPTION_FLAG, .help = "those names end with a NUL, as of `find -print0`", .offset = AT(null)},
+    {"null", '0', OPTION_FLAG, .help = "expect a NUL byte after each name in --files-from, as from `find -print0`",
+     .offset = AT(null)},
     {"path", 'p', OPTION_CHOICE, .choices = "auto|cpu|opencl", .offset = AT(path),
-     .help = "where the filters run; auto: cpu for less than 100 files, else what a short measurement finds faster "
-             "(default: auto)"},
+     .help = "where the filters run; auto: cpu for fewer than 100 files, else the faster of cpu and opencl (default: "
+             "auto)"},
     DEVICE_OPTION(AT(device), "; all: every GPU, else every device", "|all"),
-    {"jobs", 'J', OPTION_INT, "N", .help = "files under way at once; one per CPU without this", .offset = AT(jobs),
+    {"jobs", 'J', OPTION_INT, "N", .help = "number of files in flight; default: one per CPU", .offset = AT(jobs),
      .min = 1, .max = 256},
     {"memory", 0, OPTION_TEXT, "BYTES", .offset = AT(memory),
-     .help = "memory for pictures under way, such as 500M or 2G; half of the machine's without this"},
-    {"max-megapixels", 0, OPTION_INT, "N", .help = "refuse pictures with more", .offset = AT(megapixels), .min = 1,
-     .max = 268},
-    {"overwrite", 0, OPTION_FLAG, .help = "replace outputs that exist", .offset = AT(overwrite),
+     .help = "memory limit for images in flight, such as 500M or 2G; default: half of the machine's memory"},
+    {"max-megapixels", 0, OPTION_INT, "N", .help = "refuse images with more than N megapixels; default: 268",
+     .offset = AT(megapixels), .min = 1, .max = 268},
+    {"overwrite", 0, OPTION_FLAG, .help = "replace existing outputs", .offset = AT(overwrite),
      .excludes = "skip-existing|skip-newer"},
-    {"skip-existing", 0, OPTION_FLAG, .help = "leave outputs that exist", .offset = AT(skip_existing),
+    {"skip-existing", 0, OPTION_FLAG, .help = "skip inputs whose output exists", .offset = AT(skip_existing),
      .excludes = "skip-newer"},
     {"skip-newer", 0, OPTION_FLAG,
-     .help = "leave outputs that are no older than their inputs, unless another job made them; replace others",
+     .help = "skip inputs whose output is not older, unless another job made it; replace the other outputs",
      .offset = AT(skip_newer)},
     {"format", 0, OPTION_TEXT, "FORMAT",
-     .help = "jpeg, png or, in builds with their libraries, webp and tiff; the input's without this, else png",
+     .help = "output format: jpeg, png, webp or tiff, if built in; default: the format of the input, else png",
      .choices = "jpeg|png|webp|tiff", .offset = AT(format)},
     {"quality", 0, OPTION_INT, "N",
-     .help = "of JPEG and WebP, which loses nothing at 100; the input's without this, else 90", .offset = AT(quality),
-     .min = 1, .max = 100},
-    {"subsampling", 0, OPTION_CHOICE, .choices = "keep|420|422|444", .help = "chroma of JPEG; the input's without this",
-     .offset = AT(subsampling)},
-    {"compression", 0, OPTION_INT, "N", .help = "of PNG and TIFF: 1 is quick, 9 small", .offset = AT(compression),
-     .min = 1, .max = 9},
+     .help = "quality of JPEG and WebP (100: lossless WebP); default: the quality of the input, else 90",
+     .offset = AT(quality), .min = 1, .max = 100},
+    {"subsampling", 0, OPTION_CHOICE, .choices = "keep|420|422|444",
+     .help = "chroma subsampling of JPEG (default: keep, as in the input)", .offset = AT(subsampling)},
+    {"compression", 0, OPTION_INT, "N", .help = "compression of PNG and TIFF: 1 is fastest, 9 is smallest; default: 1",
+     .offset = AT(compression), .min = 1, .max = 9},
     {"metadata", 0, OPTION_CHOICE, .choices = "keep|strip", .offset = AT(metadata),
-     .help = "whether profile, EXIF and XMP data are carried over; keep without this"},
+     .help = "keep or remove colour profile, EXIF and XMP data (default: keep)"},
     {"orientation", 0, OPTION_CHOICE, .choices = "apply|keep", .offset = AT(orientation),
-     .help = "stand pictures upright as their EXIF data say, as without this, or filter pixels as they lie"},
+     .help = "rotate images upright by their EXIF orientation, or keep them as stored (default: apply)"},
     {"shard", 0, OPTION_TEXT, "K/N", .offset = AT(shard),
-     .help = "only the Kth of N parts; N alone: K is SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX"},
-    {"report", 0, OPTION_TEXT, "FILE", .help = "append a line of JSON for every file", .offset = AT(report),
+     .help = "process part K of N; N alone: take K from SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX"},
+    {"report", 0, OPTION_TEXT, "FILE", .help = "append one line of JSON per file to FILE", .offset = AT(report),
      .complete = "file"},
-    {"json", 'j', OPTION_FLAG, .help = "the summary as JSON; with --dry-run a line for every file", .offset = AT(json)},
-    {"dry-run", 'n', OPTION_FLAG, .help = "print what would be done, and do nothing", .offset = AT(dry_run)},
+    {"json", 'j', OPTION_FLAG, .help = "print the summary as JSON; with --dry-run: one line per file",
+     .offset = AT(json)},
+    {"dry-run", 'n', OPTION_FLAG, .help = "print the plan and process no file", .offset = AT(dry_run)},
     {"fail-fast", 0, OPTION_FLAG, .help = "stop at the first file that fails", .offset = AT(fail_fast)},
-    {"kernels", 0, OPTION_TEXT, "DIR", .help = "take the kernels (.cl files) that DIR has from there",
+    {"kernels", 0, OPTION_TEXT, "DIR", .help = "use the kernel files (.cl) in DIR instead of the built-in ones",
      .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
-    {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug", .help = "how much is told",
-     .offset = AT(log_level)},
+    {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
+     .help = "level of the messages on standard error (default: warn)", .offset = AT(log_level)},
     {0},
 };
 static const char *const examples[] = {
-    "monocle batch -f 'blur=2,emboss' -o out photos  every picture in photos, under the same name in out",
-    "monocle batch -r -f gray -o 'out/{dir}{stem}-gray.png' photos  the whole tree, renamed, as PNG",
-    "monocle batch --files-from - --null -f sobel -o out  names from another program, such as find -print0",
-    "monocle batch -r -f gray -o out --shard 3/16 --report 3.jsonl photos  a sixteenth of the work",
+    "monocle batch -f 'blur=2,emboss' -o out photos  write each filtered image of photos to out, under the same name",
+    "monocle batch -r -f gray -o 'out/{dir}{stem}-gray.png' photos  filter a directory tree into PNG files with new "
+    "names",
+    "monocle batch --files-from - --null -f sobel -o out  take the names from another program, such as find -print0",
+    "monocle batch -r -f gray -o out --shard 3/16 --report 3.jsonl photos  process part 3 of 16",
     NULL,
 };
 static const char *const details[] = {
-    "The same command run again is a no-op for what is done: an output is marked with what made it (an extended "
-    "attribute, where the file system has these). Any other file in an output's place is an error for that input, "
-    "unless --overwrite, --skip-existing or --skip-newer tells what to do.",
-    "Outputs are written under a temporary name, synced and renamed: a file is there whole or not at all, whatever "
-    "happens. What fails is told in one line, and the other files go on. `monocle report merge` puts the reports of "
-    "several runs together.",
+    "Run the same command again to continue an interrupted run: monocle skips finished outputs. It marks each output "
+    "with an extended attribute, if the file system has them. Any other existing output is an error for its input. "
+    "--overwrite, --skip-existing and --skip-newer change this.",
+    "A name template may have fields: {dir} is the directory below the named one, {stem} the file name without its "
+    "extension, {ext} the extension and {n} the number of the file.",
+    "monocle writes each output under a temporary name, syncs it and renames it. An output is therefore always "
+    "complete. If a file fails, monocle logs one line and continues. `monocle report merge` combines the reports of "
+    "several runs.",
+    NULL,
+};
+static const char *const exits[] = {
+    "0\tevery file is done or skipped",
+    "1\tsome files failed, or the report or the summary could not be written",
+    "2\twrong arguments",
+    "3\tno file is done or skipped",
+    "4\ta device was lost, and no path could continue",
+    "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM before every file was done",
     NULL,
 };
 const struct option_list batch_list = {
     .command = "batch",
     .usage = "[options] -f CHAIN -o OUTPUT FILE|DIRECTORY...",
-    .summary = "filter picture files, thousands of them",
+    .summary = "filter many image files",
     .examples = examples,
     .details = details,
+    .exits = exits,
     .options = options,
     .complete = "file",
 };
@@ -103,7 +119,7 @@ static char *job_text(const struct batch *batch)
                  o->metadata, o->orientation, o->kernels ? "\n" : "", o->kernels ? o->kernels : "");
     if (size >= 0)
         return text;
-    log_error("there is not enough memory");
+    log_error("cannot start: out of memory");
     return NULL;
 }
 
@@ -126,8 +142,7 @@ static bool take_chain(struct batch *batch)
         return false;
     }
     if (batch->chain.count > CHAIN_MAX - 2 && batch->options.orientation == 0) {
-        log_error("the chain has %d filters; a batch takes %d, since standing pictures upright takes two; "
-                  "--orientation keep takes %d",
+        log_error("the chain has %d filters; at most %d are possible, or %d with --orientation keep",
                   batch->chain.count, CHAIN_MAX - 2, CHAIN_MAX);
         return false;
     }
@@ -165,8 +180,7 @@ static bool options_agree(const struct batch *batch)
                        : o->compression && !(of & (1u << CODEC_PNG | 1u << CODEC_TIFF)) ? "--compression"
                                                                                         : NULL;
     if (lost) {
-        log_error("%s says nothing of %s files, which all outputs are to be; leave out one or the other", lost,
-                  format->name);
+        log_error("%s has no effect on %s, the format of all outputs; leave out one or the other", lost, format->name);
         return false;
     }
     return o->path != BATCH_CPU || device_option_unused(o->device);
@@ -179,19 +193,19 @@ static bool take_options(struct batch *batch, const struct command_operands *ope
     if (o->log_level >= 0)
         log_set_level((enum log_level)o->log_level);
     if (!o->output) {
-        log_error("where shall the outputs go? name a directory with -o");
+        log_error("no output is given; name a directory with -o");
         return false;
     }
     if (!o->filters) {
-        log_error("no filter is given: add one, such as -f gray, or -f none to convert only");
+        log_error("no filter is given; add one, such as -f gray, or -f none to convert only");
         return false;
     }
     if (operands->count == 0 && !o->files_from) {
-        log_error("which files? usage: monocle %s %s", batch_list.command, batch_list.usage);
+        log_error("no input file is given; usage: monocle %s %s", batch_list.command, batch_list.usage);
         return false;
     }
     if (o->null && !o->files_from) {
-        log_error("--null tells how the names of --files-from end; give both or neither");
+        log_error("--null works only with --files-from; add it or leave out --null");
         return false;
     }
     batch->shard = (struct shard){0, 1};

@@ -47,7 +47,7 @@ void outcome_tell(const struct outcome *outcome)
     log_escape(name, sizeof(name), outcome->task->input->path);
     log_escape(why, sizeof(why), outcome->why);
     if (outcome->fault == FAULT_FULL)
-        log_error("%s: %s; the run stops here: free some space and run the same command again", name, why);
+        log_error("%s: %s; the run stops: free some space and run the same command again", name, why);
     else if (outcome->status == STATUS_FAILED)
         log_error("%s: %s", name, why);
     else if (outcome->status == STATUS_SKIPPED)

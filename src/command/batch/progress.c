@@ -37,7 +37,7 @@ void progress_show(struct progress *progress, const struct totals *totals, size_
     if (totals->status[STATUS_FAILED] > 0)
         snprintf(failed, sizeof(failed), ", %zu failed", totals->status[STATUS_FAILED]);
     if (rate > 0) {
-        snprintf(speed, sizeof(speed), ", %.1f a second, ", rate);
+        snprintf(speed, sizeof(speed), ", %.1f per second, ", rate);
         print_time_left(time, left, rate);
     }
     snprintf(text, sizeof(text), "%zu of %zu%s%s%s", files - left, files, failed, speed, time);

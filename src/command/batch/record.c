@@ -133,8 +133,8 @@ static bool fail(struct record *record, const char *why)
 {
     if (!record->failed)
         log_error("cannot write the report %s: %s; %s", record->path, why,
-                  record->begun ? "the pictures are not affected"
-                                : "nothing has been done; give --report a file that can be written");
+                  record->begun ? "the images are not affected"
+                                : "no file is processed; name another file with --report");
     record->failed = true;
     return false;
 }
@@ -158,7 +158,7 @@ static bool add_row(struct record *record, json_t *row)
         record->text[record->size++] = '\n';
     }
     free(line);
-    return ok || fail(record, "there is not enough memory");
+    return ok || fail(record, "out of memory");
 }
 
 // A run that was killed may have left half a line, which shall not spoil the first of this one.
@@ -181,7 +181,7 @@ struct record *record_open(const char *path, const struct record_run *run)
 {
     struct record *record = calloc(1, sizeof(*record));
     if (!record) {
-        log_error("cannot write the report %s: there is not enough memory", path);
+        log_error("cannot write the report %s: out of memory", path);
         return NULL;
     }
     record->path = path;
@@ -195,7 +195,7 @@ struct record *record_open(const char *path, const struct record_run *run)
     const bool taken = record->fd >= 0 && is_taken(record);
     const bool ok = record->fd >= 0 && !taken && end_line(record);
     if (!ok)
-        fail(record, taken ? "another run writes to it" : strerror(errno));
+        fail(record, taken ? "another run is writing to it" : strerror(errno));
     if (!ok || !add_row(record, row) || !record_flush(record)) {
         if (!ok)
             json_decref(row);
@@ -283,10 +283,10 @@ void totals_print(const struct totals *totals, const struct record_run *run, dou
     if (left > 0)
         printf(", %zu not reached", left);
     if (run->left_out > 0)
-        printf(", %zu left out (made by earlier runs)", run->left_out);
+        printf(", %zu left out (outputs of earlier runs)", run->left_out);
     printf(" in %.1f s", seconds);
     if (seconds > 0 && totals->status[STATUS_DONE] > 0)
-        printf(", %.1f a second", (double)totals->status[STATUS_DONE] / seconds);
+        printf(", %.1f per second", (double)totals->status[STATUS_DONE] / seconds);
     if (run->path)
         printf(" on %s", run->path);
     if (run->path_why && run->path_why[0])

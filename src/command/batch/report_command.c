@@ -23,28 +23,35 @@ struct sum {
 };
 
 static const struct option options[] = {
-    {"output", 'o', OPTION_TEXT, "FILE", .help = "write a report of all, a line for each file",
+    {"output", 'o', OPTION_TEXT, "FILE", .help = "write all reports as one to FILE, one line per file",
      .offset = offsetof(struct report_options, output), .complete = "file"},
-    {"json", 'j', OPTION_FLAG, .help = "the summary as JSON", .offset = offsetof(struct report_options, json)},
+    {"json", 'j', OPTION_FLAG, .help = "print the summary as JSON", .offset = offsetof(struct report_options, json)},
     {0},
 };
 static const char *const examples[] = {
-    "monocle report merge shard-*.jsonl  whether all shards have done all files",
-    "monocle report merge -o all.jsonl shard-*.jsonl  one report of all",
+    "monocle report merge shard-*.jsonl  check that every shard has done its files",
+    "monocle report merge -o all.jsonl shard-*.jsonl  write one report",
     NULL,
 };
 static const char *const details[] = {
-    "Of a file that several lines tell of, the last one counts, but what was done once stays done when a later run "
-    "skipped it or found its output there. The exit code is 0 where every file of every shard is done or was skipped, "
-    "else 1, also where a report does not say of which run it is; 3 where one cannot be read or written.",
+    "If several lines name the same file, the last line counts. A file that is done once stays done if a later run "
+    "skips it or finds its output.",
+    NULL,
+};
+static const char *const exits[] = {
+    "0\tevery file of every shard is done or skipped",
+    "1\tfiles failed or are missing, a shard did not finish, or a report has no start line",
+    "2\twrong arguments",
+    "3\ta report cannot be read or written",
     NULL,
 };
 static const struct option_list list = {
     .command = "report",
     .usage = "merge FILE... [options]",
-    .summary = "put the reports of several batches together",
+    .summary = "combine the reports of several batches",
     .examples = examples,
     .details = details,
+    .exits = exits,
     .options = options,
     .complete = "merge",
 };
@@ -102,14 +109,14 @@ static void print_text(const struct merge *merge, const struct sum *sum)
         if (!merge->shard[i].work)
             printf("  shard %d/%d has no report\n", i + 1, merge->shards);
         else if (!merge->shard[i].end)
-            printf("  shard %d/%d has not ended\n", i + 1, merge->shards);
+            printf("  shard %d/%d did not finish\n", i + 1, merge->shards);
     }
     if (merge->twice > 0)
         printf("  done by two shards: %zu\n", merge->twice);
     if (merge->unstarted > 0)
-        printf("  reports without the start of a run: %d\n", merge->unstarted);
+        printf("  reports without a start line: %d\n", merge->unstarted);
     if (merge->torn > 0)
-        printf("  lines cut short: %zu\n", merge->torn);
+        printf("  incomplete lines: %zu\n", merge->torn);
 }
 
 // Each shard's lines as its runs would have written them, the last one behind those that were to do something else, so
@@ -158,7 +165,7 @@ static int merge_reports(const struct report_options *o, const char *const *path
     for (int i = 0; i < count && code == EXIT_OK; i++)
         code = merge_add(&merge, paths[i]) ? EXIT_OK : EXIT_NOTHING;
     if (code == EXIT_OK && merge.unlike) {
-        log_error("the reports are of different numbers of shards; merge those of one batch");
+        log_error("the reports have different numbers of shards; merge only the reports of one batch");
         code = EXIT_NOTHING;
     }
     if (code == EXIT_OK) {
@@ -185,11 +192,11 @@ static int report_run(int argc, char **argv)
     if (!command_parse(&list, argc, argv, &o, INT_MAX, &operands, &code))
         return code;
     if (operands.count < 2 || strcmp(operands.word[0], "merge") != 0) {
-        log_error("what of which reports? usage: monocle %s %s", list.command, list.usage);
+        log_error("merge and at least one report must be given; usage: monocle %s %s", list.command, list.usage);
         return EXIT_USAGE;
     }
     if (o.output && strcmp(o.output, "-") == 0) {
-        log_error("--output is -, but standard output has the summary; name a file");
+        log_error("--output cannot be standard output (-), which has the summary; name a file");
         return EXIT_USAGE;
     }
     return merge_reports(&o, operands.word + 1, operands.count - 1);

@@ -92,8 +92,8 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
     fit->path = path_open(&setup, why);
     if (fit->path || !runner->device || !may_leave_device(runner))
         return fit->path;
-    log_warn("a picture of %dx%d goes through the cpu path: %s", input->width, input->height,
-             *why ? *why : "the device cannot take it");
+    log_warn("an image of %dx%d pixels runs on the cpu path: %s", input->width, input->height,
+             *why ? *why : "the device cannot run it");
     free(*why);
     setup.kind = PATH_CPU;
     fit->path = path_open(&setup, why);
@@ -164,11 +164,11 @@ static bool recover(struct runner *runner)
         return false; // the cpu path has nothing to be lost
     struct device *device = fleet_device(runner->setup.fleet, runner->setup.member, runner->device);
     if (device)
-        log_warn("the device '%s' was lost; it is open again, and no picture is lost", name);
+        log_warn("the device '%s' was lost and opened again; no image is lost", name);
     else if (!may_leave_device(runner))
-        log_error("the device '%s' was lost, and cannot be opened again", name);
+        log_error("the device '%s' was lost and cannot be opened again", name);
     else
-        log_warn("the device '%s' was lost; going on with the cpu path", name);
+        log_warn("the device '%s' was lost; continuing on the cpu path", name);
     runner->device = device;
     return device || may_leave_device(runner);
 }

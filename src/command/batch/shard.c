@@ -33,16 +33,18 @@ static bool find_index(struct shard *shard)
         if (id < 0)
             continue;
         if (i == 0 && range > shard->count) { // also of fewer tasks, in steps
-            log_error("the array's tasks are numbered from %s to %s, but --shard makes %d parts: two tasks would do "
-                      "the same; number them in steps of 1",
-                      least, most, shard->count);
+            log_error(
+                "the array has tasks %s to %s, but --shard makes %d parts: two tasks would process the same part; "
+                "number the tasks in steps of 1",
+                least, most, shard->count);
             return false;
         }
         shard->index = (int)(id % shard->count);
         return true;
     }
-    log_error("--shard %d needs to be told which part: --shard K/%d, or SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX",
-              shard->count, shard->count);
+    log_error(
+        "--shard %d does not say which part; use --shard K/%d, or set SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX",
+        shard->count, shard->count);
     return false;
 }
 
@@ -51,7 +53,7 @@ bool shard_parse(struct shard *shard, const char *text)
     const char *slash = strchr(text, '/');
     const long count = parse_count(slash ? slash + 1 : text, '\0'), number = slash ? parse_count(text, '/') : 1;
     if (count < 1 || number < 1 || number > count) {
-        log_error("--shard is '%s', but must be K/N with K from 1 to N, or N for the tasks of a cluster", text);
+        log_error("--shard is '%s', but must be K/N with K from 1 to N, or N in a task of a cluster", text);
         return false;
     }
     *shard = (struct shard){(int)(number % count), (int)count};

@@ -46,7 +46,7 @@ bool tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct n
     if (!tasks->row || !name_all(tasks->row, inputs, naming)) {
         tasks->count = tasks->row ? inputs->count : 0;
         tasks_free(tasks);
-        log_error("there is not enough memory for so many files");
+        log_error("out of memory for the list of files; name fewer files at a time");
         return false;
     }
     for (size_t i = 0; i < inputs->count; i++) {

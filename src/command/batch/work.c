@@ -34,7 +34,7 @@ static bool read_file(struct work *work)
     struct outcome *outcome = work->outcome;
     const size_t size = work->file_bytes;
     if (!grow(&work->file, size))
-        return outcome_fail(outcome, FAULT_MEMORY, "there is not enough memory to read it");
+        return outcome_fail(outcome, FAULT_MEMORY, "out of memory while reading the file");
     work->file.size = 0;
     while (work->file.size < size) {
         const size_t at = work->file.size;
@@ -59,11 +59,11 @@ static bool open_file(struct outcome *outcome, const struct work_rules *rules, s
     struct stat status;
     if (task->fault == FAULT_CLASH)
         return outcome_fail(outcome, FAULT_CLASH,
-                            "%s would have the same output %s; -o 'DIR/{stem}-{n}{ext}' would not", task->rival->path,
-                            task->output);
+                            "%s has the same output %s; use a template such as -o 'DIR/{stem}-{n}{ext}'",
+                            task->rival->path, task->output);
     if (task->fault == FAULT_UNSUPPORTED)
         return outcome_fail(outcome, FAULT_UNSUPPORTED,
-                            "such files need a build of monocle with %s; convert it to PNG or JPEG first",
+                            "this format needs a build of monocle with %s; convert the file to PNG or JPEG first",
                             format_missing_library(task->input->path));
     if (task->fault != FAULT_NONE)
         return outcome_fail(outcome, task->fault, "%s", strerror(task->input->error));
@@ -72,7 +72,7 @@ static bool open_file(struct outcome *outcome, const struct work_rules *rules, s
         return outcome_fail(outcome, fault_of_reading(errno), "%s", strerror(errno));
     if (!S_ISREG(status.st_mode))
         return outcome_fail(outcome, FAULT_READ,
-                            S_ISDIR(status.st_mode) ? "it is a directory" : "it is no regular file");
+                            S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file");
     *size = (size_t)status.st_size;
     *mark = output_mark_make(rules->job, task->input->relative, &status);
     if (!existing_allows(rules->existing, &rules->sources, &status, mark, outcome))
@@ -189,8 +189,7 @@ static bool decode_whole(struct work *work, struct codec *codec)
     struct outcome *outcome = work->outcome;
     struct codec_error error;
     if (!image_reserve(&work->decoded, &work->head.shape))
-        return outcome_fail(outcome, FAULT_MEMORY, "there is not enough memory for its %dx%d pixels", outcome->width,
-                            outcome->height);
+        return outcome_fail(outcome, FAULT_MEMORY, "out of memory for %dx%d pixels", outcome->width, outcome->height);
     if (!codec_decode(codec, work->file.data, work->file.size, &work->head, &work->decoded, &error))
         return fail_decoding(work, &error);
     work->job.picture = &work->decoded;
@@ -198,7 +197,7 @@ static bool decode_whole(struct work *work, struct codec *codec)
     if (work->job.turn.transpose) {
         const struct image_shape shape = image_transposed(&work->head.shape);
         if (!image_reserve(&work->turned, &shape))
-            return outcome_fail(outcome, FAULT_MEMORY, "there is not enough memory to turn it");
+            return outcome_fail(outcome, FAULT_MEMORY, "out of memory while rotating the image");
         image_transpose(&work->turned, &work->decoded);
         work->job.picture = &work->turned;
     }
@@ -222,7 +221,7 @@ bool work_decode(struct work *work, const struct work_rules *rules, struct codec
     const bool flows = buffer && !work->job.turn.transpose && codec_goes_by_rows(work->head.format) &&
                        codec_goes_by_rows(work->settings.format);
     if (!codec_metadata_keep(&work->settings.metadata, &work->metadata)) // the head's last until the codec's next call
-        return outcome_fail(outcome, FAULT_MEMORY, "there is not enough memory");
+        return outcome_fail(outcome, FAULT_MEMORY, "out of memory");
     const bool ok = flows ? begin_flow(work, codec, buffer) : decode_whole(work, codec);
     add_step(outcome, STEP_DECODE, start_ns);
     if (ok)
@@ -281,7 +280,7 @@ void work_end(struct work *work, const struct work_rules *rules, struct codec *c
         return;
     }
     if (!ok) {
-        outcome_fail(outcome, fault_of_codec(error.fault), "cannot encode it: %s", error.why);
+        outcome_fail(outcome, fault_of_codec(error.fault), "cannot encode the image: %s", error.why);
         return;
     }
     snprintf(outcome->why, sizeof(outcome->why), "%s", error.why);

@@ -57,7 +57,7 @@ static void finish_oldest(struct worker *worker)
     } else {
         for (char *at = why; at && (at = strchr(at, '\n'));) // a compiler's words
             *at = ' ';
-        outcome_fail(outcome, FAULT_DEVICE, "its filters could not be run%s%.200s", why ? ": " : "", why ? why : "");
+        outcome_fail(outcome, FAULT_DEVICE, "the filters failed%s%.200s", why ? ": " : "", why ? why : "");
     }
     free(why);
     worker->oldest = (worker->oldest + 1) % RUNNER_FLIGHTS;
@@ -77,7 +77,7 @@ static void reserve(struct worker *worker, struct work *work, uint64_t bytes)
 static bool reserve_file(struct worker *worker, struct work *work)
 {
     if (work->file_bytes > worker->batch->budget.limit)
-        return outcome_fail(work->outcome, FAULT_LIMIT, "its %zu MiB are more than --memory allows",
+        return outcome_fail(work->outcome, FAULT_LIMIT, "the file has %zu MiB, more than --memory allows",
                             work->file_bytes >> 20);
     reserve(worker, work, work->file_bytes);
     return true;
@@ -90,9 +90,8 @@ static bool reserve_picture(struct worker *worker, struct work *work)
     struct budget *budget = &worker->batch->budget;
     const uint64_t bytes = work_bytes(work);
     if (bytes > budget->limit)
-        return outcome_fail(work->outcome, FAULT_LIMIT,
-                            "its %dx%d pixels would take %llu MiB, more than --memory allows", work->outcome->width,
-                            work->outcome->height, (unsigned long long)(bytes >> 20));
+        return outcome_fail(work->outcome, FAULT_LIMIT, "%dx%d pixels need %llu MiB, more than --memory allows",
+                            work->outcome->width, work->outcome->height, (unsigned long long)(bytes >> 20));
     if (bytes <= work->reserved) // the file has become shorter
         return true;
     if (budget_take(budget, bytes - work->reserved, false)) {
@@ -105,7 +104,7 @@ static bool reserve_picture(struct worker *worker, struct work *work)
     reserve(worker, work, bytes);
     if (!work_read(work, &worker->batch->rules, worker->codec))
         return false;
-    return work_bytes(work) <= bytes || outcome_fail(work->outcome, FAULT_READ, "it was changed while it was read");
+    return work_bytes(work) <= bytes || outcome_fail(work->outcome, FAULT_READ, "the file changed while it was read");
 }
 
 static bool begin(struct worker *worker, struct work *work, const struct task *task)
@@ -130,7 +129,7 @@ static void *worker_main(void *argument)
         struct work *work = &worker->work[(worker->oldest + worker->flights) % RUNNER_FLIGHTS];
         work->outcome = calloc(1, sizeof(*work->outcome));
         if (!work->outcome) {
-            log_error("there is not enough memory to go on");
+            log_error("cannot continue: out of memory");
             queue_stop(&batch->queue);
             break;
         }
@@ -164,7 +163,7 @@ struct worker *worker_start(struct batch *batch, int number, int member)
     struct worker *worker = calloc(1, sizeof(*worker));
     char name[16];
     if (!worker) {
-        log_error("there is not enough memory");
+        log_error("cannot start: out of memory");
         return NULL;
     }
     worker->batch = batch;
