@@ -14,6 +14,7 @@ from batch_support import (NONE, Checks, at, batch, digests, files, has_opencl, 
 BINARY = os.path.abspath(sys.argv[1])
 PLAIN = os.path.abspath(sys.argv[2])  # a build without libwebp and libtiff
 CPU = ["-p", "cpu"]
+KERNELS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "kernels")
 
 
 def inputs(c):
@@ -245,8 +246,7 @@ def existing(c):
     outcome(c, BINARY, job + ["--overwrite"], 0)
     c.check(len(changed()) == 8, "overwritten", changed())
     # Other kernels may make other pictures.
-    kernels = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "kernels")
-    outcome(c, BINARY, job + ["--kernels", kernels], 3, "exists; add --overwrite")
+    outcome(c, BINARY, job, 3, "exists; add --overwrite", MONOCLE_KERNELS=KERNELS)
     # Never over an input, by whatever name.
     before = digests(at("ex"))
     os.symlink("ex", at("ex-link"))
@@ -362,9 +362,14 @@ def contradictions(c):
     for args, says in ((["--format", "png", "--quality", "50"], "--quality has no effect on png"),
                        (["--format", "png", "--subsampling", "444"], "--subsampling has no effect"),
                        (["--format", "jpeg", "--compression", "9"], "--compression has no effect on jpeg"),
-                       (["-d", "all"], "-p cpu uses none")):
+                       (["-d", "all"], "-p cpu does not use one"),
+                       (["--kernels", KERNELS], "--kernels selects OpenCL kernels, but -p cpu does not use them"),
+                       (["-f", "blur=2", "gray"], "there is no file 'gray'; did you mean -f 'blur=2,gray'?"),
+                       (["-f", "blur", "2"], "there is no file '2'; did you mean -f 'blur=2'?")):
         c.check(len(outcome(c, BINARY, CPU + args + ["-o", "no-out", "no"], 2, says)) == 1, args)
-    outcome(c, BINARY, CPU + ["--quality", "50", "-o", "no-out", "no"], 0, MONOCLE_DEVICE="all")
+    png(at("gray"), 8, 8)
+    outcome(c, BINARY, CPU + ["--quality", "50", "-o", "no-out", "no", "gray"], 0, MONOCLE_DEVICE="all",
+            MONOCLE_KERNELS=KERNELS)
     for option, least, most in (("--quality", 1, 100), ("--compression", 1, 9)):
         for value in least - 1, least, most, most + 1:
             code = batch(BINARY, *CPU, option, str(value), "--dry-run", "--overwrite", "-o", "no-out", "no")[0]

@@ -3,10 +3,12 @@
 
 #include "base/log.h"
 #include "base/resource.h"
+#include "command/chain_operand.h"
 #include "command/device_option.h"
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define AT(member) offsetof(struct batch_options, member)
@@ -169,7 +171,16 @@ static void set_rules(struct batch *batch)
     };
 }
 
-// Options that could have no effect are a mistake. False where there are such (logged).
+// Returns false if --kernels was given, not MONOCLE_KERNELS alone (logged).
+static bool kernels_unused(const char *kernels)
+{
+    if (!kernels || kernels == getenv("MONOCLE_KERNELS"))
+        return true;
+    log_error("--kernels selects OpenCL kernels, but -p cpu does not use them; remove --kernels or -p cpu");
+    return false;
+}
+
+// Returns false if an option would have no effect (logged).
 static bool options_agree(const struct batch *batch)
 {
     const struct batch_options *o = &batch->options;
@@ -183,7 +194,7 @@ static bool options_agree(const struct batch *batch)
         log_error("%s has no effect on %s, the format of all outputs; leave out one or the other", lost, format->name);
         return false;
     }
-    return o->path != BATCH_CPU || device_option_unused(o->device);
+    return o->path != BATCH_CPU || (device_option_unused(o->device) && kernels_unused(o->kernels));
 }
 
 // Arguments to what the user wants. False where they are wrong (logged).
@@ -192,6 +203,8 @@ static bool take_options(struct batch *batch, const struct command_operands *ope
     const struct batch_options *o = &batch->options;
     if (o->log_level >= 0)
         log_set_level((enum log_level)o->log_level);
+    if (!chain_operands_none(operands, o->filters))
+        return false;
     if (!o->output) {
         log_error("no output is given; name a directory with -o");
         return false;

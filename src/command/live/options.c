@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/resource.h"
+#include "command/chain_operand.h"
 #include "command/device_option.h"
 #include "command/pixel_format.h"
 #include "source/cameras.h"
@@ -277,25 +278,6 @@ static bool take_options(struct live *live)
     return true;
 }
 
-// Refuses "-f blur=2 gray" and "-f blur 2" with the option that was meant: a source is no file but more of the chain.
-static bool check_operands(const struct command_operands *operands, const char *chain_text)
-{
-    static const char *const joints[] = {",", "="};
-    for (int i = 0; i < operands->count; i++) {
-        const char *word = operands->word[i];
-        for (int k = 0; k < 2 && access(word, F_OK) != 0; k++) {
-            struct chain chain;
-            char text[CHAIN_TEXT], error[CHAIN_ERROR];
-            snprintf(text, sizeof(text), "%s%s%s", chain_text ? chain_text : "", chain_text ? joints[k] : "", word);
-            if (!chain_parse(&chain, text, error))
-                continue;
-            log_error("there is no file '%s'; did you mean -f '%s'?", word, text);
-            return false;
-        }
-    }
-    return true;
-}
-
 bool live_parse(struct live *live, int argc, char **argv, int *code)
 {
     struct command_operands operands;
@@ -303,7 +285,7 @@ bool live_parse(struct live *live, int argc, char **argv, int *code)
     if (!command_parse(&live_list, argc, argv, &live->options, argc, &operands, code))
         return false;
     *code = EXIT_USAGE;
-    if (!check_operands(&operands, live->options.filters) || !command_limit_operands(&live_list, &operands, 1))
+    if (!chain_operands_none(&operands, live->options.filters) || !command_limit_operands(&live_list, &operands, 1))
         return false;
     live->options.source = operands.count > 0 ? operands.word[0] : NULL;
     if (live->options.list_controls) {
