@@ -17,7 +17,7 @@ enum { MEMORY_LEAST = 16 << 20 };
 
 static const struct option options[] = {
     {"filter", 'f', OPTION_TEXT, "CHAIN",
-     .help = "filter chain, such as 'blur=2,gray', or none to convert only; `monocle filters` lists the filters",
+     .help = "filter chain to apply, such as 'blur=2,gray', or none to convert only; see `monocle filters`",
      .offset = AT(filters), .complete = "filter"},
     {"output", 'o', OPTION_TEXT, "OUTPUT", .offset = AT(output), .complete = "directory",
      .help = "directory of the outputs, or a name template with {dir}, {stem}, {ext} and {n}"},
@@ -28,8 +28,7 @@ static const struct option options[] = {
     {"null", '0', OPTION_FLAG, .help = "expect a NUL byte after each name in --files-from, as from `find -print0`",
      .offset = AT(null)},
     {"path", 'p', OPTION_CHOICE, .choices = "auto|cpu|opencl", .offset = AT(path),
-     .help = "where the filters run; auto: cpu for fewer than 100 files, else the faster of cpu and opencl (default: "
-             "auto)"},
+     .help = "path that runs the filters; auto: cpu for fewer than 100 files, else the faster path; default: auto"},
     DEVICE_OPTION(AT(device), "; all: every GPU, else every device", "|all"),
     {"jobs", 'J', OPTION_INT, "N", .help = "number of files in flight; default: one per CPU", .offset = AT(jobs),
      .min = 1, .max = 256},
@@ -48,16 +47,16 @@ static const struct option options[] = {
      .help = "output format: jpeg, png, webp or tiff, if built in; default: the format of the input, else png",
      .choices = "jpeg|png|webp|tiff", .offset = AT(format)},
     {"quality", 0, OPTION_INT, "N",
-     .help = "quality of JPEG and WebP (100: lossless WebP); default: the quality of the input, else 90",
+     .help = "quality of JPEG and WebP; default: the quality of the input, else 90; 100: lossless WebP",
      .offset = AT(quality), .min = 1, .max = 100},
     {"subsampling", 0, OPTION_CHOICE, .choices = "keep|420|422|444",
-     .help = "chroma subsampling of JPEG (default: keep, as in the input)", .offset = AT(subsampling)},
-    {"compression", 0, OPTION_INT, "N", .help = "compression of PNG and TIFF: 1 is fastest, 9 is smallest; default: 1",
+     .help = "chroma subsampling of JPEG; default: keep, as in the input", .offset = AT(subsampling)},
+    {"compression", 0, OPTION_INT, "N", .help = "compression of PNG and TIFF, from fastest to smallest; default: 1",
      .offset = AT(compression), .min = 1, .max = 9},
     {"metadata", 0, OPTION_CHOICE, .choices = "keep|strip", .offset = AT(metadata),
-     .help = "keep or remove colour profile, EXIF and XMP data (default: keep)"},
+     .help = "keep or remove colour profile, EXIF and XMP data; default: keep"},
     {"orientation", 0, OPTION_CHOICE, .choices = "apply|keep", .offset = AT(orientation),
-     .help = "rotate images upright by their EXIF orientation, or keep them as stored (default: apply)"},
+     .help = "rotate images upright by their EXIF orientation, or keep them as stored; default: apply"},
     {"shard", 0, OPTION_TEXT, "K/N", .offset = AT(shard),
      .help = "process part K of N; N alone: take K from SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX"},
     {"report", 0, OPTION_TEXT, "FILE", .help = "append one line of JSON per file to FILE", .offset = AT(report),
@@ -66,10 +65,10 @@ static const struct option options[] = {
      .offset = AT(json)},
     {"dry-run", 'n', OPTION_FLAG, .help = "print the plan and process no file", .offset = AT(dry_run)},
     {"fail-fast", 0, OPTION_FLAG, .help = "stop at the first file that fails", .offset = AT(fail_fast)},
-    {"kernels", 0, OPTION_TEXT, "DIR", .help = "use the kernel files (.cl) in DIR instead of the built-in ones",
+    {"kernels", 0, OPTION_TEXT, "DIR", .help = "prefer kernels (.cl files) in DIR to the built-in ones",
      .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
     {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
-     .help = "level of the messages on standard error (default: warn)", .offset = AT(log_level)},
+     .help = "log level on standard error; default: warn", .offset = AT(log_level)},
     {0},
 };
 static const char *const examples[] = {
@@ -84,8 +83,11 @@ static const char *const details[] = {
     "Run the same command again to continue an interrupted run: monocle skips finished outputs. It marks each output "
     "with an extended attribute, if the file system has them. Any other existing output is an error for its input. "
     "--overwrite, --skip-existing and --skip-newer change this.",
-    "A name template may have fields: {dir} is the directory below the named one, {stem} the file name without its "
-    "extension, {ext} the extension and {n} the number of the file.",
+    "The name template of --output may have these fields:",
+    "{dir}\tdirectory of the file below the named directory",
+    "{stem}\tname of the file without extension",
+    "{ext}\textension of the file, or of --format",
+    "{n}\tnumber of the file, such as 000001",
     "monocle writes each output under a temporary name, syncs it and renames it. An output is therefore always "
     "complete. If a file fails, monocle logs one line and continues. `monocle report merge` combines the reports of "
     "several runs.",
@@ -218,7 +220,7 @@ static bool take_options(struct batch *batch, const struct command_operands *ope
         return false;
     }
     if (o->null && !o->files_from) {
-        log_error("--null works only with --files-from; add it or leave out --null");
+        log_error("--null works only with --files-from; add --files-from or leave out --null");
         return false;
     }
     batch->shard = (struct shard){0, 1};

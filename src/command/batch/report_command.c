@@ -192,7 +192,7 @@ static int report_run(int argc, char **argv)
     if (!command_parse(&list, argc, argv, &o, INT_MAX, &operands, &code))
         return code;
     if (operands.count < 2 || strcmp(operands.word[0], "merge") != 0) {
-        log_error("merge and at least one report must be given; usage: monocle %s %s", list.command, list.usage);
+        log_error("name merge and at least one report; usage: monocle %s %s", list.command, list.usage);
         return EXIT_USAGE;
     }
     if (o.output && strcmp(o.output, "-") == 0) {

@@ -185,7 +185,7 @@ bool recorder_continue(struct recorder *recorder, const struct source_info *info
     if (!recorder_close(recorder))
         return false;
     if (!file) {
-        log_error("a Y4M film has one frame size, and a second film cannot follow because %s is not a regular file",
+        log_error("a Y4M video has one frame size, and a second file cannot follow because %s is not a regular file",
                   stem);
         return false;
     }
