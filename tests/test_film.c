@@ -4,6 +4,7 @@
 #include "scratch.h"
 
 #include "base/clock.h"
+#include "image/y4m.h"
 #include "source/source.h"
 
 #include <fcntl.h>
@@ -198,10 +199,20 @@ static void test_refused(void)
     memset(line, 'X', sizeof(line));
     memcpy(line, "YUV4MPEG2 W2 H2 ", 16);
     refuse(&(struct source_setup){.text = scratch_write(&scratch, "long.y4m", line, sizeof(line))}, "header line");
+    char longest[Y4M_LINE_MAX + 16] = "YUV4MPEG2 W2 H2 Cmono X";
+    memset(longest + strlen(longest), 'x', Y4M_LINE_MAX - strlen(longest));
+    strcpy(longest + Y4M_LINE_MAX, "\nFRAME\nabcd");
+    const char *path = scratch_write(&scratch, "longest.y4m", longest, strlen(longest));
+    struct source *source = source_open(&(struct source_setup){.text = path});
+    struct frame frame;
+    check_that(&check, source && source_next(source, &frame, 1000) == SOURCE_FRAME, "the longest header is taken");
+    if (source)
+        source_return(source, &frame);
+    source_close(source);
     static const char claim[] = "YUV4MPEG2 W32768 H8192\nFRAME\nabc"; // nothing of that size is allocated for it
     refuse(&(struct source_setup){.text = scratch_write(&scratch, "claim.y4m", claim, sizeof(claim) - 1)},
            "it has 9 bytes of pixels");
-    const char *path = scratch_write(&scratch, "small.y4m", "YUV4MPEG2 W4 H4\n", 16);
+    path = scratch_write(&scratch, "small.y4m", "YUV4MPEG2 W4 H4\n", 16);
     refuse(&(struct source_setup){.text = path, .width = 8, .height = 8}, "4x4");
     refuse(&(struct source_setup){.text = path, .has_format = true, .format = PIXFMT_NV12}, "yu12");
     refuse(&(struct source_setup){.text = path, .loop = true}, "contains no complete frame");

@@ -158,6 +158,9 @@ static void test_wrong(void)
         {"--size 5x5x", "WIDTHxHEIGHT"},
         {"--size 1000001x5", "WIDTHxHEIGHT"},
         {"--size=-5x5", "WIDTHxHEIGHT"},
+        {"--size +5x5", "WIDTHxHEIGHT"},
+        {"--size 5x+5", "WIDTHxHEIGHT"},
+        {"--size _5x5", "WIDTHxHEIGHT"},
         {"-p gpu", "--path cannot be 'gpu'; did you mean --device gpu?"},
         {"-p opencv", "--path cannot be 'opencv'; did you mean 'opencl'?"},
         {"-p gl", "--path is 'gl', but must be one of cpu, opencl, zerocopy"},
@@ -225,6 +228,8 @@ static void test_nearest(void)
     char word[] = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxy";
     CHECK_NUMBER(strlen(word), 48);
     CHECK_TEXT(options_nearest(word, longest), longest[0]);
+    CHECK(!options_nearest("xxxx", (const char *const[]){very_long, NULL}));
+    CHECK(!options_nearest("x", (const char *const[]){"y", NULL})); // no letter in common
 }
 
 static void test_help(void)

@@ -104,6 +104,21 @@ static void test_unreadable(void)
     end_input(saved);
 }
 
+// Neither holds a stream of pictures.
+static void test_directory_and_terminal(void)
+{
+    int saved = begin_input(open(scratch.dir, O_RDONLY));
+    refuse(&(struct source_setup){.text = "-"}, "it is a directory");
+    end_input(saved);
+    const int pty = posix_openpt(O_RDWR | O_NOCTTY);
+    if (!check_that(&check, pty >= 0 && grantpt(pty) == 0 && unlockpt(pty) == 0, "a terminal opens"))
+        return;
+    saved = begin_input(open(ptsname(pty), O_RDONLY | O_NOCTTY));
+    refuse(&(struct source_setup){.text = "-"}, "it is a terminal");
+    end_input(saved);
+    close(pty);
+}
+
 int main(void)
 {
     if (!scratch_open(&scratch))
@@ -111,6 +126,7 @@ int main(void)
     test_behind_others();
     test_signal();
     test_unreadable();
+    test_directory_and_terminal();
     scratch_close(&scratch);
     return check_end(&check);
 }
