@@ -69,6 +69,7 @@ for name in .png .jpg .webp .tiff .bmp .tga .psd .gif .y4m; do
 done
 refuses 2 "did you mean monocle filters?" fliters
 refuses 2 "there is no command and no file named 'quux'" quux
+refuses 2 "lists the commands" completoin # a hidden command is no suggestion
 refuses 2 "did you mean monocle filters?" help filter
 refuses 2 "unexpected argument" help filters more
 
