@@ -16,7 +16,7 @@ static bool find_place(const char *text, long number, struct place *place)
 {
     struct place at = {.file = ""};
     for (long n = 1; n < number && *text; n++) {
-        if (sscanf(text, "#line %ld \"%63[^\"]\"", &at.line, at.file) < 2)
+        if (sscanf(text, "#line %ld \"%63[^\"]\"", &at.line, at.file) < 1) // a name may be left out
             at.line++;
         text += strcspn(text, "\n");
         text += *text == '\n';
