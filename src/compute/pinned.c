@@ -120,13 +120,17 @@ static void pinned_give(struct pages_owner *owner, void *memory)
     piece_close(pinned, piece);
 }
 
+static bool has_bytes(const struct piece *piece, const void *at, size_t bytes)
+{
+    const size_t offset = (uintptr_t)at - (uintptr_t)piece->at; // of bytes ahead of the piece: too large
+    return offset <= piece->bytes && bytes <= piece->bytes - offset;
+}
+
 // The piece that has these bytes; the lock is held.
 static const struct piece *find(const struct pinned *pinned, const void *at, size_t bytes)
 {
-    const uintptr_t start = (uintptr_t)at;
     const struct piece *piece = pinned->pieces;
-    while (piece && !(start >= (uintptr_t)piece->at && start - (uintptr_t)piece->at <= piece->bytes &&
-                      bytes <= piece->bytes - (start - (uintptr_t)piece->at)))
+    while (piece && !has_bytes(piece, at, bytes))
         piece = piece->next;
     return piece;
 }
