@@ -1,5 +1,6 @@
 // test_path.c: what path.h promises besides the pixels: failures are reported, misuse is refused, results stay as long
 // as they are lent, and all memory is given back
+#include "base/file.h"
 #include "compute/device.h"
 #include "path/path.h"
 #include "pictures.h"
@@ -13,6 +14,8 @@
 static cl_int launch_result, wait_result;
 static cl_event gate;            // what launches wait for; NULL: nothing more than they are told
 static atomic_int buffers, maps; // that are alive
+static bool no_host_memory;      // the device reads no frame where it lies
+static int host_memory_asked;
 
 cl_mem __real_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr, cl_int *result);
 cl_mem __wrap_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr, cl_int *result);
@@ -82,6 +85,11 @@ static void forget(cl_mem buffer, void *context)
 
 cl_mem __wrap_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr, cl_int *result)
 {
+    host_memory_asked += (flags & CL_MEM_USE_HOST_PTR) != 0;
+    if (no_host_memory && (flags & CL_MEM_USE_HOST_PTR)) {
+        *result = CL_INVALID_HOST_PTR;
+        return NULL;
+    }
     cl_mem buffer = __real_clCreateBuffer(context, flags, size, host_ptr, result);
     if (buffer && clSetMemObjectDestructorCallback(buffer, forget, NULL) == CL_SUCCESS)
         buffers++;
@@ -264,6 +272,43 @@ static void test_ready(const struct device_info *info, enum path_kind kind)
     lab_close(&lab);
 }
 
+// A device that refuses the first frame's memory is not asked again.
+static void test_no_host_memory(const struct device_info *info)
+{
+    struct lab lab;
+    no_host_memory = true;
+    host_memory_asked = 0;
+    if (lab_open(&lab, info, PATH_OPENCL, 1)) {
+        for (int i = 0; i < 3; i++)
+            CHECK(submit(&lab, 0) && collect(&lab, 0));
+        CHECK_TEXT(path_input(lab.path), "copy");
+        CHECK_NUMBER(host_memory_asked, info->host_unified);
+    }
+    lab_close(&lab);
+    no_host_memory = false;
+}
+
+// The compiler's words about the kernel of the encoder reach the caller.
+static void test_encoder(const struct device_info *info)
+{
+    const struct image_shape shape = {PIXFMT_NV12, 34, 18, {COLOR_MATRIX_601, COLOR_RANGE_FULL}};
+    char directory[64], file[80], error[CHAIN_ERROR], *why = NULL;
+    struct chain chain;
+    unit_directory(directory);
+    snprintf(file, sizeof(file), "%s/encode.cl", directory);
+    CHECK(chain_parse(&chain, "none", error) && file_write_atomic(file, "broken", 6));
+    struct device *device = device_open(info, NULL, directory);
+    const struct path_setup setup = {
+        .kind = PATH_OPENCL, .device = device, .input = shape, .encode = shape, .chain = &chain};
+    CHECK(device && !path_open(&setup, &why));
+    CHECK_HAS(why, "broken");
+    free(why);
+    device_close(device);
+    unlink(file);
+    rmdir(directory);
+    CHECK_NUMBER(buffers, 0);
+}
+
 // The chain prepared last is put to work; without one the old chain stays.
 static void test_swap(const struct device_info *info)
 {
@@ -348,11 +393,13 @@ int main(void)
         test_wait(&devices[0]);
         test_misuse(&devices[0]);
         test_swap(&devices[0]);
+        test_no_host_memory(&devices[0]);
         for (enum path_kind kind = 0; kind < PATH_KINDS; kind++)
             test_lent(&devices[0], kind);
         test_ready(&devices[0], PATH_OPENCL);
         test_ready(&devices[0], PATH_ZEROCOPY);
     }
+    test_encoder(&devices[0]);
     struct device *device = device_open(&devices[0], NULL, NULL);
     if (CHECK(device != NULL))
         test_setups(device);
