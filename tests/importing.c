@@ -89,7 +89,8 @@ static cl_int hand_over(cl_command_queue queue, cl_uint count, const cl_mem *buf
             mprotect(at, bytes, access) != 0)
             return CL_INVALID_MEM_OBJECT;
     }
-    return event ? clEnqueueMarkerWithWaitList(queue, 0, NULL, event) : CL_SUCCESS;
+    const bool waits = importing.gate && access == PROT_NONE;
+    return event ? clEnqueueMarkerWithWaitList(queue, waits, waits ? &importing.gate : NULL, event) : CL_SUCCESS;
 }
 
 static cl_int CL_API_CALL acquire(cl_command_queue queue, cl_uint count, const cl_mem *buffers, cl_uint waits,

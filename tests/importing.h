@@ -1,6 +1,8 @@
 // importing.h: a stand-in for cl_khr_external_memory_dma_buf, which no driver here has
 #pragma once
 
+#include "compute/cl.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -15,5 +17,6 @@ struct importing {
     atomic_int asked; // imports so far, refused ones too
     atomic_int alive; // buffers that are imports
     atomic_int held;  // buffers that are acquired
+    cl_event gate;    // what handing back waits for; NULL: nothing
 };
 extern struct importing importing;

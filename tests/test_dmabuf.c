@@ -15,6 +15,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 
 enum { PATIENCE_MS = 20000, FRAMES = 8 }; // an emulated machine is slow
@@ -100,6 +101,35 @@ static void paint(struct image *frame, int seed)
         frame->plane[0][i] = (uint8_t)(i * 7 / 5 + (size_t)seed * 29);
 }
 
+static atomic_bool handed_back;
+
+static void *hand_back(void *context)
+{
+    usleep(50000);
+    handed_back = true;
+    clSetUserEventStatus(importing.gate, CL_COMPLETE);
+    return NULL;
+}
+
+// A frame is in use until its memory has been handed back.
+static void wait_for_driver(struct lab *lab, const struct image *frame)
+{
+    cl_int result;
+    pthread_t thread;
+    bool lost;
+    handed_back = false;
+    importing.gate = clCreateUserEvent(lab->device->context, &result);
+    CHECK(path_submit(lab->path, frame, 0, &lost));
+    usleep(20000);
+    CHECK(!path_ready(lab->path));
+    CHECK(pthread_create(&thread, NULL, hand_back, NULL) == 0);
+    CHECK(collect_same(lab, frame));
+    CHECK(handed_back);
+    pthread_join(thread, NULL);
+    clReleaseEvent(importing.gate);
+    importing.gate = NULL;
+}
+
 static void test_memory(const struct image_shape *shape)
 {
     struct lab lab;
@@ -119,6 +149,7 @@ static void test_memory(const struct image_shape *shape)
             paint(&frame, i);
             comes(&lab, &frame, "dma-buf");
         }
+        wait_for_driver(&lab, &frame);
         // Given up while it is read.
         CHECK(path_submit(lab.path, &frame, 0, &lost));
         owner->give(owner, frame.plane[0]);
