@@ -341,8 +341,8 @@ static void test_swap(const struct device_info *info)
 // A path is not opened for results that it cannot make.
 static void test_setups(struct device *device)
 {
-    static const struct color color = {COLOR_MATRIX_601, COLOR_RANGE_FULL};
-    static const struct {
+    const struct color color = {COLOR_MATRIX_601, COLOR_RANGE_FULL};
+    const struct {
         struct image_shape input, encode;
         bool device, ok;
     } rows[] = {
