@@ -133,7 +133,7 @@ def resized(c):
     state = run.wait(lambda e: e.get("frames", 0) > state["frames"] + 9, since=len(run.events))
     c.check(state["outages"] == 0 and state["trouble"] == "", "without an outage", state)
     camera.send(signal.SIGWINCH)
-    trouble = in_trouble(run, "32768 pixels a side")["trouble"]
+    trouble = in_trouble(run, "32768 pixels")["trouble"]
     c.check("no valid frame arrived for 2 s" in trouble, trouble)
     camera.send(signal.SIGWINCH)
     well_again(run, 1)

@@ -191,8 +191,7 @@ static bool size_ok(const struct image_shape *shape, uint64_t most_pixels, struc
     const char *why;
     const uint64_t pixels = (uint64_t)shape->width * (uint64_t)shape->height;
     if (shape->width > IMAGE_MAX_SIDE || shape->height > IMAGE_MAX_SIDE)
-        return codec_refuse(error, CODEC_TOO_LARGE, "it is wider or higher than %d pixels; scale it down first",
-                            IMAGE_MAX_SIDE);
+        return codec_refuse(error, CODEC_TOO_LARGE, "it is wider or higher than %d pixels", IMAGE_MAX_SIDE);
     // RGBA is what filters work on, whatever the file holds.
     if (!pixfmt_size_ok(PIXFMT_RGBA, shape->width, shape->height, &why))
         return codec_refuse(error, shape->width < 1 || shape->height < 1 ? CODEC_DAMAGED : CODEC_TOO_LARGE,

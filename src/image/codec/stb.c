@@ -78,8 +78,7 @@ static bool refuse(struct codec_error *error, const char *reason, bool cut_short
     if (cut_short || (reason && strcmp(reason, "outofdata") == 0))
         return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
     if (reason && strcmp(reason, "too large") == 0)
-        return codec_refuse(error, CODEC_TOO_LARGE,
-                            "it is wider or higher than 32768 pixels, or larger than 1 GiB; scale it down first");
+        return codec_refuse(error, CODEC_TOO_LARGE, "it is wider or higher than 32768 pixels, or larger than 1 GiB");
     if (reason && strcmp(reason, "outofmem") == 0)
         return codec_refuse(error, CODEC_NO_MEMORY,
                             "out of memory, or its data decompress to more bytes than its size allows");
