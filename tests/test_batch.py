@@ -406,6 +406,15 @@ def auto_path(c):
     c.check(summary.get("path_why", "").startswith("a device would save at most 0.0 s"), summary)
     code, out, err = batch(BINARY, "-f", "blur", "-r", "--json", "-p", "cpu", "-o", "au-cpu", "au")
     c.check(code == 0 and "path_why" not in json.loads(out), out)
+    os.makedirs(at("au-large"))  # one large picture comes first: a device could save time for 100 of them
+    png(at("au-large/0.png"), 1500, 1000)
+    for i in range(1, 100):
+        png(at("au-large/%d.png" % i), 8, 8)
+    code, out, err = batch(BINARY, "-f", ",".join(["median"] * 10), "-J", "1", "--json", "-o", "au-none", "au-large",
+                           OCL_ICD_VENDORS="/nonexistent")
+    summary = json.loads(out)
+    c.check(code == 0 and summary["path"] == "cpu", code, summary, err)
+    c.check(summary.get("path_why") == "there is no OpenCL device", summary)
 
 
 def own_kernels(c):

@@ -118,9 +118,14 @@ static enum path_kind compare(struct batch *batch, const struct work *work, stru
                  most_ms / 1e3, COST_START_MS / 1e3);
         return PATH_CPU;
     }
-    if ((batch->fleet.count == 0 && !batch_open_fleet(batch)) || batch->fleet.count == 0 ||
-        !measure(&opencl, work, codec, &b))
+    if ((batch->fleet.count == 0 && !batch_open_fleet(batch)) || batch->fleet.count == 0) {
+        snprintf(batch->why, sizeof(batch->why), "there is no OpenCL device");
         return PATH_CPU;
+    }
+    if (!measure(&opencl, work, codec, &b)) {
+        snprintf(batch->why, sizeof(batch->why), "the measurement of opencl failed");
+        return PATH_CPU;
+    }
     const double cpu_ms = cost_batch_ms(&a, files, batch->run.jobs, 0);
     const double opencl_ms = cost_batch_ms(&b, files, batch->run.jobs, batch->fleet.count);
     snprintf(batch->why, sizeof(batch->why), "estimated time: %.1f s by cpu, %.1f s by opencl", cpu_ms / 1e3,
