@@ -1,5 +1,6 @@
 // test_reach.c: frames are read where they lie only where kernels can: aligned, with memory beyond the last pixel
 #include "compute/device.h"
+#include "path/opencl_path.h"
 #include "path/path.h"
 #include "pictures.h"
 
@@ -46,6 +47,38 @@ static void run(struct device *device, enum path_launch launch, const struct ima
     free(why);
 }
 
+// What kernels can read as it lies: planes and rows aligned, in order, within reach, their places in 32 bits.
+static void test_layout(uint8_t *memory)
+{
+    enum { STRIDE = 64, ROWS = 20, LAST = STRIDE * ROWS, WHOLE = LAST + STRIDE * (ROWS / 2 - 1) + 60 };
+    const size_t large = (size_t)INT32_MAX + 1;
+    const struct {
+        size_t at, second, stride, stride_2, reach, bytes; // second: the other plane, from the first
+    } rows[] = {
+        {0, LAST, STRIDE, STRIDE, WHOLE, WHOLE},
+        {0, LAST, STRIDE, STRIDE, 2 * WHOLE, WHOLE},
+        {0, LAST, STRIDE, STRIDE, WHOLE - 1, 0},
+        {0, LAST, STRIDE, STRIDE, 0, 0},
+        {16, LAST, STRIDE, STRIDE, WHOLE, 0},
+        {0, LAST + 8, STRIDE, STRIDE, 2 * WHOLE, 0},
+        {0, LAST, STRIDE + 8, STRIDE, 2 * WHOLE, 0},
+        {0, LAST, STRIDE, STRIDE + 8, 2 * WHOLE, 0},
+        {4096, -(size_t)1024, STRIDE, STRIDE, 2 * WHOLE, 0},
+        {0, large, STRIDE, STRIDE, 2 * large, 0},
+        {0, LAST, STRIDE, large, 32 * large, 0},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        uint8_t *first = memory + rows[i].at;
+        const struct image frame = {.shape = {PIXFMT_NV12, 60, ROWS, {0}},
+                                    .plane = {first, first + rows[i].second},
+                                    .stride = {rows[i].stride, rows[i].stride_2},
+                                    .reach_bytes = rows[i].reach};
+        struct opencl_layout layout;
+        const size_t bytes = opencl_layout_in_place(&layout, &frame);
+        check_that(&unit, bytes == rows[i].bytes, "layout %zu: %zu bytes, not %zu", i, bytes, rows[i].bytes);
+    }
+}
+
 int main(void)
 {
     struct device_info devices[DEVICE_MAX];
@@ -53,6 +86,7 @@ int main(void)
     int tried = 0;
     const int count = device_list(devices, &why);
     uint8_t *memory = map_picture();
+    test_layout(memory);
     struct image frame = {.shape = {PIXFMT_RGBA, SIDE, SIDE, {0}}, .plane = {memory}, .stride = {4 * SIDE}};
     for (int i = 0; i < count; i++) {
         struct device *device = devices[i].host_unified ? device_open(&devices[i], NULL, NULL) : NULL;
