@@ -44,9 +44,8 @@ size_t opencl_layout_in_place(struct opencl_layout *layout, const struct image *
     for (int i = 0; i < pixfmt_info(frame->shape.format)->planes; i++) {
         const size_t offset = (size_t)(frame->plane[i] - frame->plane[0]), stride = frame->stride[i];
         const size_t rows = (size_t)pixfmt_rows(frame->shape.format, i, frame->shape.height);
-        if (frame->plane[i] < frame->plane[0] || offset > frame->reach_bytes || offset % ROW_ALIGNMENT != 0 ||
-            stride % ROW_ALIGNMENT != 0 || offset > INT32_MAX || stride > INT32_MAX)
-            return 0;
+        if (offset % ROW_ALIGNMENT != 0 || stride % ROW_ALIGNMENT != 0 || offset > INT32_MAX || stride > INT32_MAX)
+            return 0; // a plane ahead of the first one has a huge offset
         layout->stride[i] = (cl_int)stride;
         if (i > 0)
             layout->offset[i - 1] = (cl_int)offset;
