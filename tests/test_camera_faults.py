@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from live_support import Checks, Live, y4m_pictures
+from live_support import Checks, Live, wait_idle, wait_until, y4m_pictures
 
 BINARY = os.path.abspath(sys.argv[1])
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -148,6 +148,12 @@ def resized(c):
     c.check(frames == last["frames"] and errors.count("its frames are now") == 1, frames, last, errors)
 
 
+def uses_camera(process):
+    """Whether it has a camera open."""
+    folder = "/proc/%d/fd/" % process.pid
+    return any(os.path.realpath(folder + name).startswith("/dev/video") for name in os.listdir(folder))
+
+
 def silent(c):
     """A MJPEG camera that sends nothing from the start is waited for, also when it is unplugged meanwhile."""
     folder = os.path.join(scratch.name, "silent")
@@ -159,7 +165,8 @@ def silent(c):
         camera.send(signal.SIGHUP)
         run = live("camera:uvcsim", "--pixel-format", "mjpeg", runs=False)
         if unplugged:
-            time.sleep(2)  # so that it is open by then
+            c.check(wait_until(lambda: uses_camera(run.process)), "the camera is opened")
+            wait_idle(run.process)  # for a frame
             camera.unplug()
             in_trouble(run, "reconnecting")
             camera = UsbCamera("--jpegs", folder)
@@ -287,7 +294,7 @@ def grabber(c):
             data = file.read()
         c.check(data.startswith(b"YUV4MPEG2 W%d H%d " % shape[:2]), name, data[:40])
         frames += len(y4m_pictures(data))
-    c.check(frames == last["frames"] and errors.count("recording goes on in") == 2, frames, last, errors)
+    c.check(frames == last["frames"] and errors.count("recording continues in") == 2, frames, last, errors)
 
 
 def television(c):
