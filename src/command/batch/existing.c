@@ -69,6 +69,7 @@ bool existing_allows(enum existing_rule rule, const struct sources *sources, con
     const char *path = outcome->task->output;
     struct stat status;
     outcome->mode = rights_like(input->st_mode);
+    outcome->group = input->st_gid;
     if (lstat(path, &status) != 0) {
         if (errno == ENOENT || errno == ENOTDIR)
             return true;

@@ -27,6 +27,7 @@ struct outcome {
     struct output output; // to be committed
     bool replace;         // over an existing file
     mode_t mode;          // rights of the output, before the umask
+    gid_t group;          // of the input: the group that the rights are meant for
     bool of_directory;    // the failure is that of every file in the output's directory
 };
 

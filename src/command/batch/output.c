@@ -134,7 +134,17 @@ static int open_locked(const char *path, mode_t mode)
     return -1;
 }
 
-bool output_begin(struct output *output, char *path, mode_t mode)
+// If the file has another group than `group`, for which its rights were meant, that group gets the rights of others.
+static bool limit_group(int fd, gid_t group)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return false;
+    const mode_t mode = status.st_mode & 0777;
+    return status.st_gid == group || fchmod(fd, (mode & ~070u) | (mode & (mode << 3) & 070)) == 0;
+}
+
+bool output_begin(struct output *output, char *path, mode_t mode, gid_t group)
 {
     const size_t length = directory_length(path);
     *output = (struct output){.fd = -1, .path = path};
@@ -148,8 +158,14 @@ bool output_begin(struct output *output, char *path, mode_t mode)
             return false;
         }
         output->fd = open_locked(output->temporary, mode);
-        if (output->fd >= 0)
+        if (output->fd >= 0 && limit_group(output->fd, group))
             return true;
+        if (output->fd >= 0) {
+            const int error = errno;
+            output_abandon(output);
+            errno = error;
+            return false;
+        }
         const int error = errno;
         free(output->temporary);
         output->temporary = NULL;

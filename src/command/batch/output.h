@@ -31,9 +31,10 @@ struct output {
 // above. *length: of that directory in the path, with its slash; 0: the current one. Touches nothing. False with errno
 // set.
 bool output_possible(const char *path, size_t *length);
-// Makes the directory where it is missing, and an empty file under a temporary name in it, with the rights `mode`
-// without those that the umask takes. False with errno set.
-bool output_begin(struct output *output, char *path, mode_t mode);
+// Makes the directory if it is missing, and an empty file under a temporary name in it. The file has the rights `mode`
+// without those that the umask takes. If its group is not `group`, the group gets no more rights than others. Returns
+// false with errno set on failure.
+bool output_begin(struct output *output, char *path, mode_t mode, gid_t group);
 // Writes all bytes, marks the file, and starts its way to the disk. False with errno set.
 bool output_write(struct output *output, const void *data, size_t size, const struct output_mark *mark);
 // Waits until the bytes are on the disk. False with errno set.

@@ -235,7 +235,7 @@ static bool write_output(struct work *work, const struct work_rules *rules, cons
     outcome->output_bytes = buffer->size;
     if (rules->hashes)
         hash_128_text(buffer->data, buffer->size, outcome->hash);
-    const bool begun = output_begin(&outcome->output, outcome->task->output, outcome->mode);
+    const bool begun = output_begin(&outcome->output, outcome->task->output, outcome->mode, outcome->group);
     if (begun && output_write(&outcome->output, buffer->data, buffer->size, &work->mark))
         return true;
     const int error = errno;
