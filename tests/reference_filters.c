@@ -192,7 +192,8 @@ static void pixel_flip(const struct picture *from, int x, int y, const struct va
     memcpy(to, picture_pixel(from, x, from->height - 1 - y), 4);
 }
 
-const struct rule reference_rules[REFERENCE_FILTERS] = {
+const struct rule reference_rules[] = {
+    // as many as REFERENCE_FILTERS in reference.h says
     {"none", pixel_none, NULL, {{0}}},
     {"gray", pixel_gray, NULL, {{"mode", WORD, 0, 0, "luma", {"luma", "average"}, {0}}}},
     {"maxrgb", pixel_maxrgb, NULL, {{0}}},

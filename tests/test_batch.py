@@ -402,6 +402,17 @@ def devices(c):
     os.sched_setaffinity(0, cpus)
 
 
+def named_device(c):
+    """A device that the user names is used, even for one file; MONOCLE_DEVICE leaves the choice to auto."""
+    if not has_opencl(BINARY):
+        return
+    png(at("nd.png"), 8, 8)
+    for arguments, environment, path in (["-d", "0"], {}, "opencl"), ([], {"MONOCLE_DEVICE": "0"}, "cpu"):
+        code, out, err = batch(BINARY, "-f", "gray", "--json", "--overwrite", *arguments, "-o", "nd-out", "nd.png",
+                               **environment)
+        c.check(code == 0 and json.loads(out)["path"] == path, arguments, code, out, err)
+
+
 def auto_path(c):
     """100 small files: a device could not save the time that it takes to start, so none is opened."""
     tree(at("au"), 100)
@@ -581,5 +592,5 @@ def upright(c):
 
 checks = Checks()
 sys.exit(checks.run(inputs, own_outputs, many_names, odd_lists, spellings, names, existing, rights, shards,
-                    contradictions, upright, equal_bytes, colour_from_grey, damaged_pictures, devices, auto_path,
-                    own_kernels, only=sys.argv[3:]))
+                    contradictions, upright, equal_bytes, colour_from_grey, damaged_pictures, devices, named_device,
+                    auto_path, own_kernels, only=sys.argv[3:]))

@@ -7,6 +7,16 @@
 # directory we are in under the same name. The arguments are those of `monocle batch`, without --shard and --report. Run
 # it again after whatever happened: what is done is not done again.
 set -eu
+if [ $# -lt 3 ] || [ "$1" = --help ]; then
+    sed -n '2,/^[^#]/s/^# \?//p' "$0"
+    exit 2
+fi
+for program in parallel "${MONOCLE:-monocle}"; do
+    command -v "$program" >/dev/null || {
+        echo "parallel.sh: cannot find $program; install it, or name monocle's path in MONOCLE" >&2
+        exit 3
+    }
+done
 shards=$1 logins=$2
 shift 2
 mkdir -p reports

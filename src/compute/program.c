@@ -173,7 +173,7 @@ void program_check_cache(void)
     if (directory >= 0)
         close(directory);
     else if (unsafe)
-        log_warn("cannot store compiled kernels: %s %s; delete it, or set XDG_CACHE_HOME to a directory of your "
+        log_warn("cannot store compiled kernels: %s %s; set XDG_CACHE_HOME to a directory of your "
                  "own",
                  path, unsafe);
 }

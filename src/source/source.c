@@ -114,7 +114,9 @@ static const struct source_kind *kind_of_content(const struct source_setup *setu
         return &source_still;
     if (says_raw)
         return &source_raw;
-    log_error("%s is neither an image nor a Y4M video; if it contains raw frames, add --size and --pixel-format",
+    log_error("%s is neither an image nor a Y4M video; for other videos run: ffmpeg -i FILE -f yuv4mpegpipe - | "
+              "monocle live -; "
+              "for raw frames add --size and --pixel-format",
               setup->text);
     return NULL;
 }

@@ -115,13 +115,14 @@ static bool choose_runners(struct batch *batch)
         batch->run.jobs = 1;
     batch->threads = most / batch->run.jobs; // few files: several threads for each
     batch->kind = PATH_CPU;
-    const bool named = o->path == BATCH_OPENCL || (o->path == BATCH_AUTO && (o->device || o->kernels));
-    if (named && !batch_open_fleet(batch))
+    const bool device = o->device && o->device != getenv("MONOCLE_DEVICE"); // the user named one for this run
+    const bool opencl = o->path == BATCH_OPENCL || (o->path == BATCH_AUTO && (device || o->kernels));
+    if ((opencl || (o->path == BATCH_AUTO && o->device)) && !batch_open_fleet(batch))
         return false;
-    if (o->path == BATCH_OPENCL)
+    if (opencl && batch->fleet.count > 0)
         batch->kind = PATH_OPENCL;
     else if (o->path == BATCH_AUTO)
-        batch->kind = o->kernels && batch->fleet.count > 0 ? PATH_OPENCL : batch_choose(batch); // devices run kernels
+        batch->kind = batch_choose(batch);
     employ_devices(batch);
     batch->run.path = path_kind_name(batch->kind);
     batch->run.path_why = batch->why;
