@@ -265,7 +265,7 @@ static void test_no_display(void)
     CHECK(window_open(&setup, NULL) == NULL);
     window_close(NULL);
     CHECK_TEXT(captured_stderr(&captured), "");
-    CHECK_HAS(why, "no display: ");
+    CHECK_HAS(why, "cannot open the display: ");
     CHECK_HAS(why, "DISPLAY");
 }
 
