@@ -81,7 +81,7 @@ for name in none gray maxrgb blur convolve emboss sobel sharpen median invert th
     says "-f '"
 done
 works filters blur
-says "1 to 15, default 2"
+says "1 to 15 (default: 2)"
 works filters --json
 python3 -c '
 import json, sys

@@ -262,7 +262,7 @@ static void test_help(void)
                                "  -N, --name NAME  one of several\n"
                                "  -h, --help       show this help\n"
                                "\n"
-                               "Exit codes:\n"
+                               "Exit status:\n"
                                "  0         done\n"
                                "  129, 130  ended by a signal\n";
     char got[4096] = "";

@@ -142,7 +142,7 @@ void options_print_help(const struct option_list *list, FILE *out)
     if (list->print_more)
         list->print_more(out);
     if (list->exits) {
-        fprintf(out, "\nExit codes:");
+        fprintf(out, "\nExit status:");
         print_details(list->exits, out);
     }
 }

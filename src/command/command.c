@@ -84,7 +84,7 @@ static const struct command *find_or_suggest(const char *name)
 static int print_commands(void)
 {
     printf("Usage: monocle [COMMAND] [ARGUMENTS]\n\n"
-           "Applies filters to cameras, films and images, in real time or in batches.\n\nCommands:\n");
+           "Applies filters to cameras, videos and images, in real time or in batches.\n\nCommands:\n");
     for (int i = 0; commands[i]; i++) {
         if (!commands[i]->hidden)
             printf("  %-8s  %s%s\n", commands[i]->list->command, commands[i]->list->summary,
@@ -92,7 +92,7 @@ static int print_commands(void)
     }
     printf("\nExamples:\n"
            "  monocle live                       show the first camera, or a test pattern if there is none\n"
-           "  monocle clip.y4m -f 'blur=2,gray'  show a film, blurred and grey\n"
+           "  monocle clip.y4m -f 'blur=2,gray'  show a video, blurred and grey\n"
            "  monocle filters                    list the filters\n"
            "  monocle manual | man -l -          read the man page\n"
            "\n'monocle COMMAND --help' describes a command. 'monocle --version' prints the version.\n");

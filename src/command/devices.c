@@ -23,7 +23,7 @@ static const char *const examples[] = {
     NULL,
 };
 static const char *const details[] = {
-    "The option -d of the other commands takes a number of this list, a type (gpu, cpu, accelerator), or a part of a "
+    "The option -d of the other commands takes a number from this list, a type (gpu, cpu, accelerator), or a part of a "
     "device's name. The cpu path needs no device.",
     "monocle opens each device and runs a test frame in each sharing mode, the fastest mode first:",
     "gl-shared\tkernels write the texture that the window shows",
@@ -130,7 +130,7 @@ static int devices_run(int argc, char **argv)
         print_device(i, &devices[i], &probes[i]);
     if (count > 0)
         return EXIT_OK;
-    log_error("no OpenCL device: %s; the cpu path (-p cpu) works without one", why);
+    log_error("there is no OpenCL device: %s; the cpu path (-p cpu) works without one", why);
     return EXIT_NOTHING;
 }
 

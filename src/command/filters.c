@@ -75,7 +75,7 @@ static void print_filter(const struct filter *filter)
             printf("%s", p->choices);
         else
             printf("%.7g to %.7g", (double)p->min, (double)p->max);
-        printf(", default %s: %s\n", preset, p->help);
+        printf(" (default: %s): %s\n", preset, p->help);
     }
     printf("           -f '%s'\n", filter->example);
 }

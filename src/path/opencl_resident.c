@@ -39,7 +39,7 @@ struct resident *resident_open(const struct path_setup *setup, int pictures, boo
     struct resident *resident = calloc(1, sizeof(*resident));
     cl_mem *picture = calloc((size_t)pictures, sizeof(*picture));
     if (!resident || !picture) {
-        log_error("cannot store pictures on the device: out of memory");
+        log_error("cannot store images on the device: out of memory");
         free(resident);
         free(picture);
         return NULL;
@@ -53,7 +53,7 @@ struct resident *resident_open(const struct path_setup *setup, int pictures, boo
         clCreateCommandQueue(cl->device->context, cl->device->info.id, CL_QUEUE_PROFILING_ENABLE, &result);
     if (result == CL_SUCCESS)
         result = make_memory(resident);
-    if (!compute_ok(result, "store pictures on the device")) {
+    if (!compute_ok(result, "store images on the device")) {
         resident_close(resident);
         return NULL;
     }
@@ -94,7 +94,7 @@ bool resident_fill(struct resident *resident, int picture, const struct image *f
     }
     if (result == CL_SUCCESS)
         result = clFinish(cl->compute_queue);
-    return compute_ok(result, "copy a picture to the device");
+    return compute_ok(result, "copy an image to the device");
 }
 
 struct resident_chain *resident_chain_open(struct resident *resident, const struct chain *chain, char **error)
@@ -163,5 +163,5 @@ bool resident_read(struct resident *resident, struct image *rgba)
                                          4 * (size_t)cl->input_layout.to_stride, 0, rgba->stride[0], 0, rgba->plane[0],
                                          0, NULL, NULL);
     }
-    return compute_ok(result, "copy a picture from the device");
+    return compute_ok(result, "copy an image from the device");
 }

@@ -62,10 +62,9 @@ unsigned renderer_upload(struct renderer *renderer, int slot, const struct image
     if (!upload_picture(upload, rgba))
         return 0;
     if (upload->step > 1 && !renderer->told_step) {
-        log_warn(
-            "the window shows pictures of %dx%d scaled down to 1/%d: GL has no larger textures here; recordings and "
-            "screenshots have the full size",
-            rgba->shape.width, rgba->shape.height, upload->step);
+        log_warn("the window shows frames of %dx%d scaled down to 1/%d: GL has no larger textures here; recordings and "
+                 "screenshots have the full size",
+                 rgba->shape.width, rgba->shape.height, upload->step);
         renderer->told_step = true;
     }
     return upload->texture;

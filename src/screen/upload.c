@@ -52,7 +52,7 @@ static bool set_size(struct upload *upload, int width, int height)
     const GLenum error = glGetError();
     if (error == GL_NO_ERROR)
         return true;
-    log_error("cannot upload a picture of %dx%d to GL: error 0x%04x", width, height, error);
+    log_error("cannot upload a frame of %dx%d to GL: error 0x%04x", width, height, error);
     glDeleteTextures(1, &upload->texture);
     glDeleteBuffers(2, upload->buffer);
     upload->texture = 0;
@@ -108,7 +108,7 @@ bool upload_picture(struct upload *upload, const struct image *rgba)
                         GL_UNSIGNED_BYTE, NULL);
         glBindTexture(GL_TEXTURE_2D, 0);
     } else if (!upload->failed) {
-        log_error("cannot upload a picture of %dx%d to GL: GL does not map the buffer", width, height);
+        log_error("cannot upload a frame of %dx%d to GL: GL does not map the buffer", width, height);
         upload->failed = true;
     }
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);

@@ -35,7 +35,7 @@ static bool choose_mode(struct camera *camera, const struct source_setup *setup)
     decoded.compressed = false;
     camera->converts = camera_device_convert(device) && camera_mode_choose(device, &decoded, &camera->wanted);
     if (camera->converts)
-        log_info("camera %s offers only pixel formats unknown to monocle: libv4l2 converts its frames", device->path);
+        log_info("camera %s offers only pixel formats unknown to monocle; libv4l2 converts its frames", device->path);
     else
         log_error("camera %s (%s) offers only pixel formats that neither monocle nor libv4l2 can convert; use another "
                   "camera",

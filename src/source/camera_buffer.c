@@ -155,7 +155,7 @@ static bool map_buffers(struct camera_stream *stream, char why[CAMERA_WHY])
         return camera_stream_failed(stream, "allocate buffers for", why);
     }
     if (request.count < CAMERA_BUFFERS)
-        log_info("camera %s has only %u buffers: monocle copies its frames", stream->device.path, request.count);
+        log_info("camera %s has only %u buffers; monocle copies its frames", stream->device.path, request.count);
     for (int i = 0; i < (int)request.count && i < CAMERA_BUFFERS; i++) {
         if (!map_buffer(stream, i, why))
             return false;
@@ -194,7 +194,7 @@ static bool queue_moved(struct camera_stream *stream, int index, struct pages_ow
     if (!queue_as_is(stream, index))
         return false;
     stream->refused = owner;
-    log_info("camera %s cannot write to memory pinned by the OpenCL device: monocle copies its frames",
+    log_info("camera %s cannot write to memory pinned by the OpenCL device; monocle copies its frames",
              stream->device.path);
     return true;
 }
@@ -210,7 +210,7 @@ static void share(struct camera_stream *stream, int index, struct pages_owner *o
         return;
     const bool exported = camera_device_ask(&stream->device, VIDIOC_EXPBUF, &export) == 0;
     if (!exported)
-        log_info("camera %s cannot export its buffers as DMA-BUF (%s): monocle copies its frames", stream->device.path,
+        log_info("camera %s cannot export its buffers as dma-buf (%s); monocle copies its frames", stream->device.path,
                  strerror(errno));
     memory->adopted = exported && owner->adopt(owner, memory->at, memory->length, export.fd);
     if (memory->adopted)

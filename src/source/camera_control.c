@@ -269,7 +269,7 @@ bool camera_control_move(const struct camera_device *device, int index, int step
 static void print_control(const struct camera_device *device, const struct control *control, FILE *out)
 {
     const uint32_t locked = V4L2_CTRL_FLAG_READ_ONLY | V4L2_CTRL_FLAG_INACTIVE | V4L2_CTRL_FLAG_GRABBED;
-    fprintf(out, "%-32s %d (%d to %d, default %d)%s", control->name, control->value, control->about.minimum,
+    fprintf(out, "%-32s %d (%d to %d, default: %d)%s", control->name, control->value, control->about.minimum,
             control->about.maximum, control->about.default_value,
             control->about.flags & locked ? ", cannot be set now" : "");
     for (int i = control->about.minimum; is_menu(control) && i <= control->about.maximum; i++) {

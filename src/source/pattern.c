@@ -90,7 +90,7 @@ static void refuse(const char *text, const char *part)
         for (int i = 0; i < PIXFMT_COUNT; i++)
             names[i] = pixfmt_info((enum pixfmt)i)->name;
         const char *nearest = options_nearest(part, names);
-        log_error("cannot open pattern:%s: there is no pixel format \"%s\"%s%s%s", text, part,
+        log_error("cannot open pattern:%s: there is no pixel format '%s'%s%s%s", text, part,
                   nearest ? "; did you mean " : "",
                   nearest ? nearest : "; to list the formats, run: monocle live --help", nearest ? "?" : "");
         return;

@@ -244,8 +244,9 @@ static bool take_list(struct walk *walk, const char *from)
     if (!read)
         log_error("cannot read the list %s: %s", spoken, standard && errno == EBADF ? "it is closed" : strerror(errno));
     else if (got < 0)
-        log_error("the list %s has a name of more than %d bytes, or a million empty names; it must have file names, %s",
-                  spoken, PATH_MAX - 1, walk->setup->null ? "each ending with a NUL byte" : "one per line");
+        log_error(
+            "the list %s has a name of more than %d bytes, or a million empty names; it must contain file names, %s",
+            spoken, PATH_MAX - 1, walk->setup->null ? "each ending with a NUL byte" : "one per line");
     if (file && file != stdin)
         fclose(file);
     return read && got >= 0;

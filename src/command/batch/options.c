@@ -28,7 +28,8 @@ static const struct option options[] = {
     {"null", '0', OPTION_FLAG, .help = "expect a NUL byte after each name in --files-from, as from `find -print0`",
      .offset = AT(null)},
     {"path", 'p', OPTION_CHOICE, .choices = "auto|cpu|opencl", .offset = AT(path),
-     .help = "path that runs the filters; auto: cpu for fewer than 100 files, else the faster path; default: auto"},
+     .help = "path that runs the filters; auto: cpu below 100 files, else opencl if estimated clearly faster; default: "
+             "auto"},
     DEVICE_OPTION(AT(device), "; all: every GPU, else every device", "|all"),
     {"jobs", 'J', OPTION_INT, "N", .help = "number of files in flight; default: one per CPU", .offset = AT(jobs),
      .min = 1, .max = 256},
@@ -88,6 +89,9 @@ static const char *const details[] = {
     "{stem}\tname of the file without extension",
     "{ext}\textension of the file, or of --format",
     "{n}\tnumber of the file, such as 000001",
+    "-p auto takes the cpu path for fewer than 100 files. For 100 files or more, it estimates the time of both paths "
+    "from one "
+    "file, and takes opencl if its time is at least 15 % shorter. With -d or --kernels, it takes opencl.",
     "monocle writes each output under a temporary name, syncs it and renames it. An output is therefore always "
     "complete. If a file fails, monocle logs one line and continues. `monocle report merge` combines the reports of "
     "several runs.",

@@ -28,11 +28,11 @@ static const struct option options[] = {
     DEVICE_OPTION(AT(device), "", ""),
     {"threads", 't', OPTION_TEXT, "N,...", .help = "list of thread counts for the cpu path", .offset = AT(threads)},
     {"pictures", 0, OPTION_INT, "N",
-     .help = "input pictures per case; default: 1 up to 4 megapixels, above that enough to exceed the caches",
+     .help = "number of input images per case; default: 1 up to 4 megapixels, else enough to exceed the caches",
      .offset = AT(pictures), .min = 1, .max = BENCH_PICTURES_MAX},
     {"rounds", 'n', OPTION_INT, "N", .help = "measure each case N times; default: 30", .offset = AT(rounds), .min = 1,
      .max = 1000, .excludes = "time"},
-    {"time", 0, OPTION_NUMBER, "SECONDS", .help = "measure for this long, excluding set-up, in 3 to 1000 rounds",
+    {"time", 0, OPTION_NUMBER, "SECONDS", .help = "measure 3 to 1000 rounds for this many seconds, excluding set-up",
      .offset = AT(seconds), .min = 0.1, .max = 86400},
     {"json", 'j', OPTION_FLAG, .help = "print one JSON object per line on standard output", .offset = AT(json),
      .excludes = "csv"},
@@ -55,7 +55,7 @@ static const char *const examples[] = {
 };
 
 static const char *const details[] = {
-    "filters\ttimes whole passes, from a picture in memory to RGBA in memory. On an OpenCL device, it uses the "
+    "filters\ttimes whole passes, from an image in memory to RGBA in memory. On an OpenCL device, it uses the "
     "device's "
     "memory and clock. The table also shows the time of a plain copy of the same number of bytes. A pass that reads "
     "its input "
@@ -70,11 +70,12 @@ static const char *const details[] = {
     "thread per CPU.",
     "Each round measures every case once. The table shows the median over the rounds, and the 5th and 95th "
     "percentiles. "
-    "Input pictures are random. Before the first round, monocle compares each case's output with the cpu path's "
+    "Input images are random. Before the first round, monocle compares each case's output with the cpu path's "
     "output, "
     "computed filter by filter, and skips cases that differ.",
-    "--compare gives a case the verdict slower or faster if a Mann-Whitney rank test gives p < 0.001 and the medians "
-    "differ by more than 3 %. If the plain copy changed in the same direction, its change is added to the 3 %. Both "
+    "--compare gives a case the verdict 'slower' or 'faster' if a Mann-Whitney rank test gives p < 0.001 and the "
+    "medians differ by more than 3 %. If the plain copy changed in the same direction, its change is added to the 3 %. "
+    "Both "
     "runs "
     "need at least 8 rounds.",
     NULL,

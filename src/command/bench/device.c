@@ -31,10 +31,10 @@ bool bench_open_device(struct bench_wish *wish, const struct device_gl *gl, stru
     if (chosen >= 0 && (*device = device_open(&devices[chosen], gl, wish->options->kernels)))
         return true;
     if (wish->options->paths || (named && *named)) {
-        log_error("no OpenCL device: %s; run 'monocle devices' for a list, or use -p cpu", why);
+        log_error("there is no OpenCL device: %s; the cpu path (-p cpu) works without one", why);
         return false;
     }
-    log_warn("no OpenCL device (%s); measuring only the cpu path", why);
+    log_warn("there is no OpenCL device: %s; measuring only the cpu path", why);
     wish->path[0] = PATH_CPU;
     wish->paths = 1;
     return true;

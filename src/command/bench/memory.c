@@ -93,7 +93,7 @@ const struct bench_pictures *bench_memory_pictures(struct bench_memory *memory, 
             fill_random(memory, image[i].memory, image_bytes(shape));
     }
     if (!image) {
-        log_error("cannot allocate the pictures: out of memory, or too many sizes and formats in one run");
+        log_error("cannot allocate the images: out of memory, or too many sizes and formats in one run");
         return NULL;
     }
     memory->host[memory->hosts].shape = *shape;
@@ -101,7 +101,7 @@ const struct bench_pictures *bench_memory_pictures(struct bench_memory *memory, 
     memory->hosts++; // also where the memory did not suffice, so that it is freed
     if (ok)
         return &memory->host[memory->hosts - 1].pictures;
-    log_error("cannot allocate %d pictures of %dx%d: out of memory", count, shape->width, shape->height);
+    log_error("cannot allocate %d images of %dx%d: out of memory", count, shape->width, shape->height);
     memory->host[memory->hosts - 1].shape = (struct image_shape){0}; // found by nobody
     return NULL;
 }

@@ -66,7 +66,7 @@ static int64_t finish_frame(struct frames_bench *frames, int64_t submitted_ns)
         if (!upload_picture(&frames->upload, &result.image))
             return 0;
         if (!fence_wait(fence_put())) {
-            log_error("GL did not finish the upload of a picture to a texture");
+            log_error("GL did not finish the upload of a frame to a texture");
             return 0;
         }
         end_ns = clock_now_ns();

@@ -126,7 +126,7 @@ static struct device *open_device(const struct latency *l)
     const int count = device_list(devices, &why);
     const int index = count > 0 ? device_choose(devices, count, l->options.device) : -1;
     if (count == 0)
-        log_warn("no OpenCL device (%s); using the cpu path", why);
+        log_warn("there is no OpenCL device: %s; using the cpu path", why);
     if (index < 0)
         return NULL;
     const struct window_native native = window_native(l->window);

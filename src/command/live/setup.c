@@ -186,10 +186,10 @@ static bool choose_device(struct live *live)
     if (wish->kind == PATH_CPU)
         return true;
     if ((o->device && o->device[0]) || o->path == PATH_OPENCL) {
-        log_error("no OpenCL device: %s; see `monocle devices`, or use -p cpu", why);
+        log_error("there is no OpenCL device: %s; the cpu path (-p cpu) works without one", why);
         return false;
     }
-    log_warn("no OpenCL device (%s): using the cpu path", why);
+    log_warn("there is no OpenCL device: %s; using the cpu path", why);
     wish->kind = PATH_CPU;
     return true;
 }
@@ -223,7 +223,7 @@ static bool open_screen_and_device(struct live *live)
     const struct device *device = zerocopy_device(live);
     if (!device || device->shares_gl || device->info.host_unified || !window_native(live->window).glx_context)
         return true;
-    log_info("no GL sharing over GLX (%s): trying EGL", device->sharing_why);
+    log_info("no GL sharing over GLX (%s); trying EGL", device->sharing_why);
     close_screen(live);
     if (open_screen(live, true) && live->window && pick_device(live) && live_open_device(live, live->wish.device) &&
         zerocopy_device(live)->shares_gl)
