@@ -115,8 +115,7 @@ static const struct source_kind *kind_of_content(const struct source_setup *setu
     if (says_raw)
         return &source_raw;
     log_error("%s is neither an image nor a Y4M video; for other videos run: ffmpeg -i FILE -f yuv4mpegpipe - | "
-              "monocle live -; "
-              "for raw frames add --size and --pixel-format",
+              "monocle live -; for raw frames add --size and --pixel-format",
               setup->text);
     return NULL;
 }
