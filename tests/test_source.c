@@ -61,7 +61,7 @@ static void test_refused(void)
     refuse("pattern:640x480@30/0", "WIDTHxHEIGHT");
     refuse("pattern:640x480@5000", "WIDTHxHEIGHT");
     refuse("pattern:640x480@0.0001", "0.001 to 1000");
-    refuse("pattern:640x480,nv13", "no pixel format \"nv13\"; did you mean nv12?");
+    refuse("pattern:640x480,nv13", "no pixel format 'nv13'; did you mean nv12?");
     refuse("pattern:640x480,", "WIDTHxHEIGHT");
     refuse("pattern:100000x100000", "at most 32768");
     refuse("pattern:30000x30000,rgba", "1 GiB");
