@@ -106,8 +106,8 @@ static bool write_device(const char *path, const void *data, size_t size)
     return fd >= 0 && close_written(fd, file_write_all(fd, data, size));
 }
 
-// A new file in the directory of `path`, with these rights without those that the umask takes. Its descriptor; -1 with
-// errno set on failure.
+// Makes a temporary file in the directory of `path`, with the rights `mode` minus the umask. Returns its descriptor, or
+// -1 with errno set.
 static int make_temporary(const char *path, mode_t mode, char temporary[PATH_MAX])
 {
     enum { ATTEMPTS = 100 };

@@ -18,8 +18,9 @@ bool file_write_all(int fd, const void *data, size_t size);
 
 // Writes to a temporary name in the same directory, syncs and renames: the path holds the old bytes or all the new
 // ones. A symbolic link stays one, and what it points to is replaced or made; a device or pipe is written to as it is;
-// a file that may not be written is left alone (EACCES). A new file has the rights 0666 without the umask; a file that
-// replaces one has no more rights than that one. False with errno set and nothing left behind on failure; not logged.
+// a file that may not be written is left alone (EACCES). A new file has the rights 0666 minus the umask; a file that
+// replaces another gets no more rights than the old one. Returns false with errno set on failure, leaves no temporary
+// file, and logs nothing.
 bool file_write_atomic(const char *path, const void *data, size_t size);
 
 // Whether a file can be written there, found out by making another beside it for a moment: by file_write_atomic, or

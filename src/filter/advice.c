@@ -62,7 +62,7 @@ static const struct {
 
 enum { ELSEWHERE = sizeof(elsewhere) / sizeof(*elsewhere), NAMES_MAX = 32 };
 
-// Whether a word is the name but for capitals, spaces, '-' and '_': "Gaussian-Blur".
+// Returns true if a word equals the name, ignoring case, spaces, '-' and '_': "Gaussian-Blur".
 static bool same_name(const char *word, const char *name)
 {
     for (; *word; word++) {

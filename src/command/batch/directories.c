@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The directory of the output, added where it is the first one there. False where there is no memory.
+// Finds the row of the task's output directory, and adds the row if it is new. Returns false if out of memory.
 static bool find(struct directories *directories, struct names *names, struct task *task)
 {
     const char *slash = strrchr(task->output, '/');

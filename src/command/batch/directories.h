@@ -8,8 +8,8 @@
 
 struct directory {
     char *path;       // with its slash; "" is the current one
-    char *nearest;    // the same or, where that is missing, the nearest above: what has to be writable
-    atomic_int error; // errno value: why no file can be made; 0: none is known
+    char *nearest;    // the directory or, if it is missing, its nearest existing parent; must be writable
+    atomic_int error; // errno value of a failure to make a file there; 0: none so far
 };
 
 // Zeroed is empty.
@@ -20,10 +20,10 @@ struct directories {
 };
 
 // Finds the directory of every task's output, and whether a file can be made in it. The tasks point into the rows.
-// False where there is no memory (logged).
+// Returns false if out of memory; logged.
 bool directories_make(struct directories *directories, struct tasks *tasks);
-// Logs why no file can be made in it, once for all that have the same reason. For one thread.
+// Logs why no file can be made in the directory; once for all directories with the same cause. For one thread.
 void directories_tell(struct directories *directories, const struct directory *directory);
-// Removes what runs that were killed have left in them.
+// Removes the temporary files that killed runs left in the directories.
 void directories_clean(const struct directories *directories);
 void directories_free(struct directories *directories);

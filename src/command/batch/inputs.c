@@ -184,7 +184,7 @@ static void walk_operand(struct walk *walk, const char *operand)
         return;
     }
     const char *slash = strrchr(operand, '/');
-    add(walk, path, slash ? (size_t)(slash - operand) + 1 : 0, FAULT_NONE, 0); // what it is shows when it is read
+    add(walk, path, slash ? (size_t)(slash - operand) + 1 : 0, FAULT_NONE, 0); // its type is checked when it is read
 }
 
 // Whether a name from a list leads down from where we are, and nowhere else.

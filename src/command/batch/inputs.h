@@ -18,8 +18,8 @@ struct input {
 struct inputs {
     struct input *row;
     size_t count, room;
-    size_t made;        // files of directories that are left out, since earlier runs have made them
-    size_t directories; // in directories, that were not descended into
+    size_t made;        // number of outputs of earlier runs that were left out
+    size_t directories; // number of subdirectories that were not searched
 };
 
 struct inputs_setup {
@@ -31,11 +31,11 @@ struct inputs_setup {
     const char *outputs;    // the directory that the outputs go to; NULL: none
 };
 
-// In the order given, directories' files by name. From directories come files whose name says picture and does not
-// begin with a dot; what else is named is taken as it is. The directory of the outputs is not descended into; where it
-// is named itself, the files in it that earlier runs have made are left out. A name given twice counts once, however it
-// is spelled: the first time. Directories that cannot be read, links in circles and directories' files of formats that
-// this build lacks become inputs with a fault. False on failure (logged): a list that cannot be read or has names too
-// long, no memory.
+// Gathers the inputs in the order of the operands; the files of a directory are sorted by name. A directory yields the
+// files with an image extension, without hidden files. A named file is an input whatever its name. The walk does not
+// enter the directory of the outputs; if that directory is itself an operand, outputs of earlier runs are left out. A
+// file named twice, in any spelling, is one input. Unreadable directories, symbolic-link loops and files of formats
+// that this build lacks become inputs with a fault. Returns false on failure, which is logged: the list of names cannot
+// be read or has too long names, or out of memory.
 bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup);
 void inputs_free(struct inputs *inputs);

@@ -82,7 +82,7 @@ static int directory_error(const char *path, size_t length)
     return error;
 }
 
-// The length of the directory above; the same where there is none.
+// Returns the length of the parent directory; `length` itself if there is no parent.
 static size_t above(const char *path, size_t length)
 {
     while (length > 1 && path[length - 1] == '/')

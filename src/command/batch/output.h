@@ -32,7 +32,7 @@ struct output {
 // set.
 bool output_possible(const char *path, size_t *length);
 // Makes the directory if it is missing, and an empty file under a temporary name in it. The file has the rights `mode`
-// without those that the umask takes. If its group is not `group`, the group gets no more rights than others. Returns
+// minus the umask. If its group is not `group`, the group gets no more rights than others. Returns
 // false with errno set on failure.
 bool output_begin(struct output *output, char *path, mode_t mode, gid_t group);
 // Writes all bytes, marks the file, and starts its way to the disk. False with errno set.

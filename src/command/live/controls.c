@@ -23,7 +23,7 @@ static bool add_setting(struct live *live, const char *text, const char *file, i
     return true;
 }
 
-// Lines "name=value"; empty ones and those that begin with # are skipped.
+// Parses lines of the form "name=value". Skips empty lines and lines that begin with #.
 static bool read_settings(struct live *live, const char *path)
 {
     live->control_text = file_read_text(path, FILE_BYTES_MAX);

@@ -32,7 +32,7 @@ static const struct codec_kind *const kinds[CODEC_FORMATS] = {
 #define TIFF_NAMED ""
 #endif
 
-// What people have among their pictures, told from what is none. `library`: builds that have it read them.
+// Other image formats, recognised to name them in the error. `library`: builds with this library read them.
 static const struct {
     const char *name, *library;
     size_t at;
@@ -120,7 +120,7 @@ const char *codec_missing_library(const char *name)
     return NULL;
 }
 
-// The row of the others; -1: it is none of them.
+// Returns the index in `others`; -1 if the data is none of them.
 static int find_other(const uint8_t *data, size_t size)
 {
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
@@ -147,7 +147,7 @@ bool codec_probe(const void *data, size_t size, enum codec_format *format)
 {
     *format = CODEC_OTHER;
     for (int i = 0; i < CODEC_FORMATS; i++) {
-        if (i == CODEC_TGA && find_other(data, size) >= 0) // before what is a guess
+        if (i == CODEC_TGA && find_other(data, size) >= 0) // TGA has no signature, so every other format is tried first
             return true;
         if (kinds[i] && kinds[i]->looks_so(data, size)) {
             *format = (enum codec_format)i;
