@@ -1,4 +1,4 @@
-// driver.h: a V4L2 driver played by the test: one camera, /dev/video0, which has one mode and sends what it is told to
+// driver.h: a fake V4L2 driver: one camera, /dev/video0, with one mode; the test chooses its frames
 //
 // Linked with --wrap=access, camera_device_open, camera_device_ask and camera_device_map (meson.build).
 #pragma once
@@ -25,12 +25,12 @@ struct driver {
     bool own_memory;        // refuses V4L2_MEMORY_USERPTR
 };
 
-// The camera, which the test changes as it likes. driver_start clears all but what it sets.
+// The camera. The test may change any member. driver_start sets some members and clears the others.
 extern struct driver driver;
 void driver_start(uint32_t fourcc, int memories);
 void driver_finish(void);
 
-// What the driver says of a filled buffer, and what is in it.
+// A filled buffer: its content and the fields that the driver sets.
 struct driver_frame {
     const void *data; // copied to the first memory; NULL: `fill` in all memories
     uint8_t fill;

@@ -12,7 +12,7 @@ struct importing {
     bool unified;     // devices share the host's memory, but take none of it; else they have memory of their own
     bool refuses;     // nothing is imported
     bool blind;       // what is imported shows something else
-    bool partial;     // what is imported shows something else behind its first page
+    bool partial;     // imported memory has the right bytes in its first page only
     bool half;        // the driver has no call to hand memory back
     atomic_int asked; // imports so far, refused ones too
     atomic_int alive; // buffers that are imports

@@ -2,7 +2,8 @@
 // it has done all its files, and has said so, or SIGINT as output LATE_NUMBER is synced; LATE_FILE, or a link there to
 // LATE_TO, comes into being as outputs are synced; LATE_SYNC is the error of that; LATE_OLD: no file system here
 // renames without replacing; LATE_CLEAN: the first file to be locked is removed before it is, as by another run that
-// cleans up. What is renamed unsynced, or in a directory that is left unsynced, is told of; so is what is not locked.
+// cleans up. Prints an error for a file that is renamed before it is synced or is not locked, and for a directory that
+// is not synced.
 #include "command/batch/record.h"
 
 #include <errno.h>

@@ -193,7 +193,7 @@ static void pixel_flip(const struct picture *from, int x, int y, const struct va
 }
 
 const struct rule reference_rules[] = {
-    // as many as REFERENCE_FILTERS in reference.h says
+    // REFERENCE_FILTERS in reference.h is the number of rows.
     {"none", pixel_none, NULL, {{0}}},
     {"gray", pixel_gray, NULL, {{"mode", WORD, 0, 0, "luma", {"luma", "average"}, {0}}}},
     {"maxrgb", pixel_maxrgb, NULL, {{0}}},

@@ -48,7 +48,7 @@ struct option_list {
     const char *const *details;    // paragraphs, or table rows "term\tmeaning", NULL-ended; NULL for none
     const char *const *exits;      // rows "code\tmeaning" of the exit status table, NULL-ended; NULL for none
     const struct option *options;  // ended by a row without a name
-    void (*print_more)(FILE *out); // prints further sections behind the options; NULL for none
+    void (*print_more)(FILE *out); // prints further sections after the options; NULL: none
     const char *complete;          // what a shell offers for operands: "source", "filter", ...; NULL for nothing
 };
 

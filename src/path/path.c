@@ -271,7 +271,7 @@ bool path_read_image(struct path *path, const struct path_result *result, struct
     return true;
 }
 
-static_assert(PLAN_PASSES + 6 <= PATH_STAGES, "passes, three stages before them and three behind them have places");
+static_assert(PLAN_PASSES + 6 <= PATH_STAGES, "room for all passes, three stages before them and three after them");
 
 struct stage_time *path_add_stage(struct path_result *result, const char *name, enum stage_clock clock)
 {

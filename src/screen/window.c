@@ -223,7 +223,7 @@ static void name_context(struct window *window)
              renderer ? renderer : "?");
 }
 
-// GLFW 3.4 tries Wayland first, and libwayland prints a line of its own where there is no server.
+// GLFW 3.4 tries Wayland first. Without a Wayland server, libwayland then prints an error of its own.
 static void choose_platform(void)
 {
 #ifdef GLFW_PLATFORM

@@ -65,8 +65,9 @@ struct camera {
 };
 
 // camera_shape.c: what a camera's pictures are
-// Of the stream's mode; compressed ones are as the first is, for which the stream must run and which may take 5 s;
-// where none comes they are taken to be 422p. False where those that come cannot be decoded, and why.
+// Finds the shape of the frames of the stream's mode. For a compressed mode, this decodes the first frame: the stream
+// must run, and the call waits up to 5 s. If no frame arrives, the shape is 422p. Returns false, with the reason in
+// `why`, if the frames cannot be decoded.
 bool camera_shape_see(struct camera *camera, struct image_shape *shape, char why[CAMERA_WHY]);
 // Whether the stream's mode brings the pictures that the camera had before.
 bool camera_shape_same(const struct camera *camera);

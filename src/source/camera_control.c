@@ -130,7 +130,7 @@ static const char *place_of(const struct source_setting *setting, char place[PLA
     return place;
 }
 
-// The control and the value that a setting means. False, and why, where there is no such control or value.
+// Finds the control and the value of a setting. Returns false, with the reason in `why`, if there is none.
 static bool find_wanted(const struct camera_device *device, const struct source_setting *setting, struct wanted *wanted,
                         char why[CAMERA_WHY])
 {

@@ -176,7 +176,7 @@ static uint64_t gif_least(const uint8_t *data, size_t size, const struct image_s
     return (uint64_t)shape->width * (uint64_t)shape->height / CODEC_LZW_MOST;
 }
 
-// Rows, without what they are padded with: the last one's may be missing.
+// Returns the least size of the pixel data. Excludes the row padding, because the last row may lack it.
 static uint64_t bmp_least(const uint8_t *data, size_t size, const struct image_shape *shape)
 {
     enum { INFO_SIZE = 14, OS2_SIZE = 12, OS2_DEPTH = 24, DEPTH = 28 };

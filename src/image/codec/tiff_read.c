@@ -55,7 +55,7 @@ static uint8_t sample_of(const uint8_t *from, int bytes, uint32_t alpha)
     return (uint8_t)(value < 255 ? value : 255);
 }
 
-// Rows of red, green, blue and alpha (or NULL), each sample `step` bytes behind the one before.
+// Converts rows to RGBA. `samples` are red, green, blue and alpha (NULL: opaque); neighbours are `step` bytes apart.
 static inline void put_rows(const TIFFRGBAImage *reader, uint8_t *to, uint32_t width, uint32_t height, int32_t skip,
                             int32_t skip_to, const uint8_t *const samples[4], size_t step, int bytes)
 {
@@ -143,7 +143,7 @@ static bool begin(TIFFRGBAImage *reader, TIFF *file, struct codec_error *error)
                         "its TIFF sample format is not supported; convert the image to 8-bit RGB first");
 }
 
-// The least that so many samples take in a file. 0 where the picture is too large anyway.
+// Returns the least number of bytes that the samples take in a file; 0 if the image is too large for monocle.
 static uint64_t least_bytes(TIFF *file, const TIFFRGBAImage *reader)
 {
     uint16_t compression = 0;
