@@ -39,10 +39,19 @@ struct frail_device {
     atomic_bool lost;
 };
 
+const struct path_kind_info *path_kind_info(enum path_kind kind)
+{
+    static const struct path_kind_info rows[PATH_KINDS] = {
+        {"cpu", .needs_device = false},
+        {"opencl", .needs_device = true},
+        {"zerocopy", .needs_device = true, .shares_gl = true, .steps_down = true},
+    };
+    return &rows[kind];
+}
+
 const char *path_kind_name(enum path_kind kind)
 {
-    static const char *const names[] = {"cpu", "opencl", "zerocopy"};
-    return names[kind];
+    return path_kind_info(kind)->name;
 }
 
 struct path *path_open(const struct path_setup *setup, char **error)

@@ -1,6 +1,7 @@
 // test_tables.c: every row of the tables says what it must: commands, options, examples, filters
 #include "command/command.h"
 #include "filter/chain.h"
+#include "path/path.h"
 
 #include "unit.h"
 
@@ -126,8 +127,22 @@ static void check_filter(const struct filter *filter)
     }
 }
 
+// The rows of the paths, and the choices that options take, which are their names in order.
+static void check_paths(void)
+{
+    char choices[128] = "";
+    for (int i = 0; i < PATH_KINDS; i++) {
+        const struct path_kind_info *info = path_kind_info((enum path_kind)i);
+        const size_t used = strlen(choices);
+        if (check_that(&unit, info->name != NULL, "path %d has no row", i))
+            snprintf(choices + used, sizeof(choices) - used, "%s%s", i > 0 ? "|" : "", info->name);
+    }
+    CHECK_TEXT(choices, PATH_CHOICES);
+}
+
 int main(void)
 {
+    check_paths();
     for (int i = 0; commands[i]; i++) {
         CHECK(command_find(commands[i]->list->command) == commands[i]);
         if (!commands[i]->hidden)

@@ -48,6 +48,8 @@ struct path *cpu_open(const struct path_setup *setup, char **error);
 // Where an OpenCL path leaves its output, cheapest for the screen first.
 enum output { OUTPUT_TEXTURE, OUTPUT_MAPPED, OUTPUT_READ };
 struct path *opencl_open(const struct path_setup *setup, enum output output, char **error);
+// Opens the path in the first sharing mode that works.
+struct path *zerocopy_open(const struct path_setup *setup, char **error);
 
 // The picture copied row by row from an image result.
 bool path_read_image(struct path *path, const struct path_result *result, struct image *rgba);

@@ -9,11 +9,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[PATH_KINDS] = {"cpu", "opencl", "zerocopy"};
+static struct path *open_opencl(const struct path_setup *setup, char **error)
+{
+    return opencl_open(setup, OUTPUT_READ, error);
+}
+
+static const struct {
+    struct path_kind_info info;
+    struct path *(*open)(const struct path_setup *setup, char **error); // as path_open; the setup has been checked
+} kinds[PATH_KINDS] = {
+    [PATH_CPU] = {{"cpu"}, cpu_open},
+    [PATH_OPENCL] = {{"opencl", .needs_device = true}, open_opencl},
+    [PATH_ZEROCOPY] = {{"zerocopy", .needs_device = true, .shares_gl = true, .steps_down = true}, zerocopy_open},
+};
+
+const struct path_kind_info *path_kind_info(enum path_kind kind)
+{
+    return &kinds[kind].info;
+}
 
 const char *path_kind_name(enum path_kind kind)
 {
-    return kind_names[kind];
+    return kinds[kind].info.name;
 }
 
 void path_fail(char **error, const char *text)
@@ -47,52 +64,6 @@ void path_finish(struct path *path)
     pthread_mutex_destroy(&path->lock);
 }
 
-static void set_why(struct path *path, const char *text)
-{
-    snprintf(path->why, sizeof(path->why), "%s", text);
-}
-
-// Before another try.
-static void forget(char **error)
-{
-    if (!error)
-        return;
-    free(*error);
-    *error = NULL;
-}
-
-// The first rung that opens; what kept the ones above from it is its reason. A kernel that does not compile would fail
-// on every rung alike, so that its error is the last rung's.
-static struct path *open_zerocopy(const struct path_setup *setup, char **error)
-{
-    char why[PATH_WHY] = "no window";
-    if (setup->gl)
-        snprintf(why, sizeof(why), "%s", setup->device->sharing_why);
-    struct path *path = NULL;
-    // Encoding from a shared image gave wrong bytes on NVIDIA 580: a result that is to be encoded too stays in a
-    // buffer.
-    const bool encodes = setup->encode.width > 0;
-    if (encodes && setup->gl && setup->device->shares_gl)
-        snprintf(why, sizeof(why), "the virtual camera needs results in a buffer");
-    if (setup->gl && setup->device->shares_gl && !encodes) {
-        path = opencl_open(setup, OUTPUT_TEXTURE, error);
-        if (path) {
-            set_why(path, why);
-            return path;
-        }
-        snprintf(why, sizeof(why), "cannot create shared textures");
-        forget(error);
-    }
-    path = setup->device->info.host_unified ? opencl_open(setup, OUTPUT_MAPPED, error) : NULL;
-    if (!path) {
-        forget(error);
-        path = opencl_open(setup, OUTPUT_READ, error);
-    }
-    if (path)
-        snprintf(path->why, sizeof(path->why), "no GL sharing: %.180s", why);
-    return path;
-}
-
 static bool encode_ok(const struct path_setup *setup)
 {
     static const bool formats[PIXFMT_COUNT] = {
@@ -117,7 +88,7 @@ static bool setup_ok(const struct path_setup *setup, char **error)
         path_fail(error, "cannot convert results to this format and size");
         return false;
     }
-    if (setup->kind != PATH_CPU && !setup->device) {
+    if (kinds[setup->kind].info.needs_device && !setup->device) {
         path_fail(error, "no OpenCL device");
         return false;
     }
@@ -132,20 +103,9 @@ struct path *path_open(const struct path_setup *setup, char **error)
         return NULL;
     struct path_setup checked = *setup;
     checked.depth = setup->depth < 1 ? 1 : setup->depth > PATH_DEPTH_MAX ? PATH_DEPTH_MAX : setup->depth;
-    struct path *path = NULL;
-    switch (setup->kind) {
-    case PATH_OPENCL:
-        path = opencl_open(&checked, OUTPUT_READ, error);
-        break;
-    case PATH_ZEROCOPY:
-        path = open_zerocopy(&checked, error);
-        break;
-    default:
-        path = cpu_open(&checked, error);
-        break;
-    }
+    struct path *path = kinds[setup->kind].open(&checked, error);
     if (path && !path->why[0])
-        set_why(path, "as requested");
+        snprintf(path->why, sizeof(path->why), "as requested");
     return path;
 }
 

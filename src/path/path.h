@@ -8,8 +8,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum path_kind { PATH_CPU, PATH_OPENCL, PATH_ZEROCOPY, PATH_KINDS };
-const char *path_kind_name(enum path_kind kind); // "zerocopy"
+// The kinds of path; their rows are in path.c. A key steps through them in this order.
+enum path_kind { PATH_CPU, PATH_OPENCL, PATH_ZEROCOPY, PATH_KINDS, PATH_DEFAULT = PATH_ZEROCOPY };
+#define PATH_CHOICES "cpu|opencl|zerocopy"
+
+struct path_kind_info {
+    const char *name;  // "zerocopy"
+    bool needs_device; // it runs on an OpenCL device
+    bool shares_gl;    // its results are textures if the device shares the window's GL
+    bool steps_down;   // without a device the cpu path takes its place
+};
+const struct path_kind_info *path_kind_info(enum path_kind kind);
+const char *path_kind_name(enum path_kind kind);
 
 enum { PATH_DEPTH_MAX = 4, PATH_STAGES = 40 };
 
@@ -35,7 +45,7 @@ enum { PATH_FEED_MORE = 31 };
 
 struct path_setup {
     enum path_kind kind;
-    struct device *device;    // borrowed until path_close; NULL only for PATH_CPU
+    struct device *device;    // borrowed until path_close; NULL for a kind that needs none
     struct image_shape input; // shape of every frame
     // Every result in this shape too: nv12, yuyv, yu12, 422p, 444p or grey, the top left of it (docs/pixels.md section
     // 6); width 0: none.

@@ -1,9 +1,11 @@
-// zerocopy.c: GL textures that kernels write (GL thread only)
+// zerocopy.c: the zerocopy path: its sharing modes, and GL textures that kernels write (GL thread only)
 #include "base/log.h"
 #include "path/opencl_path.h"
 
 #include <CL/cl_gl.h>
 #include <epoxy/gl.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { FENCE_WAIT_NS = 1000000000 }; // a drawing that takes longer than this has hung
 
@@ -79,4 +81,45 @@ bool shared_texture_read(const struct shared_texture *shared, struct image *rgba
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
     glDeleteFramebuffers(1, &framebuffer);
     return complete;
+}
+
+// Before another try.
+static void forget(char **error)
+{
+    if (!error)
+        return;
+    free(*error);
+    *error = NULL;
+}
+
+// The first rung that opens; what kept the ones above from it is its reason. A kernel that does not compile would fail
+// on every rung alike, so that its error is the last rung's.
+struct path *zerocopy_open(const struct path_setup *setup, char **error)
+{
+    char why[PATH_WHY] = "no window";
+    if (setup->gl)
+        snprintf(why, sizeof(why), "%s", setup->device->sharing_why);
+    struct path *path = NULL;
+    // Encoding from a shared image gave wrong bytes on NVIDIA 580: a result that is to be encoded too stays in a
+    // buffer.
+    const bool encodes = setup->encode.width > 0;
+    if (encodes && setup->gl && setup->device->shares_gl)
+        snprintf(why, sizeof(why), "the virtual camera needs results in a buffer");
+    if (setup->gl && setup->device->shares_gl && !encodes) {
+        path = opencl_open(setup, OUTPUT_TEXTURE, error);
+        if (path) {
+            snprintf(path->why, sizeof(path->why), "%s", why);
+            return path;
+        }
+        snprintf(why, sizeof(why), "cannot create shared textures");
+        forget(error);
+    }
+    path = setup->device->info.host_unified ? opencl_open(setup, OUTPUT_MAPPED, error) : NULL;
+    if (!path) {
+        forget(error);
+        path = opencl_open(setup, OUTPUT_READ, error);
+    }
+    if (path)
+        snprintf(path->why, sizeof(path->why), "no GL sharing: %.180s", why);
+    return path;
 }

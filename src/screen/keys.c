@@ -18,7 +18,7 @@ static const struct key_row default_rows[] = {
     {ACTION_CONTROL_NEXT, "camera-next", {'.'}, true, "select the camera's next control"},
     {ACTION_CONTROL_UP, "camera-up", {'>'}, true, "increase the selected control"},
     {ACTION_CONTROL_DOWN, "camera-down", {'<'}, true, "decrease the selected control"},
-    {ACTION_PATH, "path", {'p'}, false, "use the next path: cpu, opencl, zerocopy"},
+    {ACTION_PATH, "path", {'p'}, false, "use the next path"},
     {ACTION_DEVICE, "device", {'d'}, false, "use the next device"},
     {ACTION_SPLIT, "split", {WINDOW_KEY_TAB}, false, "split view: original | filtered, path | path, off"},
     {ACTION_FREEZE, "freeze", {' '}, false, "freeze or resume the view"},

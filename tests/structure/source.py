@@ -46,6 +46,10 @@ HOMES = {
     r"immintrin\.h": r"src/base/avx2\.h",
     r"jansson\.h": r"src/command/.*\.c|src/base/trace\.c",
 }
+# Rows of tables, and where alone one may be named. Other code asks for a column of the row, so that a new row works.
+ROWS = {
+    r"PATH_(OPENCL|ZEROCOPY)": r"src/path/.*|src/command/(devices_probe|bench/filters|batch/(batch|choose|runner))\.c",
+}
 # What may be included anywhere: C11, POSIX and Linux.
 SYSTEM = re.compile(
     r"(assert|ctype|dirent|errno|fcntl|float|ftw|inttypes|limits|locale|math|poll|pthread|sched|setjmp|signal|"
@@ -110,6 +114,16 @@ def rule_homes(root):
             yield f"{name}:{number}: <{header}> has no home; see HOMES in tests/structure/source.py"
         elif home is not None and not re.fullmatch(home, name):
             yield f"{name}:{number}: <{header}> may be included in {home} alone"
+
+
+def rule_rows(root):
+    """A row of a table is named in its homes alone."""
+    for name in files(root, r"^src/.*\.[ch]$"):
+        for number, line in enumerate(lines(root, name), 1):
+            for row, homes in ROWS.items():
+                found = re.search(rf"\b(?:{row})\b", line)
+                if found and not re.fullmatch(homes, name):
+                    yield f"{name}:{number}: {found[0]} is named here; ask for a column of its row"
 
 
 def rule_lengths(root):

@@ -95,7 +95,7 @@ bool batch_open_fleet(struct batch *batch)
 // Every device gets a thread at least, unless the user wants fewer.
 static void employ_devices(struct batch *batch)
 {
-    const int devices = batch->kind == PATH_OPENCL ? batch->fleet.count : 0;
+    const int devices = path_kind_info(batch->kind)->needs_device ? batch->fleet.count : 0;
     if (batch->run.jobs >= devices || batch->tasks.count <= (size_t)batch->run.jobs)
         return;
     if (batch->options.jobs > 0)
@@ -147,10 +147,11 @@ static int sum_up(const struct batch *batch, int signal, bool given_up)
 static int work(struct batch *batch)
 {
     struct worker *workers[JOBS_MAX] = {NULL};
+    const bool device = path_kind_info(batch->kind)->needs_device;
     bool given_up = false;
     batch->start_ns = clock_now_ns();
     for (int i = 0; i < batch->run.jobs; i++)
-        workers[i] = worker_start(batch, i + 1, batch->kind == PATH_CPU ? -1 : i % batch->fleet.count);
+        workers[i] = worker_start(batch, i + 1, device ? i % batch->fleet.count : -1);
     const int signal = batch_commit_all(batch); // where none has started, which was said, that is nothing
     for (int i = 0; i < batch->run.jobs; i++)
         given_up = worker_join(workers[i]) || given_up;

@@ -30,8 +30,9 @@ bool batch_fit_limit(struct batch *batch)
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= ENOUGH)
         return true;
     const int limit = (int)files.rlim_cur;
-    const int each = batch->kind == PATH_CPU ? 1 : 2; // on a device an output is made while the next input is open
-    const int taken = MAIN_FILES + (batch->kind == PATH_CPU ? 0 : DRIVER_FILES);
+    const bool device = path_kind_info(batch->kind)->needs_device;
+    const int each = device ? 2 : 1; // on a device an output is made while the next input is open
+    const int taken = MAIN_FILES + (device ? DRIVER_FILES : 0);
     const int left = files_left(limit) - taken, jobs = (left - 2) / each;
     if (left < 2 + each) {
         log_error("the limit of %d open files is too low; raise it to %d or more (ulimit -n)", limit, LEAST + taken);

@@ -224,9 +224,9 @@ bool runner_collect(struct runner *runner, struct path_result *result, char **wh
         runner->given_up = runner->given_up || (!ok && runner->recovering);
         runner->recovering = runner->recovering && !ok;
         if (ok)
-            runner->done_by = path_kind(runner->carrier[0]->path) == PATH_CPU
-                                  ? NULL
-                                  : &runner->setup.fleet->member[runner->setup.member];
+            runner->done_by = path_kind_info(path_kind(runner->carrier[0]->path))->needs_device
+                                  ? &runner->setup.fleet->member[runner->setup.member]
+                                  : NULL;
         drop_oldest(runner);
         return ok;
     }

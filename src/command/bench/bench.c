@@ -24,7 +24,7 @@ static const struct option options[] = {
     {"sizes", 's', OPTION_TEXT, "WxH,...", .help = "list of frame sizes, in pixels", .offset = AT(sizes)},
     {"formats", 0, OPTION_TEXT, "FORMAT,...", .help = "list of input pixel formats: rgba, nv21, yuyv, ...",
      .offset = AT(formats)},
-    {"path", 'p', OPTION_TEXT, "PATH,...", .help = "list of paths: cpu, opencl, zerocopy", .offset = AT(paths)},
+    {"path", 'p', OPTION_TEXT, "PATH,...", .help = "list of paths: " PATH_CHOICES, .offset = AT(paths)},
     DEVICE_OPTION(AT(device), "", ""),
     {"threads", 't', OPTION_TEXT, "N,...", .help = "list of thread counts for the cpu path", .offset = AT(threads)},
     {"pictures", 0, OPTION_INT, "N",

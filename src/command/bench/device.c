@@ -12,7 +12,7 @@
 bool bench_needs_device(const struct bench_wish *wish)
 {
     for (int i = 0; i < wish->paths; i++) {
-        if (wish->path[i] != PATH_CPU)
+        if (path_kind_info(wish->path[i])->needs_device)
             return true;
     }
     return false;

@@ -51,7 +51,7 @@ static json_t *row_json(const struct filters_bench *bench, const struct filters_
     const double ms = samples_percentile(&row->trial.ms, 50);
     const double copy_ms = samples_percentile(&row->copy->trial.ms, 50);
     const double pixels = (double)row->shape.width * row->shape.height;
-    const char *device = row->path == PATH_CPU ? bench->cpu_name : bench->device->info.name;
+    const char *device = path_kind_info(row->path)->needs_device ? bench->device->info.name : bench->cpu_name;
     json_t *samples = json_array();
     for (int i = 0; i < row->trial.ms.count; i++)
         json_array_append_new(samples, json_real(row->trial.ms.value[i]));

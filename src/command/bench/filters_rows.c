@@ -45,9 +45,10 @@ static bool add_rows(struct filters_bench *bench, const struct bench_chain *chai
     static const struct option_size cpu_sizes[] = {{1920, 1080}, {3840, 2160}};
     static const struct option_size gpu_sizes[] = {{7680, 4320}}; // no cache serves it
     const struct bench_wish *wish = bench->wish;
-    const bool on_gpu = path != PATH_CPU && !(bench->device->info.type & CL_DEVICE_TYPE_CPU);
+    const bool device = path_kind_info(path)->needs_device,
+               on_gpu = device && !(bench->device->info.type & CL_DEVICE_TYPE_CPU);
     const struct option_size *size = wish->sizes ? wish->size : on_gpu ? gpu_sizes : cpu_sizes;
-    const int sizes = wish->sizes ? wish->sizes : path == PATH_CPU ? 2 : 1;
+    const int sizes = wish->sizes ? wish->sizes : device ? 1 : 2;
     struct filters_row row = {.chain = chain, .path = path};
     for (int s = 0; s < sizes; s++) {
         row.shape = (struct image_shape){.format = format, .width = size[s].width, .height = size[s].height};
@@ -58,8 +59,8 @@ static bool add_rows(struct filters_bench *bench, const struct bench_chain *chai
         }
         const struct color unknown = {0};
         row.shape.color = color_resolve(unknown, unknown, format == PIXFMT_GREY, row.shape.width, row.shape.height);
-        for (int t = 0; t < (path == PATH_CPU ? wish->threads : 1); t++) {
-            row.threads = path == PATH_CPU ? wish->thread[t] : bench_device_threads(bench->device);
+        for (int t = 0; t < (device ? 1 : wish->threads); t++) {
+            row.threads = device ? bench_device_threads(bench->device) : wish->thread[t];
             if (!add_row(bench, &row))
                 return false;
         }
@@ -104,7 +105,7 @@ static struct copy_row *copy_for(struct filters_bench *bench, const struct filte
 {
     const size_t pixels = (size_t)row->shape.width * (size_t)row->shape.height;
     const struct bench_copy_setup setup = {
-        .device = row->path == PATH_CPU ? NULL : bench->device,
+        .device = path_kind_info(row->path)->needs_device ? bench->device : NULL,
         .threads = row->threads,
         .bytes = (image_bytes(&row->shape) + 4 * pixels) / 2,
         .sources = bench_memory_pictures(bench->memory, &row->shape)->count,

@@ -47,7 +47,7 @@ static bool take_path(struct bench_wish *wish, const char *item)
     if (nearest)
         log_error("--path: there is no path '%s'; did you mean %s?", item, nearest);
     else
-        log_error("--path: there is no path '%s'; the paths are cpu, opencl and zerocopy", item);
+        log_error("--path: there is no path '%s'; the paths are %s", item, PATH_CHOICES);
     return false;
 }
 

@@ -49,8 +49,8 @@ const char *bench_copy_way(const struct bench_copy *copy); // "memcpy", or as de
 
 struct subject_setup {
     enum path_kind kind;
-    struct device *device; // NULL for PATH_CPU
-    int threads;           // PATH_CPU
+    struct device *device; // NULL for a path that needs none
+    int threads;           // of the cpu path
     struct image_shape shape;
     const struct chain *chain;
 };

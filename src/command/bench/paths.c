@@ -66,8 +66,9 @@ static bool add_paths(struct paths_bench *bench, struct paths_row *row)
         color_resolve(unknown, unknown, row->shape.format == PIXFMT_GREY, row->shape.width, row->shape.height);
     for (int p = 0; p < wish->paths; p++) {
         row->path = wish->path[p];
-        for (int t = 0; t < (row->path == PATH_CPU ? wish->threads : 1); t++) {
-            row->threads = row->path == PATH_CPU ? wish->thread[t] : bench_device_threads(bench->device);
+        const bool device = path_kind_info(row->path)->needs_device;
+        for (int t = 0; t < (device ? 1 : wish->threads); t++) {
+            row->threads = device ? bench_device_threads(bench->device) : wish->thread[t];
             if (!add_rows(bench, row))
                 return false;
         }
@@ -119,7 +120,7 @@ static bool open_row(struct paths_bench *bench, struct paths_row *row)
     struct frames_bench *frames = &row->frames;
     const struct path_setup setup = {
         .kind = row->path,
-        .device = row->path == PATH_CPU ? NULL : bench->device,
+        .device = path_kind_info(row->path)->needs_device ? bench->device : NULL,
         .input = row->shape,
         .chain = &row->chain->chain,
         .depth = row->depth,
@@ -202,7 +203,7 @@ static json_t *row_json(const struct paths_bench *bench, const struct paths_row 
 {
     const struct frames_bench *frames = &row->frames;
     const double ms = samples_percentile(&row->trial.ms, 50), one_ms = samples_percentile(&one->trial.ms, 50);
-    const char *device = row->path == PATH_CPU ? bench->cpu_name : bench->device->info.name;
+    const char *device = path_kind_info(row->path)->needs_device ? bench->device->info.name : bench->cpu_name;
     json_t *samples = json_array();
     for (int i = 0; i < row->trial.ms.count; i++)
         json_array_append_new(samples, json_real(row->trial.ms.value[i]));

@@ -7,7 +7,8 @@
 
 struct subject {
     const struct bench_pictures *pictures;
-    struct path *path; // PATH_CPU: reads the host's pictures where they lie, so that it needs nothing else
+    struct path
+        *path; // of a path without a device: reads the host's pictures where they lie, so that it needs nothing else
     struct resident *resident;
     struct resident_chain *chain;
     int next; // picture
@@ -18,17 +19,17 @@ struct subject *subject_open(struct bench_memory *memory, const struct subject_s
     *error = NULL;
     struct subject *subject = calloc(1, sizeof(*subject));
     bool ok = subject && (subject->pictures = bench_memory_pictures(memory, &setup->shape));
-    if (ok && setup->kind == PATH_CPU) {
+    if (ok && !path_kind_info(setup->kind)->needs_device) {
         const struct path_setup path = {
-            .kind = PATH_CPU,
+            .kind = setup->kind,
             .input = setup->shape,
             .chain = setup->chain,
             .threads = setup->threads,
         };
         ok = (subject->path = path_open(&path, error)) != NULL;
     } else if (ok) {
-        // The kernels of the zerocopy path write images.
-        subject->resident = bench_memory_resident(memory, setup->device, &setup->shape, setup->kind == PATH_ZEROCOPY);
+        const bool images = path_kind_info(setup->kind)->shares_gl; // kernels then write textures, which are images
+        subject->resident = bench_memory_resident(memory, setup->device, &setup->shape, images);
         ok = subject->resident && (subject->chain = resident_chain_open(subject->resident, setup->chain, error));
     }
     if (ok)

@@ -15,8 +15,8 @@ enum { FLASHES_DEFAULT = 50 };
 static const struct option options[] = {
     {"filter", 'f', OPTION_TEXT, "CHAIN", .help = "filter chain to apply to the frames; default: none",
      .offset = AT(filters), .complete = "filter"},
-    {"path", 'p', OPTION_CHOICE, .choices = "cpu|opencl|zerocopy",
-     .help = "path that runs the filters; default: zerocopy", .offset = AT(path)},
+    {"path", 'p', OPTION_CHOICE, .choices = PATH_CHOICES, .help = "path that runs the filters; default: zerocopy",
+     .offset = AT(path)},
     DEVICE_OPTION(AT(device), "", ""),
     {"size", 's', OPTION_SIZE, "WxH", .help = "frame size to request from the camera, in pixels", .offset = AT(size)},
     {"rate", 'r', OPTION_NUMBER, "FPS", .help = "frame rate to request from the camera, in frames per second",
@@ -138,7 +138,7 @@ static bool open_path(struct latency *l)
 {
     struct path_setup setup = {
         .kind = (enum path_kind)l->options.path, .input = l->info->shape, .chain = &l->chain, .gl = true};
-    if (setup.kind != PATH_CPU && !(l->device = open_device(l))) {
+    if (path_kind_info(setup.kind)->needs_device && !(l->device = open_device(l))) {
         if (l->options.device && l->options.device[0])
             return false;
         setup.kind = PATH_CPU;
@@ -199,7 +199,7 @@ static int latency_run(int argc, char **argv)
         return EXIT_NOTHING;
     }
     struct command_operands operands;
-    l->options = (struct latency_options){.path = PATH_ZEROCOPY, .flashes = FLASHES_DEFAULT, .log_level = -1};
+    l->options = (struct latency_options){.path = PATH_DEFAULT, .flashes = FLASHES_DEFAULT, .log_level = -1};
     int code;
     if (command_parse(&list, argc, argv, &l->options, 1, &operands, &code)) {
         l->source_text = operands.count > 0 ? operands.word[0] : NULL;

@@ -76,7 +76,7 @@ static void next_path(struct live *live, int number)
         live_note(live, false, NOTE_S, "there is no OpenCL device, so only the cpu path works");
         return;
     }
-    if (next != PATH_CPU && !live_open_device(live, live->wish.device)) {
+    if (path_kind_info(next)->needs_device && !live_open_device(live, live->wish.device)) {
         live_note(live, true, NOTE_S, "cannot open the device; see standard error");
         return;
     }
@@ -99,7 +99,7 @@ static void next_device(struct live *live, int number)
     }
     live->wish.device = next;
     live_note(live, false, NOTE_S, "device %s%s", live->device_info[next].name,
-              live->wish.kind == PATH_CPU ? " (the cpu path does not use it)" : "");
+              path_kind_info(live->wish.kind)->needs_device ? "" : " (this path does not use it)");
     lanes_changed(live, false);
 }
 
@@ -109,7 +109,7 @@ static void next_split(struct live *live, int number)
     wish->split = (enum split)((wish->split + 1) % SPLITS);
     if (wish->split == SPLIT_PATH) {
         const enum path_kind other = live_next_kind(live, wish->kind);
-        if (other == wish->kind || (other != PATH_CPU && !live_open_device(live, wish->device)))
+        if (other == wish->kind || (path_kind_info(other)->needs_device && !live_open_device(live, wish->device)))
             wish->split = SPLIT_OFF;
     }
     lanes_changed(live, false);

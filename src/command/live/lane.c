@@ -9,7 +9,10 @@
 
 enum path_kind live_next_kind(const struct live *live, enum path_kind kind)
 {
-    return live->wish.device < 0 ? PATH_CPU : (enum path_kind)((kind + 1) % PATH_KINDS);
+    do
+        kind = (enum path_kind)((kind + 1) % PATH_KINDS);
+    while (path_kind_info(kind)->needs_device && live->wish.device < 0);
+    return kind;
 }
 
 // What the lane should run. False: it should be closed.
@@ -28,7 +31,7 @@ static bool lane_wanted(const struct live *live, int which, struct build *build)
     build->shows = which == LANE_OTHER ? wish->split : SPLIT_OFF;
     build->setup = (struct path_setup){
         .kind = kind,
-        .device = kind == PATH_CPU ? NULL : live->device[wish->device],
+        .device = path_kind_info(kind)->needs_device ? live->device[wish->device] : NULL,
         .input = live->info->shape,
         .chain = &build->chain,
         .depth = live->depth,

@@ -23,7 +23,7 @@ static const struct option live_options[] = {
     {"filter", 'f', OPTION_TEXT, "CHAIN",
      .help = "filter chain to apply, such as 'blur=2,gray'; `monocle filters` lists the filters", .offset = AT(filters),
      .complete = "filter"},
-    {"path", 'p', OPTION_CHOICE, .choices = "cpu|opencl|zerocopy",
+    {"path", 'p', OPTION_CHOICE, .choices = PATH_CHOICES,
      .help = "path that runs the filters; default: zerocopy, or cpu if there is no OpenCL device", .offset = AT(path)},
     DEVICE_OPTION(AT(device), "", ""),
     {"threads", 't', OPTION_INT, "N", .help = "number of threads of the cpu path; default: one per CPU",
@@ -273,7 +273,7 @@ static bool take_options(struct live *live)
     if (o->log_level >= 0)
         log_set_level((enum log_level)o->log_level);
     live->color = (struct color){(enum color_matrix)o->matrix, (enum color_range)o->range};
-    wish->kind = o->path >= 0 ? (enum path_kind)o->path : PATH_ZEROCOPY;
+    wish->kind = o->path >= 0 ? (enum path_kind)o->path : PATH_DEFAULT;
     wish->divider = 0.5f;
     wish->vsync = o->vsync != 1;
     wish->fullscreen = o->fullscreen;

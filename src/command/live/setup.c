@@ -146,7 +146,7 @@ static int preferred_device(struct live *live)
         const bool wanted = found < 0 || live->device_info[i].type & CL_DEVICE_TYPE_GPU;
         if (!wanted || !live_open_device(live, i))
             continue;
-        if (!live->window || live->wish.kind != PATH_ZEROCOPY || live->device[i]->shares_gl)
+        if (!live->window || !path_kind_info(live->wish.kind)->shares_gl || live->device[i]->shares_gl)
             return i;
         found = found < 0 ? i : found;
     }
@@ -162,7 +162,7 @@ static bool pick_device(struct live *live)
         wish->device = device_choose(live->device_info, live->devices, name);
         return wish->device >= 0;
     }
-    wish->device = wish->kind == PATH_CPU ? 0 : preferred_device(live);
+    wish->device = path_kind_info(wish->kind)->needs_device ? preferred_device(live) : 0;
     return true;
 }
 
@@ -170,22 +170,23 @@ static bool choose_device(struct live *live)
 {
     const struct live_options *o = &live->options;
     struct wish *wish = &live->wish;
+    const bool needed = path_kind_info(wish->kind)->needs_device;
     const char *why = NULL;
     wish->device = -1;
-    if (wish->kind == PATH_CPU && !live->window)
+    if (!needed && !live->window)
         return true;
     live->devices = device_list(live->device_info, &why);
     if (live->devices > 0) {
         if (!pick_device(live))
             return false;
-        if (wish->kind == PATH_CPU || live_open_device(live, wish->device))
+        if (!needed || live_open_device(live, wish->device))
             return true;
         why = "none can be opened";
         wish->device = -1;
     }
-    if (wish->kind == PATH_CPU)
+    if (!needed)
         return true;
-    if ((o->device && o->device[0]) || o->path == PATH_OPENCL) {
+    if ((o->device && o->device[0]) || !path_kind_info(wish->kind)->steps_down) {
         log_error("there is no OpenCL device: %s; the cpu path (-p cpu) works without one", why);
         return false;
     }
@@ -210,7 +211,7 @@ static void close_screen(struct live *live)
 // The device that could write the window's textures; NULL where none is to.
 static const struct device *zerocopy_device(const struct live *live)
 {
-    const bool wanted = live->window && live->wish.kind == PATH_ZEROCOPY && live->wish.device >= 0;
+    const bool wanted = live->window && path_kind_info(live->wish.kind)->shares_gl && live->wish.device >= 0;
     return wanted ? live->device[live->wish.device] : NULL;
 }
 
@@ -249,7 +250,7 @@ static void say_building(struct live *live)
 static bool build_path(struct live *live, char **error)
 {
     bool ok = false;
-    if (!live->window || live->wish.kind == PATH_CPU)
+    if (!live->window || !path_kind_info(live->wish.kind)->needs_device)
         return lane_open(live, LANE_MAIN, error);
     live->redraw = true;
     lane_ask(live, LANE_MAIN);
@@ -268,7 +269,7 @@ static bool open_path(struct live *live)
 {
     const enum path_kind kind = live->wish.kind;
     const bool counted = live->options.path >= 0 && live->options.frames > 0;
-    const bool cpu_first = live->window && kind != PATH_CPU && !counted;
+    const bool cpu_first = live->window && path_kind_info(kind)->needs_device && !counted;
     if (cpu_first)
         live->wish.kind = PATH_CPU;
     char *error = NULL;
