@@ -53,7 +53,7 @@ ROWS = {
 # What may be included anywhere: C11, POSIX and Linux.
 SYSTEM = re.compile(
     r"(assert|ctype|dirent|errno|fcntl|float|ftw|inttypes|limits|locale|math|poll|pthread|sched|setjmp|signal|"
-    r"stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|sys/[a-z]+|linux/[a-z]+)\.h")
+    r"spawn|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|sys/[a-z]+|linux/[a-z]+)\.h")
 
 TEXT = re.compile(r"\.(c|h|cl|py|sh|md|build|txt|vert|frag|desktop|svg)$|^(tools|tests|\.ci)/[a-z-]+$|^\.[a-z-]+$")
 

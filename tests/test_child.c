@@ -1,0 +1,204 @@
+// test_child.c: a child process ends within its limits, and with its parent
+#include "base/child.h"
+
+#include "unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { PATIENT_MS = 60000 };
+
+static char directory[64], note[80], own_pid[16];
+
+// ---- the child: this program with the name of a part ----
+
+static int count_open_files(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    int count = -3; // ., .. and this one
+    while (dir && readdir(dir))
+        count++;
+    return count;
+}
+
+// The streams are /dev/null, nothing else is open, the group is its own and no signal is blocked.
+static int surroundings(void)
+{
+    struct stat null, stream;
+    sigset_t blocked;
+    if (stat("/dev/null", &null) != 0 || count_open_files() != 3 || getpgrp() != getpid())
+        return 1;
+    for (int fd = 0; fd < 3; fd++)
+        if (fstat(fd, &stream) != 0 || stream.st_rdev != null.st_rdev)
+            return 2;
+    return sigprocmask(SIG_BLOCK, NULL, &blocked) == 0 && !sigismember(&blocked, SIGTERM) ? 7 : 3;
+}
+
+static bool can_map(size_t bytes)
+{
+    return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
+}
+
+static int limits(int parent)
+{
+    enum { BYTES = 64 << 20 };
+    struct rlimit core;
+    if (!can_map(2 * BYTES)) // memory that the process has already does not count
+        return 3;
+    child_begin(parent, BYTES);
+    if (getrlimit(RLIMIT_CORE, &core) != 0 || core.rlim_cur != 0)
+        return 1;
+    return can_map(BYTES / 2) && !can_map(BYTES) ? 7 : 2;
+}
+
+static void write_pid(const char *path)
+{
+    char temporary[100];
+    snprintf(temporary, sizeof(temporary), "%s.new", path);
+    FILE *file = fopen(temporary, "w");
+    if (file) {
+        fprintf(file, "%d\n", (int)getpid());
+        fclose(file);
+        rename(temporary, path);
+    }
+}
+
+static int child(const char *part, const char *argument)
+{
+    if (strcmp(part, "crash") == 0)
+        signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
+    if (strcmp(part, "surroundings") == 0)
+        return surroundings();
+    if (strcmp(part, "limits") == 0)
+        return limits(atoi(argument));
+    if (strcmp(part, "begin") == 0)
+        child_begin(atoi(argument), 1 << 20);
+    if (strcmp(part, "wait") == 0) {
+        child_begin(atoi(argument), 1 << 30);
+        write_pid(getenv("TEST_NOTE"));
+        pause();
+    }
+    if (strcmp(part, "family") == 0) {
+        if (fork() == 0)
+            write_pid(argument);
+        while (true)
+            pause();
+    }
+    return 7;
+}
+
+// ---- the test ----
+
+static enum child_end run(const char *part, const char *argument, int limit_ms, int *value)
+{
+    char *const arguments[] = {"child", (char *)part, (char *)argument, NULL};
+    return child_run("/proc/self/exe", arguments, limit_ms, value);
+}
+
+static int read_pid(void)
+{
+    FILE *file = fopen(note, "r");
+    int pid = 0;
+    if (file && fscanf(file, "%d", &pid) != 1)
+        pid = 0;
+    if (file)
+        fclose(file);
+    return pid;
+}
+
+static void nap(void)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+    nanosleep(&pause, NULL);
+}
+
+// Processes whose parent is gone become the test's own (PR_SET_CHILD_SUBREAPER).
+static bool was_killed(int pid)
+{
+    int status = 0;
+    pid_t got = 0;
+    for (int ms = 0; got == 0 && ms < PATIENT_MS; ms += 5, nap())
+        got = waitpid(pid, &status, WNOHANG);
+    return got == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+static void test_ends(void)
+{
+    int value;
+    sigset_t set, old;
+    const int spare = open("/dev/zero", O_RDONLY); // not closed by exec
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, &old);
+    CHECK_NUMBER(run("surroundings", "", PATIENT_MS, &value), CHILD_EXITED);
+    CHECK_NUMBER(value, 7);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    close(spare);
+    CHECK_NUMBER(run("crash", "", PATIENT_MS, &value), CHILD_KILLED);
+    CHECK_NUMBER(value, SIGSEGV);
+    char *const arguments[] = {"child", NULL};
+    CHECK_NUMBER(child_run("/nowhere/at/all", arguments, PATIENT_MS, &value), CHILD_NOT_STARTED);
+    CHECK_NUMBER(value, ENOENT);
+}
+
+// A child that does not end is killed, and so is the process that it started.
+static void test_late(void)
+{
+    int value, pid = 0;
+    for (int limit_ms = 100; pid == 0 && limit_ms < PATIENT_MS; limit_ms *= 2) {
+        CHECK_NUMBER(run("family", note, limit_ms, &value), CHILD_LATE);
+        pid = read_pid(); // 0 on a busy machine: it was not there yet
+    }
+    CHECK(pid > 0 && was_killed(pid));
+    unlink(note);
+}
+
+static void test_limits(void)
+{
+    int value;
+    CHECK_NUMBER(run("limits", own_pid, PATIENT_MS, &value), CHILD_EXITED);
+    CHECK_NUMBER(value, 7);
+}
+
+// A child whose parent is killed is killed too. One that begins after its parent's end ends at once.
+static void test_parent(void)
+{
+    int value, pid = 0;
+    setenv("TEST_NOTE", note, 1);
+    const pid_t parent = fork();
+    if (parent == 0) {
+        snprintf(own_pid, sizeof(own_pid), "%d", (int)getpid());
+        run("wait", own_pid, PATIENT_MS, &value);
+        _exit(0);
+    }
+    for (int ms = 0; pid == 0 && ms < PATIENT_MS; ms += 5, nap())
+        pid = read_pid();
+    CHECK(pid > 0 && kill(parent, SIGKILL) == 0 && was_killed(parent) && was_killed(pid));
+    unlink(note);
+    CHECK_NUMBER(run("begin", "1", PATIENT_MS, &value), CHILD_EXITED);
+    CHECK_NUMBER(value, EXIT_FAILURE);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3)
+        return child(argv[1], argv[2]);
+    unit_directory(directory);
+    snprintf(note, sizeof(note), "%s/pid", directory);
+    snprintf(own_pid, sizeof(own_pid), "%d", (int)getpid());
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    test_ends();
+    test_late();
+    test_limits();
+    test_parent();
+    rmdir(directory);
+    return check_end(&unit);
+}
