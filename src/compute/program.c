@@ -29,18 +29,25 @@ struct key {
     char name[32]; // of the entry
 };
 
-static void key_init(struct key *key, const struct device *device, const char *text, const char *options)
+char *program_key(const struct device *device, const char *text, const char *options, size_t *bytes)
 {
     const struct device_info *info = &device->info;
-    char path[PATH_MAX];
-    const char *unsafe;
-    *key = (struct key){.directory = -1};
-    FILE *out = open_memstream(&key->text, &key->bytes);
+    char *key = NULL;
+    FILE *out = open_memstream(&key, bytes);
     if (!out)
-        return;
+        return NULL;
     fprintf(out, "%s\n%s\n%s\n%s\n%s\n%s\n%s", info->platform_name, info->name, info->vendor, info->version,
             info->driver, options, text);
     fclose(out);
+    return key;
+}
+
+static void key_init(struct key *key, const struct device *device, const char *text, const char *options)
+{
+    char path[PATH_MAX];
+    const char *unsafe;
+    *key = (struct key){.directory = -1};
+    key->text = program_key(device, text, options, &key->bytes);
     if (!key->text)
         return;
     snprintf(key->name, sizeof(key->name), "%016llx.clbin", (unsigned long long)hash_64(key->text, key->bytes));

@@ -1,0 +1,18 @@
+// verdicts.h: what probes found out about programs, kept beside the compiled programs
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { VERDICT_TEXT = 80 };
+
+struct verdicts; // of one device in this process, and of earlier runs; safe on any thread
+
+struct verdicts *verdicts_open(void);           // NULL on failure (logged)
+void verdicts_close(struct verdicts *verdicts); // takes NULL
+
+// Gets the verdict of a key: from memory, else from the cache directory, else from `find`. While find runs, other
+// threads that ask wait. If find returns true and the directory is usable, later runs read the verdict from there.
+// Returns true if this process gets this verdict for the first time.
+bool verdicts_get(struct verdicts *verdicts, const char *key, size_t bytes,
+                  bool (*find)(void *context, char verdict[VERDICT_TEXT]), void *context, char verdict[VERDICT_TEXT]);

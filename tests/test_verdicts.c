@@ -1,0 +1,156 @@
+// test_verdicts.c: a probe's verdict is found once, and kept where the program cache is
+#include "compute/verdicts.h"
+
+#include "base/workers.h"
+#include "scratch.h"
+#include "unit.h"
+
+#include <dirent.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+static const char key[] = "device\ndriver\ntext";
+static struct scratch scratch;
+static char directory[512], entry[800];
+
+// What the next probe finds, and how many there were.
+struct finding {
+    const char *verdict;
+    bool keep;
+    atomic_int count;
+};
+
+static bool find(void *context, char verdict[VERDICT_TEXT])
+{
+    struct finding *finding = context;
+    snprintf(verdict, VERDICT_TEXT, "%s", finding->verdict);
+    atomic_fetch_add(&finding->count, 1);
+    return finding->keep;
+}
+
+// Asks as a new process does, twice. Only the first answer is new.
+static void check_asked(const char *what, const char *of, const char *finds, bool keep, const char *want, int probes)
+{
+    struct verdicts *verdicts = verdicts_open();
+    struct finding finding = {.verdict = finds, .keep = keep};
+    for (int i = 0; i < 2; i++) {
+        char verdict[VERDICT_TEXT] = "";
+        const bool first = verdicts_get(verdicts, of, strlen(of), find, &finding, verdict);
+        check_that(&unit, first == (i == 0), "%s: answer %d is %s", what, i, first ? "new" : "known");
+        check_that(&unit, strcmp(verdict, want) == 0, "%s: '%s' instead of '%s'", what, verdict, want);
+    }
+    check_that(&unit, finding.count == probes, "%s: probed %d times instead of %d", what, finding.count, probes);
+    verdicts_close(verdicts);
+}
+
+// The path of the only verdict in the cache.
+static bool find_entry(void)
+{
+    DIR *dir = opendir(directory);
+    int count = 0;
+    for (const struct dirent *at; dir && (at = readdir(dir));) {
+        if (at->d_name[0] != '.' && ++count)
+            snprintf(entry, sizeof(entry), "%s/%s", directory, at->d_name);
+    }
+    if (dir)
+        closedir(dir);
+    return count == 1;
+}
+
+static void write_entry(const char *data, size_t size)
+{
+    FILE *file = fopen(entry, "wb");
+    CHECK(file && fwrite(data, 1, size, file) == size && fclose(file) == 0);
+}
+
+static void test_kept(void)
+{
+    check_asked("the first run", key, "passed", true, "passed", 1);
+    check_asked("the second run", key, "failed", true, "passed", 0);
+    CHECK(find_entry());
+    CHECK_HAS(entry, ".verdict");
+    CHECK(unlink(entry) == 0);
+    check_asked("the entry removed", key, "failed", true, "failed", 1);
+    check_asked("another driver", "device\nother!\ntext", "passed", true, "passed", 1);
+    check_asked("the first driver", key, "passed", true, "failed", 0);
+}
+
+// Not kept for later runs, since the probe could not be made.
+static void test_not_kept(void)
+{
+    check_asked("not kept", "another key", "not started", false, "not started", 1);
+    check_asked("still not kept", "another key", "passed", true, "passed", 1);
+}
+
+// Entries that are damaged, of another key under this one's name, or perhaps written by somebody else.
+static void test_damaged(void)
+{
+    static const char *const entries[] = {
+        "",
+        "passed",
+        "passed\n",
+        "passed\ndevice\ndriver\ntex",
+        "passed\ndevice\ndriver\ntext\n",
+        "passed\ndevice\nanother\ntxt",
+        "passed, with many more words than there is any room for in a verdict, so that it is "
+        "none\ndevice\ndriver\ntext",
+    };
+    for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
+        write_entry(entries[i], strlen(entries[i]));
+        check_asked(entries[i], key, "failed", true, "failed", 1);
+    }
+    CHECK(chmod(entry, 0620) == 0);
+    check_asked("an entry that others can write", key, "passed", true, "passed", 1);
+    CHECK(chmod(directory, 0770) == 0);
+    check_asked("a directory that others can write", key, "failed", true, "failed", 1);
+    CHECK(chmod(directory, 0700) == 0);
+    check_asked("safe again", key, "failed", true, "passed", 0);
+}
+
+static void test_no_directory(void)
+{
+    setenv("XDG_CACHE_HOME", "/dev/null", 1);
+    for (int i = 0; i < 2; i++)
+        check_asked("no directory", key, "failed", true, "failed", 1);
+    setenv("XDG_CACHE_HOME", scratch.dir, 1);
+}
+
+struct asking {
+    struct verdicts *verdicts;
+    struct finding finding;
+    atomic_int passed;
+};
+
+static void ask(void *context, int part)
+{
+    struct asking *asking = context;
+    char verdict[VERDICT_TEXT];
+    verdicts_get(asking->verdicts, "many", 4, find, &asking->finding, verdict);
+    atomic_fetch_add(&asking->passed, strcmp(verdict, "passed") == 0);
+}
+
+static void test_threads(void)
+{
+    struct asking asking = {.verdicts = verdicts_open(), .finding = {.verdict = "passed"}};
+    struct workers *workers = workers_open(8);
+    workers_run(workers, ask, &asking, 8);
+    CHECK_NUMBER(asking.finding.count, 1);
+    CHECK_NUMBER(asking.passed, 8);
+    workers_close(workers);
+    verdicts_close(asking.verdicts);
+}
+
+int main(void)
+{
+    if (!scratch_open(&scratch))
+        return 1;
+    setenv("XDG_CACHE_HOME", scratch.dir, 1);
+    snprintf(directory, sizeof(directory), "%s", scratch_path(&scratch, "monocle"));
+    test_kept();
+    test_not_kept();
+    test_damaged();
+    test_no_directory();
+    test_threads();
+    scratch_close(&scratch);
+    return check_end(&unit);
+}
