@@ -1,4 +1,4 @@
-// vectors.c: what the processor has, and what the environment leaves of it
+// vectors.c: the level of vector instructions that the processor has and MONOCLE_VECTORS allows
 #include "base/vectors.h"
 
 #include "base/log.h"
@@ -7,25 +7,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {
-    [VECTORS_PLAIN] = "plain",
-    [VECTORS_AVX2] = "avx2",
-    [VECTORS_AVX512] = "avx512",
-};
-enum { NAMES = sizeof(names) / sizeof(names[0]) };
+#if defined(__x86_64__)
+static const char *const names[VECTORS_LEVELS] = {"plain", "avx2", "avx512"};
+static const char choices[] = "plain, avx2 or avx512";
 
 static enum vectors most(void)
 {
-#ifdef __x86_64__
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
         __builtin_cpu_supports("avx512vnni"))
         return VECTORS_AVX512;
-    if (__builtin_cpu_supports("avx2"))
-        return VECTORS_AVX2;
-#endif
-    return VECTORS_PLAIN;
+    return __builtin_cpu_supports("avx2") ? VECTORS_AVX2 : VECTORS_PLAIN;
 }
+#else
+#if defined(__aarch64__)
+static const char *const names[VECTORS_LEVELS] = {"plain", "neon"};
+static const char choices[] = "plain or neon";
+#else
+static const char *const names[VECTORS_LEVELS] = {"plain"};
+static const char choices[] = "plain";
+#endif
+
+static enum vectors most(void)
+{
+    return VECTORS_LEVELS - 1;
+}
+#endif
 
 static enum vectors choose(void)
 {
@@ -33,14 +40,14 @@ static enum vectors choose(void)
     const enum vectors level = most();
     if (!wanted || !*wanted)
         return level;
-    for (int i = 0; i < NAMES; i++)
+    for (int i = 0; i < VECTORS_LEVELS; i++)
         if (strcmp(wanted, names[i]) == 0) {
             if (i <= (int)level)
                 return (enum vectors)i;
             log_warn("MONOCLE_VECTORS=%s is ignored: this processor supports at most %s", wanted, names[level]);
             return level;
         }
-    log_warn("MONOCLE_VECTORS=%s is ignored: it must be plain, avx2 or avx512", wanted);
+    log_warn("MONOCLE_VECTORS=%s is ignored: it must be %s", wanted, choices);
     return level;
 }
 

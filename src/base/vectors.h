@@ -1,16 +1,46 @@
-// vectors.h: which of the processor's vector instructions are used
+// vectors.h: levels of vector instructions, and which one the program uses
 #pragma once
 
-// Each level includes those before it. AVX-512 means its parts F, BW, DQ, VL, VBMI and VNNI: AMD's processors since Zen
-// 4 have all of these, and Intel's servers since Ice Lake.
-enum vectors {
-    VECTORS_PLAIN,
-    VECTORS_AVX2,
-    VECTORS_AVX512,
-};
+// The levels of a processor family, lowest first. A level includes those before it. AVX-512 means its parts F, BW, DQ,
+// VL, VBMI and VNNI: AMD's processors since Zen 4 have all of these, and Intel's servers since Ice Lake. VECTORS_TABLE
+// is for a file that meson.build compiles once per level (vector_levels), where the file defines
+// VECTORS_NAME(name): a const struct of functions, or one function. It declares name_plain, name_avx2, ... and defines
+// name(), which returns the address of the one to use.
+#if defined(__x86_64__)
+enum vectors { VECTORS_PLAIN, VECTORS_AVX2, VECTORS_AVX512, VECTORS_LEVELS };
+#define VECTORS_TABLE(type, name)                                                                                      \
+    extern type name##_plain, name##_avx2, name##_avx512;                                                              \
+    static inline type *name(void)                                                                                     \
+    {                                                                                                                  \
+        type *const level[VECTORS_LEVELS] = {&name##_plain, &name##_avx2, &name##_avx512};                             \
+        return level[vectors_level()];                                                                                 \
+    }
+#elif defined(__aarch64__)
+enum vectors { VECTORS_PLAIN, VECTORS_NEON, VECTORS_LEVELS };
+#define VECTORS_TABLE(type, name)                                                                                      \
+    extern type name##_plain, name##_neon;                                                                             \
+    static inline type *name(void)                                                                                     \
+    {                                                                                                                  \
+        type *const level[VECTORS_LEVELS] = {&name##_plain, &name##_neon};                                             \
+        return level[vectors_level()];                                                                                 \
+    }
+#else
+enum vectors { VECTORS_PLAIN, VECTORS_LEVELS };
+#define VECTORS_TABLE(type, name)                                                                                      \
+    extern type name##_plain;                                                                                          \
+    static inline type *name(void)                                                                                     \
+    {                                                                                                                  \
+        return &name##_plain;                                                                                          \
+    }
+#endif
 
-// The highest level that this processor has, or a lower one that the environment names: MONOCLE_VECTORS=plain, avx2 or
-// avx512. On any thread.
+// What a file calls its own, in the level that it is being compiled for: VECTORS_NAME(rows) is rows_avx2, say.
+#define VECTORS_NAME(name) VECTORS_JOIN(name, VECTORS)
+#define VECTORS_JOIN(name, level) VECTORS_PASTE(name, level)
+#define VECTORS_PASTE(name, level) name##_##level
+
+// The highest level that this processor has, or a lower one that the environment variable MONOCLE_VECTORS names: plain,
+// avx2 or avx512; plain or neon. On any thread.
 enum vectors vectors_level(void);
 
-const char *vectors_name(enum vectors level); // as MONOCLE_VECTORS has it
+const char *vectors_name(enum vectors level); // as in MONOCLE_VECTORS

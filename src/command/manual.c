@@ -225,7 +225,9 @@ static void print_environment(void)
            "it, "
            "each run uses a temporary directory.\n");
     printf(".TP\n\\fBMONOCLE_VECTORS\\fR\nVector instructions of the cpu path: "
-           "\\fIplain\\fR, \\fIavx2\\fR or \\fIavx512\\fR; default: the widest that the CPU has. "
+           "\\fIplain\\fR, \\fIavx2\\fR or \\fIavx512\\fR; on 64-bit ARM \\fIplain\\fR or \\fIneon\\fR; default: the "
+           "widest "
+           "that the CPU has. "
            "The results are identical.\n");
 }
 

@@ -43,7 +43,8 @@ HOMES = {
     r"CL/cl_gl\.h": r"src/compute/.*\.c|src/path/zerocopy\.c",
     r"CL/.*": r"src/compute/cl\.h",
     r"xxhash\.h": r"src/base/hash\.c",
-    r"immintrin\.h": r"src/base/avx2\.h",
+    r"immintrin\.h": r"src/base/(avx2|vector)\.h",
+    r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h": r"src/command/.*\.c|src/base/trace\.c",
 }
 # Rows of tables, and where alone one may be named. Other code asks for a column of the row, so that a new row works.

@@ -1,0 +1,422 @@
+// vector.h: operations on vectors, for files that are compiled once per level (vectors.h)
+//
+// VECTOR_BYTES is the size of a vector: 64 (AVX-512), 32 (AVX2), 16 (NEON), or 0 at the plain level, which has generic
+// loops alone. The types are the compilers' own vectors: + - * & | ^ ~ << >> == < work on each lane. Here is the rest:
+// loads and stores, and operations that need an instruction of the processor. Lanes are in the order of memory,
+// unless an operation says otherwise.
+#pragma once
+
+#include "base/vectors.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VECTOR_INLINE static inline __attribute__((always_inline, unused))
+
+// Where a block of `size` that should begin at `x` of a row of `count` begins. The last block begins early, so that it
+// is a whole one: blocks overlap there, so a row must not be made in place. `count` is at least `size`.
+VECTOR_INLINE int vector_begin(int x, int size, int count)
+{
+    return x + size <= count ? x : count - size;
+}
+
+#if VECTOR_BYTES
+
+#if VECTOR_BYTES == 16
+#include <arm_neon.h>
+#elif VECTOR_BYTES == 32
+#include <immintrin.h>
+#define VECTOR_X86(name) _mm256_##name
+#define VECTOR_16_BYTES(...) _mm256_broadcastsi128_si256(_mm_setr_epi8(__VA_ARGS__)) // in each 128-bit part
+typedef __m256i vector_x86;
+#elif VECTOR_BYTES == 64
+#include <immintrin.h>
+#define VECTOR_X86(name) _mm512_##name
+#define VECTOR_16_BYTES(...) _mm512_broadcast_i32x4(_mm_setr_epi8(__VA_ARGS__))
+typedef __m512i vector_x86;
+#endif
+
+// vec_u8, vec_u16, ...; vec_load_u8(from) and vec_store_u8(to, vector) at any address; vec_spread_u8(lane): a vector of
+// equal lanes.
+#define VECTOR_TYPE(name, lane)                                                                                        \
+    typedef lane vec_##name __attribute__((vector_size(VECTOR_BYTES)));                                                \
+    typedef lane vec_##name##_anywhere __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));              \
+    VECTOR_INLINE vec_##name vec_load_##name(const void *from)                                                         \
+    {                                                                                                                  \
+        return *(const vec_##name##_anywhere *)from;                                                                   \
+    }                                                                                                                  \
+    VECTOR_INLINE void vec_store_##name(void *to, vec_##name vector)                                                   \
+    {                                                                                                                  \
+        *(vec_##name##_anywhere *)to = vector;                                                                         \
+    }                                                                                                                  \
+    VECTOR_INLINE vec_##name vec_spread_##name(int value)                                                              \
+    {                                                                                                                  \
+        return (vec_##name){0} + (lane)value;                                                                          \
+    }                                                                                                                  \
+    struct vec_two_##name {                                                                                            \
+        vec_##name a, b;                                                                                               \
+    };
+VECTOR_TYPE(u8, uint8_t)
+VECTOR_TYPE(s8, int8_t)
+VECTOR_TYPE(u16, uint16_t)
+VECTOR_TYPE(s16, int16_t)
+VECTOR_TYPE(u32, uint32_t)
+VECTOR_TYPE(s32, int32_t)
+#undef VECTOR_TYPE
+
+// Half as many bytes as a vector has, as lanes of 16 bits.
+VECTOR_INLINE vec_u16 vec_load_half(const void *from)
+{
+    typedef uint8_t half __attribute__((vector_size(VECTOR_BYTES / 2), aligned(1), may_alias));
+    return __builtin_convertvector(*(const half *)from, vec_u16);
+}
+
+// A lane of 16 bits holds two bytes. The even ones (lower halves) and the odd ones, times 1 << shift, which is 0..8.
+#define vec_even(bytes, shift) ((vec_u16)(bytes) << 8 >> (8 - (shift)))
+#define vec_odd(bytes, shift) ((vec_u16)(bytes) >> 8 << (shift))
+
+// The lanes of `yes` where `mask` is all ones, of `no` where it is 0; of vectors of one type.
+#define vec_choose(mask, yes, no) (((yes) & (mask)) | ((no) & ~(mask)))
+
+#if VECTOR_BYTES == 16
+#define VECTOR_BINARY(name, lane, neon, x86)                                                                           \
+    VECTOR_INLINE vec_##lane vec_##name##_##lane(vec_##lane a, vec_##lane b)                                           \
+    {                                                                                                                  \
+        return (vec_##lane)neon(a, b);                                                                                 \
+    }
+#else
+#define VECTOR_BINARY(name, lane, neon, x86)                                                                           \
+    VECTOR_INLINE vec_##lane vec_##name##_##lane(vec_##lane a, vec_##lane b)                                           \
+    {                                                                                                                  \
+        return (vec_##lane)VECTOR_X86(x86)((vector_x86)a, (vector_x86)b);                                              \
+    }
+#endif
+// vec_min_u8(a, b), ...: the smaller lanes, the larger ones. vec_average_u8: (a + b + 1) >> 1.
+// vec_add_sat_..., vec_subtract_sat_...: sums and differences; the nearest value that a lane can have.
+VECTOR_BINARY(min, u8, vminq_u8, min_epu8)
+VECTOR_BINARY(max, u8, vmaxq_u8, max_epu8)
+VECTOR_BINARY(min, s16, vminq_s16, min_epi16)
+VECTOR_BINARY(max, s16, vmaxq_s16, max_epi16)
+VECTOR_BINARY(average, u8, vrhaddq_u8, avg_epu8)
+VECTOR_BINARY(add_sat, u8, vqaddq_u8, adds_epu8)
+VECTOR_BINARY(subtract_sat, u8, vqsubq_u8, subs_epu8)
+VECTOR_BINARY(add_sat, s16, vqaddq_s16, adds_epi16)
+VECTOR_BINARY(subtract_sat, s16, vqsubq_s16, subs_epi16)
+#undef VECTOR_BINARY
+
+// Upper halves of products: a * b >> VECTOR_UPPER_SHIFT. NEON has an instruction for products times 2 alone, so callers
+// scale a factor by what is left to 16.
+#if VECTOR_BYTES == 16
+enum { VECTOR_UPPER_SHIFT = 15 };
+#else
+enum { VECTOR_UPPER_SHIFT = 16 };
+#endif
+VECTOR_INLINE vec_s16 vec_upper_s16(vec_s16 a, vec_s16 b)
+{
+#if VECTOR_BYTES == 16
+    return vqdmulhq_s16(a, b);
+#else
+    return (vec_s16)VECTOR_X86(mulhi_epi16)((vector_x86)a, (vector_x86)b);
+#endif
+}
+
+// a * b >> 16
+VECTOR_INLINE vec_u16 vec_upper_u16(vec_u16 a, vec_u16 b)
+{
+#if VECTOR_BYTES == 16
+    const uint32x4_t low = vmull_u16(vget_low_u16(a), vget_low_u16(b)), high = vmull_high_u16(a, b);
+    return vuzp2q_u16(vreinterpretq_u16_u32(low), vreinterpretq_u16_u32(high));
+#else
+    return (vec_u16)VECTOR_X86(mulhi_epu16)((vector_x86)a, (vector_x86)b);
+#endif
+}
+
+// Sums of neighbouring lanes: of products of 16-bit lanes; of bytes.
+VECTOR_INLINE vec_s32 vec_pair_products(vec_s16 a, vec_s16 b)
+{
+#if VECTOR_BYTES == 16
+    return vpaddq_s32(vmull_s16(vget_low_s16(a), vget_low_s16(b)), vmull_high_s16(a, b));
+#else
+    return (vec_s32)VECTOR_X86(madd_epi16)((vector_x86)a, (vector_x86)b);
+#endif
+}
+
+VECTOR_INLINE vec_u16 vec_pair_sums(vec_u8 bytes)
+{
+#if VECTOR_BYTES == 16
+    return vpaddlq_u8(bytes);
+#else
+    return (vec_u16)VECTOR_X86(maddubs_epi16)((vector_x86)bytes, VECTOR_X86(set1_epi8)(1));
+#endif
+}
+
+// Widens: `a` and `b` hold half of the lanes each, in an order of the instruction set's own, which vec_pack_... of
+// (a, b) undoes.
+VECTOR_INLINE struct vec_two_u16 vec_widen_u8(vec_u8 bytes)
+{
+#if VECTOR_BYTES == 16
+    return (struct vec_two_u16){vmovl_u8(vget_low_u8(bytes)), vmovl_high_u8(bytes)};
+#else
+    const vector_x86 all = (vector_x86)bytes, zero = {0};
+    return (struct vec_two_u16){(vec_u16)VECTOR_X86(unpacklo_epi8)(all, zero),
+                                (vec_u16)VECTOR_X86(unpackhi_epi8)(all, zero)};
+#endif
+}
+
+VECTOR_INLINE struct vec_two_u32 vec_widen_u16(vec_u16 lanes)
+{
+#if VECTOR_BYTES == 16
+    return (struct vec_two_u32){vmovl_u16(vget_low_u16(lanes)), vmovl_high_u16(lanes)};
+#else
+    const vector_x86 all = (vector_x86)lanes, zero = {0};
+    return (struct vec_two_u32){(vec_u32)VECTOR_X86(unpacklo_epi16)(all, zero),
+                                (vec_u32)VECTOR_X86(unpackhi_epi16)(all, zero)};
+#endif
+}
+
+// The nearest values that the narrower lanes can have.
+VECTOR_INLINE vec_u8 vec_pack_s16(vec_s16 a, vec_s16 b)
+{
+#if VECTOR_BYTES == 16
+    return vqmovun_high_s16(vqmovun_s16(a), b);
+#else
+    return (vec_u8)VECTOR_X86(packus_epi16)((vector_x86)a, (vector_x86)b);
+#endif
+}
+
+VECTOR_INLINE vec_s16 vec_pack_s32(vec_s32 a, vec_s32 b)
+{
+#if VECTOR_BYTES == 16
+    return vqmovn_high_s32(vqmovn_s32(a), b);
+#else
+    return (vec_s16)VECTOR_X86(packs_epi32)((vector_x86)a, (vector_x86)b);
+#endif
+}
+
+// Bytes from lanes of 16 bits: even >> shift and odd >> shift (arithmetic), the nearest of 0..255, in turns.
+#if VECTOR_BYTES == 16
+#define vec_join(even, odd, shift) vec_in_turns(vqshrun_high_n_s16(vqshrun_n_s16(even, shift), odd, shift))
+#else
+#define vec_join(even, odd, shift) vec_in_turns(vec_pack_s16((even) >> (shift), (odd) >> (shift)))
+#endif
+VECTOR_INLINE vec_u8 vec_in_turns(vec_u8 parts)
+{
+#if VECTOR_BYTES == 16
+    return vqtbl1q_u8(parts, (vec_u8){0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15});
+#else
+    return (vec_u8)VECTOR_X86(shuffle_epi8)((vector_x86)parts,
+                                            VECTOR_16_BYTES(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15));
+#endif
+}
+
+// Interleaves bytes: a0 b0 a1 b1 ...
+VECTOR_INLINE struct vec_two_u8 vec_interleave_u8(vec_u8 a, vec_u8 b)
+{
+#if VECTOR_BYTES == 16
+    return (struct vec_two_u8){vzip1q_u8(a, b), vzip2q_u8(a, b)};
+#else
+    const vector_x86 low = VECTOR_X86(unpacklo_epi8)((vector_x86)a, (vector_x86)b);
+    const vector_x86 high = VECTOR_X86(unpackhi_epi8)((vector_x86)a, (vector_x86)b);
+#if VECTOR_BYTES == 32
+    return (struct vec_two_u8){(vec_u8)_mm256_permute2x128_si256(low, high, 0x20),
+                               (vec_u8)_mm256_permute2x128_si256(low, high, 0x31)};
+#else
+    const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+    const __m512i second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+    return (struct vec_two_u8){(vec_u8)_mm512_permutex2var_epi64(low, first, high),
+                               (vec_u8)_mm512_permutex2var_epi64(low, second, high)};
+#endif
+#endif
+}
+
+// Undoes that for two vectors of bytes, which follow one another in memory.
+VECTOR_INLINE struct vec_two_u8 vec_separate_u8(vec_u8 first, vec_u8 second)
+{
+#if VECTOR_BYTES == 16
+    return (struct vec_two_u8){vuzp1q_u8(first, second), vuzp2q_u8(first, second)};
+#else
+    const vector_x86 even = VECTOR_X86(packus_epi16)((vector_x86)vec_even(first, 0), (vector_x86)vec_even(second, 0));
+    const vector_x86 odd = VECTOR_X86(packus_epi16)((vector_x86)vec_odd(first, 0), (vector_x86)vec_odd(second, 0));
+#if VECTOR_BYTES == 32
+    return (struct vec_two_u8){(vec_u8)_mm256_permute4x64_epi64(even, 0xd8),
+                               (vec_u8)_mm256_permute4x64_epi64(odd, 0xd8)};
+#else
+    const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    return (struct vec_two_u8){(vec_u8)_mm512_permutexvar_epi64(order, even),
+                               (vec_u8)_mm512_permutexvar_epi64(order, odd)};
+#endif
+#endif
+}
+
+// Half as many bytes as a vector has, from lanes of 16 bits below 256.
+VECTOR_INLINE void vec_store_half(void *to, vec_u16 lanes)
+{
+    typedef uint8_t half __attribute__((vector_size(VECTOR_BYTES / 2)));
+    typedef uint8_t half_anywhere __attribute__((vector_size(VECTOR_BYTES / 2), aligned(1), may_alias));
+    *(half_anywhere *)to = __builtin_convertvector(lanes, half);
+}
+
+// Channels of VECTOR_BYTES pixels.
+struct vec_rgb {
+    vec_u8 r, g, b;
+};
+
+VECTOR_INLINE struct vec_rgb vec_load_rgba(const uint8_t *rgba)
+{
+#if VECTOR_BYTES == 16
+    const uint8x16x4_t all = vld4q_u8(rgba);
+    return (struct vec_rgb){all.val[0], all.val[1], all.val[2]};
+#elif VECTOR_BYTES == 32
+    __m256i four[4]; // 4 pixels of the left half and 4 of the right half, by channels
+    for (int i = 0; i < 4; i++) {
+        const __m128i *from = (const __m128i *)rgba + i;
+        const __m256i left = _mm256_castsi128_si256(_mm_loadu_si128(from));
+        four[i] = _mm256_shuffle_epi8(_mm256_inserti128_si256(left, _mm_loadu_si128(from + 4), 1),
+                                      VECTOR_16_BYTES(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    }
+    const __m256i low = _mm256_unpacklo_epi32(four[0], four[1]), next_low = _mm256_unpacklo_epi32(four[2], four[3]);
+    const __m256i high = _mm256_unpackhi_epi32(four[0], four[1]), next_high = _mm256_unpackhi_epi32(four[2], four[3]);
+    return (struct vec_rgb){(vec_u8)_mm256_unpacklo_epi64(low, next_low), (vec_u8)_mm256_unpackhi_epi64(low, next_low),
+                            (vec_u8)_mm256_unpacklo_epi64(high, next_high)};
+#else
+    const vec_u32 each_fourth = 0x0c080400 + 0x10101010 * (vec_u32){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
+    const vec_u32 second = 0x01010101 * (vec_u32){0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+    const __m512i red_green = (__m512i)(each_fourth + second), blue = (__m512i)(each_fourth + 0x02020202);
+    const __m512i a = _mm512_loadu_si512(rgba), b = _mm512_loadu_si512(rgba + 64);
+    const __m512i c = _mm512_loadu_si512(rgba + 128), d = _mm512_loadu_si512(rgba + 192);
+    const __m512i left = _mm512_permutex2var_epi8(a, red_green, b), right = _mm512_permutex2var_epi8(c, red_green, d);
+    return (struct vec_rgb){
+        (vec_u8)_mm512_shuffle_i64x2(left, right, 0x44), (vec_u8)_mm512_shuffle_i64x2(left, right, 0xee),
+        (vec_u8)_mm512_shuffle_i64x2(_mm512_permutex2var_epi8(a, blue, b), _mm512_permutex2var_epi8(c, blue, d), 0x44)};
+#endif
+}
+
+// Opaque pixels.
+VECTOR_INLINE void vec_store_rgb(uint8_t *rgba, vec_u8 red, vec_u8 green, vec_u8 blue)
+{
+#if VECTOR_BYTES == 16
+    const uint8x16x4_t pixels = {{red, green, blue, vec_spread_u8(255)}};
+    vst4q_u8(rgba, pixels);
+#elif VECTOR_BYTES == 32
+    const __m256i order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7), alpha = _mm256_set1_epi8(-1);
+    const __m256i r = _mm256_permutevar8x32_epi32((__m256i)red, order);
+    const __m256i g = _mm256_permutevar8x32_epi32((__m256i)green, order);
+    const __m256i b = _mm256_permutevar8x32_epi32((__m256i)blue, order);
+    const __m256i rg0 = _mm256_unpacklo_epi8(r, g), rg1 = _mm256_unpackhi_epi8(r, g);
+    const __m256i ba0 = _mm256_unpacklo_epi8(b, alpha), ba1 = _mm256_unpackhi_epi8(b, alpha);
+    vec_store_u16(rgba, (vec_u16)_mm256_unpacklo_epi16(rg0, ba0));
+    vec_store_u16(rgba + 32, (vec_u16)_mm256_unpackhi_epi16(rg0, ba0));
+    vec_store_u16(rgba + 64, (vec_u16)_mm256_unpacklo_epi16(rg1, ba1));
+    vec_store_u16(rgba + 96, (vec_u16)_mm256_unpackhi_epi16(rg1, ba1));
+#else
+    const vec_u32 number = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    for (int i = 0; i < 4; i++) {
+        const __m512i places = (__m512i)((number + 16 * (uint32_t)i) * 0x010101 + 0xff004000); // green's are 64 further
+        const __m512i red_green =
+            _mm512_mask2_permutex2var_epi8((__m512i)red, places, 0x3333333333333333, (__m512i)green);
+        _mm512_storeu_si512(rgba + 64 * i,
+                            _mm512_mask_permutexvar_epi8(red_green, 0x4444444444444444, places, (__m512i)blue));
+    }
+#endif
+}
+
+// Makes VECTOR_BYTES opaque pixels from 3 bytes a pixel; `swap` exchanges the first channel and the third.
+VECTOR_INLINE void vec_store_rgb24(uint8_t *rgba, const uint8_t *from, bool swap)
+{
+#if VECTOR_BYTES == 16
+    const uint8x16x3_t all = vld3q_u8(from);
+    vec_store_rgb(rgba, all.val[swap ? 2 : 0], all.val[1], all.val[swap ? 0 : 2]);
+#else
+    const __m256i kept = _mm256_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1, 4, 5, 6, -1, 7, 8, 9,
+                                          -1, 10, 11, 12, -1, 13, 14, 15, -1);
+    const __m256i swapped = _mm256_setr_epi8(2, 1, 0, -1, 5, 4, 3, -1, 8, 7, 6, -1, 11, 10, 9, -1, 6, 5, 4, -1, 9, 8, 7,
+                                             -1, 12, 11, 10, -1, 15, 14, 13, -1);
+    for (int x = 0; x < VECTOR_BYTES; x += 8, from += 24) { // bytes 0..15 and 8..23 of 8 pixels
+        const __m256i left = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)from));
+        const __m256i both = _mm256_inserti128_si256(left, _mm_loadu_si128((const __m128i *)(from + 8)), 1);
+        const __m256i colours = _mm256_shuffle_epi8(both, swap ? swapped : kept);
+        _mm256_storeu_si256((__m256i *)(rgba + 4 * x), _mm256_or_si256(colours, _mm256_set1_epi32((int)0xff000000u)));
+    }
+#endif
+}
+
+// Pixels of 4 bytes, the last one first.
+VECTOR_INLINE vec_u32 vec_reverse_u32(vec_u32 pixels)
+{
+#if VECTOR_BYTES == 16
+    return (vec_u32)vqtbl1q_u8((vec_u8)pixels, (vec_u8){12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3});
+#elif VECTOR_BYTES == 32
+    return (vec_u32)_mm256_permutevar8x32_epi32((__m256i)pixels, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0));
+#else
+    return (vec_u32)_mm512_permutexvar_epi32(_mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
+                                             (__m512i)pixels);
+#endif
+}
+
+// A table of 256 bytes: vec_look_up gives the byte of the table that each byte numbers.
+enum { VECTOR_TABLE_PARTS = VECTOR_BYTES == 64 ? 4 : 16 };
+struct vec_table {
+    vec_u8 part[VECTOR_TABLE_PARTS];
+};
+
+VECTOR_INLINE struct vec_table vec_load_table(const uint8_t *entries)
+{
+    struct vec_table table;
+    for (int i = 0; i < VECTOR_TABLE_PARTS; i++)
+#if VECTOR_BYTES == 32
+        table.part[i] = (vec_u8)_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)entries + i));
+#else
+        table.part[i] = vec_load_u8(entries + VECTOR_BYTES * i);
+#endif
+    return table;
+}
+
+VECTOR_INLINE vec_u8 vec_look_up(const struct vec_table *table, vec_u8 bytes)
+{
+    const vec_u8 *t = table->part;
+#if VECTOR_BYTES == 16
+    const uint8x16x4_t a = {{t[0], t[1], t[2], t[3]}}, b = {{t[4], t[5], t[6], t[7]}};
+    const uint8x16x4_t c = {{t[8], t[9], t[10], t[11]}}, d = {{t[12], t[13], t[14], t[15]}};
+    const vec_u8 found = vqtbx4q_u8(vqtbl4q_u8(a, bytes), b, bytes - 64); // of the parts that have this place
+    return vqtbx4q_u8(vqtbx4q_u8(found, c, bytes - 128), d, bytes - 192);
+#elif VECTOR_BYTES == 32
+    // The lower half of a byte is looked up in all parts; bits of its upper half choose between pairs of results.
+    const __m256i place = (__m256i)(bytes & 15);
+    const __m256i choice[] = {(__m256i)((vec_u16)bytes << 3), (__m256i)((vec_u16)bytes << 2),
+                              (__m256i)((vec_u16)bytes << 1), (__m256i)bytes};
+    __m256i found[16];
+    for (int i = 0; i < 16; i++)
+        found[i] = _mm256_shuffle_epi8((__m256i)t[i], place);
+    for (int bit = 0, count = 8; bit < 4; bit++, count /= 2)
+        for (int i = 0; i < count; i++)
+            found[i] = _mm256_blendv_epi8(found[2 * i], found[2 * i + 1], choice[bit]);
+    return (vec_u8)found[0];
+#else
+    const __m512i places = (__m512i)bytes, low = _mm512_permutex2var_epi8((__m512i)t[0], places, (__m512i)t[1]);
+    const __m512i high = _mm512_permutex2var_epi8((__m512i)t[2], places, (__m512i)t[3]);
+    return (vec_u8)_mm512_mask_mov_epi8(low, _mm512_movepi8_mask(places), high);
+#endif
+}
+
+// Non-temporal store: memory is written without being read into the caches. `to` is a multiple of VECTOR_BYTES. Before
+// another thread reads the bytes, the writer calls vec_stream_end.
+VECTOR_INLINE void vec_stream_u8(void *to, vec_u8 bytes)
+{
+#if VECTOR_BYTES == 16
+    vec_store_u8(to, bytes);
+#elif VECTOR_BYTES == 32
+    _mm256_stream_si256(to, (__m256i)bytes);
+#else
+    _mm512_stream_si512(to, (__m512i)bytes);
+#endif
+}
+
+VECTOR_INLINE void vec_stream_end(void)
+{
+#if VECTOR_BYTES > 16
+    _mm_sfence();
+#endif
+}
+
+#endif

@@ -1,0 +1,145 @@
+// vector_ops.c: the operations of base/vector.h beside plain C, in the level that this file is compiled for
+#include "vector_ops.h"
+
+#include "base/vector.h"
+
+#include <string.h>
+
+#if VECTOR_BYTES
+
+enum { BYTES = VECTOR_BYTES, LANES = BYTES / 2, WORDS = BYTES / 4, ROUNDS = 200 };
+
+// Operands: bytes, and the same memory as wider lanes. Extreme values are frequent.
+union operand {
+    uint8_t u8[BYTES];
+    uint16_t u16[LANES];
+    int16_t s16[LANES];
+    int32_t s32[WORDS];
+    uint32_t u32[WORDS];
+};
+
+static uint32_t random_word(uint32_t *state)
+{
+    static const uint32_t extremes[] = {0,           0xffffffffu, 0x80008000u, 0x7fff7fffu,
+                                        0x80000000u, 0x7fffffffu, 0x01ff00ffu};
+    *state = *state * 1664525u + 1013904223u;
+    const uint32_t kind = *state >> 28;
+    return kind < 7 ? extremes[kind] : (*state >> 8) * 0x9e3779b1u;
+}
+
+static int nearest(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+// Compares each lane of `call` with `want`, an expression of the lane's number `i`.
+#define LANES_ARE(type, call, count, want)                                                                             \
+    do {                                                                                                               \
+        union operand got;                                                                                             \
+        vec_store_##type(&got, call);                                                                                  \
+        int wrong = -1;                                                                                                \
+        for (int i = 0; i < (count); i++)                                                                              \
+            if (got.type[i] != (want))                                                                                 \
+                wrong = i;                                                                                             \
+        check_that(check, wrong < 0, "line %d, lane %d: %s", __LINE__, wrong, #call);                                  \
+    } while (0)
+
+static void test_arithmetic(struct check *check, const union operand *p, const union operand *q)
+{
+    const vec_u8 a = vec_load_u8(p), b = vec_load_u8(q);
+    const vec_s16 c = vec_load_s16(p), d = vec_load_s16(q);
+    const int shift = 16 - VECTOR_UPPER_SHIFT;
+    LANES_ARE(u8, a, BYTES, p->u8[i]);
+    LANES_ARE(s16, vec_spread_s16(-3), LANES, -3);
+    LANES_ARE(u8, vec_min_u8(a, b), BYTES, p->u8[i] < q->u8[i] ? p->u8[i] : q->u8[i]);
+    LANES_ARE(u8, vec_max_u8(a, b), BYTES, p->u8[i] > q->u8[i] ? p->u8[i] : q->u8[i]);
+    LANES_ARE(s16, vec_min_s16(c, d), LANES, p->s16[i] < q->s16[i] ? p->s16[i] : q->s16[i]);
+    LANES_ARE(s16, vec_max_s16(c, d), LANES, p->s16[i] > q->s16[i] ? p->s16[i] : q->s16[i]);
+    LANES_ARE(u8, vec_average_u8(a, b), BYTES, (p->u8[i] + q->u8[i] + 1) >> 1);
+    LANES_ARE(u8, vec_add_sat_u8(a, b), BYTES, nearest(p->u8[i] + q->u8[i], 0, 255));
+    LANES_ARE(u8, vec_subtract_sat_u8(a, b), BYTES, nearest(p->u8[i] - q->u8[i], 0, 255));
+    LANES_ARE(s16, vec_add_sat_s16(c, d), LANES, nearest(p->s16[i] + q->s16[i], INT16_MIN, INT16_MAX));
+    LANES_ARE(s16, vec_subtract_sat_s16(c, d), LANES, nearest(p->s16[i] - q->s16[i], INT16_MIN, INT16_MAX));
+    LANES_ARE(s16, vec_upper_s16(c >> shift, d), LANES, (p->s16[i] >> shift) * q->s16[i] >> VECTOR_UPPER_SHIFT);
+    LANES_ARE(u16, vec_upper_u16((vec_u16)c, (vec_u16)d), LANES, (uint16_t)((uint32_t)p->u16[i] * q->u16[i] >> 16));
+    LANES_ARE(s32, vec_pair_products(c >> 1, d), WORDS,
+              (p->s16[2 * i] >> 1) * q->s16[2 * i] + (p->s16[2 * i + 1] >> 1) * q->s16[2 * i + 1]);
+    LANES_ARE(u16, vec_pair_sums(a), LANES, p->u8[2 * i] + p->u8[2 * i + 1]);
+    LANES_ARE(u16, vec_even(a, 7), LANES, p->u8[2 * i] << 7);
+    LANES_ARE(u16, vec_odd(a, 6), LANES, p->u8[2 * i + 1] << 6);
+    LANES_ARE(u8, vec_choose((vec_u8)(a < b), a, b), BYTES, p->u8[i] < q->u8[i] ? p->u8[i] : q->u8[i]);
+}
+
+static void test_order(struct check *check, const union operand *p, const union operand *q)
+{
+    const vec_u8 a = vec_load_u8(p), b = vec_load_u8(q);
+    const struct vec_two_u16 wide = vec_widen_u8(a);
+    const struct vec_two_u32 words = vec_widen_u16((vec_u16)a >> 1);
+    const struct vec_two_u8 turns = vec_interleave_u8(a, b), apart = vec_separate_u8(turns.a, turns.b);
+    const vec_s16 down = vec_spread_s16(-300);
+    LANES_ARE(u8, vec_pack_s16((vec_s16)wide.a, (vec_s16)wide.b), BYTES, p->u8[i]);
+    LANES_ARE(u8, vec_pack_s16((vec_s16)wide.a + down, (vec_s16)wide.b + down), BYTES, 0);
+    LANES_ARE(u8, vec_pack_s16((vec_s16)wide.a - down, (vec_s16)wide.b - down), BYTES, 255);
+    LANES_ARE(s16, vec_pack_s32((vec_s32)words.a, (vec_s32)words.b), LANES, p->u16[i] >> 1);
+    LANES_ARE(s16, vec_pack_s32(vec_load_s32(p), vec_load_s32(p)), 1, nearest(p->s32[i], INT16_MIN, INT16_MAX));
+    LANES_ARE(u8, vec_join((vec_s16)a, (vec_s16)b, 5), BYTES, nearest((i % 2 ? q : p)->s16[i / 2] >> 5, 0, 255));
+    LANES_ARE(u8, turns.a, BYTES, (i % 2 ? q : p)->u8[i / 2]);
+    LANES_ARE(u8, turns.b, BYTES, (i % 2 ? q : p)->u8[LANES + i / 2]);
+    LANES_ARE(u8, apart.a, BYTES, p->u8[i]);
+    LANES_ARE(u8, apart.b, BYTES, q->u8[i]);
+    LANES_ARE(u32, vec_reverse_u32((vec_u32)a), WORDS, p->u32[WORDS - 1 - i]);
+    LANES_ARE(u16, vec_load_half(p), LANES, p->u8[i]);
+    union operand half = *q;
+    vec_store_half(&half, (vec_u16)a >> 8);
+    LANES_ARE(u8, vec_load_u8(&half), BYTES, i < LANES ? p->u8[2 * i + 1] : q->u8[i]);
+}
+
+static void test_pixels(struct check *check, const union operand *four)
+{
+    const uint8_t *from = four[0].u8;
+    uint8_t to[4 * BYTES];
+    const struct vec_rgb made = vec_load_rgba(from);
+    LANES_ARE(u8, made.r, BYTES, from[4 * i]);
+    LANES_ARE(u8, made.g, BYTES, from[4 * i + 1]);
+    LANES_ARE(u8, made.b, BYTES, from[4 * i + 2]);
+    vec_store_rgb(to, made.r, made.g, made.b);
+    int wrong = 0;
+    for (int i = 0; i < 4 * BYTES; i++)
+        wrong += to[i] != (i % 4 == 3 ? 255 : from[i]);
+    check_that(check, wrong == 0, "vec_store_rgb: %d bytes are wrong", wrong);
+    for (int swap = 0; swap < 2; swap++) {
+        vec_store_rgb24(to, from, swap);
+        for (int i = 0; i < 4 * BYTES; i++)
+            wrong += to[i] != (i % 4 == 3 ? 255 : from[i / 4 * 3 + (swap ? 2 - i % 4 : i % 4)]);
+        check_that(check, wrong == 0, "vec_store_rgb24, swap %d: %d bytes are wrong", swap, wrong);
+    }
+    uint8_t entries[256];
+    for (int i = 0; i < 256; i++)
+        entries[i] = (uint8_t)(i * 37 ^ from[i % BYTES]);
+    const struct vec_table table = vec_load_table(entries);
+    LANES_ARE(u8, vec_look_up(&table, vec_load_u8(from)), BYTES, entries[from[i]]);
+    _Alignas(BYTES) union operand streamed;
+    vec_stream_u8(&streamed, made.g);
+    vec_stream_end();
+    check_that(check, memcmp(&streamed, &made.g, BYTES) == 0, "vec_stream_u8");
+}
+
+void VECTORS_NAME(vector_ops)(struct check *check)
+{
+    uint32_t state = 1;
+    for (int round = 0; round < ROUNDS; round++) {
+        union operand four[4];
+        for (int i = 0; i < 4 * WORDS; i++)
+            four[i / WORDS].u32[i % WORDS] = random_word(&state);
+        test_arithmetic(check, &four[0], &four[1]);
+        test_order(check, &four[2], &four[3]);
+        test_pixels(check, four);
+    }
+    check_that(check, vector_begin(0, 8, 11) == 0 && vector_begin(8, 8, 11) == 3, "vector_begin");
+}
+
+#else
+
+void VECTORS_NAME(vector_ops)(struct check *check) {}
+
+#endif
