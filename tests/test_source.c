@@ -96,6 +96,49 @@ static void test_refused(void)
     refuse_setup(&(struct source_setup){.text = scratch.path, .has_format = true, .format = PIXFMT_UYVY}, "uyvy");
 }
 
+// Opens the source and compares its row with "kind, endless still controls", a letter for each that is set.
+static void check_kind(const struct source_setup *setup, const char *kind, const char *letters)
+{
+    struct source *source = source_open(setup);
+    if (!check_that(&check, source != NULL, "%s opens", setup->text))
+        return;
+    const struct source_info *info = source_info(source);
+    char found[8];
+    snprintf(found, sizeof(found), "%s%s%s", info->endless ? "e" : "", info->still ? "s" : "",
+             info->controls ? "c" : "");
+    check_that(&check, strcmp(info->kind, kind) == 0 && strcmp(found, letters) == 0, "%s: %s \"%s\", not %s \"%s\"",
+               setup->text, info->kind, found, kind, letters);
+    source_close(source);
+}
+
+static void test_kinds(void)
+{
+    static const char film[] = "YUV4MPEG2 W2 H2 Cmono\nFRAME\nabcd";
+    // An image in TGA format: 2x2 grey pixels.
+    static const uint8_t tga[22] = {0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 0, 8, 0, 1, 2, 3, 4};
+    char names[2][600];
+    write_picture("kind.png", 2, 2, 9);
+    check_kind(&(struct source_setup){.text = scratch_path(&scratch, "kind.png")}, "image", "s");
+    snprintf(names[0], sizeof(names[0]), "%s\n", scratch_path(&scratch, "kind.png"));
+    snprintf(names[1], sizeof(names[1]), "@%s", scratch_write(&scratch, "kind.txt", names[0], strlen(names[0])));
+    check_kind(&(struct source_setup){.text = names[1]}, "list", "");
+    check_kind(&(struct source_setup){.text = "pattern"}, "pattern", "e");
+    scratch_write(&scratch, "kind", film, sizeof(film) - 1);
+    check_kind(&(struct source_setup){.text = scratch_path(&scratch, "kind")}, "y4m", "");
+    struct source_setup setup = {.text = scratch_write(&scratch, "kind.data", (const char *)tga, sizeof(tga))};
+    check_kind(&setup, "image", "s");
+    setup.has_format = true;
+    setup.format = PIXFMT_GREY;
+    setup.width = 11, setup.height = 2; // the user describes raw frames
+    check_kind(&setup, "raw", "");
+    snprintf(names[0], sizeof(names[0]), "raw:%s", scratch_path(&scratch, "kind"));
+    setup.text = names[0], setup.width = 1, setup.height = 1;
+    check_kind(&setup, "raw", "");
+    for (int i = 0; source_help(i); i++)
+        check_that(&check, strchr(source_help(i), '\t') != NULL, "a line of help has a tab: %s", source_help(i));
+    check_that(&check, source_word(0) && strcmp(source_word(0), "camera") == 0, "the first word");
+}
+
 static void test_pattern_text(void)
 {
     static const struct {
@@ -330,6 +373,7 @@ int main(void)
     if (!scratch_open(&scratch))
         return CHECK_SKIP;
     test_refused();
+    test_kinds();
     test_pattern_text();
     test_pacing();
     test_pause();

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "compute/pocl.h"
+#include "source/source.h"
 
 #include <errno.h>
 #include <string.h>
@@ -130,9 +131,9 @@ static const struct command help_command = {.list = &help_list, .run = help_run}
 // A word that can only be a source, "clip.y4m" or "pattern:640x480", goes to the default command.
 static bool is_source(const char *word)
 {
-    static const char *const kinds[] = {"pattern", "camera"};
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-        if (strcmp(word, kinds[i]) == 0)
+    const char *known;
+    for (int i = 0; (known = source_word(i)); i++) {
+        if (strcmp(word, known) == 0)
             return true;
     }
     return word[strcspn(word, "/.:@")] || access(word, F_OK) == 0;

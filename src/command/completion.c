@@ -5,6 +5,7 @@
 #include "command/bench/bench.h"
 #include "filter/filter.h"
 #include "image/pixfmt.h"
+#include "source/source.h"
 
 #include <string.h>
 
@@ -22,7 +23,8 @@ void completion_words(const char *complete, char *text, size_t size)
     if (!complete)
         return;
     if (strcmp(complete, "source") == 0)
-        snprintf(text, size, "pattern camera");
+        for (int i = 0; source_word(i); i++)
+            add_word(text, size, source_word(i));
     else if (strcmp(complete, "merge") == 0)
         snprintf(text, size, "merge");
     else if (strcmp(complete, "pixel-format") == 0)

@@ -107,8 +107,9 @@ static void print_command(const struct option_list *list)
 static void print_sources(void)
 {
     printf(".SH SOURCES\n");
-    for (const char *const *row = source_help; *row; row++)
-        print_row(*row);
+    const char *row;
+    for (int i = 0; (row = source_help(i)); i++)
+        print_row(row);
     char text[TEXT_BYTES] = "Pixel formats are ";
     pixel_format_list(text + strlen(text));
     print_paragraph(text);

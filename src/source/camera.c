@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
@@ -345,8 +346,22 @@ static bool camera_control(struct source *source, int index, int steps, struct s
     return camera_link_adjust(source->state, index, steps, control);
 }
 
+static bool camera_claims(const struct source_target *target, const struct source_setup *setup)
+{
+    enum { VIDEO_MAJOR = 81 }; // the kernel's devices.txt
+    return target->type == S_IFCHR && major(target->device) == VIDEO_MAJOR;
+}
+
+extern const struct source_kind source_camera;
 const struct source_kind source_camera = {
     .name = "camera",
+    .help =
+        {"camera[:NAME]\ta V4L2 camera by node, number, id or part of its name; --size, --pixel-format and the rate "
+         "choose its mode"},
+    .word = true,
+    .endless = true,
+    .decodes = true,
+    .claims = camera_claims,
     .state_bytes = sizeof(struct camera),
     .open = camera_open,
     .close = camera_close,

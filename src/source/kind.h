@@ -5,10 +5,27 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
-// A row of the table in source.c.
+// What a text names that begins with no kind's word.
+struct source_target {
+    const char *text;
+    mode_t type;         // S_IFREG, S_IFDIR, ...; 0: not a path, but "-" or "@LIST"
+    dev_t device;        // of a special file
+    const uint8_t *head; // the first bytes of a regular file
+    size_t head_bytes;
+};
+
+// A kind of source: its row stands in its own file, its name in the list of source.c.
 struct source_kind {
     const char *name;
+    const char *help[2]; // lines for people, "syntax\twhat it is"
+    bool word;           // "name" and "name:TEXT" mean this kind
+    bool endless;        // it has frames as long as anyone asks
+    bool still;          // it has one frame, unless it loops
+    bool decodes;        // --pixel-format mjpeg chooses among its formats
+    // Returns true if the target is of this kind. The first kind that claims a target gets it. NULL: none is.
+    bool (*claims)(const struct source_target *target, const struct source_setup *setup);
     size_t state_bytes; // of source->state, which open finds cleared
     // Opens `text` (the text after "name:", or the path; may be NULL) and fills source->info except its kind. False on
     // failure (logged); close is called in any case.
@@ -26,8 +43,6 @@ struct source_kind {
     // As source_control; NULL for a kind without controls.
     bool (*control)(struct source *source, int index, int steps, struct source_control *control);
 };
-
-extern const struct source_kind source_pattern, source_still, source_y4m, source_raw, source_list, source_camera;
 
 struct source {
     const struct source_kind *kind;

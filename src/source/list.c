@@ -147,8 +147,18 @@ static void list_return(struct source *source, const struct frame *frame)
     pool_give(&list->pool, frame->slot);
 }
 
+static bool list_claims(const struct source_target *target, const struct source_setup *setup)
+{
+    return target->type == S_IFDIR || (target->type == 0 && target->text[0] == '@');
+}
+
+extern const struct source_kind source_list;
 const struct source_kind source_list = {
     .name = "list",
+    .help = {"DIRECTORY\tits images in natural order; images of another size than the first are skipped",
+             "@LIST\tthe images named in a text file, one path per line; images of another size than the first are "
+             "skipped"},
+    .claims = list_claims,
     .state_bytes = sizeof(struct list),
     .open = list_open,
     .close = list_close,

@@ -219,8 +219,12 @@ static void pattern_return(struct source *source, const struct frame *frame)
     pool_give(&pattern->pool, frame->slot);
 }
 
+extern const struct source_kind source_pattern;
 const struct source_kind source_pattern = {
     .name = "pattern",
+    .help = {"pattern[:WxH@FPS,FORMAT]\tmoving test pattern; pattern:1280x720@30,nv12 is the default"},
+    .word = true,
+    .endless = true,
     .state_bytes = sizeof(struct pattern),
     .open = pattern_open,
     .close = pattern_close,

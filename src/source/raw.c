@@ -43,8 +43,17 @@ static bool raw_open(struct source *source, const struct source_setup *setup, co
     return film_start(source, setup, &shape, false);
 }
 
+static bool raw_claims(const struct source_target *target, const struct source_setup *setup)
+{
+    return target->head && setup->has_format && setup->width > 0;
+}
+
+extern const struct source_kind source_raw;
 const struct source_kind source_raw = {
     .name = "raw",
+    .help = {"raw:FILE\tframes without a header; needs --size and --pixel-format; raw:- is standard input"},
+    .word = true,
+    .claims = raw_claims,
     .state_bytes = sizeof(struct film),
     .open = raw_open,
     .close = film_close,

@@ -12,30 +12,38 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, VIDEO_MAJOR = 81 }; // device number: kernel's devices.txt
+enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 
-const char *const source_help[] = {
-    "(nothing)\tthe first camera; the test pattern if there is no camera",
-    "camera[:NAME]\ta V4L2 camera by node, number, id or part of its name; --size, --pixel-format and the rate choose "
-    "its mode",
-    "pattern[:WxH@FPS,FORMAT]\tmoving test pattern; pattern:1280x720@30,nv12 is the default",
-    "FILE.png, .jpg, .webp, .tiff, .bmp, .tga, .psd, .gif\tone image, the first frame of a GIF; 16 bits per channel "
-    "only in PNG and TIFF; WebP and TIFF only in builds with libwebp and libtiff",
-    "FILE.y4m\ta Y4M video: 4:2:0, 4:2:2, 4:4:4 or mono, 8 bits; also a named pipe",
-    "-\tY4M on standard input, for example from ffmpeg -f yuv4mpegpipe",
-    "raw:FILE\tframes without a header; needs --size and --pixel-format; raw:- is standard input",
-    "DIRECTORY\tits images in natural order; images of another size than the first are skipped",
-    "@LIST\tthe images named in a text file, one path per line; images of another size than the first are skipped",
-    NULL,
+extern const struct source_kind source_camera, source_pattern, source_still, source_y4m, source_raw, source_list;
+
+static const struct source_kind *const kinds[] = {
+    &source_camera, &source_pattern, &source_still, &source_y4m, &source_raw, &source_list,
 };
+enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
-static const struct {
-    const char *word;
-    const struct source_kind *kind;
-} words[] = {{"pattern", &source_pattern}, {"camera", &source_camera}, {"raw", &source_raw}};
+const char *source_help(int row)
+{
+    enum { LINES = sizeof(kinds[0]->help) / sizeof(*kinds[0]->help) };
+    if (row == 0)
+        return "(nothing)\tthe first camera; the test pattern if there is no camera";
+    for (int i = 0; i < KINDS * LINES; i++) {
+        const char *line = kinds[i / LINES]->help[i % LINES];
+        if (line && --row == 0)
+            return line;
+    }
+    return NULL;
+}
+
+const char *source_word(int index)
+{
+    for (int i = 0; i < KINDS; i++) {
+        if (kinds[i]->word && index-- == 0)
+            return kinds[i]->name;
+    }
+    return NULL;
+}
 
 struct color source_color(const struct source_setup *setup, struct color said, enum pixfmt format, int width,
                           int height)
@@ -77,85 +85,67 @@ bool source_convert(struct image *image, const struct source_setup *setup, const
 // The kind whose word the text begins with, "word" or "word:rest". NULL when it is a path.
 static const struct source_kind *kind_of_word(const char *text, const char **rest)
 {
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-        const size_t length = strlen(words[i].word);
-        if (strncmp(text, words[i].word, length) != 0)
+    for (int i = 0; i < KINDS; i++) {
+        const size_t length = strlen(kinds[i]->name);
+        if (!kinds[i]->word || strncmp(text, kinds[i]->name, length) != 0)
             continue;
         if (text[length] == '\0' || text[length] == ':') {
             *rest = text[length] == ':' ? text + length + 1 : NULL;
-            return words[i].kind;
+            return kinds[i];
         }
     }
     return NULL;
 }
 
-// What kind of data a regular file holds, by its first bytes.
-static const struct source_kind *kind_of_content(const struct source_setup *setup)
+static bool read_head(struct source_target *target, uint8_t head[CODEC_PROBE_BYTES])
 {
-    static const char y4m[] = "YUV4MPEG2";
-    uint8_t head[CODEC_PROBE_BYTES];
-    const int fd = open(setup->text, O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd < 0 ? -1 : read(fd, head, sizeof(head));
+    const int fd = open(target->text, O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd < 0 ? -1 : read(fd, head, CODEC_PROBE_BYTES);
     const int error = errno;
     if (fd >= 0)
         close(fd);
     if (got <= 0) {
-        log_error("cannot read %s: %s", setup->text, got < 0 ? strerror(error) : "the file is empty");
-        return NULL;
+        log_error("cannot read %s: %s", target->text, got < 0 ? strerror(error) : "the file is empty");
+        return false;
     }
-    const size_t size = (size_t)got;
-    enum codec_format format;
-    const bool picture = codec_probe(head, size, &format);
-    if (size >= sizeof(y4m) - 1 && memcmp(head, y4m, sizeof(y4m) - 1) == 0)
-        return &source_y4m;
-    // TGA is only a guess: where the user says what raw data there is, that counts.
-    const bool says_raw = setup->has_format && setup->width > 0;
-    if (picture && !(format == CODEC_TGA && says_raw))
-        return &source_still;
-    if (says_raw)
-        return &source_raw;
-    log_error("%s is neither an image nor a Y4M video; for other videos run: ffmpeg -i FILE -f yuv4mpegpipe - | "
-              "monocle live -; for raw frames add --size and --pixel-format",
-              setup->text);
-    return NULL;
+    target->head = head;
+    target->head_bytes = (size_t)got;
+    return true;
 }
 
-static const struct source_kind *kind_of_path(const struct source_setup *setup)
+// The kind that claims the path, "-" or "@LIST". NULL if none does (logged).
+static const struct source_kind *kind_of_target(const struct source_setup *setup)
 {
+    uint8_t head[CODEC_PROBE_BYTES];
+    struct source_target target = {.text = setup->text};
     struct stat status;
-    if (stat(setup->text, &status) != 0) {
-        log_error("cannot open %s: %s; a source is a file, a directory, -, @LIST, pattern, camera or raw:FILE",
-                  setup->text, strerror(errno));
-        return NULL;
+    if (target.text[0] != '@' && strcmp(target.text, "-") != 0) {
+        if (stat(target.text, &status) != 0) {
+            log_error("cannot open %s: %s; to list the kinds of sources, run: monocle live --help", target.text,
+                      strerror(errno));
+            return NULL;
+        }
+        target.type = status.st_mode & S_IFMT;
+        target.device = status.st_rdev;
+        if (target.type == S_IFREG && !read_head(&target, head))
+            return NULL;
     }
-    if (S_ISREG(status.st_mode))
-        return kind_of_content(setup);
-    if (S_ISDIR(status.st_mode))
-        return &source_list;
-    if (S_ISFIFO(status.st_mode))
-        return &source_y4m;
-    if (S_ISCHR(status.st_mode) && major(status.st_rdev) == VIDEO_MAJOR)
-        return &source_camera;
-    log_error("cannot open %s: it is not a regular file, directory, named pipe or camera", setup->text);
+    for (int i = 0; i < KINDS; i++) {
+        if (kinds[i]->claims && kinds[i]->claims(&target, setup))
+            return kinds[i];
+    }
+    if (target.type == S_IFREG)
+        log_error("%s is neither an image nor a Y4M video; for other videos run: ffmpeg -i FILE -f yuv4mpegpipe - | "
+                  "monocle live -; for raw frames add --size and --pixel-format",
+                  target.text);
+    else
+        log_error("cannot open %s: it is not a regular file, directory, named pipe or camera", target.text);
     return NULL;
-}
-
-static const struct source_kind *choose_kind(const struct source_setup *setup, const char **text)
-{
-    *text = setup->text;
-    const struct source_kind *kind = kind_of_word(setup->text, text);
-    if (kind)
-        return kind;
-    if (setup->text[0] == '@')
-        return &source_list;
-    if (strcmp(setup->text, "-") == 0)
-        return &source_y4m;
-    return kind_of_path(setup);
 }
 
 static struct source *open_kind(const struct source_kind *kind, const struct source_setup *setup, const char *text)
 {
-    if (setup->compressed && kind != &source_camera) {
+    if (setup->compressed && !kind->decodes) {
         log_error("--pixel-format mjpeg is only for cameras, and the source is not a camera; leave it out");
         return NULL;
     }
@@ -167,7 +157,9 @@ static struct source *open_kind(const struct source_kind *kind, const struct sou
         free(state);
         return NULL;
     }
-    *source = (struct source){.kind = kind, .state = state, .info.kind = kind->name};
+    *source = (struct source){.kind = kind, .state = state};
+    source->info = (struct source_info){
+        .kind = kind->name, .endless = kind->endless, .still = kind->still, .controls = kind->control != NULL};
     if (!kind->open(source, setup, text)) {
         source_close(source);
         return NULL;
@@ -191,7 +183,11 @@ struct source *source_open(const struct source_setup *setup)
 {
     const char *text;
     if (setup->text && setup->text[0] != '\0') {
-        const struct source_kind *kind = choose_kind(setup, &text);
+        const struct source_kind *kind = kind_of_word(setup->text, &text);
+        if (!kind) {
+            kind = kind_of_target(setup);
+            text = setup->text;
+        }
         return kind ? open_kind(kind, setup, text) : NULL;
     }
     char camera[CAMERA_PATH];

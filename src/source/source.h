@@ -38,6 +38,9 @@ struct source_info {
     double rate;                          // nominal frames per second, 0 when unknown
     int rate_numerator, rate_denominator; // the same, exactly, where the source says it as a ratio; else 0/0
     bool live;                            // frames are lost if the caller is too slow
+    bool endless;                         // there are frames as long as anyone asks, even without `loop`
+    bool still;                           // one image: one frame, unless it loops
+    bool controls;                        // source_control may work
 };
 
 enum source_status {
@@ -97,5 +100,7 @@ struct source_control {
 // changed. On any thread; blocks until the camera answers.
 bool source_control(struct source *source, int index, int steps, struct source_control *control);
 
-// Help for people: one line per kind of source, "syntax<TAB>what it is", NULL-ended.
-extern const char *const source_help[];
+// Line number `row` of help for people, "syntax<TAB>what it is". NULL after the last.
+const char *source_help(int row);
+// Word number `index` that may begin a source's text, such as "camera". NULL after the last.
+const char *source_word(int index);

@@ -1,5 +1,6 @@
 // still.c: one picture file as a source: one frame, or the same again and again where it loops
 #include "base/clock.h"
+#include "image/codec/codec.h"
 #include "image/imagefile.h"
 #include "source/kind.h"
 
@@ -65,8 +66,21 @@ static void still_return(struct source *source, const struct frame *frame)
     still->lent -= frame->slot;
 }
 
+// TGA is only a guess, which does not count if the user describes raw frames.
+static bool still_claims(const struct source_target *target, const struct source_setup *setup)
+{
+    enum codec_format format;
+    const bool raw = setup->has_format && setup->width > 0;
+    return target->head && codec_probe(target->head, target->head_bytes, &format) && !(format == CODEC_TGA && raw);
+}
+
+extern const struct source_kind source_still;
 const struct source_kind source_still = {
     .name = "image",
+    .help = {"FILE.png, .jpg, .webp, .tiff, .bmp, .tga, .psd, .gif\tone image, the first frame of a GIF; 16 bits per "
+             "channel only in PNG and TIFF; WebP and TIFF only in builds with libwebp and libtiff"},
+    .still = true,
+    .claims = still_claims,
     .state_bytes = sizeof(struct still),
     .open = still_open,
     .close = still_close,

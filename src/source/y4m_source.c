@@ -4,6 +4,8 @@
 #include "image/y4m.h"
 #include "source/film.h"
 
+#include <string.h>
+
 // How long the program at the other end of a pipe may take to start.
 #define HEADER_WAIT_NS ((int64_t)10 * 1000000000)
 
@@ -63,8 +65,20 @@ static bool y4m_open(struct source *source, const struct source_setup *setup, co
     return film_start(source, setup, shape, true);
 }
 
+static bool y4m_claims(const struct source_target *target, const struct source_setup *setup)
+{
+    static const char magic[] = "YUV4MPEG2";
+    const size_t bytes = sizeof(magic) - 1;
+    return strcmp(target->text, "-") == 0 || target->type == S_IFIFO ||
+           (target->head_bytes >= bytes && memcmp(target->head, magic, bytes) == 0);
+}
+
+extern const struct source_kind source_y4m;
 const struct source_kind source_y4m = {
     .name = "y4m",
+    .help = {"FILE.y4m\ta Y4M video: 4:2:0, 4:2:2, 4:4:4 or mono, 8 bits; also a named pipe",
+             "-\tY4M on standard input, for example from ffmpeg -f yuv4mpegpipe"},
+    .claims = y4m_claims,
     .state_bytes = sizeof(struct film),
     .open = y4m_open,
     .close = film_close,

@@ -65,11 +65,11 @@ bool live_load_controls(struct live *live)
 bool live_save_controls(struct live *live)
 {
     const char *path = live->options.save_controls;
-    if (live->controls > 0 && strcmp(live->info->kind, "camera") != 0)
+    if (live->controls > 0 && !live->info->controls)
         log_warn("the source is not a camera; --control and --load-controls are ignored");
     if (!path)
         return true;
-    if (strcmp(live->info->kind, "camera") != 0) {
+    if (!live->info->controls) {
         log_error("cannot save controls to %s: the source is not a camera", path);
         return false;
     }

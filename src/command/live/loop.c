@@ -14,7 +14,7 @@ static const int64_t progress_ns = 1000000000, redraw_ns = 200000000;
 
 bool live_is_still(const struct live *live)
 {
-    return strcmp(live->info->kind, "image") == 0 && !live->options.loop;
+    return live->info->still && !live->options.loop;
 }
 
 // True once nothing more is to be shown, or told: without who reads its events a run is nothing. A still picture stays

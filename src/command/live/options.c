@@ -119,10 +119,11 @@ static const char *const exits[] = {
 static void live_print_more(FILE *out)
 {
     fprintf(out, "\nSources:\n");
-    for (const char *const *row = source_help; *row; row++) {
+    const char *row;
+    for (int i = 0; (row = source_help(i)); i++) {
         char left[80];
-        const char *tab = strchr(*row, '\t');
-        snprintf(left, sizeof(left), "  %.*s", (int)(tab - *row), *row);
+        const char *tab = strchr(row, '\t');
+        snprintf(left, sizeof(left), "  %.*s", (int)(tab - row), row);
         options_print_row(out, left, tab + 1, SOURCE_COLUMN);
     }
     char formats[PIXEL_FORMAT_LIST];

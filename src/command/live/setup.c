@@ -109,8 +109,7 @@ static bool open_screen(struct live *live, bool egl)
 static void set_limits(struct live *live)
 {
     const struct live_options *o = &live->options;
-    const char *kind = live->info->kind;
-    const bool endless = o->loop || strcmp(kind, "pattern") == 0 || strcmp(kind, "camera") == 0;
+    const bool endless = o->loop || live->info->endless;
     live->limit = (uint64_t)o->frames;
     live->depth = 1; // a second frame in flight would be shown a frame later: age grows by the frame interval
     if (live->window)
