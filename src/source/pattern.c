@@ -1,18 +1,13 @@
 // pattern.c: the test pattern as a source
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "image/encode.h"
-#include "source/kind.h"
+#include "source/made.h"
 #include "source/pattern_draw.h"
 #include "source/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720, RATE_MAX = 1000 };
-static const double rate_min = 0.001;
 
 struct pattern {
     struct pool pool;
@@ -26,140 +21,21 @@ struct pattern {
     uint8_t *rows; // two rows of RGBA
 };
 
-// What is drawn, as asked for.
-struct wish {
-    int width, height;
-    double rate;
-    bool has_format;
-    enum pixfmt format;
-};
-
-// "30" or "29.97", 0 where there is none; plain digits, so that no locale matters.
-static double parse_decimal(const char **text)
-{
-    const char *at = *text;
-    double number = 0, unit = 1;
-    for (; *at >= '0' && *at <= '9'; at++)
-        number = number * 10 + (*at - '0');
-    if (*at == '.')
-        for (at++; *at >= '0' && *at <= '9'; at++)
-            number += (*at - '0') * (unit /= 10);
-    *text = at;
-    return number;
-}
-
-// Also "30000/1001".
-static bool parse_rate(const char *text, double *rate)
-{
-    *rate = parse_decimal(&text);
-    if (*text == '/') {
-        text++;
-        *rate /= parse_decimal(&text); // by 0: no rate that there may be
-    }
-    return *text == '\0' && *rate >= rate_min && *rate <= RATE_MAX;
-}
-
-// One part between commas: "WxH", "@FPS", "WxH@FPS" or a format's name. Writes into `part`.
-static bool parse_part(char *part, struct wish *wish)
-{
-    if (pixfmt_from_name(part, &wish->format)) {
-        wish->has_format = true;
-        return true;
-    }
-    char *at = strchr(part, '@');
-    if (at) {
-        *at = '\0';
-        if (!parse_rate(at + 1, &wish->rate))
-            return false;
-    }
-    struct option_size size;
-    if (part[0] == '\0')
-        return at != NULL;
-    if (!options_parse_size(part, &size))
-        return false;
-    wish->width = size.width;
-    wish->height = size.height;
-    return true;
-}
-
-// A part that begins with a letter was meant as a format.
-static void refuse(const char *text, const char *part)
-{
-    if (part && part[0] >= 'a' && part[0] <= 'z') {
-        const char *names[PIXFMT_COUNT + 1] = {NULL};
-        for (int i = 0; i < PIXFMT_COUNT; i++)
-            names[i] = pixfmt_info((enum pixfmt)i)->name;
-        const char *nearest = options_nearest(part, names);
-        log_error("cannot open pattern:%s: there is no pixel format '%s'%s%s%s", text, part,
-                  nearest ? "; did you mean " : "",
-                  nearest ? nearest : "; to list the formats, run: monocle live --help", nearest ? "?" : "");
-        return;
-    }
-    log_error("cannot open pattern:%s: write pattern:WIDTHxHEIGHT@RATE,FORMAT, for example "
-              "pattern:640x480@30,nv21 (rate: %g to %d)",
-              text, rate_min, RATE_MAX);
-}
-
-static bool parse_text(const char *text, struct wish *wish)
-{
-    char copy[128];
-    char *rest = copy, *part = NULL;
-    if (strlen(text) < sizeof(copy)) {
-        strcpy(copy, text);
-        while ((part = strsep(&rest, ",")))
-            if (!parse_part(part, wish))
-                break;
-        if (!part)
-            return true;
-    }
-    refuse(text, part);
-    return false;
-}
-
-// The text and the options must not contradict each other; what neither says gets its default.
-static bool settle(struct wish *wish, const struct source_setup *setup)
-{
-    const bool sizes_differ =
-        wish->width > 0 && setup->width > 0 && (wish->width != setup->width || wish->height != setup->height);
-    if (sizes_differ || (wish->has_format && setup->has_format && wish->format != setup->format)) {
-        log_error("the size or format of the pattern contradicts --size or --pixel-format; give each only once");
-        return false;
-    }
-    if (wish->width == 0) {
-        wish->width = setup->width > 0 ? setup->width : DEFAULT_WIDTH;
-        wish->height = setup->width > 0 ? setup->height : DEFAULT_HEIGHT;
-    }
-    if (!wish->has_format)
-        wish->format = setup->has_format ? setup->format : PIXFMT_NV12;
-    if (wish->rate <= 0)
-        wish->rate = SOURCE_DEFAULT_RATE;
-    const char *why;
-    if (pixfmt_size_ok(wish->format, wish->width, wish->height, &why))
-        return true;
-    log_error("cannot draw a test pattern of %dx%d pixels in %s: %s", wish->width, wish->height,
-              pixfmt_info(wish->format)->name, why);
-    return false;
-}
-
 static bool pattern_open(struct source *source, const struct source_setup *setup, const char *text)
 {
     struct pattern *pattern = source->state;
-    struct wish wish = {0};
-    if ((text && text[0] != '\0' && !parse_text(text, &wish)) || !settle(&wish, setup))
+    const struct image_shape *shape = &source->info.shape;
+    if (!made_open(source, setup, text))
         return false;
-    struct source_info *info = &source->info;
-    info->shape = (struct image_shape){.format = wish.format, .width = wish.width, .height = wish.height};
-    info->shape.color = source_color(setup, (struct color){0}, wish.format, wish.width, wish.height);
-    info->rate = wish.rate;
-    snprintf(info->name, sizeof(info->name), "test pattern");
-    pattern->layout = pattern_layout(wish.width, wish.height);
-    pattern->encoder = encoder_init(info->shape.color);
-    pattern->rows = malloc((size_t)wish.width * 4 * 2);
+    snprintf(source->info.name, sizeof(source->info.name), "test pattern");
+    pattern->layout = pattern_layout(shape->width, shape->height);
+    pattern->encoder = encoder_init(shape->color);
+    pattern->rows = malloc((size_t)shape->width * 4 * 2);
     if (!pattern->rows) {
         log_error("cannot draw the pattern: out of memory");
         return false;
     }
-    return pool_init(&pattern->pool, source, &info->shape);
+    return pool_init(&pattern->pool, source, shape);
 }
 
 static void pattern_close(struct source *source)
