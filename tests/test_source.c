@@ -183,6 +183,48 @@ static void test_pattern_text(void)
     source_close(source);
 }
 
+// Adds up how often each value of a byte comes in the first frames of noise; the sum of all bytes tells the run.
+static uint64_t count_noise(const struct source_setup *setup, size_t count[256])
+{
+    struct source *source = source_open(setup);
+    struct frame frame;
+    uint64_t sum = 0;
+    memset(count, 0, 256 * sizeof(*count));
+    for (int i = 0; source && i < 2 * SOURCE_LENT; i++) {
+        check_that(&check, source_next(source, &frame, 0) == SOURCE_FRAME, "frame %d of noise", i);
+        for (size_t at = 0; at < image_bytes(&frame.image.shape); at++) {
+            count[frame.image.plane[0][at]]++;
+            sum = sum * 31 + frame.image.plane[0][at];
+        }
+        source_return(source, &frame);
+    }
+    source_close(source);
+    return sum;
+}
+
+// Every value is about equally frequent, frames differ, and runs do not.
+static void test_noise(void)
+{
+    static const struct source_setup setup = {.text = "noise:65x37,yu12"};
+    size_t count[256], bytes = 0, least = SIZE_MAX, most = 0;
+    const uint64_t first = count_noise(&setup, count);
+    for (int i = 0; i < 256; i++) {
+        bytes += count[i];
+        least = count[i] < least ? count[i] : least;
+        most = count[i] > most ? count[i] : most;
+    }
+    check_that(&check, bytes == 2 * SOURCE_LENT * (65 * 37 + 2 * 33 * 19), "%zu bytes", bytes);
+    check_that(&check, least > bytes / 512 && most < bytes / 128, "a value comes %zu to %zu times", least, most);
+    check_that(&check, first == count_noise(&setup, count), "a second run has other frames");
+    struct source *source = source_open(&setup);
+    struct frame one, two;
+    source_next(source, &one, 0);
+    source_next(source, &two, 0);
+    check_that(&check, memcmp(one.image.plane[0], two.image.plane[0], 65 * 37) != 0, "two frames are equal");
+    source_close(source);
+    refuse("noise:65x37x", "write noise:WIDTHxHEIGHT");
+}
+
 static void test_pacing(void)
 {
     struct source *source = source_open(&(struct source_setup){.text = "pattern:16x16@100", .paced = true});
@@ -375,6 +417,7 @@ int main(void)
     test_refused();
     test_kinds();
     test_pattern_text();
+    test_noise();
     test_pacing();
     test_pause();
     test_lending();
