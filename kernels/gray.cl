@@ -1,8 +1,10 @@
-// gray.cl: arguments: weights of red, green and blue, what is added, bits that are cut off
-#include "pixel.cl"
-
+// gray.cl: grey value; argument: 0 luma, 1 average
 INLINE pixel filter_gray(pixel p, arguments args)
 {
-    p.r = p.g = p.b = (args[0] * p.r + args[1] * p.g + args[2] * p.b + args[3]) >> args[4];
+    // 21846 / 65536 is a third, exact here: it is off by less than 766 / 98304.
+    int y = ARG(args, 0) == 0 ? luma(p) : ((p.r + p.g + p.b + 1) * 21846) >> 16;
+    p.r = y;
+    p.g = y;
+    p.b = y;
     return p;
 }

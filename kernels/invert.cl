@@ -1,6 +1,4 @@
-// invert.cl: the negative
-#include "pixel.cl"
-
+// invert.cl: photographic negative
 INLINE pixel filter_invert(pixel p, arguments args)
 {
     p.r = 255 - p.r;

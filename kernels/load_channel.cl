@@ -1,5 +1,5 @@
 // load_channel.cl: one byte a pixel that is every channel: a grey picture between two passes
-#include "pixel.cl"
+#include "source.cl"
 
 INLINE pixel grey_pixel(int value)
 {

@@ -12,13 +12,3 @@ INLINE void load4(struct source source, arguments args, int x, int y, pixel *p)
     for (int i = 0; i < 4; i++)
         p[i] = yuv_pixel(args, luma4 >> 8 * i & 255, 128, 128);
 }
-
-#ifdef PASS_WIDE
-INLINE samples16 load16(struct source source, int x, int y)
-{
-    samples16 s;
-    s.luma = luma16(convert_ushort16(vload16(0, source.bytes + y * source.stride0 + x)));
-    s.u = s.v = (short16)0;
-    return s;
-}
-#endif

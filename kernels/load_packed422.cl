@@ -22,15 +22,3 @@ INLINE void load4(struct source source, arguments args, int x, int y, pixel *p)
                          word >> 8 * (U_BYTE + 2) & 255);
     }
 }
-
-#ifdef PASS_WIDE
-INLINE samples16 load16(struct source source, int x, int y)
-{
-    const uint8 words = vload8(0, (__global const uint *)(source.bytes + y * source.stride0 + 2 * x));
-    samples16 s;
-    s.luma = luma16(as_ushort16(words) >> (ushort16)(8 * Y_BYTE) & (ushort16)255);
-    s.u = shared_chroma16(words << 8 * Y_BYTE);
-    s.v = shared_chroma16(words >> 8 * (1 + U_BYTE));
-    return s;
-}
-#endif

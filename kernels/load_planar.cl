@@ -34,22 +34,3 @@ INLINE void load4(struct source source, arguments args, int x, int y, pixel *p)
         p[i] = yuv_pixel(args, luma4 >> 8 * i & 255, u >> at & 255, v >> at & 255);
     }
 }
-
-#ifdef PASS_WIDE
-INLINE short16 plane16(__global const uchar *at)
-{
-    return SHIFT_X ? shared_chroma16(convert_uint8(vload8(0, at)) << 8) : chroma16(convert_ushort16(vload16(0, at)));
-}
-
-INLINE samples16 load16(struct source source, int x, int y)
-{
-    const int cx = x >> SHIFT_X, cy = y >> SHIFT_Y;
-    const short16 one = plane16(source.bytes + source.offset1 + cy * source.stride1 + cx);
-    const short16 two = plane16(source.bytes + source.offset2 + cy * source.stride2 + cx);
-    samples16 s;
-    s.luma = luma16(convert_ushort16(vload16(0, source.bytes + y * source.stride0 + x)));
-    s.u = U_PLANE == 1 ? one : two;
-    s.v = U_PLANE == 1 ? two : one;
-    return s;
-}
-#endif

@@ -1,5 +1,5 @@
 // load_rgb24.cl: 3 bytes a pixel, red first or blue first
-#include "pixel.cl"
+#include "source.cl"
 
 #ifndef R_BYTE
 #define R_BYTE 0
@@ -31,28 +31,3 @@ INLINE void load4(struct source source, arguments args, int x, int y, pixel *p)
         p[i].b = first;
     }
 }
-
-#ifdef PASS_WIDE
-
-#if R_BYTE == 0
-#define WORD(a, b, c) a, b, c, 255
-#else
-#define WORD(a, b, c) c, b, a, 255
-#endif
-
-INLINE words16 load_words16(struct source source, arguments args, int x, int y)
-{
-    __global const uchar *at = source.bytes + y * source.stride0 + 3 * x;
-    const uchar16 a = vload16(0, at), b = vload16(0, at + 12), c = vload16(0, at + 24), d = vload16(0, at + 32);
-    words16 words;
-    words.lower = (uint8)(as_uint4((uchar16)(WORD(a.s0, a.s1, a.s2), WORD(a.s3, a.s4, a.s5), WORD(a.s6, a.s7, a.s8),
-                                             WORD(a.s9, a.sa, a.sb))),
-                          as_uint4((uchar16)(WORD(b.s0, b.s1, b.s2), WORD(b.s3, b.s4, b.s5), WORD(b.s6, b.s7, b.s8),
-                                             WORD(b.s9, b.sa, b.sb))));
-    words.upper = (uint8)(as_uint4((uchar16)(WORD(c.s0, c.s1, c.s2), WORD(c.s3, c.s4, c.s5), WORD(c.s6, c.s7, c.s8),
-                                             WORD(c.s9, c.sa, c.sb))),
-                          as_uint4((uchar16)(WORD(d.s4, d.s5, d.s6), WORD(d.s7, d.s8, d.s9), WORD(d.sa, d.sb, d.sc),
-                                             WORD(d.sd, d.se, d.sf))));
-    return words;
-}
-#endif

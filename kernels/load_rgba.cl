@@ -1,7 +1,5 @@
 // load_rgba.cl: R G B A, 4 bytes a pixel
-#include "pixel.cl"
-
-#define LOAD_BYTES 4 // of a pixel
+#include "source.cl"
 
 INLINE pixel load(struct source source, arguments args, int x, int y)
 {

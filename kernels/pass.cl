@@ -1,44 +1,61 @@
-// pass.cl: the pass that makes a pixel per work-item: of devices that run a work-group as a loop
-// (src/path/opencl_launch.c)
+// pass.cl: the generic pass: one pixel per work-item
 #include "pass_io.cl"
 
-INLINE pixel tap(struct view view, int dx, int dy)
+#ifdef PASS_STENCIL
+
+typedef struct {
+    struct source source;
+    arguments args; // of the whole pass
+    int x, y, channel;
+    int inside; // whether no column of the square is beyond the picture's sides
+} view;
+
+INLINE int tap(view v, int dx, int dy)
 {
-    int x = view.x + dx, y = view.y + dy;
-    if (dy < 0) // which is known. Two clamps alike some compilers would pair, and then not vectorise the rest
-        y = max(y, 0);
-    else if (dy > 0)
-        y = min(y, view.source.height - 1);
-    if (view.checked)
-        x = clamp(x, 0, view.source.width - 1);
-    return seen(input(view.source, view.args, x, y));
+    const int x = v.inside ? v.x + dx : clamp(v.x + dx, 0, v.source.width - 1);
+    const int y = clamp(v.y + dy, 0, v.source.height - 1);
+    const pixel p = input(v.source, v.args, x, y);
+    return v.channel == 0 ? p.r : v.channel == 1 ? p.g : p.b;
 }
 
-INLINE void pass(__global const uchar *bytes, layout layout, arguments args, DESTINATION to, int x, int y, int checked)
+INLINE int PASS_STENCIL(view v, arguments args);
+
+INLINE int filtered(view v, int channel)
 {
-    struct view view;
-    view.source = source_of(bytes, layout);
-    view.args = args;
-    view.x = x;
-    view.y = y;
-    view.checked = checked;
-    store(to, layout, x, y, PASS_AFTER(PASS_STENCIL(view, args), args));
+    v.channel = channel;
+    return PASS_STENCIL(v, v.args + PASS_STENCIL_AT);
 }
 
-// Pixels at least the radius away from both sides: no branch and no clamp but the row's, so that the compiler can
-// vectorise over work-items, which a work-group has of one row. The NDRange is exactly the interior, by its offset.
-__kernel void pass_interior(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
-                            DESTINATION to)
+#endif
+
+// `inside` is a literal.
+INLINE void pass_at(__global const uchar *bytes, layout layout, arguments args, DESTINATION to, int x, int y,
+                    int inside)
 {
-    pass(bytes, layout, args, to, get_global_id(0), get_global_id(1), 0);
+    const struct source source = source_of(bytes, layout);
+    pixel p = input(source, args, x, y);
+#ifdef PASS_STENCIL
+    view v;
+    v.source = source;
+    v.args = args;
+    v.x = x;
+    v.y = y;
+    v.inside = inside;
+    p.r = filtered(v, 0);
+#ifdef PASS_ALIKE
+    p.g = p.b = p.r;
+#else
+    p.g = filtered(v, 1);
+    p.b = filtered(v, 2);
+#endif
+#endif
+    store(to, layout, x, y, PASS_AFTER(p, args));
 }
 
-// The pixels nearer than the radius to a side: the columns on the left, then those on the right.
-__kernel void pass_edges(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
-                         DESTINATION to)
+__kernel void pass(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,
+                   DESTINATION to)
 {
-    const int width = layout.s0, column = get_global_id(0), y = get_global_id(1);
-    const int x = column < PASS_RADIUS || width <= 2 * PASS_RADIUS ? column : width - 2 * PASS_RADIUS + column;
-    if (y < layout.s1)
-        pass(bytes, layout, args, to, x, y, 1);
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x < layout.s0 && y < layout.s1) // the NDRange is rounded up to whole work-groups
+        pass_at(bytes, layout, args, to, x, y, 0);
 }

@@ -1,30 +1,32 @@
 // pass_io.cl: how a pass reads its input and writes its output
 //
-// The host puts the plan ahead of this file as macros (src/path/pass_text.c); the ones here make it compile alone.
+// The host puts the language and the pass's macros ahead of this file (src/path/pass_text.c), and the filters behind
+// the template that includes it. The macros here are those of a pass without filters.
 #ifndef PASS_IO_CL
 #define PASS_IO_CL
-#include "pixel.cl"
+#include "source.cl"
 
 #ifndef PASS_BEFORE
 #include "load_rgba.cl"
-#define PASS_BEFORE(p, args) (p) // point filters ahead of the stencil, or all of them
-#define PASS_STENCIL(view, args) tap(view, 0, 0)
-#define PASS_STENCIL_ARGUMENTS(args) (args)
+#define PASS_BEFORE(p, args) (p)  // point filters ahead of the stencil, or all of them
 #define PASS_AFTER(p, args) (p)   // point filters behind the stencil
-#define PASS_LOAD_X(x, width) (x) // where the input lies that belongs to a place, mirrored or not
+#define PASS_LOAD_X(x, width) (x) // where the input of a place lies: mirrored or not
 #define PASS_LOAD_Y(y, height) (y)
 #define PASS_STORE_X(x, width) (x) // where the output goes
 #define PASS_STORE_Y(y, height) (y)
 #endif
 
-#ifndef PASS_RADIUS
-#define PASS_RADIUS 0
-#endif
+// A pass with a stencil also has these macros, and a template's `view` and `tap`:
+//   PASS_STENCIL              the filter's function
+//   PASS_STENCIL_AT           index of its first argument
+//   PASS_RADIUS               its radius
+//   PASS_ALIKE                its input is grey: it makes one channel
+#define RADIUS(v) PASS_RADIUS
 
 // Macros: NVIDIA's compiler does not see an image behind a typedef.
 #if defined(PASS_TO_IMAGE)
 #define DESTINATION write_only image2d_t
-#elif defined(PASS_TO_GREY) // every channel is the same, alpha 255: one byte a pixel
+#elif defined(PASS_TO_GREY) // every channel is the same, alpha is 255: one byte a pixel
 #define DESTINATION __global uchar *restrict
 #else
 #define DESTINATION __global uint *restrict
@@ -53,15 +55,6 @@ INLINE pixel input(struct source source, arguments args, int x, int y)
 {
     const pixel p = load(source, args, PASS_LOAD_X(x, source.width), PASS_LOAD_Y(y, source.height));
     return PASS_BEFORE(p, args);
-}
-
-// What a stencil sees of its input. Of channels that are alike, and of what a filter makes of each, compilers keep one.
-INLINE pixel seen(pixel p)
-{
-#ifdef PASS_ALIKE
-    p.g = p.b = p.r;
-#endif
-    return p;
 }
 
 INLINE void store(DESTINATION to, layout layout, int x, int y, pixel p)

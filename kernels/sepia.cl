@@ -1,11 +1,9 @@
-// sepia.cl: the sepia matrix in 7 bits of fraction
-#include "pixel.cl"
-
+// sepia.cl: brown tone
 INLINE pixel filter_sepia(pixel p, arguments args)
 {
-    const int r = p.r, g = p.g, b = p.b;
-    p.r = sat8((50 * r + 98 * g + 24 * b + 64) >> 7);
-    p.g = sat8((45 * r + 88 * g + 22 * b + 64) >> 7);
-    p.b = sat8((35 * r + 68 * g + 17 * b + 64) >> 7);
-    return p;
+    pixel q = p;
+    q.r = sat8((50 * p.r + 98 * p.g + 24 * p.b + 64) >> 7);
+    q.g = sat8((45 * p.r + 88 * p.g + 22 * p.b + 64) >> 7);
+    q.b = sat8((35 * p.r + 68 * p.g + 17 * p.b + 64) >> 7);
+    return q;
 }

@@ -1,8 +1,9 @@
-// threshold.cl: argument: the level
-#include "pixel.cl"
-
+// threshold.cl: black and white; argument: the lowest luma that becomes white
 INLINE pixel filter_threshold(pixel p, arguments args)
 {
-    p.r = p.g = p.b = luma(p) >= args[0] ? 255 : 0;
+    int y = luma(p) >= ARG(args, 0) ? 255 : 0;
+    p.r = y;
+    p.g = y;
+    p.b = y;
     return p;
 }

@@ -1,7 +1,7 @@
 // yuv.cl: YUV to RGB for the loaders (docs/pixels.md section 1); arguments: CY BIAS RV GU GV BU
 #ifndef YUV_CL
 #define YUV_CL
-#include "pixel.cl"
+#include "source.cl"
 
 // A channel from 21 bits of fraction. Saturating first lets a GPU do that along with the sum.
 INLINE int fraction21(int value)
@@ -21,34 +21,5 @@ INLINE pixel yuv_pixel(arguments k, int luma8, int u8, int v8)
     p.a = 255;
     return p;
 }
-
-#ifdef PASS_WIDE
-
-// Of 16 pixels: luma << 7 and (chroma - 128) << 8.
-typedef struct {
-    short16 luma, u, v;
-} samples16;
-
-// A loader's third function: of the pixels side by side from (x, y), all of them inside the picture; x is even.
-samples16 load16(struct source source, int x, int y);
-
-INLINE short16 luma16(ushort16 luma8)
-{
-    return as_short16(luma8 << (ushort16)7);
-}
-
-INLINE short16 chroma16(ushort16 chroma8)
-{
-    return as_short16((chroma8 << (ushort16)8) ^ (ushort16)0x8000);
-}
-
-// The second byte of each word, for two pixels.
-INLINE short16 shared_chroma16(uint8 words)
-{
-    const uint8 byte = words & 0xff00;
-    return as_short16((byte | byte << 16) ^ 0x80008000u);
-}
-
-#endif
 
 #endif

@@ -115,7 +115,7 @@ static bool run(struct path_test *test, enum pixfmt format, const int size[2], c
 // both have been run.
 static int stride(const struct path_test *test)
 {
-    return test->kind == PATH_ZEROCOPY ? 6 : test->launch != PATH_LAUNCH_AUTO || test->only_vectors ? 3 : 1;
+    return test->kind == PATH_ZEROCOPY ? 6 : test->launch != PATH_LAUNCH_AUTO ? 3 : 1;
 }
 
 void paths_formats(struct path_test *test)
@@ -167,21 +167,10 @@ void paths_past_caches(struct path_test *test)
     test->past_caches = false;
 }
 
-static bool made_in_vectors(const char *filter)
-{
-    static const char *const names[] = {"gamma", "contrast", "blur", "convolve", "emboss", "sharpen"};
-    int i = 0;
-    while (i < COUNT(names) && strncmp(filter, names[i], strlen(names[i])) != 0)
-        i++;
-    return i < COUNT(names);
-}
-
 void paths_filters(struct path_test *test)
 {
     static const int sizes_by_turn[][2] = {{130, 67}, {34, 17}, {642, 3}, {2, 2}};
     for (int i = 0; i < COUNT(filter_texts); i += stride(test)) {
-        if (test->only_vectors && !made_in_vectors(filter_texts[i]))
-            continue;
         if (test->kind == PATH_CPU)
             for (int size = 0; size < COUNT(sizes); size++)
                 for (int turn = 0; turn < 3; turn++) // each filter meets each format
@@ -228,34 +217,9 @@ void paths_widths(struct path_test *test)
             run(test, i % 3 ? PIXFMT_RGBA : PIXFMT_NV12, (const int[]){width, 3 + i % 2}, chains[i]);
 }
 
-// What kernels/pass_rows.cl makes: pieces of rows and what vectors leave over, in place or not, from each kind of
-// format; and what kernels/pass_lines.cl reads where it lies, or does not since the side is too near.
-void paths_rows(struct path_test *test)
-{
-    static const struct {
-        enum pixfmt format;
-        int width;
-        const char *chain;
-    } cases[] = {
-        {PIXFMT_RGBA, 1047, "gamma"},
-        {PIXFMT_RGBA, 41, "gray,gamma=0.7,contrast=9:100"},
-        {PIXFMT_RGBA, 75, "mirror,contrast=0.89,flip"},
-        {PIXFMT_NV21, 558, "sepia,gamma=1.3"},
-        {PIXFMT_YUYV, 30, "contrast,invert"},
-        {PIXFMT_RGB24, 535, "invert"},
-        {PIXFMT_GREY, 24, "gamma"},
-        {PIXFMT_NV12, 1030, "gray,gamma,sobel"},
-        {PIXFMT_RGBA, 300, "blur=2,sepia,gamma"},
-        {PIXFMT_RGBA, 260, "flip,blur=3"},
-        {PIXFMT_RGBA, 270, "convolve=gaussian"},
-    };
-    for (int i = 0; i < COUNT(cases); i++)
-        run(test, cases[i].format, (const int[]){cases[i].width, 4}, cases[i].chain);
-}
-
 void paths_chains(struct path_test *test)
 {
-    static const int medium[2] = {94, 61}, wide[2] = {2070, 37}; // more than a part of pass_lines.cl, pass_sums.cl
+    static const int medium[2] = {94, 61}, wide[2] = {2070, 37}; // more than a strip of sums.cl
     for (int i = 0; i < COUNT(chain_texts); i += stride(test)) {
         if (test->kind == PATH_CPU)
             for (int size = 0; size < COUNT(sizes); size++)

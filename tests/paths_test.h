@@ -15,7 +15,6 @@ struct path_test {
     struct image_shape encode; // what the present path gives besides; width 0: nothing
     bool encoded_only;         // it gives nothing else
     bool past_caches;          // the cpu path takes every picture for larger than its caches, and is to give it alone
-    bool only_vectors;         // of filters those alone that a CPU device makes in vectors of the language
     struct random random;
     long cases;
 };
@@ -44,7 +43,6 @@ void paths_past_caches(struct path_test *test);
 void paths_widths(struct path_test *test);
 void paths_filters(struct path_test *test);
 void paths_chains(struct path_test *test);
-void paths_rows(struct path_test *test);
 void paths_random(struct path_test *test, long rounds);
 
 // paths_exact.c: formulas at each of their values, or at some of them.

@@ -255,7 +255,7 @@ def kernel_reload(c):
     live.key("2")
 
     since = len(live.events)
-    open(edited + ".new", "w").write(text.replace(">> args[4]", "& 0"))
+    open(edited + ".new", "w").write(text.replace("= y;", "= 0;"))
     os.rename(edited + ".new", edited)
     live.wait(lambda e: e["event"] == "state" and not e["message_is_error"] and not e["building"], since=since)
     after = live.pixels()

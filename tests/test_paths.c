@@ -2,7 +2,6 @@
 //
 //   test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--blocks] [--discrete]
 //   test_paths cpu|opencl|zerocopy --exact [--blocks]                 every formula at each of its values
-//   test_paths opencl --kernels DIRECTORY      what is made in vectors of the language, with other kernel files
 //   test_paths cpu|opencl|zerocopy --case FORMAT WIDTHxHEIGHT CHAIN      runs one case, as a failure names it
 #include "paths_test.h"
 
@@ -13,7 +12,7 @@
 struct arguments {
     uint64_t seed;
     long rounds; // -1: the default of the path
-    const char *device, *kernels;
+    const char *device;
     const char *format, *size, *chain;
     bool exact;
     bool discrete; // the device is taken to have memory of its own
@@ -35,9 +34,6 @@ static bool arguments_read(struct arguments *arguments, struct path_test *test, 
             arguments->rounds = atol(argv[++i]);
         } else if (!strcmp(argv[i], "--device") && i + 1 < argc) {
             arguments->device = argv[++i];
-        } else if (!strcmp(argv[i], "--kernels") && i + 1 < argc) {
-            arguments->kernels = argv[++i];
-            test->only_vectors = true;
         } else if (!strcmp(argv[i], "--blocks")) {
             test->launch = PATH_LAUNCH_BLOCK;
         } else if (!strcmp(argv[i], "--discrete")) {
@@ -68,7 +64,7 @@ static struct device *device_get(const struct arguments *arguments)
     int chosen = device_choose(devices, count, arguments->device);
     if (chosen >= 0 && arguments->discrete)
         devices[chosen].host_unified = false;
-    struct device *device = chosen < 0 ? NULL : device_open(&devices[chosen], NULL, arguments->kernels);
+    struct device *device = chosen < 0 ? NULL : device_open(&devices[chosen], NULL, NULL);
     if (device)
         fprintf(stderr, "test_paths: device %s, driver %s\n", device->info.name, device->info.driver);
     return device;
@@ -101,7 +97,7 @@ int main(int argc, char **argv)
     struct arguments arguments;
     if (!arguments_read(&arguments, &test, argc, argv)) {
         fprintf(stderr, "usage: test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--blocks] "
-                        "[--discrete] [--kernels DIRECTORY] [--exact] [--case FORMAT WIDTHxHEIGHT CHAIN]\n");
+                        "[--discrete] [--exact] [--case FORMAT WIDTHxHEIGHT CHAIN]\n");
         return 2;
     }
     if (test.kind != PATH_CPU && !(test.device = device_get(&arguments)))
@@ -112,10 +108,6 @@ int main(int argc, char **argv)
     bool ok = true;
     if (arguments.chain) {
         ok = run_case(&test, &arguments);
-    } else if (test.only_vectors) {
-        paths_formats(&test);
-        paths_filters(&test);
-        paths_rows(&test);
     } else if (arguments.exact) {
         paths_exact(&test, true);
     } else {
@@ -131,8 +123,6 @@ int main(int argc, char **argv)
         if (arguments.seed == 1 && !arguments.discrete) { // what differs there is how frames come in
             paths_filters(&test);
             paths_chains(&test);
-            if (test.kind == PATH_OPENCL && !test.launch)
-                paths_rows(&test);
             if (test.kind != PATH_ZEROCOPY && !test.launch)
                 paths_exact(&test, false);
         }

@@ -96,8 +96,6 @@ const struct filter filter_contrast = {
     .example = "contrast=1.3:brightness=10",
     .kind = FILTER_POINT,
     .params = params,
-    .kernel = "contrast.cl",
-    .kernel_lines = true,
     .prepare = prepare,
     .point_row = point_row,
 };

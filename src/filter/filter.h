@@ -11,7 +11,6 @@ enum {
     FILTER_MATRIX = 81,     // numbers in the largest matrix, 9x9
     FILTER_ARGUMENTS = 260, // integers a filter may hand to its functions: a 256-entry table and a little
     FILTER_RADIUS_MAX = 15,
-    FILTER_BLOCK_RADIUS_MAX = 4, // GPUs make stencils up to this radius by blocks of pixels
 };
 
 enum filter_kind {
@@ -89,14 +88,7 @@ struct filter {
     enum filter_kind kind;
     enum filter_color color;
     const struct param *params; // ended by a row without a name; NULL for none
-    const char *kernel; // file that defines the OpenCL function of the filter's name; NULL for `none` and geometry
-    bool mirror, flip;  // FILTER_GEOMETRY: what it does
-    int lines_radius;   // FILTER_STENCIL: the kernel file makes whole lines up to this radius; 0: it does not
-    bool kernel_lines;  // FILTER_POINT: the kernel file makes lines as well, faster than pixel by pixel
-    // FILTER_STENCIL: how many rows a work-item of a GPU makes at a time, at radius 1, 2, 3, 4. Measured: the pixels
-    // that are loaded for one row serve the next ones too, but only so many fit the registers. A filter that takes a
-    // larger radius has a kernel that makes pixels from the sums of their squares (FILTER_MEAN).
-    uint8_t block_rows[FILTER_BLOCK_RADIUS_MAX];
+    bool mirror, flip;          // FILTER_GEOMETRY: what it does
 
     // Works out radius and arguments. False where each value is in its range but they are impossible together; *why is
     // then a static text. NULL: radius 0 and no arguments.

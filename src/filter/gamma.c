@@ -26,8 +26,6 @@ const struct filter filter_gamma = {
     .example = "gamma=1.8",
     .kind = FILTER_POINT,
     .params = params,
-    .kernel = "table.cl",
-    .kernel_lines = true,
     .prepare = prepare,
     .point_row = table_point_row,
 };

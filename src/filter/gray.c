@@ -3,8 +3,6 @@
 #include "filter/row_maps.h"
 #include "filter/rows.h"
 
-#include <string.h>
-
 enum { MODE_LUMA, MODE_AVERAGE };
 
 static const struct param params[] = {
@@ -13,18 +11,10 @@ static const struct param params[] = {
     {0},
 };
 
-// Weights of red, green and blue, what is added, bits that are cut off. The average's third is exact here: it is off by
-// less than 766 / 98304.
-enum { WEIGHTS = 5 };
-static const int32_t weights[][WEIGHTS] = {
-    [MODE_LUMA] = {77, 150, 29, 128, 8},
-    [MODE_AVERAGE] = {21846, 21846, 21846, 21846, 16},
-};
-
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
-    memcpy(arguments->value, weights[(int)values->value[0]], sizeof(weights[0]));
-    arguments->count = WEIGHTS;
+    arguments->value[0] = (int32_t)values->value[0];
+    arguments->count = 1;
     return true;
 }
 
@@ -53,7 +43,7 @@ static void point_row(const struct filter_arguments *arguments, const uint8_t *f
 {
     const pixel_word *pixels = (const pixel_word *)from;
     pixel_word *result = (pixel_word *)to;
-    if (arguments->value[0] == weights[MODE_AVERAGE][0])
+    if (arguments->value[0] == MODE_AVERAGE)
         average_row(pixels, result, width);
     else
         luma_row(pixels, result, luma_vector(NULL, from, to, width, past), width);
@@ -67,7 +57,6 @@ const struct filter filter_gray = {
     .kind = FILTER_POINT,
     .color = FILTER_MAKES_GREY,
     .params = params,
-    .kernel = "gray.cl",
     .prepare = prepare,
     .point_row = point_row,
 };

@@ -24,6 +24,5 @@ const struct filter filter_invert = {
     .summary = "invert the colours, as in a negative",
     .example = "invert",
     .kind = FILTER_POINT,
-    .kernel = "invert.cl",
     .point_row = point_row,
 };

@@ -34,6 +34,5 @@ const struct filter filter_maxrgb = {
     .summary = "keep each pixel's largest channel; set the others to 0",
     .example = "maxrgb",
     .kind = FILTER_POINT,
-    .kernel = "maxrgb.cl",
     .point_row = point_row,
 };

@@ -93,19 +93,13 @@ static void put_pass(struct plan *plan, struct pass *pass)
     plan->pass[plan->count++] = *pass;
 }
 
-bool pass_lines_fit(const struct pass *pass)
-{
-    const struct stage *stage = pass->stencil;
-    return stage && stage->filter->lines_radius > 0 && stage->arguments.radius <= stage->filter->lines_radius;
-}
-
-void plan_split(struct plan *plan, bool input_rgba, int radius, bool lines)
+void plan_split(struct plan *plan, bool input_rgba, int radius)
 {
     struct pass whole[PLAN_PASSES];
     const int count = take_passes(plan, whole);
     for (int i = 0; i < count; i++) {
         struct pass rest = whole[i];
-        const bool plain = ((i > 0 || input_rgba) && rest.before_count == 0) || (lines && pass_lines_fit(&rest));
+        const bool plain = (i > 0 || input_rgba) && rest.before_count == 0;
         if (rest.stencil && rest.stencil->arguments.radius >= radius && !plain) {
             struct pass ahead = {
                 .before_count = rest.before_count, .load_mirror = rest.load_mirror, .load_flip = rest.load_flip};

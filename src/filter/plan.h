@@ -41,11 +41,7 @@ void plan_make(struct plan *plan, const struct chain *chain);
 // since there is no room for it. `grey`: the chain's input is grey.
 void plan_mark_grey(struct plan *plan, bool opaque, bool grey);
 
-// Whether the pass's stencil can be made line by line, which loads, converts and filters each pixel once.
-bool pass_lines_fit(const struct pass *pass);
-
 // Cuts off what is ahead of stencils of at least this radius, as a pass of its own, so that they read plain RGBA: for
 // devices that would otherwise convert and filter each pixel once for every neighbour that sees it. `input_rgba`: the
-// first pass's input is RGBA already. `lines`: stencils that can be made line by line (pass_lines_fit) stay as they
-// are.
-void plan_split(struct plan *plan, bool input_rgba, int radius, bool lines);
+// first pass's input is RGBA already.
+void plan_split(struct plan *plan, bool input_rgba, int radius);

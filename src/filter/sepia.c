@@ -39,6 +39,5 @@ const struct filter filter_sepia = {
     .example = "sepia",
     .kind = FILTER_POINT,
     .color = FILTER_COLORS,
-    .kernel = "sepia.cl",
     .point_row = point_row,
 };

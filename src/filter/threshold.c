@@ -45,7 +45,6 @@ const struct filter filter_threshold = {
     .kind = FILTER_POINT,
     .color = FILTER_MAKES_GREY,
     .params = params,
-    .kernel = "threshold.cl",
     .prepare = prepare,
     .point_row = point_row,
 };

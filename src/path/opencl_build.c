@@ -13,9 +13,6 @@
 
 enum { ROW_ALIGNMENT = 16 };
 
-static const char *const kernel_names[KERNELS] = {"pass_interior", "pass_edges", "pass_block",
-                                                  "pass_sums",     "pass_rows",  "pass_lines"};
-
 static size_t aligned_stride(enum pixfmt format, int plane, int width)
 {
     return (pixfmt_row_bytes(format, plane, width) + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
@@ -103,6 +100,20 @@ static bool has_room(const struct device_info *info)
 // By measurement. An image's rows are kept until the whole work-group writes them, so that fewer are better.
 enum { POINT_ROWS = 4, IMAGE_ROWS = 4 };
 
+// By measurement, at radius 1, 2, 3, 4: pixels loaded for one row serve the next ones too, but registers are few.
+static int rows_of(const char *filter, int radius)
+{
+    static const struct {
+        const char *filter;
+        int rows[PASS_WINDOW_RADIUS];
+    } own[] = {{"blur", {4, 8, 8, 8}}, {"convolve", {4, 6, 3, 2}}, {"sharpen", {8}}};
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+        if (strcmp(own[i].filter, filter) == 0)
+            return own[i].rows[radius - 1];
+    }
+    return 4;
+}
+
 // Rows of a block. Chroma halved down the picture serves two rows. CPU devices, which take blocks only where they must,
 // compile large ones for seconds.
 static int block_rows(const struct device_info *info, const struct stage *stencil, bool to_image)
@@ -110,36 +121,21 @@ static int block_rows(const struct device_info *info, const struct stage *stenci
     const int radius = stencil ? stencil->arguments.radius : 0;
     if (info->type & CL_DEVICE_TYPE_CPU)
         return 2;
-    const int rows = radius > 0 ? stencil->filter->block_rows[radius - 1] : POINT_ROWS;
+    const int rows = radius > 0 ? rows_of(stencil->filter->name, radius) : POINT_ROWS;
     return to_image && rows > IMAGE_ROWS ? IMAGE_ROWS : rows;
 }
 
-static bool kernel_wanted(int kernel, enum path_launch launch, int radius, const struct pass_target *target)
+static cl_kernel make_kernel(cl_program program, const char *name, char **error)
 {
-    if (target->lines || target->rows)
-        return kernel == (target->lines ? KERNEL_LINES : KERNEL_ROWS);
-    if (launch == PATH_LAUNCH_LOOP)
-        return kernel == KERNEL_INTERIOR || (kernel == KERNEL_EDGES && radius > 0);
-    return kernel == (target->sums ? KERNEL_SUMS : KERNEL_BLOCK);
-}
-
-static bool make_kernels(struct opencl_pass *pass, enum path_launch launch, int radius,
-                         const struct pass_target *target, char **error)
-{
-    for (int i = 0; i < KERNELS; i++) {
-        if (!kernel_wanted(i, launch, radius, target))
-            continue;
-        cl_int result;
-        pass->kernel[i] = clCreateKernel(pass->program, kernel_names[i], &result);
-        if (!pass->kernel[i]) {
-            char doing[64], text[256];
-            snprintf(doing, sizeof(doing), "create kernel %s", kernel_names[i]);
-            compute_describe(text, sizeof(text), result, doing);
-            path_fail(error, text);
-            return false;
-        }
+    cl_int result;
+    cl_kernel kernel = clCreateKernel(program, name, &result);
+    if (!kernel) {
+        char doing[64], text[256];
+        snprintf(doing, sizeof(doing), "create kernel %s", name);
+        compute_describe(text, sizeof(text), result, doing);
+        path_fail(error, text);
     }
-    return true;
+    return kernel;
 }
 
 static cl_mem make_buffer(struct device *device, size_t bytes, const void *data, char **error)
@@ -168,22 +164,18 @@ static bool make_pass(const struct opencl_path *path, const struct pass *pass, c
     struct device *device = path->device;
     const bool loop = path->launch == PATH_LAUNCH_LOOP;
     const int radius = pass->stencil ? pass->stencil->arguments.radius : 0;
-    const bool sums = !loop && radius > FILTER_BLOCK_RADIUS_MAX;
-    if (sums && !has_room(&device->info)) {
+    const bool sums = radius > PASS_WINDOW_RADIUS && (!loop || has_room(&device->info));
+    const bool inside = loop && !sums && radius > 0;
+    if (sums && !loop && !has_room(&device->info)) {
         path_fail(error, "the device's local memory or work-groups are too small for a radius above 4; use -p cpu");
         return false;
     }
     built->block_rows = loop || sums ? 0 : block_rows(&device->info, pass->stencil, to_image);
+    built->sums = sums;
     built->flat = radius == 0 && !to_image;
     snprintf(built->name, sizeof(built->name), "pass %s", pass->name);
-    const bool lines = loop && pass_lines_fit(pass), rows = loop && !to_image && pass_rows_fit(pass, from->format);
-    const struct pass_target target = {.format = from->format,
-                                       .to_image = to_image,
-                                       .block_rows = built->block_rows,
-                                       .sums = sums,
-                                       .lines = lines,
-                                       .rows = rows,
-                                       .wide = (lines || rows) && pass_wide_fits(pass, from->format)};
+    const struct pass_target target = {
+        .format = from->format, .to_image = to_image, .block_rows = built->block_rows, .inside = inside, .sums = sums};
     char *text = pass_text(pass, &target, device->kernel_dir, error);
     if (!text)
         return false;
@@ -198,7 +190,10 @@ static bool make_pass(const struct opencl_path *path, const struct pass *pass, c
     int32_t arguments[PASS_ARGUMENTS] = {0};
     const int count = pass_arguments(pass, from, arguments);
     built->arguments = make_buffer(device, sizeof(*arguments) * (size_t)(count > 0 ? count : 1), arguments, error);
-    return built->arguments && make_kernels(built, path->launch, radius, &target, error);
+    built->kernel = make_kernel(built->program, sums ? "pass_sums" : loop ? "pass" : "pass_window", error);
+    if (inside)
+        built->inside = make_kernel(built->program, "pass_inside", error);
+    return built->arguments && built->kernel && (!inside || built->inside);
 }
 
 struct opencl_build *opencl_build_make(const struct opencl_path *path, const struct chain *chain, char **error)
@@ -212,8 +207,7 @@ struct opencl_build *opencl_build_make(const struct opencl_path *path, const str
     plan_make(&build->plan, chain);
     // Blocks convert and filter once what their windows share, in local memory, where there is enough of it.
     const bool tiles = path->launch != PATH_LAUNCH_LOOP && has_room(&path->device->info);
-    plan_split(&build->plan, input->format == PIXFMT_RGBA, tiles ? FILTER_BLOCK_RADIUS_MAX + 1 : 0,
-               path->launch == PATH_LAUNCH_LOOP);
+    plan_split(&build->plan, input->format == PIXFMT_RGBA, tiles ? PASS_WINDOW_RADIUS + 1 : 0);
     plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA, input->format == PIXFMT_GREY);
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = input->width, .height = input->height};
     const int passes = build->plan.count;
@@ -250,10 +244,10 @@ void opencl_build_free(void *of)
         return;
     for (int i = 0; i < build->plan.count; i++) {
         struct opencl_pass *pass = &build->pass[i];
-        for (int k = 0; k < KERNELS; k++) {
-            if (pass->kernel[k])
-                clReleaseKernel(pass->kernel[k]);
-        }
+        if (pass->kernel)
+            clReleaseKernel(pass->kernel);
+        if (pass->inside)
+            clReleaseKernel(pass->inside);
         if (pass->program)
             clReleaseProgram(pass->program);
         release_buffer(pass->arguments);

@@ -4,8 +4,6 @@
 #include "path/backend.h"
 #include "path/pass_text.h"
 
-enum { KERNEL_INTERIOR, KERNEL_EDGES, KERNEL_BLOCK, KERNEL_SUMS, KERNEL_ROWS, KERNEL_LINES, KERNELS };
-
 // What the kernels know of a picture's memory; handed over as the int8 of kernels/pass.cl.
 struct opencl_layout {
     cl_int width, height;
@@ -22,9 +20,10 @@ struct opencl_path;
 
 struct opencl_pass {
     cl_program program;
-    cl_kernel kernel[KERNELS]; // those the device's way of launching needs
+    cl_kernel kernel, inside; // `inside`: of the columns away from the sides; NULL: `kernel` makes them, too
     cl_mem arguments;
-    int block_rows; // of KERNEL_BLOCK
+    int block_rows; // as in struct pass_target
+    bool sums;
     bool flat;      // its work-groups are one row high
     char name[140]; // of its stage time
 };
@@ -122,9 +121,8 @@ void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enu
 // An output as those passes write it, the caller's to release: a buffer with these flags, too, or a texture's stand-in.
 cl_mem opencl_output_make(const struct opencl_path *path, cl_mem_flags flags, cl_int *result);
 
-// Enqueues all passes of a chain behind `after` (NULL: at once); `layout` is that of the picture in `from`. first[i]
-// and last[i] are the events of a pass's first and last launch, the caller's to release, also where the result is a
-// failure.
+// Enqueues all passes of a chain behind `after` (NULL: at once); `layout` is that of the picture in `from`. The caller
+// releases the events of the passes' first and last launches, also where the result is a failure.
 cl_int opencl_run(const struct opencl_path *path, struct opencl_build *build, cl_command_queue queue, cl_mem from,
                   const struct opencl_layout *layout, cl_mem to, cl_event after, cl_event *first, cl_event *last);
 

@@ -71,22 +71,14 @@ static void add_file(struct composer *c, const char *file)
     free(text);
 }
 
-// "filter_blur" for "blur.cl".
-static void function_name(const struct stage *stage, char name[64])
-{
-    const char *file = stage->filter->kernel;
-    snprintf(name, 64, "filter_%.*s", (int)strcspn(file, "."), file);
-}
-
-// Point filters one around the other; `offset` is where the first one's arguments begin. Returns where they end.
+// Point filters, one around the other; `offset` is where the first one's arguments begin. Returns where they end.
 static int add_points(FILE *out, const char *macro, const struct stage *const *stages, int count, int offset)
 {
+    for (int i = 0; i < count; i++)
+        fprintf(out, "INLINE pixel filter_%s(pixel p, arguments args);\n", stages[i]->filter->name);
     fprintf(out, "#define %s(p, args) ", macro);
-    for (int i = count - 1; i >= 0; i--) {
-        char name[64];
-        function_name(stages[i], name);
-        fprintf(out, "%s(", name);
-    }
+    for (int i = count - 1; i >= 0; i--)
+        fprintf(out, "filter_%s(", stages[i]->filter->name);
     fprintf(out, "(p)");
     for (int i = 0; i < count; i++) {
         fprintf(out, ", (args) + %d)", offset);
@@ -94,25 +86,6 @@ static int add_points(FILE *out, const char *macro, const struct stage *const *s
     }
     fprintf(out, "\n");
     return offset;
-}
-
-// The same over pixels side by side, one filter behind the other.
-static void add_line_points(FILE *out, const char *macro, const struct stage *const *stages, int count, int offset)
-{
-    fprintf(out, "#define %s(from, to, count, args)", macro);
-    if (count == 0)
-        fprintf(out, " copy_line(from, to, count);");
-    for (int i = 0; i < count; i++) {
-        char name[64];
-        const char *from = i == 0 ? "from" : "to";
-        function_name(stages[i], name);
-        if (stages[i]->filter->kernel_lines)
-            fprintf(out, " line_%s(%s, to, count, (args) + %d);", name + strlen("filter_"), from, offset);
-        else
-            fprintf(out, " EACH_OF_LINE(%s, %s, to, count, (args) + %d)", name, from, offset);
-        offset += stages[i]->arguments.count;
-    }
-    fprintf(out, "\n");
 }
 
 // What tells the loader this format from its siblings.
@@ -130,6 +103,13 @@ static void add_places(FILE *out, const struct pixfmt_info *info)
     }
 }
 
+// Whether a filter has a file of its own for blocks of pixels.
+static bool own_window(const struct pass_target *target, const struct stage *stencil)
+{
+    const char *name = stencil->filter->name;
+    return target->block_rows > 0 && (strcmp(name, "blur") == 0 || strcmp(name, "convolve") == 0);
+}
+
 static void add_macros(FILE *out, const struct pass *pass, const struct pass_target *target)
 {
     const enum pixfmt format = target->format;
@@ -138,66 +118,44 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
         fprintf(out, "#define PASS_TO_IMAGE\n");
     if (pass->writes == PASS_GREY)
         fprintf(out, "#define PASS_TO_GREY\n");
-    else if (!target->to_image && pass->after_count == 0 && !pass->store_mirror)
-        fprintf(out, "#define PASS_STORE_WORDS\n"); // pixels go to their places as the stencil makes them
     if (pass->reads == PASS_GREY && pass->before_count == 0)
-        fprintf(out, "#define PASS_GREY\n"); // the stencil's input is grey
-    else if (format == PIXFMT_RGBA && pass->before_count == 0 && !pass->load_mirror)
-        fprintf(out, "#define PASS_LOAD_WORDS\n"); // pixels lie in memory as the stencil sees them
+        fprintf(out, "#define PASS_GREY\n"); // the stencil's input is grey, one byte a pixel
     if (pass->alike)
         fprintf(out, "#define PASS_ALIKE\n");
     if (target->block_rows > 0) {
-        fprintf(out, "#define PASS_WINDOW\n#define PASS_BLOCK_ROWS %d\n", target->block_rows);
+        if (pass->stencil && own_window(target, pass->stencil))
+            fprintf(out, "#define PASS_WINDOW_FILTER\n");
+        fprintf(out, "#define ROWS %d\n", target->block_rows);
         if (radius > 0 && (pass->before_count > 0 || pixfmt_info(format)->yuv))
             fprintf(out, "#define PASS_TILE\n");
     }
     fprintf(out, "#define PASS_GROUP_WIDTH %d\n#define PASS_GROUP_HEIGHT %d\n", PASS_GROUP_WIDTH, PASS_GROUP_HEIGHT);
     if (target->sums)
-        fprintf(out, "#define PASS_SUMS_ITEMS %d\n#define PASS_SUMS_ROWS %d\n", PASS_SUMS_ITEMS, PASS_SUMS_ROWS);
-    if (target->lines)
-        fprintf(out, "#define PASS_LINES\n#define PASS_LINES_WIDTH %d\n", PASS_LINES_WIDTH);
-    if (target->wide)
-        fprintf(out, "#define PASS_WIDE\n");
+        fprintf(out, "#define ITEMS %d\n#define ROWS %d\n", PASS_SUMS_ITEMS, PASS_SUMS_ROWS);
     if (pass->load_mirror)
         fprintf(out, "#define PASS_LOAD_MIRROR\n");
     if (pass->store_mirror)
         fprintf(out, "#define PASS_STORE_MIRROR\n");
     add_places(out, pixfmt_info(format));
     int offset = pixfmt_info(format)->yuv ? YUV_ARGUMENTS : 0;
-    if (target->lines || target->rows)
-        add_line_points(out, "PASS_BEFORE_LINE", pass->before, pass->before_count, offset);
     offset = add_points(out, "PASS_BEFORE", pass->before, pass->before_count, offset);
     if (pass->stencil) {
-        char name[64];
-        function_name(pass->stencil, name);
-        fprintf(out, "#define PASS_STENCIL_ARGUMENTS(args) ((args) + %d)\n", offset);
-        fprintf(out, "#define PASS_STENCIL(view, args) %s(view, PASS_STENCIL_ARGUMENTS(args))\n", name);
+        fprintf(out, "#define PASS_STENCIL filter_%s\n#define PASS_STENCIL_AT %d\n#define PASS_RADIUS %d\n",
+                pass->stencil->filter->name, offset, radius);
         offset += pass->stencil->arguments.count;
-    } else {
-        fprintf(out, "#define PASS_POINTS\n#define PASS_STENCIL(view, args) tap(view, 0, 0)\n");
     }
-    if (target->lines)
-        add_line_points(out, "PASS_AFTER_LINE", pass->after, pass->after_count, offset);
     add_points(out, "PASS_AFTER", pass->after, pass->after_count, offset);
-    fprintf(out, "#define PASS_RADIUS %d\n", radius);
     fprintf(out, "#define PASS_LOAD_X(x, width) %s\n", pass->load_mirror ? "((width) - 1 - (x))" : "(x)");
     fprintf(out, "#define PASS_LOAD_Y(y, height) %s\n", pass->load_flip ? "((height) - 1 - (y))" : "(y)");
     fprintf(out, "#define PASS_STORE_X(x, width) %s\n", pass->store_mirror ? "((width) - 1 - (x))" : "(x)");
     fprintf(out, "#define PASS_STORE_Y(y, height) %s\n", pass->store_flip ? "((height) - 1 - (y))" : "(y)");
 }
 
-bool pass_wide_fits(const struct pass *pass, enum pixfmt from)
+static void add_filter(struct composer *c, const struct stage *stage, const char *end)
 {
-    const bool points = !pass->stencil && (from != PIXFMT_GREY || pass->before_count == 0);
-    return (points || pass_lines_fit(pass)) && from != PIXFMT_RGBA && !pass->load_mirror;
-}
-
-bool pass_rows_fit(const struct pass *pass, enum pixfmt from)
-{
-    bool fits = pass_wide_fits(pass, from);
-    for (int i = 0; i < pass->before_count; i++)
-        fits = fits || pass->before[i]->filter->kernel_lines;
-    return fits && !pass->stencil;
+    char file[64];
+    snprintf(file, sizeof(file), "%s%s%s", end[0] == '_' ? "variants/" : "", stage->filter->name, end);
+    add_file(c, file);
 }
 
 char *pass_text(const struct pass *pass, const struct pass_target *target, const char *kernel_dir, char **error)
@@ -209,20 +167,23 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
         path_fail(error, "cannot generate a kernel: out of memory");
         return NULL;
     }
+    if (target->inside)
+        fprintf(c.out, "#define UNROLL_LOOPS\n");
+    add_file(&c, "language.cl");
+    add_file(&c, "common.cl");
     fprintf(c.out, "#line 1 \"plan\"\n");
     add_macros(c.out, pass, target);
     add_file(&c, pass->reads == PASS_GREY ? "load_channel.cl" : pixfmt_info(target->format)->loader);
-    for (int i = 0; i < pass->before_count; i++)
-        add_file(&c, pass->before[i]->filter->kernel);
-    if (pass->stencil)
-        add_file(&c, pass->stencil->filter->kernel);
-    for (int i = 0; i < pass->after_count; i++)
-        add_file(&c, pass->after[i]->filter->kernel);
-    add_file(&c, target->lines            ? "pass_lines.cl"
-                 : target->rows           ? "pass_rows.cl"
-                 : target->sums           ? "pass_sums.cl"
-                 : target->block_rows > 0 ? "pass_block.cl"
+    add_file(&c, target->sums             ? "variants/sums.cl"
+                 : target->block_rows > 0 ? "variants/window.cl"
+                 : target->inside         ? "variants/inside.cl"
                                           : "pass.cl");
+    for (int i = 0; i < pass->before_count; i++)
+        add_filter(&c, pass->before[i], ".cl");
+    if (pass->stencil && !target->sums)
+        add_filter(&c, pass->stencil, own_window(target, pass->stencil) ? "_window.cl" : ".cl");
+    for (int i = 0; i < pass->after_count; i++)
+        add_filter(&c, pass->after[i], ".cl");
     if (fclose(c.out) != 0 || c.failed) {
         path_fail(error, c.failed ? c.why : "cannot generate the kernels: out of memory");
         free(text);

@@ -57,7 +57,7 @@ SYSTEM = re.compile(
     r"(assert|ctype|dirent|errno|fcntl|float|ftw|inttypes|limits|locale|math|poll|pthread|sched|setjmp|signal|"
     r"spawn|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|sys/[a-z]+|linux/[a-z]+)\.h")
 
-TEXT = re.compile(r"\.(c|h|cl|py|sh|md|build|txt|vert|frag|desktop|svg)$|^(tools|tests|\.ci)/[a-z-]+$|^\.[a-z-]+$")
+TEXT = re.compile(r"\.(c|h|cl|glsl|py|sh|md|build|txt|vert|frag|desktop|svg)$|^(tools|tests|\.ci)/[a-z-]+$|^\.[a-z-]+$")
 
 
 def files(root, pattern):
@@ -130,7 +130,7 @@ def rule_rows(root):
 
 def rule_lengths(root):
     """No file is longer than anyone wants to read."""
-    for name in files(root, r"^(src|kernels|shaders|tests|tools)/.*\.(c|h|cl|vert|frag|py|sh)$"):
+    for name in files(root, r"^(src|kernels|shaders|tests|tools)/.*\.(c|h|cl|glsl|vert|frag|py|sh)$"):
         count = len(lines(root, name)) - 1
         if count > FILE_LINES:
             yield f"{name}: {count} lines; the most is {FILE_LINES}"
@@ -168,19 +168,79 @@ def rule_headers(root):
             yield f"{name}: does not compile alone\n{done.stderr}"
 
 
+LANGUAGE = '#include "language.cl"\n#include "common.cl"\n'
+# Ahead of a template: a pass with a stencil, as src/path/pass_text.c has it.
+PASS = LANGUAGE + """#define PASS_STENCIL filter_%s
+#define PASS_STENCIL_AT 0
+#define PASS_RADIUS 2
+#define ROWS 2
+"""
+
+
+def filters(root):
+    """(file, name, its definition's type) of every filter."""
+    found = [(name, *definition) for name in files(root, r"^kernels/[^/]*\.cl$") for definition in
+             re.findall(r"^INLINE (pixel|int) filter_(\w+)\(", "\n".join(lines(root, name)), re.M)]
+    if len(found) < 10:
+        sys.exit(f"{len(found)} filters are found only: the rule checks nothing")
+    return [(file, name, kind) for file, kind, name in found]
+
+
+def kernel_texts(root):
+    """(what, text) of everything in kernels: each file alone, and each stencil behind each template it fits."""
+    stencils = [name for _, name, kind in filters(root) if kind == "int"]
+    for name in files(root, r"^kernels/.*\.cl$"):
+        short = name[len("kernels/"):]
+        if f'"{short}"' in LANGUAGE:
+            continue
+        if f"filter_{short[:-3]}" in "\n".join(lines(root, name)):
+            view = "typedef struct {\n    int at;\n} view;\nint tap(view v, int dx, int dy);\n#define RADIUS(v) 2\n"
+            yield name, f'{LANGUAGE}{view}#include "{short}"\n'
+        elif not short.endswith("_window.cl"):
+            yield name, f'{LANGUAGE}#include "{short}"\n'
+    for stencil in stencils:
+        own = f"variants/{stencil}_window.cl"
+        window = own if os.path.isfile(os.path.join(root, "kernels", own)) else f"{stencil}.cl"
+        for template, file in (("pass.cl", f"{stencil}.cl"), ("variants/inside.cl", f"{stencil}.cl"),
+                               ("variants/window.cl", window)):
+            filter_defines = "#define PASS_WINDOW_FILTER\n" if file == own else ""
+            yield (f"{template} with {file}",
+                   f'{PASS % stencil}{filter_defines}#include "{template}"\n#include "{file}"\n')
+
+
 def rule_kernels(root):
-    """Every kernel file compiles alone, for processors of both kinds of vectors: some warnings come with code alone."""
+    """Every kernel file compiles, for processors of both kinds of vectors: some warnings come with code alone."""
     if not shutil.which("clang"):
         print("skipped: clang is not installed (package clang)")
         sys.exit(77)
-    for name in files(root, r"^kernels/.*\.cl$"):
+    for name, text in kernel_texts(root):
         for kind in (["-fsyntax-only"], *(["-S", "-emit-llvm", "-o", os.devnull, "--target=x86_64-linux-gnu",
                                            "-march=" + processor] for processor in ("haswell", "skylake-avx512"))):
             done = subprocess.run(["clang", "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-Wall",
-                                   "-Wextra", "-Werror", "-Wno-unused-parameter", *kind, "-I", "kernels", name],
-                                  cwd=root, capture_output=True, text=True)
+                                   "-Wextra", "-Werror", "-Wno-unused-parameter", *kind, "-I", "kernels", "-"],
+                                  cwd=root, input=text, capture_output=True, text=True)
             if done.returncode:
-                yield f"{name}: does not compile alone with {kind[-1]}\n{done.stderr}"
+                yield f"{name}: does not compile with {kind[-1]}\n{done.stderr}"
+
+
+def rule_glsl(root):
+    """Every filter is GLSL ES 3.00, too."""
+    if not shutil.which("glslangValidator"):
+        print("skipped: glslangValidator is not installed (package glslang-tools)")
+        sys.exit(77)
+    for file, name, kind in filters(root):
+        with open(os.path.join(root, file), encoding="utf-8") as opened:
+            definition = opened.read()
+        language = "".join("\n".join(lines(root, f"kernels/{part}")) for part in ("language.glsl", "common.cl"))
+        view = ("struct view {\n    int at;\n};\n"
+                "int tap(view v, int dx, int dy) { return dx + dy; }\n#define RADIUS(v) 2\n")
+        call = (f"filter_{name}(pixel(int(gl_FragCoord.x), 2, 3, 255), 0).r" if kind == "pixel" else
+                f"filter_{name}(view(int(gl_FragCoord.x)), 0)")
+        text = ("#version 300 es\nprecision highp float;\nprecision highp int;\nout ivec4 result;\n" + language + view +
+                f"#line 1\n{definition}void main()\n{{\n    result = ivec4({call}, 0, 0, 255);\n}}\n")
+        done = subprocess.run(["glslangValidator", "--stdin", "-S", "frag"], input=text, capture_output=True, text=True)
+        if done.returncode:
+            yield f"{file}: is not GLSL ES 3.00\n{done.stdout}"
 
 
 def rule_text(root):
@@ -209,7 +269,7 @@ def rule_format(root):
     if "version 14." not in version:
         print(f"skipped: clang-format 14 lays the source out, here is {version.strip()}")
         sys.exit(77)
-    names = files(root, r"^((src|tests)/.*\.[ch]|kernels/.*\.cl)$")
+    names = files(root, r"^((src|tests)/.*\.[ch]|kernels/.*\.(cl|h))$")
     done = subprocess.run(["clang-format", "--dry-run", "--Werror", *names], cwd=root, capture_output=True, text=True)
     if done.returncode:
         yield "\n".join(done.stderr.splitlines()[:20]) + "\nrun clang-format -i on these files"
@@ -217,7 +277,7 @@ def rule_format(root):
 
 def rule_first_lines(root):
     """The first line of a file says its name and its job."""
-    for name in files(root, r"^(src|kernels|tests)/.*\.(c|h|cl)$"):
+    for name in files(root, r"^(src|kernels|tests)/.*\.(c|h|cl|glsl)$"):
         first = lines(root, name)[0]
         if not re.match(rf"// {re.escape(os.path.basename(name))}: \S", first):
             yield f"{name}:1: does not begin with '// {os.path.basename(name)}: its job'"

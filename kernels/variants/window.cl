@@ -1,23 +1,22 @@
-// pass_block.cl: the pass of GPUs: a work-item makes a block of pixels, 4 wide, from 16-byte loads and registers
-#ifndef PASS_WINDOW
-#define PASS_WINDOW
-#endif
-#include "block_io.cl"
+// window.cl: the pass of GPUs: a work-item makes a block of pixels, 4 wide, from 16-byte loads and registers
+//
+// The stencil's input lies in registers: the window, which is the block and its surroundings. With PASS_TILE, for
+// passes that convert or filter ahead of the stencil, a work-group does that once in local memory. A filter with a file
+// variants/NAME_window.cl makes the whole block there (PASS_WINDOW_FILTER); the others make it pixel by pixel.
+#include "variants/block_io.cl"
 
-#ifndef PASS_BLOCK_ROWS
-#define PASS_BLOCK_ROWS 1
+#ifndef PASS_RADIUS
+#define PASS_RADIUS 0
+#endif
+#ifndef ROWS
+#define ROWS 1 // of a block
 #endif
 
 enum {
-    BLOCK_PIXELS = BLOCK_WIDTH * PASS_BLOCK_ROWS,
+    BLOCK_PIXELS = BLOCK_WIDTH * ROWS,
     WINDOW_WIDTH = BLOCK_WIDTH + 2 * PASS_RADIUS, // the radius is at most 4: one group of 4 on each side reaches it
-    WINDOW_ROWS = PASS_BLOCK_ROWS + 2 * PASS_RADIUS,
+    WINDOW_ROWS = ROWS + 2 * PASS_RADIUS,
 };
-
-INLINE pixel tap(struct view view, int dx, int dy)
-{
-    return seen(FROM_WORD(view.window[(view.y + dy) * WINDOW_WIDTH + view.x + dx]));
-}
 
 // A row of the window around x. `inside`: it and the group of four on each side are inside the picture, as is the row;
 // otherwise pixel by pixel, the edge repeated.
@@ -42,7 +41,7 @@ INLINE void finish_block(DESTINATION to, layout layout, arguments args, int x, i
 {
 #ifndef PASS_TO_IMAGE
 #pragma unroll
-    for (int row = 0; row < PASS_BLOCK_ROWS; row++) {
+    for (int row = 0; row < ROWS; row++) {
         if (inside || y + row < layout.s1) {
             pixel p[BLOCK_WIDTH];
             after4(args, block + row * BLOCK_WIDTH, p);
@@ -52,20 +51,20 @@ INLINE void finish_block(DESTINATION to, layout layout, arguments args, int x, i
 #endif
 }
 
-#ifdef PASS_POINTS // no stencil
+#ifndef PASS_STENCIL
 
 // With rows a power of two and y a multiple of it, | is +, and lets compilers see that two rows have the same chroma.
 INLINE void pass(struct source source, arguments args, DESTINATION to, layout layout, int x, int y, uint *block)
 {
-    if (y + PASS_BLOCK_ROWS <= source.height) {
+    if (y + ROWS <= source.height) {
 #pragma unroll
-        for (int row = 0; row < PASS_BLOCK_ROWS; row++)
+        for (int row = 0; row < ROWS; row++)
             input4(source, args, x, y | row, block + row * BLOCK_WIDTH);
         finish_block(to, layout, args, x, y, 1, block);
     } else {
 #ifdef PASS_TO_IMAGE
 #pragma unroll
-        for (int row = 0; row < PASS_BLOCK_ROWS; row++) {
+        for (int row = 0; row < ROWS; row++) {
             if (y + row < source.height)
                 input4(source, args, x, y + row, block + row * BLOCK_WIDTH);
         }
@@ -90,7 +89,7 @@ INLINE void pass(struct source source, arguments args, DESTINATION to, layout la
 enum {
     TILE_ITEMS = PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT,
     TILE_GROUPS = PASS_GROUP_WIDTH + 2,
-    TILE_ROWS = PASS_GROUP_HEIGHT * PASS_BLOCK_ROWS + 2 * PASS_RADIUS, // an even number
+    TILE_ROWS = PASS_GROUP_HEIGHT * ROWS + 2 * PASS_RADIUS, // an even number
     TILE_PAIRS = TILE_GROUPS * TILE_ROWS / 2,
 };
 typedef __local uint4 *tile;
@@ -134,7 +133,7 @@ INLINE void tile_window(tile from, uint *window)
 {
 #pragma unroll
     for (int row = 0; row < WINDOW_ROWS; row++) {
-        tile at = from + (get_local_id(1) * PASS_BLOCK_ROWS + row) * TILE_GROUPS + get_local_id(0);
+        tile at = from + (get_local_id(1) * ROWS + row) * TILE_GROUPS + get_local_id(0);
         uint word[3 * BLOCK_WIDTH];
         vstore4(at[0], 0, word);
         vstore4(at[1], 1, word);
@@ -146,18 +145,56 @@ INLINE void tile_window(tile from, uint *window)
 
 #endif
 
+#ifdef PASS_WINDOW_FILTER
+
+INLINE void PASS_STENCIL(const uint *window, arguments args, uint *block);
+
+#else
+
+typedef struct {
+    const uint *window;
+    int at, channel;
+} view;
+
+INLINE int tap(view v, int dx, int dy)
+{
+    return v.window[v.at + dy * WINDOW_WIDTH + dx] >> 8 * v.channel & 255;
+}
+
+INLINE int PASS_STENCIL(view v, arguments args);
+
+INLINE uint filtered(view v, int channel, arguments args)
+{
+    v.channel = channel;
+    return PASS_STENCIL(v, args);
+}
+
+INLINE uint filtered_word(view v, arguments args)
+{
+#if defined(PASS_GREY)
+    return filtered(v, 0, args);
+#elif defined(PASS_ALIKE)
+    return filtered(v, 0, args) * 0x10101u | (v.window[v.at] & 0xff000000u);
+#else
+    return filtered(v, 0, args) | filtered(v, 1, args) << 8 | filtered(v, 2, args) << 16 |
+           (v.window[v.at] & 0xff000000u);
+#endif
+}
+
+#endif
+
 INLINE void filter_block(const uint *window, arguments args, uint *block)
 {
-#ifdef FILTER_BLOCK
-    FILTER_BLOCK(window, PASS_STENCIL_ARGUMENTS(args), block);
+#ifdef PASS_WINDOW_FILTER
+    PASS_STENCIL(window, args + PASS_STENCIL_AT, block);
 #else
 #pragma unroll
     for (int i = 0; i < BLOCK_PIXELS; i++) {
-        struct view view;
-        view.window = window;
-        view.x = i % BLOCK_WIDTH + PASS_RADIUS;
-        view.y = i / BLOCK_WIDTH + PASS_RADIUS;
-        block[i] = TO_WORD(PASS_STENCIL(view, args));
+        view v;
+        v.window = window;
+        v.at = (i / BLOCK_WIDTH + PASS_RADIUS) * WINDOW_WIDTH + i % BLOCK_WIDTH + PASS_RADIUS;
+        v.channel = 0;
+        block[i] = filtered_word(v, args + PASS_STENCIL_AT);
     }
 #endif
 }
@@ -177,7 +214,7 @@ INLINE void pass_at(struct source source, arguments args, DESTINATION to, layout
 INLINE void pass(struct source source, arguments args, DESTINATION to, layout layout, int x, int y, uint *block)
 {
     if (x >= BLOCK_WIDTH && x + 2 * BLOCK_WIDTH <= source.width && y >= PASS_RADIUS &&
-        y + PASS_BLOCK_ROWS + PASS_RADIUS <= source.height)
+        y + ROWS + PASS_RADIUS <= source.height)
         pass_at(source, args, to, layout, x, y, 1, block);
     else
         pass_at(source, args, to, layout, x, y, 0, block);
@@ -189,15 +226,15 @@ INLINE void pass(struct source source, arguments args, DESTINATION to, layout la
 __attribute__((reqd_work_group_size(PASS_GROUP_WIDTH, PASS_GROUP_HEIGHT, 1)))
 #endif
 __kernel void
-pass_block(__global const uchar *restrict bytes, layout layout, __global const int *restrict args, DESTINATION to)
+pass_window(__global const uchar *restrict bytes, layout layout, __global const int *restrict args, DESTINATION to)
 {
     const struct source source = source_of(bytes, layout);
-    const int x = get_global_id(0) * BLOCK_WIDTH, y = get_global_id(1) * PASS_BLOCK_ROWS;
+    const int x = get_global_id(0) * BLOCK_WIDTH, y = get_global_id(1) * ROWS;
     uint block[BLOCK_PIXELS] = {0};
 #ifdef PASS_TILE
     __local uint4 shared[TILE_GROUPS * TILE_ROWS];
     const int left = x - ((int)get_local_id(0) + 1) * BLOCK_WIDTH;
-    const int top = y - (int)get_local_id(1) * PASS_BLOCK_ROWS - PASS_RADIUS;
+    const int top = y - (int)get_local_id(1) * ROWS - PASS_RADIUS;
     if (left >= 0 && top >= 0 && left + TILE_GROUPS * BLOCK_WIDTH <= source.width && top + TILE_ROWS <= source.height)
         tile_fill(source, args, left, top, 1, shared);
     else
@@ -216,7 +253,7 @@ pass_block(__global const uchar *restrict bytes, layout layout, __global const i
 #ifdef PASS_TO_IMAGE
     __local uint words[2][EXCHANGE_PIXELS]; // in turns: one barrier a row is enough
 #pragma unroll
-    for (int row = 0; row < PASS_BLOCK_ROWS; row++) {
+    for (int row = 0; row < ROWS; row++) {
         pixel p[BLOCK_WIDTH];
         after4(args, block + row * BLOCK_WIDTH, p);
         store_row(to, layout, x, y + row, p, 0, words[row % 2]);

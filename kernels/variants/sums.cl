@@ -1,16 +1,23 @@
-// pass_sums.cl: the pass of GPUs for means of squares too large for a block: a work-group walks down a strip
+// sums.cl: the pass of GPUs for blurs too large for a window: a work-group walks down a strip
 //
-// A work-item keeps the sums of four columns, as high as the square. Going one row down it adds the pixels that come
-// into reach and takes away those that leave it, and shows its sums to its neighbours in local memory. It makes the
-// means around its own four columns; the outermost work-items only keep sums.
-#ifndef PASS_SUMS_ITEMS
-#define PASS_SUMS_ITEMS 128
-#define PASS_SUMS_ROWS 16
+// A work-item keeps the sums of four columns, as high as the square. For each row it adds the pixels that come into
+// reach, subtracts those that leave it, and writes its sums to local memory. It makes the means around its own four
+// columns from its neighbours' sums; the outermost work-items only keep sums.
+#include "variants/block_io.cl"
+
+#ifndef ITEMS
+#define ITEMS 128 // of a work-group
+#define ROWS 16   // of a strip
 #endif
-#include "block_io.cl"
-#ifndef FILTER_MEAN
-#include "blur.cl"
+#ifndef PASS_RADIUS
+#define PASS_RADIUS 15
 #endif
+
+#define SUMS_SIDE (2 * PASS_RADIUS + 1)
+#define SUMS_AREA (SUMS_SIDE * SUMS_SIDE)
+
+// Red and blue of a packed pixel: the halves of a word.
+#define RED_BLUE 0x00ff00ffu
 
 enum {
     SUMS_REACH = (PASS_RADIUS + BLOCK_WIDTH - 1) / BLOCK_WIDTH, // work-items on each side whose columns are in reach
@@ -21,10 +28,21 @@ enum {
     SUMS_COMMON = SUMS_FIRST + BLOCK_WIDTH - 1,
 };
 
+// A square's mean from its sums; alpha is the centre's.
+INLINE uint sums_mean(uint r, uint g, uint b, uint centre)
+{
+    r = (r + SUMS_AREA / 2) / SUMS_AREA;
+#ifdef PASS_GREY
+    return r;
+#else
+    return low_bytes(r, (g + SUMS_AREA / 2) / SUMS_AREA, (b + SUMS_AREA / 2) / SUMS_AREA, centre >> 24);
+#endif
+}
+
 // The sums of a row of columns. Red and blue are the halves of a word; all columns that a total is of fit them too.
 typedef struct {
-    uint4 red_blue[PASS_SUMS_ITEMS], green[PASS_SUMS_ITEMS];
-    uint2 total[PASS_SUMS_ITEMS]; // of four columns: red and blue, green
+    uint4 red_blue[ITEMS], green[ITEMS];
+    uint2 total[ITEMS]; // of four columns: red and blue, green
 } sums_row;
 
 typedef struct {
@@ -89,18 +107,18 @@ INLINE void sums_means(__local const sums_row *row, int item, const uint *centre
     }
     r += (left & 0xffff) + (right & 0xffff);
     b += (left >> 16) + (right >> 16);
-    block[0] = FILTER_MEAN(r, g, b, centre[0]);
+    block[0] = sums_mean(r, g, b, centre[0]);
 #pragma unroll
     for (int i = 1; i < BLOCK_WIDTH; i++) {
         const int in = SUMS_LAST + i, out = SUMS_FIRST + i - 1;
         r += (red_blue[in] & 0xffff) - (red_blue[out] & 0xffff);
         b += (red_blue[in] >> 16) - (red_blue[out] >> 16);
         g += green[in] - green[out];
-        block[i] = FILTER_MEAN(r, g, b, centre[i]);
+        block[i] = sums_mean(r, g, b, centre[i]);
     }
 }
 
-__kernel __attribute__((reqd_work_group_size(PASS_SUMS_ITEMS, 1, 1))) void
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 pass_sums(__global const uchar *restrict bytes, layout layout, __global const int *restrict args, DESTINATION to)
 {
     __local sums_row rows[2]; // in turns: one barrier a row is enough
@@ -108,10 +126,10 @@ pass_sums(__global const uchar *restrict bytes, layout layout, __global const in
     __local uint words[2][EXCHANGE_PIXELS];
 #endif
     const struct source source = source_of(bytes, layout);
-    const int item = get_local_id(0), top = get_group_id(1) * PASS_SUMS_ROWS;
-    const int x = ((int)get_group_id(0) * (PASS_SUMS_ITEMS - 2 * SUMS_REACH) + item - SUMS_REACH) * BLOCK_WIDTH;
-    const int end = min(top + PASS_SUMS_ROWS, source.height);
-    const int makes = item >= SUMS_REACH && item < PASS_SUMS_ITEMS - SUMS_REACH && x < source.width;
+    const int item = get_local_id(0), top = get_group_id(1) * ROWS;
+    const int x = ((int)get_group_id(0) * (ITEMS - 2 * SUMS_REACH) + item - SUMS_REACH) * BLOCK_WIDTH;
+    const int end = min(top + ROWS, source.height);
+    const int makes = item >= SUMS_REACH && item < ITEMS - SUMS_REACH && x < source.width;
     uint in[BLOCK_WIDTH], out[BLOCK_WIDTH] = {0};
     sums_block sums = {{0}, {0}};
     for (int y = top - PASS_RADIUS; y < top + PASS_RADIUS; y++) {

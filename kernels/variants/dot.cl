@@ -1,7 +1,7 @@
 // dot.cl: channels of packed pixels side by side in a word, and sums of their products with weights
 #ifndef DOT_CL
 #define DOT_CL
-#include "pixel.cl"
+#include "variants/words.cl"
 
 // The red, green and blue bytes of four pixels.
 INLINE void channels4(uint p0, uint p1, uint p2, uint p3, uint *red, uint *green, uint *blue)

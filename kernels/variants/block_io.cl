@@ -1,5 +1,6 @@
-// block_io.cl: how work-items of GPUs read and write: four pixels side by side, as words
+// block_io.cl: how work-items of GPUs read and write: four neighbouring pixels, as words
 #include "pass_io.cl"
+#include "variants/words.cl"
 
 enum { BLOCK_WIDTH = 4 };
 
@@ -12,7 +13,7 @@ enum { BLOCK_WIDTH = 4 };
 #define FROM_WORD(word) unpack(word)
 #endif
 
-// The same for a pixel of the loader's, whose channels a conversion may have made one by one.
+// The same for a pixel from a loader that makes the channels one by one.
 #if defined(YUV_CL) && !defined(PASS_GREY)
 #define LOADED_TO_WORD(p) low_bytes((p).r, (p).g, (p).b, (p).a)
 #else
@@ -55,9 +56,9 @@ INLINE void store_row(DESTINATION to, layout layout, int x, int y, const pixel *
 
 #else
 
-// Four words at once. Written so, NVIDIA's compiler stores a stencil's rows as they are made; otherwise it works out
-// much of the block first and runs out of registers. With no stencil, or one in a tile, it does better by itself.
-#if NV_ARCH > 0 && !defined(PASS_POINTS) && !defined(PASS_TILE)
+// Four words at once. Written so, NVIDIA's compiler stores a stencil's rows as they are made; otherwise it computes
+// much of the block first and runs out of registers. Without a stencil, and in a tile, it does better by itself.
+#if NV_ARCH > 0 && defined(PASS_STENCIL) && !defined(PASS_TILE)
 #define STORE4(at, p0, p1, p2, p3)                                                                                     \
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(p0), "r"(p1), "r"(p2), "r"(p3) : "memory")
 #else

@@ -1,0 +1,13 @@
+// common.cl: what filters share, in the kernel language
+
+// The nearest value that a channel can have.
+INLINE int sat8(int value)
+{
+    return clamp(value, 0, 255);
+}
+
+// Rec. 601 luma (docs/pixels.md section 3).
+INLINE int luma(pixel p)
+{
+    return (77 * p.r + 150 * p.g + 29 * p.b + 128) >> 8;
+}

@@ -1,0 +1,8 @@
+// gamma.cl: arguments: 256 values, looked up for each channel
+INLINE pixel filter_gamma(pixel p, arguments args)
+{
+    p.r = ARG(args, p.r);
+    p.g = ARG(args, p.g);
+    p.b = ARG(args, p.b);
+    return p;
+}

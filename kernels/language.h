@@ -1,0 +1,48 @@
+// language.h: C11 made the kernel language (docs/architecture.md)
+//
+// Included once by each file that compiles filters as C (src/filter/rows.c).
+#pragma once
+
+#include <math.h>
+#include <stdint.h>
+
+#define INLINE static inline __attribute__((always_inline, unused))
+#define UNROLL
+
+typedef struct {
+    int r, g, b, a;
+} pixel;
+
+typedef const int32_t *arguments;
+#define ARG(args, i) ((args)[i])
+
+INLINE int min(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+INLINE int max(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+INLINE int clamp(int value, int low, int high)
+{
+    return min(max(value, low), high);
+}
+
+// As in language.cl; sqrtf rounds correctly.
+INLINE int root(int n)
+{
+    return (int)(sqrtf((float)n) + 0.5f);
+}
+
+// A stencil's input around one channel of one pixel: row[dy] is the row dy below the pixel's, and `at` is the channel's
+// byte in it. Neighbours in a row are `step` bytes apart.
+typedef struct {
+    const uint8_t *const *row;
+    int at, step, radius;
+} view;
+
+#define RADIUS(v) ((v).radius)
+#define tap(v, dx, dy) ((int)(v).row[dy][(v).at + (v).step * (dx)])

@@ -1,0 +1,34 @@
+// source.cl: a pass's input in memory, and pixels as words
+#ifndef SOURCE_CL
+#define SOURCE_CL
+
+// A picture's memory: bytes, pixels. Plane 0 begins at 0. No arrays: compilers keep scalars in registers.
+struct source {
+    __global const uchar *bytes;
+    int width, height;
+    int stride0, stride1, stride2;
+    int offset1, offset2;
+};
+
+// A loader's two functions: the pixel at (x, y), which is inside the picture; and four neighbours in a row, for
+// variants: x is a multiple of 4, and the last ones may lie in the padding of the row.
+INLINE pixel load(struct source source, arguments args, int x, int y);
+INLINE void load4(struct source source, arguments args, int x, int y, pixel *p);
+
+// A pixel as one word, as it lies in memory.
+INLINE uint pack(pixel p)
+{
+    return (uint)p.r | (uint)p.g << 8 | (uint)p.b << 16 | (uint)p.a << 24;
+}
+
+INLINE pixel unpack(uint word)
+{
+    pixel p;
+    p.r = word & 255;
+    p.g = word >> 8 & 255;
+    p.b = word >> 16 & 255;
+    p.a = word >> 24;
+    return p;
+}
+
+#endif
