@@ -1,17 +1,21 @@
-// encode.cl: RGBA into nv12, yuyv, yu12, 422p, 444p or grey (docs/pixels.md section 6)
+// encode.cl: RGBA into a YUV format (docs/pixels.md section 6)
 //
-// A work-item makes a block: two pixels across, and two down where chroma is halved that way too. The host puts one of
-// ENCODE_NV12, ENCODE_YUYV, ENCODE_YU12, ENCODE_422P, ENCODE_444P and ENCODE_GREY into the build's options, and
-// ENCODE_EXACT where the NDRange of `encode` is not rounded up to whole work-groups.
-#if !defined ENCODE_NV12 && !defined ENCODE_YUYV && !defined ENCODE_YU12 && !defined ENCODE_422P &&                    \
-    !defined ENCODE_444P && !defined ENCODE_GREY
-#define ENCODE_NV12
+// A work-item makes a block: two pixels across, and two down where chroma is halved that way too. The host's build
+// options are the columns of the format's row (src/image/pixfmt.c): the first byte of Y, U and V, the bytes from one
+// sample to the next (CHROMA_STEP is 0 without chroma), the planes of U and V, and how often chroma is halved.
+// ENCODE_EXACT: the NDRange of `encode` is not rounded up to whole work-groups.
+#ifndef Y_STEP
+#define Y_BYTE 0
+#define Y_STEP 1
+#define U_PLANE 1
+#define U_BYTE 0
+#define V_PLANE 1
+#define V_BYTE 1
+#define CHROMA_STEP 2
+#define SHIFT_X 1
+#define SHIFT_Y 1
 #endif
-#if defined ENCODE_NV12 || defined ENCODE_YU12
-#define BLOCK_ROWS 2
-#else
-#define BLOCK_ROWS 1
-#endif
+#define BLOCK_ROWS (1 << SHIFT_Y)
 
 // The host's struct encoding (src/path/opencl_encode.c): width, height, pixels from row to row of the input, then the
 // weights of red, green and blue for Y, for U and for V, then what is added to Y.
@@ -28,6 +32,20 @@ typedef int16 encoding;
 #define CHROMA_U(p) min(255, WEIGH(p, e.s6, e.s7, e.s8, 128))
 #define CHROMA_V(p) min(255, WEIGH(p, e.s9, e.sa, e.sb, 128))
 
+// The means of U and of V over a block's pixels a, b and, below them, c, d.
+#if SHIFT_Y
+#define MEAN(chroma) ((chroma(a) + chroma(b) + chroma(c) + chroma(d) + 2) >> 2)
+#else
+#define MEAN(chroma) ((chroma(a) + chroma(b) + 1) >> 1)
+#endif
+
+// Where row y of a plane of chroma begins. It may be the plane of luma.
+static inline int chroma_row(int width, int height, int plane, int y)
+{
+    const int row_bytes = ((width + SHIFT_X) >> SHIFT_X) * CHROMA_STEP, rows = (height + SHIFT_Y) >> SHIFT_Y;
+    return plane == 0 ? y * width * Y_STEP : width * height + ((plane - 1) * rows + (y >> SHIFT_Y)) * row_bytes;
+}
+
 // The block at (x, y); `right` and `below` are its other column and row, the same ones again where the picture ends.
 // The encoding is too large to be handed over by value without a compiler's warning.
 static inline void encode_block(__global const uint *restrict from, const encoding *encoding_at,
@@ -36,49 +54,32 @@ static inline void encode_block(__global const uint *restrict from, const encodi
     const encoding e = *encoding_at;
     const int width = e.s0;
     const uint a = from[y * e.s2 + x], b = from[y * e.s2 + right];
-#ifdef ENCODE_YUYV
-    __global uchar *pair = to + 2 * (y * width + x);
-    pair[0] = LUMA(a);
-    pair[1] = (CHROMA_U(a) + CHROMA_U(b) + 1) >> 1;
-    pair[2] = LUMA(b);
-    pair[3] = (CHROMA_V(a) + CHROMA_V(b) + 1) >> 1;
-#else
-    __global uchar *luma = to + y * width;
-    luma[x] = LUMA(a);
+    __global uchar *luma = to + y * width * Y_STEP + Y_BYTE;
+    luma[x * Y_STEP] = LUMA(a);
     if (right > x)
-        luma[right] = LUMA(b);
-#endif
-#if BLOCK_ROWS == 2
+        luma[right * Y_STEP] = LUMA(b);
+#if SHIFT_Y
     const uint c = from[below * e.s2 + x], d = from[below * e.s2 + right];
-    const int half_width = (width + 1) / 2, at = y / 2 * half_width + x / 2;
-    const int u = (CHROMA_U(a) + CHROMA_U(b) + CHROMA_U(c) + CHROMA_U(d) + 2) >> 2;
-    const int v = (CHROMA_V(a) + CHROMA_V(b) + CHROMA_V(c) + CHROMA_V(d) + 2) >> 2;
+    __global uchar *lower = to + below * width * Y_STEP + Y_BYTE;
     if (below > y)
-        to[below * width + x] = LUMA(c);
+        lower[x * Y_STEP] = LUMA(c);
     if (below > y && right > x)
-        to[below * width + right] = LUMA(d);
+        lower[right * Y_STEP] = LUMA(d);
 #endif
-#if defined ENCODE_NV12
-    __global uchar *chroma = to + width * e.s1;
-    chroma[2 * at] = u;
-    chroma[2 * at + 1] = v;
-#elif defined ENCODE_YU12
-    __global uchar *chroma = to + width * e.s1;
-    chroma[at] = u;
-    chroma[half_width * ((e.s1 + 1) / 2) + at] = v;
-#elif defined ENCODE_422P
-    __global uchar *chroma = to + width * e.s1;
-    const int half_width = (width + 1) / 2, at = y * half_width + x / 2;
-    chroma[at] = (CHROMA_U(a) + CHROMA_U(b) + 1) >> 1;
-    chroma[half_width * e.s1 + at] = (CHROMA_V(a) + CHROMA_V(b) + 1) >> 1;
-#elif defined ENCODE_444P
-    __global uchar *u = luma + width * e.s1, *v = u + width * e.s1;
-    u[x] = CHROMA_U(a);
-    v[x] = CHROMA_V(a);
+#if CHROMA_STEP
+    __global uchar *u = to + chroma_row(width, e.s1, U_PLANE, y) + (x >> SHIFT_X) * CHROMA_STEP + U_BYTE;
+    __global uchar *v = to + chroma_row(width, e.s1, V_PLANE, y) + (x >> SHIFT_X) * CHROMA_STEP + V_BYTE;
+#if SHIFT_X
+    *u = MEAN(CHROMA_U);
+    *v = MEAN(CHROMA_V);
+#else
+    *u = CHROMA_U(a);
+    *v = CHROMA_V(a);
     if (right > x) {
-        u[right] = CHROMA_U(b);
-        v[right] = CHROMA_V(b);
+        u[CHROMA_STEP] = CHROMA_U(b);
+        v[CHROMA_STEP] = CHROMA_V(b);
     }
+#endif
 #endif
 }
 

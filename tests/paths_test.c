@@ -235,17 +235,21 @@ static bool frames_run(struct path_test *test, const char *place, struct path *p
 
 struct path_setup path_case_setup(struct path_test *test, const struct image_shape *shape, const struct chain *chain)
 {
-    static const enum pixfmt formats[] = {PIXFMT_NV12, PIXFMT_YUYV, PIXFMT_YU12, PIXFMT_422P, PIXFMT_444P, PIXFMT_GREY};
-    const int turn = (int)(test->cases % 504),
-              which = test->past_caches ? 6 : turn % 7; // 6 formats or none, 6 colours, 4 sizes, 3 ways
+    enum pixfmt formats[PIXFMT_COUNT];
+    int count = 0;
+    for (int i = 0; i < PIXFMT_COUNT && !test->past_caches; i++)
+        if (pixfmt_info((enum pixfmt)i)->yuv)
+            formats[count++] = (enum pixfmt)i;
+    // A format or none, 3 matrices, 2 ranges, 4 sizes; every third without RGBA.
+    const int which = (int)(test->cases % (count + 1)), turn = (int)(test->cases / (count + 1) % 72);
     test->encode = (struct image_shape){0};
-    test->encoded_only = which < 6 && turn / 7 % 3 == 0;
-    if (which < 6)
+    test->encoded_only = which < count && turn % 3 == 0;
+    if (which < count)
         test->encode = (struct image_shape){formats[which],
-                                            shape->width - turn / 42 % 2,
-                                            shape->height - turn / 84 % 2,
-                                            {COLOR_MATRIX_601 + turn / 7 % 3, COLOR_RANGE_LIMITED + turn / 21 % 2}};
-    if (which < 6 && formats[which] == PIXFMT_YUYV)
+                                            shape->width - turn / 6 % 2,
+                                            shape->height - turn / 12 % 2,
+                                            {COLOR_MATRIX_601 + turn % 3, COLOR_RANGE_LIMITED + turn / 3 % 2}};
+    if (which < count && !reference_size_ok(formats[which], test->encode.width, 1))
         test->encode.width &= ~1;
     if (test->encode.width < 1 || test->encode.height < 1) {
         test->encode = (struct image_shape){0};

@@ -220,8 +220,8 @@ static void test_encoded(struct check *check, struct image_shape shape, int numb
     frame_fill(&frame, &(struct image_shape){.width = shape.width, .height = shape.height}, number % LAYOUT_COUNT,
                random_range(random, 0, SHAPE_COUNT - 1), random);
     struct picture picture = reference_frame(&frame.image);
-    if (shape.format == PIXFMT_YUYV || shape.format == PIXFMT_UYVY)
-        shape.width = shape.width > 1 ? shape.width / 2 * 2 : 0;
+    if (!reference_size_ok(shape.format, shape.width, shape.height))
+        shape.width--; // to an even one, perhaps 0
     if (shape.width > 0) {
         size_t bytes = reference_output(&picture, &shape, NULL);
         uint8_t *expected = malloc(bytes), *got = malloc(bytes);
@@ -246,21 +246,23 @@ static void test_encoded(struct check *check, struct image_shape shape, int numb
 
 static void test_output(struct check *check)
 {
-    static const enum pixfmt formats[] = {PIXFMT_NV12, PIXFMT_NV21, PIXFMT_YU12, PIXFMT_YV12, PIXFMT_YUYV,
-                                          PIXFMT_UYVY, PIXFMT_422P, PIXFMT_444P, PIXFMT_GREY};
-    enum { FORMATS = sizeof(formats) / sizeof(*formats), COLOURS = 6 };
+    enum { COLOURS = 6 };
+    enum pixfmt formats[PIXFMT_COUNT];
+    int count = 0;
+    for (int i = 0; i < PIXFMT_COUNT; i++)
+        if (pixfmt_info((enum pixfmt)i)->yuv)
+            formats[count++] = (enum pixfmt)i;
     struct random random = {4};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-        for (int f = 0; f < FORMATS * COLOURS; f++)
-            test_encoded(
-                check,
-                (struct image_shape){formats[f % FORMATS],
-                                     sizes[i][0],
-                                     sizes[i][1],
-                                     {COLOR_MATRIX_601 + f / FORMATS % 3, COLOR_RANGE_LIMITED + f / FORMATS / 3}},
-                f, &random);
+        for (int f = 0; f < count * COLOURS; f++)
+            test_encoded(check,
+                         (struct image_shape){formats[f % count],
+                                              sizes[i][0],
+                                              sizes[i][1],
+                                              {COLOR_MATRIX_601 + f / count % 3, COLOR_RANGE_LIMITED + f / count / 3}},
+                         f, &random);
     for (int width = 1; width <= ENCODED_WIDTHS; width++) // whatever is left of chunks and vectors
-        for (int f = 0; f < FORMATS; f++)
+        for (int f = 0; f < count; f++)
             test_encoded(check, (struct image_shape){formats[f], width, 3, {COLOR_MATRIX_601, COLOR_RANGE_FULL}}, f,
                          &random);
 }

@@ -18,20 +18,29 @@ struct encoding {
 };
 _Static_assert(sizeof(struct encoding) == sizeof(cl_int16), "the encoding is an int16 to the kernel");
 
-// By format: what kernels/encode.cl calls it, and how many rows a block has.
-static const struct {
-    const char *name;
-    size_t rows;
-} blocks[PIXFMT_COUNT] = {
-    [PIXFMT_NV12] = {"NV12", 2}, [PIXFMT_YU12] = {"YU12", 2}, [PIXFMT_YUYV] = {"YUYV", 1},
-    [PIXFMT_422P] = {"422P", 1}, [PIXFMT_444P] = {"444P", 1}, [PIXFMT_GREY] = {"GREY", 1},
-};
+// The plane that U lies in.
+static const struct pixfmt_plane *chroma_of(const struct pixfmt_info *info)
+{
+    return &info->plane[info->samples[1].plane];
+}
+
+// How many rows a block has.
+static size_t block_rows(const struct image_shape *shape)
+{
+    return (size_t)1 << chroma_of(pixfmt_info(shape->format))->shift_y;
+}
 
 static bool build_program(struct opencl_path *cl, char **error)
 {
     struct opencl_encoder *encoder = &cl->encoder;
-    char options[128], unread[RESOURCE_WHY];
-    snprintf(options, sizeof(options), "-cl-std=CL1.2 -DENCODE_%s%s", blocks[cl->path.encode.format].name,
+    const struct pixfmt_info *info = pixfmt_info(cl->path.encode.format);
+    const struct pixfmt_samples *y = &info->samples[0], *u = &info->samples[1], *v = &info->samples[2];
+    const struct pixfmt_plane *chroma = chroma_of(info);
+    char options[256], unread[RESOURCE_WHY];
+    snprintf(options, sizeof(options),
+             "-cl-std=CL1.2 -DY_BYTE=%d -DY_STEP=%d -DU_PLANE=%d -DU_BYTE=%d -DV_PLANE=%d -DV_BYTE=%d -DCHROMA_STEP=%d "
+             "-DSHIFT_X=%d -DSHIFT_Y=%d%s",
+             y->first, y->step, u->plane, u->first, v->plane, v->first, u->step, chroma->shift_x, chroma->shift_y,
              cl->launch == PATH_LAUNCH_LOOP ? " -DENCODE_EXACT" : "");
     char *text = resource_kernel("encode.cl", cl->device->kernel_dir, unread), *why = NULL;
     if (!text) {
@@ -71,7 +80,7 @@ static cl_int launch_whole(const struct opencl_path *cl, cl_event after, cl_even
 {
     const struct image_shape *shape = &cl->path.encode;
     cl_kernel kernel = cl->encoder.whole;
-    size_t size[2] = {(size_t)shape->width / 2, (size_t)shape->height / blocks[shape->format].rows};
+    size_t size[2] = {(size_t)shape->width / 2, (size_t)shape->height / block_rows(shape)};
     size_t local[2];
     if (size[0] == 0 || size[1] == 0)
         return CL_SUCCESS;
@@ -92,7 +101,7 @@ static cl_int launch_whole(const struct opencl_path *cl, cl_event after, cl_even
 static cl_int launch_edges(const struct opencl_path *cl, cl_event after, cl_event *event)
 {
     const struct image_shape *shape = &cl->path.encode;
-    const size_t rows = blocks[shape->format].rows, width = (size_t)shape->width, height = (size_t)shape->height;
+    const size_t rows = block_rows(shape), width = (size_t)shape->width, height = (size_t)shape->height;
     const size_t in_column = width % 2 == 0 ? 0 : (height + rows - 1) / rows;
     const size_t count = in_column + (height % rows == 0 ? 0 : (width + 1) / 2);
     if (count == 0)

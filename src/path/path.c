@@ -66,13 +66,9 @@ void path_finish(struct path *path)
 
 static bool encode_ok(const struct path_setup *setup)
 {
-    static const bool formats[PIXFMT_COUNT] = {
-        [PIXFMT_NV12] = true, [PIXFMT_YUYV] = true, [PIXFMT_YU12] = true,
-        [PIXFMT_422P] = true, [PIXFMT_444P] = true, [PIXFMT_GREY] = true,
-    };
     const struct image_shape *encode = &setup->encode;
     const char *why;
-    return formats[encode->format] && pixfmt_size_ok(encode->format, encode->width, encode->height, &why) &&
+    return pixfmt_info(encode->format)->yuv && pixfmt_size_ok(encode->format, encode->width, encode->height, &why) &&
            encode->width <= setup->input.width && encode->height <= setup->input.height &&
            encode->color.matrix != COLOR_MATRIX_DEFAULT && encode->color.range != COLOR_RANGE_DEFAULT;
 }

@@ -47,8 +47,8 @@ struct path_setup {
     enum path_kind kind;
     struct device *device;    // borrowed until path_close; NULL for a kind that needs none
     struct image_shape input; // shape of every frame
-    // Every result in this shape too: nv12, yuyv, yu12, 422p, 444p or grey, the top left of it (docs/pixels.md section
-    // 6); width 0: none.
+    // Every result in this shape too: any YUV format, the top left of the result (docs/pixels.md section 6); width 0:
+    // none.
     struct image_shape encode;
     bool encoded_only; // in this shape alone: RGBA stays where it is made
     bool fed;          // PATH_CPU, encoded only: frames come by path_feed alone, and the chain stays
