@@ -103,15 +103,15 @@ static void test_pixels(struct check *check, const union operand *four)
     LANES_ARE(u8, made.g, BYTES, from[4 * i + 1]);
     LANES_ARE(u8, made.b, BYTES, from[4 * i + 2]);
     vec_store_rgb(to, made.r, made.g, made.b);
-    int wrong = 0;
+    int off = 0;
     for (int i = 0; i < 4 * BYTES; i++)
-        wrong += to[i] != (i % 4 == 3 ? 255 : from[i]);
-    check_that(check, wrong == 0, "vec_store_rgb: %d bytes are wrong", wrong);
+        off += to[i] != (i % 4 == 3 ? 255 : from[i]);
+    check_that(check, off == 0, "vec_store_rgb: %d bytes are wrong", off);
     for (int swap = 0; swap < 2; swap++) {
         vec_store_rgb24(to, from, swap);
         for (int i = 0; i < 4 * BYTES; i++)
-            wrong += to[i] != (i % 4 == 3 ? 255 : from[i / 4 * 3 + (swap ? 2 - i % 4 : i % 4)]);
-        check_that(check, wrong == 0, "vec_store_rgb24, swap %d: %d bytes are wrong", swap, wrong);
+            off += to[i] != (i % 4 == 3 ? 255 : from[i / 4 * 3 + (swap ? 2 - i % 4 : i % 4)]);
+        check_that(check, off == 0, "vec_store_rgb24, swap %d: %d bytes are wrong", swap, off);
     }
     uint8_t entries[256];
     for (int i = 0; i < 256; i++)
