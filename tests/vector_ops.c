@@ -82,7 +82,10 @@ static void test_order(struct check *check, const union operand *p, const union 
     LANES_ARE(u8, vec_pack_s16((vec_s16)wide.a - down, (vec_s16)wide.b - down), BYTES, 255);
     LANES_ARE(s16, vec_pack_s32((vec_s32)words.a, (vec_s32)words.b), LANES, p->u16[i] >> 1);
     LANES_ARE(s16, vec_pack_s32(vec_load_s32(p), vec_load_s32(p)), 1, nearest(p->s32[i], INT16_MIN, INT16_MAX));
-    LANES_ARE(u8, vec_join((vec_s16)a, (vec_s16)b, 5), BYTES, nearest((i % 2 ? q : p)->s16[i / 2] >> 5, 0, 255));
+    const struct vec_two_s16 wider = vec_widen(a, 6);
+    LANES_ARE(u8, vec_narrow(wider.a, wider.b, 6), BYTES, p->u8[i]);
+    LANES_ARE(u8, vec_narrow(wider.a - 640, wider.b - 640, 6), BYTES, nearest(p->u8[i] - 10, 0, 255));
+    LANES_ARE(u8, vec_narrow(wider.a + 640, wider.b + 640, 6), BYTES, nearest(p->u8[i] + 10, 0, 255));
     LANES_ARE(u8, turns.a, BYTES, (i % 2 ? q : p)->u8[i / 2]);
     LANES_ARE(u8, turns.b, BYTES, (i % 2 ? q : p)->u8[LANES + i / 2]);
     LANES_ARE(u8, apart.a, BYTES, p->u8[i]);
@@ -102,11 +105,16 @@ static void test_pixels(struct check *check, const union operand *four)
     LANES_ARE(u8, made.r, BYTES, from[4 * i]);
     LANES_ARE(u8, made.g, BYTES, from[4 * i + 1]);
     LANES_ARE(u8, made.b, BYTES, from[4 * i + 2]);
-    vec_store_rgb(to, made.r, made.g, made.b);
+    vec_s16 wide[4];
+    for (int i = 0; i < 4; i++)
+        wide[i] = vec_load_s16(&four[i]);
+    vec_store_joined(to, vec_join(wide[0], wide[1], 7), vec_join(wide[1], wide[2], 7), vec_join(wide[2], wide[3], 7));
     int off = 0;
-    for (int i = 0; i < 4 * BYTES; i++)
-        off += to[i] != (i % 4 == 3 ? 255 : from[i]);
-    check_that(check, off == 0, "vec_store_rgb: %d bytes are wrong", off);
+    for (int i = 0; i < 4 * BYTES; i++) {
+        const int x = i / 4, value = four[(i % 4 + x % 2) % 4].s16[x / 2] >> 7;
+        off += to[i] != (i % 4 == 3 ? 255 : nearest(value, 0, 255));
+    }
+    check_that(check, off == 0, "vec_store_joined: %d bytes are wrong", off);
     for (int swap = 0; swap < 2; swap++) {
         vec_store_rgb24(to, from, swap);
         for (int i = 0; i < 4 * BYTES; i++)

@@ -14,6 +14,9 @@
 
 #define VECTOR_INLINE static inline __attribute__((always_inline, unused))
 
+// A pixel's four bytes, at any address.
+typedef uint32_t __attribute__((aligned(1), may_alias)) pixel_word;
+
 // Where a block of `size` that should begin at `x` of a row of `count` begins. The last block begins early, so that it
 // is a whole one: blocks overlap there, so a row must not be made in place. `count` is at least `size`.
 VECTOR_INLINE int vector_begin(int x, int size, int count)
@@ -73,8 +76,8 @@ VECTOR_INLINE vec_u16 vec_load_half(const void *from)
 }
 
 // A lane of 16 bits holds two bytes. The even ones (lower halves) and the odd ones, times 1 << shift, which is 0..8.
-#define vec_even(bytes, shift) ((vec_u16)(bytes) << 8 >> (8 - (shift)))
-#define vec_odd(bytes, shift) ((vec_u16)(bytes) >> 8 << (shift))
+#define vec_even(bytes, shift) (((vec_u16)(bytes)&0xff) << (shift))
+#define vec_odd(bytes, shift) (((vec_u16)(bytes)&0xff00) >> (8 - (shift)))
 
 // The lanes of `yes` where `mask` is all ones, of `no` where it is 0; of vectors of one type.
 #define vec_choose(mask, yes, no) (((yes) & (mask)) | ((no) & ~(mask)))
@@ -151,8 +154,17 @@ VECTOR_INLINE vec_u16 vec_pair_sums(vec_u8 bytes)
 #endif
 }
 
-// Widens: `a` and `b` hold half of the lanes each, in an order of the instruction set's own, which vec_pack_... of
-// (a, b) undoes.
+// Widens bytes and multiplies them by 1 << shift; vec_narrow gives bytes again: a >> shift and b >> shift (arithmetic),
+// the nearest of 0..255. The order of the lanes between the two is the instruction set's own.
+#if VECTOR_BYTES == 16
+#define vec_widen(bytes, shift)                                                                                        \
+    ((struct vec_two_s16){(vec_s16)vshll_n_u8(vget_low_u8(bytes), shift), (vec_s16)vshll_high_n_u8(bytes, shift)})
+#define vec_narrow(a, b, shift) vqshrun_high_n_s16(vqshrun_n_s16(a, shift), b, shift)
+#else
+#define vec_widen(bytes, shift) ((struct vec_two_s16){(vec_s16)vec_even(bytes, shift), (vec_s16)vec_odd(bytes, shift)})
+#define vec_narrow(a, b, shift) vec_interleave_halves(vec_pack_s16((a) >> (shift), (b) >> (shift)))
+#endif
+
 VECTOR_INLINE struct vec_two_u16 vec_widen_u8(vec_u8 bytes)
 {
 #if VECTOR_BYTES == 16
@@ -194,18 +206,13 @@ VECTOR_INLINE vec_s16 vec_pack_s32(vec_s32 a, vec_s32 b)
 #endif
 }
 
-// Bytes from lanes of 16 bits: even >> shift and odd >> shift (arithmetic), the nearest of 0..255, in turns.
-#if VECTOR_BYTES == 16
-#define vec_join(even, odd, shift) vec_in_turns(vqshrun_high_n_s16(vqshrun_n_s16(even, shift), odd, shift))
-#else
-#define vec_join(even, odd, shift) vec_in_turns(vec_pack_s16((even) >> (shift), (odd) >> (shift)))
-#endif
-VECTOR_INLINE vec_u8 vec_in_turns(vec_u8 parts)
+// Interleaves bytes within 16 of them: 0 8 1 9 2 10 ...
+VECTOR_INLINE vec_u8 vec_interleave_halves(vec_u8 bytes)
 {
 #if VECTOR_BYTES == 16
-    return vqtbl1q_u8(parts, (vec_u8){0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15});
+    return vqtbl1q_u8(bytes, (vec_u8){0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15});
 #else
-    return (vec_u8)VECTOR_X86(shuffle_epi8)((vector_x86)parts,
+    return (vec_u8)VECTOR_X86(shuffle_epi8)((vector_x86)bytes,
                                             VECTOR_16_BYTES(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15));
 #endif
 }
@@ -292,8 +299,18 @@ VECTOR_INLINE struct vec_rgb vec_load_rgba(const uint8_t *rgba)
 #endif
 }
 
-// Opaque pixels.
-VECTOR_INLINE void vec_store_rgb(uint8_t *rgba, vec_u8 red, vec_u8 green, vec_u8 blue)
+// Bytes from lanes of 16 bits for vec_store_joined, of even pixels and of odd ones: even >> shift and odd >> shift
+// (arithmetic), the nearest of 0..255. Their order is the instruction set's own.
+#if VECTOR_BYTES == 16
+#define vec_join(even, odd, shift) vec_interleave_halves(vec_narrow(even, odd, shift))
+#elif VECTOR_BYTES == 32
+#define vec_join(even, odd, shift) vec_narrow(even, odd, shift)
+#else
+#define vec_join(even, odd, shift) vec_pack_s16((even) >> (shift), (odd) >> (shift))
+#endif
+
+// Stores opaque pixels.
+VECTOR_INLINE void vec_store_joined(uint8_t *rgba, vec_u8 red, vec_u8 green, vec_u8 blue)
 {
 #if VECTOR_BYTES == 16
     const uint8x16x4_t pixels = {{red, green, blue, vec_spread_u8(255)}};
@@ -310,7 +327,7 @@ VECTOR_INLINE void vec_store_rgb(uint8_t *rgba, vec_u8 red, vec_u8 green, vec_u8
     vec_store_u16(rgba + 64, (vec_u16)_mm256_unpacklo_epi16(rg1, ba1));
     vec_store_u16(rgba + 96, (vec_u16)_mm256_unpackhi_epi16(rg1, ba1));
 #else
-    const vec_u32 number = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const vec_u32 number = {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15}; // where vec_pack_s16 puts them
     for (int i = 0; i < 4; i++) {
         const __m512i places = (__m512i)((number + 16 * (uint32_t)i) * 0x010101 + 0xff004000); // green's are 64 further
         const __m512i red_green =
@@ -326,7 +343,8 @@ VECTOR_INLINE void vec_store_rgb24(uint8_t *rgba, const uint8_t *from, bool swap
 {
 #if VECTOR_BYTES == 16
     const uint8x16x3_t all = vld3q_u8(from);
-    vec_store_rgb(rgba, all.val[swap ? 2 : 0], all.val[1], all.val[swap ? 0 : 2]);
+    const uint8x16x4_t pixels = {{all.val[swap ? 2 : 0], all.val[1], all.val[swap ? 0 : 2], vec_spread_u8(255)}};
+    vst4q_u8(rgba, pixels);
 #else
     const __m256i kept = _mm256_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1, 4, 5, 6, -1, 7, 8, 9,
                                           -1, 10, 11, 12, -1, 13, 14, 15, -1);

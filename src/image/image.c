@@ -10,6 +10,15 @@ static size_t plane_bytes(const struct image_shape *shape, int plane)
            (size_t)pixfmt_rows(shape->format, plane, shape->height);
 }
 
+uint8_t *image_sample(const struct image *image, int channel, int x, int y)
+{
+    const struct pixfmt_info *info = pixfmt_info(image->shape.format);
+    const struct pixfmt_samples *where = &info->samples[channel];
+    const struct pixfmt_plane *plane = &info->plane[where->plane];
+    const int column = channel > 0 ? x >> plane->shift_x : x;
+    return image_row(image, where->plane, y >> plane->shift_y) + where->first + (size_t)column * where->step;
+}
+
 size_t image_bytes(const struct image_shape *shape)
 {
     size_t bytes = 0;

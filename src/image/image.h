@@ -38,6 +38,9 @@ static inline uint8_t *image_row(const struct image *image, int plane, int row)
     return image->plane[plane] + (size_t)(row & ~image->wraps[plane]) * image->stride[plane];
 }
 
+// The sample of channel `channel` (Y, U, V; or R, G, B) of pixel (x, y).
+uint8_t *image_sample(const struct image *image, int channel, int x, int y);
+
 // Bytes of all planes, tightly packed one behind the other.
 size_t image_bytes(const struct image_shape *shape);
 // Points the planes at `memory`, tightly packed.

@@ -1,50 +1,26 @@
-// yuv_rows.h: rows of YUV to RGBA in a processor's own instructions; convert.c has their plain twins
+// yuv_rows.h: rows of YUV to RGBA
 #pragma once
 
-#include "image/convert.h"
+#include "base/vectors.h"
+#include "image/color.h"
+#include "image/pixfmt.h"
 
 // How the samples of a row lie.
 enum yuv_layout {
-    YUV_GREY,       // none of U and V
-    YUV_FULL,       // a sample of U and of V per pixel, in planes
-    YUV_PLANAR,     // one per two pixels, in planes
-    YUV_SEMIPLANAR, // one per two pixels, U and V in turns
-    YUV_PACKED,     // one per two pixels, luma and chroma in turns
-    YUV_LAYOUTS
+    YUV_GREY,       // luma alone
+    YUV_FULL,       // planes; chroma for each pixel
+    YUV_PLANAR,     // planes; chroma for two pixels
+    YUV_SEMIPLANAR, // a plane of luma, a plane of pairs of chroma, for two pixels each
+    YUV_PACKED,     // luma and chroma in turns; chroma for two pixels
 };
 
 enum yuv_layout yuv_layout_of(const struct pixfmt_info *info);
 
-// A row's samples: where those of Y, U and V begin.
 struct yuv_row {
     enum yuv_layout layout;
-    const uint8_t *y, *u, *v;
+    const uint8_t *y, *u, *v; // the first samples; U and V are unused in YUV_GREY
 };
 
-// Defines make_any_row, which calls make_row with the row's layout as a constant, so that each layout is compiled
-// apart. `target`: AVX2 or AVX512, what both are compiled for.
-#define YUV_MAKE_ANY_ROW(target)                                                                                       \
-    target static int make_any_row(const struct yuv_row *row, const struct color_coefficients *k, int width,           \
-                                   uint8_t *rgba, enum convert_into into)                                              \
-    {                                                                                                                  \
-        switch (row->layout) {                                                                                         \
-        case YUV_GREY:                                                                                                 \
-            return make_row(row, k, YUV_GREY, width, rgba, into);                                                      \
-        case YUV_FULL:                                                                                                 \
-            return make_row(row, k, YUV_FULL, width, rgba, into);                                                      \
-        case YUV_PLANAR:                                                                                               \
-            return make_row(row, k, YUV_PLANAR, width, rgba, into);                                                    \
-        case YUV_SEMIPLANAR:                                                                                           \
-            return make_row(row, k, YUV_SEMIPLANAR, width, rgba, into);                                                \
-        default:                                                                                                       \
-            return make_row(row, k, YUV_PACKED, width, rgba, into);                                                    \
-        }                                                                                                              \
-    }
-
-// Makes pixels from the left and returns how many, an even number or 0; the plain twin makes the rest.
-int yuv_row_vector(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba,
-                   enum convert_into into);
-
-// The same with AVX-512; 0 where the processor does not have it or the row does not suit it.
-int yuv_row_avx512(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba,
-                   enum convert_into into);
+// Makes `width` RGBA pixels. `rgba` overlaps no sample.
+typedef void yuv_row_function(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba);
+VECTORS_TABLE(yuv_row_function, yuv_row_to_rgba)

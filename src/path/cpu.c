@@ -21,7 +21,6 @@ struct cpu_build {
     uint8_t *scratch;     // of all bands, one behind the other
     size_t scratch_bytes; // of one band
     int bands;
-    bool grey;               // nothing else comes out
     int few_rows;            // places for as many rows are enough where a picture comes and goes by them; 0: no
     struct image between[2]; // pictures between runs; empty with a single run
 };
@@ -86,7 +85,6 @@ static struct cpu_build *make_build(const struct cpu_path *cpu, const struct cha
     for (int i = 0; i < build->plan.count; i++)
         turns = turns || build->plan.pass[i].load_mirror || build->plan.pass[i].store_mirror;
     plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA || !turns, input->format == PIXFMT_GREY);
-    build->grey = chain_is_grey(chain, input->format == PIXFMT_GREY);
     build->bands = count_bands(input->height, workers_count(cpu->workers));
     for (int i = 0; i < build->plan.count; i += build->run[build->runs++]) {
         const struct pass *passes = &build->plan.pass[i];
@@ -138,7 +136,6 @@ static void run_passes(struct path *path, struct image *from, const struct path_
             .bands = build->bands,
         };
         run.past_caches = cpu->past_caches && !run.encoded;
-        run.encoder.grey = build->grey;
         slot->run_start_ns[i] = clock_now_ns();
         workers_run(cpu->workers, cpu_run_band, &run, build->bands);
         slot->run_end_ns[i] = clock_now_ns();

@@ -5,6 +5,8 @@
 #include "filter/rows.h"
 #include "image/rgb_rows.h"
 
+#include <string.h>
+
 const uint8_t *cpu_point_filters(const struct stage *const *stages, int count, const uint8_t *from, uint8_t *rgba,
                                  int width)
 {
@@ -29,28 +31,19 @@ const uint8_t *cpu_input_rgba_row(const struct cpu_run *run, int y)
     return shape->format == PIXFMT_RGBA && y < shape->height ? cpu_input_row(run, y) : NULL;
 }
 
-// The row that is read after row `y`; NULL where it follows in memory, which processors see coming.
-static const uint8_t *row_apart(const struct cpu_run *run, int y)
-{
-    const bool backwards = run->passes[0].load_flip != run->passes[0].load_mirror;
-    return backwards ? cpu_input_rgba_row(run, y + 1) : NULL;
-}
-
 // Row `y` in RGBA, mirrored if need be, and run through the first `points` of the filters ahead of the stencil. Returns
 // where it is: in `rgba`, or in the picture itself, if nothing had to be done.
 static const uint8_t *load_pixels(const struct cpu_run *run, int y, int points, uint8_t *rgba)
 {
     const struct pass *pass = run->passes;
     const int width = run->from->shape.width;
-    const bool is_output = !pass->stencil && run->count == 1 && run->to->plane[0] && !cpu_input_goes_past(run);
     const uint8_t *at = cpu_input_rgba_row(run, y);
     if (!at) {
-        convert_row_to_rgba(run->from, &run->coefficients, picture_row(run, y), rgba,
-                            is_output ? CONVERT_INTO_MEMORY : CONVERT_INTO_CACHE);
+        convert_row_to_rgba(run->from, &run->coefficients, 0, picture_row(run, y), run->from->shape.width, rgba);
         at = rgba;
     }
     if (pass->load_mirror) {
-        rgba_row_turn(at, row_apart(run, y), rgba, width, false);
+        rgb_rows()->mirror(at, rgba, width);
         at = rgba;
     }
     return cpu_point_filters(pass->before, points, at, rgba, width);
@@ -60,7 +53,7 @@ void cpu_input_load(const struct cpu_run *run, int y, uint8_t *to)
 {
     const uint8_t *at = load_pixels(run, y, run->passes[0].before_count, to);
     if (at != to)
-        rgba_row_copy(at, row_apart(run, y), to, run->from->shape.width, false);
+        memcpy(to, at, 4 * (size_t)run->from->shape.width);
 }
 
 void cpu_input_load_grey(const struct cpu_run *run, int y, uint8_t *rgba, uint8_t *to)
@@ -82,11 +75,11 @@ void cpu_input_load_past(const struct cpu_run *run, int y, uint8_t *rgba, uint8_
     const int last = pass->before_count - 1, width = run->from->shape.width;
     const uint8_t *pixels = cpu_input_rgba_row(run, y);
     if (last < 0 && pass->load_mirror) {
-        rgba_row_turn(pixels, row_apart(run, y), to, width, true);
+        rgb_rows()->mirror(pixels, to, width);
     } else if (last < 0 && pixels) {
-        rgba_row_copy(pixels, row_apart(run, y), to, width, true);
+        memcpy(to, pixels, 4 * (size_t)width);
     } else if (last < 0) {
-        convert_row_to_rgba(run->from, &run->coefficients, picture_row(run, y), to, CONVERT_PAST_CACHES);
+        convert_row_to_rgba(run->from, &run->coefficients, 0, picture_row(run, y), run->from->shape.width, to);
     } else {
         const struct stage *stage = pass->before[last];
         stage->filter->point_row(&stage->arguments, load_pixels(run, y, last, rgba), to, width, true);

@@ -259,13 +259,13 @@ static void make_row(struct band *band, int number, int y, uint8_t *to)
     }
     at = cpu_point_filters(pass->after, pass->after_count, at, rgba, width);
     if (pass->store_mirror) {
-        rgba_row_turn(at, NULL, rgba, width, false);
+        rgb_rows()->mirror(at, rgba, width);
         at = rgba;
     }
     if (to_grey)
         row_to_grey(at, to, width);
     else if (at != to)
-        rgba_row_copy(at, NULL, to, width, false);
+        memcpy(to, at, 4 * (size_t)width);
 }
 
 // Encodes a pair of output rows as soon as both have been made, while they are in cache.

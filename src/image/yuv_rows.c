@@ -1,0 +1,175 @@
+// yuv_rows.c: rows of YUV to RGBA, in the level that this file is compiled for
+#include "image/yuv_rows.h"
+
+#include "base/vector.h"
+
+static int16_t upper_half(int16_t a, int16_t b)
+{
+    return (int16_t)(a * b >> 16);
+}
+
+static uint32_t channel(int16_t value)
+{
+    const int16_t whole = (int16_t)(value >> 5);
+    return (uint32_t)(whole < 0 ? 0 : whole > 255 ? 255 : whole);
+}
+
+// docs/pixels.md section 1. Every intermediate value fits 16 bits.
+static uint32_t make_pixel(struct color_coefficients k, int luma, int u8, int v8)
+{
+    const int16_t y = (int16_t)(upper_half((int16_t)(luma << 7), (int16_t)k.cy) + k.bias);
+    const int16_t u = (int16_t)((u8 - 128) * 256), v = (int16_t)((v8 - 128) * 256);
+    const int16_t green = (int16_t)(upper_half(u, (int16_t)k.gu) + upper_half(v, (int16_t)k.gv));
+    const uint32_t red = channel((int16_t)(y + upper_half(v, (int16_t)k.rv)));
+    const uint32_t blue = channel((int16_t)(y + upper_half(u, (int16_t)k.bu)));
+    return red | channel((int16_t)(y - green)) << 8 | blue << 16 | 0xff000000u;
+}
+
+// Pixels first..width-1. Samples of luma lie `y_step` bytes apart, those of chroma, of 1 << shift pixels, `c_step`.
+VECTOR_INLINE void make_pixels(const struct yuv_row *row, struct color_coefficients k, int y_step, int c_step,
+                               int shift, int first, int width, pixel_word *restrict rgba)
+{
+    const uint8_t *restrict y = row->y, *restrict u = row->u, *restrict v = row->v;
+    for (int x = first; x < width; x++)
+        rgba[x] = c_step == 0 ? make_pixel(k, y[x * y_step], 128, 128)
+                              : make_pixel(k, y[x * y_step], u[(x >> shift) * c_step], v[(x >> shift) * c_step]);
+}
+
+#if VECTOR_BYTES
+
+// docs/pixels.md section 1, in every lane.
+struct coefficients {
+    vec_s16 cy, bias, rv, gu, gv, bu;
+};
+
+// What chroma adds to red and blue, and takes from green.
+struct chroma {
+    vec_s16 red, green, blue;
+};
+
+VECTOR_INLINE struct chroma weigh_chroma(const struct coefficients *k, vec_s16 u, vec_s16 v)
+{
+    return (struct chroma){vec_upper_s16(v, k->rv), vec_upper_s16(u, k->gu) + vec_upper_s16(v, k->gv),
+                           vec_upper_s16(u, k->bu)};
+}
+
+// (sample - 128) << 8, of the even bytes and of the odd ones, as vec_upper_s16 takes it.
+VECTOR_INLINE vec_s16 chroma_even(vec_u8 bytes)
+{
+    return (vec_s16)((vec_u16)bytes << 8 ^ 0x8000) >> (16 - VECTOR_UPPER_SHIFT);
+}
+
+VECTOR_INLINE vec_s16 chroma_odd(vec_u8 bytes)
+{
+    return (vec_s16)(((vec_u16)bytes & 0xff00) ^ 0x8000) >> (16 - VECTOR_UPPER_SHIFT);
+}
+
+// Makes a vector of pixels, from `x` on. An even pixel and the odd one behind it share a lane's number, so that they
+// share the products of their chroma. `layout` and the order of samples are constants where this is inlined.
+VECTOR_INLINE void make_block(const struct yuv_row *row, const struct coefficients *k, enum yuv_layout layout,
+                              bool luma_first, bool v_first, int x, uint8_t *rgba)
+{
+    vec_u8 luma, pairs = {0};
+    if (layout == YUV_PACKED) {
+        const uint8_t *from = (luma_first ? row->y : v_first ? row->v : row->u) + 2 * x;
+        const struct vec_two_u8 apart = vec_separate_u8(vec_load_u8(from), vec_load_u8(from + VECTOR_BYTES));
+        luma = luma_first ? apart.a : apart.b;
+        pairs = luma_first ? apart.b : apart.a;
+    } else {
+        luma = vec_load_u8(row->y + x);
+    }
+    const vec_s16 even = vec_upper_s16((vec_s16)vec_even(luma, VECTOR_UPPER_SHIFT - 9), k->cy) + k->bias;
+    const vec_s16 odd = vec_upper_s16((vec_s16)vec_odd(luma, VECTOR_UPPER_SHIFT - 9), k->cy) + k->bias;
+    if (layout == YUV_GREY) {
+        const vec_u8 grey = vec_join(even, odd, 5);
+        vec_store_joined(rgba, grey, grey, grey);
+        return;
+    }
+    struct chroma a, b;
+    if (layout == YUV_FULL) {
+        const vec_u8 u = vec_load_u8(row->u + x), v = vec_load_u8(row->v + x);
+        a = weigh_chroma(k, chroma_even(u), chroma_even(v));
+        b = weigh_chroma(k, chroma_odd(u), chroma_odd(v));
+    } else if (layout == YUV_PLANAR) {
+        const vec_u8 u = (vec_u8)vec_load_half(row->u + x / 2), v = (vec_u8)vec_load_half(row->v + x / 2);
+        a = b = weigh_chroma(k, chroma_even(u), chroma_even(v));
+    } else {
+        if (layout == YUV_SEMIPLANAR)
+            pairs = vec_load_u8((v_first ? row->v : row->u) + x);
+        a = b = v_first ? weigh_chroma(k, chroma_odd(pairs), chroma_even(pairs))
+                        : weigh_chroma(k, chroma_even(pairs), chroma_odd(pairs));
+    }
+    vec_store_joined(rgba, vec_join(even + a.red, odd + b.red, 5), vec_join(even - a.green, odd - b.green, 5),
+                     vec_join(even + a.blue, odd + b.blue, 5));
+}
+
+VECTOR_INLINE void make_blocks(const struct yuv_row *row, const struct color_coefficients *k, enum yuv_layout layout,
+                               bool luma_first, bool v_first, int width, uint8_t *rgba)
+{
+    const struct yuv_row kept = *row; // which no store can change
+    const struct coefficients lanes = {vec_spread_s16(k->cy), vec_spread_s16(k->bias), vec_spread_s16(k->rv),
+                                       vec_spread_s16(k->gu), vec_spread_s16(k->gv),   vec_spread_s16(k->bu)};
+    for (int x = 0; x < width; x += VECTOR_BYTES) {
+        const int at = vector_begin(x, VECTOR_BYTES, width);
+        make_block(&kept, &lanes, layout, luma_first, v_first, at, rgba + 4 * at);
+    }
+}
+
+// Makes `width` pixels, an even number.
+static void make_vectors(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba)
+{
+    const bool luma_first = row->y < row->u, v_first = row->v < row->u;
+    switch (row->layout) {
+    case YUV_GREY:
+        make_blocks(row, k, YUV_GREY, true, false, width, rgba);
+        break;
+    case YUV_FULL:
+        make_blocks(row, k, YUV_FULL, true, false, width, rgba);
+        break;
+    case YUV_PLANAR:
+        make_blocks(row, k, YUV_PLANAR, true, false, width, rgba);
+        break;
+    case YUV_SEMIPLANAR:
+        if (v_first)
+            make_blocks(row, k, YUV_SEMIPLANAR, true, true, width, rgba);
+        else
+            make_blocks(row, k, YUV_SEMIPLANAR, true, false, width, rgba);
+        break;
+    case YUV_PACKED:
+        if (luma_first)
+            make_blocks(row, k, YUV_PACKED, true, v_first, width, rgba);
+        else
+            make_blocks(row, k, YUV_PACKED, false, v_first, width, rgba);
+    }
+}
+
+#endif
+
+void VECTORS_NAME(yuv_row_to_rgba)(const struct yuv_row *row, const struct color_coefficients *k, int width,
+                                   uint8_t *rgba)
+{
+    pixel_word *to = (pixel_word *)rgba;
+    int done = 0;
+#if VECTOR_BYTES
+    if (width >= VECTOR_BYTES) {
+        done = width / 2 * 2;
+        make_vectors(row, k, done, rgba);
+    }
+#endif
+    switch (row->layout) {
+    case YUV_GREY:
+        make_pixels(row, *k, 1, 0, 0, done, width, to);
+        break;
+    case YUV_FULL:
+        make_pixels(row, *k, 1, 1, 0, done, width, to);
+        break;
+    case YUV_PLANAR:
+        make_pixels(row, *k, 1, 1, 1, done, width, to);
+        break;
+    case YUV_SEMIPLANAR:
+        make_pixels(row, *k, 1, 2, 1, done, width, to);
+        break;
+    case YUV_PACKED:
+        make_pixels(row, *k, 2, 4, 1, done, width, to);
+    }
+}
