@@ -3,7 +3,6 @@
 // A work-item makes a block: two pixels across, and two down where chroma is halved that way too. The host's build
 // options are the columns of the format's row (src/image/pixfmt.c): the first byte of Y, U and V, the bytes from one
 // sample to the next (CHROMA_STEP is 0 without chroma), the planes of U and V, and how often chroma is halved.
-// ENCODE_EXACT: the NDRange of `encode` is not rounded up to whole work-groups.
 #ifndef Y_STEP
 #define Y_BYTE 0
 #define Y_STEP 1
@@ -83,14 +82,12 @@ static inline void encode_block(__global const uint *restrict from, const encodi
 #endif
 }
 
-// Whole blocks.
+// Whole blocks. The NDRange is rounded up to whole work-groups.
 __kernel void encode(__global const uint *restrict from, encoding e, __global uchar *restrict to)
 {
     const int x = 2 * (int)get_global_id(0), y = BLOCK_ROWS * (int)get_global_id(1);
-#ifndef ENCODE_EXACT
     if (x + 1 >= e.s0 || y + BLOCK_ROWS > e.s1)
         return;
-#endif
     encode_block(from, &e, to, x, y, x + 1, y + BLOCK_ROWS - 1);
 }
 

@@ -1,8 +1,9 @@
 // paths_cases.c: what the path test runs: every format, filter and extreme, chosen chains, random chains
 //
 // The cpu path runs each filter at each size, and in each format. OpenCL compiles a program for each chain and
-// work-group size, so there each format, filter, extreme and kind of launch (nothing but edges, edges and interior, one
+// work-group size, so there each format, filter, extreme and kind of launch (nothing but sides, sides and inside, one
 // long row) is run, but not their product. Zerocopy on mapped memory runs the same programs: a sixth of them will do.
+#include "path/variants.h"
 #include "paths_test.h"
 
 #include <stdio.h>
@@ -115,7 +116,7 @@ static bool run(struct path_test *test, enum pixfmt format, const int size[2], c
 // both have been run.
 static int stride(const struct path_test *test)
 {
-    return test->kind == PATH_ZEROCOPY ? 6 : test->launch != PATH_LAUNCH_AUTO ? 3 : 1;
+    return test->kind == PATH_ZEROCOPY ? 6 : test->variant ? 3 : 1;
 }
 
 void paths_formats(struct path_test *test)
@@ -317,10 +318,31 @@ static void random_chain(struct random *random, char *text, size_t size)
     }
 }
 
+// The variant with any legal values of its parameters; where a pass or the device allows them not, the generic kernel
+// runs.
+static void random_values(struct random *random, const char *variant, char text[VARIANT_TEXT])
+{
+    struct variant_choice choice;
+    variant_parse(&choice, variant);
+    for (int i = 0; choice.variant->param[i].name; i++) {
+        const int *values = choice.variant->param[i].values;
+        int count = 0;
+        while (count < VARIANT_VALUES && values[count] != 0)
+            count++;
+        choice.value[i] = values[random_bits(random) % (uint32_t)count];
+    }
+    variant_print(&choice, text);
+}
+
 void paths_random(struct path_test *test, long rounds)
 {
+    const char *variant = test->variant;
     for (long i = 0; i < rounds; i++) {
-        char text[8192];
+        char text[8192], values[VARIANT_TEXT];
+        if (variant) {
+            random_values(&test->random, variant, values);
+            test->variant = values;
+        }
         random_chain(&test->random, text, sizeof(text));
         enum pixfmt format = random_bits(&test->random) % PIXFMT_COUNT;
         int size[2] = {random_range(&test->random, 1, 150), random_range(&test->random, 1, 90)};
@@ -329,4 +351,5 @@ void paths_random(struct path_test *test, long rounds)
         size[0] += !reference_size_ok(format, size[0], size[1]);
         run(test, format, size, text);
     }
+    test->variant = variant;
 }

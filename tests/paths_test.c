@@ -262,7 +262,7 @@ struct path_setup path_case_setup(struct path_test *test, const struct image_sha
                                .encoded_only = test->encoded_only,
                                .chain = chain,
                                .cache_bytes = test->past_caches ? 1 : 0,
-                               .launch = test->launch};
+                               .variant = test->variant};
 }
 
 bool path_frame_run(struct path_test *test, struct path *path, const struct image_shape *shape, const char *chain)

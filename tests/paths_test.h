@@ -9,9 +9,9 @@
 struct path_test {
     struct check check;
     enum path_kind kind;
-    struct device *device;   // NULL for PATH_CPU
-    struct device *stranger; // another one: both have memory of their own, which frames lie in, too; NULL: none does
-    enum path_launch launch;
+    struct device *device;     // NULL for PATH_CPU
+    struct device *stranger;   // another one: both have memory of their own, which frames lie in, too; NULL: none does
+    const char *variant;       // as in struct path_setup
     struct image_shape encode; // what the present path gives besides; width 0: nothing
     bool encoded_only;         // it gives nothing else
     bool past_caches;          // the cpu path takes every picture for larger than its caches, and is to give it alone

@@ -40,18 +40,18 @@ static void compare(struct images_test *test, const char *place, const struct im
     picture_free(&expected);
 }
 
-static void run(struct images_test *test, const struct image_shape *shape, const char *text, enum path_launch launch)
+static void run(struct images_test *test, const struct image_shape *shape, const char *text, const char *variant)
 {
     char place[200], error[CHAIN_ERROR], *why = NULL;
     snprintf(place, sizeof(place), "%s %dx%d \"%s\" %s", reference_format_name(shape->format), shape->width,
-             shape->height, text, launch == PATH_LAUNCH_BLOCK ? "in blocks" : "in loops");
+             shape->height, text, variant);
     struct chain chain;
     struct test_frame frame;
     struct image got;
     const struct image_shape rgba = {PIXFMT_RGBA, shape->width, shape->height, {0}};
     frame_fill(&frame, shape, LAYOUT_TIGHT, SHAPE_NOISE, &test->random);
     image_alloc(&got, &rgba);
-    const struct path_setup setup = {.device = test->device, .input = *shape, .launch = launch};
+    const struct path_setup setup = {.device = test->device, .input = *shape, .variant = variant};
     struct timing timing;
     struct resident *resident = resident_open(&setup, 1, true);
     struct resident_chain *open = NULL;
@@ -90,13 +90,14 @@ int main(void)
         return CHECK_SKIP;
     const struct color color = {COLOR_MATRIX_709, COLOR_RANGE_FULL};
     for (enum pixfmt format = 0; format < PIXFMT_COUNT; format++)
-        run(&test, &(struct image_shape){format, 134, 22, color}, "none", PATH_LAUNCH_BLOCK);
-    run(&test, &(struct image_shape){PIXFMT_NV21, 134, 22, color}, "blur=2,gray,emboss", PATH_LAUNCH_BLOCK);
-    run(&test, &(struct image_shape){PIXFMT_NV21, 134, 22, color}, "blur=2,gray", PATH_LAUNCH_LOOP);
+        run(&test, &(struct image_shape){format, 134, 22, color}, "none", "window");
+    run(&test, &(struct image_shape){PIXFMT_NV21, 134, 22, color}, "blur=2,gray,emboss", "window");
+    run(&test, &(struct image_shape){PIXFMT_NV21, 134, 22, color}, "blur=2,gray", "inside");
+    run(&test, &(struct image_shape){PIXFMT_NV21, 134, 22, color}, "blur=2,gray", "generic");
     for (int i = 0; i < COUNT(chains); i++)
         for (int k = 0; k < COUNT(sizes); k++)
             run(&test, &(struct image_shape){i % 2 ? PIXFMT_GREY : PIXFMT_RGBA, sizes[k][0], sizes[k][1], color},
-                chains[i], PATH_LAUNCH_BLOCK);
+                chains[i], strcmp(chains[i], "blur=9,invert") == 0 ? "sums" : "window");
     device_close(test.device);
     return check_end(&test.check);
 }

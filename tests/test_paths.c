@@ -1,7 +1,7 @@
 // test_paths.c: every path gives the bytes of docs/pixels.md
 //
-//   test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--blocks] [--discrete]
-//   test_paths cpu|opencl|zerocopy --exact [--blocks]                 every formula at each of its values
+//   test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--variant NAME] [--discrete]
+//   test_paths cpu|opencl|zerocopy --exact [--variant NAME]           every formula at each of its values
 //   test_paths cpu|opencl|zerocopy --case FORMAT WIDTHxHEIGHT CHAIN      runs one case, as a failure names it
 #include "paths_test.h"
 
@@ -34,8 +34,8 @@ static bool arguments_read(struct arguments *arguments, struct path_test *test, 
             arguments->rounds = atol(argv[++i]);
         } else if (!strcmp(argv[i], "--device") && i + 1 < argc) {
             arguments->device = argv[++i];
-        } else if (!strcmp(argv[i], "--blocks")) {
-            test->launch = PATH_LAUNCH_BLOCK;
+        } else if (!strcmp(argv[i], "--variant") && i + 1 < argc) {
+            test->variant = argv[++i];
         } else if (!strcmp(argv[i], "--discrete")) {
             arguments->discrete = true;
         } else if (!strcmp(argv[i], "--exact")) {
@@ -96,8 +96,9 @@ int main(int argc, char **argv)
     struct path_test test = {.check.name = "test_paths"};
     struct arguments arguments;
     if (!arguments_read(&arguments, &test, argc, argv)) {
-        fprintf(stderr, "usage: test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--blocks] "
-                        "[--discrete] [--exact] [--case FORMAT WIDTHxHEIGHT CHAIN]\n");
+        fprintf(stderr,
+                "usage: test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--variant NAME] "
+                "[--discrete] [--exact] [--case FORMAT WIDTHxHEIGHT CHAIN]\n");
         return 2;
     }
     if (test.kind != PATH_CPU && !(test.device = device_get(&arguments)))
@@ -111,7 +112,7 @@ int main(int argc, char **argv)
     } else if (arguments.exact) {
         paths_exact(&test, true);
     } else {
-        long rounds = test.kind == PATH_CPU ? 400 : test.kind == PATH_OPENCL && !test.launch ? 8 : 6;
+        long rounds = test.kind == PATH_CPU ? 400 : test.kind == PATH_OPENCL && !test.variant ? 8 : 6;
         if (arguments.seed == 1) { // the fixed part does not change with the seed
             paths_swap(&test);
             paths_formats(&test);
@@ -123,7 +124,7 @@ int main(int argc, char **argv)
         if (arguments.seed == 1 && !arguments.discrete) { // what differs there is how frames come in
             paths_filters(&test);
             paths_chains(&test);
-            if (test.kind != PATH_ZEROCOPY && !test.launch)
+            if (test.kind != PATH_ZEROCOPY && !test.variant)
                 paths_exact(&test, false);
         }
         paths_random(&test, arguments.rounds >= 0 ? arguments.rounds : rounds);

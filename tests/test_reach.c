@@ -21,7 +21,7 @@ static uint8_t *map_picture(void)
     return memory;
 }
 
-static void run(struct device *device, enum path_launch launch, const struct image *frame, const char *way)
+static void run(struct device *device, const char *variant, const struct image *frame, const char *way)
 {
     static const char text[] = "blur=1,invert";
     char error[CHAIN_ERROR], *why = NULL;
@@ -30,7 +30,7 @@ static void run(struct device *device, enum path_launch launch, const struct ima
     bool lost = false;
     CHECK(chain_parse(&chain, text, error));
     const struct path_setup setup = {
-        .kind = PATH_OPENCL, .device = device, .input = frame->shape, .chain = &chain, .depth = 1, .launch = launch};
+        .kind = PATH_OPENCL, .device = device, .input = frame->shape, .chain = &chain, .depth = 1, .variant = variant};
     struct path *path = path_open(&setup, &why);
     if (CHECK(path && path_submit(path, frame, 0, &lost) && path_collect(path, &result, &lost))) {
         struct picture expected = reference_frame(frame);
@@ -94,18 +94,18 @@ int main(void)
             continue;
         tried++;
         frame.reach_bytes = BYTES;
-        run(device, PATH_LAUNCH_BLOCK, &frame, "copy");
-        run(device, PATH_LAUNCH_LOOP, &frame, "host-ptr"); // its loads end with the picture
+        run(device, "window", &frame, "copy");
+        run(device, "inside", &frame, "host-ptr"); // its loads end with the picture
         CHECK(mprotect(memory + BYTES, GUARD_BYTES, PROT_READ) == 0);
         frame.reach_bytes = BYTES + IMAGE_SPARE_BYTES - 1;
-        run(device, PATH_LAUNCH_BLOCK, &frame, "copy");
+        run(device, "window", &frame, "copy");
         frame.reach_bytes = BYTES + IMAGE_SPARE_BYTES;
-        run(device, PATH_LAUNCH_BLOCK, &frame, "host-ptr");
+        run(device, "window", &frame, "host-ptr");
         device->info.host_unified = false;
-        run(device, PATH_LAUNCH_BLOCK, &frame, "copy");
+        run(device, "window", &frame, "copy");
         device->info.host_unified = true;
         frame.plane[0] = memory + 4; // kernels want rows aligned
-        run(device, PATH_LAUNCH_LOOP, &frame, "copy");
+        run(device, "inside", &frame, "copy");
         frame.plane[0] = memory;
         CHECK(mprotect(memory + BYTES, GUARD_BYTES, PROT_NONE) == 0);
         device_close(device);

@@ -40,7 +40,7 @@ INLINE void input4(struct source source, arguments args, int x, int y, uint *wor
 // A row of the group's blocks: work-items exchange their pixels, so that neighbours write neighbouring ones. The
 // outermost `margin` work-items on each side have none.
 typedef __local uint *exchange;
-enum { EXCHANGE_PIXELS = BLOCK_WIDTH * PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT };
+enum { EXCHANGE_PIXELS = BLOCK_WIDTH * GROUP_ITEMS };
 
 INLINE void store_row(DESTINATION to, layout layout, int x, int y, const pixel *p, int margin, exchange words)
 {

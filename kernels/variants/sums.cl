@@ -3,8 +3,6 @@
 // A work-item keeps the sums of four columns, as high as the square. For each row it adds the pixels that come into
 // reach, subtracts those that leave it, and writes its sums to local memory. It makes the means around its own four
 // columns from its neighbours' sums; the outermost work-items only keep sums.
-#include "variants/block_io.cl"
-
 #ifndef ITEMS
 #define ITEMS 128 // of a work-group
 #define ROWS 16   // of a strip
@@ -12,6 +10,8 @@
 #ifndef PASS_RADIUS
 #define PASS_RADIUS 15
 #endif
+#define GROUP_ITEMS ITEMS
+#include "variants/block_io.cl"
 
 #define SUMS_SIDE (2 * PASS_RADIUS + 1)
 #define SUMS_AREA (SUMS_SIDE * SUMS_SIDE)

@@ -3,14 +3,18 @@
 // The stencil's input lies in registers: the window, which is the block and its surroundings. With PASS_TILE, for
 // passes that convert or filter ahead of the stencil, a work-group does that once in local memory. A filter with a file
 // variants/NAME_window.cl makes the whole block there (PASS_WINDOW_FILTER); the others make it pixel by pixel.
-#include "variants/block_io.cl"
-
 #ifndef PASS_RADIUS
 #define PASS_RADIUS 0
 #endif
 #ifndef ROWS
 #define ROWS 1 // of a block
 #endif
+#ifndef GROUP_WIDTH
+#define GROUP_WIDTH 32 // the largest work-group; a tile needs exactly that
+#define GROUP_HEIGHT 4
+#endif
+#define GROUP_ITEMS (GROUP_WIDTH * GROUP_HEIGHT)
+#include "variants/block_io.cl"
 
 enum {
     BLOCK_PIXELS = BLOCK_WIDTH * ROWS,
@@ -87,9 +91,8 @@ INLINE void pass(struct source source, arguments args, DESTINATION to, layout la
 // A work-group converts and filters, once, what its windows share: a group of 4 pixels more on each side, and the
 // radius above and below.
 enum {
-    TILE_ITEMS = PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT,
-    TILE_GROUPS = PASS_GROUP_WIDTH + 2,
-    TILE_ROWS = PASS_GROUP_HEIGHT * ROWS + 2 * PASS_RADIUS, // an even number
+    TILE_GROUPS = GROUP_WIDTH + 2,
+    TILE_ROWS = GROUP_HEIGHT * ROWS + 2 * PASS_RADIUS, // an even number
     TILE_PAIRS = TILE_GROUPS * TILE_ROWS / 2,
 };
 typedef __local uint4 *tile;
@@ -120,9 +123,9 @@ INLINE void tile_pair(struct source source, arguments args, int x, int y, int in
 // The tile with its top left at (left, top). `inside` is a literal: the tile is, with nothing to be looked at.
 INLINE void tile_fill(struct source source, arguments args, int left, int top, int inside, tile to)
 {
-    const int item = get_local_id(1) * PASS_GROUP_WIDTH + get_local_id(0);
+    const int item = get_local_id(1) * GROUP_WIDTH + get_local_id(0);
 #pragma unroll
-    for (int step = 0; step < TILE_PAIRS; step += TILE_ITEMS) {
+    for (int step = 0; step < TILE_PAIRS; step += GROUP_ITEMS) {
         const int i = item + step, row = i / TILE_GROUPS * 2, group = i % TILE_GROUPS;
         if (i < TILE_PAIRS)
             tile_pair(source, args, left + group * BLOCK_WIDTH, top + row, inside, to + row * TILE_GROUPS + group);
@@ -223,7 +226,7 @@ INLINE void pass(struct source source, arguments args, DESTINATION to, layout la
 #endif
 
 #ifdef PASS_TILE
-__attribute__((reqd_work_group_size(PASS_GROUP_WIDTH, PASS_GROUP_HEIGHT, 1)))
+__attribute__((reqd_work_group_size(GROUP_WIDTH, GROUP_HEIGHT, 1)))
 #endif
 __kernel void
 pass_window(__global const uchar *restrict bytes, layout layout, __global const int *restrict args, DESTINATION to)

@@ -9,7 +9,7 @@
 
 // Floats hold whole numbers, fractions of 255, or are roots of whole numbers: never so small as to be denormal.
 #define OPTIONS "-cl-std=CL1.2 -cl-denorms-are-zero"
-#define OPTIONS_QUICK OPTIONS " -cl-opt-disable" // blocks on a CPU device, which is asked for them to see their bytes
+#define OPTIONS_QUICK OPTIONS " -cl-opt-disable" // for variants on devices they are too slow for
 
 enum { ROW_ALIGNMENT = 16 };
 
@@ -68,9 +68,8 @@ void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enu
     path->path.input = setup->input;
     path->device = setup->device;
     path->output = output;
-    path->launch = setup->launch;
-    if (path->launch == PATH_LAUNCH_AUTO)
-        path->launch = setup->device->info.type & CL_DEVICE_TYPE_CPU ? PATH_LAUNCH_LOOP : PATH_LAUNCH_BLOCK;
+    if (!setup->variant || !variant_parse(&path->wanted, setup->variant))
+        path->wanted = (struct variant_choice){0};
     const struct image_shape rgba = {.width = setup->input.width, .height = setup->input.height};
     struct opencl_layout layout;
     path->output_bytes = opencl_layout_make(&layout, &rgba);
@@ -89,40 +88,6 @@ cl_mem opencl_output_make(const struct opencl_path *path, cl_mem_flags flags, cl
         .image_height = (size_t)path->path.input.height,
     };
     return clCreateImage(context, CL_MEM_WRITE_ONLY, &format, &size, NULL, result);
-}
-
-// For work-groups that share local memory.
-static bool has_room(const struct device_info *info)
-{
-    return info->local_bytes >= PASS_TILE_BYTES && info->max_work_group >= PASS_GROUP_WIDTH * PASS_GROUP_HEIGHT;
-}
-
-// By measurement. An image's rows are kept until the whole work-group writes them, so that fewer are better.
-enum { POINT_ROWS = 4, IMAGE_ROWS = 4 };
-
-// By measurement, at radius 1, 2, 3, 4: pixels loaded for one row serve the next ones too, but registers are few.
-static int rows_of(const char *filter, int radius)
-{
-    static const struct {
-        const char *filter;
-        int rows[PASS_WINDOW_RADIUS];
-    } own[] = {{"blur", {4, 8, 8, 8}}, {"convolve", {4, 6, 3, 2}}, {"sharpen", {8}}};
-    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
-        if (strcmp(own[i].filter, filter) == 0)
-            return own[i].rows[radius - 1];
-    }
-    return 4;
-}
-
-// Rows of a block. Chroma halved down the picture serves two rows. CPU devices, which take blocks only where they must,
-// compile large ones for seconds.
-static int block_rows(const struct device_info *info, const struct stage *stencil, bool to_image)
-{
-    const int radius = stencil ? stencil->arguments.radius : 0;
-    if (info->type & CL_DEVICE_TYPE_CPU)
-        return 2;
-    const int rows = radius > 0 ? rows_of(stencil->filter->name, radius) : POINT_ROWS;
-    return to_image && rows > IMAGE_ROWS ? IMAGE_ROWS : rows;
 }
 
 static cl_kernel make_kernel(cl_program program, const char *name, char **error)
@@ -152,35 +117,28 @@ static cl_mem make_buffer(struct device *device, size_t bytes, const void *data,
     return buffer;
 }
 
-static const char *build_options(const struct opencl_path *path)
+const char *opencl_pass_options(const struct opencl_path *path, const struct variant_choice *choice)
 {
-    const bool cpu = path->device->info.type & CL_DEVICE_TYPE_CPU;
-    return cpu && path->launch == PATH_LAUNCH_BLOCK ? OPTIONS_QUICK : OPTIONS;
+    return choice->variant->devices & path->device->info.type ? OPTIONS : OPTIONS_QUICK;
 }
 
-static bool make_pass(const struct opencl_path *path, const struct pass *pass, const struct image_shape *from,
-                      bool to_image, struct opencl_pass *built, char **error)
+char *opencl_pass_text(const struct opencl_path *path, const struct pass *pass, const struct image_shape *from,
+                       bool to_image, const struct variant_choice *choice, char **error)
+{
+    const struct pass_target target = {from->format, to_image};
+    return pass_text(pass, &target, choice, path->device->kernel_dir, error);
+}
+
+bool opencl_pass_make(const struct opencl_path *path, const struct pass *pass, const struct image_shape *from,
+                      bool to_image, const struct variant_choice *choice, struct opencl_pass *built, char **error)
 {
     struct device *device = path->device;
-    const bool loop = path->launch == PATH_LAUNCH_LOOP;
-    const int radius = pass->stencil ? pass->stencil->arguments.radius : 0;
-    const bool sums = radius > PASS_WINDOW_RADIUS && (!loop || has_room(&device->info));
-    const bool inside = loop && !sums && radius > 0;
-    if (sums && !loop && !has_room(&device->info)) {
-        path_fail(error, "the device's local memory or work-groups are too small for a radius above 4; use -p cpu");
-        return false;
-    }
-    built->block_rows = loop || sums ? 0 : block_rows(&device->info, pass->stencil, to_image);
-    built->sums = sums;
-    built->flat = radius == 0 && !to_image;
+    built->choice = *choice;
     snprintf(built->name, sizeof(built->name), "pass %s", pass->name);
-    const struct pass_target target = {
-        .format = from->format, .to_image = to_image, .block_rows = built->block_rows, .inside = inside, .sums = sums};
-    char *text = pass_text(pass, &target, device->kernel_dir, error);
+    char *text = opencl_pass_text(path, pass, from, to_image, choice, error), *why;
     if (!text)
         return false;
-    char *why;
-    built->program = program_build(device, text, build_options(path), &why);
+    built->program = program_build(device, text, opencl_pass_options(path, choice), &why);
     free(text);
     if (!built->program) {
         path_fail(error, why ? why : "cannot compile the kernels");
@@ -190,37 +148,64 @@ static bool make_pass(const struct opencl_path *path, const struct pass *pass, c
     int32_t arguments[PASS_ARGUMENTS] = {0};
     const int count = pass_arguments(pass, from, arguments);
     built->arguments = make_buffer(device, sizeof(*arguments) * (size_t)(count > 0 ? count : 1), arguments, error);
-    built->kernel = make_kernel(built->program, sums ? "pass_sums" : loop ? "pass" : "pass_window", error);
-    if (inside)
-        built->inside = make_kernel(built->program, "pass_inside", error);
-    return built->arguments && built->kernel && (!inside || built->inside);
+    bool ok = built->arguments != NULL;
+    for (int i = 0; ok && i < VARIANT_KERNELS && choice->variant->kernel[i]; i++)
+        ok = (built->kernel[i] = make_kernel(built->program, choice->variant->kernel[i], error)) != NULL;
+    return ok;
+}
+
+void opencl_plan_make(struct plan *plan, const struct opencl_path *path, const struct chain *chain, bool tiles)
+{
+    const enum pixfmt format = path->path.input.format;
+    plan_make(plan, chain);
+    plan_split(plan, format == PIXFMT_RGBA, tiles ? WINDOW_RADIUS_MAX + 1 : 0);
+    plan_mark_grey(plan, format != PIXFMT_RGBA, format == PIXFMT_GREY);
+}
+
+static struct image_shape pass_input(const struct opencl_path *path, int number)
+{
+    const struct image_shape *input = &path->path.input;
+    return number == 0 ? *input : (struct image_shape){PIXFMT_RGBA, input->width, input->height, {0}};
+}
+
+// Chooses how to run each pass of a plan. Returns false if one keeps work ahead of its stencil that its variant would
+// do again for each neighbour.
+static bool choose(const struct opencl_path *path, const struct plan *plan, struct variant_choice *choices)
+{
+    bool tiled = true;
+    for (int i = 0; i < plan->count; i++) {
+        const struct pass *pass = &plan->pass[i];
+        const struct pass_target target = {pass_input(path, i).format,
+                                           path->output == OUTPUT_TEXTURE && i == plan->count - 1};
+        const struct variant_pass of = {pass, &target, &path->device->info};
+        choices[i] = variant_choose(&of, &path->wanted, NULL, NULL);
+        tiled = tiled && (choices[i].variant->tiles || !pass_works_ahead(pass, target.format));
+    }
+    return tiled;
 }
 
 struct opencl_build *opencl_build_make(const struct opencl_path *path, const struct chain *chain, char **error)
 {
-    const struct image_shape *input = &path->path.input;
     struct opencl_build *build = calloc(1, sizeof(*build));
     if (!build) {
         path_fail(error, "out of memory");
         return NULL;
     }
-    plan_make(&build->plan, chain);
-    // Blocks convert and filter once what their windows share, in local memory, where there is enough of it.
-    const bool tiles = path->launch != PATH_LAUNCH_LOOP && has_room(&path->device->info);
-    plan_split(&build->plan, input->format == PIXFMT_RGBA, tiles ? PASS_WINDOW_RADIUS + 1 : 0);
-    plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA, input->format == PIXFMT_GREY);
-    const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = input->width, .height = input->height};
+    struct variant_choice choices[PLAN_PASSES];
+    opencl_plan_make(&build->plan, path, chain, true);
+    if (!choose(path, &build->plan, choices)) {
+        opencl_plan_make(&build->plan, path, chain, false);
+        choose(path, &build->plan, choices);
+    }
     const int passes = build->plan.count;
-    bool ok = true;
-    for (int i = 0; ok && i < passes; i++)
-        ok = make_pass(path, &build->plan.pass[i], i == 0 ? input : &rgba,
-                       path->output == OUTPUT_TEXTURE && i == passes - 1, &build->pass[i], error);
+    const struct image_shape rgba = pass_input(path, 1);
     struct opencl_layout layout;
     size_t bytes = opencl_layout_make(&layout, &rgba);
-    for (int i = 0; i < passes; i++) {
-        const size_t own =
-            pass_pixel_bytes[build->plan.pass[i].writes] * (size_t)layout.to_stride * (size_t)input->height;
-        bytes = own + OPENCL_WIDE_LOAD > bytes ? own + OPENCL_WIDE_LOAD : bytes;
+    bool ok = true;
+    for (int i = 0; ok && i < passes; i++) {
+        const struct image_shape from = pass_input(path, i);
+        ok = opencl_pass_make(path, &build->plan.pass[i], &from, path->output == OUTPUT_TEXTURE && i == passes - 1,
+                              &choices[i], &build->pass[i], error);
     }
     for (int i = 0; ok && i < passes - 1 && i < 2; i++)
         ok = (build->between[i] = make_buffer(path->device, bytes, NULL, error)) != NULL;
@@ -237,21 +222,24 @@ static void release_buffer(cl_mem buffer)
         clReleaseMemObject(buffer);
 }
 
+void opencl_pass_free(struct opencl_pass *built)
+{
+    for (int i = 0; i < VARIANT_KERNELS; i++) {
+        if (built->kernel[i])
+            clReleaseKernel(built->kernel[i]);
+    }
+    if (built->program)
+        clReleaseProgram(built->program);
+    release_buffer(built->arguments);
+}
+
 void opencl_build_free(void *of)
 {
     struct opencl_build *build = of;
     if (!build)
         return;
-    for (int i = 0; i < build->plan.count; i++) {
-        struct opencl_pass *pass = &build->pass[i];
-        if (pass->kernel)
-            clReleaseKernel(pass->kernel);
-        if (pass->inside)
-            clReleaseKernel(pass->inside);
-        if (pass->program)
-            clReleaseProgram(pass->program);
-        release_buffer(pass->arguments);
-    }
+    for (int i = 0; i < build->plan.count; i++)
+        opencl_pass_free(&build->pass[i]);
     release_buffer(build->between[0]);
     release_buffer(build->between[1]);
     free(build);

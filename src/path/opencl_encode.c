@@ -39,9 +39,8 @@ static bool build_program(struct opencl_path *cl, char **error)
     char options[256], unread[RESOURCE_WHY];
     snprintf(options, sizeof(options),
              "-cl-std=CL1.2 -DY_BYTE=%d -DY_STEP=%d -DU_PLANE=%d -DU_BYTE=%d -DV_PLANE=%d -DV_BYTE=%d -DCHROMA_STEP=%d "
-             "-DSHIFT_X=%d -DSHIFT_Y=%d%s",
-             y->first, y->step, u->plane, u->first, v->plane, v->first, u->step, chroma->shift_x, chroma->shift_y,
-             cl->launch == PATH_LAUNCH_LOOP ? " -DENCODE_EXACT" : "");
+             "-DSHIFT_X=%d -DSHIFT_Y=%d",
+             y->first, y->step, u->plane, u->first, v->plane, v->first, u->step, chroma->shift_x, chroma->shift_y);
     char *text = resource_kernel("encode.cl", cl->device->kernel_dir, unread), *why = NULL;
     if (!text) {
         path_fail(error, unread);
@@ -81,19 +80,12 @@ static cl_int launch_whole(const struct opencl_path *cl, cl_event after, cl_even
     const struct image_shape *shape = &cl->path.encode;
     cl_kernel kernel = cl->encoder.whole;
     size_t size[2] = {(size_t)shape->width / 2, (size_t)shape->height / block_rows(shape)};
-    size_t local[2];
     if (size[0] == 0 || size[1] == 0)
         return CL_SUCCESS;
-    const size_t most = opencl_group_limit(&cl->device->info, kernel);
-    if (cl->launch == PATH_LAUNCH_LOOP) {
-        local[0] = opencl_row_group(size[0], most);
-        local[1] = 1;
-    } else {
-        local[0] = most < GROUP_WIDTH ? most : GROUP_WIDTH;
-        local[1] = most / local[0] < GROUP_HEIGHT ? most / local[0] : GROUP_HEIGHT;
-        for (int i = 0; i < 2; i++)
-            size[i] = (size[i] + local[i] - 1) / local[i] * local[i];
-    }
+    const size_t most = opencl_group_limit(&cl->device->info, kernel), across = most < GROUP_WIDTH ? most : GROUP_WIDTH;
+    const size_t local[2] = {across, most / across < GROUP_HEIGHT ? most / across : GROUP_HEIGHT};
+    for (int i = 0; i < 2; i++)
+        size[i] = (size[i] + local[i] - 1) / local[i] * local[i];
     return clEnqueueNDRangeKernel(cl->compute_queue, kernel, 2, NULL, size, local, after ? 1 : 0, after ? &after : NULL,
                                   event);
 }

@@ -20,11 +20,9 @@ struct opencl_path;
 
 struct opencl_pass {
     cl_program program;
-    cl_kernel kernel, inside; // `inside`: of the columns away from the sides; NULL: `kernel` makes them, too
+    struct variant_choice choice;
+    cl_kernel kernel[VARIANT_KERNELS]; // the variant's
     cl_mem arguments;
-    int block_rows; // as in struct pass_target
-    bool sums;
-    bool flat;      // its work-groups are one row high
     char name[140]; // of its stage time
 };
 
@@ -34,6 +32,19 @@ struct opencl_build {
     struct opencl_pass pass[PLAN_PASSES];
     cl_mem between[2]; // pictures between passes; NULL with a single pass
 };
+
+// The parts of opencl_build_make, for probes. `tiles`: stencils keep the work ahead of them (variant.tiles).
+void opencl_plan_make(struct plan *plan, const struct opencl_path *path, const struct chain *chain, bool tiles);
+char *opencl_pass_text(const struct opencl_path *path, const struct pass *pass, const struct image_shape *from,
+                       bool to_image, const struct variant_choice *choice, char **error);
+const char *opencl_pass_options(const struct opencl_path *path, const struct variant_choice *choice);
+bool opencl_pass_make(const struct opencl_path *path, const struct pass *pass, const struct image_shape *from,
+                      bool to_image, const struct variant_choice *choice, struct opencl_pass *built, char **error);
+void opencl_pass_free(struct opencl_pass *built);
+// Enqueues a pass; *first and *last are the events of its first and last launch, two references where that is one.
+cl_int opencl_pass_run(const struct opencl_path *path, const struct opencl_pass *built, const struct pass *pass,
+                       cl_command_queue queue, const struct opencl_layout *layout, cl_mem from, cl_mem to,
+                       cl_event after, cl_event *first, cl_event *last);
 
 struct opencl_build *opencl_build_make(const struct opencl_path *path, const struct chain *chain, char **error);
 void opencl_build_free(void *build); // a struct opencl_build, or NULL
@@ -105,7 +116,7 @@ struct opencl_path {
     struct path path;
     struct device *device;
     enum output output;
-    enum path_launch launch;                                      // never PATH_LAUNCH_AUTO
+    struct variant_choice wanted;                                 // its variant is NULL: the best
     cl_command_queue upload_queue, compute_queue, download_queue; // one and the same where memory is shared
     struct opencl_layout input_layout;
     size_t input_bytes, output_bytes;
@@ -116,7 +127,8 @@ struct opencl_path {
     struct opencl_encoder encoder;
 };
 
-// Fills in what building and running passes takes, but for the queues: input, device, output, launch, layout, bytes.
+// Fills in what building and running passes takes, but for the queues: input, device, output, wanted variant, layout,
+// bytes.
 void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enum output output);
 // An output as those passes write it, the caller's to release: a buffer with these flags, too, or a texture's stand-in.
 cl_mem opencl_output_make(const struct opencl_path *path, cl_mem_flags flags, cl_int *result);
@@ -147,5 +159,3 @@ cl_int opencl_encoded_reclaim(struct opencl_path *path, struct opencl_slot *slot
 void opencl_release_event(cl_event *event); // sets it to NULL; takes one that is
 // The largest work-group that the device and the kernel allow.
 size_t opencl_group_limit(const struct device_info *info, cl_kernel kernel);
-// The largest divisor of `width` that is no larger than `most`.
-size_t opencl_row_group(size_t width, size_t most);

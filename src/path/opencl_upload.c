@@ -5,7 +5,8 @@
 // A device that shares the host's memory reads the frame where the source has it, which is until it is collected.
 static bool read_in_place(struct opencl_path *cl, struct opencl_slot *slot, const struct image *frame, size_t bytes)
 {
-    const size_t spare = cl->launch == PATH_LAUNCH_LOOP ? 0 : OPENCL_WIDE_LOAD;
+    const struct opencl_build *build = cl->path.build;
+    const size_t spare = build->pass[0].choice.variant->wide_loads ? OPENCL_WIDE_LOAD : 0;
     cl_int result;
     if (!cl->device->info.host_unified || cl->copies || bytes == 0 || bytes + spare > frame->reach_bytes)
         return false;

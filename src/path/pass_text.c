@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILES_MAX = 32, YUV_ARGUMENTS = 6 };
+enum { FILES_MAX = 32, FILE_NAME = 64, YUV_ARGUMENTS = 6 };
 
 // Text under construction, with the files already in it.
 struct composer {
     FILE *out;
     const char *kernel_dir;
-    char file[FILES_MAX][64];
+    char file[FILES_MAX][FILE_NAME];
     int files;
     bool failed;
     char why[RESOURCE_WHY]; // it has
@@ -103,17 +103,37 @@ static void add_places(FILE *out, const struct pixfmt_info *info)
     }
 }
 
-// Whether a filter has a file of its own for blocks of pixels.
-static bool own_window(const struct pass_target *target, const struct stage *stencil)
+bool pass_works_ahead(const struct pass *pass, enum pixfmt from)
 {
-    const char *name = stencil->filter->name;
-    return target->block_rows > 0 && (strcmp(name, "blur") == 0 || strcmp(name, "convolve") == 0);
+    return pass->stencil && (pass->before_count > 0 || pixfmt_info(from)->yuv);
 }
 
-static void add_macros(FILE *out, const struct pass *pass, const struct pass_target *target)
+// The file that defines a pass's stencil for a variant; false if the template computes it.
+static bool stencil_file(const struct pass *pass, const struct variant *variant, char file[FILE_NAME], bool *own)
+{
+    const char *name = pass->stencil->filter->name;
+    char embedded[FILE_NAME + 8];
+    snprintf(file, FILE_NAME, "variants/%s_window.cl", name);
+    snprintf(embedded, sizeof(embedded), "kernels/%s", file);
+    *own = variant->windows && resource_find(embedded);
+    if (!*own)
+        snprintf(file, FILE_NAME, "%s.cl", name);
+    return !variant->computes;
+}
+
+static void add_parameters(FILE *out, const struct variant_choice *choice)
+{
+    const struct variant_param *param = choice->variant->param;
+    for (int i = 0; param[i].name; i++) {
+        if (param[i].build)
+            fprintf(out, "#define %s %d\n", param[i].name, choice->value[i]);
+    }
+}
+
+static void add_macros(FILE *out, const struct pass *pass, const struct pass_target *target,
+                       const struct variant *variant)
 {
     const enum pixfmt format = target->format;
-    const int radius = pass->stencil ? pass->stencil->arguments.radius : 0;
     if (target->to_image)
         fprintf(out, "#define PASS_TO_IMAGE\n");
     if (pass->writes == PASS_GREY)
@@ -122,16 +142,8 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
         fprintf(out, "#define PASS_GREY\n"); // the stencil's input is grey, one byte a pixel
     if (pass->alike)
         fprintf(out, "#define PASS_ALIKE\n");
-    if (target->block_rows > 0) {
-        if (pass->stencil && own_window(target, pass->stencil))
-            fprintf(out, "#define PASS_WINDOW_FILTER\n");
-        fprintf(out, "#define ROWS %d\n", target->block_rows);
-        if (radius > 0 && (pass->before_count > 0 || pixfmt_info(format)->yuv))
-            fprintf(out, "#define PASS_TILE\n");
-    }
-    fprintf(out, "#define PASS_GROUP_WIDTH %d\n#define PASS_GROUP_HEIGHT %d\n", PASS_GROUP_WIDTH, PASS_GROUP_HEIGHT);
-    if (target->sums)
-        fprintf(out, "#define ITEMS %d\n#define ROWS %d\n", PASS_SUMS_ITEMS, PASS_SUMS_ROWS);
+    if (variant->tiles && pass_works_ahead(pass, format) && pass->stencil->arguments.radius > 0)
+        fprintf(out, "#define PASS_TILE\n");
     if (pass->load_mirror)
         fprintf(out, "#define PASS_LOAD_MIRROR\n");
     if (pass->store_mirror)
@@ -141,7 +153,7 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     offset = add_points(out, "PASS_BEFORE", pass->before, pass->before_count, offset);
     if (pass->stencil) {
         fprintf(out, "#define PASS_STENCIL filter_%s\n#define PASS_STENCIL_AT %d\n#define PASS_RADIUS %d\n",
-                pass->stencil->filter->name, offset, radius);
+                pass->stencil->filter->name, offset, pass->stencil->arguments.radius);
         offset += pass->stencil->arguments.count;
     }
     add_points(out, "PASS_AFTER", pass->after, pass->after_count, offset);
@@ -151,39 +163,41 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     fprintf(out, "#define PASS_STORE_Y(y, height) %s\n", pass->store_flip ? "((height) - 1 - (y))" : "(y)");
 }
 
-static void add_filter(struct composer *c, const struct stage *stage, const char *end)
+static void add_points_files(struct composer *c, const struct stage *const *stages, int count)
 {
-    char file[64];
-    snprintf(file, sizeof(file), "%s%s%s", end[0] == '_' ? "variants/" : "", stage->filter->name, end);
-    add_file(c, file);
+    for (int i = 0; i < count; i++) {
+        char file[FILE_NAME];
+        snprintf(file, sizeof(file), "%s.cl", stages[i]->filter->name);
+        add_file(c, file);
+    }
 }
 
-char *pass_text(const struct pass *pass, const struct pass_target *target, const char *kernel_dir, char **error)
+char *pass_text(const struct pass *pass, const struct pass_target *target, const struct variant_choice *choice,
+                const char *kernel_dir, char **error)
 {
-    char *text = NULL;
+    const struct variant *variant = choice->variant;
+    char *text = NULL, stencil[FILE_NAME];
     size_t bytes;
     struct composer c = {.out = open_memstream(&text, &bytes), .kernel_dir = kernel_dir};
     if (!c.out) {
         path_fail(error, "cannot generate a kernel: out of memory");
         return NULL;
     }
-    if (target->inside)
-        fprintf(c.out, "#define UNROLL_LOOPS\n");
+    bool own = false;
+    const bool defined = pass->stencil && stencil_file(pass, variant, stencil, &own);
+    fprintf(c.out, "#line 1 \"variant\"\n%s%s", variant->macros ? variant->macros : "",
+            own ? "#define PASS_WINDOW_FILTER\n" : "");
+    add_parameters(c.out, choice);
     add_file(&c, "language.cl");
     add_file(&c, "common.cl");
     fprintf(c.out, "#line 1 \"plan\"\n");
-    add_macros(c.out, pass, target);
+    add_macros(c.out, pass, target, variant);
     add_file(&c, pass->reads == PASS_GREY ? "load_channel.cl" : pixfmt_info(target->format)->loader);
-    add_file(&c, target->sums             ? "variants/sums.cl"
-                 : target->block_rows > 0 ? "variants/window.cl"
-                 : target->inside         ? "variants/inside.cl"
-                                          : "pass.cl");
-    for (int i = 0; i < pass->before_count; i++)
-        add_filter(&c, pass->before[i], ".cl");
-    if (pass->stencil && !target->sums)
-        add_filter(&c, pass->stencil, own_window(target, pass->stencil) ? "_window.cl" : ".cl");
-    for (int i = 0; i < pass->after_count; i++)
-        add_filter(&c, pass->after[i], ".cl");
+    add_file(&c, variant->file);
+    add_points_files(&c, pass->before, pass->before_count);
+    if (defined)
+        add_file(&c, stencil);
+    add_points_files(&c, pass->after, pass->after_count);
     if (fclose(c.out) != 0 || c.failed) {
         path_fail(error, c.failed ? c.why : "cannot generate the kernels: out of memory");
         free(text);

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "path/backend.h"
+#include "path/variants.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -82,6 +83,11 @@ static bool setup_ok(const struct path_setup *setup, char **error)
     }
     if ((setup->encode.width != 0 || setup->encoded_only) && !encode_ok(setup)) {
         path_fail(error, "cannot convert results to this format and size");
+        return false;
+    }
+    struct variant_choice wanted;
+    if (setup->variant && !variant_parse(&wanted, setup->variant)) {
+        path_fail(error, "no variant of the kernels has this name and these parameters");
         return false;
     }
     if (kinds[setup->kind].info.needs_device && !setup->device) {

@@ -23,13 +23,6 @@ const char *path_kind_name(enum path_kind kind);
 
 enum { PATH_DEPTH_MAX = 4, PATH_STAGES = 40 };
 
-// How an OpenCL kernel shares out the picture.
-enum path_launch {
-    PATH_LAUNCH_AUTO,  // by device type
-    PATH_LAUNCH_LOOP,  // a pixel per work-item, branch-free inside: CPU devices run a work-group as one vector loop
-    PATH_LAUNCH_BLOCK, // a block of pixels per work-item, in registers: GPUs
-};
-
 // A picture that comes and goes by rows, so that they are in cache from the first step to the last. A path that cannot
 // work so asks for all of its rows at once.
 struct path_feed {
@@ -53,11 +46,11 @@ struct path_setup {
     bool encoded_only; // in this shape alone: RGBA stays where it is made
     bool fed;          // PATH_CPU, encoded only: frames come by path_feed alone, and the chain stays
     const struct chain *chain;
-    int depth;               // frames in flight, 1..PATH_DEPTH_MAX; 0 means 1
-    enum path_launch launch; // zero: the device's best
-    int threads;             // PATH_CPU: threads; 0 means one per CPU
-    size_t cache_bytes;      // PATH_CPU: of the last level of cache; 0 means this system's
-    bool gl;                 // a GL context is current where submit is called: results may be textures
+    int depth;           // frames in flight, 1..PATH_DEPTH_MAX; 0 means 1
+    const char *variant; // "window", "generic:GROUP_WIDTH=64": for the passes it fits; NULL: the best (variants.h)
+    int threads;         // PATH_CPU: threads; 0 means one per CPU
+    size_t cache_bytes;  // PATH_CPU: of the last level of cache; 0 means this system's
+    bool gl;             // a GL context is current where submit is called: results may be textures
 };
 
 enum stage_clock { STAGE_HOST, STAGE_DEVICE }; // clock_now_ns around the work, or the device's own profile

@@ -7,7 +7,7 @@
 struct resident;       // pictures of one shape in a device's memory, and outputs that take turns
 struct resident_chain; // a chain built for them
 
-// Of the setup: device, input and launch. Outputs are images where `to_image` is set, as GL's textures are to the
+// Of the setup: device, input and variant. Outputs are images where `to_image` is set, as GL's textures are to the
 // kernels, else buffers. NULL on failure (logged).
 struct resident *resident_open(const struct path_setup *setup, int pictures, bool to_image);
 void resident_close(struct resident *resident); // takes NULL; the chains must be closed by then

@@ -1,0 +1,344 @@
+// variants.c: the table of variants, and the one function that chooses
+#include "path/variants.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GPUS (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR)
+
+// Kernel files have the same numbers.
+enum { BLOCK_WIDTH = 4, WORD_BYTES = 4 };
+
+static int radius_of(const struct variant_pass *of)
+{
+    return of->pass->stencil ? of->pass->stencil->arguments.radius : 0;
+}
+
+static bool is_cpu(const struct variant_pass *of)
+{
+    return of->device->type & CL_DEVICE_TYPE_CPU;
+}
+
+static size_t round_up(size_t value, size_t step)
+{
+    return (value + step - 1) / step * step;
+}
+
+// Work-items that make blocks of pixels, in work-groups no larger than wanted and allowed.
+static struct variant_launch blocks(int kernel, size_t width, size_t height, size_t block_width, size_t block_rows,
+                                    size_t group_width, size_t group_height, size_t most)
+{
+    const size_t across = most < group_width ? most : group_width;
+    const size_t down = most / across < group_height ? most / across : group_height;
+    return (struct variant_launch){
+        .kernel = kernel,
+        .size = {round_up(width, across * block_width) / block_width, round_up(height, down * block_rows) / block_rows},
+        .local = {across, down},
+    };
+}
+
+// ---- generic: kernels/pass.cl ----
+
+enum { GENERIC_WIDTH, GENERIC_HEIGHT };
+
+static bool generic_fits(const struct variant_pass *of)
+{
+    return true;
+}
+
+// A CPU device runs a work-group as a loop, which vectors serve if it is long.
+static void generic_preset(const struct variant_pass *of, int *value)
+{
+    value[GENERIC_WIDTH] = is_cpu(of) ? 256 : 32;
+    value[GENERIC_HEIGHT] = is_cpu(of) ? 1 : 4;
+}
+
+static int generic_launches(const struct variant_pass *of, const int *value, size_t width, size_t height, size_t most,
+                            struct variant_launch *launch)
+{
+    launch[0] = blocks(0, width, height, 1, 1, (size_t)value[GENERIC_WIDTH], (size_t)value[GENERIC_HEIGHT], most);
+    return 1;
+}
+
+static const struct variant generic = {
+    .name = "generic",
+    .summary = "one pixel per work-item",
+    .devices = CL_DEVICE_TYPE_ALL,
+    .file = "pass.cl",
+    .kernel = {"pass"},
+    .param = {{"GROUP_WIDTH", .values = {8, 16, 32, 64, 128, 256}}, {"GROUP_HEIGHT", .values = {1, 2, 4, 8, 16}}},
+    .fits = generic_fits,
+    .preset = generic_preset,
+    .launches = generic_launches,
+};
+
+// ---- inside: kernels/variants/inside.cl ----
+
+enum { INSIDE_GROUP };
+enum { KERNEL_INSIDE, KERNEL_SIDES };
+
+static bool inside_fits(const struct variant_pass *of)
+{
+    return radius_of(of) > 0 && radius_of(of) <= WINDOW_RADIUS_MAX; // its loops are unrolled
+}
+
+static void inside_preset(const struct variant_pass *of, int *value)
+{
+    value[INSIDE_GROUP] = 256;
+}
+
+// Columns x to x + width - 1, none else, in work-groups of one row.
+static struct variant_launch columns(int kernel, size_t x, size_t width, size_t height, size_t group)
+{
+    return (struct variant_launch){kernel, {x, 0}, {width, height}, {group, 1}};
+}
+
+// The columns away from the sides in whole work-groups and a rest, then both sides.
+static int inside_launches(const struct variant_pass *of, const int *value, size_t width, size_t height, size_t most,
+                           struct variant_launch *launch)
+{
+    const size_t radius = (size_t)radius_of(of), wanted = (size_t)value[INSIDE_GROUP];
+    const size_t group = most < wanted ? most : wanted, side = radius < most ? radius : 1;
+    if (width <= 2 * radius) {
+        launch[0] = blocks(KERNEL_SIDES, width, height, 1, 1, group, 1, most);
+        return 1;
+    }
+    const size_t inner = width - 2 * radius, whole = inner / group * group;
+    int count = 0;
+    if (whole > 0)
+        launch[count++] = columns(KERNEL_INSIDE, radius, whole, height, group);
+    if (inner > whole)
+        launch[count++] = columns(KERNEL_INSIDE, radius + whole, inner - whole, height, inner - whole);
+    launch[count++] = columns(KERNEL_SIDES, 0, radius, height, side);
+    launch[count++] = columns(KERNEL_SIDES, width - radius, radius, height, side);
+    return count;
+}
+
+static const struct variant inside = {
+    .name = "inside",
+    .summary = "columns away from the sides without clamps, which compilers vectorise",
+    .devices = CL_DEVICE_TYPE_CPU,
+    .file = "variants/inside.cl",
+    .macros = "#define UNROLL_LOOPS\n",
+    .kernel = {[KERNEL_INSIDE] = "pass_inside", [KERNEL_SIDES] = "pass"},
+    .param = {{"GROUP_WIDTH", .values = {32, 64, 128, 256, 512, 1024}}},
+    .fits = inside_fits,
+    .preset = inside_preset,
+    .launches = inside_launches,
+};
+
+// ---- window: kernels/variants/window.cl ----
+
+enum { WINDOW_ROWS, WINDOW_GROUP_WIDTH, WINDOW_GROUP_HEIGHT };
+
+static bool window_fits(const struct variant_pass *of)
+{
+    return radius_of(of) <= WINDOW_RADIUS_MAX;
+}
+
+// Rows of a block, by measurement on H100 and H200, at radius 1, 2, 3, 4. Pixels loaded for one row serve the next
+// ones, too, but registers are few.
+static int window_rows(const char *filter, int radius)
+{
+    static const struct {
+        const char *filter;
+        int rows[WINDOW_RADIUS_MAX];
+    } own[] = {{"blur", {4, 8, 8, 8}}, {"convolve", {4, 6, 3, 2}}, {"sharpen", {8}}};
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+        if (strcmp(own[i].filter, filter) == 0)
+            return own[i].rows[radius - 1];
+    }
+    return 4;
+}
+
+// Passes without a stencil write whole rows. An image's rows are kept until the whole work-group writes them: fewer are
+// better. CPU devices, which run blocks only if asked to, take seconds to compile large ones.
+static void window_preset(const struct variant_pass *of, int *value)
+{
+    const int radius = radius_of(of), rows = radius > 0 ? window_rows(of->pass->stencil->filter->name, radius) : 4;
+    const bool flat = radius == 0 && !of->target->to_image;
+    value[WINDOW_ROWS] = is_cpu(of) ? 2 : of->target->to_image && rows > 4 ? 4 : rows;
+    value[WINDOW_GROUP_WIDTH] = flat ? 128 : 32;
+    value[WINDOW_GROUP_HEIGHT] = flat ? 1 : 4;
+}
+
+// A pass without a stencil counts on rows being a power of two, a tile on an even number in a work-group.
+static bool window_allows(const struct variant_pass *of, const int *value)
+{
+    const int rows = value[WINDOW_ROWS];
+    if (radius_of(of) == 0 ? (rows & (rows - 1)) != 0 : rows * value[WINDOW_GROUP_HEIGHT] % 2 != 0)
+        return false;
+    const size_t radius = (size_t)radius_of(of), width = (size_t)value[WINDOW_GROUP_WIDTH];
+    const size_t height = (size_t)value[WINDOW_GROUP_HEIGHT];
+    const size_t tile = (width + 2) * BLOCK_WIDTH * WORD_BYTES * (height * (size_t)value[WINDOW_ROWS] + 2 * radius);
+    const size_t exchange = 2 * BLOCK_WIDTH * WORD_BYTES * width * height;
+    const size_t needed = (radius > 0 ? tile : 0) + (of->target->to_image ? exchange : 0);
+    return width * height <= of->device->max_work_group && needed <= of->device->local_bytes;
+}
+
+static int window_launches(const struct variant_pass *of, const int *value, size_t width, size_t height, size_t most,
+                           struct variant_launch *launch)
+{
+    launch[0] = blocks(0, width, height, BLOCK_WIDTH, (size_t)value[WINDOW_ROWS], (size_t)value[WINDOW_GROUP_WIDTH],
+                       (size_t)value[WINDOW_GROUP_HEIGHT], most);
+    return 1;
+}
+
+static const struct variant window = {
+    .name = "window",
+    .summary = "a block of pixels per work-item, its surroundings in registers",
+    .devices = GPUS,
+    .file = "variants/window.cl",
+    .kernel = {"pass_window"},
+    .wide_loads = true,
+    .tiles = true,
+    .windows = true,
+    .param = {{"ROWS", true, {1, 2, 3, 4, 6, 8}},
+              {"GROUP_WIDTH", true, {16, 32, 64, 128}},
+              {"GROUP_HEIGHT", true, {1, 2, 4, 8}}},
+    .fits = window_fits,
+    .preset = window_preset,
+    .allows = window_allows,
+    .launches = window_launches,
+};
+
+// ---- sums: kernels/variants/sums.cl ----
+
+enum { SUMS_ITEMS, SUMS_ROWS };
+
+static bool sums_fits(const struct variant_pass *of)
+{
+    return radius_of(of) > WINDOW_RADIUS_MAX && strcmp(of->pass->stencil->filter->name, "blur") == 0;
+}
+
+static void sums_preset(const struct variant_pass *of, int *value)
+{
+    value[SUMS_ITEMS] = 128;
+    value[SUMS_ROWS] = 16;
+}
+
+// Two rows of a work-item's sums: of four columns, in three words each with what two share.
+static bool sums_allows(const struct variant_pass *of, const int *value)
+{
+    const size_t items = (size_t)value[SUMS_ITEMS], exchange = of->target->to_image ? BLOCK_WIDTH : 0;
+    return items <= of->device->max_work_group &&
+           2 * WORD_BYTES * items * (2 * BLOCK_WIDTH + 2 + exchange) <= of->device->local_bytes;
+}
+
+// Work-groups that walk down strips. The outermost work-items make nothing, as many as the radius takes.
+static int sums_launches(const struct variant_pass *of, const int *value, size_t width, size_t height, size_t most,
+                         struct variant_launch *launch)
+{
+    const size_t margin = ((size_t)radius_of(of) + BLOCK_WIDTH - 1) / BLOCK_WIDTH, items = (size_t)value[SUMS_ITEMS];
+    const size_t wide = (items - 2 * margin) * BLOCK_WIDTH, rows = (size_t)value[SUMS_ROWS];
+    launch[0] = (struct variant_launch){.size = {(width + wide - 1) / wide * items, (height + rows - 1) / rows},
+                                        .local = {items, 1}};
+    return 1;
+}
+
+static const struct variant sums = {
+    .name = "sums",
+    .summary = "a work-group walks down a strip with the sums of its columns",
+    .devices = CL_DEVICE_TYPE_ALL,
+    .file = "variants/sums.cl",
+    .kernel = {"pass_sums"},
+    .wide_loads = true,
+    .computes = true,
+    .param = {{"ITEMS", true, {32, 64, 128, 256}}, {"ROWS", true, {8, 16, 32, 64}}},
+    .fits = sums_fits,
+    .preset = sums_preset,
+    .allows = sums_allows,
+    .launches = sums_launches,
+};
+
+const struct variant *const variants[] = {&window, &sums, &inside, &generic, NULL};
+
+// ---- choosing ----
+
+static bool is_legal(const struct variant_param *param, int value)
+{
+    for (int i = 0; i < VARIANT_VALUES && param->values[i] != 0; i++) {
+        if (param->values[i] == value)
+            return true;
+    }
+    return false;
+}
+
+bool variant_fits(const struct variant_choice *choice, const struct variant_pass *of)
+{
+    const struct variant *variant = choice->variant;
+    for (int i = 0; variant->param[i].name; i++) {
+        if (!is_legal(&variant->param[i], choice->value[i]))
+            return false;
+    }
+    return variant->fits(of) && (!variant->allows || variant->allows(of, choice->value));
+}
+
+struct variant_choice variant_preset(const struct variant *variant, const struct variant_pass *of)
+{
+    struct variant_choice choice = {.variant = variant};
+    if (variant->fits(of))
+        variant->preset(of, choice.value);
+    return choice;
+}
+
+struct variant_choice variant_choose(const struct variant_pass *of, const struct variant_choice *wanted,
+                                     bool (*trusted)(void *context, const struct variant_choice *choice), void *context)
+{
+    for (int i = 0; variants[i] != &generic; i++) {
+        const bool candidate =
+            wanted->variant ? wanted->variant == variants[i] : (variants[i]->devices & of->device->type) != 0;
+        if (!candidate)
+            continue;
+        struct variant_choice choice = variant_preset(variants[i], of);
+        for (int k = 0; k < VARIANT_PARAMS; k++) {
+            if (wanted->value[k] != 0)
+                choice.value[k] = wanted->value[k];
+        }
+        if (variant_fits(&choice, of) && (!trusted || trusted(context, &choice)))
+            return choice;
+    }
+    struct variant_choice choice = variant_preset(&generic, of);
+    for (int k = 0; wanted->variant == &generic && k < VARIANT_PARAMS; k++) {
+        if (is_legal(&generic.param[k], wanted->value[k]))
+            choice.value[k] = wanted->value[k];
+    }
+    return choice;
+}
+
+// ---- text ----
+
+bool variant_parse(struct variant_choice *choice, const char *text)
+{
+    *choice = (struct variant_choice){0};
+    size_t length = strcspn(text, ":");
+    for (int i = 0; variants[i] && !choice->variant; i++) {
+        if (strlen(variants[i]->name) == length && memcmp(variants[i]->name, text, length) == 0)
+            choice->variant = variants[i];
+    }
+    while (choice->variant && text[length] == ':') {
+        text += length + 1;
+        length = strcspn(text, ":");
+        const size_t name = strcspn(text, "=");
+        int i = 0;
+        while (choice->variant->param[i].name && (strlen(choice->variant->param[i].name) != name ||
+                                                  memcmp(choice->variant->param[i].name, text, name) != 0))
+            i++;
+        const int value = name < length ? atoi(text + name + 1) : 0;
+        if (!choice->variant->param[i].name || !is_legal(&choice->variant->param[i], value))
+            return false;
+        choice->value[i] = value;
+    }
+    return choice->variant != NULL;
+}
+
+void variant_print(const struct variant_choice *choice, char text[VARIANT_TEXT])
+{
+    int used = snprintf(text, VARIANT_TEXT, "%s", choice->variant->name);
+    for (int i = 0; choice->variant->param[i].name; i++) {
+        if (choice->value[i] != 0)
+            used += snprintf(text + used, VARIANT_TEXT - (size_t)used, ":%s=%d", choice->variant->param[i].name,
+                             choice->value[i]);
+    }
+}

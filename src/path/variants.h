@@ -1,0 +1,81 @@
+// variants.h: the ways to run a pass on a device: the generic kernel, and variants that are faster for some passes
+#pragma once
+
+#include "compute/device.h"
+#include "filter/plan.h"
+#include "image/pixfmt.h"
+
+enum { VARIANT_PARAMS = 3, VARIANT_VALUES = 8, VARIANT_KERNELS = 2, VARIANT_LAUNCHES = 4, VARIANT_TEXT = 96 };
+enum { WINDOW_RADIUS_MAX = 4 }; // of stencils that variants with windows fit
+
+// What a pass reads and writes besides what the plan says.
+struct pass_target {
+    enum pixfmt format; // of the pictures it reads, if it is the first pass
+    bool to_image;      // it writes an image, not a buffer
+};
+
+struct variant_param {
+    const char *name;           // NULL ends the list; the macro's name where `build` is set
+    bool build;                 // a value is compiled in; otherwise it changes the launch alone
+    int values[VARIANT_VALUES]; // the legal ones, 0-ended
+};
+
+struct variant;
+
+// A variant and the values of its parameters.
+struct variant_choice {
+    const struct variant *variant; // NULL: none yet
+    int value[VARIANT_PARAMS];
+};
+
+// An NDRange of one of a variant's kernels.
+struct variant_launch {
+    int kernel;
+    size_t offset[2], size[2], local[2];
+};
+
+// A pass on a device: all that a variant may depend on.
+struct variant_pass {
+    const struct pass *pass;
+    const struct pass_target *target;
+    const struct device_info *device;
+};
+
+struct variant {
+    const char *name, *summary;
+    cl_device_type devices; // the types it is chosen for; on others it runs only if asked for
+    const char *file;       // template in kernels/
+    const char *macros;     // text ahead of the language, or NULL
+    const char *kernel[VARIANT_KERNELS];
+    bool wide_loads; // it may read IMAGE_SPARE_BYTES beyond the last pixel
+    bool tiles;      // it makes the stencil's input once, in local memory; without, work ahead is a pass of its own
+    bool windows;    // a stencil may have a file variants/NAME_window.cl for it
+    bool computes;   // the template computes the stencil itself
+    struct variant_param param[VARIANT_PARAMS + 1];
+    bool (*fits)(const struct variant_pass *of);
+    void (*preset)(const struct variant_pass *of, int *value);       // the default values
+    bool (*allows)(const struct variant_pass *of, const int *value); // constraints of the device; NULL: none
+    // The launches for a picture of this size, in work-groups of at most `most` work-items; returns how many.
+    int (*launches)(const struct variant_pass *of, const int *value, size_t width, size_t height, size_t most,
+                    struct variant_launch *launch);
+};
+
+// Every variant, the fastest first; the last one is the generic kernel, which fits everything. NULL-ended.
+extern const struct variant *const variants[];
+
+// Whether a choice can run this pass on this device, probes aside.
+bool variant_fits(const struct variant_choice *choice, const struct variant_pass *of);
+// A variant with its default values for this pass and device.
+struct variant_choice variant_preset(const struct variant *variant, const struct variant_pass *of);
+
+// Chooses how to run a pass: `wanted` where its variant is not NULL and it fits, else the first variant for the
+// device's type that fits and that `trusted` does not refuse (NULL: trusts all), else the generic kernel. Values of
+// `wanted` that are 0 become the default.
+struct variant_choice variant_choose(const struct variant_pass *of, const struct variant_choice *wanted,
+                                     bool (*trusted)(void *context, const struct variant_choice *choice),
+                                     void *context);
+
+// "window" or "window:ROWS=8:GROUP_WIDTH=32:GROUP_HEIGHT=4"; parameters left out become 0. Returns false for anything
+// else.
+bool variant_parse(struct variant_choice *choice, const char *text);
+void variant_print(const struct variant_choice *choice, char text[VARIANT_TEXT]);

@@ -1,0 +1,154 @@
+// test_variants.c: the table of variants: text, choice, constraints, and launches that cover a picture
+//
+//   test_variants NAME...   the variants that test_paths runs by name; it runs those for CPU devices anyway
+#include "filter/filter.h"
+#include "path/variants.h"
+
+#include "unit.h"
+
+static const struct device_info gpu = {
+    .type = CL_DEVICE_TYPE_GPU, .max_work_group = 1024, .local_bytes = 48 << 10, .compute_units = 10};
+static const struct device_info small_gpu = {.type = CL_DEVICE_TYPE_GPU, .max_work_group = 64, .local_bytes = 1 << 10};
+static const struct device_info cpu = {.type = CL_DEVICE_TYPE_CPU, .max_work_group = 4096, .local_bytes = 512 << 10};
+static const struct variant_choice any;
+
+static const char *name_of(struct variant_choice choice)
+{
+    return choice.variant->name;
+}
+
+static struct variant_choice choose(const char *text, const struct device_info *device, const char *wanted,
+                                    bool (*trusted)(void *context, const struct variant_choice *choice))
+{
+    static struct plan plan;
+    struct chain chain;
+    struct variant_choice parsed = any;
+    char error[CHAIN_ERROR];
+    const struct pass_target target = {PIXFMT_RGBA, false};
+    CHECK(chain_parse(&chain, text, error) && (!wanted || variant_parse(&parsed, wanted)));
+    plan_make(&plan, &chain);
+    const struct variant_pass of = {&plan.pass[0], &target, device};
+    return variant_choose(&of, &parsed, trusted, NULL);
+}
+
+static bool refuse(void *context, const struct variant_choice *choice)
+{
+    return false;
+}
+
+static void test_choice(void)
+{
+    static const struct {
+        const char *chain;
+        const struct device_info *device;
+        const char *wanted, *chosen;
+    } rows[] = {
+        {"gray", &gpu, NULL, "window"},
+        {"blur=4", &gpu, NULL, "window"},
+        {"blur=5", &gpu, NULL, "sums"},
+        {"blur=4", &small_gpu, NULL, "generic"},
+        {"blur=5", &small_gpu, NULL, "generic"},
+        {"gray", &cpu, NULL, "generic"},
+        {"blur=2", &cpu, NULL, "inside"},
+        {"blur=15", &cpu, NULL, "sums"},
+        {"blur=2", &cpu, "window", "window"},
+        {"blur=2", &cpu, "generic", "generic"},
+        {"blur=2", &gpu, "inside", "inside"},
+        {"blur=2", &gpu, "sums", "generic"},
+        {"blur=5", &gpu, "window", "generic"},
+        {"blur=2", &gpu, "window:ROWS=8:GROUP_WIDTH=128:GROUP_HEIGHT=8", "generic"}, // too little local memory
+        {"blur=2", &gpu, "window:ROWS=1:GROUP_HEIGHT=1", "generic"},                 // an odd number of rows
+        {"gray", &gpu, "window:ROWS=3", "generic"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const struct variant_choice choice = choose(rows[i].chain, rows[i].device, rows[i].wanted, NULL);
+        check_that(&unit, strcmp(name_of(choice), rows[i].chosen) == 0, "%s, wanted %s: %s is chosen, not %s",
+                   rows[i].chain, rows[i].wanted ? rows[i].wanted : "any", name_of(choice), rows[i].chosen);
+    }
+    CHECK_TEXT(name_of(choose("blur=2", &gpu, NULL, refuse)), "generic");
+    CHECK_TEXT(name_of(choose("blur=2", &cpu, "window", refuse)), "generic");
+}
+
+static void test_text(void)
+{
+    static const char *const wrong[] = {
+        "", "wind", "windows", "window:", "window:ROWS", "window:ROWS=5", "window:ROW=4", "generic:ROWS=4"};
+    struct variant_choice choice;
+    char text[VARIANT_TEXT];
+    CHECK(variant_parse(&choice, "window:ROWS=8:GROUP_HEIGHT=2"));
+    variant_print(&choice, text);
+    CHECK_TEXT(text, "window:ROWS=8:GROUP_HEIGHT=2");
+    choice = choose("blur=2", &gpu, text, NULL);
+    variant_print(&choice, text);
+    CHECK_TEXT(text, "window:ROWS=8:GROUP_WIDTH=32:GROUP_HEIGHT=2"); // the rest by default
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+        check_that(&unit, !variant_parse(&choice, wrong[i]), "'%s' is parsed", wrong[i]);
+}
+
+// How often a choice's launches make each pixel's work-item, by the block of pixels that a work-item makes.
+static void check_launches(const struct variant_choice *choice, const struct variant_pass *of, size_t width,
+                           size_t height, size_t most)
+{
+    struct variant_launch launches[VARIANT_LAUNCHES];
+    char text[VARIANT_TEXT];
+    variant_print(choice, text);
+    const int count = choice->variant->launches(of, choice->value, width, height, most, launches);
+    size_t columns = 0;
+    for (int i = 0; i < count; i++) {
+        const struct variant_launch *l = &launches[i];
+        for (int k = 0; k < 2; k++)
+            check_that(&unit, l->local[k] > 0 && l->size[k] > 0 && l->size[k] % l->local[k] == 0,
+                       "%s, %zux%zu: %zu work-items in groups of %zu", text, width, height, l->size[k], l->local[k]);
+        check_that(&unit, l->local[0] * l->local[1] <= most || strcmp(choice->variant->name, "sums") == 0,
+                   "%s: a group of %zux%zu", text, l->local[0], l->local[1]);
+        columns += l->size[0];
+    }
+    if (count > 1)
+        check_that(&unit, columns == width, "%s: %zu columns of %zu", text, columns, width);
+}
+
+static void test_launches(const struct variant *variant, const struct variant_pass *of)
+{
+    static const size_t sizes[][2] = {{1, 1}, {2, 9}, {8, 3}, {31, 31}, {256, 7}, {1927, 1083}};
+    const struct variant_choice preset = variant_preset(variant, of);
+    if (!variant->fits(of))
+        return;
+    for (int i = 0; variant->param[i].name; i++)
+        for (int k = 0; k < VARIANT_VALUES && variant->param[i].values[k] != 0; k++) {
+            struct variant_choice choice = preset;
+            choice.value[i] = variant->param[i].values[k];
+            for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes) && variant_fits(&choice, of); s++)
+                for (size_t most = 1; most <= 1024; most *= 4)
+                    check_launches(&choice, of, sizes[s][0], sizes[s][1], most);
+        }
+}
+
+static void test_filters(void)
+{
+    static struct plan plan;
+    const struct pass_target target = {PIXFMT_NV21, false};
+    char error[CHAIN_ERROR];
+    for (int i = 0; filters[i]; i++) {
+        struct chain chain;
+        CHECK(chain_parse(&chain, filters[i]->example, error));
+        plan_make(&plan, &chain);
+        const struct device_info *const devices[] = {&gpu, &cpu};
+        for (int d = 0; d < 2; d++)
+            for (int v = 0; variants[v]; v++)
+                test_launches(variants[v], &(struct variant_pass){&plan.pass[0], &target, devices[d]});
+    }
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 0; variants[i]; i++) {
+        bool tested = variants[i]->devices & CL_DEVICE_TYPE_CPU && variants[i + 1];
+        for (int k = 1; k < argc; k++)
+            tested = tested || strcmp(argv[k], variants[i]->name) == 0;
+        check_that(&unit, tested, "no test of paths runs variant %s", variants[i]->name);
+    }
+    test_choice();
+    test_text();
+    test_filters();
+    return check_end(&unit);
+}
