@@ -71,16 +71,12 @@ static void test_interface(struct check *check, const struct camera_pictures *kn
 // Formats that the source would not choose, since the camera has them in one piece too: each plane has its own memory.
 static void test_planes(struct check *check, const struct camera_pictures *known, const struct camera_node *at)
 {
-    static const struct camera_mode modes[] = {
-        {.fourcc = V4L2_PIX_FMT_NV12M, .format = PIXFMT_NV12},
-        {.fourcc = V4L2_PIX_FMT_NV21M, .format = PIXFMT_NV21},
-        {.fourcc = V4L2_PIX_FMT_YUV420M, .format = PIXFMT_YU12},
-        {.fourcc = V4L2_PIX_FMT_YVU420M, .format = PIXFMT_YV12},
-    };
-    for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+    for (int i = 0; i < PIXFMT_COUNT; i++) {
         char why[CAMERA_WHY] = "";
-        const char *name = (const char *)&modes[i].fourcc;
-        struct camera_mode mode = modes[i];
+        struct camera_mode mode = {.fourcc = pixfmt_info((enum pixfmt)i)->fourcc_apart, .format = (enum pixfmt)i};
+        const char *name = (const char *)&mode.fourcc;
+        if (mode.fourcc == 0 || !known->rgba[i].memory)
+            continue;
         struct camera_stream stream;
         struct v4l2_buffer buffer;
         mode.width = known->shape[mode.format].width;

@@ -1,9 +1,10 @@
-// test_camera_mode.c: what a driver's words about colour and padding mean (needs no camera)
+// test_camera_mode.c: which format is chosen; what a driver says of colour and padding
 #include "check.h"
 
 #include "source/camera_mode.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static struct check check = {.name = "camera mode"};
 
@@ -89,8 +90,71 @@ static void test_most_pixels(void)
     check_that(&check, camera_mode_most_pixels(&small) == 16 * 32, "both sides count in whole blocks");
 }
 
+// The driver: every offered format has one size at one rate.
+static const uint32_t *offers;
+
+int __wrap_camera_device_ask(const struct camera_device *device, unsigned long request, void *argument);
+int __wrap_camera_device_ask(const struct camera_device *device, unsigned long request, void *argument)
+{
+    struct v4l2_fmtdesc *format = argument;
+    struct v4l2_frmsizeenum *size = argument;
+    struct v4l2_frmivalenum *rate = argument;
+    if (request == VIDIOC_ENUM_FMT) {
+        format->pixelformat = offers[format->index];
+        return format->pixelformat ? 0 : -1;
+    }
+    if (request == VIDIOC_ENUM_FRAMESIZES && size->index == 0) {
+        size->type = V4L2_FRMSIZE_TYPE_DISCRETE;
+        size->discrete.width = 640;
+        size->discrete.height = 480;
+        return 0;
+    }
+    if (request == VIDIOC_ENUM_FRAMEINTERVALS && rate->index == 0) {
+        rate->type = V4L2_FRMIVAL_TYPE_DISCRETE;
+        rate->discrete = (struct v4l2_fract){1, 30};
+        return 0;
+    }
+    return -1;
+}
+
+// What is chosen where nothing differs but the format: fewer bytes, then planes in one memory; colour before grey, raw
+// before compressed.
+static void test_preference(void)
+{
+    static const struct {
+        uint32_t offers[4], best;
+        const char *list;
+    } cases[] = {
+        {{V4L2_PIX_FMT_YUYV, V4L2_PIX_FMT_NV12}, V4L2_PIX_FMT_NV12, "nv12 yuyv"},
+        {{V4L2_PIX_FMT_YVU420, V4L2_PIX_FMT_YUV420, V4L2_PIX_FMT_NV21}, V4L2_PIX_FMT_NV21, "nv21 yu12 yv12"},
+        {{V4L2_PIX_FMT_YUYV, V4L2_PIX_FMT_NV12M}, V4L2_PIX_FMT_NV12M, "yuyv nv12"},
+        {{V4L2_PIX_FMT_NV12M, V4L2_PIX_FMT_YVU420}, V4L2_PIX_FMT_YVU420, "yv12 nv12"},
+        {{V4L2_PIX_FMT_YUV422P, V4L2_PIX_FMT_UYVY, V4L2_PIX_FMT_YUYV}, V4L2_PIX_FMT_YUYV, "yuyv uyvy 422p"},
+        {{V4L2_PIX_FMT_BGR24, V4L2_PIX_FMT_RGB24}, V4L2_PIX_FMT_RGB24, "rgb24 bgr24"},
+        {{V4L2_PIX_FMT_RGB24, V4L2_PIX_FMT_YUV444M}, V4L2_PIX_FMT_RGB24, "rgb24 444p"},
+        {{V4L2_PIX_FMT_GREY, V4L2_PIX_FMT_BGR24}, V4L2_PIX_FMT_BGR24, "bgr24 grey"},
+        {{V4L2_PIX_FMT_GREY, V4L2_PIX_FMT_JPEG, V4L2_PIX_FMT_MJPEG}, V4L2_PIX_FMT_MJPEG, "grey mjpeg"},
+        {{V4L2_PIX_FMT_MJPEG, V4L2_PIX_FMT_BGR24}, V4L2_PIX_FMT_BGR24, "bgr24 mjpeg"},
+        {{V4L2_PIX_FMT_Y10, V4L2_PIX_FMT_GREY}, V4L2_PIX_FMT_GREY, "grey"},
+        {{V4L2_PIX_FMT_Y10}, 0, ""},
+    };
+    const struct camera_device device = {.path = "/dev/video0"};
+    const struct source_setup setup = {0};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct camera_mode mode = {0};
+        char list[128];
+        offers = cases[i].offers;
+        camera_mode_list(&device, list);
+        check_that(&check, strcmp(list, cases[i].list) == 0, "case %zu: the formats are \"%s\"", i, list);
+        const bool found = camera_mode_choose(&device, &setup, &mode);
+        check_that(&check, found == (cases[i].best != 0) && mode.fourcc == cases[i].best, "case %zu: %.4s is chosen", i,
+                   (const char *)&mode.fourcc);
+    }
+}
+
 int main(void)
 {
+    test_preference();
     test_color();
     test_padding();
     test_rate();

@@ -8,101 +8,39 @@
 #define FOURCC(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
 static const struct pixfmt_info formats[PIXFMT_COUNT] = {
-    [PIXFMT_RGBA] = {"rgba",
-                     NULL,
-                     FOURCC('A', 'B', '2', '4'),
-                     1,
-                     {{4, 0, 0}},
-                     .samples = {{0, 0, 4}, {0, 1, 4}, {0, 2, 4}},
+    [PIXFMT_RGBA] = {"rgba", .planes = 1, .plane = {{4, 0, 0}}, .samples = {{0, 0, 4}, {0, 1, 4}, {0, 2, 4}},
                      .loader = "load_rgba.cl"},
-    [PIXFMT_RGB24] = {"rgb24",
-                      "rgb",
-                      FOURCC('R', 'G', 'B', '3'),
-                      1,
-                      {{3, 0, 0}},
-                      .samples = {{0, 0, 3}, {0, 1, 3}, {0, 2, 3}},
-                      .loader = "load_rgb24.cl"},
-    [PIXFMT_BGR24] = {"bgr24",
-                      "bgr",
-                      FOURCC('B', 'G', 'R', '3'),
-                      1,
-                      {{3, 0, 0}},
-                      .samples = {{0, 2, 3}, {0, 1, 3}, {0, 0, 3}},
-                      .loader = "load_rgb24.cl"},
-    [PIXFMT_GREY] = {"grey",
-                     "gray",
-                     FOURCC('G', 'R', 'E', 'Y'),
-                     1,
-                     {{1, 0, 0}},
-                     .yuv = true,
-                     .samples = {{0, 0, 1}},
-                     .loader = "load_grey.cl"},
-    [PIXFMT_NV12] = {"nv12",
-                     NULL,
-                     FOURCC('N', 'V', '1', '2'),
-                     2,
-                     {{1, 0, 0}, {2, 1, 1}},
-                     .yuv = true,
-                     .samples = {{0, 0, 1}, {1, 0, 2}, {1, 1, 2}},
-                     .loader = "load_semiplanar.cl"},
-    [PIXFMT_NV21] = {"nv21",
-                     NULL,
-                     FOURCC('N', 'V', '2', '1'),
-                     2,
-                     {{1, 0, 0}, {2, 1, 1}},
-                     .yuv = true,
-                     .samples = {{0, 0, 1}, {1, 1, 2}, {1, 0, 2}},
-                     .loader = "load_semiplanar.cl"},
-    [PIXFMT_YU12] = {"yu12",
-                     "i420",
-                     FOURCC('Y', 'U', '1', '2'),
-                     3,
-                     {{1, 0, 0}, {1, 1, 1}, {1, 1, 1}},
-                     .yuv = true,
-                     .samples = {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}},
-                     .loader = "load_planar.cl"},
-    [PIXFMT_YV12] = {"yv12",
-                     NULL,
-                     FOURCC('Y', 'V', '1', '2'),
-                     3,
-                     {{1, 0, 0}, {1, 1, 1}, {1, 1, 1}},
-                     .yuv = true,
-                     .samples = {{0, 0, 1}, {2, 0, 1}, {1, 0, 1}},
-                     .loader = "load_planar.cl"},
-    [PIXFMT_YUYV] = {"yuyv",
-                     "yuy2",
-                     FOURCC('Y', 'U', 'Y', 'V'),
-                     1,
-                     {{4, 1, 0}},
-                     .yuv = true,
-                     .samples = {{0, 0, 2}, {0, 1, 4}, {0, 3, 4}},
-                     .even_width = true,
+    [PIXFMT_RGB24] = {"rgb24", .alias = "rgb", .fourcc = FOURCC('R', 'G', 'B', '3'), .planes = 1, .plane = {{3, 0, 0}},
+                      .samples = {{0, 0, 3}, {0, 1, 3}, {0, 2, 3}}, .loader = "load_rgb24.cl"},
+    [PIXFMT_BGR24] = {"bgr24", .alias = "bgr", .fourcc = FOURCC('B', 'G', 'R', '3'), .planes = 1, .plane = {{3, 0, 0}},
+                      .samples = {{0, 2, 3}, {0, 1, 3}, {0, 0, 3}}, .loader = "load_rgb24.cl"},
+    [PIXFMT_GREY] = {"grey", .alias = "gray", .fourcc = FOURCC('G', 'R', 'E', 'Y'), .planes = 1, .plane = {{1, 0, 0}},
+                     .yuv = true, .samples = {{0, 0, 1}}, .loader = "load_grey.cl"},
+    [PIXFMT_NV12] = {"nv12", .fourcc = FOURCC('N', 'V', '1', '2'), .fourcc_apart = FOURCC('N', 'M', '1', '2'),
+                     .planes = 2, .plane = {{1, 0, 0}, {2, 1, 1}}, .yuv = true,
+                     .samples = {{0, 0, 1}, {1, 0, 2}, {1, 1, 2}}, .loader = "load_semiplanar.cl"},
+    [PIXFMT_NV21] = {"nv21", .fourcc = FOURCC('N', 'V', '2', '1'), .fourcc_apart = FOURCC('N', 'M', '2', '1'),
+                     .planes = 2, .plane = {{1, 0, 0}, {2, 1, 1}}, .yuv = true,
+                     .samples = {{0, 0, 1}, {1, 1, 2}, {1, 0, 2}}, .loader = "load_semiplanar.cl"},
+    [PIXFMT_YU12] = {"yu12", .alias = "i420", .fourcc = FOURCC('Y', 'U', '1', '2'),
+                     .fourcc_apart = FOURCC('Y', 'M', '1', '2'), .planes = 3,
+                     .plane = {{1, 0, 0}, {1, 1, 1}, {1, 1, 1}}, .yuv = true,
+                     .samples = {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}}, .loader = "load_planar.cl"},
+    [PIXFMT_YV12] = {"yv12", .fourcc = FOURCC('Y', 'V', '1', '2'), .fourcc_apart = FOURCC('Y', 'M', '2', '1'),
+                     .planes = 3, .plane = {{1, 0, 0}, {1, 1, 1}, {1, 1, 1}}, .yuv = true,
+                     .samples = {{0, 0, 1}, {2, 0, 1}, {1, 0, 1}}, .loader = "load_planar.cl"},
+    [PIXFMT_YUYV] = {"yuyv", .alias = "yuy2", .fourcc = FOURCC('Y', 'U', 'Y', 'V'), .planes = 1, .plane = {{4, 1, 0}},
+                     .yuv = true, .samples = {{0, 0, 2}, {0, 1, 4}, {0, 3, 4}}, .even_width = true,
                      .loader = "load_packed422.cl"},
-    [PIXFMT_UYVY] = {"uyvy",
-                     NULL,
-                     FOURCC('U', 'Y', 'V', 'Y'),
-                     1,
-                     {{4, 1, 0}},
-                     .yuv = true,
-                     .samples = {{0, 1, 2}, {0, 0, 4}, {0, 2, 4}},
-                     .even_width = true,
-                     .loader = "load_packed422.cl"},
-    [PIXFMT_422P] = {"422p",
-                     "yuv422p",
-                     FOURCC('4', '2', '2', 'P'),
-                     3,
-                     {{1, 0, 0}, {1, 1, 0}, {1, 1, 0}},
-                     .yuv = true,
-                     .samples = {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}},
-                     .loader = "load_planar.cl"},
-    [PIXFMT_444P] = {"444p",
-                     "yuv444p",
-                     0,
-                     3,
-                     {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}},
-                     .yuv = true,
-                     .samples = {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}},
-                     .loader = "load_planar.cl"},
+    [PIXFMT_UYVY] = {"uyvy", .fourcc = FOURCC('U', 'Y', 'V', 'Y'), .planes = 1, .plane = {{4, 1, 0}}, .yuv = true,
+                     .samples = {{0, 1, 2}, {0, 0, 4}, {0, 2, 4}}, .even_width = true, .loader = "load_packed422.cl"},
+    [PIXFMT_422P] = {"422p", .alias = "yuv422p", .fourcc = FOURCC('4', '2', '2', 'P'),
+                     .fourcc_apart = FOURCC('Y', 'M', '1', '6'), .planes = 3,
+                     .plane = {{1, 0, 0}, {1, 1, 0}, {1, 1, 0}}, .yuv = true,
+                     .samples = {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}}, .loader = "load_planar.cl"},
+    [PIXFMT_444P] = {"444p", .alias = "yuv444p", .fourcc_apart = FOURCC('Y', 'M', '2', '4'), .planes = 3,
+                     .plane = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}}, .yuv = true,
+                     .samples = {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}}, .loader = "load_planar.cl"},
 };
 
 const struct pixfmt_info *pixfmt_info(enum pixfmt format)
@@ -127,6 +65,16 @@ static int groups(int pixels, int shift)
     return (pixels + (1 << shift) - 1) >> shift;
 }
 
+int pixfmt_bits(enum pixfmt format)
+{
+    int bits = 0;
+    for (int i = 0; i < formats[format].planes; i++) {
+        const struct pixfmt_plane *p = &formats[format].plane[i];
+        bits += 8 * p->bytes >> (p->shift_x + p->shift_y);
+    }
+    return bits;
+}
+
 size_t pixfmt_row_bytes(enum pixfmt format, int plane, int width)
 {
     const struct pixfmt_plane *p = &formats[format].plane[plane];
@@ -149,7 +97,7 @@ bool pixfmt_size_ok(enum pixfmt format, int width, int height, const char **why)
         return false;
     }
     if (formats[format].even_width && width % 2 != 0) {
-        *why = format == PIXFMT_YUYV ? "yuyv needs an even width" : "uyvy needs an even width";
+        *why = "this pixel format needs an even width";
         return false;
     }
     const struct image_shape shape = {.format = format, .width = width, .height = height};

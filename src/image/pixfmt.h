@@ -37,8 +37,9 @@ struct pixfmt_samples {
 struct pixfmt_info {
     const char *name;  // "nv21"
     const char *alias; // "i420", "gray"; NULL for none
-    uint32_t fourcc;   // the V4L2 code, 0 where V4L2 has none
-    int planes;        // 1..3; planes are numbered as they lie in memory
+    // V4L2's codes, 0 where cameras are not asked: with the planes one behind the other, and with a memory for each.
+    uint32_t fourcc, fourcc_apart;
+    int planes; // 1..3; planes are numbered as they lie in memory
     struct pixfmt_plane plane[PIXFMT_PLANES];
     bool yuv;                         // Y'CbCr or grey: matrix and range matter
     struct pixfmt_samples samples[3]; // of luma, U and V, or of red, green and blue
@@ -49,10 +50,12 @@ struct pixfmt_info {
 const struct pixfmt_info *pixfmt_info(enum pixfmt format);
 bool pixfmt_from_name(const char *name, enum pixfmt *format); // name or alias, any case
 
+// Bits of an image for each pixel.
+int pixfmt_bits(enum pixfmt format);
 // Bytes of a row of `plane` without padding, and its number of rows.
 size_t pixfmt_row_bytes(enum pixfmt format, int plane, int width);
 int pixfmt_rows(enum pixfmt format, int plane, int height);
 
 // Returns true if the format allows this size: width and height 1 to IMAGE_MAX_SIDE, an even width if the format needs
-// one, at most IMAGE_MAX_BYTES. On false, *why is a static text: "yuyv needs an even width".
+// one, at most IMAGE_MAX_BYTES. On false, *why is a static text: "this pixel format needs an even width".
 bool pixfmt_size_ok(enum pixfmt format, int width, int height, const char **why);

@@ -9,26 +9,18 @@
 
 enum { DEFAULT_RATE = 30, DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720 };
 
-// In order of preference where all else is equal: fewer bytes first, colour before grey, decoding last.
-static const struct camera_mode preferred[] = {
-    {.fourcc = V4L2_PIX_FMT_NV12, .format = PIXFMT_NV12},
-    {.fourcc = V4L2_PIX_FMT_NV21, .format = PIXFMT_NV21},
-    {.fourcc = V4L2_PIX_FMT_YUV420, .format = PIXFMT_YU12},
-    {.fourcc = V4L2_PIX_FMT_YVU420, .format = PIXFMT_YV12},
-    // The same with each plane in a memory of its own.
-    {.fourcc = V4L2_PIX_FMT_NV12M, .format = PIXFMT_NV12},
-    {.fourcc = V4L2_PIX_FMT_NV21M, .format = PIXFMT_NV21},
-    {.fourcc = V4L2_PIX_FMT_YUV420M, .format = PIXFMT_YU12},
-    {.fourcc = V4L2_PIX_FMT_YVU420M, .format = PIXFMT_YV12},
-    {.fourcc = V4L2_PIX_FMT_YUYV, .format = PIXFMT_YUYV},
-    {.fourcc = V4L2_PIX_FMT_UYVY, .format = PIXFMT_UYVY},
-    {.fourcc = V4L2_PIX_FMT_RGB24, .format = PIXFMT_RGB24},
-    {.fourcc = V4L2_PIX_FMT_BGR24, .format = PIXFMT_BGR24},
-    {.fourcc = V4L2_PIX_FMT_GREY, .format = PIXFMT_GREY},
-    {.fourcc = V4L2_PIX_FMT_MJPEG, .compressed = true},
-    {.fourcc = V4L2_PIX_FMT_JPEG, .compressed = true},
-};
-enum { FORMATS = sizeof(preferred) / sizeof(*preferred) };
+// The formats that are taken from cameras, in order of preference where nothing else differs.
+enum { FORMATS = 2 * PIXFMT_COUNT + 2 };
+
+static struct camera_mode mode_of(int index)
+{
+    static const uint32_t compressed[] = {V4L2_PIX_FMT_MJPEG, V4L2_PIX_FMT_JPEG};
+    if (index >= 2 * PIXFMT_COUNT)
+        return (struct camera_mode){.fourcc = compressed[index - 2 * PIXFMT_COUNT], .compressed = true};
+    const enum pixfmt format = (enum pixfmt)(index % PIXFMT_COUNT);
+    const struct pixfmt_info *info = pixfmt_info(format);
+    return (struct camera_mode){.fourcc = index < PIXFMT_COUNT ? info->fourcc : info->fourcc_apart, .format = format};
+}
 
 // The best of one format.
 struct candidate {
@@ -46,10 +38,9 @@ struct search {
 bool camera_mode_known(uint32_t fourcc, struct camera_mode *mode)
 {
     for (int i = 0; i < FORMATS; i++) {
-        if (preferred[i].fourcc == fourcc) {
-            *mode = preferred[i];
+        *mode = mode_of(i);
+        if (mode->fourcc == fourcc && fourcc != 0)
             return true;
-        }
     }
     return false;
 }
@@ -79,7 +70,7 @@ double camera_mode_rate(struct v4l2_fract interval)
 
 // How well a mode fits; compared member by member, larger is better.
 struct fitness {
-    double colored, size, speed, area, cheap, nearness;
+    double colored, size, speed, area, cheap, nearness, light;
 };
 
 static struct fitness rate_mode(const struct source_setup *setup, const struct camera_mode *mode)
@@ -98,14 +89,15 @@ static struct fitness rate_mode(const struct source_setup *setup, const struct c
                                                          : -area,
         .cheap = !mode->compressed,
         .nearness = rate == 0 ? 0 : -fabs(rate - wanted),
+        .light = mode->compressed ? 0 : -pixfmt_bits(mode->format),
     };
 }
 
 static bool fits_better(const struct fitness *a, const struct fitness *b)
 {
     const double pairs[][2] = {
-        {a->colored, b->colored}, {a->size, b->size},   {a->speed, b->speed},
-        {a->area, b->area},       {a->cheap, b->cheap}, {a->nearness, b->nearness},
+        {a->colored, b->colored}, {a->size, b->size},         {a->speed, b->speed}, {a->area, b->area},
+        {a->cheap, b->cheap},     {a->nearness, b->nearness}, {a->light, b->light},
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
         if (pairs[i][0] != pairs[i][1])
@@ -139,7 +131,7 @@ static struct v4l2_fract nearest_interval(const struct source_setup *setup, cons
 
 static void consider_size(struct search *search, int index, int width, int height)
 {
-    struct camera_mode mode = preferred[index];
+    struct camera_mode mode = mode_of(index);
     mode.width = width;
     mode.height = height;
     struct v4l2_frmivalenum rate = {.pixel_format = mode.fourcc, .width = (uint32_t)width, .height = (uint32_t)height};
@@ -165,7 +157,7 @@ static void consider_format(struct search *search, int index)
 {
     const int width = search->setup->width > 0 ? search->setup->width : DEFAULT_WIDTH;
     const int height = search->setup->width > 0 ? search->setup->height : DEFAULT_HEIGHT;
-    struct v4l2_frmsizeenum size = {.pixel_format = preferred[index].fourcc};
+    struct v4l2_frmsizeenum size = {.pixel_format = mode_of(index).fourcc};
     for (; camera_device_ask(search->device, VIDIOC_ENUM_FRAMESIZES, &size) == 0; size.index++) {
         if (size.type == V4L2_FRMSIZE_TYPE_DISCRETE) {
             consider_size(search, index, (int)size.discrete.width, (int)size.discrete.height);
@@ -187,7 +179,7 @@ static void find_offered(const struct camera_device *device, bool offered[FORMAT
     struct v4l2_fmtdesc offer = {.type = device->type};
     for (; camera_device_ask(device, VIDIOC_ENUM_FMT, &offer) == 0; offer.index++)
         for (int i = 0; i < FORMATS; i++)
-            if (preferred[i].fourcc == offer.pixelformat)
+            if (offer.pixelformat != 0 && mode_of(i).fourcc == offer.pixelformat)
                 offered[i] = true;
 }
 
@@ -213,7 +205,8 @@ bool camera_mode_choose(const struct camera_device *device, const struct source_
     const struct candidate *best = NULL;
     find_offered(device, offered);
     for (int i = 0; i < FORMATS; i++) {
-        if (!offered[i] || !is_wanted(setup, &preferred[i]))
+        const struct camera_mode any = mode_of(i);
+        if (!offered[i] || !is_wanted(setup, &any))
             continue;
         consider_format(&search, i);
         const struct candidate *new = &search.best[i];
@@ -239,7 +232,8 @@ void camera_mode_list(const struct camera_device *device, char text[128])
     find_offered(device, offered);
     text[0] = '\0';
     for (int i = 0; i < FORMATS; i++) {
-        const char *name = camera_mode_name(&preferred[i]);
+        const struct camera_mode mode = mode_of(i);
+        const char *name = camera_mode_name(&mode);
         if (!offered[i] || strstr(text, name))
             continue;
         strcat(text, text[0] ? " " : "");
