@@ -75,7 +75,7 @@ completes "merged.jsonl" monocle report merge me
 completes "blur" monocle live -f blu
 completes "2,sepia" monocle live -f blur = 2,sep
 completes "3,threshold" monocle -f blur = 1 : 3,th
-completes "nv12 nv21" monocle live --pixel-format nv
+completes "yu12 yuyv" monocle live --pixel-format yu
 completes "mjpeg" monocle live --pixel-format mj
 completes "clip.y4m" monocle live --record cl
 completes "gpu" monocle live --device = g

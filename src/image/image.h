@@ -56,7 +56,7 @@ bool image_reserve_few(struct image *image, const struct image_shape *shape, int
 void image_free(struct image *image); // takes an empty one; leaves it empty
 // Own pixels in memory of `owner`, the same and laid out the same as `from` has them for its own.
 bool image_duplicate(struct image *to, const struct image *from, struct pages_owner *owner);
-// Rows become columns; of any format but yuyv and uyvy. `to` has the shape of image_transposed, which is 444p for 422p.
+// Rows become columns; of the formats of decoded files. `to` has the shape of image_transposed, which is 444p for 422p.
 struct image_shape image_transposed(const struct image_shape *shape);
 void image_transpose(struct image *to, const struct image *from);
 // Copies pixels between two images of one shape, whatever the strides.
