@@ -242,17 +242,16 @@ VECTOR_INLINE struct vec_two_u8 vec_separate_u8(vec_u8 first, vec_u8 second)
 {
 #if VECTOR_BYTES == 16
     return (struct vec_two_u8){vuzp1q_u8(first, second), vuzp2q_u8(first, second)};
-#else
-    const vector_x86 even = VECTOR_X86(packus_epi16)((vector_x86)vec_even(first, 0), (vector_x86)vec_even(second, 0));
-    const vector_x86 odd = VECTOR_X86(packus_epi16)((vector_x86)vec_odd(first, 0), (vector_x86)vec_odd(second, 0));
-#if VECTOR_BYTES == 32
+#elif VECTOR_BYTES == 32
+    const __m256i even = _mm256_packus_epi16((__m256i)vec_even(first, 0), (__m256i)vec_even(second, 0));
+    const __m256i odd = _mm256_packus_epi16((__m256i)vec_odd(first, 0), (__m256i)vec_odd(second, 0));
     return (struct vec_two_u8){(vec_u8)_mm256_permute4x64_epi64(even, 0xd8),
                                (vec_u8)_mm256_permute4x64_epi64(odd, 0xd8)};
 #else
-    const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
-    return (struct vec_two_u8){(vec_u8)_mm512_permutexvar_epi64(order, even),
-                               (vec_u8)_mm512_permutexvar_epi64(order, odd)};
-#endif
+    const vec_u32 even = 0x06040200 + 0x08080808 * (vec_u32){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return (struct vec_two_u8){
+        (vec_u8)_mm512_permutex2var_epi8((__m512i)first, (__m512i)even, (__m512i)second),
+        (vec_u8)_mm512_permutex2var_epi8((__m512i)first, (__m512i)(even + 0x01010101), (__m512i)second)};
 #endif
 }
 

@@ -46,13 +46,3 @@ int png_channels(enum png_colour colour);
 
 bool png_write(struct png *png, const struct image *image, const struct codec_settings *settings,
                struct codec_buffer *buffer, struct codec_error *error);
-
-// One row of `bytes` bytes, of pixels of `step` bytes (1 where a pixel is less), back to what it was before it was
-// filtered. `before` is the row above, zeros for the first. `to` may be `from`. Up to 3 bytes behind `from` and
-// `before` are read too. False where there is no such filter.
-bool png_unfilter(int filter, uint8_t *to, const uint8_t *from, const uint8_t *before, size_t bytes, int step);
-
-// The filtered row, the filter's number before it: 1 + bytes. `row` and `before` are read from `step` bytes before
-// their start, where zeros are. PNG_FILTER_BEST: the one with the least sum of bytes as signed ones.
-enum { PNG_FILTER_BEST = -1 };
-void png_filter(int filter, uint8_t *to, const uint8_t *row, const uint8_t *before, size_t bytes, int step);

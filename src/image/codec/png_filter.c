@@ -1,7 +1,5 @@
-// png_filter.c: a PNG row as what its neighbours do not tell (PNG specification, section 9)
-#include "image/codec/png.h"
-
-#include "base/clones.h"
+// png_filter.c: filtered rows of PNG, in the level that this file is compiled for
+#include "image/codec/png_filter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,23 +121,13 @@ static void undo_paeth_any(uint8_t *to, const uint8_t *from, const uint8_t *abov
     }
 }
 
-VECTOR_CLONES static void undo_up(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes)
+static void undo_up(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
         to[i] = (uint8_t)(from[i] + above[i]);
 }
 
-VECTOR_CLONES static void undo_paeth_3(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes)
-{
-    undo_paeth(to, from, above, bytes, 3);
-}
-
-VECTOR_CLONES static void undo_paeth_4(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes)
-{
-    undo_paeth(to, from, above, bytes, 4);
-}
-
-bool png_unfilter(int filter, uint8_t *to, const uint8_t *from, const uint8_t *before, size_t bytes, int step)
+static bool undo(int filter, uint8_t *to, const uint8_t *from, const uint8_t *before, size_t bytes, int step)
 {
     switch (filter) {
     case NONE:
@@ -163,8 +151,8 @@ bool png_unfilter(int filter, uint8_t *to, const uint8_t *from, const uint8_t *b
                      : undo_average_wide(to, from, before, bytes, (size_t)step));
         return true;
     case PAETH:
-        (step == 3   ? undo_paeth_3(to, from, before, bytes)
-         : step == 4 ? undo_paeth_4(to, from, before, bytes)
+        (step == 3   ? undo_paeth(to, from, before, bytes, 3)
+         : step == 4 ? undo_paeth(to, from, before, bytes, 4)
                      : undo_paeth_any(to, from, before, bytes, step));
         return true;
     default:
@@ -172,22 +160,21 @@ bool png_unfilter(int filter, uint8_t *to, const uint8_t *from, const uint8_t *b
     }
 }
 
-VECTOR_CLONES static void do_sub(uint8_t *restrict to, const uint8_t *restrict row, const uint8_t *restrict left,
-                                 size_t bytes)
+static void do_sub(uint8_t *restrict to, const uint8_t *restrict row, const uint8_t *restrict left, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
         to[i] = (uint8_t)(row[i] - left[i]);
 }
 
-VECTOR_CLONES static void do_average(uint8_t *restrict to, const uint8_t *restrict row, const uint8_t *restrict lefts,
-                                     const uint8_t *restrict ups, size_t bytes)
+static void do_average(uint8_t *restrict to, const uint8_t *restrict row, const uint8_t *restrict lefts,
+                       const uint8_t *restrict ups, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
         to[i] = (uint8_t)(row[i] - ((lefts[i] + ups[i]) >> 1));
 }
 
-VECTOR_CLONES static void do_paeth(uint8_t *restrict to, const uint8_t *restrict row, const uint8_t *restrict lefts,
-                                   const uint8_t *restrict ups, const uint8_t *restrict corners, size_t bytes)
+static void do_paeth(uint8_t *restrict to, const uint8_t *restrict row, const uint8_t *restrict lefts,
+                     const uint8_t *restrict ups, const uint8_t *restrict corners, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
         const int16_t left = lefts[i], up = ups[i], corner = corners[i];
@@ -201,7 +188,7 @@ VECTOR_CLONES static void do_paeth(uint8_t *restrict to, const uint8_t *restrict
 }
 
 // What the row will roughly cost: the sum of its bytes, taken as signed ones.
-VECTOR_CLONES static uint32_t cost(const uint8_t *row, size_t bytes)
+static uint32_t cost(const uint8_t *row, size_t bytes)
 {
     uint32_t sum = 0;
     for (size_t i = 0; i < bytes; i++)
@@ -224,7 +211,7 @@ static void apply(int filter, uint8_t *to, const uint8_t *row, const uint8_t *be
         do_paeth(to + 1, row, row - step, before, before - step, bytes);
 }
 
-void png_filter(int filter, uint8_t *to, const uint8_t *row, const uint8_t *before, size_t bytes, int step)
+static void apply_best(int filter, uint8_t *to, const uint8_t *row, const uint8_t *before, size_t bytes, int step)
 {
     static const int tried[] = {PAETH, AVERAGE, UP, SUB, NONE};
     if (filter != PNG_FILTER_BEST) {
@@ -243,3 +230,5 @@ void png_filter(int filter, uint8_t *to, const uint8_t *row, const uint8_t *befo
     }
     apply(best, to, row, before, bytes, step);
 }
+
+const struct png_filter VECTORS_NAME(png_filter) = {undo, apply_best};

@@ -1,5 +1,6 @@
 // png_read.c: the pixels of a PNG file
 #include "image/codec/png.h"
+#include "image/codec/png_filter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +103,7 @@ static bool read_plain(const struct png_header *header, const uint8_t *from, con
     const uint8_t *before = zeros;
     for (int y = 0; y < header->height; y++, from += 1 + bytes) {
         uint8_t *to = image->plane[0] + (size_t)y * image->stride[0];
-        if (!png_unfilter(from[0], to, from + 1, before, bytes, png_channels(header->colour)))
+        if (!png_filter()->undo(from[0], to, from + 1, before, bytes, png_channels(header->colour)))
             return false;
         before = to;
     }
@@ -118,7 +119,7 @@ static bool read_part(const struct png_header *header, const struct part *part, 
     const size_t pixel = pixfmt_info(image->shape.format)->plane[0].bytes;
     const uint8_t *before = zeros;
     for (int y = 0; columns > 0 && y < rows; y++, from += 1 + bytes) {
-        if (!png_unfilter(from[0], from + 1, from + 1, before, bytes, step))
+        if (!png_filter()->undo(from[0], from + 1, from + 1, before, bytes, step))
             return false;
         before = from + 1;
         uint8_t *to = image->plane[0] + (size_t)(part->y + y * part->step_y) * image->stride[0];

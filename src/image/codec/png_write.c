@@ -1,7 +1,8 @@
 // png_write.c: pixels into a PNG file
 #include "image/codec/png.h"
+#include "image/codec/png_filter.h"
 
-#include "base/clones.h"
+#include "base/vector.h"
 #include "image/codec/exif.h"
 #include "image/codec/runs.h"
 
@@ -177,7 +178,7 @@ static void rows_make(struct rows *rows, int y, int filter, uint8_t *to)
     if (y == 0)
         memset(rows->row[1], 0, rows->bytes);
     pack_row(rows->image, y, rows->colour, row);
-    png_filter(filter, to, row, rows->row[(y + 1) % 2], rows->bytes, rows->step);
+    png_filter()->apply(filter, to, row, rows->row[(y + 1) % 2], rows->bytes, rows->step);
 }
 
 // A block of rows at a time, while they are in cache, with the filter that is best for its first one. Quickest, and for
