@@ -3,6 +3,7 @@
 
 #include "base/vector.h"
 
+#include <math.h>
 #include <string.h>
 
 #if VECTOR_BYTES
@@ -65,9 +66,14 @@ static void test_arithmetic(struct check *check, const union operand *p, const u
     LANES_ARE(s32, vec_pair_products(c >> 1, d), WORDS,
               (p->s16[2 * i] >> 1) * q->s16[2 * i] + (p->s16[2 * i + 1] >> 1) * q->s16[2 * i + 1]);
     LANES_ARE(u16, vec_pair_sums(a), LANES, p->u8[2 * i] + p->u8[2 * i + 1]);
+    LANES_ARE(s16, vec_scale_s16(c >> 1, d), LANES, ((p->s16[i] >> 1) * q->s16[i] + (1 << 14)) >> 15);
+    LANES_ARE(s32, vec_root_s32((vec_s32)((vec_u32)a >> 12)), WORDS, (int)(sqrt(p->u32[i] >> 12) + 0.5));
+    LANES_ARE(s32, vec_weigh_rgb((vec_u32)a, 77, 150, 29), WORDS,
+              77 * p->u8[4 * i] + 150 * p->u8[4 * i + 1] + 29 * p->u8[4 * i + 2]);
     LANES_ARE(u16, vec_even(a, 7), LANES, p->u8[2 * i] << 7);
     LANES_ARE(u16, vec_odd(a, 6), LANES, p->u8[2 * i + 1] << 6);
     LANES_ARE(u8, vec_choose((vec_u8)(a < b), a, b), BYTES, p->u8[i] < q->u8[i] ? p->u8[i] : q->u8[i]);
+    LANES_ARE(u8, vec_choose_u8((vec_u8)(a < b), a, b), BYTES, p->u8[i] < q->u8[i] ? p->u8[i] : q->u8[i]);
 }
 
 static void test_order(struct check *check, const union operand *p, const union operand *q)
@@ -76,7 +82,13 @@ static void test_order(struct check *check, const union operand *p, const union 
     const struct vec_two_u16 wide = vec_widen_u8(a);
     const struct vec_two_u32 words = vec_widen_u16((vec_u16)a >> 1);
     const struct vec_two_u8 turns = vec_interleave_u8(a, b), apart = vec_separate_u8(turns.a, turns.b);
+    const struct vec_two_s16 weighed = vec_weigh_u8(a, 3, b, -127), pairs = vec_zip_s16((vec_s16)a, (vec_s16)b);
     const vec_s16 down = vec_spread_s16(-300);
+    LANES_ARE(u8, vec_pack_s16(weighed.a, weighed.b), BYTES, nearest(3 * p->u8[i] - 127 * q->u8[i], 0, 255));
+    LANES_ARE(s16, vec_pack_s32((vec_s32)pairs.a >> 16, (vec_s32)pairs.b >> 16), LANES, q->s16[i]);
+    LANES_ARE(s16, vec_pack_s32((vec_s32)pairs.a << 16 >> 16, (vec_s32)pairs.b << 16 >> 16), LANES, p->s16[i]);
+    LANES_ARE(u8, vec_shuffle_u8(a, 1, 0, 3, 2, -1, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14), BYTES,
+              i % 16 == 4 ? 0 : p->u8[(i % 16 == 5 ? i : i ^ 1) - (i % 16 == 5)]);
     LANES_ARE(u8, vec_pack_s16((vec_s16)wide.a, (vec_s16)wide.b), BYTES, p->u8[i]);
     LANES_ARE(u8, vec_pack_s16((vec_s16)wide.a + down, (vec_s16)wide.b + down), BYTES, 0);
     LANES_ARE(u8, vec_pack_s16((vec_s16)wide.a - down, (vec_s16)wide.b - down), BYTES, 255);

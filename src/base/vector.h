@@ -82,6 +82,16 @@ VECTOR_INLINE vec_u16 vec_load_half(const void *from)
 // The lanes of `yes` where `mask` is all ones, of `no` where it is 0; of vectors of one type.
 #define vec_choose(mask, yes, no) (((yes) & (mask)) | ((no) & ~(mask)))
 
+// The same for bytes, where that is one instruction.
+VECTOR_INLINE vec_u8 vec_choose_u8(vec_u8 mask, vec_u8 yes, vec_u8 no)
+{
+#if VECTOR_BYTES == 32
+    return (vec_u8)_mm256_blendv_epi8((__m256i)no, (__m256i)yes, (__m256i)mask);
+#else
+    return vec_choose(mask, yes, no);
+#endif
+}
+
 #if VECTOR_BYTES == 16
 #define VECTOR_BINARY(name, lane, neon, x86)                                                                           \
     VECTOR_INLINE vec_##lane vec_##name##_##lane(vec_##lane a, vec_##lane b)                                           \
@@ -124,6 +134,16 @@ VECTOR_INLINE vec_s16 vec_upper_s16(vec_s16 a, vec_s16 b)
 #endif
 }
 
+// (a * b + (1 << 14)) >> 15
+VECTOR_INLINE vec_s16 vec_scale_s16(vec_s16 a, vec_s16 b)
+{
+#if VECTOR_BYTES == 16
+    return vqrdmulhq_s16(a, b);
+#else
+    return (vec_s16)VECTOR_X86(mulhrs_epi16)((vector_x86)a, (vector_x86)b);
+#endif
+}
+
 // a * b >> 16
 VECTOR_INLINE vec_u16 vec_upper_u16(vec_u16 a, vec_u16 b)
 {
@@ -132,6 +152,16 @@ VECTOR_INLINE vec_u16 vec_upper_u16(vec_u16 a, vec_u16 b)
     return vuzp2q_u16(vreinterpretq_u16_u32(low), vreinterpretq_u16_u32(high));
 #else
     return (vec_u16)VECTOR_X86(mulhi_epu16)((vector_x86)a, (vector_x86)b);
+#endif
+}
+
+// The integers nearest to the square roots of lanes below 1 << 20.
+VECTOR_INLINE vec_s32 vec_root_s32(vec_s32 lanes)
+{
+#if VECTOR_BYTES == 16
+    return vcvtnq_s32_f32(vsqrtq_f32(vcvtq_f32_s32(lanes)));
+#else
+    return (vec_s32)VECTOR_X86(cvtps_epi32)(VECTOR_X86(sqrt_ps)(VECTOR_X86(cvtepi32_ps)((vector_x86)lanes)));
 #endif
 }
 
@@ -187,6 +217,53 @@ VECTOR_INLINE struct vec_two_u32 vec_widen_u16(vec_u16 lanes)
 #endif
 }
 
+// Bytes times constants (-127 to 127), a * a_weight + b * b_weight, which fits 16 bits; in the order of vec_widen_u8.
+VECTOR_INLINE struct vec_two_s16 vec_weigh_u8(vec_u8 a, int a_weight, vec_u8 b, int b_weight)
+{
+#if VECTOR_BYTES == 16
+    const struct vec_two_u16 first = vec_widen_u8(a), second = vec_widen_u8(b);
+    return (struct vec_two_s16){(vec_s16)first.a * (int16_t)a_weight + (vec_s16)second.a * (int16_t)b_weight,
+                                (vec_s16)first.b * (int16_t)a_weight + (vec_s16)second.b * (int16_t)b_weight};
+#else
+    const vector_x86 x = (vector_x86)a, y = (vector_x86)b;
+    const vector_x86 weights = VECTOR_X86(set1_epi16)((int16_t)((a_weight & 255) | b_weight * 256));
+    return (struct vec_two_s16){(vec_s16)VECTOR_X86(maddubs_epi16)(VECTOR_X86(unpacklo_epi8)(x, y), weights),
+                                (vec_s16)VECTOR_X86(maddubs_epi16)(VECTOR_X86(unpackhi_epi8)(x, y), weights)};
+#endif
+}
+
+// Interleaves 16-bit lanes: a0 b0 a1 b1 ..., in the order of vec_widen_u16.
+VECTOR_INLINE struct vec_two_s16 vec_zip_s16(vec_s16 a, vec_s16 b)
+{
+#if VECTOR_BYTES == 16
+    return (struct vec_two_s16){vzip1q_s16(a, b), vzip2q_s16(a, b)};
+#else
+    return (struct vec_two_s16){(vec_s16)VECTOR_X86(unpacklo_epi16)((vector_x86)a, (vector_x86)b),
+                                (vec_s16)VECTOR_X86(unpackhi_epi16)((vector_x86)a, (vector_x86)b)};
+#endif
+}
+
+// red R + green G + blue B of each RGBA pixel; the weights are 0 to 255, red + green is at most 255.
+VECTOR_INLINE vec_s32 vec_weigh_rgb(vec_u32 pixels, int red, int green, int blue)
+{
+    const vec_u32 weights = vec_spread_u32(red | green << 8 | blue << 16);
+#if VECTOR_BYTES == 16
+    const uint16x8_t low = vmull_u8(vget_low_u8((vec_u8)pixels), vget_low_u8((vec_u8)weights));
+    const uint16x8_t high = vmull_high_u8((vec_u8)pixels, (vec_u8)weights);
+    return (vec_s32)vpaddq_u32(vpaddlq_u16(low), vpaddlq_u16(high));
+#else
+    // One factor of these instructions is signed: the channel less 128.
+    const vec_s32 less = 128 * vec_spread_s32(red + green + blue);
+    const vector_x86 channels = (vector_x86)(pixels ^ 0x80808080);
+#if VECTOR_BYTES == 64
+    return (vec_s32)_mm512_dpbusd_epi32((__m512i)less, (__m512i)weights, channels);
+#else
+    const __m256i pairs = _mm256_maddubs_epi16((__m256i)weights, channels);
+    return (vec_s32)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)) + less;
+#endif
+#endif
+}
+
 // The nearest values that the narrower lanes can have.
 VECTOR_INLINE vec_u8 vec_pack_s16(vec_s16 a, vec_s16 b)
 {
@@ -206,15 +283,17 @@ VECTOR_INLINE vec_s16 vec_pack_s32(vec_s32 a, vec_s32 b)
 #endif
 }
 
+// The bytes at these 16 places, in each part of 16 bytes; 0 for place -1.
+#if VECTOR_BYTES == 16
+#define vec_shuffle_u8(bytes, ...) vqtbl1q_u8(bytes, (vec_u8)(vec_s8){__VA_ARGS__})
+#else
+#define vec_shuffle_u8(bytes, ...) ((vec_u8)VECTOR_X86(shuffle_epi8)((vector_x86)(bytes), VECTOR_16_BYTES(__VA_ARGS__)))
+#endif
+
 // Interleaves bytes within 16 of them: 0 8 1 9 2 10 ...
 VECTOR_INLINE vec_u8 vec_interleave_halves(vec_u8 bytes)
 {
-#if VECTOR_BYTES == 16
-    return vqtbl1q_u8(bytes, (vec_u8){0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15});
-#else
-    return (vec_u8)VECTOR_X86(shuffle_epi8)((vector_x86)bytes,
-                                            VECTOR_16_BYTES(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15));
-#endif
+    return vec_shuffle_u8(bytes, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 
 // Interleaves bytes: a0 b0 a1 b1 ...
