@@ -1,12 +1,9 @@
 // convolve.c: any square of weights, in fixed point (docs/pixels.md section 3)
 #include "filter/convolve.h"
-#include "filter/rows.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { SUM_LIMIT = 1 << 24, CHANNELS = 3, SIDE_MAX = 9 }; // below the limit float is exact too
+enum { SUM_LIMIT = 1 << 24 }; // below the limit float is exact too
 
 static const struct param params[] = {
     {"matrix", PARAM_MATRIX, .max = 3, .step = 1, .choices = "sharpen|edge|gaussian|laplacian",
@@ -92,116 +89,6 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return false;
 }
 
-// Scratch: the rows in reach as floats, which hold whole numbers below 2^24 exactly, and the sums of a row. A plane is
-// one channel of one row.
-struct ring {
-    int rows;      // put in so far
-    float plane[]; // side x CHANNELS of width + 2 * radius, then CHANNELS of width
-};
-
-static size_t scratch_bytes(const struct filter_arguments *arguments, int width)
-{
-    const size_t side = 2 * (size_t)arguments->radius + 1, pixels = (size_t)width + 2 * (size_t)arguments->radius;
-    return convolve_avx2_fits(width) ? 0
-                                     : sizeof(struct ring) + CHANNELS * (side * pixels + (size_t)width) * sizeof(float);
-}
-
-VECTOR_CLONES static void spread_row(const uint8_t *restrict rgba, float *restrict r, float *restrict g,
-                                     float *restrict b, int pixels)
-{
-    const pixel_word *restrict pixel = (const pixel_word *)rgba;
-    for (int i = 0; i < pixels; i++) {
-        const int32_t w = (int32_t)(pixel[i] & 0xffffff);
-        r[i] = (float)(w & 255);
-        g[i] = (float)(w >> 8 & 255);
-        b[i] = (float)(w >> 16);
-    }
-}
-
-// One channel: weighted sums of the planes of `side` rows.
-static inline __attribute__((always_inline)) void weigh(float *restrict sum, const float *const *plane,
-                                                        const float *weight, float offset, int side, int width)
-{
-    for (int x = 0; x < width; x++) {
-        float total = offset;
-#pragma GCC unroll 9
-        for (int dy = 0; dy < side; dy++) {
-#pragma GCC unroll 9
-            for (int dx = 0; dx < side; dx++)
-                total += weight[dy * side + dx] * plane[dy][x + dx];
-        }
-        sum[x] = total;
-    }
-}
-
-#define WEIGH(side)                                                                                                    \
-    VECTOR_CLONES FUSED_MULTIPLY_ADD static void weigh_##side(float *restrict sum, const float *const *plane,          \
-                                                              const float *weight, float offset, int width)            \
-    {                                                                                                                  \
-        weigh(sum, plane, weight, offset, side, width);                                                                \
-    }
-WEIGH(1)
-WEIGH(3)
-WEIGH(5)
-WEIGH(7)
-WEIGH(9)
-#undef WEIGH
-
-VECTOR_CLONES static void join_row(uint8_t *restrict rgba, const uint8_t *restrict centre, const float *restrict r,
-                                   const float *restrict g, const float *restrict b, int shift, int width)
-{
-    pixel_word *restrict to = (pixel_word *)rgba;
-    const pixel_word *restrict from = (const pixel_word *)centre;
-    for (int x = 0; x < width; x++) {
-        const uint32_t red = (uint32_t)sat8((int)r[x] >> shift), green = (uint32_t)sat8((int)g[x] >> shift),
-                       blue = (uint32_t)sat8((int)b[x] >> shift);
-        to[x] = (from[x] & 0xff000000u) | blue << 16 | green << 8 | red;
-    }
-}
-typedef void weigh_function(float *restrict sum, const float *const *plane, const float *weight, float offset,
-                            int width);
-static weigh_function *const weigh_by_radius[] = {weigh_1, weigh_3, weigh_5, weigh_7, weigh_9};
-
-// The output row so many below the first.
-static void make_row(const struct filter_arguments *arguments, const struct stencil_rows *rows, int number)
-{
-    const int width = rows->width, radius = arguments->radius, side = 2 * radius + 1, pixels = width + 2 * radius;
-    const bool first = rows->first && number == 0;
-    struct ring *ring = rows->scratch;
-    if (first)
-        ring->rows = 0;
-    for (int i = first ? 0 : side - 1; i < side; i++, ring->rows++) {
-        float *plane = ring->plane + (size_t)(ring->rows % side) * CHANNELS * (size_t)pixels;
-        spread_row(rows->in[number + i] - 4 * radius, plane, plane + pixels, plane + 2 * pixels, pixels);
-    }
-    float weight[FILTER_MATRIX];
-    for (int i = 0; i < side * side; i++)
-        weight[i] = (float)arguments->value[CONVOLVE_WEIGHTS + i];
-    float *sum = ring->plane + (size_t)side * CHANNELS * (size_t)pixels;
-    for (int c = 0; c < CHANNELS; c++) {
-        const float *plane[SIDE_MAX];
-        for (int i = 0; i < side; i++)
-            plane[i] = ring->plane + ((size_t)((ring->rows + i) % side) * CHANNELS + (size_t)c) * (size_t)pixels;
-        weigh_by_radius[radius](sum + c * width, plane, weight, (float)arguments->value[CONVOLVE_OFFSET], width);
-    }
-    join_row(rows->out[number], rows->in[number + radius], sum, sum + width, sum + 2 * width,
-             arguments->value[CONVOLVE_SHIFT], width);
-}
-
-static void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows)
-{
-    if (convolve_avx512_fits(rows->width)) {
-        convolve_avx512_rows(arguments, rows);
-        return;
-    }
-    if (convolve_avx2_fits(rows->width)) {
-        convolve_avx2_rows(arguments, rows);
-        return;
-    }
-    for (int i = 0; i < STENCIL_ROWS; i++)
-        make_row(arguments, rows, i);
-}
-
 extern const struct filter filter_convolve;
 const struct filter filter_convolve = {
     .name = "convolve",
@@ -210,7 +97,4 @@ const struct filter filter_convolve = {
     .kind = FILTER_STENCIL,
     .params = params,
     .prepare = prepare,
-    .stencil_row = stencil_row,
-    .more_rows = STENCIL_ROWS - 1,
-    .scratch_bytes = scratch_bytes,
 };

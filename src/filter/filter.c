@@ -1,19 +1,19 @@
 // filter.c: the list of filters; each row stands in the filter's own file
 #include "filter/filter.h"
 
+#include "filter/filter_list.h"
+
 #include <string.h>
 #include <strings.h>
 
-extern const struct filter filter_none, filter_gray, filter_maxrgb, filter_blur, filter_convolve, filter_emboss,
-    filter_sobel, filter_sharpen, filter_median, filter_invert, filter_threshold, filter_gamma, filter_contrast,
-    filter_sepia, filter_mirror, filter_flip;
+#define DECLARE(name) extern const struct filter filter_##name;
+#define ADDRESS(name) &filter_##name,
+DECLARE(none)
+FILTER_LIST(DECLARE)
+DECLARE(mirror)
+DECLARE(flip)
 
-const struct filter *const filters[] = {
-    &filter_none,      &filter_gray,  &filter_maxrgb,   &filter_blur,   &filter_convolve,
-    &filter_emboss,    &filter_sobel, &filter_sharpen,  &filter_median, &filter_invert,
-    &filter_threshold, &filter_gamma, &filter_contrast, &filter_sepia,  &filter_mirror,
-    &filter_flip,      NULL,
-};
+const struct filter *const filters[] = {ADDRESS(none) FILTER_LIST(ADDRESS) ADDRESS(mirror) ADDRESS(flip) NULL};
 
 const struct filter *filter_find(const char *name)
 {

@@ -1,5 +1,4 @@
-// filter.h: what a filter is: a row with parameters, a CPU row function and an OpenCL function (docs/pixels.md section
-// 3)
+// filter.h: what a filter is: name, parameters and integers for its kernel, kernels/NAME.cl (docs/pixels.md section 3)
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +8,8 @@
 enum {
     FILTER_PARAMS = 4,      // parameters a filter may have
     FILTER_MATRIX = 81,     // numbers in the largest matrix, 9x9
-    FILTER_ARGUMENTS = 260, // integers a filter may hand to its functions: a 256-entry table and a little
+    FILTER_LEVELS = 256,    // values of a channel
+    FILTER_ARGUMENTS = 256, // integers a filter may hand to its function: a value for each level
     FILTER_RADIUS_MAX = 15,
 };
 
@@ -49,36 +49,11 @@ struct filter_values {
     float matrix[FILTER_MATRIX];
 };
 
-// What the pixel functions get: integers worked out once on the host, so that every path computes with the same ones.
+// What the kernel gets: integers worked out once on the host, so that every path computes with the same ones.
 struct filter_arguments {
     int radius; // stencils: pixels on each side; otherwise 0
     int count;
     int32_t value[FILTER_ARGUMENTS];
-};
-
-enum { STENCIL_ROWS = 4 }; // that a filter makes at a time, at most
-
-// Rows that a filter may ask memory for while it makes others, so that they have come when they are needed. Each is
-// an RGBA row, or the one that is being made, where there is nothing to ask for. There are as many as a filter makes
-// rows at a time.
-struct next_rows {
-    const uint8_t *in[STENCIL_ROWS];  // what will be read next, and after that
-    const uint8_t *out[STENCIL_ROWS]; // what will be written behind the rows that are made now, and behind the next one
-};
-
-// An output row of a stencil, or a few, and what they are made from. Rows are RGBA or, for filters that take them,
-// grey: one byte a pixel that stands for all three colours, alpha being elsewhere.
-struct stencil_rows {
-    // in[i] is input row y - radius + i for i in 0..2*radius; in[-1] is row y - radius - 1, unless this is the first
-    // row of a band; for filters that make more rows, those behind in[2 * radius] are there as well. Each can be read
-    // from pixel -radius to width - 1 + radius (edge pixels repeated).
-    const uint8_t *const *in;
-    uint8_t *out[STENCIL_ROWS]; // row y, and as many below it as the filter makes along with it
-    int width, pixel_bytes;     // 4, or 1 in grey rows
-    void *scratch;              // scratch_bytes() long, kept from row to row
-    bool first;                 // of a band
-    bool past;                  // RGBA rows may be written past the caches, nobody will read them soon
-    struct next_rows next;
 };
 
 struct filter {
@@ -93,19 +68,6 @@ struct filter {
     // Works out radius and arguments. False where each value is in its range but they are impossible together; *why is
     // then a static text. NULL: radius 0 and no arguments.
     bool (*prepare)(const struct filter_values *values, struct filter_arguments *arguments, const char **why);
-
-    // FILTER_POINT: `width` RGBA pixels, from one row to another, or in place: from == to. `past`: may be written past
-    // the caches; not in place, and `to` must then be aligned as base/avx2.h says.
-    void (*point_row)(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool past);
-
-    // FILTER_STENCIL: makes rows->out[0] and `more_rows` below it, which may lie below the picture.
-    void (*stencil_row)(const struct filter_arguments *arguments, const struct stencil_rows *rows);
-    int more_rows;
-    // Whether it takes rows without edge pixels repeated, since it never reads beyond their ends. NULL: it does read
-    // there.
-    bool (*bare_rows)(const struct filter_arguments *arguments);
-    bool grey_rows;                                                               // takes grey rows, too
-    size_t (*scratch_bytes)(const struct filter_arguments *arguments, int width); // NULL: no scratch
 };
 
 // Every filter, in the order of the help; NULL-ended.

@@ -1,7 +1,5 @@
 // gamma.c: gamma correction
-#include "filter/table.h"
-
-#include "filter/rows.h"
+#include "filter/filter.h"
 
 #include <math.h>
 
@@ -13,9 +11,9 @@ static const struct param params[] = {
 
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
-    arguments->count = TABLE_ENTRIES;
-    for (int i = 0; i < TABLE_ENTRIES; i++)
-        arguments->value[i] = sat8((int)floor(255 * pow(i / 255.0, 1.0 / values->value[0]) + 0.5));
+    arguments->count = FILTER_LEVELS;
+    for (int i = 0; i < FILTER_LEVELS; i++)
+        arguments->value[i] = (int32_t)floor(255 * pow(i / 255.0, 1.0 / values->value[0]) + 0.5);
     return true;
 }
 
@@ -27,5 +25,4 @@ const struct filter filter_gamma = {
     .kind = FILTER_POINT,
     .params = params,
     .prepare = prepare,
-    .point_row = table_point_row,
 };

@@ -1,94 +1,142 @@
-// rows.c: what the CPU row functions share
+// rows.c: the generic rows: kernels/NAME.cl in a loop that compilers vectorise, once per instruction set
 #include "filter/rows.h"
 
-#include "base/avx2.h"
+#include "base/vector.h"
+#include "filter/filter_kernels.h"
+#include "filter/filter_list.h"
 
-const pixel_word row_alpha[ROW_CHUNK / 2] = {[0 ... ROW_CHUNK / 2 - 1] = 0xff000000u};
+#include <string.h>
 
-struct stencil_rows rows_below(const struct stencil_rows *rows, int count)
-{
-    struct stencil_rows below = *rows;
-    below.in += count;
-    below.first = rows->first && count == 0;
-    for (int i = 0; i + count < STENCIL_ROWS; i++) {
-        below.out[i] = rows->out[i + count];
-        below.next.in[i] = rows->next.in[i + count];
-        below.next.out[i] = rows->next.out[i + count];
-    }
-    return below;
-}
+typedef pixel point_filter(pixel p, arguments args);
+typedef int stencil_filter(view v, arguments args);
 
-VECTOR_CLONES static void copy_alpha(pixel_word *restrict to, const pixel_word *restrict from, int first, int width)
-{
-    for (int x = first; x < width; x++)
-        to[x] = (to[x] & 0x00ffffffu) | (from[x] & 0xff000000u);
-}
-
-void row_copy_alpha(const struct stencil_rows *rows, int number, int first)
-{
-    uint8_t *to = rows->out[number];
-    if (rows->pixel_bytes == 4)
-        copy_alpha((pixel_word *)to, (const pixel_word *)rows->in[number + 1], first, rows->width);
-}
-
-VECTOR_CLONES static void take_grey(const pixel_word *restrict from, uint8_t *restrict grey, int first, int width)
-{
-    for (int x = first; x < width; x++)
-        grey[x] = (uint8_t)from[x];
-}
-
-#ifdef HAVE_AVX2
-// The same for as many pixels as fit, and how many that is.
-AVX2 static int take_avx2(const uint8_t *rgba, uint8_t *grey, int width)
-{
-    const __m256i first = _mm256_set1_epi32(255), order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-    int x = 0;
-    for (; x + 32 <= width; x += 32) {
-        const uint8_t *from = rgba + 4 * x;
-        const __m256i a = _mm256_and_si256(avx2_load(from), first), b = _mm256_and_si256(avx2_load(from + 32), first);
-        const __m256i c = _mm256_and_si256(avx2_load(from + 64), first);
-        const __m256i d = _mm256_and_si256(avx2_load(from + 96), first);
-        const __m256i bytes = _mm256_packus_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
-        avx2_store(grey + x, _mm256_permutevar8x32_epi32(bytes, order));
-    }
-    return x;
-}
+// A step of a loop does not depend on the others.
+#if defined(__clang__)
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-void row_to_grey(const uint8_t *rgba, uint8_t *grey, int width)
+INLINE void make_points(point_filter *filter, const struct filter_arguments *numbers, const uint8_t *from, uint8_t *to,
+                        int width)
 {
-    take_grey((const pixel_word *)rgba, grey, AVX2_MADE(take_avx2(rgba, grey, width)), width);
-}
-
-VECTOR_CLONES static void spread_grey(const uint8_t *restrict grey, const pixel_word *restrict alpha,
-                                      pixel_word *restrict to, int first, int width)
-{
-    for (int x = first; x < width; x++)
-        to[x] = grey[x] * 0x010101u | 0xff000000u;
-    for (int x = first; alpha && x < width; x++)
-        to[x] &= alpha[x] | 0x00ffffffu;
-}
-
-#ifdef HAVE_AVX2
-// The same for as many pixels as fit, and how many that is.
-AVX2 static int spread_avx2(const uint8_t *grey, const uint8_t *alpha, uint8_t *to, int width)
-{
-    const __m256i spread = _mm256_setr_epi8(0, 0, 0, -1, 1, 1, 1, -1, 2, 2, 2, -1, 3, 3, 3, -1, 4, 4, 4, -1, 5, 5, 5,
-                                            -1, 6, 6, 6, -1, 7, 7, 7, -1);
-    const __m256i opaque = _mm256_set1_epi32((int32_t)0xff000000u);
-    int x = 0;
-    for (; x + 8 <= width; x += 8) {
-        avx2_fetch_to_write(to + 4 * x);
-        const __m256i pixels = _mm256_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(grey + x)));
-        const __m256i upper = alpha ? _mm256_and_si256(avx2_load(alpha + 4 * x), opaque) : opaque;
-        avx2_store(to + 4 * x, _mm256_or_si256(_mm256_shuffle_epi8(pixels, spread), upper));
+    const int32_t *restrict args = numbers->value;
+    const pixel_word *in = (const pixel_word *)from;
+    pixel_word *out = (pixel_word *)to;
+    INDEPENDENT
+    for (int x = 0; x < width; x++) {
+        const uint32_t word = in[x];
+        const pixel p = filter((pixel){word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24}, args);
+        out[x] = (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
     }
-    return x;
 }
-#endif
 
-void row_from_grey(const uint8_t *grey, const uint8_t *alpha, uint8_t *rgba, int width)
+// `radius` and `step` are constants where that is faster.
+INLINE void make_stencil(stencil_filter *filter, const struct filter_arguments *numbers,
+                         const struct stencil_rows *rows, int radius, int step)
 {
-    const int done = AVX2_MADE(spread_avx2(grey, alpha, rgba, width));
-    spread_grey(grey, (const pixel_word *)alpha, (pixel_word *)rgba, done, width);
+    const uint8_t *in[2 * FILTER_RADIUS_MAX + 1]; // copies: compilers would read the originals again after each store
+    for (int i = 0; i < 2 * radius + 1; i++)
+        in[i] = rows->in[i];
+    const int32_t *restrict args = numbers->value;
+    uint8_t *restrict to = rows->out[0];
+    const int bytes = step * rows->width;
+    for (int i = 0; i < bytes; i++)
+        to[i] = (uint8_t)filter((view){in + radius, i, step, radius}, args);
+    if (step == 4) {
+        const pixel_word *restrict centre = (const pixel_word *)in[radius];
+        pixel_word *restrict words = (pixel_word *)to;
+        for (int x = 0; x < rows->width; x++)
+            words[x] = (words[x] & 0xffffff) | (centre[x] & 0xff000000);
+    }
 }
+
+INLINE void make_stencils(stencil_filter *filter, const struct filter_arguments *numbers,
+                          const struct stencil_rows *rows)
+{
+    if (numbers->radius == 1 && rows->step == 4)
+        make_stencil(filter, numbers, rows, 1, 4);
+    else if (numbers->radius == 1)
+        make_stencil(filter, numbers, rows, 1, 1);
+    else
+        make_stencil(filter, numbers, rows, numbers->radius, rows->step);
+}
+
+// The type of a filter's function tells which kind of row it makes. The other kind is never called.
+INLINE pixel no_points(pixel p, arguments args)
+{
+    return p;
+}
+
+INLINE int no_stencil(view v, arguments args)
+{
+    return 0;
+}
+
+#define IF_POINT(it, yes, no) _Generic(&filter_##it, point_filter * : yes, stencil_filter * : no)
+#define FUNCTIONS(it)                                                                                                  \
+    static __attribute__((unused)) void it##_points(const struct filter_arguments *numbers, const uint8_t *from,       \
+                                                    uint8_t *to, int width)                                            \
+    {                                                                                                                  \
+        make_points(IF_POINT(it, &filter_##it, &no_points), numbers, from, to, width);                                 \
+    }                                                                                                                  \
+    static __attribute__((unused)) void it##_stencil(const struct filter_arguments *numbers,                           \
+                                                     const struct stencil_rows *rows)                                  \
+    {                                                                                                                  \
+        make_stencils(IF_POINT(it, &no_stencil, &filter_##it), numbers, rows);                                         \
+    }
+#define ROW(it)                                                                                                        \
+    {.name = "generic",                                                                                                \
+     .filter = #it,                                                                                                    \
+     .point = IF_POINT(it, it##_points, NULL),                                                                         \
+     .stencil = IF_POINT(it, NULL, it##_stencil),                                                                      \
+     .rows = 1},
+
+FILTER_LIST(FUNCTIONS)
+
+#if VECTOR_BYTES
+extern const struct row_variant VECTORS_NAME(rows_points)[], VECTORS_NAME(rows_near)[];
+#endif
+static const struct row_variant generic[] = {FILTER_LIST(ROW){0}};
+
+static void to_grey(const uint8_t *restrict rgba, uint8_t *restrict grey, int width)
+{
+    for (int x = 0; x < width; x++)
+        grey[x] = (uint8_t)((const pixel_word *)rgba)[x];
+}
+
+static void from_grey(const uint8_t *restrict grey, const uint8_t *restrict alpha, uint8_t *restrict rgba, int width)
+{
+    for (int x = 0; x < width; x++)
+        ((pixel_word *)rgba)[x] = grey[x] * 0x010101u | 0xff000000u;
+    for (int x = 0; alpha && x < width; x++)
+        ((pixel_word *)rgba)[x] &= ((const pixel_word *)alpha)[x] | 0x00ffffffu;
+}
+
+static void stream(const uint8_t *from, uint8_t *to, size_t bytes)
+{
+    size_t i = 0;
+#if VECTOR_BYTES
+    if ((uintptr_t)to % VECTOR_BYTES == 0) {
+        for (; i + VECTOR_BYTES <= bytes; i += VECTOR_BYTES)
+            vec_stream_u8(to + i, vec_load_u8(from + i));
+    }
+#endif
+    memcpy(to + i, from + i, bytes - i);
+}
+
+static void stream_end(void)
+{
+#if VECTOR_BYTES
+    vec_stream_end();
+#endif
+}
+
+static const struct row_variant *const variants[] = {
+#if VECTOR_BYTES
+    VECTORS_NAME(rows_points),
+    VECTORS_NAME(rows_near),
+#endif
+    NULL,
+};
+const struct row_level VECTORS_NAME(row_level) = {variants, generic, to_grey, from_grey, stream, stream_end};

@@ -1,41 +1,56 @@
-// rows.h: what the filters' CPU row functions share
+// rows.h: rows of pixels that filters make on the processor: the generic code, and faster variants
 #pragma once
 
-#include "base/clones.h"
+#include "base/vectors.h"
 #include "filter/filter.h"
 
-#include <stddef.h>
-#include <stdint.h>
+enum { STENCIL_ROWS = 4 }; // rows that a row function makes per call, at most
 
-// Rec. 601 luma as docs/pixels.md defines it.
-//
-// Sums in the upper half of a word, so that two products come from one multiplication: with red in the lower and blue
-// in the upper half, 77 << 16 | 29 gives 77 R + 29 B above.
-static inline uint32_t row_luma(uint32_t pixel)
-{
-    return ((pixel & 0x00ff00ffu) * (77u << 16 | 29) + (pixel & 0xff00u) * (150u << 8) + (128u << 16)) >> 24;
-}
+// The output rows of a stencil filter, and the input rows that they are made from.
+struct stencil_rows {
+    // in[i] is input row y - radius + i, for i from 0 to 2 * radius + rows - 1 (`rows` of the variant). in[-1] is row
+    // y - radius - 1, unless `first`. Each row can be read from pixel -radius to width - 1 + radius: edge pixels are
+    // repeated.
+    const uint8_t *const *in;
+    uint8_t *const *out; // row y, and the next ones of the variant
+    int width, step;     // step: bytes from a pixel to the next: 4 in RGBA rows, 1 in grey rows
+    void *scratch;       // the variant's scratch_bytes, kept from call to call within a band
+    bool first;          // the first call of a band
+};
 
-// Vector code takes a row as pairs of bytes, and the even and the odd bytes apart by a mask and a shift: making each
-// byte a lane of 16 bits would move bytes about. A pixel is two pairs.
+// `width` RGBA pixels, from one row to another or in place (from == to).
+typedef void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width);
+// Alpha comes from the row at the centre.
+typedef void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows);
 
-// Which bits of pairs are alpha, for as many pairs as a loop may take at a time.
-enum { ROW_CHUNK = 512 };
-extern const pixel_word row_alpha[ROW_CHUNK / 2];
+// One way to make the rows of a filter.
+struct row_variant {
+    const char *name;                                                            // NULL ends a list
+    const char *filter;                                                          // its name
+    bool (*fits)(const struct filter_arguments *arguments, int width, int step); // NULL: always
+    point_row *point;                                                            // one of these two
+    stencil_row *stencil;
+    int rows; // that `stencil` makes per call, 1 to STENCIL_ROWS
+    size_t (*scratch_bytes)(const struct filter_arguments *arguments, int width, int step); // NULL: 0
+};
 
-// Even and odd bytes side by side again, alpha from the centre.
-static inline byte_pair row_join(uint16_t even, uint16_t odd, byte_pair centre, byte_pair alpha)
-{
-    return (byte_pair)(((even | odd << 8) & ~alpha) | (centre & alpha));
-}
+// What meson.build compiles once per level of vector instructions.
+struct row_level {
+    const struct row_variant *const *variants; // lists of these, NULL-ended
+    const struct row_variant *generic;
+    // From RGBA that is grey to one byte per pixel, and back; with the alpha of the pixels `alpha`, or 255 if that is
+    // NULL.
+    void (*to_grey)(const uint8_t *rgba, uint8_t *grey, int width);
+    void (*from_grey)(const uint8_t *grey, const uint8_t *alpha, uint8_t *rgba, int width);
+    // Copies with non-temporal stores, for memory that nobody reads soon. The thread that copied calls stream_end
+    // before another one reads.
+    void (*stream)(const uint8_t *from, uint8_t *to, size_t bytes);
+    void (*stream_end)(void);
+};
+VECTORS_TABLE(const struct row_level, row_level)
 
-// The same rows without the first `count` of those that are made.
-struct stencil_rows rows_below(const struct stencil_rows *rows, int count);
-
-// Copies alpha to what a stencil of radius 1 has made: from pixel `first` on, to rows->out[number], from
-// the pixels at the squares' centres. Grey rows have none.
-void row_copy_alpha(const struct stencil_rows *rows, int number, int first);
-
-// From RGBA that is grey to one byte a pixel, and back. Alpha is then that of the RGBA pixels at `alpha`; NULL: 255.
-void row_to_grey(const uint8_t *rgba, uint8_t *grey, int width);
-void row_from_grey(const uint8_t *grey, const uint8_t *alpha, uint8_t *rgba, int width);
+// Returns the fastest way that this processor has; NULL for filters that only move pixels.
+const struct row_variant *row_variant_choose(const struct filter *filter, const struct filter_arguments *arguments,
+                                             int width, int step);
+// The generic code of a stencil: one row per call, without scratch memory.
+const struct row_variant *row_variant_generic(const struct filter *filter);

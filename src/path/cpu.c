@@ -16,7 +16,8 @@ enum {
 // What a chain needs, besides the frames.
 struct cpu_build {
     struct plan plan;
-    int run[CHAIN_MAX]; // how many passes each has
+    struct cpu_pass pass[CHAIN_MAX]; // of the plan
+    int run[CHAIN_MAX];              // how many passes each has
     int runs;
     uint8_t *scratch;     // of all bands, one behind the other
     size_t scratch_bytes; // of one band
@@ -37,7 +38,7 @@ struct cpu_path {
     struct image fed;                         // the picture that comes by rows
     struct cpu_slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
     int slots, write_slot, read_slot;
-    bool past_caches; // a result is more than they hold
+    bool larger_than_caches; // a result is
 };
 
 static void cpu_build_free(void *of)
@@ -58,8 +59,7 @@ static int count_bands(int height, int threads)
     return wanted < most ? wanted : most;
 }
 
-// One run, in one band, takes rows from the upper to the lower; one of RGBA may read them where they lie, and rows
-// beside them.
+// One run, in one band, takes rows from the upper to the lower; one of RGBA may read the picture in place.
 static int count_few_rows(const struct cpu_build *build, enum pixfmt format)
 {
     int rows = 64; // the quickest for 1920x1080
@@ -69,7 +69,7 @@ static int count_few_rows(const struct cpu_build *build, enum pixfmt format)
         if (build->plan.pass[i].load_flip || build->plan.pass[i].store_flip)
             return 0;
     }
-    while (rows < cpu_run_reach(build->plan.pass, build->plan.count) + PATH_FEED_MORE + 3) // a pair of rows, the asked
+    while (rows < cpu_run_reach(build->pass, build->plan.count) + PATH_FEED_MORE + 3) // a pair of rows, the asked
         rows *= 2;
     return rows;
 }
@@ -85,9 +85,11 @@ static struct cpu_build *make_build(const struct cpu_path *cpu, const struct cha
     for (int i = 0; i < build->plan.count; i++)
         turns = turns || build->plan.pass[i].load_mirror || build->plan.pass[i].store_mirror;
     plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA || !turns, input->format == PIXFMT_GREY);
+    for (int i = 0; i < build->plan.count; i++)
+        cpu_pass_init(&build->pass[i], &build->plan.pass[i], input->width);
     build->bands = count_bands(input->height, workers_count(cpu->workers));
     for (int i = 0; i < build->plan.count; i += build->run[build->runs++]) {
-        const struct pass *passes = &build->plan.pass[i];
+        const struct cpu_pass *passes = &build->pass[i];
         const int count = cpu_run_length(passes, build->plan.count - i, input->height / build->bands);
         const size_t bytes = cpu_run_scratch_bytes(passes, count, input->width);
         build->scratch_bytes = bytes > build->scratch_bytes ? bytes : build->scratch_bytes;
@@ -119,7 +121,7 @@ static void run_passes(struct path *path, struct image *from, const struct path_
     struct cpu_path *cpu = (struct cpu_path *)path;
     struct cpu_slot *slot = &cpu->slot[cpu->write_slot];
     struct cpu_build *build = path->build;
-    const struct pass *passes = build->plan.pass;
+    const struct cpu_pass *passes = build->pass;
     for (int i = 0; i < build->runs; i++) {
         const bool last = i == build->runs - 1;
         struct cpu_run run = {
@@ -135,7 +137,7 @@ static void run_passes(struct path *path, struct image *from, const struct path_
             .scratch_bytes = build->scratch_bytes,
             .bands = build->bands,
         };
-        run.past_caches = cpu->past_caches && !run.encoded;
+        run.streams = cpu->larger_than_caches && !run.encoded;
         slot->run_start_ns[i] = clock_now_ns();
         workers_run(cpu->workers, cpu_run_band, &run, build->bands);
         slot->run_end_ns[i] = clock_now_ns();
@@ -246,7 +248,8 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
     cpu->path.came_in = "host-ptr";
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = setup->input.width, .height = setup->input.height};
     const size_t cache_bytes = setup->cache_bytes > 0 ? setup->cache_bytes : pages_cache_bytes();
-    cpu->past_caches = cache_bytes > 0 && image_bytes(&rgba) > cache_bytes / 4 * 3; // input passes through it, too
+    cpu->larger_than_caches =
+        cache_bytes > 0 && image_bytes(&rgba) > cache_bytes / 4 * 3; // input passes through it, too
     bool ok = (cpu->workers = workers_open(setup->threads)) != NULL;
     for (int i = 0; ok && i < setup->depth + (setup->fed ? 0 : 1); i++) {
         cpu->slot[i].output.shape = rgba;

@@ -1,285 +1,341 @@
 // cpu_rows.c: passes of the cpu path over a band of rows
 #include "path/cpu_rows.h"
 
-#include "base/avx2.h"
-#include "filter/rows.h"
 #include "image/rgb_rows.h"
-#include "path/cpu_ends.h"
-#include "path/cpu_input.h"
-#include "path/cpu_lines.h"
 
 #include <string.h>
 
-// One pass at work on a band. From `lines` on all of it is for a stencil.
+// A stencil reads beyond its band, so two bands both make some rows of the pass before it. At most one row in this many
+// is made twice.
+enum { REPEATED_SHARE = 8 };
+// A stencil of at most this radius reads an RGBA picture in place, if that has at least this width.
+enum { IN_PLACE_RADIUS = 2, IN_PLACE_WIDTH = 128 };
+enum { OWN_LINES = 4, LINES_MAX = 2 * FILTER_RADIUS_MAX + 1 + STENCIL_ROWS };
+
+// The stencil of one pass at work on a band.
 struct maker {
-    const struct pass *pass;
-    int pixel_bytes; // of its input: 4 in RGBA, 1 in grey
-    uint8_t *lines;  // the last few rows of its input, used in turns
-    uint8_t *own;    // what the filter keeps from row to row
-    int loaded;      // the next row of its input to be brought there
-    bool begun;      // it has made a row
-    uint8_t *spare;  // room for rows that a filter makes along with the first, where they cannot be made in their place
-    uint8_t *ahead[STENCIL_ROWS]; // where the rows are that it made at a time, the first included
-    int taken;                    // how many of them have been asked for
+    uint8_t *lines; // the last rows of its input, used in turns
+    uint8_t *spare; // rows that are made along with the first, where they have no other place
+    uint8_t *own;   // scratch memory of the row variant
+    int loaded;     // the next input row to load
+    bool begun;
+    uint8_t *made[STENCIL_ROWS]; // where the latest rows are
+    int taken;                   // the number of these that have been used
 };
 
-// Rows first..end-1 of a run's output, and what they are made in.
+// Rows first to end - 1 of a run's output, and what they are made in.
 struct band {
     const struct cpu_run *run;
-    int first, end;
-    int row;              // the row of output that is being made
-    uint8_t *pair;        // two rows of output, where the run has no output picture
-    uint8_t *rgba;        // a row in RGBA that will go on as grey
-    uint8_t *grey;        // a row that was made in grey and will go on as RGBA
-    bool in_place;        // the first stencil reads the picture's own rows
-    struct cpu_ends ends; // then: their ends, unless the filter never reads beyond them
+    int end;
+    int width;
+    uint8_t *pair; // two output rows, where the run has no output picture or streams to it
+    uint8_t *rgba; // an RGBA row that becomes grey
+    uint8_t *grey; // a grey row that becomes RGBA
+    bool in_place; // the first stencil's input rows are the picture's
     struct maker maker[CHAIN_MAX];
 };
 
-// Of a pass's input. A stencil that sees nothing but grey may take it in one byte; alpha is put back behind it.
-static int pixel_bytes(const struct pass *pass)
+static size_t align(size_t bytes)
 {
-    return pass->grey && pass->stencil && pass->stencil->filter->grey_rows ? 1 : 4;
+    return (bytes + IMAGE_ALIGNMENT - 1) / IMAGE_ALIGNMENT * IMAGE_ALIGNMENT;
 }
 
-// Whether a run's first stencil sees the picture's own rows.
-static bool sees_picture(const struct cpu_run *run)
+// Bytes of an RGBA row with `radius` edge pixels repeated on both sides.
+static size_t line_bytes(int width, int radius)
 {
-    const struct pass *pass = run->passes;
-    return pass->stencil && pixel_bytes(pass) == 4 && run->from->shape.format == PIXFMT_RGBA &&
-           pass->before_count == 0 && !pass->load_mirror;
+    return align(4 * ((size_t)width + 2 * (size_t)radius));
 }
 
-static int clamp_row(int y, int height)
+static int pass_radius(const struct cpu_pass *cpu)
 {
-    return y < 0 ? 0 : y >= height ? height - 1 : y;
+    return cpu->pass->stencil->arguments.radius;
 }
 
-static void make_row(struct band *band, int number, int y, uint8_t *to);
-
-// Brings row `y` of a pass's input to `to`. All but the first pass begin with their stencils.
-static void load_row(struct band *band, int number, int y, uint8_t *to)
+static const struct row_variant *choose(const struct stage *stage, int width, int step)
 {
-    if (number > 0)
-        make_row(band, number - 1, y, to);
-    else if (band->maker[0].pixel_bytes == 1)
-        cpu_input_load_grey(band->run, y, band->rgba, to);
+    return row_variant_choose(stage->filter, &stage->arguments, width, step);
+}
+
+void cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, int width)
+{
+    *cpu = (struct cpu_pass){.pass = pass};
+    for (int i = 0; i < pass->before_count; i++)
+        cpu->before[i] = choose(pass->before[i], width, 4);
+    for (int i = 0; i < pass->after_count; i++)
+        cpu->after[i] = choose(pass->after[i], width, 4);
+    if (!pass->stencil)
+        return;
+    cpu->step = pass->grey ? 1 : 4;
+    cpu->stencil = choose(pass->stencil, width, cpu->step);
+    if (cpu->stencil->scratch_bytes)
+        cpu->scratch_bytes = align(cpu->stencil->scratch_bytes(&pass->stencil->arguments, width, cpu->step));
+    cpu->generic = row_variant_generic(pass->stencil->filter);
+    cpu->lines = 2 * pass_radius(cpu) + 1 + cpu->stencil->rows; // with the row above, which running sums subtract
+}
+
+int cpu_run_length(const struct cpu_pass *passes, int count, int band_rows)
+{
+    int length = 1, reach = 0;
+    for (; length < count; length++) {
+        reach += 2 * pass_radius(&passes[length]); // all but the first pass have a stencil
+        if (passes[length - 1].pass->store_flip || passes[length].pass->load_flip || reach * REPEATED_SHARE > band_rows)
+            break;
+    }
+    return length;
+}
+
+size_t cpu_run_scratch_bytes(const struct cpu_pass *passes, int count, int width)
+{
+    size_t bytes = OWN_LINES * line_bytes(width, 0);
+    for (int i = 0; i < count; i++) {
+        if (passes[i].stencil)
+            bytes += line_bytes(width, pass_radius(&passes[i])) * (size_t)passes[i].lines +
+                     line_bytes(width, 0) * (size_t)(passes[i].stencil->rows - 1) + passes[i].scratch_bytes;
+    }
+    return bytes;
+}
+
+int cpu_run_reach(const struct cpu_pass *passes, int count)
+{
+    int reach = 0;
+    for (int i = 0; i < count; i++)
+        reach += passes[i].stencil ? pass_radius(&passes[i]) + passes[i].stencil->rows - 1 : 0;
+    return reach;
+}
+
+static int clamp_to(int at, int count)
+{
+    return at < 0 ? 0 : at >= count ? count - 1 : at;
+}
+
+// The first pixel of a line of a pass's input; the edge pixels that are repeated come before it.
+static uint8_t *line_of(const struct band *band, int number, int row)
+{
+    const struct cpu_pass *cpu = &band->run->passes[number];
+    return band->maker[number].lines + line_bytes(band->width, pass_radius(cpu)) * (size_t)(row % cpu->lines) +
+           cpu->step * pass_radius(cpu);
+}
+
+// Runs point filters over a row: the first from `from` to `to`, the others in `to`. Returns where the row is then:
+// `from` if there are no filters.
+static const uint8_t *run_points(const struct row_variant *const *rows, const struct stage *const *stages, int count,
+                                 const uint8_t *from, uint8_t *to, int width)
+{
+    for (int i = 0; i < count; i++, from = to)
+        rows[i]->point(&stages[i]->arguments, from, to, width);
+    return from;
+}
+
+static const uint8_t *turn(bool mirror, const uint8_t *from, uint8_t *to, int width)
+{
+    if (!mirror)
+        return from;
+    rgb_rows()->mirror(from, to, width);
+    return to;
+}
+
+// The row of the picture that is row `y` of the input.
+static int input_row(const struct cpu_run *run, int y)
+{
+    return run->passes[0].pass->load_flip ? run->from->shape.height - 1 - y : y;
+}
+
+// Of an RGBA picture.
+static const uint8_t *picture_row(const struct cpu_run *run, int y)
+{
+    return run->from->plane[0] + (size_t)input_row(run, y) * run->from->stride[0];
+}
+
+// Each function below returns where it has put row `y`: in `to`, or elsewhere if that saves copying.
+
+// The input of the first pass's stencil, or its output where it has none.
+static const uint8_t *load_row(const struct band *band, int y, uint8_t *to)
+{
+    const struct cpu_run *run = band->run;
+    const struct cpu_pass *cpu = run->passes;
+    const uint8_t *at = to;
+    if (run->from->shape.format == PIXFMT_RGBA)
+        at = picture_row(run, y);
     else
-        cpu_input_load(band->run, y, to);
+        convert_row_to_rgba(run->from, &run->coefficients, 0, input_row(run, y), band->width, to);
+    at = turn(cpu->pass->load_mirror, at, to, band->width);
+    return run_points(cpu->before, cpu->pass->before, cpu->pass->before_count, at, to, band->width);
 }
 
-// The first pixel of a line; ahead of it is room for the edge pixels that are repeated.
-static uint8_t *line_of(const struct band *band, const struct maker *maker, int place)
+static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8_t *to);
+
+// A pass's output.
+static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to)
 {
-    const int radius = maker->pass->stencil->arguments.radius;
-    return maker->lines + line_bytes(band->run->from->shape.width, radius) * (size_t)place +
-           maker->pixel_bytes * radius;
+    const struct cpu_pass *cpu = &band->run->passes[number];
+    if (!cpu->stencil)
+        return load_row(band, y, to);
+    const uint8_t *at = stencil_row_of(band, number, y, cpu->step == 1 ? band->grey : to);
+    if (cpu->step == 1) {
+        const bool has_alpha = band->run->from->shape.format == PIXFMT_RGBA;
+        row_level()->from_grey(at, has_alpha ? picture_row(band->run, y) : NULL, to, band->width);
+        at = to;
+    }
+    at = run_points(cpu->after, cpu->pass->after, cpu->pass->after_count, at, to, band->width);
+    return turn(cpu->pass->store_mirror, at, to, band->width);
 }
 
-// Loads a row with its edge pixels repeated on both sides.
-static void load_padded_row(struct band *band, int number, int y, uint8_t *to, int radius)
+// Whether the rows of the first stencil's input are those of the picture. The generic code then makes the pixels that
+// need edge pixels repeated, which is slow where there are many.
+static bool reads_picture(const struct cpu_run *run)
 {
-    const size_t bytes = (size_t)band->maker[number].pixel_bytes;
-    uint8_t *last = to + bytes * (size_t)(band->run->from->shape.width - 1);
-    load_row(band, number, y, to);
-    for (int i = 1; i <= radius; i++) {
-        memcpy(to - bytes * (size_t)i, to, bytes);
-        memcpy(last + bytes * (size_t)i, last, bytes);
+    const struct pass *pass = run->passes[0].pass;
+    return pass->stencil && run->passes[0].step == 4 && run->from->shape.format == PIXFMT_RGBA &&
+           pass->before_count == 0 && !pass->load_mirror && pass->stencil->arguments.radius <= IN_PLACE_RADIUS &&
+           run->from->shape.width >= IN_PLACE_WIDTH;
+}
+
+// Makes the first pixels and the last pixels of a row, as many as the stencil's radius.
+static void make_ends(const struct cpu_pass *cpu, const uint8_t *const *in, uint8_t *out, int width)
+{
+    enum { SIDE = 2 * IN_PLACE_RADIUS + 1, PIXELS = 3 * IN_PLACE_RADIUS };
+    const int radius = pass_radius(cpu);
+    for (int first = 0; first < width; first += width - radius) {
+        uint8_t part[SIDE][4 * PIXELS];
+        const uint8_t *rows[SIDE];
+        for (int i = 0; i < 2 * radius + 1; i++) {
+            for (int k = 0; k < 3 * radius; k++)
+                memcpy(part[i] + 4 * k, in[i] + 4 * clamp_to(first - radius + k, width), 4);
+            rows[i] = part[i] + 4 * radius;
+        }
+        uint8_t *to = out + 4 * first;
+        cpu->generic->stencil(&cpu->pass->stencil->arguments,
+                              &(struct stencil_rows){.in = rows, .out = &to, .width = radius, .step = 4});
     }
 }
 
-// Decides whether the run's first stencil reads the picture's own rows. `scratch` has cpu_ends_bytes().
-static void begin_in_place(struct band *band, uint8_t *scratch)
+// Whether a pass's output is that of its stencil, in grey rows.
+static bool stays_bytes(const struct cpu_pass *cpu)
 {
-    const struct cpu_run *run = band->run;
-    const struct stage *stencil = run->passes->stencil;
-    const int width = run->from->shape.width;
-    if (!sees_picture(run))
-        return;
-    const bool bare = stencil->filter->bare_rows && stencil->filter->bare_rows(&stencil->arguments);
-    band->in_place = bare || cpu_ends_fit(stencil, width);
-    if (band->in_place && !bare)
-        cpu_ends_begin(&band->ends, stencil, width, scratch);
+    return cpu->step == 1 && cpu->pass->after_count == 0 && !cpu->pass->store_mirror;
 }
 
-static bool has_ends(const struct band *band, int number)
+// Loads a row of a stencil's input into its line, with the edge pixels repeated on both sides.
+static void load_line(struct band *band, int number, int y)
 {
-    return number == 0 && band->ends.stencil;
+    const struct cpu_pass *cpu = &band->run->passes[number];
+    const size_t step = (size_t)cpu->step;
+    uint8_t *line = line_of(band, number, y), *last = line + step * (size_t)(band->width - 1);
+    const bool stays_grey = number > 0 && step == 1 && stays_bytes(&cpu[-1]);
+    uint8_t *to = step == 1 && !stays_grey ? band->rgba : line;
+    const uint8_t *at = number == 0  ? load_row(band, y, to)
+                        : stays_grey ? stencil_row_of(band, number - 1, y, to)
+                                     : pass_row(band, number - 1, y, to);
+    if (step == 1 && !stays_grey)
+        row_level()->to_grey(at, line, band->width);
+    else if (at != line)
+        memcpy(line, at, step * (size_t)band->width);
+    for (int i = 1; i <= pass_radius(cpu); i++) {
+        memcpy(line - step * (size_t)i, line, step);
+        memcpy(last + step * (size_t)i, last, step);
+    }
 }
 
-// Whether a pass reads row `y` of its input in the picture itself. A filter that reads beyond a row's ends, which are
-// mended afterwards, must not do so at the picture's first row and last: there is no memory beyond them.
-static bool stays_in_place(const struct band *band, int number, int y)
-{
-    return number == 0 && band->in_place &&
-           (!has_ends(band, number) || (y > 0 && y < band->run->from->shape.height - 1));
-}
-
-// Makes row `y` of a stencil's input ready to be read: among the lines, unless it is read in the picture itself.
-static void take_row(struct band *band, int number, int y)
-{
-    struct maker *maker = &band->maker[number];
-    const struct stage *stencil = maker->pass->stencil;
-    const int radius = stencil->arguments.radius, place = y % ring_lines(stencil);
-    if (has_ends(band, number))
-        cpu_ends_take(&band->ends, cpu_input_row(band->run, y), place);
-    if (!stays_in_place(band, number, y))
-        load_padded_row(band, number, y, line_of(band, maker, place), radius);
-}
-
-static bool run_flips(const struct cpu_run *run)
-{
-    return run->passes[run->count - 1].store_flip;
-}
-
-// Which row of the output row `y` becomes.
+// The row of the picture that output row `y` becomes.
 static int output_row(const struct cpu_run *run, int y)
 {
-    return run_flips(run) ? run->from->shape.height - 1 - y : y;
+    return run->passes[run->count - 1].pass->store_flip ? run->from->shape.height - 1 - y : y;
 }
 
-static uint8_t *output_at(const struct band *band, int row)
+// Where output row `y` is made.
+static uint8_t *output_at(const struct band *band, int y)
 {
     const struct image *to = band->run->to;
-    return to->plane[0] ? to->plane[0] + (size_t)row * to->stride[0]
-                        : band->pair + line_bytes(to->shape.width, 0) * (size_t)(row % 2);
+    const int row = output_row(band->run, y);
+    return to->plane[0] && !band->run->streams ? to->plane[0] + (size_t)row * to->stride[0]
+                                               : band->pair + line_bytes(to->shape.width, 0) * (size_t)(row % 2);
 }
 
-// Where the row of output goes that is made so many rows after this one; at the band's end, the last one.
-static uint8_t *output_later(const struct band *band, int further)
+// Makes rows of a stencil from the input rows `in`.
+static void make_rows(struct band *band, int number, const uint8_t **in, uint8_t *const *out)
 {
-    const int y = band->row + further;
-    return output_at(band, output_row(band->run, y < band->end ? y : band->end - 1));
-}
-
-// What a pass that makes row `to` may ask for: of the run's first pass the picture's next rows, where they are RGBA,
-// and the run's next rows of output. What other passes read and write is in cache.
-static struct next_rows next_rows(const struct band *band, int number, const uint8_t *to)
-{
-    const int more = band->maker[number].pass->stencil->filter->more_rows, behind = more > 0 ? more + 1 : 2;
-    struct next_rows next = {0};
-    for (int i = 0; i <= more; i++) {
-        const uint8_t *row = number == 0 ? cpu_input_rgba_row(band->run, band->maker[0].loaded + i) : NULL;
-        next.in[i] = row ? row : to;
-        next.out[i] = number == 0 ? output_later(band, behind + i) : to;
+    const struct cpu_pass *cpu = &band->run->passes[number];
+    struct maker *maker = &band->maker[number];
+    const bool in_place = number == 0 && band->in_place;
+    const int skipped = in_place ? pass_radius(cpu) : 0; // pixels on each side that make_ends makes
+    uint8_t *inner[STENCIL_ROWS];
+    for (int i = 0; i < cpu->stencil->rows; i++) {
+        if (in_place)
+            make_ends(cpu, in + 1 + i, out[i], band->width);
+        inner[i] = out[i] + 4 * skipped;
     }
-    return next;
+    for (int i = 0; i < cpu->lines; i++)
+        in[i] += 4 * skipped;
+    cpu->stencil->stencil(&cpu->pass->stencil->arguments, &(struct stencil_rows){.in = in + 1,
+                                                                                 .out = inner,
+                                                                                 .width = band->width - 2 * skipped,
+                                                                                 .step = cpu->step,
+                                                                                 .scratch = maker->own,
+                                                                                 .first = !maker->begun});
 }
 
-// Where a filter that makes several rows puts row `y + i`, 1..more_rows: in its place in the output, if that is known.
-static uint8_t *ahead_at(const struct band *band, int number, int y, int i)
-{
-    const struct cpu_run *run = band->run;
-    const struct maker *maker = &band->maker[number];
-    const bool there = maker->pixel_bytes == 4 && number == run->count - 1 && y + i < band->end && run->to->plane[0];
-    return there ? output_at(band, output_row(run, y + i))
-                 : maker->spare + line_bytes(run->from->shape.width, 0) * (size_t)(i - 1);
-}
-
-// Whether what the run's stencil makes may be written past the caches. It pays where nothing passes through them but
-// the picture that it reads.
-static bool may_go_past(const struct band *band)
-{
-    const struct pass *pass = band->run->passes;
-    return band->run->past_caches && band->run->count == 1 && band->in_place && pass->after_count == 0 &&
-           !pass->store_mirror;
-}
-
-// Makes row `y` of a stencil in `to`, and the rows below it that its filter makes at a time.
+// Makes row `y` of a stencil in `to`, and the rows below it that its variant makes along with it.
 static void run_stencil(struct band *band, int number, int y, uint8_t *to)
 {
+    const struct cpu_run *run = band->run;
+    const struct cpu_pass *cpu = &run->passes[number];
     struct maker *maker = &band->maker[number];
-    const struct stage *stencil = maker->pass->stencil;
-    const int width = band->run->from->shape.width, height = band->run->from->shape.height;
-    const int radius = stencil->arguments.radius, lines = ring_lines(stencil);
-    const int more = stencil->filter->more_rows;
+    const int height = run->from->shape.height, radius = pass_radius(cpu), more = cpu->stencil->rows - 1;
+    const bool in_place = number == 0 && band->in_place;
     if (!maker->begun)
-        maker->loaded = clamp_row(y - radius, height);
-    for (; maker->loaded <= clamp_row(y + radius + more, height); maker->loaded++)
-        take_row(band, number, maker->loaded);
-    const uint8_t *pointers[RING_LINES_MAX];
-    int places[RING_LINES_MAX];
-    for (int i = 0; i < lines; i++) {
-        const int row = clamp_row(y - radius - 1 + i, height);
-        places[i] = row % lines;
-        pointers[i] =
-            stays_in_place(band, number, row) ? cpu_input_row(band->run, row) : line_of(band, maker, places[i]);
+        maker->loaded = clamp_to(y - radius, height);
+    for (; !in_place && maker->loaded <= clamp_to(y + radius + more, height); maker->loaded++)
+        load_line(band, number, maker->loaded);
+    const uint8_t *in[LINES_MAX];
+    for (int i = 0; i < cpu->lines; i++) {
+        const int row = clamp_to(y - radius - 1 + i, height);
+        in[i] = in_place ? picture_row(run, row) : line_of(band, number, row);
     }
-    struct stencil_rows rows = {
-        .in = pointers + 1,
-        .out = {to},
-        .width = width,
-        .pixel_bytes = maker->pixel_bytes,
-        .scratch = maker->own,
-        .first = !maker->begun,
-        .past = may_go_past(band),
-        .next = next_rows(band, number, to),
-    };
+    const bool is_output = number == run->count - 1 && cpu->step == 4 && run->to->plane[0] && !run->streams;
+    maker->made[0] = to;
     for (int i = 1; i <= more; i++)
-        rows.out[i] = ahead_at(band, number, y, i);
-    stencil->filter->stencil_row(&stencil->arguments, &rows);
-    if (has_ends(band, number))
-        cpu_ends_make(&band->ends, &rows, places);
-    memcpy(maker->ahead, rows.out, sizeof maker->ahead);
+        maker->made[i] = is_output && y + i < band->end ? output_at(band, y + i)
+                                                        : maker->spare + line_bytes(band->width, 0) * (size_t)(i - 1);
+    make_rows(band, number, in, maker->made);
     maker->taken = 0;
     maker->begun = true;
 }
 
-// Row `y` of a stencil. Returns where it is: in `to`, or where it was made along with rows above.
-static const uint8_t *stencil_row(struct band *band, int number, int y, uint8_t *to)
+// Row `y` of a stencil. Rows are asked for in order.
+static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8_t *to)
 {
     struct maker *maker = &band->maker[number];
-    if (!maker->begun || maker->taken > maker->pass->stencil->filter->more_rows)
+    if (!maker->begun || maker->taken == band->run->passes[number].stencil->rows)
         run_stencil(band, number, y, to);
-    return maker->ahead[maker->taken++];
+    return maker->made[maker->taken++];
 }
 
-// Makes row `y` of a pass's output as the next pass takes it: in RGBA or grey, not flipped yet. Rows are made in order.
-static void make_row(struct band *band, int number, int y, uint8_t *to)
+// Makes output row `y`.
+static void finish_row(struct band *band, int y)
 {
-    const struct maker *maker = &band->maker[number];
-    const struct pass *pass = maker->pass;
-    const int width = band->run->from->shape.width;
-    const bool from_grey = maker->pixel_bytes == 1,
-               to_grey = number + 1 < band->run->count && maker[1].pixel_bytes == 1;
-    if (!pass->stencil) {
-        load_row(band, number, y, to);
-        return;
-    }
-    const bool stays_grey = from_grey && to_grey && pass->after_count == 0 && !pass->store_mirror;
-    uint8_t *rgba = to_grey ? band->rgba : to, *wanted = stays_grey ? to : from_grey ? band->grey : rgba;
-    const uint8_t *at = stencil_row(band, number, y, wanted);
-    if (stays_grey && at != to)
-        memcpy(to, at, (size_t)width);
-    if (stays_grey)
-        return;
-    if (from_grey) {
-        row_from_grey(at, cpu_input_rgba_row(band->run, y), rgba, width); // alpha; none: opaque
-        at = rgba;
-    }
-    at = cpu_point_filters(pass->after, pass->after_count, at, rgba, width);
-    if (pass->store_mirror) {
-        rgb_rows()->mirror(at, rgba, width);
-        at = rgba;
-    }
-    if (to_grey)
-        row_to_grey(at, to, width);
+    const struct cpu_run *run = band->run;
+    uint8_t *to = output_at(band, y);
+    const uint8_t *at = pass_row(band, run->count - 1, y, to);
+    const size_t bytes = 4 * (size_t)band->width;
+    if (run->streams)
+        row_level()->stream(at, run->to->plane[0] + (size_t)output_row(run, y) * run->to->stride[0], bytes);
     else if (at != to)
-        memcpy(to, at, 4 * (size_t)width);
+        memcpy(to, at, bytes);
 }
 
 // Encodes a pair of output rows as soon as both have been made, while they are in cache.
-static void encode_row(const struct band *band, int row)
+static void encode_row(const struct band *band, int y)
 {
     const struct cpu_run *run = band->run;
-    const int upper = row & ~1;
+    const bool flips = run->passes[run->count - 1].pass->store_flip;
+    const int row = output_row(run, y), upper = row & ~1;
     if (!run->encoded || upper >= run->encoded->shape.height)
         return;
     const bool both = upper + 1 < run->encoded->shape.height;
-    if (row != (both && !run_flips(run) ? upper + 1 : upper))
+    if (row != (both && !flips ? upper + 1 : upper))
         return;
-    encode_rows(&run->encoder, run->encoded, 0, upper, run->encoded->shape.width, output_at(band, upper),
-                both ? output_at(band, upper + 1) : NULL);
+    encode_rows(&run->encoder, run->encoded, 0, upper, run->encoded->shape.width,
+                output_at(band, output_row(run, upper)), both ? output_at(band, output_row(run, upper + 1)) : NULL);
     if (run->feed)
         run->feed->made(run->feed->context, run->encoded, both ? upper + 2 : upper + 1);
 }
@@ -293,41 +349,39 @@ static int band_edge(const struct cpu_run *run, int band)
     return splits ? y - 1 : y;
 }
 
+static void band_init(struct band *band, const struct cpu_run *run, int number)
+{
+    const int width = run->from->shape.width;
+    uint8_t *scratch = run->scratch + run->scratch_bytes * (size_t)number;
+    *band = (struct band){.run = run, .end = band_edge(run, number + 1), .width = width, .pair = scratch};
+    band->in_place = reads_picture(run);
+    band->rgba = scratch + 2 * line_bytes(width, 0);
+    band->grey = scratch + 3 * line_bytes(width, 0);
+    scratch += OWN_LINES * line_bytes(width, 0);
+    for (int i = 0; i < run->count; i++) {
+        const struct cpu_pass *cpu = &run->passes[i];
+        struct maker *maker = &band->maker[i];
+        if (!cpu->stencil)
+            continue;
+        maker->lines = scratch;
+        maker->spare = maker->lines + line_bytes(width, pass_radius(cpu)) * (size_t)cpu->lines;
+        maker->own = maker->spare + line_bytes(width, 0) * (size_t)(cpu->stencil->rows - 1);
+        scratch = maker->own + cpu->scratch_bytes;
+    }
+}
+
 void cpu_run_band(void *context, int number)
 {
     const struct cpu_run *run = context;
-    const int width = run->from->shape.width;
-    uint8_t *scratch = run->scratch + run->scratch_bytes * (size_t)number;
-    struct band band = {
-        .run = run, .first = band_edge(run, number), .end = band_edge(run, number + 1), .pair = scratch};
-    band.rgba = scratch + 2 * line_bytes(width, 0);
-    band.grey = scratch + 3 * line_bytes(width, 0);
-    scratch += OWN_LINES * line_bytes(width, 0);
-    for (int i = 0; i < run->count; i++) {
-        struct maker *maker = &band.maker[i];
-        maker->pass = &run->passes[i];
-        maker->pixel_bytes = pixel_bytes(maker->pass);
-        if (!maker->pass->stencil)
-            continue;
-        const struct stage *stencil = maker->pass->stencil;
-        maker->lines = scratch;
-        maker->spare = maker->lines + lines_bytes(stencil, width);
-        maker->own = maker->spare + spare_bytes(stencil, width);
-        scratch = maker->own + own_bytes(stencil, width);
-    }
-    begin_in_place(&band, scratch);
-    const bool past = cpu_input_goes_past(run);
     const int reach = cpu_run_reach(run->passes, run->count);
-    for (int y = band.first; y < band.end; y++) {
-        band.row = y;
-        if (run->feed && !run->feed->need(run->feed->context, run->from, clamp_row(y + reach, run->from->shape.height)))
+    struct band band;
+    band_init(&band, run, number);
+    for (int y = band_edge(run, number); y < band.end; y++) {
+        if (run->feed && !run->feed->need(run->feed->context, run->from, clamp_to(y + reach, run->from->shape.height)))
             break;
-        if (past)
-            cpu_input_load_past(run, y, band.rgba, output_later(&band, 0));
-        else
-            make_row(&band, run->count - 1, y, output_later(&band, 0));
-        encode_row(&band, output_row(run, y));
+        finish_row(&band, y);
+        encode_row(&band, y);
     }
-    if (run->past_caches)
-        avx2_finish_past();
+    if (run->streams)
+        row_level()->stream_end();
 }

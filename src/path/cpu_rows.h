@@ -1,34 +1,48 @@
 // cpu_rows.h: passes of the cpu path over a band of rows
 //
-// A picture is cut into bands of rows, which threads share out. Some passes in a row make a run: within a band each row
-// goes through all of them while it is in cache, and only what the last one makes goes to memory.
+// A picture is cut into bands of rows, which threads share out. Consecutive passes form a run: within a band each row
+// goes through all of them while it is in cache, and only the last one's rows go to memory.
 #pragma once
 
 #include "filter/plan.h"
+#include "filter/rows.h"
 #include "image/convert.h"
 #include "image/encode.h"
 #include "path/path.h"
 
+// A pass, and what makes its rows at one width.
+struct cpu_pass {
+    const struct pass *pass;
+    const struct row_variant *before[CHAIN_MAX], *stencil, *after[CHAIN_MAX]; // of the pass's stages
+    const struct row_variant *generic;                                        // of the stencil
+    int step;             // bytes of a pixel in the stencil's rows: 4, or 1 where these are grey
+    int lines;            // input rows that the stencil keeps
+    size_t scratch_bytes; // of the stencil's row variant
+};
+
 struct cpu_run {
-    const struct pass *passes;
+    const struct cpu_pass *passes;
     int count;
-    struct image *from;    // not changed, but by the feed
-    struct image *to;      // RGBA; with planes that are NULL nothing but `encoded` is made
-    struct image *encoded; // what `to` shows as YUV, made row by row as well; NULL: not wanted, or made by a later run
-    const struct path_feed *feed; // brings the rows of `from`, takes those of `encoded`; NULL: they are there, and stay
+    struct image *from;           // not changed, but by the feed
+    struct image *to;             // RGBA; planes NULL: only `encoded` is wanted
+    struct image *encoded;        // what `to` shows as YUV; NULL: not wanted, or made by a later run
+    const struct path_feed *feed; // brings the rows of `from` and takes those of `encoded`; NULL: whole pictures
     struct encoder encoder;
     struct color_coefficients coefficients; // of `from`
     uint8_t *scratch;                       // of all bands, one behind the other
     size_t scratch_bytes;                   // of one band
     int bands;
-    bool past_caches; // nobody reads `to` while caches hold it, and it begins at a page: it may be written past them
+    bool streams; // `to` is larger than the caches: its rows are written with non-temporal stores
 };
 
-// How many of these `count` passes, from the first on, make a run (at least 1), when bands have `band_rows` rows.
-int cpu_run_length(const struct pass *passes, int count, int band_rows);
+// `pass` must outlive `cpu`.
+void cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, int width);
+// The number of these `count` passes, from the first on, that form a run (at least 1), where bands have `band_rows`
+// rows.
+int cpu_run_length(const struct cpu_pass *passes, int count, int band_rows);
 // Bytes of scratch memory that each band of such a run needs, a multiple of IMAGE_ALIGNMENT.
-size_t cpu_run_scratch_bytes(const struct pass *passes, int count, int width);
-// How many rows of its input a run may take beyond the row of output that it makes.
-int cpu_run_reach(const struct pass *passes, int count);
-// Makes band `number`, 0..bands-1, of a struct cpu_run. On any thread: bands are independent of each other.
+size_t cpu_run_scratch_bytes(const struct cpu_pass *passes, int count, int width);
+// The number of input rows that a run may read below the output row that it makes.
+int cpu_run_reach(const struct cpu_pass *passes, int count);
+// Makes band `number`, 0 to bands - 1, of a struct cpu_run. On any thread: bands are independent of each other.
 void cpu_run_band(void *run, int number);

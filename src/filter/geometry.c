@@ -1,0 +1,27 @@
+// geometry.c: the filters that move pixels and change no values
+#include "filter/filter.h"
+
+extern const struct filter filter_none, filter_mirror, filter_flip;
+
+const struct filter filter_none = {
+    .name = "none",
+    .summary = "pass the image through unchanged",
+    .example = "none",
+    .kind = FILTER_GEOMETRY,
+};
+
+const struct filter filter_mirror = {
+    .name = "mirror",
+    .summary = "mirror horizontally: the left column becomes the right column",
+    .example = "mirror",
+    .kind = FILTER_GEOMETRY,
+    .mirror = true,
+};
+
+const struct filter filter_flip = {
+    .name = "flip",
+    .summary = "flip vertically: the top row becomes the bottom row",
+    .example = "flip",
+    .kind = FILTER_GEOMETRY,
+    .flip = true,
+};

@@ -1,0 +1,167 @@
+// rows_near.c: stencils of radius 1 in vectors, once per instruction set
+#include "base/vector.h"
+#include "filter/rows.h"
+
+#if VECTOR_BYTES
+
+// Makes VECTOR_BYTES bytes, from byte `at` of a row on; in[0..2] are the row above, the row itself and the row below.
+// Neighbours in a row are `step` bytes apart.
+typedef vec_u8 near_map(const uint8_t *const *in, int at, int step, const void *context);
+
+static bool fits(const struct filter_arguments *arguments, int width, int step)
+{
+    return step * width >= VECTOR_BYTES;
+}
+
+VECTOR_INLINE void map_near(near_map *map, const void *context, const struct stencil_rows *rows)
+{
+    const uint8_t *const in[] = {rows->in[0], rows->in[1], rows->in[2]};
+    uint8_t *out = rows->out[0];
+    const int step = rows->step, bytes = step * rows->width;
+    const vec_u8 alpha = (vec_u8)vec_spread_u32(step == 4 ? (int)0xff000000u : 0);
+    for (int x = 0; x < bytes; x += VECTOR_BYTES) {
+        const int at = vector_begin(x, VECTOR_BYTES, bytes);
+        vec_store_u8(out + at, vec_choose_u8(alpha, vec_load_u8(in[1] + at), map(in, at, step, context)));
+    }
+}
+
+// The differences of two rows' bytes, times `weight`.
+VECTOR_INLINE struct vec_two_s16 difference(const uint8_t *more, const uint8_t *less, int weight)
+{
+    return vec_weigh_u8(vec_load_u8(more), weight, vec_load_u8(less), -weight);
+}
+
+VECTOR_INLINE struct vec_two_s16 add(struct vec_two_s16 a, struct vec_two_s16 b)
+{
+    return (struct vec_two_s16){a.a + b.a, a.b + b.b};
+}
+
+// The bright neighbours of a row's first byte, and the dark ones.
+struct relief {
+    const uint8_t *bright[3], *dark[3];
+};
+
+VECTOR_INLINE vec_u8 map_emboss(const uint8_t *const *in, int at, int step, const void *context)
+{
+    const struct relief *relief = context;
+    const struct vec_two_s16 first = difference(relief->bright[0] + at, relief->dark[0] + at, 1);
+    const struct vec_two_s16 second = difference(relief->bright[1] + at, relief->dark[1] + at, 1);
+    const struct vec_two_s16 sum = add(add(first, second), difference(relief->bright[2] + at, relief->dark[2] + at, 1));
+    return vec_pack_s16(sum.a + 128, sum.b + 128);
+}
+
+static void emboss(const struct filter_arguments *arguments, const struct stencil_rows *rows)
+{
+    struct relief relief;
+    for (int i = 0, brights = 0, darks = 0; i < 9; i++) {
+        const uint8_t *at = rows->in[i / 3] + rows->step * (i % 3 - 1);
+        if (arguments->value[i] > 0)
+            relief.bright[brights++] = at;
+        else if (arguments->value[i] < 0)
+            relief.dark[darks++] = at;
+    }
+    const struct relief kept = relief; // which no store can change
+    map_near(map_emboss, &kept, rows);
+}
+
+// 32 times the distance from the neighbours fits 16 bits.
+VECTOR_INLINE vec_s16 push(vec_u16 centre, vec_s16 vertical, vec_s16 horizontal, int amount)
+{
+    const vec_s16 away = (vec_s16)(centre << 7) - vertical - horizontal;
+    return (vec_s16)centre + vec_scale_s16(away, vec_spread_s16(4 * amount));
+}
+
+VECTOR_INLINE vec_u8 map_sharpen(const uint8_t *const *in, int at, int step, const void *context)
+{
+    const int32_t amount = *(const int32_t *)context;
+    const struct vec_two_u16 centre = vec_widen_u8(vec_load_u8(in[1] + at));
+    const struct vec_two_s16 vertical = vec_weigh_u8(vec_load_u8(in[0] + at), 32, vec_load_u8(in[2] + at), 32);
+    const struct vec_two_s16 horizontal =
+        vec_weigh_u8(vec_load_u8(in[1] + at - step), 32, vec_load_u8(in[1] + at + step), 32);
+    return vec_pack_s16(push(centre.a, vertical.a, horizontal.a, amount),
+                        push(centre.b, vertical.b, horizontal.b, amount));
+}
+
+static void sharpen(const struct filter_arguments *arguments, const struct stencil_rows *rows)
+{
+    const int32_t amount = arguments->value[0];
+    map_near(map_sharpen, &amount, rows);
+}
+
+VECTOR_INLINE vec_s16 magnitude(vec_s16 across, vec_s16 down)
+{
+    const struct vec_two_s16 pairs = vec_zip_s16(across, down);
+    return vec_pack_s32(vec_root_s32(vec_pair_products(pairs.a, pairs.a)),
+                        vec_root_s32(vec_pair_products(pairs.b, pairs.b)));
+}
+
+VECTOR_INLINE vec_u8 map_sobel(const uint8_t *const *in, int at, int step, const void *context)
+{
+    const uint8_t *above = in[0] + at, *here = in[1] + at, *below = in[2] + at;
+    const struct vec_two_s16 across =
+        add(add(difference(above + step, above - step, 1), difference(here + step, here - step, 2)),
+            difference(below + step, below - step, 1));
+    const struct vec_two_s16 down = add(add(difference(below - step, above - step, 1), difference(below, above, 2)),
+                                        difference(below + step, above + step, 1));
+    return vec_pack_s16(magnitude(across.a, down.a), magnitude(across.b, down.b));
+}
+
+static void sobel(const struct filter_arguments *arguments, const struct stencil_rows *rows)
+{
+    map_near(map_sobel, NULL, rows);
+}
+
+// A column of three bytes, sorted.
+struct column {
+    vec_u8 low, middle, high;
+};
+
+// Of a value and two that are in order.
+VECTOR_INLINE struct column sort_column(vec_u8 value, vec_u8 less, vec_u8 more)
+{
+    return (struct column){vec_min_u8(less, value), vec_max_u8(less, vec_min_u8(more, value)), vec_max_u8(more, value)};
+}
+
+VECTOR_INLINE vec_u8 middle_of(vec_u8 a, vec_u8 b, vec_u8 c)
+{
+    return vec_max_u8(vec_min_u8(a, b), vec_min_u8(vec_max_u8(a, b), c));
+}
+
+VECTOR_INLINE vec_u8 median_of(const struct column c[3])
+{
+    const vec_u8 low = vec_max_u8(vec_max_u8(c[0].low, c[1].low), c[2].low);
+    const vec_u8 high = vec_min_u8(vec_min_u8(c[0].high, c[1].high), c[2].high);
+    return middle_of(low, middle_of(c[0].middle, c[1].middle, c[2].middle), high);
+}
+
+// Two rows: their squares share two rows, which are sorted once.
+static void median(const struct filter_arguments *arguments, const struct stencil_rows *rows)
+{
+    const uint8_t *const in[] = {rows->in[0], rows->in[1], rows->in[2], rows->in[3]};
+    uint8_t *out = rows->out[0], *below = rows->out[1];
+    const int step = rows->step, bytes = step * rows->width;
+    const vec_u8 alpha = (vec_u8)vec_spread_u32(step == 4 ? (int)0xff000000u : 0);
+    for (int x = 0; x < bytes; x += VECTOR_BYTES) {
+        const int at = vector_begin(x, VECTOR_BYTES, bytes);
+        struct column upper[3], lower[3];
+        for (int k = 0; k < 3; k++) {
+            const int beside = at + step * (k - 1);
+            const vec_u8 b = vec_load_u8(in[1] + beside), c = vec_load_u8(in[2] + beside);
+            const vec_u8 less = vec_min_u8(b, c), more = vec_max_u8(b, c);
+            upper[k] = sort_column(vec_load_u8(in[0] + beside), less, more);
+            lower[k] = sort_column(vec_load_u8(in[3] + beside), less, more);
+        }
+        vec_store_u8(out + at, vec_choose_u8(alpha, vec_load_u8(in[1] + at), median_of(upper)));
+        vec_store_u8(below + at, vec_choose_u8(alpha, vec_load_u8(in[2] + at), median_of(lower)));
+    }
+}
+
+const struct row_variant VECTORS_NAME(rows_near)[] = {
+    {.name = "vectors", .filter = "emboss", .fits = fits, .stencil = emboss, .rows = 1},
+    {.name = "vectors", .filter = "sharpen", .fits = fits, .stencil = sharpen, .rows = 1},
+    {.name = "vectors", .filter = "sobel", .fits = fits, .stencil = sobel, .rows = 1},
+    {.name = "vectors", .filter = "median", .fits = fits, .stencil = median, .rows = 2},
+    {0},
+};
+
+#endif
