@@ -53,7 +53,7 @@ static int limits(int parent)
     struct rlimit core;
     if (!can_map(2 * BYTES)) // memory that the process has already does not count
         return 3;
-    child_begin(parent, BYTES);
+    child_begin(parent, BYTES, PATIENT_MS);
     if (getrlimit(RLIMIT_CORE, &core) != 0 || core.rlim_cur != 0)
         return 1;
     return can_map(BYTES / 2) && !can_map(BYTES) ? 7 : 2;
@@ -80,9 +80,14 @@ static int child(const char *part, const char *argument)
     if (strcmp(part, "limits") == 0)
         return limits(atoi(argument));
     if (strcmp(part, "begin") == 0)
-        child_begin(atoi(argument), 1 << 20);
+        child_begin(atoi(argument), 1 << 20, PATIENT_MS);
+    if (strcmp(part, "work") == 0) {
+        child_begin(atoi(argument), 1 << 20, 1);
+        for (volatile unsigned i = 0;; i++)
+            ;
+    }
     if (strcmp(part, "wait") == 0) {
-        child_begin(atoi(argument), 1 << 30);
+        child_begin(atoi(argument), 1 << 30, PATIENT_MS);
         write_pid(getenv("TEST_NOTE"));
         pause();
     }
@@ -166,6 +171,8 @@ static void test_limits(void)
     int value;
     CHECK_NUMBER(run("limits", own_pid, PATIENT_MS, &value), CHILD_EXITED);
     CHECK_NUMBER(value, 7);
+    CHECK_NUMBER(run("work", own_pid, PATIENT_MS, &value), CHILD_KILLED);
+    CHECK_NUMBER(value, SIGXCPU);
 }
 
 // A child whose parent is killed is killed too. One that begins after its parent's end ends at once.

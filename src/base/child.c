@@ -94,12 +94,13 @@ static void lower_limit(int resource, rlim_t most)
     setrlimit(resource, &limit);
 }
 
-void child_begin(int parent, size_t bytes)
+void child_begin(int parent, size_t bytes, int seconds)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(EXIT_FAILURE);
     lower_limit(RLIMIT_CORE, 0);
+    lower_limit(RLIMIT_CPU, (rlim_t)seconds);
     // Not RLIMIT_AS: drivers of GPUs reserve many times the memory that they use.
     lower_limit(RLIMIT_DATA, data_bytes() + bytes);
 }

@@ -15,6 +15,6 @@ enum child_end {
 enum child_end child_run(const char *program, char *const arguments[], int limit_ms, int *value);
 
 // To be called first by such a program. From then on it is killed when the thread that started it ends, writes no core
-// file, and can allocate `bytes` at most. `parent` is the process that started it; if that is gone already, the program
-// ends here.
-void child_begin(int parent, size_t bytes);
+// file, can allocate `bytes` at most, and is killed (SIGXCPU) after `seconds` of processor time. `parent` is the
+// process that started it; if that is gone already, the program ends here.
+void child_begin(int parent, size_t bytes, int seconds);
