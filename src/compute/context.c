@@ -62,6 +62,8 @@ struct device *device_open(const struct device_info *info, const struct device_g
     }
     device->info = *info;
     set_why(device, "no GL context to share with", CL_SUCCESS);
+    if (!(device->verdicts = verdicts_open()))
+        goto fail;
     if (kernel_dir && !(device->kernel_dir = strdup(kernel_dir)))
         goto fail;
     if (gl && (gl->glx_context || gl->egl_context)) {
@@ -93,6 +95,7 @@ void device_close(struct device *device)
     pinned_close(device->pages);
     if (device->context)
         clReleaseContext(device->context);
+    verdicts_close(device->verdicts);
     free(device->kernel_dir);
     free(device);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compute/pinned.h"
+#include "compute/verdicts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,9 +45,10 @@ struct device_gl {
 struct device {
     struct device_info info;
     cl_context context;
-    bool shares_gl;        // proven by creating a texture, acquiring, writing and releasing it
-    char sharing_why[160]; // one sentence: why it shares or not
-    char *kernel_dir;      // overrides embedded kernels; NULL for none
+    bool shares_gl;            // proven by creating a texture, acquiring, writing and releasing it
+    char sharing_why[160];     // one sentence: why it shares or not
+    char *kernel_dir;          // overrides embedded kernels; NULL for none
+    struct verdicts *verdicts; // of probes on this device
     struct dmabuf_calls dmabuf;
     // Where pictures on their way to the device best lie (pinned.h). NULL where it reads them in the host's memory and
     // imports none, and where it has pinned none.

@@ -2,6 +2,7 @@
 #include "base/pages.h"
 #include "compute/program.h"
 #include "path/opencl_path.h"
+#include "path/probe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,9 +169,41 @@ static struct image_shape pass_input(const struct opencl_path *path, int number)
     return number == 0 ? *input : (struct image_shape){PIXFMT_RGBA, input->width, input->height, {0}};
 }
 
-// Chooses how to run each pass of a plan. Returns false if one keeps work ahead of its stencil that its variant would
-// do again for each neighbour.
-static bool choose(const struct opencl_path *path, const struct plan *plan, struct variant_choice *choices)
+// What a probe is about.
+struct candidate {
+    const struct opencl_path *path;
+    const struct plan *plan;
+    int number;
+};
+
+static bool trusted(void *context, const struct variant_choice *choice)
+{
+    const struct candidate *of = context;
+    const struct pass *pass = &of->plan->pass[of->number];
+    const struct image_shape from = pass_input(of->path, of->number);
+    const bool to_image = of->path->output == OUTPUT_TEXTURE;
+    char *error = NULL;
+    char *text = opencl_pass_text(of->path, pass, &from, to_image && of->number == of->plan->count - 1, choice, &error);
+    const struct probe probe = {
+        .device = of->path->device,
+        .chain = &of->plan->chain,
+        .format = of->path->path.input.format,
+        .to_image = to_image,
+        .number = of->number,
+        .name = pass->name,
+        .choice = choice,
+        .text = text,
+        .options = opencl_pass_options(of->path, choice),
+    };
+    const bool trusts = text && probe_trusts(&probe);
+    free(text);
+    free(error);
+    return trusts;
+}
+
+// Chooses how to run each pass of a plan, by variants that have been probed or, for now, by any. Returns false if a
+// pass keeps work ahead of its stencil that its variant would do again for each neighbour.
+static bool choose(const struct opencl_path *path, const struct plan *plan, bool probed, struct variant_choice *choices)
 {
     bool tiled = true;
     for (int i = 0; i < plan->count; i++) {
@@ -178,10 +211,23 @@ static bool choose(const struct opencl_path *path, const struct plan *plan, stru
         const struct pass_target target = {pass_input(path, i).format,
                                            path->output == OUTPUT_TEXTURE && i == plan->count - 1};
         const struct variant_pass of = {pass, &target, &path->device->info};
-        choices[i] = variant_choose(&of, &path->wanted, NULL, NULL);
+        struct candidate candidate = {path, plan, i};
+        choices[i] = variant_choose(&of, &path->wanted, probed ? trusted : NULL, &candidate);
         tiled = tiled && (choices[i].variant->tiles || !pass_works_ahead(pass, target.format));
     }
     return tiled;
+}
+
+// Plans the chain, and chooses how to run its passes. A variant that the user wants is not probed.
+static void plan_passes(struct plan *plan, struct variant_choice *choices, const struct opencl_path *path,
+                        const struct chain *chain)
+{
+    const bool probed = !path->wanted.variant;
+    opencl_plan_make(plan, path, chain, true);
+    if (choose(path, plan, false, choices) && choose(path, plan, probed, choices))
+        return;
+    opencl_plan_make(plan, path, chain, false);
+    choose(path, plan, probed, choices);
 }
 
 struct opencl_build *opencl_build_make(const struct opencl_path *path, const struct chain *chain, char **error)
@@ -192,11 +238,7 @@ struct opencl_build *opencl_build_make(const struct opencl_path *path, const str
         return NULL;
     }
     struct variant_choice choices[PLAN_PASSES];
-    opencl_plan_make(&build->plan, path, chain, true);
-    if (!choose(path, &build->plan, choices)) {
-        opencl_plan_make(&build->plan, path, chain, false);
-        choose(path, &build->plan, choices);
-    }
+    plan_passes(&build->plan, choices, path, chain);
     const int passes = build->plan.count;
     const struct image_shape rgba = pass_input(path, 1);
     struct opencl_layout layout;

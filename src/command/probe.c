@@ -1,0 +1,32 @@
+// probe.c: the hidden command that tries a variant out, in a process of its own (path/probe.h)
+#include "path/probe.h"
+
+#include "base/log.h"
+#include "command/command.h"
+#include "path/probe_words.h"
+
+const char probe_program[] = "/proc/self/exe";
+
+static const struct option no_options[] = {{0}};
+static const struct option_list list = {
+    .command = "probe",
+    .usage = "ARGUMENTS",
+    .summary = "try a variant out; monocle runs this by itself",
+    .options = no_options,
+};
+
+static int probe_run(int argc, char **argv)
+{
+    struct command_operands operands;
+    int code;
+    // A driver that has crashed once may do so again in what exit() runs.
+    if (argc == WORDS)
+        return probe_answer(argv) | EXIT_AT_ONCE;
+    if (!command_parse(&list, argc, argv, NULL, argc, &operands, &code))
+        return code;
+    log_error("monocle runs this command by itself, to try out kernels on a device");
+    return EXIT_USAGE;
+}
+
+extern const struct command probe_command;
+const struct command probe_command = {.list = &list, .run = probe_run, .hidden = true};

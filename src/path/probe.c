@@ -1,0 +1,111 @@
+// probe.c: whether a variant may be used: asks a child process once, and keeps its verdict
+#include "path/probe.h"
+
+#include "base/child.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "compute/program.h"
+#include "path/probe_words.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char passed[] = "passed";
+
+char *probe_key(const struct device *device, const struct variant_choice *choice, const char *text, const char *options,
+                size_t *bytes)
+{
+    char *program = program_key(device, text, options, bytes), *key = NULL, variant[VARIANT_TEXT];
+    FILE *out = program ? open_memstream(&key, bytes) : NULL;
+    variant_print(choice, variant);
+    if (out) {
+        fprintf(out, "%s\n%s", variant, program);
+        fclose(out);
+    }
+    free(program);
+    return key;
+}
+
+struct question {
+    const struct probe *probe;
+    char key[HASH_TEXT];
+};
+
+static enum child_end ask(const struct question *question, int *value)
+{
+    const struct probe *probe = question->probe;
+    char parent[16], number[16], chain[CHAIN_TEXT], variant[VARIANT_TEXT];
+    snprintf(parent, sizeof(parent), "%d", (int)getpid());
+    snprintf(number, sizeof(number), "%d", probe->number);
+    variant_print(probe->choice, variant);
+    chain_print(probe->chain, chain);
+    const char *const arguments[1 + WORDS + 1] = {
+        "monocle",
+        [1 + WORD_COMMAND] = "probe",
+        [1 + WORD_PARENT] = parent,
+        [1 + WORD_KEY] = question->key,
+        [1 + WORD_FORMAT] = pixfmt_info(probe->format)->name,
+        [1 + WORD_OUTPUT] = probe->to_image ? "image" : "buffer",
+        [1 + WORD_PASS] = number,
+        [1 + WORD_VARIANT] = variant,
+        [1 + WORD_CHAIN] = chain,
+        [1 + WORD_KERNELS] = probe->device->kernel_dir ? probe->device->kernel_dir : "",
+    };
+    return child_run(probe_program, (char *const *)arguments, PROBE_LIMIT_S * 1000, value);
+}
+
+// The verdict in words. Returns false if it says nothing about the variant.
+static bool find(void *context, char verdict[VERDICT_TEXT])
+{
+    static const char *const answers[] = {
+        [PROBE_PASSED - PROBE_ANSWERS] = passed,
+        [PROBE_WRONG - PROBE_ANSWERS] = "it computes wrong bytes",
+        [PROBE_NOT_BUILT - PROBE_ANSWERS] = "it does not compile",
+        [PROBE_NOT_RUN - PROBE_ANSWERS] = "it does not run",
+        [PROBE_UNKNOWN - PROBE_ANSWERS] = "the probe cannot make this program",
+    };
+    const int count = sizeof(answers) / sizeof(*answers);
+    int value = 0;
+    switch (ask(context, &value)) {
+    case CHILD_EXITED:
+        if (value >= PROBE_ANSWERS && value < PROBE_ANSWERS + count)
+            snprintf(verdict, VERDICT_TEXT, "%s", answers[value - PROBE_ANSWERS]);
+        else
+            snprintf(verdict, VERDICT_TEXT, "the driver ended the process with status %d", value);
+        return value != PROBE_UNKNOWN;
+    case CHILD_KILLED:
+        if (value == SIGXCPU)
+            snprintf(verdict, VERDICT_TEXT, "it took longer than %d s of processor time", PROBE_CPU_S);
+        else
+            snprintf(verdict, VERDICT_TEXT, "it crashed with signal %d", value);
+        return value != SIGINT && value != SIGTERM && value != SIGHUP; // sent by somebody
+    case CHILD_LATE:
+        snprintf(verdict, VERDICT_TEXT, "it took longer than %d s", PROBE_LIMIT_S);
+        return true;
+    default:
+        snprintf(verdict, VERDICT_TEXT, "the probe cannot be started: %.40s", strerror(value));
+        return false;
+    }
+}
+
+bool probe_trusts(const struct probe *probe)
+{
+    if (!probe_program)
+        return true;
+    struct question question = {.probe = probe};
+    size_t bytes;
+    char *key = probe_key(probe->device, probe->choice, probe->text, probe->options, &bytes), verdict[VERDICT_TEXT];
+    if (!key)
+        return false;
+    hash_128_text(key, bytes, question.key);
+    const bool first = verdicts_get(probe->device->verdicts, key, bytes, find, &question, verdict);
+    const bool trusted = strcmp(verdict, passed) == 0;
+    if (first && !trusted)
+        log_info("pass %s on '%s' runs the generic kernel: variant %s failed its probe: %s", probe->name,
+                 probe->device->info.name, probe->choice->variant->name, verdict);
+    free(key);
+    return trusted;
+}
