@@ -72,6 +72,26 @@ def rows(c):
     c.check(3 <= found[0]["rounds"] < 30, "rounds of 10 ms at the least that fit", found)
 
 
+def variants(c):
+    """Each case has a row for the generic code, then one for each variant that fits."""
+    code, _, err = bench("variants", "-p", "cpu", *SMALL, "-f", "blur=3")
+    c.check(code == 2 and "the cpu path has no variants" in err, code, err)
+    if not OPENCL:
+        return
+    found = rows_of(c, "variants", *SMALL, "-f", "blur=3", "-f", "mirror,blur=9", "--formats", "rgba,nv21")
+    cases = [(r["case"], r["format"]) for r in found if r["variant"] == "generic"]
+    c.check(cases == [(k, f) for k in ("blur=3", "mirror,blur=9") for f in ("rgba", "nv21")], cases)
+    keys = {(r["case"], r["format"], r["variant"]) for r in found}
+    c.check(len(keys) == len(found) > len(cases), "rows twice, or no variant fits", keys)
+    generic = None
+    for r in found:
+        generic = r if r["variant"] == "generic" else generic
+        c.check(all(generic[k] == r[k] for k in ("case", "format")) and r["path"] == "opencl", r, generic)
+        c.check(abs(r["speedup"] - generic["ms_median"] / r["ms_median"]) < 1e-3 * r["speedup"], r, generic)
+    code, out, err = bench("variants", *SMALL, "-f", "blur=3")
+    c.check(code == 0 and "x generic" in out.decode() and "generic  " in out.decode(), out, err)
+
+
 def paths(c):
     kinds = ["cpu", "opencl", "zerocopy"] if OPENCL else ["cpu"]
     for display in (True, False):
@@ -113,6 +133,8 @@ def wrong_pictures(c):
     c.check([r["case"] for r in found] == ["invert"], "only the right one is measured", found)
     err = bench(*args)[2]
     c.check("gray from rgba 64x48 on the opencl path differs from the cpu path" in err, err)
+    code, _, err = bench("variants", *args[1:])
+    c.check(code == 1 and "variant generic differs from the cpu path" in err, code, err)
     code, _, err = bench("paths", "-p", "opencl", *SMALL, "-f", "gray", "--kernels", at("kernels"))
     c.check(code == 1 and "differs from the cpu path" in err, code, err)
 
@@ -242,5 +264,5 @@ def interrupted(c):
 
 
 checks = Checks()
-sys.exit(checks.run(rows, paths, tables, wrong_pictures, compare, errors, narrow, processor_name, interrupted,
+sys.exit(checks.run(rows, variants, paths, tables, wrong_pictures, compare, errors, narrow, processor_name, interrupted,
                     only=sys.argv[2:]))

@@ -48,6 +48,7 @@ struct path *cpu_open(const struct path_setup *setup, char **error);
 // Where an OpenCL path leaves its output, cheapest for the screen first.
 enum output { OUTPUT_TEXTURE, OUTPUT_MAPPED, OUTPUT_READ };
 struct path *opencl_open(const struct path_setup *setup, enum output output, char **error);
+int opencl_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS]); // as path_variants
 // Opens the path in the first sharing mode that works.
 struct path *zerocopy_open(const struct path_setup *setup, char **error);
 

@@ -64,13 +64,18 @@ void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const s
     image_copy(&laid_out, frame);
 }
 
+void opencl_want(struct opencl_path *path, const char *variant)
+{
+    if (!variant || !variant_parse(&path->wanted, variant))
+        path->wanted = (struct variant_choice){0};
+}
+
 void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enum output output)
 {
     path->path.input = setup->input;
     path->device = setup->device;
     path->output = output;
-    if (!setup->variant || !variant_parse(&path->wanted, setup->variant))
-        path->wanted = (struct variant_choice){0};
+    opencl_want(path, setup->variant);
     const struct image_shape rgba = {.width = setup->input.width, .height = setup->input.height};
     struct opencl_layout layout;
     path->output_bytes = opencl_layout_make(&layout, &rgba);
@@ -228,6 +233,26 @@ static void plan_passes(struct plan *plan, struct variant_choice *choices, const
         return;
     opencl_plan_make(plan, path, chain, false);
     choose(path, plan, probed, choices);
+}
+
+int opencl_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS])
+{
+    struct opencl_path path;
+    struct variant_choice choices[PLAN_PASSES];
+    struct plan plan;
+    int count = 0;
+    names[count++] = "generic";
+    for (int v = 0; variants[v] && count < PATH_VARIANTS; v++) {
+        bool used = false;
+        opencl_choose(&path, setup, OUTPUT_READ);
+        opencl_want(&path, variants[v]->name);
+        plan_passes(&plan, choices, &path, setup->chain);
+        for (int i = 0; i < plan.count; i++)
+            used = used || choices[i].variant == variants[v];
+        if (used && variants[v]->devices & setup->device->info.type && strcmp(variants[v]->name, names[0]) != 0)
+            names[count++] = variants[v]->name;
+    }
+    return count;
 }
 
 struct opencl_build *opencl_build_make(const struct opencl_path *path, const struct chain *chain, char **error)

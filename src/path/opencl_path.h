@@ -130,6 +130,8 @@ struct opencl_path {
 // Fills in what building and running passes takes, but for the queues: input, device, output, wanted variant, layout,
 // bytes.
 void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enum output output);
+// Sets the variant of the chains that are built from now on, as path_setup.variant has it.
+void opencl_want(struct opencl_path *path, const char *variant);
 // An output as those passes write it, the caller's to release: a buffer with these flags, too, or a texture's stand-in.
 cl_mem opencl_output_make(const struct opencl_path *path, cl_mem_flags flags, cl_int *result);
 

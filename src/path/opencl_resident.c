@@ -97,7 +97,8 @@ bool resident_fill(struct resident *resident, int picture, const struct image *f
     return compute_ok(result, "copy an image to the device");
 }
 
-struct resident_chain *resident_chain_open(struct resident *resident, const struct chain *chain, char **error)
+struct resident_chain *resident_chain_open(struct resident *resident, const struct chain *chain, const char *variant,
+                                           char **error)
 {
     *error = NULL;
     struct resident_chain *opened = calloc(1, sizeof(*opened));
@@ -106,6 +107,7 @@ struct resident_chain *resident_chain_open(struct resident *resident, const stru
         return NULL;
     }
     opened->resident = resident;
+    opencl_want(&resident->cl, variant);
     opened->build = opencl_build_make(&resident->cl, chain, error);
     if (opened->build)
         return opened;

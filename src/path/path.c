@@ -18,10 +18,13 @@ static struct path *open_opencl(const struct path_setup *setup, char **error)
 static const struct {
     struct path_kind_info info;
     struct path *(*open)(const struct path_setup *setup, char **error); // as path_open; the setup has been checked
+    int (*variants)(const struct path_setup *setup, const char *names[PATH_VARIANTS]); // as path_variants; NULL: none
 } kinds[PATH_KINDS] = {
-    [PATH_CPU] = {{"cpu"}, cpu_open},
-    [PATH_OPENCL] = {{"opencl", .needs_device = true}, open_opencl},
-    [PATH_ZEROCOPY] = {{"zerocopy", .needs_device = true, .shares_gl = true, .steps_down = true}, zerocopy_open},
+    [PATH_CPU] = {{"cpu"}, cpu_open, NULL},
+    [PATH_OPENCL] = {{"opencl", .needs_device = true}, open_opencl, opencl_variants},
+    [PATH_ZEROCOPY] = {{"zerocopy", .needs_device = true, .shares_gl = true, .steps_down = true},
+                       zerocopy_open,
+                       opencl_variants},
 };
 
 const struct path_kind_info *path_kind_info(enum path_kind kind)
@@ -109,6 +112,11 @@ struct path *path_open(const struct path_setup *setup, char **error)
     if (path && !path->why[0])
         snprintf(path->why, sizeof(path->why), "as requested");
     return path;
+}
+
+int path_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS])
+{
+    return kinds[setup->kind].variants ? kinds[setup->kind].variants(setup, names) : 0;
 }
 
 void path_close(struct path *path)

@@ -79,6 +79,10 @@ struct path;
 // thread. NULL on failure: `*error`, when not NULL, gets a text the caller frees (compiler log or one line), else
 // logged.
 struct path *path_open(const struct path_setup *setup, char **error);
+// Names of the variants that fit a pass of the setup's chain on its device, the generic code first. Returns how many; 0
+// for a path without variants.
+enum { PATH_VARIANTS = 8 };
+int path_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS]);
 // Waits for what is in flight. Takes NULL. On the thread that submits, when the path has textures.
 void path_close(struct path *path);
 

@@ -7,14 +7,15 @@
 struct resident;       // pictures of one shape in a device's memory, and outputs that take turns
 struct resident_chain; // a chain built for them
 
-// Of the setup: device, input and variant. Outputs are images where `to_image` is set, as GL's textures are to the
+// Of the setup: device and input. Outputs are images where `to_image` is set, as GL's textures are to the
 // kernels, else buffers. NULL on failure (logged).
 struct resident *resident_open(const struct path_setup *setup, int pictures, bool to_image);
 void resident_close(struct resident *resident); // takes NULL; the chains must be closed by then
 bool resident_fill(struct resident *resident, int picture, const struct image *frame); // false: logged
 
-// NULL on failure: *error as in path_open.
-struct resident_chain *resident_chain_open(struct resident *resident, const struct chain *chain, char **error);
+// `variant` as in path_setup. NULL on failure: *error as in path_open.
+struct resident_chain *resident_chain_open(struct resident *resident, const struct chain *chain, const char *variant,
+                                           char **error);
 void resident_chain_close(struct resident_chain *chain); // takes NULL
 
 // Runs the chain on picture `first` and those behind it in turn. False on failure (logged).

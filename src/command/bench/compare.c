@@ -17,8 +17,8 @@ static const double p_limit = 0.001;
 enum { ROUNDS_LEAST = 8 }; // with fewer on both sides p never falls below that (samples_same)
 
 // What makes two rows rows of one case.
-static const char *const identity[] = {"case",    "format",    "width",  "height", "path",
-                                       "threads", "in_flight", "device", NULL};
+static const char *const identity[] = {"case",    "format",    "width",  "height",  "path",
+                                       "threads", "in_flight", "device", "variant", NULL};
 
 json_t *bench_base_read(const char *path)
 {

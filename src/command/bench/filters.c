@@ -1,4 +1,4 @@
-// filters.c: the measurement of whole passes
+// filters.c: the measurements of whole passes: as the paths run them, and variant by variant
 #include "command/bench/filters.h"
 
 #include "base/log.h"
@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool measure(struct filters_bench *bench)
 {
@@ -45,6 +46,42 @@ static const struct bench_column columns[] = {
     {COLUMN_TEXT, "copy_way", "copy by", 0},
     {0},
 };
+
+static const struct bench_column variant_columns[] = {
+    {COLUMN_TEXT, "case", "case", 0},
+    {COLUMN_TEXT, "format", "format", 0},
+    {COLUMN_SIZE, "width", "size", 0},
+    {COLUMN_TEXT, "path", "path", 0},
+    {COLUMN_NUMBER, "threads", "threads", 0},
+    {COLUMN_WORD, "variant", "variant", 0},
+    {COLUMN_NUMBER, "ms_median", "ms", 3},
+    {COLUMN_NUMBER, "ms_p5", "p5", 3},
+    {COLUMN_NUMBER, "ms_p95", "p95", 3},
+    {COLUMN_NUMBER, "mpix_s", "Mpixel/s", 0},
+    {COLUMN_NUMBER, "speedup", "x generic", 2},
+    {COLUMN_PERCENT, "copy_fraction", "of copy", 0},
+    {0},
+};
+
+// The generic code of a variant's case: the first row of the case. NULL if it was not measured.
+static const struct filters_row *generic_of(const struct filters_bench *bench, int at)
+{
+    const struct filters_row *row = bench->row[at];
+    while (at > 0 && strcmp(bench->row[at]->variant, "generic") != 0)
+        at--;
+    const struct filters_row *generic = bench->row[at];
+    return generic->chain == row->chain && generic->trial.ms.count > 0 ? generic : NULL;
+}
+
+static void add_variant(json_t *json, const struct filters_bench *bench, int at)
+{
+    const struct filters_row *row = bench->row[at], *generic = generic_of(bench, at);
+    json_object_set_new(json, "variant", json_string(row->variant));
+    json_object_set_new(
+        json, "speedup",
+        generic ? json_real(samples_percentile(&generic->trial.ms, 50) / samples_percentile(&row->trial.ms, 50))
+                : json_null());
+}
 
 static json_t *row_json(const struct filters_bench *bench, const struct filters_row *row)
 {
@@ -86,8 +123,12 @@ static json_t *rows_json(const struct filters_bench *bench)
     json_t *rows = json_array();
     for (int i = 0; i < bench->rows; i++) {
         const struct filters_row *row = bench->row[i];
-        if (row->copy && row->trial.ms.count > 0 && row->copy->trial.ms.count > 0)
-            json_array_append_new(rows, row_json(bench, row));
+        if (!row->copy || row->trial.ms.count == 0 || row->copy->trial.ms.count == 0)
+            continue;
+        json_t *json = row_json(bench, row);
+        if (bench->variants)
+            add_variant(json, bench, i);
+        json_array_append_new(rows, json);
     }
     return rows;
 }
@@ -110,25 +151,28 @@ static void finish(struct filters_bench *bench)
     device_close(bench->device);
 }
 
-static int filters_run(struct bench_wish *wish)
+static int run(struct bench_wish *wish, bool variants)
 {
-    struct filters_bench bench = {.wish = wish};
+    struct filters_bench bench = {.wish = wish, .variants = variants};
     json_t *base = NULL;
     int code = EXIT_NOTHING;
     bench_cpu_name(bench.cpu_name);
     if (wish->options->compare && !(base = bench_base_read(wish->options->compare)))
         return code;
-    if (wish->paths == 0) {
-        wish->path[wish->paths++] = PATH_CPU;
+    if (!wish->options->paths) {
+        if (!variants)
+            wish->path[wish->paths++] = PATH_CPU;
         wish->path[wish->paths++] = PATH_OPENCL;
     }
+    if (variants && wish->threads == 0)
+        wish->thread[wish->threads++] = 1;
     bench_default_threads(wish);
     if (bench_open_device(wish, NULL, &bench.device) && (bench.memory = bench_memory_open(wish->options->pictures))) {
         code = EXIT_USAGE;
         if (filters_choose(&bench)) {
             const bool ok = measure(&bench);
             check_clock(&bench);
-            code = bench_report(wish, rows_json(&bench), base, columns);
+            code = bench_report(wish, rows_json(&bench), base, variants ? variant_columns : columns);
             code = code == EXIT_OK && !ok ? EXIT_FAILED_SOME : code;
         }
     }
@@ -137,5 +181,16 @@ static int filters_run(struct bench_wish *wish)
     return code;
 }
 
-extern const struct measurement filters_measurement;
+static int filters_run(struct bench_wish *wish)
+{
+    return run(wish, false);
+}
+
+static int variants_run(struct bench_wish *wish)
+{
+    return run(wish, true);
+}
+
+extern const struct measurement filters_measurement, variants_measurement;
 const struct measurement filters_measurement = {.name = "filters", .run = filters_run};
+const struct measurement variants_measurement = {.name = "variants", .run = variants_run};

@@ -1,4 +1,4 @@
-// filters.h: the rows of the measurement of whole passes
+// filters.h: the rows of the measurements of whole passes: as the paths run them, and by variant
 #pragma once
 
 #include "command/bench/memory.h"
@@ -14,6 +14,7 @@ struct filters_row {
     struct image_shape shape;
     enum path_kind path;
     int threads;
+    const char *variant;     // NULL: the path chooses
     struct subject *subject; // NULL: could not be built, or computes something else
     struct trial trial;
     struct copy_row *copy;
@@ -22,6 +23,7 @@ struct filters_row {
 struct filters_bench {
     struct bench_wish *wish;
     struct device *device;
+    bool variants; // a row for the generic code, and for each variant that fits
     struct bench_memory *memory;
     struct filters_row **row;
     struct copy_row **copy;

@@ -38,6 +38,23 @@ static bool add_row(struct filters_bench *bench, const struct filters_row *row)
     return true;
 }
 
+// The row, or one for each variant of the chain.
+static bool add_variants(struct filters_bench *bench, struct filters_row *row)
+{
+    const struct path_setup setup = {
+        .kind = row->path, .device = bench->device, .input = row->shape, .chain = &row->chain->chain};
+    const char *names[PATH_VARIANTS] = {NULL};
+    const int count = bench->variants ? path_variants(&setup, names) : 1;
+    if (count == 0)
+        log_error("the %s path has no variants; use -p opencl", path_kind_name(row->path));
+    for (int i = 0; i < count; i++) {
+        row->variant = names[i];
+        if (!add_row(bench, row))
+            return false;
+    }
+    return count > 0;
+}
+
 // A chain in a format at every size that its path is measured at, with every number of threads.
 static bool add_rows(struct filters_bench *bench, const struct bench_chain *chain, enum pixfmt format,
                      enum path_kind path)
@@ -61,9 +78,19 @@ static bool add_rows(struct filters_bench *bench, const struct bench_chain *chai
         row.shape.color = color_resolve(unknown, unknown, format == PIXFMT_GREY, row.shape.width, row.shape.height);
         for (int t = 0; t < (device ? 1 : wish->threads); t++) {
             row.threads = device ? bench_device_threads(bench->device) : wish->thread[t];
-            if (!add_row(bench, &row))
+            if (!add_variants(bench, &row))
                 return false;
         }
+    }
+    return true;
+}
+
+// The example of each filter.
+static bool add_examples(struct bench_wish *wish)
+{
+    for (int i = 0; filters[i]; i++) {
+        if (!bench_add_chain(wish, filters[i]->example))
+            return false;
     }
     return true;
 }
@@ -84,8 +111,8 @@ static bool add_default_chains(struct bench_wish *wish, bool once)
 bool filters_choose(struct filters_bench *bench)
 {
     struct bench_wish *wish = bench->wish;
-    const bool pairs = wish->chains == 0 && wish->formats == 0; // chain i with its own format
-    if (wish->chains == 0 && !add_default_chains(wish, !pairs))
+    const bool pairs = wish->chains == 0 && wish->formats == 0 && !bench->variants; // chain i with its own format
+    if (wish->chains == 0 && !(bench->variants ? add_examples(wish) : add_default_chains(wish, !pairs)))
         return false;
     if (wish->formats == 0 && !pairs)
         wish->format[wish->formats++] = PIXFMT_RGBA;
@@ -132,8 +159,9 @@ static struct copy_row *copy_for(struct filters_bench *bench, const struct filte
 
 static void describe(const struct filters_row *row, char text[200])
 {
-    snprintf(text, 200, "%.80s from %s %dx%d on the %s path", row->chain->text, pixfmt_info(row->shape.format)->name,
-             row->shape.width, row->shape.height, path_kind_name(row->path));
+    snprintf(text, 200, "%.80s from %s %dx%d on the %s path%s%s", row->chain->text,
+             pixfmt_info(row->shape.format)->name, row->shape.width, row->shape.height, path_kind_name(row->path),
+             row->variant ? ", variant " : "", row->variant ? row->variant : "");
 }
 
 bool filters_open(struct filters_bench *bench, struct filters_row *row)
@@ -144,6 +172,7 @@ bool filters_open(struct filters_bench *bench, struct filters_row *row)
         .threads = row->threads,
         .shape = row->shape,
         .chain = &row->chain->chain,
+        .variant = row->variant,
     };
     char what[200], *error = NULL;
     describe(row, what);

@@ -25,12 +25,14 @@ struct subject *subject_open(struct bench_memory *memory, const struct subject_s
             .input = setup->shape,
             .chain = setup->chain,
             .threads = setup->threads,
+            .variant = setup->variant,
         };
         ok = (subject->path = path_open(&path, error)) != NULL;
     } else if (ok) {
         const bool images = path_kind_info(setup->kind)->shares_gl; // kernels then write textures, which are images
         subject->resident = bench_memory_resident(memory, setup->device, &setup->shape, images);
-        ok = subject->resident && (subject->chain = resident_chain_open(subject->resident, setup->chain, error));
+        ok = subject->resident &&
+             (subject->chain = resident_chain_open(subject->resident, setup->chain, setup->variant, error));
     }
     if (ok)
         return subject;
