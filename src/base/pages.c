@@ -7,16 +7,21 @@
 
 static const size_t large_page_bytes = (size_t)2 << 20;
 
-// sysconf(_SC_LEVEL3_CACHE_SIZE) counts all that a package has.
+// The last level of cache has the highest index: 3 on most processors, 2 on many for ARM; 0 and 1 are the first
+// level's. sysconf(_SC_LEVEL3_CACHE_SIZE) counts all that a package has.
 size_t pages_cache_bytes(void)
 {
     unsigned kilobytes = 0;
-    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "re");
-    if (file && fscanf(file, "%uK", &kilobytes) != 1)
-        kilobytes = 0;
-    if (file)
+    for (int index = 2;; index++) {
+        char path[80];
+        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
+        FILE *file = fopen(path, "re");
+        if (!file)
+            return (size_t)kilobytes << 10;
+        if (fscanf(file, "%uK", &kilobytes) != 1)
+            kilobytes = 0;
         fclose(file);
-    return (size_t)kilobytes << 10;
+    }
 }
 
 void *pages_alloc(size_t bytes)
