@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 FILE_LINES = 700
 FUNCTION_LINES = 60
@@ -331,6 +332,30 @@ def rule_documents(root):
     for name in filters + formats:
         if f"`{name}`" not in read["docs/pixels.md"]:
             yield f"docs/pixels.md: does not name `{name}`"
+
+
+BIG_ENDIAN = """[binaries]
+c = 'cc'
+[host_machine]
+system = 'linux'
+cpu_family = 's390x'
+cpu = 's390x'
+endian = 'big'
+[properties]
+skip_sanity_check = true
+"""
+
+
+def rule_endian(root):
+    """A build for a big-endian processor is refused by a line that says why."""
+    with tempfile.TemporaryDirectory() as folder:
+        cross = os.path.join(folder, "s390x.ini")
+        with open(cross, "w", encoding="utf-8") as file:
+            file.write(BIG_ENDIAN)
+        done = subprocess.run(["meson", "setup", "--cross-file", cross, os.path.join(folder, "build"), root],
+                              capture_output=True, text=True)
+    if done.returncode == 0 or ": monocle needs a little-endian processor" not in done.stdout:
+        yield f"meson.build: a big-endian processor is not refused\n{done.stdout[-2000:]}{done.stderr}"
 
 
 RULES = {name[len("rule_"):]: rule for name, rule in list(globals().items()) if name.startswith("rule_")}
