@@ -495,6 +495,14 @@ VECTOR_INLINE vec_u8 vec_look_up(const struct vec_table *table, vec_u8 bytes)
 #endif
 }
 
+// Prefetches the line of cache at any address, on x86, where that was measured to help.
+VECTOR_INLINE void vec_fetch(const void *from)
+{
+#if VECTOR_BYTES > 16
+    __builtin_prefetch(from);
+#endif
+}
+
 // Non-temporal store: memory is written without being read into the caches. `to` is a multiple of VECTOR_BYTES. Before
 // another thread reads the bytes, the writer calls vec_stream_end.
 VECTOR_INLINE void vec_stream_u8(void *to, vec_u8 bytes)

@@ -37,6 +37,8 @@ VECTOR_INLINE void make_pixels(const struct yuv_row *row, struct color_coefficie
 
 #if VECTOR_BYTES
 
+enum { FETCH_AHEAD = 384 }; // bytes
+
 // docs/pixels.md section 1, in every lane.
 struct coefficients {
     vec_s16 cy, bias, rv, gu, gv, bu;
@@ -64,12 +66,25 @@ VECTOR_INLINE vec_s16 chroma_odd(vec_u8 bytes)
     return (vec_s16)(((vec_u16)bytes & 0xff00) ^ 0x8000) >> (16 - VECTOR_UPPER_SHIFT);
 }
 
+// Prefetches the samples that are read a few blocks later, which may be of the next row. Processors fetch ahead within
+// a row by themselves, but too late for rows of 2160p.
+VECTOR_INLINE void fetch_samples(const struct yuv_row *row, enum yuv_layout layout, int x)
+{
+    const int chroma = layout == YUV_PLANAR ? x / 2 : x;
+    vec_fetch(row->y + (layout == YUV_PACKED ? 2 * x : x) + FETCH_AHEAD);
+    if (layout != YUV_GREY && layout != YUV_PACKED)
+        vec_fetch(row->u + chroma + FETCH_AHEAD);
+    if (layout == YUV_FULL || layout == YUV_PLANAR)
+        vec_fetch(row->v + chroma + FETCH_AHEAD);
+}
+
 // Makes a vector of pixels, from `x` on. An even pixel and the odd one behind it share a lane's number, so that they
 // share the products of their chroma. `layout` and the order of samples are constants where this is inlined.
 VECTOR_INLINE void make_block(const struct yuv_row *row, const struct coefficients *k, enum yuv_layout layout,
                               bool luma_first, bool v_first, int x, uint8_t *rgba)
 {
     vec_u8 luma, pairs = {0};
+    fetch_samples(row, layout, x);
     if (layout == YUV_PACKED) {
         const uint8_t *from = (luma_first ? row->y : v_first ? row->v : row->u) + 2 * x;
         const struct vec_two_u8 apart = vec_separate_u8(vec_load_u8(from), vec_load_u8(from + VECTOR_BYTES));
