@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP_WIDTH = 32, GROUP_HEIGHT = 8, EDGE_GROUP = 64 }; // one for all sizes: PoCL compiles a kernel for each
+enum { GROUP = 64 };
 
 // Handed over as the int16 of kernels/encode.cl.
 struct encoding {
@@ -49,9 +49,7 @@ static bool build_program(struct opencl_path *cl, char **error)
     cl_int result = CL_BUILD_PROGRAM_FAILURE;
     encoder->program = program_build(cl->device, text, options, &why);
     if (encoder->program)
-        encoder->whole = clCreateKernel(encoder->program, "encode", &result);
-    if (result == CL_SUCCESS)
-        encoder->edges = clCreateKernel(encoder->program, "encode_edges", &result);
+        encoder->kernel = clCreateKernel(encoder->program, "encode", &result);
     if (result != CL_SUCCESS)
         path_fail(error, why ? why : "cannot compile encode.cl");
     free(text);
@@ -59,8 +57,9 @@ static bool build_program(struct opencl_path *cl, char **error)
     return result == CL_SUCCESS;
 }
 
-static cl_int set_arguments(const struct opencl_path *cl, cl_kernel kernel, cl_mem from, cl_mem to)
+static cl_int set_arguments(const struct opencl_path *cl, cl_mem from, cl_mem to)
 {
+    cl_kernel kernel = cl->encoder.kernel;
     const struct image_shape *shape = &cl->path.encode;
     const struct encoding encoding = {
         .width = shape->width,
@@ -75,55 +74,27 @@ static cl_int set_arguments(const struct opencl_path *cl, cl_kernel kernel, cl_m
     return result == CL_SUCCESS ? clSetKernelArg(kernel, 2, sizeof(to), &to) : result;
 }
 
-static cl_int launch_whole(const struct opencl_path *cl, cl_event after, cl_event *event)
-{
-    const struct image_shape *shape = &cl->path.encode;
-    cl_kernel kernel = cl->encoder.whole;
-    size_t size[2] = {(size_t)shape->width / 2, (size_t)shape->height / block_rows(shape)};
-    if (size[0] == 0 || size[1] == 0)
-        return CL_SUCCESS;
-    const size_t most = opencl_group_limit(&cl->device->info, kernel), across = most < GROUP_WIDTH ? most : GROUP_WIDTH;
-    const size_t local[2] = {across, most / across < GROUP_HEIGHT ? most / across : GROUP_HEIGHT};
-    for (int i = 0; i < 2; i++)
-        size[i] = (size[i] + local[i] - 1) / local[i] * local[i];
-    return clEnqueueNDRangeKernel(cl->compute_queue, kernel, 2, NULL, size, local, after ? 1 : 0, after ? &after : NULL,
-                                  event);
-}
-
-static cl_int launch_edges(const struct opencl_path *cl, cl_event after, cl_event *event)
-{
-    const struct image_shape *shape = &cl->path.encode;
-    const size_t rows = block_rows(shape), width = (size_t)shape->width, height = (size_t)shape->height;
-    const size_t in_column = width % 2 == 0 ? 0 : (height + rows - 1) / rows;
-    const size_t count = in_column + (height % rows == 0 ? 0 : (width + 1) / 2);
-    if (count == 0)
-        return CL_SUCCESS;
-    const size_t most = opencl_group_limit(&cl->device->info, cl->encoder.edges);
-    const size_t group = most < EDGE_GROUP ? most : EDGE_GROUP, size = (count + group - 1) / group * group;
-    return clEnqueueNDRangeKernel(cl->compute_queue, cl->encoder.edges, 1, NULL, &size, &group, after ? 1 : 0,
-                                  after ? &after : NULL, event);
-}
-
-// *first and *last are the events of the first and the last launch, which may be one, retained twice.
+// Blocks in whole work-groups and a rest. *first and *last are the events of the first and the last launch, which may
+// be one, retained twice.
 static cl_int launch(const struct opencl_path *cl, cl_mem from, cl_mem to, cl_event after, cl_event *first,
                      cl_event *last)
 {
-    cl_int result = set_arguments(cl, cl->encoder.whole, from, to);
-    if (result == CL_SUCCESS)
-        result = set_arguments(cl, cl->encoder.edges, from, to);
-    if (result == CL_SUCCESS)
-        result = launch_whole(cl, after, first);
-    if (result == CL_SUCCESS)
-        result = launch_edges(cl, after, last);
-    if (result != CL_SUCCESS)
-        return result;
-    if (!*last)
-        *last = *first;
-    else if (!*first)
-        *first = *last;
-    else
-        return CL_SUCCESS;
-    return clRetainEvent(*last);
+    const struct image_shape *shape = &cl->path.encode;
+    const size_t rows = block_rows(shape), width = ((size_t)shape->width + 1) / 2;
+    const size_t height = ((size_t)shape->height + rows - 1) / rows;
+    const size_t most = opencl_group_limit(&cl->device->info, cl->encoder.kernel), group = most < GROUP ? most : GROUP;
+    cl_int result = set_arguments(cl, from, to);
+    for (size_t x = 0; result == CL_SUCCESS && x < width;) {
+        const size_t local[2] = {width - x < group ? width - x : group, 1}, offset[2] = {x, 0};
+        const size_t size[2] = {(width - x) / local[0] * local[0], height};
+        opencl_release_event(last);
+        result = clEnqueueNDRangeKernel(cl->compute_queue, cl->encoder.kernel, 2, offset, size, local, after ? 1 : 0,
+                                        after ? &after : NULL, last);
+        if (result == CL_SUCCESS && x == 0)
+            clRetainEvent(*first = *last);
+        x += size[0];
+    }
+    return result;
 }
 
 // Drivers finish compiling at the first launch, which shall not be on the frame path.
@@ -163,10 +134,8 @@ bool opencl_encoder_open(struct opencl_path *cl, char **error)
 
 void opencl_encoder_close(struct opencl_path *cl)
 {
-    if (cl->encoder.whole)
-        clReleaseKernel(cl->encoder.whole);
-    if (cl->encoder.edges)
-        clReleaseKernel(cl->encoder.edges);
+    if (cl->encoder.kernel)
+        clReleaseKernel(cl->encoder.kernel);
     if (cl->encoder.program)
         clReleaseProgram(cl->encoder.program);
 }

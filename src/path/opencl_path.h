@@ -77,8 +77,8 @@ bool shared_texture_read(const struct shared_texture *shared, struct image *rgba
 // Results as YUV too: path/opencl_encode.c. All zero without.
 struct opencl_encoder {
     cl_program program;
-    cl_kernel whole, edges; // blocks that lie in the picture, blocks that it ends in
-    size_t bytes;           // of an encoded picture, planes one behind the other
+    cl_kernel kernel;
+    size_t bytes; // of an encoded picture, planes one behind the other
 };
 
 struct opencl_encoded {
