@@ -38,6 +38,8 @@ static int group_bytes(enum pixfmt format, int plane)
         return 3;
     case PIXFMT_NV12:
     case PIXFMT_NV21:
+    case PIXFMT_NV16:
+    case PIXFMT_NV61:
         return plane ? 2 : 1;
     default:
         return 1;

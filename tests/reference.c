@@ -70,6 +70,7 @@ const char *reference_format_name(enum pixfmt format)
         [PIXFMT_RGBA] = "rgba", [PIXFMT_RGB24] = "rgb24", [PIXFMT_BGR24] = "bgr24", [PIXFMT_GREY] = "grey",
         [PIXFMT_NV12] = "nv12", [PIXFMT_NV21] = "nv21",   [PIXFMT_YU12] = "yu12",   [PIXFMT_YV12] = "yv12",
         [PIXFMT_YUYV] = "yuyv", [PIXFMT_UYVY] = "uyvy",   [PIXFMT_422P] = "422p",   [PIXFMT_444P] = "444p",
+        [PIXFMT_NV16] = "nv16", [PIXFMT_NV61] = "nv61",
     };
     return names[format];
 }
@@ -102,6 +103,11 @@ int reference_planes(enum pixfmt format, int width, int height, struct reference
     case PIXFMT_NV21:
         plane[0] = (struct reference_plane){width, height};
         plane[1] = (struct reference_plane){2 * half_width, half_height};
+        return 2;
+    case PIXFMT_NV16:
+    case PIXFMT_NV61:
+        plane[0] = (struct reference_plane){width, height};
+        plane[1] = (struct reference_plane){2 * half_width, height};
         return 2;
     case PIXFMT_YU12:
     case PIXFMT_YV12:
@@ -190,6 +196,12 @@ static void frame_yuv(const struct image *f, int x, int y, int yuv[3])
     case PIXFMT_NV21:
         yuv[0] = sample(f, 0, x, y), yuv[2] = sample(f, 1, 2 * half_x, half_y);
         yuv[1] = sample(f, 1, 2 * half_x + 1, half_y);
+        break;
+    case PIXFMT_NV16:
+        yuv[0] = sample(f, 0, x, y), yuv[1] = sample(f, 1, 2 * half_x, y), yuv[2] = sample(f, 1, 2 * half_x + 1, y);
+        break;
+    case PIXFMT_NV61:
+        yuv[0] = sample(f, 0, x, y), yuv[2] = sample(f, 1, 2 * half_x, y), yuv[1] = sample(f, 1, 2 * half_x + 1, y);
         break;
     case PIXFMT_YU12:
         yuv[0] = sample(f, 0, x, y), yuv[1] = sample(f, 1, half_x, half_y), yuv[2] = sample(f, 2, half_x, half_y);

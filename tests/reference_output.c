@@ -77,10 +77,14 @@ size_t reference_output(const struct picture *picture, const struct image_shape 
             *at++ = luma(picture, shape, x, y);
     if (shape->format == PIXFMT_GREY)
         return total;
-    const bool v_first = shape->format == PIXFMT_NV21 || shape->format == PIXFMT_YV12;
+    const bool v_first = shape->format == PIXFMT_NV21 || shape->format == PIXFMT_NV61 || shape->format == PIXFMT_YV12;
     const int first = v_first ? 2 : 1, second = 3 - first;
     if (shape->format == PIXFMT_NV12 || shape->format == PIXFMT_NV21) {
         add_chroma(at, picture, shape, 2, 2, first, second);
+        return total;
+    }
+    if (shape->format == PIXFMT_NV16 || shape->format == PIXFMT_NV61) {
+        add_chroma(at, picture, shape, 2, 1, first, second);
         return total;
     }
     const int across = shape->format == PIXFMT_444P ? 1 : 2;

@@ -16,6 +16,8 @@ enum pixfmt {
     PIXFMT_YV12,
     PIXFMT_YUYV,
     PIXFMT_UYVY,
+    PIXFMT_NV16,
+    PIXFMT_NV61,
     PIXFMT_422P,
     PIXFMT_444P,
     PIXFMT_COUNT
