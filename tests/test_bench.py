@@ -74,21 +74,25 @@ def rows(c):
 
 def variants(c):
     """Each case has a row for the generic code, then one for each variant that fits."""
-    code, _, err = bench("variants", "-p", "cpu", *SMALL, "-f", "blur=3")
-    c.check(code == 2 and "the cpu path has no variants" in err, code, err)
-    if not OPENCL:
-        return
-    found = rows_of(c, "variants", *SMALL, "-f", "blur=3", "-f", "mirror,blur=9", "--formats", "rgba,nv21")
-    cases = [(r["case"], r["format"]) for r in found if r["variant"] == "generic"]
-    c.check(cases == [(k, f) for k in ("blur=3", "mirror,blur=9") for f in ("rgba", "nv21")], cases)
-    keys = {(r["case"], r["format"], r["variant"]) for r in found}
-    c.check(len(keys) == len(found) > len(cases), "rows twice, or no variant fits", keys)
-    generic = None
-    for r in found:
-        generic = r if r["variant"] == "generic" else generic
-        c.check(all(generic[k] == r[k] for k in ("case", "format")) and r["path"] == "opencl", r, generic)
-        c.check(abs(r["speedup"] - generic["ms_median"] / r["ms_median"]) < 1e-3 * r["speedup"], r, generic)
-    code, out, err = bench("variants", *SMALL, "-f", "blur=3")
+    for path, chains in [("cpu", ["emboss", "mirror,median"]), ("opencl", ["blur=3", "mirror,blur=9"])]:
+        if path == "opencl" and not OPENCL:
+            continue
+        found = rows_of(c, "variants", "-p", path, *SMALL, "-f", chains[0], "-f", chains[1], "--formats", "rgba,nv21")
+        cases = [(r["case"], r["format"]) for r in found if r["variant"] == "generic"]
+        c.check(cases == [(k, f) for k in chains for f in ("rgba", "nv21")], path, cases)
+        keys = {(r["case"], r["format"], r["variant"]) for r in found}
+        c.check(len(keys) == len(found), path, "rows twice", keys)
+        c.check(len(found) > len(cases) or "plain" in found[0]["device"], path, "no variant fits", keys)
+        generic = None
+        for r in found:
+            generic = r if r["variant"] == "generic" else generic
+            c.check(all(generic[k] == r[k] for k in ("case", "format")) and r["path"] == path, r, generic)
+            c.check(abs(r["speedup"] - generic["ms_median"] / r["ms_median"]) < 1e-3 * r["speedup"], r, generic)
+    found = {r["case"] for r in rows_of(c, "variants", "-p", "cpu", *SMALL)}
+    c.check({"none", "mirror", "blur=3", "gray,sobel"} <= found, "the examples of all filters", found)
+    found = rows_of(c, "variants", "-p", "cpu", *SMALL, "-f", "emboss", MONOCLE_VECTORS="plain")
+    c.check([r["variant"] for r in found] == ["generic"], "variants of the plain level", found)
+    code, out, err = bench("variants", "-p", "cpu", *SMALL, "-f", "blur=3")
     c.check(code == 0 and "x generic" in out.decode() and "generic  " in out.decode(), out, err)
 
 

@@ -3,27 +3,29 @@
 
 #include <string.h>
 
-// Returns the first row of a list that fits; NULL if there is none.
-static const struct row_variant *find(const struct row_variant *list, const struct filter *filter,
-                                      const struct filter_arguments *arguments, int width, int step)
+bool row_variant_fits(const struct row_variant *row, const struct filter *filter,
+                      const struct filter_arguments *arguments, int width, int step)
 {
-    for (; list->name; list++) {
-        if (strcmp(list->filter, filter->name) == 0 && (!list->fits || list->fits(arguments, width, step)))
-            return list;
-    }
-    return NULL;
+    return strcmp(row->filter, filter->name) == 0 && (!row->fits || row->fits(arguments, width, step));
 }
 
 const struct row_variant *row_variant_generic(const struct filter *filter)
 {
-    return find(row_level()->generic, filter, NULL, 0, 0);
+    for (const struct row_variant *row = row_level()->generic; row->name; row++) {
+        if (row_variant_fits(row, filter, NULL, 0, 0))
+            return row;
+    }
+    return NULL;
 }
 
 const struct row_variant *row_variant_choose(const struct filter *filter, const struct filter_arguments *arguments,
-                                             int width, int step)
+                                             int width, int step, const char *wanted)
 {
-    const struct row_variant *found = NULL;
-    for (const struct row_variant *const *list = row_level()->variants; *list && !found; list++)
-        found = find(*list, filter, arguments, width, step);
-    return found ? found : row_variant_generic(filter);
+    for (const struct row_variant *const *list = row_level()->variants; *list; list++) {
+        for (const struct row_variant *row = *list; row->name; row++) {
+            if ((!wanted || strcmp(row->name, wanted) == 0) && row_variant_fits(row, filter, arguments, width, step))
+                return row;
+        }
+    }
+    return row_variant_generic(filter);
 }

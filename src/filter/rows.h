@@ -49,8 +49,11 @@ struct row_level {
 };
 VECTORS_TABLE(const struct row_level, row_level)
 
-// Returns the fastest way that this processor has; NULL for filters that only move pixels.
+// Returns the fastest way that this processor has, or the variant with the name `wanted` (not NULL) if it fits, else
+// the generic code. NULL for filters that only move pixels.
 const struct row_variant *row_variant_choose(const struct filter *filter, const struct filter_arguments *arguments,
-                                             int width, int step);
+                                             int width, int step, const char *wanted);
+bool row_variant_fits(const struct row_variant *row, const struct filter *filter,
+                      const struct filter_arguments *arguments, int width, int step);
 // The generic code of a stencil: one row per call, without scratch memory.
 const struct row_variant *row_variant_generic(const struct filter *filter);

@@ -44,6 +44,7 @@ void path_init(struct path *path, const struct backend *backend, const struct pa
 void path_finish(struct path *path);
 
 struct path *cpu_open(const struct path_setup *setup, char **error);
+int cpu_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS]); // as path_variants
 
 // Where an OpenCL path leaves its output, cheapest for the screen first.
 enum output { OUTPUT_TEXTURE, OUTPUT_MAPPED, OUTPUT_READ };

@@ -34,6 +34,7 @@ struct cpu_slot {
 
 struct cpu_path {
     struct path path;
+    const char *variant; // as in path_setup
     struct workers *workers;
     struct image fed;                         // the picture that comes by rows
     struct cpu_slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
@@ -86,7 +87,7 @@ static struct cpu_build *make_build(const struct cpu_path *cpu, const struct cha
         turns = turns || build->plan.pass[i].load_mirror || build->plan.pass[i].store_mirror;
     plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA || !turns, input->format == PIXFMT_GREY);
     for (int i = 0; i < build->plan.count; i++)
-        cpu_pass_init(&build->pass[i], &build->plan.pass[i], input->width);
+        cpu_pass_init(&build->pass[i], &build->plan.pass[i], input->width, cpu->variant);
     build->bands = count_bands(input->height, workers_count(cpu->workers));
     for (int i = 0; i < build->plan.count; i += build->run[build->runs++]) {
         const struct cpu_pass *passes = &build->pass[i];
@@ -246,6 +247,7 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
     }
     path_init(&cpu->path, &cpu_backend, setup, "cpu");
     cpu->path.came_in = "host-ptr";
+    cpu->variant = setup->variant;
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = setup->input.width, .height = setup->input.height};
     const size_t cache_bytes = setup->cache_bytes > 0 ? setup->cache_bytes : pages_cache_bytes();
     cpu->larger_than_caches =
@@ -268,4 +270,32 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
     path_fail(error, "out of memory for frames of this size");
     cpu_close(&cpu->path);
     return NULL;
+}
+
+// Whether a row variant fits a stage of the chain, in RGBA rows or in grey ones.
+static bool fits_chain(const struct row_variant *row, const struct path_setup *setup)
+{
+    for (int i = 0; i < setup->chain->count; i++) {
+        const struct stage *stage = &setup->chain->stage[i];
+        if (row_variant_fits(row, stage->filter, &stage->arguments, setup->input.width, 4) ||
+            row_variant_fits(row, stage->filter, &stage->arguments, setup->input.width, 1))
+            return true;
+    }
+    return false;
+}
+
+int cpu_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS])
+{
+    int count = 0;
+    names[count++] = "generic";
+    for (const struct row_variant *const *list = row_level()->variants; *list; list++) {
+        for (const struct row_variant *row = *list; row->name; row++) {
+            bool known = false;
+            for (int i = 0; i < count; i++)
+                known = known || strcmp(names[i], row->name) == 0;
+            if (!known && count < PATH_VARIANTS && fits_chain(row, setup))
+                names[count++] = row->name;
+        }
+    }
+    return count;
 }

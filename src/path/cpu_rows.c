@@ -51,22 +51,22 @@ static int pass_radius(const struct cpu_pass *cpu)
     return cpu->pass->stencil->arguments.radius;
 }
 
-static const struct row_variant *choose(const struct stage *stage, int width, int step)
+static const struct row_variant *choose(const struct stage *stage, int width, int step, const char *wanted)
 {
-    return row_variant_choose(stage->filter, &stage->arguments, width, step);
+    return row_variant_choose(stage->filter, &stage->arguments, width, step, wanted);
 }
 
-void cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, int width)
+void cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, int width, const char *variant)
 {
     *cpu = (struct cpu_pass){.pass = pass};
     for (int i = 0; i < pass->before_count; i++)
-        cpu->before[i] = choose(pass->before[i], width, 4);
+        cpu->before[i] = choose(pass->before[i], width, 4, variant);
     for (int i = 0; i < pass->after_count; i++)
-        cpu->after[i] = choose(pass->after[i], width, 4);
+        cpu->after[i] = choose(pass->after[i], width, 4, variant);
     if (!pass->stencil)
         return;
     cpu->step = pass->grey ? 1 : 4;
-    cpu->stencil = choose(pass->stencil, width, cpu->step);
+    cpu->stencil = choose(pass->stencil, width, cpu->step, variant);
     if (cpu->stencil->scratch_bytes)
         cpu->scratch_bytes = align(cpu->stencil->scratch_bytes(&pass->stencil->arguments, width, cpu->step));
     cpu->generic = row_variant_generic(pass->stencil->filter);

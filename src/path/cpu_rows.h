@@ -35,8 +35,8 @@ struct cpu_run {
     bool streams; // `to` is larger than the caches: its rows are written with non-temporal stores
 };
 
-// `pass` must outlive `cpu`.
-void cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, int width);
+// `pass` must outlive `cpu`. `variant` as in path_setup.
+void cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, int width, const char *variant);
 // The number of these `count` passes, from the first on, that form a run (at least 1), where bands have `band_rows`
 // rows.
 int cpu_run_length(const struct cpu_pass *passes, int count, int band_rows);

@@ -18,9 +18,9 @@ static struct path *open_opencl(const struct path_setup *setup, char **error)
 static const struct {
     struct path_kind_info info;
     struct path *(*open)(const struct path_setup *setup, char **error); // as path_open; the setup has been checked
-    int (*variants)(const struct path_setup *setup, const char *names[PATH_VARIANTS]); // as path_variants; NULL: none
+    int (*variants)(const struct path_setup *setup, const char *names[PATH_VARIANTS]); // as path_variants
 } kinds[PATH_KINDS] = {
-    [PATH_CPU] = {{"cpu"}, cpu_open, NULL},
+    [PATH_CPU] = {{"cpu"}, cpu_open, cpu_variants},
     [PATH_OPENCL] = {{"opencl", .needs_device = true}, open_opencl, opencl_variants},
     [PATH_ZEROCOPY] = {{"zerocopy", .needs_device = true, .shares_gl = true, .steps_down = true},
                        zerocopy_open,
@@ -89,7 +89,7 @@ static bool setup_ok(const struct path_setup *setup, char **error)
         return false;
     }
     struct variant_choice wanted;
-    if (setup->variant && !variant_parse(&wanted, setup->variant)) {
+    if (setup->variant && kinds[setup->kind].info.needs_device && !variant_parse(&wanted, setup->variant)) {
         path_fail(error, "no variant of the kernels has this name and these parameters");
         return false;
     }
@@ -116,7 +116,7 @@ struct path *path_open(const struct path_setup *setup, char **error)
 
 int path_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS])
 {
-    return kinds[setup->kind].variants ? kinds[setup->kind].variants(setup, names) : 0;
+    return kinds[setup->kind].variants(setup, names);
 }
 
 void path_close(struct path *path)

@@ -46,11 +46,13 @@ struct path_setup {
     bool encoded_only; // in this shape alone: RGBA stays where it is made
     bool fed;          // PATH_CPU, encoded only: frames come by path_feed alone, and the chain stays
     const struct chain *chain;
-    int depth;           // frames in flight, 1..PATH_DEPTH_MAX; 0 means 1
-    const char *variant; // "window", "generic:GROUP_WIDTH=64": for the passes it fits; NULL: the best (variants.h)
-    int threads;         // PATH_CPU: threads; 0 means one per CPU
-    size_t cache_bytes;  // PATH_CPU: of the last level of cache; 0 means this system's
-    bool gl;             // a GL context is current where submit is called: results may be textures
+    int depth; // frames in flight, 1..PATH_DEPTH_MAX; 0 means 1
+    // "window", "generic:GROUP_WIDTH=64" (variants.h), "vectors" (filter/rows.h): where it fits; elsewhere the generic
+    // code. Borrowed until path_close. NULL: the best.
+    const char *variant;
+    int threads;        // PATH_CPU: threads; 0 means one per CPU
+    size_t cache_bytes; // PATH_CPU: of the last level of cache; 0 means this system's
+    bool gl;            // a GL context is current where submit is called: results may be textures
 };
 
 enum stage_clock { STAGE_HOST, STAGE_DEVICE }; // clock_now_ns around the work, or the device's own profile
@@ -79,8 +81,7 @@ struct path;
 // thread. NULL on failure: `*error`, when not NULL, gets a text the caller frees (compiler log or one line), else
 // logged.
 struct path *path_open(const struct path_setup *setup, char **error);
-// Names of the variants that fit a pass of the setup's chain on its device, the generic code first. Returns how many; 0
-// for a path without variants.
+// Names of the variants that fit a pass of the setup's chain on its device, the generic code first. Returns how many.
 enum { PATH_VARIANTS = 8 };
 int path_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS]);
 // Waits for what is in flight. Takes NULL. On the thread that submits, when the path has textures.

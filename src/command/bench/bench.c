@@ -52,7 +52,7 @@ static const char *const examples[] = {
     "monocle bench filters -p cpu --json >base.json  save the results",
     "monocle bench filters -p cpu --compare base.json  compare with the saved results",
     "monocle bench paths --sizes 1920x1080  measure whole frames on every path",
-    "monocle bench variants -f blur=3  measure the generic kernel and each variant for blur",
+    "monocle bench variants -f blur=3  measure the generic code and each variant for blur",
     NULL,
 };
 
@@ -75,7 +75,7 @@ static const char *const details[] = {
     "on some devices or processors. The column 'x generic' shows how many times as fast it is. A chain of several "
     "passes "
     "uses the variant in every pass that it fits, and the generic code in the others. "
-    "Defaults: the example of each filter; format rgba; sizes as 'filters'.",
+    "Defaults: the example of each filter; format rgba; paths and sizes as 'filters'; 1 thread.",
     "Each round measures every case once. The table shows the median over the rounds, and the 5th and 95th "
     "percentiles. "
     "Input images are random. Before the first round, monocle compares each case's output with the cpu path's "

@@ -160,8 +160,7 @@ static int run(struct bench_wish *wish, bool variants)
     if (wish->options->compare && !(base = bench_base_read(wish->options->compare)))
         return code;
     if (!wish->options->paths) {
-        if (!variants)
-            wish->path[wish->paths++] = PATH_CPU;
+        wish->path[wish->paths++] = PATH_CPU;
         wish->path[wish->paths++] = PATH_OPENCL;
     }
     if (variants && wish->threads == 0)
