@@ -47,7 +47,7 @@ HOMES = {
     r"CL/cl_gl\.h": r"src/compute/.*\.c|src/path/zerocopy\.c",
     r"CL/.*": r"src/compute/cl\.h",
     r"xxhash\.h": r"src/base/hash\.c",
-    r"immintrin\.h": r"src/base/(avx2|vector)\.h",
+    r"immintrin\.h": r"src/base/vector\.h",
     r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h": r"src/command/.*\.c|src/base/trace\.c",
 }
