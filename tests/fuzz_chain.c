@@ -5,6 +5,7 @@
 // With -Dfuzz=true the main function is libFuzzer's.
 #include "chain_property.h"
 #include "pictures.h"
+#include "reference.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,22 +41,6 @@ struct pool {
 };
 
 static const char *const words[] = {
-    "none",
-    "gray",
-    "maxrgb",
-    "invert",
-    "threshold",
-    "gamma",
-    "contrast",
-    "sepia",
-    "blur",
-    "convolve",
-    "emboss",
-    "sobel",
-    "sharpen",
-    "median",
-    "mirror",
-    "flip",
     "=",
     ":",
     ",",
@@ -140,10 +125,17 @@ static size_t splice(char *text, size_t size, size_t at, size_t gone, const char
     return size - gone + more;
 }
 
+// The name of a filter, or one of `words`.
+static const char *random_word(struct random *random)
+{
+    const int count = sizeof(words) / sizeof(*words), index = random_range(random, 0, count + reference_filters - 1);
+    return index < count ? words[index] : reference_filter_name(index - count);
+}
+
 static size_t mutate(const struct pool *pool, struct random *random, char *text, size_t size)
 {
     size_t at = random_bits(random) % (size + 1);
-    const char *word = words[random_bits(random) % (sizeof(words) / sizeof(*words))];
+    const char *word = random_word(random);
     int other = random_range(random, 0, pool->count - 1);
     size_t most = size - at;
     switch (random_bits(random) % 6) {

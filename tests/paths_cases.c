@@ -6,6 +6,7 @@
 #include "path/variants.h"
 #include "paths_test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -168,6 +169,14 @@ void paths_past_caches(struct path_test *test)
     test->past_caches = false;
 }
 
+// The example of each filter of the table, by itself.
+static void run_examples(struct path_test *test)
+{
+    for (int i = 0; filters[i]; i++)
+        for (int turn = 0; turn < (test->kind == PATH_CPU ? PIXFMT_COUNT : 1); turn++)
+            run(test, (i + turn) % PIXFMT_COUNT, (const int[]){130, 67}, filters[i]->example);
+}
+
 void paths_filters(struct path_test *test)
 {
     static const int sizes_by_turn[][2] = {{130, 67}, {34, 17}, {642, 3}, {2, 2}};
@@ -180,6 +189,8 @@ void paths_filters(struct path_test *test)
             for (int turn = 0; turn < (i % 4 ? 1 : 2); turn++)
                 run(test, (i + 5 * turn) % PIXFMT_COUNT, sizes_by_turn[turn * (1 + i / 4 % 3)], filter_texts[i]);
     }
+    if (test->kind != PATH_ZEROCOPY)
+        run_examples(test);
 }
 
 // Rows whose ends leave any part of a vector over, through the filters that have processors' own instructions.
@@ -284,29 +295,35 @@ static int random_convolve(struct random *random, char *text, size_t size)
     return at;
 }
 
-// One filter with parameters at random.
+// One of some words with | between them.
+static int random_choice(struct random *random, const char *choices, char *text, size_t size)
+{
+    int count = 1;
+    for (const char *at = choices; *at; at++)
+        count += *at == '|';
+    for (int skip = random_range(random, 0, count - 1); skip > 0; skip--)
+        choices = strchr(choices, '|') + 1;
+    return snprintf(text, size, "%.*s", (int)strcspn(choices, "|"), choices);
+}
+
+// One filter with parameters at random, small numbers more often.
 static int random_filter(struct random *random, char *text, size_t size)
 {
-    static const char *const directions[] = {"nw", "n", "ne", "e", "se", "s", "sw", "w"};
-    const char *name = reference_filter_name(random_range(random, 0, REFERENCE_FILTERS - 1));
-    if (!strcmp(name, "convolve"))
+    const struct filter *filter = filter_find(reference_filter_name(random_range(random, 0, reference_filters - 1)));
+    if (!strcmp(filter->name, "convolve"))
         return random_convolve(random, text, size);
-    if (!strcmp(name, "gray"))
-        return snprintf(text, size, "gray=%s", random_bits(random) % 2 ? "luma" : "average");
-    if (!strcmp(name, "threshold"))
-        return snprintf(text, size, "threshold=%d", random_range(random, 0, 255));
-    if (!strcmp(name, "gamma"))
-        return snprintf(text, size, "gamma=%.4g", random_range(random, 100, 10000) / 1000.0);
-    if (!strcmp(name, "contrast"))
-        return snprintf(text, size, "contrast=%.4g:%.5g", random_range(random, 0, 4000) / 1000.0,
-                        random_range(random, -12800, 12800) / 100.0);
-    if (!strcmp(name, "blur"))
-        return snprintf(text, size, "blur=%d", random_range(random, 1, random_bits(random) % 3 ? 4 : 15));
-    if (!strcmp(name, "emboss"))
-        return snprintf(text, size, "emboss=%s", pick(random, directions, COUNT(directions)));
-    if (!strcmp(name, "sharpen"))
-        return snprintf(text, size, "sharpen=%.5g", random_range(random, 0, 80000) / 10000.0);
-    return snprintf(text, size, "%s", name);
+    int at = snprintf(text, size, "%s", filter->name);
+    for (int i = 0; i < filter_param_count(filter); i++) {
+        const struct param *row = &filter->params[i];
+        const float max = random_bits(random) % 3 ? row->min + (row->max - row->min) / 4 : row->max;
+        const double value = row->min + (max - row->min) * random_range(random, 0, 10000) / 10000.0;
+        at += snprintf(text + at, size - (size_t)at, i ? ":" : "=");
+        if (row->type == PARAM_CHOICE)
+            at += random_choice(random, row->choices, text + at, size - (size_t)at);
+        else
+            at += snprintf(text + at, size - (size_t)at, "%.5g", row->type == PARAM_INT ? round(value) : value);
+    }
+    return at;
 }
 
 static void random_chain(struct random *random, char *text, size_t size)

@@ -38,9 +38,10 @@ struct picture reference_frame(const struct image *frame);
 // a chain. A NULL picture only checks the text.
 bool reference_chain(struct picture *picture, const char *text);
 // One filter; texts in the order of its parameters, NULL for a default.
-enum { REFERENCE_PARAMS = 3, REFERENCE_FILTERS = 16 };
+enum { REFERENCE_PARAMS = 3 };
 bool reference_filter(struct picture *picture, const char *name, const char *const texts[REFERENCE_PARAMS]);
-const char *reference_filter_name(int index); // 0..REFERENCE_FILTERS-1, in the order of section 3
+extern const int reference_filters;           // the number of filters
+const char *reference_filter_name(int index); // in the order of section 3
 
 // Section 5: planes without padding, each width * height bytes.
 struct color_reverse reference_to_yuv(struct color color);

@@ -75,7 +75,7 @@ static bool parse_value(const struct parameter *parameter, const char *text, str
 
 static const struct rule *rule_find(const char *name)
 {
-    for (int i = 0; i < REFERENCE_FILTERS; i++)
+    for (int i = 0; i < reference_filters; i++)
         if (!strcmp(name, reference_rules[i].name))
             return &reference_rules[i];
     return NULL;

@@ -193,7 +193,6 @@ static void pixel_flip(const struct picture *from, int x, int y, const struct va
 }
 
 const struct rule reference_rules[] = {
-    // REFERENCE_FILTERS in reference.h is the number of rows.
     {"none", pixel_none, NULL, {{0}}},
     {"gray", pixel_gray, NULL, {{"mode", WORD, 0, 0, "luma", {"luma", "average"}, {0}}}},
     {"maxrgb", pixel_maxrgb, NULL, {{0}}},
@@ -229,3 +228,4 @@ const struct rule reference_rules[] = {
     {"mirror", pixel_mirror, NULL, {{0}}},
     {"flip", pixel_flip, NULL, {{0}}},
 };
+const int reference_filters = sizeof(reference_rules) / sizeof(*reference_rules);

@@ -42,4 +42,4 @@ struct rule {
     struct parameter parameter[REFERENCE_PARAMS];
 };
 
-extern const struct rule reference_rules[REFERENCE_FILTERS];
+extern const struct rule reference_rules[];

@@ -243,7 +243,7 @@ static size_t random_text(struct random *random, char *text, size_t size)
     size_t at = 0;
     int count = random_range(random, 1, 4);
     for (int i = 0; i < count; i++) {
-        const struct rule *rule = &reference_rules[random_bits(random) % REFERENCE_FILTERS];
+        const struct rule *rule = &reference_rules[random_range(random, 0, reference_filters - 1)];
         at += (size_t)snprintf(text + at, size - at, "%s%s", i ? "," : "", rule->name);
         int given = random_range(random, 0, 2);
         for (int k = 0; k < given; k++) {
@@ -284,9 +284,9 @@ static void test_table(struct check *check)
         check_that(check, chain_parse(&chain, (*filter)->example, error), "the example of %s: %s", (*filter)->name,
                    error);
     }
-    check_that(check, count == REFERENCE_FILTERS, "there are %d filters", count);
+    check_that(check, count == reference_filters, "there are %d filters", count);
     check_that(check, !filter_find("") && !filter_find("nothing"), "a filter is found by a wrong name");
-    for (int i = 0; i < REFERENCE_FILTERS; i++) {
+    for (int i = 0; i < reference_filters; i++) {
         const struct rule *rule = &reference_rules[i];
         const struct filter *filter = filter_find(rule->name);
         if (!check_that(check, filter != NULL, "there is no filter %s", rule->name))
@@ -375,7 +375,7 @@ static void test_edit_convolve(struct check *check)
     for (int i = 0; i < 3000; i++) {
         struct chain again;
         char printed[CHAIN_TEXT];
-        const struct filter *filter = filters[i % REFERENCE_FILTERS];
+        const struct filter *filter = filters[i % reference_filters];
         chain = (struct chain){.count = 0};
         chain_append(&chain, filter);
         for (int k = 0; k < 4 && filter_param_count(filter); k++) {
