@@ -66,12 +66,13 @@ static void still_return(struct source *source, const struct frame *frame)
     still->lent -= frame->slot;
 }
 
-// TGA is only a guess, which does not count if the user describes raw frames.
+// A guess does not count if the user describes raw frames.
 static bool still_claims(const struct source_target *target, const struct source_setup *setup)
 {
     enum codec_format format;
     const bool raw = setup->has_format && setup->width > 0;
-    return target->head && codec_probe(target->head, target->head_bytes, &format) && !(format == CODEC_TGA && raw);
+    return target->head && codec_probe(target->head, target->head_bytes, &format) &&
+           !(codec_info(format)->guess && raw);
 }
 
 extern const struct source_kind source_still;

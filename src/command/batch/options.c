@@ -191,11 +191,11 @@ static bool options_agree(const struct batch *batch)
 {
     const struct batch_options *o = &batch->options;
     const struct codec_info *format = batch->naming.format; // of all outputs; NULL: it depends
-    const unsigned of = format ? 1u << format_number(format) : ~0u;
-    const char *lost = o->quality && !(of & (1u << CODEC_JPEG | 1u << CODEC_WEBP))      ? "--quality"
-                       : o->subsampling && !(of & 1u << CODEC_JPEG)                     ? "--subsampling"
-                       : o->compression && !(of & (1u << CODEC_PNG | 1u << CODEC_TIFF)) ? "--compression"
-                                                                                        : NULL;
+    const char *lost = !format                                  ? NULL
+                       : o->quality && !format->quality         ? "--quality"
+                       : o->subsampling && !format->subsampling ? "--subsampling"
+                       : o->compression && !format->compression ? "--compression"
+                                                                : NULL;
     if (lost) {
         log_error("%s has no effect on %s, the format of all outputs; leave out one or the other", lost, format->name);
         return false;

@@ -112,7 +112,7 @@ static struct image_shape wanted_shape(const struct work *work, const struct wor
     else
         shape.format = head->jpeg;
     const bool one_channel = work->settings.format == CODEC_PNG && shape.format == PIXFMT_GREY && !head->alpha;
-    if (work->settings.format != CODEC_JPEG && !one_channel)
+    if (!codec_info(work->settings.format)->subsampling && !one_channel)
         shape = (struct image_shape){0};
     return shape;
 }

@@ -147,9 +147,11 @@ bool codec_probe(const void *data, size_t size, enum codec_format *format)
 {
     *format = CODEC_OTHER;
     for (int i = 0; i < CODEC_FORMATS; i++) {
-        if (i == CODEC_TGA && find_other(data, size) >= 0) // TGA has no signature, so every other format is tried first
+        if (!kinds[i])
+            continue;
+        if (kinds[i]->info.guess && find_other(data, size) >= 0)
             return true;
-        if (kinds[i] && kinds[i]->looks_so(data, size)) {
+        if (kinds[i]->looks_so(data, size)) {
             *format = (enum codec_format)i;
             return true;
         }

@@ -157,7 +157,7 @@ static bool encode(void *state, const struct image *image, const struct codec_se
 static const char *const extensions[] = {"jpg", "jpeg", "jpe", "jfif", NULL};
 
 const struct codec_kind codec_jpeg = {
-    .info = {.name = "jpeg", .extensions = extensions, .writes = true},
+    .info = {.name = "jpeg", .extensions = extensions, .writes = true, .quality = true, .subsampling = true},
     .state_bytes = sizeof(struct jpeg),
     .close = jpeg_close,
     .looks_so = looks_so,

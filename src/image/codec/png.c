@@ -298,7 +298,7 @@ static void png_close(void *state)
 static const char *const extensions[] = {"png", NULL};
 
 const struct codec_kind codec_png = {
-    .info = {.name = "png", .extensions = extensions, .writes = true},
+    .info = {.name = "png", .extensions = extensions, .writes = true, .compression = true},
     .state_bytes = sizeof(struct png),
     .close = png_close,
     .looks_so = looks_so,

@@ -275,4 +275,4 @@ const struct codec_kind codec_bmp = {
 const struct codec_kind codec_psd = {
     .info = {.name = "psd", .extensions = psd}, .looks_so = is_psd, .head = head_of, .decode = decode};
 const struct codec_kind codec_tga = {
-    .info = {.name = "tga", .extensions = tga}, .looks_so = is_tga, .head = head_of, .decode = decode};
+    .info = {.name = "tga", .extensions = tga, .guess = true}, .looks_so = is_tga, .head = head_of, .decode = decode};

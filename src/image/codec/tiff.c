@@ -124,7 +124,7 @@ static void tiff_close(void *state)
 static const char *const extensions[] = {"tif", "tiff", NULL};
 
 const struct codec_kind codec_tiff = {
-    .info = {.name = "tiff", .extensions = extensions, .writes = true},
+    .info = {.name = "tiff", .extensions = extensions, .writes = true, .compression = true},
     .state_bytes = sizeof(struct tiff),
     .close = tiff_close,
     .looks_so = looks_so,

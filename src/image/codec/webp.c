@@ -214,7 +214,7 @@ static bool encode(void *state, const struct image *image, const struct codec_se
 static const char *const extensions[] = {"webp", NULL};
 
 const struct codec_kind codec_webp = {
-    .info = {.name = "webp", .extensions = extensions, .writes = true},
+    .info = {.name = "webp", .extensions = extensions, .writes = true, .quality = true},
     .looks_so = looks_so,
     .head = head_of,
     .decode = decode,
