@@ -20,7 +20,7 @@ static const struct {
     struct path *(*open)(const struct path_setup *setup, char **error); // as path_open; the setup has been checked
     int (*variants)(const struct path_setup *setup, const char *names[PATH_VARIANTS]); // as path_variants
 } kinds[PATH_KINDS] = {
-    [PATH_CPU] = {{"cpu"}, cpu_open, cpu_variants},
+    [PATH_CPU] = {{.name = "cpu"}, cpu_open, cpu_variants},
     [PATH_OPENCL] = {{"opencl", .needs_device = true}, open_opencl, opencl_variants},
     [PATH_ZEROCOPY] = {{"zerocopy", .needs_device = true, .shares_gl = true, .steps_down = true},
                        zerocopy_open,
