@@ -55,7 +55,7 @@ HOMES = {
 ROWS = {
     r"PATH_(OPENCL|ZEROCOPY)": r"src/path/.*|src/command/(devices_probe|bench/filters|batch/(batch|choose|runner))\.c",
     r"PIXFMT_(?!RGBA|GREY|COUNT|PLANES)\w+":  # what files, cameras and measurements have, and defaults
-        r"src/(image/(pixfmt|convert|image|y4m|codec/).*|source/(camera.*|made)\.c|command/(bench/.*|batch/work)\.c)",
+        r"src/(image/(pixfmt|image|y4m|codec/).*|source/(camera.*|made)\.c|command/(bench/.*|batch/work)\.c)",
     r"strcmp\(\S*info->kind": r"src/source/source\.c",  # the name of a kind of source
 }
 # What may be included anywhere: C11, POSIX and Linux.
