@@ -4,6 +4,7 @@
 #include "base/vector.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #if VECTOR_BYTES
@@ -109,6 +110,56 @@ static void test_order(struct check *check, const union operand *p, const union 
     LANES_ARE(u8, vec_load_u8(&half), BYTES, i < LANES ? p->u8[2 * i + 1] : q->u8[i]);
 }
 
+static void test_parts(struct check *check, const union operand *p, const union operand *q)
+{
+    const vec_u16 a = vec_load_u16(p), b = vec_load_u16(q);
+#define LANE(i) ((i) < LANES ? p : q)->u16[(i) % LANES]
+    LANES_ARE(u16, vec_later_parts(a, b, 0), LANES, LANE(i));
+#if VECTOR_BYTES > 16
+    LANES_ARE(u16, vec_later_parts(a, b, 1), LANES, LANE(i + 8));
+#endif
+#if VECTOR_BYTES > 32
+    LANES_ARE(u16, vec_later_parts(a, b, 2), LANES, LANE(i + 16));
+    LANES_ARE(u16, vec_later_parts(a, b, 3), LANES, LANE(i + 24));
+#endif
+#undef LANE
+    LANES_ARE(u16, vec_middle(a, b), LANES, (i % 8 < 4 ? p : q)->u16[i % 8 < 4 ? i + 4 : i - 4]);
+    for (int bytes = -4; bytes <= BYTES + 4; bytes += 4) {
+        uint8_t *part = malloc(bytes > 0 ? (size_t)bytes : 1); // so that sanitizers see each byte too many
+        for (int i = 0; i < bytes; i++)
+            part[i] = p->u8[i % BYTES];
+        LANES_ARE(u8, vec_load_part(part, bytes), BYTES, i < bytes ? p->u8[i] : 0);
+        free(part);
+    }
+}
+
+// Sums of products of pairs; the bytes of one vector are those of *p, and of the other vector those of *q.
+static void test_products(struct check *check, const union operand *p, const union operand *q)
+{
+    static const int weights[][2] = {{-128, 0}, {127, 1}, {-1, 127}, {5, -123}};
+    static const int large[][2] = {{32767, -32768}, {-7, 32767}, {300, 0}, {-32768, 128}};
+    const vec_u8 a = vec_load_u8(p), b = vec_load_u8(q), zero = {0};
+    for (int k = 0; k < 8; k++) {
+        const int *few = weights[k % 4], *many = large[k % 4];
+        const bool single = k >= 4;
+        const struct vec_pairs pairs = vec_pair_u8(a, single ? zero : b);
+        const int few_bias = VECTOR_PAIR_BIAS * (few[0] + (single ? 0 : few[1]));
+        const int many_bias = VECTOR_PAIR_BIAS * (many[0] + (single ? 0 : many[1]));
+        vec_s16 sums[2];
+        vec_s32 wide[4];
+        sums[0] = sums[1] = vec_spread_s16(few_bias - 100);
+        wide[0] = wide[1] = wide[2] = wide[3] = vec_spread_s32(many_bias + 7);
+        vec_add_products_s8(sums, pairs, vec_weights_s8(few[0], single ? 0 : few[1]), single);
+        vec_add_products_s16(wide, pairs, vec_weights_s16(many[0], single ? 0 : many[1]), single);
+        const vec_s16 low = vec_pack_s32(wide[0] >> 16, wide[1] >> 16),
+                      high = vec_pack_s32(wide[2] >> 16, wide[3] >> 16);
+        LANES_ARE(u8, vec_pack_s16(sums[0] >> 7, sums[1] >> 7), BYTES,
+                  nearest((few[0] * p->u8[i] + (single ? 0 : few[1] * q->u8[i]) - 100) >> 7, 0, 255));
+        LANES_ARE(u8, vec_pack_s16(low, high), BYTES,
+                  nearest((many[0] * p->u8[i] + (single ? 0 : many[1] * q->u8[i]) + 7) >> 16, 0, 255));
+    }
+}
+
 static void test_pixels(struct check *check, const union operand *four)
 {
     const uint8_t *from = four[0].u8;
@@ -153,6 +204,8 @@ void VECTORS_NAME(vector_ops)(struct check *check)
             four[i / WORDS].u32[i % WORDS] = random_word(&state);
         test_arithmetic(check, &four[0], &four[1]);
         test_order(check, &four[2], &four[3]);
+        test_parts(check, &four[0], &four[3]);
+        test_products(check, &four[1], &four[2]);
         test_pixels(check, four);
     }
     check_that(check, vector_begin(0, 8, 11) == 0 && vector_begin(8, 8, 11) == 3, "vector_begin");

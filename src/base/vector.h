@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define VECTOR_INLINE static inline __attribute__((always_inline, unused))
 
@@ -68,6 +69,24 @@ VECTOR_TYPE(u32, uint32_t)
 VECTOR_TYPE(s32, int32_t)
 #undef VECTOR_TYPE
 
+// The first `bytes` of a vector, a multiple of 4, and 0 behind them; no other memory is read.
+VECTOR_INLINE vec_u8 vec_load_part(const void *from, int bytes)
+{
+    if (bytes >= VECTOR_BYTES)
+        return vec_load_u8(from);
+#if VECTOR_BYTES == 64
+    return (vec_u8)_mm512_maskz_loadu_epi32(bytes > 0 ? (__mmask16)(0xffff >> (16 - bytes / 4)) : 0, from);
+#elif VECTOR_BYTES == 32
+    const __m256i wanted = _mm256_cmpgt_epi32(_mm256_set1_epi32(bytes), _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
+    return (vec_u8)_mm256_maskload_epi32(from, wanted);
+#else
+    vec_u8 part = {0};
+    if (bytes > 0)
+        memcpy(&part, from, (size_t)bytes);
+    return part;
+#endif
+}
+
 // Half as many bytes as a vector has, as lanes of 16 bits.
 VECTOR_INLINE vec_u16 vec_load_half(const void *from)
 {
@@ -82,13 +101,15 @@ VECTOR_INLINE vec_u16 vec_load_half(const void *from)
 // The lanes of `yes` where `mask` is all ones, of `no` where it is 0; of vectors of one type.
 #define vec_choose(mask, yes, no) (((yes) & (mask)) | ((no) & ~(mask)))
 
-// The same for bytes, where that is one instruction.
+// The same for bytes, in one instruction.
 VECTOR_INLINE vec_u8 vec_choose_u8(vec_u8 mask, vec_u8 yes, vec_u8 no)
 {
-#if VECTOR_BYTES == 32
+#if VECTOR_BYTES == 16
+    return vbslq_u8(mask, yes, no);
+#elif VECTOR_BYTES == 32
     return (vec_u8)_mm256_blendv_epi8((__m256i)no, (__m256i)yes, (__m256i)mask);
 #else
-    return vec_choose(mask, yes, no);
+    return (vec_u8)_mm512_ternarylogic_epi32((__m512i)mask, (__m512i)yes, (__m512i)no, 0xca);
 #endif
 }
 
@@ -221,6 +242,8 @@ VECTOR_INLINE struct vec_two_u32 vec_widen_u16(vec_u16 lanes)
 VECTOR_INLINE struct vec_two_s16 vec_weigh_u8(vec_u8 a, int a_weight, vec_u8 b, int b_weight)
 {
 #if VECTOR_BYTES == 16
+    if (a_weight == 1 && b_weight == -1)
+        return (struct vec_two_s16){(vec_s16)vsubl_u8(vget_low_u8(a), vget_low_u8(b)), (vec_s16)vsubl_high_u8(a, b)};
     const struct vec_two_u16 first = vec_widen_u8(a), second = vec_widen_u8(b);
     return (struct vec_two_s16){(vec_s16)first.a * (int16_t)a_weight + (vec_s16)second.a * (int16_t)b_weight,
                                 (vec_s16)first.b * (int16_t)a_weight + (vec_s16)second.b * (int16_t)b_weight};
@@ -261,6 +284,134 @@ VECTOR_INLINE vec_s32 vec_weigh_rgb(vec_u32 pixels, int red, int green, int blue
     const __m256i pairs = _mm256_maddubs_epi16((__m256i)weights, channels);
     return (vec_s32)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)) + less;
 #endif
+#endif
+}
+
+// Vectors in parts of 16 bytes. The parts of `a` from part `count` on, then those of `b`; `count` is a constant below
+// the number of parts.
+VECTOR_INLINE vec_u16 vec_later_parts(vec_u16 a, vec_u16 b, int count)
+{
+#if VECTOR_BYTES == 32
+    return count ? (vec_u16)_mm256_permute2x128_si256((__m256i)a, (__m256i)b, 0x21) : a;
+#elif VECTOR_BYTES == 64
+    switch (count) {
+    case 1:
+        return (vec_u16)_mm512_alignr_epi64((__m512i)b, (__m512i)a, 2);
+    case 2:
+        return (vec_u16)_mm512_alignr_epi64((__m512i)b, (__m512i)a, 4);
+    case 3:
+        return (vec_u16)_mm512_alignr_epi64((__m512i)b, (__m512i)a, 6);
+    }
+#endif
+    return a;
+}
+
+// In each part of 16 bytes: the upper half of `a`, then the lower half of `b`.
+VECTOR_INLINE vec_u16 vec_middle(vec_u16 a, vec_u16 b)
+{
+#if VECTOR_BYTES == 16
+    return vextq_u16(a, b, 4);
+#else
+    return (vec_u16)VECTOR_X86(alignr_epi8)((vector_x86)b, (vector_x86)a, 8);
+#endif
+}
+
+// Pairs of bytes, and two weights for each pair. On NEON VECTOR_PAIR_BIAS is subtracted from each byte, so that bytes
+// and weights are signed alike.
+#if VECTOR_BYTES == 16
+enum { VECTOR_PAIR_BIAS = 128 };
+struct vec_pairs {
+    vec_s8 first, second;
+};
+struct vec_weights {
+    vec_s16 first, second;
+};
+#else
+enum { VECTOR_PAIR_BIAS = 0 };
+struct vec_pairs {
+    vec_u8 low, high;
+};
+struct vec_weights {
+    vec_s16 both;
+};
+#endif
+
+VECTOR_INLINE struct vec_pairs vec_pair_u8(vec_u8 first, vec_u8 second)
+{
+#if VECTOR_BYTES == 16
+    return (struct vec_pairs){(vec_s8)(first ^ VECTOR_PAIR_BIAS), (vec_s8)(second ^ VECTOR_PAIR_BIAS)};
+#else
+    return (struct vec_pairs){(vec_u8)VECTOR_X86(unpacklo_epi8)((vector_x86)first, (vector_x86)second),
+                              (vec_u8)VECTOR_X86(unpackhi_epi8)((vector_x86)first, (vector_x86)second)};
+#endif
+}
+
+// Weights for vec_add_products_s8, -128 to 127.
+VECTOR_INLINE struct vec_weights vec_weights_s8(int first, int second)
+{
+#if VECTOR_BYTES == 16
+    return (struct vec_weights){(vec_s16)vec_spread_s8(first), (vec_s16)vec_spread_s8(second)};
+#else
+    return (struct vec_weights){vec_spread_s16((first & 255) | second * 256)};
+#endif
+}
+
+// Weights for vec_add_products_s16, of 16 bits.
+VECTOR_INLINE struct vec_weights vec_weights_s16(int first, int second)
+{
+#if VECTOR_BYTES == 16
+    return (struct vec_weights){vec_spread_s16(first), vec_spread_s16(second)};
+#else
+    return (struct vec_weights){(vec_s16)vec_spread_s32((first & 0xffff) | (int)((unsigned)second << 16))};
+#endif
+}
+
+// Adds the products of pairs to sums of 16 bits, in the order of vec_widen_u8. Both products of a pair must fit 16 bits
+// together; sums may overflow. `single`: the second weights are 0. The assembly keeps compilers from multiplying
+// everything before they add, for which there are too few registers.
+VECTOR_INLINE void vec_add_products_s8(vec_s16 sums[2], struct vec_pairs pairs, struct vec_weights weights, bool single)
+{
+#if VECTOR_BYTES == 16
+#define VECTOR_PRODUCTS "smlal %0.8h, %2.8b, %3.8b\n\tsmlal2 %1.8h, %2.16b, %3.16b"
+    __asm__(VECTOR_PRODUCTS : "+w"(sums[0]), "+w"(sums[1]) : "w"(pairs.first), "w"(weights.first));
+    if (!single)
+        __asm__(VECTOR_PRODUCTS : "+w"(sums[0]), "+w"(sums[1]) : "w"(pairs.second), "w"(weights.second));
+#undef VECTOR_PRODUCTS
+#else
+    sums[0] += (vec_s16)VECTOR_X86(maddubs_epi16)((vector_x86)pairs.low, (vector_x86)weights.both);
+    __asm__("" : "+v"(sums[0]));
+    sums[1] += (vec_s16)VECTOR_X86(maddubs_epi16)((vector_x86)pairs.high, (vector_x86)weights.both);
+    __asm__("" : "+v"(sums[1]));
+#endif
+}
+
+// The same for sums of 32 bits; each half of them is in the order of vec_widen_u16.
+VECTOR_INLINE void vec_add_products_s16(vec_s32 sums[4], struct vec_pairs pairs, struct vec_weights weights,
+                                        bool single)
+{
+#if VECTOR_BYTES == 16
+    const vec_s16 first[] = {vmovl_s8(vget_low_s8(pairs.first)), vmovl_high_s8(pairs.first)};
+    const vec_s16 second[] = {vmovl_s8(vget_low_s8(pairs.second)), vmovl_high_s8(pairs.second)};
+    for (int i = 0; i < 2; i++) {
+        sums[2 * i] = vmlal_s16(sums[2 * i], vget_low_s16(first[i]), vget_low_s16(weights.first));
+        sums[2 * i + 1] = vmlal_high_s16(sums[2 * i + 1], first[i], weights.first);
+        if (!single) {
+            sums[2 * i] = vmlal_s16(sums[2 * i], vget_low_s16(second[i]), vget_low_s16(weights.second));
+            sums[2 * i + 1] = vmlal_high_s16(sums[2 * i + 1], second[i], weights.second);
+        }
+        __asm__("" : "+w"(sums[2 * i]), "+w"(sums[2 * i + 1]));
+    }
+#else
+    const struct vec_two_u16 low = vec_widen_u8(pairs.low), high = vec_widen_u8(pairs.high);
+    const vec_u16 all[] = {low.a, low.b, high.a, high.b};
+    for (int i = 0; i < 4; i++) {
+#if VECTOR_BYTES == 64
+        __asm__("vpdpwssd %2, %1, %0" : "+v"(sums[i]) : "v"(all[i]), "v"(weights.both));
+#else
+        sums[i] += vec_pair_products((vec_s16)all[i], weights.both);
+        __asm__("" : "+v"(sums[i]));
+#endif
+    }
 #endif
 }
 
