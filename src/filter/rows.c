@@ -96,6 +96,7 @@ FILTER_LIST(FUNCTIONS)
 
 #if VECTOR_BYTES
 extern const struct row_variant VECTORS_NAME(rows_points)[], VECTORS_NAME(rows_near)[];
+extern const struct row_variant VECTORS_NAME(rows_blur)[], VECTORS_NAME(rows_convolve)[];
 #endif
 static const struct row_variant generic[] = {FILTER_LIST(ROW){0}};
 
@@ -136,6 +137,8 @@ static const struct row_variant *const variants[] = {
 #if VECTOR_BYTES
     VECTORS_NAME(rows_points),
     VECTORS_NAME(rows_near),
+    VECTORS_NAME(rows_blur),
+    VECTORS_NAME(rows_convolve),
 #endif
     NULL,
 };
