@@ -65,11 +65,16 @@ void cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, int width, con
         cpu->after[i] = choose(pass->after[i], width, 4, variant);
     if (!pass->stencil)
         return;
-    cpu->step = pass->grey ? 1 : 4;
-    cpu->stencil = choose(pass->stencil, width, cpu->step, variant);
+    cpu->generic = row_variant_generic(pass->stencil->filter);
+    cpu->step = 4;
+    cpu->stencil = choose(pass->stencil, width, 4, variant);
+    const struct row_variant *grey = choose(pass->stencil, width, 1, variant);
+    if (pass->grey && (grey != cpu->generic || cpu->stencil == cpu->generic)) { // some variants make RGBA rows alone
+        cpu->step = 1;
+        cpu->stencil = grey;
+    }
     if (cpu->stencil->scratch_bytes)
         cpu->scratch_bytes = align(cpu->stencil->scratch_bytes(&pass->stencil->arguments, width, cpu->step));
-    cpu->generic = row_variant_generic(pass->stencil->filter);
     cpu->lines = 2 * pass_radius(cpu) + 1 + cpu->stencil->rows; // with the row above, which running sums subtract
 }
 
