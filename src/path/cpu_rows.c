@@ -153,18 +153,24 @@ static const uint8_t *picture_row(const struct cpu_run *run, int y)
 
 // Each function below returns where it has put row `y`: in `to`, or elsewhere if that saves copying.
 
-// The input of the first pass's stencil, or its output where it has none.
-static const uint8_t *load_row(const struct band *band, int y, uint8_t *to)
+// Pixels x..x+width-1 of the picture's row as the first pass's stencil takes them, or as its output has them if it has
+// no stencil. `x` is even. They are mirrored within themselves if the pass mirrors.
+static const uint8_t *load_part(const struct band *band, int x, int width, int y, uint8_t *to)
 {
     const struct cpu_run *run = band->run;
     const struct cpu_pass *cpu = run->passes;
     const uint8_t *at = to;
     if (run->from->shape.format == PIXFMT_RGBA)
-        at = picture_row(run, y);
+        at = picture_row(run, y) + 4 * (size_t)x;
     else
-        convert_row_to_rgba(run->from, &run->coefficients, 0, input_row(run, y), band->width, to);
-    at = turn(cpu->pass->load_mirror, at, to, band->width);
-    return run_points(cpu->before, cpu->pass->before, cpu->pass->before_count, at, to, band->width);
+        convert_row_to_rgba(run->from, &run->coefficients, x, input_row(run, y), width, to);
+    at = turn(cpu->pass->load_mirror, at, to, width);
+    return run_points(cpu->before, cpu->pass->before, cpu->pass->before_count, at, to, width);
+}
+
+static const uint8_t *load_row(const struct band *band, int y, uint8_t *to)
+{
+    return load_part(band, 0, band->width, y, to);
 }
 
 static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8_t *to);
@@ -315,15 +321,34 @@ static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8
     return maker->made[maker->taken++];
 }
 
+// Makes output row `y` of a run without a stencil and streams it, in parts: a processor makes one part while it still
+// writes the one before.
+static void stream_parts(const struct band *band, int y, uint8_t *to)
+{
+    enum { PART = 1024 }; // pixels
+    const struct cpu_run *run = band->run;
+    for (int x = 0; x < band->width; x += PART) {
+        const int width = band->width - x < PART ? band->width - x : PART;
+        const int place = run->passes[0].pass->load_mirror ? band->width - x - width : x;
+        const uint8_t *at = load_part(band, x, width, y, band->pair);
+        row_level()->stream(at, to + 4 * (size_t)place, 4 * (size_t)width);
+    }
+}
+
 // Makes output row `y`.
 static void finish_row(struct band *band, int y)
 {
     const struct cpu_run *run = band->run;
+    uint8_t *place = run->to->plane[0] ? run->to->plane[0] + (size_t)output_row(run, y) * run->to->stride[0] : NULL;
+    const size_t bytes = 4 * (size_t)band->width;
+    if (run->streams && !run->passes[run->count - 1].stencil) {
+        stream_parts(band, y, place);
+        return;
+    }
     uint8_t *to = output_at(band, y);
     const uint8_t *at = pass_row(band, run->count - 1, y, to);
-    const size_t bytes = 4 * (size_t)band->width;
     if (run->streams)
-        row_level()->stream(at, run->to->plane[0] + (size_t)output_row(run, y) * run->to->stride[0], bytes);
+        row_level()->stream(at, place, bytes);
     else if (at != to)
         memcpy(to, at, bytes);
 }
