@@ -28,32 +28,44 @@ static void make_rgb24(const uint8_t *from, bool blue_first, uint8_t *rgba, int 
         make_opaque(from, false, rgba, width);
 }
 
-// Takes blocks from both ends, so that a row can be mirrored in place.
-static void mirror(const uint8_t *from, uint8_t *to, int width)
+// Reads from left to right, which processors foresee.
+static void mirror_row(const pixel_word *restrict from, pixel_word *restrict to, int width)
 {
     int x = 0;
 #if VECTOR_BYTES
-    enum { VECTORS_A_BLOCK = 4, BLOCK = VECTORS_A_BLOCK * VECTOR_BYTES / 4 };
-    for (; 2 * (x + BLOCK) <= width; x += BLOCK) {
-        const int right = width - x - BLOCK;
-        vec_u32 a[VECTORS_A_BLOCK], b[VECTORS_A_BLOCK];
-        for (int i = 0; i < VECTORS_A_BLOCK; i++) {
-            a[i] = vec_load_u32(from + 4 * x + VECTOR_BYTES * i);
-            b[i] = vec_load_u32(from + 4 * right + VECTOR_BYTES * i);
-        }
-        for (int i = 0; i < VECTORS_A_BLOCK; i++) {
-            vec_store_u32(to + 4 * x + VECTOR_BYTES * i, vec_reverse_u32(b[VECTORS_A_BLOCK - 1 - i]));
-            vec_store_u32(to + 4 * right + VECTOR_BYTES * i, vec_reverse_u32(a[VECTORS_A_BLOCK - 1 - i]));
-        }
+    enum { VECTORS = 4, LANES = VECTOR_BYTES / 4 };
+    for (; x + VECTORS * LANES <= width; x += VECTORS * LANES)
+        for (int i = x; i < x + VECTORS * LANES; i += LANES)
+            vec_store_u32(to + width - LANES - i, vec_reverse_u32(vec_load_u32(from + i)));
+#endif
+    for (; x < width; x++)
+        to[width - 1 - x] = from[x];
+}
+
+static void mirror_in_place(pixel_word *row, int width)
+{
+    int x = 0;
+#if VECTOR_BYTES
+    enum { LANES = VECTOR_BYTES / 4 };
+    for (; 2 * (x + LANES) <= width; x += LANES) {
+        const vec_u32 left = vec_load_u32(row + x), right = vec_load_u32(row + width - LANES - x);
+        vec_store_u32(row + x, vec_reverse_u32(right));
+        vec_store_u32(row + width - LANES - x, vec_reverse_u32(left));
     }
 #endif
-    const pixel_word *pixels = (const pixel_word *)from;
-    pixel_word *mirrored = (pixel_word *)to;
-    for (int right = width - 1 - x; x <= right; x++, right--) {
-        const uint32_t kept = pixels[x];
-        mirrored[x] = pixels[right];
-        mirrored[right] = kept;
+    for (; x < width - 1 - x; x++) {
+        const uint32_t left = row[x];
+        row[x] = row[width - 1 - x];
+        row[width - 1 - x] = left;
     }
+}
+
+static void mirror(const uint8_t *from, uint8_t *to, int width)
+{
+    if (from == to)
+        mirror_in_place((pixel_word *)to, width);
+    else
+        mirror_row((const pixel_word *)from, (pixel_word *)to, width);
 }
 
 const struct rgb_rows VECTORS_NAME(rgb_rows) = {make_rgb24, mirror};
