@@ -85,6 +85,8 @@ static void test_not_kept(void)
 // Entries that are damaged, of another key under this one's name, or perhaps written by somebody else.
 static void test_damaged(void)
 {
+    static const char too_long[] = "passed, with many more words than there is any room for in a verdict, "
+                                   "so that it is none\ndevice\ndriver\ntext";
     static const char *const entries[] = {
         "",
         "passed",
@@ -92,8 +94,7 @@ static void test_damaged(void)
         "passed\ndevice\ndriver\ntex",
         "passed\ndevice\ndriver\ntext\n",
         "passed\ndevice\nanother\ntxt",
-        "passed, with many more words than there is any room for in a verdict, so that it is "
-        "none\ndevice\ndriver\ntext",
+        too_long,
     };
     for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
         write_entry(entries[i], strlen(entries[i]));
