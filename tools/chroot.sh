@@ -1,0 +1,80 @@
+# chroot.sh: another Debian in a chroot; read by tools/debian13 and tools/drivers
+#
+# The caller sets `tool` (its name), `root` (the sources) and `build` (a build directory below it). Namespaces hold the
+# mounts and processes, which end with the script.
+
+skip() {
+    echo "skipped: $tool: $1" >&2
+    exit 77
+}
+
+own=(unshare --mount --propagation private --pid --fork --kill-child --mount-proc)
+
+# Runs a command in namespaces of its own. It ends when this script does, even by SIGKILL.
+contained() {
+    local status=0 child
+    setpriv --pdeathsig KILL "${own[@]}" bash -eu -c '"$@"' bash "$@" </dev/null &
+    child=$!
+    trap 'kill -KILL $child; exit 143' TERM INT HUP
+    wait $child || status=$?
+    trap - TERM INT HUP
+    return $status
+}
+
+# inside CHROOT COMMAND...: runs a command in a chroot, in the sources' directory. The sources are read-only there; the
+# build directory is not.
+inside() {
+    contained enter "$@"
+}
+enter() {
+    local chroot=$1
+    shift
+    mount -t proc proc "$chroot/proc"
+    mount --rbind /sys "$chroot/sys"
+    mount --rbind /dev "$chroot/dev"
+    mkdir -p "$chroot/monocle"
+    mount --bind "$root" "$chroot/monocle"
+    mount --bind "$root/$build" "$chroot/monocle/$build"
+    mount -o remount,bind,ro "$chroot/monocle"
+    cp -L /etc/resolv.conf "$chroot/etc/resolv.conf"
+    # bash lets a command in the background ignore SIGINT.
+    env -i --default-signal HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb \
+        ${http_proxy:+http_proxy="$http_proxy"} chroot "$chroot" sh -c 'cd /monocle && exec "$@"' sh "$@"
+}
+export -f enter
+export root build
+
+# make_chroot DIRECTORY RELEASE: `set_up CHROOT`, a function of the caller, installs its packages. The chroot has another
+# name until it is complete: one that was begun is never taken for whole.
+make_chroot() {
+    local part=$1.part log=$1.log mirror
+    command -v debootstrap >/dev/null || skip "debootstrap is not installed (package debootstrap)"
+    for mirror in $("$root/tools/mirrors"); do
+        echo "$tool: making a chroot of Debian $2 from $mirror, which takes minutes" >&2
+        rm -rf --one-file-system "$part"
+        if contained debootstrap --force-check-gpg --variant=minbase --include=ca-certificates "$2" "$part" "$mirror" \
+            >"$log" 2>&1; then
+            set_up "$part"
+            mv "$part" "$1"
+            return
+        fi
+        tail -n 5 "$log" >&2
+    done
+    skip "no mirror gave Debian $2; debootstrap's last words are above"
+}
+
+# open_cache DIRECTORY: where chroots are kept, for one run at a time. It belongs to root, since root runs its programs.
+open_cache() {
+    [ "$(id -u)" -eq 0 ] || skip "only root can make and enter a chroot"
+    "${own[@]}" true 2>/dev/null || skip "this machine does not allow mounts in a namespace"
+    mkdir -p -m 700 "$1" "$root/$build"
+    if [ "$(stat -c '%u %a' "$1")" != "0 700" ]; then
+        echo "$tool: $1 must belong to root, with mode 700; delete it or choose another XDG_CACHE_HOME" >&2
+        exit 1
+    fi
+    exec 9>"$1/lock"
+    flock -n 9 || { echo "$tool: waiting for another run" >&2 && flock 9; }
+    local proxy=${http_proxy:-}
+    eval "$(apt-config shell proxy Acquire::http::Proxy 2>/dev/null)"
+    export http_proxy=$proxy
+}
