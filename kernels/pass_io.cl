@@ -23,13 +23,14 @@
 //   PASS_ALIKE                its input is grey: it makes one channel
 #define RADIUS(v) PASS_RADIUS
 
-// Macros: NVIDIA's compiler does not see an image behind a typedef.
+// Macros: NVIDIA's compiler does not see an image behind a typedef. Only arguments of kernels are `restrict`: in an
+// inline function it becomes an intrinsic that Oclgrind 21.10 does not know.
 #if defined(PASS_TO_IMAGE)
 #define DESTINATION write_only image2d_t
 #elif defined(PASS_TO_GREY) // every channel is the same, alpha is 255: one byte a pixel
-#define DESTINATION __global uchar *restrict
+#define DESTINATION __global uchar *
 #else
-#define DESTINATION __global uint *restrict
+#define DESTINATION __global uint *
 #endif
 
 // The host's struct opencl_layout (src/path/opencl_path.h): width, height, strides of planes 0 to 2, offsets of planes

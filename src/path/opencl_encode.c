@@ -102,7 +102,7 @@ static cl_int warm_up(const struct opencl_path *cl)
 {
     cl_int result;
     cl_event first = NULL, last = NULL;
-    cl_mem from = opencl_output_make(cl, 0, &result), to = NULL;
+    cl_mem from = opencl_zeros(cl, cl->output_bytes, &result), to = NULL;
     if (result == CL_SUCCESS)
         to = clCreateBuffer(cl->device->context, CL_MEM_READ_WRITE, cl->encoder.bytes, NULL, &result);
     if (result == CL_SUCCESS)

@@ -140,6 +140,10 @@ cl_mem opencl_output_make(const struct opencl_path *path, cl_mem_flags flags, cl
 cl_int opencl_run(const struct opencl_path *path, struct opencl_build *build, cl_command_queue queue, cl_mem from,
                   const struct opencl_layout *layout, cl_mem to, cl_event after, cl_event *first, cl_event *last);
 
+// Memory of zeros for kernels to read. Kernels that ran on memory never written to would hide real faults from
+// Oclgrind.
+cl_mem opencl_zeros(const struct opencl_path *path, size_t bytes, cl_int *result);
+
 // Runs a new chain once on scratch memory: a driver may finish compiling only when a kernel first runs (PoCL does, for
 // every size of work-group, and takes seconds), which must not happen on the frame path. On any thread.
 bool opencl_warm_up(const struct opencl_path *path, struct opencl_build *build, char **error);

@@ -2,6 +2,18 @@
 #include "path/opencl_path.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+cl_mem opencl_zeros(const struct opencl_path *path, size_t bytes, cl_int *result)
+{
+    void *zeros = calloc(1, bytes);
+    cl_mem memory = NULL;
+    *result = CL_OUT_OF_HOST_MEMORY;
+    if (zeros)
+        memory = clCreateBuffer(path->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, zeros, result);
+    free(zeros);
+    return memory;
+}
 
 struct scratch {
     cl_command_queue queue;
@@ -11,11 +23,10 @@ struct scratch {
 
 static cl_int scratch_open(struct scratch *scratch, const struct opencl_path *path)
 {
-    cl_context context = path->device->context;
     cl_int result;
-    scratch->queue = clCreateCommandQueue(context, path->device->info.id, 0, &result);
+    scratch->queue = clCreateCommandQueue(path->device->context, path->device->info.id, 0, &result);
     if (result == CL_SUCCESS)
-        scratch->from = clCreateBuffer(context, CL_MEM_READ_ONLY, path->input_bytes, NULL, &result);
+        scratch->from = opencl_zeros(path, path->input_bytes, &result);
     if (result == CL_SUCCESS)
         scratch->to = opencl_output_make(path, 0, &result);
     return result;
