@@ -44,8 +44,8 @@ enter() {
 export -f enter
 export root build
 
-# make_chroot DIRECTORY RELEASE: `set_up CHROOT`, a function of the caller, installs its packages. The chroot has another
-# name until it is complete: one that was begun is never taken for whole.
+# make_chroot DIRECTORY RELEASE: `set_up CHROOT`, a function of the caller, installs its packages. The chroot has
+# another name until it is complete: one that was begun is never taken for whole.
 make_chroot() {
     local part=$1.part log=$1.log mirror
     command -v debootstrap >/dev/null || skip "debootstrap is not installed (package debootstrap)"
