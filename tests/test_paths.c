@@ -1,6 +1,7 @@
 // test_paths.c: every path gives the bytes of docs/pixels.md
 //
 //   test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--variant NAME] [--discrete]
+//              [--kernels DIRECTORY]      kernel files that replace the built-in ones
 //   test_paths cpu|opencl|zerocopy --exact [--variant NAME]           every formula at each of its values
 //   test_paths cpu|opencl|zerocopy --case FORMAT WIDTHxHEIGHT CHAIN      runs one case, as a failure names it
 #include "paths_test.h"
@@ -12,7 +13,7 @@
 struct arguments {
     uint64_t seed;
     long rounds; // -1: the default of the path
-    const char *device;
+    const char *device, *kernels;
     const char *format, *size, *chain;
     bool exact;
     bool discrete; // the device is taken to have memory of its own
@@ -34,6 +35,8 @@ static bool arguments_read(struct arguments *arguments, struct path_test *test, 
             arguments->rounds = atol(argv[++i]);
         } else if (!strcmp(argv[i], "--device") && i + 1 < argc) {
             arguments->device = argv[++i];
+        } else if (!strcmp(argv[i], "--kernels") && i + 1 < argc) {
+            arguments->kernels = argv[++i];
         } else if (!strcmp(argv[i], "--variant") && i + 1 < argc) {
             test->variant = argv[++i];
         } else if (!strcmp(argv[i], "--discrete")) {
@@ -64,7 +67,7 @@ static struct device *device_get(const struct arguments *arguments)
     int chosen = device_choose(devices, count, arguments->device);
     if (chosen >= 0 && arguments->discrete)
         devices[chosen].host_unified = false;
-    struct device *device = chosen < 0 ? NULL : device_open(&devices[chosen], NULL, NULL);
+    struct device *device = chosen < 0 ? NULL : device_open(&devices[chosen], NULL, arguments->kernels);
     if (device)
         fprintf(stderr, "test_paths: device %s, driver %s\n", device->info.name, device->info.driver);
     return device;
@@ -98,7 +101,7 @@ int main(int argc, char **argv)
     if (!arguments_read(&arguments, &test, argc, argv)) {
         fprintf(stderr,
                 "usage: test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--variant NAME] "
-                "[--discrete] [--exact] [--case FORMAT WIDTHxHEIGHT CHAIN]\n");
+                "[--discrete] [--kernels DIRECTORY] [--exact] [--case FORMAT WIDTHxHEIGHT CHAIN]\n");
         return 2;
     }
     if (test.kind != PATH_CPU && !(test.device = device_get(&arguments)))
