@@ -1,5 +1,7 @@
 // test_images.c: kernels that write images, as they write GL's textures, give the bytes of docs/pixels.md
 //
+//   test_images [VARIANT]   each case with this variant of the kernels
+//
 // Where a device shares no textures with GL the zerocopy path never runs these kernels; any device with images does
 // here.
 #include "check.h"
@@ -21,6 +23,7 @@ struct images_test {
     struct check check;
     struct device *device;
     struct random random;
+    const char *variant; // of every case; NULL: each case names its own
 };
 
 static void compare(struct images_test *test, const char *place, const struct image *got, const struct image *frame,
@@ -42,6 +45,7 @@ static void compare(struct images_test *test, const char *place, const struct im
 
 static void run(struct images_test *test, const struct image_shape *shape, const char *text, const char *variant)
 {
+    variant = test->variant ? test->variant : variant;
     char place[200], error[CHAIN_ERROR], *why = NULL;
     snprintf(place, sizeof(place), "%s %dx%d \"%s\" %s", reference_format_name(shape->format), shape->width,
              shape->height, text, variant);
@@ -84,9 +88,10 @@ static struct device *any_device(void)
     return device_open(&devices[0], NULL, NULL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     struct images_test test = {.check.name = "test_images", .device = any_device(), .random.state = 1};
+    test.variant = argc > 1 ? argv[1] : NULL;
     if (!test.device)
         return CHECK_SKIP;
     const struct color color = {COLOR_MATRIX_709, COLOR_RANGE_FULL};
