@@ -106,8 +106,10 @@ bool pixfmt_size_ok(enum pixfmt format, int width, int height, const char **why)
         *why = "this pixel format needs an even width";
         return false;
     }
-    const struct image_shape shape = {.format = format, .width = width, .height = height};
-    if (image_bytes(&shape) > IMAGE_MAX_BYTES) {
+    uint64_t bytes = 0; // size_t may have 32 bits
+    for (int i = 0; i < formats[format].planes; i++)
+        bytes += (uint64_t)pixfmt_row_bytes(format, i, width) * (uint64_t)pixfmt_rows(format, i, height);
+    if (bytes > IMAGE_MAX_BYTES) {
         *why = "an image may take at most 1 GiB";
         return false;
     }
