@@ -48,7 +48,7 @@ static void test_choice(void)
         {"blur=5", &gpu, NULL, "sums"},
         {"blur=4", &small_gpu, NULL, "generic"},
         {"blur=5", &small_gpu, NULL, "generic"},
-        {"gray", &cpu, NULL, "generic"},
+        {"gray", &cpu, NULL, "inside"},
         {"blur=2", &cpu, NULL, "inside"},
         {"blur=15", &cpu, NULL, "sums"},
         {"blur=2", &cpu, "window", "window"},

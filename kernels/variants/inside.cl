@@ -1,4 +1,4 @@
-// inside.cl: the pass of CPU devices for stencils: most columns without clamps, so that compilers vectorise
+// inside.cl: the pass of CPU devices: most columns without clamps and checks, so that compilers vectorise
 //
 // A work-group is a row, which such a device runs as a loop. `pass_inside` makes the columns at least the radius away
 // from both sides, of which the NDRange has no other; `pass` of pass.cl makes the others.

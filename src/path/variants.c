@@ -80,7 +80,7 @@ enum { KERNEL_INSIDE, KERNEL_SIDES };
 
 static bool inside_fits(const struct variant_pass *of)
 {
-    return radius_of(of) > 0 && radius_of(of) <= WINDOW_RADIUS_MAX; // its loops are unrolled
+    return radius_of(of) <= WINDOW_RADIUS_MAX; // its loops are unrolled
 }
 
 static void inside_preset(const struct variant_pass *of, int *value)
@@ -110,14 +110,16 @@ static int inside_launches(const struct variant_pass *of, const int *value, size
         launch[count++] = columns(KERNEL_INSIDE, radius, whole, height, group);
     if (inner > whole)
         launch[count++] = columns(KERNEL_INSIDE, radius + whole, inner - whole, height, inner - whole);
-    launch[count++] = columns(KERNEL_SIDES, 0, radius, height, side);
-    launch[count++] = columns(KERNEL_SIDES, width - radius, radius, height, side);
+    if (radius > 0) {
+        launch[count++] = columns(KERNEL_SIDES, 0, radius, height, side);
+        launch[count++] = columns(KERNEL_SIDES, width - radius, radius, height, side);
+    }
     return count;
 }
 
 static const struct variant inside = {
     .name = "inside",
-    .summary = "columns away from the sides without clamps, which compilers vectorise",
+    .summary = "most columns without clamps and checks, so that compilers vectorise",
     .devices = CL_DEVICE_TYPE_CPU,
     .file = "variants/inside.cl",
     .macros = "#define UNROLL_LOOPS\n",
