@@ -61,6 +61,14 @@ static void pixel_sepia(const struct picture *from, int x, int y, const struct v
     to[2] = reference_sat8(reference_shift(35 * r + 68 * g + 17 * b + 64, 7));
 }
 
+static void pixel_saturation(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    int64_t q = reference_round((double)values->value[0].real * 256);
+    int grey = luma(to);
+    for (int i = 0; i < 3; i++)
+        to[i] = reference_sat8(grey + reference_shift(q * (to[i] - grey) + 128, 8));
+}
+
 static void pixel_blur(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     int radius = values->value[0].number, n = (2 * radius + 1) * (2 * radius + 1), sum[3] = {0, 0, 0};
@@ -204,6 +212,7 @@ const struct rule reference_rules[] = {
      NULL,
      {{"amount", REAL, 0, 10, "1.5", {0}, {0}}, {"brightness", REAL, -255, 255, "0", {0}, {0}}}},
     {"sepia", pixel_sepia, NULL, {{0}}},
+    {"saturation", pixel_saturation, NULL, {{"amount", REAL, 0, 4, "1.5", {0}, {0}}}},
     {"blur", pixel_blur, NULL, {{"radius", INTEGER, 1, 15, "2", {0}, {0}}}},
     {"convolve",
      pixel_convolve,

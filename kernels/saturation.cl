@@ -1,0 +1,14 @@
+// saturation.cl: strength of the colours; argument: the amount in 8 bits of fraction
+INLINE int saturation_channel(int c, int y, int amount)
+{
+    return sat8(y + ((amount * (c - y) + 128) >> 8));
+}
+
+INLINE pixel filter_saturation(pixel p, arguments args)
+{
+    int y = luma(p);
+    p.r = saturation_channel(p.r, y, ARG(args, 0));
+    p.g = saturation_channel(p.g, y, ARG(args, 0));
+    p.b = saturation_channel(p.b, y, ARG(args, 0));
+    return p;
+}
