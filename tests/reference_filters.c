@@ -69,6 +69,19 @@ static void pixel_saturation(const struct picture *from, int x, int y, const str
         to[i] = reference_sat8(grey + reference_shift(q * (to[i] - grey) + 128, 8));
 }
 
+static void pixel_hue(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    static const double c[3][2] = {{0.787, -0.715}, {-0.213, 0.285}, {-0.213, -0.715}};
+    static const double s[3][2] = {{-0.213, -0.715}, {0.143, 0.140}, {-0.787, 0.715}};
+    double angle = (double)values->value[0].real * acos(-1) / 180;
+    int64_t r = to[0], g = to[1], b = to[2];
+    for (int i = 0; i < 3; i++) {
+        int64_t red = reference_round(4096 * (0.213 + cos(angle) * c[i][0] + sin(angle) * s[i][0]));
+        int64_t green = reference_round(4096 * (0.715 + cos(angle) * c[i][1] + sin(angle) * s[i][1]));
+        to[i] = reference_sat8(reference_shift(red * r + green * g + (4096 - red - green) * b + 2048, 12));
+    }
+}
+
 static void pixel_blur(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     int radius = values->value[0].number, n = (2 * radius + 1) * (2 * radius + 1), sum[3] = {0, 0, 0};
@@ -213,6 +226,7 @@ const struct rule reference_rules[] = {
      {{"amount", REAL, 0, 10, "1.5", {0}, {0}}, {"brightness", REAL, -255, 255, "0", {0}, {0}}}},
     {"sepia", pixel_sepia, NULL, {{0}}},
     {"saturation", pixel_saturation, NULL, {{"amount", REAL, 0, 4, "1.5", {0}, {0}}}},
+    {"hue", pixel_hue, NULL, {{"angle", REAL, -180, 180, "90", {0}, {0}}}},
     {"blur", pixel_blur, NULL, {{"radius", INTEGER, 1, 15, "2", {0}, {0}}}},
     {"convolve",
      pixel_convolve,
