@@ -19,10 +19,11 @@ VECTOR_INLINE void map_near(near_map *map, const void *context, const struct ste
     uint8_t *out = rows->out[0];
     const int step = rows->step, bytes = step * rows->width;
     const vec_u8 alpha = (vec_u8)vec_spread_u32(step == 4 ? (int)0xff000000u : 0);
-    for (int x = 0; x < bytes; x += VECTOR_BYTES) {
-        const int at = vector_begin(x, VECTOR_BYTES, bytes);
-        vec_store_u8(out + at, vec_choose_u8(alpha, vec_load_u8(in[1] + at), map(in, at, step, context)));
-    }
+    int x = 0;
+    for (; x + VECTOR_BYTES <= bytes; x += VECTOR_BYTES)
+        vec_store_u8(out + x, vec_choose_u8(alpha, vec_load_u8(in[1] + x), map(in, x, step, context)));
+    x = bytes - VECTOR_BYTES; // the last block begins early
+    vec_store_u8(out + x, vec_choose_u8(alpha, vec_load_u8(in[1] + x), map(in, x, step, context)));
 }
 
 // The differences of two rows' bytes, times `weight`.
