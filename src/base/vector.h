@@ -654,6 +654,14 @@ VECTOR_INLINE void vec_fetch(const void *from)
 #endif
 }
 
+// The same for a line that is written soon.
+VECTOR_INLINE void vec_fetch_to_write(const void *to)
+{
+#if VECTOR_BYTES > 16
+    __builtin_prefetch(to, 1);
+#endif
+}
+
 // Non-temporal store: memory is written without being read into the caches. `to` is a multiple of VECTOR_BYTES. Before
 // another thread reads the bytes, the writer calls vec_stream_end.
 VECTOR_INLINE void vec_stream_u8(void *to, vec_u8 bytes)

@@ -37,7 +37,7 @@ VECTOR_INLINE void make_pixels(const struct yuv_row *row, struct color_coefficie
 
 #if VECTOR_BYTES
 
-enum { FETCH_AHEAD = 384 }; // bytes
+enum { FETCH_AHEAD = 384, FETCH_TO_WRITE_AHEAD = 6144, CACHE_LINE = 64 }; // bytes
 
 // docs/pixels.md section 1, in every lane.
 struct coefficients {
@@ -85,6 +85,8 @@ VECTOR_INLINE void make_block(const struct yuv_row *row, const struct coefficien
 {
     vec_u8 luma, pairs = {0};
     fetch_samples(row, layout, x);
+    for (int i = 0; i < 4 * VECTOR_BYTES; i += CACHE_LINE)
+        vec_fetch_to_write(rgba + FETCH_TO_WRITE_AHEAD + i);
     if (layout == YUV_PACKED) {
         const uint8_t *from = (luma_first ? row->y : v_first ? row->v : row->u) + 2 * x;
         const struct vec_two_u8 apart = vec_separate_u8(vec_load_u8(from), vec_load_u8(from + VECTOR_BYTES));
