@@ -37,6 +37,9 @@ cl_int __wrap_clGetPlatformIDs(cl_uint room, cl_platform_id *platforms, cl_uint 
     for (cl_uint i = 0; i < PLATFORMS && i < room; i++)
         platforms[i] = (cl_platform_id)drivers[i];
     *found = PLATFORMS;
+    char *names = getenv("OCL_ICD_FILENAMES"); // as ocl-icd reads it
+    if (names)
+        strtok(names, ":");
     return CL_SUCCESS;
 }
 
@@ -163,9 +166,21 @@ static void test_limit(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Child processes find the drivers that the environment names.
+static void test_environment(void)
+{
+    struct device_info devices[DEVICE_MAX];
+    const char *why;
+    setenv("OCL_ICD_FILENAMES", "one.so:two.so", 1);
+    device_list(devices, &why);
+    CHECK(strcmp(getenv("OCL_ICD_FILENAMES"), "one.so:two.so") == 0);
+    unsetenv("OCL_ICD_FILENAMES");
+}
+
 int main(void)
 {
     test_list();
+    test_environment();
     test_choice();
     test_limit();
     test_many();

@@ -120,6 +120,20 @@ static const char *why_too_little(void)
     return NULL;
 }
 
+// As clGetPlatformIDs. ocl-icd 2.3 cuts OCL_ICD_FILENAMES at its first colon while it reads the variable, and a child
+// process would find one driver only.
+static cl_int get_platforms(cl_platform_id *platforms, cl_uint *found)
+{
+    static const char variable[] = "OCL_ICD_FILENAMES";
+    const char *value = getenv(variable);
+    char *copy = value ? strdup(value) : NULL;
+    const cl_int result = clGetPlatformIDs(PLATFORM_MAX, platforms, found);
+    if (copy)
+        setenv(variable, copy, 1);
+    free(copy);
+    return result;
+}
+
 int device_list(struct device_info devices[DEVICE_MAX], const char **why)
 {
     static const cl_device_type order[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU};
@@ -127,7 +141,7 @@ int device_list(struct device_info devices[DEVICE_MAX], const char **why)
     cl_uint found = 0;
     if ((*why = why_too_little()))
         return 0;
-    const cl_int result = clGetPlatformIDs(PLATFORM_MAX, platforms, &found);
+    const cl_int result = get_platforms(platforms, &found);
     if (result != CL_SUCCESS || found == 0) {
         *why = "no OpenCL platform is installed; install a driver (Debian: pocl-opencl-icd for the CPU)";
         return 0;
