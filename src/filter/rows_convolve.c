@@ -13,6 +13,20 @@
 
 #if VECTOR_BYTES
 
+// Builds with sanitizers have one function for all radii, with loops: checks in loops that are written out take minutes
+// to compile.
+#if defined(__has_feature)
+#define SANITIZED __has_feature(address_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#endif
+#if SANITIZED
+#define UNROLL(count)
+#else
+#define UNROLL(count) UNROLL_BY(GCC unroll count)
+#define UNROLL_BY(text) _Pragma(#text)
+#endif
+
 enum {
     RADIUS_MAX = 4,
     SIDE_MAX = 2 * RADIUS_MAX + 1,
@@ -85,17 +99,17 @@ VECTOR_INLINE void make_block(const struct stencil_rows *rows, const struct tabl
     const int step = rows->step;
     const vec_u8 zero = {0};
     union sums sums[STENCIL_ROWS];
-#pragma GCC unroll 4
+    UNROLL(4)
     for (int i = 0; i < count; i++)
         sums[i] = begin_sums(scale, small);
-#pragma GCC unroll 5
+    UNROLL(5)
     for (int k = 0; k <= radius; k++) {
         const int left = at + step * (2 * k - radius);
-#pragma GCC unroll 12
+        UNROLL(12)
         for (int y = 0; y < 2 * radius + count; y++) {
             const uint8_t *from = rows->in[y] + left;
             const struct vec_pairs pairs = vec_pair_u8(vec_load_u8(from), k < radius ? vec_load_u8(from + step) : zero);
-#pragma GCC unroll 4
+            UNROLL(4)
             for (int i = 0; i < count; i++) {
                 if (y < i || y - i > 2 * radius)
                     continue;
@@ -106,7 +120,7 @@ VECTOR_INLINE void make_block(const struct stencil_rows *rows, const struct tabl
             }
         }
     }
-#pragma GCC unroll 4
+    UNROLL(4)
     for (int i = 0; i < count; i++)
         vec_store_u8(rows->out[i] + at, vec_choose_u8(tables->alpha, vec_load_u8(rows->in[i + radius] + at),
                                                       end_sums(sums[i], scale, small)));
@@ -139,6 +153,13 @@ VECTOR_INLINE void make_rows(const struct filter_arguments *arguments, const str
     }
 }
 
+#if SANITIZED
+static void convolve(const struct filter_arguments *arguments, const struct stencil_rows *rows)
+{
+    struct scale scale;
+    make_rows(arguments, rows, arguments->radius, has_small_sums(arguments, &scale));
+}
+#else
 #define RADII(X) X(0) X(1) X(2) X(3) X(4)
 #define MAKE(radius)                                                                                                   \
     static void small_##radius(const struct filter_arguments *arguments, const struct stencil_rows *rows)              \
@@ -159,6 +180,7 @@ static void convolve(const struct filter_arguments *arguments, const struct sten
     struct scale scale;
     (has_small_sums(arguments, &scale) ? small : large)[arguments->radius](arguments, rows);
 }
+#endif
 
 static bool fits(const struct filter_arguments *arguments, int width, int step)
 {
