@@ -55,7 +55,8 @@ def summary_of(c, args, frames, **keywords):
 
 
 def sources(c):
-    named = live("--help")[1].decode().partition("Pixel formats:")[2].partition(", and mjpeg")[0]
+    words = " ".join(live("--help")[1].decode().split())
+    named = words.partition("Pixel formats:")[2].partition(", and mjpeg")[0]
     formats = named.replace(",", " ").split()
     c.check(len(formats) > 10 and "nv12" in formats, "formats in the help:", formats)
     for name in formats:

@@ -48,7 +48,7 @@ def hotkeys(c):
     rows = [  # key, field, value
         ("4", "chain", "blur"), ("plus", "chain", "blur=3"), ("minus", "message", "blur: radius 2"),
         ("minus", "chain", "blur=1"),
-        ("8", "selected", "0:sharpen.amount"), ("8", "chain", "sharpen"),
+        ("8", "selected", "0:sharpen.amount"), ("plus", "chain", "sharpen=1.25"),
         ("5", "selected", "0:convolve.matrix"), ("bracketright", "selected", "0:convolve.div"),
         ("bracketright", "message", "convolve: bias 0"), ("bracketleft", "selected", "0:convolve.div"),
         ("m", "mirror", True), ("2", "chain", "gray,mirror"), ("m", "chain", "gray"), ("m", "mirror", True),
