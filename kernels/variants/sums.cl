@@ -1,8 +1,8 @@
 // sums.cl: the pass of GPUs for blurs too large for a window: a work-group walks down a strip
 //
 // A work-item keeps the sums of four columns, as high as the square. For each row it adds the pixels that come into
-// reach, subtracts those that leave it, and writes its sums to local memory. It makes the means around its own four
-// columns from its neighbours' sums; the outermost work-items only keep sums.
+// reach and subtracts the pixels that leave it. Then it writes its sums to local memory. It makes the means around its
+// own four columns from its neighbours' sums; the outermost work-items only keep sums.
 #ifndef ITEMS
 #define ITEMS 128 // of a work-group
 #define ROWS 16   // of a strip

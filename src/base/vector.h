@@ -69,7 +69,7 @@ VECTOR_TYPE(u32, uint32_t)
 VECTOR_TYPE(s32, int32_t)
 #undef VECTOR_TYPE
 
-// The first `bytes` of a vector, a multiple of 4, and 0 behind them; no other memory is read.
+// Reads the first `bytes` bytes of a vector, a multiple of 4. The other bytes are 0; their memory is not read.
 VECTOR_INLINE vec_u8 vec_load_part(const void *from, int bytes)
 {
     if (bytes >= VECTOR_BYTES)
@@ -139,8 +139,8 @@ VECTOR_BINARY(add_sat, s16, vqaddq_s16, adds_epi16)
 VECTOR_BINARY(subtract_sat, s16, vqsubq_s16, subs_epi16)
 #undef VECTOR_BINARY
 
-// Upper halves of products: a * b >> VECTOR_UPPER_SHIFT. NEON has an instruction for products times 2 alone, so callers
-// scale a factor by what is left to 16.
+// Upper halves of products: a * b >> VECTOR_UPPER_SHIFT. NEON can only return twice the upper half, so its shift is 15.
+// Callers shift a factor left by 16 - VECTOR_UPPER_SHIFT bits.
 #if VECTOR_BYTES == 16
 enum { VECTOR_UPPER_SHIFT = 15 };
 #else

@@ -63,7 +63,7 @@ struct filter {
     enum filter_kind kind;
     enum filter_color color;
     const struct param *params; // ended by a row without a name; NULL for none
-    bool mirror, flip;          // FILTER_GEOMETRY: what it does
+    bool mirror, flip;          // FILTER_GEOMETRY: exchanges left and right, or top and bottom
 
     // Works out radius and arguments. False where each value is in its range but they are impossible together; *why is
     // then a static text. NULL: radius 0 and no arguments.

@@ -11,8 +11,8 @@ static const struct param params[] = {
     {0},
 };
 
-// The matrix of hueRotate in Filter Effects Module Level 1 (W3C): weights that no turn changes, then those that go with
-// the angle's cosine and sine. Each row's last weight follows from the others, so that grey stays grey.
+// The matrix of hueRotate in Filter Effects Module Level 1 (W3C): constant weights, then the factors of the angle's
+// cosine and sine. Each row's last weight follows from the others, so that grey stays grey.
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
     static const double fixed[] = {0.213, 0.715};

@@ -39,7 +39,7 @@ struct pixfmt_samples {
 struct pixfmt_info {
     const char *name;  // "nv21"
     const char *alias; // "i420", "gray"; NULL for none
-    // V4L2's codes, 0 where cameras are not asked: with the planes one behind the other, and with a memory for each.
+    // V4L2's codes: for planes in one memory, and for a memory per plane. 0: cameras are not asked for it.
     uint32_t fourcc, fourcc_apart;
     int planes; // 1..3; planes are numbered as they lie in memory
     struct pixfmt_plane plane[PIXFMT_PLANES];

@@ -78,8 +78,8 @@ VECTOR_INLINE void fetch_samples(const struct yuv_row *row, enum yuv_layout layo
         vec_fetch(row->v + chroma + FETCH_AHEAD);
 }
 
-// Makes a vector of pixels, from `x` on. An even pixel and the odd one behind it share a lane's number, so that they
-// share the products of their chroma. `layout` and the order of samples are constants where this is inlined.
+// Makes a vector of pixels, from `x` on. Even pixels lie in one vector, odd pixels in another: lane i of both has the
+// same chroma, which is multiplied once. `layout` and the order of samples are constants where this is inlined.
 VECTOR_INLINE void make_block(const struct yuv_row *row, const struct coefficients *k, enum yuv_layout layout,
                               bool luma_first, bool v_first, int x, uint8_t *rgba)
 {

@@ -23,7 +23,7 @@ struct maker {
     int taken;                   // the number of these that have been used
 };
 
-// Rows first to end - 1 of a run's output, and what they are made in.
+// A band: rows first to end - 1 of a run's output, and the memory to compute them in.
 struct band {
     const struct cpu_run *run;
     int end;

@@ -78,7 +78,7 @@ bool shared_texture_read(const struct shared_texture *shared, struct image *rgba
 struct opencl_encoder {
     cl_program program;
     cl_kernel kernel;
-    size_t bytes; // of an encoded picture, planes one behind the other
+    size_t bytes; // of an encoded picture, without padding
 };
 
 struct opencl_encoded {
@@ -127,8 +127,8 @@ struct opencl_path {
     struct opencl_encoder encoder;
 };
 
-// Fills in what building and running passes takes, but for the queues: input, device, output, wanted variant, layout,
-// bytes.
+// Sets input, device, output, wanted variant, layouts and sizes. Building and running passes needs these and the
+// queues.
 void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enum output output);
 // Sets the variant of the chains that are built from now on, as path_setup.variant has it.
 void opencl_want(struct opencl_path *path, const char *variant);

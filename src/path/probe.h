@@ -3,8 +3,8 @@
 
 #include "path/variants.h"
 
-// Path of the program that makes probes: its hidden command `probe` calls probe_answer. Programs without this command,
-// such as tests of single layers, do not define it: every variant is then trusted.
+// Path of the program that runs probes. Its hidden command `probe` calls probe_answer. A program that does not define
+// this constant, such as the test of a single layer, trusts every variant.
 extern const char probe_program[] __attribute__((weak));
 
 // A variant of a pass, and all that makes its program again in the child.

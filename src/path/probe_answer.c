@@ -264,7 +264,7 @@ static bool parse(struct task *task, char *const *words)
            variant_parse(&task->choice, words[WORD_VARIANT]);
 }
 
-// Frees nothing: the process ends behind it.
+// Does not free its memory: the process ends after this call.
 int probe_answer(char *const *words)
 {
     child_begin(atoi(words[WORD_PARENT]), PROBE_DATA_BYTES, PROBE_CPU_S);
