@@ -1,6 +1,6 @@
-// common.cl: what filters share, in the kernel language
+// common.cl: functions that filters share, in the kernel language
 
-// The nearest value that a channel can have.
+// Saturates a value to 0..255.
 INLINE int sat8(int value)
 {
     return clamp(value, 0, 255);

@@ -1,4 +1,4 @@
-// contrast.cl: arguments: 256 values, looked up for each channel
+// contrast.cl: looks up each channel in a table; arguments: its 256 values
 INLINE pixel filter_contrast(pixel p, arguments args)
 {
     p.r = ARG(args, p.r);

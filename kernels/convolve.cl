@@ -1,6 +1,6 @@
-// convolve.cl: weighted square in fixed point
+// convolve.cl: weighted sum of a square, in fixed point
 //
-// Arguments: shift, offset, whether all weights fit 8 bits, then the weights row by row.
+// Arguments: shift, offset, 1 if all weights fit 8 bits (else 0), then the weights row by row.
 INLINE int filter_convolve(view v, arguments args)
 {
     int sum = ARG(args, 1), i = 3;

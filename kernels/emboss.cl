@@ -1,4 +1,6 @@
-// emboss.cl: relief; arguments: weights of the 3x3 square, row by row: -1, 0 or 1; opposite ones have opposite signs
+// emboss.cl: relief
+//
+// Arguments: the weights of the 3x3 square row by row: -1, 0 or 1. Opposite weights have opposite signs.
 INLINE int filter_emboss(view v, arguments args)
 {
     int sum = 128;

@@ -1,8 +1,9 @@
-// encode.cl: RGBA into a YUV format (docs/pixels.md section 6)
+// encode.cl: converts RGBA to a YUV format (docs/pixels.md section 6)
 //
-// A work-item makes a block: two pixels across, and two down where chroma is halved that way too. The host's build
-// options are the columns of the format's row (src/image/pixfmt.c): the first byte of Y, U and V, the bytes from one
-// sample to the next (CHROMA_STEP is 0 without chroma), the planes of U and V, and how often chroma is halved.
+// A work-item converts a block: two pixels wide, and two pixels high if SHIFT_Y is 1. The host's build options are
+// columns of the format's row (src/image/pixfmt.c): the first byte of Y, U and V, the bytes from one sample to the next
+// (CHROMA_STEP is 0 without chroma) and the planes of U and V. SHIFT_X is 1 if chroma has half the width, SHIFT_Y is 1
+// if it has half the height.
 #ifndef Y_STEP
 #define Y_BYTE 0
 #define Y_STEP 1
@@ -30,22 +31,23 @@ typedef int16 encoding;
 #define CHROMA_U(p) min(255, WEIGH(p, e.s6, e.s7, e.s8, 128))
 #define CHROMA_V(p) min(255, WEIGH(p, e.s9, e.sa, e.sb, 128))
 
-// The means of U and of V over a block's pixels a, b and, below them, c, d.
+// The mean of U or V over the block: pixels a and b, and pixels c and d below them.
 #if SHIFT_Y
 #define MEAN(chroma) ((chroma(a) + chroma(b) + chroma(c) + chroma(d) + 2) >> 2)
 #else
 #define MEAN(chroma) ((chroma(a) + chroma(b) + 1) >> 1)
 #endif
 
-// Where row y of a plane of chroma begins. It may be the plane of luma.
+// Returns the offset of the chroma of pixel row y. Packed formats have chroma in plane 0, beside luma.
 static inline int chroma_row(int width, int height, int plane, int y)
 {
     const int row_bytes = ((width + SHIFT_X) >> SHIFT_X) * CHROMA_STEP, rows = (height + SHIFT_Y) >> SHIFT_Y;
     return plane == 0 ? y * width * Y_STEP : width * height + ((plane - 1) * rows + (y >> SHIFT_Y)) * row_bytes;
 }
 
-// The block of a work-item. Its right column and lower row are its first ones again where the picture ends: they are
-// written twice, with the same values. The NDRange is exact: with a check, compilers do not vectorise.
+// Converts the block of a work-item. If the picture ends inside the block, the right column is the left column again,
+// and the lower row is the upper row again. Their samples are then written twice, with the same values. The NDRange is
+// exact, because compilers do not vectorise a kernel that checks its place.
 __kernel void encode(__global const uint *restrict from, encoding e, __global uchar *restrict to)
 {
     const int x = 2 * (int)get_global_id(0), y = (int)get_global_id(1) << SHIFT_Y, width = e.s0, height = e.s1;

@@ -1,4 +1,4 @@
-// gamma.cl: arguments: 256 values, looked up for each channel
+// gamma.cl: looks up each channel in a table; arguments: its 256 values
 INLINE pixel filter_gamma(pixel p, arguments args)
 {
     p.r = ARG(args, p.r);

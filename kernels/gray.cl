@@ -1,7 +1,7 @@
 // gray.cl: grey value; argument: 0 luma, 1 average
 INLINE pixel filter_gray(pixel p, arguments args)
 {
-    // 21846 / 65536 is a third, exact here: it is off by less than 766 / 98304.
+    // Division by 3: 21846 / 65536 exceeds 1 / 3 by 1 / 98304. The sum is at most 766, so the quotient is exact.
     int y = ARG(args, 0) == 0 ? luma(p) : ((p.r + p.g + p.b + 1) * 21846) >> 16;
     p.r = y;
     p.g = y;

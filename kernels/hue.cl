@@ -1,4 +1,4 @@
-// hue.cl: turned colours; arguments: a 3x3 matrix, row by row, in 12 bits of fraction
+// hue.cl: rotates the hue; arguments: a 3x3 matrix row by row, with 12 fraction bits
 INLINE int hue_channel(pixel p, int red, int green, int blue)
 {
     return sat8((red * p.r + green * p.g + blue * p.b + 2048) >> 12);

@@ -1,7 +1,7 @@
 // language.cl: OpenCL C 1.2 made the kernel language (docs/architecture.md)
 #define INLINE static inline __attribute__((always_inline))
 
-// Ahead of loops that some variants want unrolled; others would take compilers too long.
+// Stands before a loop. Variants that define UNROLL_LOOPS unroll it. Others do not: compiling would take too long.
 #ifdef UNROLL_LOOPS
 #define UNROLL _Pragma("unroll")
 #else
@@ -15,8 +15,9 @@ typedef struct {
 typedef __global const int *arguments;
 #define ARG(args, i) ((args)[i])
 
-// The integer nearest to the square root of n, which is below 2^22. A root below 255.5 is at least 4.9e-4 away from
-// every half, and sqrt within 4 ulp (the most OpenCL allows) is off by 1.3e-4 at most. Larger ones need not be exact.
+// Returns the integer nearest to the square root of n. It is exact for roots below 255.5: such a root differs from
+// every k + 0.5 by at least 4.9e-4, and sqrt has an error of at most 1.3e-4 (OpenCL allows 4 ulp). Larger roots need
+// not be exact, because filters saturate them.
 INLINE int root(int n)
 {
     return (int)(sqrt((float)n) + 0.5f);

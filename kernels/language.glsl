@@ -7,11 +7,12 @@ struct pixel {
 };
 
 #define arguments int
-// The arguments of all filters, one behind the other; `arguments` is where a filter's begin.
+// The arguments of all filters, one filter after the other. A value of `arguments` is the index of a filter's first.
 uniform highp isampler2D numbers;
 #define ARG(args, i) texelFetch(numbers, ivec2((args) + (i), 0), 0).r
 
-// The integer nearest to the square root of n: sqrt may be off by more than OpenCL allows, so the result is corrected.
+// Returns the integer nearest to the square root of n. GLSL's sqrt may have larger errors than OpenCL's, so the result
+// is corrected.
 int root(int n)
 {
     int r = int(sqrt(float(n)) + 0.5);

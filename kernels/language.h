@@ -1,6 +1,6 @@
 // language.h: C11 made the kernel language (docs/architecture.md)
 //
-// Included once by each file that compiles filters as C (src/filter/rows.c).
+// Each file that compiles filters as C includes this file once (src/filter/rows.c).
 #pragma once
 
 #include <math.h>
@@ -31,14 +31,14 @@ INLINE int clamp(int value, int low, int high)
     return min(max(value, low), high);
 }
 
-// As in language.cl; sqrtf rounds correctly.
+// As in language.cl. sqrtf is correctly rounded.
 INLINE int root(int n)
 {
     return (int)(sqrtf((float)n) + 0.5f);
 }
 
-// A stencil's input around one channel of one pixel: row[dy] is the row dy below the pixel's, and `at` is the channel's
-// byte in it. Neighbours in a row are `step` bytes apart.
+// A stencil's input around one channel of one pixel: row[dy] is the row that lies dy rows below the pixel's row, and
+// `at` is the index of the channel's byte in these rows. Neighbours in a row are `step` bytes apart.
 typedef struct {
     const uint8_t *const *row;
     int at, step, radius;

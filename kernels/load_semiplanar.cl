@@ -1,4 +1,4 @@
-// load_semiplanar.cl: a plane of luma and one of chroma pairs, in either order (NV12, NV21)
+// load_semiplanar.cl: a plane of luma and a plane of chroma pairs, U or V first (NV12, NV21, NV16, NV61)
 #include "yuv.cl"
 
 #ifndef U_BYTE

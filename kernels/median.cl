@@ -14,7 +14,8 @@ INLINE int median_middle(int a, int b, int c)
     return max(min(a, b), min(max(a, b), c));
 }
 
-// With each column sorted, the median of nine is the middle of: the largest low, the middle middle, the smallest high.
+// Sorts each column. The median of the nine values is then the middle one of three: the largest of the lows, the middle
+// one of the middles, the smallest of the highs.
 INLINE int filter_median(view v, arguments args)
 {
     int nw = tap(v, -1, -1), n = tap(v, 0, -1), ne = tap(v, 1, -1), w = tap(v, -1, 0), c = tap(v, 0, 0);

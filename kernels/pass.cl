@@ -7,7 +7,7 @@ typedef struct {
     struct source source;
     arguments args; // of the whole pass
     int x, y, channel;
-    int inside; // whether no column of the square is beyond the picture's sides
+    int inside; // 1 if all columns of the square lie inside the picture
 } view;
 
 INLINE int tap(view v, int dx, int dy)
@@ -28,7 +28,7 @@ INLINE int filtered(view v, int channel)
 
 #endif
 
-// `inside` is a literal.
+// Makes one pixel. `inside` (see view) is a literal, so that compilers remove the clamps of columns.
 INLINE void pass_at(__global const uchar *bytes, layout layout, arguments args, DESTINATION to, int x, int y,
                     int inside)
 {

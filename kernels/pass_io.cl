@@ -1,7 +1,7 @@
 // pass_io.cl: how a pass reads its input and writes its output
 //
-// The host puts the language and the pass's macros ahead of this file (src/path/pass_text.c), and the filters behind
-// the template that includes it. The macros here are those of a pass without filters.
+// The host puts the language and the pass's macros before the template that includes this file, and the filters after
+// it (src/path/pass_text.c). The macros here are those of a pass without filters, so that each file compiles alone.
 #ifndef PASS_IO_CL
 #define PASS_IO_CL
 #include "source.cl"
@@ -10,24 +10,24 @@
 #include "load_rgba.cl"
 #define PASS_BEFORE(p, args) (p)  // point filters ahead of the stencil, or all of them
 #define PASS_AFTER(p, args) (p)   // point filters behind the stencil
-#define PASS_LOAD_X(x, width) (x) // where the input of a place lies: mirrored or not
+#define PASS_LOAD_X(x, width) (x) // the input column of a pixel; mirrored or not
 #define PASS_LOAD_Y(y, height) (y)
-#define PASS_STORE_X(x, width) (x) // where the output goes
+#define PASS_STORE_X(x, width) (x) // the output column of a pixel
 #define PASS_STORE_Y(y, height) (y)
 #endif
 
-// A pass with a stencil also has these macros, and a template's `view` and `tap`:
+// For a pass with a stencil the host also defines these macros, and the template defines `view` and `tap`:
 //   PASS_STENCIL              the filter's function
 //   PASS_STENCIL_AT           index of its first argument
 //   PASS_RADIUS               its radius
-//   PASS_ALIKE                its input is grey: it makes one channel
+//   PASS_ALIKE                defined if its input is grey: one channel serves for all three
 #define RADIUS(v) PASS_RADIUS
 
-// Macros: NVIDIA's compiler does not see an image behind a typedef. Only arguments of kernels are `restrict`: in an
-// inline function it becomes an intrinsic that Oclgrind 21.10 does not know.
+// The types are macros, because NVIDIA's compiler does not recognise an image type behind a typedef. Only kernel
+// arguments are `restrict`: in an inline function `restrict` becomes an intrinsic that Oclgrind 21.10 does not know.
 #if defined(PASS_TO_IMAGE)
 #define DESTINATION write_only image2d_t
-#elif defined(PASS_TO_GREY) // every channel is the same, alpha is 255: one byte a pixel
+#elif defined(PASS_TO_GREY) // all three colours are equal, alpha is 255: one byte per pixel
 #define DESTINATION __global uchar *
 #else
 #define DESTINATION __global uint *

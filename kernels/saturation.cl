@@ -1,4 +1,4 @@
-// saturation.cl: strength of the colours; argument: the amount in 8 bits of fraction
+// saturation.cl: moves colours away from their luma; argument: the amount, with 8 fraction bits
 INLINE int saturation_channel(int c, int y, int amount)
 {
     return sat8(y + ((amount * (c - y) + 128) >> 8));

@@ -2,7 +2,8 @@
 #ifndef SOURCE_CL
 #define SOURCE_CL
 
-// A picture's memory: bytes, pixels. Plane 0 begins at 0. No arrays: compilers keep scalars in registers.
+// A picture's memory. Sizes are in pixels, strides and offsets in bytes; plane 0 begins at 0. There are no arrays,
+// because compilers keep only scalars in registers.
 struct source {
     __global const uchar *bytes;
     int width, height;
@@ -10,8 +11,8 @@ struct source {
     int offset1, offset2;
 };
 
-// A loader's two functions: the pixel at (x, y), which is inside the picture; and four neighbours in a row, for
-// variants: x is a multiple of 4, and the last ones may lie in the padding of the row.
+// A loader defines two functions. load() reads the pixel at (x, y), which is inside the picture. load4() reads four
+// neighbours in a row, for variants: x is a multiple of 4, and the last pixels may lie in the padding of the row.
 INLINE pixel load(struct source source, arguments args, int x, int y);
 INLINE void load4(struct source source, arguments args, int x, int y, pixel *p);
 

@@ -1,10 +1,10 @@
-// block_io.cl: how work-items of GPUs read and write: four neighbouring pixels, as words
+// block_io.cl: how variants for GPUs read and write: four neighbouring pixels at a time, as words
 #include "pass_io.cl"
 #include "variants/words.cl"
 
 enum { BLOCK_WIDTH = 4 };
 
-// Pixels in registers are words: packed, or a grey picture's one value.
+// A pixel in a register is a word: the packed pixel, or the one value of a grey pixel.
 #ifdef PASS_GREY
 #define TO_WORD(p) ((uint)(p).g)
 #define FROM_WORD(word) grey_pixel(word)
@@ -13,7 +13,7 @@ enum { BLOCK_WIDTH = 4 };
 #define FROM_WORD(word) unpack(word)
 #endif
 
-// The same for a pixel from a loader that makes the channels one by one.
+// TO_WORD for the pixels of YUV loaders, which compute the channels separately.
 #if defined(YUV_CL) && !defined(PASS_GREY)
 #define LOADED_TO_WORD(p) low_bytes((p).r, (p).g, (p).b, (p).a)
 #else
@@ -37,8 +37,8 @@ INLINE void input4(struct source source, arguments args, int x, int y, uint *wor
 
 #ifdef PASS_TO_IMAGE
 
-// A row of the group's blocks: work-items exchange their pixels, so that neighbours write neighbouring ones. The
-// outermost `margin` work-items on each side have none.
+// Writes a row of the work-group's blocks. The work-items exchange their pixels first, so that neighbouring work-items
+// write neighbouring pixels. The outermost `margin` work-items on each side have no pixels.
 typedef __local uint *exchange;
 enum { EXCHANGE_PIXELS = BLOCK_WIDTH * GROUP_ITEMS };
 
@@ -56,8 +56,9 @@ INLINE void store_row(DESTINATION to, layout layout, int x, int y, const pixel *
 
 #else
 
-// Four words at once. Written so, NVIDIA's compiler stores a stencil's rows as they are made; otherwise it computes
-// much of the block first and runs out of registers. Without a stencil, and in a tile, it does better by itself.
+// Stores four words at once. With the assembly, NVIDIA's compiler stores each row of a stencil as soon as it is
+// computed. Without it, the compiler computes most of the block first and runs out of registers. Passes without a
+// stencil and passes with a tile are faster without the assembly.
 #if NV_ARCH > 0 && defined(PASS_STENCIL) && !defined(PASS_TILE)
 #define STORE4(at, p0, p1, p2, p3)                                                                                     \
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(at), "r"(p0), "r"(p1), "r"(p2), "r"(p3) : "memory")
@@ -65,7 +66,7 @@ INLINE void store_row(DESTINATION to, layout layout, int x, int y, const pixel *
 #define STORE4(at, p0, p1, p2, p3) *(at) = (uint4)(p0, p1, p2, p3)
 #endif
 
-// Four pixels of the output; those beyond the right edge fall into the row's padding, or are left out.
+// Writes four pixels of the output. Pixels beyond the right edge go to the row's padding, or are left out.
 INLINE void store4(DESTINATION to, layout layout, int x, int y, const pixel *p)
 {
 #if defined(PASS_STORE_MIRROR)

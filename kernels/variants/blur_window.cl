@@ -1,11 +1,11 @@
-// blur_window.cl: blur, a whole block by running sums, along rows and then down columns
+// blur_window.cl: blur of a whole block, by running sums along the rows and then down the columns
 
 #define BLUR_SIDE (2 * PASS_RADIUS + 1)
 #define BLUR_AREA (BLUR_SIDE * BLUR_SIDE)
 #define BLUR_ROUNDING (BLUR_AREA / 2)
 
-// Division by the area: the product with 2^24 / area, rounded up, has the quotient in its top byte. Exact up to radius
-// 7: the factor is off by less than area / 2^24, and the largest sum times the area stays below 2^24.
+// Division by the area is a multiplication by 2^24 / area, rounded up; the quotient is the product's top byte. It is
+// exact up to radius 7, where the largest sum times the area is below 2^24.
 #define BLUR_FACTOR (((1u << 24) + BLUR_AREA - 1) / BLUR_AREA)
 
 enum {
@@ -14,16 +14,16 @@ enum {
     BLUR_ROWS = ROWS + 2 * PASS_RADIUS,
 };
 
-// Sums over packed pixels, all channels at once. The sum of whole words and the sum of words under this mask together
-// hold each channel's sum: red and blue are the halves of the masked sum; green is at bit 8 of their difference, with
-// only alpha above it. Right as long as every channel's sum stays in 0..65535.
+// Sums over packed pixels, of all channels at once. Two sums together hold the sum of each channel: the sum of the
+// whole words and the sum of the masked words. Red and blue are the halves of the masked sum. Green begins at bit 8 of
+// the difference of the two sums, and only alpha lies above it. The sum of each channel must be in 0..65535.
 #define RED_BLUE 0x00ff00ffu
 
 struct word_sum {
     uint all, red_blue;
 };
 
-// Sums of BLUR_SIDE neighbours along a row of the window, each from the one before.
+// Sums of BLUR_SIDE neighbours along a row of the window. Each sum is computed from the previous one.
 INLINE void blur_row(const uint *row, struct word_sum *sum)
 {
     struct word_sum running;

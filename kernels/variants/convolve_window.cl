@@ -1,9 +1,9 @@
-// convolve_window.cl: convolve, a whole block from dot products of four bytes, or two, with weights
+// convolve_window.cl: convolution of a whole block, by dot products of four bytes, or of two, with weights
 #include "variants/dot.cl"
 
 #define CONVOLVE_SIDE (2 * PASS_RADIUS + 1)
 
-// The arguments' places, as in src/filter/convolve.c.
+// Indices of the arguments, as in src/filter/convolve.h.
 enum { CONVOLVE_SHIFT, CONVOLVE_OFFSET, CONVOLVE_NARROW, CONVOLVE_WEIGHTS };
 
 #ifdef PASS_GREY
@@ -12,13 +12,15 @@ enum { CONVOLVE_SHIFT, CONVOLVE_OFFSET, CONVOLVE_NARROW, CONVOLVE_WEIGHTS };
 #define CONVOLVE_CHANNELS 3
 #endif
 
-// A weight of a row of the square, cut to `bits` bits and put at bit `at`; 0 for a column beyond the row's ends.
+// Returns a weight of a row of the square, cut to `bits` bits and shifted to bit `at`. It is 0 for a column outside the
+// square.
 INLINE uint convolve_weight(arguments row, int column, int bits, int at)
 {
     return column >= 0 && column < CONVOLVE_SIDE ? ((uint)row[column] & ((1u << bits) - 1)) << at : 0;
 }
 
-// A block is made channel by channel, from words of four neighbours' bytes; CONVOLVE_WORDS hold a row of the window.
+// A block is computed channel by channel. A word holds one channel of four neighbours; CONVOLVE_WORDS words hold one
+// channel of a row of the window.
 enum {
     CONVOLVE_WIDTH = 4, // of a block
     CONVOLVE_REACH = CONVOLVE_WIDTH + 2 * PASS_RADIUS,
@@ -27,7 +29,7 @@ enum {
     CONVOLVE_OUTPUTS = CONVOLVE_WIDTH * ROWS,
 };
 
-// A row of the window: channels[c * CONVOLVE_WORDS + i] has pixels 4 i to 4 i + 3.
+// Separates the channels of a row of the window: channels[c * CONVOLVE_WORDS + i] has pixels 4 i to 4 i + 3.
 INLINE void convolve_channels(const uint *row, uint *channels)
 {
 #pragma unroll
@@ -45,7 +47,8 @@ INLINE void convolve_channels(const uint *row, uint *channels)
     }
 }
 
-// Adds a row of the square to an output's sums; `column` is the one that the word's first pixel has.
+// Adds the products of a word and a row of the square to the sums of an output pixel. `column` is the column of the
+// square at the word's first pixel.
 INLINE void convolve_word(arguments row, int column, int narrow, const uint *channels, int *sum)
 {
     uint weights = 0, upper = 0;
@@ -81,7 +84,7 @@ INLINE uint convolve_pixel(arguments args, const int *sum, uint centre)
 #endif
 }
 
-// `narrow` is a literal.
+// `narrow` is a literal: 1 if all weights fit 8 bits.
 INLINE void convolve_sums(const uint *window, arguments args, int narrow, uint *block)
 {
     int sum[CONVOLVE_OUTPUTS * CONVOLVE_CHANNELS];

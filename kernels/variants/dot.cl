@@ -1,9 +1,9 @@
-// dot.cl: channels of packed pixels side by side in a word, and sums of their products with weights
+// dot.cl: words of one channel of several pixels, and their dot products with weights
 #ifndef DOT_CL
 #define DOT_CL
 #include "variants/words.cl"
 
-// The red, green and blue bytes of four pixels.
+// Collects the red, green and blue bytes of four pixels in one word each.
 INLINE void channels4(uint p0, uint p1, uint p2, uint p3, uint *red, uint *green, uint *blue)
 {
 #ifdef PERMUTE

@@ -1,15 +1,15 @@
-// emboss_window.cl: emboss, all channels of a pixel at once, by sums over packed pixels
+// emboss_window.cl: relief of a whole block, by sums of packed pixels: all channels at once
 //
-// The sum of whole words and the sum of words under RED_BLUE hold each channel's sum: red and blue are the halves of
-// the second; green is at bit 8 of their difference, with only alpha above it. Sums lie between -765 and 765, and so in
-// 0..65535 with EMBOSS_BIAS.
+// Two sums together hold the sum of each channel: the sum of the whole words and the sum of the words under RED_BLUE.
+// Red and blue are the halves of the second sum. Green begins at bit 8 of the difference of the two sums, and only
+// alpha lies above it. The sum of a channel is between -765 and 765; EMBOSS_BIAS makes it positive.
 #define RED_BLUE 0x00ff00ffu
 
 enum { EMBOSS_WIDTH = 4, EMBOSS_REACH = EMBOSS_WIDTH + 2, EMBOSS_SPARE = 1024, EMBOSS_BIAS = EMBOSS_SPARE + 128 };
 
 INLINE uint emboss_pixel(const uint *centre, arguments args)
 {
-    // Not for every grey input: NVIDIA's compiler then loads bytes from global memory, not whole words.
+    // Grey input uses this code only in a tile: elsewhere NVIDIA's compiler would load single bytes from global memory.
 #if defined(PASS_ALIKE) && defined(PASS_TILE)
     int sum = 128;
 #pragma unroll

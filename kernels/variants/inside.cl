@@ -1,7 +1,7 @@
-// inside.cl: the pass of CPU devices: most columns without clamps and checks, so that compilers vectorise
+// inside.cl: the pass for CPU devices: most columns without clamps and checks, so that compilers vectorise
 //
-// A work-group is a row, which such a device runs as a loop. `pass_inside` makes the columns at least the radius away
-// from both sides, of which the NDRange has no other; `pass` of pass.cl makes the others.
+// A work-group is a part of one row, and the device runs it as a loop. `pass_inside` makes the columns that are at
+// least the radius away from both sides; its NDRange has only these. `pass` of pass.cl makes the other columns.
 #include "pass.cl"
 
 #ifndef PASS_RADIUS

@@ -1,8 +1,8 @@
-// sums.cl: the pass of GPUs for blurs too large for a window: a work-group walks down a strip
+// sums.cl: the pass for blurs too large for a window: a work-group walks down a strip
 //
-// A work-item keeps the sums of four columns, as high as the square. For each row it adds the pixels that come into
-// reach and subtracts the pixels that leave it. Then it writes its sums to local memory. It makes the means around its
-// own four columns from its neighbours' sums; the outermost work-items only keep sums.
+// A work-item keeps the sums of four columns; a sum is as high as the square. For each row it adds the row that enters
+// the squares and subtracts the row that leaves them. It writes its sums to local memory, and makes the means of its
+// own four columns from its own sums and its neighbours'. The outermost work-items only keep sums.
 #ifndef ITEMS
 #define ITEMS 128 // of a work-group
 #define ROWS 16   // of a strip
@@ -20,15 +20,15 @@
 #define RED_BLUE 0x00ff00ffu
 
 enum {
-    SUMS_REACH = (PASS_RADIUS + BLOCK_WIDTH - 1) / BLOCK_WIDTH, // work-items on each side whose columns are in reach
-    SUMS_BLOCKS = 2 * SUMS_REACH + 1,                           // of four columns, counted from the first in reach
-    // Of those columns, the ones in reach of the first pixel, and in reach of all four.
+    SUMS_REACH = (PASS_RADIUS + BLOCK_WIDTH - 1) / BLOCK_WIDTH, // work-items on each side that the squares reach
+    SUMS_BLOCKS = 2 * SUMS_REACH + 1,                           // blocks of four columns: of all these work-items
+    // Of these columns: the first and last of the first pixel's square, and the first that all four squares include.
     SUMS_FIRST = BLOCK_WIDTH * SUMS_REACH - PASS_RADIUS,
     SUMS_LAST = SUMS_FIRST + 2 * PASS_RADIUS,
     SUMS_COMMON = SUMS_FIRST + BLOCK_WIDTH - 1,
 };
 
-// A square's mean from its sums; alpha is the centre's.
+// Returns the mean of a square from its sums. Alpha is that of the centre.
 INLINE uint sums_mean(uint r, uint g, uint b, uint centre)
 {
     r = (r + SUMS_AREA / 2) / SUMS_AREA;
@@ -39,17 +39,17 @@ INLINE uint sums_mean(uint r, uint g, uint b, uint centre)
 #endif
 }
 
-// The sums of a row of columns. Red and blue are the halves of a word; all columns that a total is of fit them too.
+// The sums of the columns of a work-group. Red and blue are the halves of a word, also in totals of four columns.
 typedef struct {
     uint4 red_blue[ITEMS], green[ITEMS];
-    uint2 total[ITEMS]; // of four columns: red and blue, green
+    uint2 total[ITEMS]; // of each work-item's four columns: red and blue, then green
 } sums_row;
 
 typedef struct {
     uint red_blue[BLOCK_WIDTH], green[BLOCK_WIDTH];
 } sums_block;
 
-// Four pixels of any row, of which the picture's edge repeats.
+// Reads four pixels of any row. Beyond the picture, the nearest edge pixels repeat.
 INLINE void sums_input(struct source source, arguments args, int x, int y, uint *word)
 {
     y = clamp(y, 0, source.height - 1);
@@ -79,8 +79,8 @@ INLINE void sums_show(const sums_block *sums, __local sums_row *row, int item)
     row->total[item] = total;
 }
 
-// The means around a work-item's four columns. Columns in reach of all four count by their totals, where whole blocks
-// of them are.
+// Makes the means of a work-item's four columns. Whole blocks of columns that all four squares include count by their
+// totals.
 INLINE void sums_means(__local const sums_row *row, int item, const uint *centre, uint *block)
 {
     uint red_blue[SUMS_BLOCKS * BLOCK_WIDTH], green[SUMS_BLOCKS * BLOCK_WIDTH];
@@ -121,7 +121,7 @@ INLINE void sums_means(__local const sums_row *row, int item, const uint *centre
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 pass_sums(__global const uchar *restrict bytes, layout layout, __global const int *restrict args, DESTINATION to)
 {
-    __local sums_row rows[2]; // in turns: one barrier a row is enough
+    __local sums_row rows[2]; // used in turns, so that one barrier per row is enough
 #ifdef PASS_TO_IMAGE
     __local uint words[2][EXCHANGE_PIXELS];
 #endif
@@ -140,7 +140,7 @@ pass_sums(__global const uchar *restrict bytes, layout layout, __global const in
         sums_input(source, args, x, y + PASS_RADIUS, in);
         sums_exchange(&sums, in, out);
         sums_show(&sums, &rows[y & 1], item);
-        sums_input(source, args, x, y - PASS_RADIUS, out); // leaves before the next row
+        sums_input(source, args, x, y - PASS_RADIUS, out); // this row leaves the squares before the next row
         barrier(CLK_LOCAL_MEM_FENCE);
         uint block[BLOCK_WIDTH] = {0};
         pixel p[BLOCK_WIDTH];

@@ -1,16 +1,17 @@
-// window.cl: the pass of GPUs: a work-item makes a block of pixels, 4 wide, from 16-byte loads and registers
+// window.cl: the pass for GPUs: a work-item makes a block of pixels, 4 pixels wide
 //
-// The stencil's input lies in registers: the window, which is the block and its surroundings. With PASS_TILE, for
-// passes that convert or filter ahead of the stencil, a work-group does that once in local memory. A filter with a file
-// variants/NAME_window.cl makes the whole block there (PASS_WINDOW_FILTER); the others make it pixel by pixel.
+// A work-item loads 16 bytes at a time. It keeps the stencil's input in registers: the window, which is the block and
+// the pixels within the radius around it. PASS_TILE is for passes that convert or filter before the stencil: the
+// work-group then makes the stencil's input once, in local memory. A filter with a file variants/NAME_window.cl
+// computes the whole block at once (PASS_WINDOW_FILTER); other filters compute it pixel by pixel.
 #ifndef PASS_RADIUS
 #define PASS_RADIUS 0
 #endif
 #ifndef ROWS
-#define ROWS 1 // of a block
+#define ROWS 1 // rows of a block
 #endif
 #ifndef GROUP_WIDTH
-#define GROUP_WIDTH 32 // the largest work-group; a tile needs exactly that
+#define GROUP_WIDTH 32 // the largest work-group; with a tile, the only one
 #define GROUP_HEIGHT 4
 #endif
 #define GROUP_ITEMS (GROUP_WIDTH * GROUP_HEIGHT)
@@ -22,8 +23,8 @@ enum {
     WINDOW_ROWS = ROWS + 2 * PASS_RADIUS,
 };
 
-// A row of the window around x. `inside`: it and the group of four on each side are inside the picture, as is the row;
-// otherwise pixel by pixel, the edge repeated.
+// Loads a row of the window around x. `inside` is a literal: 1 if the row and the four pixels on each side of the block
+// are inside the picture. Otherwise this loads pixel by pixel and repeats the edge pixels.
 INLINE void window_row(struct source source, arguments args, int x, int y, int inside, uint *row)
 {
     if (inside) {
@@ -39,8 +40,8 @@ INLINE void window_row(struct source source, arguments args, int x, int y, int i
     }
 }
 
-// Writes a block. `inside` is a literal: all of its rows are inside the picture. An image is written later, by the
-// whole work-group.
+// Writes a block to a buffer. `inside` is a literal: 1 if all rows of the block are inside the picture. The whole
+// work-group writes an image later.
 INLINE void finish_block(DESTINATION to, layout layout, arguments args, int x, int y, int inside, const uint *block)
 {
 #ifndef PASS_TO_IMAGE
@@ -57,7 +58,8 @@ INLINE void finish_block(DESTINATION to, layout layout, arguments args, int x, i
 
 #ifndef PASS_STENCIL
 
-// With rows a power of two and y a multiple of it, | is +, and lets compilers see that two rows have the same chroma.
+// ROWS is a power of two and y is a multiple of it, so `y | row` is y + row. It shows compilers that two rows have the
+// same chroma.
 INLINE void pass(struct source source, arguments args, DESTINATION to, layout layout, int x, int y, uint *block)
 {
     if (y + ROWS <= source.height) {
@@ -88,8 +90,8 @@ INLINE void pass(struct source source, arguments args, DESTINATION to, layout la
 
 #ifdef PASS_TILE
 
-// A work-group converts and filters, once, what its windows share: a group of 4 pixels more on each side, and the
-// radius above and below.
+// A work-group converts and filters the pixels of all its windows once. The tile has one more group of 4 pixels on each
+// side, and `radius` more rows above and below.
 enum {
     TILE_GROUPS = GROUP_WIDTH + 2,
     TILE_ROWS = GROUP_HEIGHT * ROWS + 2 * PASS_RADIUS, // an even number
@@ -97,13 +99,13 @@ enum {
 };
 typedef __local uint4 *tile;
 
-// Four pixels of two rows.
+// Makes four pixels of two rows.
 INLINE void tile_pair(struct source source, arguments args, int x, int y, int inside, tile to)
 {
     uint word[2 * BLOCK_WIDTH];
     if (inside) {
         input4(source, args, x, y, word);
-        // | is + for an even y, and lets compilers see that two rows have the same chroma.
+        // For an even y, y | 1 is y + 1. It shows compilers that two rows have the same chroma.
         input4(source, args, x, PASS_RADIUS % 2 ? y + 1 : y | 1, word + BLOCK_WIDTH);
     } else {
         const int last = source.height - 1, y0 = clamp(y, 0, last), y1 = clamp(y + 1, 0, last);
@@ -120,7 +122,7 @@ INLINE void tile_pair(struct source source, arguments args, int x, int y, int in
     to[TILE_GROUPS] = (uint4)(word[4], word[5], word[6], word[7]);
 }
 
-// The tile with its top left at (left, top). `inside` is a literal: the tile is, with nothing to be looked at.
+// Fills the tile from its top left (left, top) on. `inside` is a literal: 1 if the whole tile is inside the picture.
 INLINE void tile_fill(struct source source, arguments args, int left, int top, int inside, tile to)
 {
     const int item = get_local_id(1) * GROUP_WIDTH + get_local_id(0);
@@ -202,7 +204,7 @@ INLINE void filter_block(const uint *window, arguments args, uint *block)
 #endif
 }
 
-// `inside` is a literal: inside the picture nothing is looked at twice.
+// `inside` is a literal: 1 if the block and all its windows are inside the picture, so that no pixel needs a check.
 INLINE void pass_at(struct source source, arguments args, DESTINATION to, layout layout, int x, int y, int inside,
                     uint *block)
 {
@@ -254,7 +256,7 @@ pass_window(__global const uchar *restrict bytes, layout layout, __global const 
         pass(source, args, to, layout, x, y, block);
 #endif
 #ifdef PASS_TO_IMAGE
-    __local uint words[2][EXCHANGE_PIXELS]; // in turns: one barrier a row is enough
+    __local uint words[2][EXCHANGE_PIXELS]; // used in turns, so that one barrier per row is enough
 #pragma unroll
     for (int row = 0; row < ROWS; row++) {
         pixel p[BLOCK_WIDTH];

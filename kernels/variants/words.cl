@@ -1,8 +1,8 @@
-// words.cl: bytes of words joined and saturated, by instructions of NVIDIA's where the compiler does not find them
+// words.cl: joins and saturates bytes of words, with instructions that NVIDIA's compiler does not choose by itself
 #ifndef WORDS_CL
 #define WORDS_CL
 
-// The compute capability: 90 is 9.0.
+// The compute capability: 90 means 9.0.
 #ifndef NV_ARCH
 #define NV_ARCH 0
 #endif
@@ -17,7 +17,8 @@
     }
 #endif
 
-// The lowest bytes of four words as one word. Not for pack(), which has to cancel unpack().
+// Returns the lowest bytes of four words as one word. pack() does not use this, so that compilers can cancel pack()
+// against unpack().
 INLINE uint low_bytes(uint r, uint g, uint b, uint a)
 {
 #ifdef JOIN
@@ -25,11 +26,11 @@ INLINE uint low_bytes(uint r, uint g, uint b, uint a)
     JOIN(word, r, g, b, a, "0x0040")
     return word;
 #else
-    return r | g << 8 | b << 16 | a << 24; // none is above 255
+    return r | g << 8 | b << 16 | a << 24; // no word is above 255
 #endif
 }
 
-// The highest bytes.
+// Returns the highest bytes of four words as one word.
 INLINE uint high_bytes(uint r, uint g, uint b, uint a)
 {
 #ifdef JOIN
@@ -41,7 +42,7 @@ INLINE uint high_bytes(uint r, uint g, uint b, uint a)
 #endif
 }
 
-// Channels as one word, saturated; alpha is 0..255.
+// Saturates three channels and returns the pixel as one word. Alpha is 0..255.
 INLINE uint saturated_bytes(int r, int g, int b, int a)
 {
 #if NV_ARCH >= 72
