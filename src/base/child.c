@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// A driver may hold a killed process back. It is left to the system after this time.
+// A killed process may hang in a driver. child_run waits KILLED_MS for it, then leaves it to the system.
 enum { POLL_MS = 5, KILLED_MS = 2000 };
 
 // Returns 0, or errno.
@@ -45,7 +45,7 @@ static int start(const char *program, char *const arguments[], pid_t *child)
     return error;
 }
 
-// Returns false if the child still runs after this time.
+// Returns false if the child still runs after `limit_ms`.
 static bool ends_within(pid_t child, int limit_ms, int *status)
 {
     for (int ms = 0; ms < limit_ms; ms += POLL_MS) {
@@ -73,7 +73,7 @@ enum child_end child_run(const char *program, char *const arguments[], int limit
     return WIFSIGNALED(status) ? CHILD_KILLED : CHILD_EXITED;
 }
 
-// Data memory that the process has already: sanitizers reserve terabytes.
+// Returns the bytes of data memory that the process already has. Sanitizers reserve terabytes.
 static size_t data_bytes(void)
 {
     FILE *file = fopen("/proc/self/statm", "r");

@@ -10,11 +10,11 @@ enum child_end {
     CHILD_NOT_STARTED, // *value is errno
 };
 
-// Runs a program with /dev/null as its standard streams, no other open file and a process group of its own; waits for
-// its end. After `limit_ms`, the whole group is killed. On any thread; nothing is logged.
+// Runs a program with /dev/null as its standard streams, without other open files and in a process group of its own,
+// and waits for its end. After `limit_ms` it kills the whole group. On any thread. Logs nothing.
 enum child_end child_run(const char *program, char *const arguments[], int limit_ms, int *value);
 
-// To be called first by such a program. From then on it is killed when the thread that started it ends, writes no core
-// file, can allocate `bytes` at most, and is killed (SIGXCPU) after `seconds` of processor time. `parent` is the
-// process that started it; if that is gone already, the program ends here.
+// Such a program calls this first. From then on the program writes no core file and can allocate at most `bytes`. The
+// kernel kills it when the thread that started it ends, or after `seconds` of processor time (SIGXCPU). `parent` is the
+// process that started it; if that process has ended already, this ends the program.
 void child_begin(int parent, size_t bytes, int seconds);

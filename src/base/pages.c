@@ -7,8 +7,8 @@
 
 static const size_t large_page_bytes = (size_t)2 << 20;
 
-// The last level of cache has the highest index: 3 on most processors, 2 on many for ARM; 0 and 1 are the first
-// level's. sysconf(_SC_LEVEL3_CACHE_SIZE) counts all that a package has.
+// The last level of cache has the highest index: 3 on most processors, 2 on many ARM processors. Indices 0 and 1 are
+// the first level. sysconf(_SC_LEVEL3_CACHE_SIZE) would return the sum of all these caches in a package.
 size_t pages_cache_bytes(void)
 {
     unsigned kilobytes = 0;

@@ -1,9 +1,9 @@
 // vector.h: operations on vectors, for files that are compiled once per level (vectors.h)
 //
-// VECTOR_BYTES is the size of a vector: 64 (AVX-512), 32 (AVX2), 16 (NEON), or 0 at the plain level, which has generic
-// loops alone. The types are the compilers' own vectors: + - * & | ^ ~ << >> == < work on each lane. Here is the rest:
-// loads and stores, and operations that need an instruction of the processor. Lanes are in the order of memory,
-// unless an operation says otherwise.
+// VECTOR_BYTES is the size of a vector: 64 (AVX-512), 32 (AVX2), 16 (NEON), or 0 at the plain level, which has no
+// vectors. The types are the compilers' own vectors: + - * & | ^ ~ << >> == < work on each lane. This file adds loads
+// and stores, and operations that need a special instruction. Lanes are in the order of memory, unless a comment says
+// otherwise.
 #pragma once
 
 #include "base/vectors.h"
@@ -18,8 +18,8 @@
 // A pixel's four bytes, at any address.
 typedef uint32_t __attribute__((aligned(1), may_alias)) pixel_word;
 
-// Where a block of `size` that should begin at `x` of a row of `count` begins. The last block begins early, so that it
-// is a whole one: blocks overlap there, so a row must not be made in place. `count` is at least `size`.
+// Returns where a block of `size` elements begins in a row of `count` (at least `size`): at `x`, or earlier if the row
+// ends inside the block. The last two blocks may thus overlap, so a row must not be computed in place.
 VECTOR_INLINE int vector_begin(int x, int size, int count)
 {
     return x + size <= count ? x : count - size;
@@ -87,18 +87,18 @@ VECTOR_INLINE vec_u8 vec_load_part(const void *from, int bytes)
 #endif
 }
 
-// Half as many bytes as a vector has, as lanes of 16 bits.
+// Loads VECTOR_BYTES / 2 bytes as lanes of 16 bits.
 VECTOR_INLINE vec_u16 vec_load_half(const void *from)
 {
     typedef uint8_t half __attribute__((vector_size(VECTOR_BYTES / 2), aligned(1), may_alias));
     return __builtin_convertvector(*(const half *)from, vec_u16);
 }
 
-// A lane of 16 bits holds two bytes. The even ones (lower halves) and the odd ones, times 1 << shift, which is 0..8.
+// The even bytes and the odd bytes of a vector as lanes of 16 bits, times 1 << shift; `shift` is 0 to 8.
 #define vec_even(bytes, shift) (((vec_u16)(bytes)&0xff) << (shift))
 #define vec_odd(bytes, shift) (((vec_u16)(bytes)&0xff00) >> (8 - (shift)))
 
-// The lanes of `yes` where `mask` is all ones, of `no` where it is 0; of vectors of one type.
+// The lanes of `yes` where `mask` is all ones, and the lanes of `no` where it is 0. All three have the same type.
 #define vec_choose(mask, yes, no) (((yes) & (mask)) | ((no) & ~(mask)))
 
 // The same for bytes, in one instruction.
@@ -126,8 +126,8 @@ VECTOR_INLINE vec_u8 vec_choose_u8(vec_u8 mask, vec_u8 yes, vec_u8 no)
         return (vec_##lane)VECTOR_X86(x86)((vector_x86)a, (vector_x86)b);                                              \
     }
 #endif
-// vec_min_u8(a, b), ...: the smaller lanes, the larger ones. vec_average_u8: (a + b + 1) >> 1.
-// vec_add_sat_..., vec_subtract_sat_...: sums and differences; the nearest value that a lane can have.
+// vec_min_u8(a, b), vec_max_u8(a, b), ...: the smaller or larger of two lanes. vec_average_u8: (a + b + 1) >> 1.
+// vec_add_sat_..., vec_subtract_sat_...: saturating sums and differences.
 VECTOR_BINARY(min, u8, vminq_u8, min_epu8)
 VECTOR_BINARY(max, u8, vmaxq_u8, max_epu8)
 VECTOR_BINARY(min, s16, vminq_s16, min_epi16)
@@ -139,8 +139,8 @@ VECTOR_BINARY(add_sat, s16, vqaddq_s16, adds_epi16)
 VECTOR_BINARY(subtract_sat, s16, vqsubq_s16, subs_epi16)
 #undef VECTOR_BINARY
 
-// Upper halves of products: a * b >> VECTOR_UPPER_SHIFT. NEON can only return twice the upper half, so its shift is 15.
-// Callers shift a factor left by 16 - VECTOR_UPPER_SHIFT bits.
+// Upper halves of products: a * b >> VECTOR_UPPER_SHIFT. NEON's instruction doubles the product, so its shift is 15. A
+// caller that needs a * b >> 16 shifts one factor right by 16 - VECTOR_UPPER_SHIFT bits.
 #if VECTOR_BYTES == 16
 enum { VECTOR_UPPER_SHIFT = 15 };
 #else
@@ -176,7 +176,7 @@ VECTOR_INLINE vec_u16 vec_upper_u16(vec_u16 a, vec_u16 b)
 #endif
 }
 
-// The integers nearest to the square roots of lanes below 1 << 20.
+// The integers nearest to the square roots; exact for lanes below 1 << 20.
 VECTOR_INLINE vec_s32 vec_root_s32(vec_s32 lanes)
 {
 #if VECTOR_BYTES == 16
@@ -186,7 +186,7 @@ VECTOR_INLINE vec_s32 vec_root_s32(vec_s32 lanes)
 #endif
 }
 
-// Sums of neighbouring lanes: of products of 16-bit lanes; of bytes.
+// Sums of two neighbouring lanes: of the products of 16-bit lanes (vec_pair_products), or of bytes (vec_pair_sums).
 VECTOR_INLINE vec_s32 vec_pair_products(vec_s16 a, vec_s16 b)
 {
 #if VECTOR_BYTES == 16
@@ -205,8 +205,8 @@ VECTOR_INLINE vec_u16 vec_pair_sums(vec_u8 bytes)
 #endif
 }
 
-// Widens bytes and multiplies them by 1 << shift; vec_narrow gives bytes again: a >> shift and b >> shift (arithmetic),
-// the nearest of 0..255. The order of the lanes between the two is the instruction set's own.
+// vec_widen: bytes as lanes of 16 bits, times 1 << shift. vec_narrow: bytes from such lanes: a >> shift and b >> shift
+// (arithmetic), saturated to 0..255. The order of the lanes between the two depends on the instruction set.
 #if VECTOR_BYTES == 16
 #define vec_widen(bytes, shift)                                                                                        \
     ((struct vec_two_s16){(vec_s16)vshll_n_u8(vget_low_u8(bytes), shift), (vec_s16)vshll_high_n_u8(bytes, shift)})
@@ -238,7 +238,8 @@ VECTOR_INLINE struct vec_two_u32 vec_widen_u16(vec_u16 lanes)
 #endif
 }
 
-// Bytes times constants (-127 to 127), a * a_weight + b * b_weight, which fits 16 bits; in the order of vec_widen_u8.
+// a * a_weight + b * b_weight for each byte, in the order of vec_widen_u8. The weights are constants, -127 to 127. The
+// result must fit 16 bits.
 VECTOR_INLINE struct vec_two_s16 vec_weigh_u8(vec_u8 a, int a_weight, vec_u8 b, int b_weight)
 {
 #if VECTOR_BYTES == 16
@@ -266,7 +267,7 @@ VECTOR_INLINE struct vec_two_s16 vec_zip_s16(vec_s16 a, vec_s16 b)
 #endif
 }
 
-// red R + green G + blue B of each RGBA pixel; the weights are 0 to 255, red + green is at most 255.
+// red * R + green * G + blue * B of each RGBA pixel. The weights are 0 to 255; red + green is at most 255.
 VECTOR_INLINE vec_s32 vec_weigh_rgb(vec_u32 pixels, int red, int green, int blue)
 {
     const vec_u32 weights = vec_spread_u32(red | green << 8 | blue << 16);
@@ -275,7 +276,7 @@ VECTOR_INLINE vec_s32 vec_weigh_rgb(vec_u32 pixels, int red, int green, int blue
     const uint16x8_t high = vmull_high_u8((vec_u8)pixels, (vec_u8)weights);
     return (vec_s32)vpaddq_u32(vpaddlq_u16(low), vpaddlq_u16(high));
 #else
-    // One factor of these instructions is signed: the channel less 128.
+    // These instructions take one signed factor: the channel minus 128.
     const vec_s32 less = 128 * vec_spread_s32(red + green + blue);
     const vector_x86 channels = (vector_x86)(pixels ^ 0x80808080);
 #if VECTOR_BYTES == 64
@@ -287,8 +288,8 @@ VECTOR_INLINE vec_s32 vec_weigh_rgb(vec_u32 pixels, int red, int green, int blue
 #endif
 }
 
-// Vectors in parts of 16 bytes. The parts of `a` from part `count` on, then those of `b`; `count` is a constant below
-// the number of parts.
+// Splits vectors into parts of 16 bytes. Returns the parts of `a` from number `count` on, then the first parts of `b`.
+// `count` is a constant below the number of parts.
 VECTOR_INLINE vec_u16 vec_later_parts(vec_u16 a, vec_u16 b, int count)
 {
 #if VECTOR_BYTES == 32
@@ -316,8 +317,8 @@ VECTOR_INLINE vec_u16 vec_middle(vec_u16 a, vec_u16 b)
 #endif
 }
 
-// Pairs of bytes, and two weights for each pair. On NEON VECTOR_PAIR_BIAS is subtracted from each byte, so that bytes
-// and weights are signed alike.
+// Pairs of bytes, and two weights for each pair. On NEON vec_pair_u8 subtracts VECTOR_PAIR_BIAS from each byte, because
+// its multiplications need two signed factors.
 #if VECTOR_BYTES == 16
 enum { VECTOR_PAIR_BIAS = 128 };
 struct vec_pairs {
@@ -346,7 +347,7 @@ VECTOR_INLINE struct vec_pairs vec_pair_u8(vec_u8 first, vec_u8 second)
 #endif
 }
 
-// Weights for vec_add_products_s8, -128 to 127.
+// Weights for vec_add_products_s8: -128 to 127.
 VECTOR_INLINE struct vec_weights vec_weights_s8(int first, int second)
 {
 #if VECTOR_BYTES == 16
@@ -356,7 +357,7 @@ VECTOR_INLINE struct vec_weights vec_weights_s8(int first, int second)
 #endif
 }
 
-// Weights for vec_add_products_s16, of 16 bits.
+// Weights for vec_add_products_s16: -32768 to 32767.
 VECTOR_INLINE struct vec_weights vec_weights_s16(int first, int second)
 {
 #if VECTOR_BYTES == 16
@@ -366,9 +367,9 @@ VECTOR_INLINE struct vec_weights vec_weights_s16(int first, int second)
 #endif
 }
 
-// Adds the products of pairs to sums of 16 bits, in the order of vec_widen_u8. Both products of a pair must fit 16 bits
-// together; sums may overflow. `single`: the second weights are 0. The assembly keeps compilers from multiplying
-// everything before they add, for which there are too few registers.
+// Adds both products of each pair to sums of 16 bits, in the order of vec_widen_u8. The two products together must fit
+// 16 bits; the sums may wrap around. `single`: the second weights are 0. Without the assembly, compilers would multiply
+// everything before they add, and run out of registers.
 VECTOR_INLINE void vec_add_products_s8(vec_s16 sums[2], struct vec_pairs pairs, struct vec_weights weights, bool single)
 {
 #if VECTOR_BYTES == 16
@@ -385,7 +386,7 @@ VECTOR_INLINE void vec_add_products_s8(vec_s16 sums[2], struct vec_pairs pairs, 
 #endif
 }
 
-// The same for sums of 32 bits; each half of them is in the order of vec_widen_u16.
+// The same for sums of 32 bits: two vectors for each vector of 16-bit sums, in the order of vec_widen_u16.
 VECTOR_INLINE void vec_add_products_s16(vec_s32 sums[4], struct vec_pairs pairs, struct vec_weights weights,
                                         bool single)
 {
@@ -415,7 +416,7 @@ VECTOR_INLINE void vec_add_products_s16(vec_s32 sums[4], struct vec_pairs pairs,
 #endif
 }
 
-// The nearest values that the narrower lanes can have.
+// Narrow lanes with saturation: vec_pack_s16 to unsigned bytes, vec_pack_s32 to signed 16 bits.
 VECTOR_INLINE vec_u8 vec_pack_s16(vec_s16 a, vec_s16 b)
 {
 #if VECTOR_BYTES == 16
@@ -434,14 +435,14 @@ VECTOR_INLINE vec_s16 vec_pack_s32(vec_s32 a, vec_s32 b)
 #endif
 }
 
-// The bytes at these 16 places, in each part of 16 bytes; 0 for place -1.
+// In each part of 16 bytes: the bytes with these 16 indices; 0 for index -1.
 #if VECTOR_BYTES == 16
 #define vec_shuffle_u8(bytes, ...) vqtbl1q_u8(bytes, (vec_u8)(vec_s8){__VA_ARGS__})
 #else
 #define vec_shuffle_u8(bytes, ...) ((vec_u8)VECTOR_X86(shuffle_epi8)((vector_x86)(bytes), VECTOR_16_BYTES(__VA_ARGS__)))
 #endif
 
-// Interleaves bytes within 16 of them: 0 8 1 9 2 10 ...
+// In each part of 16 bytes: interleaves the two halves: 0 8 1 9 2 10 ...
 VECTOR_INLINE vec_u8 vec_interleave_halves(vec_u8 bytes)
 {
     return vec_shuffle_u8(bytes, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
@@ -467,7 +468,7 @@ VECTOR_INLINE struct vec_two_u8 vec_interleave_u8(vec_u8 a, vec_u8 b)
 #endif
 }
 
-// Undoes that for two vectors of bytes, which follow one another in memory.
+// Undoes vec_interleave_u8: returns the even bytes of both vectors, and the odd bytes.
 VECTOR_INLINE struct vec_two_u8 vec_separate_u8(vec_u8 first, vec_u8 second)
 {
 #if VECTOR_BYTES == 16
@@ -485,7 +486,7 @@ VECTOR_INLINE struct vec_two_u8 vec_separate_u8(vec_u8 first, vec_u8 second)
 #endif
 }
 
-// Half as many bytes as a vector has, from lanes of 16 bits below 256.
+// Stores VECTOR_BYTES / 2 bytes from lanes of 16 bits, which are below 256.
 VECTOR_INLINE void vec_store_half(void *to, vec_u16 lanes)
 {
     typedef uint8_t half __attribute__((vector_size(VECTOR_BYTES / 2)));
@@ -493,7 +494,7 @@ VECTOR_INLINE void vec_store_half(void *to, vec_u16 lanes)
     *(half_anywhere *)to = __builtin_convertvector(lanes, half);
 }
 
-// Channels of VECTOR_BYTES pixels.
+// The colours of VECTOR_BYTES pixels.
 struct vec_rgb {
     vec_u8 r, g, b;
 };
@@ -528,8 +529,8 @@ VECTOR_INLINE struct vec_rgb vec_load_rgba(const uint8_t *rgba)
 #endif
 }
 
-// Bytes from lanes of 16 bits for vec_store_joined, of even pixels and of odd ones: even >> shift and odd >> shift
-// (arithmetic), the nearest of 0..255. Their order is the instruction set's own.
+// Bytes for vec_store_joined from 16-bit lanes of the even pixels and of the odd pixels: even >> shift and odd >> shift
+// (arithmetic), saturated to 0..255. The order of the bytes depends on the instruction set.
 #if VECTOR_BYTES == 16
 #define vec_join(even, odd, shift) vec_interleave_halves(vec_narrow(even, odd, shift))
 #elif VECTOR_BYTES == 32
@@ -538,7 +539,7 @@ VECTOR_INLINE struct vec_rgb vec_load_rgba(const uint8_t *rgba)
 #define vec_join(even, odd, shift) vec_pack_s16((even) >> (shift), (odd) >> (shift))
 #endif
 
-// Stores opaque pixels.
+// Stores VECTOR_BYTES opaque pixels, from channels that vec_join made.
 VECTOR_INLINE void vec_store_joined(uint8_t *rgba, vec_u8 red, vec_u8 green, vec_u8 blue)
 {
 #if VECTOR_BYTES == 16
@@ -556,9 +557,10 @@ VECTOR_INLINE void vec_store_joined(uint8_t *rgba, vec_u8 red, vec_u8 green, vec
     vec_store_u16(rgba + 64, (vec_u16)_mm256_unpacklo_epi16(rg1, ba1));
     vec_store_u16(rgba + 96, (vec_u16)_mm256_unpackhi_epi16(rg1, ba1));
 #else
-    const vec_u32 number = {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15}; // where vec_pack_s16 puts them
+    const vec_u32 number = {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15}; // the order of vec_pack_s16
     for (int i = 0; i < 4; i++) {
-        const __m512i places = (__m512i)((number + 16 * (uint32_t)i) * 0x010101 + 0xff004000); // green's are 64 further
+        const __m512i places =
+            (__m512i)((number + 16 * (uint32_t)i) * 0x010101 + 0xff004000); // green's indices are 64 higher
         const __m512i red_green =
             _mm512_mask2_permutex2var_epi8((__m512i)red, places, 0x3333333333333333, (__m512i)green);
         _mm512_storeu_si512(rgba + 64 * i,
@@ -567,7 +569,7 @@ VECTOR_INLINE void vec_store_joined(uint8_t *rgba, vec_u8 red, vec_u8 green, vec
 #endif
 }
 
-// Makes VECTOR_BYTES opaque pixels from 3 bytes a pixel; `swap` exchanges the first channel and the third.
+// Makes VECTOR_BYTES opaque pixels from 3 bytes per pixel. `swap` exchanges the first and third channels.
 VECTOR_INLINE void vec_store_rgb24(uint8_t *rgba, const uint8_t *from, bool swap)
 {
 #if VECTOR_BYTES == 16
@@ -588,7 +590,7 @@ VECTOR_INLINE void vec_store_rgb24(uint8_t *rgba, const uint8_t *from, bool swap
 #endif
 }
 
-// Pixels of 4 bytes, the last one first.
+// Reverses the order of pixels of 4 bytes.
 VECTOR_INLINE vec_u32 vec_reverse_u32(vec_u32 pixels)
 {
 #if VECTOR_BYTES == 16
@@ -601,7 +603,7 @@ VECTOR_INLINE vec_u32 vec_reverse_u32(vec_u32 pixels)
 #endif
 }
 
-// A table of 256 bytes: vec_look_up gives the byte of the table that each byte numbers.
+// A table of 256 bytes. vec_look_up replaces each byte by the table's entry with this number.
 enum { VECTOR_TABLE_PARTS = VECTOR_BYTES == 64 ? 4 : 16 };
 struct vec_table {
     vec_u8 part[VECTOR_TABLE_PARTS];
@@ -625,10 +627,11 @@ VECTOR_INLINE vec_u8 vec_look_up(const struct vec_table *table, vec_u8 bytes)
 #if VECTOR_BYTES == 16
     const uint8x16x4_t a = {{t[0], t[1], t[2], t[3]}}, b = {{t[4], t[5], t[6], t[7]}};
     const uint8x16x4_t c = {{t[8], t[9], t[10], t[11]}}, d = {{t[12], t[13], t[14], t[15]}};
-    const vec_u8 found = vqtbx4q_u8(vqtbl4q_u8(a, bytes), b, bytes - 64); // of the parts that have this place
+    const vec_u8 found = vqtbx4q_u8(vqtbl4q_u8(a, bytes), b, bytes - 64); // a part without this index keeps the byte
     return vqtbx4q_u8(vqtbx4q_u8(found, c, bytes - 128), d, bytes - 192);
 #elif VECTOR_BYTES == 32
-    // The lower half of a byte is looked up in all parts; bits of its upper half choose between pairs of results.
+    // Looks up the lower half of each byte in all parts. The bits of the upper half then choose between pairs of
+    // results.
     const __m256i place = (__m256i)(bytes & 15);
     const __m256i choice[] = {(__m256i)((vec_u16)bytes << 3), (__m256i)((vec_u16)bytes << 2),
                               (__m256i)((vec_u16)bytes << 1), (__m256i)bytes};
@@ -646,7 +649,7 @@ VECTOR_INLINE vec_u8 vec_look_up(const struct vec_table *table, vec_u8 bytes)
 #endif
 }
 
-// Prefetches the line of cache at any address, on x86, where that was measured to help.
+// Prefetches the cache line at any address, valid or not. Only on x86, where measurements showed a benefit.
 VECTOR_INLINE void vec_fetch(const void *from)
 {
 #if VECTOR_BYTES > 16
@@ -654,7 +657,7 @@ VECTOR_INLINE void vec_fetch(const void *from)
 #endif
 }
 
-// The same for a line that is written soon.
+// The same for a cache line that will be written.
 VECTOR_INLINE void vec_fetch_to_write(const void *to)
 {
 #if VECTOR_BYTES > 16
@@ -662,8 +665,8 @@ VECTOR_INLINE void vec_fetch_to_write(const void *to)
 #endif
 }
 
-// Non-temporal store: memory is written without being read into the caches. `to` is a multiple of VECTOR_BYTES. Before
-// another thread reads the bytes, the writer calls vec_stream_end.
+// Non-temporal store (on NEON an ordinary one): writes memory without reading it into the caches. `to` is a multiple of
+// VECTOR_BYTES. The writer calls vec_stream_end before another thread reads the bytes.
 VECTOR_INLINE void vec_stream_u8(void *to, vec_u8 bytes)
 {
 #if VECTOR_BYTES == 16

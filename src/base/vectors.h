@@ -1,11 +1,12 @@
 // vectors.h: levels of vector instructions, and which one the program uses
 #pragma once
 
-// The levels of a processor family, lowest first. A level includes those before it. AVX-512 means its parts F, BW, DQ,
-// VL, VBMI and VNNI: AMD's processors since Zen 4 have all of these, and Intel's servers since Ice Lake. VECTORS_TABLE
-// is for a file that meson.build compiles once per level (vector_levels), where the file defines
-// VECTORS_NAME(name): a const struct of functions, or one function. It declares name_plain, name_avx2, ... and defines
-// name(), which returns the address of the one to use.
+// The levels of a processor family, lowest first. A level includes the levels before it. AVX-512 means its parts F, BW,
+// DQ, VL, VBMI and VNNI: AMD's processors since Zen 4 and Intel's servers since Ice Lake have all of these.
+//
+// VECTORS_TABLE is for a file that meson.build compiles once per level (vector_levels). The file defines
+// VECTORS_NAME(name): a const struct of functions, or one function. VECTORS_TABLE declares name_plain, name_avx2, ...
+// and defines name(), which returns the address of the one for vectors_level().
 #if defined(__x86_64__)
 enum vectors { VECTORS_PLAIN, VECTORS_AVX2, VECTORS_AVX512, VECTORS_LEVELS };
 #define VECTORS_TABLE(type, name)                                                                                      \
@@ -34,13 +35,13 @@ enum vectors { VECTORS_PLAIN, VECTORS_LEVELS };
     }
 #endif
 
-// What a file calls its own, in the level that it is being compiled for: VECTORS_NAME(rows) is rows_avx2, say.
+// Appends the level that the file is being compiled for: VECTORS_NAME(rows) is rows_avx2 at the level avx2.
 #define VECTORS_NAME(name) VECTORS_JOIN(name, VECTORS)
 #define VECTORS_JOIN(name, level) VECTORS_PASTE(name, level)
 #define VECTORS_PASTE(name, level) name##_##level
 
-// The highest level that this processor has, or a lower one that the environment variable MONOCLE_VECTORS names: plain,
-// avx2 or avx512; plain or neon. On any thread.
+// Returns the highest level that this processor has, or a lower one that the environment variable MONOCLE_VECTORS
+// names: plain, avx2 or avx512; on 64-bit ARM plain or neon. On any thread.
 enum vectors vectors_level(void);
 
 const char *vectors_name(enum vectors level); // as in MONOCLE_VECTORS

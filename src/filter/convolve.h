@@ -1,4 +1,4 @@
-// convolve.h: what a convolution's rows are made with, and its rows in vectors; convolve.c has their plain twin
+// convolve.h: the order of convolve's arguments
 #pragma once
 
 #include "filter/filter.h"

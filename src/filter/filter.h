@@ -1,4 +1,4 @@
-// filter.h: what a filter is: name, parameters and integers for its kernel, kernels/NAME.cl (docs/pixels.md section 3)
+// filter.h: a filter: name, parameters and the arguments of its kernel, kernels/NAME.cl (docs/pixels.md section 3)
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@ enum {
     FILTER_PARAMS = 4,      // parameters a filter may have
     FILTER_MATRIX = 81,     // numbers in the largest matrix, 9x9
     FILTER_LEVELS = 256,    // values of a channel
-    FILTER_ARGUMENTS = 256, // integers a filter may hand to its function: a value for each level
+    FILTER_ARGUMENTS = 256, // arguments of a filter's function: at most one for each level
     FILTER_RADIUS_MAX = 15,
 };
 
@@ -19,7 +19,7 @@ enum filter_kind {
     FILTER_GEOMETRY, // pixels move, values stay
 };
 
-// What a filter does to grey: pixels whose three colours are alike.
+// What a filter does to grey: pixels whose three colours are equal.
 enum filter_color {
     FILTER_KEEPS_GREY, // grey stays grey: each colour has the same rule
     FILTER_MAKES_GREY, // every pixel becomes grey
@@ -49,7 +49,7 @@ struct filter_values {
     float matrix[FILTER_MATRIX];
 };
 
-// What the kernel gets: integers worked out once on the host, so that every path computes with the same ones.
+// Arguments of the kernel. The host computes these integers once, so that every path uses the same ones.
 struct filter_arguments {
     int radius; // stencils: pixels on each side; otherwise 0
     int count;
@@ -65,8 +65,8 @@ struct filter {
     const struct param *params; // ended by a row without a name; NULL for none
     bool mirror, flip;          // FILTER_GEOMETRY: exchanges left and right, or top and bottom
 
-    // Works out radius and arguments. False where each value is in its range but they are impossible together; *why is
-    // then a static text. NULL: radius 0 and no arguments.
+    // Computes radius and arguments. Returns false if each value is in its range but the combination is impossible;
+    // *why is then a static text. NULL: radius 0 and no arguments.
     bool (*prepare)(const struct filter_values *values, struct filter_arguments *arguments, const char **why);
 };
 
@@ -77,5 +77,5 @@ const struct filter *filter_find(const char *name); // NULL when there is none
 // Chain text of one filter that a wrong name probably means: "sobel" for "edges"; NULL when there is none.
 const char *filter_advice(const char *word);
 int filter_param_count(const struct filter *filter);
-// Whether pictures are grey behind the filter that are grey, or not, ahead of it.
+// Returns true if the filter's output is grey, given whether its input is grey.
 bool filter_leaves_grey(const struct filter *filter, bool grey);

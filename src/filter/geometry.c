@@ -1,4 +1,4 @@
-// geometry.c: the filters that move pixels and change no values
+// geometry.c: filters that move pixels but do not change their values
 #include "filter/filter.h"
 
 extern const struct filter filter_none, filter_mirror, filter_flip;

@@ -1,4 +1,4 @@
-// hue.c: colours turned around the colour circle
+// hue.c: rotation of the hue
 #include "filter/filter.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 extern const struct filter filter_hue;
 const struct filter filter_hue = {
     .name = "hue",
-    .summary = "turn the colours around the colour circle",
+    .summary = "rotate the hue of all colours",
     .example = "hue=120",
     .kind = FILTER_POINT,
     .params = params,

@@ -6,7 +6,7 @@
 // What lies between two passes.
 enum pass_pixels {
     PASS_RGBA,
-    PASS_GREY, // one byte a pixel that is all three channels; alpha is 255
+    PASS_GREY, // one byte per pixel, the value of all three channels; alpha is 255
 };
 
 extern const size_t pass_pixel_bytes[];
@@ -19,8 +19,8 @@ struct pass {
     int after_count;
     bool load_mirror, load_flip;    // the pass reads its input mirrored, flipped
     bool store_mirror, store_flip;  // and writes its output so
-    bool alike;                     // its stencil sees nothing but grey: all three channels are alike
-    bool grey;                      // the same, and alpha is 255 or kept elsewhere: one byte a pixel is enough
+    bool alike;                     // its stencil's input is grey: all three channels are equal
+    bool grey;                      // the same, and alpha is 255 or kept elsewhere: one byte per pixel is enough
     enum pass_pixels reads, writes; // the first pass reads what the source has, whatever it says here
     char name[128];                 // "blur+gray": its filters, for stage times
 };
@@ -36,12 +36,12 @@ struct plan {
 // Fills `plan`, which must not be moved or copied afterwards (passes point into it).
 void plan_make(struct plan *plan, const struct chain *chain);
 
-// To be called when all passes have been cut. Marks which stencils see nothing but grey, and which pictures between two
-// passes are made in one byte a pixel: those that are grey, if alpha is 255 throughout or kept elsewhere (`opaque`),
-// since there is no room for it. `grey`: the chain's input is grey.
+// To be called after plan_make and plan_split. Marks the stencils whose input is grey, and the grey pictures between
+// two passes, which take one byte per pixel. These have no room for alpha, so that `opaque` must be true: alpha is 255
+// everywhere or kept elsewhere. `grey`: the chain's input is grey.
 void plan_mark_grey(struct plan *plan, bool opaque, bool grey);
 
-// Cuts off what is ahead of stencils of at least this radius, as a pass of its own, so that they read plain RGBA: for
-// devices that would otherwise convert and filter each pixel once for every neighbour that sees it. `input_rgba`: the
-// first pass's input is RGBA already.
+// Cuts conversion and point filters before a stencil of at least this radius off as a pass of their own, so that the
+// stencil reads plain RGBA. Otherwise a device may convert and filter each pixel again for every neighbour.
+// `input_rgba`: the first pass's input is RGBA already.
 void plan_split(struct plan *plan, bool input_rgba, int radius);

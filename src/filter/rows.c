@@ -1,4 +1,4 @@
-// rows.c: the generic rows: kernels/NAME.cl in a loop that compilers vectorise, once per instruction set
+// rows.c: the generic rows: kernels/NAME.cl in a loop that compilers vectorise; compiled once per instruction set
 #include "filter/rows.h"
 
 #include "base/vector.h"
@@ -10,7 +10,7 @@
 typedef pixel point_filter(pixel p, arguments args);
 typedef int stencil_filter(view v, arguments args);
 
-// A step of a loop does not depend on the others.
+// Tells the compiler that no iteration of the next loop depends on another.
 #if defined(__clang__)
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -35,7 +35,8 @@ INLINE void make_points(point_filter *filter, const struct filter_arguments *num
 INLINE void make_stencil(stencil_filter *filter, const struct filter_arguments *numbers,
                          const struct stencil_rows *rows, int radius, int step)
 {
-    const uint8_t *in[2 * FILTER_RADIUS_MAX + 1]; // copies: compilers would read the originals again after each store
+    // Copies, because compilers would read the originals again after each store.
+    const uint8_t *in[2 * FILTER_RADIUS_MAX + 1];
     for (int i = 0; i < 2 * radius + 1; i++)
         in[i] = rows->in[i];
     const int32_t *restrict args = numbers->value;
@@ -62,7 +63,7 @@ INLINE void make_stencils(stencil_filter *filter, const struct filter_arguments 
         make_stencil(filter, numbers, rows, numbers->radius, rows->step);
 }
 
-// The type of a filter's function tells which kind of row it makes. The other kind is never called.
+// The type of a filter's function decides the kind of its row function. The other kind is never called.
 INLINE pixel no_points(pixel p, arguments args)
 {
     return p;

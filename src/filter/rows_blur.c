@@ -1,11 +1,12 @@
-// rows_blur.c: means of squares in vectors, once per instruction set
+// rows_blur.c: means of squares in vectors; compiled once per instruction set
 //
-// The sums of squares are kept from row to row. For the next row, a row of pixels enters the squares and another one
-// leaves them. The change of each column is summed over the sides of the squares and added to their sums.
+// Each pixel has a square: the pixels within the radius. The code keeps the sum of each square from row to row. For the
+// next row, one row of pixels enters the squares and one row leaves them: each column changes by the difference. The
+// change of a square is the sum of the changes of its 2 * radius + 1 columns.
 //
 // A block is a vector of pixels. Widened to 16 bits, two neighbouring pixels (a pair) take 16 bytes. vec_widen_u8 puts
-// pairs 0, 2, ... of a block in one vector, and pairs 1, 3, ... in another. pairs[i] of a window holds pairs i, i + 2,
-// ..., counted from the first pair of the squares that are made.
+// pairs 0, 2, ... of a block in one vector, and pairs 1, 3, ... in another vector. pairs[i] of a window holds pairs i,
+// i + 2, ..., counted from the first pair of the current squares.
 #include "base/vector.h"
 #include "filter/rows.h"
 
@@ -14,21 +15,21 @@
 enum {
     PIXELS = VECTOR_BYTES / 4, // of a block
     PAIRS = PIXELS / 2,
-    SMALL_RADIUS = 7,  // up to here the sum of a square, 225 bytes and half of 225, fits 16 bits
-    ROWS_TO_BEGIN = 4, // rows of large squares that are added at a time, so that their sums fit 16 bits
+    SMALL_RADIUS = 7,  // up to this radius, the sum of a square (255 * 225 + 112) fits 16 bits
+    ROWS_TO_BEGIN = 4, // rows of large squares added per pass, so that their sums fit 16 bits
 };
 
 struct window {
     vec_u16 pairs[FILTER_RADIUS_MAX + 1 + 2 * PAIRS];
 };
 
-// Blocks from the squares that are made to the columns that are taken.
+// Returns how many blocks the newest columns of a window are ahead of the squares.
 VECTOR_INLINE int count_ahead(int radius)
 {
     return (radius + PAIRS - 1) / PAIRS;
 }
 
-// Moves the window by a block, whose columns change by `change`.
+// Moves the window by one block. `change` is the change of the new block's columns.
 VECTOR_INLINE void move_window(struct window *window, struct vec_two_s16 change, int radius)
 {
     const int last = PAIRS * count_ahead(radius);
@@ -43,9 +44,9 @@ VECTOR_INLINE void move_window(struct window *window, struct vec_two_s16 change,
         pairs[last - PAIRS + i] = vec_later_parts(pairs[last - PAIRS + i % 2], pairs[last + i % 2], i / 2);
 }
 
-// Returns the change of a block's squares. A side is `radius` pairs of an even and an odd column, `radius - 1` pairs of
-// an odd and an even column between them, and two columns more: `radius` pairs, the last column, and the same pairs
-// one column further on.
+// Returns the change of a block's squares. The square of an even pixel has the even columns of pairs 0 to radius and
+// the odd columns of pairs 0 to radius - 1. The square of an odd pixel has the odd columns of pairs 0 to radius and the
+// even columns of pairs 1 to radius. In both, `first` + pairs[radius] is the former sum and vec_middle the latter.
 VECTOR_INLINE struct vec_two_u16 sum_sides(const struct window *window, int radius)
 {
     const vec_u16 *pairs = window->pairs, zero = {0};
@@ -60,7 +61,7 @@ VECTOR_INLINE struct vec_two_u16 sum_sides(const struct window *window, int radi
                                 second + pairs[radius + 1] + vec_middle(second, third)};
 }
 
-// value / area == value * factor >> 16 >> shift for every value of 16 bits and the area of every square.
+// For every value of 16 bits and every area of a square: value / area == value * factor >> 16 >> shift.
 struct division {
     int area, factor, shift;
 };
@@ -76,8 +77,9 @@ VECTOR_INLINE vec_u16 divide(vec_u16 sums, struct division by)
     return vec_upper_u16(sums, vec_spread_u16(by.factor)) >> by.shift;
 }
 
-// A block of sums takes VECTOR_BYTES lanes of scratch memory. Sums of large squares do not fit 16 bits. Of these the
-// mean is kept, in VECTOR_BYTES lanes more, and the rest, which is `spare` areas larger so that it is never negative.
+// The sums of a block take VECTOR_BYTES lanes of scratch memory. The sum of a large square does not fit 16 bits. It is
+// stored as its mean, in VECTOR_BYTES more lanes, and the remainder, which is count_spare() areas larger so that it is
+// never negative.
 VECTOR_INLINE int count_spare(int radius)
 {
     return 255 / (2 * radius + 1) + 1;
@@ -104,18 +106,18 @@ VECTOR_INLINE vec_u16 change_sums(uint16_t *lanes, vec_u16 change, int radius)
     return means;
 }
 
-// One pass along a row. With `begin`, `count` rows enter the squares, none leaves them, and no pixels are made.
+// One pass along a row. With `begin`, `count` rows enter the squares, no row leaves them and no pixels are made.
 struct pass {
     const uint8_t *const *entering;
     int count;
-    const uint8_t *in, *out, *centre; // otherwise: the row that enters, the row that leaves, the row of the centres
+    const uint8_t *in, *out, *centre; // without `begin`: the rows that enter and leave, the row of the centres
     uint8_t *to;
     uint16_t *lanes;
     int width;
     bool begin;
 };
 
-// Pixels from `x` on. `whole`: a whole vector of them is there; otherwise pixels from `end` on become 0.
+// Loads pixels from `x` on. `whole`: the row has a whole vector of them. Otherwise pixels from `end` on become 0.
 VECTOR_INLINE vec_u8 load(const uint8_t *row, int x, int end, bool whole)
 {
     return whole ? vec_load_u8(row + 4 * x) : vec_load_part(row + 4 * x, 4 * (end - x));
@@ -166,7 +168,7 @@ VECTOR_INLINE void make_pass(struct pass pass, int radius)
         make_block(&pass, &window, x, radius, false);
 }
 
-// Makes the sums of a first row, and adds half an area to each, so that dividing rounds to nearest.
+// Makes the sums of the first row. Adds half an area to each sum, so that the division rounds to nearest.
 VECTOR_INLINE void begin_sums(const struct stencil_rows *rows, int radius)
 {
     const int side = 2 * radius + 1, area = side * side, step = radius > SMALL_RADIUS ? ROWS_TO_BEGIN : side;

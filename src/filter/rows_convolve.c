@@ -1,7 +1,8 @@
-// rows_convolve.c: weighted sums of squares in vectors, once per instruction set
+// rows_convolve.c: weighted sums of squares in vectors; compiled once per instruction set
 //
-// Two neighbours in a row are multiplied with their weights by one instruction. They are loaded once for all output
-// rows that are made together. Sums have 16 bits where the weights are small, as those of all presets are.
+// One instruction multiplies two neighbours in a row with their weights (on NEON: one instruction each). The neighbours
+// are loaded once for all output rows of a call. Sums have 16 bits if the weights are small, as those of all presets
+// are.
 #if defined(__aarch64__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-schedule-insns") // GCC would load so much ahead that it runs out of registers
 #endif
@@ -13,8 +14,8 @@
 
 #if VECTOR_BYTES
 
-// Builds with sanitizers have one function for all radii, with loops: checks in loops that are written out take minutes
-// to compile.
+// Builds with sanitizers have one function for all radii and do not unroll its loops: the checks in unrolled loops
+// would take minutes to compile.
 #if defined(__has_feature)
 #define SANITIZED __has_feature(address_sanitizer)
 #elif defined(__SANITIZE_ADDRESS__)
@@ -30,15 +31,15 @@
 enum {
     RADIUS_MAX = 4,
     SIDE_MAX = 2 * RADIUS_MAX + 1,
-    ROWS_OF_32_BITS = VECTOR_BYTES == 32 ? 2 : STENCIL_ROWS, // made together, so that the registers hold their sums
+    ROWS_OF_32_BITS = VECTOR_BYTES == 32 ? 2 : STENCIL_ROWS, // rows made together: the registers hold their sums
 };
 
-// How a sum becomes a byte: ((start + products) >> shift) + base, saturated. `base` keeps 16-bit sums from overflowing.
+// A byte of the output is ((start + products) >> shift) + base, saturated. `base` keeps 16-bit sums from overflowing.
 struct scale {
     int start, shift, base;
 };
 
-// Whether 16 bits hold all sums and all pairs of products. If so, *scale is for such sums.
+// Returns true if 16 bits hold all sums and all pairs of products. *scale is then the scale of such sums.
 static bool has_small_sums(const struct filter_arguments *arguments, struct scale *scale)
 {
     const int side = 2 * arguments->radius + 1, shift = arguments->value[CONVOLVE_SHIFT];
@@ -58,14 +59,14 @@ static bool has_small_sums(const struct filter_arguments *arguments, struct scal
     return base == (int16_t)base && high - base * (1 << shift) <= INT16_MAX;
 }
 
-// What a block needs besides pixels. For each row of the square, the weights of its columns in pairs; the last column
-// is alone.
+// The constants of a block. `weights` has, for each row of the square, the weights of its columns in pairs; the last
+// column has no partner.
 struct tables {
     struct vec_weights weights[SIDE_MAX][RADIUS_MAX + 1];
-    vec_u8 alpha; // the bytes that are copied
+    vec_u8 alpha; // mask of the bytes that are copied from the centre
 };
 
-// The sums of an output row's bytes: one of the two.
+// The sums of a block's bytes: in `small` or in `large`.
 union sums {
     vec_s16 small[2];
     vec_s32 large[4];
@@ -92,7 +93,7 @@ VECTOR_INLINE vec_u8 end_sums(union sums sums, struct scale scale, bool small)
                         vec_pack_s32(sums.large[2] >> shift, sums.large[3] >> shift));
 }
 
-// Makes VECTOR_BYTES bytes, from byte `at` on, of `count` rows.
+// Makes VECTOR_BYTES bytes of `count` rows, from byte `at` on.
 VECTOR_INLINE void make_block(const struct stencil_rows *rows, const struct tables *tables, struct scale scale, int at,
                               int count, int radius, bool small)
 {
@@ -147,7 +148,7 @@ VECTOR_INLINE void make_rows(const struct filter_arguments *arguments, const str
         part.out += first;
         for (int at = 0; at < bytes; at += VECTOR_BYTES) {
             const struct tables *known = &tables;
-            __asm__("" : "+r"(known)); // or compilers keep the tables in registers, and sums in memory
+            __asm__("" : "+r"(known)); // without this, compilers keep the tables in registers and the sums in memory
             make_block(&part, known, scale, vector_begin(at, VECTOR_BYTES, bytes), count, radius, small);
         }
     }

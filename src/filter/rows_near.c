@@ -1,10 +1,10 @@
-// rows_near.c: stencils of radius 1 in vectors, once per instruction set
+// rows_near.c: stencils of radius 1 in vectors; compiled once per instruction set
 #include "base/vector.h"
 #include "filter/rows.h"
 
 #if VECTOR_BYTES
 
-// Makes VECTOR_BYTES bytes, from byte `at` of a row on; in[0..2] are the row above, the row itself and the row below.
+// Makes VECTOR_BYTES bytes of a row, from byte `at` on. in[0..2] are the row above, the row itself and the row below.
 // Neighbours in a row are `step` bytes apart.
 typedef vec_u8 near_map(const uint8_t *const *in, int at, int step, const void *context);
 
@@ -26,7 +26,7 @@ VECTOR_INLINE void map_near(near_map *map, const void *context, const struct ste
     vec_store_u8(out + x, vec_choose_u8(alpha, vec_load_u8(in[1] + x), map(in, x, step, context)));
 }
 
-// The differences of two rows' bytes, times `weight`.
+// Returns the differences of the bytes of two rows, times `weight`.
 VECTOR_INLINE struct vec_two_s16 difference(const uint8_t *more, const uint8_t *less, int weight)
 {
     return vec_weigh_u8(vec_load_u8(more), weight, vec_load_u8(less), -weight);
@@ -37,7 +37,7 @@ VECTOR_INLINE struct vec_two_s16 add(struct vec_two_s16 a, struct vec_two_s16 b)
     return (struct vec_two_s16){a.a + b.a, a.b + b.b};
 }
 
-// The bright neighbours of a row's first byte, and the dark ones.
+// The neighbours of a row's first byte with weight 1, and those with weight -1.
 struct relief {
     const uint8_t *bright[3], *dark[3];
 };
@@ -61,11 +61,11 @@ static void emboss(const struct filter_arguments *arguments, const struct stenci
         else if (arguments->value[i] < 0)
             relief.dark[darks++] = at;
     }
-    const struct relief kept = relief; // which no store can change
+    const struct relief kept = relief; // constant, so that compilers need not read it again after each store
     map_near(map_emboss, &kept, rows);
 }
 
-// 32 times the distance from the neighbours fits 16 bits.
+// `away` is 32 times (4 c - n - e - s - w), which is at most 32640 and so fits 16 bits.
 VECTOR_INLINE vec_s16 push(vec_u16 centre, vec_s16 vertical, vec_s16 horizontal, int amount)
 {
     const vec_s16 away = (vec_s16)(centre << 7) - vertical - horizontal;
@@ -117,7 +117,7 @@ struct column {
     vec_u8 low, middle, high;
 };
 
-// Of a value and two that are in order.
+// Sorts a value and two values that are already in order.
 VECTOR_INLINE struct column sort_column(vec_u8 value, vec_u8 less, vec_u8 more)
 {
     return (struct column){vec_min_u8(less, value), vec_max_u8(less, vec_min_u8(more, value)), vec_max_u8(more, value)};
@@ -135,7 +135,7 @@ VECTOR_INLINE vec_u8 median_of(const struct column c[3])
     return middle_of(low, middle_of(c[0].middle, c[1].middle, c[2].middle), high);
 }
 
-// Two rows: their squares share two rows, which are sorted once.
+// Makes two rows. Their squares share two input rows, which are sorted once.
 static void median(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
     const uint8_t *const in[] = {rows->in[0], rows->in[1], rows->in[2], rows->in[3]};

@@ -1,4 +1,4 @@
-// rows_points.c: point filters in vectors, once per instruction set
+// rows_points.c: point filters in vectors; compiled once per instruction set
 #include "base/vector.h"
 #include "filter/rows.h"
 
@@ -17,18 +17,19 @@ static bool fits(const struct filter_arguments *arguments, int width, int step)
 VECTOR_INLINE void map_points(point_map *map, const void *context, const uint8_t *from, uint8_t *to, int width)
 {
     const uint8_t *last = from + 4 * (width - PIXELS);
-    const vec_u32 end = map(vec_load_u32(last), context); // first: the loop changes these pixels where it is in place
+    // Computed first, because the loop changes these pixels if it works in place.
+    const vec_u32 end = map(vec_load_u32(last), context);
     for (int x = 0; x + PIXELS <= width; x += PIXELS)
         vec_store_u32(to + 4 * x, map(vec_load_u32(from + 4 * x), context));
     vec_store_u32(to + 4 * (width - PIXELS), end);
 }
 
-// Byte `place` of each lane as all three colours; alpha 0.
+// Copies byte `place` of each lane to all three colours; alpha becomes 0.
 #define SPREAD(lanes, place)                                                                                           \
     (vec_u32) vec_shuffle_u8((vec_u8)(lanes), place, place, place, -1, place + 4, place + 4, place + 4, -1, place + 8, \
                              place + 8, place + 8, -1, place + 12, place + 12, place + 12, -1)
 
-// In bits 8 to 15.
+// Returns luma in bits 8 to 15 of each lane.
 VECTOR_INLINE vec_s32 luma_of(vec_u32 pixels)
 {
     return vec_weigh_rgb(pixels, 77, 150, 29) + 128;
