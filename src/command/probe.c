@@ -1,4 +1,4 @@
-// probe.c: the hidden command that tries a variant out, in a process of its own (path/probe.h)
+// probe.c: the hidden command that tests a kernel variant in a process of its own (path/probe.h)
 #include "path/probe.h"
 
 #include "base/log.h"
@@ -11,7 +11,7 @@ static const struct option no_options[] = {{0}};
 static const struct option_list list = {
     .command = "probe",
     .usage = "ARGUMENTS",
-    .summary = "try a variant out; monocle runs this by itself",
+    .summary = "test a kernel variant; only monocle itself runs this command",
     .options = no_options,
 };
 
@@ -19,7 +19,7 @@ static int probe_run(int argc, char **argv)
 {
     struct command_operands operands;
     int code;
-    // A driver that has crashed once may do so again in what exit() runs.
+    // EXIT_AT_ONCE, because a faulty driver could crash in the functions that exit() runs.
     if (argc == WORDS)
         return probe_answer(argv) | EXIT_AT_ONCE;
     if (!command_parse(&list, argc, argv, NULL, argc, &operands, &code))

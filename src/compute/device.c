@@ -120,8 +120,8 @@ static const char *why_too_little(void)
     return NULL;
 }
 
-// As clGetPlatformIDs. ocl-icd 2.3 cuts OCL_ICD_FILENAMES at its first colon while it reads the variable, and a child
-// process would find one driver only.
+// Calls clGetPlatformIDs and restores OCL_ICD_FILENAMES: ocl-icd 2.3 truncates the variable at its first colon, and a
+// child process would find only one driver.
 static cl_int get_platforms(cl_platform_id *platforms, cl_uint *found)
 {
     static const char variable[] = "OCL_ICD_FILENAMES";

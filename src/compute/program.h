@@ -9,8 +9,8 @@
 // the caller frees, and nothing is logged.
 cl_program program_build(struct device *device, const char *text, const char *options, char **error);
 
-// All that a built program depends on: the device, its driver, the options and the text. The caller frees. NULL if
-// there is no memory.
+// Returns everything that a built program depends on: the device, its driver, the options and the text. The caller
+// frees it. NULL if there is no memory.
 char *program_key(const struct device *device, const char *text, const char *options, size_t *bytes);
 
 // Logs a warning if the cache directory is unsafe: programs are then built without it.

@@ -1,4 +1,4 @@
-// verdicts.c: what probes found out about programs, kept beside the compiled programs
+// verdicts.c: the verdicts of probes on programs, kept beside the compiled programs
 #include "compute/verdicts.h"
 
 #include "base/cache.h"
@@ -20,7 +20,7 @@ struct known {
 };
 
 struct verdicts {
-    pthread_mutex_t lock; // over all of it, and while a verdict is found
+    pthread_mutex_t lock; // over all members; also held while a verdict is found
     struct known *known;
     int count;
 };
@@ -44,7 +44,7 @@ void verdicts_close(struct verdicts *verdicts)
     free(verdicts);
 }
 
-// An entry is the verdict, a newline and the key.
+// Reads an entry: the verdict, a newline and the key.
 static bool entry_read(int directory, const char *name, const char *key, size_t bytes, char verdict[VERDICT_TEXT])
 {
     size_t size;

@@ -1,4 +1,4 @@
-// verdicts.h: what probes found out about programs, kept beside the compiled programs
+// verdicts.h: the verdicts of probes on programs, kept beside the compiled programs
 #pragma once
 
 #include <stdbool.h>
@@ -6,13 +6,13 @@
 
 enum { VERDICT_TEXT = 80 };
 
-struct verdicts; // of one device in this process, and of earlier runs; safe on any thread
+struct verdicts; // of one open device, from this run and earlier ones; on any thread
 
 struct verdicts *verdicts_open(void);           // NULL on failure (logged)
 void verdicts_close(struct verdicts *verdicts); // takes NULL
 
-// Gets the verdict of a key: from memory, else from the cache directory, else from `find`. While find runs, other
-// threads that ask wait. If find returns true and the directory is usable, later runs read the verdict from there.
-// Returns true if this process gets this verdict for the first time.
+// Gets the verdict of a key: from memory, else from the cache directory, else from `find`. While `find` runs, other
+// threads wait for the lock. If `find` returns true and the directory is usable, later runs read the verdict from
+// there. Returns true if the verdict was not in memory.
 bool verdicts_get(struct verdicts *verdicts, const char *key, size_t bytes,
                   bool (*find)(void *context, char verdict[VERDICT_TEXT]), void *context, char verdict[VERDICT_TEXT]);

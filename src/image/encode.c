@@ -1,4 +1,4 @@
-// encode.c: RGBA to any pixel format
+// encode.c: converts RGBA to any pixel format
 #include "image/encode.h"
 
 #include "image/encode_rows.h"

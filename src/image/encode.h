@@ -1,4 +1,4 @@
-// encode.h: RGBA to any pixel format: docs/pixels.md sections 5 and 6
+// encode.h: converts RGBA to any pixel format: docs/pixels.md sections 5 and 6
 #pragma once
 
 #include "image/image.h"
@@ -10,7 +10,7 @@ struct encoder {
 
 struct encoder encoder_init(struct color color); // resolved
 
-// Makes pixels x..x+width-1 of row y from `upper`, and of row y+1 from `lower`; NULL if there is no such row.
+// Makes pixels x..x+width-1 of row y from `upper`, and of row y+1 from `lower` (NULL: there is no such row).
 // `x` and `y` are even; `width` may be odd only at the right edge.
 void encode_rows(const struct encoder *encoder, struct image *to, int x, int y, int width, const uint8_t *upper,
                  const uint8_t *lower);

@@ -1,4 +1,4 @@
-// encode_rows.c: rows of RGBA to YUV, in the level that this file is compiled for
+// encode_rows.c: converts rows of RGBA to YUV; compiled once per instruction set
 #include "image/encode_rows.h"
 
 #include "base/vector.h"
@@ -11,8 +11,9 @@ static int weigh_pixel(const uint8_t *pixel, int red, int green, int blue, int m
     return value > 255 ? 255 : value;
 }
 
-// Samples of the pixels first..width-1. Samples of luma lie `y_step` bytes apart, those of chroma, of `block` pixels,
-// `c_step`. Where a block has fewer than four pixels, some count twice: the mean is the same.
+// Makes the samples of pixels first..width-1. Samples of luma are `y_step` bytes apart. Samples of chroma are `c_step`
+// bytes apart (0: there are none) and belong to blocks of `block` columns. If a block has fewer than four pixels, some
+// count twice; the mean is the same.
 VECTOR_INLINE void make_samples(const struct encoder *encoder, const struct encode_rows *rows, int y_step, int c_step,
                                 int block, int first, int width)
 {
@@ -82,7 +83,7 @@ VECTOR_INLINE struct samples weigh_pixels(const struct coefficients *k, enum yuv
     return samples;
 }
 
-// Means of blocks: two pixels across, of one row or two.
+// Returns the means of blocks: two columns, of one row or of two rows.
 VECTOR_INLINE vec_u16 mean(vec_u8 upper, vec_u8 lower, bool two)
 {
     return two ? (vec_pair_sums(upper) + vec_pair_sums(lower) + 2) >> 2 : (vec_pair_sums(upper) + 1) >> 1;
@@ -124,7 +125,7 @@ VECTOR_INLINE void make_block(const struct coefficients *k, const struct encode_
 VECTOR_INLINE void make_blocks(const struct encoder *encoder, const struct encode_rows *rows, enum yuv_layout layout,
                                bool two, bool luma_first, int width)
 {
-    const struct encode_rows kept = *rows; // which no store can change
+    const struct encode_rows kept = *rows; // constant, so that compilers need not read it again after each store
     const struct color_reverse *k = &encoder->reverse;
     const bool v_first = rows->v < rows->u;
     const struct coefficients lanes = {

@@ -1,11 +1,11 @@
-// encode_rows.h: rows of RGBA to YUV
+// encode_rows.h: converts rows of RGBA to YUV
 #pragma once
 
 #include "base/vectors.h"
 #include "image/encode.h"
 #include "image/yuv_rows.h"
 
-// One row of pixels, or two that share their chroma, and where their samples go.
+// One row of pixels, or two rows that share their chroma, and the places of their samples.
 struct encode_rows {
     enum yuv_layout layout;
     const uint8_t *rgba[2]; // rgba[1] is NULL if there is one row

@@ -38,7 +38,7 @@ static inline uint8_t *image_row(const struct image *image, int plane, int row)
     return image->plane[plane] + (size_t)(row & ~image->wraps[plane]) * image->stride[plane];
 }
 
-// The sample of channel `channel` (Y, U, V; or R, G, B) of pixel (x, y).
+// Returns the address of the sample of channel 0 to 2 (Y, U, V or R, G, B) of pixel (x, y).
 uint8_t *image_sample(const struct image *image, int channel, int x, int y);
 
 // Bytes of all planes, tightly packed one behind the other.
@@ -56,7 +56,7 @@ bool image_reserve_few(struct image *image, const struct image_shape *shape, int
 void image_free(struct image *image); // takes an empty one; leaves it empty
 // Own pixels in memory of `owner`, the same and laid out the same as `from` has them for its own.
 bool image_duplicate(struct image *to, const struct image *from, struct pages_owner *owner);
-// Rows become columns; of the formats of decoded files. `to` has the shape of image_transposed, which is 444p for 422p.
+// Rows become columns. For the formats of decoded files; 422p becomes 444p. `to` has the shape of image_transposed.
 struct image_shape image_transposed(const struct image_shape *shape);
 void image_transpose(struct image *to, const struct image *from);
 // Copies pixels between two images of one shape, whatever the strides.

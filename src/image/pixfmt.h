@@ -39,7 +39,7 @@ struct pixfmt_samples {
 struct pixfmt_info {
     const char *name;  // "nv21"
     const char *alias; // "i420", "gray"; NULL for none
-    // V4L2's codes: for planes in one memory, and for a memory per plane. 0: cameras are not asked for it.
+    // V4L2's codes: for all planes in one buffer, and for a buffer per plane. 0: not requested from cameras.
     uint32_t fourcc, fourcc_apart;
     int planes; // 1..3; planes are numbered as they lie in memory
     struct pixfmt_plane plane[PIXFMT_PLANES];
@@ -52,7 +52,7 @@ struct pixfmt_info {
 const struct pixfmt_info *pixfmt_info(enum pixfmt format);
 bool pixfmt_from_name(const char *name, enum pixfmt *format); // name or alias, any case
 
-// Bits of an image for each pixel.
+// Returns the bits per pixel of an image.
 int pixfmt_bits(enum pixfmt format);
 // Bytes of a row of `plane` without padding, and its number of rows.
 size_t pixfmt_row_bytes(enum pixfmt format, int plane, int width);

@@ -1,4 +1,4 @@
-// rgb_rows.c: rows of RGB to RGBA, and rows of RGBA mirrored, in the level that this file is compiled for
+// rgb_rows.c: converts rows of RGB to RGBA, and mirrors rows of RGBA; compiled once per instruction set
 #include "image/rgb_rows.h"
 
 #include "base/vector.h"
@@ -28,7 +28,7 @@ static void make_rgb24(const uint8_t *from, bool blue_first, uint8_t *rgba, int 
         make_opaque(from, false, rgba, width);
 }
 
-// Reads from left to right, which processors foresee.
+// Reads from left to right, because processors prefetch in this direction.
 static void mirror_row(const pixel_word *restrict from, pixel_word *restrict to, int width)
 {
     int x = 0;

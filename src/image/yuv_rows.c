@@ -1,4 +1,4 @@
-// yuv_rows.c: rows of YUV to RGBA, in the level that this file is compiled for
+// yuv_rows.c: converts rows of YUV to RGBA; compiled once per instruction set
 #include "image/yuv_rows.h"
 
 #include "base/vector.h"
@@ -25,7 +25,8 @@ static uint32_t make_pixel(struct color_coefficients k, int luma, int u8, int v8
     return red | channel((int16_t)(y - green)) << 8 | blue << 16 | 0xff000000u;
 }
 
-// Pixels first..width-1. Samples of luma lie `y_step` bytes apart, those of chroma, of 1 << shift pixels, `c_step`.
+// Makes pixels first..width-1. Samples of luma are `y_step` bytes apart. Samples of chroma are `c_step` bytes apart (0:
+// there are none) and belong to 1 << shift pixels.
 VECTOR_INLINE void make_pixels(const struct yuv_row *row, struct color_coefficients k, int y_step, int c_step,
                                int shift, int first, int width, pixel_word *restrict rgba)
 {
@@ -44,7 +45,7 @@ struct coefficients {
     vec_s16 cy, bias, rv, gu, gv, bu;
 };
 
-// What chroma adds to red and blue, and takes from green.
+// The values that chroma adds to red and blue and subtracts from green.
 struct chroma {
     vec_s16 red, green, blue;
 };
@@ -55,7 +56,7 @@ VECTOR_INLINE struct chroma weigh_chroma(const struct coefficients *k, vec_s16 u
                            vec_upper_s16(u, k->bu)};
 }
 
-// (sample - 128) << 8, of the even bytes and of the odd ones, as vec_upper_s16 takes it.
+// The even samples and the odd samples as factors for vec_upper_s16: (sample - 128) << 8, less on NEON (base/vector.h).
 VECTOR_INLINE vec_s16 chroma_even(vec_u8 bytes)
 {
     return (vec_s16)((vec_u16)bytes << 8 ^ 0x8000) >> (16 - VECTOR_UPPER_SHIFT);
@@ -66,8 +67,8 @@ VECTOR_INLINE vec_s16 chroma_odd(vec_u8 bytes)
     return (vec_s16)(((vec_u16)bytes & 0xff00) ^ 0x8000) >> (16 - VECTOR_UPPER_SHIFT);
 }
 
-// Prefetches the samples that are read a few blocks later, which may be of the next row. Processors fetch ahead within
-// a row by themselves, but too late for rows of 2160p.
+// Prefetches the samples of a block a little later, perhaps in the next row. Processors prefetch within a row by
+// themselves, but too late for rows of 2160p.
 VECTOR_INLINE void fetch_samples(const struct yuv_row *row, enum yuv_layout layout, int x)
 {
     const int chroma = layout == YUV_PLANAR ? x / 2 : x;
@@ -123,7 +124,7 @@ VECTOR_INLINE void make_block(const struct yuv_row *row, const struct coefficien
 VECTOR_INLINE void make_blocks(const struct yuv_row *row, const struct color_coefficients *k, enum yuv_layout layout,
                                bool luma_first, bool v_first, int width, uint8_t *rgba)
 {
-    const struct yuv_row kept = *row; // which no store can change
+    const struct yuv_row kept = *row; // constant, so that compilers need not read it again after each store
     const struct coefficients lanes = {vec_spread_s16(k->cy), vec_spread_s16(k->bias), vec_spread_s16(k->rv),
                                        vec_spread_s16(k->gu), vec_spread_s16(k->gv),   vec_spread_s16(k->bu)};
     for (int x = 0; x < width; x += VECTOR_BYTES) {

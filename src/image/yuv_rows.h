@@ -1,17 +1,17 @@
-// yuv_rows.h: rows of YUV to RGBA
+// yuv_rows.h: converts rows of YUV to RGBA
 #pragma once
 
 #include "base/vectors.h"
 #include "image/color.h"
 #include "image/pixfmt.h"
 
-// How the samples of a row lie.
+// The arrangement of a row's samples.
 enum yuv_layout {
     YUV_GREY,       // luma alone
     YUV_FULL,       // planes; chroma for each pixel
     YUV_PLANAR,     // planes; chroma for two pixels
-    YUV_SEMIPLANAR, // a plane of luma, a plane of pairs of chroma, for two pixels each
-    YUV_PACKED,     // luma and chroma in turns; chroma for two pixels
+    YUV_SEMIPLANAR, // a plane of luma, a plane of chroma pairs; a pair for two pixels
+    YUV_PACKED,     // luma and chroma alternate; chroma for two pixels
 };
 
 enum yuv_layout yuv_layout_of(const struct pixfmt_info *info);

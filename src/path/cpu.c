@@ -17,7 +17,7 @@ enum {
 struct cpu_build {
     struct plan plan;
     struct cpu_pass pass[CHAIN_MAX]; // of the plan
-    int run[CHAIN_MAX];              // how many passes each has
+    int run[CHAIN_MAX];              // the number of passes of each run
     int runs;
     uint8_t *scratch;     // of all bands, one behind the other
     size_t scratch_bytes; // of one band
@@ -39,7 +39,7 @@ struct cpu_path {
     struct image fed;                         // the picture that comes by rows
     struct cpu_slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
     int slots, write_slot, read_slot;
-    bool larger_than_caches; // a result is
+    bool larger_than_caches; // a result is larger than the caches
 };
 
 static void cpu_build_free(void *of)
@@ -60,7 +60,8 @@ static int count_bands(int height, int threads)
     return wanted < most ? wanted : most;
 }
 
-// One run, in one band, takes rows from the upper to the lower; one of RGBA may read the picture in place.
+// Returns few_rows: not 0 if one run in one band reads the rows from the top to the bottom. An RGBA picture may be read
+// in place, so it keeps all rows.
 static int count_few_rows(const struct cpu_build *build, enum pixfmt format)
 {
     int rows = 64; // the quickest for 1920x1080
@@ -70,7 +71,8 @@ static int count_few_rows(const struct cpu_build *build, enum pixfmt format)
         if (build->plan.pass[i].load_flip || build->plan.pass[i].store_flip)
             return 0;
     }
-    while (rows < cpu_run_reach(build->pass, build->plan.count) + PATH_FEED_MORE + 3) // a pair of rows, the asked
+    // 3: the requested row, and a pair of rows.
+    while (rows < cpu_run_reach(build->pass, build->plan.count) + PATH_FEED_MORE + 3)
         rows *= 2;
     return rows;
 }
@@ -251,7 +253,7 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = setup->input.width, .height = setup->input.height};
     const size_t cache_bytes = setup->cache_bytes > 0 ? setup->cache_bytes : pages_cache_bytes();
     cpu->larger_than_caches =
-        cache_bytes > 0 && image_bytes(&rgba) > cache_bytes / 4 * 3; // input passes through it, too
+        cache_bytes > 0 && image_bytes(&rgba) > cache_bytes / 4 * 3; // the input passes through the cache too
     bool ok = (cpu->workers = workers_open(setup->threads)) != NULL;
     for (int i = 0; ok && i < setup->depth + (setup->fed ? 0 : 1); i++) {
         cpu->slot[i].output.shape = rgba;
@@ -272,7 +274,7 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
     return NULL;
 }
 
-// Whether a row variant fits a stage of the chain, in RGBA rows or in grey ones.
+// Returns true if a row variant fits a stage of the chain, in RGBA rows or in grey rows.
 static bool fits_chain(const struct row_variant *row, const struct path_setup *setup)
 {
     for (int i = 0; i < setup->chain->count; i++) {

@@ -1,7 +1,7 @@
 // cpu_rows.h: passes of the cpu path over a band of rows
 //
 // A picture is cut into bands of rows, which threads share out. Consecutive passes form a run: within a band each row
-// goes through all of them while it is in cache, and only the last one's rows go to memory.
+// goes through all of them while it is in cache, and only the rows of the last pass go to memory.
 #pragma once
 
 #include "filter/plan.h"
@@ -10,12 +10,12 @@
 #include "image/encode.h"
 #include "path/path.h"
 
-// A pass, and what makes its rows at one width.
+// A pass, and the row variants that make its rows at one width.
 struct cpu_pass {
     const struct pass *pass;
     const struct row_variant *before[CHAIN_MAX], *stencil, *after[CHAIN_MAX]; // of the pass's stages
     const struct row_variant *generic;                                        // of the stencil
-    int step;             // bytes of a pixel in the stencil's rows: 4, or 1 where these are grey
+    int step;             // bytes of a pixel in the stencil's rows: 4, or 1 if they are grey
     int lines;            // input rows that the stencil keeps
     size_t scratch_bytes; // of the stencil's row variant
 };
@@ -23,13 +23,13 @@ struct cpu_pass {
 struct cpu_run {
     const struct cpu_pass *passes;
     int count;
-    struct image *from;           // not changed, but by the feed
+    struct image *from;           // only the feed changes it
     struct image *to;             // RGBA; planes NULL: only `encoded` is wanted
-    struct image *encoded;        // what `to` shows as YUV; NULL: not wanted, or made by a later run
+    struct image *encoded;        // the picture of `to` as YUV; NULL: not wanted, or made by a later run
     const struct path_feed *feed; // brings the rows of `from` and takes those of `encoded`; NULL: whole pictures
     struct encoder encoder;
     struct color_coefficients coefficients; // of `from`
-    uint8_t *scratch;                       // of all bands, one behind the other
+    uint8_t *scratch;                       // of all bands, one after the other
     size_t scratch_bytes;                   // of one band
     int bands;
     bool streams; // `to` is larger than the caches: its rows are written with non-temporal stores
@@ -37,12 +37,12 @@ struct cpu_run {
 
 // `pass` must outlive `cpu`. `variant` as in path_setup.
 void cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, int width, const char *variant);
-// The number of these `count` passes, from the first on, that form a run (at least 1), where bands have `band_rows`
-// rows.
+// Returns the number of passes, of these `count` and from the first on, that form a run (at least 1). Bands have
+// `band_rows` rows.
 int cpu_run_length(const struct cpu_pass *passes, int count, int band_rows);
-// Bytes of scratch memory that each band of such a run needs, a multiple of IMAGE_ALIGNMENT.
+// Returns the bytes of scratch memory that each band of such a run needs, a multiple of IMAGE_ALIGNMENT.
 size_t cpu_run_scratch_bytes(const struct cpu_pass *passes, int count, int width);
-// The number of input rows that a run may read below the output row that it makes.
+// Returns the number of input rows that a run may read below the output row that it makes.
 int cpu_run_reach(const struct cpu_pass *passes, int count);
 // Makes band `number`, 0 to bands - 1, of a struct cpu_run. On any thread: bands are independent of each other.
 void cpu_run_band(void *run, int number);

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Floats hold whole numbers, fractions of 255, or are roots of whole numbers: never so small as to be denormal.
-// Without -cl-std, since PoCL 7.1 then has no write_imagef.
+// Floats are whole numbers, fractions of 255 or roots of whole numbers, so none is denormal. There is no -cl-std,
+// because PoCL 7.1 has no write_imagef with it.
 #define OPTIONS "-cl-denorms-are-zero"
-#define OPTIONS_QUICK OPTIONS " -cl-opt-disable" // for variants on devices they are too slow for
+#define OPTIONS_QUICK OPTIONS " -cl-opt-disable" // for variants on types of device that they are not meant for
 
 enum { ROW_ALIGNMENT = 16 };
 
@@ -175,7 +175,7 @@ static struct image_shape pass_input(const struct opencl_path *path, int number)
     return number == 0 ? *input : (struct image_shape){PIXFMT_RGBA, input->width, input->height, {0}};
 }
 
-// What a probe is about.
+// A pass whose variant may be probed.
 struct candidate {
     const struct opencl_path *path;
     const struct plan *plan;
@@ -207,8 +207,8 @@ static bool trusted(void *context, const struct variant_choice *choice)
     return trusts;
 }
 
-// Chooses how to run each pass of a plan, by variants that have been probed or, for now, by any. Returns false if a
-// pass keeps work ahead of its stencil that its variant would do again for each neighbour.
+// Chooses a variant for each pass of a plan. `probed`: only variants that pass their probe. Returns false if a pass
+// converts or filters before its stencil and its variant would do that again for each neighbour.
 static bool choose(const struct opencl_path *path, const struct plan *plan, bool probed, struct variant_choice *choices)
 {
     bool tiled = true;
@@ -224,7 +224,7 @@ static bool choose(const struct opencl_path *path, const struct plan *plan, bool
     return tiled;
 }
 
-// Plans the chain, and chooses how to run its passes. A variant that the user wants is not probed.
+// Plans the chain and chooses the variants of its passes. A variant that the setup names is not probed.
 static void plan_passes(struct plan *plan, struct variant_choice *choices, const struct opencl_path *path,
                         const struct chain *chain)
 {

@@ -18,13 +18,13 @@ struct encoding {
 };
 _Static_assert(sizeof(struct encoding) == sizeof(cl_int16), "the encoding is an int16 to the kernel");
 
-// The plane that U lies in.
+// Returns the plane of U.
 static const struct pixfmt_plane *chroma_of(const struct pixfmt_info *info)
 {
     return &info->plane[info->samples[1].plane];
 }
 
-// How many rows a block has.
+// Returns the number of rows of a block.
 static size_t block_rows(const struct image_shape *shape)
 {
     return (size_t)1 << chroma_of(pixfmt_info(shape->format))->shift_y;
@@ -74,8 +74,8 @@ static cl_int set_arguments(const struct opencl_path *cl, cl_mem from, cl_mem to
     return result == CL_SUCCESS ? clSetKernelArg(kernel, 2, sizeof(to), &to) : result;
 }
 
-// Blocks in whole work-groups and a rest. *first and *last are the events of the first and the last launch, which may
-// be one, retained twice.
+// Enqueues the blocks: whole work-groups, then the columns that are left. *first and *last are the events of the first
+// and last launches. If there is one launch, its event is retained twice.
 static cl_int launch(const struct opencl_path *cl, cl_mem from, cl_mem to, cl_event after, cl_event *first,
                      cl_event *last)
 {

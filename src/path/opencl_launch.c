@@ -1,4 +1,4 @@
-// opencl_launch.c: the passes of a chain enqueued
+// opencl_launch.c: enqueues the passes of a chain
 #include "path/opencl_path.h"
 
 size_t opencl_group_limit(const struct device_info *info, cl_kernel kernel)

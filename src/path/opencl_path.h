@@ -33,7 +33,8 @@ struct opencl_build {
     cl_mem between[2]; // pictures between passes; NULL with a single pass
 };
 
-// The parts of opencl_build_make, for probes. `tiles`: stencils keep the work ahead of them (variant.tiles).
+// The parts of opencl_build_make, for probes. `tiles`: a pass may convert and filter before its stencil
+// (variant.tiles).
 void opencl_plan_make(struct plan *plan, const struct opencl_path *path, const struct chain *chain, bool tiles);
 char *opencl_pass_text(const struct opencl_path *path, const struct pass *pass, const struct image_shape *from,
                        bool to_image, const struct variant_choice *choice, char **error);
@@ -41,7 +42,8 @@ const char *opencl_pass_options(const struct opencl_path *path, const struct var
 bool opencl_pass_make(const struct opencl_path *path, const struct pass *pass, const struct image_shape *from,
                       bool to_image, const struct variant_choice *choice, struct opencl_pass *built, char **error);
 void opencl_pass_free(struct opencl_pass *built);
-// Enqueues a pass; *first and *last are the events of its first and last launch, two references where that is one.
+// Enqueues a pass. *first and *last are the events of its first and last launches. If there is one launch, its event is
+// retained twice.
 cl_int opencl_pass_run(const struct opencl_path *path, const struct opencl_pass *built, const struct pass *pass,
                        cl_command_queue queue, const struct opencl_layout *layout, cl_mem from, cl_mem to,
                        cl_event after, cl_event *first, cl_event *last);
@@ -116,7 +118,7 @@ struct opencl_path {
     struct path path;
     struct device *device;
     enum output output;
-    struct variant_choice wanted;                                 // its variant is NULL: the best
+    struct variant_choice wanted;                                 // its variant is NULL: the best one
     cl_command_queue upload_queue, compute_queue, download_queue; // one and the same where memory is shared
     struct opencl_layout input_layout;
     size_t input_bytes, output_bytes;
@@ -127,7 +129,7 @@ struct opencl_path {
     struct opencl_encoder encoder;
 };
 
-// Sets input, device, output, wanted variant, layouts and sizes. Building and running passes needs these and the
+// Sets input, device, output, wanted variant, layouts and sizes. To build and run passes, a path needs these and the
 // queues.
 void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enum output output);
 // Sets the variant of the chains that are built from now on, as path_setup.variant has it.
@@ -135,13 +137,13 @@ void opencl_want(struct opencl_path *path, const char *variant);
 // An output as those passes write it, the caller's to release: a buffer with these flags, too, or a texture's stand-in.
 cl_mem opencl_output_make(const struct opencl_path *path, cl_mem_flags flags, cl_int *result);
 
-// Enqueues all passes of a chain behind `after` (NULL: at once); `layout` is that of the picture in `from`. The caller
-// releases the events of the passes' first and last launches, also where the result is a failure.
+// Enqueues all passes of a chain after the event `after` (NULL: at once). `layout` is that of the picture in `from`.
+// The caller releases the events of the passes' first and last launches, even on failure.
 cl_int opencl_run(const struct opencl_path *path, struct opencl_build *build, cl_command_queue queue, cl_mem from,
                   const struct opencl_layout *layout, cl_mem to, cl_event after, cl_event *first, cl_event *last);
 
-// Memory of zeros for kernels to read. Kernels that ran on memory never written to would hide real faults from
-// Oclgrind.
+// Returns a buffer of zeros for kernels to read. If they read a buffer that was never written, Oclgrind would report
+// that and hide real faults.
 cl_mem opencl_zeros(const struct opencl_path *path, size_t bytes, cl_int *result);
 
 // Runs a new chain once on scratch memory: a driver may finish compiling only when a kernel first runs (PoCL does, for

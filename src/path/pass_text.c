@@ -71,7 +71,8 @@ static void add_file(struct composer *c, const char *file)
     free(text);
 }
 
-// Point filters, one around the other; `offset` is where the first one's arguments begin. Returns where they end.
+// Defines a macro that applies point filters in order. The arguments of the first filter begin at `offset`. Returns the
+// end of the last filter's arguments.
 static int add_points(FILE *out, const char *macro, const struct stage *const *stages, int count, int offset)
 {
     for (int i = 0; i < count; i++)
@@ -88,7 +89,7 @@ static int add_points(FILE *out, const char *macro, const struct stage *const *s
     return offset;
 }
 
-// What tells the loader this format from its siblings.
+// Macros of the format for its loader, which serves several formats.
 static void add_places(FILE *out, const struct pixfmt_info *info)
 {
     const struct pixfmt_samples *samples = info->samples;
@@ -108,7 +109,8 @@ bool pass_works_ahead(const struct pass *pass, enum pixfmt from)
     return pass->stencil && (pass->before_count > 0 || pixfmt_info(from)->yuv);
 }
 
-// The file that defines a pass's stencil for a variant; false if the template computes it.
+// Sets `file` to the file that defines the stencil of a pass for a variant; *own: the file is for windows. Returns
+// false if the template computes the stencil itself.
 static bool stencil_file(const struct pass *pass, const struct variant *variant, char file[FILE_NAME], bool *own)
 {
     const char *name = pass->stencil->filter->name;

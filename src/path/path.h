@@ -8,15 +8,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The kinds of path; their rows are in path.c. A key steps through them in this order.
+// The kinds of path. Their rows are in path.c. The `p` key goes through them in this order.
 enum path_kind { PATH_CPU, PATH_OPENCL, PATH_ZEROCOPY, PATH_KINDS, PATH_DEFAULT = PATH_ZEROCOPY };
 #define PATH_CHOICES "cpu|opencl|zerocopy"
 
 struct path_kind_info {
     const char *name;  // "zerocopy"
     bool needs_device; // it runs on an OpenCL device
-    bool shares_gl;    // its results are textures if the device shares the window's GL
-    bool steps_down;   // without a device the cpu path takes its place
+    bool shares_gl;    // its results are textures if the device shares with the window's GL context
+    bool steps_down;   // the cpu path replaces it if there is no device
 };
 const struct path_kind_info *path_kind_info(enum path_kind kind);
 const char *path_kind_name(enum path_kind kind);
@@ -40,15 +40,15 @@ struct path_setup {
     enum path_kind kind;
     struct device *device;    // borrowed until path_close; NULL for a kind that needs none
     struct image_shape input; // shape of every frame
-    // Every result in this shape too: any YUV format, the top left of the result (docs/pixels.md section 6); width 0:
-    // none.
+    // If the width is not 0, every result is also converted to this shape: a YUV format, the top left of the result
+    // (docs/pixels.md section 6).
     struct image_shape encode;
-    bool encoded_only; // in this shape alone: RGBA stays where it is made
+    bool encoded_only; // results have this shape only; no RGBA is returned
     bool fed;          // PATH_CPU, encoded only: frames come by path_feed alone, and the chain stays
     const struct chain *chain;
     int depth; // frames in flight, 1..PATH_DEPTH_MAX; 0 means 1
-    // "window", "generic:GROUP_WIDTH=64" (variants.h), "vectors" (filter/rows.h): where it fits; elsewhere the generic
-    // code. Borrowed until path_close. NULL: the best.
+    // "window", "generic:GROUP_WIDTH=64" (variants.h), "vectors" (filter/rows.h): used for each pass that it fits;
+    // other passes use the generic code. Borrowed until path_close. NULL: the best variants.
     const char *variant;
     int threads;        // PATH_CPU: threads; 0 means one per CPU
     size_t cache_bytes; // PATH_CPU: of the last level of cache; 0 means this system's
@@ -81,7 +81,8 @@ struct path;
 // thread. NULL on failure: `*error`, when not NULL, gets a text the caller frees (compiler log or one line), else
 // logged.
 struct path *path_open(const struct path_setup *setup, char **error);
-// Names of the variants that fit a pass of the setup's chain on its device, the generic code first. Returns how many.
+// Fills in the names of the variants that fit a pass of the setup's chain on its device, the generic code first.
+// Returns their number.
 enum { PATH_VARIANTS = 8 };
 int path_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS]);
 // Waits for what is in flight. Takes NULL. On the thread that submits, when the path has textures.

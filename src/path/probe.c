@@ -1,4 +1,4 @@
-// probe.c: whether a variant may be used: asks a child process once, and keeps its verdict
+// probe.c: asks a child process once whether a variant may be used, and keeps its verdict
 #include "path/probe.h"
 
 #include "base/child.h"
@@ -57,7 +57,7 @@ static enum child_end ask(const struct question *question, int *value)
     return child_run(probe_program, (char *const *)arguments, PROBE_LIMIT_S * 1000, value);
 }
 
-// The verdict in words. Returns false if it says nothing about the variant.
+// Runs a probe and writes its verdict. Returns false if the verdict says nothing about the variant.
 static bool find(void *context, char verdict[VERDICT_TEXT])
 {
     static const char *const answers[] = {
@@ -81,7 +81,7 @@ static bool find(void *context, char verdict[VERDICT_TEXT])
             snprintf(verdict, VERDICT_TEXT, "it took longer than %d s of processor time", PROBE_CPU_S);
         else
             snprintf(verdict, VERDICT_TEXT, "it crashed with signal %d", value);
-        return value != SIGINT && value != SIGTERM && value != SIGHUP; // sent by somebody
+        return value != SIGINT && value != SIGTERM && value != SIGHUP; // another process sent these
     case CHILD_LATE:
         snprintf(verdict, VERDICT_TEXT, "it took longer than %d s", PROBE_LIMIT_S);
         return true;

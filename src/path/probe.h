@@ -1,13 +1,13 @@
-// probe.h: variants of kernels tried out in a child process, before they are used
+// probe.h: tests of kernel variants in a child process, before they are used
 #pragma once
 
 #include "path/variants.h"
 
-// Path of the program that runs probes. Its hidden command `probe` calls probe_answer. A program that does not define
-// this constant, such as the test of a single layer, trusts every variant.
+// Path of the program that runs probes. Its hidden command `probe` calls probe_answer. If a program does not define
+// this constant, it trusts every variant; an example is the test of a single layer.
 extern const char probe_program[] __attribute__((weak));
 
-// A variant of a pass, and all that makes its program again in the child.
+// A variant of a pass, and the facts from which the child makes its program again.
 struct probe {
     struct device *device;
     const struct chain *chain;
@@ -19,10 +19,10 @@ struct probe {
     const char *text, *options; // of its program
 };
 
-// Returns true if the variant computes what the cpu path computes: on small pictures, in a child process, which has
-// 30 s, 10 s of processor time and 8 GiB of memory to build and run it. The verdict is kept beside the compiled
-// programs (verdicts.h), and so is the program that the child has compiled. A failed probe is reported once (log_info).
+// Returns true if the variant computes the same bytes as the cpu path. A child process builds it and runs it on small
+// pictures; it has 30 s, 10 s of processor time and 8 GiB of memory. The verdict is kept beside the compiled programs
+// (verdicts.h), and so is the program that the child has compiled. A failed probe is logged once (log_info).
 bool probe_trusts(const struct probe *probe);
 
-// The child's part: makes the probe that its arguments ask for (probe_words.h). Returns the exit status.
+// The child's part: runs the probe that its arguments describe (probe_words.h). Returns the exit status.
 int probe_answer(char *const *words);

@@ -1,4 +1,4 @@
-// probe_answer.c: a variant tried out: the child's part of a probe
+// probe_answer.c: the child's part of a probe: builds a variant, runs it and compares
 #include "base/child.h"
 #include "base/hash.h"
 #include "path/opencl_path.h"
@@ -15,14 +15,14 @@ struct task {
     enum pixfmt format;    // of the chain's input
     bool to_image;         // the chain's output
     int number;            // of the pass
-    struct opencl_path cl; // as much of a path as one pass takes
+    struct opencl_path cl; // the part of a path that one pass needs
     struct plan plan;
     const struct pass *pass;
-    struct image_shape from; // what the pass reads; grey that lies between passes counts as RGBA here
+    struct image_shape from; // the input of the pass; a grey picture between passes counts as RGBA here
     struct opencl_pass built;
 };
 
-// ---- what the cpu path makes of a picture ----
+// ---- the result of the cpu path ----
 
 static void add_geometry(struct chain *chain, bool mirror, bool flip)
 {
@@ -65,7 +65,7 @@ static bool expect(const struct pass *pass, const struct image *picture, struct 
     return ok;
 }
 
-// ---- what the device makes of it ----
+// ---- the result of the device ----
 
 static bool reads_grey(const struct task *task)
 {
@@ -146,7 +146,7 @@ static void fill(const struct image *picture)
     }
 }
 
-// Sets the shape of what the pass reads; false where its format has no such pictures.
+// Sets the shape of the pass's input. Returns false if its format does not allow this size.
 static bool set_size(struct task *task, int width, int height)
 {
     const char *why;
@@ -186,7 +186,7 @@ static enum probe_answer try_picture(struct task *task)
 
 static enum probe_answer try_pictures(struct task *task)
 {
-    // One pixel, less than a work-group, more than one, and rows that end amid a block.
+    // Less than a work-group, one pixel, several work-groups, and rows that end inside a block.
     static const int sizes[][2] = {{16, 16}, {1, 1}, {67, 35}, {333, 77}, {334, 78}};
     char *error = NULL;
     set_size(task, sizes[0][0], sizes[0][1]);
@@ -221,7 +221,7 @@ static bool has_key(struct task *task, const char *wanted)
     return strcmp(hash, wanted) == 0;
 }
 
-// Cuts the chain in both ways that there are. Returns false if neither has the program.
+// Plans the chain with and without tiles. Returns false if neither plan has the program.
 static bool find_pass(struct task *task, const char *wanted)
 {
     const int number = task->number;

@@ -7,8 +7,8 @@
 struct resident;       // pictures of one shape in a device's memory, and outputs that take turns
 struct resident_chain; // a chain built for them
 
-// Of the setup: device and input. Outputs are images where `to_image` is set, as GL's textures are to the
-// kernels, else buffers. NULL on failure (logged).
+// Uses the setup's device and input. With `to_image`, outputs are images, which GL's textures also are for kernels;
+// otherwise they are buffers. NULL on failure (logged).
 struct resident *resident_open(const struct path_setup *setup, int pictures, bool to_image);
 void resident_close(struct resident *resident); // takes NULL; the chains must be closed by then
 bool resident_fill(struct resident *resident, int picture, const struct image *frame); // false: logged

@@ -1,4 +1,4 @@
-// variants.c: the table of variants, and the one function that chooses
+// variants.c: the table of kernel variants, and the function that chooses one
 #include "path/variants.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #define GPUS (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR)
 
-// Kernel files have the same numbers.
+// The kernel files use the same numbers.
 enum { BLOCK_WIDTH = 4, WORD_BYTES = 4 };
 
 static int radius_of(const struct variant_pass *of)
@@ -25,7 +25,7 @@ static size_t round_up(size_t value, size_t step)
     return (value + step - 1) / step * step;
 }
 
-// Work-items that make blocks of pixels, in work-groups no larger than wanted and allowed.
+// Returns the launch of work-items that make blocks of pixels. Work-groups are at most as large as wanted and allowed.
 static struct variant_launch blocks(int kernel, size_t width, size_t height, size_t block_width, size_t block_rows,
                                     size_t group_width, size_t group_height, size_t most)
 {
@@ -47,7 +47,7 @@ static bool generic_fits(const struct variant_pass *of)
     return true;
 }
 
-// A CPU device runs a work-group as a loop, which vectors serve if it is long.
+// A CPU device runs a work-group as a loop. Long loops vectorise well.
 static void generic_preset(const struct variant_pass *of, int *value)
 {
     value[GENERIC_WIDTH] = is_cpu(of) ? 256 : 32;
@@ -88,13 +88,13 @@ static void inside_preset(const struct variant_pass *of, int *value)
     value[INSIDE_GROUP] = 256;
 }
 
-// Columns x to x + width - 1, none else, in work-groups of one row.
+// Returns the launch of exactly the columns x to x + width - 1, in work-groups of one row.
 static struct variant_launch columns(int kernel, size_t x, size_t width, size_t height, size_t group)
 {
     return (struct variant_launch){kernel, {x, 0}, {width, height}, {group, 1}};
 }
 
-// The columns away from the sides in whole work-groups and a rest, then both sides.
+// The inner columns: whole work-groups, then the columns that are left. Then both sides.
 static int inside_launches(const struct variant_pass *of, const int *value, size_t width, size_t height, size_t most,
                            struct variant_launch *launch)
 {
@@ -139,8 +139,8 @@ static bool window_fits(const struct variant_pass *of)
     return radius_of(of) <= WINDOW_RADIUS_MAX;
 }
 
-// Rows of a block, by measurement on H100 and H200, at radius 1, 2, 3, 4. Pixels loaded for one row serve the next
-// ones, too, but registers are few.
+// Returns the rows of a block, as measured on H100 and H200 for radius 1, 2, 3 and 4. More rows share more of the
+// loaded pixels, but need more registers.
 static int window_rows(const char *filter, int radius)
 {
     static const struct {
@@ -154,8 +154,8 @@ static int window_rows(const char *filter, int radius)
     return 4;
 }
 
-// Passes without a stencil write whole rows. An image's rows are kept until the whole work-group writes them: fewer are
-// better. CPU devices, which run blocks only if asked to, take seconds to compile large ones.
+// Passes without a stencil write whole rows. Rows of an image are kept until the whole work-group writes them, so fewer
+// rows are better. CPU devices run blocks only on request; they take seconds to compile large blocks.
 static void window_preset(const struct variant_pass *of, int *value)
 {
     const int radius = radius_of(of), rows = radius > 0 ? window_rows(of->pass->stencil->filter->name, radius) : 4;
@@ -165,7 +165,8 @@ static void window_preset(const struct variant_pass *of, int *value)
     value[WINDOW_GROUP_HEIGHT] = flat ? 1 : 4;
 }
 
-// A pass without a stencil counts on rows being a power of two, a tile on an even number in a work-group.
+// Without a stencil, the rows of a block must be a power of two. With one, a work-group must have an even number of
+// rows.
 static bool window_allows(const struct variant_pass *of, const int *value)
 {
     const int rows = value[WINDOW_ROWS];
@@ -220,7 +221,7 @@ static void sums_preset(const struct variant_pass *of, int *value)
     value[SUMS_ROWS] = 16;
 }
 
-// Two rows of a work-item's sums: of four columns, in three words each with what two share.
+// Local memory has two rows of sums: for each work-item two words per column and two words of totals.
 static bool sums_allows(const struct variant_pass *of, const int *value)
 {
     const size_t items = (size_t)value[SUMS_ITEMS], exchange = of->target->to_image ? BLOCK_WIDTH : 0;
@@ -228,7 +229,7 @@ static bool sums_allows(const struct variant_pass *of, const int *value)
            2 * WORD_BYTES * items * (2 * BLOCK_WIDTH + 2 + exchange) <= of->device->local_bytes;
 }
 
-// Work-groups that walk down strips. The outermost work-items make nothing, as many as the radius takes.
+// A work-group walks down a strip. The outermost `margin` work-items on each side make no pixels.
 static int sums_launches(const struct variant_pass *of, const int *value, size_t width, size_t height, size_t most,
                          struct variant_launch *launch)
 {

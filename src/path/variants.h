@@ -1,4 +1,4 @@
-// variants.h: the ways to run a pass on a device: the generic kernel, and variants that are faster for some passes
+// variants.h: ways to run a pass on a device: the generic kernel, and variants that are faster for some passes
 #pragma once
 
 #include "compute/device.h"
@@ -6,9 +6,9 @@
 #include "image/pixfmt.h"
 
 enum { VARIANT_PARAMS = 3, VARIANT_VALUES = 8, VARIANT_KERNELS = 2, VARIANT_LAUNCHES = 4, VARIANT_TEXT = 96 };
-enum { WINDOW_RADIUS_MAX = 4 }; // of stencils that variants with windows fit
+enum { WINDOW_RADIUS_MAX = 4 }; // largest radius of a stencil that the variants `window` and `inside` fit
 
-// What a pass reads and writes besides what the plan says.
+// The input and output of a pass, as far as the plan does not define them.
 struct pass_target {
     enum pixfmt format; // of the pictures it reads, if it is the first pass
     bool to_image;      // it writes an image, not a buffer
@@ -16,7 +16,7 @@ struct pass_target {
 
 struct variant_param {
     const char *name;           // NULL ends the list; the macro's name where `build` is set
-    bool build;                 // a value is compiled in; otherwise it changes the launch alone
+    bool build;                 // a value is compiled in; otherwise it only changes the launch
     int values[VARIANT_VALUES]; // the legal ones, 0-ended
 };
 
@@ -43,12 +43,12 @@ struct variant_pass {
 
 struct variant {
     const char *name, *summary;
-    cl_device_type devices; // the types it is chosen for; on others it runs only if asked for
+    cl_device_type devices; // types of device that it is chosen for; on others it runs only on request
     const char *file;       // template in kernels/
     const char *macros;     // text ahead of the language, or NULL
     const char *kernel[VARIANT_KERNELS];
     bool wide_loads; // it may read IMAGE_SPARE_BYTES beyond the last pixel
-    bool tiles;      // it makes the stencil's input once, in local memory; without, work ahead is a pass of its own
+    bool tiles;      // it makes the stencil's input once, in local memory; otherwise a pass of its own does
     bool windows;    // a stencil may have a file variants/NAME_window.cl for it
     bool computes;   // the template computes the stencil itself
     struct variant_param param[VARIANT_PARAMS + 1];
@@ -60,22 +60,22 @@ struct variant {
                     struct variant_launch *launch);
 };
 
-// Every variant, the fastest first; the last one is the generic kernel, which fits everything. NULL-ended.
+// Every variant in order of preference. The last one is the generic kernel, which fits every pass. NULL-ended.
 extern const struct variant *const variants[];
 
-// Whether a choice can run this pass on this device, probes aside.
+// Returns true if a choice can run this pass on this device. Does not probe.
 bool variant_fits(const struct variant_choice *choice, const struct variant_pass *of);
-// A variant with its default values for this pass and device.
+// Returns a variant with its default values for this pass and device.
 struct variant_choice variant_preset(const struct variant *variant, const struct variant_pass *of);
 
-// Chooses how to run a pass: `wanted` where its variant is not NULL and it fits, else the first variant for the
-// device's type that fits and that `trusted` does not refuse (NULL: trusts all), else the generic kernel. Values of
-// `wanted` that are 0 become the default.
+// Chooses how to run a pass. The candidate is wanted->variant or, if that is NULL, each variant for the device's type
+// in turn. Returns the first candidate that fits and that `trusted` accepts (NULL: accepts all), or else the generic
+// kernel. Values of `wanted` replace the default values; 0: the default.
 struct variant_choice variant_choose(const struct variant_pass *of, const struct variant_choice *wanted,
                                      bool (*trusted)(void *context, const struct variant_choice *choice),
                                      void *context);
 
-// "window" or "window:ROWS=8:GROUP_WIDTH=32:GROUP_HEIGHT=4"; parameters left out become 0. Returns false for anything
-// else.
+// Parses "window" or "window:ROWS=8:GROUP_WIDTH=32:GROUP_HEIGHT=4"; parameters that are left out become 0. Returns
+// false for any other text.
 bool variant_parse(struct variant_choice *choice, const char *text);
 void variant_print(const struct variant_choice *choice, char text[VARIANT_TEXT]);

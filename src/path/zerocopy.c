@@ -83,7 +83,7 @@ bool shared_texture_read(const struct shared_texture *shared, struct image *rgba
     return complete;
 }
 
-// Before another try.
+// Frees the error of a mode that failed, before the next mode is tried.
 static void forget(char **error)
 {
     if (!error)
@@ -92,15 +92,15 @@ static void forget(char **error)
     *error = NULL;
 }
 
-// The first rung that opens; what kept the ones above from it is its reason. A kernel that does not compile would fail
-// on every rung alike, so that its error is the last rung's.
+// Opens the first sharing mode that works. path->why says why the modes before it failed. A kernel that does not
+// compile fails in every mode, so *error is that of the last mode.
 struct path *zerocopy_open(const struct path_setup *setup, char **error)
 {
     char why[PATH_WHY] = "no window";
     if (setup->gl)
         snprintf(why, sizeof(why), "%s", setup->device->sharing_why);
     struct path *path = NULL;
-    // Encoding from a shared image gave wrong bytes on NVIDIA 580: a result that is to be encoded too stays in a
+    // On NVIDIA 580, conversion to YUV from a shared image gave wrong bytes, so a result that is converted stays in a
     // buffer.
     const bool encodes = setup->encode.width > 0;
     if (encodes && setup->gl && setup->device->shares_gl)

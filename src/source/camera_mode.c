@@ -9,7 +9,7 @@
 
 enum { DEFAULT_RATE = 30, DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720 };
 
-// The formats that are taken from cameras, in order of preference where nothing else differs.
+// The formats that cameras may send, in order of preference among modes that are otherwise equal.
 enum { FORMATS = 2 * PIXFMT_COUNT + 2 };
 
 static struct camera_mode mode_of(int index)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-// What a text names that begins with no kind's word.
+// The object that a source's text names, if the text does not begin with the word of a kind.
 struct source_target {
     const char *text;
     mode_t type;         // S_IFREG, S_IFDIR, ...; 0: not a path, but "-" or "@LIST"
@@ -19,12 +19,12 @@ struct source_target {
 // A kind of source: its row stands in its own file, its name in the list of source.c.
 struct source_kind {
     const char *name;
-    const char *help[2]; // lines for people, "syntax\twhat it is"
+    const char *help[2]; // lines of help: "syntax\tdescription"
     bool word;           // "name" and "name:TEXT" mean this kind
-    bool endless;        // it has frames as long as anyone asks
+    bool endless;        // its frames never end
     bool still;          // it has one frame, unless it loops
-    bool decodes;        // --pixel-format mjpeg chooses among its formats
-    // Returns true if the target is of this kind. The first kind that claims a target gets it. NULL: none is.
+    bool decodes;        // it accepts --pixel-format mjpeg
+    // Returns true if the target is of this kind. The first kind that claims a target gets it. NULL: claims none.
     bool (*claims)(const struct source_target *target, const struct source_setup *setup);
     size_t state_bytes; // of source->state, which open finds cleared
     // Opens `text` (the text after "name:", or the path; may be NULL) and fills source->info except its kind. False on

@@ -1,4 +1,4 @@
-// made.c: the shape and rate of a source that makes its frames, from a text such as "640x480@30,nv12"
+// made.c: the shape and rate of a source that generates its frames, from a text such as "640x480@30,nv12"
 #include "source/made.h"
 
 #include "base/log.h"
@@ -9,7 +9,7 @@
 enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720, RATE_MAX = 1000 };
 static const double rate_min = 0.001;
 
-// What is made, as asked for.
+// The size, rate and format that the user wants; 0: not given.
 struct wish {
     int width, height;
     double rate;
@@ -17,7 +17,7 @@ struct wish {
     enum pixfmt format;
 };
 
-// "30" or "29.97", 0 where there is none; plain digits, so that no locale matters.
+// Parses "30" or "29.97"; 0 if there is no number. Does not depend on the locale.
 static double parse_decimal(const char **text)
 {
     const char *at = *text;
@@ -31,18 +31,18 @@ static double parse_decimal(const char **text)
     return number;
 }
 
-// Also "30000/1001".
+// Parses a decimal or a ratio such as "30000/1001".
 static bool parse_rate(const char *text, double *rate)
 {
     *rate = parse_decimal(&text);
     if (*text == '/') {
         text++;
-        *rate /= parse_decimal(&text); // by 0: no rate that there may be
+        *rate /= parse_decimal(&text); // by 0: not a number or infinite, which is refused
     }
     return *text == '\0' && *rate >= rate_min && *rate <= RATE_MAX;
 }
 
-// One part between commas: "WxH", "@FPS", "WxH@FPS" or a format's name. Writes into `part`.
+// Parses one part between commas: "WxH", "@FPS", "WxH@FPS" or a format's name. Changes `part`.
 static bool parse_part(char *part, struct wish *wish)
 {
     if (pixfmt_from_name(part, &wish->format)) {
@@ -65,7 +65,7 @@ static bool parse_part(char *part, struct wish *wish)
     return true;
 }
 
-// A part that begins with a letter was meant as a format.
+// Logs the reason. A part that begins with a letter was probably meant as a format.
 static void refuse(const char *kind, const char *text, const char *part)
 {
     if (part && part[0] >= 'a' && part[0] <= 'z') {
@@ -98,7 +98,8 @@ static bool parse_text(const char *kind, const char *text, struct wish *wish)
     return false;
 }
 
-// The text and the options must not contradict each other; what neither says gets its default.
+// Combines the text and the options, which must not contradict each other. Values that neither gives get their
+// defaults.
 static bool settle(struct wish *wish, const struct source_setup *setup)
 {
     const bool sizes_differ =

@@ -1,4 +1,4 @@
-// noise.c: random samples as a source, the same in every run: what codecs compress worst
+// noise.c: a source of random samples, which codecs cannot compress; the same in every run
 #include "base/clock.h"
 #include "source/made.h"
 #include "source/pool.h"
@@ -42,7 +42,8 @@ static enum source_status noise_next(struct source *source, struct frame *frame,
     const struct image *image = &noise->pool.image[slot];
     const size_t bytes = image_bytes(&image->shape);
     uint64_t counter = mix(noise->next + 1);
-    for (size_t i = 0; i < bytes; i += sizeof(counter)) { // plane by plane; the last word may reach the spare bytes
+    // The planes are contiguous. The last word may reach the spare bytes.
+    for (size_t i = 0; i < bytes; i += sizeof(counter)) {
         const uint64_t word = mix(counter += 0x9e3779b97f4a7c15);
         memcpy(image->plane[0] + i, &word, sizeof(word));
     }
@@ -61,7 +62,7 @@ static void noise_return(struct source *source, const struct frame *frame)
 extern const struct source_kind source_noise;
 const struct source_kind source_noise = {
     .name = "noise",
-    .help = {"noise[:WxH@FPS,FORMAT]\trandom samples in every frame, which codecs compress worst"},
+    .help = {"noise[:WxH@FPS,FORMAT]\trandom frames, which codecs cannot compress; the same in every run"},
     .word = true,
     .endless = true,
     .state_bytes = sizeof(struct noise),

@@ -83,7 +83,7 @@ bool source_convert(struct image *image, const struct source_setup *setup, const
     return true;
 }
 
-// The kind whose word the text begins with, "word" or "word:rest". NULL when it is a path.
+// Returns the kind whose word begins the text: "word" or "word:rest". NULL for any other text.
 static const struct source_kind *kind_of_word(const char *text, const char **rest)
 {
     for (int i = 0; i < KINDS; i++) {
@@ -114,7 +114,7 @@ static bool read_head(struct source_target *target, uint8_t head[CODEC_PROBE_BYT
     return true;
 }
 
-// The kind that claims the path, "-" or "@LIST". NULL if none does (logged).
+// Returns the kind that claims the path, "-" or "@LIST". NULL if no kind claims it (logged).
 static const struct source_kind *kind_of_target(const struct source_setup *setup)
 {
     uint8_t head[CODEC_PROBE_BYTES];

@@ -38,8 +38,8 @@ struct source_info {
     double rate;                          // nominal frames per second, 0 when unknown
     int rate_numerator, rate_denominator; // the same, exactly, where the source says it as a ratio; else 0/0
     bool live;                            // frames are lost if the caller is too slow
-    bool endless;                         // there are frames as long as anyone asks, even without `loop`
-    bool still;                           // one image: one frame, unless it loops
+    bool endless;                         // the frames never end, even without `loop`
+    bool still;                           // one image: one frame, or the same frame again and again with `loop`
     bool controls;                        // source_control may work
 };
 
@@ -100,7 +100,7 @@ struct source_control {
 // changed. On any thread; blocks until the camera answers.
 bool source_control(struct source *source, int index, int steps, struct source_control *control);
 
-// Line number `row` of help for people, "syntax<TAB>what it is". NULL after the last.
+// Returns line number `row` of the help on sources: "syntax<TAB>description". NULL after the last line.
 const char *source_help(int row);
-// Word number `index` that may begin a source's text, such as "camera". NULL after the last.
+// Returns word number `index` of the words that may begin a source's text, such as "camera". NULL after the last word.
 const char *source_word(int index);

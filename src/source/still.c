@@ -66,7 +66,7 @@ static void still_return(struct source *source, const struct frame *frame)
     still->lent -= frame->slot;
 }
 
-// A guess does not count if the user describes raw frames.
+// If the user describes raw frames, a format without a signature does not count.
 static bool still_claims(const struct source_target *target, const struct source_setup *setup)
 {
     enum codec_format format;

@@ -16,7 +16,7 @@ static const double noise = 0.03;
 static const double p_limit = 0.001;
 enum { ROUNDS_LEAST = 8 }; // with fewer on both sides p never falls below that (samples_same)
 
-// What makes two rows rows of one case.
+// Two rows belong to the same case if these values are equal.
 static const char *const identity[] = {"case",    "format",    "width",  "height",  "path",
                                        "threads", "in_flight", "device", "variant", NULL};
 

@@ -1,4 +1,4 @@
-// filters.c: the measurements of whole passes: as the paths run them, and variant by variant
+// filters.c: the measurements `filters` and `variants`: whole chains, as the paths run them or variant by variant
 #include "command/bench/filters.h"
 
 #include "base/log.h"
@@ -63,7 +63,7 @@ static const struct bench_column variant_columns[] = {
     {0},
 };
 
-// The generic code of a variant's case: the first row of the case. NULL if it was not measured.
+// Returns the row of the generic code, the first row of a variant's case. NULL if it was not measured.
 static const struct filters_row *generic_of(const struct filters_bench *bench, int at)
 {
     const struct filters_row *row = bench->row[at];

@@ -1,4 +1,4 @@
-// filters.h: the rows of the measurements of whole passes: as the paths run them, and by variant
+// filters.h: the rows of the measurements `filters` and `variants`
 #pragma once
 
 #include "command/bench/memory.h"

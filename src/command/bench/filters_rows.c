@@ -38,7 +38,7 @@ static bool add_row(struct filters_bench *bench, const struct filters_row *row)
     return true;
 }
 
-// The row, or one for each variant of the chain.
+// Adds the row. For `bench variants`, adds a row for each variant that fits the chain instead.
 static bool add_variants(struct filters_bench *bench, struct filters_row *row)
 {
     const struct path_setup setup = {
@@ -83,7 +83,7 @@ static bool add_rows(struct filters_bench *bench, const struct bench_chain *chai
     return true;
 }
 
-// The example of each filter.
+// Adds the example of each filter as a chain.
 static bool add_examples(struct bench_wish *wish)
 {
     for (int i = 0; filters[i]; i++) {

@@ -53,7 +53,7 @@ struct subject_setup {
     int threads;           // of the cpu path
     struct image_shape shape;
     const struct chain *chain;
-    const char *variant; // as path_setup has it
+    const char *variant; // as in path_setup
 };
 
 struct subject;

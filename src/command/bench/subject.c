@@ -7,8 +7,7 @@
 
 struct subject {
     const struct bench_pictures *pictures;
-    struct path
-        *path; // of a path without a device: reads the host's pictures where they lie, so that it needs nothing else
+    struct path *path; // for kinds without a device, which read the host's pictures in place; NULL for the others
     struct resident *resident;
     struct resident_chain *chain;
     int next; // picture
@@ -29,7 +28,7 @@ struct subject *subject_open(struct bench_memory *memory, const struct subject_s
         };
         ok = (subject->path = path_open(&path, error)) != NULL;
     } else if (ok) {
-        const bool images = path_kind_info(setup->kind)->shares_gl; // kernels then write textures, which are images
+        const bool images = path_kind_info(setup->kind)->shares_gl; // kernels then write images, as GL's textures
         subject->resident = bench_memory_resident(memory, setup->device, &setup->shape, images);
         ok = subject->resident &&
              (subject->chain = resident_chain_open(subject->resident, setup->chain, setup->variant, error));

@@ -23,8 +23,8 @@ struct codec_info {
     const char *name;              // "jpeg"
     const char *const *extensions; // without the dot, the usual one first; NULL-ended
     bool writes;
-    bool quality, compression; // these of codec_settings count
-    bool subsampling;          // written from YUV: yu12, 422p, 444p or grey
+    bool quality, compression; // codec_settings.quality, compression have an effect
+    bool subsampling;          // files are written from YUV: yu12, 422p, 444p or grey
     bool guess;                // files have no signature, so every other format is tried first
 };
 

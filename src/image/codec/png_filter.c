@@ -1,4 +1,4 @@
-// png_filter.c: filtered rows of PNG, in the level that this file is compiled for
+// png_filter.c: filtered rows of PNG; compiled once per instruction set
 #include "image/codec/png_filter.h"
 
 #include <stdlib.h>
@@ -187,7 +187,7 @@ static void do_paeth(uint8_t *restrict to, const uint8_t *restrict row, const ui
     }
 }
 
-// What the row will roughly cost: the sum of its bytes, taken as signed ones.
+// Estimates the compressed size of a row: the sum of the absolute values of its bytes, taken as signed.
 static uint32_t cost(const uint8_t *row, size_t bytes)
 {
     uint32_t sum = 0;

@@ -9,13 +9,13 @@
 
 enum { PNG_FILTER_BEST = -1 };
 
-// Rows have `bytes` bytes, of pixels of `step` bytes (1 if a pixel has less).
+// Rows have `bytes` bytes. A pixel has `step` bytes (1 if it has less than a byte).
 struct png_filter {
-    // Restores a filtered row. `before` is the row above, zeros for the first row. `to` may be `from`. Reads up to 3
-    // bytes behind `from` and `before`. Returns false if there is no such filter.
+    // Restores a filtered row. `before` is the row above, or zeros for the first row. `to` may be `from`. Reads up to 3
+    // bytes beyond the end of `from` and `before`. Returns false if no filter has this number.
     bool (*undo)(int filter, uint8_t *to, const uint8_t *from, const uint8_t *before, size_t bytes, int step);
-    // Makes a filtered row, the filter's number before it: 1 + bytes. Reads `row` and `before` from `step` bytes before
-    // their start, where zeros are. PNG_FILTER_BEST: the filter with the least sum of bytes as signed ones.
+    // Writes the filter's number and the filtered row: 1 + bytes. Reads the `step` bytes before `row` and `before` too,
+    // which must be zeros. PNG_FILTER_BEST: the filter with the smallest sum of absolute values, bytes taken as signed.
     void (*apply)(int filter, uint8_t *to, const uint8_t *row, const uint8_t *before, size_t bytes, int step);
 };
 VECTORS_TABLE(const struct png_filter, png_filter)
