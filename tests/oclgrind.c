@@ -1,8 +1,8 @@
-// oclgrind.c: the OpenCL calls that Oclgrind 21.10 cannot follow, replaced by calls that it can
+// oclgrind.c: replaces OpenCL calls that Oclgrind 21.10 cannot follow by calls that it can follow
 //
-// Oclgrind records which bytes of a buffer are initialised by the buffer's number. A later buffer gets the number of a
-// released one, and with it a record of the wrong size. So this file releases nothing. Oclgrind also takes the host's
-// memory (CL_MEM_USE_HOST_PTR) for uninitialised, so this file has it copied.
+// Oclgrind keeps a record of the initialised bytes under a buffer's number. A later buffer gets the number of a
+// released buffer, and with it a record of the wrong size, so this file releases no buffer. Oclgrind also treats the
+// host's memory (CL_MEM_USE_HOST_PTR) as uninitialised, so this file copies that memory.
 #include "compute/cl.h"
 
 cl_mem __real_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host, cl_int *result);

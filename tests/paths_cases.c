@@ -169,7 +169,7 @@ void paths_past_caches(struct path_test *test)
     test->past_caches = false;
 }
 
-// The example of each filter of the table, by itself.
+// Runs the example of each filter of the table.
 static void run_examples(struct path_test *test)
 {
     for (int i = 0; filters[i]; i++)
@@ -295,7 +295,7 @@ static int random_convolve(struct random *random, char *text, size_t size)
     return at;
 }
 
-// One of some words with | between them.
+// Writes one word of a list such as "luma|average". Returns its length.
 static int random_choice(struct random *random, const char *choices, char *text, size_t size)
 {
     int count = 1;
@@ -306,7 +306,7 @@ static int random_choice(struct random *random, const char *choices, char *text,
     return snprintf(text, size, "%.*s", (int)strcspn(choices, "|"), choices);
 }
 
-// One filter with parameters at random, small numbers more often.
+// Writes one filter with random parameters; small numbers are more frequent. Returns the length.
 static int random_filter(struct random *random, char *text, size_t size)
 {
     const struct filter *filter = filter_find(reference_filter_name(random_range(random, 0, reference_filters - 1)));
@@ -335,8 +335,8 @@ static void random_chain(struct random *random, char *text, size_t size)
     }
 }
 
-// The variant with any legal values of its parameters; where a pass or the device allows them not, the generic kernel
-// runs.
+// Writes the variant with random legal values of its parameters. If a pass or the device does not allow the values, the
+// generic kernel runs.
 static void random_values(struct random *random, const char *variant, char text[VARIANT_TEXT])
 {
     struct variant_choice choice;

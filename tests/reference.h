@@ -40,7 +40,7 @@ bool reference_chain(struct picture *picture, const char *text);
 // One filter; texts in the order of its parameters, NULL for a default.
 enum { REFERENCE_PARAMS = 3 };
 bool reference_filter(struct picture *picture, const char *name, const char *const texts[REFERENCE_PARAMS]);
-extern const int reference_filters;           // the number of filters
+extern const int reference_filters;           // number of filters
 const char *reference_filter_name(int index); // in the order of section 3
 
 // Section 5: planes without padding, each width * height bytes.

@@ -1,4 +1,4 @@
-// test_camera_mode.c: which format is chosen; what a driver says of colour and padding
+// test_camera_mode.c: the choice of a camera's format; a driver's colour and padding
 #include "check.h"
 
 #include "source/camera_mode.h"
@@ -91,7 +91,7 @@ static void test_most_pixels(void)
     check_that(&check, camera_mode_most_pixels(&small) == 16 * 32, "both sides count in whole blocks");
 }
 
-// The driver: every offered format has one size at one rate.
+// The driver of the test: every format that it offers has one size and one rate.
 static const uint32_t *offers;
 
 int __wrap_camera_device_ask(const struct camera_device *device, unsigned long request, void *argument);
@@ -118,8 +118,8 @@ int __wrap_camera_device_ask(const struct camera_device *device, unsigned long r
     return -1;
 }
 
-// What is chosen where nothing differs but the format: fewer bytes, then planes in one memory; colour before grey, raw
-// before compressed.
+// If only the format differs, the order is: colour before grey, raw before compressed, fewer bytes, planes in one
+// buffer.
 static void test_preference(void)
 {
     static const struct {

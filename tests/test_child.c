@@ -1,4 +1,4 @@
-// test_child.c: a child process ends within its limits, and with its parent
+// test_child.c: a child process ends within its limits, and when its parent ends
 #include "base/child.h"
 
 #include "unit.h"
@@ -23,13 +23,13 @@ static char directory[64], note[80], own_pid[16];
 static int count_open_files(void)
 {
     DIR *dir = opendir("/proc/self/fd");
-    int count = -3; // ., .. and this one
+    int count = -3; // ".", ".." and the directory's own descriptor
     while (dir && readdir(dir))
         count++;
     return count;
 }
 
-// The streams are /dev/null, nothing else is open, the group is its own and no signal is blocked.
+// Checks that the streams are /dev/null, no other file is open, the process group is new and SIGTERM is not blocked.
 static int surroundings(void)
 {
     struct stat null, stream;
@@ -51,7 +51,7 @@ static int limits(int parent)
 {
     enum { BYTES = 64 << 20 };
     struct rlimit core;
-    if (!can_map(2 * BYTES)) // memory that the process has already does not count
+    if (!can_map(2 * BYTES)) // memory that the process already has does not count
         return 3;
     child_begin(parent, BYTES, PATIENT_MS);
     if (getrlimit(RLIMIT_CORE, &core) != 0 || core.rlim_cur != 0)
@@ -125,7 +125,7 @@ static void nap(void)
     nanosleep(&pause, NULL);
 }
 
-// Processes whose parent is gone become the test's own (PR_SET_CHILD_SUBREAPER).
+// Returns true if SIGKILL ended the process. The test is the parent of orphans (PR_SET_CHILD_SUBREAPER).
 static bool was_killed(int pid)
 {
     int status = 0;
@@ -160,7 +160,7 @@ static void test_late(void)
     int value, pid = 0;
     for (int limit_ms = 100; pid == 0 && limit_ms < PATIENT_MS; limit_ms *= 2) {
         CHECK_NUMBER(run("family", note, limit_ms, &value), CHILD_LATE);
-        pid = read_pid(); // 0 on a busy machine: it was not there yet
+        pid = read_pid(); // 0: on a busy machine the process has not written it yet
     }
     CHECK(pid > 0 && was_killed(pid));
     unlink(note);
@@ -175,7 +175,7 @@ static void test_limits(void)
     CHECK_NUMBER(value, SIGXCPU);
 }
 
-// A child whose parent is killed is killed too. One that begins after its parent's end ends at once.
+// If the parent is killed, the child is killed too. A child that begins after its parent's end ends at once.
 static void test_parent(void)
 {
     int value, pid = 0;

@@ -177,7 +177,7 @@ static void test_picture(struct check *check, const struct image_shape *shape, s
         struct color_coefficients coefficients = reference_to_rgb(shape->color);
         uint8_t *row = malloc((size_t)shape->width * 4); // exactly, so that a sanitizer sees a byte too many
         for (int y = 0; y < shape->height; y++) {
-            const int left = y % 2 * (shape->width / 4 * 2); // a row as a whole, or in two parts
+            const int left = y % 2 * (shape->width / 4 * 2); // one row whole, the next in two parts
             convert_row_to_rgba(&frame.image, &coefficients, 0, y, left, row);
             convert_row_to_rgba(&frame.image, &coefficients, left, y, shape->width - left, row + 4 * left);
             compare_rows(check, &frame.image, &expected, row, y);
@@ -223,7 +223,7 @@ static void test_encoded(struct check *check, struct image_shape shape, int numb
                random_range(random, 0, SHAPE_COUNT - 1), random);
     struct picture picture = reference_frame(&frame.image);
     if (!reference_size_ok(shape.format, shape.width, shape.height))
-        shape.width--; // to an even one, perhaps 0
+        shape.width--; // now even, perhaps 0
     if (shape.width > 0) {
         size_t bytes = reference_output(&picture, &shape, NULL);
         uint8_t *expected = malloc(bytes), *got = malloc(bytes);

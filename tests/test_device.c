@@ -166,7 +166,7 @@ static void test_limit(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Child processes find the drivers that the environment names.
+// device_list keeps the environment, so that child processes find the same drivers.
 static void test_environment(void)
 {
     struct device_info devices[DEVICE_MAX];

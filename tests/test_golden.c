@@ -88,7 +88,7 @@ static struct picture format_picture(enum pixfmt format)
     return all;
 }
 
-// How many pictures are stored: the ones above, each filter with its default, each pixel format.
+// Returns the number of stored pictures: the list above, each filter with its default values, each pixel format.
 static int count_pictures(void)
 {
     return GOLDENS + reference_filters + PIXFMT_COUNT;

@@ -1,6 +1,6 @@
 // test_images.c: kernels that write images, as they write GL's textures, give the bytes of docs/pixels.md
 //
-//   test_images [VARIANT]   each case with this variant of the kernels
+//   test_images [VARIANT]   runs every case with this kernel variant
 //
 // Where a device shares no textures with GL the zerocopy path never runs these kernels; any device with images does
 // here.
@@ -23,7 +23,7 @@ struct images_test {
     struct check check;
     struct device *device;
     struct random random;
-    const char *variant; // of every case; NULL: each case names its own
+    const char *variant; // for every case; NULL: each case names its own
 };
 
 static void compare(struct images_test *test, const char *place, const struct image *got, const struct image *frame,

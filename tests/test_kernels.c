@@ -12,7 +12,8 @@ static bool ends(const char *text, const char *end)
     return length >= own && strcmp(text + length - own, end) == 0;
 }
 
-// A file behind the language and what a template defines for filters. A filter's own window is for its template alone.
+// Compiles a file after the language and a template's declarations for filters. A filter's own window file needs the
+// template itself.
 static void compile(const struct device *device, const char *directory, const char *file)
 {
     char options[1024], text[1024], log[4096] = "";
@@ -30,7 +31,7 @@ static void compile(const struct device *device, const char *directory, const ch
     const char *const parts[] = {"#include \"language.cl\"\n#include \"common.cl\"\n", text, "#include \"", file,
                                  "\"\n"};
     cl_program program = clCreateProgramWithSource(device->context, 5, (const char **)parts, NULL, &result);
-    // Compiled, not linked: a filter only declares what the pass it becomes part of defines.
+    // Compiled, not linked: nothing defines the functions that templates provide.
     if (program)
         result = clCompileProgram(program, 1, &device->info.id, options, 0, NULL, NULL, NULL, NULL);
     if (program && result != CL_SUCCESS)

@@ -1,4 +1,4 @@
-"""test_oclgrind.py: Oclgrind finds nothing in the generic kernels, and finds faults that are put into them
+"""test_oclgrind.py: Oclgrind reports nothing in the generic kernels, and reports faults that the test puts into them
 
     test_oclgrind.py TEST_OCLGRIND KERNELS      the program test_oclgrind, the directory of the .cl files
 
@@ -13,7 +13,7 @@ import tempfile
 PROGRAM, KERNELS = sys.argv[1:3]
 SKIP = 77
 
-# Each loader, stencil and kind of output once. Pictures are tiny, since Oclgrind is slow.
+# Each loader, stencil and kind of output at least once. Pictures are tiny, because Oclgrind is slow.
 CASES = [
     ("nv21", "14x6", "gray,gamma"),
     ("rgba", "9x5", "median"),
@@ -22,7 +22,7 @@ CASES = [
     ("yu12", "7x5", "emboss,flip,contrast=2"),
     ("grey", "11x3", "sharpen,threshold"),
 ]
-# A fault: the file, a text in it, the text instead, and a part of Oclgrind's message.
+# Each fault: the file, a text in it, the faulty text that replaces it, and a part of Oclgrind's message.
 FAULTS = [
     ("invert.cl", "255 - p.r", "255 - ARG(args, 1 << 20)", "Invalid read"),
     ("invert.cl", "p.r = 255 - p.r;", "volatile int unset[2]; p.r = unset[p.r & 1];", "ninitialized"),
@@ -31,7 +31,7 @@ FAULTS = [
 
 
 def oclgrind(directory, case, *arguments):
-    """Oclgrind's messages, and the program's result."""
+    """Returns Oclgrind's messages and the finished program."""
     log = os.path.join(directory, "log")
     done = subprocess.run(
         ["oclgrind", "--check-api", "--data-races", "--uninitialized", "--log", log, PROGRAM, "opencl", "--variant",

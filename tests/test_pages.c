@@ -1,11 +1,11 @@
-// test_pages.c: the size of the last level of cache, as the kernel's files have it
+// test_pages.c: the size of the last level of cache, from the kernel's files
 #include "base/pages.h"
 #include "check.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// What fopen is where files may be large, as meson has it.
+// fopen has this name in builds with large files, which are meson's default.
 FILE *__real_fopen64(const char *path, const char *mode);
 FILE *__wrap_fopen64(const char *path, const char *mode);
 

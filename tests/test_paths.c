@@ -1,7 +1,7 @@
 // test_paths.c: every path gives the bytes of docs/pixels.md
 //
 //   test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--variant NAME] [--discrete]
-//              [--kernels DIRECTORY]      kernel files that replace the built-in ones
+//              [--kernels DIRECTORY]      kernel files that replace the embedded ones
 //   test_paths cpu|opencl|zerocopy --exact [--variant NAME]           every formula at each of its values
 //   test_paths cpu|opencl|zerocopy --case FORMAT WIDTHxHEIGHT CHAIN      runs one case, as a failure names it
 #include "paths_test.h"

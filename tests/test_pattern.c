@@ -1,4 +1,4 @@
-// test_pattern.c: the test pattern in every format and many sizes; flat colours into YUV and back
+// test_pattern.c: the test pattern in every format and many sizes; flat colours to YUV and back
 #include "check.h"
 #include "pictures.h"
 #include "reference.h"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""test_probe.py MONOCLE_MISLED MONOCLE: variants are used after a probe in a child process, whatever the driver does
+"""test_probe.py MONOCLE_MISLED MONOCLE: a variant runs only after a probe in a child process, whatever the driver does
 
-MONOCLE_MISLED takes every device for a GPU, and its driver misbehaves in the child (tests/misled.c)."""
+MONOCLE_MISLED makes every device a GPU, and makes its driver misbehave in the child (tests/misled.c)."""
 import contextlib
 import os
 import shutil
@@ -22,14 +22,14 @@ if not has_opencl(MISLED):
 
 directory = tempfile.TemporaryDirectory()
 CACHE, CHILDREN, PICTURE = (os.path.join(directory.name, name) for name in ("cache", "children", "picture.png"))
-# PoCL's own cache stays. Limits are patient: this machine may be busy.
+# PoCL keeps its own cache. Time limits are long, because the machine may be busy.
 ENV = {"XDG_CACHE_HOME": CACHE, "TEST_CHILDREN": CHILDREN, "TEST_LIMIT_MS": "100000",
        "POCL_CACHE_DIR": os.path.join(directory.name, "pocl")}
 png(PICTURE, 200, 60)
 
 
 def convert(*args, binary=MISLED, path="opencl", **env):
-    """Exit code, bytes of the picture and standard error of a batch of one picture."""
+    """Runs a batch of one picture. Returns the exit code, the bytes of the output and standard error."""
     out = os.path.join(directory.name, "out.png")
     with contextlib.suppress(FileNotFoundError):
         os.remove(out)
@@ -46,7 +46,7 @@ assert WANTED
 
 
 def children():
-    """The processes that have probed since the last call."""
+    """Returns the ids of the processes that have probed since the last call."""
     if not os.path.exists(CHILDREN):
         return []
     with open(CHILDREN, encoding="utf-8") as file:
@@ -67,7 +67,7 @@ def forget():
 
 
 def verdict():
-    """The only verdict in the cache."""
+    """Returns the only verdict in the cache."""
     names = entries(".verdict")
     if len(names) != 1:
         return names
@@ -76,7 +76,7 @@ def verdict():
 
 
 def check_run(c, what, probes, failed=None, **env):
-    """A run makes so many probes, and the right picture. Returns what it says."""
+    """Checks that a run makes `probes` probes and the right picture. Returns its standard error."""
     code, got, err = convert(**env)
     made = children()
     c.check(code == 0 and got == WANTED, what, code, "picture", "same" if got == WANTED else "different", err)
@@ -89,7 +89,7 @@ def check_run(c, what, probes, failed=None, **env):
 
 
 def passes(c):
-    """The child leaves the compiled program; the parent loads it."""
+    """The child stores the compiled program, and the parent loads it."""
     forget()
     check_run(c, "first run", 1)
     c.check(verdict() == "passed", verdict())
@@ -102,7 +102,7 @@ def passes(c):
 
 
 def misbehaves(c):
-    """The generic code serves, and the verdict lasts."""
+    """The generic code replaces the variant, and the verdict is kept."""
     for how, says in [("crash", "it crashed with signal 11"), ("leave", "the driver ended the process with status 0"),
                       ("refuse", "it does not compile"), ("wrong", "it computes wrong bytes"),
                       ("fail", "it does not run")]:
@@ -115,7 +115,7 @@ def misbehaves(c):
 
 
 def hangs(c):
-    """A hang takes no processor time; a compiler that loops does."""
+    """A driver that hangs takes no processor time. A compiler that loops does."""
     forget()
     check_run(c, "hang", 1, "it took longer than 30 s", TEST_MISBEHAVE="hang", TEST_LIMIT_MS="2000")
     c.check(verdict() == "it took longer than 30 s", verdict())
@@ -124,7 +124,7 @@ def hangs(c):
 
 
 def no_cache(c):
-    """Without a cache directory the verdict lasts for the run."""
+    """Without a cache directory the verdict is kept for the run."""
     children()
     other = os.path.join(directory.name, "other.png")
     png(other, 201, 61)
@@ -138,7 +138,7 @@ def no_cache(c):
 
 
 def passes_of_chains(c):
-    """The child makes the parent's program again, whatever the pass: all of them are trusted."""
+    """The child makes the same program as the parent for every pass of a chain, and every pass is trusted."""
     for source, chain, passes in [("nv21", "mirror,gray,sharpen,emboss,flip,invert", 2), ("rgba", "blur=6", 1)]:
         forget()
         code, _, err = run(MISLED, "live", "pattern:64x48", "--pixel-format", source, "--log-level", "info",
@@ -175,7 +175,7 @@ def interrupted(c):
 
 
 def on_processors(c):
-    """The program itself, on a CPU device: its variant passes."""
+    """The unchanged program on a CPU device: its variant passes the probe."""
     forget()
     code, got, err = convert(binary=MONOCLE)
     c.check(code == 0 and got == WANTED and len(entries(".verdict")) == 1, code, err, entries(".verdict"))
@@ -185,12 +185,12 @@ def on_processors(c):
 
 
 def command(c):
-    """The child's command alone."""
+    """The hidden command, run by hand."""
     code, out, err = run(MONOCLE, "probe")
     c.check(code == 2 and "monocle runs this command by itself" in err and out == b"", code, out, err)
     words = ["1", "0" * 32, "rgba", "buffer", "0", "generic", "none", ""]
     code, out, err = run(MONOCLE, "probe", *words)
-    c.check(code == 1 and out == b"", "a probe that is not a child of who asked", code, out, err)
+    c.check(code == 1 and out == b"", "a probe whose parent is not the process that asks", code, out, err)
     for name, _, _ in os.walk(directory.name):
         c.check("core" not in os.path.basename(name), name)
 

@@ -1,6 +1,6 @@
-// test_small_device.c: a device of little local memory, or of small work-groups, makes the same bytes
+// test_small_device.c: a device with little local memory or small work-groups makes the same bytes
 //
-// Any device is taken to be such a one: variants that it has no room for give way to the generic kernel.
+// The test lowers the limits of any device. The generic kernel then replaces variants that exceed them.
 #include "compute/device.h"
 #include "path/path.h"
 #include "pictures.h"
@@ -14,7 +14,7 @@ static struct device *open_small(struct device_info info, size_t local_bytes, si
     return device_open(&info, NULL, NULL);
 }
 
-// A picture through the chain.
+// Runs a picture through the chain and compares it with the reference.
 static void run(struct device *device, const char *text, const char *variant)
 {
     const struct image_shape shape = {PIXFMT_NV21, 301, 43, {COLOR_MATRIX_709, COLOR_RANGE_FULL}};

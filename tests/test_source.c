@@ -96,7 +96,7 @@ static void test_refused(void)
     refuse_setup(&(struct source_setup){.text = scratch.path, .has_format = true, .format = PIXFMT_UYVY}, "uyvy");
 }
 
-// Opens the source and compares its row with "kind, endless still controls", a letter for each that is set.
+// Opens the source and compares its kind and its properties: "e" endless, "s" still, "c" controls.
 static void check_kind(const struct source_setup *setup, const char *kind, const char *letters)
 {
     struct source *source = source_open(setup);
@@ -183,7 +183,7 @@ static void test_pattern_text(void)
     source_close(source);
 }
 
-// Adds up how often each value of a byte comes in the first frames of noise; the sum of all bytes tells the run.
+// Counts each byte value in the first frames of noise. Returns a hash of all bytes.
 static uint64_t count_noise(const struct source_setup *setup, size_t count[256])
 {
     struct source *source = source_open(setup);
@@ -202,7 +202,7 @@ static uint64_t count_noise(const struct source_setup *setup, size_t count[256])
     return sum;
 }
 
-// Every value is about equally frequent, frames differ, and runs do not.
+// All values are about equally frequent. Frames differ from each other; two runs have the same frames.
 static void test_noise(void)
 {
     static const struct source_setup setup = {.text = "noise:65x37,yu12"};

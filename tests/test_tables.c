@@ -127,7 +127,7 @@ static void check_filter(const struct filter *filter)
     }
 }
 
-// The rows of the paths, and the choices that options take, which are their names in order.
+// Every path has a row, and PATH_CHOICES has their names in order.
 static void check_paths(void)
 {
     char choices[128] = "";

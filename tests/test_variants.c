@@ -1,6 +1,6 @@
 // test_variants.c: the table of variants: text, choice, constraints, and launches that cover a picture
 //
-//   test_variants NAME...   the variants that test_paths runs by name; it runs those for CPU devices anyway
+//   test_variants NAME...   the variants that test_paths runs by name; it also runs the variants for CPU devices
 #include "filter/filter.h"
 #include "path/variants.h"
 
@@ -85,7 +85,8 @@ static void test_text(void)
         check_that(&unit, !variant_parse(&choice, wrong[i]), "'%s' is parsed", wrong[i]);
 }
 
-// How often a choice's launches make each pixel's work-item, by the block of pixels that a work-item makes.
+// Checks that launches have whole work-groups of at most `most` work-items, and that several launches share the
+// columns.
 static void check_launches(const struct variant_choice *choice, const struct variant_pass *of, size_t width,
                            size_t height, size_t most)
 {

@@ -1,9 +1,9 @@
-// test_vector.c: the operations of base/vector.h beside plain C, at the level that MONOCLE_VECTORS names
+// test_vector.c: compares the operations of base/vector.h with plain C, at the level that MONOCLE_VECTORS names
 #include "vector_ops.h"
 
 #include <string.h>
 
-// The argument is the level to test; skips it if the processor lacks that level.
+// The argument is the level to test. The test is skipped if the processor lacks this level.
 int main(int count, char **level)
 {
     struct check check = {.name = "vector"};

@@ -1,4 +1,4 @@
-// test_verdicts.c: a probe's verdict is found once, and kept where the program cache is
+// test_verdicts.c: a probe's verdict is found once, and kept in the directory of the program cache
 #include "compute/verdicts.h"
 
 #include "base/workers.h"
@@ -13,7 +13,7 @@ static const char key[] = "device\ndriver\ntext";
 static struct scratch scratch;
 static char directory[512], entry[800];
 
-// What the next probe finds, and how many there were.
+// The result of the next probe, and the number of probes so far.
 struct finding {
     const char *verdict;
     bool keep;
@@ -28,7 +28,7 @@ static bool find(void *context, char verdict[VERDICT_TEXT])
     return finding->keep;
 }
 
-// Asks as a new process does, twice. Only the first answer is new.
+// Asks twice, as a new process would. Only the first answer is new.
 static void check_asked(const char *what, const char *of, const char *finds, bool keep, const char *want, int probes)
 {
     struct verdicts *verdicts = verdicts_open();
@@ -75,14 +75,14 @@ static void test_kept(void)
     check_asked("the first driver", key, "passed", true, "failed", 0);
 }
 
-// Not kept for later runs, since the probe could not be made.
+// A verdict of a probe that could not run is not kept for later runs.
 static void test_not_kept(void)
 {
     check_asked("not kept", "another key", "not started", false, "not started", 1);
     check_asked("still not kept", "another key", "passed", true, "passed", 1);
 }
 
-// Entries that are damaged, of another key under this one's name, or perhaps written by somebody else.
+// Entries that are damaged, that have another key, or that another user could have written.
 static void test_damaged(void)
 {
     static const char too_long[] = "passed, with many more words than there is any room for in a verdict, "

@@ -1,4 +1,4 @@
-// vector_ops.c: the operations of base/vector.h beside plain C, in the level that this file is compiled for
+// vector_ops.c: compares the operations of base/vector.h with plain C; compiled once per instruction set
 #include "vector_ops.h"
 
 #include "base/vector.h"
@@ -11,7 +11,7 @@
 
 enum { BYTES = VECTOR_BYTES, LANES = BYTES / 2, WORDS = BYTES / 4, ROUNDS = 200 };
 
-// Operands: bytes, and the same memory as wider lanes. Extreme values are frequent.
+// An operand: bytes, and the same memory as wider lanes. Extreme values are frequent.
 union operand {
     uint8_t u8[BYTES];
     uint16_t u16[LANES];
@@ -125,7 +125,7 @@ static void test_parts(struct check *check, const union operand *p, const union 
 #undef LANE
     LANES_ARE(u16, vec_middle(a, b), LANES, (i % 8 < 4 ? p : q)->u16[i % 8 < 4 ? i + 4 : i - 4]);
     for (int bytes = -4; bytes <= BYTES + 4; bytes += 4) {
-        uint8_t *part = malloc(bytes > 0 ? (size_t)bytes : 1); // so that sanitizers see each byte too many
+        uint8_t *part = malloc(bytes > 0 ? (size_t)bytes : 1); // exact, so that sanitizers report reads beyond it
         for (int i = 0; i < bytes; i++)
             part[i] = p->u8[i % BYTES];
         LANES_ARE(u8, vec_load_part(part, bytes), BYTES, i < bytes ? p->u8[i] : 0);
@@ -133,7 +133,7 @@ static void test_parts(struct check *check, const union operand *p, const union 
     }
 }
 
-// Sums of products of pairs; the bytes of one vector are those of *p, and of the other vector those of *q.
+// Sums of products of pairs: one byte of *p and one byte of *q.
 static void test_products(struct check *check, const union operand *p, const union operand *q)
 {
     static const int weights[][2] = {{-128, 0}, {127, 1}, {-1, 127}, {5, -123}};

@@ -1,4 +1,4 @@
-// count.c: one case on the cpu path, some frames long; tests/bench/count-instructions counts its instructions
+// count.c: runs one case on the cpu path for some frames; tests/bench/count-instructions counts its instructions
 //
 //   count monocle|libyuv CHAIN INPUT OUTPUT WIDTH HEIGHT FRAMES    exit status 77: this library has no such case
 #include "base/log.h"

@@ -51,10 +51,10 @@ HOMES = {
     r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h": r"src/command/.*\.c|src/base/trace\.c",
 }
-# Rows of tables, and where alone one may be named. Other code asks for a column of the row, so that a new row works.
+# Rows of tables, and the only files that may name them. Other code reads a column of the row, so that a new row works.
 ROWS = {
     r"PATH_(OPENCL|ZEROCOPY)": r"src/path/.*|src/command/(devices_probe|bench/filters|batch/(batch|choose|runner))\.c",
-    r"PIXFMT_(?!RGBA|GREY|COUNT|PLANES)\w+":  # what files, cameras and measurements have, and defaults
+    r"PIXFMT_(?!RGBA|GREY|COUNT|PLANES)\w+":  # formats of files, cameras and measurements, and defaults
         r"src/(image/(pixfmt|image|y4m|codec/).*|source/(camera.*|made)\.c|command/(bench/.*|batch/work)\.c)",
     r"strcmp\(\S*info->kind": r"src/source/source\.c",  # the name of a kind of source
 }
@@ -125,7 +125,7 @@ def rule_homes(root):
 
 
 def rule_rows(root):
-    """A row of a table is named in its homes alone."""
+    """Only its home files name a row of a table."""
     for name in files(root, r"^src/.*\.[ch]$"):
         for number, line in enumerate(lines(root, name), 1):
             for row, homes in ROWS.items():
@@ -175,7 +175,7 @@ def rule_headers(root):
 
 
 LANGUAGE = '#include "language.cl"\n#include "common.cl"\n'
-# Ahead of a template: a pass with a stencil, as src/path/pass_text.c has it.
+# The text before a template for a pass with a stencil, as src/path/pass_text.c writes it.
 PASS = LANGUAGE + """#define PASS_STENCIL filter_%s
 #define PASS_STENCIL_AT 0
 #define PASS_RADIUS 2
@@ -184,7 +184,7 @@ PASS = LANGUAGE + """#define PASS_STENCIL filter_%s
 
 
 def filters(root):
-    """(file, name, its definition's type) of every filter."""
+    """Returns (file, name, type of the definition) of every filter."""
     found = [(name, *definition) for name in files(root, r"^kernels/[^/]*\.cl$") for definition in
              re.findall(r"^INLINE (pixel|int) filter_(\w+)\(", "\n".join(lines(root, name)), re.M)]
     if len(found) < 10:
@@ -193,7 +193,7 @@ def filters(root):
 
 
 def kernel_texts(root):
-    """(what, text) of everything in kernels: each file alone, and each stencil behind each template it fits."""
+    """Yields (name, text) of every program to compile: each kernel file alone, and each template with each stencil."""
     stencils = [name for _, name, kind in filters(root) if kind == "int"]
     for name in files(root, r"^kernels/.*\.cl$"):
         short = name[len("kernels/"):]
@@ -215,7 +215,7 @@ def kernel_texts(root):
 
 
 def rule_kernels(root):
-    """Every kernel file compiles, for processors of both kinds of vectors: some warnings come with code alone."""
+    """Every kernel file compiles for AVX2 and AVX-512: clang gives some warnings only when it generates code."""
     if not shutil.which("clang"):
         print("skipped: clang is not installed (package clang)")
         sys.exit(77)
@@ -230,7 +230,7 @@ def rule_kernels(root):
 
 
 def rule_glsl(root):
-    """Every filter is GLSL ES 3.00, too."""
+    """Every filter compiles as GLSL ES 3.00."""
     if not shutil.which("glslangValidator"):
         print("skipped: glslangValidator is not installed (package glslang-tools)")
         sys.exit(77)
@@ -347,7 +347,7 @@ skip_sanity_check = true
 
 
 def rule_endian(root):
-    """A build for a big-endian processor is refused by a line that says why."""
+    """meson refuses to build for a big-endian processor and says why."""
     with tempfile.TemporaryDirectory() as folder:
         cross = os.path.join(folder, "s390x.ini")
         with open(cross, "w", encoding="utf-8") as file:
