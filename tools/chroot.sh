@@ -1,7 +1,7 @@
-# chroot.sh: another Debian in a chroot; read by tools/debian13 and tools/drivers
+# chroot.sh: runs commands in a chroot of another Debian release; tools/debian13 and tools/drivers read it
 #
-# The caller sets `tool` (its name), `root` (the sources) and `build` (a build directory below it). Namespaces hold the
-# mounts and processes, which end with the script.
+# The caller sets `tool` (its name), `root` (the sources) and `build` (a build directory below it). Mounts and processes
+# are in namespaces of their own and end with the script.
 
 skip() {
     echo "skipped: $tool: $1" >&2
@@ -10,7 +10,7 @@ skip() {
 
 own=(unshare --mount --propagation private --pid --fork --kill-child --mount-proc)
 
-# Runs a command in namespaces of its own. It ends when this script does, even by SIGKILL.
+# Runs a command in namespaces of its own. It ends when this script ends, even if SIGKILL ends the script.
 contained() {
     local status=0 child
     setpriv --pdeathsig KILL "${own[@]}" bash -eu -c '"$@"' bash "$@" </dev/null &
@@ -37,15 +37,15 @@ enter() {
     mount --bind "$root/$build" "$chroot/monocle/$build"
     mount -o remount,bind,ro "$chroot/monocle"
     cp -L /etc/resolv.conf "$chroot/etc/resolv.conf"
-    # bash lets a command in the background ignore SIGINT.
+    # bash starts background commands with SIGINT ignored; --default-signal undoes that.
     env -i --default-signal HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb \
         ${http_proxy:+http_proxy="$http_proxy"} chroot "$chroot" sh -c 'cd /monocle && exec "$@"' sh "$@"
 }
 export -f enter
 export root build
 
-# make_chroot DIRECTORY RELEASE: `set_up CHROOT`, a function of the caller, installs its packages. The chroot has
-# another name until it is complete: one that was begun is never taken for whole.
+# make_chroot DIRECTORY RELEASE: makes a chroot. The caller's function `set_up CHROOT` installs its packages. The chroot
+# has another name until it is complete, so that no run uses an incomplete chroot.
 make_chroot() {
     local part=$1.part log=$1.log mirror
     command -v debootstrap >/dev/null || skip "debootstrap is not installed (package debootstrap)"
@@ -60,10 +60,11 @@ make_chroot() {
         fi
         tail -n 5 "$log" >&2
     done
-    skip "no mirror gave Debian $2; debootstrap's last words are above"
+    skip "no mirror provided Debian $2; the last messages of debootstrap are above"
 }
 
-# open_cache DIRECTORY: where chroots are kept, for one run at a time. It belongs to root, since root runs its programs.
+# open_cache DIRECTORY: makes and locks the directory of the chroots, for one run at a time. The directory must belong
+# to root, because root runs the programs in it.
 open_cache() {
     [ "$(id -u)" -eq 0 ] || skip "only root can make and enter a chroot"
     "${own[@]}" true 2>/dev/null || skip "this machine does not allow mounts in a namespace"
