@@ -1,7 +1,8 @@
-// language.cl: OpenCL C 1.2 made the kernel language (docs/architecture.md)
+// language.cl: definitions that make OpenCL C 1.2 the kernel language (docs/architecture.md)
 #define INLINE static inline __attribute__((always_inline))
 
-// Stands before a loop. Variants that define UNROLL_LOOPS unroll it. Others do not: compiling would take too long.
+// UNROLL stands before a loop. Variants that define UNROLL_LOOPS unroll it. Others do not: compiling would take too
+// long.
 #ifdef UNROLL_LOOPS
 #define UNROLL _Pragma("unroll")
 #else

@@ -1,4 +1,4 @@
-// language.glsl: GLSL ES 3.00 made the kernel language (docs/architecture.md)
+// language.glsl: definitions that make GLSL ES 3.00 the kernel language (docs/architecture.md)
 #define INLINE
 #define UNROLL
 

@@ -1,4 +1,4 @@
-// language.h: C11 made the kernel language (docs/architecture.md)
+// language.h: definitions that make C11 the kernel language (docs/architecture.md)
 //
 // Each file that compiles filters as C includes this file once (src/filter/rows.c).
 #pragma once

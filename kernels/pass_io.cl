@@ -8,8 +8,8 @@
 
 #ifndef PASS_BEFORE
 #include "load_rgba.cl"
-#define PASS_BEFORE(p, args) (p)  // point filters ahead of the stencil, or all of them
-#define PASS_AFTER(p, args) (p)   // point filters behind the stencil
+#define PASS_BEFORE(p, args) (p)  // point filters before the stencil, or all point filters
+#define PASS_AFTER(p, args) (p)   // point filters after the stencil
 #define PASS_LOAD_X(x, width) (x) // the input column of a pixel; mirrored or not
 #define PASS_LOAD_Y(y, height) (y)
 #define PASS_STORE_X(x, width) (x) // the output column of a pixel
@@ -51,7 +51,7 @@ INLINE struct source source_of(__global const uchar *bytes, layout layout)
     return source;
 }
 
-// The pass's input at (x, y) inside the picture, through the point filters ahead of the stencil.
+// Returns the pass's input at (x, y), inside the picture, after the point filters before the stencil.
 INLINE pixel input(struct source source, arguments args, int x, int y)
 {
     const pixel p = load(source, args, PASS_LOAD_X(x, source.width), PASS_LOAD_Y(y, source.height));

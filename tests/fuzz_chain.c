@@ -125,7 +125,7 @@ static size_t splice(char *text, size_t size, size_t at, size_t gone, const char
     return size - gone + more;
 }
 
-// The name of a filter, or one of `words`.
+// Returns the name of a filter or one of `words`.
 static const char *random_word(struct random *random)
 {
     const int count = sizeof(words) / sizeof(*words), index = random_range(random, 0, count + reference_filters - 1);

@@ -1,7 +1,7 @@
 // paths_cases.c: what the path test runs: every format, filter and extreme, chosen chains, random chains
 //
 // The cpu path runs each filter at each size, and in each format. OpenCL compiles a program for each chain and
-// work-group size, so there each format, filter, extreme and kind of launch (nothing but sides, sides and inside, one
+// work-group size, so there each format, filter, extreme and kind of launch (only sides, sides and inside, one
 // long row) is run, but not their product. Zerocopy on mapped memory runs the same programs: a sixth of them will do.
 #include "path/variants.h"
 #include "paths_test.h"

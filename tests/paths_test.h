@@ -10,7 +10,7 @@ struct path_test {
     struct check check;
     enum path_kind kind;
     struct device *device;     // NULL for PATH_CPU
-    struct device *stranger;   // another one: both have memory of their own, which frames lie in, too; NULL: none does
+    struct device *stranger;   // a second device; both have memory of their own, and some frames lie in it; NULL: none
     const char *variant;       // as in struct path_setup
     struct image_shape encode; // what the present path gives besides; width 0: nothing
     bool encoded_only;         // it gives nothing else

@@ -43,7 +43,7 @@ static void check_asked(const char *what, const char *of, const char *finds, boo
     verdicts_close(verdicts);
 }
 
-// The path of the only verdict in the cache.
+// Finds the path of the only verdict in the cache.
 static bool find_entry(void)
 {
     DIR *dir = opendir(directory);

@@ -20,7 +20,7 @@ enum { BLOCK_WIDTH = 4 };
 #define LOADED_TO_WORD(p) TO_WORD(p)
 #endif
 
-// Four pixels of the pass's input; x is a multiple of 4.
+// Reads four pixels of the pass's input; x is a multiple of 4.
 INLINE void input4(struct source source, arguments args, int x, int y, uint *word)
 {
     pixel p[4];
@@ -85,7 +85,7 @@ INLINE void store4(DESTINATION to, layout layout, int x, int y, const pixel *p)
 
 #endif
 
-// Four pixels through the filters behind the stencil.
+// Applies the filters after the stencil to four pixels.
 INLINE void after4(arguments args, const uint *word, pixel *p)
 {
     for (int i = 0; i < BLOCK_WIDTH; i++)

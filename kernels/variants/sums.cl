@@ -21,7 +21,7 @@
 
 enum {
     SUMS_REACH = (PASS_RADIUS + BLOCK_WIDTH - 1) / BLOCK_WIDTH, // work-items on each side that the squares reach
-    SUMS_BLOCKS = 2 * SUMS_REACH + 1,                           // blocks of four columns: of all these work-items
+    SUMS_BLOCKS = 2 * SUMS_REACH + 1,                           // blocks of four columns: theirs and its own
     // Of these columns: the first and last of the first pixel's square, and the first that all four squares include.
     SUMS_FIRST = BLOCK_WIDTH * SUMS_REACH - PASS_RADIUS,
     SUMS_LAST = SUMS_FIRST + 2 * PASS_RADIUS,

@@ -1,4 +1,4 @@
-// child.c: a program run as a child process, within limits
+// child.c: runs a program as a child process, within limits
 #include "base/child.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-// child.h: a program run as a child process, within limits
+// child.h: runs a program as a child process, within limits
 #pragma once
 
 #include <stddef.h>

@@ -19,7 +19,7 @@ enum filter_kind {
     FILTER_GEOMETRY, // pixels move, values stay
 };
 
-// What a filter does to grey: pixels whose three colours are equal.
+// A filter's effect on grey: pixels whose three colours are equal.
 enum filter_color {
     FILTER_KEEPS_GREY, // grey stays grey: each colour has the same rule
     FILTER_MAKES_GREY, // every pixel becomes grey

@@ -36,7 +36,7 @@ struct row_variant {
 
 // The code that meson.build compiles once per level of vector instructions.
 struct row_level {
-    const struct row_variant *const *variants; // lists of these, NULL-ended
+    const struct row_variant *const *variants; // lists of variants, NULL-ended
     const struct row_variant *generic;
     // Grey RGBA pixels to one byte per pixel, and back. from_grey takes alpha from the RGBA pixels `alpha`; NULL: 255.
     void (*to_grey)(const uint8_t *rgba, uint8_t *grey, int width);

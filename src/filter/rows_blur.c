@@ -46,7 +46,8 @@ VECTOR_INLINE void move_window(struct window *window, struct vec_two_s16 change,
 
 // Returns the change of a block's squares. The square of an even pixel has the even columns of pairs 0 to radius and
 // the odd columns of pairs 0 to radius - 1. The square of an odd pixel has the odd columns of pairs 0 to radius and the
-// even columns of pairs 1 to radius. In both, `first` + pairs[radius] is the former sum and vec_middle the latter.
+// even columns of pairs 1 to radius. `first` + pairs[radius] covers pairs 0 to radius, vec_middle the other
+// columns.
 VECTOR_INLINE struct vec_two_u16 sum_sides(const struct window *window, int radius)
 {
     const vec_u16 *pairs = window->pairs, zero = {0};

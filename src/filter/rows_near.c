@@ -37,7 +37,7 @@ VECTOR_INLINE struct vec_two_s16 add(struct vec_two_s16 a, struct vec_two_s16 b)
     return (struct vec_two_s16){a.a + b.a, a.b + b.b};
 }
 
-// The neighbours of a row's first byte with weight 1, and those with weight -1.
+// Addresses of the neighbours of a row's first byte: `bright` has weight 1, `dark` weight -1.
 struct relief {
     const uint8_t *bright[3], *dark[3];
 };

@@ -41,7 +41,7 @@ struct pixfmt_info {
     const char *alias; // "i420", "gray"; NULL for none
     // V4L2's codes: for all planes in one buffer, and for a buffer per plane. 0: not requested from cameras.
     uint32_t fourcc, fourcc_apart;
-    int planes; // 1..3; planes are numbered as they lie in memory
+    int planes; // 1..3, in the order of memory
     struct pixfmt_plane plane[PIXFMT_PLANES];
     bool yuv;                         // Y'CbCr or grey: matrix and range matter
     struct pixfmt_samples samples[3]; // of luma, U and V, or of red, green and blue

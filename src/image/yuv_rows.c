@@ -56,7 +56,7 @@ VECTOR_INLINE struct chroma weigh_chroma(const struct coefficients *k, vec_s16 u
                            vec_upper_s16(u, k->bu)};
 }
 
-// The even samples and the odd samples as factors for vec_upper_s16: (sample - 128) << 8, less on NEON (base/vector.h).
+// The even samples and the odd samples as factors for vec_upper_s16: (sample - 128) << 8, on NEON << 7.
 VECTOR_INLINE vec_s16 chroma_even(vec_u8 bytes)
 {
     return (vec_s16)((vec_u16)bytes << 8 ^ 0x8000) >> (16 - VECTOR_UPPER_SHIFT);

@@ -132,7 +132,7 @@ struct opencl_path {
 // Sets input, device, output, wanted variant, layouts and sizes. To build and run passes, a path needs these and the
 // queues.
 void opencl_choose(struct opencl_path *path, const struct path_setup *setup, enum output output);
-// Sets the variant of the chains that are built from now on, as path_setup.variant has it.
+// Sets the variant for the next chains; `variant` as in path_setup.
 void opencl_want(struct opencl_path *path, const char *variant);
 // An output as those passes write it, the caller's to release: a buffer with these flags, too, or a texture's stand-in.
 cl_mem opencl_output_make(const struct opencl_path *path, cl_mem_flags flags, cl_int *result);
@@ -142,8 +142,8 @@ cl_mem opencl_output_make(const struct opencl_path *path, cl_mem_flags flags, cl
 cl_int opencl_run(const struct opencl_path *path, struct opencl_build *build, cl_command_queue queue, cl_mem from,
                   const struct opencl_layout *layout, cl_mem to, cl_event after, cl_event *first, cl_event *last);
 
-// Returns a buffer of zeros for kernels to read. If they read a buffer that was never written, Oclgrind would report
-// that and hide real faults.
+// Returns a buffer of zeros for kernels to read. Oclgrind reports reads of a buffer that was never written; these
+// reports would hide real faults.
 cl_mem opencl_zeros(const struct opencl_path *path, size_t bytes, cl_int *result);
 
 // Runs a new chain once on scratch memory: a driver may finish compiling only when a kernel first runs (PoCL does, for

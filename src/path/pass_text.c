@@ -141,7 +141,7 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
     if (pass->writes == PASS_GREY)
         fprintf(out, "#define PASS_TO_GREY\n");
     if (pass->reads == PASS_GREY && pass->before_count == 0)
-        fprintf(out, "#define PASS_GREY\n"); // the stencil's input is grey, one byte a pixel
+        fprintf(out, "#define PASS_GREY\n"); // the stencil's input is grey, one byte per pixel
     if (pass->alike)
         fprintf(out, "#define PASS_ALIKE\n");
     if (variant->tiles && pass_works_ahead(pass, format) && pass->stencil->arguments.radius > 0)

@@ -17,7 +17,7 @@ struct pass_target {
 struct variant_param {
     const char *name;           // NULL ends the list; the macro's name where `build` is set
     bool build;                 // a value is compiled in; otherwise it only changes the launch
-    int values[VARIANT_VALUES]; // the legal ones, 0-ended
+    int values[VARIANT_VALUES]; // the legal values, 0-ended
 };
 
 struct variant;
@@ -45,7 +45,7 @@ struct variant {
     const char *name, *summary;
     cl_device_type devices; // types of device that it is chosen for; on others it runs only on request
     const char *file;       // template in kernels/
-    const char *macros;     // text ahead of the language, or NULL
+    const char *macros;     // text before the language, or NULL
     const char *kernel[VARIANT_KERNELS];
     bool wide_loads; // it may read IMAGE_SPARE_BYTES beyond the last pixel
     bool tiles;      // it makes the stencil's input once, in local memory; otherwise a pass of its own does
@@ -55,7 +55,8 @@ struct variant {
     bool (*fits)(const struct variant_pass *of);
     void (*preset)(const struct variant_pass *of, int *value);       // the default values
     bool (*allows)(const struct variant_pass *of, const int *value); // constraints of the device; NULL: none
-    // The launches for a picture of this size, in work-groups of at most `most` work-items; returns how many.
+    // Writes the launches for a picture of this size, in work-groups of at most `most` work-items. Returns their
+    // number.
     int (*launches)(const struct variant_pass *of, const int *value, size_t width, size_t height, size_t most,
                     struct variant_launch *launch);
 };

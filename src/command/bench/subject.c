@@ -28,7 +28,7 @@ struct subject *subject_open(struct bench_memory *memory, const struct subject_s
         };
         ok = (subject->path = path_open(&path, error)) != NULL;
     } else if (ok) {
-        const bool images = path_kind_info(setup->kind)->shares_gl; // kernels then write images, as GL's textures
+        const bool images = path_kind_info(setup->kind)->shares_gl; // kernels then write images: GL's textures
         subject->resident = bench_memory_resident(memory, setup->device, &setup->shape, images);
         ok = subject->resident &&
              (subject->chain = resident_chain_open(subject->resident, setup->chain, setup->variant, error));

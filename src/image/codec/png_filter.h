@@ -14,8 +14,9 @@ struct png_filter {
     // Restores a filtered row. `before` is the row above, or zeros for the first row. `to` may be `from`. Reads up to 3
     // bytes beyond the end of `from` and `before`. Returns false if no filter has this number.
     bool (*undo)(int filter, uint8_t *to, const uint8_t *from, const uint8_t *before, size_t bytes, int step);
-    // Writes the filter's number and the filtered row: 1 + bytes. Reads the `step` bytes before `row` and `before` too,
-    // which must be zeros. PNG_FILTER_BEST: the filter with the smallest sum of absolute values, bytes taken as signed.
+    // Writes the filter's number and the filtered row: 1 + bytes. Also reads `step` bytes in front of `row` and of
+    // `before`, which must be zeros. PNG_FILTER_BEST: the filter with the smallest sum of absolute values, bytes taken
+    // as signed.
     void (*apply)(int filter, uint8_t *to, const uint8_t *row, const uint8_t *before, size_t bytes, int step);
 };
 VECTORS_TABLE(const struct png_filter, png_filter)
