@@ -1,4 +1,4 @@
-// codec_files.h: picture files that the program itself cannot write, to read them with it
+// codec_files.h: image files that the program itself cannot write, to read them with it
 #pragma once
 
 #include "image/codec/codec.h"

@@ -1,4 +1,4 @@
-// devices.h: what an OpenCL device can do for the paths, found out by doing it
+// devices.h: finds out what an OpenCL device can do for the paths, by trying it
 #pragma once
 
 #include "compute/device.h"

@@ -1,4 +1,4 @@
-// sharing.c: CL-GL sharing probed by doing
+// sharing.c: tries whether OpenCL and GL share textures
 #include "compute/sharing.h"
 
 #include <CL/cl_gl.h>

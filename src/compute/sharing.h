@@ -1,4 +1,4 @@
-// sharing.h: whether OpenCL can write a GL texture, found out by doing it (GL thread only)
+// sharing.h: finds out whether OpenCL can write a GL texture, by trying it (GL thread only)
 #pragma once
 
 #include "compute/device.h"

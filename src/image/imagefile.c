@@ -1,4 +1,4 @@
-// imagefile.c: one picture file as RGBA pixels, and back
+// imagefile.c: one image file as RGBA pixels, and back
 #include "image/imagefile.h"
 
 #include "base/file.h"

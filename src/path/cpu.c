@@ -22,7 +22,7 @@ struct cpu_build {
     uint8_t *scratch;     // of all bands, one behind the other
     size_t scratch_bytes; // of one band
     int bands;
-    int few_rows;            // places for as many rows are enough where a picture comes and goes by them; 0: no
+    int few_rows; // rows that a picture needs places for, if its rows arrive and leave one after the other; 0: all
     struct image between[2]; // pictures between runs; empty with a single run
 };
 

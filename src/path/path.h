@@ -23,8 +23,8 @@ const char *path_kind_name(enum path_kind kind);
 
 enum { PATH_DEPTH_MAX = 4, PATH_STAGES = 40 };
 
-// A picture that comes and goes by rows, so that they are in cache from the first step to the last. A path that cannot
-// work so asks for all of its rows at once.
+// A picture whose rows arrive and leave one after the other, so that they stay in cache from the first step to the
+// last. A path that cannot work by rows requests all rows at once.
 struct path_feed {
     void *context;
     // Brings rows 0..last of the picture, and at most PATH_FEED_MORE further ones. The image, the path's own, may have

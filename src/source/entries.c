@@ -1,4 +1,4 @@
-// entries.c: the paths of a list of picture files
+// entries.c: the paths of a list of image files
 #include "source/entries.h"
 
 #include "base/file.h"

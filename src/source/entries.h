@@ -1,4 +1,4 @@
-// entries.h: the paths of a list of picture files
+// entries.h: the paths of a list of image files
 #pragma once
 
 #include <stdbool.h>

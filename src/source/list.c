@@ -1,4 +1,4 @@
-// list.c: many picture files as one source: a directory, or a text file with a path on each line
+// list.c: many image files as one source: a directory, or a text file with a path on each line
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"

@@ -1,4 +1,4 @@
-// still.c: one picture file as a source: one frame, or the same again and again where it loops
+// still.c: one image file as a source: one frame, or the same again and again where it loops
 #include "base/clock.h"
 #include "image/codec/codec.h"
 #include "image/imagefile.h"

@@ -1,4 +1,4 @@
-// batch_opencv.cpp: a batch of picture files as one writes it with OpenCV: a file a thread, OpenCV's own threads off
+// batch_opencv.cpp: a batch of image files as one writes it with OpenCV: a file a thread, OpenCV's own threads off
 //
 //   batch_opencv gray|blur|emboss THREADS OUTPUT-DIRECTORY FILE...
 //

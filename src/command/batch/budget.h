@@ -1,4 +1,4 @@
-// budget.h: memory that the threads of a batch share out among the pictures under way
+// budget.h: the memory that the threads of a batch share for the pictures in flight
 #pragma once
 
 #include <pthread.h>

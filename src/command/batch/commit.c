@@ -82,7 +82,7 @@ static void record_group(struct batch *batch, struct outcome *group, struct prog
             progress_clear(progress);
         if (o->of_directory)
             directories_tell(&batch->directories, o->task->directory);
-        else if (o->fault != FAULT_FULL || batch->totals.fault[FAULT_FULL] == 1) // once for all files under way
+        else if (o->fault != FAULT_FULL || batch->totals.fault[FAULT_FULL] == 1) // once for all files in flight
             outcome_tell(o);
         if (o->fault == FAULT_FULL || (o->status == STATUS_FAILED && batch->options.fail_fast))
             queue_stop(&batch->queue);

@@ -1,4 +1,4 @@
-// formats.c: formats of picture files by the ends of their names
+// formats.c: formats of image files by the ends of their names
 #include "command/batch/formats.h"
 
 #include <string.h>

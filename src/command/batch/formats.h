@@ -1,4 +1,4 @@
-// formats.h: formats of picture files by the ends of their names
+// formats.h: formats of image files by the ends of their names
 #pragma once
 
 #include "image/codec/codec.h"

@@ -1,4 +1,4 @@
-// limit.c: no more files under way than may be open at once
+// limit.c: limits the files in flight to the number that may be open at once
 #include "command/batch/batch.h"
 
 #include "base/log.h"

@@ -55,7 +55,7 @@ struct runner {
 bool runner_open(struct runner *runner, const struct runner_setup *setup); // false on failure (logged)
 void runner_close(struct runner *runner);                                  // takes a zeroed one
 
-// How many pictures may stay under way while the caller prepares the next: none on the cpu path, which only works while
+// How many pictures may stay in flight while the caller prepares the next: none on the cpu path, which only works while
 // it is asked to.
 int runner_lag(const struct runner *runner);
 // Whether pictures may come by rows: on the cpu path.
@@ -63,7 +63,7 @@ bool runner_feeds(const struct runner *runner);
 // What the last collected picture went through; NULL for the cpu path.
 const struct fleet_member *runner_done_by(const struct runner *runner);
 
-void runner_submit(struct runner *runner, const struct runner_job *job); // at most RUNNER_FLIGHTS may be under way
+void runner_submit(struct runner *runner, const struct runner_job *job); // at most RUNNER_FLIGHTS may be in flight
 // Waits for the oldest picture. What `result` points to stays valid until the next submit or collect. False where it
 // cannot be done: *why gets a text the caller frees, or NULL.
 bool runner_collect(struct runner *runner, struct path_result *result, char **why);

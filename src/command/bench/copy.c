@@ -15,7 +15,7 @@ struct bench_copy {
     struct device_copy *device; // instead of workers
     size_t bytes;
     int sources, next;  // next: run
-    uint8_t *from, *to; // of the copy under way
+    uint8_t *from, *to; // of the running copy
 };
 
 // One part per thread: the longer a copy, the better the C library does it.

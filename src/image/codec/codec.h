@@ -1,4 +1,4 @@
-// codec.h: picture files in memory to pixels and back: JPEG, PNG, WebP and TIFF; BMP, TGA, PSD and
+// codec.h: image files in memory to pixels and back: JPEG, PNG, WebP and TIFF; BMP, TGA, PSD and
 // GIF (first frame) read only
 //
 // A struct codec is for one thread at a time and is meant to be kept: from file to file it keeps its memory.
@@ -140,7 +140,7 @@ bool codec_encode_begin(struct codec *codec, const struct image *image, const st
 bool codec_encode_rows(struct codec *codec, const struct image *image, const struct codec_settings *settings, int count,
                        struct codec_error *error);
 
-// How a picture that lies as `orientation` (1..8) says is stood upright: rows become columns, then it is mirrored left
+// How a picture with this `orientation` (1..8) is rotated upright: rows become columns, then it is mirrored left
 // to right, then flipped upside down.
 struct codec_turn {
     bool transpose, mirror, flip;
