@@ -109,19 +109,29 @@ static void to_grey(const uint8_t *restrict rgba, uint8_t *restrict grey, int wi
 
 static void from_grey(const uint8_t *restrict grey, const uint8_t *restrict alpha, uint8_t *restrict rgba, int width)
 {
-    for (int x = 0; x < width; x++)
-        ((pixel_word *)rgba)[x] = grey[x] * 0x010101u | 0xff000000u;
-    for (int x = 0; alpha && x < width; x++)
-        ((pixel_word *)rgba)[x] &= ((const pixel_word *)alpha)[x] | 0x00ffffffu;
+    enum { PIXELS = 64, FETCH_TO_WRITE_AHEAD = 2048 }; // pixels; bytes
+    const pixel_word *restrict kept = (const pixel_word *)alpha;
+    pixel_word *restrict to = (pixel_word *)rgba;
+    for (int first = 0; first < width; first += PIXELS) {
+        const int end = width - first < PIXELS ? width : first + PIXELS;
+#if VECTOR_BYTES
+        for (int i = 0; i < 4 * PIXELS; i += CACHE_LINE)
+            vec_fetch_to_write(rgba + 4 * first + i + FETCH_TO_WRITE_AHEAD);
+#endif
+        for (int x = first; x < end; x++)
+            to[x] = grey[x] * 0x010101u | (kept ? kept[x] & 0xff000000u : 0xff000000u);
+    }
 }
 
-static void stream(const uint8_t *from, uint8_t *to, size_t bytes)
+static void stream(const uint8_t *from, const uint8_t *next, uint8_t *to, size_t bytes)
 {
     size_t i = 0;
 #if VECTOR_BYTES
     if ((uintptr_t)to % VECTOR_BYTES == 0) {
-        for (; i + VECTOR_BYTES <= bytes; i += VECTOR_BYTES)
+        for (; i + VECTOR_BYTES <= bytes; i += VECTOR_BYTES) {
+            vec_fetch_once(next + i);
             vec_stream_u8(to + i, vec_load_u8(from + i));
+        }
     }
 #endif
     memcpy(to + i, from + i, bytes - i);

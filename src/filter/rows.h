@@ -6,6 +6,12 @@
 
 enum { STENCIL_ROWS = 4 }; // maximum number of rows that a row function makes per call
 
+// A row that a later call reads, and a row that it writes.
+struct row_ahead {
+    const uint8_t *in;
+    uint8_t *out;
+};
+
 // The output rows of a stencil filter, and the input rows that they are made from.
 struct stencil_rows {
     // in[i] is input row y - radius + i, for i from 0 to 2 * radius + rows - 1 (`rows` of the variant). in[-1] is row
@@ -16,6 +22,8 @@ struct stencil_rows {
     int width, step;     // step: bytes from one pixel to the next: 4 in RGBA rows, 1 in grey rows
     void *scratch;       // the variant's scratch_bytes, kept from call to call within a band
     bool first;          // the first call of a band
+    // The rows to prefetch, as many as the variant makes per call. Variants that are slower than memory ignore them.
+    struct row_ahead ahead[STENCIL_ROWS];
 };
 
 // Makes `width` RGBA pixels, from one row to another or in place (from == to).
@@ -41,9 +49,9 @@ struct row_level {
     // Grey RGBA pixels to one byte per pixel, and back. from_grey takes alpha from the RGBA pixels `alpha`; NULL: 255.
     void (*to_grey)(const uint8_t *rgba, uint8_t *grey, int width);
     void (*from_grey)(const uint8_t *grey, const uint8_t *alpha, uint8_t *rgba, int width);
-    // Copies with non-temporal stores, for memory that is not read soon. The copying thread calls stream_end before
-    // another thread reads.
-    void (*stream)(const uint8_t *from, uint8_t *to, size_t bytes);
+    // Copies with non-temporal stores, for memory that is not read soon, and prefetches `next`, the bytes that are read
+    // next. The copying thread calls stream_end before another thread reads.
+    void (*stream)(const uint8_t *from, const uint8_t *next, uint8_t *to, size_t bytes);
     void (*stream_end)(void);
 };
 VECTORS_TABLE(const struct row_level, row_level)

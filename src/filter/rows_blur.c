@@ -116,6 +116,7 @@ struct pass {
     uint16_t *lanes;
     int width;
     bool begin;
+    struct row_ahead ahead;
 };
 
 // Loads pixels from `x` on. `whole`: the row has a whole vector of them. Otherwise pixels from `end` on become 0.
@@ -163,8 +164,13 @@ VECTOR_INLINE void make_pass(struct pass pass, int radius)
     int x = 0;
     for (int first = -radius; first < reach; first += PIXELS)
         move_window(&window, change_columns(&pass, first, radius, first + PIXELS <= end), radius);
-    for (; x + reach + PIXELS <= end; x += PIXELS)
+    for (; x + reach + PIXELS <= end; x += PIXELS) {
+        if (!pass.begin) {
+            vec_fetch(pass.ahead.in + 4 * x);
+            vec_fetch_to_write(pass.ahead.out + 4 * x);
+        }
         make_block(&pass, &window, x, radius, true);
+    }
     for (; x < pass.width; x += PIXELS)
         make_block(&pass, &window, x, radius, false);
 }
@@ -196,7 +202,8 @@ VECTOR_INLINE void make_row(const struct stencil_rows *rows, int radius)
                             .centre = rows->in[radius],
                             .to = rows->out[0],
                             .lanes = rows->scratch,
-                            .width = rows->width},
+                            .width = rows->width,
+                            .ahead = rows->ahead[0]},
               radius);
 }
 

@@ -33,10 +33,12 @@ static void mirror_row(const pixel_word *restrict from, pixel_word *restrict to,
 {
     int x = 0;
 #if VECTOR_BYTES
-    enum { VECTORS = 4, LANES = VECTOR_BYTES / 4 };
-    for (; x + VECTORS * LANES <= width; x += VECTORS * LANES)
-        for (int i = x; i < x + VECTORS * LANES; i += LANES)
-            vec_store_u32(to + width - LANES - i, vec_reverse_u32(vec_load_u32(from + i)));
+    enum { LANES = VECTOR_BYTES / 4, FETCH_TO_WRITE_AHEAD = 2048 / 4 };
+    for (; x + LANES <= width; x += LANES) {
+        pixel_word *place = to + width - LANES - x;
+        vec_fetch_to_write(place - FETCH_TO_WRITE_AHEAD);
+        vec_store_u32(place, vec_reverse_u32(vec_load_u32(from + x)));
+    }
 #endif
     for (; x < width; x++)
         to[width - 1 - x] = from[x];

@@ -38,7 +38,7 @@ VECTOR_INLINE void make_pixels(const struct yuv_row *row, struct color_coefficie
 
 #if VECTOR_BYTES
 
-enum { FETCH_AHEAD = 384, FETCH_TO_WRITE_AHEAD = 6144, CACHE_LINE = 64 }; // bytes
+enum { FETCH_AHEAD = 384, FETCH_TO_WRITE_AHEAD = 6144 }; // bytes
 
 // docs/pixels.md section 1, in every lane.
 struct coefficients {

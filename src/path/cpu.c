@@ -140,7 +140,7 @@ static void run_passes(struct path *path, struct image *from, const struct path_
             .scratch_bytes = build->scratch_bytes,
             .bands = build->bands,
         };
-        run.streams = cpu->larger_than_caches && !run.encoded;
+        run.streams = cpu->larger_than_caches && !run.encoded && !run.passes[run.count - 1].stencil;
         slot->run_start_ns[i] = clock_now_ns();
         workers_run(cpu->workers, cpu_run_band, &run, build->bands);
         slot->run_end_ns[i] = clock_now_ns();

@@ -8,13 +8,15 @@
 // A stencil reads beyond its band, so two bands both make some rows of the pass before it. At most one row in this many
 // is made twice.
 enum { REPEATED_SHARE = 8 };
-// A stencil of at most this radius reads an RGBA picture in place, if that has at least this width.
-enum { IN_PLACE_RADIUS = 2, IN_PLACE_WIDTH = 128 };
+// The first stencil reads the rows of an RGBA picture in place, if they have at least IN_PLACE_WIDTH pixels. It makes
+// END_WIDTH pixels at both ends of each row from copies of the ends, which have the edge pixels repeated.
+enum { END_WIDTH = 16, IN_PLACE_WIDTH = 4 * END_WIDTH };
 enum { OWN_LINES = 4, LINES_MAX = 2 * FILTER_RADIUS_MAX + 1 + STENCIL_ROWS };
 
 // The stencil of one pass at work on a band.
 struct maker {
-    uint8_t *lines; // the last rows of its input, used in turns
+    uint8_t *lines; // the last rows of its input, or both ends of each, used in turns
+    int line_width; // pixels of each, without edge pixels repeated
     uint8_t *spare; // rows that are made along with the first, where they have no other place
     uint8_t *own;   // scratch memory of the row variant
     int loaded;     // the next input row to load
@@ -27,11 +29,13 @@ struct maker {
 struct band {
     const struct cpu_run *run;
     int end;
+    int y; // the output row that is being made
     int width;
-    uint8_t *pair; // two output rows, where the run has no output picture or streams to it
-    uint8_t *rgba; // an RGBA row that becomes grey
-    uint8_t *grey; // a grey row that becomes RGBA
-    bool in_place; // the first stencil's input rows are the picture's
+    uint8_t *pair;    // two output rows, where the run has no output picture or streams to it
+    uint8_t *rgba;    // an RGBA row that becomes grey
+    uint8_t *grey;    // a grey row that becomes RGBA
+    bool in_place;    // the first stencil reads the picture in place
+    uint8_t *own_too; // then: scratch memory for the pixels between the ends
     struct maker maker[CHAIN_MAX];
 };
 
@@ -91,7 +95,7 @@ int cpu_run_length(const struct cpu_pass *passes, int count, int band_rows)
 
 size_t cpu_run_scratch_bytes(const struct cpu_pass *passes, int count, int width)
 {
-    size_t bytes = OWN_LINES * line_bytes(width, 0);
+    size_t bytes = OWN_LINES * line_bytes(width, 0) + passes[0].scratch_bytes;
     for (int i = 0; i < count; i++) {
         if (passes[i].stencil)
             bytes += line_bytes(width, pass_radius(&passes[i])) * (size_t)passes[i].lines +
@@ -117,7 +121,8 @@ static int clamp_to(int at, int count)
 static uint8_t *line_of(const struct band *band, int number, int row)
 {
     const struct cpu_pass *cpu = &band->run->passes[number];
-    return band->maker[number].lines + line_bytes(band->width, pass_radius(cpu)) * (size_t)(row % cpu->lines) +
+    const struct maker *maker = &band->maker[number];
+    return maker->lines + line_bytes(maker->line_width, pass_radius(cpu)) * (size_t)(row % cpu->lines) +
            cpu->step * pass_radius(cpu);
 }
 
@@ -191,60 +196,49 @@ static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to
     return turn(cpu->pass->store_mirror, at, to, band->width);
 }
 
-// Whether the rows of the first stencil's input are those of the picture. The generic code then makes the pixels that
-// need edge pixels repeated, which is slow where there are many.
-static bool reads_picture(const struct cpu_run *run)
-{
-    const struct pass *pass = run->passes[0].pass;
-    return pass->stencil && run->passes[0].step == 4 && run->from->shape.format == PIXFMT_RGBA &&
-           pass->before_count == 0 && !pass->load_mirror && pass->stencil->arguments.radius <= IN_PLACE_RADIUS &&
-           run->from->shape.width >= IN_PLACE_WIDTH;
-}
-
-// Makes the first pixels and the last pixels of a row, as many as the stencil's radius.
-static void make_ends(const struct cpu_pass *cpu, const uint8_t *const *in, uint8_t *out, int width)
-{
-    enum { SIDE = 2 * IN_PLACE_RADIUS + 1, PIXELS = 3 * IN_PLACE_RADIUS };
-    const int radius = pass_radius(cpu);
-    for (int first = 0; first < width; first += width - radius) {
-        uint8_t part[SIDE][4 * PIXELS];
-        const uint8_t *rows[SIDE];
-        for (int i = 0; i < 2 * radius + 1; i++) {
-            for (int k = 0; k < 3 * radius; k++)
-                memcpy(part[i] + 4 * k, in[i] + 4 * clamp_to(first - radius + k, width), 4);
-            rows[i] = part[i] + 4 * radius;
-        }
-        uint8_t *to = out + 4 * first;
-        cpu->generic->stencil(&cpu->pass->stencil->arguments,
-                              &(struct stencil_rows){.in = rows, .out = &to, .width = radius, .step = 4});
-    }
-}
-
 // Whether a pass's output is that of its stencil, in grey rows.
 static bool stays_bytes(const struct cpu_pass *cpu)
 {
     return cpu->step == 1 && cpu->pass->after_count == 0 && !cpu->pass->store_mirror;
 }
 
-// Loads a row of a stencil's input into its line, with the edge pixels repeated on both sides.
+// Repeats the edge pixels of a row on both sides.
+static void repeat_edges(uint8_t *row, int width, int step, int radius)
+{
+    uint8_t *last = row + step * (width - 1);
+    for (int i = 1; i <= radius; i++) {
+        memcpy(row - step * i, row, (size_t)step);
+        memcpy(last + step * i, last, (size_t)step);
+    }
+}
+
+// Loads a row of a stencil's input into its line.
 static void load_line(struct band *band, int number, int y)
 {
     const struct cpu_pass *cpu = &band->run->passes[number];
-    const size_t step = (size_t)cpu->step;
-    uint8_t *line = line_of(band, number, y), *last = line + step * (size_t)(band->width - 1);
-    const bool stays_grey = number > 0 && step == 1 && stays_bytes(&cpu[-1]);
-    uint8_t *to = step == 1 && !stays_grey ? band->rgba : line;
+    uint8_t *line = line_of(band, number, y);
+    const bool stays_grey = number > 0 && cpu->step == 1 && stays_bytes(&cpu[-1]);
+    uint8_t *to = cpu->step == 1 && !stays_grey ? band->rgba : line;
     const uint8_t *at = number == 0  ? load_row(band, y, to)
                         : stays_grey ? stencil_row_of(band, number - 1, y, to)
                                      : pass_row(band, number - 1, y, to);
-    if (step == 1 && !stays_grey)
+    if (cpu->step == 1 && !stays_grey)
         row_level()->to_grey(at, line, band->width);
     else if (at != line)
-        memcpy(line, at, step * (size_t)band->width);
-    for (int i = 1; i <= pass_radius(cpu); i++) {
-        memcpy(line - step * (size_t)i, line, step);
-        memcpy(last + step * (size_t)i, last, step);
-    }
+        memcpy(line, at, (size_t)(cpu->step * band->width));
+    repeat_edges(line, band->width, cpu->step, pass_radius(cpu));
+}
+
+// Loads both ends of a row of the picture into a line of the first stencil. It sees `radius` pixels more than it makes.
+static void load_ends(const struct band *band, int y)
+{
+    const uint8_t *row = picture_row(band->run, y);
+    uint8_t *line = line_of(band, 0, y);
+    const int width = band->maker[0].line_width;
+    const size_t half = 4 * (size_t)width / 2;
+    memcpy(line, row, half);
+    memcpy(line + half, row + 4 * (size_t)band->width - half, half);
+    repeat_edges(line, width, 4, pass_radius(band->run->passes));
 }
 
 // The row of the picture that output row `y` becomes.
@@ -258,31 +252,39 @@ static uint8_t *output_at(const struct band *band, int y)
 {
     const struct image *to = band->run->to;
     const int row = output_row(band->run, y);
-    return to->plane[0] && !band->run->streams ? to->plane[0] + (size_t)row * to->stride[0]
-                                               : band->pair + line_bytes(to->shape.width, 0) * (size_t)(row % 2);
+    return to->plane[0] ? to->plane[0] + (size_t)row * to->stride[0]
+                        : band->pair + line_bytes(to->shape.width, 0) * (size_t)(row % 2);
 }
 
-// Makes rows of a stencil from the input rows `in`.
-static void make_rows(struct band *band, int number, const uint8_t **in, uint8_t *const *out)
+// Makes rows of the first stencil of the picture in place. rows->in are lines with the ends of the picture's rows.
+static void make_in_place(struct band *band, int y, const struct stencil_rows *rows)
 {
-    const struct cpu_pass *cpu = &band->run->passes[number];
-    struct maker *maker = &band->maker[number];
-    const bool in_place = number == 0 && band->in_place;
-    const int skipped = in_place ? pass_radius(cpu) : 0; // pixels on each side that make_ends makes
-    uint8_t *inner[STENCIL_ROWS];
+    const struct cpu_run *run = band->run;
+    const struct cpu_pass *cpu = run->passes;
+    const int height = run->from->shape.height, radius = pass_radius(cpu);
+    const size_t bytes = 4 * END_WIDTH;
+    struct stencil_rows ends = *rows, middle = *rows;
+    uint8_t made[STENCIL_ROWS][4 * 2 * (END_WIDTH + FILTER_RADIUS_MAX)], *ends_out[STENCIL_ROWS], *out[STENCIL_ROWS];
+    const uint8_t *in[LINES_MAX];
     for (int i = 0; i < cpu->stencil->rows; i++) {
-        if (in_place)
-            make_ends(cpu, in + 1 + i, out[i], band->width);
-        inner[i] = out[i] + 4 * skipped;
+        ends_out[i] = made[i];
+        out[i] = rows->out[i] + bytes;
+        middle.ahead[i].in += 2 * bytes; // the ends prefetch what comes before that
+        middle.ahead[i].out += 2 * bytes;
     }
     for (int i = 0; i < cpu->lines; i++)
-        in[i] += 4 * skipped;
-    cpu->stencil->stencil(&cpu->pass->stencil->arguments, &(struct stencil_rows){.in = in + 1,
-                                                                                 .out = inner,
-                                                                                 .width = band->width - 2 * skipped,
-                                                                                 .step = cpu->step,
-                                                                                 .scratch = maker->own,
-                                                                                 .first = !maker->begun});
+        in[i] = picture_row(run, clamp_to(y - radius - 1 + i, height)) + bytes;
+    ends.out = ends_out;
+    middle.in = in + 1;
+    middle.out = out;
+    middle.width = band->width - 2 * END_WIDTH;
+    middle.scratch = band->own_too;
+    cpu->stencil->stencil(&cpu->pass->stencil->arguments, &ends);
+    cpu->stencil->stencil(&cpu->pass->stencil->arguments, &middle);
+    for (int i = 0; i < cpu->stencil->rows; i++) {
+        memcpy(rows->out[i], made[i], bytes);
+        memcpy(out[i] + 4 * (size_t)middle.width, made[i] + 4 * (size_t)ends.width - bytes, bytes);
+    }
 }
 
 // Makes row `y` of a stencil in `to`, and the rows below it that its variant makes along with it.
@@ -295,19 +297,35 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
     const bool in_place = number == 0 && band->in_place;
     if (!maker->begun)
         maker->loaded = clamp_to(y - radius, height);
-    for (; !in_place && maker->loaded <= clamp_to(y + radius + more, height); maker->loaded++)
-        load_line(band, number, maker->loaded);
-    const uint8_t *in[LINES_MAX];
-    for (int i = 0; i < cpu->lines; i++) {
-        const int row = clamp_to(y - radius - 1 + i, height);
-        in[i] = in_place ? picture_row(run, row) : line_of(band, number, row);
+    for (; maker->loaded <= clamp_to(y + radius + more, height); maker->loaded++) {
+        if (in_place)
+            load_ends(band, maker->loaded);
+        else
+            load_line(band, number, maker->loaded);
     }
-    const bool is_output = number == run->count - 1 && cpu->step == 4 && run->to->plane[0] && !run->streams;
+    const uint8_t *in[LINES_MAX];
+    for (int i = 0; i < cpu->lines; i++)
+        in[i] = line_of(band, number, clamp_to(y - radius - 1 + i, height));
+    const bool has_output = run->to->plane[0], is_output = has_output && number == run->count - 1 && cpu->step == 4;
     maker->made[0] = to;
     for (int i = 1; i <= more; i++)
         maker->made[i] = is_output && y + i < band->end ? output_at(band, y + i)
                                                         : maker->spare + line_bytes(band->width, 0) * (size_t)(i - 1);
-    make_rows(band, number, in, maker->made);
+    struct stencil_rows rows = {.in = in + 1,
+                                .out = maker->made,
+                                .width = maker->line_width,
+                                .step = cpu->step,
+                                .scratch = maker->own,
+                                .first = !maker->begun};
+    for (int i = 0; i <= more; i++) {
+        const bool prefetches_output = number == 0 && cpu->step == 4 && has_output;
+        rows.ahead[i].in = in_place ? picture_row(run, clamp_to(maker->loaded + i, height)) : to;
+        rows.ahead[i].out = prefetches_output ? output_at(band, clamp_to(band->y + more + 1 + i, band->end)) : to;
+    }
+    if (in_place)
+        make_in_place(band, y, &rows);
+    else
+        cpu->stencil->stencil(&cpu->pass->stencil->arguments, &rows);
     maker->taken = 0;
     maker->begun = true;
 }
@@ -323,34 +341,28 @@ static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8
 
 // Makes output row `y` of a run without a stencil and streams it, in parts: a processor makes one part while it still
 // writes the one before.
-static void stream_parts(const struct band *band, int y, uint8_t *to)
+static void stream_row(const struct band *band, int y)
 {
-    enum { PART = 1024 }; // pixels
+    enum { PART_BYTES = 2048 }; // of the picture's first plane
     const struct cpu_run *run = band->run;
-    for (int x = 0; x < band->width; x += PART) {
-        const int width = band->width - x < PART ? band->width - x : PART;
+    const int pair_bytes = (int)pixfmt_row_bytes(run->from->shape.format, 0, 2), part = 2 * (PART_BYTES / pair_bytes);
+    const uint8_t *row = run->from->plane[0] + (size_t)input_row(run, y) * run->from->stride[0];
+    for (int x = 0; x < band->width; x += part) {
+        const int width = band->width - x < part ? band->width - x : part;
         const int place = run->passes[0].pass->load_mirror ? band->width - x - width : x;
         const uint8_t *at = load_part(band, x, width, y, band->pair);
-        row_level()->stream(at, to + 4 * (size_t)place, 4 * (size_t)width);
+        const uint8_t *next = row + (x + part) / 2 * pair_bytes;
+        row_level()->stream(at, next, output_at(band, y) + 4 * (size_t)place, 4 * (size_t)width);
     }
 }
 
 // Makes output row `y`.
 static void finish_row(struct band *band, int y)
 {
-    const struct cpu_run *run = band->run;
-    uint8_t *place = run->to->plane[0] ? run->to->plane[0] + (size_t)output_row(run, y) * run->to->stride[0] : NULL;
-    const size_t bytes = 4 * (size_t)band->width;
-    if (run->streams && !run->passes[run->count - 1].stencil) {
-        stream_parts(band, y, place);
-        return;
-    }
     uint8_t *to = output_at(band, y);
-    const uint8_t *at = pass_row(band, run->count - 1, y, to);
-    if (run->streams)
-        row_level()->stream(at, place, bytes);
-    else if (at != to)
-        memcpy(to, at, bytes);
+    const uint8_t *at = pass_row(band, band->run->count - 1, y, to);
+    if (at != to)
+        memcpy(to, at, 4 * (size_t)band->width);
 }
 
 // Encodes a pair of output rows as soon as both have been made, while they are in cache.
@@ -379,21 +391,31 @@ static int band_edge(const struct cpu_run *run, int band)
     return splits ? y - 1 : y;
 }
 
+// Whether the first stencil can read the picture in place.
+static bool reads_picture(const struct cpu_run *run)
+{
+    const struct pass *pass = run->passes[0].pass;
+    return pass->stencil && run->passes[0].step == 4 && run->from->shape.format == PIXFMT_RGBA &&
+           pass->before_count == 0 && !pass->load_mirror && run->from->shape.width >= IN_PLACE_WIDTH;
+}
+
 static void band_init(struct band *band, const struct cpu_run *run, int number)
 {
     const int width = run->from->shape.width;
     uint8_t *scratch = run->scratch + run->scratch_bytes * (size_t)number;
     *band = (struct band){.run = run, .end = band_edge(run, number + 1), .width = width, .pair = scratch};
     band->in_place = reads_picture(run);
+    band->own_too = scratch + OWN_LINES * line_bytes(width, 0);
     band->rgba = scratch + 2 * line_bytes(width, 0);
     band->grey = scratch + 3 * line_bytes(width, 0);
-    scratch += OWN_LINES * line_bytes(width, 0);
+    scratch = band->own_too + run->passes[0].scratch_bytes;
     for (int i = 0; i < run->count; i++) {
         const struct cpu_pass *cpu = &run->passes[i];
         struct maker *maker = &band->maker[i];
         if (!cpu->stencil)
             continue;
         maker->lines = scratch;
+        maker->line_width = i == 0 && band->in_place ? 2 * (END_WIDTH + pass_radius(cpu)) : width;
         maker->spare = maker->lines + line_bytes(width, pass_radius(cpu)) * (size_t)cpu->lines;
         maker->own = maker->spare + line_bytes(width, 0) * (size_t)(cpu->stencil->rows - 1);
         scratch = maker->own + cpu->scratch_bytes;
@@ -409,7 +431,11 @@ void cpu_run_band(void *context, int number)
     for (int y = band_edge(run, number); y < band.end; y++) {
         if (run->feed && !run->feed->need(run->feed->context, run->from, clamp_to(y + reach, run->from->shape.height)))
             break;
-        finish_row(&band, y);
+        band.y = y;
+        if (run->streams)
+            stream_row(&band, y);
+        else
+            finish_row(&band, y);
         encode_row(&band, y);
     }
     if (run->streams)

@@ -32,7 +32,7 @@ struct cpu_run {
     uint8_t *scratch;                       // of all bands, one after the other
     size_t scratch_bytes;                   // of one band
     int bands;
-    bool streams; // `to` is larger than the caches: its rows are written with non-temporal stores
+    bool streams; // the rows of `to` are written with non-temporal stores; only where no pass has a stencil
 };
 
 // `pass` must outlive `cpu`. `variant` as in path_setup.
