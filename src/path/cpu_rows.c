@@ -35,7 +35,7 @@ struct band {
     uint8_t *rgba;    // an RGBA row that becomes grey
     uint8_t *grey;    // a grey row that becomes RGBA
     bool in_place;    // the first stencil reads the picture in place
-    uint8_t *own_too; // then: scratch memory for the pixels between the ends
+    uint8_t *own_too; // then: scratch memory of its row variant for the pixels between the ends
     struct maker maker[CHAIN_MAX];
 };
 
@@ -69,11 +69,11 @@ void cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, int width, con
         cpu->after[i] = choose(pass->after[i], width, 4, variant);
     if (!pass->stencil)
         return;
-    cpu->generic = row_variant_generic(pass->stencil->filter);
     cpu->step = 4;
     cpu->stencil = choose(pass->stencil, width, 4, variant);
     const struct row_variant *grey = choose(pass->stencil, width, 1, variant);
-    if (pass->grey && (grey != cpu->generic || cpu->stencil == cpu->generic)) { // some variants make RGBA rows alone
+    const struct row_variant *generic = row_variant_generic(pass->stencil->filter);
+    if (pass->grey && (grey != generic || cpu->stencil == generic)) { // some variants make RGBA rows only
         cpu->step = 1;
         cpu->stencil = grey;
     }

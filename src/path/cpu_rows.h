@@ -14,7 +14,6 @@
 struct cpu_pass {
     const struct pass *pass;
     const struct row_variant *before[CHAIN_MAX], *stencil, *after[CHAIN_MAX]; // of the pass's stages
-    const struct row_variant *generic;                                        // of the stencil
     int step;             // bytes of a pixel in the stencil's rows: 4, or 1 if they are grey
     int lines;            // input rows that the stencil keeps
     size_t scratch_bytes; // of the stencil's row variant
