@@ -18,8 +18,6 @@ SKIP = 77
 SANITIZED = "LSAN_OPTIONS" in os.environ  # slower, and freed memory is held back
 EMULATED = os.uname().nodename == "vmguest"  # tests/vm
 PATIENCE = 6 if SANITIZED or EMULATED else 1
-LARGE = "convolve=" + " ".join(str(i % 5 - 1) for i in range(49))  # a chain that takes seconds to compile
-LARGEST = "convolve=" + " ".join(str(i % 5 - 1) for i in range(81))  # and one that takes several times as long
 
 # A suite that runs behind nohup hands its ignored SIGHUP down to every program.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -91,10 +89,49 @@ def has_opencl(binary):
     return run(binary, "live", "pattern:16x16", "-p", "opencl", "--headless", "--frames", "1")[0] == 0
 
 
-def programs(cache):
-    """The compiled programs that monocle keeps in this XDG_CACHE_HOME. One is added when its compilation ends."""
-    path = os.path.join(cache, "monocle")
-    return sorted(os.listdir(path)) if os.path.isdir(path) else []
+def alive(pid):
+    try:
+        with open("/proc/%d/stat" % pid, encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+class Compiler:
+    """A compiler that does not finish between begin() and end(): no test depends on how fast a machine compiles, or on
+    what its caches hold. monocle_misled has it with this environment. `how` is a TEST_MISBEHAVE of tests/misled.c: hang
+    in the child of a probe, compile or stall in the program itself."""
+
+    def __init__(self, parent, how):
+        place = tempfile.mkdtemp(dir=parent)
+        self.in_child = how == "hang"
+        self.when, self.noted = os.path.join(place, "when"), os.path.join(place, "noted")
+        self.env = {"TEST_MISBEHAVE": how, "TEST_WHEN": self.when, "TEST_CHILDREN": self.noted,
+                    "TEST_LIMIT_MS": "6000000", "XDG_CACHE_HOME": os.path.join(place, "cache"),
+                    "POCL_CACHE_DIR": os.path.join(place, "pocl")}
+
+    def begin(self):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self.noted)
+        with open(self.when, "w"):
+            pass
+
+    def end(self):
+        os.remove(self.when)
+
+    def wait(self, program):
+        """Waits until it is at work. Returns the id of its process: the program's, or the child's."""
+        found = []
+
+        def look():
+            if os.path.exists(self.noted):
+                with open(self.noted) as file:
+                    found.extend(int(line) for line in file if (int(line) != program.pid) == self.in_child)
+            return found or program.poll() is not None
+
+        wait_until(look)
+        assert found, "no compiler is at work"
+        return found[-1]
 
 
 def png(path, width, height):

@@ -1,13 +1,16 @@
 // misled.c: linked into the program with --wrap: every device is taken for a GPU, so that variants fit, and its driver
-// misbehaves in the children that probe them
-//
-//   TEST_DRIVER     the driver's version
-//   TEST_MISBEHAVE  crash, leave, hang, loop or refuse: while the child builds a program; wrong, fail: when it runs a
-//   kernel TEST_LIMIT_MS   time limit of a child; its processor time is then not limited TEST_CHILDREN   file that gets
-//   a line with the process id of each child
+// misbehaves in the children that probe them, or in the program itself
+// - TEST_DRIVER: the driver's version
+// - TEST_MISBEHAVE: in a child, crash, leave, hang, loop or refuse when it builds a program; wrong or fail when it runs
+//   a kernel. In the program, compile or stall: a build compiles as long as TEST_WHEN exists. stall also holds back
+//   kernels, as PoCL does during a part of its compilation.
+// - TEST_WHEN: the driver misbehaves only while this file exists
+// - TEST_LIMIT_MS: time limit of a child; its processor time is then not limited
+// - TEST_CHILDREN: file that gets a line with the process id of each child, and of a program that starts such a build
 #include "base/child.h"
 #include "compute/device.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,10 +20,36 @@
 
 static atomic_bool in_child;
 
+static struct {
+    pthread_mutex_t lock;
+    atomic_bool awaited; // the driver compiles
+    cl_event event;      // NULL: kernels need not wait
+} compiled = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool is_wanted(const char *how)
+{
+    const char *wanted = getenv("TEST_MISBEHAVE"), *when = getenv("TEST_WHEN");
+    return wanted && strcmp(wanted, how) == 0 && (!when || access(when, F_OK) == 0);
+}
+
 static bool misbehaves(const char *how)
 {
-    const char *wanted = getenv("TEST_MISBEHAVE");
-    return in_child && wanted && strcmp(wanted, how) == 0;
+    return in_child && is_wanted(how);
+}
+
+static bool compiles_on(void)
+{
+    return !in_child && (is_wanted("compile") || is_wanted("stall"));
+}
+
+static void note_process(void)
+{
+    const char *path = getenv("TEST_CHILDREN");
+    FILE *file = path ? fopen(path, "a") : NULL;
+    if (!file)
+        return;
+    fprintf(file, "%d\n", (int)getpid());
+    fclose(file);
 }
 
 enum child_end __real_child_run(const char *program, char *const arguments[], int limit_ms, int *value);
@@ -48,14 +77,10 @@ enum child_end __wrap_child_run(const char *program, char *const arguments[], in
 
 void __wrap_child_begin(int parent, size_t bytes, int seconds)
 {
-    const char *path = getenv("TEST_CHILDREN"), *limit = getenv("TEST_LIMIT_MS");
-    FILE *file = path ? fopen(path, "a") : NULL;
+    const char *limit = getenv("TEST_LIMIT_MS");
     __real_child_begin(parent, bytes, limit && *limit ? 1000 : seconds);
     in_child = true;
-    if (file) {
-        fprintf(file, "%d\n", (int)getpid());
-        fclose(file);
-    }
+    note_process();
 }
 
 int __wrap_device_list(struct device_info devices[DEVICE_MAX], const char **why)
@@ -70,9 +95,60 @@ int __wrap_device_list(struct device_info devices[DEVICE_MAX], const char **why)
     return count;
 }
 
+// No cache has this program.
+static void compile_once(cl_context context, const cl_device_id *device)
+{
+    static atomic_uint rounds;
+    char text[128];
+    const char *source = text;
+    size_t bytes;
+    snprintf(text, sizeof(text), "kernel void k(global int *p) { p[get_global_id(0)] ^= %d + %u * p[0]; }",
+             (int)getpid(), ++rounds);
+    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, NULL);
+    __real_clBuildProgram(program, 1, device, "", NULL, NULL);
+    clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes, NULL); // PoCL compiles the kernel for it
+    clReleaseProgram(program);
+}
+
+static void set_compiled(cl_event event)
+{
+    pthread_mutex_lock(&compiled.lock);
+    compiled.event = event;
+    pthread_mutex_unlock(&compiled.lock);
+}
+
+// What exit() runs would take the driver's data from under its compiler.
+static void check_exit(void)
+{
+    if (compiled.awaited)
+        fprintf(stderr, "monocle: exit() was called while the driver compiled\n");
+}
+
+// The real driver is at work all the time, since its threads matter when the process ends.
+static void compile_on(cl_program program, const cl_device_id *device)
+{
+    cl_context context;
+    cl_int result;
+    if (!compiles_on() || clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof(context), &context, NULL) != CL_SUCCESS)
+        return;
+    cl_event event = is_wanted("stall") ? clCreateUserEvent(context, &result) : NULL;
+    set_compiled(event);
+    atexit(check_exit);
+    compiled.awaited = true;
+    for (note_process(); compiles_on();)
+        compile_once(context, device);
+    compiled.awaited = false;
+    set_compiled(NULL);
+    if (event) {
+        clSetUserEventStatus(event, CL_COMPLETE);
+        clReleaseEvent(event);
+    }
+}
+
 cl_int __wrap_clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
                              void(CL_CALLBACK *done)(cl_program program, void *data), void *data)
 {
+    compile_on(program, devices);
     if (misbehaves("crash"))
         signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
     if (misbehaves("leave"))
@@ -92,6 +168,10 @@ cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
 {
     if (misbehaves("fail"))
         return CL_OUT_OF_RESOURCES;
+    pthread_mutex_lock(&compiled.lock);
+    if (compiled.event)
+        clEnqueueBarrierWithWaitList(queue, 1, &compiled.event, NULL);
+    pthread_mutex_unlock(&compiled.lock);
     // The first work-group alone: small pictures are right.
     return __real_clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, misbehaves("wrong") ? local : size, local,
                                          events, after, event);

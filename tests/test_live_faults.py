@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_live_faults.py MONOCLE LATE: what the live view says, and to whom, when something goes wrong on the way"""
+"""test_live_faults.py MONOCLE LATE MISLED: the live view's messages and exit codes when something goes wrong"""
 import contextlib
 import errno
 import json
@@ -9,13 +9,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
-from live_support import (LARGEST, PATIENCE, Checks, environment, events, has_opencl, programs, run, wait_idle, y4m,
-                          y4m_pictures)
+from live_support import (PATIENCE, Checks, Compiler, alive, environment, events, has_opencl, run, wait_idle,
+                          wait_until, y4m, y4m_pictures)
 
 BINARY = os.path.abspath(sys.argv[1])
 LATE = os.path.abspath(sys.argv[2])  # to which things happen at the last moment: tests/late.c
+MISLED = os.path.abspath(sys.argv[3])  # whose driver misbehaves: tests/misled.c
 
 directory = tempfile.TemporaryDirectory()
 
@@ -99,31 +99,33 @@ def interrupt(c, name, process, number):
 
 
 def signals_while_waiting(c):
-    """For who is to send pictures, for who is to take them, and for a driver that compiles."""
+    """For who is to send pictures, and for who is to take them."""
     os.mkfifo(at("fifo.y4m"))
-    rows = [
-        (["fifo.y4m"], False),
-        (["-"], False),
-        (["pattern:32x24", "--record", "fifo.y4m", "-p", "cpu"], False),
-    ]
-    if has_opencl(BINARY):
-        rows.append((["pattern:32x24", "-p", "opencl", "-f", LARGEST], True))
-    for args, compiles in rows:
+    for args in ["fifo.y4m"], ["-"], ["pattern:32x24", "--record", "fifo.y4m", "-p", "cpu"]:
         for number in (signal.SIGINT, signal.SIGTERM):
-            cold = at("cold%d" % number)
-            process = subprocess.Popen([BINARY, "live", *args, "--headless", "--json"], stdin=subprocess.PIPE,
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=directory.name,
-                                       env=environment(XDG_CACHE_HOME=cold + "-monocle", POCL_CACHE_DIR=cold))
-            if compiles:  # the compiler's first file is there long before its last
-                while process.poll() is None and not (os.path.isdir(cold) and os.listdir(cold)):
-                    time.sleep(0.01)
-                time.sleep(0.2)
-            else:
-                wait_idle(process)
+            process = start(*args, "--headless", "--json", stdin=subprocess.PIPE)
+            wait_idle(process)
             interrupt(c, args, process, number)
             out, err = process.communicate()
             c.check(out == b"" and err == b"", args, "says", out, err)
-            c.check(not programs(cold + "-monocle"), args, "ends when the compiler has finished")
+
+
+def signals_while_compiling(c):
+    """No driver can be made to stop compiling, in the program or in a probe's child; a signal does not wait for it."""
+    if not has_opencl(MISLED):
+        return
+    for how in ("hang", "compile"):  # in the child, in the program
+        for number in (signal.SIGINT, signal.SIGTERM):
+            compiler = Compiler(directory.name, how)
+            compiler.begin()
+            process = subprocess.Popen([MISLED, "live", "pattern:32x24", "-p", "opencl", "-f", "invert", "--headless",
+                                        "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=directory.name,
+                                       env=environment(**compiler.env))
+            where = compiler.wait(process)
+            interrupt(c, how, process, number)
+            out, err = process.communicate()
+            c.check(out == b"" and err == b"", how, "says", out, err)
+            c.check(wait_until(lambda: not alive(where), seconds=10), how, number, "leaves a child behind")
 
 
 def signals_before_pictures(c):
@@ -178,5 +180,5 @@ def stalled_reader(c):
 
 
 checks = Checks()
-sys.exit(checks.run(json_errors, full_disk, emptied, signals_while_waiting, signals_before_pictures, stalled_reader,
-                    only=sys.argv[3:]))
+sys.exit(checks.run(json_errors, full_disk, emptied, signals_while_waiting, signals_while_compiling,
+                    signals_before_pictures, stalled_reader, only=sys.argv[4:]))

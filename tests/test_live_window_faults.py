@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_live_window_faults.py MONOCLE LATE: what the live view's window does when something goes wrong or is too large
+"""test_live_window_faults.py MONOCLE LATE MISLED: the live view's window when something goes wrong or is too large
 
 Needs a display (with-display gives one), xdotool and ImageMagick's import.
 """
@@ -15,13 +15,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
-from live_support import (LARGEST, PATIENCE, Checks, Live, Window, environment, has_opencl, need_window, picture,
-                          programs, wait_until, y4m_pictures)
+from live_support import (PATIENCE, Checks, Compiler, Live, Window, alive, environment, has_opencl, need_window,
+                          picture, wait_until, y4m_pictures)
 
 BINARY = os.path.abspath(sys.argv[1])
 LATE = os.path.abspath(sys.argv[2])  # to which things happen at the last moment: tests/late.c
+MISLED = os.path.abspath(sys.argv[3])  # whose driver misbehaves: tests/misled.c
 PATTERN = "pattern:320x240@30"
 KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernels")
 
@@ -285,42 +285,41 @@ def lost_at_once(c):
                     run.stderr)
 
 
-def leave_build(c, name, live, number, cache, frames=1):
-    """It ends before the compiler does. Not checked if the compiler has finished before."""
-    built = programs(cache)
-    if built:
-        print("%s: built before anybody could leave" % name, file=sys.stderr)
+def leave_build(c, name, live, number, compiler, frames=1):
+    """It ends although the compiler does not, and no child stays."""
+    where = compiler.wait(live.process)
     leave(c, name, live, number, frames)
-    c.check(programs(cache) == built, name, number, "ends when the compiler has finished")
+    c.check(wait_until(lambda: not alive(where), seconds=10), name, number, "leaves a child behind")
 
 
 def leaving_a_build(c):
-    """No driver can be made to stop compiling; that keeps nobody."""
-    if not has_opencl(BINARY):
+    """No driver can be made to stop compiling, in the program or in a probe's child; nobody waits for it."""
+    if not has_opencl(MISLED):
         return
     outputs = ["--record", "left.y4m", "--trace", "left.json"]
-    for round, number in enumerate((None, signal.SIGINT, signal.SIGTERM)):
-        def cold(name):
-            return {"XDG_CACHE_HOME": at("%s-%d" % (name, round)), "POCL_CACHE_DIR": at("%s-pocl-%d" % (name, round))}
+    for how in ("hang", "stall"):  # in the child, in the program
+        for number in (None, signal.SIGINT, signal.SIGTERM):
+            # The first path, whose frames the user counts: nothing is shown yet.
+            compiler = Compiler(directory.name, how)
+            compiler.begin()
+            live = Window(MISLED, directory.name, PATTERN, "-f", "invert", "-p", "opencl", "--frames", "9",
+                          runs=False, **compiler.env)
+            leave_build(c, how + ", the first path", live, number, compiler, frames=0)
+            c.check(not live.events, how, "the first path", live.events)
 
-        # The first path, whose frames the user counts: nothing is shown yet.
-        live = Window(BINARY, directory.name, PATTERN, "-f", LARGEST, "-p", "opencl", "--frames", "9", runs=False,
-                      **cold("first"))
-        leave_build(c, "the first path", live, number, at("first-%d" % round), frames=0)
-        said = [e["event"] for e in live.events]
-        c.check(not said or (said[0], said[-1]) == ("start", "summary"), "the first path", said)
+            # Beside the cpu path, which shows the first pictures.
+            compiler = Compiler(directory.name, how)
+            compiler.begin()
+            live = Window(MISLED, directory.name, PATTERN, "-f", "invert", *outputs, **compiler.env)
+            leave_build(c, how + ", beside the cpu path", live, number, compiler)
 
-        # Beside the cpu path, which shows the first pictures.
-        live = Window(BINARY, directory.name, PATTERN, "-f", LARGEST, *outputs, **cold("beside"))
-        leave_build(c, "beside the cpu path", live, number, at("beside-%d" % round))
-
-        # Beside kernels of the same driver, which may wait for the compiler.
-        live = Window(BINARY, directory.name, PATTERN, "-f", "gray", "-p", "opencl", *outputs, **cold("kernels"))
-        live.state(0)
-        subprocess.run(["xdotool", "key", "5", "plus"], check=True)
-        live.wait(lambda e: e["event"] == "state" and e["building"])
-        time.sleep(0.4 * round)  # in whatever the driver then does
-        leave(c, "beside kernels", live, number)
+            # Beside kernels of the same driver, which may wait for the compiler.
+            compiler = Compiler(directory.name, how)
+            live = Window(MISLED, directory.name, PATTERN, "-f", "gray", "-p", "opencl", *outputs, **compiler.env)
+            c.check(live.state(0)["path"] == "opencl", how, "beside kernels", live.events[-1])
+            compiler.begin()
+            subprocess.run(["xdotool", "key", "3"], check=True)
+            leave_build(c, how + ", beside kernels", live, number, compiler)
 
 
 def oversized(c):
@@ -340,4 +339,4 @@ def oversized(c):
 need_window()
 checks = Checks()
 sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, stalled_reader, unsynced, stalled_events, no_reader,
-                    lost_display, closed, lost_window, lost_at_once, oversized, only=sys.argv[3:]))
+                    lost_display, closed, lost_window, lost_at_once, oversized, only=sys.argv[4:]))

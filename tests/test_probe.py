@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from live_support import Checks, environment, has_opencl, png, run, wait_until
+from live_support import Checks, alive, environment, has_opencl, png, run, wait_until
 
 MISLED, MONOCLE = (os.path.abspath(path) for path in sys.argv[1:3])
 CHAIN = "invert"
@@ -145,14 +145,6 @@ def passes_of_chains(c):
                            "--headless", "--frames", "1", "-p", "opencl", "-f", chain, "--record", os.devnull, **ENV)
         c.check(code == 0 and GENERIC not in err, chain, code, err)
         c.check(len(children()) == len(entries(".verdict")) == passes, chain, entries(".verdict"), err)
-
-
-def alive(pid):
-    try:
-        with open("/proc/%d/stat" % pid, encoding="utf-8") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def interrupted(c):
