@@ -176,6 +176,19 @@ def on_processors(c):
             c.check(file.readline().strip() == "passed", name)
 
 
+def ignored(c):
+    """A program that ignores SIGCHLD, such as a daemon, leaves that to the programs that it starts."""
+    forget()
+    ignoring = os.path.join(directory.name, "ignoring")
+    with open(ignoring, "w", encoding="utf-8") as file:
+        file.write("#!%s\nimport os, signal, sys\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+                   "os.execv(%r, sys.argv)\n" % (sys.executable, MISLED))
+    os.chmod(ignoring, 0o700)
+    code, got, err = convert(binary=ignoring)
+    c.check(code == 0 and got == WANTED and GENERIC not in err, code, err)
+    c.check(verdict() == "passed", verdict())
+
+
 def command(c):
     """The hidden command, run by hand."""
     code, out, err = run(MONOCLE, "probe")
@@ -188,5 +201,5 @@ def command(c):
 
 
 checks = Checks()
-sys.exit(checks.run(passes, passes_of_chains, misbehaves, hangs, no_cache, interrupted, on_processors, command,
+sys.exit(checks.run(passes, passes_of_chains, misbehaves, hangs, no_cache, interrupted, on_processors, ignored, command,
                     only=sys.argv[3:]))

@@ -79,7 +79,9 @@ void command_catch_signals(void)
     catch (leave);
     const struct sigaction ignored = {.sa_handler = SIG_IGN}; // writing to a closed pipe is an error like others
     sigaction(SIGPIPE, &ignored, NULL);
-    sigaction(SIGXFSZ, &ignored, NULL); // and so is a file grown to its limit
+    sigaction(SIGXFSZ, &ignored, NULL);                     // and so is a file grown to its limit
+    const struct sigaction usual = {.sa_handler = SIG_DFL}; // else waiting for a probe or a driver's compiler fails
+    sigaction(SIGCHLD, &usual, NULL);
 }
 
 void command_raise_limits(void)
