@@ -1,4 +1,4 @@
-"""test_suite.py: what tools/suite and .ci/run count: flaky tests, names that do not exist
+"""test_suite.py: what tools/suite and .ci/run count: flaky tests, names that do not exist; errors of tools/filters-page
 
     test_suite.py SOURCES      .ci/run runs in a copy, on steps that only print
 """
@@ -106,9 +106,17 @@ def scripts_checks(c):
         c.check(got == code and says in said.getvalue(), tests, only, got, said.getvalue())
 
 
+def pages(c):
+    """tools/filters-page reports a program that fails in one line."""
+    for program, says in (("/nonexistent", "cannot run /nonexistent: No such file"),
+                          (shutil.which("false"), "exit status 1"), (shutil.which("true"), "is not monocle")):
+        code, _, err = run(os.path.join(SOURCES, "tools/filters-page"), "--check", program)
+        c.check(code == 1 and says in err and err.count("\n") == 1, program, code, err)
+
+
 if not shutil.which("meson"):
     print("skipped: meson is not installed", file=sys.stderr)
     sys.exit(SKIP)
 write(at("meson.build"), PROJECT)
 run("meson", "setup", at("build"), directory.name)
-sys.exit(Checks().run(counts, wrong_names, summed, scripts_checks, only=sys.argv[2:]))
+sys.exit(Checks().run(counts, wrong_names, summed, scripts_checks, pages, only=sys.argv[2:]))
