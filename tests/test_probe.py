@@ -13,6 +13,7 @@ import tempfile
 from live_support import Checks, alive, environment, has_opencl, png, run, wait_until
 
 MISLED, MONOCLE = (os.path.abspath(path) for path in sys.argv[1:3])
+SOURCES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CHAIN = "invert"
 GENERIC = "runs the generic kernel: variant"
 
@@ -176,6 +177,17 @@ def on_processors(c):
             c.check(file.readline().strip() == "passed", name)
 
 
+def unreadable(c):
+    """A kernel directory with a variant that cannot be read costs the variant, and a line says so."""
+    forget()
+    kernels = os.path.join(directory.name, "kernels")
+    os.makedirs(os.path.join(kernels, "variants", "window.cl"))
+    shutil.copy(os.path.join(SOURCES, "kernels", "invert.cl"), kernels)
+    code, got, err = convert("--kernels", kernels)
+    c.check(code == 0 and got == WANTED and not children(), code, err)
+    c.check("instead of variant window: cannot read kernel " + kernels in err, err)
+
+
 def ignored(c):
     """A program that ignores SIGCHLD, such as a daemon, leaves that to the programs that it starts."""
     forget()
@@ -201,5 +213,5 @@ def command(c):
 
 
 checks = Checks()
-sys.exit(checks.run(passes, passes_of_chains, misbehaves, hangs, no_cache, interrupted, on_processors, ignored, command,
-                    only=sys.argv[3:]))
+sys.exit(checks.run(passes, passes_of_chains, misbehaves, hangs, no_cache, interrupted, on_processors, unreadable,
+                    ignored, command, only=sys.argv[3:]))

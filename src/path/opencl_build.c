@@ -1,4 +1,5 @@
 // opencl_build.c: a chain compiled for a device
+#include "base/log.h"
 #include "base/pages.h"
 #include "compute/program.h"
 #include "path/opencl_path.h"
@@ -201,6 +202,9 @@ static bool trusted(void *context, const struct variant_choice *choice)
         .text = text,
         .options = opencl_pass_options(of->path, choice),
     };
+    if (!text)
+        log_info("pass %s on '%s' runs the generic kernel instead of variant %s: %s", pass->name,
+                 of->path->device->info.name, choice->variant->name, error ? error : "out of memory");
     const bool trusts = text && probe_trusts(&probe);
     free(text);
     free(error);
