@@ -140,7 +140,8 @@ def no_cache(c):
 
 def passes_of_chains(c):
     """The child makes the same program as the parent for every pass of a chain, and every pass is trusted."""
-    for source, chain, passes in [("nv21", "mirror,gray,sharpen,emboss,flip,invert", 2), ("rgba", "blur=6", 1)]:
+    for source, chain, passes in [("nv21", "mirror,gray,sharpen,emboss,flip,invert", 2), ("rgba", "blur=6", 1),
+                                  ("rgba", "sharpen,gray,sobel", 2)]:
         forget()
         code, _, err = run(MISLED, "live", "pattern:64x48", "--pixel-format", source, "--log-level", "info",
                            "--headless", "--frames", "1", "-p", "opencl", "-f", chain, "--record", os.devnull, **ENV)
