@@ -1,6 +1,8 @@
 // test_tables.c: every row of the tables says what it must: commands, options, examples, filters
 #include "command/command.h"
 #include "filter/chain.h"
+#include "filter/filter_list.h"
+#include "filter/rows.h"
 #include "path/path.h"
 
 #include "unit.h"
@@ -109,13 +111,47 @@ static void check_command(const struct option_list *list)
         check_that(&unit, strchr(*e, '\t') != NULL, "%s: '%s' is not a code, a tab and a meaning", list->command, *e);
 }
 
+static bool is_grey(const uint8_t *pixel)
+{
+    return pixel[0] == pixel[1] && pixel[1] == pixel[2];
+}
+
+// The filter's `color` is what its row does with grey pixels and with coloured ones.
+static void check_color(const struct filter *filter, const struct filter_arguments *arguments)
+{
+    enum { PIXELS = FILTER_LEVELS };
+    const struct row_variant *row = row_variant_generic(filter);
+    uint8_t grey[4 * PIXELS], coloured[4 * PIXELS];
+    bool keeps = true, makes = true;
+    for (int i = 0; i < PIXELS; i++) {
+        memset(grey + 4 * i, i, 4);
+        for (int c = 0; c < 4; c++)
+            coloured[4 * i + c] = (uint8_t)(i * (2 * c + 1) + 50 * c);
+    }
+    row->point(arguments, grey, grey, PIXELS);
+    row->point(arguments, coloured, coloured, PIXELS);
+    for (int i = 0; i < PIXELS; i++) {
+        keeps = keeps && is_grey(grey + 4 * i);
+        makes = makes && is_grey(grey + 4 * i) && is_grey(coloured + 4 * i);
+    }
+    check_that(&unit, keeps || filter->color == FILTER_COLORS, "%s: color: grey does not stay grey", filter->name);
+    check_that(&unit, makes == (filter->color == FILTER_MAKES_GREY), "%s: color: its pixels %s grey", filter->name,
+               makes ? "are" : "are not");
+}
+
 static void check_filter(const struct filter *filter)
 {
     char error[CHAIN_ERROR] = "";
     struct chain chain;
     check_that(&unit, filter->summary && *filter->summary, "%s: summary", filter->name);
-    check_that(&unit, filter->example && chain_parse(&chain, filter->example, error), "%s: example: %s", filter->name,
-               error);
+    const bool parsed = filter->example && chain_parse(&chain, filter->example, error);
+    if (!check_that(&unit, parsed, "%s: example: %s", filter->name, error))
+        return;
+    const struct filter_arguments *arguments = &chain.stage[chain.count - 1].arguments;
+    check_that(&unit, (filter->kind == FILTER_STENCIL) == (arguments->radius > 0), "%s: prepare sets radius %d",
+               filter->name, arguments->radius);
+    if (filter->kind == FILTER_POINT && row_variant_generic(filter))
+        check_color(filter, arguments);
     check_that(&unit, filter_find(filter->name) == filter, "%s is not found, or twice", filter->name);
     for (int i = 0; i < filter_param_count(filter); i++) {
         const struct param *p = &filter->params[i];
@@ -140,9 +176,15 @@ static void check_paths(void)
     CHECK_TEXT(choices, PATH_CHOICES);
 }
 
+// The name of a filter is that of its files.
+#define CHECK_NAME(it)                                                                                                 \
+    extern const struct filter filter_##it;                                                                            \
+    CHECK_TEXT(filter_##it.name, #it);
+
 int main(void)
 {
     check_paths();
+    FILTER_LIST(CHECK_NAME)
     for (int i = 0; commands[i]; i++) {
         CHECK(command_find(commands[i]->list->command) == commands[i]);
         if (!commands[i]->hidden)
