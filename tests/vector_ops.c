@@ -55,13 +55,7 @@ static void test_arithmetic(struct check *check, const union operand *p, const u
     LANES_ARE(s16, vec_spread_s16(-3), LANES, -3);
     LANES_ARE(u8, vec_min_u8(a, b), BYTES, p->u8[i] < q->u8[i] ? p->u8[i] : q->u8[i]);
     LANES_ARE(u8, vec_max_u8(a, b), BYTES, p->u8[i] > q->u8[i] ? p->u8[i] : q->u8[i]);
-    LANES_ARE(s16, vec_min_s16(c, d), LANES, p->s16[i] < q->s16[i] ? p->s16[i] : q->s16[i]);
-    LANES_ARE(s16, vec_max_s16(c, d), LANES, p->s16[i] > q->s16[i] ? p->s16[i] : q->s16[i]);
-    LANES_ARE(u8, vec_average_u8(a, b), BYTES, (p->u8[i] + q->u8[i] + 1) >> 1);
-    LANES_ARE(u8, vec_add_sat_u8(a, b), BYTES, nearest(p->u8[i] + q->u8[i], 0, 255));
-    LANES_ARE(u8, vec_subtract_sat_u8(a, b), BYTES, nearest(p->u8[i] - q->u8[i], 0, 255));
     LANES_ARE(s16, vec_add_sat_s16(c, d), LANES, nearest(p->s16[i] + q->s16[i], INT16_MIN, INT16_MAX));
-    LANES_ARE(s16, vec_subtract_sat_s16(c, d), LANES, nearest(p->s16[i] - q->s16[i], INT16_MIN, INT16_MAX));
     LANES_ARE(s16, vec_upper_s16(c >> shift, d), LANES, (p->s16[i] >> shift) * q->s16[i] >> VECTOR_UPPER_SHIFT);
     LANES_ARE(u16, vec_upper_u16((vec_u16)c, (vec_u16)d), LANES, (uint16_t)((uint32_t)p->u16[i] * q->u16[i] >> 16));
     LANES_ARE(s32, vec_pair_products(c >> 1, d), WORDS,
@@ -69,11 +63,8 @@ static void test_arithmetic(struct check *check, const union operand *p, const u
     LANES_ARE(u16, vec_pair_sums(a), LANES, p->u8[2 * i] + p->u8[2 * i + 1]);
     LANES_ARE(s16, vec_scale_s16(c >> 1, d), LANES, ((p->s16[i] >> 1) * q->s16[i] + (1 << 14)) >> 15);
     LANES_ARE(s32, vec_root_s32((vec_s32)((vec_u32)a >> 12)), WORDS, (int)(sqrt(p->u32[i] >> 12) + 0.5));
-    LANES_ARE(s32, vec_weigh_rgb((vec_u32)a, 77, 150, 29), WORDS,
-              77 * p->u8[4 * i] + 150 * p->u8[4 * i + 1] + 29 * p->u8[4 * i + 2]);
     LANES_ARE(u16, vec_even(a, 7), LANES, p->u8[2 * i] << 7);
     LANES_ARE(u16, vec_odd(a, 6), LANES, p->u8[2 * i + 1] << 6);
-    LANES_ARE(u8, vec_choose((vec_u8)(a < b), a, b), BYTES, p->u8[i] < q->u8[i] ? p->u8[i] : q->u8[i]);
     LANES_ARE(u8, vec_choose_u8((vec_u8)(a < b), a, b), BYTES, p->u8[i] < q->u8[i] ? p->u8[i] : q->u8[i]);
 }
 
@@ -81,7 +72,6 @@ static void test_order(struct check *check, const union operand *p, const union 
 {
     const vec_u8 a = vec_load_u8(p), b = vec_load_u8(q);
     const struct vec_two_u16 wide = vec_widen_u8(a);
-    const struct vec_two_u32 words = vec_widen_u16((vec_u16)a >> 1);
     const struct vec_two_u8 turns = vec_interleave_u8(a, b), apart = vec_separate_u8(turns.a, turns.b);
     const struct vec_two_s16 weighed = vec_weigh_u8(a, 3, b, -127), pairs = vec_zip_s16((vec_s16)a, (vec_s16)b);
     const vec_s16 down = vec_spread_s16(-300);
@@ -93,7 +83,6 @@ static void test_order(struct check *check, const union operand *p, const union 
     LANES_ARE(u8, vec_pack_s16((vec_s16)wide.a, (vec_s16)wide.b), BYTES, p->u8[i]);
     LANES_ARE(u8, vec_pack_s16((vec_s16)wide.a + down, (vec_s16)wide.b + down), BYTES, 0);
     LANES_ARE(u8, vec_pack_s16((vec_s16)wide.a - down, (vec_s16)wide.b - down), BYTES, 255);
-    LANES_ARE(s16, vec_pack_s32((vec_s32)words.a, (vec_s32)words.b), LANES, p->u16[i] >> 1);
     LANES_ARE(s16, vec_pack_s32(vec_load_s32(p), vec_load_s32(p)), 1, nearest(p->s32[i], INT16_MIN, INT16_MAX));
     const struct vec_two_s16 wider = vec_widen(a, 6);
     LANES_ARE(u8, vec_narrow(wider.a, wider.b, 6), BYTES, p->u8[i]);
@@ -195,6 +184,41 @@ static void test_pixels(struct check *check, const union operand *four)
     check_that(check, memcmp(&streamed, &made.g, BYTES) == 0, "vec_stream_u8");
 }
 
+// Compares the pixels of `made`, with the alpha of `from`, with `want`: an expression of the pixel `c` and the place
+// `i` of a channel in it.
+#define PIXELS_ARE(made, want)                                                                                         \
+    do {                                                                                                               \
+        uint8_t to[4 * VECTOR_PIXELS];                                                                                 \
+        int off = 0;                                                                                                   \
+        vec_store_pixels(to, made, pixels);                                                                            \
+        for (int x = 0; x < VECTOR_PIXELS; x++)                                                                        \
+            for (int i = 0; i < 4; i++) {                                                                              \
+                const uint8_t *c = from + 4 * x;                                                                       \
+                off += to[4 * x + i] != (i == 3 ? c[3] : (want));                                                      \
+            }                                                                                                          \
+        check_that(check, off == 0, "line %d: %d bytes are wrong: %s", __LINE__, off, #made);                          \
+    } while (0)
+
+static void test_blocks(struct check *check, const uint8_t *from)
+{
+    const vec_pixels pixels = vec_load_pixels(from);
+    const vec_sums luma = vec_weigh_pixels(pixels, 77, 150, 29), all = vec_weigh_pixels(pixels, 1, 1, 1);
+    const vec_levels brown = vec_round_sums(vec_weigh_pixels(pixels, 50, 98, 24), 7), grey = vec_round_sums(luma, 8);
+    PIXELS_ARE(pixels, c[i]);
+    PIXELS_ARE(vec_join_grey(grey), (77 * c[0] + 150 * c[1] + 29 * c[2] + 128) >> 8);
+    PIXELS_ARE(vec_join_grey((vec_levels)(grey >= (uint8_t)128)),
+               77 * c[0] + 150 * c[1] + 29 * c[2] + 128 >= 128 << 8 ? 255 : 0);
+    PIXELS_ARE(vec_join_grey(vec_scale_sums(all, 10923)), (c[0] + c[1] + c[2] + 1) / 3);
+    PIXELS_ARE(vec_join_levels(brown, grey, vec_scale_sums(all, 10923)),
+               i == 0   ? nearest((50 * c[0] + 98 * c[1] + 24 * c[2] + 64) >> 7, 0, 255)
+               : i == 1 ? (77 * c[0] + 150 * c[1] + 29 * c[2] + 128) >> 8
+                        : (c[0] + c[1] + c[2] + 1) / 3);
+    vec_pixels kept = pixels;
+    for (int i = 0; i < VECTOR_COLOURS; i++)
+        kept.val[i] = (vec_u8)(pixels.val[i] == vec_largest_colour(pixels));
+    PIXELS_ARE(kept, c[i] >= c[0] && c[i] >= c[1] && c[i] >= c[2] ? 255 : 0);
+}
+
 void VECTORS_NAME(vector_ops)(struct check *check)
 {
     uint32_t state = 1;
@@ -207,6 +231,7 @@ void VECTORS_NAME(vector_ops)(struct check *check)
         test_parts(check, &four[0], &four[3]);
         test_products(check, &four[1], &four[2]);
         test_pixels(check, four);
+        test_blocks(check, four[0].u8);
     }
     check_that(check, vector_begin(0, 8, 11) == 0 && vector_begin(8, 8, 11) == 3, "vector_begin");
 }

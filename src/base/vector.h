@@ -98,10 +98,7 @@ VECTOR_INLINE vec_u16 vec_load_half(const void *from)
 #define vec_even(bytes, shift) (((vec_u16)(bytes)&0xff) << (shift))
 #define vec_odd(bytes, shift) (((vec_u16)(bytes)&0xff00) >> (8 - (shift)))
 
-// The lanes of `yes` where `mask` is all ones, and the lanes of `no` where it is 0. All three have the same type.
-#define vec_choose(mask, yes, no) (((yes) & (mask)) | ((no) & ~(mask)))
-
-// The same for bytes, in one instruction.
+// The bytes of `yes` where `mask` is all ones, and the bytes of `no` where it is 0.
 VECTOR_INLINE vec_u8 vec_choose_u8(vec_u8 mask, vec_u8 yes, vec_u8 no)
 {
 #if VECTOR_BYTES == 16
@@ -126,44 +123,17 @@ VECTOR_INLINE vec_u8 vec_choose_u8(vec_u8 mask, vec_u8 yes, vec_u8 no)
         return (vec_##lane)VECTOR_X86(x86)((vector_x86)a, (vector_x86)b);                                              \
     }
 #endif
-// vec_min_u8(a, b), vec_max_u8(a, b), ...: the smaller or larger of two lanes. vec_average_u8: (a + b + 1) >> 1.
-// vec_add_sat_..., vec_subtract_sat_...: saturating sums and differences.
+// vec_min_u8(a, b), vec_max_u8(a, b): the smaller or larger of two lanes. vec_add_sat_s16: saturating sums.
 VECTOR_BINARY(min, u8, vminq_u8, min_epu8)
 VECTOR_BINARY(max, u8, vmaxq_u8, max_epu8)
-VECTOR_BINARY(min, s16, vminq_s16, min_epi16)
-VECTOR_BINARY(max, s16, vmaxq_s16, max_epi16)
-VECTOR_BINARY(average, u8, vrhaddq_u8, avg_epu8)
-VECTOR_BINARY(add_sat, u8, vqaddq_u8, adds_epu8)
-VECTOR_BINARY(subtract_sat, u8, vqsubq_u8, subs_epu8)
 VECTOR_BINARY(add_sat, s16, vqaddq_s16, adds_epi16)
-VECTOR_BINARY(subtract_sat, s16, vqsubq_s16, subs_epi16)
-#undef VECTOR_BINARY
 
 // Upper halves of products: a * b >> VECTOR_UPPER_SHIFT. NEON's instruction doubles the product, so its shift is 15. A
 // caller that needs a * b >> 16 shifts one factor right by 16 - VECTOR_UPPER_SHIFT bits.
-#if VECTOR_BYTES == 16
-enum { VECTOR_UPPER_SHIFT = 15 };
-#else
-enum { VECTOR_UPPER_SHIFT = 16 };
-#endif
-VECTOR_INLINE vec_s16 vec_upper_s16(vec_s16 a, vec_s16 b)
-{
-#if VECTOR_BYTES == 16
-    return vqdmulhq_s16(a, b);
-#else
-    return (vec_s16)VECTOR_X86(mulhi_epi16)((vector_x86)a, (vector_x86)b);
-#endif
-}
-
-// (a * b + (1 << 14)) >> 15
-VECTOR_INLINE vec_s16 vec_scale_s16(vec_s16 a, vec_s16 b)
-{
-#if VECTOR_BYTES == 16
-    return vqrdmulhq_s16(a, b);
-#else
-    return (vec_s16)VECTOR_X86(mulhrs_epi16)((vector_x86)a, (vector_x86)b);
-#endif
-}
+enum { VECTOR_UPPER_SHIFT = VECTOR_BYTES == 16 ? 15 : 16 };
+VECTOR_BINARY(upper, s16, vqdmulhq_s16, mulhi_epi16)
+VECTOR_BINARY(scale, s16, vqrdmulhq_s16, mulhrs_epi16) // (a * b + (1 << 14)) >> 15
+#undef VECTOR_BINARY
 
 // a * b >> 16
 VECTOR_INLINE vec_u16 vec_upper_u16(vec_u16 a, vec_u16 b)
@@ -227,17 +197,6 @@ VECTOR_INLINE struct vec_two_u16 vec_widen_u8(vec_u8 bytes)
 #endif
 }
 
-VECTOR_INLINE struct vec_two_u32 vec_widen_u16(vec_u16 lanes)
-{
-#if VECTOR_BYTES == 16
-    return (struct vec_two_u32){vmovl_u16(vget_low_u16(lanes)), vmovl_high_u16(lanes)};
-#else
-    const vector_x86 all = (vector_x86)lanes, zero = {0};
-    return (struct vec_two_u32){(vec_u32)VECTOR_X86(unpacklo_epi16)(all, zero),
-                                (vec_u32)VECTOR_X86(unpackhi_epi16)(all, zero)};
-#endif
-}
-
 // a * a_weight + b * b_weight for each byte, in the order of vec_widen_u8. The weights are constants, -127 to 127. The
 // result must fit 16 bits.
 VECTOR_INLINE struct vec_two_s16 vec_weigh_u8(vec_u8 a, int a_weight, vec_u8 b, int b_weight)
@@ -257,7 +216,7 @@ VECTOR_INLINE struct vec_two_s16 vec_weigh_u8(vec_u8 a, int a_weight, vec_u8 b, 
 #endif
 }
 
-// Interleaves 16-bit lanes: a0 b0 a1 b1 ..., in the order of vec_widen_u16.
+// Interleaves 16-bit lanes: a0 b0 a1 b1 ..., in the order that vec_pack_s32 undoes.
 VECTOR_INLINE struct vec_two_s16 vec_zip_s16(vec_s16 a, vec_s16 b)
 {
 #if VECTOR_BYTES == 16
@@ -265,27 +224,6 @@ VECTOR_INLINE struct vec_two_s16 vec_zip_s16(vec_s16 a, vec_s16 b)
 #else
     return (struct vec_two_s16){(vec_s16)VECTOR_X86(unpacklo_epi16)((vector_x86)a, (vector_x86)b),
                                 (vec_s16)VECTOR_X86(unpackhi_epi16)((vector_x86)a, (vector_x86)b)};
-#endif
-}
-
-// red * R + green * G + blue * B of each RGBA pixel. The weights are 0 to 255; red + green is at most 255.
-VECTOR_INLINE vec_s32 vec_weigh_rgb(vec_u32 pixels, int red, int green, int blue)
-{
-    const vec_u32 weights = vec_spread_u32(red | green << 8 | blue << 16);
-#if VECTOR_BYTES == 16
-    const uint16x8_t low = vmull_u8(vget_low_u8((vec_u8)pixels), vget_low_u8((vec_u8)weights));
-    const uint16x8_t high = vmull_high_u8((vec_u8)pixels, (vec_u8)weights);
-    return (vec_s32)vpaddq_u32(vpaddlq_u16(low), vpaddlq_u16(high));
-#else
-    // These instructions take one signed factor: the channel minus 128.
-    const vec_s32 less = 128 * vec_spread_s32(red + green + blue);
-    const vector_x86 channels = (vector_x86)(pixels ^ 0x80808080);
-#if VECTOR_BYTES == 64
-    return (vec_s32)_mm512_dpbusd_epi32((__m512i)less, (__m512i)weights, channels);
-#else
-    const __m256i pairs = _mm256_maddubs_epi16((__m256i)weights, channels);
-    return (vec_s32)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)) + less;
-#endif
 #endif
 }
 
@@ -387,7 +325,8 @@ VECTOR_INLINE void vec_add_products_s8(vec_s16 sums[2], struct vec_pairs pairs, 
 #endif
 }
 
-// The same for sums of 32 bits: two vectors for each vector of 16-bit sums, in the order of vec_widen_u16.
+// The same for sums of 32 bits: two vectors for each vector of 16-bit sums, in the order that
+// vec_pack_s32 undoes.
 VECTOR_INLINE void vec_add_products_s16(vec_s32 sums[4], struct vec_pairs pairs, struct vec_weights weights,
                                         bool single)
 {
@@ -493,6 +432,76 @@ VECTOR_INLINE void vec_store_half(void *to, vec_u16 lanes)
     typedef uint8_t half __attribute__((vector_size(VECTOR_BYTES / 2)));
     typedef uint8_t half_anywhere __attribute__((vector_size(VECTOR_BYTES / 2), aligned(1), may_alias));
     *(half_anywhere *)to = __builtin_convertvector(lanes, half);
+}
+
+// Blocks of VECTOR_PIXELS RGBA pixels: one vector of bytes, but on NEON one vector for each channel. The first
+// VECTOR_COLOURS vectors of `val` have the colours. vec_sums and vec_levels have one value for each pixel.
+//
+//   vec_store_pixels(rgba, made, kept)          stores the colours of `made` and the alpha of `kept`
+//   vec_weigh_pixels(pixels, red, green, blue)  sums red * R + green * G + blue * B; red + green is at most 255, and
+//                                               red + green + blue at most 257
+//   vec_round_sums(sums, shift)                 (sum + (1 << (shift - 1))) >> shift; `shift` is 1 to 8
+//   vec_scale_sums(sums, factor)                (sum * factor + (1 << 14)) >> 15; sums below 1 << 15
+//   vec_join_levels(red, green, blue)           pixels; saturates levels to 255
+//   vec_join_grey(levels)                       pixels; the levels are 0 to 255, or masks
+//   vec_largest_colour(pixels)                  to be compared with each vector of colours
+#if VECTOR_BYTES == 16
+enum { VECTOR_PIXELS = 16, VECTOR_COLOURS = 3 };
+typedef uint8x16x4_t vec_pixels;
+typedef struct vec_two_u16 vec_sums;
+typedef vec_u8 vec_levels;
+#define vec_load_pixels(rgba) vld4q_u8(rgba)
+#define vec_store_pixels(rgba, made, kept)                                                                             \
+    vst4q_u8(rgba, (vec_pixels){{(made).val[0], (made).val[1], (made).val[2], (kept).val[3]}})
+#define vec_round_sums(sums, shift) vqrshrn_high_n_u16(vqrshrn_n_u16((sums).a, shift), (sums).b, shift)
+#define vec_scale_sums(sums, factor)                                                                                   \
+    vec_pack_s16(vec_scale_s16((vec_s16)(sums).a, vec_spread_s16(factor)),                                             \
+                 vec_scale_s16((vec_s16)(sums).b, vec_spread_s16(factor)))
+#define vec_join_levels(red, green, blue) ((vec_pixels){{red, green, blue}})
+#define vec_join_grey(levels) vec_join_levels(levels, levels, levels)
+#define vec_largest_colour(pixels) vec_max_u8((pixels).val[0], vec_max_u8((pixels).val[1], (pixels).val[2]))
+#else
+enum { VECTOR_PIXELS = VECTOR_BYTES / 4, VECTOR_COLOURS = 1 };
+typedef struct {
+    vec_u8 val[1];
+} vec_pixels;
+typedef vec_s32 vec_sums, vec_levels;
+#define vec_load_pixels(rgba) ((vec_pixels){{vec_load_u8(rgba)}})
+#define vec_store_pixels(rgba, made, kept)                                                                             \
+    vec_store_u8(rgba, vec_choose_u8((vec_u8)vec_spread_u32((int)0xff000000u), (kept).val[0], (made).val[0]))
+#define vec_round_sums(sums, shift) (((sums) + (1 << ((shift)-1))) >> (shift))
+#define vec_scale_sums(sums, factor) (vec_s32) vec_scale_s16((vec_s16)(sums), vec_spread_s16(factor))
+#define vec_join_levels(red, green, blue)                                                                              \
+    ((vec_pixels){{vec_shuffle_u8(vec_pack_s16(vec_pack_s32(red, blue), vec_pack_s32(green, green)), 0, 8, 4, 0, 1, 9, \
+                                  5, 1, 2, 10, 6, 2, 3, 11, 7, 3)}})
+#define vec_join_grey(levels)                                                                                          \
+    ((vec_pixels){{vec_shuffle_u8((vec_u8)(levels), 0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12)}})
+#define VECTOR_NEXT_COLOURS(bytes) vec_shuffle_u8(bytes, 1, 2, 0, 3, 5, 6, 4, 7, 9, 10, 8, 11, 13, 14, 12, 15)
+#define vec_largest_colour(pixels)                                                                                     \
+    vec_max_u8((pixels).val[0], vec_max_u8(VECTOR_NEXT_COLOURS((pixels).val[0]),                                       \
+                                           VECTOR_NEXT_COLOURS(VECTOR_NEXT_COLOURS((pixels).val[0]))))
+#endif
+
+VECTOR_INLINE vec_sums vec_weigh_pixels(vec_pixels pixels, int red, int green, int blue)
+{
+#if VECTOR_BYTES == 16
+    const vec_u8 r = vec_spread_u8(red), g = vec_spread_u8(green), b = vec_spread_u8(blue);
+    const vec_u16 low =
+        vmlal_u8(vmull_u8(vget_low_u8(pixels.val[0]), vget_low_u8(r)), vget_low_u8(pixels.val[1]), vget_low_u8(g));
+    const vec_u16 high = vmlal_high_u8(vmull_high_u8(pixels.val[0], r), pixels.val[1], g);
+    return (vec_sums){vmlal_u8(low, vget_low_u8(pixels.val[2]), vget_low_u8(b)), vmlal_high_u8(high, pixels.val[2], b)};
+#else
+    // These instructions take one signed factor: the channel minus 128.
+    const vec_u32 weights = vec_spread_u32(red | green << 8 | blue << 16);
+    const vec_s32 less = 128 * vec_spread_s32(red + green + blue);
+    const vector_x86 channels = (vector_x86)(pixels.val[0] ^ 128);
+#if VECTOR_BYTES == 64
+    return (vec_s32)_mm512_dpbusd_epi32((__m512i)less, (__m512i)weights, channels);
+#else
+    const __m256i pairs = _mm256_maddubs_epi16((__m256i)weights, channels);
+    return (vec_s32)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)) + less;
+#endif
+#endif
 }
 
 // The colours of VECTOR_BYTES pixels.
@@ -605,16 +614,21 @@ VECTOR_INLINE vec_u32 vec_reverse_u32(vec_u32 pixels)
 }
 
 // A table of 256 bytes. vec_look_up replaces each byte by the table's entry with this number.
-enum { VECTOR_TABLE_PARTS = VECTOR_BYTES == 64 ? 4 : 16 };
 struct vec_table {
-    vec_u8 part[VECTOR_TABLE_PARTS];
+#if VECTOR_BYTES == 16
+    uint8x16x4_t part[4];
+#else
+    vec_u8 part[VECTOR_BYTES == 64 ? 4 : 16];
+#endif
 };
 
 VECTOR_INLINE struct vec_table vec_load_table(const uint8_t *entries)
 {
     struct vec_table table;
-    for (int i = 0; i < VECTOR_TABLE_PARTS; i++)
-#if VECTOR_BYTES == 32
+    for (size_t i = 0; i < sizeof(table.part) / sizeof(*table.part); i++)
+#if VECTOR_BYTES == 16
+        table.part[i] = vld1q_u8_x4(entries + 64 * i);
+#elif VECTOR_BYTES == 32
         table.part[i] = (vec_u8)_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)entries + i));
 #else
         table.part[i] = vec_load_u8(entries + VECTOR_BYTES * i);
@@ -624,12 +638,11 @@ VECTOR_INLINE struct vec_table vec_load_table(const uint8_t *entries)
 
 VECTOR_INLINE vec_u8 vec_look_up(const struct vec_table *table, vec_u8 bytes)
 {
-    const vec_u8 *t = table->part;
 #if VECTOR_BYTES == 16
-    const uint8x16x4_t a = {{t[0], t[1], t[2], t[3]}}, b = {{t[4], t[5], t[6], t[7]}};
-    const uint8x16x4_t c = {{t[8], t[9], t[10], t[11]}}, d = {{t[12], t[13], t[14], t[15]}};
-    const vec_u8 found = vqtbx4q_u8(vqtbl4q_u8(a, bytes), b, bytes - 64); // a part without this index keeps the byte
-    return vqtbx4q_u8(vqtbx4q_u8(found, c, bytes - 128), d, bytes - 192);
+    vec_u8 found = vqtbl4q_u8(table->part[0], bytes);
+    for (int i = 1; i < 4; i++) // a part without this index keeps the byte
+        found = vqtbx4q_u8(found, table->part[i], bytes - (uint8_t)(64 * i));
+    return found;
 #elif VECTOR_BYTES == 32
     // Looks up the lower half of each byte in all parts. The bits of the upper half then choose between pairs of
     // results.
@@ -638,12 +651,13 @@ VECTOR_INLINE vec_u8 vec_look_up(const struct vec_table *table, vec_u8 bytes)
                               (__m256i)((vec_u16)bytes << 1), (__m256i)bytes};
     __m256i found[16];
     for (int i = 0; i < 16; i++)
-        found[i] = _mm256_shuffle_epi8((__m256i)t[i], place);
+        found[i] = _mm256_shuffle_epi8((__m256i)table->part[i], place);
     for (int bit = 0, count = 8; bit < 4; bit++, count /= 2)
         for (int i = 0; i < count; i++)
             found[i] = _mm256_blendv_epi8(found[2 * i], found[2 * i + 1], choice[bit]);
     return (vec_u8)found[0];
 #else
+    const vec_u8 *t = table->part;
     const __m512i places = (__m512i)bytes, low = _mm512_permutex2var_epi8((__m512i)t[0], places, (__m512i)t[1]);
     const __m512i high = _mm512_permutex2var_epi8((__m512i)t[2], places, (__m512i)t[3]);
     return (vec_u8)_mm512_mask_mov_epi8(low, _mm512_movepi8_mask(places), high);
@@ -652,30 +666,19 @@ VECTOR_INLINE vec_u8 vec_look_up(const struct vec_table *table, vec_u8 bytes)
 
 enum { CACHE_LINE = 64 }; // bytes
 
-// Prefetches a cache line that will be read; the address may be invalid. Only on x86, where measurements showed gain.
-VECTOR_INLINE void vec_fetch(const void *from)
-{
-#if VECTOR_BYTES > 16
-    __builtin_prefetch(from, 0, 2);
+// vec_fetch, vec_fetch_once and vec_fetch_to_write prefetch a cache line that will be read, read once or written; the
+// address may be invalid. Only on x86, where measurements showed gain. Processors prefetch by themselves what a loop
+// reads, but not what it writes.
+#if VECTOR_BYTES == 16
+#define VECTOR_FETCH(address, ...) ((void)(address))
+#define vec_stream_end() ((void)0)
+#else
+#define VECTOR_FETCH(...) __builtin_prefetch(__VA_ARGS__)
+#define vec_stream_end() _mm_sfence()
 #endif
-}
-
-// The same for a line that will be read once.
-VECTOR_INLINE void vec_fetch_once(const void *from)
-{
-#if VECTOR_BYTES > 16
-    __builtin_prefetch(from, 0, 0);
-#endif
-}
-
-// The same for a line that will be written. Processors prefetch by themselves what a loop reads, but not what it
-// writes.
-VECTOR_INLINE void vec_fetch_to_write(const void *to)
-{
-#if VECTOR_BYTES > 16
-    __builtin_prefetch(to, 1, 2);
-#endif
-}
+#define vec_fetch(from) VECTOR_FETCH(from, 0, 2)
+#define vec_fetch_once(from) VECTOR_FETCH(from, 0, 0)
+#define vec_fetch_to_write(to) VECTOR_FETCH(to, 1, 2)
 
 // Non-temporal store (on NEON an ordinary one): writes memory without reading it into the caches. `to` is a multiple of
 // VECTOR_BYTES. The writer calls vec_stream_end before another thread reads the bytes.
@@ -687,13 +690,6 @@ VECTOR_INLINE void vec_stream_u8(void *to, vec_u8 bytes)
     _mm256_stream_si256(to, (__m256i)bytes);
 #else
     _mm512_stream_si512(to, (__m512i)bytes);
-#endif
-}
-
-VECTOR_INLINE void vec_stream_end(void)
-{
-#if VECTOR_BYTES > 16
-    _mm_sfence();
 #endif
 }
 

@@ -4,80 +4,72 @@
 
 #if VECTOR_BYTES
 
-enum { PIXELS = VECTOR_BYTES / 4 };
-#define ALPHA 0xff000000u
-
-typedef vec_u32 point_map(vec_u32 pixels, const void *context);
+typedef vec_pixels point_map(vec_pixels p, const void *context);
 
 static bool fits(const struct filter_arguments *arguments, int width, int step)
 {
-    return width >= PIXELS;
+    return width >= VECTOR_PIXELS;
 }
 
 VECTOR_INLINE void map_points(point_map *map, const void *context, const uint8_t *from, uint8_t *to, int width)
 {
-    const uint8_t *last = from + 4 * (width - PIXELS);
-    // Computed first, because the loop changes these pixels if it works in place.
-    const vec_u32 end = map(vec_load_u32(last), context);
-    for (int x = 0; x + PIXELS <= width; x += PIXELS)
-        vec_store_u32(to + 4 * x, map(vec_load_u32(from + 4 * x), context));
-    vec_store_u32(to + 4 * (width - PIXELS), end);
+    const int last = 4 * (width - VECTOR_PIXELS);
+    const vec_pixels end = vec_load_pixels(from + last); // read first, because the loop may work in place
+    for (int i = 0; i < last; i += 4 * VECTOR_PIXELS) {
+        const vec_pixels pixels = vec_load_pixels(from + i);
+        vec_store_pixels(to + i, map(pixels, context), pixels);
+    }
+    vec_store_pixels(to + last, map(end, context), end);
 }
 
-// Copies byte `place` of each lane to all three colours; alpha becomes 0.
-#define SPREAD(lanes, place)                                                                                           \
-    (vec_u32) vec_shuffle_u8((vec_u8)(lanes), place, place, place, -1, place + 4, place + 4, place + 4, -1, place + 8, \
-                             place + 8, place + 8, -1, place + 12, place + 12, place + 12, -1)
-
-// Returns luma in bits 8 to 15 of each lane.
-VECTOR_INLINE vec_s32 luma_of(vec_u32 pixels)
+VECTOR_INLINE vec_levels luma_of(vec_pixels p)
 {
-    return vec_weigh_rgb(pixels, 77, 150, 29) + 128;
+    return vec_round_sums(vec_weigh_pixels(p, 77, 150, 29), 8);
 }
 
-VECTOR_INLINE vec_u32 map_gray(vec_u32 pixels, const void *context)
+VECTOR_INLINE vec_pixels map_gray(vec_pixels p, const void *context)
 {
-    return SPREAD(luma_of(pixels), 1) | (pixels & ALPHA);
+    return vec_join_grey(luma_of(p));
 }
 
-VECTOR_INLINE vec_u32 map_average(vec_u32 pixels, const void *context)
+// 10923 / 32768 exceeds 1 / 3 by 1 / 98304. The sum is at most 765, so the rounded quotient is exact.
+VECTOR_INLINE vec_pixels map_average(vec_pixels p, const void *context)
 {
-    const vec_u16 sums = (vec_u16)(vec_weigh_rgb(pixels, 1, 1, 1) + 1);
-    return SPREAD(vec_upper_u16(sums, vec_spread_u16(21846)), 0) | (pixels & ALPHA);
+    return vec_join_grey(vec_scale_sums(vec_weigh_pixels(p, 1, 1, 1), 10923));
 }
 
-VECTOR_INLINE vec_u32 map_threshold(vec_u32 pixels, const void *context)
+VECTOR_INLINE vec_pixels map_threshold(vec_pixels p, const void *context)
 {
-    const vec_u32 white = (vec_u32)(luma_of(pixels) >= vec_spread_s32(*(const int32_t *)context << 8));
-    return (white & ~ALPHA) | (pixels & ALPHA);
+    return vec_join_grey((vec_levels)(luma_of(p) >= (uint8_t) * (const int32_t *)context));
 }
 
-VECTOR_INLINE vec_u32 map_invert(vec_u32 pixels, const void *context)
+VECTOR_INLINE vec_pixels map_sepia(vec_pixels p, const void *context)
 {
-    return pixels ^ ~ALPHA;
+    return vec_join_levels(vec_round_sums(vec_weigh_pixels(p, 50, 98, 24), 7),
+                           vec_round_sums(vec_weigh_pixels(p, 45, 88, 22), 7),
+                           vec_round_sums(vec_weigh_pixels(p, 35, 68, 17), 7));
 }
 
-VECTOR_INLINE vec_u32 map_maxrgb(vec_u32 pixels, const void *context)
+VECTOR_INLINE vec_pixels map_invert(vec_pixels p, const void *context)
 {
-    const vec_u8 bytes = (vec_u8)pixels;
-    const vec_u8 second = vec_shuffle_u8(bytes, 1, 2, 0, 3, 5, 6, 4, 7, 9, 10, 8, 11, 13, 14, 12, 15);
-    const vec_u8 third = vec_shuffle_u8(bytes, 2, 0, 1, 3, 6, 4, 5, 7, 10, 8, 9, 11, 14, 12, 13, 15);
-    const vec_u8 largest = vec_max_u8(bytes, vec_max_u8(second, third));
-    return pixels & (vec_u32)(bytes == largest);
+    for (int i = 0; i < VECTOR_COLOURS; i++)
+        p.val[i] = ~p.val[i];
+    return p;
 }
 
-VECTOR_INLINE vec_u32 map_sepia(vec_u32 pixels, const void *context)
+VECTOR_INLINE vec_pixels map_maxrgb(vec_pixels p, const void *context)
 {
-    const vec_s32 red = (vec_weigh_rgb(pixels, 50, 98, 24) + 64) >> 7;
-    const vec_s32 green = (vec_weigh_rgb(pixels, 45, 88, 22) + 64) >> 7;
-    const vec_s32 blue = (vec_weigh_rgb(pixels, 35, 68, 17) + 64) >> 7, alpha = (vec_s32)(pixels >> 24);
-    const vec_u8 parts = vec_pack_s16(vec_pack_s32(red, blue), vec_pack_s32(green, alpha));
-    return (vec_u32)vec_shuffle_u8(parts, 0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15);
+    const vec_u8 largest = vec_largest_colour(p);
+    for (int i = 0; i < VECTOR_COLOURS; i++)
+        p.val[i] &= (vec_u8)(p.val[i] == largest);
+    return p;
 }
 
-VECTOR_INLINE vec_u32 map_table(vec_u32 pixels, const void *context)
+VECTOR_INLINE vec_pixels map_table(vec_pixels p, const void *context)
 {
-    return ((vec_u32)vec_look_up(context, (vec_u8)pixels) & ~ALPHA) | (pixels & ALPHA);
+    for (int i = 0; i < VECTOR_COLOURS; i++)
+        p.val[i] = vec_look_up(context, p.val[i]);
+    return p;
 }
 
 static void table(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width)
