@@ -340,18 +340,17 @@ static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8
 }
 
 // Makes output row `y` of a run without a stencil and streams it, in parts: a processor makes one part while it still
-// writes the one before.
+// writes the one before. RGBA is prefetched too, as there is more of it.
 static void stream_row(const struct band *band, int y)
 {
-    enum { PART_BYTES = 2048 }; // of the picture's first plane
     const struct cpu_run *run = band->run;
-    const int pair_bytes = (int)pixfmt_row_bytes(run->from->shape.format, 0, 2), part = 2 * (PART_BYTES / pair_bytes);
-    const uint8_t *row = run->from->plane[0] + (size_t)input_row(run, y) * run->from->stride[0];
+    const bool is_rgba = run->from->shape.format == PIXFMT_RGBA;
+    const int part = is_rgba ? 512 : 1024; // pixels
     for (int x = 0; x < band->width; x += part) {
         const int width = band->width - x < part ? band->width - x : part;
         const int place = run->passes[0].pass->load_mirror ? band->width - x - width : x;
         const uint8_t *at = load_part(band, x, width, y, band->pair);
-        const uint8_t *next = row + (x + part) / 2 * pair_bytes;
+        const uint8_t *next = is_rgba ? picture_row(run, y) + 4 * (size_t)(x + part) : at;
         row_level()->stream(at, next, output_at(band, y) + 4 * (size_t)place, 4 * (size_t)width);
     }
 }
