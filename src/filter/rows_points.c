@@ -50,13 +50,6 @@ VECTOR_INLINE vec_pixels map_sepia(vec_pixels p, const void *context)
                            vec_round_sums(vec_weigh_pixels(p, 35, 68, 17), 7));
 }
 
-VECTOR_INLINE vec_pixels map_invert(vec_pixels p, const void *context)
-{
-    for (int i = 0; i < VECTOR_COLOURS; i++)
-        p.val[i] = ~p.val[i];
-    return p;
-}
-
 VECTOR_INLINE vec_pixels map_maxrgb(vec_pixels p, const void *context)
 {
     const vec_u8 largest = vec_largest_colour(p);
@@ -95,14 +88,12 @@ static void gray(const struct filter_arguments *arguments, const uint8_t *from, 
         map_points(map_##name, arguments->value, from, to, width);                                                     \
     }
 ROW(threshold)
-ROW(invert)
 ROW(maxrgb)
 ROW(sepia)
 
 const struct row_variant VECTORS_NAME(rows_points)[] = {
     {.name = "vectors", .filter = "gray", .fits = fits, .point = gray},
     {.name = "vectors", .filter = "threshold", .fits = fits, .point = threshold},
-    {.name = "vectors", .filter = "invert", .fits = fits, .point = invert},
     {.name = "vectors", .filter = "maxrgb", .fits = fits, .point = maxrgb},
     {.name = "vectors", .filter = "sepia", .fits = fits, .point = sepia},
     {.name = "vectors", .filter = "gamma", .fits = fits, .point = table},
