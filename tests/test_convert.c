@@ -178,8 +178,8 @@ static void test_picture(struct check *check, const struct image_shape *shape, s
         uint8_t *row = malloc((size_t)shape->width * 4); // exactly, so that a sanitizer sees a byte too many
         for (int y = 0; y < shape->height; y++) {
             const int left = y % 2 * (shape->width / 4 * 2); // one row whole, the next in two parts
-            convert_row_to_rgba(&frame.image, &coefficients, 0, y, left, row);
-            convert_row_to_rgba(&frame.image, &coefficients, left, y, shape->width - left, row + 4 * left);
+            convert_row_to_rgba(&frame.image, &coefficients, 0, y, left, row, ROW_CACHED);
+            convert_row_to_rgba(&frame.image, &coefficients, left, y, shape->width - left, row + 4 * left, ROW_KEPT);
             compare_rows(check, &frame.image, &expected, row, y);
         }
         free(row);

@@ -549,8 +549,24 @@ VECTOR_INLINE struct vec_rgb vec_load_rgba(const uint8_t *rgba)
 #define vec_join(even, odd, shift) vec_pack_s16((even) >> (shift), (odd) >> (shift))
 #endif
 
-// Stores VECTOR_BYTES opaque pixels, from channels that vec_join made.
-VECTOR_INLINE void vec_store_joined(uint8_t *rgba, vec_u8 red, vec_u8 green, vec_u8 blue)
+// `stream`: a non-temporal store (on NEON an ordinary one), which writes memory without reading it into the caches.
+// Then `to` is a multiple of VECTOR_BYTES, and the writer calls vec_stream_end before another thread reads the bytes.
+VECTOR_INLINE void vec_write_u8(void *to, vec_u8 bytes, bool stream)
+{
+#if VECTOR_BYTES == 32
+    if (stream)
+        _mm256_stream_si256(to, (__m256i)bytes);
+    else
+#elif VECTOR_BYTES == 64
+    if (stream)
+        _mm512_stream_si512(to, (__m512i)bytes);
+    else
+#endif
+        vec_store_u8(to, bytes);
+}
+
+// Stores VECTOR_BYTES opaque pixels, from channels that vec_join made. `stream`: with non-temporal stores.
+VECTOR_INLINE void vec_store_joined(uint8_t *rgba, vec_u8 red, vec_u8 green, vec_u8 blue, bool stream)
 {
 #if VECTOR_BYTES == 16
     const uint8x16x4_t pixels = {{red, green, blue, vec_spread_u8(255)}};
@@ -562,10 +578,10 @@ VECTOR_INLINE void vec_store_joined(uint8_t *rgba, vec_u8 red, vec_u8 green, vec
     const __m256i b = _mm256_permutevar8x32_epi32((__m256i)blue, order);
     const __m256i rg0 = _mm256_unpacklo_epi8(r, g), rg1 = _mm256_unpackhi_epi8(r, g);
     const __m256i ba0 = _mm256_unpacklo_epi8(b, alpha), ba1 = _mm256_unpackhi_epi8(b, alpha);
-    vec_store_u16(rgba, (vec_u16)_mm256_unpacklo_epi16(rg0, ba0));
-    vec_store_u16(rgba + 32, (vec_u16)_mm256_unpackhi_epi16(rg0, ba0));
-    vec_store_u16(rgba + 64, (vec_u16)_mm256_unpacklo_epi16(rg1, ba1));
-    vec_store_u16(rgba + 96, (vec_u16)_mm256_unpackhi_epi16(rg1, ba1));
+    const __m256i pixels[] = {_mm256_unpacklo_epi16(rg0, ba0), _mm256_unpackhi_epi16(rg0, ba0),
+                              _mm256_unpacklo_epi16(rg1, ba1), _mm256_unpackhi_epi16(rg1, ba1)};
+    for (int i = 0; i < 4; i++)
+        vec_write_u8(rgba + 32 * i, (vec_u8)pixels[i], stream);
 #else
     const vec_u32 number = {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15}; // the order of vec_pack_s16
     for (int i = 0; i < 4; i++) {
@@ -573,8 +589,9 @@ VECTOR_INLINE void vec_store_joined(uint8_t *rgba, vec_u8 red, vec_u8 green, vec
             (__m512i)((number + 16 * (uint32_t)i) * 0x010101 + 0xff004000); // green's indices are 64 higher
         const __m512i red_green =
             _mm512_mask2_permutex2var_epi8((__m512i)red, places, 0x3333333333333333, (__m512i)green);
-        _mm512_storeu_si512(rgba + 64 * i,
-                            _mm512_mask_permutexvar_epi8(red_green, 0x4444444444444444, places, (__m512i)blue));
+        vec_write_u8(rgba + 64 * i,
+                     (vec_u8)_mm512_mask_permutexvar_epi8(red_green, 0x4444444444444444, places, (__m512i)blue),
+                     stream);
     }
 #endif
 }
@@ -679,18 +696,5 @@ enum { CACHE_LINE = 64 }; // bytes
 #define vec_fetch(from) VECTOR_FETCH(from, 0, 2)
 #define vec_fetch_once(from) VECTOR_FETCH(from, 0, 0)
 #define vec_fetch_to_write(to) VECTOR_FETCH(to, 1, 2)
-
-// Non-temporal store (on NEON an ordinary one): writes memory without reading it into the caches. `to` is a multiple of
-// VECTOR_BYTES. The writer calls vec_stream_end before another thread reads the bytes.
-VECTOR_INLINE void vec_stream_u8(void *to, vec_u8 bytes)
-{
-#if VECTOR_BYTES == 16
-    vec_store_u8(to, bytes);
-#elif VECTOR_BYTES == 32
-    _mm256_stream_si256(to, (__m256i)bytes);
-#else
-    _mm512_stream_si512(to, (__m512i)bytes);
-#endif
-}
 
 #endif

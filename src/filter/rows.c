@@ -130,7 +130,7 @@ static void stream(const uint8_t *from, const uint8_t *next, uint8_t *to, size_t
     if ((uintptr_t)to % VECTOR_BYTES == 0) {
         for (; i + VECTOR_BYTES <= bytes; i += VECTOR_BYTES) {
             vec_fetch_once(next + i);
-            vec_stream_u8(to + i, vec_load_u8(from + i));
+            vec_write_u8(to + i, vec_load_u8(from + i), true);
         }
     }
 #endif

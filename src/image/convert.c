@@ -17,14 +17,14 @@ enum yuv_layout yuv_layout_of(const struct pixfmt_info *info)
 }
 
 void convert_row_to_rgba(const struct image *from, const struct color_coefficients *coefficients, int x, int y,
-                         int width, uint8_t *rgba)
+                         int width, uint8_t *rgba, enum row_use use)
 {
     const struct pixfmt_info *info = pixfmt_info(from->shape.format);
     const size_t step = info->samples[0].step;
     if (info->yuv) {
         const struct yuv_row row = {yuv_layout_of(info), image_sample(from, 0, x, y), image_sample(from, 1, x, y),
                                     image_sample(from, 2, x, y)};
-        yuv_row_to_rgba()(&row, coefficients, width, rgba);
+        yuv_row_to_rgba()(&row, coefficients, width, rgba, use);
     } else if (step == 4) {
         memcpy(rgba, image_row(from, 0, y) + step * (size_t)x, step * (size_t)width);
     } else {
@@ -36,5 +36,5 @@ void convert_to_rgba(struct image *to, const struct image *from)
 {
     const struct color_coefficients coefficients = color_to_rgb(from->shape.color);
     for (int y = 0; y < from->shape.height; y++)
-        convert_row_to_rgba(from, &coefficients, 0, y, from->shape.width, image_row(to, 0, y));
+        convert_row_to_rgba(from, &coefficients, 0, y, from->shape.width, image_row(to, 0, y), ROW_KEPT);
 }

@@ -82,11 +82,11 @@ VECTOR_INLINE void fetch_samples(const struct yuv_row *row, enum yuv_layout layo
 // Makes a vector of pixels, from `x` on. Even pixels lie in one vector, odd pixels in another: lane i of both has the
 // same chroma, which is multiplied once. `layout` and the order of samples are constants where this is inlined.
 VECTOR_INLINE void make_block(const struct yuv_row *row, const struct coefficients *k, enum yuv_layout layout,
-                              bool luma_first, bool v_first, int x, uint8_t *rgba)
+                              bool luma_first, bool v_first, int x, uint8_t *rgba, enum row_use use)
 {
     vec_u8 luma, pairs = {0};
     fetch_samples(row, layout, x);
-    for (int i = 0; i < 4 * VECTOR_BYTES; i += CACHE_LINE)
+    for (int i = 0; use == ROW_KEPT && i < 4 * VECTOR_BYTES; i += CACHE_LINE)
         vec_fetch_to_write(rgba + FETCH_TO_WRITE_AHEAD + i);
     if (layout == YUV_PACKED) {
         const uint8_t *from = (luma_first ? row->y : v_first ? row->v : row->u) + 2 * x;
@@ -100,7 +100,7 @@ VECTOR_INLINE void make_block(const struct yuv_row *row, const struct coefficien
     const vec_s16 odd = vec_upper_s16((vec_s16)vec_odd(luma, VECTOR_UPPER_SHIFT - 9), k->cy) + k->bias;
     if (layout == YUV_GREY) {
         const vec_u8 grey = vec_join(even, odd, 5);
-        vec_store_joined(rgba, grey, grey, grey);
+        vec_store_joined(rgba, grey, grey, grey, use == ROW_STREAMED);
         return;
     }
     struct chroma a, b;
@@ -118,60 +118,61 @@ VECTOR_INLINE void make_block(const struct yuv_row *row, const struct coefficien
                         : weigh_chroma(k, chroma_even(pairs), chroma_odd(pairs));
     }
     vec_store_joined(rgba, vec_join(even + a.red, odd + b.red, 5), vec_join(even - a.green, odd - b.green, 5),
-                     vec_join(even + a.blue, odd + b.blue, 5));
+                     vec_join(even + a.blue, odd + b.blue, 5), use == ROW_STREAMED);
 }
 
 VECTOR_INLINE void make_blocks(const struct yuv_row *row, const struct color_coefficients *k, enum yuv_layout layout,
-                               bool luma_first, bool v_first, int width, uint8_t *rgba)
+                               bool luma_first, bool v_first, int width, uint8_t *rgba, enum row_use use)
 {
     const struct yuv_row kept = *row; // constant, so that compilers need not read it again after each store
     const struct coefficients lanes = {vec_spread_s16(k->cy), vec_spread_s16(k->bias), vec_spread_s16(k->rv),
                                        vec_spread_s16(k->gu), vec_spread_s16(k->gv),   vec_spread_s16(k->bu)};
     for (int x = 0; x < width; x += VECTOR_BYTES) {
         const int at = vector_begin(x, VECTOR_BYTES, width);
-        make_block(&kept, &lanes, layout, luma_first, v_first, at, rgba + 4 * at);
+        make_block(&kept, &lanes, layout, luma_first, v_first, at, rgba + 4 * at, at == x ? use : ROW_CACHED);
     }
 }
 
 // Makes `width` pixels, an even number.
-static void make_vectors(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba)
+static void make_vectors(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba,
+                         enum row_use use)
 {
     const bool luma_first = row->y < row->u, v_first = row->v < row->u;
     switch (row->layout) {
     case YUV_GREY:
-        make_blocks(row, k, YUV_GREY, true, false, width, rgba);
+        make_blocks(row, k, YUV_GREY, true, false, width, rgba, use);
         break;
     case YUV_FULL:
-        make_blocks(row, k, YUV_FULL, true, false, width, rgba);
+        make_blocks(row, k, YUV_FULL, true, false, width, rgba, use);
         break;
     case YUV_PLANAR:
-        make_blocks(row, k, YUV_PLANAR, true, false, width, rgba);
+        make_blocks(row, k, YUV_PLANAR, true, false, width, rgba, use);
         break;
     case YUV_SEMIPLANAR:
         if (v_first)
-            make_blocks(row, k, YUV_SEMIPLANAR, true, true, width, rgba);
+            make_blocks(row, k, YUV_SEMIPLANAR, true, true, width, rgba, use);
         else
-            make_blocks(row, k, YUV_SEMIPLANAR, true, false, width, rgba);
+            make_blocks(row, k, YUV_SEMIPLANAR, true, false, width, rgba, use);
         break;
     case YUV_PACKED:
         if (luma_first)
-            make_blocks(row, k, YUV_PACKED, true, v_first, width, rgba);
+            make_blocks(row, k, YUV_PACKED, true, v_first, width, rgba, use);
         else
-            make_blocks(row, k, YUV_PACKED, false, v_first, width, rgba);
+            make_blocks(row, k, YUV_PACKED, false, v_first, width, rgba, use);
     }
 }
 
 #endif
 
 void VECTORS_NAME(yuv_row_to_rgba)(const struct yuv_row *row, const struct color_coefficients *k, int width,
-                                   uint8_t *rgba)
+                                   uint8_t *rgba, enum row_use use)
 {
     pixel_word *to = (pixel_word *)rgba;
     int done = 0;
 #if VECTOR_BYTES
     if (width >= VECTOR_BYTES) {
         done = width / 2 * 2;
-        make_vectors(row, k, done, rgba);
+        make_vectors(row, k, done, rgba, use == ROW_STREAMED && (uintptr_t)rgba % VECTOR_BYTES ? ROW_KEPT : use);
     }
 #endif
     switch (row->layout) {

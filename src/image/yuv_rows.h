@@ -21,6 +21,14 @@ struct yuv_row {
     const uint8_t *y, *u, *v; // the first samples; U and V are unused in YUV_GREY
 };
 
+// The next use of an RGBA row: decides how it is written.
+enum row_use {
+    ROW_CACHED,   // read soon
+    ROW_KEPT,     // stays in memory: prefetched
+    ROW_STREAMED, // read late: non-temporal stores, if the row is aligned; then the thread calls row_level.stream_end
+};
+
 // Makes `width` RGBA pixels. `rgba` overlaps no sample.
-typedef void yuv_row_function(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba);
+typedef void yuv_row_function(const struct yuv_row *row, const struct color_coefficients *k, int width, uint8_t *rgba,
+                              enum row_use use);
 VECTORS_TABLE(yuv_row_function, yuv_row_to_rgba)

@@ -164,11 +164,12 @@ static const uint8_t *load_part(const struct band *band, int x, int width, int y
 {
     const struct cpu_run *run = band->run;
     const struct cpu_pass *cpu = run->passes;
+    const enum row_use use = cpu->stencil || run->count > 1 || run->streams ? ROW_CACHED : ROW_KEPT;
     const uint8_t *at = to;
     if (run->from->shape.format == PIXFMT_RGBA)
         at = picture_row(run, y) + 4 * (size_t)x;
     else
-        convert_row_to_rgba(run->from, &run->coefficients, x, input_row(run, y), width, to);
+        convert_row_to_rgba(run->from, &run->coefficients, x, input_row(run, y), width, to, use);
     at = turn(cpu->pass->load_mirror, at, to, width);
     return run_points(cpu->before, cpu->pass->before, cpu->pass->before_count, at, to, width);
 }
@@ -344,11 +345,17 @@ static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8
 static void stream_row(const struct band *band, int y)
 {
     const struct cpu_run *run = band->run;
+    const struct pass *pass = run->passes[0].pass;
     const bool is_rgba = run->from->shape.format == PIXFMT_RGBA;
+    if (pixfmt_info(run->from->shape.format)->yuv && pass->before_count == 0 && !pass->load_mirror) {
+        convert_row_to_rgba(run->from, &run->coefficients, 0, input_row(run, y), band->width, output_at(band, y),
+                            ROW_STREAMED);
+        return;
+    }
     const int part = is_rgba ? 512 : 1024; // pixels
     for (int x = 0; x < band->width; x += part) {
         const int width = band->width - x < part ? band->width - x : part;
-        const int place = run->passes[0].pass->load_mirror ? band->width - x - width : x;
+        const int place = pass->load_mirror ? band->width - x - width : x;
         const uint8_t *at = load_part(band, x, width, y, band->pair);
         const uint8_t *next = is_rgba ? picture_row(run, y) + 4 * (size_t)(x + part) : at;
         row_level()->stream(at, next, output_at(band, y) + 4 * (size_t)place, 4 * (size_t)width);

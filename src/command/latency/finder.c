@@ -26,7 +26,7 @@ bool finder_look(const struct image *picture, struct finder_look *look)
         uint64_t sum[FINDER_COLUMNS] = {0}, count[FINDER_COLUMNS] = {0};
         for (int i = 0; i < ROWS_LOOKED_AT; i++) {
             const int y = (int)((int64_t)shape->height * (row * ROWS_LOOKED_AT + i) / (FINDER_ROWS * ROWS_LOOKED_AT));
-            convert_row_to_rgba(picture, &coefficients, 0, y, shape->width, rgba);
+            convert_row_to_rgba(picture, &coefficients, 0, y, shape->width, rgba, ROW_CACHED);
             for (int x = 0; x < shape->width; x++) {
                 const int column = (int)((int64_t)x * FINDER_COLUMNS / shape->width);
                 const uint8_t *p = rgba + 4 * x;
