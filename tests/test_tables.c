@@ -128,8 +128,8 @@ static void check_color(const struct filter *filter, const struct filter_argumen
         for (int c = 0; c < 4; c++)
             coloured[4 * i + c] = (uint8_t)(i * (2 * c + 1) + 50 * c);
     }
-    row->point(arguments, grey, grey, PIXELS);
-    row->point(arguments, coloured, coloured, PIXELS);
+    row->point(arguments, grey, grey, PIXELS, false);
+    row->point(arguments, coloured, coloured, PIXELS, false);
     for (int i = 0; i < PIXELS; i++) {
         keeps = keeps && is_grey(grey + 4 * i);
         makes = makes && is_grey(grey + 4 * i) && is_grey(coloured + 4 * i);

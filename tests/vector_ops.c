@@ -195,7 +195,7 @@ static void test_pixels(struct check *check, const union operand *four)
     do {                                                                                                               \
         uint8_t to[4 * VECTOR_PIXELS];                                                                                 \
         int off = 0;                                                                                                   \
-        vec_store_pixels(to, made, pixels);                                                                            \
+        vec_store_pixels(to, made, pixels, false);                                                                     \
         for (int x = 0; x < VECTOR_PIXELS; x++)                                                                        \
             for (int i = 0; i < 4; i++) {                                                                              \
                 const uint8_t *c = from + 4 * x;                                                                       \

@@ -437,7 +437,7 @@ VECTOR_INLINE void vec_store_half(void *to, vec_u16 lanes)
 // Blocks of VECTOR_PIXELS RGBA pixels: one vector of bytes, but on NEON one vector for each channel. The first
 // VECTOR_COLOURS vectors of `val` have the colours. vec_sums and vec_levels have one value for each pixel.
 //
-//   vec_store_pixels(rgba, made, kept)          stores the colours of `made` and the alpha of `kept`
+//   vec_store_pixels(rgba, made, kept, stream)  vec_write_u8 of the colours of `made` and the alpha of `kept`
 //   vec_weigh_pixels(pixels, red, green, blue)  sums red * R + green * G + blue * B; red + green is at most 255, and
 //                                               red + green + blue at most 257
 //   vec_round_sums(sums, shift)                 (sum + (1 << (shift - 1))) >> shift; `shift` is 1 to 8
@@ -451,7 +451,7 @@ typedef uint8x16x4_t vec_pixels;
 typedef struct vec_two_u16 vec_sums;
 typedef vec_u8 vec_levels;
 #define vec_load_pixels(rgba) vld4q_u8(rgba)
-#define vec_store_pixels(rgba, made, kept)                                                                             \
+#define vec_store_pixels(rgba, made, kept, stream)                                                                     \
     vst4q_u8(rgba, (vec_pixels){{(made).val[0], (made).val[1], (made).val[2], (kept).val[3]}})
 #define vec_round_sums(sums, shift) vqrshrn_high_n_u16(vqrshrn_n_u16((sums).a, shift), (sums).b, shift)
 #define vec_scale_sums(sums, factor)                                                                                   \
@@ -467,8 +467,8 @@ typedef struct {
 } vec_pixels;
 typedef vec_s32 vec_sums, vec_levels;
 #define vec_load_pixels(rgba) ((vec_pixels){{vec_load_u8(rgba)}})
-#define vec_store_pixels(rgba, made, kept)                                                                             \
-    vec_store_u8(rgba, vec_choose_u8((vec_u8)vec_spread_u32((int)0xff000000u), (kept).val[0], (made).val[0]))
+#define vec_store_pixels(rgba, made, kept, stream)                                                                     \
+    vec_write_u8(rgba, vec_choose_u8((vec_u8)vec_spread_u32((int)0xff000000u), (kept).val[0], (made).val[0]), stream)
 #define vec_round_sums(sums, shift) (((sums) + (1 << ((shift)-1))) >> (shift))
 #define vec_scale_sums(sums, factor) (vec_s32) vec_scale_s16((vec_s16)(sums), vec_spread_s16(factor))
 #define vec_join_levels(red, green, blue)                                                                              \
@@ -683,9 +683,8 @@ VECTOR_INLINE vec_u8 vec_look_up(const struct vec_table *table, vec_u8 bytes)
 
 enum { CACHE_LINE = 64 }; // bytes
 
-// vec_fetch, vec_fetch_once and vec_fetch_to_write prefetch a cache line that will be read, read once or written; the
-// address may be invalid. Only on x86, where measurements showed gain. Processors prefetch by themselves what a loop
-// reads, but not what it writes.
+// vec_fetch, vec_fetch_once and vec_fetch_to_write prefetch a cache line that will be read, read once (2 kB after the
+// address) or written. The address may be invalid. Only on x86: there measurements showed gain.
 #if VECTOR_BYTES == 16
 #define VECTOR_FETCH(address, ...) ((void)(address))
 #define vec_stream_end() ((void)0)
@@ -694,7 +693,7 @@ enum { CACHE_LINE = 64 }; // bytes
 #define vec_stream_end() _mm_sfence()
 #endif
 #define vec_fetch(from) VECTOR_FETCH(from, 0, 2)
-#define vec_fetch_once(from) VECTOR_FETCH(from, 0, 0)
+#define vec_fetch_once(from) VECTOR_FETCH((const char *)(from) + 2048, 0, 0)
 #define vec_fetch_to_write(to) VECTOR_FETCH(to, 1, 2)
 
 #endif

@@ -77,7 +77,7 @@ INLINE int no_stencil(view v, arguments args)
 #define IF_POINT(it, yes, no) _Generic(&filter_##it, point_filter * : yes, stencil_filter * : no)
 #define FUNCTIONS(it)                                                                                                  \
     static __attribute__((unused)) void it##_points(const struct filter_arguments *numbers, const uint8_t *from,       \
-                                                    uint8_t *to, int width)                                            \
+                                                    uint8_t *to, int width, bool stream)                               \
     {                                                                                                                  \
         make_points(IF_POINT(it, &filter_##it, &no_points), numbers, from, to, width);                                 \
     }                                                                                                                  \
@@ -123,13 +123,13 @@ static void from_grey(const uint8_t *restrict grey, const uint8_t *restrict alph
     }
 }
 
-static void stream(const uint8_t *from, const uint8_t *next, uint8_t *to, size_t bytes)
+static void stream(const uint8_t *from, uint8_t *to, size_t bytes)
 {
     size_t i = 0;
 #if VECTOR_BYTES
     if ((uintptr_t)to % VECTOR_BYTES == 0) {
         for (; i + VECTOR_BYTES <= bytes; i += VECTOR_BYTES) {
-            vec_fetch_once(next + i);
+            vec_fetch_once(from + i);
             vec_write_u8(to + i, vec_load_u8(from + i), true);
         }
     }

@@ -26,8 +26,10 @@ struct stencil_rows {
     struct row_ahead ahead[STENCIL_ROWS];
 };
 
-// Makes `width` RGBA pixels, from one row to another or in place (from == to).
-typedef void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width);
+// Makes `width` RGBA pixels, from one row to another or in place (from == to). `stream`: to another row, with
+// non-temporal stores; only of a variant that streams.
+typedef void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width,
+                       bool stream);
 // Makes the rows of a variant. Alpha is copied from the centre pixels.
 typedef void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows);
 
@@ -38,7 +40,8 @@ struct row_variant {
     bool (*fits)(const struct filter_arguments *arguments, int width, int step); // NULL: always
     point_row *point;                                                            // `point` or `stencil` is set
     stencil_row *stencil;
-    int rows; // rows that `stencil` makes per call, 1 to STENCIL_ROWS
+    bool streams; // `point` can
+    int rows;     // rows that `stencil` makes per call, 1 to STENCIL_ROWS
     size_t (*scratch_bytes)(const struct filter_arguments *arguments, int width, int step); // NULL: 0
 };
 
@@ -49,9 +52,9 @@ struct row_level {
     // Grey RGBA pixels to one byte per pixel, and back. from_grey takes alpha from the RGBA pixels `alpha`; NULL: 255.
     void (*to_grey)(const uint8_t *rgba, uint8_t *grey, int width);
     void (*from_grey)(const uint8_t *grey, const uint8_t *alpha, uint8_t *rgba, int width);
-    // Copies with non-temporal stores, for memory that is not read soon, and prefetches `next`, the bytes that are read
-    // next. The copying thread calls stream_end before another thread reads.
-    void (*stream)(const uint8_t *from, const uint8_t *next, uint8_t *to, size_t bytes);
+    // Copies with non-temporal stores, for memory that is not read soon. A thread that streams calls stream_end before
+    // another thread reads.
+    void (*stream)(const uint8_t *from, uint8_t *to, size_t bytes);
     void (*stream_end)(void);
 };
 VECTORS_TABLE(const struct row_level, row_level)

@@ -1,8 +1,7 @@
 // rows_blur.c: means of squares in vectors; compiled once per instruction set
 //
-// Each pixel has a square: the pixels within the radius. The code keeps the sum of each square from row to row. For the
-// next row, one row of pixels enters the squares and one row leaves them: each column changes by the difference. The
-// change of a square is the sum of the changes of its 2 * radius + 1 columns.
+// The code keeps the sum of each pixel's square from row to row. For the next row, one row of pixels enters the squares
+// and one leaves them: the sum changes by the differences of these rows in the 2 * radius + 1 columns of the square.
 //
 // A block is a vector of pixels. Widened to 16 bits, two neighbouring pixels (a pair) take 16 bytes. vec_widen_u8 puts
 // pairs 0, 2, ... of a block in one vector, and pairs 1, 3, ... in another vector. pairs[i] of a window holds pairs i,

@@ -1,8 +1,7 @@
 // rows_convolve.c: weighted sums of squares in vectors; compiled once per instruction set
 //
 // One instruction multiplies two neighbours in a row with their weights (on NEON: one instruction each). The neighbours
-// are loaded once for all output rows of a call. Sums have 16 bits if the weights are small, as those of all presets
-// are.
+// are loaded once for all output rows of a call. Sums have 16 bits if the weights are small, as in all presets.
 #if defined(__aarch64__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-schedule-insns") // GCC would load so much ahead that it runs out of registers
 #endif

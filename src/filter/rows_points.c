@@ -11,15 +11,19 @@ static bool fits(const struct filter_arguments *arguments, int width, int step)
     return width >= VECTOR_PIXELS;
 }
 
-VECTOR_INLINE void map_points(point_map *map, const void *context, const uint8_t *from, uint8_t *to, int width)
+VECTOR_INLINE void map_points(point_map *map, const void *context, const uint8_t *from, uint8_t *to, int width,
+                              bool stream)
 {
     const int last = 4 * (width - VECTOR_PIXELS);
     const vec_pixels end = vec_load_pixels(from + last); // read first, because the loop may work in place
+    stream = stream && (uintptr_t)to % VECTOR_BYTES == 0;
     for (int i = 0; i < last; i += 4 * VECTOR_PIXELS) {
         const vec_pixels pixels = vec_load_pixels(from + i);
-        vec_store_pixels(to + i, map(pixels, context), pixels);
+        if (stream)
+            vec_fetch_once(from + i);
+        vec_store_pixels(to + i, map(pixels, context), pixels, stream);
     }
-    vec_store_pixels(to + last, map(end, context), end);
+    vec_store_pixels(to + last, map(end, context), end, false);
 }
 
 VECTOR_INLINE vec_levels luma_of(vec_pixels p)
@@ -65,39 +69,40 @@ VECTOR_INLINE vec_pixels map_table(vec_pixels p, const void *context)
     return p;
 }
 
-static void table(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width)
+static void table(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool stream)
 {
     uint8_t entries[FILTER_LEVELS];
     for (int i = 0; i < FILTER_LEVELS; i++)
         entries[i] = (uint8_t)arguments->value[i];
     const struct vec_table ready = vec_load_table(entries);
-    map_points(map_table, &ready, from, to, width);
+    map_points(map_table, &ready, from, to, width, stream);
 }
 
-static void gray(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width)
+static void gray(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width, bool stream)
 {
     if (arguments->value[0] == 0)
-        map_points(map_gray, arguments->value, from, to, width);
+        map_points(map_gray, arguments->value, from, to, width, stream);
     else
-        map_points(map_average, arguments->value, from, to, width);
+        map_points(map_average, arguments->value, from, to, width, stream);
 }
 
 #define ROW(name)                                                                                                      \
-    static void name(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width)            \
+    static void name(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width,            \
+                     bool stream)                                                                                      \
     {                                                                                                                  \
-        map_points(map_##name, arguments->value, from, to, width);                                                     \
+        map_points(map_##name, arguments->value, from, to, width, stream);                                             \
     }
 ROW(threshold)
 ROW(maxrgb)
 ROW(sepia)
 
 const struct row_variant VECTORS_NAME(rows_points)[] = {
-    {.name = "vectors", .filter = "gray", .fits = fits, .point = gray},
-    {.name = "vectors", .filter = "threshold", .fits = fits, .point = threshold},
-    {.name = "vectors", .filter = "maxrgb", .fits = fits, .point = maxrgb},
-    {.name = "vectors", .filter = "sepia", .fits = fits, .point = sepia},
-    {.name = "vectors", .filter = "gamma", .fits = fits, .point = table},
-    {.name = "vectors", .filter = "contrast", .fits = fits, .point = table},
+    {.name = "vectors", .filter = "gray", .fits = fits, .point = gray, .streams = true},
+    {.name = "vectors", .filter = "threshold", .fits = fits, .point = threshold, .streams = true},
+    {.name = "vectors", .filter = "maxrgb", .fits = fits, .point = maxrgb, .streams = true},
+    {.name = "vectors", .filter = "sepia", .fits = fits, .point = sepia, .streams = true},
+    {.name = "vectors", .filter = "gamma", .fits = fits, .point = table, .streams = true},
+    {.name = "vectors", .filter = "contrast", .fits = fits, .point = table, .streams = true},
     {0},
 };
 

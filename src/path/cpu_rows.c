@@ -132,7 +132,7 @@ static const uint8_t *run_points(const struct row_variant *const *rows, const st
                                  const uint8_t *from, uint8_t *to, int width)
 {
     for (int i = 0; i < count; i++, from = to)
-        rows[i]->point(&stages[i]->arguments, from, to, width);
+        rows[i]->point(&stages[i]->arguments, from, to, width, false);
     return from;
 }
 
@@ -158,25 +158,20 @@ static const uint8_t *picture_row(const struct cpu_run *run, int y)
 
 // Each function below returns where it has put row `y`: in `to`, or elsewhere if that saves copying.
 
-// Pixels x..x+width-1 of the picture's row as the first pass's stencil takes them, or as its output has them if it has
-// no stencil. `x` is even. They are mirrored within themselves if the pass mirrors.
-static const uint8_t *load_part(const struct band *band, int x, int width, int y, uint8_t *to)
+// The picture's row as the first pass's stencil takes it, or as its output has it if it has no stencil; but only the
+// first `points` filters.
+static const uint8_t *load_row(const struct band *band, int y, int points, uint8_t *to)
 {
     const struct cpu_run *run = band->run;
     const struct cpu_pass *cpu = run->passes;
     const enum row_use use = cpu->stencil || run->count > 1 || run->streams ? ROW_CACHED : ROW_KEPT;
     const uint8_t *at = to;
     if (run->from->shape.format == PIXFMT_RGBA)
-        at = picture_row(run, y) + 4 * (size_t)x;
+        at = picture_row(run, y);
     else
-        convert_row_to_rgba(run->from, &run->coefficients, x, input_row(run, y), width, to, use);
-    at = turn(cpu->pass->load_mirror, at, to, width);
-    return run_points(cpu->before, cpu->pass->before, cpu->pass->before_count, at, to, width);
-}
-
-static const uint8_t *load_row(const struct band *band, int y, uint8_t *to)
-{
-    return load_part(band, 0, band->width, y, to);
+        convert_row_to_rgba(run->from, &run->coefficients, 0, input_row(run, y), band->width, to, use);
+    at = turn(cpu->pass->load_mirror, at, to, band->width);
+    return run_points(cpu->before, cpu->pass->before, points, at, to, band->width);
 }
 
 static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8_t *to);
@@ -186,7 +181,7 @@ static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to
 {
     const struct cpu_pass *cpu = &band->run->passes[number];
     if (!cpu->stencil)
-        return load_row(band, y, to);
+        return load_row(band, y, cpu->pass->before_count, to);
     const uint8_t *at = stencil_row_of(band, number, y, cpu->step == 1 ? band->grey : to);
     if (cpu->step == 1) {
         const bool has_alpha = band->run->from->shape.format == PIXFMT_RGBA;
@@ -220,7 +215,7 @@ static void load_line(struct band *band, int number, int y)
     uint8_t *line = line_of(band, number, y);
     const bool stays_grey = number > 0 && cpu->step == 1 && stays_bytes(&cpu[-1]);
     uint8_t *to = cpu->step == 1 && !stays_grey ? band->rgba : line;
-    const uint8_t *at = number == 0  ? load_row(band, y, to)
+    const uint8_t *at = number == 0  ? load_row(band, y, cpu->pass->before_count, to)
                         : stays_grey ? stencil_row_of(band, number - 1, y, to)
                                      : pass_row(band, number - 1, y, to);
     if (cpu->step == 1 && !stays_grey)
@@ -340,26 +335,20 @@ static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8
     return maker->made[maker->taken++];
 }
 
-// Makes output row `y` of a run without a stencil and streams it, in parts: a processor makes one part while it still
-// writes the one before. RGBA is prefetched too, as there is more of it.
+// Makes output row `y` of a run without a stencil. Its last step writes with non-temporal stores.
 static void stream_row(const struct band *band, int y)
 {
     const struct cpu_run *run = band->run;
-    const struct pass *pass = run->passes[0].pass;
-    const bool is_rgba = run->from->shape.format == PIXFMT_RGBA;
-    if (pixfmt_info(run->from->shape.format)->yuv && pass->before_count == 0 && !pass->load_mirror) {
-        convert_row_to_rgba(run->from, &run->coefficients, 0, input_row(run, y), band->width, output_at(band, y),
-                            ROW_STREAMED);
-        return;
-    }
-    const int part = is_rgba ? 512 : 1024; // pixels
-    for (int x = 0; x < band->width; x += part) {
-        const int width = band->width - x < part ? band->width - x : part;
-        const int place = pass->load_mirror ? band->width - x - width : x;
-        const uint8_t *at = load_part(band, x, width, y, band->pair);
-        const uint8_t *next = is_rgba ? picture_row(run, y) + 4 * (size_t)(x + part) : at;
-        row_level()->stream(at, next, output_at(band, y) + 4 * (size_t)place, 4 * (size_t)width);
-    }
+    const struct cpu_pass *cpu = run->passes;
+    const int last = cpu->pass->before_count - 1;
+    uint8_t *to = output_at(band, y);
+    if (last >= 0 && cpu->before[last]->streams)
+        cpu->before[last]->point(&cpu->pass->before[last]->arguments, load_row(band, y, last, band->rgba), to,
+                                 band->width, true);
+    else if (last < 0 && pixfmt_info(run->from->shape.format)->yuv && !cpu->pass->load_mirror)
+        convert_row_to_rgba(run->from, &run->coefficients, 0, input_row(run, y), band->width, to, ROW_STREAMED);
+    else
+        row_level()->stream(load_row(band, y, last + 1, band->rgba), to, 4 * (size_t)band->width);
 }
 
 // Makes output row `y`.
