@@ -165,7 +165,6 @@ static void test_pixels(struct check *check, const union operand *four)
         memset(to, 1, sizeof(to));
         vec_store_joined(to, vec_join(wide[0], wide[1], 7), vec_join(wide[1], wide[2], 7),
                          vec_join(wide[2], wide[3], 7), stream);
-        vec_stream_end();
         for (int i = 0; i < 4 * BYTES; i++) {
             const int x = i / 4, value = four[(i % 4 + x % 2) % 4].s16[x / 2] >> 7;
             off += to[i] != (i % 4 == 3 ? 255 : nearest(value, 0, 255));
@@ -185,7 +184,6 @@ static void test_pixels(struct check *check, const union operand *four)
     LANES_ARE(u8, vec_look_up(&table, vec_load_u8(from)), BYTES, entries[from[i]]);
     _Alignas(BYTES) union operand streamed;
     vec_write_u8(&streamed, made.g, true);
-    vec_stream_end();
     check_that(check, memcmp(&streamed, &made.g, BYTES) == 0, "vec_write_u8");
 }
 

@@ -550,7 +550,7 @@ VECTOR_INLINE struct vec_rgb vec_load_rgba(const uint8_t *rgba)
 #endif
 
 // `stream`: a non-temporal store (on NEON an ordinary one), which writes memory without reading it into the caches.
-// Then `to` is a multiple of VECTOR_BYTES, and the writer calls vec_stream_end before another thread reads the bytes.
+// Then `to` is a multiple of VECTOR_BYTES, and the thread needs a full memory barrier before another thread reads.
 VECTOR_INLINE void vec_write_u8(void *to, vec_u8 bytes, bool stream)
 {
 #if VECTOR_BYTES == 32
@@ -687,10 +687,8 @@ enum { CACHE_LINE = 64 }; // bytes
 // address) or written. The address may be invalid. Only on x86: there measurements showed gain.
 #if VECTOR_BYTES == 16
 #define VECTOR_FETCH(address, ...) ((void)(address))
-#define vec_stream_end() ((void)0)
 #else
 #define VECTOR_FETCH(...) __builtin_prefetch(__VA_ARGS__)
-#define vec_stream_end() _mm_sfence()
 #endif
 #define vec_fetch(from) VECTOR_FETCH(from, 0, 2)
 #define vec_fetch_once(from) VECTOR_FETCH((const char *)(from) + 2048, 0, 0)

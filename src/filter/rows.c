@@ -17,17 +17,38 @@ typedef int stencil_filter(view v, arguments args);
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-INLINE void make_points(point_filter *filter, const struct filter_arguments *numbers, const uint8_t *from, uint8_t *to,
-                        int width)
+static void stream(const uint8_t *from, uint8_t *to, size_t bytes)
 {
+    size_t i = 0;
+#if VECTOR_BYTES
+    if ((uintptr_t)to % VECTOR_BYTES == 0) {
+        for (; i + VECTOR_BYTES <= bytes; i += VECTOR_BYTES) {
+            vec_fetch_once(from + i);
+            vec_write_u8(to + i, vec_load_u8(from + i), true);
+        }
+    }
+#endif
+    memcpy(to + i, from + i, bytes - i);
+}
+
+INLINE void make_points(point_filter *filter, const struct filter_arguments *numbers, const uint8_t *from, uint8_t *to,
+                        int width, bool streams)
+{
+    enum { PART = 256 }; // pixels; a processor makes one part while it still writes the one before
     const int32_t *restrict args = numbers->value;
-    const pixel_word *in = (const pixel_word *)from;
-    pixel_word *out = (pixel_word *)to;
-    INDEPENDENT
-    for (int x = 0; x < width; x++) {
-        const uint32_t word = in[x];
-        const pixel p = filter((pixel){word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24}, args);
-        out[x] = (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
+    pixel_word part[PART];
+    for (int first = 0; first < width; first += PART, from += 4 * PART, to += 4 * PART) {
+        const int count = width - first < PART ? width - first : PART;
+        const pixel_word *in = (const pixel_word *)from;
+        pixel_word *out = streams ? part : (pixel_word *)to;
+        INDEPENDENT
+        for (int x = 0; x < count; x++) {
+            const uint32_t word = in[x];
+            const pixel p = filter((pixel){word & 255, word >> 8 & 255, word >> 16 & 255, word >> 24}, args);
+            out[x] = (uint32_t)(p.r | p.g << 8 | p.b << 16) | (uint32_t)p.a << 24;
+        }
+        if (streams)
+            stream((const uint8_t *)part, to, 4 * (size_t)count);
     }
 }
 
@@ -79,7 +100,7 @@ INLINE int no_stencil(view v, arguments args)
     static __attribute__((unused)) void it##_points(const struct filter_arguments *numbers, const uint8_t *from,       \
                                                     uint8_t *to, int width, bool stream)                               \
     {                                                                                                                  \
-        make_points(IF_POINT(it, &filter_##it, &no_points), numbers, from, to, width);                                 \
+        make_points(IF_POINT(it, &filter_##it, &no_points), numbers, from, to, width, stream);                         \
     }                                                                                                                  \
     static __attribute__((unused)) void it##_stencil(const struct filter_arguments *numbers,                           \
                                                      const struct stencil_rows *rows)                                  \
@@ -123,27 +144,6 @@ static void from_grey(const uint8_t *restrict grey, const uint8_t *restrict alph
     }
 }
 
-static void stream(const uint8_t *from, uint8_t *to, size_t bytes)
-{
-    size_t i = 0;
-#if VECTOR_BYTES
-    if ((uintptr_t)to % VECTOR_BYTES == 0) {
-        for (; i + VECTOR_BYTES <= bytes; i += VECTOR_BYTES) {
-            vec_fetch_once(from + i);
-            vec_write_u8(to + i, vec_load_u8(from + i), true);
-        }
-    }
-#endif
-    memcpy(to + i, from + i, bytes - i);
-}
-
-static void stream_end(void)
-{
-#if VECTOR_BYTES
-    vec_stream_end();
-#endif
-}
-
 static const struct row_variant *const variants[] = {
 #if VECTOR_BYTES
     VECTORS_NAME(rows_points),
@@ -153,4 +153,4 @@ static const struct row_variant *const variants[] = {
 #endif
     NULL,
 };
-const struct row_level VECTORS_NAME(row_level) = {variants, generic, to_grey, from_grey, stream, stream_end};
+const struct row_level VECTORS_NAME(row_level) = {variants, generic, to_grey, from_grey, stream};

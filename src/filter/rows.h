@@ -26,8 +26,8 @@ struct stencil_rows {
     struct row_ahead ahead[STENCIL_ROWS];
 };
 
-// Makes `width` RGBA pixels, from one row to another or in place (from == to). `stream`: to another row, with
-// non-temporal stores; only of a variant that streams.
+// Makes `width` RGBA pixels, from one row to another or in place (from == to). `stream`: with non-temporal stores,
+// only to another row.
 typedef void point_row(const struct filter_arguments *arguments, const uint8_t *from, uint8_t *to, int width,
                        bool stream);
 // Makes the rows of a variant. Alpha is copied from the centre pixels.
@@ -40,8 +40,7 @@ struct row_variant {
     bool (*fits)(const struct filter_arguments *arguments, int width, int step); // NULL: always
     point_row *point;                                                            // `point` or `stencil` is set
     stencil_row *stencil;
-    bool streams; // `point` can
-    int rows;     // rows that `stencil` makes per call, 1 to STENCIL_ROWS
+    int rows; // rows that `stencil` makes per call, 1 to STENCIL_ROWS
     size_t (*scratch_bytes)(const struct filter_arguments *arguments, int width, int step); // NULL: 0
 };
 
@@ -52,10 +51,9 @@ struct row_level {
     // Grey RGBA pixels to one byte per pixel, and back. from_grey takes alpha from the RGBA pixels `alpha`; NULL: 255.
     void (*to_grey)(const uint8_t *rgba, uint8_t *grey, int width);
     void (*from_grey)(const uint8_t *grey, const uint8_t *alpha, uint8_t *rgba, int width);
-    // Copies with non-temporal stores, for memory that is not read soon. A thread that streams calls stream_end before
+    // Copies with non-temporal stores, for memory that is not read soon. The thread needs a full memory barrier before
     // another thread reads.
     void (*stream)(const uint8_t *from, uint8_t *to, size_t bytes);
-    void (*stream_end)(void);
 };
 VECTORS_TABLE(const struct row_level, row_level)
 

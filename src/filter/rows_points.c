@@ -97,12 +97,12 @@ ROW(maxrgb)
 ROW(sepia)
 
 const struct row_variant VECTORS_NAME(rows_points)[] = {
-    {.name = "vectors", .filter = "gray", .fits = fits, .point = gray, .streams = true},
-    {.name = "vectors", .filter = "threshold", .fits = fits, .point = threshold, .streams = true},
-    {.name = "vectors", .filter = "maxrgb", .fits = fits, .point = maxrgb, .streams = true},
-    {.name = "vectors", .filter = "sepia", .fits = fits, .point = sepia, .streams = true},
-    {.name = "vectors", .filter = "gamma", .fits = fits, .point = table, .streams = true},
-    {.name = "vectors", .filter = "contrast", .fits = fits, .point = table, .streams = true},
+    {.name = "vectors", .filter = "gray", .fits = fits, .point = gray},
+    {.name = "vectors", .filter = "threshold", .fits = fits, .point = threshold},
+    {.name = "vectors", .filter = "maxrgb", .fits = fits, .point = maxrgb},
+    {.name = "vectors", .filter = "sepia", .fits = fits, .point = sepia},
+    {.name = "vectors", .filter = "gamma", .fits = fits, .point = table},
+    {.name = "vectors", .filter = "contrast", .fits = fits, .point = table},
     {0},
 };
 

@@ -25,7 +25,7 @@ struct yuv_row {
 enum row_use {
     ROW_CACHED,   // read soon
     ROW_KEPT,     // stays in memory: prefetched
-    ROW_STREAMED, // read late: non-temporal stores, if the row is aligned; then the thread calls row_level.stream_end
+    ROW_STREAMED, // read late: non-temporal stores, if the row is aligned
 };
 
 // Makes `width` RGBA pixels. `rgba` overlaps no sample.

@@ -342,13 +342,13 @@ static void stream_row(const struct band *band, int y)
     const struct cpu_pass *cpu = run->passes;
     const int last = cpu->pass->before_count - 1;
     uint8_t *to = output_at(band, y);
-    if (last >= 0 && cpu->before[last]->streams)
+    if (last >= 0)
         cpu->before[last]->point(&cpu->pass->before[last]->arguments, load_row(band, y, last, band->rgba), to,
                                  band->width, true);
-    else if (last < 0 && pixfmt_info(run->from->shape.format)->yuv && !cpu->pass->load_mirror)
+    else if (pixfmt_info(run->from->shape.format)->yuv && !cpu->pass->load_mirror)
         convert_row_to_rgba(run->from, &run->coefficients, 0, input_row(run, y), band->width, to, ROW_STREAMED);
     else
-        row_level()->stream(load_row(band, y, last + 1, band->rgba), to, 4 * (size_t)band->width);
+        row_level()->stream(load_row(band, y, 0, band->rgba), to, 4 * (size_t)band->width);
 }
 
 // Makes output row `y`.
@@ -434,5 +434,5 @@ void cpu_run_band(void *context, int number)
         encode_row(&band, y);
     }
     if (run->streams)
-        row_level()->stream_end();
+        __sync_synchronize(); // also orders non-temporal stores
 }
