@@ -26,6 +26,8 @@ static int count_open_files(void)
     int count = -3; // ".", ".." and the directory's own descriptor
     while (dir && readdir(dir))
         count++;
+    if (dir)
+        closedir(dir);
     return count;
 }
 

@@ -252,7 +252,9 @@ static struct device *find_device(struct task *task, char *const *words)
     for (int i = 0; i < count; i++) {
         struct device closed = {.info = devices[i], .kernel_dir = kernels};
         task->cl.device = &closed;
-        if (find_pass(task, words[WORD_KEY]))
+        const bool found = find_pass(task, words[WORD_KEY]);
+        task->cl.device = NULL;
+        if (found)
             return device_open(&devices[i], NULL, kernels);
     }
     return NULL;
