@@ -71,7 +71,7 @@ static void print_camera(const struct camera_about *about)
         print_offer(&about->offer[i]);
 }
 
-// Text of a device, which need not be UTF-8.
+// The device's text may not be UTF-8.
 static json_t *text_json(const char *text)
 {
     json_t *string = json_string(text);

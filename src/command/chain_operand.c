@@ -1,4 +1,4 @@
-// chain_operand.c: operands that were meant for the value of --filter
+// chain_operand.c: detects operands that belong to the value of --filter
 #include "command/chain_operand.h"
 
 #include "base/log.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-// The access comes last: thousands of files on a network need not be looked up twice.
+// Parses first, because access is slow for thousands of files on a network.
 static bool is_chain(const char *word, const char *text)
 {
     struct chain chain;

@@ -41,7 +41,7 @@ const struct command *command_find(const char *name)
 bool command_parse(const struct option_list *list, int argc, char **argv, void *values, int operands_max,
                    struct command_operands *operands, int *code)
 {
-    operands->word = (const char **)argv + 1; // an operand never moves to the right
+    operands->word = (const char **)argv + 1; // options_parse never moves an operand to the right
     switch (options_parse(list, argc, argv, values, operands->word, &operands->count)) {
     case OPTION_HELP:
         options_print_help(list, stdout);
@@ -138,7 +138,8 @@ static int help_run(int argc, char **argv)
 
 static const struct command help_command = {.list = &help_list, .run = help_run};
 
-// A word that can only be a source, "clip.y4m" or "pattern:640x480", goes to the default command.
+// Returns true if the word can only be a source, such as "clip.y4m" or "pattern:640x480". The default command then
+// runs.
 static bool is_source(const char *word)
 {
     const char *known;

@@ -1,4 +1,4 @@
-// completion.c: the hidden command that prints completions, and what the shells' have in common; bash
+// completion.c: the hidden command that prints completion scripts; words of all shells; the bash script
 #include "command/completion.h"
 
 #include "base/log.h"
@@ -68,7 +68,7 @@ void completion_option_words(const struct option *o, char *text, size_t size)
         *bar = ' ';
 }
 
-// The case of one option that takes a value.
+// Prints the case for an option that takes a value.
 static void bash_value(FILE *out, const char *command, const struct option *o)
 {
     char words[WORDS_BYTES];

@@ -1,4 +1,4 @@
-// completion.h: completion for the shells, written from the same tables as the help
+// completion.h: shell completion scripts, generated from the option tables
 #pragma once
 
 #include "command/command.h"
@@ -6,12 +6,12 @@
 void completion_zsh(FILE *out);
 void completion_fish(FILE *out);
 
-// Words for what an option or operand completes, with spaces between them ("gpu cpu accelerator"); "" where only the
-// shell knows, as for files.
+// Writes the words for an operand or an option's value to `text`, separated by spaces: "blur gray". Writes "" if the
+// shell must find them, as for files. `complete` may be NULL.
 void completion_words(const char *complete, char *text, size_t size);
-// A row's choices with spaces between them, else completion_words of its `complete`.
+// Does the same for an option: its choices, else the words for its `complete`.
 void completion_option_words(const struct option *option, char *text, size_t size);
-// Whether a command's operands may be files.
+// Returns true if a command's operands may be files.
 bool completion_of_files(const struct option_list *list);
-// Whether one of the words must stand before the files: "report merge FILE...".
+// Returns true if one of the words must precede the files: "report merge FILE...".
 bool completion_word_first(const struct option_list *list);

@@ -1,4 +1,4 @@
-// completion_fish.c: completion for fish
+// completion_fish.c: the fish completion script
 #include "command/completion.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
-// completion_zsh.c: completion for zsh, by _arguments
+// completion_zsh.c: the zsh completion script, for _arguments
 #include "command/completion.h"
 
 #include <string.h>
 
 enum { WORDS_BYTES = 1024 };
 
-// Text within single quotes and within [...] or behind ':' of a specification.
+// Escapes text for a specification of _arguments within single quotes.
 static void print_escaped(FILE *out, const char *text)
 {
     for (; *text; text++) {
@@ -18,7 +18,7 @@ static void print_escaped(FILE *out, const char *text)
     }
 }
 
-// What completes a value: an action of _arguments.
+// Prints the action of _arguments that completes a value.
 static void print_action(FILE *out, const char *complete, const char *words)
 {
     static const struct {

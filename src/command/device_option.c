@@ -1,4 +1,4 @@
-// device_option.c: -d of all commands that have it, and of those that may do without a device
+// device_option.c: the option --device (-d) of several commands
 #include "command/device_option.h"
 
 #include "base/log.h"

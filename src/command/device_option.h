@@ -1,9 +1,10 @@
-// device_option.h: -d of all commands that have it, and of those that may do without a device
+// device_option.h: the option --device (-d) of several commands
 #pragma once
 
 #include "base/options.h"
 
-// The option's row. `more_help` and `more_choices` are text that stands behind what all commands take, "" for none.
+// The option's row. `more_help` and `more_choices` are string literals that are appended to the common texts; "" for
+// none.
 #define DEVICE_OPTION(member_offset, more_help, more_choices)                                                          \
     {                                                                                                                  \
         .name = "device", .letter = 'd', .type = OPTION_TEXT, .value = "DEVICE", .offset = (member_offset),            \
@@ -11,6 +12,6 @@
         .environment = "MONOCLE_DEVICE", .choices = "gpu|cpu|accelerator" more_choices,                                \
     }
 
-// Where the cpu path does it all: whether `device`, the value of -d, is none that the user gave. The environment may
-// name one for those commands that use it. False where the user did (logged).
+// For the cpu path, which needs no device: returns false (logged) if the user gave -d on the command line. `device` is
+// the option's value. The variable MONOCLE_DEVICE is allowed.
 bool device_option_unused(const char *device);

@@ -77,7 +77,7 @@ static void print_device(int number, const struct device_info *info, const struc
         printf("   %-9s  %s: %s\n", probe->rung[i].name, probe->rung[i].works ? "yes" : "no", probe->rung[i].why);
 }
 
-// Text of a driver, which need not be UTF-8.
+// The driver's text may not be UTF-8.
 static json_t *text_json(const char *text)
 {
     json_t *string = json_string(text);

@@ -1,4 +1,4 @@
-// devices.h: finds out what an OpenCL device can do for the paths, by trying it
+// devices.h: tests which sharing modes an OpenCL device supports, by trying them
 #pragma once
 
 #include "compute/device.h"
@@ -8,16 +8,16 @@
 enum { PROBE_RUNGS = 3 };
 
 struct probe_rung {
-    const char *name; // "gl-shared", "mapped", "opencl"; the last one, "cpu", needs no device
+    const char *name; // "gl-shared", "mapped" or "opencl"
     bool works;
-    char why[256]; // one line: why it does or doesn't
+    char why[256]; // one line: why it works or fails
 };
 
 struct probe {
-    bool opens; // the device can be opened at all; logged where it can't
+    bool opens; // the device can be opened; otherwise the reason is logged
     struct probe_rung rung[PROBE_RUNGS];
 };
 
-// Probes every device: opens it, and puts a small frame through each rung. Opens hidden windows for the first rung. GL
-// and GLFW are used, so on the main thread only.
+// Probes every device: opens it and runs a small frame in each sharing mode. Opens hidden windows for gl-shared. Uses
+// GL and GLFW, so call it on the main thread only.
 void probe_devices(const struct device_info *devices, int count, struct probe *probes);

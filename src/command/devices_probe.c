@@ -1,4 +1,4 @@
-// devices_probe.c: puts a small frame through every rung of every device
+// devices_probe.c: runs a small frame in every sharing mode of every device
 #include "command/devices.h"
 
 #include "image/image.h"
@@ -13,7 +13,8 @@ enum { SIDE = 16, RUNG_SHARED = 0, RUNG_MAPPED, RUNG_OPENCL };
 
 static const char *const rung_names[PROBE_RUNGS] = {"gl-shared", "mapped", "opencl"};
 
-// Runs one frame that no filter changes. True if it comes back as it was; otherwise `why` says what happened.
+// Runs one frame through an empty chain. Returns true if the pixels come back unchanged; otherwise `why` has the
+// reason.
 static bool run_frame(struct path *path, const struct image_shape *shape, char why[256])
 {
     struct image frame = {0}, back = {0};
@@ -33,7 +34,8 @@ static bool run_frame(struct path *path, const struct image_shape *shape, char w
     return same;
 }
 
-// Opens a path on the device and runs it. True if it took the rung of that name and works.
+// Opens a path on the device and runs a frame. Returns true if the path uses the sharing mode `rung` and the frame is
+// correct.
 static bool try_rung(struct device *device, enum path_kind kind, bool gl, const char *rung, char why[256])
 {
     const struct chain chain = {.count = 0};
@@ -64,7 +66,7 @@ static struct device_gl gl_handles(const struct window *window)
     return (struct device_gl){native.glx_context, native.glx_display, native.egl_context, native.egl_display};
 }
 
-// What needs a window. A second window API is tried where the first doesn't share.
+// Tests gl-shared with a window. If the mode failed with another window API before, appends the second reason.
 static void probe_shared(const struct device_info *info, const struct window *window, struct probe_rung *rung)
 {
     const struct device_gl gl = gl_handles(window);

@@ -55,7 +55,7 @@ static const char *const type_names[] = {
     [PARAM_MATRIX] = "matrix",
 };
 
-// The default of parameter `index` as chain text has it.
+// Writes the default of parameter `index` in the syntax of a chain.
 static void default_text(const struct filter *filter, int index, char text[VALUE_TEXT])
 {
     struct chain chain = {.count = 0};
@@ -80,7 +80,7 @@ static void print_filter(const struct filter *filter)
     printf("           -f '%s'\n", filter->example);
 }
 
-// Words between bars as an array of strings.
+// Splits "a|b|c" into an array of strings.
 static json_t *choices_json(const char *choices)
 {
     json_t *array = json_array();

@@ -1,4 +1,4 @@
-// manual.c: the hidden command that prints the man page, written from the same tables as the help
+// manual.c: the hidden command that prints the man page, generated from the option tables
 #include "command/command.h"
 
 #include "command/pixel_format.h"
@@ -10,7 +10,7 @@
 
 enum { TEXT_BYTES = 1024 };
 
-// Text as roff takes it: backslashes and dashes as they are, no line that begins with a dot or quote.
+// Escapes text for roff: backslashes, dashes, and a dot or quote at its start.
 static void print_text(const char *text)
 {
     if (*text == '.' || *text == '\'')
@@ -39,7 +39,7 @@ static void print_paragraph(const char *text)
     putchar('\n');
 }
 
-// A table row "term\tmeaning".
+// Prints a table row "term\tmeaning".
 static void print_row(const char *row)
 {
     char term[TEXT_BYTES];
@@ -186,7 +186,7 @@ static void print_exit_status(void)
         printf(".TP\n\\fB%d\\fR\n%s\n", rows[i].code, rows[i].meaning);
 }
 
-// A variable that options of several commands share stands once, with all of them.
+// Lists a variable once, with all commands that use it. `first` is the first such command.
 static void print_variable(const struct option *row, int first)
 {
     printf(".TP\n\\fB%s\\fR\nDefault of the option \\fB\\-\\-%s\\fR of", row->environment, row->name);

@@ -1,4 +1,4 @@
-// pixel_format.c: the pixel format that a user names for a source
+// pixel_format.c: the value of --pixel-format
 #include "command/pixel_format.h"
 
 #include "base/log.h"

@@ -1,12 +1,12 @@
-// pixel_format.h: the pixel format that a user names for a source
+// pixel_format.h: the value of --pixel-format
 #pragma once
 
 #include "source/source.h"
 
-// Sets what the name asks of a source: a format of ours, "mjpeg" of cameras; NULL: anything. False where there is none
-// of that name (logged).
+// Sets the setup's pixel format from its name. "mjpeg" asks a camera for compressed frames; NULL allows every format.
+// Returns false if there is no such format (logged).
 bool pixel_format_take(const char *name, struct source_setup *setup);
 
-// All there are, for people: "rgba, nv12, ..., and mjpeg of cameras".
+// Writes the names of all formats for messages: "rgba, nv12, ..., and mjpeg (cameras only)".
 enum { PIXEL_FORMAT_LIST = 256 };
 void pixel_format_list(char text[PIXEL_FORMAT_LIST]);

@@ -1,4 +1,4 @@
-// process.c: what the process shares with its surroundings: signals and standard streams
+// process.c: signals, standard streams and limits of the process
 #include "command/command.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-// A signal handler can reach nothing else.
+// A signal handler may set only such variables.
 static volatile sig_atomic_t interrupted, interrupted_ms;
 
-// timeout(1) and others send a signal to a process and then to its group, which is one signal to whoever sent it.
+// timeout(1) and other programs send a signal to the process and again to its process group. Both count as one signal.
 enum { ONE_SIGNAL_MS = 100 };
 
 static int now_ms(void)
@@ -24,19 +24,20 @@ static int now_ms(void)
     return (int)((now.tv_sec * 1000 + now.tv_nsec / 1000000) & INT_MAX);
 }
 
-// A signal that came just before a wait began would not end it: another one every second does.
+// A signal that arrives just before a wait begins does not interrupt it. Therefore an alarm interrupts waits every
+// second.
 static void nudge(int number)
 {
     alarm(1);
 }
 
-// A second signal ends a hung process.
+// The second signal ends the process, which may hang.
 static void hold(int number)
 {
     const int ms = now_ms();
     if (interrupted && (ms - interrupted_ms >= ONE_SIGNAL_MS || ms < interrupted_ms)) {
         signal(number, SIG_DFL);
-        raise(number); // when this returns
+        raise(number); // takes effect when the handler returns
         return;
     }
     if (!interrupted)
@@ -45,7 +46,8 @@ static void hold(int number)
     nudge(number);
 }
 
-// AddressSanitizer would take its allocator's lock ahead of what does not return, also where the signal came under it.
+// Before a call that does not return, AddressSanitizer takes its allocator's lock. It would wait forever if the signal
+// interrupted the allocator.
 __attribute__((no_sanitize("address"))) static void leave(int number)
 {
     _exit(128 + number);
@@ -56,14 +58,14 @@ int command_interrupted(void)
     return interrupted;
 }
 
-// Without SA_RESTART, so that waits end.
+// Sets no SA_RESTART, so that signals interrupt waits.
 static void catch (void (*handler)(int number))
 {
     const struct sigaction caught = {.sa_handler = handler};
     sigaction(SIGINT, &caught, NULL);
     sigaction(SIGTERM, &caught, NULL);
     struct sigaction old;
-    if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN) // nohup means it
+    if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN) // nohup ignores SIGHUP; keep that
         sigaction(SIGHUP, &caught, NULL);
 }
 
@@ -77,10 +79,11 @@ void command_hold_signals(void)
 void command_catch_signals(void)
 {
     catch (leave);
-    const struct sigaction ignored = {.sa_handler = SIG_IGN}; // writing to a closed pipe is an error like others
+    const struct sigaction ignored = {.sa_handler = SIG_IGN}; // a write to a closed pipe then fails with EPIPE
     sigaction(SIGPIPE, &ignored, NULL);
-    sigaction(SIGXFSZ, &ignored, NULL);                     // and so is a file grown to its limit
-    const struct sigaction usual = {.sa_handler = SIG_DFL}; // else waiting for a probe or a driver's compiler fails
+    sigaction(SIGXFSZ, &ignored, NULL);                     // a write beyond the file size limit then fails with EFBIG
+    const struct sigaction usual = {.sa_handler = SIG_DFL}; // if the parent ignored SIGCHLD, waitpid on a child would
+                                                            // fail
     sigaction(SIGCHLD, &usual, NULL);
 }
 
@@ -99,7 +102,8 @@ void command_guard_streams(void)
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF)
             continue;
-        // The lowest free number is `fd` itself. The wrong way round: reading or writing it stays an error.
+        // open returns the lowest free number, which is `fd`. The access mode is the opposite of the stream's, so reads
+        // or writes still fail.
         if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
             return;
     }

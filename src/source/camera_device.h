@@ -1,4 +1,4 @@
-// camera_device.h: a V4L2 device node: opened, asked
+// camera_device.h: a V4L2 device node: open, ioctl, mmap
 #pragma once
 
 #include <linux/videodev2.h>
@@ -9,25 +9,27 @@
 
 struct camera_device {
     int fd;          // -1 when closed
-    bool multi;      // it speaks the multi-planar API only
-    uint32_t type;   // of its buffers
-    bool converting; // through libv4l2, because the camera offers no format of ours
+    bool multi;      // it supports only the multi-planar API
+    uint32_t type;   // buffer type
+    bool converting; // libv4l2 converts, because monocle supports no format of the camera
     char path[256];
-    char card[32]; // what the driver calls the camera
-    char bus[32];  // where it is plugged in: "usb-0000:00:14.0-3"
+    char card[32]; // name of the camera, from the driver
+    char bus[32];  // port of the camera: "usb-0000:00:14.0-3"
     char driver[16];
 };
 
-// Opens the node if it is a camera that captures. Returns NULL, or the reason with advice; close it in any case.
+// Opens the node. Returns NULL if it can capture video, else the reason with advice. Call camera_device_close in either
+// case.
 const char *camera_device_open(struct camera_device *device, const char *path);
 void camera_device_close(struct camera_device *device);
-// Lets libv4l2 convert what the camera offers into a format of ours.
+// Makes libv4l2 convert the camera's frames to a format that monocle supports. Returns false on failure.
 bool camera_device_convert(struct camera_device *device);
 
-// The ioctl of the device, again when a signal interrupts it. 0, or -1 with errno set.
+// Calls ioctl, again if a signal interrupts it. Returns 0, or -1 with errno set.
 int camera_device_ask(const struct camera_device *device, unsigned long request, void *argument);
-void *camera_device_map(const struct camera_device *device, size_t length, off_t offset); // MAP_FAILED on failure
+void *camera_device_map(const struct camera_device *device, size_t length, off_t offset); // returns MAP_FAILED on
+                                                                                          // failure
 void camera_device_unmap(const struct camera_device *device, void *memory, size_t length);
 
-// The meaning of errno for a camera, with advice.
+// Returns the meaning of an errno value for a camera, with advice.
 const char *camera_device_advice(int error);

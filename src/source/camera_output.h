@@ -1,4 +1,4 @@
-// camera_output.h: a V4L2 output device (v4l2loopback), which other programs read as a camera
+// camera_output.h: writes frames to a virtual camera, a V4L2 output device such as v4l2loopback
 #pragma once
 
 #include "image/image.h"
@@ -9,23 +9,24 @@
 struct camera_output;
 
 struct camera_output_counts {
-    uint64_t sent;     // pictures
-    uint64_t skipped;  // of those: that a newer one replaced before the device took them
-    uint64_t repeated; // times the last picture went out again because none came in time
+    uint64_t sent;     // frames sent
+    uint64_t skipped;  // frames of `sent` that a newer one replaced before the thread wrote them
+    uint64_t repeated; // how often the last frame was written again because the next one was late
 };
 
-// `node`: a path, or the number of a /dev/videoN. The pictures are cut from ones of width x height; `rate` is frames
-// per second, 0 where it isn't known. NULL on failure (logged, with advice).
+// `node` is a path, or the number of /dev/videoN. The frames have the size width x height, rounded down to even
+// numbers. `rate` is in frames per second; 0: unknown. Returns NULL on failure (logged, with advice).
 struct camera_output *camera_output_open(const char *node, int width, int height, double rate);
 void camera_output_close(struct camera_output *output); // takes NULL
 
 const char *camera_output_name(const struct camera_output *output); // "/dev/video10 (its name)"
-// What the pictures are: nv12, yuyv or yu12 with even sides (docs/pixels.md section 6).
+// The shape of the frames: nv12, yuyv or yu12 with even sides (docs/pixels.md section 6).
 const struct image_shape *camera_output_shape(const struct camera_output *output);
 
-// Fill the image, then send it. A thread writes it at once, and repeats it whenever the next frame is more than half a
-// period late, so that readers never wait. Before the first frame it writes a black one. False if the device refuses
-// more frames (logged once).
+// camera_output_picture returns the image to fill, camera_output_send hands it to a thread, which writes it at once.
+// The thread writes it again whenever the next frame is more than half a period late, so that readers never wait.
+// Before the first frame it writes a black one. camera_output_send returns false if the device refuses frames (logged
+// once).
 struct image *camera_output_picture(struct camera_output *output);
 bool camera_output_send(struct camera_output *output);
 struct camera_output_counts camera_output_counts(const struct camera_output *output);

@@ -1,4 +1,4 @@
-// capture.h: a thread that keeps taking frames from a source; a one-slot mailbox holds the newest
+// capture.h: a thread that takes frames from a source; a mailbox holds the newest frame
 #pragma once
 
 #include "base/trace.h"
@@ -7,22 +7,23 @@
 struct capture;
 
 struct capture_counts {
-    uint64_t captured; // frames the source delivered
-    uint64_t skipped;  // frames nobody took before a newer one came
-    uint64_t dropped;  // gaps in the source's numbers
+    uint64_t captured; // frames from the source
+    uint64_t skipped;  // frames that a newer one replaced before capture_take
+    uint64_t dropped;  // frames missing in the source's numbers
 };
 
-// Starts the thread. The source stays the caller's, who must not call source_next until capture_stop. When the source
-// is not live no frame is skipped: the thread waits until the mailbox is empty. `trace` may be NULL.
+// Starts the thread. The caller keeps the source, but must not call source_next before capture_stop. If the source is
+// not live, the thread waits until the mailbox is empty, and skips no frame. `trace` may be NULL. Returns NULL on
+// failure.
 struct capture *capture_start(struct source *source, struct trace *trace);
-// Joins the thread and returns what is in the mailbox; takes NULL. False where the source has not let go of the thread
-// for seconds, as the driver of a stalled camera may do: it and all it works with must be left alone until the process
-// ends.
+// Stops the thread, returns an untaken frame to the source and frees the capture. Takes NULL. Returns false if
+// source_next does not return within 3 s, for example because a camera's driver has stalled. The thread then still uses
+// the capture, the source and the trace: keep them until the process ends.
 bool capture_stop(struct capture *capture);
 
-// Goes on after SOURCE_RESHAPED, when the source has its new shape.
+// Continues after SOURCE_RESHAPED. Call it after source_reshape.
 void capture_resume(struct capture *capture);
 
-// The newest frame not yet taken; waits for one. The frame goes back with source_return.
+// Takes the newest frame, and waits for it up to timeout_ms. The caller returns it with source_return.
 enum source_status capture_take(struct capture *capture, struct frame *frame, int timeout_ms);
 struct capture_counts capture_counts(const struct capture *capture);

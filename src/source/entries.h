@@ -5,8 +5,8 @@
 
 struct entry {
     char *path;
-    bool meant; // it should be an image: a list names it, or it has an image file's extension
-    bool bad;   // it could not be used
+    bool meant; // a list names it, or it has the extension of an image file: a failure is worth a warning
+    bool bad;   // it cannot be read as an image
 };
 
 struct entries {
@@ -14,10 +14,12 @@ struct entries {
     int count, room;
 };
 
-// The visible regular files of a directory, in natural order ("shot2" before "shot10"). False on failure (logged).
+// Adds the visible regular files of a directory, in natural order ("shot2" before "shot10"). Returns false on failure
+// (logged).
 bool entries_from_directory(struct entries *entries, const char *path);
-// One path per line, relative to the working directory; empty lines are skipped. False on failure (logged).
+// Adds the paths in a text file, one per line, relative to the working directory; skips empty lines. Returns false on
+// failure (logged).
 bool entries_from_file(struct entries *entries, const char *path);
 void entries_free(struct entries *entries);
 
-int entries_compare_names(const char *a, const char *b); // natural order: <0, 0, >0
+int entries_compare_names(const char *a, const char *b); // natural order: negative, 0 or positive

@@ -1,4 +1,4 @@
-// pool.h: the pictures a source lends in turn
+// pool.h: the images that a source lends in turn
 #pragma once
 
 #include "source/kind.h"
@@ -8,17 +8,17 @@
 struct pool {
     pthread_mutex_t lock;
     pthread_cond_t returned;
-    struct image image[SOURCE_LENT]; // of slot i: the taker's to fill; freed with the pool
-    const struct source *source;     // whose pictures they are
+    struct image image[SOURCE_LENT]; // image of slot i: whoever takes the slot fills it; freed with the pool
+    const struct source *source;     // source of the images
     bool lent[SOURCE_LENT];
-    bool ready; // the lock exists
+    bool ready; // the lock is initialised
 };
 
-// Gives every slot own pixels of that shape, or none when `shape` is NULL. The pixels move, with what is in them, to
-// where `source` is to put its pictures; `source` NULL: they stay. False when memory runs out (logged).
+// Allocates an image of this shape for every slot; `shape` NULL: the slots stay empty. pool_take moves a free image to
+// the owner of source_place; `source` NULL: images do not move. Returns false if out of memory (logged).
 bool pool_init(struct pool *pool, const struct source *source, const struct image_shape *shape);
-void pool_finish(struct pool *pool); // takes a half-made one
+void pool_finish(struct pool *pool); // takes a pool whose pool_init failed
 
-// A slot nobody has; waits until the time for one to come back. -1 when none does.
+// Takes a free slot; waits for one until the deadline. Returns -1 if none becomes free.
 int pool_take(struct pool *pool, int64_t deadline_ns);
 void pool_give(struct pool *pool, int slot); // on any thread

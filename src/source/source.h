@@ -1,4 +1,4 @@
-// source.h: where frames come from: test pattern, files, streams, cameras
+// source.h: where frames come from: cameras, test pattern, files, streams
 #pragma once
 
 #include "image/image.h"
@@ -15,44 +15,46 @@ struct source_setting {
 };
 
 struct source_setup {
-    const char *text;  // "pattern:640x480@30,nv21", "camera:/dev/video0", "clip.y4m", "-", "dir/"; NULL picks
-                       // the first camera, else the pattern
-    int width, height; // wanted size: raw files (needed), cameras (nearest), pattern; 0 for the default. Other
-                       // sources have their own: a different one is refused
-    double rate;       // wanted frames per second, 0 for the source's own
-    bool has_format;   // `format` is given: raw files (needed), cameras, pattern; pictures are converted to it
+    const char *text;  // "pattern:640x480@30,nv21", "camera:/dev/video0", "clip.y4m", "-", "dir/"; NULL: the first
+                       // camera, else the pattern
+    int width, height; // wanted size; 0: the default. Raw files need it; a camera takes the nearest size; the pattern
+                       // has this size. Other sources refuse a size that is not their own.
+    double rate;       // wanted frames per second; 0: the source's own
+    bool has_format;   // `format` is set. Raw files need it; cameras and the pattern deliver it; images are converted
+                       // to it.
     enum pixfmt format;
-    bool compressed;                       // cameras: MJPEG is wanted
-    const struct source_setting *controls; // cameras: all are set, or none; borrowed as long as the source lives
+    bool compressed;                       // request MJPEG from a camera
+    const struct source_setting *controls; // of a camera: sets all, or fails; borrowed until source_close
     int control_count;
-    struct color color; // the user's override; zero: from the source
+    struct color color; // set by the user; zero: from the source
     bool loop;          // start again at the end
-    bool paced;         // files and pattern deliver at their rate (default: 30) and are live; otherwise source_next
-                        // returns the next frame at once
+    // files and the pattern deliver frames at their rate (default: 30) and are live; otherwise source_next returns the
+    // next frame at once
+    bool paced;
 };
 
 struct source_info {
-    const char *kind;                     // "pattern", "image", "y4m", "raw", "list", "camera"
-    char name[256];                       // for people: the file, the camera's name and mode
+    const char *kind;                     // "camera", "pattern", "noise", "image", "y4m", "raw" or "list"
+    char name[256];                       // for messages: the file, or the camera's name and mode
     struct image_shape shape;             // of every frame until source_reshape; colour resolved
-    double rate;                          // nominal frames per second, 0 when unknown
-    int rate_numerator, rate_denominator; // the same, exactly, where the source says it as a ratio; else 0/0
+    double rate;                          // nominal frames per second; 0: unknown
+    int rate_numerator, rate_denominator; // the same rate as a ratio, if the source has one; else 0/0
     bool live;                            // frames are lost if the caller is too slow
-    bool endless;                         // the frames never end, even without `loop`
-    bool still;                           // one image: one frame, or the same frame again and again with `loop`
-    bool controls;                        // source_control may work
+    bool endless;                         // the frames do not end, even without `loop`
+    bool still;                           // one image: one frame, or the same frame repeatedly with `loop`
+    bool controls;                        // the source may have controls
 };
 
 enum source_status {
-    SOURCE_FRAME,    // *frame is lent
-    SOURCE_TIMEOUT,  // none within the time-out; try again
+    SOURCE_FRAME,    // a frame was lent
+    SOURCE_TIMEOUT,  // no frame before the time-out; call again
     SOURCE_END,      // no more frames
-    SOURCE_FAILED,   // no more frames; logged
-    SOURCE_RESHAPED, // the camera's frames have a new shape: call source_reshape to get them
+    SOURCE_FAILED,   // no more frames; the error was logged
+    SOURCE_RESHAPED, // the camera's frames have a new shape; call source_reshape to continue
 };
 
-// NULL on failure (logged, with what to do). Never blocks longer than a second but on opening a device or waiting for
-// the first line of a pipe (10 s; a signal ends the wait).
+// Opens a source. Returns NULL on failure (logged, with advice). May block while a device opens, up to 5 s for the
+// first frame of an MJPEG camera, and up to 10 s for the header of a Y4M pipe, unless a signal arrives.
 struct source *source_open(const struct source_setup *setup);
 void source_close(struct source *source); // takes NULL; every frame must have been returned
 const struct source_info *source_info(const struct source *source);
@@ -64,40 +66,41 @@ void source_place(struct source *source, struct pages_owner *owner);
 // input. A write to the file would destroy the source.
 bool source_holds(const struct source *source, const char *path);
 
-// Lends the next frame in order. One thread at a time; honours the time-out also when reading a pipe.
+// Lends the next frame; waits up to timeout_ms, also for a pipe; a negative time-out waits without limit. Call on one
+// thread at a time.
 enum source_status source_next(struct source *source, struct frame *frame, int timeout_ms);
-// Gives a frame back; on any thread. At most SOURCE_LENT frames may be out at once.
+// Returns a lent frame. On any thread. At most SOURCE_LENT frames may be lent at once.
 void source_return(struct source *source, const struct frame *frame);
 enum { SOURCE_LENT = 4 };
 // Switches to the new shape after SOURCE_RESHAPED; source_info then has it. All frames must have been returned, and no
-// thread may be in source_next. False on failure (logged): no more frames.
+// other thread may use the source. Returns false on failure (logged): there are no more frames.
 bool source_reshape(struct source *source);
 
-// The state of a camera's connection. On any thread; all zero for other kinds of source.
+// The state of a camera's connection. On any thread. All members are zero for other kinds of source.
 enum { SOURCE_TROUBLE = 256 };
 struct source_health {
-    char trouble[SOURCE_TROUBLE]; // why no frames arrive and what the source does about it; "" while frames arrive
+    char trouble[SOURCE_TROUBLE]; // why no frames arrive; "" while they arrive
     char hint[SOURCE_TROUBLE];    // advice for the user, or ""
-    uint64_t damaged;             // damaged frames, dropped
-    uint64_t lost;                // frames missed while there was no signal, at the nominal rate
+    uint64_t damaged;             // number of damaged frames, which were dropped
+    uint64_t lost;                // number of frames missed without a signal, at the nominal rate
     int outages;                  // how often the signal was lost
-    bool userptr;                 // the driver writes frames into our memory, which is lent without a copy
-    double rate;                  // recent frames per second; 0 while unknown
+    bool userptr;                 // the driver writes frames to our memory, which is lent without a copy
+    double rate;                  // recent frames per second; 0: unknown
 };
 struct source_health source_health(struct source *source);
 
-// A camera's control: brightness, exposure, focus, ... Name and value as in a camera setting ("name=value").
+// A camera's control (brightness, exposure, focus, ...), with name and value as in a camera setting ("name=value")
 enum { SOURCE_WORD = 40 };
 struct source_control {
-    int index; // among the controls that can be read and set
+    int index; // number among the controls that can be read and set
     char name[SOURCE_WORD];
     char value[SOURCE_WORD];
     int minimum, maximum;
-    char why[SOURCE_TROUBLE]; // why there is no control or it cannot be changed; "" on success
+    char why[SOURCE_TROUBLE]; // why there is no such control, or why it cannot be changed; "" on success
 };
-// Changes control number `index` (modulo the number of controls) by `steps`, then reads it. A step is 1/50 of the range
-// or the next item of a menu. The value is set again after a reconnection. False if there is no control or it cannot be
-// changed. On any thread; blocks until the camera answers.
+// Changes control number `index` (modulo the number of controls) by `steps`, then reads it. A step is 1/50 of the
+// range, or the next item of a menu. After a reconnection, the source sets the value again. Returns false if there is
+// no control or it cannot be changed. On any thread; blocks until the camera answers.
 bool source_control(struct source *source, int index, int steps, struct source_control *control);
 
 // Returns line number `row` of the help on sources: "syntax<TAB>description". NULL after the last line.

@@ -1,4 +1,4 @@
-// stream.h: bytes of a file, named pipe or standard input, read with a time-out
+// stream.h: reads a file, named pipe or standard input with a time-out
 #pragma once
 
 #include <stdbool.h>
@@ -8,30 +8,32 @@
 
 enum stream_status {
     STREAM_OK,
-    STREAM_TIMEOUT, // or a signal came: call again to go on where it stopped
+    STREAM_TIMEOUT, // or a signal arrived; call again to continue
     STREAM_END,
-    STREAM_FAILED, // logged
-    STREAM_LONG,   // of a line: it is longer than the limit
+    STREAM_FAILED, // the error was logged
+    STREAM_LONG,   // the line exceeds the limit
 };
 
 struct stream {
     char *name; // for messages
     int fd;
-    bool regular; // can be rewound and has a size
-    off_t size;   // bytes of a regular file
-    off_t offset; // of the next byte the caller gets
+    bool regular; // a regular file: has a size and can be rewound
+    off_t size;   // size of a regular file
+    off_t offset; // offset of the next byte for the caller
     uint8_t ahead[4096];
     size_t ahead_begin, ahead_end;
 };
 
-// `path` "-" is standard input. False on failure (logged); close it all the same.
+// `path` "-" is standard input. Returns false on failure (logged, except out of memory). Call stream_close in either
+// case.
 bool stream_open(struct stream *stream, const char *path);
-void stream_close(struct stream *stream); // takes one that is all zero
+void stream_close(struct stream *stream); // takes a zeroed stream
 
-// Reads until `*filled` is `size`. STREAM_END: the data ended before, with `*filled` saying how far it came.
+// Reads until *filled is `size`. Deadlines are clock_now_ns time. STREAM_END: the data ended early, after *filled
+// bytes.
 enum stream_status stream_read(struct stream *stream, void *to, size_t size, size_t *filled, int64_t deadline_ns);
-// Reads a line into `line` (room for `limit` bytes and a NUL; the newline is left out). STREAM_END: no newline came;
-// `*length` bytes are left over.
+// Reads a line into `line`, with a NUL instead of the newline; `line` has room for `limit` bytes and a NUL. STREAM_END:
+// the data ended without a newline; *length bytes are left.
 enum stream_status stream_line(struct stream *stream, char *line, size_t limit, size_t *length, int64_t deadline_ns);
 
-bool stream_seek(struct stream *stream, off_t offset); // regular files only; logged
+bool stream_seek(struct stream *stream, off_t offset); // of a regular file; failure is logged

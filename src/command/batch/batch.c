@@ -1,4 +1,4 @@
-// batch.c: the batch command: what is to be done is found out, done, and summed up
+// batch.c: the batch command: finds the files, processes them, prints the summary
 #include "command/batch/batch.h"
 
 #include "base/clock.h"
@@ -56,7 +56,7 @@ static void print_plan(const struct outcome *outcome, bool planned)
         printf("%s skipped: %s\n", input, outcome->why);
 }
 
-// What would be done, a line for each file. The exit code.
+// Prints the plan, one line per file. Returns the exit code.
 static int dry_run(struct batch *batch)
 {
     size_t failed = 0;
@@ -92,7 +92,7 @@ bool batch_open_fleet(struct batch *batch)
     return false;
 }
 
-// Every device gets a thread at least, unless the user wants fewer.
+// Raises the number of jobs to one per device, unless the user limits it.
 static void employ_devices(struct batch *batch)
 {
     const int devices = path_kind_info(batch->kind)->needs_device ? batch->fleet.count : 0;
@@ -104,7 +104,7 @@ static void employ_devices(struct batch *batch)
         batch->run.jobs = batch->tasks.count < (size_t)devices ? (int)batch->tasks.count : devices;
 }
 
-// How many files at once, and on what. False on failure (logged).
+// Sets the number of jobs and the path. Returns false on failure (logged).
 static bool choose_runners(struct batch *batch)
 {
     const struct batch_options *o = &batch->options;
@@ -113,9 +113,10 @@ static bool choose_runners(struct batch *batch)
     batch->run.jobs = batch->tasks.count < (size_t)most ? (int)batch->tasks.count : most;
     if (batch->run.jobs == 0)
         batch->run.jobs = 1;
-    batch->threads = most / batch->run.jobs; // few files: several threads for each
+    batch->threads = most / batch->run.jobs; // with few files, each file gets several threads
     batch->kind = PATH_CPU;
-    const bool device = o->device && o->device != getenv("MONOCLE_DEVICE"); // the user named one for this run
+    const bool device = o->device && o->device != getenv("MONOCLE_DEVICE"); // from the command line, not from the
+                                                                            // environment
     const bool opencl = o->path == BATCH_OPENCL || (o->path == BATCH_AUTO && (device || o->kernels));
     if ((opencl || (o->path == BATCH_AUTO && o->device)) && !batch_open_fleet(batch))
         return false;
@@ -129,7 +130,7 @@ static bool choose_runners(struct batch *batch)
     return batch_fit_limit(batch);
 }
 
-// The exit code of a run that has ended. A signal after the last file was done has stopped nothing.
+// Returns the exit code of a finished run. A signal that arrived after the last file does not count.
 static int sum_up(const struct batch *batch, int signal, bool given_up)
 {
     const size_t *status = batch->totals.status;
@@ -152,7 +153,7 @@ static int work(struct batch *batch)
     batch->start_ns = clock_now_ns();
     for (int i = 0; i < batch->run.jobs; i++)
         workers[i] = worker_start(batch, i + 1, device ? i % batch->fleet.count : -1);
-    const int signal = batch_commit_all(batch); // where none has started, which was said, that is nothing
+    const int signal = batch_commit_all(batch); // returns at once if no worker has started (logged)
     for (int i = 0; i < batch->run.jobs; i++)
         given_up = worker_join(workers[i]) || given_up;
     const double seconds = (double)(clock_now_ns() - batch->start_ns) / 1e9;
@@ -179,7 +180,7 @@ static int run(struct batch *batch, const struct command_operands *operands)
     batch->run.left_out = batch->inputs.made;
     batch->run.shard = batch->shard;
     batch->run.work = tasks_hash(&batch->tasks) + hash_64(batch->job, strlen(batch->job));
-    command_hold_signals(); // a report that was begun gets its last line
+    command_hold_signals(); // from here on, a signal lets the run write the end line of its report
     if (batch->options.report && !(batch->record = record_open(batch->options.report, &batch->run)))
         return EXIT_NOTHING;
     return work(batch);

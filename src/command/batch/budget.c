@@ -1,4 +1,4 @@
-// budget.c: memory that the threads of a batch share out
+// budget.c: limits the memory that the threads of a batch use for images in flight
 #include "command/batch/budget.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
-// commit.c: the main thread while workers work: outputs get their names, the report its lines
+// commit.c: the main thread during a run: syncs and renames outputs, writes the report
 //
-// Outputs are synced in groups: their way to the disk began when they were written, so that the first of a group waits
-// for one commit of the file system's journal and the others find it done. Measured on ext4 with 300 files: 43 ms for
-// all, against 1600 ms where each is synced by itself.
+// Outputs are synced in groups. Their writeback began when the worker wrote them. The first fsync of a group waits for
+// one commit of the file system's journal; the others then find their data on the disk. Measured on ext4 with 300
+// files: 43 ms in groups, 1600 ms with one commit per file.
 #include "command/batch/batch.h"
 
 #include "base/clock.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAKE_NS = 100000000 }; // how soon a signal is noticed
+enum { WAKE_NS = 100000000 }; // longest delay before a signal is noticed
 
 static bool is_same_directory(const char *a, const char *b)
 {
@@ -31,7 +31,7 @@ static void fail_writing(struct outcome *outcome)
         outcome_fail(outcome, fault_of_writing(error), "cannot write %s: %s", outcome->task->output, strerror(error));
 }
 
-// Gives the output its name. One that another run of this very job has made meanwhile is as good.
+// Renames the output. If another run of the same job has written it meanwhile, the task counts as skipped.
 static void commit_one(struct outcome *outcome)
 {
     const struct output_mark mark = outcome->output.mark;
@@ -82,7 +82,8 @@ static void record_group(struct batch *batch, struct outcome *group, struct prog
             progress_clear(progress);
         if (o->of_directory)
             directories_tell(&batch->directories, o->task->directory);
-        else if (o->fault != FAULT_FULL || batch->totals.fault[FAULT_FULL] == 1) // once for all files in flight
+        else if (o->fault != FAULT_FULL || batch->totals.fault[FAULT_FULL] == 1) // only once, although all files in
+                                                                                 // flight fail
             outcome_tell(o);
         if (o->fault == FAULT_FULL || (o->status == STATUS_FAILED && batch->options.fail_fast))
             queue_stop(&batch->queue);

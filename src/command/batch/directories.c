@@ -1,4 +1,4 @@
-// directories.c: the directories that outputs go to
+// directories.c: the directories of the outputs, each listed once
 #include "command/batch/directories.h"
 
 #include "base/log.h"

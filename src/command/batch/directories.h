@@ -1,4 +1,4 @@
-// directories.h: the directories that outputs go to, each once
+// directories.h: the directories of the outputs, each listed once
 #pragma once
 
 #include "command/batch/names.h"
@@ -7,22 +7,23 @@
 #include <stdatomic.h>
 
 struct directory {
-    char *path;       // with its slash; "" is the current one
+    char *path;       // ends with a slash; "" is the working directory
     char *nearest;    // the directory or, if it is missing, its nearest existing parent; must be writable
     atomic_int error; // errno value of a failure to make a file there; 0: none so far
 };
 
-// Zeroed is empty.
+// Initialise with zeros.
 struct directories {
     struct directory *row;
     size_t count;
-    struct names told; // the nearest ones whose errors were logged
+    struct names told; // values of `nearest` whose errors were logged
 };
 
-// Finds the directory of every task's output, and whether a file can be made in it. The tasks point into the rows.
-// Returns false if out of memory; logged.
+// Lists the directory of every task's output, and checks whether a file can be created there. The tasks point into the
+// rows. Returns false if out of memory (logged).
 bool directories_make(struct directories *directories, struct tasks *tasks);
-// Logs why no file can be made in the directory; once for all directories with the same cause. For one thread.
+// Logs why no file can be created in the directory, once for all directories with the same `nearest`. Call on one
+// thread only.
 void directories_tell(struct directories *directories, const struct directory *directory);
 // Removes the temporary files that killed runs left in the directories.
 void directories_clean(const struct directories *directories);

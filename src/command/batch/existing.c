@@ -1,4 +1,4 @@
-// existing.c: what is done about an output that is there already
+// existing.c: decides about an output that exists already
 #include "command/batch/existing.h"
 
 #include "base/log.h"
@@ -57,7 +57,8 @@ static bool skip(struct outcome *outcome, const char *why)
     return false;
 }
 
-// Rights of an output: its owner reads and writes it; the group and others can do no more than with the file `like`.
+// Returns the permissions of an output: the owner reads and writes; the group and others get no more rights than for
+// the file `like`.
 static mode_t rights_like(mode_t like)
 {
     return (like & 0066) | 0600;
@@ -81,7 +82,8 @@ bool existing_allows(enum existing_rule rule, const struct sources *sources, con
         return skip(outcome, "the output exists");
     if ((rule == EXISTING_REFUSE || rule == EXISTING_SKIP_NEWER) && output_is_marked(path, mark))
         return skip(outcome, "already done");
-    if (rule == EXISTING_SKIP_NEWER && !is_newer(input, &status) && !output_is_made(path)) // else by another chain
+    if (rule == EXISTING_SKIP_NEWER && !is_newer(input, &status) && !output_is_made(path)) // replaces an output of
+                                                                                           // another job
         return skip(outcome, "the output is newer");
     if (is_source(sources, &status) || (status.st_dev == input->st_dev && status.st_ino == input->st_ino))
         return outcome_fail(outcome, FAULT_SOURCE,

@@ -1,29 +1,30 @@
-// existing.h: what is done about an output that is there already
+// existing.h: decides about an output that exists already
 #pragma once
 
 #include "command/batch/outcome.h"
 
 enum existing_rule {
-    EXISTING_REFUSE,    // an error, unless this very job has made it
-    EXISTING_OVERWRITE, // it is replaced
-    EXISTING_SKIP,      // it is left as it is
-    // It is left where it is no older than the input, unless its mark says that another job made it; else replaced.
+    EXISTING_REFUSE,    // the task fails, or is skipped if an earlier run of the same job made the output
+    EXISTING_OVERWRITE, // replace the output
+    EXISTING_SKIP,      // skip the task
+    // Skip the task if the same job made the output. Also skip it if the output is not older than the input, unless
+    // another job made the output. Otherwise replace the output.
     EXISTING_SKIP_NEWER,
 };
 
-// Files that must not be replaced: all inputs, by what they are, whatever their names.
+// The identities of all inputs. An output must not replace one of these files, whatever its name is.
 struct sources {
     struct source_id {
         dev_t device;
         ino_t inode;
-    } * row; // sorted
+    } * row; // sorted by device and inode
     size_t count;
 };
 
-bool sources_make(struct sources *sources, const struct inputs *inputs); // false: no memory (logged)
+bool sources_make(struct sources *sources, const struct inputs *inputs); // returns false if out of memory (logged)
 void sources_free(struct sources *sources);
 
-// Whether the task is to be done: sets the outcome to skipped or failed where not, and `replace` and `mode` where it
-// is.
+// Decides whether to process the task. If so, returns true and sets `replace`, `mode` and `group` of the outcome.
+// Otherwise returns false, and the outcome is skipped or failed.
 bool existing_allows(enum existing_rule rule, const struct sources *sources, const struct stat *input,
                      const struct output_mark *mark, struct outcome *outcome);

@@ -1,4 +1,4 @@
-// fault.c: what can go wrong with one file
+// fault.c: the reasons why a file can fail
 #include "command/batch/fault.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-// fault.h: what can go wrong with one file, by the names that reports have
+// fault.h: the reasons why a file can fail, and their names in reports
 #pragma once
 
 #include "image/codec/codec.h"
@@ -7,27 +7,27 @@
 
 enum fault {
     FAULT_NONE,
-    FAULT_MISSING,     // there is no such input (any more)
-    FAULT_READ,        // it cannot be read
-    FAULT_LOOP,        // a symbolic link that leads round in a circle
-    FAULT_FORMAT,      // no picture
-    FAULT_UNSUPPORTED, // a picture of a kind that is not
-    FAULT_DAMAGED,     // cut short, or nonsense
-    FAULT_LIMIT,       // larger than the limits allow
+    FAULT_MISSING,     // the input does not exist
+    FAULT_READ,        // the input cannot be read
+    FAULT_LOOP,        // the path is a symbolic-link loop
+    FAULT_FORMAT,      // the input is not an image
+    FAULT_UNSUPPORTED, // the image has an unsupported format
+    FAULT_DAMAGED,     // the input is truncated or damaged
+    FAULT_LIMIT,       // the file or the image exceeds a size limit
     FAULT_CLASH,       // another input has the same output
-    FAULT_EXISTS,      // the output is there already
+    FAULT_EXISTS,      // the output exists already
     FAULT_SOURCE,      // the output is an input
     FAULT_WRITE,       // the output cannot be written
-    FAULT_FULL,        // no space is left for it
-    FAULT_MEMORY,      // there is not enough memory
-    FAULT_DEVICE,      // the filters could not be run
+    FAULT_FULL,        // the disk or the quota is full
+    FAULT_MEMORY,      // out of memory
+    FAULT_DEVICE,      // the filters failed
     FAULTS
 };
 
-enum { FAULT_WHY = 2 * PATH_MAX + CODEC_WHY }; // two names and what is the matter with them
+enum { FAULT_WHY = 2 * PATH_MAX + CODEC_WHY }; // room for two names and a codec's message
 
 const char *fault_name(enum fault fault); // "damaged"; NULL for FAULT_NONE
-// What an errno value of reading or writing comes to.
+// Each returns the fault for an errno value of a read or a write, or for an error of a codec.
 enum fault fault_of_reading(int error);
 enum fault fault_of_writing(int error);
 enum fault fault_of_codec(enum codec_fault fault);

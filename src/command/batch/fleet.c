@@ -19,7 +19,7 @@ bool fleet_init(struct fleet *fleet, const char *text, const char *kernel_dir, c
         return false;
     *why = NULL;
     if (text && strcmp(text, "all") == 0) {
-        // The list begins with the GPUs. A CPU device beside them would take the processor from the codecs.
+        // The list begins with the GPUs. A CPU device beside them would compete with the codecs for the CPU.
         for (int i = 0; i < count && infos[i].type == infos[0].type; i++)
             add(fleet, &infos[i], i);
         return true;
@@ -44,7 +44,7 @@ struct device *fleet_device(struct fleet *fleet, int index, const struct device 
     struct fleet_member *member = &fleet->member[index];
     pthread_mutex_lock(&member->lock);
     struct device *device = member->openings > 0 ? member->device[member->openings - 1] : NULL;
-    // If they differ, another thread has opened it again since.
+    // If they differ, another thread has reopened the device already.
     if (device == lost && member->openings < FLEET_OPENINGS) {
         device = device_open(&member->info, NULL, fleet->kernel_dir);
         member->device[member->openings++] = device;

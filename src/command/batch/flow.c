@@ -1,11 +1,11 @@
-// flow.c: a picture some rows at a time
+// flow.c: decodes, filters and encodes an image in groups of rows
 #include "command/batch/flow.h"
 
 #include "base/clock.h"
 
 #include <assert.h>
 
-enum { ROWS = 16 }; // encoded at a time: whole MCUs of a JPEG
+enum { ROWS = 16 }; // rows per call of the encoder: whole MCUs of a JPEG
 
 static_assert((int)CODEC_ROWS_MORE <= (int)PATH_FEED_MORE, "codecs work with the rows that a path keeps");
 

@@ -1,4 +1,4 @@
-// formats.c: formats of image files by the ends of their names
+// formats.c: formats of image files by their file name extensions
 #include "command/batch/formats.h"
 
 #include <string.h>
@@ -6,7 +6,8 @@
 const char *format_extension(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    const bool stem = dot && (size_t)(dot - name) >= strspn(name, "."); // of more than dots, which may lead upwards
+    const bool stem = dot && (size_t)(dot - name) >= strspn(name, "."); // the leading dots of ".." and ".jpg" begin no
+                                                                        // extension
     return stem ? dot : name + strlen(name);
 }
 

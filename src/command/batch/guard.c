@@ -1,4 +1,4 @@
-// guard.c: what a report must not be written into
+// guard.c: checks that the report overwrites no other file
 #include "command/batch/batch.h"
 
 #include "base/log.h"
@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 struct guard {
-    const char *path; // of the report
+    const char *path; // path of the report
     bool exists;
-    struct stat status, directory; // of what exists
+    struct stat status, directory; // of the report, if it exists, and of its directory
 };
 
 static bool is_same(const struct stat *a, const struct stat *b)
@@ -38,7 +38,8 @@ static bool stat_directory(const char *path, struct stat *status)
     return ok;
 }
 
-// Whether the report would be this file: the same one by whatever name, or, where it is not there yet, the same name.
+// Returns true if both paths lead to the same file. If the report does not exist yet, compares the names in the same
+// directory.
 static bool would_be(const struct guard *guard, const char *path)
 {
     struct stat status;
@@ -64,7 +65,7 @@ static bool refuse(const struct guard *guard, const char *why)
     return false;
 }
 
-// What is there already must be a report, or empty.
+// An existing file must be empty or a report.
 static bool check_content(const struct guard *guard)
 {
     static const char begins[] = RECORD_BEGINS;
@@ -81,7 +82,7 @@ static bool check_content(const struct guard *guard)
     return size == 0 || strcmp(has, begins) == 0 || refuse(guard, "exists and is not a report");
 }
 
-// Of any shard: another one may be at work.
+// Checks the outputs of all shards, because another machine may be processing them.
 static bool is_output(const struct guard *guard, const struct batch *batch)
 {
     bool found = false;
@@ -105,7 +106,7 @@ bool batch_check_report(const struct batch *batch)
     if (guard.exists && !S_ISREG(guard.status.st_mode))
         return refuse(&guard, "is not a regular file");
     if (!stat_directory(guard.path, &guard.directory))
-        guard.directory = (struct stat){0}; // opening it tells why it cannot be
+        guard.directory = (struct stat){0}; // record_open logs the error
     if (is_list(&guard, batch->options.files_from))
         return refuse(&guard, "is also the list of --files-from");
     for (size_t i = 0; i < batch->inputs.count; i++) {

@@ -1,4 +1,4 @@
-// inputs.c: operands, directories and lists to files
+// inputs.c: finds the input files from operands, directories and lists
 #include "command/batch/inputs.h"
 
 #include "base/log.h"
@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// A directory that is being walked, and those it is in.
+// A directory in the walk, linked to its parents, to detect symbolic-link loops
 struct place {
     const struct place *parent;
     dev_t device;
@@ -25,7 +25,7 @@ struct place {
 
 enum {
     INPUTS_MAX = 10000000,
-    NAMELESS_MAX = 1 << 20, // lines of a list that name nothing: /dev/zero would go on for ever
+    NAMELESS_MAX = 1 << 20, // limit of empty names in a row, because a file such as /dev/zero has no end
 };
 
 static const char too_many[] = "there are more than 10 million files; name fewer at a time";
@@ -34,10 +34,10 @@ static const char no_memory[] = "out of memory for the list of files; name fewer
 struct walk {
     const struct inputs_setup *setup;
     struct inputs *inputs;
-    const char *directory; // where we are; "": not known
-    struct place outputs;  // inode 0: none
-    bool among_outputs;    // the operand is that directory
-    const char *stopped;   // why nothing more is taken; NULL: go on
+    const char *directory; // the working directory; "": unknown
+    struct place outputs;  // the directory of the outputs; inode 0: none
+    bool among_outputs;    // the operand is the directory of the outputs
+    const char *stopped;   // why the walk stopped; NULL: it goes on
 };
 
 static void free_input(struct input *input)
@@ -47,7 +47,7 @@ static void free_input(struct input *input)
     free(input->path);
 }
 
-// The input's name as all spellings of it have it. False where there is no memory.
+// Sets the input's normal name. Returns false if out of memory.
 static bool find_name(struct input *input, const char *directory)
 {
     input->name = spelling_plain(directory, input->path);
@@ -58,7 +58,8 @@ static bool find_name(struct input *input, const char *directory)
     return true;
 }
 
-// Takes the path over; its relative name begins at `relative`.
+// Adds an input. Takes over `path`; the input's relative name begins at offset `relative`. On failure, sets
+// walk->stopped.
 static void add(struct walk *walk, char *path, size_t relative, enum fault fault, int error)
 {
     struct inputs *inputs = walk->inputs;
@@ -104,7 +105,7 @@ static bool is_around(const struct place *place, const struct stat *status)
 
 static void walk_directory(struct walk *walk, char *path, size_t relative, const struct place *parent);
 
-// Something in a directory. Takes the path over.
+// Handles one entry of a directory. Takes over `path`.
 static void walk_entry(struct walk *walk, char *path, size_t relative, int type, const struct place *place)
 {
     const bool known = format_of_file(path), picture = known || format_missing_library(path);
@@ -138,7 +139,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-// Takes the path over.
+// Takes over `path`. `parent` is NULL for an operand.
 static void walk_directory(struct walk *walk, char *path, size_t relative, const struct place *parent)
 {
     struct stat status;
@@ -184,10 +185,10 @@ static void walk_operand(struct walk *walk, const char *operand)
         return;
     }
     const char *slash = strrchr(operand, '/');
-    add(walk, path, slash ? (size_t)(slash - operand) + 1 : 0, FAULT_NONE, 0); // its type is checked when it is read
+    add(walk, path, slash ? (size_t)(slash - operand) + 1 : 0, FAULT_NONE, 0); // work_open checks the type
 }
 
-// Whether a name from a list leads down from where we are, and nowhere else.
+// Returns true if the name is relative and has no part "..".
 static bool leads_down(const char *name)
 {
     if (*name == '/')
@@ -212,8 +213,8 @@ static void take_name(struct walk *walk, const char *name)
     add(walk, strdup(name), slash && !leads_down(name) ? (size_t)(slash - name) + 1 : 0, FAULT_NONE, 0);
 }
 
-// The next name up to `end`, its NUL within the room; 0 behind the last, -1 where it is longer than any name is, or
-// none comes.
+// Reads the next name up to the byte `end`, and skips empty names. Returns 1, 0 at the end of the list, or -1 if the
+// name is too long or NAMELESS_MAX names in a row are empty.
 static int read_name(FILE *file, int end, char name[PATH_MAX])
 {
     size_t size = 0, nameless = 0;
@@ -225,7 +226,7 @@ static int read_name(FILE *file, int end, char name[PATH_MAX])
             if (size == PATH_MAX - 1)
                 return -1;
         }
-        size -= end == '\n' && size > 0 && name[size - 1] == '\r'; // as other systems end lines
+        size -= end == '\n' && size > 0 && name[size - 1] == '\r'; // CR LF ends a line
     } while (size == 0 && c != EOF);
     name[size] = '\0';
     return size > 0;
@@ -252,7 +253,7 @@ static bool take_list(struct walk *walk, const char *from)
     return read && got >= 0;
 }
 
-// Leaves the first of each name, however it is spelled.
+// Keeps the first input of each name, in any spelling. Returns false if out of memory.
 static bool drop_repeated(struct inputs *inputs)
 {
     struct names names = {0};

@@ -1,4 +1,4 @@
-// limit.c: limits the files in flight to the number that may be open at once
+// limit.c: limits the files in flight if the process may open few files
 #include "command/batch/batch.h"
 
 #include "base/log.h"
@@ -7,13 +7,13 @@
 #include <sys/resource.h>
 
 enum {
-    ENOUGH = 1024,     // for everything at once
-    DRIVER_FILES = 40, // that a device's driver may open; it is not opened where few may be
-    MAIN_FILES = 2,    // the report, and a directory that is synced
-    LEAST = 16,        // what to ask for: one job and some that the process was begun with
+    ENOUGH = 1024,     // enough for every batch
+    DRIVER_FILES = 40, // that a device's driver may open
+    MAIN_FILES = 2,    // the report, and a directory during its sync
+    LEAST = 16,        // advice for the user: one job, and files that the process inherits
 };
 
-// How many more files may be opened.
+// Returns the number of files that the process can still open.
 static int files_left(int limit)
 {
     int left = 0;
@@ -22,8 +22,8 @@ static int files_left(int limit)
     return left;
 }
 
-// An output stays open, and locked, until it has its name: those of a group that get theirs, as many that wait, and
-// what each job has open.
+// An output stays open and locked until it is renamed. Open at the same time are the outputs of the group that is being
+// committed, as many waiting outputs, and the files of each job.
 bool batch_fit_limit(struct batch *batch)
 {
     struct rlimit files;
@@ -31,7 +31,7 @@ bool batch_fit_limit(struct batch *batch)
         return true;
     const int limit = (int)files.rlim_cur;
     const bool device = path_kind_info(batch->kind)->needs_device;
-    const int each = device ? 2 : 1; // on a device an output is made while the next input is open
+    const int each = device ? 2 : 1; // on a device, the job writes an output while the next input is open
     const int taken = MAIN_FILES + (device ? DRIVER_FILES : 0);
     const int left = files_left(limit) - taken, jobs = (left - 2) / each;
     if (left < 2 + each) {

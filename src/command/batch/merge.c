@@ -1,4 +1,4 @@
-// merge.c: the reports of several runs as one
+// merge.c: combines the reports of several runs and shards
 #include "command/batch/merge.h"
 
 #include "base/log.h"
@@ -12,11 +12,11 @@
 
 enum {
     SHARDS_MAX = 1000000,
-    LINE_MOST = 1 << 20, // two names, as JSON and in hexadecimal, and why: 200 kB at the very most
-    STRANGE_MOST = 1000, // lines in a row that are no report's: what is none may go on for ever
+    LINE_MOST = 1 << 20, // longest line; two names as JSON and in hexadecimal and a message take at most 200 kB
+    STRANGE_MOST = 1000, // limit of invalid lines in a row: the file is then not a report
 };
 
-// Exact bytes of a name, also where they are not UTF-8.
+// Returns the exact bytes of a name, in hexadecimal if they are not UTF-8.
 static const char *exact(const json_t *row, const char *name, char key[64])
 {
     snprintf(key, 64, "%s_hex", name);
@@ -62,7 +62,7 @@ static struct merge_row *add_row(struct merge *merge, char *key)
     return row;
 }
 
-// A file's line. False where there is no memory.
+// Adds the line of a file. Returns false if out of memory.
 static bool take_file(struct merge *merge, const json_t *json, const char *line, size_t work)
 {
     const int shard = work ? merge->work[work - 1].shard : 0;
@@ -97,7 +97,7 @@ static bool take_file(struct merge *merge, const json_t *json, const char *line,
     return true;
 }
 
-// The number of what a run is to do. 0 where there is no memory.
+// Returns the number of a work, and adds it if it is new. Returns 0 if out of memory.
 static size_t find_work(struct merge *merge, int shard, const char *text)
 {
     char *key;
@@ -116,7 +116,8 @@ static size_t find_work(struct merge *merge, int shard, const char *text)
     return result != NAME_NO_MEMORY && larger ? index + 1 : 0;
 }
 
-// A run begins. *work: the number of what it is to do; 0 where the line makes no sense. False where there is no memory.
+// Handles the start line of a run. *work becomes the number of its work; 0 if the line is invalid. Returns false if out
+// of memory.
 static bool take_start(struct merge *merge, const json_t *start, const char *line, size_t *work)
 {
     const char *text = json_string_value(json_object_get(start, "work"));
@@ -153,11 +154,11 @@ static bool take_end(struct merge_shard *shard, const char *line)
     return (shard->end = strdup(line));
 }
 
-// A report on its way.
+// The state of reading one report
 struct source {
-    size_t work; // of the run that its lines are in; 0 before any
-    bool stray;  // a file's line was in no run
-    bool told;   // it was put together of others, and tells how many of those were without a start
+    size_t work; // number of the current run's work; 0 before the first run
+    bool stray;  // the line of a file preceded the first run
+    bool told;   // the report is a merged one, with its own count of reports without a start line
 };
 
 static bool take_line(struct merge *merge, const char *line, size_t size, struct source *source)
@@ -172,7 +173,7 @@ static bool take_line(struct merge *merge, const char *line, size_t size, struct
     } else if (json_object_get(json, "end")) {
         ok = source->work == 0 || take_end(&merge->shard[merge->work[source->work - 1].shard - 1], line);
     } else if ((start = json_object_get(json, MERGE_UNSTARTED))) {
-        const json_int_t count = json_integer_value(start); // what makes no sense is one
+        const json_int_t count = json_integer_value(start); // an invalid count means 1
         merge->unstarted += count > 0 && count < INT_MAX - merge->unstarted ? (int)count : 1;
         source->told = true;
     } else {
@@ -183,8 +184,8 @@ static bool take_line(struct merge *merge, const char *line, size_t size, struct
     return ok;
 }
 
-// The next line without its end, a NUL behind it; *size is its own. Room for LINE_MOST + 1. 0 behind the last; -1 where
-// it is longer.
+// Reads the next line into `line`, with a NUL instead of the newline. `line` has room for LINE_MOST + 1 bytes; *size
+// becomes its length. Returns 1, 0 at the end, or -1 if the line is too long.
 static int read_line(FILE *file, char *line, size_t *size)
 {
     int c;
@@ -196,7 +197,8 @@ static int read_line(FILE *file, char *line, size_t *size)
     return *size > 0 || c != EOF;
 }
 
-// All lines of the open file. False where there is no memory, or *why: it is no report.
+// Handles all lines of an open report. Returns false if out of memory, or if the file is not a report: *why then has
+// the reason.
 static bool take_lines(struct merge *merge, FILE *file, struct source *source, const char **why)
 {
     char *line = malloc(LINE_MOST + 1);

@@ -1,4 +1,4 @@
-// names.c: a hash table from texts to indices: open addressing, at most half full
+// names.c: a hash table from names to row indices: open addressing, at most half full
 #include "command/batch/names.h"
 
 #include "base/hash.h"
@@ -9,7 +9,7 @@
 
 enum { FIRST_ROOM = 1024 };
 
-// The slot that has the text, or the free one where it belongs.
+// Returns the slot of the text, or the free slot where it belongs.
 static struct name_slot *find_slot(const struct names *names, const char *text)
 {
     size_t at = hash_64(text, strlen(text)) & (names->room - 1);

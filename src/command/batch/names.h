@@ -1,9 +1,9 @@
-// names.h: which row of a list has a name: a hash table from texts to indices
+// names.h: a hash table from names to row indices
 #pragma once
 
 #include <stddef.h>
 
-// Zeroed is empty.
+// Initialise with zeros.
 struct names {
     struct name_slot {
         const char *text; // borrowed; NULL: free
@@ -14,6 +14,7 @@ struct names {
 
 enum name_result { NAME_NEW, NAME_KNOWN, NAME_NO_MEMORY };
 
-// Adds a name; where it is known already, *index becomes that of the earlier one. The text must outlive the table.
+// Adds a name with *index. If the table has the name already, *index becomes the stored index. The table borrows the
+// text, which must outlive it.
 enum name_result names_add(struct names *names, const char *text, size_t *index);
-void names_free(struct names *names); // leaves it empty
+void names_free(struct names *names); // leaves the table empty

@@ -1,4 +1,4 @@
-// naming.c: the names of outputs
+// naming.c: makes the names of outputs from a template
 #include "command/batch/naming.h"
 
 #include "base/log.h"
@@ -14,7 +14,7 @@ enum place { PLACE_DIR, PLACE_STEM, PLACE_EXT, PLACE_N, PLACES };
 
 static const char *const places[PLACES + 1] = {"dir", "stem", "ext", "n", NULL};
 
-// The place whose name the braces at `text` hold; PLACES where there is none such.
+// Returns the field in the braces at `text`; PLACES if it is unknown.
 static enum place find_place(const char *text)
 {
     const size_t size = strcspn(text + 1, "}");
@@ -61,7 +61,7 @@ static bool find_format(struct naming *naming, const char *name)
     return false;
 }
 
-// What the template's own extension says, beside --format.
+// Takes the format from the template's own extension, if any. It must agree with --format.
 static bool take_extension(struct naming *naming, const char *format)
 {
     const struct codec_info *own = format_of_file(naming->template);
@@ -85,7 +85,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= size && strcmp(text + length - size, end) == 0;
 }
 
-// What the template has ahead of its places, up to a slash. NULL where there is no memory.
+// Returns the directory before the template's first field. Returns NULL if out of memory.
 static char *fixed_directory(const char *template)
 {
     size_t size = strcspn(template, "{");
@@ -161,7 +161,7 @@ static void print_place(FILE *out, enum place place, const struct naming *naming
     }
 }
 
-// Slashes once, no "." on the way: one file has one name.
+// Removes repeated slashes and "." parts, so that equal paths are equal texts.
 static void tidy(char *path)
 {
     char *to = path;

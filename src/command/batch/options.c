@@ -1,4 +1,4 @@
-// options.c: the arguments of the batch command and what they ask for
+// options.c: the options of the batch command
 #include "command/batch/batch.h"
 
 #include "base/log.h"
@@ -117,7 +117,7 @@ const struct option_list batch_list = {
     .complete = "file",
 };
 
-// What decides the bytes of the outputs.
+// Returns the text of all options that decide the bytes of the outputs. The output's name decides its format.
 static char *job_text(const struct batch *batch)
 {
     const struct batch_options *o = &batch->options;
@@ -177,7 +177,7 @@ static void set_rules(struct batch *batch)
     };
 }
 
-// Returns false if --kernels was given, not MONOCLE_KERNELS alone (logged).
+// Returns false (logged) if the user gave --kernels. The variable MONOCLE_KERNELS alone is allowed.
 static bool kernels_unused(const char *kernels)
 {
     if (!kernels || kernels == getenv("MONOCLE_KERNELS"))
@@ -186,11 +186,11 @@ static bool kernels_unused(const char *kernels)
     return false;
 }
 
-// Returns false if an option would have no effect (logged).
+// Returns false (logged) if an option would have no effect.
 static bool options_agree(const struct batch *batch)
 {
     const struct batch_options *o = &batch->options;
-    const struct codec_info *format = batch->naming.format; // of all outputs; NULL: it depends
+    const struct codec_info *format = batch->naming.format; // format of all outputs; NULL: they may differ
     const char *lost = !format                                  ? NULL
                        : o->quality && !format->quality         ? "--quality"
                        : o->subsampling && !format->subsampling ? "--subsampling"
@@ -203,7 +203,7 @@ static bool options_agree(const struct batch *batch)
     return o->path != BATCH_CPU || (device_option_unused(o->device) && kernels_unused(o->kernels));
 }
 
-// Arguments to what the user wants. False where they are wrong (logged).
+// Checks and converts the arguments. Returns false if they are wrong (logged).
 static bool take_options(struct batch *batch, const struct command_operands *operands)
 {
     const struct batch_options *o = &batch->options;

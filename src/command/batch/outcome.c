@@ -1,4 +1,4 @@
-// outcome.c: what became of one file
+// outcome.c: the result of one file
 #include "command/batch/outcome.h"
 
 #include "base/log.h"
@@ -43,7 +43,7 @@ bool outcome_fail_directory(struct outcome *outcome, int error)
 
 void outcome_tell(const struct outcome *outcome)
 {
-    char name[PATH_MAX], why[FAULT_WHY]; // without newlines
+    char name[PATH_MAX], why[FAULT_WHY]; // escaped: without newlines
     log_escape(name, sizeof(name), outcome->task->input->path);
     log_escape(why, sizeof(why), outcome->why);
     if (outcome->fault == FAULT_FULL)

@@ -1,4 +1,4 @@
-// outcome.h: what became of one file
+// outcome.h: the result of one file
 #pragma once
 
 #include "command/batch/output.h"
@@ -13,28 +13,29 @@ const char *status_name(enum status status); // "done"
 const char *step_name(enum step step);       // "decode"
 
 struct outcome {
-    struct outcome *next; // in the queue of those to be committed
+    struct outcome *next; // next in the queue
     const struct task *task;
     enum status status;
     enum fault fault;
-    char why[FAULT_WHY]; // of a failure or of skipping; what was left out
+    char why[FAULT_WHY]; // why it failed or was skipped; if done: a warning, or ""
     int64_t step_ns[STEPS];
-    const char *device; // that ran the filters, "cpu" for the cpu path; NULL where none did
-    int device_number;  // as `monocle devices` counts; -1: the cpu path
-    int width, height;  // of the picture; 0: not known
+    const char *device; // name of the device that ran the filters, "cpu" for the cpu path; NULL: none did
+    int device_number;  // number in `monocle devices`; -1: the cpu path
+    int width, height;  // size of the output, in pixels; 0: unknown
     size_t input_bytes, output_bytes;
-    char hash[HASH_TEXT]; // of the output, where a report is written; else ""
-    struct output output; // to be committed
-    bool replace;         // over an existing file
-    mode_t mode;          // rights of the output, before the umask
-    gid_t group;          // of the input: the group that the rights are meant for
-    bool of_directory;    // the failure is that of every file in the output's directory
+    char hash[HASH_TEXT]; // hash of the output if the run writes a report, else ""
+    struct output output; // file to sync and rename
+    bool replace;         // replace the existing file
+    mode_t mode;          // permissions of the output, before the umask
+    gid_t group;          // group of the input, for which the permissions of `mode` are meant
+    bool of_directory;    // every file in the output's directory fails for the same reason
 };
 
-// Makes it a failure. `why` is half a sentence: "the file is cut short". Always false.
+// Sets the outcome to failed. `why` is half a sentence: "the file is truncated". Always returns false.
 bool outcome_fail(struct outcome *outcome, enum fault fault, const char *why, ...)
     __attribute__((format(printf, 3, 4)));
-// The same where no file can be made in the output's directory, which later tasks learn from this. Always false.
+// Does the same if no file can be created in the output's directory, and stores the error for later tasks. Always
+// returns false. On any thread.
 bool outcome_fail_directory(struct outcome *outcome, int error);
-// Logs what there is to tell of it, in one line whatever its names are.
+// Logs a failure, the reason for skipping, or a warning, in one line.
 void outcome_tell(const struct outcome *outcome);

@@ -1,4 +1,4 @@
-// output.c: files written whole or not at all
+// output.c: writes a file completely or not at all
 #include "command/batch/output.h"
 
 #include "base/file.h"
@@ -34,14 +34,14 @@ struct output_mark output_mark_make(const char *job, const char *relative, const
     return mark;
 }
 
-// The mark, and the size and time that the file has with it.
+// Formats the attribute: the mark, and the file's size and time.
 static int mark_text(char text[128], const struct output_mark *mark, const struct stat *status)
 {
     return snprintf(text, 128, "%s %lld %lld.%09ld", mark->text, (long long)status->st_size,
                     (long long)status->st_mtim.tv_sec, status->st_mtim.tv_nsec);
 }
 
-// Whether the file bears the mark of that hash, NULL: of any, and has not been changed since.
+// Returns true if the file has a mark and was not changed since. `hash` is the hash to look for; NULL: any.
 static bool has_mark(const char *path, const char *hash)
 {
     char has[128], wanted[128];
@@ -64,18 +64,20 @@ bool output_is_made(const char *path)
     return has_mark(path, NULL);
 }
 
-// The directory of a path, with its slash.
+// Returns the length of the directory in a path, with its slash.
 static size_t directory_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-// Why no file can be made in the directory that is the first bytes of the path; 0: one can.
+// Returns the errno value that prevents a new file in the directory, which is the first `length` bytes of the path; 0
+// if there is none.
 static int directory_error(const char *path, size_t length)
 {
     char *directory;
-    if (asprintf(&directory, "%.*s/.", length > 0 ? (int)length : 1, length > 0 ? path : ".") < 0) // a file has no "."
+    if (asprintf(&directory, "%.*s/.", length > 0 ? (int)length : 1, length > 0 ? path : ".") < 0) // "/." fails for a
+                                                                                                   // regular file
         return ENOMEM;
     const int error = access(directory, W_OK | X_OK) == 0 ? 0 : errno;
     free(directory);
@@ -98,7 +100,7 @@ bool output_possible(const char *path, size_t *length)
     int error = directory_error(path, at);
     while (error == ENOENT && (up = above(path, at)) < at)
         error = directory_error(path, at = up);
-    // A file system that is read-only is so from its first directory on.
+    // On a read-only file system, go up to its topmost directory.
     while (error == EROFS && (up = above(path, at)) < at && directory_error(path, up) == EROFS)
         at = up;
     *length = at;
@@ -118,15 +120,15 @@ static bool make_directories(char *path)
     return true;
 }
 
-// Opens a new file of that name and locks it. -1 with errno set; EAGAIN where another run's cleaning took it for a
-// leftover in between.
+// Creates the file and locks it. Returns -1 on failure and sets errno: EAGAIN if another run's output_clean_directory
+// removed the file before it was locked.
 static int open_locked(const char *path, mode_t mode)
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     struct stat status;
     if (fd < 0)
         return -1;
-    (void)flock(fd, LOCK_EX); // where there are no locks, only age tells what is left over
+    (void)flock(fd, LOCK_EX); // without locks, output_clean_directory goes by the file's age
     if (fstat(fd, &status) == 0 && status.st_nlink > 0)
         return fd;
     close(fd);
@@ -134,7 +136,7 @@ static int open_locked(const char *path, mode_t mode)
     return -1;
 }
 
-// If the file has another group than `group`, for which its rights were meant, that group gets the rights of others.
+// If the file's group is not `group`, reduces the group's rights to those of others.
 static bool limit_group(int fd, gid_t group)
 {
     struct stat status;
@@ -187,16 +189,16 @@ bool output_write(struct output *output, const void *data, size_t size, const st
     output->mark = *mark;
     if (!file_write_all(output->fd, data, size) || fstat(output->fd, &status) != 0)
         return false;
-    // A file that cannot be marked is as good: a later run takes it for another's then.
+    // If the attribute cannot be set, later runs treat the file as unmarked.
     if (mark->text[0])
         (void)fsetxattr(output->fd, ATTRIBUTE, text, (size_t)mark_text(text, mark, &status), 0);
-    (void)sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE); // a hint: the sync itself comes later
+    (void)sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE); // a hint only; output_sync waits for the disk
     return true;
 }
 
 bool output_sync(struct output *output)
 {
-    return fsync(output->fd) == 0 || errno == EINVAL; // EINVAL: a file system that has nothing to sync
+    return fsync(output->fd) == 0 || errno == EINVAL; // EINVAL: the file system does not support fsync
 }
 
 static bool rename_new(const char *from, const char *to)
@@ -206,14 +208,14 @@ static bool rename_new(const char *from, const char *to)
         return true;
     if (errno != EINVAL && errno != ENOSYS)
         return false;
-    if (lstat(to, &status) == 0) { // a file system that cannot do both at once
+    if (lstat(to, &status) == 0) { // for file systems without RENAME_NOREPLACE; not atomic
         errno = EEXIST;
         return false;
     }
     return rename(from, to) == 0;
 }
 
-// What is there must be a regular file: a link or a device is left alone.
+// Replaces only regular files, not links or devices.
 static bool rename_over(const char *from, const char *to)
 {
     struct stat status;
@@ -270,7 +272,7 @@ bool output_sync_directory(const char *path)
     return ok;
 }
 
-// A temporary file that nobody has locked is nobody's any more.
+// Removes a temporary file that no run has locked. Without locks, it removes a file that is older than LEFTOVER_S.
 static void clean_file(int directory, const char *name)
 {
     const int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

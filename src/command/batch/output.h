@@ -1,4 +1,4 @@
-// output.h: files written whole or not at all: a temporary name in the same directory, synced, renamed
+// output.h: writes a file completely or not at all: temporary name in the same directory, sync, rename
 #pragma once
 
 #include "base/hash.h"
@@ -7,44 +7,46 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-// What an output is marked with (extended attribute user.monocle.done, where the file system has such): the hash of
-// what made it.
+// The mark of an output: a hash of the job and the input that made it. The extended attribute user.monocle.done stores
+// it, if the file system supports such attributes.
 struct output_mark {
     char text[HASH_TEXT];
 };
 
-// Of a job: everything that decides its outputs; of an input: its name, size and time.
+// Makes the mark from the job (text of everything that decides its outputs) and the input's name, size and time. The
+// mark is "" if out of memory.
 struct output_mark output_mark_make(const char *job, const char *relative, const struct stat *input);
-// Whether the file bears the mark and has not been changed since.
+// Returns true if the file has this mark and was not changed since.
 bool output_is_marked(const char *path, const struct output_mark *mark);
-// Whether it bears the mark of any job and has not been changed since.
+// Returns true if the file has the mark of any job and was not changed since.
 bool output_is_made(const char *path);
 
 struct output {
-    int fd; // locked, so that others can tell it from a leftover; -1: none
+    int fd; // holds a lock, which tells other runs that the file is in use; -1: none
     char *temporary;
     char *path; // borrowed
     struct output_mark mark;
 };
 
-// Whether a file could be made there as things are: in its directory or, where that is missing, in the nearest one
-// above. *length: of that directory in the path, with its slash; 0: the current one. Touches nothing. False with errno
-// set.
+// Returns true if a file could be created at the path: in its directory or, if that is missing, in the nearest existing
+// parent. Otherwise returns false and sets errno. *length is the length of that directory in the path, with its slash;
+// 0: the working directory. Creates nothing.
 bool output_possible(const char *path, size_t *length);
-// Makes the directory if it is missing, and an empty file under a temporary name in it. The file has the rights `mode`
-// minus the umask. If its group is not `group`, the group gets no more rights than others. Returns
-// false with errno set on failure.
+// Creates an empty file with a temporary name in the directory of `path`, and the directory if it is missing. `path`
+// must stay valid until the output ends. The file's permissions are `mode` minus the umask; if the file's group is not
+// `group`, the group gets no more rights than others. Returns false on failure and sets errno.
 bool output_begin(struct output *output, char *path, mode_t mode, gid_t group);
-// Writes all bytes, marks the file, and starts its way to the disk. False with errno set.
+// Writes all bytes, marks the file and starts writeback to the disk. Returns false on failure and sets errno.
 bool output_write(struct output *output, const void *data, size_t size, const struct output_mark *mark);
-// Waits until the bytes are on the disk. False with errno set.
+// Waits until the bytes are on the disk. Returns false on failure and sets errno.
 bool output_sync(struct output *output);
-// Gives it its name, over an existing file only where `replace` is set (else EEXIST). The directory is to be synced
-// afterwards: output_sync_directory. False with errno set. The output is over in either case.
+// Renames the file to its final name. Replaces an existing file only if `replace` is set; otherwise fails with EEXIST.
+// The caller must then call output_sync_directory. Returns false on failure and sets errno. Ends the output in either
+// case.
 bool output_commit(struct output *output, bool replace);
-// Removes it. Takes one that never began.
+// Removes the temporary file and ends the output. Takes an output that did not begin, with fd -1.
 void output_abandon(struct output *output);
 
-bool output_sync_directory(const char *path); // of that file
-// Removes what runs that were killed have left in a directory.
+bool output_sync_directory(const char *path); // syncs the directory of this file; false on failure, sets errno
+// Removes the temporary files that killed runs left in the directory.
 void output_clean_directory(const char *directory);

@@ -1,4 +1,4 @@
-// progress.c: how far the batch is, on a terminal
+// progress.c: shows the progress of a batch on the terminal
 #include "command/batch/batch.h"
 
 #include "base/clock.h"

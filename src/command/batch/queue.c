@@ -1,10 +1,10 @@
-// queue.c: where the threads of a batch meet
+// queue.c: connects the threads of a batch
 #include "command/batch/queue.h"
 
 #include "base/thread.h"
 
 enum {
-    GROUP = 32, // as many share the cost of getting to the disk
+    GROUP = 32, // outcomes that share the cost of one sync
     WAITING_MAX = 2 * GROUP,
 };
 
@@ -28,7 +28,7 @@ void queue_limit(struct queue *queue, int waiting)
     queue->waiting_most = waiting < WAITING_MAX ? waiting : WAITING_MAX;
 }
 
-// A group that is collected, while another one fills the rest.
+// Returns the size of a group. While the main thread commits one group, the workers fill the other half of the list.
 static int group(const struct queue *queue)
 {
     return (queue->waiting_most + 1) / 2;
@@ -56,7 +56,7 @@ void queue_hand_in(struct queue *queue, struct outcome *outcome)
     queue->last = outcome;
     queue->waiting++;
     queue->stopped = queue->stopped || (queue->fail_fast && outcome->status == STATUS_FAILED) ||
-                     outcome->fault == FAULT_FULL; // nor has it space for any other
+                     outcome->fault == FAULT_FULL; // the disk is full for every file
     if (queue->waiting >= group(queue))
         pthread_cond_signal(&queue->handed_in);
     pthread_mutex_unlock(&queue->lock);

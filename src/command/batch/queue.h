@@ -1,4 +1,4 @@
-// queue.h: where the threads of a batch meet: workers take tasks and hand in outcomes, the main thread collects these
+// queue.h: connects the threads of a batch: workers take tasks and hand in outcomes, the main thread collects them
 #pragma once
 
 #include "command/batch/outcome.h"
@@ -9,26 +9,27 @@ struct queue {
     pthread_mutex_t lock;
     pthread_cond_t handed_in, room;
     const struct tasks *tasks;
-    size_t next;    // task to be given out
-    bool fail_fast; // a failure stops the queue; a full disk always does
+    size_t next;    // index of the next task
+    bool fail_fast; // stop at the first failure; a full disk always stops the queue
     bool stopped;
-    int workers; // that have not left
+    int workers; // workers that have entered and not left
     struct outcome *first, *last;
-    int waiting, waiting_most; // outcomes in the list
+    int waiting, waiting_most; // outcomes in the list, and their limit
 };
 
 void queue_init(struct queue *queue, const struct tasks *tasks, bool fail_fast);
 void queue_finish(struct queue *queue);
-void queue_limit(struct queue *queue, int waiting); // at most so many outcomes wait; before any worker
+void queue_limit(struct queue *queue, int waiting); // sets the limit of waiting outcomes; call before the first worker
 
-// For workers. NULL where there is nothing more to do.
+// For workers. Returns NULL if there is no more task.
 const struct task *queue_take(struct queue *queue);
-// Waits while many wait already: what is not on the disk yet is bounded.
+// Takes over the outcome. Waits while the list is full, which limits the outputs that are not on the disk yet.
 void queue_hand_in(struct queue *queue, struct outcome *outcome);
-void queue_enter(struct queue *queue); // before its thread starts
+void queue_enter(struct queue *queue); // call on the main thread, before the worker's thread starts
 void queue_leave(struct queue *queue);
 
-// For the main thread. Waits for a group of outcomes, or until the deadline, and gives all handed in since, oldest
-// first. *over: all workers have left, and these are the last.
+// For the main thread. Waits until half the limit of outcomes has arrived, all workers have left, or the deadline has
+// passed. Returns all waiting outcomes, oldest first; the caller frees them. *over is set if all workers have left:
+// these outcomes are the last.
 struct outcome *queue_collect(struct queue *queue, int64_t deadline_ns, bool *over);
-void queue_stop(struct queue *queue); // no more tasks are given out
+void queue_stop(struct queue *queue); // queue_take then returns NULL

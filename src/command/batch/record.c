@@ -1,4 +1,4 @@
-// record.c: the record of a batch
+// record.c: the report of a batch and its summary
 #include "command/batch/record.h"
 
 #include "base/file.h"
@@ -16,13 +16,14 @@
 struct record {
     const char *path;
     int fd;
-    char *text; // lines not yet written
+    char *text; // lines to write
     size_t size, room;
-    bool begun; // its first line is written
+    bool begun; // the start line is written
     bool failed;
 };
 
-// Adds text as JSON has it. A file's name need not be UTF-8: then what can't be shown is '?', and NAME_hex has it all.
+// Adds a text to the JSON object. If a file's name is not UTF-8, `name` has '?' for each byte that is not ASCII, and
+// NAME_hex has all bytes in hexadecimal.
 static void set_text(json_t *row, const char *name, const char *text)
 {
     json_t *value = json_string(text);
@@ -139,7 +140,7 @@ static bool fail(struct record *record, const char *why)
     return false;
 }
 
-// Takes the row over.
+// Takes over the row. Returns false on failure (logged).
 static bool add_row(struct record *record, json_t *row)
 {
     char *line = row ? json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
@@ -161,7 +162,7 @@ static bool add_row(struct record *record, json_t *row)
     return ok || fail(record, "out of memory");
 }
 
-// A run that was killed may have left half a line, which shall not spoil the first of this one.
+// A killed run may have left an incomplete line. Ends it, so that the start line begins a new one.
 static bool end_line(struct record *record)
 {
     const off_t end = lseek(record->fd, 0, SEEK_END);
@@ -171,7 +172,8 @@ static bool end_line(struct record *record)
     return true;
 }
 
-// Lines of several runs in one file would be taken for one run's. Where there are no locks, nobody can tell.
+// Returns true if another run has the report locked: the lines of two runs must not mix. Without lock support, returns
+// false.
 static bool is_taken(const struct record *record)
 {
     return flock(record->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;

@@ -1,41 +1,43 @@
-// record.h: the record of a batch: a line of JSON for every file, and a summary
+// record.h: the report of a batch (one line of JSON per file) and its summary
 #pragma once
 
 #include "command/batch/outcome.h"
 
-// Counted over a run.
+// Sums over one run
 struct totals {
     size_t status[STATUSES], fault[FAULTS];
     int64_t step_ns[STEPS];
     uint64_t pixels, input_bytes, output_bytes;
 };
 
-// What a run is about.
+// The description of a run, for its start line and summary
 struct record_run {
-    const char *filters, *path; // chain text; "cpu", "opencl"
-    const char *path_why;       // why that path was chosen; "" or NULL: the user named it
-    size_t files;               // of this shard
-    size_t left_out;            // of the directories' files, since earlier runs have made them
+    const char *filters, *path; // the chain as text; "cpu" or "opencl"
+    const char *path_why;       // why `auto` chose the path; "" or NULL: it did not measure
+    size_t files;               // number of files in this shard
+    size_t left_out;            // files that were left out because earlier runs made them
     struct shard shard;
     int jobs;
-    uint64_t work; // equal for runs that are to do the same
+    uint64_t work; // identifies the job and its files: equal for runs that continue each other
 };
 
-// How a report begins.
+// The first bytes of a report
 #define RECORD_BEGINS "{\"start\":"
 
 struct record;
 
-// Appends to the file: what earlier runs recorded stays. NULL on failure (logged).
+// Opens the report, locks it and appends the start line. Keeps the lines of earlier runs. `path` must outlive the
+// record. Returns NULL on failure (logged).
 struct record *record_open(const char *path, const struct record_run *run);
-// Adds lines; they reach the file with record_flush. False once writing has failed (logged once).
+// record_add buffers a line, record_flush writes the buffered lines. Both return false if the report cannot be written
+// (logged once).
 bool record_add(struct record *record, const struct outcome *outcome);
 bool record_flush(struct record *record);
-// A line on standard output of what is planned for a file, or of why nothing is.
+// Prints a line of JSON on standard output: the plan for a file, or the reason why it is skipped or fails.
 void record_print_plan(const struct outcome *outcome, bool planned);
-// Adds the run's last line. Takes NULL. False where something did not reach the file.
+// Writes the end line and frees the record. Takes NULL. Returns false if any line could not be written.
 bool record_close(struct record *record, const struct totals *totals, double seconds, int signal);
 
 void totals_add(struct totals *totals, const struct outcome *outcome);
-// One line on standard output, as JSON or for people.
+// Prints one line on standard output, as JSON or as text.
 void totals_print(const struct totals *totals, const struct record_run *run, double seconds, int signal, bool json);

@@ -1,4 +1,4 @@
-// report_command.c: the command that puts reports of batches together
+// report_command.c: the command that combines the reports of batches
 #include "command/batch/merge.h"
 
 #include "base/file.h"
@@ -18,8 +18,8 @@ struct report_options {
 
 struct sum {
     size_t status[STATUSES], fault[FAULTS];
-    size_t missing;                 // files that no line tells of
-    int shards_missing, shards_cut; // that no report tells of; whose last run has not ended
+    size_t missing;                 // files without a line
+    int shards_missing, shards_cut; // shards without a report; shards whose last run did not finish
 };
 
 static const struct option options[] = {
@@ -119,9 +119,8 @@ static void print_text(const struct merge *merge, const struct sum *sum)
         printf("  incomplete lines: %zu\n", merge->torn);
 }
 
-// Each shard's lines as its runs would have written them, the last one behind those that were to do something else, so
-// that the file is a report like those it is made of; ahead of them, those of no known shard, and behind them, how many
-// reports were of none.
+// Prints a report of all reports. First come the lines without a known run, then each shard: its runs with their start
+// lines, the last run at the end, with its end line. The last line counts the reports without a start line.
 static void print_lines(const struct merge *merge, FILE *out)
 {
     size_t row = 0;

@@ -1,4 +1,4 @@
-// runner.c: pictures of any size through one chain
+// runner.c: runs images of any size through one chain
 #include "command/batch/runner.h"
 
 #include "base/log.h"
@@ -60,13 +60,14 @@ static void make_chain(struct runner_fit *fit, const struct chain *chain)
         fit->chain.stage[fit->chain.count++] = chain->stage[i];
 }
 
-// The cpu path knows nothing of kernels of the user's own.
+// The cpu path ignores --kernels, so it cannot replace a device then.
 static bool may_leave_device(const struct runner *runner)
 {
     return runner->setup.member < 0 || !runner->setup.fleet->kernel_dir;
 }
 
-// Opens the fit's path for such pictures. False where it cannot be.
+// Opens the fit's path for the job. If the device cannot run it, opens a cpu path. Returns false on failure; *why has
+// the reason or is NULL.
 static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct runner_job *job, char **why)
 {
     const struct image_shape *input = &job->picture->shape;
@@ -87,7 +88,7 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
         .depth = runner_lag(runner) + 1,
         .threads = runner->setup.threads,
     };
-    // For each picture in flight: input, output and what is between passes.
+    // for each image in flight: input, output, and the intermediate results of passes
     fit->bytes = (image_bytes(input) + 8 * (uint64_t)input->width * (uint64_t)input->height) * RUNNER_FLIGHTS;
     fit->path = path_open(&setup, why);
     if (fit->path || !runner->device || !may_leave_device(runner))
@@ -105,7 +106,7 @@ static bool is_busy(const struct runner_fit *fit)
     return fit->path && path_in_flight(fit->path) > 0;
 }
 
-// The path that was last asked for longest ago, and nothing is on. NULL: there is none.
+// Returns the least recently used path without an image; NULL if there is none.
 static struct runner_fit *idle_fit(struct runner *runner)
 {
     struct runner_fit *oldest = NULL;
@@ -117,8 +118,8 @@ static struct runner_fit *idle_fit(struct runner *runner)
     return oldest;
 }
 
-// A place for one more path, where there is room for what those hold that are open. RUNNER_FLIGHTS - 1 may be busy, so
-// that there is always one.
+// Returns a free place for a path. Closes idle paths if no place is free or the open paths hold too much memory. At
+// most RUNNER_FLIGHTS - 1 paths are busy, so a place can always be freed.
 static struct runner_fit *free_fit(struct runner *runner)
 {
     for (;;) {
@@ -136,7 +137,7 @@ static struct runner_fit *free_fit(struct runner *runner)
     }
 }
 
-// The path for such pictures, opened where there is none yet. NULL where it cannot be.
+// Returns the path for the job, and opens it if needed. Returns NULL on failure.
 static struct runner_fit *fit_for(struct runner *runner, const struct runner_job *job, char **why)
 {
     struct runner_fit *found = NULL;
@@ -153,7 +154,8 @@ static struct runner_fit *fit_for(struct runner *runner, const struct runner_job
     return found;
 }
 
-// After a loss: the device opened anew, or the cpu path. What was on the path is to be submitted again.
+// After the loss of the device: reopens the device or changes to the cpu path. The caller submits the images in flight
+// again. Returns false if neither is possible.
 static bool recover(struct runner *runner)
 {
     const char *name = runner->device ? runner->device->info.name : "cpu";
@@ -161,7 +163,7 @@ static bool recover(struct runner *runner)
     runner->submitted = 0;
     runner->recovering = true;
     if (!runner->device)
-        return false; // the cpu path has nothing to be lost
+        return false; // the cpu path has no device to lose
     struct device *device = fleet_device(runner->setup.fleet, runner->setup.member, runner->device);
     if (device)
         log_warn("the device '%s' was lost and opened again; no image is lost", name);
@@ -180,14 +182,14 @@ static bool submit(const struct runner_fit *fit, const struct runner_job *job, b
     return job->feed || path_submit(fit->path, job->picture, 0, lost);
 }
 
-// Submits all that is not yet. False where the oldest cannot be.
+// Submits the jobs that are not on a path yet. Returns false if the oldest one cannot be submitted.
 static bool pump(struct runner *runner, bool *lost, char **why)
 {
     while (runner->submitted < runner->flights) {
         const struct runner_job *job = &runner->flight[runner->submitted];
         struct runner_fit *fit = fit_for(runner, job, why);
         if (fit && path_in_flight(fit->path) == path_depth(fit->path))
-            return true; // of a cpu path that has taken over
+            return true; // a cpu path has replaced the device and takes one image at a time
         if (!fit || !submit(fit, job, lost))
             return runner->submitted > 0 && !*lost;
         runner->carrier[runner->submitted++] = fit;
@@ -201,7 +203,7 @@ void runner_submit(struct runner *runner, const struct runner_job *job)
     char *why = NULL;
     runner->flight[runner->flights++] = *job;
     if (runner->device)
-        pump(runner, &lost, &why); // a failure shows again when it is collected
+        pump(runner, &lost, &why); // on failure, runner_collect tries again and returns the error
     free(why);
 }
 

@@ -1,5 +1,4 @@
-// runner.h: pictures of any size through one chain: paths that are fitted to them, and what is done when their device
-// is lost
+// runner.h: runs images of any size through one chain; keeps a path per image size, and replaces a lost device
 #pragma once
 
 #include "command/batch/fleet.h"
@@ -9,61 +8,63 @@
 enum {
     RUNNER_LAG = 1,
     RUNNER_FLIGHTS = 2,
-    RUNNER_FITS = 8, // paths kept open for sizes that come again: upright and lying pictures of a few cameras
+    RUNNER_FITS = 8, // paths that stay open, for the landscape and portrait images of a few cameras
 };
 
 struct runner_setup {
-    const struct chain *chain; // may have CHAIN_MAX filters, 2 fewer where pictures are turned
+    const struct chain *chain; // at most CHAIN_MAX filters; 2 fewer if images are rotated
     struct fleet *fleet;
-    int member;          // of the fleet; -1: the cpu path
-    int threads;         // of the cpu path
-    uint64_t keep_bytes; // that paths of a device may hold while they wait for their size to come again; 0: none wait
+    int member;          // number of the fleet's member; -1: the cpu path
+    int threads;         // threads of a cpu path
+    uint64_t keep_bytes; // memory of a device that idle paths may keep; 0: close idle paths
 };
 
-// A picture for a runner, and what comes of it.
+// An image for a runner
 struct runner_job {
-    const struct image *picture;  // must stay valid until it is collected
-    const struct path_feed *feed; // where runner_feeds: brings its rows, and takes those of the result; NULL: as it is
-    struct codec_turn turn;       // what is done ahead of the chain; the transposing has been
-    struct image_shape encode;    // what is wanted, as path_setup.encode; width 0: RGBA
+    const struct image *picture;  // must stay valid until the image is collected
+    const struct path_feed *feed; // only if runner_feeds: callbacks for the rows of the image and of the result; NULL:
+                                  // whole images
+    struct codec_turn turn;       // mirror and flip run before the chain; the caller has transposed already
+    struct image_shape encode;    // format of the result, as path_setup.encode; width 0: RGBA
 };
 
-// A path for pictures of one kind and size.
+// A path for images of one shape
 struct runner_fit {
     struct path *path; // NULL: none
     struct image_shape input, encode;
     struct codec_turn turn;
     bool fed;
-    struct chain chain;  // with the turn ahead
-    uint64_t bytes;      // about what it holds
-    unsigned long asked; // when it was last asked for
+    struct chain chain;  // mirror and flip, then the filters
+    uint64_t bytes;      // estimated memory of the path
+    unsigned long asked; // value of runner.asked at its last use
 };
 
 struct runner {
     struct runner_setup setup;
     struct device *device; // NULL: the cpu path
     struct runner_fit fit[RUNNER_FITS];
-    unsigned long asked; // counts
+    unsigned long asked; // counts the uses of paths
     struct runner_job flight[RUNNER_FLIGHTS];
-    struct runner_fit *carrier[RUNNER_FLIGHTS]; // of each flight that is submitted
-    int flights, submitted;                     // the first ones of the flights are on their paths
-    const struct fleet_member *done_by;         // the last one; NULL: the cpu path
-    bool recovering;                            // from a loss: nothing has been collected since
-    bool given_up;                              // a lost device could not be replaced, nor by the cpu path
+    struct runner_fit *carrier[RUNNER_FLIGHTS]; // path of each submitted image
+    int flights, submitted;                     // images in flight; the first `submitted` of them are on their paths
+    const struct fleet_member *done_by;         // the device of the last result; NULL: the cpu path
+    bool recovering;                            // a device was lost and no image was collected since
+    bool given_up;                              // no device or path could replace a lost device
 };
 
-bool runner_open(struct runner *runner, const struct runner_setup *setup); // false on failure (logged)
-void runner_close(struct runner *runner);                                  // takes a zeroed one
+bool runner_open(struct runner *runner, const struct runner_setup *setup); // returns false on failure (logged)
+void runner_close(struct runner *runner);                                  // takes a zeroed runner
 
-// How many pictures may stay in flight while the caller prepares the next: none on the cpu path, which only works while
-// it is asked to.
+// Number of images that may stay in flight while the caller prepares the next one. It is 0 on the cpu path, which only
+// works within runner_collect.
 int runner_lag(const struct runner *runner);
-// Whether pictures may come by rows: on the cpu path.
+// Returns true if images may arrive in groups of rows, which only the cpu path supports.
 bool runner_feeds(const struct runner *runner);
-// What the last collected picture went through; NULL for the cpu path.
+// Returns the device that processed the last collected image; NULL for the cpu path.
 const struct fleet_member *runner_done_by(const struct runner *runner);
 
-void runner_submit(struct runner *runner, const struct runner_job *job); // at most RUNNER_FLIGHTS may be in flight
-// Waits for the oldest picture. What `result` points to stays valid until the next submit or collect. False where it
-// cannot be done: *why gets a text the caller frees, or NULL.
+void runner_submit(struct runner *runner, const struct runner_job *job); // copies the job; at most RUNNER_FLIGHTS may
+                                                                         // be in flight
+// Waits for the oldest image. `result` points to memory that stays valid until the next submit or collect. Returns
+// false if the image cannot be processed: *why is then a text that the caller frees, or NULL.
 bool runner_collect(struct runner *runner, struct path_result *result, char **why);

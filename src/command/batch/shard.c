@@ -1,4 +1,4 @@
-// shard.c: one of several parts of a batch
+// shard.c: divides a batch into parts by file names
 #include "command/batch/shard.h"
 
 #include "base/hash.h"
@@ -9,7 +9,7 @@
 
 enum { SHARDS_MAX = 1000000 };
 
-// Digits up to `end`; -1 where there is anything else.
+// Parses digits up to the character `end`. Returns -1 for any other text.
 static long parse_count(const char *text, char end)
 {
     char *rest;
@@ -17,7 +17,7 @@ static long parse_count(const char *text, char end)
     return value >= 0 && value <= SHARDS_MAX && *rest == end ? value : -1;
 }
 
-// The number that a cluster has given to this task.
+// Takes the index from the environment variables of a cluster.
 static bool find_index(struct shard *shard)
 {
     static const char *const variables[] = {"SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"};
@@ -32,7 +32,7 @@ static bool find_index(struct shard *shard)
         }
         if (id < 0)
             continue;
-        if (i == 0 && range > shard->count) { // also of fewer tasks, in steps
+        if (i == 0 && range > shard->count) { // the range also counts the tasks that an array with a step leaves out
             log_error(
                 "the array has tasks %s to %s, but --shard makes %d parts: two tasks would process the same part; "
                 "number the tasks in steps of 1",

@@ -1,4 +1,4 @@
-// spelling.c: the many ways to spell one name
+// spelling.c: the normal form of a file name
 #include "command/batch/spelling.h"
 
 #include <limits.h>
@@ -10,7 +10,7 @@
 struct spelling {
     char *text;
     size_t length;
-    size_t direct; // so much of it has no symbolic links
+    size_t direct; // length of the part that has no symbolic links
 };
 
 static void add_part(struct spelling *spelling, const char *part, size_t size)
@@ -22,7 +22,8 @@ static void add_part(struct spelling *spelling, const char *part, size_t size)
     spelling->text[spelling->length] = '\0';
 }
 
-// What is above a directory is what is before it in its name, but for a symbolic link, which leads elsewhere.
+// Handles "..": removes the last part. If that part is a symbolic link, its parent is elsewhere: resolves the link
+// first.
 static void go_up(struct spelling *spelling)
 {
     char real[PATH_MAX];
@@ -50,7 +51,7 @@ static void go_up(struct spelling *spelling)
 char *spelling_plain(const char *directory, const char *path)
 {
     const size_t above = strlen(directory);
-    const size_t most = above > PATH_MAX ? above : PATH_MAX; // of a real path
+    const size_t most = above > PATH_MAX ? above : PATH_MAX; // longest result of realpath
     struct spelling spelling = {.text = malloc(most + strlen(path) + 8)};
     if (!spelling.text)
         return NULL;

@@ -1,7 +1,7 @@
-// spelling.h: the many ways to spell one name
+// spelling.h: the normal form of a file name
 #pragma once
 
-// The one spelling that all others of a file's name come to: from `directory`, where we are, without "." and "..";
-// below it where it is. Symbolic links are other names, which stay. "" where nobody knows where we are. The caller
-// frees; NULL where there is no memory.
+// Returns the normal form of `path`, without "." and "..": relative to `directory` if the file is below it, else
+// absolute. `directory` is the working directory; "" if it is unknown. Does not resolve symbolic links, except before
+// "..". The caller frees the text; NULL if out of memory.
 char *spelling_plain(const char *directory, const char *path);

@@ -1,4 +1,4 @@
-// tasks.c: what is to be done: inputs with the outputs they go to
+// tasks.c: the tasks of a batch: each input with its output
 #include "command/batch/tasks.h"
 
 #include "base/hash.h"
@@ -16,7 +16,7 @@ static void mark_clash(struct task *task, const struct input *rival)
     }
 }
 
-// A row for every input. False where there is no memory.
+// Fills one row per input. Returns false if out of memory.
 static bool name_all(struct task *rows, const struct inputs *inputs, const struct naming *naming)
 {
     struct names names = {0};
@@ -60,7 +60,7 @@ bool tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct n
 
 uint64_t tasks_hash(const struct tasks *tasks)
 {
-    uint64_t sum = 0; // in whatever order they come
+    uint64_t sum = 0; // a sum does not depend on the order of the files
     for (size_t i = 0; i < tasks->count; i++) {
         const char *input = tasks->row[i].input->path, *output = tasks->row[i].output;
         sum += hash_64(input, strlen(input)) * 3 + (output ? hash_64(output, strlen(output)) : 0);

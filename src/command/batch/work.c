@@ -1,4 +1,4 @@
-// work.c: one file on its way
+// work.c: one file in flight
 #include "command/batch/work.h"
 
 #include "base/clock.h"
@@ -28,7 +28,7 @@ static bool grow(struct codec_buffer *buffer, size_t size)
     return buffer->data;
 }
 
-// Reads all of the open file, as long as it was a moment ago; what is added meanwhile is left.
+// Reads `file_bytes` bytes, the size when the file was opened; fewer if it was truncated since.
 static bool read_file(struct work *work)
 {
     struct outcome *outcome = work->outcome;
@@ -51,7 +51,7 @@ static bool read_file(struct work *work)
     return true;
 }
 
-// Opens the input and looks at what its output meets. False where that is all.
+// Opens the input and decides about its output. Returns false if the task is skipped or failed.
 static bool open_file(struct outcome *outcome, const struct work_rules *rules, struct output_mark *mark, int *fd,
                       size_t *size)
 {
@@ -67,7 +67,8 @@ static bool open_file(struct outcome *outcome, const struct work_rules *rules, s
                             format_missing_library(task->input->path));
     if (task->fault != FAULT_NONE)
         return outcome_fail(outcome, task->fault, "%s", strerror(task->input->error));
-    *fd = open(task->input->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe without a writer must not hold us up
+    *fd = open(task->input->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // O_NONBLOCK: a pipe without a writer opens at
+                                                                      // once
     if (*fd < 0 || fstat(*fd, &status) != 0)
         return outcome_fail(outcome, fault_of_reading(errno), "%s", strerror(errno));
     if (!S_ISREG(status.st_mode))
@@ -97,7 +98,8 @@ bool work_plan(struct outcome *outcome, const struct work_rules *rules)
     return ok;
 }
 
-// What of the picture is asked from the path: planes for a JPEG, one for a grey JPEG or PNG, RGBA for any other.
+// Returns the shape that the path must produce: YUV planes for a JPEG, one plane for a grey JPEG or an opaque grey PNG.
+// Width 0 means RGBA.
 static struct image_shape wanted_shape(const struct work *work, const struct work_rules *rules)
 {
     static const enum pixfmt subsamplings[] = {
@@ -107,7 +109,7 @@ static struct image_shape wanted_shape(const struct work *work, const struct wor
     shape.color = (struct color){COLOR_MATRIX_601, COLOR_RANGE_FULL};
     if (work->settings.grey)
         shape.format = PIXFMT_GREY;
-    else if (rules->subsampling || head->jpeg == PIXFMT_GREY) // a grey picture's chain gave it colours
+    else if (rules->subsampling || head->jpeg == PIXFMT_GREY) // the chain added colour to a grey image
         shape.format = subsamplings[rules->subsampling ? rules->subsampling : SUBSAMPLING_420];
     else
         shape.format = head->jpeg;
@@ -172,9 +174,10 @@ void work_close(struct work *work)
 
 uint64_t work_bytes(const struct work *work)
 {
-    // Two outputs, one between passes, and what an encoder keeps, of 4 bytes a pixel each.
+    // 4 bytes per pixel each: two outputs, one intermediate result, and an encoder's memory
     const uint64_t pixels = (uint64_t)work->head.shape.width * (uint64_t)work->head.shape.height;
-    const struct codec_metadata *metadata = &work->head.metadata; // unpacked, and kept
+    const struct codec_metadata *metadata = &work->head.metadata; // counted twice: unpacked, and the copy in
+                                                                  // work->metadata
     return work->file.size + image_bytes(&work->head.shape) * (work->job.turn.transpose ? 2 : 1) + 16 * pixels +
            2 * (metadata->icc.size + metadata->exif.size + metadata->xmp.size);
 }
@@ -220,7 +223,7 @@ bool work_decode(struct work *work, const struct work_rules *rules, struct codec
     const int64_t start_ns = clock_now_ns();
     const bool flows = buffer && !work->job.turn.transpose && codec_goes_by_rows(work->head.format) &&
                        codec_goes_by_rows(work->settings.format);
-    if (!codec_metadata_keep(&work->settings.metadata, &work->metadata)) // the head's last until the codec's next call
+    if (!codec_metadata_keep(&work->settings.metadata, &work->metadata)) // codec_head overwrites them at its next call
         return outcome_fail(outcome, FAULT_MEMORY, "out of memory");
     const bool ok = flows ? begin_flow(work, codec, buffer) : decode_whole(work, codec);
     add_step(outcome, STEP_DECODE, start_ns);
@@ -246,7 +249,7 @@ static bool write_output(struct work *work, const struct work_rules *rules, cons
                         strerror(error));
 }
 
-// The flow has encoded it already, within the time of the filters.
+// The path has encoded the file already. Moves the decoder's and the encoder's share of the filter time to their steps.
 static bool end_flow(struct work *work, struct codec_error *error)
 {
     const struct flow *flow = &work->flow;
@@ -275,7 +278,7 @@ void work_end(struct work *work, const struct work_rules *rules, struct codec *c
     struct codec_error error;
     const bool ok = work->job.feed ? end_flow(work, &error) : encode_whole(work, codec, result, buffer, &error);
     if (work->job.feed && work->flow.decode_failed) {
-        outcome->device = NULL; // that has done nothing worth telling
+        outcome->device = NULL; // the filters did not finish
         fail_decoding(work, &work->flow.decode_error);
         return;
     }

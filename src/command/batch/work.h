@@ -1,61 +1,65 @@
-// work.h: one file on its way: read, decoded, and, once its filters have run, encoded and written
+// work.h: one file in flight: read and decode it; after the filters, encode and write it
 #pragma once
 
 #include "command/batch/existing.h"
 #include "command/batch/flow.h"
 #include "command/batch/runner.h"
 
-// How outputs shall be; zero is the default.
+// The rules for all outputs; zeros are the defaults.
 struct work_rules {
     enum existing_rule existing;
     struct sources sources;
-    const char *job; // everything that decides outputs, as text
+    const char *job; // text of everything that decides the outputs
     const struct chain *chain;
-    int quality;          // 0: the input's own
-    int subsampling;      // enum work_subsampling
-    int compression;      // of PNG; 0: quick
-    bool strip;           // metadata
-    bool keep_turned;     // pixels as they lie, and the orientation with them
-    uint64_t most_pixels; // 0: no limit of the user's
-    bool hashes;          // outputs' are wanted
+    int quality; // 0: the quality of the input
+    // enum work_subsampling
+    int subsampling;
+    int compression;      // of PNG and TIFF; 0: fastest
+    bool strip;           // remove the metadata
+    bool keep_turned;     // keep the pixels and the orientation as stored
+    uint64_t most_pixels; // limit that the user sets; 0: none
+    bool hashes;          // compute the hashes of the outputs
 };
 
 enum work_subsampling { SUBSAMPLING_KEEP, SUBSAMPLING_420, SUBSAMPLING_422, SUBSAMPLING_444 };
 
 struct work {
-    struct outcome *outcome; // NULL: nothing is on its way
-    int fd;                  // from work_open to work_close
+    struct outcome *outcome; // NULL: no file is in flight
+    int fd;                  // open from work_open to work_close
     size_t file_bytes;
     struct codec_buffer file;
     struct codec_head head;
     struct codec_settings settings;
-    struct codec_buffer metadata; // copies of what the settings point to
+    struct codec_buffer metadata; // copies of the metadata in `settings`
     struct image decoded, turned;
-    struct flow flow; // where the job has a feed
+    struct flow flow; // used if the job has a feed
     struct output_mark mark;
-    uint64_t reserved; // of the budget
+    uint64_t reserved; // bytes taken from the budget
     struct runner_job job;
 };
 
-// Whether the task would be done as things are; sets the outcome as existing_allows does. Nothing is read.
+// Returns true if the task would be processed now; otherwise the outcome is skipped or failed. Opens the input, but
+// does not read it.
 bool work_plan(struct outcome *outcome, const struct work_rules *rules);
 
-// Opens the file and looks at what its output meets. False where that is all: the outcome tells why. To be followed by
-// work_close in either case.
+// Opens the input and checks whether to process it. Returns false if not; the outcome has the reason. Call work_close
+// in either case.
 bool work_open(struct work *work, const struct work_rules *rules);
-// Reads the file, which takes `file_bytes` of memory, and its head; may be done again. False: as above.
+// Reads the file, which needs `file_bytes` of memory, and parses its header. May be called again. Returns false on
+// failure; the outcome has the reason.
 bool work_read(struct work *work, const struct work_rules *rules, struct codec *codec);
 void work_close(struct work *work);
-// The memory that all will take, the file's included.
+// Memory that the whole task needs, in bytes, including the file
 uint64_t work_bytes(const struct work *work);
-// Decodes, or begins to, where the runner can be fed and the codecs go by rows: into the buffer then, which is NULL for
-// a runner that cannot. The job is ready for the runner. False: as above.
+// Decodes the image and completes `job`. If `buffer` is not NULL and both codecs work by rows, it only begins to
+// decode: the runner then decodes and encodes into `buffer`. Pass NULL for a runner that cannot be fed. Returns false
+// on failure; the outcome has the reason.
 bool work_decode(struct work *work, const struct work_rules *rules, struct codec *codec, struct codec_buffer *buffer);
-// Encodes what the runner has made and writes it under its temporary name. The outcome tells how it went.
+// Encodes the runner's result and writes it to a file with a temporary name. Sets the outcome.
 void work_end(struct work *work, const struct work_rules *rules, struct codec *codec, const struct path_result *result,
               struct codec_buffer *buffer);
-void work_drop_file(struct work *work); // until it is read again
-void work_clear(struct work *work);     // ready for another file
+void work_drop_file(struct work *work); // frees the file's bytes; work_read reads them again
+void work_clear(struct work *work);     // makes it ready for another file and keeps its memory
 size_t work_kept_bytes(const struct work *work);
-// Frees what is kept from file to file.
+// Frees the memory that is kept from file to file.
 void work_free(struct work *work);

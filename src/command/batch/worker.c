@@ -1,4 +1,4 @@
-// worker.c: a thread that takes file after file, from reading to the temporary name of its output
+// worker.c: a thread that processes one file after the other, up to the temporary name of its output
 #include "command/batch/batch.h"
 
 #include "base/log.h"
@@ -14,12 +14,12 @@ struct worker {
     struct codec *codec;
     struct runner_setup setup;
     struct runner runner;
-    struct work work[RUNNER_FLIGHTS]; // a ring: those in the runner begin at `oldest`
+    struct work work[RUNNER_FLIGHTS]; // a ring; the images in the runner begin at `oldest`
     int oldest, flights;
-    struct codec_buffer buffer; // of the file being made
+    struct codec_buffer buffer; // the encoded file
 };
 
-// What a thread may keep from file to file: memory of a picture much larger than most is given back.
+// Returns the memory, in bytes, that a thread may keep from file to file. It frees the memory of larger images.
 static uint64_t share_bytes(const struct batch *batch)
 {
     return batch->budget.limit / (uint64_t)(8 * batch->run.jobs);
@@ -55,7 +55,7 @@ static void finish_oldest(struct worker *worker)
         outcome->step_ns[STEP_FILTER] = stages_ns(&result);
         work_end(work, &worker->batch->rules, worker->codec, &result, &worker->buffer);
     } else {
-        for (char *at = why; at && (at = strchr(at, '\n'));) // a compiler's words
+        for (char *at = why; at && (at = strchr(at, '\n'));) // a compiler's message may have several lines
             *at = ' ';
         outcome_fail(outcome, FAULT_DEVICE, "the filters failed%s%.200s", why ? ": " : "", why ? why : "");
     }
@@ -65,7 +65,8 @@ static void finish_oldest(struct worker *worker)
     hand_in(worker, work);
 }
 
-// Waits until there is so much memory, of which it must hold none; what this thread has under way is finished before.
+// Takes `bytes` from the budget. If too few are left, it first finishes the files in flight: a thread that waits must
+// hold no bytes.
 static void reserve(struct worker *worker, struct work *work, uint64_t bytes)
 {
     while (!budget_take(&worker->batch->budget, bytes, worker->flights == 0))
@@ -73,7 +74,7 @@ static void reserve(struct worker *worker, struct work *work, uint64_t bytes)
     work->reserved = bytes;
 }
 
-// Memory for the file alone: what the picture takes is known once its head is read.
+// Takes memory for the file. The memory for the image is known only after its header is read.
 static bool reserve_file(struct worker *worker, struct work *work)
 {
     if (work->file_bytes > worker->batch->budget.limit)
@@ -83,8 +84,8 @@ static bool reserve_file(struct worker *worker, struct work *work)
     return true;
 }
 
-// Memory for the picture, too. Where it has to be waited for, the file is given up meanwhile: threads that wait for
-// each other's files would wait for ever.
+// Takes memory for the image too. If the thread must wait, it first frees the file and its memory, because two threads
+// that hold files could wait for each other. Then it reads the file again.
 static bool reserve_picture(struct worker *worker, struct work *work)
 {
     struct budget *budget = &worker->batch->budget;
@@ -92,7 +93,7 @@ static bool reserve_picture(struct worker *worker, struct work *work)
     if (bytes > budget->limit)
         return outcome_fail(work->outcome, FAULT_LIMIT, "%dx%d pixels need %llu MiB, more than --memory allows",
                             work->outcome->width, work->outcome->height, (unsigned long long)(bytes >> 20));
-    if (bytes <= work->reserved) // the file has become shorter
+    if (bytes <= work->reserved) // the file was truncated
         return true;
     if (budget_take(budget, bytes - work->reserved, false)) {
         work->reserved = bytes;
@@ -123,7 +124,7 @@ static void *worker_main(void *argument)
     struct worker *worker = argument;
     struct batch *batch = worker->batch;
     const struct task *task;
-    // The worker opens its device, so that several devices open at the same time.
+    // Each worker opens its device, so that several devices open at the same time.
     const bool open = runner_open(&worker->runner, &worker->setup);
     while (open && !worker->runner.given_up && (task = queue_take(&batch->queue))) {
         struct work *work = &worker->work[(worker->oldest + worker->flights) % RUNNER_FLIGHTS];
