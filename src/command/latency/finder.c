@@ -1,4 +1,4 @@
-// finder.c: which cells of a picture follow the flash
+// finder.c: which cells of a camera frame follow the flash
 #include "command/latency/finder.h"
 
 #include "image/convert.h"
@@ -8,11 +8,11 @@
 #include <string.h>
 
 enum {
-    ROWS_LOOKED_AT = 4, // of a cell: a flash is larger than what lies between
-    STEP_MIN = 6,       // luma by which a cell must change: less is what codecs and sensors do by themselves
+    ROWS_LOOKED_AT = 4, // rows sampled per cell
+    STEP_MIN = 6,       // smallest change of luma that counts: codecs and sensors cause smaller changes
     CELLS_MIN = 4,
 };
-static const double noise_times = 3; // the step must be this much larger than the noise of single pictures
+static const double noise_times = 3; // minimum ratio of the step to the noise of single frames
 
 bool finder_look(const struct image *picture, struct finder_look *look)
 {

@@ -1,4 +1,5 @@
-// latency.c: the command that measures glass to glass: a flash on the screen until the camera's picture of it is there
+// latency.c: the `latency` command: measures the time from a flash on the screen until the screen shows the camera's
+// frame of it
 #include "command/latency/latency.h"
 
 #include "base/log.h"
@@ -157,8 +158,8 @@ static bool setup(struct latency *l)
     return false;
 }
 
-// Devices go before the window whose GL context they share, and behind the source whose pictures lie in their memory.
-// False where something had to be left alone: EXIT_AT_ONCE.
+// Closes the device before the window, whose GL context the device shares, and after the source, whose frames lie in
+// the device's memory. False if something cannot be closed: the caller exits with EXIT_AT_ONCE.
 static bool teardown(struct latency *l)
 {
     if (window_lost(l->window) || !capture_stop(l->capture))
@@ -205,7 +206,7 @@ static int latency_run(int argc, char **argv)
         l->source_text = operands.count > 0 ? operands.word[0] : NULL;
         code = run(l);
     }
-    if (!(code & EXIT_AT_ONCE)) // else the camera's thread is still at work
+    if (!(code & EXIT_AT_ONCE)) // with EXIT_AT_ONCE the camera's thread may still run
         free(l);
     return code;
 }

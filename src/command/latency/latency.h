@@ -1,4 +1,4 @@
-// latency.h: what the files of the latency test share
+// latency.h: the state of the `latency` command. Main thread.
 #pragma once
 
 #include "base/stats.h"
@@ -22,7 +22,8 @@ struct latency_options {
     int log_level; // -1: not given
 };
 
-// One flash: from its swap until the camera took the picture in which it is first seen, and until that was swapped.
+// One flash. Times since the buffer swap that showed it: when the camera captured the first frame with the flash, and
+// when the swap that showed this frame returned.
 struct latency_sample {
     int64_t captured_ns, shown_ns;
 };
@@ -47,14 +48,15 @@ struct latency {
     unsigned flash_texture, picture_texture;
     uint64_t random;
     struct finder finder;
-    bool learning; // where the flash is seen
+    bool learning; // true while `finder` learns
     struct latency_sample sample[LATENCY_FLASHES_MAX];
     int samples, missed;
     enum exit_code code;
     bool quit;
 };
 
-// loop.c: learns where the flash is seen, then measures. False where nothing can be said (logged, `code` set).
+// loop.c: learns which cells show the flash, then measures. False if there is no sample. Failures are logged and set
+// `code`.
 bool latency_measure(struct latency *latency);
 
 // report.c

@@ -1,4 +1,4 @@
-// loop.c: flashes, and the pictures in which they are seen
+// loop.c: shows flashes and finds the camera frames that show them
 #include "command/latency/latency.h"
 
 #include "base/clock.h"
@@ -9,11 +9,11 @@
 
 enum { LEARN_ROUNDS = 3, LEARN_FRAMES = 5, IDLE_MS = 5, MISSED_MAX = 5, BASE_FRAMES = 3 };
 enum { NS_PER_MS = 1000000 };
-static const int64_t settle_ns = 1200LL * NS_PER_MS; // a flash takes less to arrive, or the loop is of no use
+static const int64_t settle_ns = 1200LL * NS_PER_MS; // assumed maximum delay from the screen to the camera's frame
 static const int64_t learn_ns = 400LL * NS_PER_MS, lit_ns = 100LL * NS_PER_MS, patience_ns = 3000LL * NS_PER_MS;
 static const int64_t dark_least_ns = 250LL * NS_PER_MS, dark_range_ns = 500LL * NS_PER_MS;
 
-// A frame of the camera that was looked at and shown.
+// A camera frame that was measured and shown.
 struct shown {
     struct finder_look look;
     int64_t captured_ns, shown_ns;
@@ -29,10 +29,10 @@ static bool stopped(struct latency *l)
     }
     if (window_lost(l->window))
         l->code = EXIT_DEVICE;
-    return l->quit || l->code != EXIT_OK || command_interrupted() != 0 || ferror(stdout); // which main tells
+    return l->quit || l->code != EXIT_OK || command_interrupted() != 0 || ferror(stdout); // main logs a broken stdout
 }
 
-// The flash on the left, what the camera sees on the right. Returns when it was handed to the screen.
+// Draws the flash on the left and the camera's frame on the right. Returns the time after the buffer swap.
 static int64_t draw(struct latency *l)
 {
     const struct scene scene = {
@@ -70,7 +70,7 @@ static bool show_frame(struct latency *l, const struct frame *frame, struct show
         log_error("cannot measure: the %s path failed", path_kind_name(path_kind(l->path)));
         return fail(l, EXIT_DEVICE);
     }
-    // The camera sees the window's own picture of the flash, too: that echo must not be learnt.
+    // The camera also sees the frame that the window shows. While the finder learns, the window shows no frames.
     if (!l->learning)
         l->picture_texture = result.texture ? result.texture : renderer_upload(l->renderer, 0, &result.image);
     shown->captured_ns = frame->captured_ns;
@@ -81,7 +81,8 @@ static bool show_frame(struct latency *l, const struct frame *frame, struct show
     return fail(l, EXIT_NOTHING);
 }
 
-// The camera's next frame, shown. False when none came by the deadline or the end has come (see stopped).
+// Shows the camera's next frame. False if none arrives by the deadline, if the measurement ends (see stopped), or on
+// failure (logged, `code` set).
 static bool next_shown(struct latency *l, int64_t deadline_ns, struct shown *shown)
 {
     while (!stopped(l) && clock_now_ns() < deadline_ns) {
@@ -101,7 +102,7 @@ static bool next_shown(struct latency *l, int64_t deadline_ns, struct shown *sho
     return false;
 }
 
-// Shows darkness or light and, once that has surely arrived, looks at it for a while.
+// Shows darkness or light, waits settle_ns, then learns from at least LEARN_FRAMES frames and for at least learn_ns.
 static bool learn_state(struct latency *l, bool light)
 {
     struct shown shown;
@@ -143,7 +144,7 @@ static bool learn(struct latency *l)
     return fail(l, EXIT_NOTHING);
 }
 
-// xorshift64*: flashes must not keep time with the camera.
+// xorshift64*. Random pauses keep the flashes out of step with the camera's frames.
 static int64_t random_below(struct latency *l, int64_t limit)
 {
     l->random ^= l->random >> 12;
@@ -152,7 +153,7 @@ static int64_t random_below(struct latency *l, int64_t limit)
     return (int64_t)((l->random * 0x2545f4914f6cdd1dULL >> 33) % (uint64_t)limit);
 }
 
-// Waits until the level is on the other side. False where that doesn't happen in time.
+// Waits until the level is above the threshold (`light`), or not above it. False after patience_ns.
 static bool wait_level(struct latency *l, bool light, double threshold, struct shown *shown)
 {
     const int64_t deadline_ns = clock_now_ns() + patience_ns;
@@ -163,7 +164,7 @@ static bool wait_level(struct latency *l, bool light, double threshold, struct s
     return false;
 }
 
-// Darkness for a time of no pattern. The level is measured anew: exposure and daylight move it.
+// Waits in darkness for a random time. Returns the level of the last frames, because exposure and daylight change it.
 static double rest(struct latency *l)
 {
     struct shown shown;
@@ -178,7 +179,7 @@ static double rest(struct latency *l)
     return base;
 }
 
-// One flash. A missed one counts as such.
+// Measures one flash, or counts it as missed.
 static void flash(struct latency *l)
 {
     struct shown shown, after;

@@ -1,4 +1,4 @@
-// report.c: a histogram, or JSON lines
+// report.c: prints a histogram, or JSON lines
 #include "command/latency/latency.h"
 
 #include <jansson.h>
@@ -88,7 +88,7 @@ static void print_json(const struct latency *l)
     print_line(object);
 }
 
-// The smallest of 1, 2, 5, 10, 20, ... ms with which so many bins are enough.
+// Returns the smallest of 1, 2, 5, 10, 20, ... ms that needs at most BINS_MAX bins.
 static double bin_width(double low, double high)
 {
     static const double steps[] = {1, 2, 5};

@@ -1,4 +1,4 @@
-// builder.c: builds in the background
+// builder.c: the thread that builds paths
 #include "command/live/builder.h"
 
 #include "base/clock.h"

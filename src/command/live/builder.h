@@ -1,33 +1,36 @@
-// builder.h: a thread that builds paths and programs beside the running ones
+// builder.h: a thread that builds paths and chains while others run. Only the thread that opened the builder may call
+// it.
 #pragma once
 
 #include "path/path.h"
 
 enum { BUILDER_LANES = 2 };
 
-// What shall be built.
+// A job.
 struct build {
     struct path_setup setup; // its `chain` is ignored
     struct chain chain;
-    int shows;         // the asker's
-    struct path *path; // prepare the chain on this path, which nobody may close meanwhile; NULL: open a new one
+    int shows;         // not used by the builder
+    struct path *path; // prepare the chain on this path, which must stay open until then; NULL: open a new path
 };
 
 struct build_result {
-    struct build build; // as asked for
+    struct build build; // the job
     bool ok;
-    struct path *opened; // the new path, the taker's; NULL when one was prepared: path_swap puts it to work
-    char *error;         // why not, free it; NULL when ok or when it was logged
+    struct path *opened; // the new path, which the caller closes; NULL if build.path was prepared for path_swap
+    char *error;         // why the build failed, which the caller frees; NULL if ok or if it was logged
 };
 
 struct builder;
 
 struct builder *builder_open(void); // NULL on failure (logged)
-// Discards what is being built; takes NULL. False where that takes longer than `patience_ms`, since no driver can be
-// made to stop compiling: the builder and all it works with must then be left alone until the process ends.
+// Waits for the running build and discards it; takes NULL. A driver's compiler cannot be stopped: if the build takes
+// longer than `patience_ms`, returns false. The builder, its devices and its paths must then stay as they are until the
+// process exits.
 bool builder_close(struct builder *builder, int patience_ms);
 
-// One build at a time for each lane: ask only after the last one was taken.
+// Starts a build; returns at once. A lane has one build at a time: call this only after builder_take returned true for
+// the last one.
 void builder_ask(struct builder *builder, int lane, const struct build *build);
-// The result, once; false while it is not ready or nothing was asked for. `wait` waits for what was asked for.
+// Returns a build's result once. False if the lane has no build, or if the build still runs; `wait` waits for it.
 bool builder_take(struct builder *builder, int lane, struct build_result *result, bool wait);

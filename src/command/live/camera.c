@@ -1,4 +1,4 @@
-// camera.c: the filtered picture as a virtual camera, for other programs
+// camera.c: writes the filtered frames to a virtual camera
 #include "command/live/live.h"
 
 #include "base/clock.h"
@@ -13,14 +13,14 @@ bool live_camera_open(struct live *live)
     return live->camera != NULL;
 }
 
-// The virtual camera goes; the view stays.
+// Closes the virtual camera. A window stays open; a run without a window ends.
 static void give_up(struct live *live, const char *why)
 {
     live_note(live, true, 0, "virtual camera %s stopped: %s", camera_output_name(live->camera), why);
     camera_output_close(live->camera);
     live->camera = NULL;
     live->code = EXIT_FAILED_SOME;
-    live->quit = !live->window; // without a view there is nothing to go on for
+    live->quit = !live->window;
 }
 
 void live_camera_feed(struct live *live, uint64_t number)

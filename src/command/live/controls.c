@@ -1,4 +1,4 @@
-// controls.c: a camera's controls: settings from a file and the command line, and a file of them
+// controls.c: a camera's controls: loads, saves and changes them
 #include "command/live/live.h"
 
 #include "base/file.h"
@@ -98,7 +98,7 @@ static void adjust(struct live *live, int index, int steps)
         live_note(live, true, NOTE_S, "%s", control.why);
 }
 
-// The first time the first one.
+// The first call selects the first control.
 void live_choose_control(struct live *live, int step)
 {
     adjust(live, live->adjusted.name[0] ? live->adjusted.index + step : 0, 0);

@@ -1,4 +1,4 @@
-// keys.c: what the hotkeys and the pointer do
+// keys.c: carries out keys and pointer events
 #include "command/live/live.h"
 
 #include "base/clock.h"
@@ -17,7 +17,7 @@ static int filter_count(void)
     return count;
 }
 
-// Which digit is which filter, as further lines of the list of keys.
+// Inserts lines with each digit's filter into the list of keys.
 void live_name_digits(struct live *live)
 {
     int line = 0;
@@ -48,8 +48,8 @@ bool live_mirrored(const struct chain *chain)
     return chain->count > 0 && chain->stage[chain->count - 1].filter->mirror;
 }
 
-// Digits 1-9 stand for the first nine filters; the same digit again for the one nine further on. A mirror at the end
-// stays, since it belongs to how the user looks at the picture. 0 clears everything.
+// Digits 1-9 select the first nine filters; the same digit again selects the filter nine rows later. A mirror at the
+// end of the chain stays: it is a setting of the view. 0 removes all filters.
 static void pick_filter(struct live *live, int digit)
 {
     struct chain *chain = &live->wish.chain;
@@ -196,7 +196,7 @@ void live_save_picture(struct live *live)
         live_note(live, true, NOTE_S, "cannot save a screenshot; see standard error");
 }
 
-// Where a source or a new path has given none yet, the first one.
+// Saves the current frame. If there is none yet, the loop saves the first one.
 static void save_picture(struct live *live, int number)
 {
     if (live->lane[LANE_MAIN].has_result)
@@ -230,7 +230,7 @@ static void toggle_help(struct live *live, int number)
 {
     live->wish.help = !live->wish.help;
     if (!live->note.error)
-        live->note.text[0] = '\0'; // it may be what called for the help, and it would cover some of it
+        live->note.text[0] = '\0'; // the message may be the hint to press h, and it would hide a part of the help
 }
 
 static void quit(struct live *live, int number)
@@ -250,7 +250,7 @@ static void go_back(struct live *live, int number)
 
 static const struct {
     void (*run)(struct live *live, int number);
-    int number; // what `run` gets; pick_filter gets the key's digit
+    int number; // argument of `run`; pick_filter gets the key's digit instead
 } actions[ACTION_COUNT] = {
     [ACTION_FILTER] = {.run = pick_filter},
     [ACTION_PATH] = {.run = next_path},
@@ -287,7 +287,8 @@ static void move_divider(struct live *live, const struct window_event *event)
     live->wish.divider = across < 0 ? 0 : across > 1 ? 1 : across;
 }
 
-// What a key does, and which it then is: where a keyboard has other letters than Latin ones, its place counts.
+// Returns the action of the key, and the key in *key. If the layout's letter has no action, uses the letter of a US
+// layout at the same position, for keyboards without Latin letters.
 static enum action action_of(const struct live *live, const struct window_event *event, uint32_t *key)
 {
     *key = event->key;
@@ -324,7 +325,6 @@ static void handle_event(struct live *live, const struct window_event *event)
     }
 }
 
-// Without the display there is nothing to go on for.
 static void check_display(struct live *live)
 {
     if (!window_lost(live->window))

@@ -1,4 +1,4 @@
-// lane.c: frames through the paths, and paths that follow what the user wants
+// lane.c: sends frames through the lanes' paths, and changes the paths when the wish changes
 #include "command/live/live.h"
 
 #include "base/log.h"
@@ -15,7 +15,7 @@ enum path_kind live_next_kind(const struct live *live, enum path_kind kind)
     return kind;
 }
 
-// What the lane should run. False: it should be closed.
+// Fills in the build that the wish needs. False: the lane must be closed.
 static bool lane_wanted(const struct live *live, int which, struct build *build)
 {
     const struct wish *wish = &live->wish;
@@ -53,7 +53,7 @@ static void lane_adopt(struct live *live, int which, struct path *path, const st
         lane->device = build->setup.device;
         if (which == LANE_MAIN) {
             source_place(live->source, lane->device ? lane->device->pages : NULL);
-            meter_forget(&live->meter); // the figures shall be those of the path they stand beside
+            meter_forget(&live->meter); // the overlay shows them beside the new path's name
         }
     } else {
         path_swap(lane->path);
@@ -107,7 +107,7 @@ void lane_close(struct live *live, int which)
     lane->texture = 0;
 }
 
-// The builder may be at work on a path that is to be closed: waits for it and throws its work away.
+// Waits until the builder no longer uses the lane's path, and discards the result. Call before the path is closed.
 static void lane_settle(struct live *live, int which)
 {
     struct lane *lane = &live->lane[which];
@@ -129,7 +129,8 @@ void lanes_close(struct live *live)
     }
 }
 
-// The main lane's path failed: the CPU takes over with every frame in flight, so that none is lost.
+// Replaces the main lane's failed path by the cpu path and submits all frames in flight again. False if that fails, too
+// (logged, live->code set).
 static bool recover(struct live *live)
 {
     struct lane *lane = &live->lane[LANE_MAIN];
@@ -158,7 +159,7 @@ static bool recover(struct live *live)
     return ok;
 }
 
-// The other half of a split view is a luxury: when it fails it goes.
+// Switches the split view off because its second path failed.
 static void drop_other(struct live *live)
 {
     lane_settle(live, LANE_OTHER);
@@ -197,7 +198,7 @@ static void measure(struct live *live, int which, uint64_t frame)
         label = lane->shows == SPLIT_ORIGINAL ? "original" : path_kind_name(lane->kind);
     for (int i = 0; i < lane->result.stages; i++) {
         const struct stage_time *time = &lane->result.stage[i];
-        char track[METER_NAME] = "path"; // a device uploads, computes and downloads neighbouring frames at once
+        char track[METER_NAME] = "path"; // an OpenCL device overlaps several frames, so each step has its own track
         if (time->clock == STAGE_DEVICE)
             snprintf(track, sizeof(track), "device %s %.*s", label ? label : "", (int)strcspn(time->name, " "),
                      time->name);
@@ -288,8 +289,8 @@ static void trim(char *text)
         text[--length] = '\0';
 }
 
-// A build failed: what ran before runs on, and what was wished for without a picture is taken back. A chain stays
-// wished for, since the next save of a kernel may make it work.
+// Logs a failed build. The old path keeps running. A new path, device or split view is removed from the wish. A new
+// chain stays in it, because the next save of a kernel may fix the build.
 static void build_failed(struct live *live, int which, const struct build_result *result)
 {
     char text[CHAIN_TEXT];

@@ -1,4 +1,4 @@
-// live.c: the live view: a source through a chain of filters to a window, or headless
+// live.c: the `live` command: runs a source's frames through a chain of filters, in a window or without one
 #include "command/live/live.h"
 
 #include "base/clock.h"
@@ -30,7 +30,7 @@ static bool save_last(struct live *live)
     return true;
 }
 
-// Completes the outputs after the loop.
+// Completes the recording and the screenshot after the loop; sets live->code if one fails.
 static void finish(struct live *live)
 {
     if (!recorder_close(&live->recorder) && live->code == EXIT_OK && !command_interrupted())

@@ -1,4 +1,4 @@
-// live.h: what the files of the live view share
+// live.h: the state of the live view. All functions run on the main thread.
 #pragma once
 
 #include "base/options.h"
@@ -41,8 +41,8 @@ struct live_options {
     int log_level; // -1: not given
 };
 
-// The two halves of a split view. LANE_MAIN is the user's chain on the user's path; LANE_OTHER is the picture as it
-// comes, or the same chain on the next path.
+// A lane runs frames through a path. LANE_MAIN runs the user's chain on the user's path. LANE_OTHER makes the second
+// pane of the split view: the unfiltered frame (SPLIT_ORIGINAL), or the same chain on the next path (SPLIT_PATH).
 enum { LANE_MAIN, LANE_OTHER, LANES };
 
 enum split { SPLIT_OFF, SPLIT_ORIGINAL, SPLIT_PATH, SPLITS };
@@ -52,21 +52,21 @@ struct lane {
     enum path_kind kind;
     struct device *device; // NULL for the cpu path
     struct chain chain;    // what the path runs
-    enum split shows;      // what the path was built for
+    enum split shows;      // the split view that the path was built for
     struct path_result result;
     bool has_result;
     unsigned texture; // of the last result; 0: none
-    bool stale;       // may differ from what the user wants
-    bool reload;      // kernels were edited
-    bool building;    // by the builder
+    bool stale;       // the wish may have changed: compare them
+    bool reload;      // kernel files have changed: build again
+    bool building;    // the builder has a build for this lane
 };
 
-// What the user wants; the lanes follow.
+// The user's settings. The lanes change to match them.
 struct wish {
     struct chain chain;
-    int selected; // parameter, counted through the whole chain
+    int selected; // number of the selected parameter, counted through the whole chain
     enum path_kind kind;
-    int device; // number in the list; -1: there is none
+    int device; // index in live.device_info; -1: none
     enum split split;
     float divider;
     bool frozen, vsync, fullscreen, help;
@@ -84,13 +84,13 @@ struct note {
 struct live {
     struct live_options options;
     struct color color;             // the user's override
-    struct source_setting *control; // settings of the camera: of a file, then of the command line
+    struct source_setting *control; // settings of the camera: first the file's, then the command line's
     int controls;
-    char *control_text; // of that file
-    int depth;          // frames in flight
+    char *control_text; // text of that file, which `control` points into
+    int depth;          // maximum number of frames in flight
     uint64_t limit;     // frames to show; 0: no limit
-    bool saves_last;    // the last picture gets a free name, since the user gave it none
-    bool stdout_taken;  // an output is written to standard output
+    bool saves_last;    // save the last frame under the first free name
+    bool stdout_taken;  // the recording is written to standard output
 
     struct trace *trace;
     struct source *source;
@@ -104,25 +104,25 @@ struct live {
     struct builder *builder; // NULL when headless
     struct watch *watch;     // NULL without a kernel directory
     struct keys keys;
-    char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: which digit is which filter
+    char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: each digit's filter
     struct recorder recorder;
     struct camera_output *camera; // NULL: none
-    struct image readback;        // RGBA, for results that are textures
+    struct image readback;        // RGBA; for lane_picture when the result is a texture
 
     struct wish wish;
     struct lane lane[LANES];
-    struct source_control adjusted;      // the camera's control that the keys are about; name "": none yet
+    struct source_control adjusted;      // the camera control that the keys change; name "": none yet
     struct frame flight[PATH_DEPTH_MAX]; // frames submitted and not collected, oldest first
-    int64_t arrived_ns[PATH_DEPTH_MAX];  // when each was taken
+    int64_t arrived_ns[PATH_DEPTH_MAX];  // when each was taken from the capture; headless only
     int flights;
     uint64_t taken;       // frames taken from the capture
-    struct frame current; // the frame on the screen, kept for freezing and for new chains
+    struct frame current; // the frame on the screen, kept to be shown again through a new chain or path
     bool has_current;
-    bool reshaped; // the source's frames have another shape now
-    bool rerun;    // the current frame must go through the lanes again
+    bool reshaped; // the source's next frames have another shape
+    bool rerun;    // run the current frame through the lanes again
     bool redraw;   // the screen is out of date
-    bool save_due; // the next picture is to be saved, since there was none when the user asked
-    bool awaited;  // the path that the user named is not there yet, and the run is nothing without it
+    bool save_due; // save the next frame: there was none when the user pressed the key
+    bool awaited;  // the path that the user named is being built; the run fails if the build fails
     bool ended;    // the source has no more frames
     bool quit;
     enum exit_code code;
@@ -131,70 +131,77 @@ struct live {
     struct overlay overlay;
     struct note note;
     int64_t drawn_ns, reported_ns; // when the screen was last drawn, when progress was last reported
-    atomic_bool mute;              // standard output is broken; errors of any thread go there
-    atomic_bool hurried;           // a window's keys must not wait for who reads standard output ...
-    unsigned unsaid;               // ... which then lacks so many lines (under the lock of stdout)
+    atomic_bool mute;              // standard output is broken; any thread may set it
+    atomic_bool hurried;           // drop lines if the reader of standard output stalls: a window must not wait
+    unsigned unsaid;               // number of dropped lines; the lock of stdout guards it
 };
 
 // options.c
 extern const struct option_list live_list;
-// False when there is nothing to run; *code is then the exit code.
+// Parses the arguments. False: the command ends with the exit code *code (an error is logged).
 bool live_parse(struct live *live, int argc, char **argv, int *code);
 
 // controls.c: a camera's controls
-bool live_load_controls(struct live *live); // gathers the settings for the source. False on failure (logged)
-bool live_save_controls(struct live *live); // where the user has asked for it. False on failure (logged)
+bool live_load_controls(struct live *live); // fills live->control. False on failure (logged)
+bool live_save_controls(struct live *live); // for --save-controls. False on failure (logged)
 void live_free_controls(struct live *live);
-void live_choose_control(struct live *live, int step); // another control for the keys to change
+void live_choose_control(struct live *live, int step); // selects another control; a failure is shown in the view
 void live_move_control(struct live *live, int steps);
 
-// setup.c: opens everything and the first path. False on failure, or where the user left meanwhile: `live->code` says
-// how to exit.
+// setup.c: opens everything, and builds the first path. False on failure (logged) or if the user quits meanwhile:
+// live->code is the exit code.
 bool live_setup(struct live *live);
-// The first path for pictures of the source's shape, warm. False on failure (logged), or where the user left meanwhile.
+// Builds the first path for the source's shape and runs a blank frame through it. False on failure (logged) or if the
+// user quits meanwhile.
 bool live_open_path(struct live *live);
-// False where a driver is still at work, or the display is gone, and all they work with was left alone: EXIT_AT_ONCE.
+// Closes everything. False if a driver is still busy or the display is lost: what they use stays open, and the caller
+// exits with EXIT_AT_ONCE.
 bool live_teardown(struct live *live);
 // Opens the device if it isn't open yet. False on failure (logged).
 bool live_open_device(struct live *live, int index);
 
-// reshape.c: goes over to the new shape of the source's frames; nothing may be in flight. Where it cannot, `live->code`
-// ends the run.
+// reshape.c: changes everything to the new shape of the source's frames. No frame may be in flight. If the run cannot
+// continue, sets live->code (logged).
 void live_reshape(struct live *live);
 
 // loop.c
 void live_loop_window(struct live *live);
 void live_loop_headless(struct live *live);
-bool live_is_still(const struct live *live); // whether the source is a single picture, shown once
+bool live_is_still(const struct live *live); // true: the source is one image, shown once
 
-// lane.c: frames through the lanes, and lanes that follow the wish
-bool lane_open(struct live *live, int which, char **error); // waits until it is ready
-// The same by the builder: asks, then looks whether it is done. *ok and *error are then as lane_open has them.
+// lane.c. Builds the lane's path and waits for it. False on failure: *error is the reason, which the caller frees, or
+// NULL if it was logged.
+bool lane_open(struct live *live, int which, char **error);
+// The same on the builder's thread. lane_ask starts the build. lane_asked returns true once when the build is done; *ok
+// and *error are then the results of lane_open.
 bool lane_ask(struct live *live, int which);
 bool lane_asked(struct live *live, int which, bool *ok, char **error);
 void lane_close(struct live *live, int which);
-void lanes_close(struct live *live); // with what is being built for them
-// False when no path works any more (live->code is set).
+void lanes_close(struct live *live); // waits for their builds and discards them
+// Takes over the frame. False if no path works any more (logged, live->code set).
 bool lanes_submit(struct live *live, const struct frame *frame);
-bool lanes_ready(const struct live *live); // whether collecting will not wait for a device
-// Waits for the oldest frame in flight and hands it out.
+bool lanes_ready(const struct live *live); // true: lanes_collect will not wait for a device
+// Waits for the oldest frame in flight and returns it; the lanes have its results until the next call. False if no path
+// works any more (logged, live->code set).
 bool lanes_collect(struct live *live, struct frame *frame);
-void lanes_changed(struct live *live, bool reload); // the wish is new, or the kernels are
-void lanes_update(struct live *live);               // starts and takes builds; nothing may be in flight
-bool lanes_building(const struct live *live);       // whether a lane is not yet what the user wants
+void lanes_changed(struct live *live, bool reload); // call after a change of the wish, or (`reload`) of kernel files
+void lanes_update(struct live *live);               // starts builds and takes their results; no frame may be in flight
+bool lanes_building(const struct live *live);       // true: a lane does not match the wish yet
+// Returns the path kind after `kind`, skipping those that need a device if there is none.
 enum path_kind live_next_kind(const struct live *live, enum path_kind kind);
-// The main lane's picture in memory; NULL on failure, and where it went with the display.
+// Returns the main lane's result in memory, which stays owned by `live`. NULL if there is none, on failure (logged), or
+// if the display is lost.
 const struct image *lane_picture(struct live *live);
 
 // keys.c
 void live_handle_events(struct live *live);
-void live_save_picture(struct live *live); // the main lane's
-void live_handle_quit(struct live *live);  // only quit and back; live->redraw after anything else
+void live_save_picture(struct live *live); // saves the main lane's result under a new name
+void live_handle_quit(struct live *live);  // ignores all keys but quit and back; sets live->redraw
 void live_name_digits(struct live *live);
-bool live_mirrored(const struct chain *chain); // whether a mirror is its last filter
+bool live_mirrored(const struct chain *chain); // true: its last filter is a mirror
 
 // camera.c
-bool live_camera_open(struct live *live); // true where none is wanted; false on failure (logged)
+bool live_camera_open(struct live *live); // true if the user wants none; false on failure (logged)
 void live_camera_feed(struct live *live, uint64_t number);
 
 // overlay.c
@@ -203,16 +210,16 @@ bool live_selected(const struct live *live, int *stage, int *param); // false: t
 void live_note(struct live *live, bool error, double seconds, const char *format, ...)
     __attribute__((format(printf, 4, 5))); // 0 seconds: until live_clear_note
 
-// report.c: what standard output says
-void report_open(struct live *live);  // from here every error logged is an event, too
-void report_close(struct live *live); // until here
+// report.c: prints JSON lines or the final table on standard output
+void report_open(struct live *live);  // with --json: from now on, prints each logged error as an event
+void report_close(struct live *live); // ends that, and logs the number of dropped lines
 void report_start(struct live *live);
-void report_reshaped(struct live *live); // the source's frames have another shape
+void report_reshaped(struct live *live); // after live_reshape
 void report_state(struct live *live, const char *event);
 void report_summary(struct live *live);
 uint64_t live_skipped(const struct live *live);
-const char *live_why(const struct live *live, char text[WHY_TEXT]); // one sentence: why the main lane's path and rung
-const char *live_input(const struct live *live);                    // how frames come in: path_input, or "userptr"
-// The path and how it is done: "zerocopy/mapped", or "cpu" where the two are one word.
+const char *live_why(const struct live *live, char text[WHY_TEXT]); // one sentence: why this path and sharing mode
+const char *live_input(const struct live *live); // how the path gets its input: path_input, or "userptr"
+// The path and its sharing mode, "zerocopy/mapped"; one word if both are equal, "cpu".
 void live_path_words(const struct lane *lane, char text[PATH_WORDS]);
 const char *live_device_name(const struct live *live, const struct lane *lane);

@@ -1,4 +1,4 @@
-// loop.c: the life of one frame, on a screen and without one
+// loop.c: takes frames, runs them through the lanes, shows and records them
 #include "command/live/live.h"
 
 #include "base/clock.h"
@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { IDLE_MS = 8, HEADLESS_WAIT_MS = 100 }; // how long keys and signals may wait while no frame comes
-enum { STALL_S = 1 };                         // how long the view says so after the last picture left out
-enum { READY_NS = 500000 }; // how long a finished frame may go unnoticed while something is being built
+enum { IDLE_MS = 8, HEADLESS_WAIT_MS = 100 }; // longest delay of keys and signals while no frame arrives
+enum { STALL_S = 1 };                         // how long the message stays after the last dropped frame
+enum { READY_NS = 500000 };                   // how often a frame in flight is polled while the builder works
 static const int64_t progress_ns = 1000000000, redraw_ns = 200000000;
 
 bool live_is_still(const struct live *live)
@@ -17,8 +17,8 @@ bool live_is_still(const struct live *live)
     return live->info->still && !live->options.loop;
 }
 
-// True once nothing more is to be shown, or told: without who reads its events a run is nothing. A still picture stays
-// on the screen until the user leaves.
+// Returns true when the run must end. A run that reports to a closed pipe is pointless, so it ends. A still image stays
+// on the screen until the user quits.
 static bool finished(const struct live *live)
 {
     const bool still = live->window && live->limit == 0 && live_is_still(live);
@@ -35,7 +35,7 @@ static void progress(struct live *live)
     report_state(live, "progress");
 }
 
-// The newest frame, if one comes in time.
+// Takes the newest frame. False if none arrives in time, or if the source has ended or changed its shape.
 static bool take(struct live *live, struct frame *frame, int timeout_ms)
 {
     if (live->ended || live->reshaped || (live->limit > 0 && live->taken >= live->limit))
@@ -54,8 +54,8 @@ static bool take(struct live *live, struct frame *frame, int timeout_ms)
     return false;
 }
 
-// The first part of a frame's way: how long the source took to fill it (the trace has that from the capture thread) and
-// how long it then lay in the mailbox (a gap in the trace).
+// Measures how long the source needed to fill the frame, and how long the frame then waited in the mailbox. The capture
+// thread writes the first to the trace; the second is a gap there.
 static void measure_arrival(struct live *live, const struct frame *frame, int64_t taken_ns)
 {
     meter_begin(&live->meter);
@@ -81,9 +81,9 @@ static void record(struct live *live, uint64_t number)
         live_note(live, true, 0, "recording to %s stopped after %llu frames", live->recorder.name,
                   (unsigned long long)live->recorder.frames);
         recorder_close(&live->recorder);
-        if (!command_interrupted()) // else the signal ended the waiting for a reader that has stalled
+        if (!command_interrupted()) // a signal ends the wait for a stalled reader
             live->code = EXIT_FAILED_SOME;
-        live->quit = !live->window; // without a view there is nothing to go on for
+        live->quit = !live->window;
     }
     meter_host(&live->meter, "main", "record", start, clock_now_ns(), number);
 }
@@ -124,15 +124,15 @@ static struct scene compose(const struct live *live)
         .overlay = silent ? NULL : overlay,
     };
     if (live->wish.split != SPLIT_OFF && other->shows == live->wish.split && other->texture) {
-        const bool original = live->wish.split == SPLIT_ORIGINAL; // on the left, what became of it on the right
+        const bool original = live->wish.split == SPLIT_ORIGINAL; // the original is on the left
         scene.texture = original ? other->texture : lane->texture;
         scene.right_texture = original ? lane->texture : other->texture;
     }
     return scene;
 }
 
-// Draws and swaps; the drawing of a frame through the lanes is measured, a mere redraw is not. Age and rate are those
-// of frames shown the first time.
+// Draws and swaps. Measures the drawing unless `frame` is NULL (a redraw). `again`: the frame was shown before, so its
+// age and interval do not count.
 static void draw(struct live *live, const struct frame *frame, bool again)
 {
     live_fill_overlay(live);
@@ -159,8 +159,8 @@ static void draw(struct live *live, const struct frame *frame, bool again)
         meter_shown(&live->meter, frame->captured_ns, live->drawn_ns);
 }
 
-// A frame through the lanes. While something is being built keys and signals are at work meanwhile: a driver that
-// compiles may hold back kernels that are ready (PoCL does). False where no path works, or the user leaves.
+// Runs a frame through the lanes. A driver that compiles may delay kernels that are ready (PoCL does), so keys and
+// signals are handled while the builder works. False if no path works, or the user quits.
 static bool run_lanes(struct live *live, const struct frame *taken, struct frame *frame)
 {
     if (!lanes_submit(live, taken))
@@ -174,7 +174,7 @@ static bool run_lanes(struct live *live, const struct frame *taken, struct frame
     return lanes_collect(live, frame);
 }
 
-// A frame from the camera to the screen. It is kept until the next one is there.
+// Shows a frame. It is kept as live->current until the next one is shown.
 static void show_frame(struct live *live, const struct frame *taken)
 {
     struct frame frame;
@@ -193,7 +193,7 @@ static void show_frame(struct live *live, const struct frame *taken)
     live->rerun = false;
 }
 
-// The frame on the screen through a new chain or path.
+// Shows the current frame again, through a new chain or path.
 static void show_again(struct live *live)
 {
     struct frame frame;
@@ -243,7 +243,7 @@ void live_loop_window(struct live *live)
         log_error("cannot save a screenshot: the run ended before the first frame");
 }
 
-// One step: another frame in, or the oldest out.
+// Submits one frame if it can, else collects the oldest one.
 static void headless_step(struct live *live)
 {
     struct frame frame;

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LATE_FRAMES = 60, LOW_FRAMES = 1000 }; // how far back the figures on the screen look
+enum { LATE_FRAMES = 60, LOW_FRAMES = 1000 }; // values behind the figures on the screen
 
 void meter_begin(struct meter *m)
 {
     m->frame_stages = 0;
 }
 
-// The entry of that name. A full table gives away an entry that the present frames don't use, so that a long session
-// with many chains keeps measuring what is on the screen.
+// Returns the index of that stage, which it adds if it is new. If the table is full, the new stage replaces one that
+// the current frames do not use.
 static int find_stage(struct meter *m, const char *name)
 {
     for (int i = 0; i < m->stages; i++) {

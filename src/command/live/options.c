@@ -1,4 +1,4 @@
-// options.c: the arguments of the live view and what they ask for
+// options.c: the arguments of the `live` command
 #include "command/live/live.h"
 
 #include "base/log.h"
@@ -153,7 +153,7 @@ static bool same_file(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
-// Whether the virtual camera would be its own source.
+// Returns true if the virtual camera is also the source.
 static bool feeds_itself(const struct live_options *o)
 {
     static const char prefix[] = "camera:";
@@ -257,7 +257,7 @@ static bool take_options(struct live *live)
     char error[CHAIN_ERROR];
     if (o->kernels && !o->kernels[0])
         o->kernels = NULL;
-    struct source_setup setup; // as if, to find a wrong name before anything is opened
+    struct source_setup setup; // discarded: only checks the name of the format
     if (!check_stdout(live) || !check_contradictions(o) || !check_names(o) ||
         !pixel_format_take(o->pixel_format, &setup) || !resource_check_kernels(o->kernels))
         return false;

@@ -1,4 +1,4 @@
-// output.c: files that pictures and recordings go to
+// output.c: writes screenshots and recordings
 #include "command/live/output.h"
 
 #include "base/file.h"
@@ -15,7 +15,8 @@
 
 enum { NUMBERED_FILES = 10000, DEFAULT_RATE = 30 };
 
-// Makes the first file that does not exist yet of a stem, a number of so many digits from `first` on, and a suffix.
+// Creates the first file STEM-NUMBERSUFFIX that does not exist yet. NUMBER counts from `first` and has at least
+// `digits` digits.
 static bool new_name(char name[OUTPUT_NAME], const char *stem, int first, int digits, const char *suffix)
 {
     for (int i = first; i < NUMBERED_FILES; i++) {
@@ -114,11 +115,11 @@ bool output_is_stdout(const char *path)
         if (strcmp(path, names[i]) == 0)
             return true;
     }
-    // Or the file or pipe that standard output goes to. A device such as /dev/null may be written to by many.
+    // A device such as /dev/null may have several writers, so file_is_open is false for it.
     return path && file_is_open(path, STDOUT_FILENO);
 }
 
-// Says why nothing can be written there and what to do; `error` as file_writable has it.
+// Logs why an output cannot be written and what to do. `error` is the errno of file_writable.
 static void log_unwritable(const char *what, const char *path, int error)
 {
     const char *slash = strrchr(path, '/');
@@ -150,7 +151,7 @@ bool output_writable(const char *what, const char *path, bool atomic)
     return false;
 }
 
-// Begins a film in recorder->name. On failure, removes the file if it was created.
+// Begins a video in recorder->name. On failure, removes the file if recorder->created.
 static bool begin(struct recorder *recorder, const struct source_info *info)
 {
     int numerator = info->rate_numerator, denominator = info->rate_denominator;

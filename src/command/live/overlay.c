@@ -1,4 +1,4 @@
-// overlay.c: the words and figures of the overlay
+// overlay.c: fills in the overlay
 #include "command/live/live.h"
 
 #include "base/clock.h"
@@ -56,7 +56,7 @@ static void chain_words(const struct live *live, char *text, size_t size)
     }
 }
 
-// What is left and right of the divider; "" where there is none, or not yet.
+// Names the panes left and right of the divider; "" while there is no second pane.
 static void split_words(const struct live *live, char text[SPLIT_WORDS])
 {
     const struct lane *other = &live->lane[LANE_OTHER];
@@ -72,8 +72,8 @@ static void split_words(const struct live *live, char text[SPLIT_WORDS])
         text[0] = '\0';
 }
 
-// Which path, and which one is on its way; in the small overlay also what the divider parts: the others have a line for
-// it.
+// Names the path and the one being built. The small overlay also names the panes of the split view; the larger ones
+// have a line for these.
 static void path_headline(const struct live *live, char text[OVERLAY_TEXT])
 {
     const struct lane *lane = &live->lane[LANE_MAIN];
@@ -81,7 +81,7 @@ static void path_headline(const struct live *live, char text[OVERLAY_TEXT])
     char path[PATH_WORDS] = "", split[SPLIT_WORDS] = "";
     if (live->wish.overlay == OVERLAY_SMALL)
         split_words(live, split);
-    if (lane->path && !(split[0] && live->wish.split == SPLIT_PATH)) // which names it
+    if (lane->path && !(split[0] && live->wish.split == SPLIT_PATH)) // `split` names the path then
         live_path_words(lane, path);
     snprintf(text, OVERLAY_TEXT, "%s%s%s%s%s", path, path[0] && split[0] ? "  " : "", split,
              coming ? "  building " : "", coming ? path_kind_name(live->wish.kind) : "");
@@ -92,7 +92,7 @@ static void fill_headline(struct live *live, struct overlay *overlay)
     const struct meter *meter = &live->meter;
     const uint64_t skipped = live_skipped(live);
     char figures[96] = "", path[OVERLAY_TEXT];
-    if (meter->frames > 1) // one picture has no rate, and grows old as it stays
+    if (meter->frames > 1) // a single frame has no rate, and its age means nothing
         snprintf(figures, sizeof(figures), "%.1f fps  1%% low %.1f  age %.1f ms  skipped %llu  ", meter_fps_now(meter),
                  meter_fps_low(meter), meter_late_ms(&meter->age_ms, 50), (unsigned long long)skipped);
     path_headline(live, path);
@@ -100,7 +100,7 @@ static void fill_headline(struct live *live, struct overlay *overlay)
                  live->recorder.writer ? "  REC" : "");
 }
 
-// How the pictures come: how often, how old they are when they are shown, what was missed.
+// Adds the camera's frame rate, the frames' ages, the selected control and the lost frames.
 static void fill_camera(struct live *live, struct overlay *overlay)
 {
     const struct source_health health = source_health(live->source);
@@ -187,7 +187,7 @@ static void fill_message(struct live *live, struct overlay *overlay)
         note->text[0] = '\0';
     copy_text(overlay->message, sizeof(overlay->message), note->text);
     overlay->message_is_error = note->error;
-    // That nothing moves any more needs saying before anything else.
+    // The camera's trouble takes precedence over other messages.
     const struct source_health health = source_health(live->source);
     overlay->message_is_trouble = health.trouble[0] != '\0';
     if (overlay->message_is_trouble) {

@@ -1,4 +1,4 @@
-// report.c: what standard output says: JSON lines, or a table for people
+// report.c: prints JSON lines or a table on standard output
 #include "command/live/live.h"
 
 #include "base/clock.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LAST_WAIT_MS = 500 }; // for a reader that has stalled to take the last line
+enum { LAST_WAIT_MS = 500 }; // longest wait for a stalled reader before the last line is dropped
 
 static const char *const split_names[SPLITS] = {"off", "original", "path"};
 static const char *const overlay_names[OVERLAY_SIZES] = {"off", "small", "full", "large"};
@@ -51,7 +51,7 @@ const char *live_device_name(const struct live *live, const struct lane *lane)
     return on_cpu ? "cpu" : lane->device->info.name;
 }
 
-// A file name may hold bytes that are no UTF-8, which JSON cannot say.
+// Replaces all non-ASCII bytes by '?' if the text is not UTF-8, which JSON requires. File names may have any bytes.
 static json_t *json_text(const char *text)
 {
     json_t *value = json_string(text);
@@ -71,14 +71,14 @@ static json_t *json_ms(double ms)
     return json_real(round(ms * 1000) / 1000);
 }
 
-// A window does not wait for a reader that has stalled.
+// Returns false if a line must be dropped: the view has a window and the reader takes nothing for `wait_ms`.
 static bool reader_takes(const struct live *live, int wait_ms)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return !live->hurried || poll(&out, 1, wait_ms) != 0;
 }
 
-// Prints the object as one line, on any thread, and frees it. Main says so at the end when standard output is broken.
+// Prints the object as one line and frees it. On any thread. main logs a broken standard output at the end.
 static void print_line(struct live *live, json_t *object, int wait_ms)
 {
     flockfile(stdout);
@@ -136,7 +136,7 @@ static json_t *json_camera(const struct live *live)
     return object;
 }
 
-// Which path runs, on what, and the figures of the whole run.
+// Adds the path, its device and the run's counts.
 static void add_run(const struct live *live, json_t *object)
 {
     const struct lane *lane = &live->lane[LANE_MAIN];
@@ -161,7 +161,7 @@ static void add_run(const struct live *live, json_t *object)
     json_object_set_new(object, "virtual_camera", json_camera(live));
 }
 
-// What the frames are.
+// Adds the source and the shape of its frames.
 static void add_source(const struct live *live, json_t *object)
 {
     const struct image_shape *shape = &live->info->shape;
@@ -289,7 +289,7 @@ static void print_camera(struct live *live, FILE *out)
         fprintf(out, "hint: %s\n", health.hint);
 }
 
-// A rate needs some frames, and its slowest hundredth a hundred.
+// Prints the rate from 10 frames on, and the 1 % low from 100 frames on.
 static void print_frames(const struct live *live, FILE *out)
 {
     enum { FPS_LEAST = 10, LOW_LEAST = 100 };
@@ -340,7 +340,6 @@ static void print_table(struct live *live, FILE *out)
         print_row(out, width, "age when shown", &meter->age_ms, "host");
 }
 
-// The table gives way to an output that has standard output for itself.
 void report_summary(struct live *live)
 {
     if (live->options.json) {
@@ -348,6 +347,6 @@ void report_summary(struct live *live)
         return;
     }
     if (live->meter.frames == 0 && live->code >= EXIT_NOTHING)
-        return; // the error has said it all
+        return; // an error was logged
     print_table(live, live->stdout_taken ? stderr : stdout);
 }

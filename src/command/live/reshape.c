@@ -1,4 +1,4 @@
-// reshape.c: a camera whose pictures have another shape than before: everything that has a size follows
+// reshape.c: changes the view to a camera's new frame size or format
 #include "command/live/live.h"
 
 #include "base/log.h"
@@ -8,7 +8,7 @@
 
 enum { NOTE_S = 6 };
 
-// A film has one size: what was recorded is closed, and a file beside it holds what comes.
+// A video has one frame size: closes the recording and continues in a new file beside it.
 static void continue_recording(struct live *live)
 {
     struct recorder *recorder = &live->recorder;
@@ -27,10 +27,10 @@ static void continue_recording(struct live *live)
               (unsigned long long)frames);
     log_error("%s", live->note.text);
     live->code = EXIT_FAILED_SOME;
-    live->quit = !live->window; // without a view there is nothing to go on for
+    live->quit = !live->window;
 }
 
-// Opened again, since its programs must be told of the size; those that keep it open keep the old one.
+// Opens the virtual camera again with the new size. A program that keeps the device open keeps the old size.
 static void reopen_camera(struct live *live)
 {
     if (!live->camera)
@@ -60,7 +60,7 @@ void live_reshape(struct live *live)
     const struct image_shape *shape = &live->info->shape;
     live_note(live, false, NOTE_S, "the camera now delivers %dx%d %s", shape->width, shape->height,
               pixfmt_info(shape->format)->name);
-    if (shape->width != old.width || shape->height != old.height) { // what goes out knows no format
+    if (shape->width != old.width || shape->height != old.height) { // outputs depend on the size only
         continue_recording(live);
         reopen_camera(live);
     }
@@ -68,7 +68,7 @@ void live_reshape(struct live *live)
         live->code = live->quit ? live->code : EXIT_DEVICE;
         return;
     }
-    lanes_changed(live, false); // the other half of a split view
+    lanes_changed(live, false); // for the second pane of the split view
     report_reshaped(live);
     capture_resume(live->capture);
 }

@@ -1,4 +1,4 @@
-// setup.c: opens and closes what the live view works with
+// setup.c: opens and closes the parts of the live view
 #include "command/live/live.h"
 
 #include "base/clock.h"
@@ -10,10 +10,10 @@
 #include <string.h>
 
 enum { HINT_S = 6, BUILD_WAIT_NS = 8000000, CLOSE_PATIENCE_MS = 250 };
-enum { ENDLESS_FRAMES = 300 }; // a headless run of a source without an end stops here unless --frames says otherwise
+enum { ENDLESS_FRAMES = 300 }; // limit of a headless run of an endless source without --frames
 
-// Whether nothing that is read would be overwritten, as far as can be told before (source NULL) or after the source is
-// open. The user's mistake otherwise.
+// Returns true if no output would overwrite an input; else logs it and sets EXIT_USAGE. Called before the source is
+// opened (live->source NULL), and after, when the source's files are known.
 static bool check_inputs(struct live *live)
 {
     const struct live_options *o = &live->options;
@@ -33,7 +33,8 @@ static bool check_inputs(struct live *live)
     return ok;
 }
 
-// What cannot be written is said before anything is opened, not when there is something to write.
+// Returns false if an output cannot be written (logged). Called before anything is opened, so that a long run does not
+// fail at its end.
 static bool check_outputs(const struct live *live)
 {
     const struct live_options *o = &live->options;
@@ -54,7 +55,7 @@ static bool check_outputs(const struct live *live)
     return true;
 }
 
-// Made once it is known that there is something to trace.
+// Called after the source is open: a wrong source leaves no trace file.
 static bool open_trace(struct live *live)
 {
     return !live->options.trace || (live->trace = trace_open(live->options.trace)) != NULL;
@@ -74,7 +75,7 @@ static bool open_source(struct live *live)
         .control_count = live->controls,
         .color = live->color,
         .loop = o->loop,
-        .paced = !o->fast && !(o->headless && o->record), // a recording is to hold every frame
+        .paced = !o->fast && !(o->headless && o->record), // a recording without a window takes every frame
     };
     if (!pixel_format_take(o->pixel_format, &setup) || !(live->source = source_open(&setup)))
         return false;
@@ -82,7 +83,8 @@ static bool open_source(struct live *live)
     return check_inputs(live) && live_save_controls(live);
 }
 
-// A window, or the decision to go on without one. `egl`: over EGL only.
+// Opens the window; runs without one if that fails (logged). `egl`: over EGL only. False: the window cannot be drawn to
+// (logged).
 static bool open_screen(struct live *live, bool egl)
 {
     const struct live_options *o = &live->options;
@@ -105,21 +107,21 @@ static bool open_screen(struct live *live, bool egl)
     return true;
 }
 
-// How far the run goes, and what is left behind when nothing can be seen.
+// Sets the number of frames to show and in flight, and whether a run without a window saves its last frame.
 static void set_limits(struct live *live)
 {
     const struct live_options *o = &live->options;
     const bool endless = o->loop || live->info->endless;
     live->limit = (uint64_t)o->frames;
-    live->depth = 1; // a second frame in flight would be shown a frame later: age grows by the frame interval
+    live->depth = 1; // with two, each frame would be shown one frame interval later
     if (live->window)
         return;
-    if (live->limit == 0 && endless && !live->camera) // a virtual camera is for as long as others need it
+    if (live->limit == 0 && endless && !live->camera) // a virtual camera runs until the user stops it
         live->limit = ENDLESS_FRAMES;
     const bool kept = o->screenshot || o->record || live->camera;
     live->saves_last = !kept && (!o->headless || (o->frames == 0 && endless));
     if (!live->info->live)
-        live->depth = 2; // nobody waits for a single frame: upload, kernels and download overlap
+        live->depth = 2; // latency does not matter: upload, kernels and download overlap
 }
 
 bool live_open_device(struct live *live, int index)
@@ -137,7 +139,9 @@ bool live_open_device(struct live *live, int index)
     return live->device[index] != NULL;
 }
 
-// Where the user named no device: the first GPU that shares with the window's GL, else the first that opens. -1: none.
+// Returns the default device: the first one that opens and that can share with the window's GL if the path does so.
+// After the first device that cannot share, tries only GPUs. If none can share, returns the first device that opened.
+// -1: none.
 static int preferred_device(struct live *live)
 {
     int found = -1;
@@ -152,7 +156,8 @@ static int preferred_device(struct live *live)
     return found;
 }
 
-// The device the user named, not yet opened, or the preferred one. False where the name fits none (logged).
+// Chooses the device that the user named (not opened yet), or the preferred one. False if no device has that name
+// (logged).
 static bool pick_device(struct live *live)
 {
     struct wish *wish = &live->wish;
@@ -194,7 +199,7 @@ static bool choose_device(struct live *live)
     return true;
 }
 
-// Devices go before the window whose GL context they share, and behind the source whose pictures lie in their memory.
+// Closes the devices before the window, whose GL context they share. No source may still use the memory of a device.
 static void close_screen(struct live *live)
 {
     for (int i = 0; i < live->devices; i++) {
@@ -207,15 +212,15 @@ static void close_screen(struct live *live)
     live->window = NULL;
 }
 
-// The device that could write the window's textures; NULL where none is to.
+// Returns the device that shall write the window's textures; NULL: none.
 static const struct device *zerocopy_device(const struct live *live)
 {
     const bool wanted = live->window && path_kind_info(live->wish.kind)->shares_gl && live->wish.device >= 0;
     return wanted ? live->device[live->wish.device] : NULL;
 }
 
-// Screen and device. Drivers share textures over GLX or over EGL, seldom both: a GPU that does not over GLX gets a
-// window over EGL, and the first one back where that is no better.
+// Opens the window and the device. Most drivers share textures over GLX or over EGL, but not over both. If a GPU does
+// not share over GLX, tries a window over EGL; if that fails, too, opens the first window again.
 static bool open_screen_and_device(struct live *live)
 {
     if (!open_screen(live, false) || !choose_device(live))
@@ -232,7 +237,7 @@ static bool open_screen_and_device(struct live *live)
     return open_screen(live, false) && choose_device(live);
 }
 
-// A picture while the first path is being built.
+// Shows a message while the first path is being built.
 static void say_building(struct live *live)
 {
     const struct window_size size = window_size(live->window);
@@ -245,7 +250,8 @@ static void say_building(struct live *live)
     live->redraw = false;
 }
 
-// Compiling may take seconds, in which the window is to be alive, and the user may leave (live->quit).
+// Builds the main lane's path. Compiling may take seconds, so the builder does it while the window handles events. The
+// user may quit (live->quit).
 static bool build_path(struct live *live, char **error)
 {
     bool ok = false;
@@ -262,8 +268,9 @@ static bool build_path(struct live *live, char **error)
     return ok;
 }
 
-// The first path. In a window the cpu path shows the first pictures at once, the same bytes, while the device's is
-// being built: a cold start may take it seconds. Not where the user named a path and counts its frames.
+// Builds the first path. The first build of a device's kernels may take seconds. In a window the cpu path therefore
+// shows the first frames, with the same bytes, while the builder works. Exception: the user gave both --path and
+// --frames.
 static bool open_path(struct live *live)
 {
     const enum path_kind kind = live->wish.kind;
@@ -291,7 +298,7 @@ static bool open_path(struct live *live)
     return ok;
 }
 
-// A device may finish compiling only when a kernel first runs; that shall not cost the first frames.
+// Runs a blank frame through the path: some drivers finish compiling when a kernel first runs.
 static bool warm_up(struct live *live)
 {
     struct frame blank = {0};

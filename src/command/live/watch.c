@@ -1,4 +1,4 @@
-// watch.c: inotify on the kernel directory
+// watch.c: watches the kernel directory with inotify
 #include "command/live/watch.h"
 
 #include "base/log.h"

@@ -1,4 +1,4 @@
-// watch.h: tells when a kernel in the override directory was saved
+// watch.h: reports changed kernels in the override directory. One thread.
 #pragma once
 
 #include <stdbool.h>
@@ -7,5 +7,5 @@ struct watch;
 
 struct watch *watch_open(const char *directory); // NULL on failure (logged)
 void watch_close(struct watch *watch);           // takes NULL
-// Whether any .cl file was written, renamed or removed since the last call. Never waits; takes NULL.
+// Returns true if a .cl file was written, moved in or deleted since the last call. Never waits; takes NULL.
 bool watch_changed(struct watch *watch);
