@@ -23,7 +23,7 @@ VECTOR_INLINE void map_points(point_map *map, const void *context, const uint8_t
             vec_fetch_once(from + i);
         vec_store_pixels(to + i, map(pixels, context), pixels, stream);
     }
-    vec_store_pixels(to + last, map(end, context), end, false);
+    vec_store_pixels(to + last, map(end, context), end, stream && width % VECTOR_PIXELS == 0);
 }
 
 VECTOR_INLINE vec_levels luma_of(vec_pixels p)
