@@ -1,6 +1,6 @@
 // test_text.c: UTF-8 taken apart, and lines broken to a width
+#include "base/text.h"
 #include "screen/overlay.h"
-#include "screen/text.h"
 #include "unit.h"
 
 #include <stdint.h>
@@ -8,7 +8,8 @@
 static void test_characters(void)
 {
     struct span span = {"a\xc3\xa9\xe2\x88\x9a\xf0\x9f\x98\x80\xff\xc3(\xe2\x88\xc0\xaf\xed", 18};
-    static const uint32_t want[] = {'a', 0xe9, 0x221a, 0x1f600, 0xfffd, 0xfffd, '(', 0xfffd, 0xfffd, 0xfffd, 0xfffd, 0};
+    static const uint32_t want[] = {'a',    0xe9,   0x221a, 0x1f600, 0xfffd, 0xfffd, '(',
+                                    0xfffd, 0xfffd, 0xfffd, 0xfffd,  0xfffd, 0};
     for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
         const uint32_t got = span_next(&span);
         check_that(&unit, got == want[i], "character %zu is %#x, not %#x", i, got, want[i]);

@@ -1,6 +1,8 @@
 // log.c: messages to standard error
 #include "base/log.h"
 
+#include "base/text.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,48 +32,31 @@ void log_set_error_hook(void (*hook)(void *context, const char *message), void *
     pthread_mutex_unlock(&log_state.lock);
 }
 
-// Bytes of the UTF-8 character that the text begins with, one that a terminal shows; 0 where it begins with none.
-static size_t character_bytes(const unsigned char *text)
+// Returns the bytes of the first character if a terminal shows it; 0 for a control character or an invalid byte.
+static size_t shown_bytes(struct span text)
 {
-    static const struct {
-        unsigned char lead_min, lead_max, next_min, next_max; // Unicode 15, table 3-7
-        size_t bytes;
-    } forms[] = {
-        {'\t', '\t', 0, 0, 1},       {0x20, 0x7e, 0, 0, 1},
-        {0xc2, 0xc2, 0xa0, 0xbf, 2}, // below are the control characters U+0080 to U+009F
-        {0xc3, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
-        {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-        {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
-    for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
-        if (text[0] < forms[i].lead_min || text[0] > forms[i].lead_max)
-            continue;
-        if (forms[i].bytes > 1 && (text[1] < forms[i].next_min || text[1] > forms[i].next_max))
-            continue;
-        size_t bytes = 2; // the NUL at the end is no byte of a character
-        while (bytes < forms[i].bytes && (text[bytes] & 0xc0) == 0x80)
-            bytes++;
-        return bytes < forms[i].bytes ? 0 : forms[i].bytes;
-    }
-    return 0;
+    const size_t length = text.length;
+    const uint32_t character = span_next(&text);
+    const size_t bytes = length - text.length;
+    const bool control = (character < ' ' && character != '\t') || (character >= 0x7f && character < 0xa0);
+    const bool invalid = character == 0xfffd && bytes == 1;
+    return control || invalid ? 0 : bytes;
 }
 
 size_t log_escape(char *out, size_t size, const char *text)
 {
     size_t used = 0;
-    for (const unsigned char *at = (const unsigned char *)text; *at && size > 0;) {
-        size_t bytes = character_bytes(at);
+    for (struct span rest = span_of(text); rest.length > 0 && size > 0;) {
+        const size_t bytes = shown_bytes(rest);
         char escape[8];
-        if (bytes == 0)
-            snprintf(escape, sizeof(escape), "\\x%02x", *at);
-        const char *piece = bytes ? (const char *)at : escape;
+        snprintf(escape, sizeof(escape), "\\x%02x", (unsigned char)*rest.text);
         const size_t length = bytes ? bytes : strlen(escape);
         if (used + length >= size)
             break;
-        memcpy(out + used, piece, length);
+        memcpy(out + used, bytes ? rest.text : escape, length);
         used += length;
-        at += bytes ? bytes : 1;
+        rest.text += bytes ? bytes : 1;
+        rest.length -= bytes ? bytes : 1;
     }
     if (size > 0)
         out[used] = '\0';

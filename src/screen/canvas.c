@@ -1,33 +1,91 @@
-// canvas.c: rectangles, panels and letters as quads
+// canvas.c: shapes as coloured rectangles, one instance each
 #include "screen/canvas.h"
 
-#include <math.h>
+#include "base/log.h"
+#include "screen/shader.h"
 
-int canvas_pixels(const struct canvas *canvas, float units)
+#include <epoxy/gl.h>
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+enum { QUADS_MAX = 16384 }; // a full overlay takes 8000
+
+struct quad {
+    int16_t x, y, width, height; // framebuffer pixels from the top left
+    struct patch patch;          // its coverage; negative sizes mirror
+    struct paint paint;
+};
+
+bool canvas_init(struct canvas *canvas, bool es)
 {
-    const int pixels = (int)lroundf(units * canvas->scale);
-    return pixels > 1 ? pixels : 1;
+    *canvas = (struct canvas){.quad = malloc(QUADS_MAX * sizeof(*canvas->quad))};
+    if (!canvas->quad) {
+        log_error("cannot draw the overlay: out of memory");
+        return false;
+    }
+    if (!(canvas->program = shader_build("quad", es)) || !(canvas->atlas = atlas_open()))
+        return false;
+    canvas->framebuffer = glGetUniformLocation(canvas->program, "framebuffer");
+
+    static const struct {
+        GLenum type;
+        GLboolean normalized;
+        size_t offset;
+    } attributes[] = {
+        {GL_SHORT, GL_FALSE, offsetof(struct quad, x)},
+        {GL_SHORT, GL_FALSE, offsetof(struct quad, patch)},
+        {GL_UNSIGNED_BYTE, GL_TRUE, offsetof(struct quad, paint)},
+    };
+    glGenVertexArrays(1, &canvas->array);
+    glGenBuffers(1, &canvas->buffer);
+    glBindVertexArray(canvas->array);
+    glBindBuffer(GL_ARRAY_BUFFER, canvas->buffer);
+    for (unsigned i = 0; i < sizeof(attributes) / sizeof(*attributes); i++) {
+        glVertexAttribPointer(i, 4, attributes[i].type, attributes[i].normalized, sizeof(struct quad),
+                              (const void *)attributes[i].offset);
+        glVertexAttribDivisor(i, 1);
+        glEnableVertexAttribArray(i);
+    }
+    glBindVertexArray(0);
+    glBindBuffer(GL_ARRAY_BUFFER, 0);
+    return true;
+}
+
+void canvas_finish(struct canvas *canvas)
+{
+    if (canvas->array)
+        glDeleteVertexArrays(1, &canvas->array);
+    if (canvas->buffer)
+        glDeleteBuffers(1, &canvas->buffer);
+    if (canvas->program)
+        glDeleteProgram(canvas->program);
+    atlas_close(canvas->atlas);
+    free(canvas->quad);
+    *canvas = (struct canvas){0};
+}
+
+void canvas_begin(struct canvas *canvas, int width, int height, float scale)
+{
+    canvas->width = width;
+    canvas->height = height;
+    canvas->scale = scale;
+    canvas->quads = 0;
+    atlas_begin(canvas->atlas);
 }
 
 static void add(struct canvas *canvas, struct rect rect, struct patch patch, struct paint paint)
 {
-    quads_add(canvas->quads, (struct quad){
-                                 .x = (int16_t)rect.x,
-                                 .y = (int16_t)rect.y,
-                                 .width = (int16_t)rect.width,
-                                 .height = (int16_t)rect.height,
-                                 .atlas_x = patch.x,
-                                 .atlas_y = patch.y,
-                                 .atlas_width = patch.width,
-                                 .atlas_height = patch.height,
-                                 .tint = {paint.red, paint.green, paint.blue, paint.alpha},
-                             });
+    if (canvas->quads < QUADS_MAX)
+        canvas->quad[canvas->quads++] =
+            (struct quad){(int16_t)rect.x, (int16_t)rect.y, (int16_t)rect.width, (int16_t)rect.height, patch, paint};
 }
 
 void canvas_fill(struct canvas *canvas, struct rect rect, struct paint paint)
 {
     if (rect.width > 0 && rect.height > 0)
-        add(canvas, rect, (struct patch){0}, paint); // the atlas is full cover at 0,0
+        add(canvas, rect, (struct patch){0}, paint); // the atlas has full coverage at 0,0
 }
 
 void canvas_round(struct canvas *canvas, struct rect rect, int radius, struct paint paint)
@@ -68,4 +126,32 @@ void canvas_text(struct canvas *canvas, const struct letters *letters, int x, in
             add(canvas, (struct rect){x + patch.left, base + patch.top, patch.width, patch.height}, patch, paint);
         x += letters->advance;
     }
+}
+
+void canvas_show(struct canvas *canvas)
+{
+    if (canvas->quads == 0)
+        return;
+    glBindBuffer(GL_ARRAY_BUFFER, canvas->buffer);
+    glBufferData(GL_ARRAY_BUFFER, canvas->quads * (GLsizeiptr)sizeof(*canvas->quad), canvas->quad, GL_STREAM_DRAW);
+    glBindBuffer(GL_ARRAY_BUFFER, 0);
+    glUseProgram(canvas->program);
+    glUniform2f(canvas->framebuffer, (float)canvas->width, (float)canvas->height);
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(GL_TEXTURE_2D, atlas_texture(canvas->atlas));
+    glBindSampler(0, 0);
+    glEnable(GL_BLEND);
+    glBlendEquation(GL_FUNC_ADD);
+    glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ZERO, GL_ONE);
+    glBindVertexArray(canvas->array);
+    glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, canvas->quads);
+    glBindVertexArray(0);
+    glDisable(GL_BLEND);
+    glBindTexture(GL_TEXTURE_2D, 0);
+}
+
+int canvas_pixels(const struct canvas *canvas, float units)
+{
+    const int pixels = (int)lroundf(units * canvas->scale);
+    return pixels > 1 ? pixels : 1;
 }

@@ -1,28 +1,41 @@
-// canvas.h: what the parts of the overlay are drawn with: rectangles, panels and letters in framebuffer pixels
+// canvas.h: rectangles, panels and letters, drawn over the picture in one GL call (main thread, current context)
 #pragma once
 
+#include "base/text.h"
 #include "screen/atlas.h"
-#include "screen/quads.h"
-#include "screen/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct canvas {
-    struct atlas *atlas;
-    struct quads *quads;
-    int width, height; // of the framebuffer
+    int width, height; // framebuffer, in pixels; positions count from its top left
     float scale;       // content scale
+    struct atlas *atlas;
+    struct quad *quad; // shapes that canvas_show draws
+    int quads;
+    unsigned program, array, buffer; // GL names
+    int framebuffer;                 // uniform
 };
 
 struct paint {
-    uint8_t red, green, blue, alpha;
+    uint8_t red, green, blue, alpha; // not premultiplied
 };
 
 struct rect {
     int x, y, width, height;
 };
 
+bool canvas_init(struct canvas *canvas, bool es); // false on failure (logged); call canvas_finish in any case
+void canvas_finish(struct canvas *canvas);        // accepts a zeroed canvas
+
+// Starts a frame of this size. The functions below add shapes to it; beyond 16384 shapes they add nothing.
+void canvas_begin(struct canvas *canvas, int width, int height, float scale);
 void canvas_fill(struct canvas *canvas, struct rect rect, struct paint paint);
 void canvas_round(struct canvas *canvas, struct rect rect, int radius, struct paint paint);
-// `x` is the left end, `y` the top of the line; the letters stand in the middle of the line's height.
+// `x` is the left end and `y` the top of the line. The letters are centred in the line's height.
 void canvas_text(struct canvas *canvas, const struct letters *letters, int x, int y, struct span text,
                  struct paint paint);
-int canvas_pixels(const struct canvas *canvas, float units); // at least 1
+// Blends all shapes over the framebuffer, in the order in which they were added.
+void canvas_show(struct canvas *canvas);
+
+int canvas_pixels(const struct canvas *canvas, float units); // units times the content scale; at least 1

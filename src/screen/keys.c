@@ -2,6 +2,7 @@
 #include "screen/keys.h"
 
 #include "base/options.h"
+#include "base/text.h"
 #include "screen/window.h"
 
 #include <stddef.h>
@@ -97,24 +98,12 @@ enum action keys_find(const struct keys *keys, uint32_t key, bool repeat)
     return !row || (repeat && !row->repeats) ? ACTION_NONE : row->action;
 }
 
-// One UTF-8 character that is the whole of the text; 0 when it is none or more than that.
+// Returns the character that is the whole text; 0 if the text is anything else.
 static uint32_t single_character(const char *text, size_t length)
 {
-    static const struct {
-        uint8_t mask, lead;
-    } forms[] = {{0x80, 0x00}, {0xe0, 0xc0}, {0xf0, 0xe0}, {0xf8, 0xf0}};
-    if (length < 1 || length > 4)
-        return 0;
-    const uint8_t *bytes = (const uint8_t *)text;
-    if ((bytes[0] & forms[length - 1].mask) != forms[length - 1].lead)
-        return 0;
-    uint32_t code = bytes[0] & (uint8_t)~forms[length - 1].mask;
-    for (size_t i = 1; i < length; i++) {
-        if ((bytes[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (bytes[i] & 0x3f);
-    }
-    return code > ' ' && code != 0x7f ? code : 0;
+    struct span span = {text, length};
+    const uint32_t code = span_next(&span);
+    return span.length == 0 && code > ' ' && code != 0x7f && code != 0xfffd ? code : 0;
 }
 
 static bool same_word(const char *word, const char *text, size_t length)

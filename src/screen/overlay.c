@@ -1,14 +1,44 @@
-// overlay.c: what the overlay says and how it looks; its parts are drawn in overlay_*.c
+// overlay.c: what the overlay shows, and its drawing
 #include "screen/overlay.h"
 
-#include "screen/overlay_parts.h"
+#include "screen/canvas.h"
+#include "screen/keys.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-const struct palette palette = {
+void overlay_line(struct overlay *overlay, enum overlay_tone tone, const char *format, ...)
+{
+    if (overlay->lines >= OVERLAY_LINES)
+        return;
+    struct overlay_line *line = &overlay->line[overlay->lines++];
+    line->tone = tone;
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(line->text, sizeof(line->text), format, arguments);
+    va_end(arguments);
+    if (length < (int)sizeof(line->text))
+        return;
+    // Too long: it ends with an ellipsis after a whole character.
+    static const char more[] = "…";
+    size_t end = sizeof(line->text) - sizeof(more);
+    while (end > 0 && (line->text[end] & 0xc0) == 0x80)
+        end--;
+    memcpy(line->text + end, more, sizeof(more));
+}
+
+// ---- the look: colours, and sizes that follow from the letters ----
+
+static const struct {
+    struct paint panel, alarm, veil; // backgrounds
+    struct paint tone[4];            // by enum overlay_tone
+    struct paint rule, trough, cap;  // lines, graph background, key caps
+    struct paint host, device;       // graphs, by the clock that measured
+    struct paint budget, over;       // the budget's line, bars above it
+    struct paint alert;              // mark of an error
+} palette = {
     .panel = {12, 15, 21, 214},
     .alarm = {48, 13, 16, 244},
     .veil = {0, 0, 0, 120},
@@ -29,43 +59,32 @@ const struct palette palette = {
     .alert = {255, 96, 84, 255},
 };
 
-void overlay_line(struct overlay *overlay, enum overlay_tone tone, const char *format, ...)
+struct metrics {
+    struct letters body, heading;
+    int margin;  // around a panel
+    int padding; // inside a panel
+    int radius;  // of a panel's corners
+    int hair;    // width of the thinnest line
+};
+
+// Returns the smallest readable x-height.
+static int metrics_least(const struct canvas *canvas)
 {
-    if (overlay->lines >= OVERLAY_LINES)
-        return;
-    struct overlay_line *line = &overlay->line[overlay->lines++];
-    line->tone = tone;
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(line->text, sizeof(line->text), format, arguments);
-    va_end(arguments);
-    if (length < (int)sizeof(line->text))
-        return;
-    // Too long: ends with an ellipsis behind a whole character.
-    static const char more[] = "…";
-    size_t end = sizeof(line->text) - sizeof(more);
-    while (end > 0 && (line->text[end] & 0xc0) == 0x80)
-        end--;
-    memcpy(line->text + end, more, sizeof(more));
+    return canvas_pixels(canvas, 5);
 }
 
-int metrics_x_height(const struct canvas *canvas, enum overlay_size size)
+// Returns the letters' x-height for a size of the overlay.
+static int metrics_x_height(const struct canvas *canvas, enum overlay_size size)
 {
     enum { X_HEIGHT = 8 }; // the font's 14.6 pixels, an ordinary size for reading
-    enum { ACROSS = 45 };  // a window less wide than so many of them has smaller letters
+    enum { ACROSS = 45 };  // a narrower window, in these x-heights, has smaller letters
     const int usual = canvas_pixels(canvas, X_HEIGHT), fitting = canvas->width / ACROSS;
     const int least = metrics_least(canvas);
     const int x_height = fitting < least ? least : fitting < usual ? fitting : usual;
     return x_height * (size == OVERLAY_LARGE ? 2 : 1);
 }
 
-int metrics_least(const struct canvas *canvas)
-{
-    enum { X_HEIGHT = 5 };
-    return canvas_pixels(canvas, X_HEIGHT);
-}
-
-struct metrics metrics_for(const struct canvas *canvas, int x_height)
+static struct metrics metrics_for(const struct canvas *canvas, int x_height)
 {
     struct metrics metrics = {
         .body = atlas_letters(canvas->atlas, x_height),
@@ -78,13 +97,15 @@ struct metrics metrics_for(const struct canvas *canvas, int x_height)
     return metrics;
 }
 
-int metrics_columns(const struct metrics *metrics, int pixels)
+// Returns how many body letters fit into the pixels.
+static int metrics_columns(const struct metrics *metrics, int pixels)
 {
     return pixels > 0 ? pixels / metrics->body.advance : 0;
 }
 
-void draw_clipped(struct canvas *canvas, const struct letters *letters, int x, int y, struct span text, int columns,
-                  struct paint paint)
+// Draws the text, cut to `columns` columns with an ellipsis.
+static void draw_clipped(struct canvas *canvas, const struct letters *letters, int x, int y, struct span text,
+                         int columns, struct paint paint)
 {
     if (span_columns(text) <= columns) {
         canvas_text(canvas, letters, x, y, text, paint);
@@ -96,9 +117,499 @@ void draw_clipped(struct canvas *canvas, const struct letters *letters, int x, i
     canvas_text(canvas, letters, x + (columns - 1) * letters->advance, y, span_of("…"), palette.tone[OVERLAY_DIM]);
 }
 
+// ---- the stage table: name, times and a small graph of each stage ----
+
+struct table {
+    int name; // columns of the stage names
+    int bar;  // pixels of one bar of the graphs
+    int bars;
+    int width, height;
+};
+
+// Columns of the table, in letters.
+enum { MARK = 2, NAME_MOST = 32, NAME_LEAST = 10, NUMBER = 9, GAP = 2, FIXED = MARK + NUMBER + NUMBER + GAP };
+enum { BARS_LEAST = 40 };
+
+static int table_width(const struct table *table, const struct metrics *metrics)
+{
+    return (FIXED + table->name) * metrics->body.advance + table->bars * table->bar;
+}
+
+// Chooses the table's size in pixels, at most `room` wide.
+static struct table table_layout(const struct overlay *overlay, const struct metrics *metrics, int room)
+{
+    struct table table = {.name = NAME_LEAST, .bar = metrics->hair, .bars = OVERLAY_HISTORY};
+    for (int i = 0; i < overlay->stages; i++) {
+        const int columns = span_columns(span_of(overlay->stage[i].name));
+        if (columns > table.name)
+            table.name = columns < NAME_MOST ? columns : NAME_MOST;
+    }
+    int excess = table_width(&table, metrics) - room;
+    if (excess > 0) {
+        table.bars -= (excess + table.bar - 1) / table.bar;
+        table.bars = table.bars > BARS_LEAST ? table.bars : BARS_LEAST;
+        excess = table_width(&table, metrics) - room;
+    }
+    if (excess > 0) {
+        table.name -= (excess + metrics->body.advance - 1) / metrics->body.advance;
+        table.name = table.name > NAME_LEAST ? table.name : NAME_LEAST;
+    }
+    table.width = table_width(&table, metrics);
+    table.height = (overlay->stages + 2) * metrics->body.line + metrics->padding / 2; // with a head and a legend
+    return table;
+}
+
+// Widens the graphs, then the names, to the width `room`.
+static void table_stretch(struct table *table, const struct metrics *metrics, int room)
+{
+    const int excess = room - table->width;
+    if (excess >= table->bars * metrics->hair)
+        table->bar += metrics->hair;
+    table->name += (room - table_width(table, metrics)) / metrics->body.advance;
+    table->width = room;
+}
+
+// Returns the milliseconds at the top of every graph: 1.5 times the budget, or the time of the slowest stage.
+static double full_scale_ms(const struct overlay *overlay)
+{
+    double most = overlay->budget_ms * 1.5;
+    for (int i = 0; i < overlay->stages; i++) {
+        if (overlay->stage[i].p95_ms * 1.1 > most)
+            most = overlay->stage[i].p95_ms * 1.1;
+    }
+    return most > 0 ? most : 1;
+}
+
+// Square root, so that a stage of 0.1 ms stays visible beside one of 30 ms.
+static int bar_height(double ms, double full_ms, int height)
+{
+    const double part = ms > 0 ? sqrt(ms / full_ms) : 0;
+    return part < 1 ? (int)lround(part * height) : height;
+}
+
+static void draw_graph(struct canvas *canvas, const struct overlay *overlay, const struct overlay_stage *stage,
+                       const struct metrics *metrics, const struct table *table, struct rect rect)
+{
+    const double full_ms = full_scale_ms(overlay);
+    const struct paint paint = stage->device ? palette.device : palette.host;
+    const int bottom = rect.y + rect.height;
+    canvas_fill(canvas, rect, palette.trough);
+    const int count = stage->history_count < table->bars ? stage->history_count : table->bars;
+    for (int i = 0; i < count; i++) {
+        const float ms = stage->history[stage->history_count - count + i];
+        const bool over = overlay->budget_ms > 0 && ms > overlay->budget_ms;
+        struct paint body = over ? palette.over : paint;
+        const struct paint cap = body;
+        body.alpha = 110;
+        const int height = bar_height(ms, full_ms, rect.height);
+        const int x = rect.x + (table->bars - count + i) * table->bar;
+        const int cap_height = height < metrics->hair ? height : metrics->hair;
+        canvas_fill(canvas, (struct rect){x, bottom - height, table->bar, cap_height}, cap);
+        canvas_fill(canvas, (struct rect){x, bottom - height + cap_height, table->bar, height - cap_height}, body);
+    }
+    if (overlay->budget_ms > 0) {
+        const int y = bottom - bar_height(overlay->budget_ms, full_ms, rect.height);
+        canvas_fill(canvas, (struct rect){rect.x, y, rect.width, metrics->hair}, palette.budget);
+    }
+}
+
+// Draws a text that ends at `right`.
+static void draw_right(struct canvas *canvas, const struct letters *letters, int right, int y, const char *text,
+                       struct paint paint)
+{
+    const struct span span = span_of(text);
+    canvas_text(canvas, letters, right - span_columns(span) * letters->advance, y, span, paint);
+}
+
+static void draw_mark(struct canvas *canvas, const struct letters *letters, int x, int y, struct paint paint)
+{
+    const int side = letters->x_height;
+    const int top = y + (letters->line - side + 1) / 2;
+    canvas_round(canvas, (struct rect){x, top, side, side}, side / 4, paint);
+}
+
+// Explains the colours and the line.
+static void draw_legend(struct canvas *canvas, const struct overlay *overlay, const struct metrics *metrics, int x,
+                        int y, int right)
+{
+    const struct letters *letters = &metrics->body;
+    static const char host[] = "host clock", device[] = "device clock";
+    const struct paint dim = palette.tone[OVERLAY_DIM];
+    const int advance = letters->advance;
+    draw_mark(canvas, letters, x, y, palette.host);
+    canvas_text(canvas, letters, x + MARK * advance, y, span_of(host), dim);
+    x += (MARK + (int)sizeof(host) + 1) * advance;
+    draw_mark(canvas, letters, x, y, palette.device);
+    canvas_text(canvas, letters, x + MARK * advance, y, span_of(device), dim);
+    x += (MARK + (int)sizeof(device)) * advance;
+    char text[48];
+    snprintf(text, sizeof(text), "budget %.1f ms", overlay->budget_ms);
+    const int left = right - (span_columns(span_of(text)) + MARK) * advance;
+    if (overlay->budget_ms <= 0 || left < x)
+        return;
+    canvas_fill(canvas, (struct rect){left, y + letters->line / 2, advance * 3 / 2, metrics->hair}, palette.budget);
+    draw_right(canvas, letters, right, y, text, dim);
+}
+
+static void table_draw(struct canvas *canvas, const struct overlay *overlay, const struct metrics *metrics,
+                       const struct table *table, struct rect rect)
+{
+    const struct letters *letters = &metrics->body;
+    const struct paint dim = palette.tone[OVERLAY_DIM];
+    const int name = rect.x + MARK * letters->advance;
+    const int right = rect.x + table->width;
+    const int graph = right - table->bars * table->bar;
+    const int p95 = graph - GAP * letters->advance;
+    const int median = p95 - NUMBER * letters->advance;
+    const int bottom = rect.y + rect.height;
+    char text[48];
+
+    int y = rect.y;
+    canvas_text(canvas, letters, rect.x, y, span_of("stage"), dim);
+    draw_right(canvas, letters, median, y, "median", dim);
+    draw_right(canvas, letters, p95, y, "p95 ms", dim);
+    const double full_ms = full_scale_ms(overlay);
+    snprintf(text, sizeof(text), full_ms < 1000 ? "√ to %.3g ms" : "√ to %.0f ms", full_ms); // %g would print 1e+03
+    if (right - span_columns(span_of(text)) * letters->advance > p95)
+        draw_right(canvas, letters, right, y, text, dim);
+    y += letters->line;
+    for (int i = 0; i < overlay->stages && y + letters->line <= bottom; i++) {
+        const struct overlay_stage *stage = &overlay->stage[i];
+        const bool late = overlay->budget_ms > 0 && stage->p95_ms > overlay->budget_ms;
+        draw_mark(canvas, letters, rect.x, y, stage->device ? palette.device : palette.host);
+        draw_clipped(canvas, letters, name, y, span_of(stage->name), table->name, palette.tone[OVERLAY_PLAIN]);
+        snprintf(text, sizeof(text), "%.2f", stage->ms);
+        draw_right(canvas, letters, median, y, text, palette.tone[OVERLAY_STRONG]);
+        snprintf(text, sizeof(text), "%.2f", stage->p95_ms);
+        draw_right(canvas, letters, p95, y, text, late ? palette.over : dim);
+        const int air = letters->line / 10;
+        draw_graph(canvas, overlay, stage, metrics, table,
+                   (struct rect){graph, y + air, right - graph, letters->line - 2 * air});
+        y += letters->line;
+    }
+    y += metrics->padding / 2;
+    if (y + letters->line <= bottom)
+        draw_legend(canvas, overlay, metrics, rect.x, y, right);
+}
+
+// ---- the panel at the top left: lines of text and the stage table ----
+
+struct status {
+    const struct overlay *overlay;
+    struct metrics metrics;
+    int label;   // columns of the labels, with the space after them
+    int columns; // of the lines
+    bool staged; // the stage table follows the lines
+    struct table table;
+    struct rect box;
+};
+
+struct parts {
+    bool labelled; // the value is in the column beside the labels, even if the label is empty
+    struct span label, value;
+};
+
+static struct parts split(const struct overlay_line *line)
+{
+    const struct span whole = span_of(line->text);
+    const char *tab = memchr(whole.text, '\t', whole.length);
+    if (!tab)
+        return (struct parts){.value = whole};
+    const size_t head = (size_t)(tab - whole.text);
+    return (struct parts){true, {whole.text, head}, {tab + 1, whole.length - head - 1}};
+}
+
+static bool is_shown(const struct overlay *overlay, int line)
+{
+    return overlay->size != OVERLAY_SMALL || line == 0 || overlay->line[line].tone == OVERLAY_WARNING;
+}
+
+// In the small overlay, the first line is not a heading.
+static const struct letters *letters_of(const struct status *status, int line)
+{
+    const bool heading = line == 0 && status->overlay->size != OVERLAY_SMALL;
+    return heading ? &status->metrics.heading : &status->metrics.body;
+}
+
+// Returns the columns for the value of a line, in its letters.
+static int value_columns(const struct status *status, int line)
+{
+    const bool labelled = split(&status->overlay->line[line]).labelled;
+    const int body = status->columns - (labelled ? status->label : 0);
+    const int columns = body * status->metrics.body.advance / letters_of(status, line)->advance;
+    return columns > 1 ? columns : 1;
+}
+
+static void measure_columns(struct status *status, int room)
+{
+    enum {
+        LABEL_GAP = 2,
+        STEP = 4,    // the width grows in steps, so that it does not change with every digit
+        WIDEST = 88, // a longer line is hard to read; it continues in the next row
+    };
+    int longest = 0;
+    for (int i = 0; i < status->overlay->lines; i++) {
+        const int label = span_columns(split(&status->overlay->line[i]).label);
+        if (is_shown(status->overlay, i) && label > 0 && label + LABEL_GAP > status->label)
+            status->label = label + LABEL_GAP;
+    }
+    for (int i = 0; i < status->overlay->lines; i++) {
+        const struct parts parts = split(&status->overlay->line[i]);
+        const int advance = letters_of(status, i)->advance;
+        const int body = status->metrics.body.advance;
+        const int value = (span_columns(parts.value) * advance + body - 1) / body;
+        const int columns = (parts.labelled ? status->label : 0) + value;
+        if (is_shown(status->overlay, i) && columns > longest)
+            longest = columns;
+    }
+    const int most = metrics_columns(&status->metrics, room);
+    longest = (longest + STEP - 1) / STEP * STEP;
+    status->columns = longest < most ? longest : most;
+    if (status->columns > WIDEST)
+        status->columns = WIDEST;
+}
+
+static int lines_height(const struct status *status)
+{
+    int height = 0;
+    for (int i = 0; i < status->overlay->lines; i++) {
+        struct span rest = split(&status->overlay->line[i]).value;
+        const int columns = value_columns(status, i);
+        for (int row = 0; is_shown(status->overlay, i) && (row == 0 || rest.length > 0); row++) {
+            span_take_line(&rest, columns);
+            height += letters_of(status, i)->line;
+        }
+    }
+    return height;
+}
+
+// Returns the panel with letters of this size. Its box may be higher than the window.
+static struct status status_layout(const struct canvas *canvas, const struct overlay *overlay, int x_height)
+{
+    struct status status = {.overlay = overlay, .metrics = metrics_for(canvas, x_height)};
+    const struct metrics *metrics = &status.metrics;
+    const int room = canvas->width - 2 * metrics->margin - 2 * metrics->padding;
+    status.staged = overlay->size != OVERLAY_SMALL && overlay->stages > 0;
+    measure_columns(&status, room);
+    int width = status.columns * metrics->body.advance;
+    int height = lines_height(&status);
+    if (status.staged) {
+        status.table = table_layout(overlay, metrics, room);
+        status.staged = status.table.width <= room;
+    }
+    if (status.staged) {
+        width = status.table.width > width ? status.table.width : width;
+        table_stretch(&status.table, metrics, width);
+        height += status.table.height + (overlay->lines > 0 ? metrics->body.line : 0);
+    }
+    const int side = 2 * metrics->padding;
+    const int top = side - metrics->padding / 2; // a line has some space above and below the letters
+    status.box = (struct rect){metrics->margin, metrics->margin, width + side, height + top};
+    return status;
+}
+
+static void draw_lines(struct canvas *canvas, const struct status *status, int x, int *y, int bottom)
+{
+    const struct metrics *metrics = &status->metrics;
+    for (int i = 0; i < status->overlay->lines; i++) {
+        if (!is_shown(status->overlay, i))
+            continue;
+        const struct overlay_line *line = &status->overlay->line[i];
+        const struct letters *letters = letters_of(status, i);
+        struct parts parts = split(line);
+        const int columns = value_columns(status, i);
+        const int indent = parts.labelled ? status->label * metrics->body.advance : 0;
+        if (indent && *y + letters->line <= bottom)
+            canvas_text(canvas, letters, x, *y, parts.label, palette.tone[OVERLAY_DIM]);
+        for (int row = 0; (row == 0 || parts.value.length > 0) && *y + letters->line <= bottom; row++) {
+            const struct span text = span_take_line(&parts.value, columns);
+            canvas_text(canvas, letters, x + indent, *y, text, palette.tone[line->tone]);
+            *y += letters->line;
+        }
+    }
+}
+
+static void status_draw(struct canvas *canvas, const struct overlay *overlay)
+{
+    if (overlay->lines == 0 && overlay->stages == 0)
+        return;
+    const int least = metrics_least(canvas);
+    int x_height = metrics_x_height(canvas, overlay->size);
+    struct status status = status_layout(canvas, overlay, x_height);
+    while (x_height > least && status.box.height > canvas->height - 2 * status.metrics.margin)
+        status = status_layout(canvas, overlay, --x_height);
+
+    const struct metrics *metrics = &status.metrics;
+    if (status.box.height > canvas->height - 2 * metrics->margin)
+        status.box.height = canvas->height - 2 * metrics->margin;
+    canvas_round(canvas, status.box, metrics->radius, palette.panel);
+    const int x = status.box.x + metrics->padding;
+    int y = status.box.y + metrics->padding * 3 / 4;
+    const int bottom = status.box.y + status.box.height;
+    draw_lines(canvas, &status, x, &y, bottom);
+    if (!status.staged)
+        return;
+    const int width = status.box.width - 2 * metrics->padding;
+    if (overlay->lines > 0) {
+        canvas_fill(canvas, (struct rect){x, y + metrics->body.line / 2, width, metrics->hair}, palette.rule);
+        y += metrics->body.line;
+    }
+    table_draw(canvas, overlay, metrics, &status.table, (struct rect){x, y, width, bottom - y});
+}
+
+// ---- the box at the bottom: a note, or an error with its lines ----
+
+static void message_draw(struct canvas *canvas, const struct overlay *overlay)
+{
+    enum { WIDEST = 100, ROWS = 24 };
+    const struct metrics metrics = metrics_for(canvas, metrics_x_height(canvas, overlay->size));
+    const struct letters *letters = &metrics.body;
+    const int room = metrics_columns(&metrics, canvas->width - 2 * metrics.margin - 2 * metrics.padding);
+    const int height_most = overlay->message_is_error ? canvas->height : canvas->height / 2;
+    const int most = (height_most - 2 * metrics.margin - 2 * metrics.padding) / letters->line;
+    struct span row[ROWS];
+    int rows = 0, columns = 0;
+    struct span rest = span_of(overlay->message);
+    while (rest.length > 0 && rows < ROWS && rows < most) {
+        row[rows] = span_take_line(&rest, room < WIDEST ? room : WIDEST);
+        const int length = span_columns(row[rows++]);
+        columns = length > columns ? length : columns;
+    }
+    if (rows == 0)
+        return;
+    const int width = columns * letters->advance + 2 * metrics.padding;
+    const int height = rows * letters->line + metrics.padding * 3 / 2;
+    const struct rect box = {(canvas->width - width) / 2, canvas->height - metrics.margin - height, width, height};
+    const bool error = overlay->message_is_error;
+    canvas_round(canvas, box, metrics.radius, error ? palette.alarm : palette.panel);
+    if (error) {
+        const int mark = metrics.padding / 4;
+        canvas_fill(canvas, (struct rect){box.x, box.y + metrics.radius, mark, box.height - 2 * metrics.radius},
+                    palette.alert);
+    }
+    for (int i = 0; i < rows; i++) {
+        const bool first = i == 0;
+        const struct paint paint = palette.tone[!error ? OVERLAY_STRONG : first ? OVERLAY_WARNING : OVERLAY_PLAIN];
+        canvas_text(canvas, letters, box.x + metrics.padding, box.y + metrics.padding * 3 / 4 + i * letters->line,
+                    row[i], paint);
+    }
+}
+
+// ---- the list of keys, over the whole picture ----
+
+struct help {
+    struct metrics metrics;
+    int caps;    // pixels of the widest row of key caps, with the space after them
+    int pitch;   // pixels from row to row
+    int columns; // for the explanations
+    int rows;    // that fit
+    struct rect box;
+};
+
+static int cap_width(const struct letters *letters, const char *name)
+{
+    return (span_columns(span_of(name)) + 1) * letters->advance; // half a letter on either side
+}
+
+// Draws the caps of a row's keys from `x` on and returns their width. A NULL canvas draws nothing.
+static int draw_caps(struct canvas *canvas, const struct help *help, const struct key_row *row, int x, int y)
+{
+    const struct letters *letters = &help->metrics.body;
+    const int gap = letters->advance * 2 / 3;
+    const int start = x;
+    for (int k = 0; k < KEY_CHOICES && row->key[k]; k++) {
+        char name[16];
+        keys_key_name(row->key[k], name);
+        if (k == 1 && row->action == ACTION_FILTER) {
+            if (canvas)
+                canvas_text(canvas, letters, x - gap / 4, y, span_of("–"), palette.tone[OVERLAY_DIM]);
+            x += letters->advance + gap / 2;
+        }
+        const int width = cap_width(letters, name);
+        if (canvas) {
+            const struct rect cap = {x, y, width, letters->line};
+            canvas_round(canvas, cap, letters->line / 5, palette.cap);
+            canvas_text(canvas, letters, x + letters->advance / 2, y, span_of(name), palette.tone[OVERLAY_STRONG]);
+        }
+        x += width + gap;
+    }
+    return x - start;
+}
+
+// Returns the list with letters of this size. Its box may be larger than the window. `airy`: space between the rows.
+static struct help help_layout(const struct canvas *canvas, const struct keys *keys, int x_height, bool airy)
+{
+    struct help help = {.metrics = metrics_for(canvas, x_height)};
+    const struct metrics *metrics = &help.metrics;
+    for (int i = 0; i < keys->count; i++) {
+        const int caps = draw_caps(NULL, &help, &keys->row[i], 0, 0) + metrics->body.advance;
+        const int columns = span_columns(span_of(keys->row[i].help));
+        help.caps = caps > help.caps ? caps : help.caps;
+        help.columns = columns > help.columns ? columns : help.columns;
+    }
+    help.rows = keys->count;
+    help.pitch = metrics->body.line * (airy ? 5 : 4) / 4;
+    help.box.width = help.caps + help.columns * metrics->body.advance + 2 * metrics->padding;
+    help.box.height = metrics->heading.line * 3 / 2 + keys->count * help.pitch + 2 * metrics->padding;
+    return help;
+}
+
+static bool help_fits(const struct canvas *canvas, const struct help *help)
+{
+    return help->box.height <= canvas->height && help->box.width <= canvas->width;
+}
+
+// In a window that is too small, the list shows its first rows, and the beginning of each row.
+static void help_cut(struct help *help, const struct canvas *canvas)
+{
+    const struct metrics *metrics = &help->metrics;
+    const int wide = help->box.width - canvas->width, high = help->box.height - canvas->height;
+    if (wide > 0) {
+        help->columns -= (wide + metrics->body.advance - 1) / metrics->body.advance;
+        help->box.width = canvas->width;
+    }
+    if (high > 0) {
+        help->rows -= (high + help->pitch - 1) / help->pitch;
+        help->box.height = canvas->height;
+    }
+}
+
+static void help_draw(struct canvas *canvas, const struct overlay *overlay)
+{
+    const struct keys *keys = overlay->keys;
+    const int least = metrics_least(canvas);
+    int x_height = metrics_x_height(canvas, overlay->size);
+    struct help help = help_layout(canvas, keys, x_height, true);
+    while (x_height > least && !help_fits(canvas, &help))
+        help = help_layout(canvas, keys, --x_height, true);
+    if (!help_fits(canvas, &help))
+        help = help_layout(canvas, keys, x_height, false);
+    help_cut(&help, canvas);
+    help.box.x = (canvas->width - help.box.width) / 2;
+    help.box.y = (canvas->height - help.box.height) / 2;
+
+    const struct metrics *metrics = &help.metrics;
+    canvas_fill(canvas, (struct rect){0, 0, canvas->width, canvas->height}, palette.veil);
+    canvas_round(canvas, help.box, metrics->radius, palette.panel);
+    const int x = help.box.x + metrics->padding;
+    int y = help.box.y + metrics->padding;
+    const bool whole = help.rows == keys->count;
+    canvas_text(canvas, &metrics->heading, x, y, span_of("Keys"), palette.tone[OVERLAY_STRONG]);
+    if (!whole)
+        draw_clipped(canvas, &metrics->body, x + 6 * metrics->heading.advance, y,
+                     span_of("enlarge the window to see all keys"),
+                     metrics_columns(metrics, help.box.width - 2 * metrics->padding) - 8, palette.tone[OVERLAY_DIM]);
+    y += metrics->heading.line * 3 / 2;
+    for (int i = 0; i < help.rows; i++) {
+        draw_caps(canvas, &help, &keys->row[i], x, y);
+        draw_clipped(canvas, &metrics->body, x + help.caps, y, span_of(keys->row[i].help), help.columns,
+                     palette.tone[OVERLAY_PLAIN]);
+        y += help.pitch;
+    }
+}
+
 void overlay_draw(struct canvas *canvas, const struct overlay *overlay)
 {
-    atlas_begin(canvas->atlas);
     if (overlay->help && overlay->keys)
         help_draw(canvas, overlay);
     else if (overlay->size != OVERLAY_OFF)

@@ -1,9 +1,10 @@
-// overlay.h: what the overlay says, as plain data; the renderer draws it
+// overlay.h: what the overlay shows, as plain data, and its drawing
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+struct canvas;
 struct keys;
 
 enum { OVERLAY_LINES = 48, OVERLAY_TEXT = 160, OVERLAY_STAGES = 24, OVERLAY_HISTORY = 120 };
@@ -13,13 +14,13 @@ enum overlay_size { OVERLAY_OFF, OVERLAY_SMALL, OVERLAY_FULL, OVERLAY_LARGE, OVE
 enum overlay_tone { OVERLAY_PLAIN, OVERLAY_DIM, OVERLAY_STRONG, OVERLAY_WARNING };
 
 struct overlay_line {
-    char text[OVERLAY_TEXT]; // UTF-8; "label\tvalue" puts the label, dim, in a column of its own
+    char text[OVERLAY_TEXT]; // UTF-8; "label\tvalue" shows a dim label in a column of its own
     enum overlay_tone tone;
 };
 
 struct overlay_stage {
     char name[64];
-    double ms; // median of late
+    double ms; // median of the last frames
     double p95_ms;
     bool device;                    // measured by the device's clock
     float history[OVERLAY_HISTORY]; // ms, oldest first
@@ -32,14 +33,16 @@ struct overlay {
     int lines;
     struct overlay_stage stage[OVERLAY_STAGES];
     int stages;
-    double budget_ms;        // time one frame may take, marked in the graphs; 0: unknown
+    double budget_ms;        // time available for one frame, marked in the graphs; 0: unknown
     const struct keys *keys; // for the list of keys; borrowed
     bool help;               // the list of keys covers the picture
-    char message[512];       // a passing note, or a compile error with several lines; "" for none
+    char message[512];       // a note, or a compile error with several lines; "": none
     bool message_is_error;
-    bool message_is_trouble; // about the picture itself: to be seen even where the overlay is off
+    bool message_is_trouble; // about the picture itself: shown even if the overlay is off
 };
 
-// Appends a line, printf-like; does nothing when full.
+// Appends a line, printf-like. A long line is cut with an ellipsis; a full overlay stays unchanged.
 void overlay_line(struct overlay *overlay, enum overlay_tone tone, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+void overlay_draw(struct canvas *canvas, const struct overlay *overlay);

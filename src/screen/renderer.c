@@ -2,9 +2,8 @@
 #include "screen/renderer.h"
 
 #include "base/log.h"
-#include "screen/gputimer.h"
-#include "screen/overlay_parts.h"
-#include "screen/picture.h"
+#include "screen/canvas.h"
+#include "screen/shader.h"
 #include "screen/upload.h"
 
 #include <epoxy/gl.h>
@@ -13,15 +12,96 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TIMER_QUERIES = 4 }; // more than frames in flight, so that one is always free again
+
+// Measures GPU time with timer queries, and never waits for their results.
+struct timer {
+    bool works;
+    unsigned query[TIMER_QUERIES]; // ring
+    int first, count;              // queries without a result yet
+    bool running;
+    int64_t ns; // newest result; -1 before the first
+};
+
 struct renderer {
     bool es;
-    struct picture picture;
-    struct quads quads;
-    struct atlas *atlas;
+    unsigned program, array;
+    unsigned nearest, linear; // samplers: a shared texture's own parameters stay unchanged
+    int box;                  // uniform
+    unsigned reader;          // framebuffer that textures are copied from; 0: they are always drawn
+    struct canvas canvas;
     struct upload upload[2];
-    bool told_step; // that pictures are shown smaller than they are
-    struct gputimer timer;
+    bool told_step; // the message about scaled-down pictures was logged
+    struct timer timer;
 };
+
+// ---- the timer ----
+
+// Desktop GL and EXT_disjoint_timer_query use the same number.
+_Static_assert(GL_TIME_ELAPSED == GL_TIME_ELAPSED_EXT, "timer queries differ");
+
+// Takes the results that have arrived. On ES the clock may have jumped, for example when its frequency changed; the
+// results since then are worthless.
+static void timer_collect(struct timer *timer, bool es)
+{
+    GLint jumped = GL_FALSE;
+    if (es && timer->count > 0)
+        glGetIntegerv(GL_GPU_DISJOINT_EXT, &jumped);
+    while (timer->count > 0) {
+        const unsigned query = timer->query[timer->first];
+        GLuint ready = GL_FALSE;
+        GLuint64 ns = 0;
+        glGetQueryObjectuiv(query, GL_QUERY_RESULT_AVAILABLE, &ready);
+        if (!ready)
+            return;
+        if (es)
+            glGetQueryObjectui64vEXT(query, GL_QUERY_RESULT, &ns);
+        else
+            glGetQueryObjectui64v(query, GL_QUERY_RESULT, &ns);
+        if (!jumped)
+            timer->ns = (int64_t)ns;
+        timer->first = (timer->first + 1) % TIMER_QUERIES;
+        timer->count--;
+    }
+}
+
+static void timer_begin(struct timer *timer, bool es)
+{
+    if (!timer->works)
+        return;
+    timer_collect(timer, es);
+    timer->running = timer->count < TIMER_QUERIES; // else this frame is not measured
+    if (timer->running)
+        glBeginQuery(GL_TIME_ELAPSED, timer->query[(timer->first + timer->count++) % TIMER_QUERIES]);
+}
+
+static void timer_end(struct timer *timer)
+{
+    if (timer->running)
+        glEndQuery(GL_TIME_ELAPSED);
+    timer->running = false;
+}
+
+// ---- opening and closing ----
+
+// A window with alpha would get the picture's alpha if the picture were copied.
+static bool window_has_alpha(void)
+{
+    GLint bits = 0;
+    glGetFramebufferAttachmentParameteriv(GL_FRAMEBUFFER, GL_BACK_LEFT, GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE, &bits);
+    return bits > 0;
+}
+
+static unsigned make_sampler(GLint filter)
+{
+    GLuint sampler;
+    glGenSamplers(1, &sampler);
+    glSamplerParameteri(sampler, GL_TEXTURE_MIN_FILTER, filter);
+    glSamplerParameteri(sampler, GL_TEXTURE_MAG_FILTER, filter);
+    glSamplerParameteri(sampler, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glSamplerParameteri(sampler, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    return sampler;
+}
 
 struct renderer *renderer_open(bool es)
 {
@@ -31,28 +111,41 @@ struct renderer *renderer_open(bool es)
         return NULL;
     }
     renderer->es = es;
-    if (!picture_init(&renderer->picture, es) || !quads_init(&renderer->quads, es))
-        goto fail;
-    renderer->atlas = atlas_open();
-    if (!renderer->atlas)
-        goto fail;
-    gputimer_init(&renderer->timer, es);
+    if (!(renderer->program = shader_build("picture", es)) || !canvas_init(&renderer->canvas, es)) {
+        renderer_close(renderer);
+        return NULL;
+    }
+    renderer->box = glGetUniformLocation(renderer->program, "box");
+    glGenVertexArrays(1, &renderer->array); // empty: the shader makes the corners
+    renderer->nearest = make_sampler(GL_NEAREST);
+    renderer->linear = make_sampler(GL_LINEAR);
+    if (shader_on_cpu() && !window_has_alpha())
+        glGenFramebuffers(1, &renderer->reader);
+    renderer->timer.ns = -1;
+    renderer->timer.works = !es || epoxy_has_gl_extension("GL_EXT_disjoint_timer_query");
+    if (renderer->timer.works)
+        glGenQueries(TIMER_QUERIES, renderer->timer.query);
     return renderer;
-fail:
-    renderer_close(renderer);
-    return NULL;
 }
 
 void renderer_close(struct renderer *renderer)
 {
     if (!renderer)
         return;
-    gputimer_finish(&renderer->timer);
+    if (renderer->timer.works)
+        glDeleteQueries(TIMER_QUERIES, renderer->timer.query);
     for (int i = 0; i < 2; i++)
         upload_finish(&renderer->upload[i]);
-    atlas_close(renderer->atlas);
-    quads_finish(&renderer->quads);
-    picture_finish(&renderer->picture);
+    canvas_finish(&renderer->canvas);
+    if (renderer->array) {
+        glDeleteVertexArrays(1, &renderer->array);
+        glDeleteSamplers(1, &renderer->nearest);
+        glDeleteSamplers(1, &renderer->linear);
+    }
+    if (renderer->reader)
+        glDeleteFramebuffers(1, &renderer->reader);
+    if (renderer->program)
+        glDeleteProgram(renderer->program);
     free(renderer);
 }
 
@@ -70,7 +163,100 @@ unsigned renderer_upload(struct renderer *renderer, int slot, const struct image
     return upload->texture;
 }
 
-// Everything the drawing depends on, since others use the context too: bytes must arrive as they are.
+// ---- drawing ----
+
+struct renderer_box renderer_picture_box(const struct scene *scene, const struct window_size *size)
+{
+    const int64_t width = scene->width, height = scene->height;
+    if (width < 1 || height < 1 || size->width < 1 || size->height < 1)
+        return (struct renderer_box){0};
+    int64_t across = size->width, down = size->height;
+    if (across * height <= down * width)
+        down = (2 * across * height + width) / (2 * width);
+    else
+        across = (2 * down * width + height) / (2 * height);
+    across = across > 1 ? across : 1;
+    down = down > 1 ? down : 1;
+    return (struct renderer_box){(float)((size->width - across) / 2), (float)((size->height - down) / 2), (float)across,
+                                 (float)down};
+}
+
+// Returns the column of the framebuffer where the right picture begins.
+static int split_column(const struct scene *scene, const struct renderer_box *box)
+{
+    const float divider = fminf(fmaxf(scene->divider, 0), 1);
+    return (int)lroundf(box->x + divider * box->width);
+}
+
+static bool is_whole_number(const struct scene *scene, const struct renderer_box *box)
+{
+    const int across = (int)box->width, down = (int)box->height;
+    return across % scene->width == 0 && down % scene->height == 0 && across / scene->width == down / scene->height;
+}
+
+// Copies columns of a picture that has the size of its box. Returns false if GL cannot read the texture this way.
+static bool copy_part(unsigned texture, const struct window_size *size, const struct renderer_box *box, int left,
+                      int right)
+{
+    const int x = (int)box->x, width = (int)box->width, height = (int)box->height, top = size->height - (int)box->y;
+    left = left > x ? left : x;
+    right = right < x + width ? right : x + width;
+    if (right <= left)
+        return true;
+    glFramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+    if (glCheckFramebufferStatus(GL_READ_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
+        return false;
+    glBlitFramebuffer(left - x, 0, right - x, height, left, top, right, top - height, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    return true;
+}
+
+static bool copy_parts(const struct renderer *renderer, const struct scene *scene, const struct window_size *size,
+                       const struct renderer_box *box, int split)
+{
+    if (!renderer->reader || (int)box->width != scene->width || (int)box->height != scene->height)
+        return false;
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, renderer->reader);
+    const bool done = copy_part(scene->texture, size, box, 0, split) &&
+                      copy_part(scene->right_texture, size, box, split, size->width);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+    return done;
+}
+
+// Draws a texture in the columns from `left` to `right` of the framebuffer.
+static void draw_part(unsigned texture, const struct window_size *size, int left, int right)
+{
+    if (right <= left)
+        return;
+    glScissor(left, 0, right - left, size->height);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+}
+
+static void draw_pictures(const struct renderer *renderer, const struct scene *scene, const struct window_size *size)
+{
+    const struct renderer_box box = renderer_picture_box(scene, size);
+    if (!scene->texture || box.width < 1)
+        return;
+    const int split = scene->right_texture ? split_column(scene, &box) : size->width;
+    if (copy_parts(renderer, scene, size, &box, split))
+        return;
+    const float width = (float)size->width, height = (float)size->height;
+    glUseProgram(renderer->program);
+    glUniform4f(renderer->box, 2 * box.x / width - 1, 1 - 2 * (box.y + box.height) / height,
+                2 * (box.x + box.width) / width - 1, 1 - 2 * box.y / height);
+    glActiveTexture(GL_TEXTURE0);
+    glBindSampler(0, is_whole_number(scene, &box) ? renderer->nearest : renderer->linear);
+    glBindVertexArray(renderer->array);
+    glEnable(GL_SCISSOR_TEST);
+    draw_part(scene->texture, size, 0, split);
+    draw_part(scene->right_texture, size, split, size->width);
+    glDisable(GL_SCISSOR_TEST);
+    glBindVertexArray(0);
+    glBindSampler(0, 0);
+    glBindTexture(GL_TEXTURE_2D, 0);
+}
+
+// Sets all state that drawing depends on, because other code uses the context too. Bytes must arrive unchanged.
 static void set_state(const struct renderer *renderer, const struct window_size *size)
 {
     static const GLenum off[] = {GL_BLEND,        GL_CULL_FACE,    GL_DEPTH_TEST,         GL_DITHER,
@@ -84,11 +270,11 @@ static void set_state(const struct renderer *renderer, const struct window_size 
     glViewport(0, 0, size->width, size->height);
 }
 
-// A light line with a dark one beside it is seen on every picture.
+// A light line beside a dark one is visible on every picture.
 static void add_divider(struct canvas *canvas, const struct scene *scene, const struct window_size *size)
 {
     const struct renderer_box box = renderer_picture_box(scene, size);
-    const int x = picture_split(scene, &box);
+    const int x = split_column(scene, &box);
     const int width = canvas_pixels(canvas, 1);
     const struct rect light = {x, (int)box.y, width, (int)box.height};
     const struct rect dark = {x - width, (int)box.y, width, (int)box.height};
@@ -100,22 +286,24 @@ void renderer_draw(struct renderer *renderer, const struct scene *scene, const s
 {
     if (size->width < 1 || size->height < 1)
         return;
-    gputimer_begin(&renderer->timer);
+    timer_begin(&renderer->timer, renderer->es);
     set_state(renderer, size);
-    if (!picture_covers(&renderer->picture, scene, size)) {
+    // A picture that is copied to all of the window needs no clear. Where the CPU draws, a clear takes as long as the
+    // copy.
+    if (!renderer->reader || !scene->texture || scene->width != size->width || scene->height != size->height) {
         glClearColor(0, 0, 0, 1);
         glClear(GL_COLOR_BUFFER_BIT);
     }
-    picture_draw(&renderer->picture, scene, size);
+    draw_pictures(renderer, scene, size);
 
-    struct canvas canvas = {renderer->atlas, &renderer->quads, size->width, size->height,
-                            size->scale > 0 ? size->scale : 1};
+    struct canvas *canvas = &renderer->canvas;
+    canvas_begin(canvas, size->width, size->height, size->scale > 0 ? size->scale : 1);
     if (scene->texture && scene->right_texture)
-        add_divider(&canvas, scene, size);
+        add_divider(canvas, scene, size);
     if (scene->overlay)
-        overlay_draw(&canvas, scene->overlay);
-    quads_draw(&renderer->quads, atlas_texture(renderer->atlas), size->width, size->height);
-    gputimer_end(&renderer->timer);
+        overlay_draw(canvas, scene->overlay);
+    canvas_show(canvas);
+    timer_end(&renderer->timer);
 }
 
 int64_t renderer_gpu_ns(const struct renderer *renderer)
@@ -141,7 +329,7 @@ bool renderer_read(struct renderer *renderer, const struct window_size *size, st
     glPixelStorei(GL_PACK_ALIGNMENT, 4);
     glPixelStorei(GL_PACK_ROW_LENGTH, 0);
     glReadPixels(0, 0, size->width, size->height, GL_RGBA, GL_UNSIGNED_BYTE, rgba->plane[0]);
-    // GL's first row is the lowest.
+    // GL's first row is at the bottom.
     for (int top = 0, bottom = size->height - 1; top < bottom; top++, bottom--) {
         uint8_t *above = rgba->plane[0] + (size_t)top * row, *below = rgba->plane[0] + (size_t)bottom * row;
         memcpy(spare, above, row);

@@ -7,10 +7,11 @@
 
 struct renderer;
 
-// What is drawn. Pictures keep their aspect, centred, black around; drawn at 1:1 their bytes reach the framebuffer as
-// they are (nearest sampling at whole-number scales, linear otherwise; no colour conversion, alpha ignored).
+// What renderer_draw draws. Pictures keep their aspect ratio; they are centred, with black bars around them. A picture
+// drawn at 1:1 reaches the framebuffer unchanged: nearest sampling at whole-number scales (else linear), no colour
+// conversion, alpha ignored.
 struct scene {
-    unsigned texture;              // GL texture, RGBA8, first row on top; 0 draws nothing
+    unsigned texture;              // GL texture, RGBA8, first row on top; 0: no picture
     int width, height;             // of the picture
     unsigned right_texture;        // the picture right of the divider, same size; 0: no split
     float divider;                 // 0..1 across the picture
@@ -18,20 +19,21 @@ struct scene {
 };
 
 struct renderer *renderer_open(bool es);        // NULL on failure (logged)
-void renderer_close(struct renderer *renderer); // takes NULL
+void renderer_close(struct renderer *renderer); // accepts NULL
 
-// RGBA pixels to a texture through a pixel buffer. `slot` 0 or 1 tells independent pictures apart. The texture stays
-// the renderer's, and is smaller than a picture that GL can't take whole (said once). 0 on failure (logged once).
+// Copies RGBA pixels to a texture and returns its name; 0 on failure (logged once). `slot` is 0 or 1; each has its own
+// texture, which the renderer owns. A picture larger than GL's textures is scaled down (logged once).
 unsigned renderer_upload(struct renderer *renderer, int slot, const struct image *rgba);
 void renderer_draw(struct renderer *renderer, const struct scene *scene, const struct window_size *size);
-// GPU time of an earlier frame's drawing, from a timer query; -1 when unknown.
+// Returns the GPU time of an earlier call of renderer_draw; -1 if unknown.
 int64_t renderer_gpu_ns(const struct renderer *renderer);
 
-// The framebuffer as it was drawn (before the swap), first row on top, as RGBA with alpha 255; image_free it.
+// Reads the framebuffer as it was drawn (before the swap): first row on top, RGBA, alpha 255. The caller calls
+// image_free. False on failure (logged).
 bool renderer_read(struct renderer *renderer, const struct window_size *size, struct image *rgba);
 
-// Where the picture lies in the framebuffer: for mapping the pointer to the divider.
+// Where the picture is in the framebuffer, in pixels from the top left. All 0 if there is no picture.
 struct renderer_box {
     float x, y, width, height;
-}; // pixels, from the top left
+};
 struct renderer_box renderer_picture_box(const struct scene *scene, const struct window_size *size);

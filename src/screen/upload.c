@@ -1,4 +1,4 @@
-// upload.c: pictures from memory to a GL texture, by way of pixel buffers
+// upload.c: copies pictures from memory to a GL texture through pixel buffers
 #include "screen/upload.h"
 
 #include "base/log.h"
@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-// Of a side of the picture, in the texture.
+// Returns the pixels of a side in the texture.
 static int shrunk(int side, int step)
 {
     return (side + step - 1) / step;
 }
 
-// The smallest step at which GL takes the picture.
+// Returns the smallest step at which GL takes the picture.
 static int step_for(int width, int height)
 {
     GLint most = 1;
@@ -35,7 +35,7 @@ static bool set_size(struct upload *upload, int width, int height)
     upload->step = step_for(width, height);
     upload->failed = false;
     while (glGetError() != GL_NO_ERROR)
-        ; // not ours
+        ; // an error of other code
     const int across = shrunk(width, upload->step), down = shrunk(height, upload->step);
     for (int i = 0; i < 2; i++) {
         glBindBuffer(GL_PIXEL_UNPACK_BUFFER, upload->buffer[i]);
@@ -43,7 +43,8 @@ static bool set_size(struct upload *upload, int width, int height)
     }
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
     glBindTexture(GL_TEXTURE_2D, upload->texture);
-    // Mesa lays a texture out as it is told that pixels come; its windows are BGRA, and what is too is copied quickly.
+    // Mesa chooses the texture's layout by the format given here. Its windows are BGRA, and it copies BGRA to them
+    // fast.
     const bool as_window = shader_on_cpu();
     glTexImage2D(GL_TEXTURE_2D, 0, as_window ? GL_RGBA : GL_RGBA8, across, down, 0, as_window ? GL_BGRA : GL_RGBA,
                  GL_UNSIGNED_BYTE, NULL);
@@ -59,14 +60,14 @@ static bool set_size(struct upload *upload, int width, int height)
     return false;
 }
 
-// One row of the texture, from the middle of the pixels that each stands for.
+// Fills one row of the texture. Each pixel is the middle one of the pixels that it replaces.
 static void pick_pixels(uint8_t *to, const uint8_t *from, int width, int step)
 {
     for (int x = step / 2, i = 0; i < shrunk(width, step); x += step, i++)
         memcpy(to + 4 * (size_t)i, from + 4 * (size_t)(x < width ? x : width - 1), 4);
 }
 
-// The picture, rows packed, into the buffer that is bound.
+// Copies the picture, its rows packed, to the bound buffer.
 static bool fill_buffer(const struct upload *upload, const struct image *rgba)
 {
     const int step = upload->step, height = rgba->shape.height;
@@ -98,7 +99,7 @@ bool upload_picture(struct upload *upload, const struct image *rgba)
         return false;
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, upload->buffer[upload->next]);
     upload->next = !upload->next;
-    // The driver may lose a buffer's contents, rarely.
+    // In rare cases, the driver loses a buffer's contents. Then this tries a second time.
     const bool filled = fill_buffer(upload, rgba) || fill_buffer(upload, rgba);
     if (filled) {
         glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
@@ -113,6 +114,17 @@ bool upload_picture(struct upload *upload, const struct image *rgba)
     }
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
     return filled;
+}
+
+bool upload_wait(void)
+{
+    enum { WAIT_NS = 1000000000 };
+    GLsync fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    if (!fence)
+        return false;
+    const GLenum result = glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, WAIT_NS);
+    glDeleteSync(fence);
+    return result == GL_ALREADY_SIGNALED || result == GL_CONDITION_SATISFIED;
 }
 
 void upload_finish(struct upload *upload)

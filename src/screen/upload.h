@@ -1,21 +1,23 @@
-// upload.h: pictures from memory to a GL texture, by way of pixel buffers
+// upload.h: copies pictures from memory to a GL texture through pixel buffers (main thread, current context)
 #pragma once
 
 #include "image/image.h"
 
 #include <stdbool.h>
 
-// Two buffers take turns: the driver reads one while the next picture goes into the other.
+// The driver reads one buffer while the next picture is written to the other.
 struct upload {
-    unsigned texture; // 0: none, or none could be made
+    unsigned texture; // 0: none was made, or GL refused it
     unsigned buffer[2];
     int next;
     int width, height; // of the picture
-    int step;          // every how many pixels of the picture, either way, one is in the texture
-    bool failed;       // which has been said
+    int step;          // the texture has every `step`th pixel of the picture, in both directions
+    bool failed;       // the failure was logged
 };
 
-// RGBA. The texture keeps its name when the size changes. Where GL takes no texture as large as the picture it holds
-// every second pixel, or third, and so on: `step`. False on failure (logged once, until the size changes).
+// Copies an RGBA picture. The texture keeps its name when the size changes. If GL takes no texture of the picture's
+// size, the texture has every second pixel, or every third, and so on: `step`. False on failure (logged once per size).
 bool upload_picture(struct upload *upload, const struct image *rgba);
-void upload_finish(struct upload *upload); // takes a zeroed one
+// Waits until GL has finished all commands so far. False after one second (not logged).
+bool upload_wait(void);
+void upload_finish(struct upload *upload); // accepts a zeroed one

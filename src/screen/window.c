@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "screen/display.h"
-#include "screen/window_place.h"
 
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
@@ -17,6 +16,11 @@
 #include <string.h>
 
 enum { EVENT_ROOM = 256 }; // typing and dragging between two frames stays far below
+
+struct window_place {
+    int x, y, width, height; // before the window filled a monitor; width 0: not known yet
+    bool fills;              // the window fills a monitor now, by us or by the window manager
+};
 
 struct window {
     GLFWwindow *glfw;
@@ -44,6 +48,94 @@ static const struct context_kind context_kinds[] = {
     {false, true, "OpenGL 3.3 over EGL"},
     {true, true, "OpenGL ES 3.0 over EGL"},
 };
+
+// ---- size and place ----
+
+enum { LEAST_WIDTH = 160, LEAST_HEIGHT = 120 }; // of a window that a user can see and take hold of
+
+static void fit_monitor(int *width, int *height)
+{
+    enum { FRAME_WIDTH = 16, FRAME_HEIGHT = 64 }; // borders and title bar; their size is not known before showing
+    int x, y, room_width = 0, room_height = 0;
+    GLFWmonitor *monitor = glfwGetPrimaryMonitor();
+    if (!monitor)
+        return;
+    glfwGetMonitorWorkarea(monitor, &x, &y, &room_width, &room_height);
+    if (room_width <= 0 || room_height <= 0 || (*width <= room_width && *height <= room_height))
+        return;
+    const double across = (double)(room_width - FRAME_WIDTH) / *width;
+    const double down = (double)(room_height - FRAME_HEIGHT) / *height;
+    const double scale = across < down ? across : down;
+    *width = (int)(*width * scale) > LEAST_WIDTH ? (int)(*width * scale) : LEAST_WIDTH;
+    *height = (int)(*height * scale) > LEAST_HEIGHT ? (int)(*height * scale) : LEAST_HEIGHT;
+}
+
+// The monitor that shows most of the window.
+static GLFWmonitor *monitor_under(GLFWwindow *glfw)
+{
+    int x, y, width, height, count;
+    glfwGetWindowPos(glfw, &x, &y);
+    glfwGetWindowSize(glfw, &width, &height);
+    GLFWmonitor **monitors = glfwGetMonitors(&count);
+    GLFWmonitor *best = glfwGetPrimaryMonitor();
+    int64_t best_area = 0;
+    for (int i = 0; i < count; i++) {
+        int left, top;
+        glfwGetMonitorPos(monitors[i], &left, &top);
+        const GLFWvidmode *mode = glfwGetVideoMode(monitors[i]);
+        if (!mode)
+            continue;
+        const int right = x + width < left + mode->width ? x + width : left + mode->width;
+        const int bottom = y + height < top + mode->height ? y + height : top + mode->height;
+        const int across = right - (x > left ? x : left);
+        const int down = bottom - (y > top ? y : top);
+        const int64_t area = across > 0 && down > 0 ? (int64_t)across * down : 0;
+        if (area > best_area) {
+            best_area = area;
+            best = monitors[i];
+        }
+    }
+    return best;
+}
+
+static void place_look(struct window_place *place, GLFWwindow *glfw)
+{
+    struct window_place now = {0};
+    GLFWmonitor *monitor = monitor_under(glfw);
+    const GLFWvidmode *mode = monitor ? glfwGetVideoMode(monitor) : NULL;
+    glfwGetWindowPos(glfw, &now.x, &now.y);
+    glfwGetWindowSize(glfw, &now.width, &now.height);
+    place->fills = glfwGetWindowMonitor(glfw) || (mode && now.width >= mode->width && now.height >= mode->height);
+    if (!place->fills || place->width == 0)
+        *place = (struct window_place){now.x, now.y, now.width, now.height, place->fills};
+}
+
+static void place_moved(struct window_place *place, GLFWwindow *glfw, int x, int y)
+{
+    if (place->fills || glfwGetWindowMonitor(glfw))
+        return;
+    place->x = x;
+    place->y = y;
+}
+
+static bool place_set_fullscreen(struct window_place *place, GLFWwindow *glfw, bool fullscreen)
+{
+    if (fullscreen == (glfwGetWindowMonitor(glfw) != NULL))
+        return false;
+    if (fullscreen) {
+        GLFWmonitor *monitor = monitor_under(glfw);
+        const GLFWvidmode *mode = monitor ? glfwGetVideoMode(monitor) : NULL;
+        if (!mode)
+            return false;
+        place_look(place, glfw);
+        glfwSetWindowMonitor(glfw, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+    } else {
+        glfwSetWindowMonitor(glfw, NULL, place->x, place->y, place->width, place->height, GLFW_DONT_CARE);
+    }
+    return true;
+}
+
+// ---- events ----
 
 // Drags and resizes in a row become one, so that only typing can fill the ring; what no longer fits is dropped.
 static void push_event(struct window *window, struct window_event event)
@@ -141,13 +233,13 @@ static void on_resize(GLFWwindow *glfw, int width, int height)
     struct window *window = glfwGetWindowUserPointer(glfw);
     push_event(window, (struct window_event){.type = WINDOW_RESIZE});
     if (!window->lost)
-        window_place_look(&window->place, glfw);
+        place_look(&window->place, glfw);
 }
 
 static void on_move(GLFWwindow *glfw, int x, int y)
 {
     struct window *window = glfwGetWindowUserPointer(glfw);
-    window_place_moved(&window->place, glfw, x, y);
+    place_moved(&window->place, glfw, x, y);
 }
 
 static void on_close(GLFWwindow *glfw)
@@ -155,6 +247,8 @@ static void on_close(GLFWwindow *glfw)
     glfwSetWindowShouldClose(glfw, GLFW_FALSE); // the program decides
     push_event(glfwGetWindowUserPointer(glfw), (struct window_event){.type = WINDOW_CLOSE});
 }
+
+// ---- opening and closing ----
 
 // Adds GLFW's last error to the reason.
 static void add_reason(char why[256], const char *what)
@@ -191,7 +285,7 @@ static void set_hints(const struct context_kind *kind, bool debug)
 static bool open_context(struct window *window, const struct window_setup *setup, char why[256])
 {
     int width = setup->width, height = setup->height;
-    window_place_fit(&width, &height);
+    fit_monitor(&width, &height);
     for (size_t i = 0; i < sizeof(context_kinds) / sizeof(*context_kinds); i++) {
         const struct context_kind *kind = &context_kinds[i];
         if ((setup->es && !kind->es) || (setup->egl && !kind->egl))
@@ -232,6 +326,17 @@ static void choose_platform(void)
 #endif
 }
 
+void window_enlarge(struct window_setup *setup)
+{
+    enum { READABLE_WIDTH = 320, READABLE_HEIGHT = 240 }; // the overlay has room for its figures
+    const int across = READABLE_WIDTH / setup->width, down = READABLE_HEIGHT / setup->height;
+    const int times = across < down ? across : down;
+    setup->width *= times > 1 ? times : 1;
+    setup->height *= times > 1 ? times : 1;
+    setup->width = setup->width > LEAST_WIDTH ? setup->width : LEAST_WIDTH;
+    setup->height = setup->height > LEAST_HEIGHT ? setup->height : LEAST_HEIGHT;
+}
+
 struct window *window_open(const struct window_setup *setup, char why[256])
 {
     char reason[256] = "";
@@ -257,7 +362,7 @@ struct window *window_open(const struct window_setup *setup, char why[256])
     glfwSetFramebufferSizeCallback(window->glfw, on_resize);
     glfwSetWindowPosCallback(window->glfw, on_move);
     glfwSetWindowCloseCallback(window->glfw, on_close);
-    window_place_look(&window->place, window->glfw);
+    place_look(&window->place, window->glfw);
     window_set_vsync(window, setup->vsync);
     if (!setup->fullscreen && !setup->hidden)
         display_watch(&window->lost); // before others see it
@@ -341,7 +446,7 @@ void window_set_vsync(struct window *window, bool vsync)
 
 void window_set_fullscreen(struct window *window, bool fullscreen)
 {
-    if (window_place_set_fullscreen(&window->place, window->glfw, fullscreen))
+    if (place_set_fullscreen(&window->place, window->glfw, fullscreen))
         window_set_vsync(window, window->vsync); // some drivers forget the interval with the mode
 }
 

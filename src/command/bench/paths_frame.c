@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "screen/fence.h"
 
 #include <string.h>
 
@@ -65,7 +64,7 @@ static int64_t finish_frame(struct frames_bench *frames, int64_t submitted_ns)
         const int64_t start_ns = end_ns;
         if (!upload_picture(&frames->upload, &result.image))
             return 0;
-        if (!fence_wait(fence_put())) {
+        if (!upload_wait()) {
             log_error("GL did not finish the upload of a frame to a texture");
             return 0;
         }

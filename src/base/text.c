@@ -1,5 +1,5 @@
-// text.c: UTF-8 in columns of one letter's width
-#include "screen/text.h"
+// text.c: UTF-8: its characters, and its columns of one letter's width
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -35,8 +35,9 @@ uint32_t span_next(struct span *span)
                 return skip(span, 1, REPLACEMENT);
             character = character << 6 | (bytes[i] & 0x3f);
         }
-        const bool valid = character >= forms[form].least && character <= 0x10ffff && character != 0;
-        return skip(span, form + 1, valid ? character : REPLACEMENT);
+        const bool surrogate = character >= 0xd800 && character <= 0xdfff;
+        const bool valid = character >= forms[form].least && character <= 0x10ffff && character != 0 && !surrogate;
+        return valid ? skip(span, form + 1, character) : skip(span, 1, REPLACEMENT);
     }
     return skip(span, 1, REPLACEMENT);
 }

@@ -1,0 +1,22 @@
+// text.h: UTF-8: its characters, and its columns of one letter's width
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+// A part of a text; not NUL-terminated.
+struct span {
+    const char *text;
+    size_t length; // bytes
+};
+
+struct span span_of(const char *text);
+
+// Removes the first character and returns it: U+FFFD for a byte that is not part of valid UTF-8, 0 at the end.
+uint32_t span_next(struct span *span);
+int span_columns(struct span span);
+struct span span_head(struct span span, int columns); // its first columns
+
+// Removes the next line, of at most `columns` columns, from the text and returns it. A line ends at a line feed, else
+// after a space if it has one, else anywhere. Drops that line feed, or the spaces at the break.
+struct span span_take_line(struct span *text, int columns);
