@@ -63,7 +63,8 @@ SYSTEM = re.compile(
     r"(assert|ctype|dirent|errno|fcntl|float|ftw|inttypes|limits|locale|math|poll|pthread|sched|setjmp|signal|"
     r"spawn|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|sys/[a-z]+|linux/[a-z]+)\.h")
 
-TEXT = re.compile(r"\.(c|h|cl|glsl|py|sh|md|build|txt|vert|frag|desktop|svg)$|^(tools|tests|\.ci)/[a-z-]+$|^\.[a-z-]+$")
+TEXT = re.compile(r"\.(c|h|cl|glsl|py|sh|md|build|txt|vert|frag|desktop|svg)$|^(tools|tests/\w+|\.ci)/[a-z-]+$|"
+                  r"^\.[a-z-]+$")
 
 
 def files(root, pattern):
@@ -252,7 +253,7 @@ def rule_glsl(root):
 def rule_text(root):
     """Text files are plain: no tabs, no space at the end of a line, no long lines, one newline at the end."""
     for name in files(root, TEXT):
-        if name.startswith(("assets/DejaVu", "tests/data/", "tests/golden/", "tests/corpus/")):
+        if name.startswith(("assets/DejaVu", "tests/data/", "tests/reference/golden/", "tests/fuzz/corpus/")):
             continue
         text = lines(root, name)
         if text[-1] or (len(text) > 1 and not text[-2].strip()):

@@ -1,0 +1,596 @@
+#!/usr/bin/env python3
+"""test_batch.py MONOCLE PLAIN: the batch command: inputs, names, what exists already, shards, equal bytes"""
+import json
+import os
+import struct
+import subprocess
+import sys
+import time
+import zlib
+
+sys.path.append(sys.path[0] + "/../../support")
+from batch_support import (KERNELS, NONE, Checks, at, batch, digests, files, has_opencl, lines, outcome, png,
+                           png_chunk, run, tree)
+
+BINARY = os.path.abspath(sys.argv[1])
+PLAIN = os.path.abspath(sys.argv[2])  # a build without libwebp and libtiff
+CPU = ["-p", "cpu"]
+
+
+def inputs(c):
+    names = tree(at("in"), 12)
+    with open(at("in/notes.txt"), "w") as f:
+        f.write("no picture")
+    png(at("in/.hidden.png"), 8, 8)
+    outcome(c, BINARY, CPU + ["-o", "flat", "in"], 0)
+    c.check(sorted(digests(at("flat"))) == [n for n in names if "/" not in n], "flat", digests(at("flat")))
+    outcome(c, BINARY, CPU + ["-r", "-o", "deep", "in/"], 0)
+    c.check(sorted(digests(at("deep"))) == names, "deep", digests(at("deep")))
+    for null, end in ([], "\n"), (["-0"], "\0"):
+        listed = "".join("./in/" + name + end for name in names).encode()
+        outcome(c, BINARY, CPU + ["--files-from", "-", "-o", "listed" + end.strip("\0\n") + str(len(null))] + null, 0,
+                stdin=listed)
+        found = digests(at("listed%d" % len(null)))
+        c.check(sorted(found) == ["in/" + name for name in names], null, sorted(found))
+    odd = "in/new\nline \xff.png".encode("latin-1")
+    os.rename(at("in/p000.png"), os.path.join(os.fsencode(at("")), odd))
+    outcome(c, BINARY, CPU + ["--files-from", "-", "-0", "-o", "odd", "--report", "odd.jsonl"], 0, stdin=odd + b"\0")
+    row = lines(at("odd.jsonl"))[1]
+    c.check(bytes.fromhex(row["input_hex"]) == odd, row)
+    os.rename(os.path.join(os.fsencode(at("")), odd), at("in/p000.png"))
+    # The directory of outputs is no input, and a name twice is one file.
+    outcome(c, BINARY, CPU + ["-r", "-o", "in/out", "in", "in/p000.png"], 0)
+    outcome(c, BINARY, CPU + ["-r", "-o", "in/out", "in", "in/p000.png"], 0)
+    c.check(sorted(digests(at("in/out"))) == names, "in/out", sorted(digests(at("in/out"))))
+    subprocess.run(["rm", "-r", at("in/out")], check=True)
+    template = CPU + ["-r", "-o", "in/out/{dir}{stem}-x{ext}", "in"]  # nor is that of a template
+    outcome(c, BINARY, template, 0)
+    outcome(c, BINARY, template, 0)
+    c.check(len(digests(at("in/out"))) == 12, "in/out", sorted(digests(at("in/out"))))
+    subprocess.run(["rm", "-r", at("in/out")], check=True)
+    outcome(c, BINARY, CPU + ["-o", "x", "nothing-here"], 3, "nothing-here: No such file")
+    os.makedirs(at("empty"), exist_ok=True)
+    outcome(c, BINARY, CPU + ["-o", "x", "empty"], 3, "no images in empty\n")
+    os.makedirs(at("empty/sub/sub"))
+    outcome(c, BINARY, CPU + ["-o", "x", "empty"], 3, "in empty, only directories; add --recursive (-r)")
+    outcome(c, BINARY, CPU + ["-o", "x", "-r", "empty"], 3, "no images in empty\n")
+    outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "no-list"], 3, "cannot read the list no-list")
+    outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "/dev/zero"], 3, "a name of more than 4095 bytes")
+    outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "/dev/zero", "-0"], 3, "a million empty names", timeout=20)
+    outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "-", "-0"], 3, "more than 4095", stdin=b"in\n" * 2000)
+    outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "-"], 1, "error: y/y/",
+            stdin=b"\n\nin/p000.png\n" + b"y/" * 2046 + b"/x")
+    for args in (["batch", *NONE, "-o", "x", "--files-from", "-"], ["report", "merge", "-"]):
+        code, out, err = run("sh", "-c", 'exec "$@" <&-', "sh", BINARY, *args, cwd=at(""))
+        c.check(code == 3 and err.endswith("on standard input: it is closed\n"), args, code, err)
+
+
+def own_outputs(c):
+    """A run into the directory of its inputs does not take its outputs for inputs; a run of another chain may."""
+    names = tree(at("own-in"), 8)
+    job = CPU + ["-r", "-f", "gray", "-o", "own-in/{dir}{stem}-g{ext}", "own-in"]
+    for times in range(3):
+        code, out, err = batch(BINARY, *job)
+        c.check(code == 0 and err == "" and len(digests(at("own-in"))) == 16, times, out, err)
+        c.check((b"8 left out (outputs of earlier runs)" in out) == (times > 0), times, out)
+    code, out, err = batch(BINARY, *job, "--json")
+    said = json.loads(out)
+    c.check((said["files"], said["skipped"], said["left_out"]) == (8, 8, 8), said)
+    out = batch(BINARY, *job, "-n")[1].splitlines()
+    c.check(len(out) == 9 and out[-1] == b"8 left out (outputs of earlier runs)", out)
+    # A file that is named, or was changed since it was made, is taken; so are all where no outputs go.
+    made = "own-in/" + names[-1].replace(".", "-g.")
+    outcome(c, BINARY, job + [made, "--report", "own.jsonl"], 0)
+    c.check(len(files(at("own.jsonl"))) == 9 and made in files(at("own.jsonl")), files(at("own.jsonl")).keys())
+    os.utime(at(made), (1, 1))
+    outcome(c, BINARY, job, 1, made + ": ")  # whose output was made of it as it was
+    outcome(c, BINARY, CPU + ["-r", "-f", "blur", "-o", "own-next", "own-in"], 0)
+    c.check(len(digests(at("own-next"))) == 17, "in two steps", digests(at("own-next")))
+    outcome(c, BINARY, ["-f", "gray", "-o", "own-x", "own-in/p000.png"], 0)
+    os.makedirs(at("own-x/sub"))
+    outcome(c, BINARY, CPU + ["-o", "own-x/{n}.png", "own-x"], 3, "no images in own-x except 1 made by earlier runs")
+
+
+def many_names(c):
+    """More than any list or table of names has room for at first, each of them twice."""
+    listed = b"".join(b"gone-%d.png\n" % (i % 3000) for i in range(6000))
+    code, out, err = batch(BINARY, *CPU, "-n", "--json", "--files-from", "-", "-o", "many", stdin=listed, timeout=60)
+    rows = [json.loads(line)["input"] for line in out.splitlines()]
+    c.check(code == 3 and rows == ["gone-%d.png" % i for i in range(3000)], code, len(rows), err[:200])
+
+
+def odd_lists(c):
+    """Lists as other systems write them, and names that would be several lines."""
+    tree(at("li"), 2)
+    outcome(c, BINARY, CPU + ["--files-from", "-", "-o", "li-out"], 0,
+            stdin=b"\xef\xbb\xbfli/p000.png\r\n\r\nli/a/p001.png\r\n\r")
+    c.check(len(digests(at("li-out"))) == 2, digests(at("li-out")))
+    outcome(c, BINARY, CPU + ["--files-from", "-", "-0", "-o", "li-out"], 3, "p000.png\\x0d: No",
+            stdin=b"li/p000.png\r\0")
+    os.makedirs(at("li/.h"))
+    png(at("li/.h/p.png"), 8, 8)
+    outcome(c, BINARY, CPU + ["--files-from", "-", "-o", "li-dots"], 0, stdin=b"li/.h/p.png\n")
+    c.check(list(digests(at("li-dots"))) == ["li/.h/p.png"], "dots that lead nowhere", digests(at("li-dots")))
+    # Names that lead upwards, or to the root, give outputs within the directory all the same.
+    os.makedirs(at("li-deep/here"))
+    png(at("li-up.png"), 8, 8)
+    png(at("li-deep/beside.png"), 8, 8)
+    absolute = os.path.join(os.path.realpath(at("")), "li/a/p001.png")
+    for name, made in (("../../li-up.png", "li-up.png"), ("sub/../../beside.png", "beside.png"),
+                       ("..//beside.png", "beside.png"), (absolute, "p001.png")):
+        os.makedirs(at("li-deep/here/sub"), exist_ok=True)
+        got = run(BINARY, "batch", *CPU, *NONE, "--overwrite", "--files-from", "-", "-o", "out/sub/sub",
+                  cwd=at("li-deep/here"), stdin=name.encode() + b"\n")
+        c.check(got[0] == 0 and list(digests(at("li-deep/here"))) == ["out/sub/sub/" + made], name, got,
+                digests(at("li-deep")))
+        subprocess.run(["rm", "-r", at("li-deep/here/out")], check=True)
+    with open(at("li/bad\nname.png"), "w") as f:
+        f.write("no picture")
+    said = outcome(c, BINARY, CPU + ["-o", "li-bad", "li/bad\nname.png"], 3, "bad\\x0aname.png: it is not")
+    c.check(len(said) == 1, said)
+    os.makedirs(at("li-bad/bad\nname.png"))
+    for more in [], ["-n"]:
+        said = outcome(c, BINARY, CPU + more + ["-o", "li-bad", "li/bad\nname.png"], 3, "bad\\x0aname.png exists")
+        c.check(len(said) == 1, said)
+    outcome(c, BINARY, CPU + ["-o", "y/" * 150 + "z" * 300, "li/p000.png"], 3, "File name too long")
+    for plan in [], ["-n"]:
+        outcome(c, BINARY, CPU + plan + ["-o", "li-z/" + "z" * 300 + "{ext}", "li/p000.png"], 3, "File name too long")
+
+
+def spellings(c):
+    """A file named twice is done once, the first time; another name of it, by a link, is another input."""
+    tree_names = tree(at("sp"), 12)
+    one, five = os.path.join(os.path.realpath(at("sp")), "p000.png"), "sp/a/../a/p005.png"
+    outcome(c, BINARY, CPU + ["-o", "sp-out/{n}.png", "sp/p000.png", "./sp//p000.png", one, "sp/a/p005.png", five], 0)
+    c.check(sorted(digests(at("sp-out"))) == ["000001.png", "000002.png"], digests(at("sp-out")))
+    got = run(BINARY, "batch", *CPU, *NONE, "--files-from", "-", "-o", "../sp-up", "../sp/p000.png", cwd=at("sp"),
+              stdin=b"a/../p000.png\n")
+    c.check(got[0] == 0 and list(digests(at("sp-up"))) == ["p000.png"], got)
+    for first in "sp", "./sp", os.path.dirname(one), "sp/../sp":
+        outcome(c, BINARY, CPU + ["-r", "-o", "sp-tree", "--overwrite", first, "./sp/a/p001.png", one, "sp/."], 0)
+        c.check(sorted(digests(at("sp-tree"))) == tree_names, first, digests(at("sp-tree")))
+    places = [os.path.join(os.path.realpath(at("")), name) for name in ("sp-1", "sp-2", "sp-23")]
+    for place in places:
+        os.makedirs(place)
+        png(place + "/one.png", 8, 8)
+    got = run(BINARY, "batch", *CPU, *NONE, "-o", "{n}.png", *(place + "/one.png" for place in places), cwd=places[1])
+    c.check(got[0] == 0 and len(digests(places[1])) == 4, "beside where we are", got, digests(places[1]))
+    os.makedirs(at("sp-far/in"))
+    png(at("sp-far/p000.png"), 8, 8)
+    os.symlink("../sp-far/in", at("sp/link"))  # sp/link/.. is sp-far
+    os.symlink("a", at("sp/b"))
+    os.link(at("sp/p000.png"), at("sp/c d/p000.png"))
+    for other in "sp/link/../p000.png", "sp/c d/p000.png":
+        said = outcome(c, BINARY, CPU + ["-o", "sp-no", "sp/p000.png", other], 3, "the same output")
+        c.check(len(said) == 2, other, said)
+    outcome(c, BINARY, CPU + ["-r", "-o", "sp-links", "sp"], 0)  # behind links a tree has files of their own
+    c.check(len(digests(at("sp-links"))) == 12 + 6 + 1, digests(at("sp-links")))
+
+
+def names(c):
+    tree(at("in"), 12)
+    for template, made in (("t1/{dir}{stem}-x{ext}", "t1/a/p001-x.png"), ("t2/{n}.png", "t2/000001.png"),
+                           ("t3/{stem}", "t3/p001.png"), ("t4/{dir}", "t4/a/p001.png"),
+                           ("t5//./{dir}{n}{stem}.PNG", "t5/a/000004p001.PNG")):
+        outcome(c, BINARY, CPU + ["-r", "-o", template, "in"], 0)
+        c.check(os.path.exists(at(made)) and len(digests(at(template[:2]))) == 12, template, digests(at(template[:2])))
+    png(at("...png"), 8, 8)
+    outcome(c, BINARY, CPU + ["-o", "t6/{stem}/{n}.png", "...png"], 0)  # whose stem is not ..
+    c.check(list(digests(at("t6"))) == ["...png/000001.png"], digests(at("t6")))
+    outcome(c, BINARY, CPU + ["-o", "one.png", "in/p000.png"], 0)
+    c.check(os.path.isfile(at("one.png")), "one.png")
+    for args, says in ((["-o", "x/{name}.png"], "unknown field {name}"), (["-o", ""], "empty"),
+                       (["-o", "x/{ste}"], "did you mean {stem}"), (["-o", "x/{stem"], "unclosed brace: {stem;"),
+                       (["-o", "-"], "cannot be standard output (-)"),
+                       (["-o", "x.bmp"], "a format that monocle cannot write"),
+                       (["-o", "x", "--format", "bmp"], "must be one of jpeg"), ([], "no output is given"),
+                       (["-o", "x.png", "--format", "jpeg"], "leave out one"), (["-o", "x", "-0"], "--files-from"),
+                       (["-o", "x", "--memory", "1"], "at least 16M"), (["-o", "x", "--memory", "9Q"], "at least 16M"),
+                       (["-o", "x", "-f", "blurr"], "blur"), (["-o", "x", "--overwrite", "--skip-newer"], "contradict"),
+                       (["-o", "x", "-f", ",".join(["gray"] * 15)], "or 16 with --orientation keep")):
+        lines_said = outcome(c, BINARY, CPU + args + ["in"], 2, says)
+        c.check(len(lines_said) == 1, args, lines_said)
+    outcome(c, BINARY, CPU + ["-o", "long", "-f", ",".join(["gray"] * 16), "--orientation", "keep", "in"], 0)
+    outcome(c, BINARY, CPU + ["-o", "x"], 2, "no input file is given")
+    got = run(BINARY, "batch", *CPU, "-o", "x-none", "in", cwd=at(""))  # and by no mistake are all files encoded anew
+    c.check(got[0] == 2 and "such as -f gray, or -f none to convert only" in got[2] and got[2].count("\n") == 1, got)
+    c.check(not os.path.exists(at("x-none")), "something was made")
+    # Two inputs with one output: both are refused before anything is written, and the others go on.
+    os.makedirs(at("clash/one"), exist_ok=True)
+    os.makedirs(at("clash/two"), exist_ok=True)
+    for name in ("one/same.png", "two/same.png", "two/other.png"):
+        png(at("clash", name), 9, 9)
+    said = outcome(c, BINARY, CPU + ["-r", "-o", "clashed/{stem}{ext}", "clash"], 1, "the same output")
+    c.check(len(said) == 2 and list(digests(at("clashed"))) == ["other.png"], said, digests(at("clashed")))
+    for odd in b"clash/./two//", b"clash//two/./":  # also where a list spells their directory in two ways
+        said = outcome(c, BINARY, CPU + ["--overwrite", "-o", "odd-clash/{dir}k.png", "--files-from", "-"], 3,
+                       "the same output", stdin=odd + b"same.png\nclash/two/other.png\n")
+        c.check(len(said) == 2 and not os.path.exists(at("odd-clash")), odd, said)
+
+
+def existing(c):
+    tree(at("ex"), 8)
+    job = CPU + ["-f", "blur", "-r", "-o", "ex-out", "ex"]
+    outcome(c, BINARY, job, 0)
+    first = {n: os.stat(at("ex-out", n)).st_mtime_ns for n in digests(at("ex-out"))}
+
+    def changed():
+        return sorted(n for n in first if os.stat(at("ex-out", n)).st_mtime_ns != first[n])
+
+    outcome(c, BINARY, job + ["--report", "ex.jsonl"], 0)  # the same again is a no-op
+    c.check(changed() == [], "done again", changed())
+    c.check({row["why"] for row in files(at("ex.jsonl")).values()} == {"already done"}, files(at("ex.jsonl")))
+    other = CPU + ["-f", "gray", "-r", "-o", "ex-out", "ex"]
+    said = outcome(c, BINARY, other, 3, "exists; add --overwrite")  # of another job
+    c.check(len(said) == 8 and changed() == [], said)
+    with open(at("ex-out/p000.png"), "ab") as f:
+        f.write(b"more")  # edited since
+    first["p000.png"] = os.stat(at("ex-out/p000.png")).st_mtime_ns
+    outcome(c, BINARY, job, 1, "ex/p000.png: ex-out/p000.png exists")
+    outcome(c, BINARY, other + ["--skip-existing"], 0)
+    outcome(c, BINARY, job + ["--skip-newer"], 0)
+    c.check(changed() == [], "skipped", changed())
+    os.utime(at("ex/a/p001.png"), (time.time() + 5, time.time() + 5))
+    outcome(c, BINARY, job + ["--skip-newer", "--report", "newer.jsonl"], 0)
+    c.check(changed() == ["a/p001.png"], "newer", changed())
+    outcome(c, BINARY, job + ["--skip-newer"], 0)
+    reasons = {name: row["why"] for name, row in files(at("newer.jsonl")).items() if row["status"] == "skipped"}
+    c.check(reasons.pop("ex/p000.png") == "the output is newer" and set(reasons.values()) == {"already done"}, reasons)
+    # Of another job, all but the one that was edited are made anew; where no mark tells whose it is, times alone do.
+    os.removexattr(at("ex-out/a/p005.png"), "user.monocle.done")
+    outcome(c, BINARY, other + ["--skip-newer"], 0)
+    c.check(changed() == sorted(set(first) - {"p000.png", "a/p005.png"}), "of another job", changed())
+    gray = digests(at("ex-out"))
+    outcome(c, BINARY, other + ["--skip-newer"], 0)
+    c.check(digests(at("ex-out")) == gray, "again")
+    outcome(c, BINARY, job + ["--overwrite"], 0)
+    c.check(len(changed()) == 8, "overwritten", changed())
+    # Other kernels may make other pictures.
+    outcome(c, BINARY, job, 3, "exists; add --overwrite", MONOCLE_KERNELS=KERNELS)
+    # Never over an input, by whatever name.
+    before = digests(at("ex"))
+    os.symlink("ex", at("ex-link"))
+    said = outcome(c, BINARY, CPU + ["-f", "gray", "-r", "--overwrite", "-o", "ex-link/", "ex"], 3, "is also an input")
+    c.check(len(said) == 8 and digests(at("ex")) == before, "inputs")
+    outcome(c, BINARY, CPU + ["-o", "ex", "ex/p000.png"], 3, "ex/p000.png is also an input")
+    # Nor over another input of the run.
+    os.makedirs(at("ex-pair"))
+    for i, name in enumerate(("000002.png", "000001.png")):
+        png(at("ex-pair", name), 20 + i, 10)
+        os.utime(at("ex-pair", name), (i + 1, i + 1))
+    pair, turned = digests(at("ex-pair")), ["ex-pair/000002.png", "ex-pair/000001.png"]
+    for rule, failed in ("--overwrite", 2), ("--skip-newer", 1):  # the newer one would replace the older
+        said = outcome(c, BINARY, CPU + [rule, "-o", "ex-pair/{n}.png", *turned], (3 if failed == 2 else 1),
+                       "is also an input")
+        c.check(len(said) == failed and digests(at("ex-pair")) == pair, rule, "replaced an input", said)
+    # Nor through a link.
+    os.makedirs(at("ex-dir"), exist_ok=True)
+    os.symlink(at("ex/p000.png"), at("ex-dir/p000.png"))
+    outcome(c, BINARY, CPU + ["--overwrite", "-o", "ex-dir", "ex/p000.png"], 3, "is not a regular file")
+    c.check(digests(at("ex")) == before, "inputs")
+    code, out, err = batch(BINARY, *CPU, "-n", "-r", "-o", "ex-dry", "ex")
+    c.check(code == 0 and b"ex/a/p001.png -> ex-dry/a/p001.png\n" in out and not os.path.exists(at("ex-dry")), out, err)
+
+
+def rights(c):
+    """The group and others can do no more with an output than with its input, or with the file that it replaces."""
+    modes = (0o600, 0o640, 0o644, 0o666, 0o604, 0o444, 0o755)
+
+    def check(mask, expected, *more):
+        old = os.umask(mask)
+        try:
+            outcome(c, BINARY, CPU + ["-J", "4", "-o", "ri-out", "ri", *more], 0)
+        finally:
+            os.umask(old)
+        for i in range(3 * len(modes)):
+            found = os.stat(at("ri-out/%02d.png" % i)).st_mode & 0o7777
+            c.check(found == expected(i) & ~mask, more, "umask %o, input %o: %o" % (mask, modes[i % len(modes)], found))
+
+    def expected(i):
+        return modes[i % len(modes)] & 0o066 | 0o600
+
+    os.makedirs(at("ri"))
+    for i in range(3 * len(modes)):
+        png(at("ri/%02d.png" % i), 8, 8)
+        os.chmod(at("ri/%02d.png" % i), modes[i % len(modes)])
+    for mask in (0, 0o022, 0o027, 0o077):
+        check(mask, expected)
+        check(mask, expected, "--overwrite")
+        for name in os.listdir(at("ri-out")):
+            os.chmod(at("ri-out", name), 0o640)
+        check(mask, lambda i: expected(i) & 0o640, "--overwrite")
+        for name in os.listdir(at("ri-out")):
+            os.chmod(at("ri-out", name), 0o666)
+        check(mask, expected, "--overwrite")
+        subprocess.run(["rm", "-r", at("ri-out")], check=True)
+    if os.geteuid() != 0:
+        return
+    for i in range(3 * len(modes)):  # the output's group is not the input's
+        os.chown(at("ri/%02d.png" % i), -1, 12345)
+    check(0, lambda i: expected(i) & 0o606 | expected(i) & expected(i) << 3 & 0o060)
+
+
+def shards(c):
+    names_of = tree(at("sh"), 60)
+    whole = CPU + ["-f", "emboss", "-r"]
+    outcome(c, BINARY, whole + ["-o", "sh-whole", "sh"], 0)
+    for count in (1, 3, 7):
+        reports, seen = [], []
+        for k in range(1, count + 1):
+            reports.append("sh-%d-%d.jsonl" % (count, k))
+            outcome(c, BINARY, whole + ["-o", "sh-%d" % count, "--shard", "%d/%d" % (k, count), "--report",
+                                        reports[-1], "sh"], 0)
+            seen += files(at(reports[-1]))
+        c.check(len(seen) == len(set(seen)) == 60, count, "shards hold", len(seen), "of them", len(set(seen)))
+        c.check(digests(at("sh-%d" % count)) == digests(at("sh-whole")), count, "shards differ from the whole")
+        code, out, err = run(BINARY, "report", "merge", "--json", "-o", at("all.jsonl"), *reports, cwd=at(""))
+        said = json.loads(out)
+        c.check(code == 0 and said["done"] == said["files"] == 60 and said["shards"] == count, said, err)
+        merged = list(files(at("all.jsonl")))
+        c.check(sorted(merged) == ["sh/" + n for n in names_of], "merged")
+        c.check(count > 1 or merged == sorted(merged), "merged, in order of names", merged)
+        again = run(BINARY, "report", "merge", "--json", "all.jsonl", "-o", at("all.jsonl"), cwd=at(""))
+        c.check(again == (0, out, ""), "merged again", again)
+        c.check(run(BINARY, "report", "merge", "--json", "all.jsonl", cwd=at("")) == again, "onto itself")
+        if count > 1:
+            part = run(BINARY, "report", "merge", "--json", "-o", at("part.jsonl"), *reports[1:], cwd=at(""))
+            again = run(BINARY, "report", "merge", "--json", "part.jsonl", cwd=at(""))
+            c.check(part[0] == 1 and again == part, "merged in part", part, again)
+            code, out, err = run(BINARY, "report", "merge", *reports[1:], cwd=at(""))
+            c.check(code == 1 and b"shard 1/%d has no report" % count in out, out, err)
+    # One more file moves no other.
+    before = {n: k for k in range(1, 8) for n in files(at("sh-7-%d.jsonl" % k))}
+    png(at("sh/a/another.png"), 20, 20)
+    for k in range(1, 8):
+        outcome(c, BINARY, whole + ["-o", "sh-7", "--shard", "%d/7" % k, "--report", "sh-8-%d.jsonl" % k, "sh"], 0)
+    after = {n: k for k in range(1, 8) for n in files(at("sh-8-%d.jsonl" % k))}
+    c.check(len(after) == 61 and all(after[n] == before[n] for n in before), "files have moved")
+    # A cluster's numbers, from 0 or from 1, and a task run again alone.
+    for first, variable in ((0, "SLURM_ARRAY_TASK_ID"), (1, "SLURM_ARRAY_TASK_ID"), (0, "JOB_COMPLETION_INDEX")):
+        seen = []
+        for number in range(first, first + 3):
+            out = batch(BINARY, *whole, "-n", "-o", "sh-x", "--shard", "3", "sh", **{variable: str(number)})[1]
+            seen += out.decode().splitlines()
+        c.check(len(seen) == len(set(seen)) == 61, first, variable, len(seen))
+    for args, env, says in ((["0/3"], {}, "K from 1 to N"), (["4/3"], {}, "K from 1 to N"), (["x"], {}, "K from 1"),
+                            (["3"], {}, "does not say which part"), (["1/3x"], {}, "K from 1"),
+                            (["3"], {"SLURM_ARRAY_TASK_ID": "x"}, "whole number"),
+                            (["3"], {"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_MIN": "0",
+                                     "SLURM_ARRAY_TASK_MAX": "3"}, "the same part"),
+                            (["3"], {"SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_TASK_COUNT": "3",  # of --array=0-4:2
+                                     "SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_MAX": "4"}, "the same part")):
+        outcome(c, BINARY, whole + ["-o", "sh-x", "--shard"] + args + ["sh"], 2, says, **env)
+
+
+def contradictions(c):
+    tree(at("no"), 1)
+    for args, says in ((["--format", "png", "--quality", "50"], "--quality has no effect on png"),
+                       (["--format", "png", "--subsampling", "444"], "--subsampling has no effect"),
+                       (["--format", "jpeg", "--compression", "9"], "--compression has no effect on jpeg"),
+                       (["-d", "all"], "-p cpu does not use one"),
+                       (["--kernels", KERNELS], "--kernels selects OpenCL kernels, but -p cpu does not use them"),
+                       (["-f", "blur=2", "gray"], "there is no file 'gray'; did you mean -f 'blur=2,gray'?"),
+                       (["-f", "blur", "2"], "there is no file '2'; did you mean -f 'blur=2'?")):
+        c.check(len(outcome(c, BINARY, CPU + args + ["-o", "no-out", "no"], 2, says)) == 1, args)
+    png(at("gray"), 8, 8)
+    outcome(c, BINARY, CPU + ["--quality", "50", "-o", "no-out", "no", "gray"], 0, MONOCLE_DEVICE="all",
+            MONOCLE_KERNELS=KERNELS)
+    for option, least, most in (("--quality", 1, 100), ("--compression", 1, 9)):
+        for value in least - 1, least, most, most + 1:
+            code = batch(BINARY, *CPU, option, str(value), "--dry-run", "--overwrite", "-o", "no-out", "no")[0]
+            c.check(code == (0 if least <= value <= most else 2), option, value, code)
+    if batch(BINARY, *CPU, "--format", "tiff", "-o", "no-tiff", "no")[0] == 0:
+        outcome(c, BINARY, CPU + ["--format", "tiff", "--compression", "9", "-o", "no-9", "no"], 0)
+        outcome(c, BINARY, CPU + ["--format", "tiff", "--quality", "50", "-o", "no-9", "no"], 2, "no effect on tiff")
+
+
+def devices(c):
+    """PoCL's two ways to a processor are two devices."""
+    two = {"POCL_DEVICES": "basic pthread"}
+    if run(BINARY, "devices", **two)[1].count(b"compute  ") < 2:
+        return
+    tree(at("de"), 24, 60, 40)
+    outcome(c, BINARY, CPU + ["-f", "blur", "-r", "-o", "de-cpu", "de"], 0)
+    cpus = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cpus)})  # a thread by itself would use one device
+    for jobs, expected in ([], 2), (["--jobs", "1"], 1), (["--jobs", "5"], 2):
+        out = "de-out" + "".join(jobs)
+        outcome(c, BINARY, ["-p", "opencl", "-d", "all", *jobs, "-f", "blur", "-r", "-o", out, "--report",
+                            out + ".jsonl", "de"], 0, **two)
+        used = {row["device_number"] for row in files(at(out + ".jsonl")).values()}
+        c.check(len(used) == expected and used <= {0, 1} and digests(at(out)) == digests(at("de-cpu")), jobs, used)
+    os.sched_setaffinity(0, cpus)
+
+
+def named_device(c):
+    """A device that the user names is used, even for one file; MONOCLE_DEVICE leaves the choice to auto."""
+    if not has_opencl(BINARY):
+        return
+    png(at("nd.png"), 8, 8)
+    for arguments, environment, path in (["-d", "0"], {}, "opencl"), ([], {"MONOCLE_DEVICE": "0"}, "cpu"):
+        code, out, err = batch(BINARY, "-f", "gray", "--json", "--overwrite", *arguments, "-o", "nd-out", "nd.png",
+                               **environment)
+        c.check(code == 0 and json.loads(out)["path"] == path, arguments, code, out, err)
+
+
+def auto_path(c):
+    """100 small files: a device could not save the time that it takes to start, so none is opened."""
+    tree(at("au"), 100)
+    code, out, err = batch(BINARY, "-f", "blur", "-r", "--json", "-o", "au-out", "au")
+    summary = json.loads(out)
+    c.check(code == 0 and summary["path"] == "cpu" and summary["done"] == 100, code, summary, err)
+    c.check(summary.get("path_why", "").startswith("a device would save at most 0.0 s"), summary)
+    code, out, err = batch(BINARY, "-f", "blur", "-r", "--json", "-p", "cpu", "-o", "au-cpu", "au")
+    c.check(code == 0 and "path_why" not in json.loads(out), out)
+    os.makedirs(at("au-large"))  # one large picture comes first: a device could save time for 100 of them
+    png(at("au-large/0.png"), 1500, 1000)
+    for i in range(1, 100):
+        png(at("au-large/%d.png" % i), 8, 8)
+    code, out, err = batch(BINARY, "-f", ",".join(["median"] * 10), "-J", "1", "--json", "-o", "au-none", "au-large",
+                           OCL_ICD_VENDORS="/nonexistent")
+    summary = json.loads(out)
+    c.check(code == 0 and summary["path"] == "cpu", code, summary, err)
+    c.check(summary.get("path_why") == "there is no OpenCL device", summary)
+
+
+def own_kernels(c):
+    """What the user's kernels cannot do is not done by others."""
+    os.makedirs(at("unread/blur.cl"))
+    os.makedirs(at("wrong"))
+    with open(at("wrong/blur.cl"), "w") as f:
+        f.write("nonsense\n")
+    png(at("own.png"), 9, 9)
+    outcome(c, BINARY, ["-f", "blur", "--kernels", "wrong", "-o", "own", "own.png"], 3,
+            "use -p cpu without kernel files", OCL_ICD_VENDORS="/nonexistent")
+    c.check(not os.path.exists(at("own/own.png")), "an output without a device")
+    if not has_opencl(BINARY):
+        return
+    for kernels, says, path in (("unread", "cannot read kernel unread/blur.cl: Is a directory", ["-p", "opencl"]),
+                                ("wrong", "blur.cl:1", [])):  # which are for devices alone
+        said = outcome(c, BINARY, path + ["-f", "blur", "--kernels", kernels, "-o", "own", "own.png"], 3, says)
+        c.check(len([line for line in said if line.startswith("monocle: ")]) == 1, kernels, said)
+        c.check(not os.path.exists(at("own/own.png")), kernels, "an output")
+
+
+def add_profile(path, number):
+    """A packed one of its own, which stays in a codec's memory until the next file."""
+    with open(path, "rb") as f:
+        data = f.read()
+    profile = bytes(16) + b"RGB " + bytes([number]) * 400
+    with open(path, "wb") as f:
+        f.write(data[:33] + png_chunk(b"iCCP", b"own\0\0" + zlib.compress(profile)) + data[33:])
+
+
+def equal_bytes(c):
+    for number, name in enumerate(tree(at("png"), 24, 150, 90)):
+        add_profile(at("png", name), number)
+    for kind, share in ("420", "1/2"), ("444", "2/2"):
+        outcome(c, BINARY, CPU + ["-r", "-o", "eq", "--format", "jpeg", "--subsampling", kind, "--shard", share, "png"],
+                0)
+    subprocess.run(["cp", "-r", at("png"), at("eq")], check=True)
+    seen = {}
+    ways = [CPU + ["--jobs", n] for n in ("1", "2", "5")] + [CPU + ["--memory", "16M"]]
+    if has_opencl(BINARY):
+        ways += [["-p", "opencl", "--jobs", n] for n in ("1", "3")] + [["-p", "opencl", "-d", "all"]]
+    for i, way in enumerate(ways):
+        outcome(c, BINARY, way + ["-f", "blur=2,gray,emboss,sepia", "-r", "-o", "eq-%d" % i, "eq"], 0)
+        seen[i] = digests(at("eq-%d" % i))
+        c.check(len(seen[i]) == 48 and seen[i] == seen[0], way, "differs from", ways[0])
+    for number, name in enumerate(sorted(name for name in seen[0] if name.startswith("png/"))):
+        with open(at("eq-0", name), "rb") as f:
+            data = f.read()
+        found = data[data.index(b"iCCP") + 4:].split(b"\0\0", 1)[1]
+        c.check(zlib.decompressobj().decompress(found)[-400:] == bytes([number]) * 400, name, "has another's profile")
+
+
+def channels(path):
+    with open(path, "rb") as f:
+        data = f.read()
+    return {0: 1, 2: 3, 4: 2, 6: 4}[data[25]] if path.endswith("png") else data[data.index(b"\xff\xc0") + 9]
+
+
+def colour_from_grey(c):
+    """Grey files where nothing else is left; a chain that gives a grey picture colours gives files with colours."""
+    os.mkdir(at("rgb"))
+    png(at("rgb/a.png"), 16, 8)
+    for before in ("png", "jpg"):
+        outcome(c, BINARY, CPU + ["-f", "gray", "--format", before, "-o", "grey-" + before, "rgb/a.png"], 0)
+        for after in ("png", "jpg"):
+            source, out = "grey-%s/a.%s" % (before, before), "of-%s-%s" % (before, after)
+            outcome(c, BINARY, CPU + ["-f", "sepia", "--format", after, "-o", out, source], 0)
+            found = channels(at(source)), channels(at(out + "/a." + after))
+            c.check(found == (1, 3), before, after, "channels", found)
+    with open(at("rgb/clear.png"), "wb") as f:  # what can be seen through stays so
+        f.write(b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", struct.pack(">IIBBBBB", 16, 8, 8, 6, 0, 0, 0)) +
+                png_chunk(b"IDAT", zlib.compress((b"\0" + bytes(range(64))) * 8)) + png_chunk(b"IEND", b""))
+    outcome(c, BINARY, CPU + ["-f", "gray", "-o", "grey-clear", "rgb/clear.png"], 0)
+    c.check(channels(at("grey-clear/clear.png")) == 2, "alpha was lost")
+
+
+def damaged_pictures(c):
+    """What a directory has that should be a picture and is none is reported, also by a build that knows it by name."""
+    os.makedirs(at("dam"))
+    png(at("dam/a.png"), 8, 8)
+    for name, data in (("cut.webp", b"RIFF\x20\0\0\0WEBPVP8 "), ("cut.tif", b"II*\0\x08\0\0\0"),
+                       ("cut.TIFF", b"MM\0*\0\0\0\x08"), ("cut.jpg", b"\xff\xd8\xff"),
+                       ("a.webp", b"RIFF")):  # which is not to stop a.png, whatever its output would be called
+        with open(at("dam", name), "wb") as f:
+            f.write(data)
+    has_all = all(batch(BINARY, *CPU, "--format", kind, "-o", "dam-" + kind, "dam/a.png")[0] == 0
+                  for kind in ("webp", "tiff"))
+    for binary in [PLAIN] + [BINARY] * has_all:
+        plain, report = binary == PLAIN, "dam-%d.jsonl" % (binary == PLAIN)
+        outcome(c, binary, CPU + ["--overwrite", "-o", "dam-out", "--report", report, "dam"], 1, "dam/cut.webp: ")
+        rows = files(at(report))
+        bad = "unsupported" if plain else "damaged"
+        wanted = {"dam/cut.jpg": "damaged", "dam/cut.webp": bad, "dam/cut.tif": bad, "dam/cut.TIFF": bad,
+                  "dam/a.webp": "unsupported" if plain else "format"}
+        c.check({name: row["error"] for name, row in rows.items() if "error" in row} == wanted, plain, rows)
+        for name, library in ("cut.webp", "libwebp"), ("cut.tif", "libtiff"), ("cut.TIFF", "libtiff"):
+            why = rows["dam/" + name]["why"]
+            c.check(not plain or "a build of monocle with " + library in why, name, why)
+        said = outcome(c, binary, CPU + ["-o", "dam-each/{n}.png", "dam/cut.tif"], 3, "dam/cut.tif: ")
+        c.check(not plain or "this build of monocle has no libtiff and cannot read TIFF files" in said[0], said)
+        code, _, err = run(binary, "live", "dam", "-p", "cpu", "--headless", "--fast", cwd=at(""))
+        for name in ("cut.webp", "cut.tif", "cut.TIFF", "cut.jpg"):
+            c.check(code == 0 and "skipped dam/%s: " % name in err, plain, name, code, err)
+        with open(at("dam-text.webp"), "w") as f:
+            f.write("no picture")
+        said = outcome(c, binary, CPU + ["-o", "dam-out", "dam-text.webp"], 3, "it is not a JPEG, PNG, ")
+        c.check(("WebP" in said[0], "TIFF" in said[0]) == (not plain, not plain), plain, said)
+    outcome(c, PLAIN, CPU + ["-o", "dam-none", "--format", "webp", "dam"], 2, "'webp', but must be one of jpeg, png")
+
+
+def jpeg_says(path):
+    """Width, height and EXIF orientation of a JPEG file; no orientation is None."""
+    with open(path, "rb") as f:
+        data = f.read()
+    at_byte, orientation = 2, None
+    while data[at_byte] == 0xff:
+        marker, size = data[at_byte + 1], struct.unpack(">H", data[at_byte + 2:at_byte + 4])[0]
+        body = data[at_byte + 4:at_byte + 2 + size]
+        if marker == 0xe1 and body.startswith(b"Exif"):
+            orientation = struct.unpack("<H", body[24:26])[0]
+        if marker in (0xc0, 0xc1, 0xc2):
+            return struct.unpack(">HH", body[1:5])[::-1] + (orientation,)
+        at_byte += 2 + size
+    return None
+
+
+def pixels(path):
+    """What a PNG file's IDAT chunks hold, whatever else is in it."""
+    with open(path, "rb") as f:
+        data = f.read()
+    found, at_byte = b"", 8
+    while at_byte < len(data):
+        size = struct.unpack(">I", data[at_byte:at_byte + 4])[0]
+        if data[at_byte + 4:at_byte + 8] == b"IDAT":
+            found += data[at_byte + 8:at_byte + 8 + size]
+        at_byte += 12 + size
+    return found
+
+
+def upright(c):
+    png(at("wide.png"), 40, 20)
+    outcome(c, BINARY, CPU + ["-o", "wide.jpg", "wide.png"], 0)
+    with open(at("wide.jpg"), "rb") as f:
+        data = f.read()
+    for orientation, sides in ((1, (40, 20)), (2, (40, 20)), (3, (40, 20)), (6, (20, 40)), (8, (20, 40))):
+        tiff = b"Exif\0\0II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIII", 0x112, 3, 1, orientation, 0)
+        with open(at("turned.jpg"), "wb") as f:
+            f.write(data[:2] + b"\xff\xe1" + struct.pack(">H", len(tiff) + 2) + tiff + data[2:])
+        for name, args, wanted in (("up", [], sides + (1,)), ("keep", ["--orientation", "keep"], (40, 20, orientation)),
+                                   ("strip", ["--metadata", "strip"], sides + (None,))):
+            outcome(c, BINARY, CPU + args + ["--overwrite", "-o", name + ".jpg", "turned.jpg"], 0)
+            c.check(jpeg_says(at(name + ".jpg")) == wanted, orientation, name, jpeg_says(at(name + ".jpg")), wanted)
+        # Turned, then mirrored left to right, is what a chain says that does not know of EXIF.
+        if orientation == 2:
+            outcome(c, BINARY, CPU + ["-f", "mirror", "--overwrite", "-o", "flat.png", "wide.jpg"], 0)
+            outcome(c, BINARY, CPU + ["--overwrite", "-o", "up.png", "turned.jpg"], 0)
+            c.check(pixels(at("flat.png")) == pixels(at("up.png")), "mirrored")
+
+
+checks = Checks()
+sys.exit(checks.run(inputs, own_outputs, many_names, odd_lists, spellings, names, existing, rights, shards,
+                    contradictions, upright, equal_bytes, colour_from_grey, damaged_pictures, devices, named_device,
+                    auto_path, own_kernels, only=sys.argv[3:]))

@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""test_metadata.py MONOCLE: EXIF data from file to file of every format, TIFF's directories among them
+
+ImageMagick, where it is there, reads them as well.
+"""
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+
+sys.path.append(sys.path[0] + "/../../support")
+from batch_support import Checks, at, batch, outcome, png
+from live_support import SKIP
+
+BINARY = os.path.abspath(sys.argv[1])
+BYTE, ASCII, SHORT, LONG, RATIONAL, UNDEFINED, SRATIONAL, LONG8, IFD8 = 1, 2, 3, 4, 5, 7, 10, 16, 18
+BYTES = {BYTE: 1, ASCII: 1, SHORT: 2, LONG: 4, RATIONAL: 8, UNDEFINED: 1, SRATIONAL: 8, 13: 4, LONG8: 8, IFD8: 8}
+ORIENTATION, EXIF, GPS, INTEROPERABILITY = 0x112, 0x8769, 0x8825, 0xa005
+INNER = (EXIF, GPS, INTEROPERABILITY)
+NO_MAIN = (0x10d, 0xabcd)  # what is no business of a picture's own directory
+
+# Tag: type, value; a number's or a ratio's value is a tuple.
+CAMERA = {
+    0x10d: (ASCII, b"document\0"), 0x10f: (ASCII, b"A maker\0"), 0x110: (ASCII, b"M1\0"), ORIENTATION: (SHORT, (6,)),
+    0x11a: (RATIONAL, (300, 1)), 0x11b: (RATIONAL, (600, 2)), 0x128: (SHORT, (2,)),
+    0x132: (ASCII, b"2026:11:21 10:11:12\0"), 0x13b: (ASCII, b"An artist\0"), 0x8298: (ASCII, b"nobody's\0"),
+    EXIF: {
+        0x829a: (RATIONAL, (1, 125)), 0x8827: (SHORT, (400,)), 0x9000: (UNDEFINED, b"0232"),
+        0x9204: (SRATIONAL, (-1, 3)), 0x927c: (UNDEFINED, bytes(range(201))), 0xa002: (LONG, (40,)),
+        INTEROPERABILITY: {1: (ASCII, b"R98\0"), 2: (UNDEFINED, b"0100")},
+    },
+    GPS: {0: (BYTE, (2, 3, 0, 0)), 1: (ASCII, b"N\0"), 2: (RATIONAL, (52, 1, 31, 1, 12, 10))},
+    0x9c9b: (BYTE, tuple("Title\0".encode("utf-16-le"))), 0xabcd: (SHORT, (1,)),
+}
+# What to ask, and the answer: version 7 writes more digits.
+IMAGEMAGICK = {
+    "jpg": ("%[EXIF:Make] %[EXIF:DateTime] %[EXIF:ExposureTime] %x", "A maker 2026:11:21 10:11:12 1/125 300"),
+    "tif": ("%[tiff:make] %[tiff:timestamp] %[EXIF:ExposureTime] %x", "A maker 2026:11:21 10:11:12 0[.]0080* 300"),
+}
+
+
+def pack(order, kind, value):
+    if isinstance(value, bytes):
+        return value
+    letter = {SRATIONAL: "i", RATIONAL: "I"}.get(kind) or {1: "B", 2: "H", 4: "I", 8: "Q"}[BYTES[kind]]
+    return struct.pack(order + str(len(value)) + letter, *value)
+
+
+def make_directory(order, tags, place, big=None):
+    """The bytes of a directory that lies there, with the values and directories behind it.
+
+    big: as in BigTIFF files, with places of directories of this type.
+    """
+    entries, behind = b"", b""
+    count_bytes, offset_bytes, offset = (8, 8, "Q") if big else (2, 4, "I")
+    end = place + count_bytes + (4 + 2 * offset_bytes) * len(tags) + offset_bytes
+    for tag, value in tags.items():
+        inner = isinstance(value, dict)
+        kind = (big or LONG) if inner else value[0]
+        data = make_directory(order, value, end + len(behind), big) if inner else pack(order, *value)
+        count = 1 if inner else len(data) // BYTES[kind]
+        far = inner or len(data) > offset_bytes
+        entries += struct.pack(order + "HH" + offset, tag, kind, count)
+        entries += struct.pack(order + offset, end + len(behind)) if far else data.ljust(offset_bytes, b"\0")
+        behind += data + b"\0" * (len(data) % 2) if far else b""
+    return struct.pack(order + ("Q" if big else "H"), len(tags)) + entries + bytes(offset_bytes) + behind
+
+
+def make_exif(order, tags):
+    return {"<": b"II", ">": b"MM"}[order] + struct.pack(order + "HI", 42, 8) + make_directory(order, tags, 8)
+
+
+def make_big_tiff(order, tags, pointer=IFD8, width=40, height=20):
+    """A BigTIFF file of a grey picture."""
+    layout = {0x100: (SHORT, (width,)), 0x101: (SHORT, (height,)), 0x102: (SHORT, (8,)), 0x103: (SHORT, (1,)),
+              0x106: (SHORT, (1,)), 0x111: (LONG8, (16,)), 0x115: (SHORT, (1,)), 0x116: (SHORT, (height,)),
+              0x117: (LONG8, (width * height,))}
+    place = 16 + width * height
+    head = {"<": b"II", ">": b"MM"}[order] + struct.pack(order + "HHHQ", 43, 8, 0, place)
+    return head + bytes(width * height) + make_directory(order, dict(sorted({**tags, **layout}.items())), place,
+                                                        pointer)
+
+
+def read_directory(data, order, place):
+    tags = {}
+    for i in range(struct.unpack_from(order + "H", data, place)[0]):
+        entry = place + 2 + 12 * i
+        tag, kind, count = struct.unpack_from(order + "HHI", data, entry)
+        size = BYTES[kind] * count
+        where = entry + 8 if size <= 4 else struct.unpack_from(order + "I", data, entry + 8)[0]
+        assert tag > max(tags, default=-1) and where + size <= len(data), (tags, tag)
+        tags[tag] = (read_directory(data, order, struct.unpack_from(order + "I", data, where)[0]) if tag in INNER
+                     else (kind, data[where:where + size]))
+    return tags
+
+
+def read_exif(data):
+    order = {b"II": "<", b"MM": ">"}[data[:2]]
+    assert struct.unpack_from(order + "H", data, 2)[0] == 42
+    return order, read_directory(data, order, struct.unpack_from(order + "I", data, 4)[0])
+
+
+def chunks(data, place, order, name_first):
+    """Names and bodies of a PNG's or a WebP's parts."""
+    while place < len(data):
+        head = struct.unpack_from(order + ("4sI" if name_first else "I4s"), data, place)
+        name, size = head if name_first else head[::-1]
+        yield name, data[place + 8:place + 8 + size]
+        place += 8 + (size + size % 2 if name_first else size + 4)
+
+
+def exif_of(path):
+    """The EXIF data of a file; of a TIFF, all of it; None where it has none."""
+    with open(path, "rb") as f:
+        data = f.read()
+    if data[:2] in (b"II", b"MM"):
+        return data
+    if data[:4] == b"RIFF":
+        return dict(chunks(data, 12, "<", True)).get(b"EXIF")
+    if data[:4] == b"\x89PNG":
+        return dict(chunks(data, 8, ">", False)).get(b"eXIf")
+    place = 2
+    while data[place + 1] != 0xda:
+        size = struct.unpack_from(">H", data, place + 2)[0]
+        if data[place + 4:place + 10] == b"Exif\0\0":
+            return data[place + 10:place + 2 + size]
+        place += 2 + size
+    return None
+
+
+def with_exif(path, exif):
+    """A JPEG file with them."""
+    with open(at("plain.jpg"), "rb") as f:
+        data = f.read()
+    with open(at(path), "wb") as f:
+        f.write(data[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 8) + b"Exif\0\0" + exif + data[2:])
+
+
+def convert(c, source, to, *args, said=""):
+    outcome(c, BINARY, ["-p", "cpu", "--overwrite", *args, "-o", to, source], 0, said)
+
+
+def bytes_of(order, tags):
+    return {tag: bytes_of(order, value) if isinstance(value, dict) else (value[0], pack(order, *value))
+            for tag, value in tags.items()}
+
+
+def carried(c):
+    """What is said of a picture comes through every format, and twice through TIFF, byte for byte."""
+    for order in "<>":
+        wanted = bytes_of(order, {tag: value for tag, value in CAMERA.items() if tag not in NO_MAIN})
+        with_exif("0.jpg", make_exif(order, CAMERA))
+        source = "0.jpg"
+        for i, kind in enumerate(("tif", "png", "tif", "webp", "tif", "tif", "jpg")):
+            name = "%d.%s" % (i + 1, kind)
+            if kind == "webp" and not FORMATS["webp"]:
+                continue
+            convert(c, source, name, "--orientation", "keep")
+            found_order, found = read_exif(exif_of(at(name)))
+            if kind == "tif":  # has a picture's layout besides
+                found = {tag: value for tag, value in found.items() if tag in wanted}
+            c.check((found_order, found) == (order, wanted), order, source, name, found)
+            source = name
+            if shutil.which("identify") and kind in IMAGEMAGICK:
+                question, answer = IMAGEMAGICK[kind]
+                said = subprocess.run(["identify", "-quiet", "-format", question, at(name)], capture_output=True,
+                                      text=True)
+                c.check(re.fullmatch(answer, said.stdout) and said.stderr == "", name, "as ImageMagick reads it:", said)
+        convert(c, "5.tif", "turned.jpg")
+        c.check(read_exif(exif_of(at("turned.jpg")))[1][ORIENTATION] == (SHORT, pack(order, SHORT, (1,))), "upright")
+        convert(c, "1.tif", "none.jpg", "--metadata", "strip")
+        c.check(exif_of(at("none.jpg")) is None, "stripped")
+
+
+def big(c):
+    """BigTIFF files say what plain ones do, in wider words."""
+    profile, xmp = bytes(range(16)) + b"GRAY" + bytes(300), b"<x:xmpmeta/>"
+    for order, pointer in (("<", LONG8), (">", IFD8)):
+        wanted = bytes_of(order, {tag: value for tag, value in CAMERA.items() if tag not in NO_MAIN})
+        data = make_big_tiff(order, {**CAMERA, 0x8773: (UNDEFINED, profile), 0x2bc: (BYTE, tuple(xmp))}, pointer)
+        with open(at("big.tif"), "wb") as f:
+            f.write(data)
+        for kind in "jpg", "tif", "png":
+            convert(c, "big.tif", "of-big." + kind, "--orientation", "keep")
+            found_order, found = read_exif(exif_of(at("of-big." + kind)))
+            if kind == "tif":
+                found = {tag: value for tag, value in found.items() if tag in wanted}
+            c.check((found_order, found) == (order, wanted), order, kind, found)
+        with open(at("of-big.tif"), "rb") as f:
+            made = f.read()
+        c.check(profile in made and xmp in made, order, "profile and XMP data")
+        inner = {0x829a: (RATIONAL, (1, 125)), 0xfe00: (LONG8, (1,)), 0xfe01: (SHORT, (1,))}
+        for tags in {EXIF: inner}, {EXIF: (IFD8, b"\xff" * 8)}, {EXIF: (LONG8, (16,))}:
+            with open(at("big.tif"), "wb") as f:
+                f.write(make_big_tiff(order, {0x10f: (ASCII, b"A maker\0"), **tags}))
+            convert(c, "big.tif", "of-big.jpg", said="left out")
+            found = read_exif(exif_of(at("of-big.jpg")))[1]
+            c.check(list(found[EXIF]) == [0x829a, 0xfe01] if tags[EXIF] is inner else list(found) == [0x10f], found)
+    for end in range(0, len(data), 97):  # a cut one, whatever becomes of it
+        with open(at("cut.tif"), "wb") as f:
+            f.write(data[:end] + (bytes(len(data) - end) if end % 2 else b""))
+        code = batch(BINARY, "-p", "cpu", "--overwrite", "-o", "cut.png", "cut.tif")[0]
+        c.check(code in (0, 1, 3), "cut at", end, code)
+
+
+def nothing_to_say(c):
+    """A TIFF of which nothing is said gives files of which nothing is said."""
+    convert(c, "plain.jpg", "plain.tif")
+    convert(c, "plain.tif", "again.jpg")
+    c.check(exif_of(at("again.jpg")) is None, exif_of(at("again.jpg")))
+
+
+def damaged(c):
+    """What can't be read is left out, which is said; the rest is kept, and the file is right."""
+    maker = (ASCII, b"A maker\0")
+    good, far = {0x10f: maker}, 0xfffffff0
+    broken = {
+        "an unknown type": make_exif("<", good).replace(b"\x0f\x01\x02\0", b"\x0f\x01\x63\0"),
+        "a value beyond the end": make_exif("<", {0x10f: (ASCII, b"x" * 60)})[:60],
+        "no directory there": make_exif("<", {**good, EXIF: (LONG, (far,))}),
+        "a directory in itself": make_exif("<", {**good, EXIF: (LONG, (8,)), GPS: (LONG, (8,))}),
+        "shared values": make_exif("<", {EXIF: {0x9000 + i: (UNDEFINED, b"x" * 8) for i in range(400)}}),
+        "no TIFF data": b"something else",
+    }
+    # Four hundred entries of 60 kB, all of them the same.
+    shared = bytearray(broken["shared values"].ljust(65000, b"y"))
+    for i in range(400):
+        struct.pack_into("<II", shared, 8 + 2 + 12 + 4 + 2 + 12 * i + 4, 60000, 4000)
+    broken["shared values"] = bytes(shared)
+    for what, exif in broken.items():
+        with_exif("bad.jpg", exif)
+        convert(c, "bad.jpg", "bad.tif", said="left out")
+        _, found = read_exif(exif_of(at("bad.tif")))
+        c.check(0x100 in found and os.path.getsize(at("bad.tif")) < 1 << 21, what, found)
+        c.check((found.get(0x10f) == maker) == (maker[1] in exif and "type" not in what), what, found)
+        convert(c, "bad.tif", "bad.png")
+        with open(at("bad.tif"), "rb") as f:
+            whole = f.read()
+        for end in range(len(whole) - 300, len(whole), 13):  # a cut TIFF, whatever becomes of it
+            with open(at("cut.tif"), "wb") as f:
+                f.write(whole[:end])
+            code = batch(BINARY, "-p", "cpu", "--overwrite", "-o", "cut.png", "cut.tif")[0]
+            c.check(code in (0, 1, 3), what, "cut at", end, code)
+
+
+png(at("plain.png"), 40, 20)
+checks = Checks()
+outcome(checks, BINARY, ["-p", "cpu", "-o", "plain.jpg", "plain.png"], 0)
+FORMATS = {name: batch(BINARY, "-p", "cpu", "--format", name, "-o", "x-" + name, "plain.png")[0] == 0
+           for name in ("tiff", "webp")}
+if not FORMATS["tiff"]:
+    print("skipped: this build has no TIFF", file=sys.stderr)
+    sys.exit(SKIP)
+sys.exit(checks.run(carried, big, nothing_to_say, damaged, only=sys.argv[2:]))

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""test_bench.py MONOCLE: measurements: their rows, wrong pictures caught, comparisons, errors, an early end
+
+Tiny pictures and few rounds: this tests the measuring, not the speed."""
+import contextlib
+import csv
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(sys.path[0] + "/../../support")
+from live_support import KERNELS, Checks, environment, has_opencl, on_terminal, run
+
+BINARY = os.path.abspath(sys.argv[1])
+ROW = ["case", "format", "width", "height", "path", "threads", "device", "ms_median", "ms_p95", "mpix_s",
+       "copy_fraction"]
+PARTS = ["copy_in_ms", "upload_ms", "passes_ms", "share_ms", "download_ms", "texture_ms"]
+MATRIX = "convolve=0.5 0 0 0 1 0 0 0 -0.5:bias=3"
+SMALL = ["--sizes", "64x48", "-n", "3"]
+
+OPENCL = has_opencl(BINARY)
+
+directory = tempfile.TemporaryDirectory()
+
+
+def at(name):
+    return os.path.join(directory.name, name)
+
+
+def bench(*args, **keywords):
+    return run(BINARY, "bench", *args, cwd=directory.name, **keywords)
+
+
+def rows_of(c, *args, code=0, **keywords):
+    got, out, err = bench(*args, "--json", **keywords)
+    c.check(got == code, args, "exit code", got, err)
+    rows = [json.loads(line) for line in out.decode().splitlines()]
+    for row in rows:
+        c.check(row["ms_p5"] <= row["ms_median"] <= row["ms_p95"], args, "percentiles out of order", row)
+        c.check(row["ms_median"] > 0 and len(row["samples_ms"]) == row["rounds"] > 0, args, row)
+    return rows
+
+
+def rows(c):
+    for path in ["cpu", "opencl", "zerocopy"] if OPENCL else ["cpu"]:
+        found = rows_of(c, "filters", *SMALL, "-p", path, "-f", "blur=2", "-f", MATRIX, "--formats", "nv21,rgba",
+                        "-t", "1,2")
+        threads = {1, 2} if path == "cpu" else {r["threads"] for r in found}
+        keys = {(r["case"], r["format"], r["threads"]) for r in found}
+        c.check(keys == {(k, f, t) for k in ("blur=2", MATRIX) for f in ("nv21", "rgba") for t in threads}, path, keys)
+        c.check(len(found) == len(keys), path, "rows twice")
+        for r in found:
+            c.check(list(r)[:len(ROW)] == ROW, path, list(r))
+            c.check((r["path"], r["width"], r["height"], r["rounds"]) == (path, 64, 48, 3), r)
+            c.check(abs(r["mpix_s"] - 64 * 48 / r["ms_median"] / 1e3) < 1e-3 * r["mpix_s"], "mpix_s", r)
+            c.check(abs(r["copy_fraction"] - r["copy_ms_median"] / r["ms_median"]) < 1e-3, "copy_fraction", r)
+    found = rows_of(c, "filters", "-p", "cpu", "-t", "1", *SMALL)
+    c.check([r["format"] for r in found] == ["nv21", "yuyv"] + 5 * ["rgba"] + ["nv21"], "default cases", found)
+    c.check(found[7]["case"] == "blur=2,gray,emboss", found[7])
+    found = rows_of(c, "filters", "-p", "cpu", "-t", "1", *SMALL, "--formats", "yuyv,grey")
+    c.check(len(found) == 14, "default chains in two formats", len(found))
+    found = rows_of(c, "filters", "-p", "cpu", "-t", "1", *SMALL, "-f", "all")
+    c.check({"none", "median", "flip"} < {r["case"] for r in found}, "all filters", found)
+    found = rows_of(c, "filters", "-p", "cpu", "-t", "1", "--sizes", "1x1,33x7", "-f", "none", "--time", "0.1")
+    c.check(len(found) == 2 and found[0]["rounds"] >= 3, "rounds that fit", found)
+    found = rows_of(c, "filters", "-p", "cpu", "-t", "1", "--sizes", "640x480", "-f", "median", "--time", "0.1")
+    c.check(3 <= found[0]["rounds"] < 30, "rounds of 10 ms at the least that fit", found)
+
+
+def variants(c):
+    """Each case has a row for the generic code, then one for each variant that fits."""
+    for path, chains in [("cpu", ["emboss", "mirror,median"]), ("opencl", ["blur=3", "mirror,blur=9"])]:
+        if path == "opencl" and not OPENCL:
+            continue
+        found = rows_of(c, "variants", "-p", path, *SMALL, "-f", chains[0], "-f", chains[1], "--formats", "rgba,nv21")
+        cases = [(r["case"], r["format"]) for r in found if r["variant"] == "generic"]
+        c.check(cases == [(k, f) for k in chains for f in ("rgba", "nv21")], path, cases)
+        keys = {(r["case"], r["format"], r["variant"]) for r in found}
+        c.check(len(keys) == len(found), path, "rows twice", keys)
+        c.check(len(found) > len(cases) or "plain" in found[0]["device"], path, "no variant fits", keys)
+        generic = None
+        for r in found:
+            generic = r if r["variant"] == "generic" else generic
+            c.check(all(generic[k] == r[k] for k in ("case", "format")) and r["path"] == path, r, generic)
+            c.check(abs(r["speedup"] - generic["ms_median"] / r["ms_median"]) < 1e-3 * r["speedup"], r, generic)
+    found = {r["case"] for r in rows_of(c, "variants", "-p", "cpu", *SMALL)}
+    c.check({"none", "mirror", "blur=3", "gray,sobel"} <= found, "the examples of all filters", found)
+    found = rows_of(c, "variants", "-p", "cpu", *SMALL, "-f", "emboss", MONOCLE_VECTORS="plain")
+    c.check([r["variant"] for r in found] == ["generic"], "variants of the plain level", found)
+    code, out, err = bench("variants", "-p", "cpu", *SMALL, "-f", "blur=3")
+    c.check(code == 0 and "x generic" in out.decode() and "generic  " in out.decode(), out, err)
+
+
+def paths(c):
+    kinds = ["cpu", "opencl", "zerocopy"] if OPENCL else ["cpu"]
+    for display in (True, False):
+        env = {} if display else {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
+        found = rows_of(c, "paths", *SMALL, "-p", ",".join(kinds), "-f", "blur=2,emboss", **env)
+        c.check([(r["path"], r["in_flight"]) for r in found] == [(k, d) for k in kinds for d in (1, 2)], found)
+        for r in found:
+            c.check(r["format"] == "nv21" and r["rung"] and r["why"], r)
+            c.check(r["passes_ms"] > 0 and r["latency_ms"] >= r["pinned_ms"] > 0, r)
+            c.check(all(p in r for p in PARTS), r)
+            c.check((r["copy_in_ms"] is None) == (r["path"] == "cpu"), "copy in", r)
+            c.check((r["texture_ms"] is not None) == (r["gl"] is not None and r["rung"] != "gl-shared"), "texture", r)
+            c.check(r["in_flight"] == 2 or r["overlap"] == 1, "overlap", r)
+            c.check(display or r["gl"] is None, "a window without a display", r)
+
+
+def tables(c):
+    code, out, err = bench("filters", "-p", "cpu", "-t", "1", *SMALL, "-f", "gray", "-f", MATRIX)
+    text = out.decode()
+    c.check(code == 0 and err == "" and "Mpixel/s" in text and "of copy" in text and "gray" in text, text, err)
+    code, out, err = bench("filters", "-p", "cpu", "-t", "1", *SMALL, "-f", "gray", "-f", "blur=2,gray", "--csv")
+    table = list(csv.DictReader(io.StringIO(out.decode())))
+    c.check(code == 0 and [r["case"] for r in table] == ["gray", "blur=2,gray"], out)
+    c.check(list(table[0])[:len(ROW)] == ROW and float(table[1]["ms_median"]) > 0, table)
+
+
+def wrong_pictures(c):
+    """A kernel that computes something else must not be measured as if it were right."""
+    if not OPENCL:
+        return
+    shutil.copytree(KERNELS, at("kernels"))
+    with open(at("kernels/gray.cl"), encoding="utf-8") as f:
+        text = f.read()
+    c.check("p.r = y;" in text, "gray.cl is not as this test expects it")
+    with open(at("kernels/gray.cl"), "w", encoding="utf-8") as f:
+        f.write(text.replace("p.r = y;", "p.r = y ^ 1;"))
+    args = ["filters", "-p", "opencl", *SMALL, "-f", "gray", "-f", "invert", "--kernels", at("kernels")]
+    found = rows_of(c, *args, code=1)
+    c.check([r["case"] for r in found] == ["invert"], "only the right one is measured", found)
+    err = bench(*args)[2]
+    c.check("gray from rgba 64x48 on the opencl path differs from the cpu path" in err, err)
+    code, _, err = bench("variants", *args[1:])
+    c.check(code == 1 and "variant generic differs from the cpu path" in err, code, err)
+    code, _, err = bench("paths", "-p", "opencl", *SMALL, "-f", "gray", "--kernels", at("kernels"))
+    c.check(code == 1 and "differs from the cpu path" in err, code, err)
+
+
+def scaled(rows, factor):
+    """Rows as a run would have given them whose cases took `factor` as long, its copies as long as ever."""
+    made = []
+    for r in rows:
+        r = dict(r, ms_median=r["ms_median"] * factor, samples_ms=[s * factor for s in r["samples_ms"]])
+        made.append(r)
+    return made
+
+
+def write(name, rows, as_array=False):
+    with open(at(name), "w", encoding="utf-8") as f:
+        f.write(json.dumps(rows) if as_array else "".join(json.dumps(r) + "\n" for r in rows))
+
+
+def compare(c):
+    args = ["filters", "-p", "cpu", "-t", "1", "--sizes", "64x48", "-n", "12", "-f", "gray", "-f", "blur=2"]
+    base = rows_of(c, *args)
+    write("fast.json", scaled(base, 0.02))
+    found = rows_of(c, *args, "-c", at("fast.json"), code=1)
+    c.check([r["verdict"] for r in found] == ["slower", "slower"], found)
+    c.check(all(r["change"] > 5 and r["p"] < 0.001 for r in found), found)
+    write("slow.json", scaled(base, 50), as_array=True)
+    found = rows_of(c, *args, "-c", at("slow.json"))
+    c.check([r["verdict"] for r in found] == ["faster", "faster"], found)
+    # As much slower as the plain copy beside it: the machine, not the filter.
+    write("calm.json", [dict(r, copy_ms_median=r["copy_ms_median"] / 10000) for r in scaled(base, 0.02)])
+    found = rows_of(c, *args, "-c", at("calm.json"))
+    c.check([r["verdict"] for r in found] == ["same", "same"], found)
+    # Medians apart, but the rounds lie all over.
+    write("wild.json", [dict(r, ms_median=r["ms_median"] / 50, samples_ms=[s * f for s in r["samples_ms"]
+                                                                          for f in (0.01, 100)]) for r in base])
+    found = rows_of(c, *args, "-c", at("wild.json"))
+    c.check([r["verdict"] for r in found] == ["same", "same"], found)
+    write("other.json", [dict(r, device="another") for r in base])
+    found = rows_of(c, *args, "-c", at("other.json"))
+    c.check([r["verdict"] for r in found] == ["new", "new"] and found[0]["change"] is None, found)
+    code, out, err = bench(*args, "-c", at("fast.json"))
+    c.check(code == 1 and out.decode().count("slower") >= 2 and "too few" not in err, out, err)
+    code, out, err = bench(*["4" if a == "12" else a for a in args], "-c", at("fast.json"))
+    c.check(code == 0 and "4 rounds are too few" in err, out, err)
+    write("short.json", [dict(r, samples_ms=r["samples_ms"][:3]) for r in scaled(base, 0.02)])
+    c.check("3 rounds are too few" in bench(*args, "-c", at("short.json"))[2], "too short a base")
+
+
+def errors(c):
+    write("empty.json", [])
+    with open(at("broken.json"), "w", encoding="utf-8") as f:
+        f.write('{"case":"gray"')
+    for code, text, args in [
+            (2, "name a measurement", []), (2, "did you mean monocle bench filters?", ["filter"]),
+            (2, "unexpected argument", ["filters", "paths"]),
+            (2, "--sizes is '640'", ["filters", "--sizes", "640"]),
+            (2, "did you mean yuyv?", ["filters", "--formats", "rgba,yuvy"]),
+            (2, "there is no pixel format ''", ["filters", "--formats", "rgba,"]),
+            (2, "did you mean opencl?", ["filters", "-p", "opencv"]),
+            (2, "-p cpu does not use one", ["filters", "-p", "cpu", "-d", "0"]),
+            (2, "-p cpu does not use one", ["paths", "-p", "cpu", "-d", "cpu"]),
+            (2, "--threads is '0', but must be between 1", ["filters", "-t", "1,0"]),
+            (2, "is too long; give at most 16 items", ["filters", "-t", ",".join(["1"] * 17)]),
+            (2, "contradict each other", ["filters", "-n", "3", "--time", "3"]),
+            (2, "contradict each other", ["filters", "--json", "--csv"]),
+            (2, "blurr", ["filters", "-f", "gray", "-f", "blurr"]),
+            (2, "even width", ["filters", "-p", "cpu", "--formats", "yuyv", "--sizes", "33x7"]),
+            (3, "nothing.json", ["filters", "-c", at("nothing.json")]),
+            (3, "has no results of 'monocle bench --json'", ["filters", "-c", at("empty.json")]),
+            (3, "has no results of 'monocle bench --json'", ["filters", "-c", at("broken.json")])]:
+        got, out, err = bench(*args)
+        c.check(got == code and text in err and err.count("\n") == 1 and out == b"", args, got, err)
+    code, out, err = bench("filters", *SMALL, "-p", "opencl", "-f", "gray", OCL_ICD_VENDORS="/nonexistent")
+    c.check(code == 3 and "no OpenCL device" in err, code, err)
+    code, out, err = bench("filters", *SMALL, "-f", "gray", OCL_ICD_VENDORS="/nonexistent")
+    c.check(code == 0 and "measuring only the cpu path" in err and out, code, err)
+
+
+def narrow(c):
+    """No line that tells how far it is goes beyond a terminal's edge, and none is on one that replaces nothing."""
+    args = "bench", "filters", *SMALL, "-p", "cpu", "-t", "1", "-f", "gray"
+    for columns, most in (20, 19), (80, 79), (1, 0), (0, 200):
+        code, said = on_terminal(BINARY, *args, columns=columns)
+        shown = said.split(b"\r\x1b[K")[1:]
+        c.check(code == 0 and len(shown) > 3, columns, code, said)
+        c.check(max(len(line) for line in shown) <= most, columns, shown)
+        c.check(most < 79 or any(line.startswith(b"round 1,") for line in shown), columns, shown)
+    code, said = on_terminal(BINARY, *args, TERM="dumb")
+    c.check(code == 0 and said == b"", "a terminal that replaces nothing", code, said)
+
+
+def processor_name(c):
+    """Kernels for ARM have no model name in /proc/cpuinfo: a file without one is mounted over it."""
+    for text, wanted in (("model name\t: Vector 9000 @ 1 GHz\n", "Vector 9000 @ 1 GHz, "),
+                         ("CPU implementer\t: 0x41\nCPU part\t: 0xd0b\n", os.uname().machine + ", ")):
+        with tempfile.NamedTemporaryFile("w") as cpuinfo:
+            cpuinfo.write("processor\t: 0\n" + text)
+            cpuinfo.flush()
+            mounted = ["unshare", "--map-root-user", "--mount", "sh", "-c",
+                       'mount --bind "$0" /proc/cpuinfo && exec "$@"', cpuinfo.name]
+            if subprocess.run([*mounted, "true"], capture_output=True).returncode != 0:
+                print("processor_name: skipped: nothing can be mounted here")
+                return
+            code, out, err = run(*mounted, BINARY, "bench", "filters", "-p", "cpu", "-t", "1", *SMALL, "-f", "none",
+                                 "--json")
+            names = {json.loads(line)["device"] for line in out.splitlines()}
+            c.check(code == 0 and len(names) == 1 and names.pop().startswith(wanted), wanted, out, err)
+
+
+def interrupted(c):
+    master, terminal = os.openpty()  # which is told of every round; 1000 of them take ten seconds at least
+    with subprocess.Popen([BINARY, "bench", "filters", "-p", "cpu", "-t", "1", "--sizes", "64x48", "-f", "gray",
+                           "--time", "600", "--json"], stdout=subprocess.PIPE, stderr=terminal, env=environment()) as p:
+        os.close(terminal)
+        said = b""
+        while b"round 2," not in said:
+            said += os.read(master, 4096)
+        p.send_signal(signal.SIGINT)
+        out, _ = p.communicate(timeout=60)
+    with contextlib.suppress(OSError):  # a terminal that nobody has open any more
+        while more := os.read(master, 4096):
+            said += more
+    os.close(master)
+    c.check(p.returncode == 130 and b"monocle:" not in said, p.returncode, said)
+    found = [json.loads(line) for line in out.splitlines()]
+    c.check(len(found) == 1 and found[0]["rounds"] > 0, "rows of an interrupted run", out)
+
+
+checks = Checks()
+sys.exit(checks.run(rows, variants, paths, tables, wrong_pictures, compare, errors, narrow, processor_name, interrupted,
+                    only=sys.argv[2:]))

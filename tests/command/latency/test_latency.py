@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""test_latency.py MONOCLE LOOP WIDTH HEIGHT FPS [NODE]: monocle latency finds a delay that was put there
+
+Under an X display. LOOP (screen_loop.c) looks at the screen and feeds it back: through a pipe, or through NODE, a
+device of v4l2loopback.
+"""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.append(sys.path[0] + "/../../support")
+from live_support import SANITIZED, Checks, environment, events, run
+
+BINARY, LOOP, WIDTH, HEIGHT, FPS = sys.argv[1:6]
+NODE = sys.argv[6] if len(sys.argv) > 6 else None
+PATIENCE_S = 200
+FLASHES = 5 if NODE else 6  # those of an emulated machine take seconds
+# Screen, pipe and picture come at their own times, on machines that may be busy. On an emulated one only the quickest
+# flash of a run says something; a sanitizer's times say nothing.
+FIGURE, TOLERANCE_MS, QUICKEST_MS = (("min_ms", 150, 300) if NODE else ("min_ms", 3000, 3000) if SANITIZED else
+                                     ("median_ms", 100, 150))
+
+directory = tempfile.TemporaryDirectory()
+
+
+def measure(c, delay_ms, *loop_args):
+    """What a run says through a loop with that delay."""
+    output = NODE or os.path.join(directory.name, "loop.y4m")
+    if not NODE:
+        os.mkfifo(output)
+    loop = subprocess.Popen([LOOP, WIDTH, HEIGHT, FPS, str(delay_ms), output, *loop_args], stderr=subprocess.PIPE)
+    if NODE:  # it is a camera only once a picture was written
+        time.sleep(2 + delay_ms / 1000)
+    try:
+        code, out, err = run(BINARY, "latency", "camera:" + output if NODE else output, "-p", "cpu", "--vsync", "off",
+                             "-n", str(FLASHES), "--json", "--log-level", "info", timeout=PATIENCE_S)
+    finally:
+        loop.kill()
+        loop.communicate()
+        if not NODE:
+            os.unlink(output)
+    said = events(out)
+    seen = re.search("flash is visible in ([0-9]+) of ([0-9]+) cells", err)
+    c.check(seen and 0.4 < int(seen[1]) / int(seen[2]) < 0.6, "half of the window flashes", err)
+    c.check(code == 0 and said[0]["event"] == "start" and said[-1]["event"] == "summary", delay_ms, code, err, said)
+    flashes = [e for e in said if e["event"] == "flash"]
+    summary = said[-1]
+    c.check(len(flashes) == FLASHES == summary["flashes"] and summary["missed"] == 0, delay_ms, summary)
+    for flash in flashes:
+        total, parts = flash["glass_to_glass_ms"], (flash["until_capture_ms"], flash["from_capture_ms"])
+        c.check(abs(total - sum(parts)) < 0.01 and parts[1] > 0, "parts", flash)
+        c.check(total > delay_ms, "faster than the delay", delay_ms, flash)
+    figures = summary["glass_to_glass"]
+    c.check(figures["min_ms"] < delay_ms + QUICKEST_MS, "slower than the delay", delay_ms, figures)
+    c.check(figures["min_ms"] <= figures["median_ms"] <= figures["p95_ms"] <= figures["max_ms"], figures)
+    print("delay %d ms: %s" % (delay_ms, figures), flush=True)
+    return figures[FIGURE]
+
+
+def delay_is_found(c):
+    added = 400 if NODE else 200
+    # By way of a mirror the window's right half shows the flash, too, later: only the left one must count.
+    without, with_it = measure(c, 0), measure(c, added, "mirror")
+    c.check(abs(with_it - without - added) < TOLERANCE_MS, "put there", added, "found", with_it - without)
+
+
+def table(c):
+    """What people read."""
+    output = os.path.join(directory.name, "loop.y4m")
+    os.mkfifo(output)
+    loop = subprocess.Popen([LOOP, WIDTH, HEIGHT, FPS, "50", output], stderr=subprocess.DEVNULL)
+    code, out, err = run(BINARY, "latency", output, "-n", "2", "-p", "cpu", "--vsync", "off", "-f", "gray",
+                         timeout=PATIENCE_S)
+    loop.kill()
+    loop.communicate()
+    os.unlink(output)
+    text = out.decode()
+    c.check(code == 0 and "2 flashes, 0 missed" in text and "glass to glass" in text and "#" in text, code, err, text)
+    c.check(" ms " in text and "median" in text, text)
+
+
+def no_flash(c):
+    """A camera that looks elsewhere, even at things that move."""
+    code, out, err = run(BINARY, "latency", "pattern:320x240@30", "-p", "cpu", "--vsync", "off", timeout=PATIENCE_S)
+    c.check(code == 3 and "does not see the flash" in err and "point the camera at the window" in err, code, out, err)
+    code, out, err = run(BINARY, "latency", "/dev/video99", "-p", "cpu")
+    c.check(code == 3 and err.count("\n") == 1, code, err)
+    code, out, err = run(BINARY, "latency", "pattern", "-p", "cpu", DISPLAY="", WAYLAND_DISPLAY="")
+    c.check(code == 3 and "cannot open a window for the flash" in err, code, err)
+    code, out, err = run(BINARY, "latency", "pattern", "-f", "nonsense")
+    c.check(code == 2, code, err)
+
+
+def interrupted(c):
+    process = subprocess.Popen([BINARY, "latency", "pattern:320x240@30", "-p", "cpu", "--vsync", "off"],
+                               env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE_S)
+    c.check(process.returncode == 130 and err == b"", process.returncode, out, err)
+
+
+if __name__ == "__main__":
+    tests = (delay_is_found,) if NODE else (delay_is_found, table, no_flash, interrupted)
+    sys.exit(Checks().run(*tests, only=sys.argv[7:]))

@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+"""test_camera_faults.py MONOCLE [TEST...]: cameras that stall, break, go and come back while the live view runs
+
+In the virtual machine of tests/vm, with vivid as /dev/video0 (a webcam), 20 (HDMI) and 21 (TV), v4l2loopback as
+/dev/video10 (a camera always) and 11 (one while something writes to it), and uvcvideo for the USB camera of
+vm/uvcsim.py.
+"""
+import glob
+import os
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.append(sys.path[0] + "/../../support")
+from live_support import TESTS, Checks, Live, wait_idle, wait_until, y4m_pictures
+
+BINARY = os.path.abspath(sys.argv[1])
+DRIVER = "/sys/bus/platform/drivers/vivid/"
+NOBODY = 65534
+CYCLES = 10
+USUAL, OTHER, LARGE = (24, 16), (17, 13), (65000, 65000)
+
+scratch = tempfile.TemporaryDirectory()
+
+
+def live(source, *args, **more):
+    return Live(BINARY, scratch.name, source, "--headless", "-p", "cpu", "-n", "100000", *args, **more)
+
+
+def end(c, run, what):
+    """Ends a run as Ctrl-C does; its summary and what it said."""
+    run.process.send_signal(signal.SIGINT)
+    code, last, errors = run.wait_end()
+    print("%s: said %r" % (what, errors), flush=True)
+    c.check(code == 130, what, code, errors)
+    return last, errors
+
+
+def in_trouble(run, word):
+    return run.wait(lambda e: word in e.get("trouble", ""), since=len(run.events))
+
+
+def well_again(run, outages):
+    """Pictures come again, more of them than before."""
+    state = run.wait(lambda e: e.get("trouble") == "" and e.get("outages") == outages, since=len(run.events))
+    return run.wait(lambda e: e.get("frames", 0) > state["frames"] + 3, since=len(run.events))
+
+
+class UsbCamera:
+    def __init__(self, *args):
+        before = set(glob.glob("/dev/video*"))
+        self.process = subprocess.Popen([sys.executable, os.path.join(TESTS, "vm", "uvcsim.py"), "--fps", "10", *args],
+                                        stdout=subprocess.DEVNULL)
+        for _ in range(300):
+            if len(set(glob.glob("/dev/video*")) - before) == 2:
+                return
+            time.sleep(0.1)
+        raise AssertionError("the USB camera does not appear")
+
+    def send(self, number):
+        self.process.send_signal(number)
+
+    def unplug(self):
+        self.send(signal.SIGUSR1)
+        self.process.wait()
+
+
+def usb(c):
+    """A frame with the error bit, a stall, a pulled cable."""
+    camera = UsbCamera()
+    run = live("camera:uvcsim", "-s", "320x240")
+    camera.send(signal.SIGUSR2)
+    run.wait(lambda e: e.get("damaged") == 1)
+    camera.send(signal.SIGHUP)
+    in_trouble(run, "frame arrived for")
+    camera.send(signal.SIGHUP)
+    well_again(run, 1)
+    camera.unplug()
+    in_trouble(run, "reconnecting")
+    camera = UsbCamera()
+    state = well_again(run, 2)
+    c.check(state["lost"] > 0 and state["damaged"] == 1, "counted", state)
+    end(c, run, "usb")
+
+    run = live("camera:uvcsim", "-s", "320x240")
+    camera.send(signal.SIGHUP)
+    in_trouble(run, "frame arrived for")
+    end(c, run, "a stalled camera")
+    camera.send(signal.SIGHUP)
+
+    # A camera that doesn't even answer holds whoever asks it; the view must go on.
+    run = live("camera:uvcsim", "-s", "320x240")
+    camera.send(signal.SIGSTOP)
+    try:
+        in_trouble(run, "frame arrived for")
+        run.wait(lambda e: e["event"] == "progress", since=len(run.events))
+        run.wait(lambda e: e["event"] == "progress", since=len(run.events))
+    finally:
+        camera.send(signal.SIGCONT)
+    well_again(run, 1)
+    end(c, run, "a deaf camera")
+    camera.unplug()
+
+
+def jpegs():
+    """Folders of a USB camera's pictures: of the usual size with the other strewn in, of the other, too large."""
+    with open(os.path.join(TESTS, "data", "small.jpg"), "rb") as file:
+        picture = bytearray(file.read())
+    at = picture.index(b"\xff\xc0") + 5  # height and width, which may grow as long as that takes no more blocks
+    for name, sizes in ("mixed", (USUAL, USUAL, OTHER)), ("other", (OTHER,)), ("large", (LARGE,)):
+        folder = os.path.join(scratch.name, name)
+        os.mkdir(folder)
+        yield folder
+        for i, (width, height) in enumerate(sizes):
+            picture[at:at + 4] = struct.pack(">HH", height, width)
+            with open(os.path.join(folder, "%d.jpg" % i), "wb") as file:
+                file.write(picture)
+
+
+def resized(c):
+    """MJPEG in another size while it streams: once in a while it is damage, lasting it is what the camera now gives;
+    a size that is too large is no picture."""
+    camera = UsbCamera(*(word for folder in jpegs() for word in ("--jpegs", folder)))
+    run = live("camera:uvcsim", "--pixel-format", "mjpeg", "--record", "mjpeg.y4m")
+    state = run.wait(lambda e: e.get("damaged", 0) > 1)
+    c.check(all((e["width"], e["height"]) == USUAL for e in run.events if "width" in e), "the usual size", run.events)
+    camera.send(signal.SIGWINCH)
+    now = run.wait(lambda e: e["event"] == "reshaped")
+    c.check((now["width"], now["height"]) == OTHER, "the new size", now)
+    state = run.wait(lambda e: e.get("frames", 0) > state["frames"] + 9, since=len(run.events))
+    c.check(state["outages"] == 0 and state["trouble"] == "", "without an outage", state)
+    camera.send(signal.SIGWINCH)
+    trouble = in_trouble(run, "32768 pixels")["trouble"]
+    c.check("no valid frame arrived for 2 s" in trouble, trouble)
+    camera.send(signal.SIGWINCH)
+    well_again(run, 1)
+    last, errors = end(c, run, "resized")
+    camera.unplug()
+    frames = 0
+    for name, size in (("mjpeg.y4m", USUAL), ("mjpeg-2.y4m", OTHER)):
+        with open(os.path.join(scratch.name, name), "rb") as file:
+            data = file.read()
+        c.check(data.startswith(b"YUV4MPEG2 W%d H%d " % size), name, data[:40])
+        frames += len(y4m_pictures(data))
+    c.check(frames == last["frames"] and errors.count("its frames are now") == 1, frames, last, errors)
+
+
+def uses_camera(process):
+    """Whether it has a camera open."""
+    folder = "/proc/%d/fd/" % process.pid
+    return any(os.path.realpath(folder + name).startswith("/dev/video") for name in os.listdir(folder))
+
+
+def silent(c):
+    """A MJPEG camera that sends nothing from the start is waited for, also when it is unplugged meanwhile."""
+    folder = os.path.join(scratch.name, "silent")
+    os.mkdir(folder)
+    jpeg = os.path.join(TESTS, "data", "small.jpg")
+    with open(jpeg, "rb") as file, open(os.path.join(folder, "0.jpg"), "wb") as copy:
+        copy.write(file.read())
+    for unplugged in False, True:
+        camera = UsbCamera("--jpegs", folder)
+        camera.send(signal.SIGHUP)
+        run = live("camera:uvcsim", "--pixel-format", "mjpeg", runs=False)
+        if unplugged:
+            c.check(wait_until(lambda: uses_camera(run.process)), "the camera is opened")
+            wait_idle(run.process)  # for a frame
+            camera.unplug()
+            in_trouble(run, "reconnecting")
+            camera = UsbCamera("--jpegs", folder)
+        else:
+            in_trouble(run, "no frame arrived for 2 s; reconnecting")
+            camera.send(signal.SIGHUP)
+        run.wait(lambda e: e["event"] == "reshaped")  # to the pictures' size, which is not the mode's
+        well_again(run, 1)
+        last, errors = end(c, run, "silent")
+        c.check("cannot decode" not in errors and ("unplugged" in errors) == unplugged, errors)
+        camera.unplug()
+
+
+def dead_writer(c):
+    """v4l2loopback says nothing when nobody writes any more; with exclusive_caps the device is no camera then."""
+    for node in ("/dev/video10", "/dev/video11"):
+        writer = live("pattern:320x240@10", "--virtual-camera", node)
+        run = live("camera:" + node)
+        writer.process.kill()
+        in_trouble(run, "reconnecting")
+        time.sleep(5)  # long enough to be opened anew
+        again = live("pattern:320x240@10", "--virtual-camera", node)
+        well_again(run, 1)
+        end(c, run, node)
+        end(c, again, "the writer of " + node)
+
+
+def plug(word):
+    with open(DRIVER + word, "w") as file:
+        file.write("vivid.0")
+
+
+def permission(c):
+    """A node that the user may not open: at the start, and when a camera comes back before its rights are set."""
+    def as_nobody():
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+
+    for node in glob.glob("/dev/video*"):
+        os.chmod(node, 0o600)
+    for source in ["camera:/dev/video0"], []:  # the default is the pattern only where there is no camera
+        done = subprocess.run([BINARY, "live", *source, "--headless", "-n", "1"], preexec_fn=as_nobody,
+                              stderr=subprocess.PIPE, text=True)
+        c.check(done.returncode == 3 and 'group video' in done.stderr and done.stderr.count("\n") == 1, done)
+    os.chmod("/dev/video0", 0o666)
+    run = live("camera:/dev/video0", "-s", "320x180", limit=as_nobody)
+    plug("unbind")
+    in_trouble(run, "reconnecting")
+    plug("bind")
+    os.chmod("/dev/video0", 0o600)
+    in_trouble(run, "Permission denied")
+    os.chmod("/dev/video0", 0o666)
+    well_again(run, 1)
+    end(c, run, "permission")
+
+
+def resources(process):
+    files = len(os.listdir("/proc/%d/fd" % process.pid))
+    with open("/proc/%d/maps" % process.pid) as maps:
+        mappings = len(maps.readlines())
+    with open("/proc/%d/statm" % process.pid) as statm:
+        pages = int(statm.read().split()[1])
+    return files, mappings, pages * 4
+
+
+def cycles_while_recording(c):
+    run = live("camera:/dev/video0", "-s", "320x180", "--control", "brightness=200", "--record", "cycles.y4m")
+    seen = []
+    for i in range(CYCLES):
+        plug("unbind")
+        in_trouble(run, "reconnecting")
+        plug("bind")
+        well_again(run, i + 1)
+        seen.append(resources(run.process))
+    node, = glob.glob("/dev/video[0-9]")  # 0 may be in use still
+    said = ask_camera(node, "--get-ctrl=brightness")
+    c.check(said.split() == ["brightness:", "200"], "set again", said)
+    print("files, mappings, kB:", *seen, flush=True)
+    for number, what, more in ((0, "files", 0), (1, "mappings", 2), (2, "kB", 1000)):
+        c.check(seen[-1][number] <= seen[1][number] + more, what, "grow", seen)
+    last, errors = end(c, run, "cycles")
+    with open(os.path.join(scratch.name, "cycles.y4m"), "rb") as file:
+        c.check(len(y4m_pictures(file.read())) == last["frames"] and last["outages"] == CYCLES, "recorded", last)
+
+
+def set_camera(node, setting):
+    subprocess.run(["v4l2-ctl", "-d", node, "-c", setting], check=True)
+
+
+def ask_camera(node, question):
+    return subprocess.run(["v4l2-ctl", "-d", node, question], stdout=subprocess.PIPE, check=True, text=True).stdout
+
+
+def grabber(c):
+    """What is plugged into a grabber changes its size, its colours, its size: the run goes on, in a new file, and so
+    does the virtual camera."""
+    def hdmi(setting):
+        set_camera("/dev/video20", setting)
+
+    selected, small, wide = "dv_timings_signal_mode=4", "dv_timings=0", "dv_timings=2"
+    hdmi(selected), hdmi(small)
+    run = live("camera:/dev/video20", "--pixel-format", "yuyv", "--record", "grab.y4m", "--virtual-camera",
+               "/dev/video10")
+    start = run.events[0]
+    c.check((start["width"], start["height"]) == (640, 480), "its own size", start)
+    shapes, outages = [(640, 480, "601")], 0
+    for setting in (wide, "colorspace=1", small):
+        since = len(run.events)
+        hdmi(setting)
+        now = run.wait(lambda e: e["event"] == "reshaped", since=since)
+        outages += 1
+        state = well_again(run, outages)
+        shapes.append((now["width"], now["height"], now["matrix"]))
+        run.wait(lambda e: e.get("virtual_camera") and e["virtual_camera"]["sent"] > state["virtual_camera"]["sent"],
+                 since=len(run.events))
+        fed = ask_camera("/dev/video10", "--get-fmt-video")
+        c.check("%d/%d" % shapes[-1][:2] in fed, "the virtual camera's size", shapes[-1], fed)
+    last, errors = end(c, run, "grabber")
+    c.check(shapes == [(640, 480, "601"), (720, 480, "601"), (720, 480, "709"), (640, 480, "601")], shapes)
+    files = [os.path.join(scratch.name, "grab%s.y4m" % n) for n in ("", "-2", "-3")]
+    frames = 0
+    for name, shape in zip(files, (shapes[0], shapes[1], shapes[3])):
+        with open(name, "rb") as file:
+            data = file.read()
+        c.check(data.startswith(b"YUV4MPEG2 W%d H%d " % shape[:2]), name, data[:40])
+        frames += len(y4m_pictures(data))
+    c.check(frames == last["frames"] and errors.count("recording continues in") == 2, frames, last, errors)
+
+
+def television(c):
+    """A grabber's TV standard follows what is plugged in, and the size follows the standard."""
+    selected, ntsc, pal = "standard_signal_mode=4", "standard=0", "standard=4"
+    set_camera("/dev/video21", selected), set_camera("/dev/video21", pal)
+    run = live("camera:/dev/video21", "--pixel-format", "yuyv")
+    sizes = [(run.events[0]["width"], run.events[0]["height"])]
+    for outages, setting in enumerate((ntsc, pal), 1):
+        since = len(run.events)
+        set_camera("/dev/video21", setting)
+        now = run.wait(lambda e: e["event"] == "reshaped", since=since)
+        well_again(run, outages)
+        sizes.append((now["width"], now["height"]))
+    end(c, run, "television")
+    c.check(sizes == [(720, 576), (720, 480), (720, 576)], sizes)
+
+
+if __name__ == "__main__":
+    sys.exit(Checks().run(usb, resized, silent, dead_writer, permission, cycles_while_recording, grabber, television,
+                          only=sys.argv[2:]))

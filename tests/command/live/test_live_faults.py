@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""test_live_faults.py MONOCLE LATE MISLED: the live view's messages and exit codes when something goes wrong"""
+import contextlib
+import errno
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(sys.path[0] + "/../../support")
+from live_support import (PATIENCE, Checks, Compiler, alive, environment, events, has_opencl, run, wait_idle,
+                          wait_until, y4m, y4m_pictures)
+
+BINARY = os.path.abspath(sys.argv[1])
+LATE = os.path.abspath(sys.argv[2])  # to which things happen at the last moment: tests/support/late.c
+MISLED = os.path.abspath(sys.argv[3])  # whose driver misbehaves: tests/support/misled.c
+
+directory = tempfile.TemporaryDirectory()
+
+
+def at(name):
+    return os.path.join(directory.name, name)
+
+
+def write(name, data):
+    with open(at(name), "wb") as f:
+        f.write(data)
+
+
+def start(*args, **keywords):
+    return subprocess.Popen([BINARY, "live", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            cwd=directory.name, env=environment(), **keywords)
+
+
+def check_error(c, name, code, want, out, err, word):
+    """One error event with the words of the one line on standard error, which come last but for a summary."""
+    said = events(out)
+    errors = [e for e in said if e["event"] == "error"]
+    c.check(code == want, name, "exit code", code, "not", want, err)
+    c.check(len(errors) == 1 and word in errors[0]["message"], name, "is told as", errors)
+    c.check(err == "monocle: error: %s\n" % errors[0]["message"] if errors else False, name, "says", err)
+    last = [e["event"] for e in said[-2:]]
+    c.check(last[-1] == "error" or last == ["error", "summary"], name, "ends with", last)
+
+
+def json_errors(c):
+    """Every error is an event of its own, with its reason."""
+    film = y4m(32, 16, "420jpeg", 3)
+    second = film.index(b"FRAME", film.index(b"FRAME") + 1)
+    write("damaged.y4m", film[:second] + b"f" + film[second + 1:])
+    rows = [
+        (["damaged.y4m", "--fast"], 1, "does not begin with FRAME"),
+        (["nothing.png"], 3, "nothing.png"),
+        (["pattern:32x24", "--record", "/nowhere/x.y4m"], 3, "no directory /nowhere"),
+        (["damaged.y4m", "--record", "damaged.y4m"], 2, "is the source"),
+        (["-"], 3, "it is empty"),
+    ]
+    for args, want, word in rows:
+        code, out, err = run(BINARY, "live", *args, "-p", "cpu", "--headless", "--json", cwd=directory.name)
+        check_error(c, args, code, want, out, err, word)
+    code, out, err = run(BINARY, "live", "nothing.png", "--headless", "--json", "--log-level", "silent")
+    c.check(code == 3 and err == "" and len(events(out)) == 1, "silence is for standard error alone", out, err)
+
+
+def full_disk(c):
+    process = start("pattern:32x24", "-p", "cpu", "--headless", "--frames", "90", "--record", "grown.y4m", "--json",
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (51200, 51200)))
+    out, err = process.communicate(timeout=60 * PATIENCE)
+    check_error(c, "file limit", process.returncode, 1, out, err.decode(), "grown.y4m")
+    code, out, err = run(LATE, "live", "pattern:32x24@200", "-p", "cpu", "--headless", "--frames", "3", "--json",
+                         "--record", "late.y4m", cwd=directory.name, LATE_SYNC=str(errno.EIO))  # found out at the end
+    check_error(c, "a failed sync", code, 1, out, err, "late.y4m")
+
+
+def emptied(c):
+    """A film that is emptied while it plays over and over ends the run, with a word."""
+    write("emptied.y4m", y4m(64, 48, "420jpeg", 3))
+    process = start("emptied.y4m", "--loop", "--frames", "100000", "-p", "cpu", "--headless", "--json")
+    head = process.stdout.readline() + process.stdout.readline()  # the first second has been played
+    os.truncate(at("emptied.y4m"), 0)
+    out, err = process.communicate(timeout=60 * PATIENCE)
+    noticed = "monocle: warning: emptied.y4m was truncated while it played\n"  # where that was not at a round's end
+    check_error(c, "emptied", process.returncode, 1, head + out, err.decode().removeprefix(noticed),
+                "emptied.y4m: it was truncated")
+
+
+def interrupt(c, name, process, number):
+    """One signal ends it with its exit code."""
+    c.check(process.poll() is None, name, "has ended by itself")
+    process.send_signal(number)
+    try:
+        code = process.wait(timeout=60 * PATIENCE)  # it hangs if this expires
+    except subprocess.TimeoutExpired:
+        process.kill()
+        code = process.wait()
+    c.check(code == 128 + number, name, number, "exit code", code)
+
+
+def signals_while_waiting(c):
+    """For who is to send pictures, and for who is to take them."""
+    os.mkfifo(at("fifo.y4m"))
+    for args in ["fifo.y4m"], ["-"], ["pattern:32x24", "--record", "fifo.y4m", "-p", "cpu"]:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = start(*args, "--headless", "--json", stdin=subprocess.PIPE)
+            wait_idle(process)
+            interrupt(c, args, process, number)
+            out, err = process.communicate()
+            c.check(out == b"" and err == b"", args, "says", out, err)
+
+
+def signals_while_compiling(c):
+    """No driver can be made to stop compiling, in the program or in a probe's child; a signal does not wait for it."""
+    if not has_opencl(MISLED):
+        return
+    for how in ("hang", "compile"):  # in the child, in the program
+        for number in (signal.SIGINT, signal.SIGTERM):
+            compiler = Compiler(directory.name, how)
+            compiler.begin()
+            process = subprocess.Popen([MISLED, "live", "pattern:32x24", "-p", "opencl", "-f", "invert", "--headless",
+                                        "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=directory.name,
+                                       env=environment(**compiler.env))
+            where = compiler.wait(process)
+            interrupt(c, how, process, number)
+            out, err = process.communicate()
+            c.check(out == b"" and err == b"", how, "says", out, err)
+            c.check(wait_until(lambda: not alive(where), seconds=10), how, number, "leaves a child behind")
+
+
+def signals_before_pictures(c):
+    """A signal before the first picture is not a picture that could not be written."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        process = start("-", "-p", "cpu", "--headless", "--screenshot", "none.png", "--json", stdin=subprocess.PIPE)
+        process.stdin.write(b"YUV4MPEG2 W2 H2\n")
+        process.stdin.flush()
+        c.check(json.loads(process.stdout.readline())["event"] == "start", "starts")
+        interrupt(c, "no picture yet", process, number)
+        out, err = process.communicate()
+        c.check(err == b"" and events(out)[-1]["event"] == "summary", "says", out, err)
+        c.check(not os.path.exists(at("none.png")), "a picture of nothing")
+
+
+def stalled_reader(c):
+    """A recording whose reader has stalled does not keep the program; the pictures before are whole."""
+    os.mkfifo(at("stalled.y4m"))
+    reader = os.open(at("stalled.y4m"), os.O_RDONLY | os.O_NONBLOCK)
+    process = start("pattern:160x120@100", "-p", "cpu", "--headless", "--json", "--frames", "100000", "--record",
+                    "stalled.y4m", "--trace", "stalled.json")
+    wait_idle(process)
+    interrupt(c, "a stalled reader", process, signal.SIGINT)
+    out, err = process.communicate()
+    said = events(out)
+    errors = [e["message"] for e in said if e["event"] == "error"]
+    c.check(said[-1]["event"] == "summary" and len(errors) == 1 and "stalled" in errors[0], said[-1], errors)
+    c.check(len(json.load(open(at("stalled.json")))) > 3, "trace")
+    data = b""
+    while chunk := os.read(reader, 1 << 16):
+        data += chunk
+    os.close(reader)
+    head, picture = data.index(b"\n") + 1, 6 + 3 * 160 * 120
+    pictures = y4m_pictures(data[:head + (len(data) - head) // picture * picture])
+    c.check(len(pictures) >= 1 and len(set(pictures)) == len(pictures), len(pictures), "pictures")
+
+    reader, writer = os.pipe()
+    process = subprocess.Popen([BINARY, "live", "pattern:160x120@100", "-p", "cpu", "--headless", "--record", "-"],
+                               stdout=writer, stderr=subprocess.PIPE, env=environment())
+    wait_idle(process)
+    interrupt(c, "a stalled pipe", process, signal.SIGTERM)
+
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(writer, bytes(4096)):
+            pass
+    os.set_blocking(writer, True)
+    process = subprocess.Popen([BINARY, "live", "pattern:32x24", "-p", "cpu", "--headless", "--json"], stdout=writer,
+                               stderr=subprocess.PIPE, env=environment())
+    wait_idle(process)
+    interrupt(c, "a stalled reader of events", process, signal.SIGTERM)
+
+
+checks = Checks()
+sys.exit(checks.run(json_errors, full_disk, emptied, signals_while_waiting, signals_while_compiling,
+                    signals_before_pictures, stalled_reader, only=sys.argv[4:]))

@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""test_live_outputs.py MONOCLE: what is written, or refused before the run: pictures, films, traces, their formats"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(sys.path[0] + "/../../support")
+from live_support import Checks, environment, events, has_opencl, png, run, y4m
+
+BINARY = os.path.abspath(sys.argv[1])
+NOBODY = 65534
+PATTERN = ["pattern:32x24@200", "-p", "cpu", "--headless", "--frames", "3"]
+OUTPUTS = {"--screenshot": ".png", "--record": ".y4m", "--trace": ".json"}
+
+directory = tempfile.TemporaryDirectory()
+
+
+def at(name):
+    return os.path.join(directory.name, name)
+
+
+def live(*args, **keywords):
+    return run(BINARY, "live", *args, **{"cwd": directory.name, **keywords})
+
+
+def refused(c, want, word, args, before=lambda: None, **keywords):
+    """One clear line, nothing on standard output but what --json says, no file made."""
+    files = sorted(os.listdir(directory.name))
+    done = subprocess.run([BINARY, "live", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=60, env=environment(), preexec_fn=before,
+                          **{"cwd": directory.name, **keywords})
+    err = done.stderr.decode("utf-8")
+    c.check(done.returncode == want, args, "exit code", done.returncode, "not", want, err)
+    c.check(word in err and err.count("\n") == 1, args, "lacks", repr(word), "says", err)
+    c.check("frames" not in done.stdout.decode(), args, "ran:", done.stdout)
+    c.check(sorted(os.listdir(directory.name)) == files, args, "left", os.listdir(directory.name))
+
+
+def unwritable(c):
+    os.mkdir(at("folder"))
+    png(at("picture.png"), 4, 4)
+    for option, suffix in OUTPUTS.items():
+        rows = [("", "has an empty file name"), ("n" * 252 + suffix, "too long"), ("folder", "is a directory"),
+                ("new/", "is a directory"), ("nowhere/x" + suffix, "no directory nowhere;"),
+                ("/proc/x" + suffix, "a file in /proc"), ("picture.png/x" + suffix, "a file in picture.png")]
+        for name, word in rows:
+            refused(c, 3, word, PATTERN + [option, name])
+            if name:
+                refused(c, 3, option, PATTERN + [option, name])
+    refused(c, 3, "no directory", PATTERN + ["--save-controls", "/nowhere/x"])
+    refused(c, 3, "no directory", PATTERN + ["--record", "-", "--screenshot", "nowhere/x.png"])
+    refused(c, 3, "the current directory", PATTERN[:-2], cwd="/proc")  # where its own monocle-0001.png would go
+    code, out, err = live(*PATTERN[:-2], "--record", "/dev/null", cwd="/proc")
+    c.check(code == 0, "no picture, no matter", code, err)
+
+
+def no_room(c):
+    """A file that cannot even be begun does not stay; one that was there before does."""
+    with open(at("there.y4m"), "wb"), open(at("there.json"), "wb"):
+        files = sorted(os.listdir(directory.name))
+    for option, name in (("--record", "begun.y4m"), ("--trace", "begun.json"), ("--record", "there.y4m"),
+                         ("--trace", "there.json")):
+        # Without the trap the limit would end what the thread sanitizer writes ahead of the program.
+        code, out, err = run("sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "sh", BINARY, "live", *PATTERN, option,
+                             name, cwd=directory.name)
+        c.check(code == 3 and "File too large" in err and err.count("\n") == 1, option, code, err)
+        c.check(sorted(os.listdir(directory.name)) == files, option, "left", os.listdir(directory.name))
+
+
+def unprivileged(c):
+    """Permissions, which hold for root only where it gives itself up."""
+    def become_nobody():
+        if os.getuid() == 0:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+
+    def may_run():
+        done = subprocess.run([BINARY, "--version"], preexec_fn=become_nobody, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+        return done.returncode == 0
+
+    os.chmod(directory.name, 0o555)
+    os.chmod(at("picture.png"), 0o444)
+    try:
+        if not may_run():
+            print("unprivileged: not tried, the program lies where others cannot run it")
+            return
+        for option, suffix in OUTPUTS.items():
+            refused(c, 3, "Permission denied", PATTERN + [option, "new" + suffix], become_nobody)
+            refused(c, 3, "picture.png (%s): Permission denied" % option, PATTERN + [option, "picture.png"],
+                    become_nobody)
+        refused(c, 3, "monocle-0001.png", PATTERN[:-2], become_nobody)
+    except (OSError, subprocess.SubprocessError) as problem:
+        print("unprivileged: not tried:", problem)
+    finally:
+        os.chmod(directory.name, 0o755)
+        os.chmod(at("picture.png"), 0o644)
+
+
+def standard_output(c):
+    """It is for one alone, whatever its name; a table for people goes to standard error."""
+    for name in ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+        refused(c, 2, "standard output", PATTERN + ["--json", "--record", name])
+    for option in ("--screenshot", "--trace"):
+        refused(c, 2, "standard output", PATTERN + ["--json", option, "/dev/stdout"])
+    refused(c, 2, "standard output", PATTERN + ["--record", "-", "--screenshot", "/proc/self/fd/1"])
+    want = live(*PATTERN, "--fast", "--record", "-")[1]
+    c.check(want.startswith(b"YUV4MPEG2 W32 H24 ") and want.count(b"FRAME\n") == 3, "a film:", want[:80])
+    code, out, err = live(*PATTERN, "--fast", "--record", "/dev/stdout")
+    c.check(code == 0 and out == want and "3 frames" in err, "by its other name", code, err, out[:80])
+    with open(at("both"), "wb") as file:
+        code = subprocess.run([BINARY, "live", *PATTERN, "--json", "--record", "both"], stdout=file,
+                              stderr=subprocess.DEVNULL, cwd=directory.name, timeout=60).returncode
+    c.check(code == 2 and os.path.getsize(at("both")) == 0, "the file that standard output goes to", code)
+    with open(at("both"), "wb") as file:
+        code = subprocess.run([BINARY, "live", *PATTERN, "--fast", "--record", "both"], stdout=file,
+                              stderr=subprocess.DEVNULL, cwd=directory.name, timeout=60).returncode
+    c.check(code == 0 and open(at("both"), "rb").read() == want, "and a film alone in it", code)
+    os.unlink(at("both"))
+    code, out, err = live(*PATTERN, "--json", "--record", "/dev/null", "--trace", "t.json")
+    c.check(code == 0 and len(events(out)) >= 2 and json.load(open(at("t.json"))), "all different", code, err)
+    for arguments, word in ((["-", "<&-"], "standard input: it is closed"),
+                            (["--record", "-", ">&-"], "standard output: it is closed"), ([">&-"], "it is closed")):
+        shell = 'exec "$0" live %s' % " ".join(arguments if arguments[0] == "-" else PATTERN + arguments)
+        done = subprocess.run(["sh", "-c", shell, BINARY], stderr=subprocess.PIPE, timeout=60, cwd=directory.name,
+                              stdout=subprocess.DEVNULL, env=environment(DISPLAY="", WAYLAND_DISPLAY=""))
+        err = done.stderr.decode()
+        c.check(done.returncode in (1, 3) and word in err and err.count("\n") == 1, shell, done.returncode, err)
+
+
+def rate_of(path):
+    words = open(path, "rb").readline().split()
+    return [w[1:].decode() for w in words if w.startswith(b"F")][0]
+
+
+def rates(c):
+    """A film's rate is recorded as it is, whatever it is; others as the ratio that is meant."""
+    for rate in ("30000:1001", "25:1", "60:2", "1:2147483647", "2147483647:1", "2147483647:2147483646", "1001:30000",
+                 "7:3", "1:3600", "999983:999979"):
+        with open(at("rate.y4m"), "wb") as f:
+            f.write(y4m(8, 8, "420jpeg", 2, rate))
+        code, _, err = live("rate.y4m", "-p", "cpu", "--headless", "--fast", "--record", "back.y4m")
+        c.check(code == 0 and rate_of(at("back.y4m")) == rate, rate, "becomes", rate_of(at("back.y4m")), err)
+    for args, want in ((["rate.y4m", "--rate", "29.97"], "30000:1001"), (["rate.y4m", "--rate", "0.25"], "1:4"),
+                       (["pattern:8x8@60000/1001", "--frames", "1"], "60000:1001"),
+                       (["pattern:8x8@12.5", "--frames", "1"], "25:2"), (["picture.png"], "30:1")):
+        code, _, err = live(*args, "-p", "cpu", "--headless", "--fast", "--record", "back.y4m")
+        c.check(code == 0 and rate_of(at("back.y4m")) == want, args, "becomes", rate_of(at("back.y4m")), err)
+
+
+def formats(c):
+    """--pixel-format of a picture: it is converted, or refused."""
+    said = {}
+    for name in ("rgba", "nv21", "yuyv", "grey"):
+        code, out, err = live("picture.png", "--pixel-format", name, "-p", "cpu", "--headless", "--json", "--record",
+                              "format.y4m")
+        c.check(code == 0 and events(out)[0]["pixel_format"] == name, name, code, err)
+        said[name] = open(at("format.y4m"), "rb").read()
+    c.check(said["grey"] != said["rgba"] and len(said["grey"]) == len(said["rgba"]), "grey is grey")
+    png(at("odd.png"), 5, 4)
+    for args, code, word in ((["odd.png", "--pixel-format", "yuyv"], 3, "yuyv"),
+                             (["odd.png", "--pixel-format", "mjpeg"], 3, "mjpeg is only for cameras"),
+                             (["pattern", "--pixel-format", "mjpeg"], 3, "mjpeg is only for cameras")):
+        refused(c, code, word, args + ["--headless", "-p", "cpu"])
+
+
+def sources(c):
+    """What a run reads is not written to, however it came to be read."""
+    os.makedirs(at("pictures"))
+    os.makedirs(at("edited"))
+    png(at("pictures/a.png"), 4, 4)
+    os.link(at("pictures/a.png"), at("hard.png"))
+    for name, data in (("film.y4m", y4m(8, 8, "420jpeg", 2)), ("names", b"pictures/a.png\n"),
+                       ("edited/blur.cl", b"mine"), ("pictures/old.y4m", b"an earlier film")):
+        with open(at(name), "wb") as f:
+            f.write(data)
+    run_headless = ["--headless", "-p", "cpu", "--fast"]
+    before = {n: open(at(n), "rb").read() for n in ("pictures/a.png", "film.y4m", "edited/blur.cl", "names")}
+    for option in OUTPUTS:
+        for args in (["pictures", option, "pictures/a.png"], ["pictures/", option, "hard.png"],
+                     ["@names", option, "hard.png"], ["@names", option, "names"], ["film.y4m", option, "film.y4m"]):
+            if not (option == "--screenshot" and not args[-1].endswith(".png")):
+                refused(c, 2, args[-1] + " is the source", args + run_headless)
+    refused(c, 2, "blur.cl is a kernel", PATTERN + ["--kernels", "edited", "--record", "edited/blur.cl"])
+    refused(c, 2, "blur.cl is a kernel", PATTERN + ["--kernels", "edited", "--trace", "edited/blur.cl"])
+    code, _, err = live(*PATTERN, "--kernels", "edited", "--record", "edited/film.y4m")
+    c.check(code == 0, "another file beside kernels", code, err)
+    code, _, err = live(*PATTERN, "--kernels", "edited", "--record", "edited/film.y4m")
+    c.check(code == 0, "and once it is there", code, err)
+    for name in ("-", "raw:-"):
+        with open(at("film.y4m"), "rb") as film:
+            done = subprocess.run([BINARY, "live", name, "--size", "8x8", *run_headless, "--record", "film.y4m"] +
+                                  (["--pixel-format", "grey"] if name != "-" else []), stdin=film,
+                                  stderr=subprocess.PIPE, stdout=subprocess.PIPE, cwd=directory.name, timeout=60)
+        c.check(done.returncode == 2 and b"film.y4m is the source" in done.stderr, name, done.stderr)
+    for name, data in before.items():
+        c.check(open(at(name), "rb").read() == data, name, "was overwritten")
+    code, _, err = live("pictures", *run_headless, "--record", "pictures/old.y4m")
+    c.check(code == 0 and open(at("pictures/old.y4m"), "rb").read(9) == b"YUV4MPEG2", "no picture:", code, err)
+    with open(at("settings"), "w") as f:
+        f.write("brightness=1\n")
+    for option in list(OUTPUTS) + ["--save-controls"]:
+        refused(c, 2, "the output settings is the file of --load-controls",
+                PATTERN + ["--load-controls", "settings", option, "settings"])
+    for line in ("contrast", "=5", "contrast="):
+        with open(at("settings"), "w") as f:
+            f.write("# kept\r\n\nbrightness=1\n%s\n" % line)
+        refused(c, 3, "error: settings:4: '%s' is not of the form NAME=VALUE; no control was set" % line,
+                PATTERN + ["--load-controls", "settings"])
+
+
+def last_pictures(c):
+    """A picture that the user gave no name gets a free one: no file of the user's is overwritten."""
+    os.mkdir(at("kept"))
+    png(at("kept/monocle.png"), 4, 4)
+    with open(at("kept/monocle-0001.png"), "wb") as f:
+        f.write(b"the user's own")
+    headless = {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
+    for source in (["."], ["monocle.png"], PATTERN[:1] + ["--frames", "2"]):
+        before = {name: open(at("kept/" + name), "rb").read() for name in os.listdir(at("kept"))}
+        code, _, err = live(*source, "-p", "cpu", "--fast", cwd=at("kept"), **headless)
+        new = sorted(set(os.listdir(at("kept"))) - set(before))
+        c.check(new == ["monocle-%04d.png" % len(before)], source, "makes", new)
+        c.check(code == 0 and "saved the last frame as %s\n" % new[0] in err, source, code, err)
+        for name, data in before.items():
+            c.check(open(at("kept/" + name), "rb").read() == data, source, "overwrites", name)
+    files = os.listdir(at("kept"))
+    code, _, err = live("-", cwd=at("kept"), stdin=y4m(64, 48, "444", 1)[:200], **headless)
+    c.check(code == 3 and os.listdir(at("kept")) == files, "no picture, no file:", code, err, os.listdir(at("kept")))
+
+
+def words(c):
+    """What wrong arguments are told."""
+    rows = [
+        (["--frames", "99999999999999"], 2, "between 1 and 2147483647"),
+        (["--size", "99999999999999x5"], 2, "sides of 1 to 1000000 pixels"),
+        (["--source", "x"], 2, "unknown option --source"),
+    ]
+    for args, code, word in rows:
+        refused(c, code, word, PATTERN[:-2] + args)
+    there_is_no = "there is no file '%s'; did you mean -f '%s'?\n"
+    refused(c, 2, "-f takes its value without '='; write -f 'gray' or --filter='gray'\n", ["pattern", "-f=gray"])
+    refused(c, 2, there_is_no % ("gray", "blur=2,gray"), ["-f", "blur=2", "gray", "picture.png"])
+    refused(c, 2, there_is_no % ("gray", "blur=2,gray"), ["picture.png", "-f", "blur=2", "gray"])
+    refused(c, 2, there_is_no % ("gray", "blur,gray"), ["-f", "blur", "gray"])
+    refused(c, 2, there_is_no % ("blur=2", "blur=2"), ["blur=2"])
+    refused(c, 2, there_is_no % ("2", "blur=2"), ["-f", "blur", "2", "picture.png"])
+    refused(c, 2, "unexpected argument 'pattern'", ["picture.png", "pattern", "-f", "blur"])
+    png(at("gray"), 4, 4)
+    code, _, err = live("gray", "-f", "blur", "--headless", "-p", "cpu")
+    c.check(code == 0, "a file with the name of a filter", code, err)
+    os.unlink(at("gray"))
+    refused(c, 2, "error: --keys: there is no action", ["pattern", "--keys", "nothing=x"])
+    refused(c, 2, "did you mean path?", ["pattern", "--keys", "pth=P"])
+    refused(c, 2, "did you mean --device gpu?", ["pattern", "-p", "gpu"])
+    refused(c, 2, "monocle writes screenshots as PNG; name it a.b.png", ["pattern", "--screenshot", "a.b.JPG"])
+    refused(c, 2, "monocle records Y4M, which ffmpeg can convert; name it a.b.y4m",
+            ["pattern", "--record", "a.b.MP4"])
+    for option in ("--screenshot", "--trace", "--save-controls"):
+        refused(c, 2, option + " cannot be -", PATTERN + [option, "-"])
+    os.mkdir(at("one"))
+    os.symlink("one/film.y4m", at("other.y4m"))
+    for other in ("./one/film.y4m", "one/../one/film.y4m", "other.y4m"):
+        refused(c, 2, "are the same file; name another file for one",
+                PATTERN + ["--record", "one/film.y4m", "--trace", other])
+    c.check(os.listdir(at("one")) == [], "something was written", os.listdir(at("one")))
+    refused(c, 2, "an argument is empty", ["", "--headless"])
+    for source in "/dev/video7", "camera:/dev/video7":
+        refused(c, 2, "cannot be its own source", [source, "--virtual-camera", "/dev/video7"])
+    refused(c, 3, "cannot open x\\x1b[31my\\x07\\xffé:", [b"x\x1b[31my\x07\xff\xc3\xa9", "--headless"])
+    os.mkdir(at("no-kernels"))
+    open(at("no-kernels/notes.cl"), "w").close()
+    for command in (["live", "pattern"], ["bench", "filters"], ["batch", "-f", "none", "-o", "x", "picture.png"]):
+        code, out, err = run(BINARY, *command, "--kernels", at("no-kernels"))
+        c.check(code == 2 and "contains no kernel" in err and "blur.cl" in err and err.count("\n") == 1, command, code,
+                err)
+    os.makedirs(at("directory/blur.cl"))  # each rung fails, and sanitizers see whether each is forgotten
+    if has_opencl(BINARY):
+        refused(c, 3, "cannot read kernel directory/blur.cl: Is a directory",
+                ["pattern", "--headless", "-p", "zerocopy", "-f", "blur", "--kernels", "directory"])
+    os.makedirs(at("escape\x1bd"))
+    png(at("escape\x1bd/one.png"), 4, 4)
+    code, out, err = live("escape\x1bd", "-p", "cpu", "--headless", "--fast")
+    c.check(code == 0 and b"escape\\x1bd through" in out and b"\x1b" not in out, "the table", code, out, err)
+
+
+checks = Checks()
+sys.exit(checks.run(unwritable, no_room, unprivileged, standard_output, rates, formats, sources, last_pictures,
+                    words,
+                    only=sys.argv[2:]))

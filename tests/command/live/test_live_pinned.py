@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""test_live_pinned.py DISCRETE: sources that put their pictures where a device with memory of its own copies from
+
+DISCRETE is monocle linked with discrete.c.
+"""
+import os
+import sys
+import tempfile
+
+sys.path.append(sys.path[0] + "/../../support")
+from live_support import SKIP, Checks, Window, events, has_opencl, need_window, png, run, y4m, y4m_pictures
+
+BINARY = os.path.abspath(sys.argv[1])
+scratch = tempfile.TemporaryDirectory()
+
+
+def path(name):
+    return os.path.join(scratch.name, name)
+
+
+def record(c, *args):
+    """The pictures of a headless recording on the cpu path, and on the device with how they came in."""
+    made = []
+    for kind in ("cpu", "opencl"):
+        code, out, errors = run(BINARY, "live", *args, "-p", kind, "-f", "blur=1", "--headless", "--json", "--record",
+                                path("out.y4m"), "--frames", "9")
+        c.check(code == 0 and not errors, args, code, errors)
+        with open(path("out.y4m"), "rb") as file:
+            made.append(y4m_pictures(file.read()))
+        last = events(out)[-1]
+    c.check(len(made[0]) > 1 and made[0] == made[1], args, "differs from the cpu path")
+    c.check(last["device"] and last["device"] == last["device"].strip(), "a device's name:", last["device"])
+    return last
+
+
+def headless(c):
+    for name, data in ("film.y4m", y4m(64, 40, "420jpeg", 9)), ("film.nv12", bytes(n * 7 % 251 for n in range(34560))):
+        with open(path(name), "wb") as file:
+            file.write(data)
+    png(path("still.png"), 52, 31)
+    rows = [  # source, how it comes in
+        (["pattern:64x40,nv21"], "pinned"),
+        (["pattern:62x33,rgba"], "copy"),  # rows that kernels cannot read as they lie
+        ([path("film.y4m")], "pinned"),
+        (["raw:" + path("film.nv12"), "-s", "64x40", "--pixel-format", "nv12"], "pinned"),
+        ([path("still.png"), "--loop"], "pinned"),
+    ]
+    for source, way in rows:
+        last = record(c, *source)
+        c.check(last["in"] == way and ("copy in" in last["stages"]) == (way == "copy") and "upload" in last["stages"],
+                source, last["in"], list(last["stages"]))
+
+
+def switching(c):
+    """Paths come and go, and with them the place of the pictures; there is always a frame that lies elsewhere."""
+    need_window()
+    live = Window(BINARY, scratch.name, "pattern:64x40", "-p", "opencl", "--vsync", "off")
+    ways = {"opencl": "pinned", "zerocopy": "pinned", "cpu": "host-ptr"}
+    seen = set()
+    for _ in range(7):
+        state = live.wait(lambda e: e["event"] == "progress" and not e["building"], since=len(live.events))
+        c.check(state["in"] == ways[state["path"]], state["path"], state["in"])
+        seen.add(state["path"])
+        live.key("p")
+    live.key("Tab")
+    live.key("space"), live.key("p"), live.key("p"), live.key("space")  # a frozen picture lies where it lay
+    state = live.wait(lambda e: e["event"] == "progress" and not e["building"], since=len(live.events))
+    c.check(state["in"] == ways[state["path"]], state["path"], state["in"])
+    code, last, errors = live.end()
+    c.check(seen == set(ways) and code == 0 and not errors, seen, code, errors)
+
+
+if not has_opencl(BINARY):
+    print("skipped: there is no OpenCL device", file=sys.stderr)
+    sys.exit(SKIP)
+sys.exit(Checks().run(headless, switching, only=sys.argv[2:]))

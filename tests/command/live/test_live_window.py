@@ -1,0 +1,438 @@
+#!/usr/bin/env python3
+"""test_live_window.py MONOCLE MISLED: every hotkey of the live view, the bytes on the screen, kernels edited live
+
+Needs a display (with-display gives one), xdotool and ImageMagick's import.
+"""
+import glob
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(sys.path[0] + "/../../support")
+from live_support import (KERNELS, Checks, Compiler, Window, has_opencl, need_window, picture, png, run, wait_until,
+                          y4m, y4m_pictures)
+
+BINARY = os.path.abspath(sys.argv[1])
+MISLED = os.path.abspath(sys.argv[2])  # whose driver compiles as long as a test wants: tests/support/misled.c
+WIDTH, HEIGHT = 320, 240
+PATTERN = "pattern:%dx%d@30" % (WIDTH, HEIGHT)
+
+directory = tempfile.TemporaryDirectory()
+
+
+def at(name):
+    return os.path.join(directory.name, name)
+
+
+class Live(Window):
+    def __init__(self, *args, binary=BINARY, **keywords):
+        super().__init__(binary, directory.name, *args, **keywords)
+
+
+def record(c, live, name):
+    """Records a few frames by key."""
+    state = live.key("r")
+    c.check(state["recording"] == name, "r records to", state["recording"], "not", name)
+    live.wait(lambda e: e["event"] == "progress" and e["frames"] > state["frames"] + 1, len(live.events))
+    state = live.key("r")
+    c.check(state["recording"] is None and "to %s" % name in state["message"], "r again", state)
+
+
+def hotkeys(c):
+    live = Live(PATTERN)
+    rows = [  # key, field, value
+        ("4", "chain", "blur"), ("plus", "chain", "blur=3"), ("minus", "message", "blur: radius 2"),
+        ("minus", "chain", "blur=1"),
+        ("8", "selected", "0:sharpen.amount"), ("plus", "chain", "sharpen=1.25"),
+        ("5", "selected", "0:convolve.matrix"), ("bracketright", "selected", "0:convolve.div"),
+        ("bracketright", "message", "convolve: bias 0"), ("bracketleft", "selected", "0:convolve.div"),
+        ("m", "mirror", True), ("2", "chain", "gray,mirror"), ("m", "chain", "gray"), ("m", "mirror", True),
+        ("m", "mirror", False), ("2", "chain", "threshold"), ("plus", "chain", "threshold=132"), ("0", "chain", "none"),
+        ("space", "frozen", True), ("3", "chain", "maxrgb"), ("space", "frozen", False),
+        ("o", "overlay", "full"), ("o", "overlay", "large"), ("o", "overlay", "off"), ("o", "overlay", "small"),
+        ("v", "vsync", False), ("h", "message", ""), ("h", "help", False), ("v", "vsync", True),
+        ("Tab", "split", "original"), ("Tab", "split", "path" if OPENCL else "off"), ("Tab", "split", "off"),
+    ]
+    for key, field, value in rows:
+        state = live.key(key)
+        c.check(state[field] == value, key, field, "is", state[field], "not", value)
+    record(c, live, "monocle-0001.y4m")
+    if OPENCL:
+        for want in ("cpu", "opencl", "zerocopy"):
+            state = live.key("p")
+            c.check(state["path"] == want and state["chain"] == "maxrgb", "p gives", state["path"], "not", want)
+    state = live.key("d")
+    c.check("device" in state["message"], "d says", state["message"])
+    small = live.geometry()
+    live.key("f")
+    c.check(wait_until(lambda: live.geometry() > small), "full screen", live.geometry())
+    live.key("f")
+    c.check(wait_until(lambda: live.geometry() == small), "back from full screen", live.geometry())
+    c.check(small == (WIDTH, HEIGHT), "the window's size", small)
+    for number in (1, 2):
+        live.key("s")
+        c.check(os.path.exists(at("monocle-%04d.png" % number)), "screenshot", number)
+    c.check(y4m_pictures(open(at("monocle-0001.y4m"), "rb").read()) is not None, "recording")
+    code, last, errors = live.end()
+    c.check(code == 0 and last["event"] == "summary" and not errors, code, last["event"], errors)
+
+
+def back(c):
+    """Escape closes the list of keys, then leaves full screen, then quits; q quits at once."""
+    live = Live(PATTERN)
+    live.key("f")
+    live.key("h")
+    for field in ("help", "fullscreen"):
+        before = live.events[-1]
+        state = live.key("Escape")
+        changed = {name for name in ("help", "fullscreen") if state[name] != before[name]}
+        c.check(changed == {field}, "Escape changes", changed, "not", field)
+    c.check(wait_until(lambda: live.geometry() == (WIDTH, HEIGHT)), "the window's size", live.geometry())
+    code, last, errors = live.end("Escape")
+    c.check(code == 0 and last["event"] == "summary" and not errors, "then it quits", code, errors)
+    live = Live(PATTERN, "--fullscreen")
+    live.key("h")
+    code, last, errors = live.end("q")
+    c.check(code == 0 and last["event"] == "summary" and not errors, "q quits at once", code, errors)
+
+
+def other_letters(c):
+    """A keyboard whose letters are not Latin ones: keys mean what they mean in their place on a US keyboard."""
+    if subprocess.run(["setxkbmap", "ru"], stderr=subprocess.DEVNULL).returncode != 0:
+        print("other_letters: setxkbmap cannot set a layout")
+        return
+    try:
+        live = Live(PATTERN, "-f", "blur", "--keys", "overlay=\u0448")
+        rows = [("Cyrillic_softsign", "mirror", True), ("Cyrillic_softsign", "mirror", False),
+                ("Cyrillic_HARDSIGN", "message", "blur: radius 2"), ("Cyrillic_sha", "overlay", "full")]
+        for key, field, value in rows:
+            state = live.key(key)
+            c.check(state[field] == value, key, field, "is", state[field], "not", value)
+        code, last, errors = live.end("Cyrillic_shorti")
+        c.check(code == 0 and not errors, code, errors)
+    finally:
+        subprocess.run(["setxkbmap", "us"], check=True)
+
+
+def same(c, one, other, *what):
+    c.check(len(one) == len(other), *what, "sizes", len(one), len(other))
+    different = sum(a != b for a, b in zip(one, other))
+    c.check(different == 0, *what, different, "bytes differ")
+
+
+def bytes_on_screen(c):
+    live = Live(PATTERN, "-f", "blur", "--overlay", "off", "--keys", "screenshot=F5")
+    live.key("space")
+    number = len(glob.glob(at("monocle-*.png")))
+    seen = []
+    for path in ("p", "p", "p") if OPENCL else ("o",):
+        state = live.key(path)
+        live.key("F5")
+        number += 1
+        name = at("monocle-%04d.png" % number)
+        same(c, live.pixels(), picture(name), state["path"], "window and screenshot")
+        seen.append(picture(name))
+    for other in seen[1:]:
+        same(c, seen[0], other, "the paths' screenshots")
+
+    state = live.key("Tab")
+    filtered = seen[0]
+    split = live.pixels()
+    live.key("Tab"), live.key("Tab"), live.key("0")
+    original = live.pixels()
+    c.check(original != filtered, "the filter does something")
+    row = 3 * WIDTH
+    middle = 3 * (WIDTH // 2)
+    for y in range(0, HEIGHT, 7):  # some pixels at the divider are its line
+        line, left, right = (p[y * row:(y + 1) * row] for p in (split, original, filtered))
+        c.check(line[:middle - 12] == left[:middle - 12], "left of the divider, row", y)
+        c.check(line[middle + 12:] == right[middle + 12:], "right of the divider, row", y)
+    live.end("Escape")
+
+
+def devices(c):
+    """Every path on every device gives the same bytes, however often they change; the split view follows."""
+    several = {"POCL_DEVICES": "basic pthread"}
+    if run(BINARY, "devices", **several)[1].count(b"driver ") < 2:
+        print("devices: there is only one")
+        return
+    live = Live(PATTERN, "-f", "blur,emboss", "-p", "opencl", "--overlay", "off", "--keys", "screenshot=F5", **several)
+    first = live.state(0)["device"]
+    live.key("space")
+    rows = [("Tab", "opencl", 0), ("d", "opencl", 1), ("p", "zerocopy", 1), ("d", "zerocopy", 0),
+            ("Tab", "zerocopy", 0), ("d", "zerocopy", 1), ("p", "cpu", None), ("d", "cpu", None),
+            ("p", "opencl", 0), ("Tab", "opencl", 0)]
+    seen = []
+    for key, path, device in rows:
+        state = live.key(key)
+        on = None if state["device"] == "cpu" else int(state["device"] != first)
+        c.check((state["path"], on) == (path, device), key, "gives", state["path"], state["device"])
+        c.check(key != "d" or path != "cpu" or "does not use it" in state["message"], "cpu", state["message"])
+        number = len(glob.glob(at("monocle-*.png"))) + 1
+        live.key("F5")
+        seen.append(picture(at("monocle-%04d.png" % number)))
+        same(c, seen[-1], seen[0], path, device)
+    same(c, live.pixels(), seen[0], "in the window")
+    code, last, errors = live.end()
+    c.check(code == 0 and not errors, code, errors)
+
+
+def no_device(c):
+    live = Live(PATTERN, "-p", "cpu", OCL_ICD_VENDORS="/nonexistent")
+    for key in "p", "d":
+        state = live.key(key)
+        c.check(state["path"] == "cpu" and "there is no OpenCL device" in state["message"], key, state["message"])
+    code, last, errors = live.end()
+    c.check(code == 0 and not errors, code, errors)
+
+
+def divider(c):
+    live = Live(PATTERN, "--overlay", "off")
+    live.key("Tab")
+    since = len(live.events)
+    subprocess.run(["xdotool", "mousemove", "--window", live.window, "160", "100", "mousedown", "1", "mousemove",
+                    "--window", live.window, "80", "100", "mouseup", "1"], check=True)
+    state = live.wait(lambda e: e["event"] in ("state", "progress") and abs(e["divider"] - 0.25) < 0.02, since=since)
+    c.check(state["split"] == "original", state["split"])
+    subprocess.run(["xdotool", "mousemove", "--window", live.window, "80", "100", "mousedown", "1", "mousemove",
+                    "--window", live.window, "400", "100", "mouseup", "1"], check=True)
+    state = live.wait(lambda e: e["event"] in ("state", "progress") and e["divider"] > 0.9, since=len(live.events) - 1)
+    c.check(state["divider"] == 1, "dragged out of the window", state["divider"])
+    live.end()
+
+
+def messages(c):
+    """A message goes by itself."""
+    live = Live(PATTERN)
+    since = len(live.events)
+    c.check(live.key("v")["message"] == "vsync off", "a message", live.events[-1])
+    live.wait(lambda e: e["event"] == "progress" and e["message"] == "", since)
+    live.end()
+
+
+def figures(c):
+    """They are those of the path that runs, not of one before it."""
+    if not OPENCL:
+        return
+    live = Live(PATTERN, "-f", "gray", "-p", "opencl")
+    live.state(0)
+    live.wait(lambda e: e["event"] == "progress" and e["path"] == "opencl", len(live.events))
+    while live.key("p")["path"] != "cpu":
+        pass
+    frames = live.events[-1]["frames"]
+    live.wait(lambda e: e["event"] == "progress" and e["frames"] > frames + 1, len(live.events))
+    code, last, errors = live.end()
+    device = [name for name, stage in last["stages"].items() if stage["clock"] == "device" and name != "draw on gpu"]
+    c.check(code == 0 and "pass gray" in last["stages"] and not device and "download" not in last["stages"], last)
+
+
+def kernel_reload(c):
+    if not OPENCL:
+        return
+    shutil.copytree(KERNELS, at("kernels"))
+    edited = at("kernels/gray.cl")
+    text = open(edited).read()
+    live = Live(PATTERN, "-f", "gray", "-p", "opencl", "--overlay", "off", MONOCLE_KERNELS=at("kernels"))
+    live.state(0)
+    live.key("space")
+    before = live.pixels()
+
+    since = len(live.events)
+    open(edited, "w").write(text.replace("return", "retrun"))
+    error = live.wait(lambda e: e["event"] == "error", since=since)
+    c.check("gray.cl" in error["message"] and "retrun" in error["message"], error["message"])
+    state = live.state(since)
+    c.check(state["message_is_error"] and "retrun" in state["message"], "the overlay says it", state["message"])
+    same(c, live.pixels(), before, "the old kernel runs on")
+
+    live.key("2")  # threshold is not broken: it works beside a broken gray
+    c.check(live.key("0")["message_is_error"] is False, "a build that works clears the message")
+    live.key("2")
+
+    since = len(live.events)
+    open(edited + ".new", "w").write(text.replace("= y;", "= 0;"))
+    os.rename(edited + ".new", edited)
+    live.wait(lambda e: e["event"] == "state" and not e["message_is_error"] and not e["building"], since=since)
+    after = live.pixels()
+    c.check(after != before, "the edited kernel shows")
+    since = len(live.events)
+    open(edited, "w").write(text)
+    live.wait(lambda e: e["event"] == "state" and not e["building"], since=since)
+    same(c, live.pixels(), before, "the first kernel is back")
+    live.end()
+
+
+def switching_keeps_the_picture(c):
+    """Pictures are shown while a path or a chain is compiled, however long that takes."""
+    if not OPENCL:
+        return
+    compiler = Compiler(directory.name, "compile")
+    live = Live(PATTERN, "-f", "invert", "-p", "cpu", binary=MISLED, **compiler.env)
+    for key in "p", "m":  # opens a path beside the running one; prepares a chain on the running path
+        compiler.begin()
+        since = len(live.events)
+        subprocess.run(["xdotool", "key", key], check=True)
+        state = live.wait(lambda e: e["event"] == "state" and e["building"], since)
+        compiler.wait(live.process)
+        shown = live.wait(lambda e: e["event"] == "progress" and e["frames"] > state["frames"] + 20, since)
+        c.check(shown["building"], key, "is built before the compiler has finished", shown)
+        compiler.end()
+        live.state(len(live.events))
+    code, last, errors = live.end()
+    c.check(code == 0 and last["path"] == "opencl" and last["chain"] == "invert,mirror", code, last, errors)
+
+
+def still_picture(c):
+    png(at("still.png"), 200, 100)
+    live = Live(at("still.png"), "--overlay", "off")
+    before = live.pixels()
+    live.wait(lambda e: e["event"] == "progress", len(live.events))
+    c.check(live.process.poll() is None, "a still picture stays")
+    live.key("4")
+    c.check(live.pixels() != before, "a filter changes it")
+    code, last, errors = live.end()
+    c.check(code == 0 and last["frames"] == 1, code, last, errors)
+    for stage in ("draw", "swap"):  # also where another path has taken over
+        c.check(stage in last["stages"], stage, "is missing in", list(last["stages"]))
+
+
+def recording_a_picture(c):
+    """A still picture cannot be recorded, which the view says; one that is played over and over can."""
+    png(at("still.png"), 64, 48)
+    films = len(glob.glob(at("*.y4m")))
+    live = Live(at("still.png"))
+    state = live.key("r")
+    c.check(state["recording"] is None and "save a screenshot instead" in state["message"], "a still picture", state)
+    code, last, errors = live.end()
+    c.check(code == 0 and not errors and len(glob.glob(at("*.y4m"))) == films, "no film", code, errors)
+    live = Live(at("still.png"), "--loop")
+    name = "monocle-%04d.y4m" % (len(glob.glob(at("monocle-*.y4m"))) + 1)
+    record(c, live, name)
+    live.end()
+    c.check(len(y4m_pictures(open(at(name), "rb").read())) > 1, "a film of a picture that is played again")
+
+
+def recording_a_frozen_view(c):
+    """A film without frames is removed, and the view says why."""
+    films = sorted(glob.glob(at("*.y4m")))
+    live = Live(PATTERN)
+    live.key("space")
+    name = live.key("r")["recording"]
+    c.check(name and os.path.exists(at(name)), name)
+    state = live.key("r")
+    c.check(state["message"] == "nothing recorded to %s: the view is frozen" % name, state["message"])
+    c.check(sorted(glob.glob(at("*.y4m"))) == films, glob.glob(at("*.y4m")))
+    errors = live.end()[2]
+    c.check(errors.count("\n") == 1 and "%s is removed" % name in errors, errors)
+
+
+def small_picture(c):
+    """It is shown large enough to be seen, every pixel of it a square."""
+    png(at("small.png"), 3, 2)
+    live = Live(at("small.png"), "--overlay", "off")
+    shown, size = live.pixels(), live.geometry()
+    c.check(size == (318, 212), "the window's size", size)
+    rows = [picture(at("small.png"))[9 * y:9 * y + 9] for y in range(2)]
+    want = b"".join(b"".join(row[3 * x:3 * x + 3] * 106 for x in range(3)) * 106 for row in rows)
+    same(c, shown, want, "enlarged")
+    live.end()
+
+
+def early_screenshot(c):
+    """Asked for before there is a picture, it is the first one."""
+    film = y4m(64, 48, "420jpeg", 2)
+    head = film.index(b"FRAME")
+    for size in (len(film), head):
+        place = at("early%d" % size)
+        os.mkdir(place)
+        os.mkfifo(place + "/slow.y4m")
+        with open(os.open(place + "/slow.y4m", os.O_RDWR), "wb", buffering=0) as writer:
+            writer.write(film[:head])
+            live = Window(BINARY, place, "slow.y4m", "-p", "cpu", runs=False)
+            state = live.key("s")
+            c.check(state["frames"] == 0 and not state["message_is_error"], "early", state)
+            writer.write(film[head:size])
+            if size > head:
+                live.wait(lambda e: "saved monocle-0001.png" in e.get("message", ""))
+            code, last, errors = live.end()
+        c.check(code == 0 and errors.count("\n") == (size == head), size, code, errors)
+        c.check(os.path.exists(place + "/monocle-0001.png") == (size > head), size, "saved")
+
+
+def keys_while_building(c):
+    """A path asked for by name is waited for beside the cpu path, with every key at work."""
+    if not OPENCL:
+        return
+    compiler = Compiler(directory.name, "compile")
+    compiler.begin()
+    live = Live(PATTERN, "-f", "invert", "-p", "opencl", binary=MISLED, **compiler.env)
+    c.check(live.events[0]["path"] == "cpu" and "opencl" in live.events[0]["why"], live.events[0])
+    since = len(live.events)
+    subprocess.run(["xdotool", "key", "h"], check=True)
+    state = live.wait(lambda e: e["event"] == "state", since)
+    c.check(state["help"] and state["building"] and state["path"] == "cpu", "a key while building", state)
+    compiler.end()
+    c.check(live.state(since)["path"] == "opencl", "the path asked for comes")
+    code, last, errors = live.end()
+    c.check(code == 0 and last["why"] == "as requested", code, last, errors)
+
+
+def named_path_fails(c):
+    """Without the path asked for by name the run is nothing."""
+    if not OPENCL:
+        return
+    shutil.copytree(KERNELS, at("unusable"))
+    with open(at("unusable/gray.cl"), "a") as f:
+        f.write("broken\n")
+    live = Live(PATTERN, "-f", "gray", "-p", "opencl", runs=False, MONOCLE_KERNELS=at("unusable"))
+    code, last, errors = live.wait_end()
+    c.check(code == 3 and "gray.cl" in errors, code, last, errors)
+
+
+def interrupted(c):
+    live = Live(PATTERN, "--record", "window.y4m")
+    live.process.send_signal(signal.SIGINT)
+    code, last, errors = live.wait_end()
+    pictures = y4m_pictures(open(at("window.y4m"), "rb").read())
+    c.check(code == 130 and len(pictures) == last["frames"], code, len(pictures), last["frames"])
+
+
+def full_disk(c):
+    """A recording that cannot go on stops; the view goes on, and the exit code tells."""
+    limit = 40 * 3 * WIDTH * HEIGHT
+    live = Live(PATTERN, "--record", "grown.y4m",
+                limit=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    number = live.find(lambda e: e["event"] == "error")
+    c.check("grown.y4m" in live.events[number]["message"], live.events[number])
+    state = live.wait(lambda e: e["event"] == "progress" and e["frames"] > 60, number)
+    c.check(state["recording"] is None and state["message_is_error"], state)
+    code, last, errors = live.end()
+    pictures = y4m_pictures(open(at("grown.y4m"), "rb").read())
+    c.check(code == 1 and 30 < len(pictures) < 40 and errors.count("\n") == 1, code, len(pictures), errors)
+
+
+def quick_start(c):
+    """Until the device's kernels are compiled the cpu path shows the picture."""
+    compiler = Compiler(directory.name, "compile")
+    compiler.begin()
+    rows = [("blur", BINARY, {}), ("invert", MISLED, compiler.env)]
+    for chain, binary, env in rows if OPENCL else rows[:1]:
+        live = Live(PATTERN, "-f", chain, "--frames", "40", binary=binary, **env)
+        code, last, errors = live.wait_end()
+        c.check(code == 0 and last["frames"] == 40, chain, code, last["frames"], errors)
+        c.check(not env or last["path"] == "cpu", chain, "all pictures", last)
+        for stage in ("capture", "texture upload", "draw", "swap"):
+            c.check(stage in last["stages"], stage, "is missing in", list(last["stages"]))
+
+
+need_window()
+OPENCL = has_opencl(BINARY)
+checks = Checks()
+sys.exit(checks.run(hotkeys, back, other_letters, bytes_on_screen, devices, no_device, divider, messages, figures,
+                    kernel_reload, switching_keeps_the_picture, still_picture, recording_a_picture,
+                    recording_a_frozen_view, small_picture, early_screenshot, keys_while_building, named_path_fails,
+                    interrupted, full_disk, quick_start, only=sys.argv[3:]))

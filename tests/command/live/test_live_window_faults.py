@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+"""test_live_window_faults.py MONOCLE LATE MISLED: the live view's window when something goes wrong or is too large
+
+Needs a display (with-display gives one), xdotool and ImageMagick's import.
+"""
+import contextlib
+import errno
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+
+sys.path.append(sys.path[0] + "/../../support")
+from live_support import (KERNELS, PATIENCE, Checks, Compiler, Live, Window, alive, environment, has_opencl,
+                          need_window, picture, wait_until, y4m_pictures)
+
+BINARY = os.path.abspath(sys.argv[1])
+LATE = os.path.abspath(sys.argv[2])  # to which things happen at the last moment: tests/support/late.c
+MISLED = os.path.abspath(sys.argv[3])  # whose driver misbehaves: tests/support/misled.c
+PATTERN = "pattern:320x240@30"
+
+directory = tempfile.TemporaryDirectory()
+
+
+def at(name):
+    return os.path.join(directory.name, name)
+
+
+def errors_of(live):
+    return [e["message"] for e in live.events if e["event"] == "error"]
+
+
+def unwritable(c):
+    """Keys that fail say why, once each, and the view goes on."""
+    os.mkdir(at("gone"))
+    live = Window(BINARY, at("gone"), "pattern:64x48@30")
+    live.state(0)  # the end of a build is a state, too
+    os.rmdir(at("gone"))
+    for key, name in (("s", "monocle-0001.png"), ("r", "monocle-0001.y4m")):
+        said = len(errors_of(live))
+        state = live.key(key)
+        errors = errors_of(live)[said:]
+        c.check(len(errors) == 1 and name in errors[0] and "No such file" in errors[0], key, "is told as", errors)
+        c.check(state["message_is_error"] and state["recording"] is None, key, state)
+    code, last, errors = live.end()
+    c.check(code == 0 and errors.count("\n") == 2, code, errors)
+
+
+def broken_kernel(c):
+    """A kernel that no longer compiles is one event, and one message on standard error."""
+    if not has_opencl(BINARY):
+        return
+    shutil.copytree(KERNELS, at("kernels"))
+    live = Window(BINARY, directory.name, "pattern:64x48@30", "-f", "gray", "-p", "opencl",
+                  MONOCLE_KERNELS=at("kernels"))
+    live.state(0)
+    with open(at("kernels/gray.cl"), "a") as f:
+        f.write("broken\n")
+    live.wait(lambda e: e["event"] in ("state", "progress") and e["message_is_error"])
+    code, last, said = live.end()
+    errors = errors_of(live)
+    c.check(len(errors) == 1 and "gray.cl" in errors[0] and last["event"] == "summary", errors, last)
+    own = [line for line in said.splitlines() if line.startswith("monocle: ")]  # the driver may have words of its own
+    c.check(own == ["monocle: error: " + errors[0].splitlines()[0]] and code == 0, code, said)
+
+
+def check_left(c, name, last, frames):
+    """A recording and a trace of so many frames or more."""
+    with open(at("left.y4m"), "rb") as f:
+        pictures = y4m_pictures(f.read())
+    with open(at("left.json")) as f:
+        spans = json.load(f)
+    c.check(last["event"] == "summary" and len(pictures) == last["frames"] >= frames, name, len(pictures), last)
+    c.check(len([s for s in spans if s["name"] == "swap"]) >= frames, name, "trace")
+
+
+def leave(c, name, live, number, frames=1):
+    """By a signal, or by the key if there is none; all that was under way is written."""
+    c.check(live.process.poll() is None, name, "has ended by itself")
+    if number:
+        live.process.send_signal(number)
+    else:  # again, should the window have no keyboard yet
+        wait_until(lambda: subprocess.run(["xdotool", "key", "q"], check=True) and live.process.poll() is not None)
+    code, last, errors = live.wait_end()
+    c.check(code == (128 + number if number else 0), name, number, "exit code", code, errors)
+    c.check("monocle: " not in errors, name, errors)  # a driver that is left may have words of its own
+    if frames:
+        check_left(c, name, last, frames)
+
+
+def stalled_reader(c):
+    """A recording whose reader has stalled lacks pictures, which is said; the view goes on, and q ends it."""
+    os.mkfifo(at("stalled.y4m"))
+    for resumes, key in ((False, True), (False, False), (True, True)):
+        reader = os.open(at("stalled.y4m"), os.O_RDONLY | os.O_NONBLOCK)
+        live = Window(BINARY, directory.name, PATTERN, "--record", "stalled.y4m")
+        state = live.wait(lambda e: e["event"] == "progress" and "frames dropped" in e["message"])
+        live.wait(lambda e: e["event"] == "progress" and e["frames"] > state["frames"] + 20)
+        data = bytearray()
+        if resumes:
+            os.set_blocking(reader, True)
+            taker = threading.Thread(target=lambda: data.extend(os.fdopen(os.dup(reader), "rb").read()))
+            taker.start()
+            live.wait(lambda e: e["event"] == "progress" and "frames dropped" not in e["message"], len(live.events))
+        if not key:
+            live.process.send_signal(signal.SIGINT)
+        code, last, errors = live.end() if key else live.wait_end()
+        left_out = int(re.search("([0-9]+) frames are missing from stalled.y4m", errors)[1])
+        if resumes:
+            taker.join()
+            pictures = len(y4m_pictures(data))
+            c.check(code == 0 and errors.count("\n") == 1, "read again", code, errors)
+            c.check(pictures + left_out == last["frames"] and pictures > 1, pictures, left_out, last["frames"])
+        else:
+            c.check(code == (1 if key else 130), "never read", key, code)
+            c.check(errors.count("\n") == 2 and "has stalled\n" in errors, "never read", errors)
+            c.check(left_out == last["frames"] - 1, left_out, last["frames"])
+        os.close(reader)
+
+
+def unsynced(c):
+    """A recording that is ended by key and cannot be finished is told, and the exit code tells it, too."""
+    live = Window(LATE, directory.name, PATTERN, "-p", "cpu", LATE_SYNC=str(errno.EIO))
+    name = live.key("r")["recording"]
+    state = live.key("r")
+    c.check(state["message_is_error"] and "incomplete" in state["message"] and name in state["message"], state)
+    code, last, errors = live.end()
+    c.check(code == 1 and errors.count("\n") == 1 and name in errors, code, errors)
+
+
+def no_reader(c):
+    """Whoever took the events has gone: so does the view, as one without a window; what it recorded is whole."""
+    process = subprocess.Popen([BINARY, "live", PATTERN, "-p", "cpu", "--json", "--record", "left.y4m", "--trace",
+                                "left.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=directory.name,
+                               env=environment())
+    first = json.loads(process.stdout.readline())
+    process.stdout.close()
+    try:
+        code = process.wait(timeout=60 * PATIENCE)  # it hangs if this expires
+    except subprocess.TimeoutExpired:
+        code = process.kill()
+    errors = process.stderr.read().decode()
+    c.check(first["screen"] and code == 1, "nobody reads the events", code)
+    c.check(errors == "monocle: error: cannot write to standard output: Broken pipe\n", errors)
+    with open(at("left.y4m"), "rb") as f:
+        c.check(len(y4m_pictures(f.read())) > 0, "recording")
+
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([BINARY, "latency", PATTERN, "-p", "cpu", "--json"], stdout=writer, stderr=subprocess.PIPE,
+                          env=environment(), timeout=60 * PATIENCE)
+    os.close(writer)
+    errors = done.stderr.decode()
+    c.check(done.returncode == 1 and errors.count("\n") == 1 and "Broken pipe" in errors, "latency", done.returncode,
+            errors)
+
+
+@contextlib.contextmanager
+def display():
+    """An X server of its own: the process and its name."""
+    read, write = os.pipe()
+    server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp"],
+                              pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.close(write)
+    with os.fdopen(read) as number:
+        name = ":" + number.readline().strip()
+    try:
+        yield server, name
+    finally:
+        server.kill()
+        server.wait()
+
+
+def stalled_events(c):
+    """Nobody takes what is written of events: the view goes on, q ends it, and what is not there is said."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(writer, bytes(4096)):
+            pass
+    os.set_blocking(writer, True)
+    process = subprocess.Popen([BINARY, "live", PATTERN, "-p", "cpu", "--json"], stdout=writer,
+                               stderr=subprocess.PIPE, text=True, env=environment())
+    found = ["xdotool", "search", "--sync", "--onlyvisible", "--pid", str(process.pid)]
+    subprocess.run(found, check=True, stdout=subprocess.DEVNULL, timeout=60 * PATIENCE)
+    # The first key may come before the view listens.
+    wait_until(lambda: subprocess.run(["xdotool", "key", "q"], check=True) and process.poll() is not None)
+    code = process.poll()
+    process.kill()
+    errors = process.communicate()[1]
+    c.check(code == 0, "a stalled reader of events", code, errors)
+    c.check(re.fullmatch("monocle: .*stalled; [0-9]+ lines were dropped\n", errors), errors)
+    os.close(reader)
+    os.close(writer)
+
+
+def lost_display(c):
+    """An X server that goes away is one line and an exit code; all that was under way is written."""
+    for path in ("cpu", "zerocopy"):
+        with display() as (server, name):
+            live = Live(BINARY, directory.name, PATTERN, "-p", path, "--record", "left.y4m", "--trace", "left.json",
+                        "--screenshot", "left.png", DISPLAY=name)
+            server.kill()
+            code, last, errors = live.wait_end()
+            c.check(code == 4 and last["event"] == "summary", path, "exit code", code, last)
+            c.check(errors.count("\n") == 1 and "lost the display %s" % name in errors, path, errors)
+            c.check(len(errors_of(live)) == 1, path, errors_of(live))
+            check_left(c, path, last, 1)
+            written = os.path.exists(at("left.png"))
+            c.check(written and len(picture(at("left.png"))) == 3 * 320 * 240, path, "screenshot")
+        with display() as (server, name):
+            process = subprocess.Popen([BINARY, "latency", PATTERN, "-p", path], env=environment(DISPLAY=name),
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            process.stdout.readline()
+            server.kill()
+            out, errors = process.communicate(timeout=60 * PATIENCE)
+            c.check(process.returncode == 4 and errors.count("\n") == 1 and "lost the display" in errors,
+                    process.returncode, errors)
+
+
+X_REQUEST = """import ctypes, struct, sys
+xlib = ctypes.CDLL("libX11.so.6")
+xlib.XOpenDisplay.restype, xlib.XInternAtom.restype = ctypes.c_void_p, ctypes.c_ulong
+display, window = ctypes.c_void_p(xlib.XOpenDisplay(None)), int(sys.argv[2])
+if sys.argv[1] == "close":  # as a window manager's button does it
+    atoms = [xlib.XInternAtom(display, name, 0) for name in (b"WM_PROTOCOLS", b"WM_DELETE_WINDOW")]
+    event = struct.pack("@iLiPLLi5l", 33, 0, 1, 0, window, atoms[0], 32, atoms[1], 0, 0, 0, 0).ljust(192, b"\\0")
+    xlib.XSendEvent(display, ctypes.c_ulong(window), 0, 0, event)
+else:
+    getattr(xlib, sys.argv[1])(display, ctypes.c_ulong(window))
+xlib.XSync(display, 0)"""
+
+
+def closed(c):
+    """By the window manager's button: an end as by q."""
+    live = Window(BINARY, directory.name, PATTERN, "--record", "left.y4m", "--trace", "left.json")
+    subprocess.run([sys.executable, "-c", X_REQUEST, "close", live.window], check=True)
+    code, last, errors = live.wait_end()
+    c.check(code == 0 and not errors, "closed", code, errors)
+    check_left(c, "closed", last, 1)
+
+
+def lost_window(c):
+    """So is another program that destroys the window, or has its connection cut."""
+    for request, said in (("XDestroyWindow", "rejected a request"), ("XKillClient", "lost the display")):
+        for path in ("cpu", "zerocopy"):
+            live = Window(BINARY, directory.name, PATTERN, "-p", path, "--record", "left.y4m", "--trace", "left.json")
+            subprocess.run([sys.executable, "-c", X_REQUEST, request, live.window], check=True)
+            code, last, errors = live.wait_end()
+            c.check(code == 4 and last["event"] == "summary", request, path, "exit code", code, last)
+            c.check(errors.count("\n") == 1 and said in errors and len(errors_of(live)) == 1, request, path, errors)
+            check_left(c, request, last, 1)
+
+
+AT_ONCE = """import ctypes, sys
+xlib = ctypes.CDLL("libX11.so.6")
+xlib.XOpenDisplay.restype, xlib.XDefaultRootWindow.restype = ctypes.c_void_p, ctypes.c_ulong
+display, event = ctypes.c_void_p(xlib.XOpenDisplay(None)), (ctypes.c_long * 24)()
+xlib.XSelectInput(display, ctypes.c_ulong(xlib.XDefaultRootWindow(display)), ctypes.c_long(1 << 19))
+xlib.XSync(display, 0)
+print("ready", flush=True)
+while ctypes.c_int.from_buffer(event).value != 19:  # MapNotify
+    xlib.XNextEvent(display, event)
+getattr(xlib, sys.argv[1])(display, ctypes.c_ulong(event[5]))
+xlib.XSync(display, 0)"""
+
+
+def lost_at_once(c):
+    """Also in the moment it is shown, before the first picture."""
+    for request, said in (("XDestroyWindow", "rejected a request"), ("XKillClient", "lost the display")):
+        with display() as (_, name):
+            killer = subprocess.Popen([sys.executable, "-c", AT_ONCE, request], env=environment(DISPLAY=name),
+                                      stdout=subprocess.PIPE, text=True)
+            killer.stdout.readline()
+            run = subprocess.run([BINARY, "live", PATTERN, "-p", "cpu"], cwd=directory.name, capture_output=True,
+                                 text=True, env=environment(DISPLAY=name), timeout=20 * PATIENCE)
+            killer.communicate(timeout=60 * PATIENCE)
+            c.check(run.returncode == 4 and run.stderr.count("\n") == 1 and said in run.stderr, request, run.returncode,
+                    run.stderr)
+
+
+def leave_build(c, name, live, number, compiler, frames=1):
+    """It ends although the compiler does not, and no child stays."""
+    where = compiler.wait(live.process)
+    leave(c, name, live, number, frames)
+    c.check(wait_until(lambda: not alive(where), seconds=10), name, number, "leaves a child behind")
+
+
+def leaving_a_build(c):
+    """No driver can be made to stop compiling, in the program or in a probe's child; nobody waits for it."""
+    if not has_opencl(MISLED):
+        return
+    outputs = ["--record", "left.y4m", "--trace", "left.json"]
+    for how in ("hang", "stall"):  # in the child, in the program
+        for number in (None, signal.SIGINT, signal.SIGTERM):
+            # The first path, whose frames the user counts: nothing is shown yet.
+            compiler = Compiler(directory.name, how)
+            compiler.begin()
+            live = Window(MISLED, directory.name, PATTERN, "-f", "invert", "-p", "opencl", "--frames", "9",
+                          runs=False, **compiler.env)
+            leave_build(c, how + ", the first path", live, number, compiler, frames=0)
+            c.check(not live.events, how, "the first path", live.events)
+
+            # Beside the cpu path, which shows the first pictures.
+            compiler = Compiler(directory.name, how)
+            compiler.begin()
+            live = Window(MISLED, directory.name, PATTERN, "-f", "invert", *outputs, **compiler.env)
+            leave_build(c, how + ", beside the cpu path", live, number, compiler)
+
+            # Beside kernels of the same driver, which may wait for the compiler.
+            compiler = Compiler(directory.name, how)
+            live = Window(MISLED, directory.name, PATTERN, "-f", "gray", "-p", "opencl", *outputs, **compiler.env)
+            c.check(live.state(0)["path"] == "opencl", how, "beside kernels", live.events[-1])
+            compiler.begin()
+            subprocess.run(["xdotool", "key", "3"], check=True)
+            leave_build(c, how + ", beside kernels", live, number, compiler)
+
+
+def oversized(c):
+    """A picture that GL takes no texture for is shown smaller, which is said once; a screenshot holds all of it."""
+    live = Window(BINARY, directory.name, "pattern:20000x200@10", "--overlay", "off")
+    live.key("Tab")
+    shown = live.pixels()
+    colours = {shown[i:i + 3] for i in range(0, len(shown), 3)}
+    c.check(len(colours) > 100, "few colours in the window:", len(colours))
+    live.key("s")
+    code, last, errors = live.end()
+    c.check(code == 0 and errors.count("\n") == 1 and "1/2" in errors, code, errors)
+    with open(at("monocle-0001.png"), "rb") as f:
+        c.check(struct.unpack(">II", f.read(24)[16:]) == (20000, 200), "the screenshot's size")
+
+
+need_window()
+checks = Checks()
+sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, stalled_reader, unsynced, stalled_events, no_reader,
+                    lost_display, closed, lost_window, lost_at_once, oversized, only=sys.argv[4:]))

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""test_pocl.py MONOCLE: PoCL where its cache cannot be written, or limits are low: no aborts, nothing left behind"""
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+sys.path.append(sys.path[0] + "/../support")
+from live_support import SANITIZED, SKIP, Checks, png, run
+
+BINARY = os.path.abspath(sys.argv[1])
+RUN = ["live", "pattern:16x16", "-p", "opencl", "--headless", "--frames", "1"]
+UNWRITABLE = "/proc/nowhere"  # for root too
+
+directory = tempfile.TemporaryDirectory()
+
+
+def at(name):
+    path = os.path.join(directory.name, name)
+    os.makedirs(path, exist_ok=True)
+    return path
+
+
+def finds_a_place(c):
+    temporary = at("temporary")
+    for unusable in ({"XDG_CACHE_HOME": UNWRITABLE}, {"XDG_CACHE_HOME": "", "HOME": UNWRITABLE},
+                     {"XDG_CACHE_HOME": "/dev/null"}):
+        code, out, err = run(BINARY, *RUN, TMPDIR=temporary, **unusable)
+        c.check(code == 0 and b"path opencl" in out, unusable, "exit code", code, err)
+        c.check("POCL_CACHE_DIR" in err and err.count("\n") == 1, unusable, "is told once:", err)
+        c.check(os.listdir(temporary) == [], unusable, "left", os.listdir(temporary))
+    code, out, err = run(BINARY, "filters", "none", TMPDIR=temporary, XDG_CACHE_HOME=UNWRITABLE)
+    c.check(code == 0 and not err and os.listdir(temporary) == [], "nothing to tell without OpenCL", code, err)
+    png(at("few") + "/a.png", 8, 8)
+    code, out, err = run(BINARY, "batch", "-f", "none", "-o", at("out"), at("few"), TMPDIR=temporary,
+                         XDG_CACHE_HOME=UNWRITABLE)
+    c.check(code == 0 and not err, "no device is opened for a few files", code, err)
+    code, out, err = run(BINARY, *RUN, TMPDIR=UNWRITABLE, XDG_CACHE_HOME=UNWRITABLE)
+    c.check(code == 0 and "POCL_CACHE_DIR" in err, "a temporary directory that is none", code, err)
+
+
+def leaves_alone(c):
+    """What can be used is used, first what the user sets."""
+    temporary = at("temporary")
+    for again in (False, True):  # and where it was deleted, beside monocle's own
+        code, out, err = run(BINARY, *RUN, TMPDIR=temporary, XDG_CACHE_HOME=at("cache"))
+        place = at("cache") + "/pocl"
+        c.check(code == 0 and not err and os.path.isdir(place + "/kcache"), "its own place", again, code, err)
+        shutil.rmtree(place, ignore_errors=True)
+    code, out, err = run(BINARY, *RUN, TMPDIR=temporary, XDG_CACHE_HOME=UNWRITABLE, POCL_CACHE_DIR=at("mine"))
+    c.check(code == 0 and not err and os.listdir(at("mine")), "POCL_CACHE_DIR", code, err, os.listdir(at("mine")))
+    code, out, err = run(BINARY, *RUN, TMPDIR=temporary, POCL_CACHE_DIR=UNWRITABLE)
+    c.check(code == 0 and UNWRITABLE in err and err.count("\n") == 1, "a wrong POCL_CACHE_DIR", code, err)
+    c.check(os.listdir(temporary) == [], "left", os.listdir(temporary))
+
+
+def unsafe(c):
+    """A cache that another user could have filled is not used, wherever it is named; both caches say so once."""
+    temporary = at("temporary")
+    ways = [("can be written by other users", lambda path: os.chmod(path, 0o777))]
+    if os.geteuid() == 0:
+        ways.append(("belongs to another user", lambda path: os.chown(path, 65534, 65534)))
+    for number, (why, spoil) in enumerate(ways):
+        home = at("unsafe-%d" % number)
+        own, chosen, programs = (at("unsafe-%d/%s" % (number, name)) for name in ("pocl/kcache", "chosen", "monocle"))
+        for place in own, chosen, programs:
+            spoil(place)
+        for place, env in (own, {}), (chosen, {"POCL_CACHE_DIR": chosen}):
+            code, out, err = run(BINARY, *RUN, TMPDIR=temporary, XDG_CACHE_HOME=home, **env)
+            c.check(code == 0 and b"path opencl" in out, why, env, "exit code", code, err)
+            c.check(err.count(place + ": " + why) == 1 and err.count(programs + " " + why) == 1 and
+                    err.count("\n") == 2, why, env, "is told once each:", err)
+            c.check(not os.listdir(place) and not os.listdir(programs) and not os.listdir(temporary), why, env,
+                    "is used", os.listdir(place), os.listdir(programs), os.listdir(temporary))
+
+
+def full(c):
+    """A file system without room for a kernel, on which PoCL would end the process."""
+    def on_full(*command, **env):
+        return run("unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=64k none "$0" && exec "$@"', at("full"),
+                   *command, **env)
+
+    code, out, err = on_full("true")
+    if code != 0:
+        print("full: not tried:", err)
+        return
+    for name in ("POCL_CACHE_DIR", "XDG_CACHE_HOME"):
+        code, out, err = on_full(BINARY, *RUN, **{name: at("full")})
+        c.check(code == 0 and b"path opencl" in out, name, "exit code", code, err)
+        c.check(at("full") in err and " is full;" in err and err.count("\n") == 1, name, "is told once:", err)
+
+
+def pipe_in_cache(c):
+    """A named pipe in the place of a compiled program, which nobody reads, gives way to a program."""
+    programs = at("pipes/monocle")
+    run(BINARY, *RUN, XDG_CACHE_HOME=at("pipes"))
+    kept = sorted(os.listdir(programs))
+    for name in kept:
+        os.unlink(os.path.join(programs, name))
+        os.mkfifo(os.path.join(programs, name))
+    code, out, err = run(BINARY, *RUN, XDG_CACHE_HOME=at("pipes"))
+    c.check(code == 0 and not err and kept, "pipes in the cache", code, err, kept)
+    c.check(all(os.path.isfile(os.path.join(programs, name)) for name in kept), "still pipes", kept)
+
+
+def too_large(c):
+    """A picture for which the device has no memory is refused in one line."""
+    code, out, err = run(BINARY, "live", "pattern:16384x16384@1,grey", *RUN[2:], POCL_MEMORY_LIMIT="1")
+    c.check(code == 3 and err.count("\n") == 1 and "larger than the device allows" in err, "too large", code, err)
+
+
+def damaged_cache(c):
+    """Programs in PoCL's cache that a full disk has emptied: what to delete is told."""
+    run(BINARY, *RUN, XDG_CACHE_HOME=at("damaged"))
+    shutil.rmtree(at("damaged/monocle"))  # which would be used instead
+    for folder, _, names in os.walk(at("damaged/pocl")):
+        for name in names:
+            os.truncate(os.path.join(folder, name), 0)
+    code, out, err = run(BINARY, *RUN, XDG_CACHE_HOME=at("damaged"))
+    c.check(code == 0 or code == 3 and "cache is damaged: delete it" in err, "a damaged cache", code, err)
+
+
+def wrong_devices(c):
+    """POCL_DEVICES that names no device is told by its name, not as a fault of the cache."""
+    for names in ("nonsense", ""):
+        code, out, err = run(BINARY, *RUN, POCL_DEVICES=names)
+        c.check(code == 3 and err.count("\n") == 1, "POCL_DEVICES", names, "exit code", code, err)
+        c.check("POCL_DEVICES" in err and "POCL_CACHE_DIR" not in err, "POCL_DEVICES", names, "is told:", err)
+
+
+def limits(c):
+    """A limit that can be raised is; below the least nothing is tried that would end the process."""
+    rows = ("-Sn 12", 0), ("-n 12", 3), ("-d 200000", 3), ("-s 128", 3), ("-v 300000", 3)
+    for limit, want in rows[:2] if SANITIZED else rows:  # sanitizers take all addresses there are
+        code, out, err = run("sh", "-c", 'ulimit %s && exec "$@"' % limit, "sh", BINARY, *RUN)
+        c.check(code == want and err.count("\n") == (want > 0), limit, "exit code", code, err)
+        c.check(("ulimit " + limit[:2] in err) == (want > 0), limit, err)
+
+
+# The user's own cache may be unusable, which monocle reports.
+os.environ.pop("POCL_CACHE_DIR", None)
+os.environ.update(HOME=directory.name, XDG_CACHE_HOME=at("usable"))
+code, out, err = run(BINARY, "devices", "--json")
+if code != 0 or all(device["platform"] != "Portable Computing Language" for device in json.loads(out)):
+    print("skipped: no device of PoCL:", err)
+    sys.exit(SKIP)
+checks = Checks()
+sys.exit(checks.run(finds_a_place, leaves_alone, unsafe, full, pipe_in_cache, too_large, damaged_cache, wrong_devices,
+                    limits, only=sys.argv[2:]))

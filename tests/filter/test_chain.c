@@ -1,0 +1,418 @@
+// test_chain.c: chain text against docs/pixels.md section 4, and the table of filters against section 3
+#include "chain_property.h"
+#include "check.h"
+#include "pictures.h"
+#include "reference_rules.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A text, and how the same chain is printed.
+struct printed {
+    const char *text, *print;
+};
+
+static const struct printed accepted[] = {
+    {"none", "none"},
+    {"none,none", "none"},
+    {"gray,none,blur", "gray,blur"},
+    {" none ", "none"},
+    {"blur", "blur"},
+    {"blur=2", "blur"},
+    {"blur=3", "blur=3"},
+    {"blur=radius=3", "blur=3"},
+    {"  blur  =  radius  =  3  ", "blur=3"},
+    {"blur=15,blur=1", "blur=15,blur=1"},
+    {"gray=luma", "gray"},
+    {"gray=mode=average", "gray=average"},
+    {"threshold=0", "threshold=0"},
+    {"threshold=100", "threshold=100"},
+    {"gamma=10", "gamma=10"},
+    {"gamma=0.1", "gamma=0.1"},
+    {"gamma=2.2", "gamma"},
+    {"gamma=2.20", "gamma"},
+    {"gamma=22e-1", "gamma"},
+    {"gamma=0.30000001192092896", "gamma=0.3"},
+    {"contrast", "contrast"},
+    {"contrast=1.5:0", "contrast"},
+    {"contrast=2", "contrast=2"},
+    {"contrast=2:-255", "contrast=2:-255"},
+    {"contrast=1.5:10", "contrast=brightness=10"},
+    {"contrast=brightness=10", "contrast=brightness=10"},
+    {"contrast=brightness=10:3", "contrast=3:10"},
+    {"contrast=amount=0", "contrast=0"},
+    {"contrast=brightness=-0", "contrast"},
+    {"sharpen=0.25", "sharpen=0.25"},
+    {"emboss=nw", "emboss"},
+    {"emboss=direction=w", "emboss=w"},
+    {"convolve", "convolve"},
+    {"convolve=sharpen", "convolve"},
+    {"convolve=gaussian", "convolve=gaussian"},
+    {"convolve=matrix=edge:div=0", "convolve=edge"},
+    {"convolve=bias=128:edge:2", "convolve=edge:2:128"},
+    {"convolve=bias=128", "convolve=bias=128"},
+    {"convolve=1", "convolve=1"},
+    {"convolve=0 -1 0 -1 5 -1 0 -1 0:div=1:bias=0", "convolve=0 -1 0 -1 5 -1 0 -1 0:1"},
+    {"convolve=  1  2  1   2 4 2  1 2 1  ", "convolve=1 2 1 2 4 2 1 2 1"},
+    {"convolve=1.0 2. 1e0 .5 0.5 -.5 +1 -0.25 1000", "convolve=1 2 1 0.5 0.5 -0.5 1 -0.25 1000"},
+    {"mirror,flip,sobel,median,invert,sepia,maxrgb", "mirror,flip,sobel,median,invert,sepia,maxrgb"},
+    {"gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray",
+     "gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray"},
+};
+
+// A text that is refused, and what the message must name: the place, or the right word.
+struct refusal {
+    const char *text, *names, *suggests;
+};
+
+static const struct refusal refused[] = {
+    {"", NULL, NULL},
+    {" ", NULL, NULL},
+    {",", NULL, NULL},
+    {"gray,", NULL, NULL},
+    {",gray", NULL, NULL},
+    {"gray,,blur", NULL, NULL},
+    {"=2", NULL, NULL},
+    {"blurr", "blurr", "blur"},
+    {"gray,embos", "embos", "emboss"},
+    {"convolv=edge", "convolv", "convolve"},
+    {"trheshold", "trheshold", "threshold"},
+    {"frobnicate", "frobnicate", NULL},
+    {"blur=radios=3", "radios", "radius"},
+    {"contrast=brightnes=3", "brightnes", "brightness"},
+    {"gray=mod=luma", "mod", "mode"},
+    {"gray=lumma", "lumma", "luma"},
+    {"emboss=nx", "nx", "nw"},
+    {"convolve=gausian", "gausian", "gaussian"},
+    {"blur=0", "radius", NULL},
+    {"blur=16", "radius", "15"},
+    {"blur=-1", "radius", NULL},
+    {"blur=2.5", "radius", NULL},
+    {"blur=99999999999999999999", "radius", NULL},
+    {"blur=two", "two", NULL},
+    {"blur=2x", "2x", NULL},
+    {"blur=", "radius", NULL},
+    {"blur=radius=", "radius", NULL},
+    {"threshold=256", "level", "255"},
+    {"gamma=0.09", "value", NULL},
+    {"gamma=10.1", "value", "10"},
+    {"gamma=nan", "value", NULL},
+    {"gamma=inf", "value", NULL},
+    {"gamma=0x1p1", "value", NULL},
+    {"gamma=2,2", NULL, NULL},
+    {"gamma=1e", "value", NULL},
+    {"gamma=1e99", "value", NULL},
+    {"contrast=11", "amount", "10"},
+    {"contrast=1:256", "brightness", "255"},
+    {"sharpen=8.5", "amount", "8"},
+    {"blur=2:3", "blur", NULL},
+    {"gray=luma:luma", "gray", NULL},
+    {"sobel=1", "sobel", NULL},
+    {"blur=radius=2:radius=2", "radius", NULL},
+    {"blur=2:radius=2", "radius", NULL},
+    {"contrast=amount=2:3", "amount", NULL},
+    {"contrast=1:2:3", "contrast", NULL},
+    {"convolve=1 2", "matrix", "9"},
+    {"convolve=1 2 3 4 5 6 7 8 9 10", "matrix", "9"},
+    {"convolve=1 2 3 4 5 6 7 8 x", "x", NULL},
+    {"convolve=1 2 3 4 5 6 7 8 nan", NULL, NULL},
+    {"convolve=1:1000001", "div", NULL},
+    {"convolve=1:1:256", "bias", NULL},
+    {"convolve=32768:1", "convolve", NULL},
+    {"convolve=1e39", NULL, NULL},
+    {"convolve=1:1e-30", "convolve", NULL},
+    {"gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray", "16", NULL},
+    {"gray\xC3\xA9", NULL, "gray"},
+    {"\xEF\xBB\xBFgray", NULL, "gray"},
+    {"\xFF\xFE\xFD", NULL, NULL},
+    {"gr\xC3\xA4y=\xE2\x80\x9C", NULL, NULL},
+};
+
+// A text that is refused, and the whole message.
+static const struct {
+    const char *text, *error;
+} advice[] = {
+    {"blurr", "there is no filter 'blurr'; did you mean 'blur'?"},
+    {"frobnicate", "there is no filter 'frobnicate'; 'monocle filters' lists the filters"},
+    {"grayscale", "there is no filter 'grayscale'; did you mean 'gray'?"},
+    {"blur,greyscale", "there is no filter 'greyscale'; did you mean 'gray'?"},
+    {"grey", "there is no filter 'grey'; did you mean 'gray'?"},
+    {"edge", "there is no filter 'edge'; did you mean 'sobel'?"},
+    {"edges=2", "there is no filter 'edges'; did you mean 'sobel'?"},
+    {"Edge-Detect", "there is no filter 'Edge-Detect'; did you mean 'sobel'?"},
+    {"gaussian", "there is no filter 'gaussian'; did you mean 'convolve=gaussian'?"},
+    {"gblur=3", "there is no filter 'gblur'; did you mean 'convolve=gaussian'?"},
+    {"GaussianBlur", "there is no filter 'GaussianBlur'; did you mean 'convolve=gaussian'?"},
+    {"laplacian", "there is no filter 'laplacian'; did you mean 'convolve=laplacian'?"},
+    {"boxblur", "there is no filter 'boxblur'; did you mean 'blur'?"},
+    {"brightness", "there is no filter 'brightness'; did you mean 'contrast=1:20'?"},
+    {"negate", "there is no filter 'negate'; did you mean 'invert'?"},
+    {"unsharp", "there is no filter 'unsharp'; did you mean 'sharpen'?"},
+    {"median_blur", "there is no filter 'median_blur'; did you mean 'median'?"},
+    {"filter2D", "there is no filter 'filter2D'; did you mean 'convolve'?"},
+    {"hflip", "there is no filter 'hflip'; did you mean 'mirror'?"},
+    {"flop", "there is no filter 'flop'; did you mean 'mirror'?"},
+    {"vflip", "there is no filter 'vflip'; did you mean 'flip'?"},
+    {"blur 2", "there is no filter 'blur 2'; did you mean 'blur=2'?"},
+    {"blur:2", "there is no filter 'blur:2'; did you mean 'blur=2'?"},
+    {"contrast 2 10", "there is no filter 'contrast 2 10'; did you mean 'contrast=2:10'?"},
+    {"gray blur", "there is no filter 'gray blur'; did you mean 'gray,blur'?"},
+    {"blur 99", "there is no filter 'blur 99'; did you mean 'blur'?"},
+    {"blur=2;gray", "separate filters with ',', not ';'; did you mean 'blur=2,gray'?"},
+    {"blur ! gray | flip", "separate filters with ',', not '!'; did you mean 'blur , gray , flip'?"},
+    {"blur=99;gray", "separate filters with ',', not ';'"},
+};
+
+static void test_advice(struct check *check)
+{
+    for (size_t i = 0; i < sizeof(advice) / sizeof(*advice); i++) {
+        struct chain chain;
+        char error[CHAIN_ERROR] = "", problem[PROPERTY_TEXT];
+        check_that(check, !chain_parse(&chain, advice[i].text, error) && !strcmp(error, advice[i].error),
+                   "\"%s\": \"%s\", not \"%s\"", advice[i].text, error, advice[i].error);
+        check_that(check, chain_property(advice[i].text, problem), "\"%s\": %s", advice[i].text, problem);
+        const char *quoted = strstr(error, "mean '");
+        if (!quoted)
+            continue;
+        char text[CHAIN_ERROR];
+        snprintf(text, sizeof(text), "%s", quoted + strlen("mean '"));
+        text[strcspn(text, "'")] = '\0';
+        check_that(check, chain_parse(&chain, text, error), "the advice for \"%s\": %s", advice[i].text, error);
+    }
+}
+
+static void test_accepted(struct check *check)
+{
+    for (size_t i = 0; i < sizeof(accepted) / sizeof(*accepted); i++) {
+        const struct printed *row = &accepted[i];
+        struct chain chain, again;
+        char error[CHAIN_ERROR] = "", text[CHAIN_TEXT] = "", problem[PROPERTY_TEXT];
+        if (!check_that(check, chain_parse(&chain, row->text, error), "\"%s\" is refused: %s", row->text, error))
+            continue;
+        chain_print(&chain, text);
+        check_that(check, !strcmp(text, row->print), "\"%s\" is printed as \"%s\", not \"%s\"", row->text, text,
+                   row->print);
+        check_that(check, chain_parse(&again, row->print, error) && chains_equal(&chain, &again),
+                   "\"%s\" and \"%s\" are not the same chain", row->text, row->print);
+        check_that(check, chain_property(row->text, problem), "\"%s\": %s", row->text, problem);
+        check_that(check, reference_chain(NULL, row->text), "the reference refuses \"%s\"", row->text);
+    }
+}
+
+static void test_refused(struct check *check)
+{
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+        const struct refusal *row = &refused[i];
+        struct chain chain;
+        char error[CHAIN_ERROR] = "", problem[PROPERTY_TEXT];
+        check_that(check, !reference_chain(NULL, row->text), "the reference takes \"%s\"", row->text);
+        if (!check_that(check, !chain_parse(&chain, row->text, error), "\"%s\" is taken", row->text))
+            continue;
+        check_that(check, !row->names || strstr(error, row->names), "\"%s\": \"%s\" does not name \"%s\"", row->text,
+                   error, row->names);
+        check_that(check, !row->suggests || strstr(error, row->suggests), "\"%s\": \"%s\" does not suggest \"%s\"",
+                   row->text, error, row->suggests);
+        check_that(check, chain_property(row->text, problem), "\"%s\": %s", row->text, problem);
+    }
+}
+
+// Texts as long as anybody might paste, of every kind.
+static void test_long(struct check *check)
+{
+    static const char *const pieces[] = {"a", " ", ",", "=", ":", "gray,", "blur=", "9", "-", "1 ", "\x80", "."};
+    size_t size = 1 << 20;
+    char *text = malloc(size + 32), problem[PROPERTY_TEXT];
+    for (size_t i = 0; text && i < sizeof(pieces) / sizeof(*pieces); i++)
+        for (int start = 0; start < 3; start++) {
+            size_t at = (size_t)sprintf(text, "%s", start == 0 ? "" : start == 1 ? "blur=" : "convolve=");
+            while (at < size)
+                at += (size_t)sprintf(text + at, "%s", pieces[i]);
+            check_that(check, chain_property(text, problem), "a megabyte of \"%s\": %s", pieces[i], problem);
+        }
+    free(text);
+}
+
+// A random chain text, right for the most part.
+static size_t random_text(struct random *random, char *text, size_t size)
+{
+    static const char *const values[] = {"1",  "2",    "0.5", "-1",    "255",      "300", "luma", "average", "se",
+                                         "nw", "edge", "1e1", "-2.25", "gaussian", "0",   "15",   "10",      "1 2 3"};
+    size_t at = 0;
+    int count = random_range(random, 1, 4);
+    for (int i = 0; i < count; i++) {
+        const struct rule *rule = &reference_rules[random_range(random, 0, reference_filters - 1)];
+        at += (size_t)snprintf(text + at, size - at, "%s%s", i ? "," : "", rule->name);
+        int given = random_range(random, 0, 2);
+        for (int k = 0; k < given; k++) {
+            const struct parameter *parameter = &rule->parameter[random_bits(random) % REFERENCE_PARAMS];
+            bool named = parameter->name && random_bits(random) % 2;
+            at += (size_t)snprintf(text + at, size - at, "%s%s%s%s", k ? ":" : "=", named ? parameter->name : "",
+                                   named ? "=" : "", values[random_bits(random) % (sizeof(values) / sizeof(*values))]);
+        }
+    }
+    return at;
+}
+
+static void test_random(struct check *check)
+{
+    struct random random = {4};
+    int taken = 0;
+    for (int i = 0; i < 20000; i++) {
+        char text[512], error[CHAIN_ERROR], problem[PROPERTY_TEXT];
+        struct chain chain;
+        random_text(&random, text, sizeof(text));
+        bool parsed = chain_parse(&chain, text, error), expected = reference_chain(NULL, text);
+        taken += parsed;
+        check_that(check, parsed == expected, "\"%s\" %s, unlike section 4: %s", text,
+                   parsed ? "parses" : "does not parse", error);
+        check_that(check, chain_property(text, problem), "\"%s\": %s", text, problem);
+    }
+    check_that(check, taken > 2000 && taken < 18000, "%d of 20000 random texts are chains", taken);
+}
+
+static void test_table(struct check *check)
+{
+    static const enum param_type types[] = {
+        [INTEGER] = PARAM_INT, [REAL] = PARAM_REAL, [WORD] = PARAM_CHOICE, [MATRIX] = PARAM_MATRIX};
+    int count = 0;
+    for (const struct filter *const *filter = filters; *filter; filter++, count++) {
+        char error[CHAIN_ERROR] = "";
+        struct chain chain;
+        check_that(check, filter_find((*filter)->name) == *filter, "%s is not found by its name", (*filter)->name);
+        check_that(check, chain_parse(&chain, (*filter)->example, error), "the example of %s: %s", (*filter)->name,
+                   error);
+    }
+    check_that(check, count == reference_filters, "monocle has %d filters, reference_filters.c %d", count,
+               reference_filters);
+    check_that(check, !filter_find("") && !filter_find("nothing"), "a filter is found by a wrong name");
+    for (int i = 0; i < reference_filters; i++) {
+        const struct rule *rule = &reference_rules[i];
+        const struct filter *filter = filter_find(rule->name);
+        if (!check_that(check, filter != NULL, "there is no filter %s", rule->name))
+            continue;
+        for (int p = 0; p < REFERENCE_PARAMS; p++) {
+            const struct parameter *expected = &rule->parameter[p];
+            if (!check_that(check, (p < filter_param_count(filter)) == (expected->type != NO_VALUE),
+                            "%s has %d parameters", rule->name, filter_param_count(filter)) ||
+                expected->type == NO_VALUE)
+                break;
+            const struct param *param = &filter->params[p];
+            check_that(check, !strcmp(param->name, expected->name) && param->type == types[expected->type],
+                       "%s: parameter %d is not %s", rule->name, p, expected->name);
+            if (expected->type == INTEGER || expected->type == REAL)
+                check_that(check,
+                           param->min == (float)expected->low && param->max == (float)expected->high &&
+                               param->preset == strtof(expected->preset, NULL),
+                           "%s: %s is %g..%g, %g", rule->name, param->name, param->min, param->max, param->preset);
+        }
+    }
+}
+
+static bool chain_prints(const struct chain *chain, const char *expected)
+{
+    char text[CHAIN_TEXT];
+    chain_print(chain, text);
+    return !strcmp(text, expected);
+}
+
+static void test_edit(struct check *check)
+{
+    struct chain chain = {.count = 0};
+    check_that(check, chain_prints(&chain, "none"), "an empty chain is not printed as none");
+    check_that(check,
+               chain_append(&chain, filter_find("blur")) && chain_append(&chain, filter_find("contrast")) &&
+                   chain_append(&chain, filter_find("emboss")),
+               "filters cannot be appended");
+    check_that(check, chain_prints(&chain, "blur,contrast,emboss"), "what was appended is not there");
+    check_that(check,
+               chain_set(&chain, 0, 0, 99) && chain_prints(&chain, "blur=15,contrast,emboss") &&
+                   chain.stage[0].arguments.radius == 15,
+               "a radius of 99 does not become 15");
+    check_that(check, chain_set(&chain, 0, 0, -3) && chain_prints(&chain, "blur=1,contrast,emboss"),
+               "a radius of -3 does not become 1");
+    check_that(check, chain_set(&chain, 1, 1, 300) && chain.stage[1].values.value[1] == 255,
+               "a brightness of 300 does not become 255");
+    check_that(check, chain_set(&chain, 1, 0, 0.25f) && chain_prints(&chain, "blur=1,contrast=0.25:255,emboss"),
+               "an amount of 0.25 is not set");
+    check_that(check, chain_set(&chain, 2, 0, 3) && chain_prints(&chain, "blur=1,contrast=0.25:255,emboss=e"),
+               "direction number 3 is not e");
+    chain_remove(&chain, 1);
+    check_that(check, chain_prints(&chain, "blur=1,emboss=e"), "the second filter is not removed");
+    chain_remove(&chain, 0);
+    chain_remove(&chain, 0);
+    check_that(check, chain.count == 0 && chain_prints(&chain, "none"), "the last filter is not removed");
+    for (int i = 0; i < CHAIN_MAX; i++)
+        check_that(check, chain_append(&chain, filter_find("gray")), "filter %d cannot be appended", i + 1);
+    check_that(check, !chain_append(&chain, filter_find("gray")) && chain.count == CHAIN_MAX, "a 17th filter fits");
+}
+
+static void test_edit_convolve(struct check *check)
+{
+    struct chain chain;
+    char error[CHAIN_ERROR], text[64] = "";
+    check_that(check, chain_parse(&chain, "convolve=30001:1", error), "convolve=30001:1: %s", error);
+    check_that(check, !chain_set(&chain, 0, 1, 0.5f) && chain_prints(&chain, "convolve=30001:1"),
+               "a div that makes the matrix too large is not refused, or changes something");
+    chain_value_text(&chain.stage[0], 0, text);
+    check_that(check, !strcmp(text, "1x1"), "a matrix of one number is called %s", text);
+    check_that(check, chain_parse(&chain, "convolve=1 2 1 2 4 2 1 2 1,blur,emboss", error), "%s", error);
+    chain_value_text(&chain.stage[0], 0, text);
+    check_that(check, !strcmp(text, "3x3"), "a 3x3 matrix is called %s", text);
+    chain_value_text(&chain.stage[1], 0, text);
+    check_that(check, !strcmp(text, "2"), "the radius 2 is called %s", text);
+    chain_value_text(&chain.stage[2], 0, text);
+    check_that(check, !strcmp(text, "nw"), "the direction nw is called %s", text);
+    chain_set(&chain, 1, 0, 10);
+    chain_value_text(&chain.stage[1], 0, text);
+    check_that(check, !strcmp(text, "10"), "the radius 10 is called %s", text);
+    check_that(check,
+               chain_parse(&chain, "convolve", error) && chain_set(&chain, 0, 0, 2) &&
+                   chain_prints(&chain, "convolve=gaussian") && chain.stage[0].arguments.radius == 2,
+               "preset number 2 is not gaussian");
+    // Whatever is set, by whatever key, the chain stays one that its text gives again.
+    struct random random = {5};
+    for (int i = 0; i < 3000; i++) {
+        struct chain again;
+        char printed[CHAIN_TEXT];
+        const struct filter *filter = filters[i % reference_filters];
+        chain = (struct chain){.count = 0};
+        chain_append(&chain, filter);
+        for (int k = 0; k < 4 && filter_param_count(filter); k++) {
+            float value = (float)random_range(&random, -40000, 40000) / (float)random_range(&random, 1, 9999);
+            chain_set(&chain, 0, random_range(&random, 0, filter_param_count(filter) - 1), k == 3 ? NAN : value);
+        }
+        chain_print(&chain, printed);
+        check_that(check, chain_parse(&again, printed, error) && chains_equal(&chain, &again),
+                   "after it was set \"%s\" is another chain: %s", printed, error);
+    }
+}
+
+int main(void)
+{
+    struct check check = {.name = "test_chain"};
+    // A decimal comma must change nothing, where such a locale is installed.
+    static const char *const locales[] = {"C", "de_DE.UTF-8", "fr_FR.UTF-8", "de_DE"};
+    for (size_t i = 0; i < sizeof(locales) / sizeof(*locales); i++) {
+        if (!setlocale(LC_ALL, "C") || (i && !setlocale(LC_ALL, locales[i])))
+            continue;
+        struct chain chain;
+        char error[CHAIN_ERROR] = "";
+        check_that(&check, chain_parse(&chain, "gamma=0.5", error) && chain_prints(&chain, "gamma=0.5"),
+                   "gamma=0.5 in the locale %s: %s", locales[i], error);
+    }
+    setlocale(LC_ALL, "C");
+    test_table(&check);
+    if (check.failed)
+        return check_end(&check); // the other tests need every filter
+    test_accepted(&check);
+    test_refused(&check);
+    test_advice(&check);
+    test_long(&check);
+    test_random(&check);
+    test_edit(&check);
+    test_edit_convolve(&check);
+    return check_end(&check);
+}

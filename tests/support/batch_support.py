@@ -1,0 +1,67 @@
+"""batch_support.py: what the tests of the batch command share: trees of pictures, runs, reports"""
+import hashlib
+import json
+import os
+import struct
+import tempfile
+import zlib
+
+from live_support import KERNELS, SANITIZED, Checks, environment, has_opencl, on_terminal, png, run  # noqa: F401
+
+NONE = ["-f", "none"]
+
+directory = tempfile.TemporaryDirectory()
+
+
+def at(*names):
+    return os.path.join(directory.name, *names)
+
+
+def tree(root, count, width=24, height=16):
+    """Pictures of several sizes, some in directories of directories; their names below the root."""
+    names = []
+    for i in range(count):
+        name = ("", "a/", "a/b/", "c d/")[i % 4] + "p%03d.png" % i
+        os.makedirs(os.path.dirname(os.path.join(root, name)), exist_ok=True)
+        png(os.path.join(root, name), width + i % 7, height + i % 5)
+        names.append(name)
+    return sorted(names)
+
+
+def png_chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def digests(root):
+    """Every file below a directory, by name; leftovers too."""
+    found = {}
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(folder, name)
+            with open(path, "rb") as f:
+                found[os.path.relpath(path, root)] = hashlib.sha256(f.read()).hexdigest()
+    return found
+
+
+def lines(path):
+    with open(path, encoding="utf-8") as f:
+        return [json.loads(line) for line in f]
+
+
+def files(path):
+    """A report's lines of files, by input."""
+    return {row["input"]: row for row in lines(path) if "input" in row}
+
+
+def batch(binary, *args, **keywords):
+    """Runs a batch, which converts only where the arguments name no filter."""
+    return run(binary, "batch", *([] if "-f" in args else NONE), *args, cwd=directory.name, **keywords)
+
+
+def outcome(c, binary, args, code, says="", **keywords):
+    """Runs and checks exit code and what standard error has; its lines."""
+    got, out, err = batch(binary, *args, **keywords)
+    c.check(got == code, args, "exit code", got, "not", code, err)
+    c.check(says in err, args, "does not say", says, "but", err)
+    c.check((says == "") == (err == ""), args, "says", err)
+    return err.splitlines()

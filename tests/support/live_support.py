@@ -1,0 +1,319 @@
+"""live_support.py: what the tests of the live view share: running it, its window and JSON, small files of every kind"""
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+import zlib
+
+SKIP = 77
+SOURCES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+KERNELS = os.path.join(SOURCES, "kernels")
+TESTS = os.path.join(SOURCES, "tests")
+SANITIZED = "LSAN_OPTIONS" in os.environ  # slower, and freed memory is held back
+EMULATED = os.uname().nodename == "vmguest"  # tests/vm
+PATIENCE = 6 if SANITIZED or EMULATED else 1
+
+# A suite that runs behind nohup hands its ignored SIGHUP down to every program.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def environment(**more):
+    """The tests' own settings only: no device, kernel directory or kind of terminal of the user's."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("MONOCLE_")}
+    return {**env, "TERM": "xterm", **more}
+
+
+def run(binary, *args, stdin=None, cwd=None, timeout=120, **env):
+    """Exit code, standard output (bytes) and standard error (text) of one run."""
+    done = subprocess.run([binary, *args], input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd, timeout=timeout,
+                          env=environment(**env))
+    return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+
+
+def on_terminal(binary, *args, columns=80, cwd=None, **env):
+    """Exit code of one run and what its standard error wrote to a terminal of that width (bytes)."""
+    master, terminal = os.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    said = b""
+    with subprocess.Popen([binary, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=terminal,
+                          cwd=cwd, env=environment(**env)) as process:
+        os.close(terminal)
+        with contextlib.suppress(OSError):  # a terminal that nobody has open any more
+            while more := os.read(master, 4096):
+                said += more
+    os.close(master)
+    return process.returncode, said
+
+
+def wait_until(test, seconds=60):
+    """Whether the test passes by then."""
+    end = time.monotonic() + seconds * PATIENCE
+    while not test():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def wait_idle(process):
+    """Until the process waits, for its input or for who takes its output: its main thread sleeps and uses no time."""
+    def look():
+        with open("/proc/%d/task/%d/stat" % (process.pid, process.pid)) as f:
+            words = f.read().rpartition(")")[2].split()
+        return words[0] == "S" and words[11:13]
+
+    asleep = 0
+    while process.poll() is None and asleep < 15:
+        before = look()
+        time.sleep(0.02)
+        asleep = asleep + 1 if before and before == look() else 0
+
+
+def events(out):
+    """The JSON lines of a run; every line must be one object with an event."""
+    lines = out.decode("utf-8").splitlines()
+    objects = [json.loads(line) for line in lines]
+    for o in objects:
+        assert isinstance(o, dict) and "event" in o, o
+    return objects
+
+
+def has_opencl(binary):
+    return run(binary, "live", "pattern:16x16", "-p", "opencl", "--headless", "--frames", "1")[0] == 0
+
+
+def alive(pid):
+    try:
+        with open("/proc/%d/stat" % pid, encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+class Compiler:
+    """A compiler that does not finish between begin() and end(): no test depends on how fast a machine compiles, or on
+    what its caches hold. monocle_misled has it with this environment. `how` is a TEST_MISBEHAVE of misled.c: hang in
+    the child of a probe, compile or stall in the program itself."""
+
+    def __init__(self, parent, how):
+        place = tempfile.mkdtemp(dir=parent)
+        self.in_child = how == "hang"
+        self.when, self.noted = os.path.join(place, "when"), os.path.join(place, "noted")
+        self.env = {"TEST_MISBEHAVE": how, "TEST_WHEN": self.when, "TEST_CHILDREN": self.noted,
+                    "TEST_LIMIT_MS": "6000000", "XDG_CACHE_HOME": os.path.join(place, "cache"),
+                    "POCL_CACHE_DIR": os.path.join(place, "pocl")}
+
+    def begin(self):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self.noted)
+        with open(self.when, "w"):
+            pass
+
+    def end(self):
+        os.remove(self.when)
+
+    def wait(self, program):
+        """Waits until it is at work. Returns the id of its process: the program's, or the child's."""
+        found = []
+
+        def look():
+            if os.path.exists(self.noted):
+                with open(self.noted) as file:
+                    found.extend(int(line) for line in file if (int(line) != program.pid) == self.in_child)
+            return found or program.poll() is not None
+
+        wait_until(look)
+        assert found, "no compiler is at work"
+        return found[-1]
+
+
+def png(path, width, height):
+    """A small gradient."""
+    rows = b"".join(b"\0" + bytes(v for x in range(width) for v in (x * 7 % 256, y * 5 % 256, (x + y) * 3 % 256))
+                    for y in range(height))
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    with open(path, "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+                chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+Y4M_PLANES = {"420jpeg": ((1, 1), (2, 2), (2, 2)), "422": ((1, 1), (2, 1), (2, 1)),
+              "444": ((1, 1), (1, 1), (1, 1)), "mono": ((1, 1),)}
+
+
+def y4m_picture_bytes(width, height, colour):
+    return sum(-(-width // x) * -(-height // y) for x, y in Y4M_PLANES[colour])
+
+
+def y4m(width, height, colour, frames, rate="50:1"):
+    size = y4m_picture_bytes(width, height, colour)
+    head = "YUV4MPEG2 W%d H%d F%s Ip A1:1 C%s\n" % (width, height, rate, colour)
+    return head.encode() + b"".join(b"FRAME\n" + bytes((i * 31 + n * 7) % 256 for n in range(size))
+                                    for i in range(frames))
+
+
+def y4m_pictures(data):
+    """The pictures of a recording; fails unless it ends with a whole one."""
+    at = data.index(b"\n") + 1
+    words = data[:at].decode().split()
+    assert words[0] == "YUV4MPEG2" and "C444" in words, words
+    width = int([w for w in words if w[0] == "W"][0][1:])
+    height = int([w for w in words if w[0] == "H"][0][1:])
+    pictures, size = [], 3 * width * height
+    while at < len(data):
+        assert data[at:at + 6] == b"FRAME\n", data[at:at + 20]
+        assert len(data) >= at + 6 + size, "the last picture is cut short"
+        pictures.append(data[at + 6:at + 6 + size])
+        at += 6 + size
+    return pictures
+
+
+def need_window():
+    """Ends the test where there is no display or a tool is missing."""
+    if not os.environ.get("DISPLAY"):
+        print("skipped: there is no display", file=sys.stderr)
+        sys.exit(SKIP)
+    need_tools()
+
+
+def need_tools():
+    """Ends the test where a tool is missing that works on windows and their pictures."""
+    for tool in ("xdotool", "import", "convert"):
+        if not shutil.which(tool):
+            print("skipped: %s is not installed" % tool, file=sys.stderr)
+            sys.exit(SKIP)
+
+
+def picture(path):
+    """RGB bytes of a PNG."""
+    return subprocess.run(["convert", path, "-depth", "8", "rgb:-"], check=True, stdout=subprocess.PIPE).stdout
+
+
+class Live:
+    """A live view, running unless `runs` is false, and its JSON events."""
+
+    def __init__(self, binary, cwd, *args, runs=True, limit=None, **env):
+        self.events, self.changed = [], threading.Condition()
+        self.errors = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([binary, "live", *args, "--json"], stdout=subprocess.PIPE, stderr=self.errors,
+                                        cwd=cwd, env=environment(**env), text=True, preexec_fn=limit)
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+        if runs:
+            self.wait(lambda e: e["event"] == "progress" and e["frames"] > 0)
+
+    def read(self):
+        for line in self.process.stdout:
+            with self.changed:
+                self.events.append(json.loads(line))
+                self.changed.notify_all()
+
+    def find(self, test, since=0, seconds=90):
+        """The number of the first event from number `since` on that passes."""
+        end = time.monotonic() + seconds * PATIENCE
+        with self.changed:
+            while True:
+                for number in range(since, len(self.events)):
+                    if test(self.events[number]):
+                        return number
+                left = end - time.monotonic()
+                if left <= 0 or not self.changed.wait(left):
+                    raise AssertionError("nothing of the kind came: %s" % (self.events[-1:]))
+
+    def wait(self, test, since=0):
+        return self.events[self.find(test, since)]
+
+    def state(self, since):
+        """The state when nothing is being built any more."""
+        return self.wait(lambda e: e["event"] in ("state", "progress") and not e["building"], since=since)
+
+    def wait_end(self):
+        try:
+            code = self.process.wait(timeout=90 * PATIENCE)  # it hangs if this expires
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+        self.reader.join(timeout=10)
+        self.errors.seek(0)
+        return code, self.events[-1] if self.events else None, self.errors.read()
+
+
+class Window(Live):
+    """One in a window: keys in, too."""
+
+    def __init__(self, *args, **more):
+        super().__init__(*args, **more)
+        self.window = None
+        while self.window is None and self.process.poll() is None:  # xdotool would wait for one that is gone already
+            found = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
+                                   capture_output=True, text=True).stdout.split()
+            self.window = found[-1] if found else None
+            time.sleep(0.02)
+
+    def key(self, name):
+        """Presses a key; returns the state it led to, builds included."""
+        since = len(self.events)
+        subprocess.run(["xdotool", "key", name], check=True)
+        return self.state(self.find(lambda e: e["event"] == "state", since))
+
+    def pixels(self):
+        """RGB bytes of the window's content."""
+        self.wait(lambda e: e["event"] == "progress", len(self.events))  # which comes behind the last swap
+        return subprocess.run(["import", "-window", self.window, "-depth", "8", "rgb:-"], check=True,
+                              stdout=subprocess.PIPE).stdout
+
+    def geometry(self):
+        text = subprocess.run(["xdotool", "getwindowgeometry", "--shell", self.window], capture_output=True,
+                              text=True).stdout
+        values = dict(line.split("=") for line in text.split())
+        return int(values["WIDTH"]), int(values["HEIGHT"])
+
+    def end(self, key="q"):
+        subprocess.run(["xdotool", "key", key], check=True)
+        return self.wait_end()
+
+
+class Checks:
+    """Counts failures and goes on, so that one run shows them all."""
+
+    def __init__(self):
+        self.done = self.failed = 0
+
+    def check(self, condition, *what):
+        self.done += 1
+        if not condition:
+            self.failed += 1
+            print("FAILED:", *what, file=sys.stderr)
+
+    def run(self, *tests, only=()):
+        """Runs the tests, or those whose names `only` has; returns the exit code of the script."""
+        names = [test.__name__ for test in tests]
+        unknown = [name for name in only if name not in names]
+        if unknown:
+            print("no test has the name %s; there are: %s" % (", ".join(unknown), ", ".join(names)), file=sys.stderr)
+            return 2
+        for test in tests:
+            if only and test.__name__ not in only:
+                continue
+            start = time.monotonic()
+            try:
+                test(self)
+            except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError, IndexError) as problem:
+                self.check(False, test.__name__, type(problem).__name__, problem)
+            print("%-30s %5.1f s" % (test.__name__, time.monotonic() - start), flush=True)
+        if self.done == 0:
+            print("FAILED: no check was made", file=sys.stderr)
+        return 1 if self.failed or self.done == 0 else 0
