@@ -73,7 +73,7 @@ static int live_main(int argc, char **argv)
         return EXIT_NOTHING;
     }
     int code;
-    if (live_parse(live, argc, argv, &code))
+    if (live_parse(&live->options, argc, argv, &code))
         code = run(live);
     free(live);
     return code;

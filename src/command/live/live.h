@@ -1,10 +1,10 @@
 // live.h: the state of the live view. All functions run on the main thread.
 #pragma once
 
-#include "base/options.h"
 #include "command/command.h"
 #include "command/live/builder.h"
 #include "command/live/meter.h"
+#include "command/live/options.h"
 #include "command/live/output.h"
 #include "command/live/watch.h"
 #include "screen/keys.h"
@@ -15,31 +15,6 @@
 #include "source/capture.h"
 
 #include <stdatomic.h>
-
-struct live_options {
-    const char *source;
-    const char *filters;
-    int path; // enum path_kind; -1: not given
-    const char *device;
-    int threads;
-    struct option_size size;
-    double rate;
-    const char *pixel_format;
-    struct option_texts controls;
-    const char *load_controls, *save_controls;
-    bool list_controls;
-    int matrix, range;
-    bool loop, fast, headless;
-    int frames; // 0: not given
-    bool json;
-    const char *screenshot, *record, *trace, *virtual_camera;
-    int vsync; // 0: on, 1: off; -1: not given
-    bool fullscreen;
-    int overlay; // enum overlay_size; -1: not given
-    const char *keys;
-    const char *kernels;
-    int log_level; // -1: not given
-};
 
 // A lane runs frames through a path. LANE_MAIN runs the user's chain on the user's path. LANE_OTHER makes the second
 // pane of the split view: the unfiltered frame (SPLIT_ORIGINAL), or the same chain on the next path (SPLIT_PATH).
@@ -83,14 +58,12 @@ struct note {
 
 struct live {
     struct live_options options;
-    struct color color;             // the user's override
     struct source_setting *control; // settings of the camera: first the file's, then the command line's
     int controls;
     char *control_text; // text of that file, which `control` points into
     int depth;          // maximum number of frames in flight
     uint64_t limit;     // frames to show; 0: no limit
     bool saves_last;    // save the last frame under the first free name
-    bool stdout_taken;  // the recording is written to standard output
 
     struct trace *trace;
     struct source *source;
@@ -135,11 +108,6 @@ struct live {
     atomic_bool hurried;           // drop lines if the reader of standard output stalls: a window must not wait
     unsigned unsaid;               // number of dropped lines; the lock of stdout guards it
 };
-
-// options.c
-extern const struct option_list live_list;
-// Parses the arguments. False: the command ends with the exit code *code (an error is logged).
-bool live_parse(struct live *live, int argc, char **argv, int *code);
 
 // controls.c: a camera's controls
 bool live_load_controls(struct live *live); // fills live->control. False on failure (logged)

@@ -1,19 +1,19 @@
 // options.c: the arguments of the `live` command
-#include "command/live/live.h"
+#include "command/live/options.h"
 
 #include "base/log.h"
 #include "base/resource.h"
 #include "command/chain_operand.h"
 #include "command/device_option.h"
+#include "command/live/output_check.h"
 #include "command/pixel_format.h"
+#include "path/path.h"
 #include "source/cameras.h"
 
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
 #define AT(member) offsetof(struct live_options, member)
 
@@ -148,153 +148,42 @@ const struct option_list live_list = {
     .complete = "source",
 };
 
-static bool same_file(const char *a, const char *b)
+// Checks the arguments and parses the chain and the keys. Returns false if they are wrong (logged).
+static bool take_options(struct live_options *o)
 {
-    return a && b && strcmp(a, b) == 0;
-}
-
-// Returns true if the virtual camera is also the source.
-static bool feeds_itself(const struct live_options *o)
-{
-    static const char prefix[] = "camera:";
-    if (!o->source || strncmp(o->source, prefix, sizeof(prefix) - 1) != 0)
-        return same_file(o->source, o->virtual_camera);
-    return same_file(o->source + sizeof(prefix) - 1, o->virtual_camera);
-}
-
-// Returns false if two outputs would go to standard output (logged).
-static bool check_stdout(struct live *live)
-{
-    struct live_options *o = &live->options;
-    if (output_is_stdout(o->record))
-        o->record = "-";
-    const struct {
-        bool wanted;
-        const char *option;
-    } rows[] = {
-        {o->json, "--json"},
-        {same_file(o->record, "-"), "--record"},
-        {output_is_stdout(o->screenshot), "--screenshot"},
-        {output_is_stdout(o->trace), "--trace"},
-        {output_is_stdout(o->save_controls), "--save-controls"},
-    };
-    const char *first = NULL;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        if (!rows[i].wanted)
-            continue;
-        if (first) {
-            log_error("%s and %s both write to standard output; use a file for one of them", first, rows[i].option);
-            return false;
-        }
-        first = rows[i].option;
-        live->stdout_taken = i > 0;
-    }
-    return true;
-}
-
-// Returns false if options contradict each other (logged).
-static bool check_contradictions(const struct live_options *o)
-{
-    const bool to_stdout = same_file(o->record, "-");
-    const struct {
-        bool wrong;
-        const char *text;
-    } rows[] = {
-        {to_stdout && isatty(STDOUT_FILENO), "--record - would write video to the terminal; redirect standard output"},
-        {same_file(o->screenshot, "-"), "--screenshot cannot be -, only --record can; name a file"},
-        {same_file(o->trace, "-"), "--trace cannot be -, only --record can; name a file"},
-        {same_file(o->save_controls, "-"), "--save-controls cannot be -; name a file, or /dev/stdout to print them"},
-        {same_file(o->record, o->screenshot), "--record and --screenshot name the same file; name another for one"},
-        {same_file(o->record, o->trace), "--record and --trace name the same file; name another for one"},
-        {same_file(o->screenshot, o->trace), "--screenshot and --trace name the same file; name another for one"},
-        {feeds_itself(o), "the virtual camera cannot be its own source; name another device for one of them"},
-        {same_file(o->source, "-") && o->loop, "--loop cannot repeat standard input; name a file"},
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        if (rows[i].wrong) {
-            log_error("%s", rows[i].text);
-            return false;
-        }
-    }
-    return true;
-}
-
-// Returns false if the name of a screenshot or recording ends like another format's (logged).
-static bool check_names(const struct live_options *o)
-{
-    const struct {
-        const char *option, *path, *others[20], *advice, *own;
-    } rows[] = {
-        {"--screenshot",
-         o->screenshot,
-         {"jpg", "jpeg", "jpe", "bmp", "gif", "tga", "tif", "tiff", "webp", "ppm", "psd"},
-         "monocle writes screenshots as PNG",
-         "png"},
-        {"--record",
-         o->record,
-         {"mp4", "m4v", "mkv", "avi", "mov", "webm", "mpg", "mpeg", "ogv", "wmv", "gif"},
-         "monocle records Y4M, which ffmpeg can convert",
-         "y4m"},
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        const char *path = rows[i].path, *dot = path ? strrchr(path, '.') : NULL;
-        for (const char *const *other = rows[i].others; dot && *other; other++) {
-            if (strcasecmp(dot + 1, *other) != 0)
-                continue;
-            log_error("%s %s: %s; name it %.*s.%s", rows[i].option, path, rows[i].advice, (int)(dot - path), path,
-                      rows[i].own);
-            return false;
-        }
-    }
-    return true;
-}
-
-// Checks the arguments and fills live->wish. Returns false if they are wrong (logged).
-static bool take_options(struct live *live)
-{
-    struct live_options *o = &live->options;
-    struct wish *wish = &live->wish;
     char error[CHAIN_ERROR];
     if (o->kernels && !o->kernels[0])
         o->kernels = NULL;
     struct source_setup setup; // discarded: only checks the name of the format
-    if (!check_stdout(live) || !check_contradictions(o) || !check_names(o) ||
-        !pixel_format_take(o->pixel_format, &setup) || !resource_check_kernels(o->kernels))
+    if (!outputs_check_names(o) || !pixel_format_take(o->pixel_format, &setup) || !resource_check_kernels(o->kernels))
         return false;
-    if (o->filters && !chain_parse(&wish->chain, o->filters, error)) {
+    if (o->filters && !chain_parse(&o->chain, o->filters, error)) {
         log_error("%s", error);
         return false;
     }
-    keys_default(&live->keys);
-    if (o->keys && !keys_remap(&live->keys, o->keys, error)) {
+    keys_default(&o->key_map);
+    if (o->keys && !keys_remap(&o->key_map, o->keys, error)) {
         log_error("--keys: %s", error);
         return false;
     }
-    live_name_digits(live);
     if (o->log_level >= 0)
         log_set_level((enum log_level)o->log_level);
-    live->color = (struct color){(enum color_matrix)o->matrix, (enum color_range)o->range};
-    wish->kind = o->path >= 0 ? (enum path_kind)o->path : PATH_DEFAULT;
-    wish->divider = 0.5f;
-    wish->vsync = o->vsync != 1;
-    wish->fullscreen = o->fullscreen;
-    wish->overlay = o->overlay >= 0 ? (enum overlay_size)o->overlay : OVERLAY_SMALL;
     return true;
 }
 
-bool live_parse(struct live *live, int argc, char **argv, int *code)
+bool live_parse(struct live_options *o, int argc, char **argv, int *code)
 {
     struct command_operands operands;
-    live->options = (struct live_options){.path = -1, .vsync = -1, .overlay = -1, .log_level = -1};
-    if (!command_parse(&live_list, argc, argv, &live->options, argc, &operands, code))
+    *o = (struct live_options){.path = -1, .vsync = -1, .overlay = -1, .log_level = -1};
+    if (!command_parse(&live_list, argc, argv, o, argc, &operands, code))
         return false;
     *code = EXIT_USAGE;
-    if (!chain_operands_none(&operands, live->options.filters) || !command_limit_operands(&live_list, &operands, 1))
+    if (!chain_operands_none(&operands, o->filters) || !command_limit_operands(&live_list, &operands, 1))
         return false;
-    live->options.source = operands.count > 0 ? operands.word[0] : NULL;
-    if (live->options.list_controls) {
-        *code = cameras_print_controls(live->options.source, stdout, false) ? EXIT_OK : EXIT_NOTHING;
+    o->source = operands.count > 0 ? operands.word[0] : NULL;
+    if (o->list_controls) {
+        *code = cameras_print_controls(o->source, stdout, false) ? EXIT_OK : EXIT_NOTHING;
         return false;
     }
-    return take_options(live);
+    return take_options(o);
 }

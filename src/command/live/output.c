@@ -1,10 +1,9 @@
 // output.c: writes screenshots and recordings
 #include "command/live/output.h"
 
-#include "base/file.h"
 #include "base/log.h"
+#include "command/live/output_check.h"
 #include "image/imagefile.h"
-#include "source/entries.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,94 +60,6 @@ bool output_new_possible(void)
 {
     char name[OUTPUT_NAME];
     return output_new_name(name, "png") && unlink(name) == 0;
-}
-
-bool output_is_source(const char *path, const char *text, const struct source *source)
-{
-    const char *file = text ? text : "";
-    file += strncmp(file, "raw:", 4) == 0 ? 4 : file[0] == '@';
-    return file_same(path, file) || (source && source_holds(source, path));
-}
-
-bool output_is_settings(const char *path, const char *settings)
-{
-    if (!settings || !file_same(path, settings))
-        return false;
-    log_error("the output %s is the file of --load-controls; name another output", path);
-    return true;
-}
-
-bool output_is_kernel(const char *path, const char *directory)
-{
-    struct entries entries = {0};
-    bool found = false;
-    if (directory && !entries_from_directory(&entries, directory))
-        return true;
-    for (int i = 0; i < entries.count && !found; i++) {
-        const char *kernel = entries.entry[i].path;
-        const size_t length = strlen(kernel);
-        found = length > 3 && strcmp(kernel + length - 3, ".cl") == 0 && file_same(path, kernel);
-    }
-    entries_free(&entries);
-    if (found)
-        log_error("the output %s is a kernel file in %s; name another output", path, directory);
-    return found;
-}
-
-bool outputs_distinct(const char *const *outputs, int count)
-{
-    for (int i = 0; i < count; i++) {
-        for (int k = 0; k < i; k++) {
-            if (outputs[i] && outputs[k] && strcmp(outputs[i], "-") != 0 && file_same(outputs[i], outputs[k])) {
-                log_error("the outputs %s and %s are the same file; name another file for one", outputs[k], outputs[i]);
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-bool output_is_stdout(const char *path)
-{
-    static const char *const names[] = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", NULL};
-    for (int i = 0; path && names[i]; i++) {
-        if (strcmp(path, names[i]) == 0)
-            return true;
-    }
-    // A device such as /dev/null may have several writers, so file_is_open is false for it.
-    return path && file_is_open(path, STDOUT_FILENO);
-}
-
-// Logs why an output cannot be written and what to do. `error` is the errno of file_writable.
-static void log_unwritable(const char *what, const char *path, int error)
-{
-    const char *slash = strrchr(path, '/');
-    char directory[OUTPUT_NAME] = ".";
-    if (slash)
-        snprintf(directory, sizeof(directory), "%.*s", slash == path ? 1 : (int)(slash - path), path);
-    if (error == EISDIR)
-        log_error("cannot write %s (%s): it is a directory; name a file in it", path, what);
-    else if (error == ENAMETOOLONG)
-        log_error("cannot write %s (%s): %s; a file name may have at most 255 bytes", path, what, strerror(error));
-    else if (access(path, F_OK) == 0)
-        log_error("cannot write %s (%s): %s; name another file", path, what, strerror(error));
-    else if (access(directory, F_OK) != 0 && errno == ENOENT)
-        log_error("cannot write %s (%s): there is no directory %s; create it or name another place", path, what,
-                  directory);
-    else
-        log_error("cannot write %s (%s): cannot create a file in %s (%s); name another place", path, what,
-                  slash ? directory : "the current directory", strerror(error));
-}
-
-bool output_writable(const char *what, const char *path, bool atomic)
-{
-    if (!path[0])
-        log_error("%s has an empty file name; name a file", what);
-    else if (!file_writable(path, atomic))
-        log_unwritable(what, path, errno);
-    else
-        return true;
-    return false;
 }
 
 // Begins a video in recorder->name. On failure, removes the file if recorder->created.

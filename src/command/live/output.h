@@ -1,4 +1,4 @@
-// output.h: screenshots, recordings, and checks of output paths. Main thread.
+// output.h: screenshots and recordings. Main thread.
 #pragma once
 
 #include "image/image.h"
@@ -22,22 +22,6 @@ bool output_new_name(char name[OUTPUT_NAME], const char *suffix);
 bool output_save_new(const struct image *picture, char name[OUTPUT_NAME]);
 // Returns true if a new file can be created in the current directory; tries it. False is logged.
 bool output_new_possible(void);
-// Return true if an output would overwrite an input. output_is_source compares with the source's `text` on the command
-// line and, if `source` is not NULL, with all files that it reads; not logged.
-bool output_is_source(const char *path, const char *text, const struct source *source);
-// With the file of --load-controls, or the kernels in a directory; NULL: none. True is logged, also if the directory
-// cannot be read.
-bool output_is_settings(const char *path, const char *settings);
-bool output_is_kernel(const char *path, const char *directory);
-// Returns true if no two outputs are the same file, by any spelling. Skips NULL outputs. False is logged.
-bool outputs_distinct(const char *const *outputs, int count);
-
-// Returns true if a path is a name of standard output, or of the file or pipe that standard output is redirected to.
-// False for NULL.
-bool output_is_stdout(const char *path);
-// Returns true if an output can be written; see file_writable. `what` is its option ("--record"). False is logged.
-bool output_writable(const char *what, const char *path, bool atomic);
-
 // Begins a recording; `path` NULL: under a new name. False on failure (logged).
 bool recorder_open(struct recorder *recorder, const char *path, const struct source_info *info);
 // Closes the file and continues with the source's new frame size in "NAME-2.y4m", or the first free number. False on

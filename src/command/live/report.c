@@ -348,5 +348,5 @@ void report_summary(struct live *live)
     }
     if (live->meter.frames == 0 && live->code >= EXIT_NOTHING)
         return; // an error was logged
-    print_table(live, live->stdout_taken ? stderr : stdout);
+    print_table(live, live->options.stdout_taken ? stderr : stdout);
 }

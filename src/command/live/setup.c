@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "command/live/output_check.h"
 #include "command/pixel_format.h"
 
 #include <stdio.h>
@@ -11,49 +12,6 @@
 
 enum { HINT_S = 6, BUILD_WAIT_NS = 8000000, CLOSE_PATIENCE_MS = 250 };
 enum { ENDLESS_FRAMES = 300 }; // limit of a headless run of an endless source without --frames
-
-// Returns true if no output would overwrite an input; else logs it and sets EXIT_USAGE. Called before the source is
-// opened (live->source NULL), and after, when the source's files are known.
-static bool check_inputs(struct live *live)
-{
-    const struct live_options *o = &live->options;
-    const char *const outputs[] = {o->record, o->screenshot, o->trace, o->save_controls};
-    const int count = sizeof(outputs) / sizeof(*outputs);
-    bool ok = outputs_distinct(outputs, count);
-    for (int i = 0; i < count && ok; i++) {
-        if (!outputs[i] || !outputs[i][0] || strcmp(outputs[i], "-") == 0)
-            continue;
-        ok = !output_is_source(outputs[i], o->source, live->source);
-        if (!ok)
-            log_error("the output %s is the source; name another output", outputs[i]);
-        ok = ok && !output_is_settings(outputs[i], o->load_controls) && !output_is_kernel(outputs[i], o->kernels);
-    }
-    if (!ok)
-        live->code = EXIT_USAGE;
-    return ok;
-}
-
-// Returns false if an output cannot be written (logged). Called before anything is opened, so that a long run does not
-// fail at its end.
-static bool check_outputs(const struct live *live)
-{
-    const struct live_options *o = &live->options;
-    const struct {
-        const char *option, *path;
-        bool atomic;
-    } outputs[] = {
-        {"--screenshot", o->screenshot, true},
-        {"--record", o->record, false},
-        {"--trace", o->trace, false},
-        {"--save-controls", o->save_controls, true},
-    };
-    for (size_t i = 0; i < sizeof(outputs) / sizeof(*outputs); i++) {
-        const bool to_stdout = outputs[i].path == o->record && o->record && strcmp(o->record, "-") == 0;
-        if (outputs[i].path && !to_stdout && !output_writable(outputs[i].option, outputs[i].path, outputs[i].atomic))
-            return false;
-    }
-    return true;
-}
 
 // Called after the source is open: a wrong source leaves no trace file.
 static bool open_trace(struct live *live)
@@ -73,14 +31,18 @@ static bool open_source(struct live *live)
         .rate = o->rate,
         .controls = live->control,
         .control_count = live->controls,
-        .color = live->color,
+        .color = {(enum color_matrix)o->matrix, (enum color_range)o->range},
         .loop = o->loop,
         .paced = !o->fast && !(o->headless && o->record), // a recording without a window takes every frame
     };
     if (!pixel_format_take(o->pixel_format, &setup) || !(live->source = source_open(&setup)))
         return false;
     live->info = source_info(live->source);
-    return check_inputs(live) && live_save_controls(live);
+    if (!outputs_spare_source(o, live->source)) {
+        live->code = EXIT_USAGE;
+        return false;
+    }
+    return live_save_controls(live);
 }
 
 // Opens the window; runs without one if that fails (logged). `egl`: over EGL only. False: the window cannot be drawn to
@@ -343,10 +305,27 @@ static bool open_helpers(struct live *live)
     return live->capture != NULL;
 }
 
+static void fill_wish(struct live *live)
+{
+    const struct live_options *o = &live->options;
+    live->wish = (struct wish){
+        .chain = o->chain,
+        .kind = o->path >= 0 ? (enum path_kind)o->path : PATH_DEFAULT,
+        .divider = 0.5f,
+        .vsync = o->vsync != 1,
+        .fullscreen = o->fullscreen,
+        .overlay = o->overlay >= 0 ? (enum overlay_size)o->overlay : OVERLAY_SMALL,
+    };
+    live->keys = o->key_map;
+    live_name_digits(live);
+}
+
 bool live_setup(struct live *live)
 {
-    bool ok = check_inputs(live) && check_outputs(live) && open_source(live) && open_trace(live) &&
-              live_camera_open(live) && open_screen_and_device(live);
+    fill_wish(live);
+    live->code = outputs_check_files(&live->options);
+    bool ok = live->code == EXIT_OK && open_source(live) && open_trace(live) && live_camera_open(live) &&
+              open_screen_and_device(live);
     if (ok)
         set_limits(live);
     ok = ok && (!live->saves_last || output_new_possible()) && open_builder(live) && live_open_path(live) &&

@@ -1,0 +1,40 @@
+// options.h: the arguments of the `live` command
+#pragma once
+
+#include "base/options.h"
+#include "filter/chain.h"
+#include "screen/keys.h"
+
+struct live_options {
+    const char *source;
+    const char *filters;
+    int path; // enum path_kind; -1: not given
+    const char *device;
+    int threads;
+    struct option_size size;
+    double rate;
+    const char *pixel_format;
+    struct option_texts controls;
+    const char *load_controls, *save_controls;
+    bool list_controls;
+    int matrix, range;
+    bool loop, fast, headless;
+    int frames; // 0: not given
+    bool json;
+    const char *screenshot, *record, *trace, *virtual_camera;
+    int vsync; // 0: on, 1: off; -1: not given
+    bool fullscreen;
+    int overlay; // enum overlay_size; -1: not given
+    const char *keys;
+    const char *kernels;
+    int log_level; // -1: not given
+
+    struct chain chain;  // of --filter
+    struct keys key_map; // of --keys
+    bool stdout_taken;   // an output file is written to standard output
+};
+
+extern const struct option_list live_list;
+// Parses the arguments. False: the command ends with the exit code *code (an error is logged). The texts belong to
+// argv.
+bool live_parse(struct live_options *options, int argc, char **argv, int *code);

@@ -1,0 +1,212 @@
+// output_check.c: refuses output paths that would overwrite an input or fail at the end of a run
+#include "command/live/output_check.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "source/entries.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define AT(member) offsetof(struct live_options, member)
+
+// The options that name an output file.
+static const struct output {
+    const char *option;
+    size_t offset;             // of the path in struct live_options
+    bool atomic;               // written with file_write_atomic
+    const char *dash;          // why the path cannot be "-"; NULL: it can
+    const char *const *others; // suffixes of other formats
+    const char *advice, *suffix;
+} outputs[] = {
+    {"--record", AT(record), .advice = "monocle records Y4M, which ffmpeg can convert", .suffix = "y4m",
+     .others =
+         (const char *const[]){"mp4", "m4v", "mkv", "avi", "mov", "webm", "mpg", "mpeg", "ogv", "wmv", "gif", NULL}},
+    {"--screenshot", AT(screenshot), .atomic = true, .dash = "only --record can; name a file",
+     .advice = "monocle writes screenshots as PNG", .suffix = "png",
+     .others =
+         (const char *const[]){"jpg", "jpeg", "jpe", "bmp", "gif", "tga", "tif", "tiff", "webp", "ppm", "psd", NULL}},
+    {"--trace", AT(trace), .dash = "only --record can; name a file"},
+    {"--save-controls", AT(save_controls), .atomic = true, .dash = "name a file, or /dev/stdout to print them"},
+};
+enum { OUTPUTS = sizeof(outputs) / sizeof(*outputs) };
+
+static const char *path_of(const struct live_options *options, int index)
+{
+    return *(const char *const *)((const char *)options + outputs[index].offset);
+}
+
+// Returns the path if it names a file; NULL if it is not given, empty or "-".
+static const char *file_of(const struct live_options *options, int index)
+{
+    const char *path = path_of(options, index);
+    return path && path[0] && strcmp(path, "-") != 0 ? path : NULL;
+}
+
+bool output_is_stdout(const char *path)
+{
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", NULL};
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(path, names[i]) == 0)
+            return true;
+    }
+    // A device such as /dev/null may have several writers, so file_is_open is false for it.
+    return file_is_open(path, STDOUT_FILENO);
+}
+
+// Returns false if the path is "-" or ends like another format's (logged).
+static bool check_name(const struct output *output, const char *path)
+{
+    if (output->dash && strcmp(path, "-") == 0) {
+        log_error("%s cannot be -; %s", output->option, output->dash);
+        return false;
+    }
+    const char *dot = strrchr(path, '.');
+    for (const char *const *other = output->others; dot && other && *other; other++) {
+        if (strcasecmp(dot + 1, *other) == 0) {
+            log_error("%s %s: %s; name it %.*s.%s", output->option, path, output->advice, (int)(dot - path), path,
+                      output->suffix);
+            return false;
+        }
+    }
+    return true;
+}
+
+// Returns true if the virtual camera is also the source.
+static bool feeds_itself(const struct live_options *o)
+{
+    static const char prefix[] = "camera:";
+    if (!o->source || !o->virtual_camera)
+        return false;
+    const bool prefixed = strncmp(o->source, prefix, sizeof(prefix) - 1) == 0;
+    return strcmp(o->source + (prefixed ? sizeof(prefix) - 1 : 0), o->virtual_camera) == 0;
+}
+
+bool outputs_check_names(struct live_options *o)
+{
+    const char *on_stdout = o->json ? "--json" : NULL;
+    for (int i = 0; i < OUTPUTS; i++) {
+        const char *path = path_of(o, i);
+        if (!path)
+            continue;
+        if (!check_name(&outputs[i], path))
+            return false;
+        if (!output_is_stdout(path))
+            continue;
+        if (on_stdout) {
+            log_error("%s and %s both write to standard output; use a file for one of them", on_stdout,
+                      outputs[i].option);
+            return false;
+        }
+        on_stdout = outputs[i].option;
+        o->stdout_taken = true;
+    }
+    if (o->record && output_is_stdout(o->record))
+        o->record = "-";
+    const char *wrong = NULL;
+    if (o->record && strcmp(o->record, "-") == 0 && isatty(STDOUT_FILENO))
+        wrong = "--record - would write video to the terminal; redirect standard output";
+    else if (feeds_itself(o))
+        wrong = "the virtual camera cannot be its own source; name another device for one of them";
+    else if (o->source && strcmp(o->source, "-") == 0 && o->loop)
+        wrong = "--loop cannot repeat standard input; name a file";
+    if (wrong)
+        log_error("%s", wrong);
+    return !wrong;
+}
+
+// Returns true if the path is a kernel in the directory, or if the directory cannot be read; both are logged.
+static bool is_kernel(const char *path, const char *directory)
+{
+    struct entries entries = {0};
+    bool found = false;
+    if (!entries_from_directory(&entries, directory))
+        return true;
+    for (int i = 0; i < entries.count && !found; i++) {
+        const char *kernel = entries.entry[i].path, *dot = strrchr(kernel, '.');
+        found = dot && strcmp(dot, ".cl") == 0 && file_same(path, kernel);
+    }
+    entries_free(&entries);
+    if (found)
+        log_error("the output %s is a kernel file in %s; name another output", path, directory);
+    return found;
+}
+
+// Returns true if the output would overwrite an input or an output of the rows before it (logged).
+static bool overwrites(const struct live_options *o, int index)
+{
+    const char *path = file_of(o, index), *source = o->source ? o->source : "";
+    source += strncmp(source, "raw:", 4) == 0 ? 4 : source[0] == '@';
+    for (int i = 0; i < index; i++) {
+        const char *before = file_of(o, i);
+        if (before && file_same(path, before)) {
+            log_error("the outputs %s and %s are the same file; name another file for one", before, path);
+            return true;
+        }
+    }
+    if (file_same(path, source))
+        log_error("the output %s is the source; name another output", path);
+    else if (o->load_controls && file_same(path, o->load_controls))
+        log_error("the output %s is the file of --load-controls; name another output", path);
+    else
+        return o->kernels && is_kernel(path, o->kernels);
+    return true;
+}
+
+// Logs why an output cannot be written and what to do. `error` is the errno of file_writable.
+static void log_unwritable(const char *option, const char *path, int error)
+{
+    const char *slash = strrchr(path, '/');
+    char directory[PATH_MAX] = ".";
+    if (slash)
+        snprintf(directory, sizeof(directory), "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    if (error == EISDIR)
+        log_error("cannot write %s (%s): it is a directory; name a file in it", path, option);
+    else if (error == ENAMETOOLONG)
+        log_error("cannot write %s (%s): %s; a file name may have at most 255 bytes", path, option, strerror(error));
+    else if (access(path, F_OK) == 0)
+        log_error("cannot write %s (%s): %s; name another file", path, option, strerror(error));
+    else if (access(directory, F_OK) != 0 && errno == ENOENT)
+        log_error("cannot write %s (%s): there is no directory %s; create it or name another place", path, option,
+                  directory);
+    else
+        log_error("cannot write %s (%s): cannot create a file in %s (%s); name another place", path, option,
+                  slash ? directory : "the current directory", strerror(error));
+}
+
+enum exit_code outputs_check_files(const struct live_options *o)
+{
+    for (int i = 0; i < OUTPUTS; i++) {
+        if (file_of(o, i) && overwrites(o, i))
+            return EXIT_USAGE;
+    }
+    for (int i = 0; i < OUTPUTS; i++) {
+        const char *path = path_of(o, i);
+        if (path && !path[0]) {
+            log_error("%s has an empty file name; name a file", outputs[i].option);
+            return EXIT_NOTHING;
+        }
+        if (file_of(o, i) && !file_writable(path, outputs[i].atomic)) {
+            log_unwritable(outputs[i].option, path, errno);
+            return EXIT_NOTHING;
+        }
+    }
+    return EXIT_OK;
+}
+
+bool outputs_spare_source(const struct live_options *o, const struct source *source)
+{
+    for (int i = 0; i < OUTPUTS; i++) {
+        const char *path = file_of(o, i);
+        if (path && source_holds(source, path)) {
+            log_error("the output %s is the source; name another output", path);
+            return false;
+        }
+    }
+    return true;
+}

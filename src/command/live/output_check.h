@@ -1,0 +1,18 @@
+// output_check.h: checks the output files of a run before it starts. Main thread.
+#pragma once
+
+#include "command/command.h"
+#include "command/live/options.h"
+#include "source/source.h"
+
+// Checks the paths as the user wrote them: formats, standard output, and outputs that cannot go together. Changes
+// --record /dev/stdout to "-" and sets options->stdout_taken. False: they are wrong (logged).
+bool outputs_check_names(struct live_options *options);
+// Checks that no output is an input or another output, then that each can be written. Returns EXIT_OK, EXIT_USAGE or
+// EXIT_NOTHING (logged).
+enum exit_code outputs_check_files(const struct live_options *options);
+// Returns true if the open source reads none of the outputs. False is logged.
+bool outputs_spare_source(const struct live_options *options, const struct source *source);
+
+// Returns true if a path is a name of standard output, or of the file or pipe that standard output is redirected to.
+bool output_is_stdout(const char *path);
