@@ -79,6 +79,16 @@ bool codec_can_hold(size_t size, uint64_t least, struct codec_error *error)
                         (unsigned long long)least);
 }
 
+static bool is_same(const struct image_shape *a, const struct image_shape *b)
+{
+    return a->format == b->format && a->width == b->width && a->height == b->height;
+}
+
+bool codec_fits(const struct image *image, const struct image_shape *shape, struct codec_error *error)
+{
+    return is_same(&image->shape, shape) || codec_refuse(error, CODEC_DAMAGED, "its pixels do not match its header");
+}
+
 void codec_leave_out(struct codec_error *error, const char *what)
 {
     const size_t used = strlen(error->why);
@@ -255,8 +265,7 @@ bool codec_head_of(struct codec *codec, enum codec_format format, const void *da
 static bool is_for(const struct image *image, const struct codec_head *head, struct codec_error *error)
 {
     *error = (struct codec_error){0};
-    return (image->shape.format == head->shape.format && image->shape.width == head->shape.width &&
-            image->shape.height == head->shape.height) ||
+    return is_same(&image->shape, &head->shape) ||
            codec_refuse(error, CODEC_UNSUPPORTED, "the image buffer has another size or pixel format than the file");
 }
 

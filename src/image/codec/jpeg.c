@@ -1,12 +1,39 @@
-// jpeg.c: JPEG files, by libjpeg-turbo
-#include "image/codec/jpeg.h"
+// jpeg.c: JPEG files, by libjpeg-turbo: planes as the file codes them (raw data), other files as RGBA
+#include "image/codec/exif.h"
+#include "image/codec/kind.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <jerror.h>
-#include <stdlib.h>
+#include <jpeglib.h>
 
+enum {
+    SCANS_MAX = 500,          // a small file of very many scans keeps a decoder busy for minutes
+    PLANE_ROWS = 4 * DCTSIZE, // the most rows of a plane that libjpeg reads or writes per call
+    FIRST_BYTES = 1 << 16,    // of a file that is written
+    QUALITY = 90,
+    SEGMENT_MAX = 65533, // bytes of a marker
+    PARTS_MAX = 255,     // markers of an ICC profile
+    PART_HEAD = 14,      // "ICC_PROFILE", NUL, number, count
+    PROFILE_MAX = PARTS_MAX * (SEGMENT_MAX - PART_HEAD),
+};
+
+// libjpeg's objects point to this struct (client_data), which must not move.
 struct jpeg {
-    struct jpeg_reader reader;
-    struct jpeg_writer writer;
+    struct jpeg_decompress_struct reader;
+    struct jpeg_source_mgr source;
+    struct jpeg_progress_mgr progress;
+    struct jpeg_compress_struct writer;
+    struct jpeg_destination_mgr destination;
+    struct codec_buffer *file; // the writer's output
+    struct jpeg_error_mgr errors;
+    struct codec_error *error;   // where a failure is reported
+    jmp_buf back;                // where a failure leaves libjpeg to: set by each function that calls it
+    struct codec_buffer scratch; // rows that the image has no room for, a marker: for one call
+    struct codec_buffer profile; // an ICC profile of several markers, until the next head
 };
 
 static enum codec_fault fault_of(int code)
@@ -30,78 +57,50 @@ static enum codec_fault fault_of(int code)
     }
 }
 
-static void leave(j_common_ptr info)
+static void fail(j_common_ptr info)
 {
-    struct jpeg_errors *errors = (struct jpeg_errors *)info->err;
+    struct jpeg *jpeg = info->client_data;
+    const enum codec_fault fault = fault_of(info->err->msg_code);
     char text[JMSG_LENGTH_MAX];
     info->err->format_message(info, text);
-    const enum codec_fault fault = fault_of(info->err->msg_code);
-    if (fault == CODEC_NO_MEMORY)
-        codec_refuse(errors->error, fault, "out of memory");
+    if (info->err->msg_code == JWRN_JPEG_EOF)
+        codec_refuse(jpeg->error, fault, "the file is truncated");
+    else if (fault == CODEC_NO_MEMORY)
+        codec_refuse(jpeg->error, fault, "out of memory");
     else
-        codec_refuse(errors->error, fault,
+        codec_refuse(jpeg->error, fault,
                      fault == CODEC_DAMAGED ? "the image is damaged (libjpeg: %s)" : "libjpeg cannot read it (%s)",
                      text);
-    longjmp(errors->back, 1);
+    longjmp(jpeg->back, 1);
 }
 
-// A warning means data that do not belong together, which the decoder would paint grey; but for what says nothing of
-// the pixels. Cameras often leave a few bytes too many between two parts of a picture.
+// A warning means damaged data, which libjpeg would replace by grey. The exceptions say nothing of the pixels: cameras
+// often leave a few bytes too many between two parts of a file.
 static void warn(j_common_ptr info, int level)
 {
-    struct jpeg_errors *errors = (struct jpeg_errors *)info->err;
     const int code = info->err->msg_code;
-    if (level >= 0 || code == JWRN_EXTRANEOUS_DATA || code == JWRN_ADOBE_XFORM || code == JWRN_JFIF_MAJOR ||
-        code == JWRN_BOGUS_ICC)
-        return;
-    char text[JMSG_LENGTH_MAX];
-    info->err->format_message(info, text);
-    if (code == JWRN_JPEG_EOF)
-        codec_refuse(errors->error, CODEC_DAMAGED, "the file is truncated");
-    else
-        codec_refuse(errors->error, CODEC_DAMAGED, "the image is damaged (libjpeg: %s)", text);
-    longjmp(errors->back, 1);
+    if (level < 0 && code != JWRN_EXTRANEOUS_DATA && code != JWRN_ADOBE_XFORM && code != JWRN_JFIF_MAJOR &&
+        code != JWRN_BOGUS_ICC)
+        fail(info);
 }
 
-struct jpeg_error_mgr *jpeg_errors_init(struct jpeg_errors *errors)
+static bool jpeg_open(void *state)
 {
-    jpeg_std_error(&errors->manager);
-    errors->manager.error_exit = leave;
-    errors->manager.emit_message = warn;
-    return &errors->manager;
-}
-
-bool jpeg_sampling(enum pixfmt format, int *across, int *down)
-{
-    static const struct {
-        int across, down;
-    } factors[PIXFMT_COUNT] = {
-        [PIXFMT_YU12] = {2, 2}, [PIXFMT_422P] = {2, 1}, [PIXFMT_444P] = {1, 1}, [PIXFMT_GREY] = {1, 1}};
-    *across = factors[format].across;
-    *down = factors[format].down;
-    return *across > 0;
-}
-
-static void reader_close(struct jpeg_reader *reader)
-{
-    jpeg_destroy_decompress(&reader->info);
-    codec_buffer_free(&reader->rows);
-    codec_buffer_free(&reader->profile);
-}
-
-static void writer_close(struct jpeg_writer *writer)
-{
-    if (writer->open)
-        jpeg_destroy_compress(&writer->info);
-    codec_buffer_free(&writer->rows);
-    codec_buffer_free(&writer->segment);
+    struct jpeg *jpeg = state;
+    jpeg->reader.err = jpeg->writer.err = jpeg_std_error(&jpeg->errors);
+    jpeg->reader.client_data = jpeg->writer.client_data = jpeg;
+    jpeg->errors.error_exit = fail;
+    jpeg->errors.emit_message = warn;
+    return true;
 }
 
 static void jpeg_close(void *state)
 {
     struct jpeg *jpeg = state;
-    reader_close(&jpeg->reader);
-    writer_close(&jpeg->writer);
+    jpeg_destroy_decompress(&jpeg->reader); // also if it was never created
+    jpeg_destroy_compress(&jpeg->writer);
+    codec_buffer_free(&jpeg->scratch);
+    codec_buffer_free(&jpeg->profile);
 }
 
 static bool looks_so(const uint8_t *data, size_t size)
@@ -109,36 +108,328 @@ static bool looks_so(const uint8_t *data, size_t size)
     return size >= 3 && data[0] == 0xff && data[1] == 0xd8 && data[2] == 0xff;
 }
 
+// The formats that files code as planes, and the sampling factors of their luma; those of chroma are 1.
+static const struct sampling {
+    enum pixfmt format;
+    int across, down;
+} samplings[] = {{PIXFMT_YU12, 2, 2}, {PIXFMT_422P, 2, 1}, {PIXFMT_444P, 1, 1}, {PIXFMT_GREY, 1, 1}};
+enum { SAMPLINGS = sizeof(samplings) / sizeof(*samplings) };
+
+static const struct sampling *sampling_of(enum pixfmt format)
+{
+    for (int i = 0; i < SAMPLINGS; i++)
+        if (samplings[i].format == format)
+            return &samplings[i];
+    return NULL;
+}
+
+// The names of APP1 markers; each includes a final NUL.
+static const char exif_name[] = "Exif\0", xmp_name[] = "http://ns.adobe.com/xap/1.0/";
+
+// Parts of a profile by their numbers (ICC.1:2010, annex B.4).
+struct parts {
+    struct codec_bytes part[PARTS_MAX + 1];
+    int count;
+};
+
+// Returns the bytes behind the name; none if the segment has another name.
+static struct codec_bytes behind(struct codec_bytes segment, const char *name, size_t name_bytes)
+{
+    if (segment.size <= name_bytes || memcmp(segment.data, name, name_bytes) != 0)
+        return (struct codec_bytes){0};
+    return (struct codec_bytes){segment.data + name_bytes, segment.size - name_bytes};
+}
+
+static void take_part(struct parts *parts, struct codec_bytes segment)
+{
+    if (!behind(segment, "ICC_PROFILE", 12).data || segment.size <= PART_HEAD)
+        return;
+    const int number = segment.data[12]; // from 1
+    parts->count = segment.data[13];
+    if (number > 0)
+        parts->part[number] = (struct codec_bytes){segment.data + PART_HEAD, segment.size - PART_HEAD};
+}
+
+// Returns the whole profile: in the file if it is one part, else in `profile`. If a part is missing, it returns none
+// and *whole is false.
+static struct codec_bytes join(const struct parts *parts, struct codec_buffer *profile, bool *whole)
+{
+    size_t size = 0;
+    *whole = true;
+    for (int i = 1; i <= parts->count; i++) {
+        *whole = *whole && parts->part[i].data;
+        size += parts->part[i].size;
+    }
+    if (*whole && parts->count <= 1)
+        return parts->part[parts->count];
+    *whole = *whole && codec_buffer_room(profile, size);
+    if (!*whole)
+        return (struct codec_bytes){0};
+    profile->size = 0;
+    for (int i = 1; i <= parts->count; i++) {
+        memcpy(profile->data + profile->size, parts->part[i].data, parts->part[i].size);
+        profile->size += parts->part[i].size;
+    }
+    return (struct codec_bytes){profile->data, size};
+}
+
+// Finds ICC profile, EXIF and XMP data.
+static void read_markers(struct jpeg *jpeg, const uint8_t *data, size_t size, struct codec_metadata *metadata)
+{
+    static const char more_xmp[] = "http://ns.adobe.com/xmp/extension/";
+    struct parts parts = {0};
+    enum { SOS = 0xda, APP1 = 0xe1, APP2 = 0xe2, FILL = 0xff };
+    size_t at = 2; // behind SOI
+    bool whole;
+    while (at + 4 <= size && data[at] == 0xff && data[at + 1] != SOS) {
+        const int code = data[at + 1];
+        if (code == FILL) {
+            at++;
+            continue;
+        }
+        const size_t length = (size_t)data[at + 2] << 8 | data[at + 3]; // counts itself
+        if (length < 2 || length > size - at - 2)
+            break;
+        const struct codec_bytes segment = {data + at + 4, length - 2};
+        if (code == APP1 && !metadata->exif.data)
+            metadata->exif = behind(segment, exif_name, sizeof(exif_name));
+        if (code == APP1 && !metadata->xmp.data)
+            metadata->xmp = behind(segment, xmp_name, sizeof(xmp_name));
+        if (code == APP1 && behind(segment, more_xmp, sizeof(more_xmp)).data)
+            metadata->left_out = "its XMP data beyond the first 64 KiB are left out";
+        if (code == APP2)
+            take_part(&parts, segment);
+        at += 2 + length;
+    }
+    metadata->icc = join(&parts, &jpeg->profile, &whole);
+    if (!whole)
+        metadata->left_out = "its colour profile is damaged and is left out";
+}
+
+// Asked for more data than the file has; the warning does not return.
+static boolean more(j_decompress_ptr info)
+{
+    WARNMS(info, JWRN_JPEG_EOF);
+    return FALSE;
+}
+
+static void skip(j_decompress_ptr info, long count)
+{
+    struct jpeg_source_mgr *source = info->src;
+    if (count <= 0)
+        return;
+    if ((size_t)count > source->bytes_in_buffer)
+        more(info);
+    source->next_input_byte += count;
+    source->bytes_in_buffer -= (size_t)count;
+}
+
+static void nothing(j_decompress_ptr info) {}
+
+static void watch_scans(j_common_ptr info)
+{
+    struct jpeg *jpeg = info->client_data;
+    if (jpeg->reader.input_scan_number <= SCANS_MAX)
+        return;
+    codec_refuse(jpeg->error, CODEC_UNSUPPORTED, "it has more than %d scans; save it as a baseline JPEG first",
+                 SCANS_MAX);
+    longjmp(jpeg->back, 1);
+}
+
+// Returns the format whose planes are those of the file; PIXFMT_RGBA if there is none.
+static enum pixfmt format_of(const struct jpeg_decompress_struct *info)
+{
+    const jpeg_component_info *part = info->comp_info;
+    if (info->jpeg_color_space == JCS_GRAYSCALE)
+        return PIXFMT_GREY;
+    if (info->jpeg_color_space != JCS_YCbCr || part[0].h_samp_factor != info->max_h_samp_factor ||
+        part[0].v_samp_factor != info->max_v_samp_factor || part[1].h_samp_factor != part[2].h_samp_factor ||
+        part[1].v_samp_factor != part[2].v_samp_factor)
+        return PIXFMT_RGBA;
+    for (int i = 0; i < SAMPLINGS; i++)
+        if (part[0].h_samp_factor == samplings[i].across * part[1].h_samp_factor &&
+            part[0].v_samp_factor == samplings[i].down * part[1].v_samp_factor)
+            return samplings[i].format; // grey has the factors of 444p, which comes first
+    return PIXFMT_RGBA;
+}
+
+static bool colour_ok(const struct jpeg_decompress_struct *info, struct codec_error *error)
+{
+    switch (info->jpeg_color_space) {
+    case JCS_GRAYSCALE:
+    case JCS_YCbCr:
+    case JCS_RGB:
+        return true;
+    case JCS_CMYK:
+    case JCS_YCCK:
+        return codec_refuse(error, CODEC_UNSUPPORTED, "CMYK images are not supported; convert the image to RGB first");
+    default:
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "its colour space with %d components is not supported; convert the image to RGB first",
+                            info->num_components);
+    }
+}
+
+// Call after setjmp. Each file has a new decompressor, because one keeps its tables from file to file: they would
+// replace those that a damaged file lacks.
+static bool start_reading(struct jpeg *jpeg, const uint8_t *data, size_t size, struct image_shape *shape)
+{
+    struct jpeg_decompress_struct *info = &jpeg->reader;
+    jpeg_destroy_decompress(info);
+    jpeg_create_decompress(info);
+    info->mem->max_memory_to_use = (long)(2 * IMAGE_MAX_BYTES); // a coefficient takes two bytes
+    jpeg->progress.progress_monitor = watch_scans;
+    info->progress = &jpeg->progress;
+    jpeg->source = (struct jpeg_source_mgr){
+        .next_input_byte = data,
+        .bytes_in_buffer = size,
+        .init_source = nothing,
+        .fill_input_buffer = more,
+        .skip_input_data = skip,
+        .resync_to_restart = jpeg_resync_to_restart,
+        .term_source = nothing,
+    };
+    info->src = &jpeg->source;
+    jpeg_read_header(info, TRUE);
+    if (!colour_ok(info, jpeg->error))
+        return false;
+    *shape = (struct image_shape){
+        .format = format_of(info),
+        .width = (int)info->image_width,
+        .height = (int)info->image_height,
+        .color = {COLOR_MATRIX_601, COLOR_RANGE_FULL},
+    };
+    return true;
+}
+
+// Returns the quality whose table in libjpeg is nearest to that of the first component.
+static int nearest_quality(const struct jpeg_decompress_struct *info)
+{
+    // ITU-T T.81 table K.1, in natural order
+    static const uint8_t base[DCTSIZE2] = {
+        16, 11,  10,  16, 24, 40, 51, 61, 12,  12,  14,  19,  26, 58, 60, 55,  14,  13,  16,  24, 40, 57,
+        69, 56,  14,  17, 22, 29, 51, 87, 80,  62,  18,  22,  37, 56, 68, 109, 103, 77,  24,  35, 55, 64,
+        81, 104, 113, 92, 49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98,  112, 100, 103, 99,
+    };
+    const JQUANT_TBL *table = info->quant_tbl_ptrs[info->comp_info[0].quant_tbl_no & (NUM_QUANT_TBLS - 1)];
+    int best = 0;
+    long least = 0;
+    for (int quality = 100; table && quality >= 1 && (best == 0 || least > 0); quality--) {
+        const int scale = jpeg_quality_scaling(quality);
+        long off = 0;
+        for (int i = 0; i < DCTSIZE2; i++) {
+            const int scaled = (base[i] * scale + 50) / 100;
+            off += abs((scaled < 1 ? 1 : scaled > 255 ? 255 : scaled) - (int)table->quantval[i]);
+        }
+        if (best == 0 || off < least) {
+            best = quality;
+            least = off;
+        }
+    }
+    return best;
+}
+
+// Returns the least size of a file: a bit for the DC coefficient of every block of one component (ITU-T T.81, annex
+// F.1). Arithmetic coding may use any part of a bit.
+static uint64_t least_bytes(const struct jpeg_decompress_struct *info)
+{
+    return info->arith_code ? 0 : (uint64_t)info->image_width * info->image_height / DCTSIZE2 / 8;
+}
+
 static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
 {
     struct jpeg *jpeg = state;
-    return jpeg_read_head(&jpeg->reader, data, size, head, error);
+    jpeg->error = error;
+    if (setjmp(jpeg->back) != 0 || !start_reading(jpeg, data, size, &head->shape))
+        return false;
+    head->quality = nearest_quality(&jpeg->reader);
+    head->jpeg = head->shape.format;
+    if (head->jpeg == PIXFMT_RGBA)
+        head->jpeg = jpeg->reader.jpeg_color_space == JCS_RGB ? PIXFMT_444P : PIXFMT_YU12;
+    if (!codec_can_hold(size, least_bytes(&jpeg->reader), error))
+        return false;
+    read_markers(jpeg, data, size, &head->metadata);
+    return true;
+}
+
+// Copies rows that libjpeg could not write into the image.
+static void keep_rows(struct image *image, int plane, int first, int count, JSAMPARRAY rows)
+{
+    const int end = pixfmt_rows(image->shape.format, plane, image->shape.height);
+    const size_t row_bytes = pixfmt_row_bytes(image->shape.format, plane, image->shape.width);
+    for (int i = 0; i < count && first + i < end; i++)
+        memcpy(image_row(image, plane, first + i), rows[i], row_bytes);
+}
+
+// Call after setjmp. Reads whole MCU rows until row `last` is decoded.
+static void read_planes(struct jpeg *jpeg, struct image *image, int last)
+{
+    struct jpeg_decompress_struct *info = &jpeg->reader;
+    JSAMPROW rows[PIXFMT_PLANES][PLANE_ROWS];
+    JSAMPARRAY planes[PIXFMT_PLANES] = {rows[0], rows[1], rows[2]};
+    size_t bytes[PIXFMT_PLANES], all = 0;
+    int direct[PIXFMT_PLANES]; // rows of the image that have room for whole blocks: the upper ones, or none
+    for (int p = 0; p < info->num_components; p++) {
+        bytes[p] = (size_t)info->comp_info[p].width_in_blocks * DCTSIZE;
+        all += bytes[p] * PLANE_ROWS;
+        direct[p] = image->stride[p] >= bytes[p] ? pixfmt_rows(image->shape.format, p, image->shape.height) : 0;
+    }
+    if (!codec_buffer_room(&jpeg->scratch, all))
+        ERREXIT1(info, JERR_OUT_OF_MEMORY, 0);
+    while ((int)info->output_scanline <= last) {
+        const int step = (int)info->output_scanline / (info->max_v_samp_factor * DCTSIZE);
+        uint8_t *spare = jpeg->scratch.data;
+        for (int p = 0; p < info->num_components; p++) {
+            const int count = info->comp_info[p].v_samp_factor * DCTSIZE;
+            for (int i = 0, row = step * count; i < count; i++, row++, spare += bytes[p])
+                rows[p][i] = row < direct[p] ? image_row(image, p, row) : spare;
+        }
+        jpeg_read_raw_data(info, planes, (JDIMENSION)(info->max_v_samp_factor * DCTSIZE));
+        for (int p = 0; p < info->num_components; p++) {
+            const int count = info->comp_info[p].v_samp_factor * DCTSIZE;
+            if (direct[p] == 0)
+                keep_rows(image, p, step * count, count, planes[p]);
+        }
+    }
 }
 
 static bool decode_begin(void *state, const uint8_t *data, size_t size, const struct image *image,
                          struct codec_error *error)
 {
     struct jpeg *jpeg = state;
-    return jpeg_read_begin(&jpeg->reader, data, size, image, error);
+    struct jpeg_decompress_struct *info = &jpeg->reader;
+    struct image_shape shape;
+    jpeg->error = error;
+    if (setjmp(jpeg->back) != 0 || !start_reading(jpeg, data, size, &shape))
+        return false;
+    if (!codec_fits(image, &shape, error))
+        return false;
+    info->do_fancy_upsampling = FALSE; // chroma is replicated: docs/pixels.md section 1
+    info->raw_data_out = shape.format != PIXFMT_RGBA;
+    if (!info->raw_data_out)
+        info->out_color_space = JCS_EXT_RGBA;
+    jpeg_start_decompress(info);
+    return true;
 }
 
 static int decode_rows(void *state, struct image *image, int last, struct codec_error *error)
 {
     struct jpeg *jpeg = state;
-    return jpeg_read_rows(&jpeg->reader, image, last, error);
-}
-
-static bool encode_begin(void *state, const struct image *image, const struct codec_settings *settings,
-                         struct codec_buffer *buffer, struct codec_error *error)
-{
-    struct jpeg *jpeg = state;
-    return jpeg_write_begin(&jpeg->writer, image, settings, buffer, error);
-}
-
-static bool encode_rows(void *state, const struct image *image, int count, struct codec_error *error)
-{
-    struct jpeg *jpeg = state;
-    return jpeg_write_rows(&jpeg->writer, image, count, error);
+    struct jpeg_decompress_struct *info = &jpeg->reader;
+    const int before = (int)info->output_scanline;
+    jpeg->error = error;
+    if (setjmp(jpeg->back) != 0)
+        return 0;
+    if (info->raw_data_out)
+        read_planes(jpeg, image, last);
+    while ((int)info->output_scanline <= last) {
+        JSAMPROW row = image_row(image, 0, (int)info->output_scanline);
+        jpeg_read_scanlines(info, &row, 1);
+    }
+    const int done = (int)info->output_scanline, height = image->shape.height; // libjpeg counts the last MCU row whole
+    if (before < height && done >= height)
+        jpeg_finish_decompress(info);
+    return done < height ? done : height;
 }
 
 static bool decode(void *state, const uint8_t *data, size_t size, const struct codec_head *head, struct image *image,
@@ -146,6 +437,158 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
 {
     return decode_begin(state, data, size, image, error) &&
            decode_rows(state, image, image->shape.height - 1, error) > 0;
+}
+
+static void give_room(j_compress_ptr info, size_t used, size_t room)
+{
+    struct codec_buffer *file = ((struct jpeg *)info->client_data)->file;
+    file->size = used;
+    if (!codec_buffer_room(file, room))
+        ERREXIT1(info, JERR_OUT_OF_MEMORY, 0);
+    info->dest->next_output_byte = file->data + used;
+    info->dest->free_in_buffer = file->room - used;
+}
+
+static void begin(j_compress_ptr info)
+{
+    give_room(info, 0, FIRST_BYTES);
+}
+
+static boolean grow(j_compress_ptr info)
+{
+    const size_t room = ((struct jpeg *)info->client_data)->file->room;
+    give_room(info, room, 2 * room);
+    return TRUE;
+}
+
+static void end(j_compress_ptr info)
+{
+    struct codec_buffer *file = ((struct jpeg *)info->client_data)->file;
+    file->size = file->room - info->dest->free_in_buffer;
+}
+
+// Call after setjmp.
+static void start_writing(struct jpeg *jpeg, const struct image_shape *shape, int quality)
+{
+    struct jpeg_compress_struct *info = &jpeg->writer;
+    const struct sampling *sampling = sampling_of(shape->format);
+    const bool grey = shape->format == PIXFMT_GREY;
+    if (!info->dest)
+        jpeg_create_compress(info);
+    jpeg->destination =
+        (struct jpeg_destination_mgr){.init_destination = begin, .empty_output_buffer = grow, .term_destination = end};
+    info->dest = &jpeg->destination;
+    jpeg_abort_compress(info);
+    info->image_width = (JDIMENSION)shape->width;
+    info->image_height = (JDIMENSION)shape->height;
+    info->input_components = grey ? 1 : PIXFMT_PLANES;
+    info->in_color_space = grey ? JCS_GRAYSCALE : JCS_YCbCr;
+    jpeg_set_defaults(info);
+    jpeg_set_quality(info, quality ? quality : QUALITY, TRUE);
+    info->raw_data_in = TRUE;
+    info->comp_info[0].h_samp_factor = sampling->across;
+    info->comp_info[0].v_samp_factor = sampling->down;
+    jpeg_start_compress(info, TRUE);
+}
+
+// Writes an APP1 marker: a name, then the data. Returns false if it is too long for a marker.
+static bool write_marker(struct jpeg *jpeg, const char *name, size_t name_bytes, struct codec_bytes bytes,
+                         int orientation)
+{
+    struct codec_buffer *marker = &jpeg->scratch;
+    if (!bytes.data)
+        return true;
+    if (name_bytes + bytes.size > SEGMENT_MAX)
+        return false;
+    if (!codec_buffer_room(marker, SEGMENT_MAX))
+        ERREXIT1(&jpeg->writer, JERR_OUT_OF_MEMORY, 0);
+    memcpy(marker->data, name, name_bytes);
+    memcpy(marker->data + name_bytes, bytes.data, bytes.size);
+    if (orientation >= 0)
+        bytes.size = exif_settle(marker->data + name_bytes, bytes.size, orientation);
+    jpeg_write_marker(&jpeg->writer, JPEG_APP0 + 1, marker->data, (unsigned)(name_bytes + bytes.size));
+    return true;
+}
+
+static void write_metadata(struct jpeg *jpeg, const struct codec_settings *settings)
+{
+    const struct codec_metadata *metadata = &settings->metadata;
+    if (!write_marker(jpeg, exif_name, sizeof(exif_name), metadata->exif, settings->orientation))
+        codec_leave_out(jpeg->error, "its EXIF data are too long for a JPEG and are left out");
+    if (!write_marker(jpeg, xmp_name, sizeof(xmp_name), metadata->xmp, -1))
+        codec_leave_out(jpeg->error, "its XMP data are too long for a JPEG and are left out");
+    if (metadata->icc.size > PROFILE_MAX)
+        codec_leave_out(jpeg->error, "its colour profile is too long for a JPEG and is left out");
+    else if (metadata->icc.data)
+        jpeg_write_icc_profile(&jpeg->writer, metadata->icc.data, (unsigned)metadata->icc.size);
+}
+
+// Returns a row of the image; below the image, its last row. A row that ends within a block is copied to `copy` and
+// continued with its last sample.
+static const uint8_t *row_of(const struct image *image, int plane, int row, size_t bytes, uint8_t *copy)
+{
+    const int rows = pixfmt_rows(image->shape.format, plane, image->shape.height);
+    const size_t row_bytes = pixfmt_row_bytes(image->shape.format, plane, image->shape.width);
+    const uint8_t *from = image_row(image, plane, row < rows ? row : rows - 1);
+    if (row_bytes == bytes)
+        return from;
+    memcpy(copy, from, row_bytes);
+    memset(copy + row_bytes, from[row_bytes - 1], bytes - row_bytes);
+    return copy;
+}
+
+// Call after setjmp. Writes the whole MCU rows among the first `count` rows of the image.
+static void write_planes(struct jpeg *jpeg, const struct image *image, int count)
+{
+    struct jpeg_compress_struct *info = &jpeg->writer;
+    JSAMPROW rows[PIXFMT_PLANES][PLANE_ROWS];
+    JSAMPARRAY planes[PIXFMT_PLANES] = {rows[0], rows[1], rows[2]};
+    size_t bytes[PIXFMT_PLANES], all = 0;
+    for (int p = 0; p < info->num_components; p++) {
+        bytes[p] = (size_t)info->comp_info[p].width_in_blocks * DCTSIZE;
+        all += bytes[p] * PLANE_ROWS;
+    }
+    if (!codec_buffer_room(&jpeg->scratch, all))
+        ERREXIT1(info, JERR_OUT_OF_MEMORY, 0);
+    const int height = image->shape.height, mcu_rows = info->max_v_samp_factor * DCTSIZE;
+    while ((int)info->next_scanline < height && (count >= height || (int)info->next_scanline + mcu_rows <= count)) {
+        const int step = (int)info->next_scanline / mcu_rows;
+        uint8_t *copy = jpeg->scratch.data;
+        for (int p = 0; p < info->num_components; p++) {
+            const int of_mcu = info->comp_info[p].v_samp_factor * DCTSIZE;
+            for (int i = 0; i < of_mcu; i++, copy += bytes[p])
+                rows[p][i] = (JSAMPROW)row_of(image, p, step * of_mcu + i, bytes[p], copy); // libjpeg only reads it
+        }
+        jpeg_write_raw_data(info, planes, (JDIMENSION)mcu_rows);
+    }
+}
+
+static bool encode_begin(void *state, const struct image *image, const struct codec_settings *settings,
+                         struct codec_buffer *buffer, struct codec_error *error)
+{
+    struct jpeg *jpeg = state;
+    if (!sampling_of(image->shape.format))
+        return codec_refuse(error, CODEC_UNSUPPORTED,
+                            "JPEG files can be written from yu12, 422p, 444p or grey pixels only");
+    jpeg->error = error;
+    jpeg->file = buffer;
+    if (setjmp(jpeg->back) != 0)
+        return false;
+    start_writing(jpeg, &image->shape, settings->quality);
+    write_metadata(jpeg, settings);
+    return true;
+}
+
+static bool encode_rows(void *state, const struct image *image, int count, struct codec_error *error)
+{
+    struct jpeg *jpeg = state;
+    jpeg->error = error;
+    if (setjmp(jpeg->back) != 0)
+        return false;
+    write_planes(jpeg, image, count);
+    if (count >= image->shape.height)
+        jpeg_finish_compress(&jpeg->writer);
+    return true;
 }
 
 static bool encode(void *state, const struct image *image, const struct codec_settings *settings,
@@ -159,6 +602,7 @@ static const char *const extensions[] = {"jpg", "jpeg", "jpe", "jfif", NULL};
 const struct codec_kind codec_jpeg = {
     .info = {.name = "jpeg", .extensions = extensions, .writes = true, .quality = true, .subsampling = true},
     .state_bytes = sizeof(struct jpeg),
+    .open = jpeg_open,
     .close = jpeg_close,
     .looks_so = looks_so,
     .head = head_of,

@@ -41,6 +41,9 @@ enum {
     // TIFF 6.0, section 13).
     CODEC_LZW_MOST = 4096 * 8 / 12 + 1,
 };
+// Returns true if the image has the format and size of the file whose pixels are decoded now. Otherwise the file is
+// refused: it is another one than its head was read from.
+bool codec_fits(const struct image *image, const struct image_shape *shape, struct codec_error *error);
 // Adds what the file will lack, in words such as "its colour profile is damaged and is left out". Not a fault.
 void codec_leave_out(struct codec_error *error, const char *what);
 // Makes room for that many bytes in all, keeping what there is. False where there is no memory.

@@ -271,10 +271,8 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
     struct png_header header;
     if (!png_read_header(state, data, size, &header, NULL, error))
         return false;
-    if (header.width != image->shape.width || header.height != image->shape.height ||
-        png_format(&header) != image->shape.format)
-        return codec_refuse(error, CODEC_DAMAGED, "its pixels do not match its header");
-    return png_read_pixels(state, data, size, &header, image, error);
+    const struct image_shape shape = {.format = png_format(&header), .width = header.width, .height = header.height};
+    return codec_fits(image, &shape, error) && png_read_pixels(state, data, size, &header, image, error);
 }
 
 static bool encode(void *state, const struct image *image, const struct codec_settings *settings,

@@ -245,13 +245,13 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
     uint8_t *pixels = load(data, size, &shape.width, &shape.height, error);
     if (!pixels)
         return false;
-    const bool same = image_shape_equal(&shape, &image->shape);
-    if (same) {
+    const bool ok = codec_fits(image, &shape, error);
+    if (ok) {
         image_wrap(&from, &shape, pixels);
         image_copy(image, &from);
     }
     free(pixels);
-    return same || codec_refuse(error, CODEC_DAMAGED, "its pixels do not match its header");
+    return ok;
 }
 
 // Truevision TGA 2.0, section "TGA file header".

@@ -103,8 +103,10 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
     const VP8StatusCode known = WebPGetFeatures(data, size, &config.input);
     if (known != VP8_STATUS_OK)
         return refuse(error, known);
-    if (config.input.width != image->shape.width || config.input.height != image->shape.height)
-        return codec_refuse(error, CODEC_DAMAGED, "its pixels do not match its header");
+    const struct image_shape shape = {
+        .format = PIXFMT_RGBA, .width = config.input.width, .height = config.input.height};
+    if (!codec_fits(image, &shape, error))
+        return false;
     config.output.colorspace = MODE_RGBA;
     config.output.is_external_memory = 1;
     config.output.u.RGBA.rgba = image->plane[0];
