@@ -19,29 +19,19 @@ enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 static bool choose_mode(struct camera *camera, const struct source_setup *setup)
 {
     char offered[128];
-    struct camera_device *device = &camera->stream.device;
+    const struct camera_device *device = &camera->stream.device;
     if (camera_mode_choose(device, setup, &camera->wanted))
         return true;
     camera_mode_list(device, offered);
-    if (offered[0] != '\0') {
+    if (offered[0] != '\0')
         log_error("camera %s (%s) does not offer the pixel format %s; choose one of these with --pixel-format: %s",
                   device->path, device->card, setup->compressed ? "mjpeg" : pixfmt_info(setup->format)->name, offered);
-        return false;
-    }
-    // Only unusual formats: libv4l2 decodes them, best to RGB, since it doesn't say which range the YUV of a JPEG has.
-    struct source_setup decoded = *setup;
-    if (!setup->has_format)
-        decoded.format = PIXFMT_RGB24;
-    decoded.has_format = true;
-    decoded.compressed = false;
-    camera->converts = camera_device_convert(device) && camera_mode_choose(device, &decoded, &camera->wanted);
-    if (camera->converts)
-        log_info("camera %s offers only pixel formats unknown to monocle; libv4l2 converts its frames", device->path);
     else
-        log_error("camera %s (%s) offers only pixel formats that neither monocle nor libv4l2 can convert; use another "
-                  "camera",
-                  device->path, device->card);
-    return camera->converts;
+        log_error(
+            "camera %s (%s) offers no pixel format that monocle supports; let ffmpeg convert its frames: ffmpeg -f "
+            "v4l2 -i %s -f yuv4mpegpipe - | monocle live -",
+            device->path, device->card, device->path);
+    return false;
 }
 
 // Some errors pass: a driver that was just closed by another program may need a second try.
@@ -70,7 +60,7 @@ static bool start(struct camera *camera)
 // Where the driver has few buffers none can be lent: it needs them all to go on.
 static bool must_copy(const struct camera *camera)
 {
-    return camera->converts || camera->stream.buffers < CAMERA_BUFFERS;
+    return camera->stream.buffers < CAMERA_BUFFERS;
 }
 
 // What stands on the mode and shape: the decoder, and what the source is.

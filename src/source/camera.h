@@ -44,7 +44,6 @@ struct camera {
 
     struct camera_stream stream;    // used by the capture thread only, once it runs
     struct camera_decoder *decoder; // decodes compressed frames; NULL for other modes
-    bool converts;                  // libv4l2 converts the frames, which are copied because it frees its buffers
     struct pool pool;               // memory of copies, made on demand; slot i of the pool is slot CAMERA_LENT + i of a
                                     // frame
 

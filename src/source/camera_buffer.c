@@ -101,7 +101,7 @@ void camera_stream_leave(struct camera_stream *stream)
             if (ours && !taken)
                 free_memory(memory);
             else if (memory->length > 0 && !taken)
-                camera_device_unmap(&stream->device, memory->at, memory->length);
+                munmap(memory->at, memory->length);
             else if (memory->length > 0 && !ours)
                 keep_contents(memory->at, memory->length);
         }
@@ -263,7 +263,7 @@ static bool use_ours(struct camera_stream *stream)
 
 bool camera_stream_start(struct camera_stream *stream, char why[CAMERA_WHY])
 {
-    if (stream->device.converting || !use_ours(stream)) {
+    if (!use_ours(stream)) {
         stream->kind = V4L2_MEMORY_MMAP;
         if (!map_buffers(stream, why))
             return false;

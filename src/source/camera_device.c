@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libv4l2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -37,25 +36,14 @@ int camera_device_ask(const struct camera_device *device, unsigned long request,
 {
     int result;
     do
-        result = device->converting ? v4l2_ioctl(device->fd, request, argument) : ioctl(device->fd, request, argument);
+        result = ioctl(device->fd, request, argument);
     while (result < 0 && errno == EINTR);
     return result;
 }
 
 void *camera_device_map(const struct camera_device *device, size_t length, off_t offset)
 {
-    // libv4l2 writes converted pictures through this mapping of ours.
-    const int access = PROT_READ | PROT_WRITE;
-    return device->converting ? v4l2_mmap(NULL, length, access, MAP_SHARED, device->fd, offset)
-                              : mmap(NULL, length, access, MAP_SHARED, device->fd, offset);
-}
-
-void camera_device_unmap(const struct camera_device *device, void *memory, size_t length)
-{
-    if (device->converting)
-        v4l2_munmap(memory, length);
-    else
-        munmap(memory, length);
+    return mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, device->fd, offset);
 }
 
 // Why a node with these abilities is no camera for us, NULL when it is one. A camera may have several nodes: only
@@ -91,19 +79,7 @@ const char *camera_device_open(struct camera_device *device, const char *path)
 
 void camera_device_close(struct camera_device *device)
 {
-    if (device->fd < 0)
-        return;
-    if (device->converting)
-        v4l2_close(device->fd);
-    else
+    if (device->fd >= 0)
         close(device->fd);
     device->fd = -1;
-}
-
-bool camera_device_convert(struct camera_device *device)
-{
-    if (v4l2_fd_open(device->fd, V4L2_ENABLE_ENUM_FMT_EMULATION) != device->fd)
-        return false;
-    device->converting = true;
-    return true;
 }

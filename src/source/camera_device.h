@@ -8,10 +8,9 @@
 #include <sys/types.h>
 
 struct camera_device {
-    int fd;          // -1 when closed
-    bool multi;      // it supports only the multi-planar API
-    uint32_t type;   // buffer type
-    bool converting; // libv4l2 converts, because monocle supports no format of the camera
+    int fd;        // -1 when closed
+    bool multi;    // it supports only the multi-planar API
+    uint32_t type; // buffer type
     char path[256];
     char card[32]; // name of the camera, from the driver
     char bus[32];  // port of the camera: "usb-0000:00:14.0-3"
@@ -22,14 +21,11 @@ struct camera_device {
 // case.
 const char *camera_device_open(struct camera_device *device, const char *path);
 void camera_device_close(struct camera_device *device);
-// Makes libv4l2 convert the camera's frames to a format that monocle supports. Returns false on failure.
-bool camera_device_convert(struct camera_device *device);
 
 // Calls ioctl, again if a signal interrupts it. Returns 0, or -1 with errno set.
 int camera_device_ask(const struct camera_device *device, unsigned long request, void *argument);
-void *camera_device_map(const struct camera_device *device, size_t length, off_t offset); // returns MAP_FAILED on
-                                                                                          // failure
-void camera_device_unmap(const struct camera_device *device, void *memory, size_t length);
+// Maps a buffer of the driver. Returns MAP_FAILED on failure; free the memory with munmap.
+void *camera_device_map(const struct camera_device *device, size_t length, off_t offset);
 
 // Returns the meaning of an errno value for a camera, with advice.
 const char *camera_device_advice(int error);

@@ -46,10 +46,6 @@ bool camera_link_make(struct camera *camera, char why[CAMERA_WHY])
     struct camera_stream *stream = &camera->stream;
     if (!camera_stream_open(stream, camera->node.path, why))
         return false;
-    if (camera->converts && !camera_device_convert(&stream->device)) {
-        snprintf(why, CAMERA_WHY, "cannot open camera %s: libv4l2 cannot convert its frames", camera->node.path);
-        return false;
-    }
     if (!camera_link_control(camera, why))
         log_info("%s", why);
     change_again(camera);

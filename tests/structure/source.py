@@ -33,7 +33,7 @@ GENERATED = {"filter/filter_kernels.h", "filter/filter_list.h"}
 
 # Headers of a third-party library, and where alone they may be included.
 HOMES = {
-    r"libv4l.*|linux/videodev2\.h": r"src/source/camera.*",
+    r"linux/videodev2\.h": r"src/source/camera.*",
     r"stb_image.*": r"src/image/codec/stb\.c",
     r"stb_truetype\.h": r"src/screen/.*",
     r"jpeglib\.h|jerror\.h": r"src/image/codec/jpeg.*",
