@@ -258,9 +258,9 @@ static bool take(struct camera *camera, struct frame *frame, int64_t deadline_ns
     if (error == 0)
         return use_buffer(camera, &buffer, frame);
     if (error == ENODEV || error == ENXIO) {
-        camera_link_lose(camera, camera_device_advice(error));
+        camera_link_lose(camera, v4l2_advice(error));
     } else if (error != EAGAIN) {
-        camera_link_mend(camera, camera_device_advice(error));
+        camera_link_mend(camera, v4l2_advice(error));
     } else if (clock_now_ns() >= stalled_ns) {
         mend_stalled(camera);
     }

@@ -45,7 +45,7 @@ static size_t bytes_needed(const struct camera_stream *stream, int memory)
     if (stream->mode.compressed)
         return 1;
     if (stream->memories == 1)
-        return camera_mode_bytes(&stream->format, &shape);
+        return v4l2_lay_out(&stream->format, &shape, NULL, NULL);
     return own_stride(stream, memory) * (size_t)(pixfmt_rows(shape.format, memory, shape.height) - 1) +
            pixfmt_row_bytes(shape.format, memory, shape.width);
 }
@@ -120,7 +120,7 @@ static bool map_buffer(struct camera_stream *stream, int index, char why[CAMERA_
 {
     struct v4l2_plane planes[PIXFMT_PLANES];
     struct v4l2_buffer buffer = word(stream, index, planes);
-    if (camera_device_ask(&stream->device, VIDIOC_QUERYBUF, &buffer) != 0)
+    if (v4l2_ask(stream->device.fd, VIDIOC_QUERYBUF, &buffer) != 0)
         return camera_stream_failed(stream, "allocate buffers for", why);
     stream->buffers = index + 1;
     for (int i = 0; i < stream->memories; i++) {
@@ -148,7 +148,7 @@ static bool map_buffer(struct camera_stream *stream, int index, char why[CAMERA_
 static bool map_buffers(struct camera_stream *stream, char why[CAMERA_WHY])
 {
     struct v4l2_requestbuffers request = {.count = CAMERA_BUFFERS, .type = stream->device.type, .memory = stream->kind};
-    if (camera_device_ask(&stream->device, VIDIOC_REQBUFS, &request) != 0)
+    if (v4l2_ask(stream->device.fd, VIDIOC_REQBUFS, &request) != 0)
         return camera_stream_failed(stream, "allocate buffers for", why);
     if (request.count < BUFFERS_NEEDED) {
         errno = ENOMEM;
@@ -167,7 +167,7 @@ static bool queue_as_is(struct camera_stream *stream, int index)
 {
     struct v4l2_plane planes[PIXFMT_PLANES];
     struct v4l2_buffer buffer = word(stream, index, planes);
-    const bool ok = camera_device_ask(&stream->device, VIDIOC_QBUF, &buffer) == 0;
+    const bool ok = v4l2_ask(stream->device.fd, VIDIOC_QBUF, &buffer) == 0;
     stream->buffer[index].state = ok ? CAMERA_BUFFER_QUEUED : CAMERA_BUFFER_IDLE;
     return ok;
 }
@@ -208,7 +208,7 @@ static void share(struct camera_stream *stream, int index, struct pages_owner *o
     disown(memory);
     if (!owner)
         return;
-    const bool exported = camera_device_ask(&stream->device, VIDIOC_EXPBUF, &export) == 0;
+    const bool exported = v4l2_ask(stream->device.fd, VIDIOC_EXPBUF, &export) == 0;
     if (!exported)
         log_info("camera %s cannot export its buffers as dma-buf (%s); monocle copies its frames", stream->device.path,
                  strerror(errno));
@@ -242,7 +242,7 @@ static bool switch_on(struct camera_stream *stream, char why[CAMERA_WHY])
             queued++;
     if (queued == 0)
         return camera_stream_failed(stream, "queue buffers for", why);
-    if (camera_device_ask(&stream->device, VIDIOC_STREAMON, &type) != 0)
+    if (v4l2_ask(stream->device.fd, VIDIOC_STREAMON, &type) != 0)
         return camera_stream_failed(stream, "start", why);
     stream->streaming = true;
     return true;
@@ -257,7 +257,7 @@ static bool use_ours(struct camera_stream *stream)
         return true;
     struct v4l2_requestbuffers none = {.type = stream->device.type, .memory = stream->kind};
     camera_stream_leave(stream);
-    camera_device_ask(&stream->device, VIDIOC_REQBUFS, &none);
+    v4l2_ask(stream->device.fd, VIDIOC_REQBUFS, &none);
     return false;
 }
 
@@ -275,7 +275,7 @@ bool camera_stream_start(struct camera_stream *stream, char why[CAMERA_WHY])
 bool camera_stream_restart(struct camera_stream *stream, char why[CAMERA_WHY])
 {
     int type = (int)stream->device.type;
-    if (camera_device_ask(&stream->device, VIDIOC_STREAMOFF, &type) != 0)
+    if (v4l2_ask(stream->device.fd, VIDIOC_STREAMOFF, &type) != 0)
         return camera_stream_failed(stream, "stop", why);
     stream->streaming = false;
     for (int i = 0; i < stream->buffers; i++)
@@ -288,7 +288,7 @@ int camera_stream_take(struct camera_stream *stream, struct v4l2_buffer *buffer)
 {
     struct v4l2_plane planes[PIXFMT_PLANES];
     *buffer = word(stream, 0, planes);
-    if (camera_device_ask(&stream->device, VIDIOC_DQBUF, buffer) != 0)
+    if (v4l2_ask(stream->device.fd, VIDIOC_DQBUF, buffer) != 0)
         return errno;
     if (buffer->index >= (uint32_t)stream->buffers)
         return EPROTO;
@@ -321,7 +321,7 @@ void camera_stream_picture(const struct camera_stream *stream, int index, const 
 {
     const struct camera_memory *memory = stream->buffer[index].memory;
     if (stream->memories == 1) {
-        camera_mode_lay_out(&stream->format, shape, memory->at + memory->start, image);
+        v4l2_lay_out(&stream->format, shape, memory->at + memory->start, image);
         // A mapping goes to the end of its last page.
         const size_t pages = (memory->length + PAGE_BYTES - 1) / PAGE_BYTES;
         image->reach_bytes =
@@ -338,7 +338,7 @@ void camera_stream_picture(const struct camera_stream *stream, int index, const 
 void camera_stream_give(struct camera_stream *stream, int index)
 {
     if (!queue(stream, index))
-        log_debug("cannot queue a buffer of camera %s: %s", stream->device.path, camera_device_advice(errno));
+        log_debug("cannot queue a buffer of camera %s: %s", stream->device.path, v4l2_advice(errno));
 }
 
 void camera_stream_drop(struct camera_stream *stream, int index)

@@ -38,7 +38,7 @@ static void plain_name(const char *from, char name[SOURCE_WORD])
 bool camera_control_get(const struct camera_device *device, uint32_t id, int *value)
 {
     struct v4l2_control control = {.id = id};
-    if (camera_device_ask(device, VIDIOC_G_CTRL, &control) != 0)
+    if (v4l2_ask(device->fd, VIDIOC_G_CTRL, &control) != 0)
         return false;
     *value = control.value;
     return true;
@@ -50,7 +50,7 @@ static bool next_control(const struct camera_device *device, uint32_t *id, struc
     for (;;) {
         struct v4l2_queryctrl *about = &control->about;
         *about = (struct v4l2_queryctrl){.id = *id | V4L2_CTRL_FLAG_NEXT_CTRL};
-        if (camera_device_ask(device, VIDIOC_QUERYCTRL, about) != 0)
+        if (v4l2_ask(device->fd, VIDIOC_QUERYCTRL, about) != 0)
             return false;
         *id = about->id;
         const bool number = about->type == V4L2_CTRL_TYPE_INTEGER || about->type == V4L2_CTRL_TYPE_BOOLEAN ||
@@ -67,7 +67,7 @@ static bool item_name(const struct camera_device *device, const struct control *
                       char name[SOURCE_WORD])
 {
     struct v4l2_querymenu item = {.id = control->about.id, .index = (uint32_t)index};
-    if (camera_device_ask(device, VIDIOC_QUERYMENU, &item) != 0)
+    if (v4l2_ask(device->fd, VIDIOC_QUERYMENU, &item) != 0)
         return false;
     if (control->about.type == V4L2_CTRL_TYPE_MENU)
         plain_name((const char *)item.name, name);
@@ -107,11 +107,11 @@ static bool parse_value(const struct camera_device *device, const struct control
 // Sets the control to the value, which the driver may change. NULL, or why not.
 static const char *set_value(const struct camera_device *device, struct v4l2_control *set)
 {
-    if (camera_device_ask(device, VIDIOC_S_CTRL, set) == 0)
+    if (v4l2_ask(device->fd, VIDIOC_S_CTRL, set) == 0)
         return NULL;
     return errno == EBUSY || errno == EACCES
                ? "an automatic control or another program locks it; switch off the control or close the program"
-               : camera_device_advice(errno);
+               : v4l2_advice(errno);
 }
 
 // A setting that the camera has a control for.

@@ -1,10 +1,8 @@
 // camera_device.h: a V4L2 device node: open, ioctl, mmap
 #pragma once
 
-#include <linux/videodev2.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "image/v4l2.h"
+
 #include <sys/types.h>
 
 struct camera_device {
@@ -22,10 +20,5 @@ struct camera_device {
 const char *camera_device_open(struct camera_device *device, const char *path);
 void camera_device_close(struct camera_device *device);
 
-// Calls ioctl, again if a signal interrupts it. Returns 0, or -1 with errno set.
-int camera_device_ask(const struct camera_device *device, unsigned long request, void *argument);
 // Maps a buffer of the driver. Returns MAP_FAILED on failure; free the memory with munmap.
 void *camera_device_map(const struct camera_device *device, size_t length, off_t offset);
-
-// Returns the meaning of an errno value for a camera, with advice.
-const char *camera_device_advice(int error);

@@ -36,8 +36,8 @@ static void change_again(struct camera *camera)
     pthread_mutex_unlock(&camera->lock);
     for (int i = 0; i < changes; i++) {
         struct v4l2_control set = {.id = change[i].id, .value = change[i].value};
-        if (camera_device_ask(&camera->stream.device, VIDIOC_S_CTRL, &set) != 0)
-            log_info("cannot set a control of camera %s again: %s", camera->node.path, camera_device_advice(errno));
+        if (v4l2_ask(camera->stream.device.fd, VIDIOC_S_CTRL, &set) != 0)
+            log_info("cannot set a control of camera %s again: %s", camera->node.path, v4l2_advice(errno));
     }
 }
 
@@ -98,8 +98,7 @@ void camera_link_opened(struct camera *camera)
 static void wait_unplugged(struct camera *camera)
 {
     struct v4l2_capability capability;
-    if (camera->connected && camera_device_ask(&camera->stream.device, VIDIOC_QUERYCAP, &capability) != 0 &&
-        errno == ENODEV)
+    if (camera->connected && v4l2_ask(camera->stream.device.fd, VIDIOC_QUERYCAP, &capability) != 0 && errno == ENODEV)
         clock_sleep_until_ns(clock_now_ns() + UNPLUGGED_NS);
 }
 

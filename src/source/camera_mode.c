@@ -135,7 +135,7 @@ static void consider_size(struct search *search, int index, int width, int heigh
     mode.width = width;
     mode.height = height;
     struct v4l2_frmivalenum rate = {.pixel_format = mode.fourcc, .width = (uint32_t)width, .height = (uint32_t)height};
-    for (; camera_device_ask(search->device, VIDIOC_ENUM_FRAMEINTERVALS, &rate) == 0; rate.index++) {
+    for (; v4l2_ask(search->device->fd, VIDIOC_ENUM_FRAMEINTERVALS, &rate) == 0; rate.index++) {
         const bool discrete = rate.type == V4L2_FRMIVAL_TYPE_DISCRETE;
         mode.interval = discrete ? rate.discrete : nearest_interval(search->setup, &rate.stepwise);
         consider(search, index, &mode);
@@ -158,7 +158,7 @@ static void consider_format(struct search *search, int index)
     const int width = search->setup->width > 0 ? search->setup->width : DEFAULT_WIDTH;
     const int height = search->setup->width > 0 ? search->setup->height : DEFAULT_HEIGHT;
     struct v4l2_frmsizeenum size = {.pixel_format = mode_of(index).fourcc};
-    for (; camera_device_ask(search->device, VIDIOC_ENUM_FRAMESIZES, &size) == 0; size.index++) {
+    for (; v4l2_ask(search->device->fd, VIDIOC_ENUM_FRAMESIZES, &size) == 0; size.index++) {
         if (size.type == V4L2_FRMSIZE_TYPE_DISCRETE) {
             consider_size(search, index, (int)size.discrete.width, (int)size.discrete.height);
             continue;
@@ -177,7 +177,7 @@ static void find_offered(const struct camera_device *device, bool offered[FORMAT
 {
     memset(offered, 0, FORMATS * sizeof(*offered));
     struct v4l2_fmtdesc offer = {.type = device->type};
-    for (; camera_device_ask(device, VIDIOC_ENUM_FMT, &offer) == 0; offer.index++)
+    for (; v4l2_ask(device->fd, VIDIOC_ENUM_FMT, &offer) == 0; offer.index++)
         for (int i = 0; i < FORMATS; i++)
             if (offer.pixelformat != 0 && mode_of(i).fourcc == offer.pixelformat)
                 offered[i] = true;
@@ -239,79 +239,4 @@ void camera_mode_list(const struct camera_device *device, char text[128])
         strcat(text, text[0] ? " " : "");
         strcat(text, name);
     }
-}
-
-static enum color_matrix matrix_of(uint32_t encoding)
-{
-    switch (encoding) {
-    case V4L2_YCBCR_ENC_709:
-    case V4L2_YCBCR_ENC_XV709:
-    case V4L2_YCBCR_ENC_SMPTE240M: // 0.212, 0.087: nearest to 709
-        return COLOR_MATRIX_709;
-    case V4L2_YCBCR_ENC_BT2020:
-    case V4L2_YCBCR_ENC_BT2020_CONST_LUM:
-        return COLOR_MATRIX_2020;
-    default:
-        return COLOR_MATRIX_601;
-    }
-}
-
-struct color camera_mode_color(const struct v4l2_pix_format *format, bool compressed)
-{
-    struct color color = {0};
-    // Without the magic the driver predates these members.
-    const bool extended = format->priv == V4L2_PIX_FMT_PRIV_MAGIC;
-    const uint32_t space = compressed ? V4L2_COLORSPACE_JPEG : format->colorspace;
-    const bool known = space != V4L2_COLORSPACE_DEFAULT;
-    uint32_t encoding = extended ? format->ycbcr_enc : V4L2_YCBCR_ENC_DEFAULT;
-    uint32_t range = extended ? format->quantization : V4L2_QUANTIZATION_DEFAULT;
-    if (encoding == V4L2_YCBCR_ENC_DEFAULT && known)
-        encoding = V4L2_MAP_YCBCR_ENC_DEFAULT(space);
-    if (encoding != V4L2_YCBCR_ENC_DEFAULT)
-        color.matrix = matrix_of(encoding);
-    if (range == V4L2_QUANTIZATION_DEFAULT && known)
-        range = V4L2_MAP_QUANTIZATION_DEFAULT(false, space, encoding);
-    if (range != V4L2_QUANTIZATION_DEFAULT)
-        color.range = range == V4L2_QUANTIZATION_FULL_RANGE ? COLOR_RANGE_FULL : COLOR_RANGE_LIMITED;
-    return color;
-}
-
-// Where the planes of a picture lie in a buffer.
-struct layout {
-    size_t offset[PIXFMT_PLANES], stride[PIXFMT_PLANES];
-    size_t bytes; // to the end of the last row's pixels
-};
-
-static struct layout layout_of(const struct v4l2_pix_format *format, const struct image_shape *shape)
-{
-    const struct pixfmt_info *info = pixfmt_info(shape->format);
-    const size_t row = pixfmt_row_bytes(shape->format, 0, shape->width);
-    const size_t stride = format->bytesperline > row ? format->bytesperline : row;
-    struct layout layout = {0};
-    size_t offset = 0;
-    for (int i = 0; i < info->planes; i++) {
-        const size_t own = pixfmt_row_bytes(shape->format, i, shape->width);
-        const size_t scaled = i == 0 ? stride : (stride * info->plane[i].bytes) >> info->plane[i].shift_x;
-        layout.offset[i] = offset;
-        layout.stride[i] = scaled > own ? scaled : own;
-        offset += layout.stride[i] * (size_t)pixfmt_rows(shape->format, i, shape->height);
-        layout.bytes = offset - layout.stride[i] + own;
-    }
-    return layout;
-}
-
-void camera_mode_lay_out(const struct v4l2_pix_format *format, const struct image_shape *shape, void *memory,
-                         struct image *image)
-{
-    const struct layout layout = layout_of(format, shape);
-    *image = (struct image){.shape = *shape};
-    for (int i = 0; i < pixfmt_info(shape->format)->planes; i++) {
-        image->plane[i] = (uint8_t *)memory + layout.offset[i];
-        image->stride[i] = layout.stride[i];
-    }
-}
-
-size_t camera_mode_bytes(const struct v4l2_pix_format *format, const struct image_shape *shape)
-{
-    return layout_of(format, shape).bytes;
 }

@@ -28,15 +28,3 @@ bool camera_mode_choose(const struct camera_device *device, const struct source_
 void camera_mode_list(const struct camera_device *device, char text[128]);
 
 double camera_mode_rate(struct v4l2_fract interval); // frames per second; 0: unknown
-
-// Returns matrix and range of a driver's format. If the driver does not report one, the kernel's default rules apply
-// (V4L2_MAP_*_DEFAULT of linux/videodev2.h). It stays unknown if the driver does not report the colour space either.
-// Compressed frames have full range and matrix 601, as in JPEG, unless the driver reports others.
-struct color camera_mode_color(const struct v4l2_pix_format *format, bool compressed);
-
-// Points an image into a driver's buffer. The planes follow each other, and their padding is proportional to that of
-// the first plane, as the kernel documents the formats.
-void camera_mode_lay_out(const struct v4l2_pix_format *format, const struct image_shape *shape, void *memory,
-                         struct image *image);
-// Bytes that a frame needs in such a buffer. The padding after the last row may be missing.
-size_t camera_mode_bytes(const struct v4l2_pix_format *format, const struct image_shape *shape);

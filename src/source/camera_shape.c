@@ -55,7 +55,7 @@ static bool see_first_picture(struct camera *camera, struct image_shape *shape, 
 static struct color color_of(const struct camera *camera, const struct image_shape *shape)
 {
     const struct camera_stream *stream = &camera->stream;
-    return source_color(&camera->setup, camera_mode_color(&stream->format, stream->mode.compressed), shape->format,
+    return source_color(&camera->setup, v4l2_color(&stream->format, stream->mode.compressed), shape->format,
                         shape->width, shape->height);
 }
 

@@ -11,7 +11,7 @@ bool camera_stream_failed(const struct camera_stream *stream, const char *doing,
 {
     const int error = errno;
     snprintf(why, CAMERA_WHY, "cannot %s camera %s (%s): %s", doing, stream->device.path, stream->device.card,
-             camera_device_advice(error));
+             v4l2_advice(error));
     errno = error;
     return false;
 }
@@ -24,13 +24,13 @@ static void follow_signal(const struct camera_device *device)
     v4l2_std_id standard = V4L2_STD_UNKNOWN;
     struct v4l2_event_subscription changes = {.type = V4L2_EVENT_SOURCE_CHANGE};
     int input = 0;
-    if (camera_device_ask(device, VIDIOC_QUERY_DV_TIMINGS, &timings) == 0)
-        camera_device_ask(device, VIDIOC_S_DV_TIMINGS, &timings);
-    else if (camera_device_ask(device, VIDIOC_QUERYSTD, &standard) == 0 && standard != V4L2_STD_UNKNOWN)
-        camera_device_ask(device, VIDIOC_S_STD, &standard);
-    if (camera_device_ask(device, VIDIOC_G_INPUT, &input) == 0)
+    if (v4l2_ask(device->fd, VIDIOC_QUERY_DV_TIMINGS, &timings) == 0)
+        v4l2_ask(device->fd, VIDIOC_S_DV_TIMINGS, &timings);
+    else if (v4l2_ask(device->fd, VIDIOC_QUERYSTD, &standard) == 0 && standard != V4L2_STD_UNKNOWN)
+        v4l2_ask(device->fd, VIDIOC_S_STD, &standard);
+    if (v4l2_ask(device->fd, VIDIOC_G_INPUT, &input) == 0)
         changes.id = (uint32_t)input;
-    camera_device_ask(device, VIDIOC_SUBSCRIBE_EVENT, &changes);
+    v4l2_ask(device->fd, VIDIOC_SUBSCRIBE_EVENT, &changes);
 }
 
 bool camera_stream_open(struct camera_stream *stream, const char *path, char why[CAMERA_WHY])
@@ -48,7 +48,7 @@ bool camera_stream_changed(struct camera_stream *stream)
 {
     struct v4l2_event event;
     bool changed = false;
-    while (camera_device_ask(&stream->device, VIDIOC_DQEVENT, &event) == 0)
+    while (v4l2_ask(stream->device.fd, VIDIOC_DQEVENT, &event) == 0)
         changed |= event.type == V4L2_EVENT_SOURCE_CHANGE;
     return changed;
 }
@@ -56,7 +56,7 @@ bool camera_stream_changed(struct camera_stream *stream)
 void camera_stream_stop(struct camera_stream *stream)
 {
     int type = (int)stream->device.type;
-    if (stream->streaming && camera_device_ask(&stream->device, VIDIOC_STREAMOFF, &type) != 0 &&
+    if (stream->streaming && v4l2_ask(stream->device.fd, VIDIOC_STREAMOFF, &type) != 0 &&
         stream->kind == V4L2_MEMORY_USERPTR)
         camera_device_close(&stream->device);
     stream->streaming = false;
@@ -79,8 +79,8 @@ static double set_rate(struct camera_stream *stream, double rate, const struct c
     if (interval->numerator == 0 && rate > 0)
         *interval = (struct v4l2_fract){PRECISION, (uint32_t)(rate * PRECISION)};
     if (interval->numerator == 0)
-        return camera_device_ask(&stream->device, VIDIOC_G_PARM, &parameters) == 0 ? camera_mode_rate(*interval) : 0;
-    if (camera_device_ask(&stream->device, VIDIOC_S_PARM, &parameters) != 0)
+        return v4l2_ask(stream->device.fd, VIDIOC_G_PARM, &parameters) == 0 ? camera_mode_rate(*interval) : 0;
+    if (v4l2_ask(stream->device.fd, VIDIOC_S_PARM, &parameters) != 0)
         return camera_mode_rate(mode->interval);
     return camera_mode_rate(*interval);
 }
@@ -100,7 +100,7 @@ static bool ask_format(struct camera_stream *stream, const struct camera_mode *m
             .width = asked.width, .height = asked.height, .pixelformat = asked.pixelformat, .field = asked.field};
     else
         *single = asked;
-    if (camera_device_ask(&stream->device, VIDIOC_S_FMT, &wanted) != 0)
+    if (v4l2_ask(stream->device.fd, VIDIOC_S_FMT, &wanted) != 0)
         return false;
     stream->format = *single;
     stream->memories = 1;

@@ -20,11 +20,12 @@ LAYERS = {
     "base": [],
     "image": ["base"],
     "source": ["image", "base"],
+    "sink": ["image", "base"],
     "filter": ["base"],
     "compute": ["base"],
     "path": ["compute", "filter", "image", "base"],
     "screen": ["image", "base"],
-    "command": ["source", "path", "screen", "compute", "filter", "image", "base"],
+    "command": ["source", "sink", "path", "screen", "compute", "filter", "image", "base"],
     "": ["command", "base"],  # main.c
 }
 
@@ -33,7 +34,7 @@ GENERATED = {"filter/filter_kernels.h", "filter/filter_list.h"}
 
 # Headers of a third-party library, and where alone they may be included.
 HOMES = {
-    r"linux/videodev2\.h": r"src/source/camera.*",
+    r"linux/videodev2\.h": r"src/image/v4l2\.h",
     r"stb_image.*": r"src/image/codec/stb\.c",
     r"stb_truetype\.h": r"src/screen/.*",
     r"jpeglib\.h|jerror\.h": r"src/image/codec/jpeg.*",
@@ -55,7 +56,8 @@ HOMES = {
 ROWS = {
     r"PATH_(OPENCL|ZEROCOPY)": r"src/path/.*|src/command/(devices_probe|bench/filters|batch/(batch|choose|runner))\.c",
     r"PIXFMT_(?!RGBA|GREY|COUNT|PLANES)\w+":  # formats of files, cameras and measurements, and defaults
-        r"src/(image/(pixfmt|image|y4m|codec/).*|source/(camera.*|made)\.c|command/(bench/.*|batch/work)\.c)",
+        r"src/(image/(pixfmt|image|y4m|codec/).*|sink/camera_output\.c|source/(camera.*|made)\.c|"
+        r"command/(bench/.*|batch/work)\.c)",
     r"strcmp\(\S*info->kind": r"src/source/source\.c",  # the name of a kind of source
 }
 # What may be included anywhere: C11, POSIX and Linux.

@@ -11,7 +11,7 @@
 #include "screen/overlay.h"
 #include "screen/renderer.h"
 #include "screen/window.h"
-#include "source/camera_output.h"
+#include "sink/camera_output.h"
 #include "source/capture.h"
 
 #include <stdatomic.h>

@@ -15,7 +15,8 @@ struct camera_output_counts {
 };
 
 // `node` is a path, or the number of /dev/videoN. The frames have the size width x height, rounded down to even
-// numbers. `rate` is in frames per second; 0: unknown. Returns NULL on failure (logged, with advice).
+// numbers. `rate` is in frames per second; 0: unknown. Starts a thread that writes the frames, so that the caller never
+// waits for the device. Returns NULL on failure (logged, with advice). Call all functions on one thread.
 struct camera_output *camera_output_open(const char *node, int width, int height, double rate);
 void camera_output_close(struct camera_output *output); // takes NULL
 

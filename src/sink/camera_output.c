@@ -1,50 +1,138 @@
-// camera_output.c: pictures to a V4L2 output device, by a thread that repeats the last one when the next is late
-#include "source/camera_output.h"
+// camera_output.c: a thread writes frames to a V4L2 output device, and repeats the last one when the next is late
+#include "sink/camera_output.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "image/encode.h"
-#include "source/camera_mode.h"
-#include "source/camera_output_node.h"
-#include "source/kind.h"
+#include "image/v4l2.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { NS_PER_S = 1000000000, BUSY_MS = 100 }; // how soon a stop is noticed while the device takes nothing
+enum { NS_PER_S = 1000000000, DEFAULT_RATE = 30 };
+enum { BUSY_MS = 100 };   // longest time until the thread sees a stop while the device accepts nothing
+enum { NODES_MAX = 256 }; // minor numbers of video devices
+enum { NODES_TEXT = 160, ADVICE_TEXT = 400 };
 
-// Three pictures go round: one is filled, one waits to be written, one is being written or was.
+// Three images take turns: the caller fills one, one waits, the thread writes one or has written it.
 enum { PICTURES = 3 };
 
 struct camera_output {
-    struct camera_device device;
-    char name[sizeof(((struct camera_device *)NULL)->path) + 40];
-    struct v4l2_pix_format format; // what the driver gave
+    int fd; // -1 when closed
+    char path[256];
+    char name[300];                // "path (card)"
+    struct v4l2_pix_format format; // the format that the driver set
     struct image_shape shape;
-    size_t bytes; // of a picture
+    size_t bytes; // of a frame
     struct image picture[PICTURES];
     void *memory[PICTURES];
     int filling, waiting, written;
     int64_t period_ns;
     pthread_t thread;
     bool started;
-    pthread_mutex_t lock; // over the members below, `waiting` and `written`
+    pthread_mutex_t lock; // guards the members below, `waiting` and `written`
     pthread_cond_t changed;
-    bool fresh; // `waiting` holds a picture
+    bool fresh; // `waiting` holds a frame that was not written
     bool stop, failed;
     struct camera_output_counts counts;
 };
 
-// Formats in order of preference: fewer bytes first, in planes that programs take without repacking.
-static const enum pixfmt formats[] = {PIXFMT_NV12, PIXFMT_YUYV, PIXFMT_YU12};
-enum { FORMATS = sizeof(formats) / sizeof(*formats) };
+// Lists the nodes that can be written to, as " /dev/video10 /dev/video11"; the first ones if the text is too short.
+static void list_outputs(char text[NODES_TEXT])
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (int i = 0; i < NODES_MAX && length < NODES_TEXT - 32; i++) {
+        struct v4l2_capability about = {0};
+        char path[32];
+        snprintf(path, sizeof(path), "/dev/video%d", i);
+        const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        if (v4l2_ask(fd, VIDIOC_QUERYCAP, &about) == 0 && v4l2_abilities(&about) & V4L2_CAP_VIDEO_OUTPUT)
+            length += (size_t)snprintf(text + length, NODES_TEXT - length, " %s", path);
+        close(fd);
+    }
+}
 
-// Asks for a format; what the driver gives is in output->format. Whether it is what was asked for.
+// Names the nodes to use instead, or the way to get one.
+static void advise(const char *node, char text[ADVICE_TEXT])
+{
+    char outputs[NODES_TEXT];
+    unsigned number = 10;
+    sscanf(node, "/dev/video%u", &number);
+    list_outputs(outputs);
+    if (outputs[0])
+        snprintf(text, ADVICE_TEXT, "virtual cameras on this machine:%s", outputs);
+    else if (access("/sys/module/v4l2loopback", F_OK) == 0)
+        snprintf(text, ADVICE_TEXT, "v4l2loopback is loaded, but monocle can open none of its devices for output");
+    else
+        snprintf(text, ADVICE_TEXT,
+                 "load the kernel module v4l2loopback: sudo modprobe v4l2loopback video_nr=%u exclusive_caps=1 "
+                 "(package v4l2loopback-dkms)",
+                 number);
+}
+
+static bool is_loopback(const struct v4l2_capability *about)
+{
+    return strcmp((const char *)about->driver, "v4l2 loopback") == 0;
+}
+
+// Returns why this node cannot be a virtual camera; NULL if it can.
+static const char *unfit(const struct v4l2_capability *about)
+{
+    const uint32_t can = v4l2_abilities(about);
+    if (can & V4L2_CAP_VIDEO_OUTPUT)
+        return can & V4L2_CAP_READWRITE ? NULL : "its driver does not support write()";
+    if (is_loopback(about) && can & V4L2_CAP_VIDEO_CAPTURE)
+        return "another program writes to it already; close that program first";
+    if (can & (V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_VIDEO_CAPTURE_MPLANE))
+        return "it is a camera, not a virtual camera";
+    if (can & V4L2_CAP_META_CAPTURE)
+        return "it is a metadata node of a camera";
+    if (can & V4L2_CAP_VIDEO_OUTPUT_MPLANE)
+        return "its driver supports only the multi-planar API";
+    return "it is not a video output device";
+}
+
+// Opens the node without blocking. Returns the reason on failure, else NULL.
+static const char *try_node(struct camera_output *output, struct v4l2_capability *about)
+{
+    output->fd = open(output->path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (output->fd < 0 && (errno == ENOENT || errno == ENODEV || errno == ENXIO))
+        return "there is no such device";
+    if (output->fd < 0)
+        return errno == EBUSY ? "too many programs have it open" : v4l2_advice(errno);
+    if (v4l2_ask(output->fd, VIDIOC_QUERYCAP, about) != 0)
+        return "it is not a V4L2 device";
+    return unfit(about);
+}
+
+static bool open_node(struct camera_output *output, const char *node)
+{
+    struct v4l2_capability about = {0};
+    const bool number = node[0] && node[strspn(node, "0123456789")] == '\0';
+    snprintf(output->path, sizeof(output->path), "%s%s", number ? "/dev/video" : "", node);
+    const char *why = try_node(output, &about);
+    if (why) {
+        char advice[ADVICE_TEXT];
+        advise(output->path, advice);
+        log_error("cannot open the virtual camera %s: %s; %s", output->path, why, advice);
+        return false;
+    }
+    snprintf(output->name, sizeof(output->name), "%s (%s)", output->path, (const char *)about.card);
+    if (is_loopback(&about) && v4l2_abilities(&about) & V4L2_CAP_VIDEO_CAPTURE)
+        log_info("browsers list %s only if v4l2loopback was loaded with exclusive_caps=1", output->path);
+    return true;
+}
+
+// Sets a format. Returns true if the driver accepts it; output->format is the driver's choice in either case.
 static bool try_format(struct camera_output *output, enum pixfmt wanted, int width, int height)
 {
     struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
@@ -57,7 +145,7 @@ static bool try_format(struct camera_output *output, enum pixfmt wanted, int wid
     pix->colorspace = V4L2_COLORSPACE_SRGB;
     pix->ycbcr_enc = V4L2_YCBCR_ENC_601;
     pix->quantization = V4L2_QUANTIZATION_LIM_RANGE;
-    if (camera_device_ask(&output->device, VIDIOC_S_FMT, &format) != 0)
+    if (v4l2_ask(output->fd, VIDIOC_S_FMT, &format) != 0)
         return false;
     output->format = *pix;
     return pix->pixelformat == pixfmt_info(wanted)->fourcc && pix->width == (uint32_t)width &&
@@ -66,11 +154,12 @@ static bool try_format(struct camera_output *output, enum pixfmt wanted, int wid
 
 static bool choose_format(struct camera_output *output, int width, int height)
 {
-    output->format = (struct v4l2_pix_format){0};
+    // In order of preference: fewer bytes first, in planes that programs read without repacking.
+    static const enum pixfmt formats[] = {PIXFMT_NV12, PIXFMT_YUYV, PIXFMT_YU12};
     errno = 0;
-    for (int i = 0; i < FORMATS; i++) {
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
         if (try_format(output, formats[i], width, height)) {
-            struct color color = camera_mode_color(&output->format, false);
+            struct color color = v4l2_color(&output->format, false);
             color.range = COLOR_RANGE_LIMITED;
             if (color.matrix == COLOR_MATRIX_DEFAULT)
                 color.matrix = COLOR_MATRIX_601;
@@ -94,44 +183,43 @@ static bool choose_format(struct camera_output *output, int width, int height)
     return false;
 }
 
-// v4l2loopback 0.12 takes only this as the sign of a writer; without it, and with exclusive_caps=1, the node could not
-// be written to a second time. Where buffers would have to be queued first it is refused, and write does without.
+// v4l2loopback 0.12 recognises a writer only by this call. Without it, and with exclusive_caps=1, the node can be
+// written to only once. Drivers that need queued buffers first refuse the call, and write() works without it.
 static void announce_writer(struct camera_output *output)
 {
     int type = V4L2_BUF_TYPE_VIDEO_OUTPUT;
-    if (camera_device_ask(&output->device, VIDIOC_STREAMON, &type) != 0)
+    if (v4l2_ask(output->fd, VIDIOC_STREAMON, &type) != 0)
         log_debug("%s starts with its first frame: %s", output->name, strerror(errno));
 }
 
-// Readers ask the device for its rate; one that can't keep it is none the worse.
+// Readers ask the device for its rate. A device that does not store the rate works as well.
 static void set_rate(struct camera_output *output, double rate)
 {
     enum { PRECISION = 1000 };
     if (!(rate > 0))
-        rate = SOURCE_DEFAULT_RATE;
+        rate = DEFAULT_RATE;
     output->period_ns = (int64_t)(NS_PER_S / rate);
     struct v4l2_streamparm parameters = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
     parameters.parm.output.timeperframe = (struct v4l2_fract){PRECISION, (uint32_t)(rate * PRECISION + 0.5)};
-    if (camera_device_ask(&output->device, VIDIOC_S_PARM, &parameters) != 0)
+    if (v4l2_ask(output->fd, VIDIOC_S_PARM, &parameters) != 0)
         log_info("cannot set the frame rate of the virtual camera %s: %s", output->name, strerror(errno));
 }
 
-// Black, and the first to be written: a device with no picture yet looks to other programs as if it were broken.
+// Makes black images. The thread writes one at once: a device without a frame looks broken to other programs.
 static bool make_pictures(struct camera_output *output)
 {
     struct image black;
     const struct image_shape rgba = {.width = output->shape.width, .height = output->shape.height};
-    output->bytes = camera_mode_bytes(&output->format, &output->shape);
+    output->bytes = v4l2_lay_out(&output->format, &output->shape, NULL, NULL);
     bool ok = image_alloc(&black, &rgba);
     if (ok)
         memset(black.memory, 0, image_bytes(&rgba));
     for (int i = 0; ok && i < PICTURES; i++) {
-        output->memory[i] = calloc(1, output->bytes);
-        ok = output->memory[i] != NULL;
-        if (ok) {
-            camera_mode_lay_out(&output->format, &output->shape, output->memory[i], &output->picture[i]);
-            encode_image(&output->picture[i], &black);
-        }
+        ok = (output->memory[i] = calloc(1, output->bytes)) != NULL;
+        if (!ok)
+            break;
+        v4l2_lay_out(&output->format, &output->shape, output->memory[i], &output->picture[i]);
+        encode_image(&output->picture[i], &black);
     }
     image_free(&black);
     if (!ok)
@@ -143,7 +231,7 @@ static bool make_pictures(struct camera_output *output)
     return ok;
 }
 
-// Waits for the next picture, or until the last one is due again. False when the thread must end.
+// Waits for the next frame, or until the last one must be repeated. Returns false when the thread must end.
 static bool wait_picture(struct camera_output *output, int64_t due_ns, bool *repeat)
 {
     pthread_mutex_lock(&output->lock);
@@ -162,29 +250,24 @@ static bool wait_picture(struct camera_output *output, int64_t due_ns, bool *rep
     return go_on;
 }
 
-static bool stopped(struct camera_output *output)
-{
-    pthread_mutex_lock(&output->lock);
-    const bool stop = output->stop;
-    pthread_mutex_unlock(&output->lock);
-    return stop;
-}
-
 static bool write_picture(struct camera_output *output)
 {
-    while (write(output->device.fd, output->memory[output->written], output->bytes) < 0) {
-        struct pollfd room = {.fd = output->device.fd, .events = POLLOUT};
+    while (write(output->fd, output->memory[output->written], output->bytes) < 0) {
+        struct pollfd room = {.fd = output->fd, .events = POLLOUT};
         if (errno == EAGAIN)
             poll(&room, 1, BUSY_MS);
         else if (errno != EINTR)
             return false;
-        if (stopped(output))
+        pthread_mutex_lock(&output->lock);
+        const bool stop = output->stop;
+        pthread_mutex_unlock(&output->lock);
+        if (stop)
             break;
     }
     return true;
 }
 
-// A picture may be half a period late before the last one takes its place; after that they come period by period.
+// The thread repeats the last frame when the next one is half a period late, and then once per period.
 static void *output_run(void *context)
 {
     struct camera_output *output = context;
@@ -215,7 +298,7 @@ struct camera_output *camera_output_open(const char *node, int width, int height
         log_error("cannot open the virtual camera %s: out of memory", node);
         return NULL;
     }
-    output->device.fd = -1;
+    output->fd = -1;
     pthread_mutex_init(&output->lock, NULL);
     thread_condition_init(&output->changed);
     width &= ~1;
@@ -224,10 +307,7 @@ struct camera_output *camera_output_open(const char *node, int width, int height
         log_error("a virtual camera needs frames of at least 2x2 pixels; choose a larger --size");
         goto fail;
     }
-    if (!camera_output_node_open(&output->device, node))
-        goto fail;
-    snprintf(output->name, sizeof(output->name), "%s (%s)", output->device.path, output->device.card);
-    if (!choose_format(output, width, height) || !make_pictures(output))
+    if (!open_node(output, node) || !choose_format(output, width, height) || !make_pictures(output))
         goto fail;
     set_rate(output, rate);
     announce_writer(output);
@@ -254,7 +334,8 @@ void camera_output_close(struct camera_output *output)
         pthread_mutex_unlock(&output->lock);
         pthread_join(output->thread, NULL);
     }
-    camera_device_close(&output->device);
+    if (output->fd >= 0)
+        close(output->fd);
     for (int i = 0; i < PICTURES; i++)
         free(output->memory[i]);
     pthread_cond_destroy(&output->changed);
