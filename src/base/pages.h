@@ -14,7 +14,7 @@ size_t pages_cache_bytes(void);
 // that it takes a good part of a pass.
 void *pages_alloc(size_t bytes);
 
-// A device that offers memory for pictures from which it can copy by itself (compute/pinned.h). Where one is asked for,
+// A device that offers memory for pictures from which it can copy by itself (compute/memory.h). Where one is asked for,
 // NULL means the system's memory, by pages_alloc and free. All calls on any thread.
 struct pages_owner {
     // As pages_alloc, but not to be freed by free(). NULL where it has no more: the system's memory will do.

@@ -1,7 +1,7 @@
 // cl.h: the one way to the OpenCL headers, and how results are checked
 #pragma once
 
-#define CL_TARGET_OPENCL_VERSION 300 // for dmabuf.c alone; all else is 1.2, which every driver has
+#define CL_TARGET_OPENCL_VERSION 300 // for memory.c alone; all else is 1.2, which every driver has
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <CL/cl_ext.h>

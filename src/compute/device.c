@@ -1,15 +1,19 @@
-// device.c: OpenCL devices listed and chosen
+// device.c: OpenCL devices: listed, chosen, opened
 #include "compute/device.h"
 
 #include "base/log.h"
 #include "compute/program.h"
+#include "compute/texture.h"
 
+#include <CL/cl_gl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
 enum { PLATFORM_MAX = 16 };
+
+// ---- list ----
 
 static void get_text(cl_device_id id, cl_device_info what, char *text, size_t size)
 {
@@ -157,6 +161,8 @@ int device_list(struct device_info devices[DEVICE_MAX], const char **why)
     return count;
 }
 
+// ---- choose ----
+
 const char *device_type_name(const struct device_info *info)
 {
     if (info->type & CL_DEVICE_TYPE_GPU)
@@ -189,4 +195,129 @@ int device_choose(const struct device_info *devices, int count, const char *text
     log_error("no OpenCL device matches '%s'%s; devices: %s (see 'monocle devices')", text ? text : "",
               text && usual && strcmp(text, usual) == 0 ? " (from MONOCLE_DEVICE)" : "", count ? list : "none");
     return -1;
+}
+
+// ---- open ----
+
+cl_command_queue device_queue(const struct device *device, bool timed, cl_int *result)
+{
+    return clCreateCommandQueue(device->context, device->info.id, timed ? CL_QUEUE_PROFILING_ENABLE : 0, result);
+}
+
+// Sets the reason why the device does not share. Returns false.
+static bool no_sharing(struct device *device, const char *why, cl_int result)
+{
+    snprintf(device->sharing_why, sizeof(device->sharing_why), "the driver %s: %s (%d)", why,
+             compute_result_name(result), (int)result);
+    return false;
+}
+
+enum { TRIAL_SIDE = 4 };
+
+// Writes a shared texture from OpenCL and compares the pixels that GL then reads.
+static bool write_texture(struct device *device, cl_command_queue queue, struct shared_texture *shared)
+{
+    const size_t origin[3] = {0}, region[3] = {TRIAL_SIDE, TRIAL_SIDE, 1};
+    unsigned char sent[TRIAL_SIDE * TRIAL_SIDE * 4], seen[sizeof(sent)] = {0};
+    for (size_t i = 0; i < sizeof(sent); i++)
+        sent[i] = (unsigned char)(37 * i + 11);
+    cl_int result = shared_texture_open(shared, device->context, TRIAL_SIDE, TRIAL_SIDE);
+    if (result != CL_SUCCESS)
+        return no_sharing(device, "cannot share a GL texture", result);
+    result = shared_texture_acquire(shared, queue, NULL, NULL);
+    if (result != CL_SUCCESS)
+        return no_sharing(device, "cannot acquire a GL texture", result);
+    result = clEnqueueWriteImage(queue, shared->image, CL_TRUE, origin, region, 0, 0, sent, 0, NULL, NULL);
+    if (result != CL_SUCCESS)
+        return no_sharing(device, "cannot write a GL texture", result);
+    result = shared_texture_release(shared, queue, NULL, NULL);
+    if (result == CL_SUCCESS)
+        result = clFinish(queue);
+    if (result != CL_SUCCESS)
+        return no_sharing(device, "cannot release a GL texture", result);
+    const bool same = shared_texture_read(shared, TRIAL_SIDE, TRIAL_SIDE, 0, seen) && !memcmp(sent, seen, sizeof(sent));
+    if (same)
+        snprintf(device->sharing_why, sizeof(device->sharing_why), "'%.100s' writes the window's textures directly",
+                 device->info.name);
+    else
+        snprintf(device->sharing_why, sizeof(device->sharing_why),
+                 "a shared GL texture does not contain the pixels that OpenCL wrote");
+    return same;
+}
+
+// Opens a context that shares with GL. Some drivers accept the properties but then reject every texture, so it tries
+// one. Returns false with device->sharing_why set.
+static bool open_shared(struct device *device, const struct device_gl *gl)
+{
+    const bool glx = gl->glx_context != NULL;
+    const cl_context_properties properties[] = {
+        CL_CONTEXT_PLATFORM,
+        (cl_context_properties)device->info.platform,
+        CL_GL_CONTEXT_KHR,
+        (cl_context_properties)(glx ? gl->glx_context : gl->egl_context),
+        glx ? CL_GLX_DISPLAY_KHR : CL_EGL_DISPLAY_KHR,
+        (cl_context_properties)(glx ? gl->glx_display : gl->egl_display),
+        0,
+    };
+    cl_int result;
+    device->context = clCreateContext(properties, 1, &device->info.id, NULL, NULL, &result);
+    if (!device->context)
+        return no_sharing(device, glx ? "rejects a context shared with GLX" : "rejects a context shared with EGL",
+                          result);
+    struct shared_texture shared = {0};
+    cl_command_queue queue = device_queue(device, false, &result);
+    const bool works = queue ? write_texture(device, queue, &shared)
+                             : no_sharing(device, "cannot create a command queue with GL sharing", result);
+    shared_texture_close(&shared);
+    if (queue)
+        clReleaseCommandQueue(queue);
+    if (!works)
+        clReleaseContext(device->context);
+    return works;
+}
+
+static bool open_alone(struct device *device)
+{
+    const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)device->info.platform, 0};
+    char doing[200];
+    cl_int result;
+    device->context = clCreateContext(properties, 1, &device->info.id, NULL, NULL, &result);
+    snprintf(doing, sizeof(doing), "open the OpenCL device '%s'", device->info.name);
+    return compute_ok(result, doing);
+}
+
+struct device *device_open(const struct device_info *info, const struct device_gl *gl, const char *kernel_dir)
+{
+    struct device *device = calloc(1, sizeof(*device));
+    if (!device) {
+        log_error("cannot open the OpenCL device '%s': out of memory", info->name);
+        return NULL;
+    }
+    device->info = *info;
+    snprintf(device->sharing_why, sizeof(device->sharing_why), "no GL context to share with");
+    if (!(device->verdicts = verdicts_open()) || (kernel_dir && !(device->kernel_dir = strdup(kernel_dir))))
+        goto fail;
+    device->shares_gl = gl && (gl->glx_context || gl->egl_context) && open_shared(device, gl);
+    if (!device->shares_gl && !open_alone(device))
+        goto fail;
+    if (info->dmabuf)
+        device->dmabuf = dmabuf_look_up(info->platform);
+    if (!info->host_unified || device->dmabuf.acquire)
+        device->pages = lender_open(device->context, info->id, !info->host_unified, &device->dmabuf);
+    return device;
+fail:
+    device_close(device);
+    return NULL;
+}
+
+void device_close(struct device *device)
+{
+    if (!device)
+        return;
+    lender_close(device->pages);
+    if (device->context)
+        clReleaseContext(device->context);
+    verdicts_close(device->verdicts);
+    free(device->kernel_dir);
+    free(device);
 }

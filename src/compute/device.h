@@ -1,7 +1,7 @@
-// device.h: OpenCL devices: found, described, chosen, opened
+// device.h: OpenCL devices: listed, chosen, opened
 #pragma once
 
-#include "compute/pinned.h"
+#include "compute/memory.h"
 #include "compute/verdicts.h"
 
 #include <stdbool.h>
@@ -45,17 +45,20 @@ struct device_gl {
 struct device {
     struct device_info info;
     cl_context context;
-    bool shares_gl;            // proven by creating a texture, acquiring, writing and releasing it
+    bool shares_gl;            // a trial wrote a texture
     char sharing_why[160];     // one sentence: why it shares or not
     char *kernel_dir;          // overrides embedded kernels; NULL for none
     struct verdicts *verdicts; // of probes on this device
     struct dmabuf_calls dmabuf;
-    // Where pictures on their way to the device best lie (pinned.h). NULL where it reads them in the host's memory and
-    // imports none, and where it has pinned none.
+    // Memory that the device copies from by itself (memory.h). NULL: the device reads frames in the host's memory and
+    // imports none, or has no queue for copies.
     struct pages_owner *pages;
 };
 
-// Opens a context, with GL sharing where `gl` has handles and the device can; the GL context must then be current.
-// NULL on failure (logged).
+// Opens a context. With the handles of the current GL context, it shares with GL if a trial works (GL thread). NULL on
+// failure (logged).
 struct device *device_open(const struct device_info *info, const struct device_gl *gl, const char *kernel_dir);
-void device_close(struct device *device); // takes NULL; what was taken of its pages must have been given back
+void device_close(struct device *device); // takes NULL; all memory of its `pages` must have been given back
+
+// Opens a queue of the device. `timed`: its events have times. NULL on failure, with *result set.
+cl_command_queue device_queue(const struct device *device, bool timed, cl_int *result);

@@ -15,3 +15,8 @@ char *program_key(const struct device *device, const char *text, const char *opt
 
 // Logs a warning if the cache directory is unsafe: programs are then built without it.
 void program_check_cache(void);
+
+// NVIDIA's compiler ignores #line and counts the lines of the whole text: "<kernel>:51:15". Replaces each such place by
+// the file and line that the text's #line directives give it: "sharpen.cl:5:15". The caller frees the result. NULL if
+// there is no memory.
+char *build_log_places(const char *log, const char *text);

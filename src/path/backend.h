@@ -50,8 +50,6 @@ int cpu_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS
 enum output { OUTPUT_TEXTURE, OUTPUT_MAPPED, OUTPUT_READ };
 struct path *opencl_open(const struct path_setup *setup, enum output output, char **error);
 int opencl_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS]); // as path_variants
-// Opens the path in the first sharing mode that works.
-struct path *zerocopy_open(const struct path_setup *setup, char **error);
 
 // The picture copied row by row from an image result.
 bool path_read_image(struct path *path, const struct path_result *result, struct image *rgba);

@@ -1,6 +1,8 @@
 // opencl.c: the path of OpenCL: upload, a kernel per pass, output read back, mapped or written to a texture
 #include "path/opencl_path.h"
 
+#include "base/log.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,7 +184,8 @@ static bool opencl_submit(struct path *path, const struct image *frame, uint64_t
     struct opencl_path *cl = (struct opencl_path *)path;
     struct opencl_slot *slot = &cl->slot[cl->write_slot];
     if (cl->output == OUTPUT_TEXTURE && !slot->shared.image &&
-        !shared_texture_open(&slot->shared, cl->device, path->input.width, path->input.height)) {
+        !compute_ok(shared_texture_open(&slot->shared, cl->device->context, path->input.width, path->input.height),
+                    "share a GL texture with OpenCL")) {
         *lost = true; // this path can go no further; another one can
         return false;
     }
@@ -256,7 +259,11 @@ static bool opencl_read(struct path *path, const struct path_result *result, str
     const struct opencl_path *cl = (struct opencl_path *)path;
     if (!result->texture)
         return path_read_image(path, result, rgba);
-    return cl->lent_slot >= 0 && shared_texture_read(&cl->slot[cl->lent_slot].shared, rgba);
+    if (cl->lent_slot >= 0 && shared_texture_read(&cl->slot[cl->lent_slot].shared, rgba->shape.width,
+                                                  rgba->shape.height, (int)(rgba->stride[0] / 4), rgba->plane[0]))
+        return true;
+    log_error("cannot read a shared texture back: the GL framebuffer is incomplete");
+    return false;
 }
 
 static void *opencl_build(const struct path *path, const struct chain *chain, char **error)

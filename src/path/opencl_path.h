@@ -1,6 +1,7 @@
 // opencl_path.h: the parts of an OpenCL path, shared by the files that make one up
 #pragma once
 
+#include "compute/texture.h"
 #include "path/backend.h"
 #include "path/pass_text.h"
 
@@ -60,21 +61,6 @@ size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape
 size_t opencl_layout_in_place(struct opencl_layout *layout, const struct image *frame);
 // Copies a frame to memory laid out as opencl_layout_make has it.
 void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const struct image *frame);
-
-// A GL texture that a kernel writes: path/zerocopy.c. GL thread only.
-struct shared_texture {
-    unsigned texture;
-    cl_mem image;
-    void *fence; // GLsync behind GL's last use; NULL when there was none
-};
-
-bool shared_texture_open(struct shared_texture *shared, struct device *device, int width, int height);
-void shared_texture_close(struct shared_texture *shared);
-// Marks the end of GL's use so far; acquire waits for that mark, and for `after` (NULL: nothing).
-void shared_texture_lent(struct shared_texture *shared);
-cl_int shared_texture_acquire(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event);
-cl_int shared_texture_release(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event);
-bool shared_texture_read(const struct shared_texture *shared, struct image *rgba);
 
 // Results as YUV too: path/opencl_encode.c. All zero without.
 struct opencl_encoder {

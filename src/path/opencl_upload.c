@@ -92,11 +92,11 @@ cl_int opencl_upload(struct opencl_path *cl, struct opencl_slot *slot, const str
         slot->enqueued_ns = clock_now_ns();
         return CL_SUCCESS;
     }
-    if (bytes > 0 && pinned_holds(cl->device->pages, frame->plane[0], bytes)) {
+    if (bytes > 0 && lender_has_lent(cl->device->pages, frame->plane[0], bytes)) {
         cl->path.came_in = "pinned";
         return send_frame(cl, slot, frame, bytes);
     }
-    cl_mem adopted = bytes > 0 ? pinned_adopted(cl->device->pages, frame->plane[0], bytes) : NULL;
+    cl_mem adopted = bytes > 0 ? lender_imported(cl->device->pages, frame->plane[0], bytes) : NULL;
     if (adopted) {
         cl->path.came_in = "dma-buf";
         return send_adopted(cl, slot, adopted, bytes);

@@ -15,6 +15,47 @@ static struct path *open_opencl(const struct path_setup *setup, char **error)
     return opencl_open(setup, OUTPUT_READ, error);
 }
 
+// Frees the error of a mode that failed, before the next mode is tried.
+static void forget(char **error)
+{
+    if (!error)
+        return;
+    free(*error);
+    *error = NULL;
+}
+
+// Opens the first sharing mode that works. path->why says why the modes before it failed. A kernel that does not
+// compile fails in every mode, so *error is that of the last mode.
+static struct path *open_zerocopy(const struct path_setup *setup, char **error)
+{
+    char why[PATH_WHY] = "no window";
+    if (setup->gl)
+        snprintf(why, sizeof(why), "%s", setup->device->sharing_why);
+    struct path *path = NULL;
+    // On NVIDIA 580, conversion to YUV from a shared image gave wrong bytes, so a result that is converted stays in a
+    // buffer.
+    const bool encodes = setup->encode.width > 0;
+    if (encodes && setup->gl && setup->device->shares_gl)
+        snprintf(why, sizeof(why), "the virtual camera needs results in a buffer");
+    if (setup->gl && setup->device->shares_gl && !encodes) {
+        path = opencl_open(setup, OUTPUT_TEXTURE, error);
+        if (path) {
+            snprintf(path->why, sizeof(path->why), "%s", why);
+            return path;
+        }
+        snprintf(why, sizeof(why), "cannot create shared textures");
+        forget(error);
+    }
+    path = setup->device->info.host_unified ? opencl_open(setup, OUTPUT_MAPPED, error) : NULL;
+    if (!path) {
+        forget(error);
+        path = opencl_open(setup, OUTPUT_READ, error);
+    }
+    if (path)
+        snprintf(path->why, sizeof(path->why), "no GL sharing: %.180s", why);
+    return path;
+}
+
 static const struct {
     struct path_kind_info info;
     struct path *(*open)(const struct path_setup *setup, char **error); // as path_open; the setup has been checked
@@ -23,7 +64,7 @@ static const struct {
     [PATH_CPU] = {{.name = "cpu"}, cpu_open, cpu_variants},
     [PATH_OPENCL] = {{"opencl", .needs_device = true}, open_opencl, opencl_variants},
     [PATH_ZEROCOPY] = {{"zerocopy", .needs_device = true, .shares_gl = true, .steps_down = true},
-                       zerocopy_open,
+                       open_zerocopy,
                        opencl_variants},
 };
 

@@ -1,5 +1,5 @@
 // test_build_log.c: places in a compiler's messages
-#include "compute/build_log.h"
+#include "compute/program.h"
 #include "unit.h"
 
 static const char text[] = "#line 1 \"plan\"\n"

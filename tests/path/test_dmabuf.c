@@ -179,18 +179,18 @@ static void test_pieces(const struct image_shape *shape)
     const int fd = map_picture(shape, NULL, &frame);
     uint8_t *taken = owner->take(owner, BYTES), *adopted = frame.plane[0];
     CHECK(taken && owner->adopt(owner, adopted, BYTES, fd));
-    CHECK(pinned_holds(owner, taken, BYTES) && pinned_holds(owner, taken + 1, BYTES - 1));
-    CHECK(!pinned_holds(owner, taken - 1, 1) && !pinned_holds(owner, taken - 1, BYTES));
-    CHECK(!pinned_holds(owner, taken, BYTES + 1) && !pinned_holds(owner, taken + 1, BYTES));
-    CHECK(!pinned_holds(owner, taken + BYTES, 1) && !pinned_holds(owner, taken + BYTES + 1, 1));
-    CHECK(!pinned_holds(owner, adopted, BYTES));
-    cl_mem buffer = pinned_adopted(owner, adopted, BYTES);
+    CHECK(lender_has_lent(owner, taken, BYTES) && lender_has_lent(owner, taken + 1, BYTES - 1));
+    CHECK(!lender_has_lent(owner, taken - 1, 1) && !lender_has_lent(owner, taken - 1, BYTES));
+    CHECK(!lender_has_lent(owner, taken, BYTES + 1) && !lender_has_lent(owner, taken + 1, BYTES));
+    CHECK(!lender_has_lent(owner, taken + BYTES, 1) && !lender_has_lent(owner, taken + BYTES + 1, 1));
+    CHECK(!lender_has_lent(owner, adopted, BYTES));
+    cl_mem buffer = lender_imported(owner, adopted, BYTES);
     CHECK(buffer && clReleaseMemObject(buffer) == CL_SUCCESS);
-    CHECK(!pinned_adopted(owner, adopted + PAGE_BYTES, PAGE_BYTES)); // a buffer begins where its piece does
-    CHECK(!pinned_adopted(owner, adopted, BYTES + 1) && !pinned_adopted(owner, taken, BYTES));
+    CHECK(!lender_imported(owner, adopted + PAGE_BYTES, PAGE_BYTES)); // a buffer begins where its piece does
+    CHECK(!lender_imported(owner, adopted, BYTES + 1) && !lender_imported(owner, taken, BYTES));
     owner->give(owner, taken);
     owner->give(owner, adopted);
-    CHECK(!pinned_holds(owner, taken, BYTES) && !pinned_adopted(owner, adopted, BYTES));
+    CHECK(!lender_has_lent(owner, taken, BYTES) && !lender_imported(owner, adopted, BYTES));
     munmap(frame.plane[0], frame.reach_bytes);
     lab_close(&lab);
 }

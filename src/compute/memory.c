@@ -1,0 +1,251 @@
+// memory.c: host memory that a device copies by itself: pinned buffers, memory lent to sources, imported dma-bufs
+#include "compute/memory.h"
+
+#include "base/log.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PROOF_BYTES = 64 };
+
+// A piece of memory: lent to a source, or imported from another driver.
+struct piece {
+    struct piece *next;
+    struct pinned pinned; // the address is NULL: imported
+    uint8_t *at;          // where it begins; a page of its own
+    size_t bytes;
+};
+
+struct lender {
+    struct pages_owner owner;
+    cl_context context;
+    cl_command_queue queue;
+    const struct dmabuf_calls *calls;
+    pthread_mutex_t lock; // over the members below; not held while a driver works
+    struct piece *pieces;
+    bool cannot_lend, cannot_import; // an attempt failed
+};
+
+// ---- buffers ----
+
+void memory_release(cl_mem memory)
+{
+    if (memory)
+        clReleaseMemObject(memory);
+}
+
+cl_int pinned_open(struct pinned *pinned, cl_context context, cl_command_queue queue, size_t bytes)
+{
+    cl_int result;
+    pinned->buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &result);
+    if (result == CL_SUCCESS)
+        pinned->at = clEnqueueMapBuffer(queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL,
+                                        NULL, &result);
+    return result;
+}
+
+void pinned_close(struct pinned *pinned, cl_command_queue queue)
+{
+    if (pinned->at)
+        clEnqueueUnmapMemObject(queue, pinned->buffer, pinned->at, 0, NULL, NULL);
+    memory_release(pinned->buffer);
+}
+
+// ---- dma-bufs ----
+
+struct dmabuf_calls dmabuf_look_up(cl_platform_id platform)
+{
+    const struct dmabuf_calls calls = {
+        (clEnqueueAcquireExternalMemObjectsKHR_fn)clGetExtensionFunctionAddressForPlatform(
+            platform, "clEnqueueAcquireExternalMemObjectsKHR"),
+        (clEnqueueReleaseExternalMemObjectsKHR_fn)clGetExtensionFunctionAddressForPlatform(
+            platform, "clEnqueueReleaseExternalMemObjectsKHR"),
+    };
+    return calls.acquire && calls.release ? calls : (struct dmabuf_calls){0};
+}
+
+// Writes the last bytes of the memory and has the device read them. Returns why that fails, or NULL.
+static const char *disprove(const struct lender *lender, const struct piece *piece)
+{
+    uint8_t sent[PROOF_BYTES], seen[PROOF_BYTES] = {0};
+    const cl_mem *buffer = &piece->pinned.buffer;
+    const size_t bytes = piece->bytes < PROOF_BYTES ? piece->bytes : PROOF_BYTES, start = piece->bytes - bytes;
+    for (size_t i = 0; i < PROOF_BYTES; i++)
+        sent[i] = (uint8_t)(37 * i + 11);
+    memcpy(piece->at + start, sent, bytes);
+    cl_int result = lender->calls->acquire(lender->queue, 1, buffer, 0, NULL, NULL);
+    if (result == CL_SUCCESS)
+        result = clEnqueueReadBuffer(lender->queue, *buffer, CL_TRUE, start, bytes, seen, 0, NULL, NULL);
+    if (result == CL_SUCCESS)
+        result = lender->calls->release(lender->queue, 1, buffer, 0, NULL, NULL);
+    if (result == CL_SUCCESS)
+        result = clFinish(lender->queue);
+    if (result != CL_SUCCESS)
+        return compute_result_name(result);
+    return memcmp(sent, seen, bytes) == 0 ? NULL : "it reads wrong bytes";
+}
+
+// Makes the piece's buffer from the descriptor, which it takes over.
+static bool import(const struct lender *lender, struct piece *piece, int fd)
+{
+    const cl_mem_properties properties[] = {CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, (cl_mem_properties)fd, 0};
+    cl_int result;
+    piece->pinned.buffer =
+        clCreateBufferWithProperties(lender->context, properties, CL_MEM_READ_ONLY, piece->bytes, NULL, &result);
+    if (!piece->pinned.buffer)
+        close(fd); // otherwise it belongs to the driver now
+    const char *why = piece->pinned.buffer ? disprove(lender, piece) : compute_result_name(result);
+    if (why)
+        log_info("the device cannot import the camera's dma-buf (%s); monocle copies the frames", why);
+    return !why;
+}
+
+// ---- the pieces of a lender ----
+
+static void piece_close(struct lender *lender, struct piece *piece)
+{
+    pinned_close(&piece->pinned, lender->queue);
+    clFlush(lender->queue);
+    free(piece);
+}
+
+// Drivers map at a multiple of some hundred bytes, so there is a page more.
+static bool lend(const struct lender *lender, struct piece *piece, size_t bytes)
+{
+    const size_t whole = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    const cl_int result = pinned_open(&piece->pinned, lender->context, lender->queue, whole + PAGE_BYTES);
+    if (result != CL_SUCCESS) {
+        log_info("cannot allocate %zu bytes of pinned memory (%s); monocle copies the frames", bytes,
+                 compute_result_name(result));
+        return false;
+    }
+    piece->at = piece->pinned.at + (PAGE_BYTES - (uintptr_t)piece->pinned.at % PAGE_BYTES) % PAGE_BYTES;
+    piece->bytes = whole;
+    return true;
+}
+
+static struct piece *piece_open(struct lender *lender, const bool *cannot)
+{
+    pthread_mutex_lock(&lender->lock);
+    const bool tries = !*cannot;
+    pthread_mutex_unlock(&lender->lock);
+    return tries ? calloc(1, sizeof(struct piece)) : NULL;
+}
+
+// Adds the piece. If the attempt failed, closes it (NULL: none) and notes that.
+static void *piece_keep(struct lender *lender, struct piece *piece, bool *cannot, bool ok)
+{
+    pthread_mutex_lock(&lender->lock);
+    if (ok) {
+        piece->next = lender->pieces;
+        lender->pieces = piece;
+    }
+    *cannot = !ok;
+    pthread_mutex_unlock(&lender->lock);
+    if (!ok && piece)
+        piece_close(lender, piece);
+    return ok ? piece->at : NULL;
+}
+
+static void *lender_take(struct pages_owner *owner, size_t bytes)
+{
+    struct lender *lender = (struct lender *)owner;
+    struct piece *piece = piece_open(lender, &lender->cannot_lend);
+    return piece_keep(lender, piece, &lender->cannot_lend, piece && lend(lender, piece, bytes));
+}
+
+static bool lender_adopt(struct pages_owner *owner, void *memory, size_t bytes, int dmabuf)
+{
+    struct lender *lender = (struct lender *)owner;
+    struct piece *piece = piece_open(lender, &lender->cannot_import);
+    if (piece)
+        *piece = (struct piece){.at = memory, .bytes = bytes};
+    else
+        close(dmabuf);
+    return piece_keep(lender, piece, &lender->cannot_import, piece && import(lender, piece, dmabuf)) != NULL;
+}
+
+static void lender_give(struct pages_owner *owner, void *memory)
+{
+    struct lender *lender = (struct lender *)owner;
+    pthread_mutex_lock(&lender->lock);
+    struct piece **link = &lender->pieces;
+    while ((*link)->at != memory)
+        link = &(*link)->next;
+    struct piece *piece = *link;
+    *link = piece->next;
+    pthread_mutex_unlock(&lender->lock);
+    piece_close(lender, piece);
+}
+
+// Returns the piece that has these bytes. NULL: none. The caller holds the lock.
+static const struct piece *find(const struct lender *lender, const void *at, size_t bytes)
+{
+    const struct piece *piece = lender->pieces;
+    for (; piece; piece = piece->next) {
+        const size_t offset = (uintptr_t)at - (uintptr_t)piece->at; // huge if the bytes begin before the piece
+        if (offset <= piece->bytes && bytes <= piece->bytes - offset)
+            break;
+    }
+    return piece;
+}
+
+bool lender_has_lent(struct pages_owner *owner, const void *at, size_t bytes)
+{
+    struct lender *lender = (struct lender *)owner;
+    if (!lender)
+        return false;
+    pthread_mutex_lock(&lender->lock);
+    const struct piece *piece = find(lender, at, bytes);
+    const bool lent = piece && piece->pinned.at;
+    pthread_mutex_unlock(&lender->lock);
+    return lent;
+}
+
+cl_mem lender_imported(struct pages_owner *owner, const void *at, size_t bytes)
+{
+    struct lender *lender = (struct lender *)owner;
+    cl_mem buffer = NULL;
+    if (!lender)
+        return NULL;
+    pthread_mutex_lock(&lender->lock);
+    const struct piece *piece = find(lender, at, bytes);
+    if (piece && !piece->pinned.at && piece->at == at && clRetainMemObject(piece->pinned.buffer) == CL_SUCCESS)
+        buffer = piece->pinned.buffer;
+    pthread_mutex_unlock(&lender->lock);
+    return buffer;
+}
+
+struct pages_owner *lender_open(cl_context context, cl_device_id device, bool lends, const struct dmabuf_calls *calls)
+{
+    cl_int result;
+    struct lender *lender = calloc(1, sizeof(*lender));
+    if (!lender) {
+        log_error("cannot pin memory: out of memory");
+        return NULL;
+    }
+    *lender = (struct lender){
+        .owner = {lends ? lender_take : NULL, lender_give, calls->acquire ? lender_adopt : NULL},
+        .context = context,
+        .calls = calls,
+    };
+    pthread_mutex_init(&lender->lock, NULL);
+    lender->queue = clCreateCommandQueue(context, device, 0, &result);
+    if (compute_ok(result, "create an OpenCL command queue"))
+        return &lender->owner;
+    lender_close(&lender->owner);
+    return NULL;
+}
+
+void lender_close(struct pages_owner *owner)
+{
+    struct lender *lender = (struct lender *)owner;
+    if (!lender)
+        return;
+    if (lender->queue)
+        clReleaseCommandQueue(lender->queue);
+    pthread_mutex_destroy(&lender->lock);
+    free(lender);
+}

@@ -1,0 +1,35 @@
+// memory.h: host memory that a device copies by itself: pinned buffers, memory lent to sources, imported dma-bufs
+#pragma once
+
+#include "base/pages.h"
+#include "compute/cl.h"
+
+#include <stdint.h>
+
+void memory_release(cl_mem memory); // takes NULL
+
+// A buffer of pinned host memory, mapped until it is closed.
+struct pinned {
+    cl_mem buffer;
+    uint8_t *at;
+};
+cl_int pinned_open(struct pinned *pinned, cl_context context, cl_command_queue queue, size_t bytes);
+void pinned_close(struct pinned *pinned, cl_command_queue queue); // takes an empty or half-open one
+
+// The functions of cl_khr_external_memory_dma_buf. All NULL: the device does not have the extension.
+struct dmabuf_calls {
+    clEnqueueAcquireExternalMemObjectsKHR_fn acquire; // before each use of an imported buffer
+    clEnqueueReleaseExternalMemObjectsKHR_fn release; // after it
+};
+struct dmabuf_calls dmabuf_look_up(cl_platform_id platform);
+
+// Opens the owner of the memory that a device copies from by itself. If `lends` is true, it lends pinned memory
+// (`take`); if there are `calls` (borrowed), it imports dma-bufs (`adopt`). After a failure, which it logs once
+// (log_info), it does not ask the driver again. NULL on failure (logged).
+struct pages_owner *lender_open(cl_context context, cl_device_id device, bool lends, const struct dmabuf_calls *calls);
+void lender_close(struct pages_owner *lender); // takes NULL; all memory must have been given back
+// Returns true if these bytes lie in memory that it has lent. On any thread. NULL: false.
+bool lender_has_lent(struct pages_owner *lender, const void *at, size_t bytes);
+// Returns the buffer of imported memory that begins at `at` and has at least this many bytes; the caller releases it.
+// NULL if there is none. On any thread. NULL: NULL.
+cl_mem lender_imported(struct pages_owner *lender, const void *at, size_t bytes);
