@@ -38,8 +38,7 @@ bool resource_check_kernels(const char *dir)
     }
     if (error == ENOENT && access(dir, F_OK) == 0)
         log_error("cannot use the kernel directory %s: it contains no kernel of monocle, such as blur.cl; correct "
-                  "--kernels or "
-                  "MONOCLE_KERNELS",
+                  "--kernels or MONOCLE_KERNELS",
                   dir);
     else
         log_error("cannot use the kernel directory %s: %s; correct --kernels or MONOCLE_KERNELS", dir, strerror(error));

@@ -218,18 +218,15 @@ static void print_environment(void)
         for (const struct option *o = commands[i]->list->options; o->name; o++)
             if (o->environment && !is_told(o->environment, i))
                 print_variable(o, i);
-    printf(".TP\n\\fBXDG_CACHE_HOME\\fR\nDirectory of the cache; default: "
-           "\\fI~/.cache\\fR. monocle stores compiled kernels in its subdirectory \\fImonocle\\fR. You may delete them "
-           "at any time. monocle does not use the directory if another user owns it or can write to it.\n");
+    printf(".TP\n\\fBXDG_CACHE_HOME\\fR\nDirectory of the cache; default: \\fI~/.cache\\fR. monocle stores compiled "
+           "kernels in its subdirectory \\fImonocle\\fR. You may delete them at any time. monocle does not use the "
+           "directory if another user owns it or can write to it.\n");
     printf(".TP\n\\fBPOCL_CACHE_DIR\\fR\nDirectory in which PoCL (OpenCL on CPUs) stores compiled kernels; default: "
            "\\fIpocl/kcache\\fR in the cache directory. If it is not writable, or another user owns it or can write to "
-           "it, "
-           "each run uses a temporary directory.\n");
-    printf(".TP\n\\fBMONOCLE_VECTORS\\fR\nVector instructions of the cpu path: "
-           "\\fIplain\\fR, \\fIavx2\\fR or \\fIavx512\\fR; on 64-bit ARM \\fIplain\\fR or \\fIneon\\fR; default: the "
-           "widest "
-           "that the CPU has. "
-           "The results are identical.\n");
+           "it, each run uses a temporary directory.\n");
+    printf(".TP\n\\fBMONOCLE_VECTORS\\fR\nVector instructions of the cpu path: \\fIplain\\fR, \\fIavx2\\fR or "
+           "\\fIavx512\\fR; on 64-bit ARM \\fIplain\\fR or \\fIneon\\fR; default: the widest that the CPU has. The "
+           "results are identical.\n");
 }
 
 static const struct option no_options[] = {{0}};
@@ -257,9 +254,8 @@ static int manual_run(int argc, char **argv)
         printf("%s\\fBmonocle\\fR %s%s%s%s%s\n", i ? ".br\n" : "", i ? "\\fB" : "[\\fB", commands[i]->list->command,
                i ? "\\fR" : "\\fR]", *commands[i]->list->usage ? " " : "", commands[i]->list->usage);
     printf(".SH DESCRIPTION\nmonocle applies a chain of filters to the frames of a camera, a video or a test pattern, "
-           "on the CPU "
-           "or with OpenCL. It shows the result in a window, or writes it to a file, to standard output or to a "
-           "virtual camera. It reports the time of every stage.\n"
+           "on the CPU or with OpenCL. It shows the result in a window, or writes it to a file, to standard output or "
+           "to a virtual camera. It reports the time of every stage.\n"
            ".SH COMMANDS\n");
     for (int i = 0; commands[i]; i++)
         print_command(commands[i]->list);

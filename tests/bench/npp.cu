@@ -138,7 +138,7 @@ void add_works(bench &b)
         b.out.push_back(make_buffer(pixels * 4));
     for (auto &scratch : b.scratch)
         scratch = make_buffer(pixels * 4);
-    // The numbers of src/command/bench_filters_rows.c. NPP turns a kernel by half a circle; the work is the same.
+    // The numbers of src/command/bench/filters.c. NPP turns a kernel by half a circle; the work is the same.
     b.convolution = make_kernel({0.11f, -0.07f, 0.23f,  0.05f, -0.13f, 0.31f,  0.17f, -0.29f, 0.41f,
                                  0.02f, -0.19f, 0.37f,  0.83f, -0.43f, 0.07f,  0.29f, -0.11f, 0.53f,
                                  0.13f, -0.31f, 0.19f,  0.03f, -0.23f, 0.09f,  -0.59f});

@@ -1,4 +1,4 @@
-// bench.c: the command that measures
+// bench.c: the command that measures; its options taken apart
 #include "command/bench/bench.h"
 
 #include "base/log.h"
@@ -6,8 +6,9 @@
 #include "command/bench/memory.h"
 #include "command/command.h"
 #include "command/device_option.h"
+#include "image/color.h"
 
-#include <limits.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,35 +58,24 @@ static const char *const examples[] = {
 };
 
 static const char *const details[] = {
-    "filters\ttimes whole passes, from an image in memory to RGBA in memory. On an OpenCL device, it uses the "
-    "device's "
+    "filters\ttimes whole passes, from an image in memory to RGBA in memory. On an OpenCL device, it uses the device's "
     "memory and clock. The table also shows the time of a plain copy of the same number of bytes. A pass that reads "
-    "its input "
-    "once and writes its output once cannot be much faster than the copy. "
-    "Defaults: 8 standard cases; paths cpu and opencl; 1920x1080 and 3840x2160 on the cpu path, 7680x4320 on a GPU; 1 "
-    "thread and one thread per CPU.",
+    "its input once and writes its output once cannot be much faster than the copy. Defaults: 8 standard cases; paths "
+    "cpu and opencl; 1920x1080 and 3840x2160 on the cpu path, 7680x4320 on a GPU; 1 thread and one thread per CPU.",
     "paths\ttimes whole frames, from the source's memory to a texture, with one and with two frames in flight. The "
-    "steps "
-    "are copy in, upload, passes, download or sharing, and texture upload. Steps of two frames in flight overlap. "
-    "Without a display, frames end in memory. "
-    "Defaults: chain blur=2,gray,emboss; format nv21; all paths; 640x480, 1280x720, 1920x1080 and 3840x2160; one "
-    "thread per CPU.",
+    "steps are copy in, upload, passes, download or sharing, and texture upload. Steps of two frames in flight "
+    "overlap. Without a display, frames end in memory. Defaults: chain blur=2,gray,emboss; format nv21; all paths; "
+    "640x480, 1280x720, 1920x1080 and 3840x2160; one thread per CPU.",
     "variants\ttimes the generic code of each case, and each variant that fits. A variant computes the same bytes "
-    "faster "
-    "on some devices or processors. The column 'x generic' shows how many times as fast it is. A chain of several "
-    "passes "
-    "uses the variant in every pass that it fits, and the generic code in the others. "
-    "Defaults: the example of each filter; format rgba; paths and sizes as 'filters'; 1 thread.",
+    "faster on some devices or processors. The column 'x generic' shows how many times as fast it is. A chain of "
+    "several passes uses the variant in every pass that it fits, and the generic code in the others. Defaults: the "
+    "example of each filter; format rgba; paths and sizes as 'filters'; 1 thread.",
     "Each round measures every case once. The table shows the median over the rounds, and the 5th and 95th "
-    "percentiles. "
-    "Input images are random. Before the first round, monocle compares each case's output with the cpu path's "
-    "output, "
-    "computed filter by filter, and skips cases that differ.",
+    "percentiles. Input images are random. Before the first round, monocle compares each case's output with the cpu "
+    "path's output, computed filter by filter, and skips cases that differ.",
     "--compare gives a case the verdict 'slower' or 'faster' if a Mann-Whitney rank test gives p < 0.001 and the "
     "medians differ by more than 3 %. If the plain copy changed in the same direction, its change is added to the 3 %. "
-    "Both "
-    "runs "
-    "need at least 8 rounds.",
+    "Both runs need at least 8 rounds.",
     NULL,
 };
 static const char *const exits[] = {
@@ -107,6 +97,150 @@ static const struct option_list list = {
     .options = options,
     .complete = "measurement",
 };
+
+// ---- options that are lists ----
+
+enum { ITEM_BYTES = 64, THREADS_MAX = 256 };
+
+static bool take_size(struct bench *bench, const char *item)
+{
+    if (options_parse_size(item, &bench->size[bench->sizes++]))
+        return true;
+    log_error("--sizes is '%s', but must be WIDTHxHEIGHT, such as 1920x1080", item);
+    return false;
+}
+
+static bool take_format(struct bench *bench, const char *item)
+{
+    if (pixfmt_from_name(item, &bench->format[bench->formats++]))
+        return true;
+    const char *names[PIXFMT_COUNT + 1] = {NULL};
+    for (int i = 0; i < PIXFMT_COUNT; i++)
+        names[i] = pixfmt_info((enum pixfmt)i)->name;
+    const char *nearest = options_nearest(item, names);
+    if (nearest)
+        log_error("--formats: there is no pixel format '%s'; did you mean %s?", item, nearest);
+    else
+        log_error("--formats: there is no pixel format '%s'; use a format such as rgba, nv21 or yuyv", item);
+    return false;
+}
+
+static bool take_path(struct bench *bench, const char *item)
+{
+    const char *names[PATH_KINDS + 1] = {NULL};
+    for (int i = 0; i < PATH_KINDS; i++) {
+        names[i] = path_kind_name((enum path_kind)i);
+        if (strcmp(item, names[i]) == 0) {
+            bench->path[bench->paths++] = (enum path_kind)i;
+            return true;
+        }
+    }
+    const char *nearest = options_nearest(item, names);
+    if (nearest)
+        log_error("--path: there is no path '%s'; did you mean %s?", item, nearest);
+    else
+        log_error("--path: there is no path '%s'; the paths are %s", item, PATH_CHOICES);
+    return false;
+}
+
+static bool take_threads(struct bench *bench, const char *item)
+{
+    char *end;
+    const long threads = strtol(item, &end, 10);
+    if (*end || item[0] < '0' || item[0] > '9' || threads < 1 || threads > THREADS_MAX) {
+        log_error("--threads is '%s', but must be between 1 and %d", item, THREADS_MAX);
+        return false;
+    }
+    bench->thread[bench->threads++] = (int)threads;
+    return true;
+}
+
+static bool take_items(struct bench *bench, const char *option, const char *text,
+                       bool (*take)(struct bench *bench, const char *item))
+{
+    int items = 0;
+    for (const char *at = text; at; items++) {
+        const size_t length = strcspn(at, ",");
+        char item[ITEM_BYTES];
+        if (items == BENCH_LIST || length >= sizeof(item)) {
+            log_error("--%s: '%s' is too long; give at most %d items", option, text, BENCH_LIST);
+            return false;
+        }
+        snprintf(item, sizeof(item), "%.*s", (int)length, at);
+        if (!take(bench, item))
+            return false;
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    return true;
+}
+
+bool bench_add_chain(struct bench *bench, const char *text)
+{
+    char error[CHAIN_ERROR];
+    if (bench->chains == BENCH_CHAINS) {
+        log_error("--filter: there are more than %d chains; measure them in several runs", BENCH_CHAINS);
+        return false;
+    }
+    struct bench_chain *added = &bench->chain[bench->chains++];
+    added->text = text;
+    if (chain_parse(&added->chain, text, error))
+        return true;
+    log_error("--filter: %s", error);
+    return false;
+}
+
+static bool take_chains(struct bench *bench, const struct option_texts *texts)
+{
+    for (int i = 0; i < texts->count; i++) {
+        if (strcmp(texts->text[i], "all") != 0) {
+            if (!bench_add_chain(bench, texts->text[i]))
+                return false;
+            continue;
+        }
+        for (int k = 0; filters[k]; k++) {
+            if (!bench_add_chain(bench, filters[k]->name))
+                return false;
+        }
+    }
+    return true;
+}
+
+// Returns false if an option is wrong (logged).
+static bool parse_lists(struct bench *bench)
+{
+    const struct bench_options *o = bench->options;
+    const struct {
+        const char *option, *text;
+        bool (*take)(struct bench *bench, const char *item);
+    } lists[] = {
+        {"sizes", o->sizes, take_size},
+        {"formats", o->formats, take_format},
+        {"path", o->paths, take_path},
+        {"threads", o->threads, take_threads},
+    };
+    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+        if (lists[i].text && !take_items(bench, lists[i].option, lists[i].text, lists[i].take))
+            return false;
+    }
+    if (bench->paths > 0 && !bench_needs_device(bench) && !device_option_unused(o->device))
+        return false;
+    return take_chains(bench, &o->filters);
+}
+
+bool bench_shape(struct image_shape *shape, enum pixfmt format, struct option_size size)
+{
+    const struct color unknown = {0};
+    const char *why;
+    *shape = (struct image_shape){.format = format, .width = size.width, .height = size.height};
+    if (!pixfmt_size_ok(format, size.width, size.height, &why)) {
+        log_error("cannot measure %dx%d: %s", size.width, size.height, why);
+        return false;
+    }
+    shape->color = color_resolve(unknown, unknown, format == PIXFMT_GREY, size.width, size.height);
+    return true;
+}
+
+// ---- the command ----
 
 static const struct measurement *find_or_suggest(const char *name)
 {
@@ -136,15 +270,27 @@ static int bench_run(int argc, char **argv)
     if (!resource_check_kernels(o.kernels))
         return EXIT_USAGE;
     const struct measurement *measurement = find_or_suggest(operands.count > 0 ? operands.word[0] : NULL);
-    struct bench_wish *wish = calloc(1, sizeof(*wish)); // too large for the stack
-    if (measurement && !wish)
+    struct bench *bench = calloc(1, sizeof(*bench)); // too large for the stack
+    if (measurement && !bench)
         log_error("cannot measure: out of memory");
-    code = EXIT_USAGE;
-    if (measurement && wish && bench_parse_lists(wish, &o)) {
-        command_hold_signals(); // what has been measured is reported
-        code = measurement->run(wish);
+    if (!measurement || !bench) {
+        free(bench);
+        return EXIT_USAGE;
     }
-    free(wish);
+    code = EXIT_USAGE;
+    bench->options = &o;
+    if (parse_lists(bench)) {
+        command_hold_signals(); // after a signal, the results so far are printed
+        code = EXIT_NOTHING;
+        bench_cpu_name(bench->cpu_name);
+        if ((!o.compare || (bench->base = bench_base_read(o.compare))) &&
+            (bench->memory = bench_memory_open(o.pictures)))
+            code = measurement->run(bench);
+    }
+    bench_memory_close(bench->memory);
+    bench_close_device(bench);
+    json_decref(bench->base);
+    free(bench);
     return code;
 }
 

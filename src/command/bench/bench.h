@@ -1,4 +1,4 @@
-// bench.h: the measurements of the bench command, and what the user asks of them
+// bench.h: the bench command: its options, and what its measurements share; call all on the main thread
 #pragma once
 
 #include "base/options.h"
@@ -7,10 +7,11 @@
 #include "path/path.h"
 
 struct json_t; // of jansson
+struct samples;
 
 struct bench_options {
     struct option_texts filters;
-    const char *sizes, *formats, *paths, *threads; // lists with commas; NULL: not given
+    const char *sizes, *formats, *paths, *threads; // lists, separated by commas; NULL: not given
     const char *device;
     int rounds;     // 0: not given
     double seconds; // 0: not given
@@ -26,8 +27,8 @@ struct bench_chain {
     struct chain chain;
 };
 
-// The options taken apart. A count of 0 means that the measurement chooses.
-struct bench_wish {
+// A run of the command. The lists come from the options; a measurement fills in those that are empty.
+struct bench {
     const struct bench_options *options;
     struct bench_chain chain[BENCH_CHAINS];
     struct option_size size[BENCH_LIST];
@@ -35,66 +36,58 @@ struct bench_wish {
     enum path_kind path[BENCH_LIST];
     int thread[BENCH_LIST];
     int chains, sizes, formats, paths, threads;
+    struct bench_memory *memory;
+    struct device *device; // NULL: none is open
+    char cpu_name[128];
+    struct json_t *base; // rows to compare with; NULL: none
 };
 
 struct measurement {
     const char *name;
-    int (*run)(struct bench_wish *wish); // fills in what it chooses; returns the exit code
+    int (*run)(struct bench *bench); // returns the exit code
 };
 
-extern const struct measurement *const measurements[]; // NULL-ended
+extern const struct measurement *const measurements[]; // ends with NULL
 
-bool bench_add_chain(struct bench_wish *wish, const char *text); // false: logged
-
-// ---- lists.c ----
-
-// False where an option is wrong (logged).
-bool bench_parse_lists(struct bench_wish *wish, const struct bench_options *options);
+bool bench_add_chain(struct bench *bench, const char *text); // false: logged
+// Sets the shape of a format's pictures, with the usual colours of that format. False: there is no such size (logged).
+bool bench_shape(struct image_shape *shape, enum pixfmt format, struct option_size size);
 
 // ---- device.c ----
 
-bool bench_needs_device(const struct bench_wish *wish); // whether one of its paths does
-// The device for those of `paths` that need one; paths are taken from the list where there is none and the user asked
-// for none. *device stays NULL where none is needed. False where nothing can be done (logged).
-bool bench_open_device(struct bench_wish *wish, const struct device_gl *gl, struct device **device);
-// Fills in one thread, and one per CPU, where the user names no numbers.
-void bench_default_threads(struct bench_wish *wish);
-// The processor's name, and which of its instructions are used.
+bool bench_needs_device(const struct bench *bench); // returns true if one of its paths needs a device
+// Opens the device if one of the paths needs it. If there is none and the user gave no paths, only the cpu path stays
+// in the list. Returns false if nothing can be measured (logged).
+bool bench_open_device(struct bench *bench, const struct device_gl *gl);
+void bench_close_device(struct bench *bench);
+// Writes the processor's name and the instructions in use.
 void bench_cpu_name(char name[128]);
-// Threads of the host that compute on an OpenCL device; 0 where it has processors of its own.
-int bench_device_threads(const struct device *device);
-
-// ---- check.c ----
-
-// What a chain makes of a picture, filter by filter, by the cpu path. The caller frees. False: logged.
-bool bench_expect(const struct image *picture, const struct chain *chain, struct image *rgba);
-// Whether the pictures are equal; logs `what` and the first difference where they are not.
-bool bench_same(const struct image *got, const struct image *want, const char *what);
+// Returns the name of the processor or device that a path runs on.
+const char *bench_device_name(const struct bench *bench, enum path_kind path);
+// Returns how many thread counts a path is measured with. `bench_threads` returns one of them: for a device, the host's
+// threads that compute on it, 0 for a GPU.
+int bench_thread_counts(const struct bench *bench, enum path_kind path);
+int bench_threads(const struct bench *bench, enum path_kind path, int index);
 
 // ---- report.c ----
 
-// How a row's member is shown to people.
+// How the table shows a member of a row.
 struct bench_column {
     enum {
-        COLUMN_TEXT, // stands above the table where all rows have the same
-        COLUMN_WORD, // never does
+        COLUMN_TEXT, // above the table if all rows have the same text
+        COLUMN_WORD, // always in the table
         COLUMN_SIZE,
         COLUMN_NUMBER,
         COLUMN_PERCENT,
     } kind;
     const char *key, *heading; // a NULL heading ends the table
-    int digits;                // behind the point
+    int digits;                // after the point
 };
 
-// Prints rows as the options ask, and against the base where there is one. Returns the exit code.
-int bench_report(const struct bench_wish *wish, struct json_t *rows, const struct json_t *base,
-                 const struct bench_column *columns);
-// Text that may be no UTF-8, which JSON cannot say.
-struct json_t *bench_json_text(const char *text);
-
-// ---- compare.c ----
-
-// The rows of an earlier run's --json, as an array the caller frees. NULL on failure (logged).
+// Reads the rows of an earlier run's --json as an array, which the caller frees. NULL on failure (logged).
 struct json_t *bench_base_read(const char *path);
-// Adds to each row what it was in the base and the verdict. Returns how many became slower.
-int bench_compare(struct json_t *rows, const struct json_t *base);
+// Prints the rows as the options say, compares them with bench->base, and frees them. Returns the exit code of a run in
+// which `ok` cases were measured without a failure.
+int bench_report(const struct bench *bench, struct json_t *rows, const struct bench_column *columns, bool ok);
+struct json_t *bench_text_json(const char *text); // "?" if the text is not UTF-8
+struct json_t *bench_samples_json(const struct samples *samples);

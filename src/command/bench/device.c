@@ -1,52 +1,48 @@
-// device.c: what measurements run on: the OpenCL device, the processor
+// device.c: the OpenCL device or the processor that a measurement runs on
 #include "command/bench/bench.h"
 
 #include "base/log.h"
 #include "base/vectors.h"
-#include "base/workers.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 
-bool bench_needs_device(const struct bench_wish *wish)
+bool bench_needs_device(const struct bench *bench)
 {
-    for (int i = 0; i < wish->paths; i++) {
-        if (path_kind_info(wish->path[i])->needs_device)
+    for (int i = 0; i < bench->paths; i++) {
+        if (path_kind_info(bench->path[i])->needs_device)
             return true;
     }
     return false;
 }
 
-bool bench_open_device(struct bench_wish *wish, const struct device_gl *gl, struct device **device)
+bool bench_open_device(struct bench *bench, const struct device_gl *gl)
 {
     struct device_info devices[DEVICE_MAX];
-    const char *why = "cannot open it", *named = wish->options->device;
-    if (!bench_needs_device(wish))
+    const char *why = "cannot open it", *named = bench->options->device;
+    if (!bench_needs_device(bench))
         return true;
     const int count = device_list(devices, &why);
     const int chosen = count > 0 ? device_choose(devices, count, named) : -1;
     if (count > 0 && chosen < 0)
         return false;
-    if (chosen >= 0 && (*device = device_open(&devices[chosen], gl, wish->options->kernels)))
+    if (chosen >= 0 && (bench->device = device_open(&devices[chosen], gl, bench->options->kernels)))
         return true;
-    if (wish->options->paths || (named && *named)) {
+    if (bench->options->paths || (named && *named)) {
         log_error("there is no OpenCL device: %s; the cpu path (-p cpu) works without one", why);
         return false;
     }
     log_warn("there is no OpenCL device: %s; measuring only the cpu path", why);
-    wish->path[0] = PATH_CPU;
-    wish->paths = 1;
+    bench->path[0] = PATH_CPU;
+    bench->paths = 1;
     return true;
 }
 
-void bench_default_threads(struct bench_wish *wish)
+void bench_close_device(struct bench *bench)
 {
-    if (wish->threads > 0)
-        return;
-    wish->thread[wish->threads++] = 1;
-    if (workers_available() > 1)
-        wish->thread[wish->threads++] = workers_available();
+    device_close(bench->device);
+    bench->device = NULL;
 }
 
 // Reads the first line of a file that begins with `start`, from its colon on if it has one.
@@ -76,7 +72,19 @@ void bench_cpu_name(char name[128])
     snprintf(name, 128, "%s, %s", model, vectors_name(vectors_level()));
 }
 
-int bench_device_threads(const struct device *device)
+const char *bench_device_name(const struct bench *bench, enum path_kind path)
 {
-    return device->info.type & CL_DEVICE_TYPE_CPU ? device->info.compute_units : 0;
+    return path_kind_info(path)->needs_device ? bench->device->info.name : bench->cpu_name;
+}
+
+int bench_thread_counts(const struct bench *bench, enum path_kind path)
+{
+    return path_kind_info(path)->needs_device ? 1 : bench->threads;
+}
+
+int bench_threads(const struct bench *bench, enum path_kind path, int index)
+{
+    if (!path_kind_info(path)->needs_device)
+        return bench->thread[index];
+    return bench->device->info.type & CL_DEVICE_TYPE_CPU ? bench->device->info.compute_units : 0;
 }

@@ -1,29 +1,227 @@
-// filters.c: the measurements `filters` and `variants`: whole chains, as the paths run them or variant by variant
-#include "command/bench/filters.h"
+// filters.c: the measurements `filters` and `variants`: whole chains, each beside a plain copy
+#include "command/bench/subject.h"
 
 #include "base/log.h"
+#include "base/workers.h"
 #include "command/command.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool measure(struct filters_bench *bench)
+struct copy_row {
+    struct copy *copy;
+    struct copy_setup setup;
+    struct trial trial;
+};
+
+struct filters_row {
+    const struct bench_chain *chain;
+    struct image_shape shape;
+    enum path_kind path;
+    int threads;
+    const char *variant;     // NULL: the path chooses
+    struct subject *subject; // NULL: it cannot be built, or its output is wrong
+    struct trial trial;
+    struct copy_row *copy;
+};
+
+struct filters_bench {
+    struct bench *bench;
+    bool variants; // a row for the generic code, and for each variant that fits
+    struct filters_row *row;
+    struct copy_row *copy; // as many as rows at most
+    int rows, copies;
+};
+
+// ---- what is measured ----
+
+// 25 numbers without a pattern, so that no shortcut helps.
+#define MATRIX                                                                                                         \
+    "convolve=0.11 -0.07 0.23 0.05 -0.13 0.31 0.17 -0.29 0.41 0.02 -0.19 0.37 0.83 -0.43 0.07 0.29 -0.11 0.53 0.13 "   \
+    "-0.31 0.19 0.03 -0.23 0.09 -0.59"
+
+// The cases if the user names neither chains nor formats.
+static const struct {
+    const char *chain;
+    enum pixfmt format;
+} cases[] = {
+    {"none", PIXFMT_NV21},   {"none", PIXFMT_YUYV}, {"gray", PIXFMT_RGBA},   {"maxrgb", PIXFMT_RGBA},
+    {"blur=2", PIXFMT_RGBA}, {MATRIX, PIXFMT_RGBA}, {"emboss", PIXFMT_RGBA}, {"blur=2,gray,emboss", PIXFMT_NV21},
+};
+enum { CASES = sizeof(cases) / sizeof(*cases) };
+
+static bool add_row(struct filters_bench *f, const struct filters_row *row)
 {
-    struct trial **trials = calloc((size_t)(2 * bench->rows), sizeof(*trials));
-    const struct bench_options *o = bench->wish->options;
-    bool ok = trials != NULL;
+    struct filters_row *grown = realloc(f->row, (size_t)(f->rows + 1) * sizeof(*grown));
+    if (!grown) {
+        log_error("cannot measure: out of memory");
+        return false;
+    }
+    f->row = grown;
+    f->row[f->rows++] = *row;
+    return true;
+}
+
+// Adds the row. For `bench variants`, adds a row for each variant that fits the chain instead.
+static bool add_variants(struct filters_bench *f, struct filters_row *row)
+{
+    const struct path_setup setup = {
+        .kind = row->path, .device = f->bench->device, .input = row->shape, .chain = &row->chain->chain};
+    const char *names[PATH_VARIANTS] = {NULL};
+    const int count = f->variants ? path_variants(&setup, names) : 1;
+    for (int i = 0; i < count; i++) {
+        row->variant = names[i];
+        if (!add_row(f, row))
+            return false;
+    }
+    return true;
+}
+
+// Adds a chain in a format, at each size that its path is measured at, with each number of threads.
+static bool add_rows(struct filters_bench *f, const struct bench_chain *chain, enum pixfmt format, enum path_kind path)
+{
+    static const struct option_size cpu_sizes[] = {{1920, 1080}, {3840, 2160}};
+    static const struct option_size gpu_sizes[] = {{7680, 4320}}; // larger than every cache
+    const struct bench *bench = f->bench;
+    const bool device = path_kind_info(path)->needs_device,
+               on_gpu = device && !(bench->device->info.type & CL_DEVICE_TYPE_CPU);
+    const struct option_size *size = bench->sizes ? bench->size : on_gpu ? gpu_sizes : cpu_sizes;
+    const int sizes = bench->sizes ? bench->sizes : device ? 1 : 2;
+    struct filters_row row = {.chain = chain, .path = path};
+    for (int s = 0; s < sizes; s++) {
+        if (!bench_shape(&row.shape, format, size[s]))
+            return false;
+        for (int t = 0; t < bench_thread_counts(bench, path); t++) {
+            row.threads = bench_threads(bench, path, t);
+            if (!add_variants(f, &row))
+                return false;
+        }
+    }
+    return true;
+}
+
+// Adds the example of each filter as a chain.
+static bool add_examples(struct bench *bench)
+{
+    for (int i = 0; filters[i]; i++) {
+        if (!bench_add_chain(bench, filters[i]->example))
+            return false;
+    }
+    return true;
+}
+
+// Adds the chains of the default cases. `once`: each only once, because they are combined with formats.
+static bool add_default_chains(struct bench *bench, bool once)
+{
+    for (int i = 0; i < CASES; i++) {
+        bool seen = false;
+        for (int k = 0; once && k < i; k++)
+            seen = seen || strcmp(cases[k].chain, cases[i].chain) == 0;
+        if (!seen && !bench_add_chain(bench, cases[i].chain))
+            return false;
+    }
+    return true;
+}
+
+static bool choose_rows(struct filters_bench *f)
+{
+    struct bench *bench = f->bench;
+    const bool pairs = bench->chains == 0 && bench->formats == 0 && !f->variants; // chain i with its own format
+    if (bench->chains == 0 && !(f->variants ? add_examples(bench) : add_default_chains(bench, !pairs)))
+        return false;
+    if (bench->formats == 0 && !pairs)
+        bench->format[bench->formats++] = PIXFMT_RGBA;
+    for (int p = 0; p < bench->paths; p++) {
+        for (int c = 0; c < bench->chains; c++) {
+            for (int i = 0; i < (pairs ? 1 : bench->formats); i++) {
+                if (!add_rows(f, &bench->chain[c], pairs ? cases[c].format : bench->format[i], bench->path[p]))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+// Returns a copy that reads and writes half as many bytes each as the row reads and writes together. NULL: logged.
+static struct copy_row *copy_for(struct filters_bench *f, const struct filters_row *row, int pictures)
+{
+    const size_t pixels = (size_t)row->shape.width * (size_t)row->shape.height;
+    const struct copy_setup setup = {
+        .device = path_kind_info(row->path)->needs_device ? f->bench->device : NULL,
+        .threads = row->threads,
+        .bytes = (image_bytes(&row->shape) + 4 * pixels) / 2,
+        .sources = pictures,
+    };
+    for (int i = 0; i < f->copies; i++) {
+        const struct copy_setup *other = &f->copy[i].setup;
+        if (other->device == setup.device && other->threads == setup.threads && other->bytes == setup.bytes &&
+            other->sources == setup.sources)
+            return &f->copy[i];
+    }
+    struct copy_row *added = &f->copy[f->copies];
+    if (!(added->copy = copy_open(f->bench->memory, &setup)))
+        return NULL;
+    added->setup = setup;
+    added->trial = (struct trial){.run = copy_run, .context = added->copy, .warm_runs = 2};
+    f->copies++;
+    return added;
+}
+
+static void describe(const struct filters_row *row, char text[200])
+{
+    snprintf(text, 200, "%.80s from %s %dx%d on the %s path%s%s", row->chain->text,
+             pixfmt_info(row->shape.format)->name, row->shape.width, row->shape.height, path_kind_name(row->path),
+             row->variant ? ", variant " : "", row->variant ? row->variant : "");
+}
+
+// Builds the row's chain, checks its output, and finds the copy to compare with. False: logged.
+static bool open_row(struct filters_bench *f, struct filters_row *row)
+{
+    const struct subject_setup setup = {
+        .kind = row->path,
+        .device = f->bench->device,
+        .threads = row->threads,
+        .shape = row->shape,
+        .chain = &row->chain->chain,
+        .variant = row->variant,
+    };
+    char what[200], *error = NULL;
+    describe(row, what);
+    struct subject *subject = subject_open(f->bench->memory, &setup, &error);
+    if (!subject) {
+        log_error("cannot measure %s: %s", what, error ? error : "see above");
+        free(error);
+        return false;
+    }
+    const struct bench_pictures *pictures = bench_memory_pictures(f->bench->memory, &row->shape);
+    if (!bench_check(pictures, setup.chain, subject_first, subject, what)) {
+        subject_close(subject);
+        return false;
+    }
+    row->subject = subject;
+    row->trial = (struct trial){.run = subject_run, .context = subject, .warm_runs = 4};
+    return (row->copy = copy_for(f, row, pictures->count)) != NULL;
+}
+
+static bool measure(struct filters_bench *f)
+{
+    struct trial **trials = calloc((size_t)(2 * f->rows), sizeof(*trials));
+    const struct bench_options *o = f->bench->options;
+    f->copy = calloc((size_t)f->rows, sizeof(*f->copy));
+    bool ok = trials && f->copy;
     int count = 0;
-    for (int i = 0; trials && i < bench->rows && !command_interrupted(); i++) {
-        bench_progress("building and checking, %d of %d: %.60s", i + 1, bench->rows, bench->row[i]->chain->text);
-        if (filters_open(bench, bench->row[i]))
-            trials[count++] = &bench->row[i]->trial;
+    for (int i = 0; trials && f->copy && i < f->rows && !command_interrupted(); i++) {
+        bench_progress("building and checking, %d of %d: %.60s", i + 1, f->rows, f->row[i].chain->text);
+        if (open_row(f, &f->row[i]))
+            trials[count++] = &f->row[i].trial;
         else
             ok = false;
     }
-    for (int i = 0; trials && i < bench->copies; i++)
-        trials[count++] = &bench->copy[i]->trial;
-    ok = trials && count > 0 && trials_run(trials, count, o->rounds, o->seconds) && ok;
+    for (int i = 0; i < f->copies; i++)
+        trials[count++] = &f->copy[i].trial;
+    ok = count > 0 && trials_run(trials, count, o->rounds, o->seconds) && ok;
     free(trials);
     return ok;
 }
@@ -64,18 +262,18 @@ static const struct bench_column variant_columns[] = {
 };
 
 // Returns the row of the generic code, the first row of a variant's case. NULL if it was not measured.
-static const struct filters_row *generic_of(const struct filters_bench *bench, int at)
+static const struct filters_row *generic_of(const struct filters_bench *f, int at)
 {
-    const struct filters_row *row = bench->row[at];
-    while (at > 0 && strcmp(bench->row[at]->variant, "generic") != 0)
+    const struct filters_row *row = &f->row[at];
+    while (at > 0 && strcmp(f->row[at].variant, "generic") != 0)
         at--;
-    const struct filters_row *generic = bench->row[at];
+    const struct filters_row *generic = &f->row[at];
     return generic->chain == row->chain && generic->trial.ms.count > 0 ? generic : NULL;
 }
 
-static void add_variant(json_t *json, const struct filters_bench *bench, int at)
+static void add_variant(json_t *json, const struct filters_bench *f, int at)
 {
-    const struct filters_row *row = bench->row[at], *generic = generic_of(bench, at);
+    const struct filters_row *row = &f->row[at], *generic = generic_of(f, at);
     json_object_set_new(json, "variant", json_string(row->variant));
     json_object_set_new(
         json, "speedup",
@@ -83,111 +281,99 @@ static void add_variant(json_t *json, const struct filters_bench *bench, int at)
                 : json_null());
 }
 
-static json_t *row_json(const struct filters_bench *bench, const struct filters_row *row)
+static json_t *row_json(const struct filters_bench *f, const struct filters_row *row)
 {
     const double ms = samples_percentile(&row->trial.ms, 50);
     const double copy_ms = samples_percentile(&row->copy->trial.ms, 50);
     const double pixels = (double)row->shape.width * row->shape.height;
-    const char *device = path_kind_info(row->path)->needs_device ? bench->device->info.name : bench->cpu_name;
-    json_t *samples = json_array();
-    for (int i = 0; i < row->trial.ms.count; i++)
-        json_array_append_new(samples, json_real(row->trial.ms.value[i]));
-    json_t *json = json_pack("{s:o,s:s,s:i,s:i,s:s,s:i,s:o,s:f,s:f,s:f,s:f}", "case", bench_json_text(row->chain->text),
-                             "format", pixfmt_info(row->shape.format)->name, "width", row->shape.width, "height",
-                             row->shape.height, "path", path_kind_name(row->path), "threads", row->threads, "device",
-                             bench_json_text(device), "ms_median", ms, "ms_p95", samples_percentile(&row->trial.ms, 95),
-                             "mpix_s", pixels / ms / 1e3, "copy_fraction", copy_ms / ms);
+    json_t *json =
+        json_pack("{s:o,s:s,s:i,s:i,s:s,s:i,s:o,s:f,s:f,s:f,s:f}", "case", bench_text_json(row->chain->text), "format",
+                  pixfmt_info(row->shape.format)->name, "width", row->shape.width, "height", row->shape.height, "path",
+                  path_kind_name(row->path), "threads", row->threads, "device",
+                  bench_text_json(bench_device_name(f->bench, row->path)), "ms_median", ms, "ms_p95",
+                  samples_percentile(&row->trial.ms, 95), "mpix_s", pixels / ms / 1e3, "copy_fraction", copy_ms / ms);
     json_object_update_new(json,
                            json_pack("{s:f,s:f,s:f,s:s,s:i,s:i,s:o}", "ms_p5", samples_percentile(&row->trial.ms, 5),
                                      "wall_ms_median", samples_percentile(&row->trial.wall_ms, 50), "copy_ms_median",
-                                     copy_ms, "copy_way", bench_copy_way(row->copy->copy), "rounds",
-                                     row->trial.ms.count, "runs", row->trial.runs, "samples_ms", samples));
+                                     copy_ms, "copy_way", copy_way(row->copy->copy), "rounds", row->trial.ms.count,
+                                     "runs", row->trial.runs, "samples_ms", bench_samples_json(&row->trial.ms)));
     return json;
 }
 
-// A device's clock that counts more than the host's cannot be right.
-static void check_clock(const struct filters_bench *bench)
+// Warns if a device's clock reports longer times than the host's: it must be wrong.
+static void check_clock(const struct filters_bench *f)
 {
-    for (int i = 0; i < bench->rows; i++) {
-        const struct trial *trial = &bench->row[i]->trial;
+    for (int i = 0; i < f->rows; i++) {
+        const struct trial *trial = &f->row[i].trial;
         if (samples_percentile(&trial->ms, 50) > 1.05 * samples_percentile(&trial->wall_ms, 50)) {
             log_warn("the clock of %s reports longer times than the host's clock; use the column 'wall ms'",
-                     bench->device ? bench->device->info.name : bench->cpu_name);
+                     f->bench->device ? f->bench->device->info.name : f->bench->cpu_name);
             return;
         }
     }
 }
 
-static json_t *rows_json(const struct filters_bench *bench)
+static json_t *rows_json(const struct filters_bench *f)
 {
     json_t *rows = json_array();
-    for (int i = 0; i < bench->rows; i++) {
-        const struct filters_row *row = bench->row[i];
+    for (int i = 0; i < f->rows; i++) {
+        const struct filters_row *row = &f->row[i];
         if (!row->copy || row->trial.ms.count == 0 || row->copy->trial.ms.count == 0)
             continue;
-        json_t *json = row_json(bench, row);
-        if (bench->variants)
-            add_variant(json, bench, i);
+        json_t *json = row_json(f, row);
+        if (f->variants)
+            add_variant(json, f, i);
         json_array_append_new(rows, json);
     }
     return rows;
 }
 
-static void finish(struct filters_bench *bench)
+static void finish(struct filters_bench *f)
 {
-    for (int i = 0; i < bench->rows; i++) {
-        subject_close(bench->row[i]->subject);
-        trial_finish(&bench->row[i]->trial);
-        free(bench->row[i]);
+    for (int i = 0; i < f->rows; i++) {
+        subject_close(f->row[i].subject);
+        trial_finish(&f->row[i].trial);
     }
-    for (int i = 0; i < bench->copies; i++) {
-        bench_copy_close(bench->copy[i]->copy);
-        trial_finish(&bench->copy[i]->trial);
-        free(bench->copy[i]);
+    for (int i = 0; i < f->copies; i++) {
+        copy_close(f->copy[i].copy);
+        trial_finish(&f->copy[i].trial);
     }
-    free(bench->row);
-    free(bench->copy);
-    bench_memory_close(bench->memory);
-    device_close(bench->device);
+    free(f->row);
+    free(f->copy);
 }
 
-static int run(struct bench_wish *wish, bool variants)
+static int run(struct bench *bench, bool variants)
 {
-    struct filters_bench bench = {.wish = wish, .variants = variants};
-    json_t *base = NULL;
-    int code = EXIT_NOTHING;
-    bench_cpu_name(bench.cpu_name);
-    if (wish->options->compare && !(base = bench_base_read(wish->options->compare)))
-        return code;
-    if (!wish->options->paths) {
-        wish->path[wish->paths++] = PATH_CPU;
-        wish->path[wish->paths++] = PATH_OPENCL;
+    struct filters_bench f = {.bench = bench, .variants = variants};
+    int code = EXIT_USAGE;
+    if (bench->paths == 0) {
+        bench->path[bench->paths++] = PATH_CPU;
+        bench->path[bench->paths++] = PATH_OPENCL;
     }
-    if (variants && wish->threads == 0)
-        wish->thread[wish->threads++] = 1;
-    bench_default_threads(wish);
-    if (bench_open_device(wish, NULL, &bench.device) && (bench.memory = bench_memory_open(wish->options->pictures))) {
-        code = EXIT_USAGE;
-        if (filters_choose(&bench)) {
-            const bool ok = measure(&bench);
-            check_clock(&bench);
-            code = bench_report(wish, rows_json(&bench), base, variants ? variant_columns : columns);
-            code = code == EXIT_OK && !ok ? EXIT_FAILED_SOME : code;
-        }
+    if (bench->threads == 0) {
+        bench->thread[bench->threads++] = 1;
+        if (!variants && workers_available() > 1)
+            bench->thread[bench->threads++] = workers_available();
     }
-    finish(&bench);
-    json_decref(base);
+    if (!bench_open_device(bench, NULL))
+        return EXIT_NOTHING;
+    if (choose_rows(&f)) {
+        const bool ok = measure(&f);
+        check_clock(&f);
+        code = bench_report(bench, rows_json(&f), variants ? variant_columns : columns, ok);
+    }
+    finish(&f);
     return code;
 }
 
-static int filters_run(struct bench_wish *wish)
+static int filters_run(struct bench *bench)
 {
-    return run(wish, false);
+    return run(bench, false);
 }
 
-static int variants_run(struct bench_wish *wish)
+static int variants_run(struct bench *bench)
 {
-    return run(wish, true);
+    return run(bench, true);
 }
 
 extern const struct measurement filters_measurement, variants_measurement;

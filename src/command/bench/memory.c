@@ -1,15 +1,16 @@
-// memory.c: random pictures, by shape, in the host's memory and in a device's
+// memory.c: random pictures, by shape, in the host's memory and in a device's; the check of a case's result
 #include "command/bench/memory.h"
 
 #include "base/log.h"
 #include "base/pages.h"
+#include "image/convert.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { SHAPES_MAX = 2 * PIXFMT_COUNT * BENCH_LIST };
 
-// Up to 4 megapixels a picture is small.
+// Pictures up to 4 megapixels are small.
 static const size_t small_pixels = (size_t)4 << 20;
 // More than the largest caches: 96 MiB of level 3 on one die, 60 MB of level 2 on the largest GPU.
 static const size_t working_set_bytes = (size_t)160 << 20;
@@ -98,11 +99,11 @@ const struct bench_pictures *bench_memory_pictures(struct bench_memory *memory, 
     }
     memory->host[memory->hosts].shape = *shape;
     memory->host[memory->hosts].pictures = (struct bench_pictures){image, count};
-    memory->hosts++; // also where the memory did not suffice, so that it is freed
+    memory->hosts++; // also after a failure, so that bench_memory_close frees it
     if (ok)
         return &memory->host[memory->hosts - 1].pictures;
     log_error("cannot allocate %d images of %dx%d: out of memory", count, shape->width, shape->height);
-    memory->host[memory->hosts - 1].shape = (struct image_shape){0}; // found by nobody
+    memory->host[memory->hosts - 1].shape = (struct image_shape){0}; // no search finds it
     return NULL;
 }
 
@@ -145,4 +146,74 @@ uint8_t *bench_memory_copies(struct bench_memory *memory, size_t bytes)
     memory->copy_bytes = bytes;
     fill_random(memory, grown, bytes);
     return grown;
+}
+
+// ---- the check ----
+
+// Runs one filter from RGBA to RGBA.
+static bool run_stage(const struct image *from, const struct stage *stage, struct image *to)
+{
+    const struct chain chain = {.stage = {*stage}, .count = 1};
+    const struct path_setup setup = {.kind = PATH_CPU, .input = from->shape, .chain = &chain};
+    struct path_result result;
+    bool lost;
+    struct path *path = path_open(&setup, NULL);
+    const bool ok =
+        path && path_submit(path, from, 0, &lost) && path_collect(path, &result, &lost) && path_read(path, &result, to);
+    path_close(path);
+    return ok;
+}
+
+// Computes what the chain makes of the picture. The caller frees. False: logged.
+static bool expect(const struct image *picture, const struct chain *chain, struct image *rgba)
+{
+    const struct image_shape shape = {.width = picture->shape.width, .height = picture->shape.height};
+    struct image next = {0};
+    *rgba = (struct image){0};
+    bool ok = image_alloc(rgba, &shape) && image_alloc(&next, &shape);
+    if (!ok)
+        log_error("cannot check the results: out of memory");
+    else
+        convert_to_rgba(rgba, picture);
+    for (int i = 0; ok && i < chain->count; i++) {
+        ok = run_stage(rgba, &chain->stage[i], &next);
+        const struct image swapped = *rgba;
+        *rgba = next;
+        next = swapped;
+    }
+    image_free(&next);
+    if (!ok)
+        image_free(rgba);
+    return ok;
+}
+
+static bool same(const struct image *got, const struct image *want, const char *what)
+{
+    const size_t row = 4 * (size_t)want->shape.width;
+    for (int y = 0; y < want->shape.height; y++) {
+        const uint8_t *a = got->plane[0] + (size_t)y * got->stride[0];
+        const uint8_t *b = want->plane[0] + (size_t)y * want->stride[0];
+        if (memcmp(a, b, row) == 0)
+            continue;
+        size_t x = 0;
+        while (a[x] == b[x])
+            x++;
+        log_error("%s differs from the cpu path: channel %zu of pixel %zu,%d is %d instead of %d; this case is skipped",
+                  what, x % 4, x / 4, y, a[x], b[x]);
+        return false;
+    }
+    return true;
+}
+
+bool bench_check(const struct bench_pictures *pictures, const struct chain *chain,
+                 bool (*first)(void *context, struct image *rgba), void *context, const char *what)
+{
+    const struct image_shape *shape = &pictures->image[0].shape;
+    const struct image_shape rgba = {.width = shape->width, .height = shape->height};
+    struct image got = {0}, want = {0};
+    const bool ok = image_alloc(&got, &rgba) && expect(&pictures->image[0], chain, &want) && first(context, &got) &&
+                    same(&got, &want, what);
+    image_free(&got);
+    image_free(&want);
+    return ok;
 }

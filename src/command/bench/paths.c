@@ -1,9 +1,12 @@
-// paths.c: the measurement of whole frames on each path
-#include "command/bench/paths.h"
+// paths.c: the measurement `paths`: whole frames through each path, from the source's memory to a texture
+#include "command/bench/memory.h"
+#include "command/bench/trial.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/workers.h"
 #include "command/command.h"
+#include "screen/upload.h"
 #include "screen/window.h"
 
 #include <jansson.h>
@@ -14,85 +17,213 @@
 static const struct option_size camera_sizes[] = {{640, 480}, {1280, 720}, {1920, 1080}, {3840, 2160}};
 enum { CAMERA_SIZES = sizeof(camera_sizes) / sizeof(*camera_sizes), DEPTHS = 2 };
 
+// The times of a frame. Not every path has all of them.
+enum frame_part {
+    PART_LATENCY,  // from submit to the end
+    PART_PINNED,   // from the time at which the pixels lie in memory that the device reaches, to the end
+    PART_COPY_IN,  // by the host, to memory that the device reaches
+    PART_UPLOAD,   // to the device
+    PART_PASSES,   // the filters
+    PART_SHARE,    // a texture acquired from GL and released
+    PART_DOWNLOAD, // from the device, or mapped
+    PART_TEXTURE,  // from memory to a texture, until GL has finished
+    PARTS
+};
+
+static const char *const part_keys[PARTS] = {
+    [PART_LATENCY] = "latency_ms",   [PART_PINNED] = "pinned_ms",   [PART_COPY_IN] = "copy_in_ms",
+    [PART_UPLOAD] = "upload_ms",     [PART_PASSES] = "passes_ms",   [PART_SHARE] = "share_ms",
+    [PART_DOWNLOAD] = "download_ms", [PART_TEXTURE] = "texture_ms",
+};
+
 struct paths_row {
     const struct bench_chain *chain;
     struct image_shape shape;
-    enum path_kind path;
+    enum path_kind kind;
     int threads, depth;
-    struct frames_bench frames;
+    struct path *path;
+    const struct bench_pictures *pictures;
+    int next; // index of a picture
+    bool gl;  // a frame ends in a texture
+    struct upload upload;
+    struct {
+        double sum_ms; // of the measurement being made
+        int count;
+        struct samples ms; // one value per round
+    } part[PARTS];
     struct trial trial;
 };
 
 struct paths_bench {
-    struct bench_wish *wish;
+    struct bench *bench;
     struct window *window; // NULL: none can be opened
-    struct device *device;
-    struct bench_memory *memory;
-    struct paths_row **row; // a row with two frames in flight behind its like with one
+    struct paths_row *row; // DEPTHS rows for each case: with one frame in flight, then with two
     int rows;
-    char cpu_name[128];
 };
 
-static bool add_rows(struct paths_bench *bench, const struct paths_row *like)
+// ---- a frame's way ----
+
+// The beginnings of the stages' names in src/path/opencl_times.c.
+static const struct {
+    const char *stage;
+    enum frame_part part;
+} stage_parts[] = {
+    {"copy in", PART_COPY_IN}, {"upload", PART_UPLOAD},     {"pass ", PART_PASSES}, {"acquire", PART_SHARE},
+    {"release", PART_SHARE},   {"download", PART_DOWNLOAD}, {"map", PART_DOWNLOAD},
+};
+
+static double ms_between(int64_t start_ns, int64_t end_ns)
 {
-    struct paths_row **grown = realloc(bench->row, (size_t)(bench->rows + DEPTHS) * sizeof(*grown));
-    if (grown)
-        bench->row = grown;
-    for (int depth = 1; grown && depth <= DEPTHS; depth++) {
-        struct paths_row *added = malloc(sizeof(*added));
-        if (!added) {
-            grown = NULL;
-            break;
-        }
-        *added = *like;
-        added->depth = depth;
-        bench->row[bench->rows++] = added;
-    }
-    if (!grown)
-        log_error("cannot measure: out of memory");
-    return grown != NULL;
+    return (double)(end_ns - start_ns) / 1e6;
 }
 
-static bool add_paths(struct paths_bench *bench, struct paths_row *row)
+static void add(struct paths_row *row, enum frame_part part, double ms)
 {
-    const struct bench_wish *wish = bench->wish;
-    const char *why;
-    if (!pixfmt_size_ok(row->shape.format, row->shape.width, row->shape.height, &why)) {
-        log_error("cannot measure %dx%d: %s", row->shape.width, row->shape.height, why);
+    row->part[part].sum_ms += ms;
+    row->part[part].count++;
+}
+
+// Adds each part of the frame once, even if several stages belong to it.
+static void add_parts(struct paths_row *row, const struct path_result *result)
+{
+    double part_ms[PARTS] = {0};
+    bool has[PARTS] = {false};
+    for (int i = 0; i < result->stages; i++) {
+        const struct stage_time *stage = &result->stage[i];
+        for (size_t k = 0; k < sizeof(stage_parts) / sizeof(*stage_parts); k++) {
+            if (strncmp(stage->name, stage_parts[k].stage, strlen(stage_parts[k].stage)) == 0) {
+                part_ms[stage_parts[k].part] += ms_between(stage->start_ns, stage->end_ns);
+                has[stage_parts[k].part] = true;
+            }
+        }
+    }
+    for (int i = 0; i < PARTS; i++) {
+        if (has[i])
+            add(row, (enum frame_part)i, part_ms[i]);
+    }
+}
+
+// Returns the time at which the pixels lay in memory that the device reaches.
+static int64_t pinned_ns(const struct path_result *result, int64_t submitted_ns)
+{
+    return result->stages > 0 && strcmp(result->stage[0].name, "copy in") == 0 ? result->stage[0].end_ns : submitted_ns;
+}
+
+// Waits for the oldest frame and returns the time at which it was finished; 0 on failure (logged).
+static int64_t finish_frame(struct paths_row *row, int64_t submitted_ns)
+{
+    struct path_result result;
+    bool lost;
+    if (!path_collect(row->path, &result, &lost))
+        return 0;
+    int64_t end_ns = clock_now_ns();
+    if (row->gl && !result.texture) {
+        const int64_t start_ns = end_ns;
+        if (!upload_picture(&row->upload, &result.image))
+            return 0;
+        if (!upload_wait()) {
+            log_error("GL did not finish the upload of a frame to a texture");
+            return 0;
+        }
+        end_ns = clock_now_ns();
+        add(row, PART_TEXTURE, ms_between(start_ns, end_ns));
+    }
+    add_parts(row, &result);
+    add(row, PART_LATENCY, ms_between(submitted_ns, end_ns));
+    add(row, PART_PINNED, ms_between(pinned_ns(&result, submitted_ns), end_ns));
+    return end_ns;
+}
+
+// Excludes the frames that fill the pipeline: time runs from the end of the last of these.
+static bool run_frames(void *context, int runs, struct trial_time *time)
+{
+    struct paths_row *row = context;
+    const int total = runs + row->depth;
+    int64_t submitted_ns[PATH_DEPTH_MAX], first_ns = 0, end_ns = 0;
+    bool lost;
+    for (int i = 0; i < PARTS; i++)
+        row->part[i].sum_ms = row->part[i].count = 0;
+    for (int submitted = 0, done = 0; done < total; done++) {
+        for (; submitted < total && submitted - done < row->depth; submitted++) {
+            const struct image *picture = &row->pictures->image[row->next];
+            row->next = (row->next + 1) % row->pictures->count;
+            submitted_ns[submitted % row->depth] = clock_now_ns();
+            if (!path_submit(row->path, picture, 0, &lost))
+                return false;
+        }
+        end_ns = finish_frame(row, submitted_ns[done % row->depth]);
+        if (end_ns == 0)
+            return false;
+        if (done == row->depth - 1)
+            first_ns = end_ns;
+    }
+    time->ms = time->wall_ms = ms_between(first_ns, end_ns) / runs;
+    return true;
+}
+
+static void keep_parts(void *context)
+{
+    struct paths_row *row = context;
+    for (int i = 0; i < PARTS; i++) {
+        if (row->part[i].count > 0)
+            samples_add(&row->part[i].ms, row->part[i].sum_ms / row->part[i].count);
+    }
+}
+
+// Filters the first picture alone.
+static bool first_frame(void *context, struct image *rgba)
+{
+    const struct paths_row *row = context;
+    struct path_result result;
+    bool lost;
+    return path_submit(row->path, &row->pictures->image[0], 0, &lost) && path_collect(row->path, &result, &lost) &&
+           path_read(row->path, &result, rgba);
+}
+
+// ---- what is measured ----
+
+// Adds the row with each number of frames in flight.
+static bool add_depths(struct paths_bench *p, struct paths_row *row)
+{
+    struct paths_row *grown = realloc(p->row, (size_t)(p->rows + DEPTHS) * sizeof(*grown));
+    if (!grown) {
+        log_error("cannot measure: out of memory");
         return false;
     }
-    const struct color unknown = {0};
-    row->shape.color =
-        color_resolve(unknown, unknown, row->shape.format == PIXFMT_GREY, row->shape.width, row->shape.height);
-    for (int p = 0; p < wish->paths; p++) {
-        row->path = wish->path[p];
-        const bool device = path_kind_info(row->path)->needs_device;
-        for (int t = 0; t < (device ? 1 : wish->threads); t++) {
-            row->threads = device ? bench_device_threads(bench->device) : wish->thread[t];
-            if (!add_rows(bench, row))
+    p->row = grown;
+    for (row->depth = 1; row->depth <= DEPTHS; row->depth++)
+        p->row[p->rows++] = *row;
+    return true;
+}
+
+static bool add_paths(struct paths_bench *p, struct paths_row *row)
+{
+    const struct bench *bench = p->bench;
+    for (int i = 0; i < bench->paths; i++) {
+        row->kind = bench->path[i];
+        for (int t = 0; t < bench_thread_counts(bench, row->kind); t++) {
+            row->threads = bench_threads(bench, row->kind, t);
+            if (!add_depths(p, row))
                 return false;
         }
     }
     return true;
 }
 
-static bool choose_rows(struct paths_bench *bench)
+static bool choose_rows(struct paths_bench *p)
 {
-    struct bench_wish *wish = bench->wish;
-    const struct option_size *size = wish->sizes ? wish->size : camera_sizes;
-    const int sizes = wish->sizes ? wish->sizes : CAMERA_SIZES;
-    if (wish->chains == 0 && !bench_add_chain(wish, "blur=2,gray,emboss"))
+    struct bench *bench = p->bench;
+    const struct option_size *size = bench->sizes ? bench->size : camera_sizes;
+    const int sizes = bench->sizes ? bench->sizes : CAMERA_SIZES;
+    if (bench->chains == 0 && !bench_add_chain(bench, "blur=2,gray,emboss"))
         return false;
-    if (wish->formats == 0)
-        wish->format[wish->formats++] = PIXFMT_NV21;
-    struct paths_row row = {0};
+    if (bench->formats == 0)
+        bench->format[bench->formats++] = PIXFMT_NV21;
     for (int s = 0; s < sizes; s++) {
-        for (int c = 0; c < wish->chains; c++) {
-            for (int f = 0; f < wish->formats; f++) {
-                row.chain = &wish->chain[c];
-                row.shape =
-                    (struct image_shape){.format = wish->format[f], .width = size[s].width, .height = size[s].height};
-                if (!add_paths(bench, &row))
+        for (int c = 0; c < bench->chains; c++) {
+            for (int f = 0; f < bench->formats; f++) {
+                struct paths_row row = {.chain = &bench->chain[c], .gl = p->window != NULL};
+                if (!bench_shape(&row.shape, bench->format[f], size[s]) || !add_paths(p, &row))
                     return false;
             }
         }
@@ -100,62 +231,46 @@ static bool choose_rows(struct paths_bench *bench)
     return true;
 }
 
-static bool check(struct paths_bench *bench, struct paths_row *row)
+static bool open_row(struct paths_bench *p, struct paths_row *row)
 {
-    const struct image_shape rgba = {.width = row->shape.width, .height = row->shape.height};
-    struct image got = {0}, want = {0};
-    char what[200];
-    snprintf(what, sizeof(what), "%.80s from %s %dx%d in sharing mode %s", row->chain->text,
-             pixfmt_info(row->shape.format)->name, rgba.width, rgba.height, path_rung(row->frames.path));
-    const bool same = image_alloc(&got, &rgba) &&
-                      bench_expect(&row->frames.pictures->image[0], &row->chain->chain, &want) &&
-                      frames_first(&row->frames, &got) && bench_same(&got, &want, what);
-    image_free(&got);
-    image_free(&want);
-    return same;
-}
-
-static bool open_row(struct paths_bench *bench, struct paths_row *row)
-{
-    struct frames_bench *frames = &row->frames;
     const struct path_setup setup = {
-        .kind = row->path,
-        .device = path_kind_info(row->path)->needs_device ? bench->device : NULL,
+        .kind = row->kind,
+        .device = path_kind_info(row->kind)->needs_device ? p->bench->device : NULL,
         .input = row->shape,
         .chain = &row->chain->chain,
         .depth = row->depth,
         .threads = row->threads,
-        .gl = bench->window != NULL,
+        .gl = row->gl,
     };
-    frames->pictures = bench_memory_pictures(bench->memory, &row->shape);
-    frames->gl = bench->window != NULL;
-    frames->depth = row->depth;
-    char *error = NULL;
-    if (!frames->pictures || !(frames->path = path_open(&setup, &error))) {
-        log_error("cannot measure the %s path: %s", path_kind_name(row->path), error ? error : "see above");
+    char what[200], *error = NULL;
+    row->pictures = bench_memory_pictures(p->bench->memory, &row->shape);
+    if (!row->pictures || !(row->path = path_open(&setup, &error))) {
+        log_error("cannot measure the %s path: %s", path_kind_name(row->kind), error ? error : "see above");
         free(error);
         return false;
     }
     row->trial = (struct trial){
-        .run = frames_run,
-        .keep = frames_keep,
-        .context = frames,
+        .run = run_frames,
+        .keep = keep_parts,
+        .context = row,
         .warm_runs = 4,
-        .runs = 4, // so that frames in flight have others to overlap with
+        .runs = 4, // so that frames in flight overlap with others
     };
-    return check(bench, row);
+    snprintf(what, sizeof(what), "%.80s from %s %dx%d in sharing mode %s", row->chain->text,
+             pixfmt_info(row->shape.format)->name, row->shape.width, row->shape.height, path_rung(row->path));
+    return bench_check(row->pictures, setup.chain, first_frame, row, what);
 }
 
-static bool measure(struct paths_bench *bench)
+static bool measure(struct paths_bench *p)
 {
-    struct trial **trials = calloc((size_t)bench->rows, sizeof(*trials));
-    const struct bench_options *o = bench->wish->options;
+    struct trial **trials = calloc((size_t)p->rows, sizeof(*trials));
+    const struct bench_options *o = p->bench->options;
     bool ok = trials != NULL;
     int count = 0;
-    for (int i = 0; trials && i < bench->rows && !command_interrupted(); i++) {
-        bench_progress("building and checking, %d of %d", i + 1, bench->rows);
-        if (open_row(bench, bench->row[i]))
-            trials[count++] = &bench->row[i]->trial;
+    for (int i = 0; trials && i < p->rows && !command_interrupted(); i++) {
+        bench_progress("building and checking, %d of %d", i + 1, p->rows);
+        if (open_row(p, &p->row[i]))
+            trials[count++] = &p->row[i].trial;
         else
             ok = false;
     }
@@ -188,130 +303,114 @@ static const struct bench_column columns[] = {
     {0},
 };
 
-static const char *const part_keys[PARTS] = {
-    [PART_COPY_IN] = "copy_in_ms", [PART_UPLOAD] = "upload_ms",     [PART_PASSES] = "passes_ms",
-    [PART_SHARE] = "share_ms",     [PART_DOWNLOAD] = "download_ms", [PART_TEXTURE] = "texture_ms",
-};
-
 static json_t *median_json(const struct samples *samples)
 {
     return samples->count > 0 ? json_real(samples_percentile(samples, 50)) : json_null();
 }
 
-// `one` is the like with one frame in flight.
-static json_t *row_json(const struct paths_bench *bench, const struct paths_row *row, const struct paths_row *one)
+// `one` is the same case with one frame in flight.
+static json_t *row_json(const struct paths_bench *p, const struct paths_row *row, const struct paths_row *one)
 {
-    const struct frames_bench *frames = &row->frames;
     const double ms = samples_percentile(&row->trial.ms, 50), one_ms = samples_percentile(&one->trial.ms, 50);
-    const char *device = path_kind_info(row->path)->needs_device ? bench->device->info.name : bench->cpu_name;
-    json_t *samples = json_array();
-    for (int i = 0; i < row->trial.ms.count; i++)
-        json_array_append_new(samples, json_real(row->trial.ms.value[i]));
-    json_t *json = json_pack("{s:o,s:s,s:i,s:i,s:s,s:s,s:o,s:i,s:i,s:o,s:o}", "case", bench_json_text(row->chain->text),
+    json_t *json = json_pack("{s:o,s:s,s:i,s:i,s:s,s:s,s:o,s:i,s:i,s:o,s:o}", "case", bench_text_json(row->chain->text),
                              "format", pixfmt_info(row->shape.format)->name, "width", row->shape.width, "height",
-                             row->shape.height, "path", path_kind_name(row->path), "rung", path_rung(frames->path),
-                             "why", bench_json_text(path_why(frames->path)), "in_flight", row->depth, "threads",
-                             row->threads, "device", bench_json_text(device), "gl",
-                             bench->window ? bench_json_text(window_gl_name(bench->window)) : json_null());
+                             row->shape.height, "path", path_kind_name(row->kind), "rung", path_rung(row->path), "why",
+                             bench_text_json(path_why(row->path)), "in_flight", row->depth, "threads", row->threads,
+                             "device", bench_text_json(bench_device_name(p->bench, row->kind)), "gl",
+                             p->window ? bench_text_json(window_gl_name(p->window)) : json_null());
     json_object_update_new(json, json_pack("{s:f,s:f,s:f,s:f,s:f}", "ms_median", ms, "ms_p5",
                                            samples_percentile(&row->trial.ms, 5), "ms_p95",
                                            samples_percentile(&row->trial.ms, 95), "fps", 1e3 / ms, "overlap",
                                            one_ms > 0 ? one_ms / ms : 1.0));
-    json_object_set_new(json, "latency_ms", median_json(&frames->latency.ms));
-    json_object_set_new(json, "pinned_ms", median_json(&frames->pinned.ms));
     for (int i = 0; i < PARTS; i++)
-        json_object_set_new(json, part_keys[i], median_json(&frames->part[i].ms));
+        json_object_set_new(json, part_keys[i], median_json(&row->part[i].ms));
     json_object_set_new(json, "rounds", json_integer(row->trial.ms.count));
-    json_object_set_new(json, "samples_ms", samples);
+    json_object_set_new(json, "samples_ms", bench_samples_json(&row->trial.ms));
     return json;
 }
 
-static json_t *rows_json(const struct paths_bench *bench)
+static json_t *rows_json(const struct paths_bench *p)
 {
     json_t *rows = json_array();
-    for (int i = 0; i < bench->rows; i++) {
-        const struct paths_row *row = bench->row[i];
+    for (int i = 0; i < p->rows; i++) {
+        const struct paths_row *row = &p->row[i];
         if (row->trial.ms.count > 0)
-            json_array_append_new(rows, row_json(bench, row, bench->row[i - i % DEPTHS]));
+            json_array_append_new(rows, row_json(p, row, &p->row[i - i % DEPTHS]));
     }
     return rows;
 }
 
-// A window, or none, and the device.
-static bool open_screen(struct paths_bench *bench, bool egl)
+// Opens a window, if possible, and the device.
+static bool open_screen(struct paths_bench *p, bool egl)
 {
     const struct window_setup setup = {.title = "monocle bench", .width = 64, .height = 64, .egl = egl, .hidden = true};
     struct device_gl gl = {0};
     char why[256] = "";
-    bench->window = window_open(&setup, why);
-    if (bench->window) {
-        const struct window_native native = window_native(bench->window);
+    p->window = window_open(&setup, why);
+    if (p->window) {
+        const struct window_native native = window_native(p->window);
         gl = (struct device_gl){native.glx_context, native.glx_display, native.egl_context, native.egl_display};
     } else {
         log_warn("cannot open a window (%s); frames end in memory, not in textures", why);
     }
-    return bench_open_device(bench->wish, &gl, &bench->device);
+    return bench_open_device(p->bench, &gl);
 }
 
-// The device goes before the window whose GL context it shares.
-static void close_screen(struct paths_bench *bench)
+// Closes the device first, because it shares the window's GL context.
+static void close_screen(struct paths_bench *p)
 {
-    device_close(bench->device);
-    window_close(bench->window);
-    bench->device = NULL;
-    bench->window = NULL;
+    bench_close_device(p->bench);
+    window_close(p->window);
+    p->window = NULL;
 }
 
-// As in the live view, a GPU that does not share over GLX gets a window over EGL, and the first one back where that is
-// no better.
-static bool choose_screen(struct paths_bench *bench)
+// As in the live view: if the GPU does not share over GLX, tries a window over EGL, and uses GLX if that is not better.
+static bool choose_screen(struct paths_bench *p)
 {
-    if (!open_screen(bench, false))
+    if (!open_screen(p, false))
         return false;
-    if (!bench->window || !bench->device || bench->device->shares_gl || bench->device->info.host_unified ||
-        !window_native(bench->window).glx_context)
+    const struct device *device = p->bench->device;
+    if (!p->window || !device || device->shares_gl || device->info.host_unified ||
+        !window_native(p->window).glx_context)
         return true;
-    close_screen(bench);
-    if (open_screen(bench, true) && bench->device && bench->device->shares_gl)
+    close_screen(p);
+    if (open_screen(p, true) && p->bench->device && p->bench->device->shares_gl)
         return true;
-    close_screen(bench);
-    return open_screen(bench, false);
+    close_screen(p);
+    return open_screen(p, false);
 }
 
-static void finish(struct paths_bench *bench)
+static void finish(struct paths_bench *p)
 {
-    for (int i = 0; i < bench->rows; i++) {
-        frames_finish(&bench->row[i]->frames);
-        trial_finish(&bench->row[i]->trial);
-        free(bench->row[i]);
+    for (int i = 0; i < p->rows; i++) {
+        struct paths_row *row = &p->row[i];
+        path_close(row->path);
+        if (row->gl)
+            upload_finish(&row->upload);
+        for (int k = 0; k < PARTS; k++)
+            samples_free(&row->part[k].ms);
+        trial_finish(&row->trial);
     }
-    free(bench->row);
-    bench_memory_close(bench->memory);
-    close_screen(bench);
+    free(p->row);
+    close_screen(p);
 }
 
-static int paths_run(struct bench_wish *wish)
+static int paths_run(struct bench *bench)
 {
-    struct paths_bench bench = {.wish = wish};
-    json_t *base = NULL;
+    struct paths_bench p = {.bench = bench};
     int code = EXIT_NOTHING;
-    bench_cpu_name(bench.cpu_name);
-    if (wish->options->compare && !(base = bench_base_read(wish->options->compare)))
-        return code;
-    for (int i = 0; wish->paths < PATH_KINDS && !wish->options->paths; i++)
-        wish->path[wish->paths++] = (enum path_kind)i;
-    if (wish->threads == 0)
-        wish->thread[wish->threads++] = workers_available();
-    if (choose_screen(&bench) && (bench.memory = bench_memory_open(wish->options->pictures))) {
+    for (int i = 0; bench->paths < PATH_KINDS && !bench->options->paths; i++)
+        bench->path[bench->paths++] = (enum path_kind)i;
+    if (bench->threads == 0)
+        bench->thread[bench->threads++] = workers_available();
+    if (choose_screen(&p)) {
         code = EXIT_USAGE;
-        if (choose_rows(&bench)) {
-            const bool ok = measure(&bench);
-            code = bench_report(wish, rows_json(&bench), base, columns);
-            code = code == EXIT_OK && !ok ? EXIT_FAILED_SOME : code;
+        if (choose_rows(&p)) {
+            const bool ok = measure(&p);
+            code = bench_report(bench, rows_json(&p), columns, ok);
         }
     }
-    finish(&bench);
-    json_decref(base);
+    finish(&p);
     return code;
 }
 

@@ -1,27 +1,160 @@
-// report.c: rows as a table for people, as lines of JSON, as comma-separated values
+// report.c: rows as a table, as lines of JSON or as comma-separated values; rows compared with an earlier run's
 #include "command/bench/bench.h"
 
+#include "base/log.h"
+#include "base/samples.h"
 #include "command/command.h"
 
+#include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { COLUMNS_MAX = 32, CELL = 48, CASE_SHOWN = 34 };
 
-json_t *bench_json_text(const char *text)
+json_t *bench_text_json(const char *text)
 {
     json_t *value = json_string(text);
     return value ? value : json_string("?");
 }
+
+json_t *bench_samples_json(const struct samples *samples)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < samples->count; i++)
+        json_array_append_new(array, json_real(samples->value[i]));
+    return array;
+}
+
+// ---- comparison with an earlier run ----
+
+// The medians of two runs of the same program differ by up to this much, because addresses and other programs differ.
+// The rank test sees only the rounds of each run, so it cannot know this.
+static const double noise = 0.03;
+static const double p_limit = 0.001;
+enum { ROUNDS_LEAST = 8 }; // with fewer in both runs, p never falls below p_limit (samples_same)
+
+// Two rows belong to the same case if these values are equal.
+static const char *const identity[] = {"case",    "format",    "width",  "height",  "path",
+                                       "threads", "in_flight", "device", "variant", NULL};
+
+json_t *bench_base_read(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        log_error("--compare: cannot read %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    json_t *rows = json_array(), *value;
+    json_error_t error;
+    // One object per line, or one array of all objects.
+    while ((value = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error))) {
+        if (json_is_array(value))
+            json_array_extend(rows, value);
+        else
+            json_array_append(rows, value);
+        json_decref(value);
+    }
+    const bool ended = feof(file);
+    fclose(file);
+    if (ended && json_array_size(rows) > 0)
+        return rows;
+    log_error("--compare: %s has no results of 'monocle bench --json'", path);
+    json_decref(rows);
+    return NULL;
+}
+
+static bool same_case(const json_t *a, const json_t *b)
+{
+    for (int i = 0; identity[i]; i++) {
+        const json_t *x = json_object_get(a, identity[i]), *y = json_object_get(b, identity[i]);
+        if (x != y && !json_equal(x, y))
+            return false;
+    }
+    return true;
+}
+
+static const json_t *find(const json_t *base, const json_t *row)
+{
+    size_t i;
+    const json_t *candidate;
+    json_array_foreach(base, i, candidate)
+    {
+        if (same_case(candidate, row))
+            return candidate;
+    }
+    return NULL;
+}
+
+static struct samples samples_of(const json_t *row)
+{
+    struct samples samples = {0};
+    size_t i;
+    const json_t *value;
+    json_array_foreach(json_object_get(row, "samples_ms"), i, value) samples_add(&samples, json_number_value(value));
+    return samples;
+}
+
+// Returns by how much `key` grew: 0.1 for 10 %; 0 if it is missing.
+static double growth(const json_t *row, const json_t *base, const char *key)
+{
+    const double before = json_number_value(json_object_get(base, key));
+    const double now = json_number_value(json_object_get(row, key));
+    return before > 0 && now > 0 ? now / before - 1 : 0;
+}
+
+static const char *judge(double change, double copy_change, double p)
+{
+    if (p < p_limit && change > noise + fmax(copy_change, 0))
+        return "slower";
+    if (p < p_limit && change < -noise + fmin(copy_change, 0))
+        return "faster";
+    return "same";
+}
+
+// Adds to each row its values in the base and the verdict. Returns how many rows became slower.
+static int compare(json_t *rows, const json_t *base)
+{
+    int slower = 0, least = ROUNDS_LEAST;
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        const json_t *earlier = find(base, row);
+        const char *verdict = "new";
+        double p = 1, change = 0;
+        if (earlier) {
+            struct samples now = samples_of(row), before = samples_of(earlier);
+            p = samples_same(&now, &before);
+            change = growth(row, earlier, "ms_median");
+            verdict = judge(change, growth(row, earlier, "copy_ms_median"), p);
+            const int rounds = now.count < before.count ? now.count : before.count;
+            if (rounds < least && strcmp(verdict, "same") == 0)
+                least = rounds;
+            samples_free(&now);
+            samples_free(&before);
+        }
+        slower += strcmp(verdict, "slower") == 0;
+        json_object_set_new(row, "verdict", json_string(verdict));
+        json_object_set(row, "base_ms_median", earlier ? json_object_get(earlier, "ms_median") : json_null());
+        json_object_set_new(row, "change", earlier ? json_real(change) : json_null());
+        json_object_set_new(row, "p", earlier ? json_real(p) : json_null());
+    }
+    if (least < ROUNDS_LEAST)
+        log_warn("%d rounds are too few for a verdict; use --rounds %d or more in both runs", least, ROUNDS_LEAST);
+    return slower;
+}
+
+// ---- output ----
 
 static double number(const json_t *row, const char *key)
 {
     return json_number_value(json_object_get(row, key));
 }
 
-// What people see of a row's member; "-" where there is none.
+// Formats a row's member for the table: "-" if it is missing.
 static void cell_text(const struct bench_column *column, const json_t *row, char cell[CELL])
 {
     const json_t *value = json_object_get(row, column->key);
@@ -37,14 +170,14 @@ static void cell_text(const struct bench_column *column, const json_t *row, char
                  json_number_value(value) * (column->kind == COLUMN_PERCENT ? 100 : 1));
 }
 
-// Words begin at the left of a column, numbers end at its right; nothing follows the last one.
+// Aligns words to the left of a column and numbers to its right. The last column has no padding.
 static void print_cell(const struct bench_column *column, const char *cell, int width, bool last)
 {
     const bool words = column->kind != COLUMN_NUMBER && column->kind != COLUMN_PERCENT;
     printf("%*s%s", words ? (last ? 0 : -width) : width, cell, last ? "\n" : "  ");
 }
 
-// Whether all rows have the same words there.
+// Returns true if all rows have the same text in this column.
 static bool is_common(const json_t *rows, const struct bench_column *column)
 {
     size_t i;
@@ -54,7 +187,7 @@ static bool is_common(const json_t *rows, const struct bench_column *column)
     return common;
 }
 
-// Columns of words that are the same in all rows stand above the table.
+// Prints text that all rows share above the table.
 static void print_table(const json_t *rows, const struct bench_column *columns)
 {
     const struct bench_column *shown[COLUMNS_MAX];
@@ -89,7 +222,7 @@ static void print_table(const json_t *rows, const struct bench_column *columns)
     }
 }
 
-// Devices that the rows were measured on, each once.
+// Prints each device that rows were measured on once.
 static void print_devices(const json_t *rows)
 {
     size_t i, k;
@@ -179,12 +312,12 @@ static void print_csv(json_t *rows)
     }
 }
 
-int bench_report(const struct bench_wish *wish, json_t *rows, const json_t *base, const struct bench_column *columns)
+int bench_report(const struct bench *bench, json_t *rows, const struct bench_column *columns, bool ok)
 {
-    const struct bench_options *o = wish->options;
-    const int slower = base ? bench_compare(rows, base) : 0;
+    const struct bench_options *o = bench->options;
+    const int slower = bench->base ? compare(rows, bench->base) : 0;
     if (json_array_size(rows) == 0) {
-        // nothing was measured; why was logged
+        // nothing was measured; the reason was logged
     } else if (o->json) {
         print_json(rows);
     } else if (o->csv) {
@@ -192,9 +325,9 @@ int bench_report(const struct bench_wish *wish, json_t *rows, const json_t *base
     } else {
         print_devices(rows);
         print_table(rows, columns);
-        if (base)
+        if (bench->base)
             print_changes(rows);
     }
     json_decref(rows);
-    return slower > 0 ? EXIT_FAILED_SOME : EXIT_OK;
+    return slower > 0 || !ok ? EXIT_FAILED_SOME : EXIT_OK;
 }

@@ -1,16 +1,20 @@
-// subject.c: chains that run over and over, on the CPU or in a device's memory
-#include "command/bench/memory.h"
+// subject.c: what a trial runs on pictures of one shape, over and over: a chain, or a plain copy
+#include "command/bench/subject.h"
 
 #include "base/clock.h"
+#include "base/log.h"
+#include "base/workers.h"
+#include "compute/copy.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct subject {
     const struct bench_pictures *pictures;
-    struct path *path; // for kinds without a device, which read the host's pictures in place; NULL for the others
+    struct path *path; // for kinds without a device, which read the host's pictures in place; else NULL
     struct resident *resident;
     struct resident_chain *chain;
-    int next; // picture
+    int next; // index of a picture
 };
 
 struct subject *subject_open(struct bench_memory *memory, const struct subject_setup *setup, char **error)
@@ -77,12 +81,99 @@ bool subject_run(void *context, int runs, struct trial_time *time)
     return ok;
 }
 
-bool subject_first(struct subject *subject, struct image *rgba)
+bool subject_first(void *context, struct image *rgba)
 {
+    struct subject *subject = context;
     struct path_result result;
     struct timing timing;
     subject->next = 0;
     if (subject->path)
         return run_path(subject, 1, &result) && path_read(subject->path, &result, rgba);
     return resident_run(subject->chain, 0, 1, &timing) && resident_read(subject->resident, rgba);
+}
+
+// ---- plain copies ----
+
+struct copy {
+    struct bench_memory *memory;
+    struct workers *workers;
+    struct device_copy *device; // instead of workers
+    size_t bytes;
+    int sources, next;  // next: number of the next run
+    uint8_t *from, *to; // of the running copy
+};
+
+// One part per thread, because the C library copies large blocks faster.
+static void copy_part(void *context, int part)
+{
+    const struct copy *copy = context;
+    const size_t parts = (size_t)workers_count(copy->workers);
+    const size_t first = copy->bytes * (size_t)part / parts, end = copy->bytes * (size_t)(part + 1) / parts;
+    memcpy(copy->to + first, copy->from + first, end - first);
+}
+
+// The copies read as many places as a case has pictures, and write as many as it has outputs.
+static uint8_t *host_memory(struct copy *copy)
+{
+    return bench_memory_copies(copy->memory, copy->bytes * (size_t)(copy->sources + BENCH_OUTPUTS));
+}
+
+static bool run_on_host(struct copy *copy, int runs, struct trial_time *time)
+{
+    uint8_t *memory = host_memory(copy);
+    if (!memory)
+        return false;
+    const int64_t start_ns = clock_now_ns();
+    for (int i = 0; i < runs; i++, copy->next++) {
+        copy->from = memory + copy->bytes * (size_t)(copy->next % copy->sources);
+        copy->to = memory + copy->bytes * (size_t)(copy->sources + copy->next % BENCH_OUTPUTS);
+        workers_run(copy->workers, copy_part, copy, workers_count(copy->workers));
+    }
+    time->ms = time->wall_ms = (double)(clock_now_ns() - start_ns) / 1e6 / runs;
+    return true;
+}
+
+bool copy_run(void *context, int runs, struct trial_time *time)
+{
+    struct copy *copy = context;
+    if (!copy->device)
+        return run_on_host(copy, runs, time);
+    struct timing timing;
+    if (!device_copy_run(copy->device, runs, &timing))
+        return false;
+    *time = (struct trial_time){timing.device_ms, timing.wall_ms};
+    return true;
+}
+
+struct copy *copy_open(struct bench_memory *memory, const struct copy_setup *setup)
+{
+    struct copy *copy = calloc(1, sizeof(*copy));
+    if (!copy) {
+        log_error("cannot measure copies: out of memory");
+        return NULL;
+    }
+    copy->memory = memory;
+    copy->bytes = setup->bytes;
+    copy->sources = setup->sources;
+    const bool ok = setup->device
+                        ? (copy->device = device_copy_open(setup->device, setup->bytes, setup->sources)) != NULL
+                        : host_memory(copy) != NULL && (copy->workers = workers_open(setup->threads)) != NULL;
+    if (ok)
+        return copy;
+    copy_close(copy);
+    return NULL;
+}
+
+void copy_close(struct copy *copy)
+{
+    if (!copy)
+        return;
+    workers_close(copy->workers);
+    device_copy_close(copy->device);
+    free(copy);
+}
+
+const char *copy_way(const struct copy *copy)
+{
+    return copy->device ? device_copy_way(copy->device) : "memcpy";
 }

@@ -1,0 +1,35 @@
+// subject.h: what a trial runs on pictures of one shape, over and over: a chain, or a plain copy
+#pragma once
+
+#include "command/bench/memory.h"
+#include "command/bench/trial.h"
+
+struct subject_setup {
+    enum path_kind kind;
+    struct device *device; // for paths that need one
+    int threads;           // of the cpu path
+    struct image_shape shape;
+    const struct chain *chain;
+    const char *variant; // as in path_setup
+};
+
+// On failure returns NULL, and *error has the reason or is NULL (logged); the caller frees it.
+struct subject;
+struct subject *subject_open(struct bench_memory *memory, const struct subject_setup *setup, char **error);
+void subject_close(struct subject *subject); // accepts NULL
+bool subject_run(void *subject, int runs, struct trial_time *time);
+// Runs on the first picture and copies the output to `rgba`.
+bool subject_first(void *subject, struct image *rgba);
+
+struct copy_setup {
+    struct device *device; // copies in its memory; NULL: in the host's
+    int threads;           // of the host
+    size_t bytes;
+    int sources; // used in turns
+};
+
+struct copy;
+struct copy *copy_open(struct bench_memory *memory, const struct copy_setup *setup); // NULL on failure (logged)
+void copy_close(struct copy *copy);                                                  // accepts NULL
+bool copy_run(void *copy, int runs, struct trial_time *time);
+const char *copy_way(const struct copy *copy); // "memcpy", or as device_copy_way
