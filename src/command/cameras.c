@@ -2,7 +2,7 @@
 #include "source/cameras.h"
 
 #include "base/log.h"
-#include "command/command.h"
+#include "command/shared.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -71,13 +71,6 @@ static void print_camera(const struct camera_about *about)
         print_offer(&about->offer[i]);
 }
 
-// The device's text may not be UTF-8.
-static json_t *text_json(const char *text)
-{
-    json_t *string = json_string(text);
-    return string ? string : json_string("?");
-}
-
 static json_t *camera_json(const struct camera_about *about)
 {
     json_t *offers = json_array();
@@ -86,14 +79,15 @@ static json_t *camera_json(const struct camera_about *about)
         json_t *rates = json_array();
         for (int r = 0; r < offer->rates; r++)
             json_array_append_new(rates, json_real(round(offer->rate[r] * 1000) / 1000));
-        json_array_append_new(offers, json_pack("{s:o,s:b,s:i,s:i,s:i,s:i,s:o}", "format", text_json(offer->format),
-                                                "usable", (int)offer->usable, "width", offer->width, "height",
-                                                offer->height, "width_least", offer->width_least, "height_least",
-                                                offer->height_least, "rates", rates));
+        json_array_append_new(
+            offers, json_pack("{s:o,s:b,s:i,s:i,s:i,s:i,s:o}", "format", shared_text_json(offer->format), "usable",
+                              (int)offer->usable, "width", offer->width, "height", offer->height, "width_least",
+                              offer->width_least, "height_least", offer->height_least, "rates", rates));
     }
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "node", text_json(about->path), "name", text_json(about->name),
-                     "id", text_json(about->id), "bus", text_json(about->bus), "driver", text_json(about->driver),
-                     "problem", about->why ? text_json(about->why) : json_null(), "offers", offers);
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "node", shared_text_json(about->path), "name",
+                     shared_text_json(about->name), "id", shared_text_json(about->id), "bus",
+                     shared_text_json(about->bus), "driver", shared_text_json(about->driver), "problem",
+                     about->why ? shared_text_json(about->why) : json_null(), "offers", offers);
 }
 
 static int cameras_run(int argc, char **argv)

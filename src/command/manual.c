@@ -1,7 +1,7 @@
 // manual.c: the hidden command that prints the man page, generated from the option tables
 #include "command/command.h"
 
-#include "command/pixel_format.h"
+#include "command/shared.h"
 #include "filter/chain.h"
 #include "screen/keys.h"
 #include "source/source.h"

@@ -54,7 +54,7 @@ HOMES = {
 }
 # Rows of tables, and the only files that may name them. Other code reads a column of the row, so that a new row works.
 ROWS = {
-    r"PATH_(OPENCL|ZEROCOPY)": r"src/path/.*|src/command/(devices_probe|bench/filters|batch/(batch|choose|runner))\.c",
+    r"PATH_(OPENCL|ZEROCOPY)": r"src/path/.*|src/command/(devices|bench/filters|batch/(batch|choose|runner))\.c",
     r"PIXFMT_(?!RGBA|GREY|COUNT|PLANES)\w+":  # formats of files, cameras and measurements, and defaults
         r"src/(image/(pixfmt|image|y4m|codec/).*|sink/camera_output\.c|source/(camera.*|made)\.c|"
         r"command/(bench/.*|batch/work)\.c)",

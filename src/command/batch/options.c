@@ -3,8 +3,7 @@
 
 #include "base/log.h"
 #include "base/resource.h"
-#include "command/chain_operand.h"
-#include "command/device_option.h"
+#include "command/shared.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "base/resource.h"
 #include "command/bench/memory.h"
 #include "command/command.h"
-#include "command/device_option.h"
+#include "command/shared.h"
 #include "image/color.h"
 
 #include <jansson.h>

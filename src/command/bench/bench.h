@@ -89,5 +89,4 @@ struct json_t *bench_base_read(const char *path);
 // Prints the rows as the options say, compares them with bench->base, and frees them. Returns the exit code of a run in
 // which `ok` cases were measured without a failure.
 int bench_report(const struct bench *bench, struct json_t *rows, const struct bench_column *columns, bool ok);
-struct json_t *bench_text_json(const char *text); // "?" if the text is not UTF-8
 struct json_t *bench_samples_json(const struct samples *samples);

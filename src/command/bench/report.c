@@ -14,12 +14,6 @@
 
 enum { COLUMNS_MAX = 32, CELL = 48, CASE_SHOWN = 34 };
 
-json_t *bench_text_json(const char *text)
-{
-    json_t *value = json_string(text);
-    return value ? value : json_string("?");
-}
-
 json_t *bench_samples_json(const struct samples *samples)
 {
     json_t *array = json_array();

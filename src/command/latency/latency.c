@@ -3,8 +3,7 @@
 #include "command/latency/latency.h"
 
 #include "base/log.h"
-#include "command/device_option.h"
-#include "command/pixel_format.h"
+#include "command/shared.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,10 +3,8 @@
 
 #include "base/log.h"
 #include "base/resource.h"
-#include "command/chain_operand.h"
-#include "command/device_option.h"
 #include "command/live/output_check.h"
-#include "command/pixel_format.h"
+#include "command/shared.h"
 #include "path/path.h"
 #include "source/cameras.h"
 

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "command/live/output_check.h"
-#include "command/pixel_format.h"
+#include "command/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>

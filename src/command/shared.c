@@ -1,0 +1,82 @@
+// shared.c: options that several commands have, and text in their JSON
+#include "command/shared.h"
+
+#include "base/log.h"
+#include "filter/chain.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool device_option_unused(const char *device)
+{
+    if (!device || device == getenv("MONOCLE_DEVICE"))
+        return true;
+    log_error("-d selects an OpenCL device, but -p cpu does not use one; remove -d or -p cpu");
+    return false;
+}
+
+static const char mjpeg[] = "mjpeg";
+
+const char *pixel_format_name(int index)
+{
+    return index < PIXFMT_COUNT ? pixfmt_info((enum pixfmt)index)->name : index == PIXFMT_COUNT ? mjpeg : NULL;
+}
+
+void pixel_format_list(char text[PIXEL_FORMAT_LIST])
+{
+    size_t used = 0;
+    for (int i = 0; i < PIXFMT_COUNT; i++)
+        used += (size_t)snprintf(text + used, PIXEL_FORMAT_LIST - used, "%s, ", pixel_format_name(i));
+    snprintf(text + used, PIXEL_FORMAT_LIST - used, "and %s (cameras only)", mjpeg);
+}
+
+bool pixel_format_take(const char *name, struct source_setup *setup)
+{
+    setup->compressed = name && strcmp(name, mjpeg) == 0;
+    setup->has_format = name && pixfmt_from_name(name, &setup->format);
+    if (!name || setup->compressed || setup->has_format)
+        return true;
+    const char *names[PIXFMT_COUNT + 2] = {NULL};
+    char list[PIXEL_FORMAT_LIST];
+    for (int i = 0; i <= PIXFMT_COUNT; i++)
+        names[i] = pixel_format_name(i);
+    const char *near = options_nearest(name, names);
+    pixel_format_list(list);
+    log_error("there is no pixel format '%s'%s%s%s; the formats are %s", name, near ? "; did you mean '" : "",
+              near ? near : "", near ? "'?" : "", list);
+    return false;
+}
+
+// Parses first, because access is slow for thousands of files on a network.
+static bool is_chain(const char *word, const char *text)
+{
+    struct chain chain;
+    char error[CHAIN_ERROR];
+    return chain_parse(&chain, text, error) && access(word, F_OK) != 0;
+}
+
+bool chain_operands_none(const struct command_operands *operands, const char *chain)
+{
+    static const char *const joints[] = {",", "="};
+    for (int i = 0; i < operands->count; i++) {
+        const char *word = operands->word[i];
+        for (int k = 0; k < 2; k++) {
+            char text[CHAIN_TEXT];
+            const char *before = chain ? chain : "", *joint = chain ? joints[k] : "";
+            if (snprintf(text, sizeof(text), "%s%s%s", before, joint, word) >= CHAIN_TEXT || !is_chain(word, text))
+                continue;
+            log_error("there is no file '%s'; did you mean -f '%s'?", word, text);
+            return false;
+        }
+    }
+    return true;
+}
+
+json_t *shared_text_json(const char *text)
+{
+    json_t *string = json_string(text);
+    return string ? string : json_string("?");
+}

@@ -1,0 +1,37 @@
+// shared.h: options that several commands have, and text in their JSON
+#pragma once
+
+#include "command/command.h"
+#include "source/source.h"
+
+// The row of the option --device. `more_help` and `more_choices` are string literals that are appended to the common
+// texts; "" for none.
+#define DEVICE_OPTION(member_offset, more_help, more_choices)                                                          \
+    {                                                                                                                  \
+        .name = "device", .letter = 'd', .type = OPTION_TEXT, .value = "DEVICE", .offset = (member_offset),            \
+        .help = "OpenCL device: number, type or part of the name from `monocle devices`; default: 0" more_help,        \
+        .environment = "MONOCLE_DEVICE", .choices = "gpu|cpu|accelerator" more_choices,                                \
+    }
+
+// For the cpu path, which needs no device: returns false (logged) if the user gave -d on the command line. `device` is
+// the option's value. The variable MONOCLE_DEVICE is allowed.
+bool device_option_unused(const char *device);
+
+// Sets the setup's pixel format from the value of --pixel-format. "mjpeg" asks a camera for compressed frames; NULL
+// allows every format. Returns false if there is no such format (logged).
+bool pixel_format_take(const char *name, struct source_setup *setup);
+
+// Returns a value of --pixel-format by its index: the names of the formats, then "mjpeg"; NULL after that.
+const char *pixel_format_name(int index);
+
+// Writes the names of all formats for messages: "rgba, nv12, ..., and mjpeg (cameras only)".
+enum { PIXEL_FORMAT_LIST = 256 };
+void pixel_format_list(char text[PIXEL_FORMAT_LIST]);
+
+// Finds an operand that is not a file and continues the chain, as in "-f blur=2 gray" or "-f blur 2". `chain` is the
+// value of --filter, or NULL. Returns true if there is no such operand. Otherwise logs the correct spelling and returns
+// false.
+bool chain_operands_none(const struct command_operands *operands, const char *chain);
+
+// Returns the text as JSON, or "?" if it is not UTF-8, as a driver's text may be.
+struct json_t *shared_text_json(const char *text);
