@@ -142,12 +142,7 @@ static const struct command help_command = {.list = &help_list, .run = help_run}
 // runs.
 static bool is_source(const char *word)
 {
-    const char *known;
-    for (int i = 0; (known = source_word(i)); i++) {
-        if (strcmp(word, known) == 0)
-            return true;
-    }
-    return word[strcspn(word, "/.:@")] || access(word, F_OK) == 0;
+    return source_has_word(word) || word[strcspn(word, "/.:@")] || access(word, F_OK) == 0;
 }
 
 static int run(const struct command *command, int argc, char **argv)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "source/camera_control.h"
 #include "source/kind.h"
 
 #include <errno.h>
@@ -360,4 +361,5 @@ const struct source_kind source_camera = {
     .reshape = camera_reshape,
     .health = camera_health,
     .control = camera_control,
+    .print_controls = camera_control_print,
 };

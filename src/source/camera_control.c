@@ -2,7 +2,6 @@
 #include "source/camera_control.h"
 
 #include "base/log.h"
-#include "source/cameras.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -280,14 +279,11 @@ static void print_control(const struct camera_device *device, const struct contr
     fputc('\n', out);
 }
 
-bool cameras_print_controls(const char *text, FILE *out, bool settings)
+bool camera_control_print(const char *text, FILE *out, bool settings)
 {
-    static const char word[] = "camera";
     char why[CAMERA_WHY];
     struct camera_node node;
     struct camera_device device;
-    if (text && strncmp(text, word, sizeof(word) - 1) == 0)
-        text += text[sizeof(word) - 1] == ':' ? sizeof(word) : sizeof(word) - 1;
     if (!camera_find(text, &node, why)) {
         log_error("%s", why);
         return false;

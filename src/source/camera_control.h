@@ -17,3 +17,5 @@ bool camera_control_move(const struct camera_device *device, int index, int step
                          struct v4l2_control *set);
 // Reads a control by its number (V4L2_CID_...). Returns false if the camera does not have it.
 bool camera_control_get(const struct camera_device *device, uint32_t id, int *value);
+// As source_print_controls. `text` is as in camera_find.
+bool camera_control_print(const char *text, FILE *out, bool settings);

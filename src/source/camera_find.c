@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "source/camera_device.h"
-#include "source/kind.h"
+#include "source/cameras.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -108,7 +108,7 @@ bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY
         return find_path(text, node, why);
     int best = 0;
     struct camera_node at, closed = {0};
-    for (int next = 0; camera_node_next(&next, &at);) {
+    for (int next = 0; !(any && best > 0) && camera_node_next(&next, &at);) {
         const int fit = any ? 1 : fit_name(&at, text);
         if (!at.usable && fit > 0)
             log_info("skipped %s: %s", at.path, at.why);
@@ -151,20 +151,13 @@ bool camera_find_again(const struct camera_node *known, struct camera_node *node
     return best > 0;
 }
 
-bool camera_first(char path[CAMERA_PATH], const char **why)
+bool cameras_present(void)
 {
-    struct camera_node node, closed = {0};
+    struct camera_node node;
     for (int next = 0; camera_node_next(&next, &node);) {
-        if (node.usable) {
-            memcpy(path, node.path, CAMERA_PATH);
-            *why = NULL;
+        if (node.usable || !node.opened)
             return true;
-        }
         log_info("skipped %s: %s", node.path, node.why);
-        if (!node.opened && !closed.why)
-            closed = node;
     }
-    memcpy(path, closed.path, CAMERA_PATH);
-    *why = closed.why;
     return false;
 }

@@ -1,9 +1,7 @@
-// cameras.h: lists the cameras with their formats and controls
+// cameras.h: lists the cameras with their formats
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 
 enum { CAMERA_MODES = 512, CAMERA_RATES = 16 };
 
@@ -27,7 +25,5 @@ struct camera_about {
 // and leaves out other nodes that do not capture video. Returns false if there are no more.
 bool cameras_next(int *next, struct camera_about *about);
 
-// Prints the controls of the camera that a source's text means (NULL: the first camera). `settings` false: all controls
-// with their limits. `settings` true: the controls that can be set, as "name=value", one per line. Returns false on
-// failure (logged).
-bool cameras_print_controls(const char *text, FILE *out, bool settings);
+// Returns true if there is a camera, also if it cannot be opened.
+bool cameras_present(void);

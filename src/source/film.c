@@ -1,58 +1,89 @@
-// film.c: pictures that follow each other in a stream of bytes
-#include "source/film.h"
-
+// film.c: videos without compression from a file or a pipe: Y4M, and raw frames
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "image/y4m.h"
+#include "source/kind.h"
+#include "source/stream.h"
 
-#include <stdio.h>
+#include <string.h>
 
-// A file too short for one picture costs no memory for those of the size that it, or the user, claims.
-static bool check_length(const struct stream *stream, const struct image_shape *shape, bool has_header)
+// How long the program at the other end of a pipe may take to start.
+#define HEADER_WAIT_NS ((int64_t)10 * 1000000000)
+
+enum film_phase { FILM_LINE, FILM_SLOT, FILM_PIXELS, FILM_WHOLE };
+
+struct film {
+    struct stream stream;
+    bool lines;      // a Y4M frame header precedes each frame
+    off_t first;     // offset of the first frame
+    bool loop;       // start again at the end
+    bool told;       // the warning about an incomplete frame was logged
+    uint64_t number; // number of the next frame
+    uint64_t round;  // frames since the last start
+    enum film_phase phase;
+    int slot;      // pool slot that is being filled; -1: none
+    size_t filled; // bytes read into the slot
+    int64_t begun_ns;
+};
+
+// Returns false if a file is too short for one frame (logged), before memory is allocated for frames of the size that
+// the file or the user claims. Warns if raw frames do not divide the file: their size is probably wrong.
+static bool check_length(struct film *film, const struct image_shape *shape)
 {
     const size_t one = image_bytes(shape);
+    const struct stream *stream = &film->stream;
     const off_t length = stream->size - stream->offset;
-    if (!stream->regular || length >= (off_t)one)
+    const char *format = pixfmt_info(shape->format)->name;
+    if (!stream->regular)
         return true;
-    log_error(
-        "%s contains no complete frame: it has %lld bytes of pixels, but a frame of %dx%d pixels in %s has %zu bytes%s",
-        stream->name, (long long)length, shape->width, shape->height, pixfmt_info(shape->format)->name, one,
-        has_header ? "" : "; check --size and --pixel-format");
-    return false;
+    if (length < (off_t)one) {
+        log_error(
+            "%s contains no complete frame: it has %lld bytes of pixels, but a frame of %dx%d pixels in %s has %zu "
+            "bytes%s",
+            stream->name, (long long)length, shape->width, shape->height, format, one,
+            film->lines ? "" : "; check --size and --pixel-format");
+        return false;
+    }
+    film->told = !film->lines && length % (off_t)one != 0;
+    if (film->told)
+        log_warn("%s has %lld bytes, not a multiple of the %zu bytes of a %s frame of %dx%d pixels; check --size and "
+                 "--pixel-format",
+                 stream->name, (long long)length, one, format, shape->width, shape->height);
+    return true;
 }
 
-bool film_start(struct source *source, const struct source_setup *setup, const struct image_shape *shape, bool lines)
+// Begins at the stream's offset.
+static bool start(struct source *source, const struct source_setup *setup, const struct image_shape *shape, bool lines)
 {
     struct film *film = source->state;
-    if (!check_length(&film->stream, shape, lines))
+    film->lines = lines;
+    if (!check_length(film, shape))
         return false;
     if (setup->loop && !film->stream.regular)
         log_warn("cannot loop %s: it is not a regular file; it plays once", film->stream.name);
     snprintf(source->info.name, sizeof(source->info.name), "%s", film->stream.name);
     source->info.shape = *shape;
-    film->lines = lines;
     film->loop = setup->loop && film->stream.regular;
     film->first = film->stream.offset;
     film->phase = lines ? FILM_LINE : FILM_SLOT;
     film->slot = -1;
-    return pool_init(&film->pool, source, shape);
+    return pool_init(&source->pool, source, shape);
 }
 
-void film_close(struct source *source)
+static void film_close(struct source *source)
 {
     struct film *film = source->state;
-    pool_finish(&film->pool);
     stream_close(&film->stream);
 }
 
-bool film_holds(const struct source *source, const char *path)
+static bool film_holds(const struct source *source, const char *path)
 {
     const struct film *film = source->state;
     return file_is_open(path, film->stream.fd);
 }
 
-// The stream is over, with `left` bytes of a picture that never became whole.
+// The stream has ended, with `left` bytes of an incomplete frame.
 static enum source_status end_round(struct film *film, size_t left)
 {
     if (film->loop && film->round == 0 && film->number > 0) {
@@ -74,10 +105,11 @@ static enum source_status end_round(struct film *film, size_t left)
     return stream_seek(&film->stream, film->first) ? SOURCE_FRAME : SOURCE_FAILED;
 }
 
-// The steps of one picture, by phase. Each returns SOURCE_FRAME to go on with the phase it has set.
-
-static enum source_status take_line(struct film *film, int64_t deadline_ns)
+// Reads a frame's header. This and the next two functions are the phases of a frame: each returns SOURCE_FRAME after it
+// has set the next phase.
+static enum source_status take_line(struct source *source, int64_t deadline_ns)
 {
+    struct film *film = source->state;
     char line[Y4M_LINE_MAX + 1];
     size_t length;
     const enum stream_status status = stream_line(&film->stream, line, Y4M_LINE_MAX, &length, deadline_ns);
@@ -96,10 +128,11 @@ static enum source_status take_line(struct film *film, int64_t deadline_ns)
     return SOURCE_FAILED;
 }
 
-static enum source_status take_slot(struct film *film, int64_t deadline_ns)
+static enum source_status take_slot(struct source *source, int64_t deadline_ns)
 {
-    if (film->slot < 0) // after a cut-short picture there is one already
-        film->slot = pool_take(&film->pool, deadline_ns);
+    struct film *film = source->state;
+    if (film->slot < 0) // an incomplete frame leaves its slot
+        film->slot = pool_take(&source->pool, deadline_ns);
     if (film->slot < 0)
         return SOURCE_TIMEOUT;
     film->filled = 0;
@@ -108,9 +141,10 @@ static enum source_status take_slot(struct film *film, int64_t deadline_ns)
     return SOURCE_FRAME;
 }
 
-static enum source_status take_pixels(struct film *film, int64_t deadline_ns)
+static enum source_status take_pixels(struct source *source, int64_t deadline_ns)
 {
-    const struct image *image = &film->pool.image[film->slot];
+    struct film *film = source->state;
+    const struct image *image = &source->pool.image[film->slot];
     switch (stream_read(&film->stream, image->plane[0], image_bytes(&image->shape), &film->filled, deadline_ns)) {
     case STREAM_OK:
         film->phase = FILM_WHOLE;
@@ -124,30 +158,138 @@ static enum source_status take_pixels(struct film *film, int64_t deadline_ns)
     }
 }
 
-enum source_status film_next(struct source *source, struct frame *frame, int64_t deadline_ns)
+static enum source_status film_next(struct source *source, struct frame *frame, int64_t deadline_ns)
 {
-    static enum source_status (*const steps[])(struct film * film, int64_t deadline_ns) = {
+    static enum source_status (*const steps[])(struct source * source, int64_t deadline_ns) = {
         [FILM_LINE] = take_line, [FILM_SLOT] = take_slot, [FILM_PIXELS] = take_pixels};
     struct film *film = source->state;
     while (film->phase != FILM_WHOLE) {
-        const enum source_status status = steps[film->phase](film, deadline_ns);
+        const enum source_status status = steps[film->phase](source, deadline_ns);
         if (status != SOURCE_FRAME)
             return status;
     }
-    *frame = (struct frame){.image = film->pool.image[film->slot],
-                            .number = film->number++,
-                            .captured_ns = film->begun_ns,
-                            .ready_ns = clock_now_ns(),
-                            .slot = film->slot};
-    frame->image.memory = NULL; // lent
+    pool_lend(&source->pool, film->slot, film->number++, film->begun_ns, frame);
     film->round++;
     film->slot = -1;
     film->phase = film->lines ? FILM_LINE : FILM_SLOT;
     return SOURCE_FRAME;
 }
 
-void film_return(struct source *source, const struct frame *frame)
+static bool read_header(struct stream *stream, struct y4m_header *header)
+{
+    char line[Y4M_LINE_MAX + 1];
+    size_t length;
+    const char *why;
+    switch (stream_line(stream, line, Y4M_LINE_MAX, &length, clock_now_ns() + HEADER_WAIT_NS)) {
+    case STREAM_OK:
+        if (y4m_parse_header(line, length, header, &why))
+            return true;
+        break;
+    case STREAM_TIMEOUT:
+        why = "no Y4M header arrived within 10 s";
+        break;
+    case STREAM_END:
+        why = length > 0 ? "its header is truncated" : "it is empty";
+        break;
+    case STREAM_FAILED:
+        return false;
+    default:
+        why = "it does not begin with a Y4M header line; convert it first, for example with ffmpeg -f yuv4mpegpipe";
+        break;
+    }
+    log_error("cannot play %s: %s", stream->name, why);
+    return false;
+}
+
+static bool wish_fits(const struct source_setup *setup, const struct image_shape *shape, const char *name)
+{
+    if (setup->has_format && setup->format != shape->format) {
+        log_error("%s contains %s frames, not %s; leave out --pixel-format", name, pixfmt_info(shape->format)->name,
+                  pixfmt_info(setup->format)->name);
+        return false;
+    }
+    return source_size_fits(setup, shape->width, shape->height, name);
+}
+
+static bool y4m_open(struct source *source, const struct source_setup *setup, const char *text)
 {
     struct film *film = source->state;
-    pool_give(&film->pool, frame->slot);
+    struct y4m_header header;
+    if (!stream_open(&film->stream, text) || !read_header(&film->stream, &header))
+        return false;
+    struct image_shape *shape = &header.shape;
+    if (!wish_fits(setup, shape, film->stream.name))
+        return false;
+    if (header.interlaced)
+        log_warn("%s is interlaced: each frame shows both fields, without deinterlacing", film->stream.name);
+    shape->color = source_color(setup, shape->color, shape->format, shape->width, shape->height);
+    if (header.rate_numerator > 0) {
+        source->info.rate = (double)header.rate_numerator / header.rate_denominator;
+        source->info.rate_numerator = header.rate_numerator;
+        source->info.rate_denominator = header.rate_denominator;
+    }
+    return start(source, setup, shape, true);
 }
+
+static bool y4m_claims(const struct source_target *target, const struct source_setup *setup)
+{
+    static const char magic[] = "YUV4MPEG2";
+    const size_t bytes = sizeof(magic) - 1;
+    return strcmp(target->text, "-") == 0 || target->type == S_IFIFO ||
+           (target->head_bytes >= bytes && memcmp(target->head, magic, bytes) == 0);
+}
+
+extern const struct source_kind source_y4m;
+const struct source_kind source_y4m = {
+    .name = "y4m",
+    .help = {"FILE.y4m\ta Y4M video: 4:2:0, 4:2:2, 4:4:4 or mono, 8 bits; also a named pipe",
+             "-\tY4M on standard input, for example from ffmpeg -f yuv4mpegpipe"},
+    .claims = y4m_claims,
+    .state_bytes = sizeof(struct film),
+    .open = y4m_open,
+    .close = film_close,
+    .next = film_next,
+    .holds = film_holds,
+};
+
+static bool raw_open(struct source *source, const struct source_setup *setup, const char *text)
+{
+    struct film *film = source->state;
+    if (!text || text[0] == '\0') {
+        log_error("raw needs a file: raw:FILE, or raw:- for standard input");
+        return false;
+    }
+    if (!setup->has_format || setup->width == 0) {
+        log_error("cannot read raw frames from %s: their size or pixel format is missing; add --size WIDTHxHEIGHT and "
+                  "--pixel-format FORMAT",
+                  text);
+        return false;
+    }
+    struct image_shape shape = {.format = setup->format, .width = setup->width, .height = setup->height};
+    const char *why;
+    if (!pixfmt_size_ok(shape.format, shape.width, shape.height, &why)) {
+        log_error("cannot read %s frames of %dx%d pixels: %s", pixfmt_info(shape.format)->name, shape.width,
+                  shape.height, why);
+        return false;
+    }
+    shape.color = source_color(setup, (struct color){0}, shape.format, shape.width, shape.height);
+    return stream_open(&film->stream, text) && start(source, setup, &shape, false);
+}
+
+static bool raw_claims(const struct source_target *target, const struct source_setup *setup)
+{
+    return target->head && setup->has_format && setup->width > 0;
+}
+
+extern const struct source_kind source_raw;
+const struct source_kind source_raw = {
+    .name = "raw",
+    .help = {"raw:FILE\tframes without a header; needs --size and --pixel-format; raw:- is standard input"},
+    .word = true,
+    .claims = raw_claims,
+    .state_bytes = sizeof(struct film),
+    .open = raw_open,
+    .close = film_close,
+    .next = film_next,
+    .holds = film_holds,
+};

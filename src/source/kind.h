@@ -1,7 +1,7 @@
-// kind.h: the interface of a kind of source; source.c chooses the kind, paces the frames and remembers the end
+// kind.h: the interface of a kind of source, and what kinds share; source.c chooses the kind and paces the frames
 #pragma once
 
-#include "source/source.h"
+#include "source/pool.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -30,24 +30,28 @@ struct source_kind {
     // Opens `text` (the text after "name:", or the path; may be NULL) and fills source->info except its kind. Returns
     // false on failure (logged); close is called in any case.
     bool (*open)(struct source *source, const struct source_setup *setup, const char *text);
-    void (*close)(struct source *source); // takes a source that open could not open completely
+    // Takes a source that open could not open completely. The pool is finished afterwards. NULL: nothing else to free.
+    void (*close)(struct source *source);
     // As source_next, with an absolute deadline (clock_now_ns).
     enum source_status (*next)(struct source *source, struct frame *frame, int64_t deadline_ns);
-    void (*give_back)(struct source *source, const struct frame *frame); // on any thread
+    // As source_return, on any thread; NULL for a kind that lends the slots of the source's pool.
+    void (*give_back)(struct source *source, const struct frame *frame);
     // As source_reshape; NULL for a kind that never reports SOURCE_RESHAPED.
     bool (*reshape)(struct source *source);
     // As source_holds; NULL for a kind that reads only the file in its name.
     bool (*holds)(const struct source *source, const char *path);
     // As source_health, on any thread; NULL for a kind whose frames always arrive.
     void (*health)(struct source *source, struct source_health *health);
-    // As source_control; NULL for a kind without controls.
+    // As source_control and source_print_controls; NULL for a kind without controls.
     bool (*control)(struct source *source, int index, int steps, struct source_control *control);
+    bool (*print_controls)(const char *text, FILE *out, bool settings);
 };
 
 struct source {
     const struct source_kind *kind;
     struct source_info info;
     void *state;                         // state of the kind; freed after close
+    struct pool pool;                    // zeroed for a kind that does not use it
     enum source_status ending;           // SOURCE_FRAME until the source has ended or failed
     int64_t period_ns;                   // time between frames; 0: not paced
     int64_t due_ns;                      // when the next frame is due; 0 before the first frame
@@ -65,8 +69,3 @@ bool source_size_fits(const struct source_setup *setup, int width, int height, c
 // Converts an RGBA image with own pixels to the format that the user wants, if any, and sets its colour. Returns false
 // on failure (logged with `name`).
 bool source_convert(struct image *image, const struct source_setup *setup, const char *name);
-
-// Finds the first camera that captures, and writes its path. Returns false if none can be opened: `path` is then the
-// first camera that failed, and *why the reason with advice. *why is NULL if there is no camera.
-enum { CAMERA_PATH = 32 };
-bool camera_first(char path[CAMERA_PATH], const char **why);

@@ -5,22 +5,20 @@
 #include "image/imagefile.h"
 #include "source/entries.h"
 #include "source/kind.h"
-#include "source/pool.h"
 
 #include <stdio.h>
 #include <string.h>
 
 struct list {
     struct entries entries;
-    struct source_setup setup; // of which only wishes are used
-    struct pool pool;          // its slots hold the pictures as they were read
-    struct image waiting;      // the next picture, when it was read ahead to learn the size
-    int at;                    // the entry to read next
-    uint64_t number;           // of the next frame
-    uint64_t round;            // pictures since the last start
+    struct source_setup setup; // only for the user's format and `loop`
+    struct image waiting;      // the first image, which was read early to find the size
+    int at;                    // index of the next entry
+    uint64_t number;           // number of the next frame
+    uint64_t round;            // images since the last start
 };
 
-// Reads the next good picture; a bad one is left out, now and in later rounds, with one warning. False at the end.
+// Reads the next good image. Skips a bad one, now and in later rounds, with one warning. Returns false at the end.
 static bool read_next(struct list *list, const struct image_shape *shape, struct image *image)
 {
     while (list->at < list->entries.count) {
@@ -49,7 +47,7 @@ static bool read_next(struct list *list, const struct image_shape *shape, struct
 static bool list_open(struct source *source, const struct source_setup *setup, const char *text)
 {
     struct list *list = source->state;
-    if (!pool_init(&list->pool, NULL, NULL))
+    if (!pool_init(&source->pool, NULL, NULL))
         return false;
     if (strcmp(text, "@") == 0) {
         log_error("@ needs a file name: @LIST, a text file with one image path per line");
@@ -73,12 +71,11 @@ static bool list_open(struct source *source, const struct source_setup *setup, c
 static void list_close(struct source *source)
 {
     struct list *list = source->state;
-    pool_finish(&list->pool);
     image_free(&list->waiting);
     entries_free(&list->entries);
 }
 
-// A directory's file that nobody means to be a picture, a film say, is one only where it can be read as one.
+// A file of a directory without the extension of an image belongs to the list only if it can be read as an image.
 static bool list_holds(const struct source *source, const char *path)
 {
     const struct list *list = source->state;
@@ -98,7 +95,7 @@ static bool list_holds(const struct source *source, const char *path)
     return false;
 }
 
-// The next picture in the source's format.
+// Reads the next image in the source's format.
 static enum source_status fill(struct source *source, struct image *image)
 {
     struct list *list = source->state;
@@ -123,28 +120,20 @@ static enum source_status fill(struct source *source, struct image *image)
 static enum source_status list_next(struct source *source, struct frame *frame, int64_t deadline_ns)
 {
     struct list *list = source->state;
-    const int slot = pool_take(&list->pool, deadline_ns);
+    const int slot = pool_take(&source->pool, deadline_ns);
     if (slot < 0)
         return SOURCE_TIMEOUT;
     const int64_t begin = clock_now_ns();
-    struct image *image = &list->pool.image[slot];
+    struct image *image = &source->pool.image[slot];
     image_free(image);
     const enum source_status status = fill(source, image);
     if (status != SOURCE_FRAME) {
-        pool_give(&list->pool, slot);
+        pool_give(&source->pool, slot);
         return status;
     }
     list->round++;
-    *frame = (struct frame){
-        .image = *image, .number = list->number++, .captured_ns = begin, .ready_ns = clock_now_ns(), .slot = slot};
-    frame->image.memory = NULL; // lent
+    pool_lend(&source->pool, slot, list->number++, begin, frame);
     return SOURCE_FRAME;
-}
-
-static void list_return(struct source *source, const struct frame *frame)
-{
-    struct list *list = source->state;
-    pool_give(&list->pool, frame->slot);
 }
 
 static bool list_claims(const struct source_target *target, const struct source_setup *setup)
@@ -163,6 +152,5 @@ const struct source_kind source_list = {
     .open = list_open,
     .close = list_close,
     .next = list_next,
-    .give_back = list_return,
     .holds = list_holds,
 };

@@ -1,8 +1,10 @@
-// pool.c: the pictures a source lends in turn
+// pool.c: the images that a source lends in turn
 #include "source/pool.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "source/kind.h"
 
 bool pool_init(struct pool *pool, const struct source *source, const struct image_shape *shape)
 {
@@ -40,7 +42,7 @@ static int find_free(const struct pool *pool)
     return -1;
 }
 
-// Nobody has the slot: its pixels may move.
+// Moves the pixels of a free slot to the owner that the source wants.
 static void place(const struct pool *pool, struct image *image)
 {
     struct image moved;
@@ -64,6 +66,16 @@ int pool_take(struct pool *pool, int64_t deadline_ns)
     if (slot >= 0)
         place(pool, &pool->image[slot]);
     return slot;
+}
+
+void pool_lend(const struct pool *pool, int slot, uint64_t number, int64_t captured_ns, struct frame *frame)
+{
+    *frame = (struct frame){.image = pool->image[slot],
+                            .number = number,
+                            .captured_ns = captured_ns,
+                            .ready_ns = clock_now_ns(),
+                            .slot = slot};
+    frame->image.memory = NULL; // lent
 }
 
 void pool_give(struct pool *pool, int slot)

@@ -1,7 +1,7 @@
 // pool.h: the images that a source lends in turn
 #pragma once
 
-#include "source/kind.h"
+#include "source/source.h"
 
 #include <pthread.h>
 
@@ -17,8 +17,10 @@ struct pool {
 // Allocates an image of this shape for every slot; `shape` NULL: the slots stay empty. pool_take moves a free image to
 // the owner of source_place; `source` NULL: images do not move. Returns false if out of memory (logged).
 bool pool_init(struct pool *pool, const struct source *source, const struct image_shape *shape);
-void pool_finish(struct pool *pool); // takes a pool whose pool_init failed
+void pool_finish(struct pool *pool); // takes a zeroed pool, or one whose pool_init failed
 
 // Takes a free slot; waits for one until the deadline. Returns -1 if none becomes free.
 int pool_take(struct pool *pool, int64_t deadline_ns);
+// Lends the image of a taken slot as a frame that is complete now.
+void pool_lend(const struct pool *pool, int slot, uint64_t number, int64_t captured_ns, struct frame *frame);
 void pool_give(struct pool *pool, int slot); // on any thread

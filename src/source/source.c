@@ -1,10 +1,10 @@
-// source.c: which kind of source a text means; pacing; the end
+// source.c: the kind of source that a text means; paces the frames and remembers the end
 #include "source/source.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "image/codec/codec.h"
-#include "image/encode.h"
+#include "source/cameras.h"
 #include "source/kind.h"
 
 #include <errno.h>
@@ -46,43 +46,6 @@ const char *source_word(int index)
     return NULL;
 }
 
-struct color source_color(const struct source_setup *setup, struct color said, enum pixfmt format, int width,
-                          int height)
-{
-    return color_resolve(said, setup->color, format == PIXFMT_GREY, width, height);
-}
-
-bool source_size_fits(const struct source_setup *setup, int width, int height, const char *name)
-{
-    if ((setup->width == 0 || setup->width == width) && (setup->height == 0 || setup->height == height))
-        return true;
-    log_error("%s has %dx%d pixels, not %dx%d; leave out --size, which is for cameras, the pattern and raw files", name,
-              width, height, setup->width, setup->height);
-    return false;
-}
-
-bool source_convert(struct image *image, const struct source_setup *setup, const char *name)
-{
-    struct image_shape shape = image->shape;
-    shape.format = setup->has_format ? setup->format : PIXFMT_RGBA;
-    shape.color = source_color(setup, (struct color){0}, shape.format, shape.width, shape.height);
-    if (shape.format == PIXFMT_RGBA) {
-        image->shape = shape;
-        return true;
-    }
-    const char *why = "out of memory";
-    struct image converted;
-    if (!pixfmt_size_ok(shape.format, shape.width, shape.height, &why) || !image_alloc(&converted, &shape)) {
-        log_error("cannot convert %s (%dx%d pixels) to %s: %s", name, shape.width, shape.height,
-                  pixfmt_info(shape.format)->name, why);
-        return false;
-    }
-    encode_image(&converted, image);
-    image_free(image);
-    *image = converted;
-    return true;
-}
-
 // Returns the kind whose word begins the text: "word" or "word:rest". NULL for any other text.
 static const struct source_kind *kind_of_word(const char *text, const char **rest)
 {
@@ -96,6 +59,19 @@ static const struct source_kind *kind_of_word(const char *text, const char **res
         }
     }
     return NULL;
+}
+
+bool source_has_word(const char *text)
+{
+    return kind_of_word(text, &text) != NULL;
+}
+
+const char *source_path(const char *text)
+{
+    const char *rest;
+    if (!text)
+        return NULL;
+    return kind_of_word(text, &rest) ? rest : text + (text[0] == '@');
 }
 
 static bool read_head(struct source_target *target, uint8_t head[CODEC_PROBE_BYTES])
@@ -182,32 +158,28 @@ static struct source *open_kind(const struct source_kind *kind, const struct sou
 
 struct source *source_open(const struct source_setup *setup)
 {
-    const char *text;
-    if (setup->text && setup->text[0] != '\0') {
-        const struct source_kind *kind = kind_of_word(setup->text, &text);
-        if (!kind) {
+    const char *text = setup->text;
+    const struct source_kind *kind;
+    if (text && text[0] != '\0') {
+        kind = kind_of_word(text, &text);
+        if (!kind)
             kind = kind_of_target(setup);
-            text = setup->text;
-        }
-        return kind ? open_kind(kind, setup, text) : NULL;
+    } else {
+        text = NULL;
+        kind = cameras_present() ? &source_camera : &source_pattern;
+        if (kind == &source_pattern)
+            log_info("there is no camera; showing the test pattern");
     }
-    char camera[CAMERA_PATH];
-    const char *why;
-    if (camera_first(camera, &why))
-        return open_kind(&source_camera, setup, camera);
-    if (why) {
-        log_error("cannot open camera %s: %s", camera, why);
-        return NULL;
-    }
-    log_info("there is no camera; showing the test pattern");
-    return open_kind(&source_pattern, setup, NULL);
+    return kind ? open_kind(kind, setup, text) : NULL;
 }
 
 void source_close(struct source *source)
 {
     if (!source)
         return;
-    source->kind->close(source);
+    if (source->kind->close)
+        source->kind->close(source);
+    pool_finish(&source->pool);
     free(source->state);
     free(source);
 }
@@ -241,7 +213,19 @@ bool source_control(struct source *source, int index, int steps, struct source_c
     return source->kind->control && source->kind->control(source, index, steps, control);
 }
 
-// Sleeps until the next frame is due. False when that is after the deadline, or when a signal came.
+bool source_print_controls(const char *text, FILE *out, bool settings)
+{
+    const char *name = text;
+    const struct source_kind *kind = text ? kind_of_word(text, &name) : NULL;
+    if (!kind)
+        kind = &source_camera;
+    if (kind->print_controls)
+        return kind->print_controls(name, out, settings);
+    log_error("%s is not a camera and has no controls", text);
+    return false;
+}
+
+// Sleeps until the next frame is due. Returns false if the deadline is earlier, or if a signal arrived.
 static bool wait_due(struct source *source, int64_t deadline_ns)
 {
     if (source->due_ns == 0)
@@ -251,7 +235,7 @@ static bool wait_due(struct source *source, int64_t deadline_ns)
     return clock_now_ns() >= source->due_ns;
 }
 
-// The schedule is kept through short delays; after a long one (a stopped program) it starts anew, without a rush.
+// Keeps the schedule after a short delay. After a long one (a stopped program) it starts anew, without a burst.
 static void advance_due(struct source *source)
 {
     enum { LATE_NS = 250 * NS_PER_MS };
@@ -285,5 +269,8 @@ bool source_reshape(struct source *source)
 
 void source_return(struct source *source, const struct frame *frame)
 {
-    source->kind->give_back(source, frame);
+    if (source->kind->give_back)
+        source->kind->give_back(source, frame);
+    else
+        pool_give(&source->pool, frame->slot);
 }

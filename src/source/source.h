@@ -4,6 +4,7 @@
 #include "image/image.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 struct source;
 
@@ -103,6 +104,15 @@ struct source_control {
 // no control or it cannot be changed. On any thread; blocks until the camera answers.
 bool source_control(struct source *source, int index, int steps, struct source_control *control);
 
+// Prints the controls of the camera that `text` means (NULL: the first camera). `settings` false: all controls with
+// their limits. `settings` true: the controls that can be set, as "name=value", one per line. Returns false on failure
+// (logged).
+bool source_print_controls(const char *text, FILE *out, bool settings);
+
+// Returns the path or name in a source's text: the part after "camera:", "raw:" or "@", or the whole text. NULL: none.
+const char *source_path(const char *text);
+// Returns true if the text is the word of a kind, or begins with it: "camera", "pattern:640x480".
+bool source_has_word(const char *text);
 // Returns line number `row` of the help on sources: "syntax<TAB>description". NULL after the last line.
 const char *source_help(int row);
 // Returns word number `index` of the words that may begin a source's text, such as "camera". NULL after the last word.

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "image/convert.h"
+#include "source/camera_find.h"
 #include "source/capture.h"
 #include "source/kind.h"
 
@@ -22,7 +23,7 @@ enum { WIDTH = 320, HEIGHT = 180, FRAMES = 5, PATIENCE_MS = 20000 }; // an emula
 
 static struct check check = {.name = "camera"};
 static struct scratch scratch;
-static char node[CAMERA_PATH], text[64];
+static char node[CAMERA_NODE], text[64];
 static enum pixfmt usual; // a format that the camera offers
 static struct camera_pictures pictures;
 
@@ -359,11 +360,13 @@ static void test_replug(void)
 
 int main(void)
 {
-    const char *why;
-    if (!camera_first(node, &why)) {
-        fprintf(stderr, "there is no camera to test: %s\n", why ? why : "none was found");
+    char why[CAMERA_WHY];
+    struct camera_node first;
+    if (!camera_find(NULL, &first, why)) {
+        fprintf(stderr, "no camera to test: %s\n", why);
         return CHECK_SKIP;
     }
+    memcpy(node, first.path, sizeof(node));
     if (!scratch_open(&scratch))
         return CHECK_SKIP;
     snprintf(text, sizeof(text), "camera:%s", node);

@@ -3,7 +3,8 @@
 #include "scratch.h"
 
 #include "base/clock.h"
-#include "source/kind.h"
+#include "source/camera_find.h"
+#include "source/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -195,13 +196,13 @@ static void test_controls(const char *node)
 
 int main(void)
 {
-    char node[CAMERA_PATH];
-    const char *why;
-    if (!camera_first(node, &why) || !scratch_open(&scratch)) {
+    struct camera_node node;
+    char why[CAMERA_WHY];
+    if (!camera_find(NULL, &node, why) || !scratch_open(&scratch)) {
         fprintf(stderr, "there is no camera to test\n");
         return CHECK_SKIP;
     }
-    test_controls(node);
+    test_controls(node.path);
     test_start();
     test_later();
     test_buffers();

@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "source/cameras.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -76,7 +75,7 @@ bool live_save_controls(struct live *live)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    bool ok = out && cameras_print_controls(live->options.source, out, true);
+    bool ok = out && source_print_controls(live->options.source, out, true);
     ok = out && fclose(out) == 0 && ok;
     if (ok && !file_write_atomic(path, text, size)) {
         log_error("cannot write %s: %s", path, strerror(errno));

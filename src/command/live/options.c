@@ -6,7 +6,7 @@
 #include "command/live/output_check.h"
 #include "command/shared.h"
 #include "path/path.h"
-#include "source/cameras.h"
+#include "source/source.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -180,7 +180,7 @@ bool live_parse(struct live_options *o, int argc, char **argv, int *code)
         return false;
     o->source = operands.count > 0 ? operands.word[0] : NULL;
     if (o->list_controls) {
-        *code = cameras_print_controls(o->source, stdout, false) ? EXIT_OK : EXIT_NOTHING;
+        *code = source_print_controls(o->source, stdout, false) ? EXIT_OK : EXIT_NOTHING;
         return false;
     }
     return take_options(o);

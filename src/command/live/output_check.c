@@ -80,11 +80,8 @@ static bool check_name(const struct output *output, const char *path)
 // Returns true if the virtual camera is also the source.
 static bool feeds_itself(const struct live_options *o)
 {
-    static const char prefix[] = "camera:";
-    if (!o->source || !o->virtual_camera)
-        return false;
-    const bool prefixed = strncmp(o->source, prefix, sizeof(prefix) - 1) == 0;
-    return strcmp(o->source + (prefixed ? sizeof(prefix) - 1 : 0), o->virtual_camera) == 0;
+    const char *source = source_path(o->source);
+    return source && o->virtual_camera && strcmp(source, o->virtual_camera) == 0;
 }
 
 bool outputs_check_names(struct live_options *o)
@@ -140,8 +137,7 @@ static bool is_kernel(const char *path, const char *directory)
 // Returns true if the output would overwrite an input or an output of the rows before it (logged).
 static bool overwrites(const struct live_options *o, int index)
 {
-    const char *path = file_of(o, index), *source = o->source ? o->source : "";
-    source += strncmp(source, "raw:", 4) == 0 ? 4 : source[0] == '@';
+    const char *path = file_of(o, index), *source = source_path(o->source);
     for (int i = 0; i < index; i++) {
         const char *before = file_of(o, i);
         if (before && file_same(path, before)) {
@@ -149,7 +145,7 @@ static bool overwrites(const struct live_options *o, int index)
             return true;
         }
     }
-    if (file_same(path, source))
+    if (source && file_same(path, source))
         log_error("the output %s is the source; name another output", path);
     else if (o->load_controls && file_same(path, o->load_controls))
         log_error("the output %s is the file of --load-controls; name another output", path);

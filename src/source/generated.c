@@ -1,0 +1,278 @@
+// generated.c: sources that generate their frames: the test pattern and noise
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "image/encode.h"
+#include "source/kind.h"
+#include "source/pattern_draw.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720, RATE_MAX = 1000 };
+static const double rate_min = 0.001;
+
+// The size, rate and format that the user wants; 0: not given.
+struct wish {
+    int width, height;
+    double rate;
+    bool has_format;
+    enum pixfmt format;
+};
+
+// Parses "30" or "29.97"; 0 if there is no number. Does not depend on the locale.
+static double parse_decimal(const char **text)
+{
+    const char *at = *text;
+    double number = 0, unit = 1;
+    for (; *at >= '0' && *at <= '9'; at++)
+        number = number * 10 + (*at - '0');
+    if (*at == '.')
+        for (at++; *at >= '0' && *at <= '9'; at++)
+            number += (*at - '0') * (unit /= 10);
+    *text = at;
+    return number;
+}
+
+// Parses a decimal or a ratio such as "30000/1001".
+static bool parse_rate(const char *text, double *rate)
+{
+    *rate = parse_decimal(&text);
+    if (*text == '/') {
+        text++;
+        *rate /= parse_decimal(&text); // by 0: not a number or infinite, which is refused
+    }
+    return *text == '\0' && *rate >= rate_min && *rate <= RATE_MAX;
+}
+
+// Parses one part between commas: "WxH", "@FPS", "WxH@FPS" or a format's name. Changes `part`.
+static bool parse_part(char *part, struct wish *wish)
+{
+    if (pixfmt_from_name(part, &wish->format)) {
+        wish->has_format = true;
+        return true;
+    }
+    char *at = strchr(part, '@');
+    if (at) {
+        *at = '\0';
+        if (!parse_rate(at + 1, &wish->rate))
+            return false;
+    }
+    struct option_size size;
+    if (part[0] == '\0')
+        return at != NULL;
+    if (!options_parse_size(part, &size))
+        return false;
+    wish->width = size.width;
+    wish->height = size.height;
+    return true;
+}
+
+// Logs the reason. A part that begins with a letter was probably meant as a format.
+static void refuse(const char *kind, const char *text, const char *part)
+{
+    if (part && part[0] >= 'a' && part[0] <= 'z') {
+        const char *names[PIXFMT_COUNT + 1] = {NULL};
+        for (int i = 0; i < PIXFMT_COUNT; i++)
+            names[i] = pixfmt_info((enum pixfmt)i)->name;
+        const char *nearest = options_nearest(part, names);
+        log_error("cannot open %s:%s: there is no pixel format '%s'%s%s%s", kind, text, part,
+                  nearest ? "; did you mean " : "",
+                  nearest ? nearest : "; to list the formats, run: monocle live --help", nearest ? "?" : "");
+        return;
+    }
+    log_error("cannot open %s:%s: write %s:WIDTHxHEIGHT@RATE,FORMAT, for example %s:640x480@30,nv21 (rate: %g to %d)",
+              kind, text, kind, kind, rate_min, RATE_MAX);
+}
+
+static bool parse_text(const char *kind, const char *text, struct wish *wish)
+{
+    char copy[128];
+    char *rest = copy, *part = NULL;
+    if (strlen(text) < sizeof(copy)) {
+        strcpy(copy, text);
+        while ((part = strsep(&rest, ",")))
+            if (!parse_part(part, wish))
+                break;
+        if (!part)
+            return true;
+    }
+    refuse(kind, text, part);
+    return false;
+}
+
+// Combines the text and the options, which must not contradict each other. Values that neither gives get their
+// defaults.
+static bool settle(struct wish *wish, const struct source_setup *setup)
+{
+    const bool sizes_differ =
+        wish->width > 0 && setup->width > 0 && (wish->width != setup->width || wish->height != setup->height);
+    if (sizes_differ || (wish->has_format && setup->has_format && wish->format != setup->format)) {
+        log_error("the size or format of the source contradicts --size or --pixel-format; give each only once");
+        return false;
+    }
+    if (wish->width == 0) {
+        wish->width = setup->width > 0 ? setup->width : DEFAULT_WIDTH;
+        wish->height = setup->width > 0 ? setup->height : DEFAULT_HEIGHT;
+    }
+    if (!wish->has_format)
+        wish->format = setup->has_format ? setup->format : PIXFMT_NV12;
+    if (wish->rate <= 0)
+        wish->rate = SOURCE_DEFAULT_RATE;
+    const char *why;
+    if (pixfmt_size_ok(wish->format, wish->width, wish->height, &why))
+        return true;
+    log_error("cannot make frames of %dx%d pixels in %s: %s", wish->width, wish->height,
+              pixfmt_info(wish->format)->name, why);
+    return false;
+}
+
+// Sets the source's shape and rate from `text`: "WxH@FPS,FORMAT" or a part of it (NULL: no part). The setup gives
+// missing parts. Returns false if the text is wrong or contradicts the setup (logged).
+static bool open_generated(struct source *source, const struct source_setup *setup, const char *text, const char *name)
+{
+    struct wish wish = {0};
+    if ((text && text[0] != '\0' && !parse_text(source->kind->name, text, &wish)) || !settle(&wish, setup))
+        return false;
+    const struct color color = source_color(setup, (struct color){0}, wish.format, wish.width, wish.height);
+    source->info.shape = (struct image_shape){wish.format, wish.width, wish.height, color};
+    source->info.rate = wish.rate;
+    snprintf(source->info.name, sizeof(source->info.name), "%s", name);
+    return pool_init(&source->pool, source, &source->info.shape);
+}
+
+// Lends frame number *next, which `draw` makes in a free slot.
+static enum source_status next_generated(struct source *source, struct frame *frame, int64_t deadline_ns,
+                                         uint64_t *next, void (*draw)(struct source *source, int slot, uint64_t number))
+{
+    const int slot = pool_take(&source->pool, deadline_ns);
+    if (slot < 0)
+        return SOURCE_TIMEOUT;
+    const int64_t begin = clock_now_ns();
+    draw(source, slot, *next);
+    pool_lend(&source->pool, slot, (*next)++, begin, frame);
+    return SOURCE_FRAME;
+}
+
+struct pattern {
+    struct pattern_layout layout;
+    struct encoder encoder;
+    uint64_t next; // number of the next frame
+    struct {
+        bool drawn;
+        uint64_t number; // of the frame in it
+    } slot[SOURCE_LENT];
+    uint8_t *rows; // two rows of RGBA
+};
+
+static bool pattern_open(struct source *source, const struct source_setup *setup, const char *text)
+{
+    struct pattern *pattern = source->state;
+    const struct image_shape *shape = &source->info.shape;
+    if (!open_generated(source, setup, text, "test pattern"))
+        return false;
+    pattern->layout = pattern_layout(shape->width, shape->height);
+    pattern->encoder = encoder_init(shape->color);
+    pattern->rows = malloc((size_t)shape->width * 4 * 2);
+    if (!pattern->rows)
+        log_error("cannot draw the pattern: out of memory");
+    return pattern->rows;
+}
+
+static void pattern_close(struct source *source)
+{
+    struct pattern *pattern = source->state;
+    free(pattern->rows);
+}
+
+static void draw_rect(struct pattern *pattern, struct image *image, const struct pattern_rect *rect, uint64_t number)
+{
+    const int width = rect->x1 - rect->x0;
+    uint8_t *upper = pattern->rows, *lower = upper + (size_t)width * 4;
+    for (int y = rect->y0; y < rect->y1; y += 2) {
+        const bool pair = y + 1 < rect->y1;
+        pattern_row(&pattern->layout, number, y, rect->x0, rect->x1, upper);
+        if (pair)
+            pattern_row(&pattern->layout, number, y + 1, rect->x0, rect->x1, lower);
+        encode_rows(&pattern->encoder, image, rect->x0, y, width, upper, pair ? lower : NULL);
+    }
+}
+
+// Redraws only the differences if the slot holds an earlier frame.
+static void draw_pattern(struct source *source, int slot, uint64_t number)
+{
+    struct pattern *pattern = source->state;
+    struct image *image = &source->pool.image[slot];
+    struct pattern_rect rects[PATTERN_CHANGES] = {{0, 0, image->shape.width, image->shape.height}};
+    int count = 1;
+    if (pattern->slot[slot].drawn)
+        count = pattern_changes(&pattern->layout, pattern->slot[slot].number, number, rects);
+    for (int i = 0; i < count; i++)
+        draw_rect(pattern, image, &rects[i], number);
+    pattern->slot[slot].drawn = true;
+    pattern->slot[slot].number = number;
+}
+
+static enum source_status pattern_next(struct source *source, struct frame *frame, int64_t deadline_ns)
+{
+    struct pattern *pattern = source->state;
+    return next_generated(source, frame, deadline_ns, &pattern->next, draw_pattern);
+}
+
+extern const struct source_kind source_pattern;
+const struct source_kind source_pattern = {
+    .name = "pattern",
+    .help = {"pattern[:WxH@FPS,FORMAT]\tmoving test pattern; pattern:1280x720@30,nv12 is the default"},
+    .word = true,
+    .endless = true,
+    .state_bytes = sizeof(struct pattern),
+    .open = pattern_open,
+    .close = pattern_close,
+    .next = pattern_next,
+};
+
+struct noise {
+    uint64_t next; // number of the next frame
+};
+
+// The finaliser of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
+}
+
+static void draw_noise(struct source *source, int slot, uint64_t number)
+{
+    const struct image *image = &source->pool.image[slot];
+    const size_t bytes = image_bytes(&image->shape);
+    uint64_t counter = mix(number + 1);
+    // The planes are contiguous. The last word may reach the spare bytes.
+    for (size_t i = 0; i < bytes; i += sizeof(counter)) {
+        const uint64_t word = mix(counter += 0x9e3779b97f4a7c15);
+        memcpy(image->plane[0] + i, &word, sizeof(word));
+    }
+}
+
+static bool noise_open(struct source *source, const struct source_setup *setup, const char *text)
+{
+    return open_generated(source, setup, text, "noise");
+}
+
+static enum source_status noise_next(struct source *source, struct frame *frame, int64_t deadline_ns)
+{
+    struct noise *noise = source->state;
+    return next_generated(source, frame, deadline_ns, &noise->next, draw_noise);
+}
+
+extern const struct source_kind source_noise;
+const struct source_kind source_noise = {
+    .name = "noise",
+    .help = {"noise[:WxH@FPS,FORMAT]\trandom frames, which codecs cannot compress; the same in every run"},
+    .word = true,
+    .endless = true,
+    .state_bytes = sizeof(struct noise),
+    .open = noise_open,
+    .next = noise_next,
+};
