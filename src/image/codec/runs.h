@@ -2,7 +2,7 @@
 //
 // What is left of a photograph when each row has been filtered is noise: longer repetitions are seldom found in it,
 // cost most of the time of any compressor that looks for them, and make its output larger, since their lengths blur the
-// frequencies of the bytes. docs/performance.md has the figures.
+// frequencies of the bytes. docs/dependencies.md has the figures.
 #pragma once
 
 #include <stdbool.h>
