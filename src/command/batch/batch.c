@@ -1,17 +1,45 @@
-// batch.c: the batch command: finds the files, processes them, prints the summary
-#include "command/batch/batch.h"
-
+// batch.c: the batch command on the main thread: finds the files, starts the workers, commits their outputs, reports
+//
+// Outputs are synced in groups. Their writeback began when the worker wrote them. The first fsync of a group waits for
+// one commit of the file system's journal; the others then find their data on the disk. Measured on ext4 with 300
+// files: 43 ms in groups, 1600 ms with one commit per file.
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/status_line.h"
 #include "base/workers.h"
+#include "command/batch/choose.h"
+#include "command/batch/record.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { JOBS_MAX = 256 };
+enum {
+    JOBS_MAX = 256,
+    WAKE_NS = 100000000,     // longest delay before a signal is noticed
+    PROGRESS_NS = 200000000, // between updates of the progress
+    MINUTE_S = 60,
+    HOUR_S = 3600,
+};
+
+struct batch {
+    struct batch_options options;
+    struct inputs inputs;
+    struct tasks tasks;
+    struct queue queue;
+    struct fleet fleet;
+    struct choice choice;
+    int jobs, threads;             // number of workers; threads of one cpu path
+    int64_t start_ns, progress_ns; // time of the start, and of the next update of the progress
+    bool progress_shown;
+    struct totals totals;
+    struct record *record; // NULL: none
+};
+
+// ---- the files
 
 static void log_nothing_found(const struct inputs *inputs, const char *where)
 {
@@ -26,25 +54,21 @@ static void log_nothing_found(const struct inputs *inputs, const char *where)
 
 static bool find_tasks(struct batch *batch, const struct command_operands *operands)
 {
+    const struct batch_options *o = &batch->options;
     const struct inputs_setup setup = {
         .operand = operands->word,
         .operands = operands->count,
-        .recursive = batch->options.recursive,
-        .files_from = batch->options.files_from,
-        .null = batch->options.null,
-        .outputs = batch->naming.directory,
+        .recursive = o->recursive,
+        .files_from = o->files_from,
+        .null = o->null,
+        .outputs = o->naming.directory,
     };
     if (!inputs_gather(&batch->inputs, &setup))
         return false;
-    if (batch->inputs.count == 0) {
-        log_nothing_found(&batch->inputs, operands->count == 1 ? operands->word[0] : "the named files and directories");
-        return false;
-    }
-    const enum existing_rule rule = batch->rules.existing;
-    return tasks_make(&batch->tasks, &batch->inputs, &batch->naming, &batch->shard) &&
-           directories_make(&batch->directories, &batch->tasks) &&
-           ((rule != EXISTING_OVERWRITE && rule != EXISTING_SKIP_NEWER) ||
-            sources_make(&batch->rules.sources, &batch->inputs));
+    if (batch->inputs.count > 0)
+        return tasks_make(&batch->tasks, &batch->inputs, &o->naming, &o->shard, o->existing, o->job);
+    log_nothing_found(&batch->inputs, operands->count == 1 ? operands->word[0] : "the named files and directories");
+    return false;
 }
 
 static void print_plan(const struct outcome *outcome, bool planned)
@@ -62,13 +86,13 @@ static int dry_run(struct batch *batch)
     size_t failed = 0;
     for (size_t i = 0; i < batch->tasks.count; i++) {
         struct outcome outcome = {.task = &batch->tasks.row[i]};
-        const bool planned = work_plan(&outcome, &batch->rules);
+        struct task_file file;
+        const bool planned = task_open(&batch->tasks, &outcome, &file);
+        if (file.fd >= 0)
+            close(file.fd);
         (batch->options.json ? record_print_plan : print_plan)(&outcome, planned);
         if (outcome.status == STATUS_FAILED) {
-            if (outcome.of_directory)
-                directories_tell(&batch->directories, outcome.task->directory);
-            else
-                outcome_tell(&outcome);
+            tasks_tell(&batch->tasks, &outcome);
             failed++;
         }
     }
@@ -77,58 +101,177 @@ static int dry_run(struct batch *batch)
     return failed == 0 ? EXIT_OK : failed < batch->tasks.count ? EXIT_FAILED_SOME : EXIT_NOTHING;
 }
 
-bool batch_open_fleet(struct batch *batch)
-{
-    const struct batch_options *o = &batch->options;
-    const char *why = NULL;
-    if (fleet_init(&batch->fleet, o->device, o->kernels, &why))
-        return true;
-    if (why && o->path == BATCH_AUTO && !o->device && !o->kernels) {
-        log_info("there is no OpenCL device: %s", why);
-        return true;
-    }
-    if (why)
-        log_error("there is no OpenCL device: %s; use -p cpu%s", why, o->kernels ? " without kernel files" : "");
-    return false;
-}
+// ---- the workers
 
 // Raises the number of jobs to one per device, unless the user limits it.
 static void employ_devices(struct batch *batch)
 {
-    const int devices = path_kind_info(batch->kind)->needs_device ? batch->fleet.count : 0;
-    if (batch->run.jobs >= devices || batch->tasks.count <= (size_t)batch->run.jobs)
+    const size_t files = batch->tasks.count;
+    if (batch->jobs >= batch->fleet.count || files <= (size_t)batch->jobs)
         return;
     if (batch->options.jobs > 0)
-        log_info("--jobs limits the run to %d of %d devices", batch->run.jobs, devices);
+        log_info("--jobs limits the run to %d of %d devices", batch->jobs, batch->fleet.count);
     else
-        batch->run.jobs = batch->tasks.count < (size_t)devices ? (int)batch->tasks.count : devices;
+        batch->jobs = files < (size_t)batch->fleet.count ? (int)files : batch->fleet.count;
 }
 
 // Sets the number of jobs and the path. Returns false on failure (logged).
-static bool choose_runners(struct batch *batch)
+static bool choose_jobs(struct batch *batch)
+{
+    const size_t files = batch->tasks.count > 0 ? batch->tasks.count : 1;
+    const int wanted = batch->options.jobs > 0 ? batch->options.jobs : workers_available();
+    const int most = wanted < JOBS_MAX ? wanted : JOBS_MAX;
+    batch->jobs = files < (size_t)most ? (int)files : most;
+    batch->threads = most / batch->jobs; // with few files, each file gets several threads
+    if (!choose_path(&batch->choice, &batch->options, &batch->queue, &batch->fleet, batch->jobs))
+        return false;
+    const bool device = batch->choice.kind != PATH_CPU;
+    if (device)
+        employ_devices(batch);
+    return queue_admit(&batch->queue, &batch->jobs, device);
+}
+
+static void start_workers(struct batch *batch, struct worker *workers[JOBS_MAX])
 {
     const struct batch_options *o = &batch->options;
-    const int wanted = o->jobs > 0 ? o->jobs : workers_available();
-    const int most = wanted < JOBS_MAX ? wanted : JOBS_MAX;
-    batch->run.jobs = batch->tasks.count < (size_t)most ? (int)batch->tasks.count : most;
-    if (batch->run.jobs == 0)
-        batch->run.jobs = 1;
-    batch->threads = most / batch->run.jobs; // with few files, each file gets several threads
-    batch->kind = PATH_CPU;
-    const bool device = o->device && o->device != getenv("MONOCLE_DEVICE"); // from the command line, not from the
-                                                                            // environment
-    const bool opencl = o->path == BATCH_OPENCL || (o->path == BATCH_AUTO && (device || o->kernels));
-    if ((opencl || (o->path == BATCH_AUTO && o->device)) && !batch_open_fleet(batch))
-        return false;
-    if (opencl && batch->fleet.count > 0)
-        batch->kind = PATH_OPENCL;
-    else if (o->path == BATCH_AUTO)
-        batch->kind = batch_choose(batch);
-    employ_devices(batch);
-    batch->run.path = path_kind_name(batch->kind);
-    batch->run.path_why = batch->why;
-    return batch_fit_limit(batch);
+    const uint64_t keep_bytes = o->memory_bytes / (uint64_t)(8 * batch->jobs);
+    for (int i = 0; i < batch->jobs; i++) {
+        const int member = batch->choice.kind == PATH_CPU ? -1 : i % batch->fleet.count;
+        const struct worker_setup setup = {
+            o, &batch->queue, {&o->chain, &batch->fleet, member, batch->threads, keep_bytes}};
+        workers[i] = worker_open(&setup);
+        if (!workers[i] || !worker_start(workers[i], i + 1))
+            queue_leave(&batch->queue);
+    }
 }
+
+// ---- the outputs
+
+static void fail_writing(struct outcome *outcome)
+{
+    const int error = errno;
+    if (error == EEXIST)
+        outcome_fail(outcome, FAULT_EXISTS, "another program created %s during the run", outcome->task->output);
+    else
+        outcome_fail(outcome, fault_of_writing(error), "cannot write %s: %s", outcome->task->output, strerror(error));
+}
+
+// Renames the output. If another run of the same job has written it meanwhile, the task counts as skipped.
+static void commit_one(struct outcome *outcome)
+{
+    const struct output_mark mark = outcome->output.mark;
+    if (output_commit(&outcome->output, outcome->replace))
+        return;
+    const int error = errno;
+    if (error == EEXIST && output_is_made(outcome->task->output, &mark)) {
+        outcome_skip(outcome, "another run wrote the output first");
+        return;
+    }
+    errno = error;
+    fail_writing(outcome);
+}
+
+static void commit_group(struct outcome *group)
+{
+    for (struct outcome *o = group; o; o = o->next) {
+        const int64_t start_ns = clock_now_ns();
+        if (o->status == STATUS_DONE && !output_sync(&o->output)) {
+            fail_writing(o);
+            output_abandon(&o->output);
+        }
+        if (o->status == STATUS_DONE)
+            o->step_ns[STEP_WRITE] += clock_now_ns() - start_ns;
+    }
+    for (struct outcome *o = group; o; o = o->next) {
+        if (o->status == STATUS_DONE)
+            commit_one(o);
+    }
+    const struct directory *synced = NULL;
+    for (const struct outcome *o = group; o; o = o->next) {
+        if (o->status != STATUS_DONE || o->task->directory == synced)
+            continue;
+        if (!output_sync_directory(o->task->output))
+            log_warn("cannot sync the directory of %s: %s", o->task->output, strerror(errno));
+        synced = o->task->directory;
+    }
+}
+
+static void clear_progress(struct batch *batch)
+{
+    if (batch->progress_shown)
+        status_line_show("");
+    batch->progress_shown = false;
+}
+
+static void record_group(struct batch *batch, struct outcome *group)
+{
+    for (struct outcome *o = group; o; o = group) {
+        group = o->next;
+        totals_add(&batch->totals, o);
+        if (o->why[0] && o->status != STATUS_SKIPPED)
+            clear_progress(batch);
+        if (o->fault != FAULT_FULL || batch->totals.fault[FAULT_FULL] == 1) // once, although all files in flight fail
+            tasks_tell(&batch->tasks, o);
+        if (o->fault == FAULT_FULL || (o->status == STATUS_FAILED && batch->options.fail_fast))
+            queue_stop(&batch->queue);
+        if (batch->record)
+            record_add(batch->record, o);
+        free(o);
+    }
+    if (batch->record)
+        record_flush(batch->record);
+}
+
+// Shows one line on the terminal, which is updated in place.
+static void show_progress(struct batch *batch)
+{
+    const size_t *status = batch->totals.status, files = batch->tasks.count;
+    const size_t worked = status[STATUS_DONE] + status[STATUS_FAILED], left = files - worked - status[STATUS_SKIPPED];
+    const int64_t now_ns = clock_now_ns();
+    const double seconds = (double)(now_ns - batch->start_ns) / 1e9;
+    const double rate = seconds > 0 ? (double)worked / seconds : 0;
+    char text[192];
+    if (now_ns < batch->progress_ns || !status_line_possible())
+        return;
+    int used = snprintf(text, sizeof(text), "%zu of %zu", files - left, files);
+    if (status[STATUS_FAILED] > 0)
+        used += snprintf(text + used, sizeof(text) - (size_t)used, ", %zu failed", status[STATUS_FAILED]);
+    if (rate > 0) {
+        const long left_s = (long)((double)left / rate + 0.5), minutes = left_s / MINUTE_S, s = left_s % MINUTE_S;
+        used += snprintf(text + used, sizeof(text) - (size_t)used, ", %.1f per second, ", rate);
+        if (left_s >= HOUR_S)
+            snprintf(text + used, sizeof(text) - (size_t)used, "%ld:%02ld:%02ld left", left_s / HOUR_S,
+                     minutes % MINUTE_S, s);
+        else
+            snprintf(text + used, sizeof(text) - (size_t)used, "%ld:%02ld left", minutes, s);
+    }
+    status_line_show(text);
+    batch->progress_ns = now_ns + PROGRESS_NS;
+    batch->progress_shown = true;
+}
+
+// Runs until all workers have finished. Returns the signal that ended the run early, or 0.
+static int commit_all(struct batch *batch)
+{
+    int signal = 0;
+    for (bool over = false; !over;) {
+        struct outcome *group = queue_collect(&batch->queue, clock_now_ns() + WAKE_NS, &over);
+        commit_group(group);
+        record_group(batch, group);
+        show_progress(batch);
+        if (!signal && command_interrupted()) {
+            signal = command_interrupted();
+            queue_stop(&batch->queue);
+            clear_progress(batch);
+            if (!over)
+                log_warn("interrupted; finishing the files in flight");
+        }
+    }
+    clear_progress(batch);
+    return signal;
+}
+
+// ---- the run
 
 // Returns the exit code of a finished run. A signal that arrived after the last file does not count.
 static int sum_up(const struct batch *batch, int signal, bool given_up)
@@ -145,45 +288,48 @@ static int sum_up(const struct batch *batch, int signal, bool given_up)
     return worked > 0 ? EXIT_FAILED_SOME : EXIT_NOTHING;
 }
 
-static int work(struct batch *batch)
+static int work(struct batch *batch, const struct record_run *run)
 {
     struct worker *workers[JOBS_MAX] = {NULL};
-    const bool device = path_kind_info(batch->kind)->needs_device;
     bool given_up = false;
     batch->start_ns = clock_now_ns();
-    for (int i = 0; i < batch->run.jobs; i++)
-        workers[i] = worker_start(batch, i + 1, device ? i % batch->fleet.count : -1);
-    const int signal = batch_commit_all(batch); // returns at once if no worker has started (logged)
-    for (int i = 0; i < batch->run.jobs; i++)
-        given_up = worker_join(workers[i]) || given_up;
+    start_workers(batch, workers);
+    const int signal = commit_all(batch); // returns at once if no worker has started (logged)
+    for (int i = 0; i < batch->jobs; i++)
+        given_up = worker_close(workers[i]) || given_up;
     const double seconds = (double)(clock_now_ns() - batch->start_ns) / 1e9;
-    totals_print(&batch->totals, &batch->run, seconds, signal, batch->options.json);
-    const bool recorded = record_close(batch->record, &batch->totals, seconds, signal);
-    batch->record = NULL;
+    totals_print(&batch->totals, run, seconds, signal, batch->options.json);
+    const bool reported = record_close(batch->record, &batch->totals, seconds, signal);
     const int code = sum_up(batch, signal, given_up);
-    return EXIT_SETTLED | (code == EXIT_OK && !recorded ? EXIT_FAILED_SOME : code);
+    return EXIT_SETTLED | (code == EXIT_OK && !reported ? EXIT_FAILED_SOME : code);
 }
 
 static int run(struct batch *batch, const struct command_operands *operands)
 {
+    const struct batch_options *o = &batch->options;
     if (!find_tasks(batch, operands))
         return EXIT_NOTHING;
-    if (batch->options.report && !batch_check_report(batch))
+    if (o->report && !record_check(o->report, o->files_from, &batch->inputs, &o->naming))
         return EXIT_USAGE;
-    if (batch->options.dry_run)
+    if (o->dry_run)
         return dry_run(batch);
-    directories_clean(&batch->directories);
-    if (!choose_runners(batch))
+    tasks_clean(&batch->tasks);
+    if (!choose_jobs(batch))
         return EXIT_NOTHING;
-    batch->run.filters = batch->filters;
-    batch->run.files = batch->tasks.count;
-    batch->run.left_out = batch->inputs.made;
-    batch->run.shard = batch->shard;
-    batch->run.work = tasks_hash(&batch->tasks) + hash_64(batch->job, strlen(batch->job));
+    const struct record_run run = {
+        .filters = o->chain_text,
+        .path = path_kind_name(batch->choice.kind),
+        .path_why = batch->choice.why,
+        .files = batch->tasks.count,
+        .left_out = batch->inputs.made,
+        .shard = o->shard,
+        .jobs = batch->jobs,
+        .work = tasks_hash(&batch->tasks) + hash_64(o->job, strlen(o->job)),
+    };
     command_hold_signals(); // from here on, a signal lets the run write the end line of its report
-    if (batch->options.report && !(batch->record = record_open(batch->options.report, &batch->run)))
+    if (o->report && !(batch->record = record_open(o->report, &run)))
         return EXIT_NOTHING;
-    return work(batch);
+    return work(batch, &run);
 }
 
 static int batch_run(int argc, char **argv)
@@ -195,20 +341,15 @@ static int batch_run(int argc, char **argv)
         log_error("cannot start: out of memory");
         return code;
     }
-    if (batch_parse(batch, argc, argv, &operands, &code)) {
-        budget_init(&batch->budget, batch->budget.limit);
-        queue_init(&batch->queue, &batch->tasks, batch->options.fail_fast);
+    if (options_take(&batch->options, argc, argv, &operands, &code)) {
+        queue_init(&batch->queue, &batch->tasks, batch->options.fail_fast, batch->options.memory_bytes);
         code = run(batch, &operands);
         queue_finish(&batch->queue);
-        budget_finish(&batch->budget);
         fleet_finish(&batch->fleet);
     }
-    sources_free(&batch->rules.sources);
-    directories_free(&batch->directories);
     tasks_free(&batch->tasks);
     inputs_free(&batch->inputs);
-    naming_finish(&batch->naming);
-    free(batch->job);
+    options_finish(&batch->options);
     free(batch);
     return code;
 }

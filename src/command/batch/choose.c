@@ -1,9 +1,8 @@
-// choose.c: measures the first image on the cpu path and on an OpenCL device, and selects the path of a batch
+// choose.c: selects the path that runs the filters of a batch
 #include "command/batch/choose.h"
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "command/batch/batch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,9 @@ enum {
     FILES_LEAST = 100, // with fewer files, measuring takes longer than it can save
     TRIES = 8,         // files to try until one can be decoded
     RUNS = 4,          // measured runs
+    // Estimated time before a device processes its first image: driver, context, kernels. One file took 0.66 s longer
+    // with `opencl` than with `cpu` on an H200 (driver 580, kernels in the cache).
+    START_MS = 600,
 };
 
 // Opencl is taken only if its estimated time is below this share of cpu's. On a host with H200, batches took up to 20 %
@@ -57,29 +59,35 @@ static bool run_once(struct runner *runner, const struct runner_job *job, struct
     return ok;
 }
 
-// Measures one image on one path, except its decoding. Adds to cost->codec_ms.
-static bool measure(const struct runner_setup *setup, const struct work *work, struct codec *codec, struct cost *cost)
+// An image to measure with
+struct sample {
+    struct runner_job job;
+    struct codec_settings settings; // of the output
+    struct codec *codec;
+};
+
+// Measures the sample on one path, except its decoding. Adds to cost->codec_ms.
+static bool measure(const struct runner_setup *setup, const struct sample *sample, struct cost *cost)
 {
     struct runner runner;
     struct path_result result;
     struct codec_buffer file = {0};
     struct codec_error error;
-    bool ok = runner_open(&runner, setup) && run_once(&runner, &work->job, &result); // the first run compiles the
-                                                                                     // kernels
+    bool ok = runner_open(&runner, setup) && run_once(&runner, &sample->job, &result); // compiles the kernels
     runner_close(&runner);
     const int64_t open_ns = clock_now_ns();
-    ok = ok && run_once(&runner, &work->job, &result);
-    cost->open_ms = runner.device ? (double)(clock_now_ns() - open_ns) / 1e6 : 0;
+    ok = ok && run_once(&runner, &sample->job, &result);
+    cost->open_ms = ok && runner.device ? (double)(clock_now_ns() - open_ns) / 1e6 : 0;
     const double start_ms = process_ms();
     for (int i = 0; ok && i < RUNS; i++)
-        ok = run_once(&runner, &work->job, &result);
+        ok = run_once(&runner, &sample->job, &result);
     const double encode_ms = process_ms();
     cost->filter_ms = (encode_ms - start_ms) / RUNS;
     if (ok) {
         const bool processor = runner.device && runner.device->info.type & CL_DEVICE_TYPE_CPU;
         cost->device_ms = processor ? 0 : busy_ms(&result);
-        ok = codec_encode(codec, work->job.encode.width > 0 ? &result.encoded : &result.image, &work->settings, &file,
-                          &error);
+        ok = codec_encode(sample->codec, sample->job.encode.width > 0 ? &result.encoded : &result.image,
+                          &sample->settings, &file, &error);
         cost->codec_ms += process_ms() - encode_ms;
     }
     codec_buffer_free(&file);
@@ -87,69 +95,79 @@ static bool measure(const struct runner_setup *setup, const struct work *work, s
     return ok;
 }
 
-// Decodes the first file that can be decoded, of the first TRIES files.
-static bool find_picture(struct batch *batch, struct work *work, struct codec *codec, struct outcome *outcome,
-                         double *decode_ms)
+// Opens the fleet. Without a device, returns false (logged), but true if `-p auto` can do without one.
+static bool open_fleet(struct fleet *fleet, const struct batch_options *o)
 {
-    for (size_t i = 0; i < batch->tasks.count && i < TRIES; i++) {
-        *outcome = (struct outcome){.task = &batch->tasks.row[i], .output = {.fd = -1}};
-        work_clear(work);
-        work->outcome = outcome;
-        bool ok = work_open(work, &batch->rules) && work->file_bytes <= batch->budget.limit &&
-                  work_read(work, &batch->rules, codec) && work_bytes(work) <= batch->budget.limit;
-        work_close(work);
-        const double start_ms = process_ms();
-        ok = ok && work_decode(work, &batch->rules, codec, NULL);
-        *decode_ms = process_ms() - start_ms;
-        if (ok)
-            return true;
+    const char *why = NULL;
+    if (fleet_init(fleet, o->device, o->kernels, &why))
+        return true;
+    if (why && o->path == BATCH_AUTO && !o->device && !o->kernels) {
+        log_info("there is no OpenCL device: %s", why);
+        return true;
     }
+    if (why)
+        log_error("there is no OpenCL device: %s; use -p cpu%s", why, o->kernels ? " without kernel files" : "");
     return false;
 }
 
-static enum path_kind compare(struct batch *batch, const struct work *work, struct codec *codec, double decode_ms)
+static void compare(struct choice *choice, const struct batch_options *o, const struct sample *sample, double decode_ms,
+                    struct fleet *fleet, size_t files, int jobs)
 {
-    const struct runner_setup cpu = {&batch->chain, NULL, -1, 1, 0}, opencl = {&batch->chain, &batch->fleet, 0, 1, 0};
-    struct cost a = {.codec_ms = decode_ms}, b = {.codec_ms = decode_ms};
-    if (!measure(&cpu, work, codec, &a))
-        return PATH_CPU;
-    const size_t files = batch->tasks.count;
-    const double most_ms = (double)files * a.filter_ms / batch->run.jobs;
-    if (most_ms < COST_START_MS) {
-        snprintf(batch->why, sizeof(batch->why), "a device would save at most %.1f s and takes about %.1f s to start",
-                 most_ms / 1e3, COST_START_MS / 1e3);
-        return PATH_CPU;
+    const struct runner_setup cpu = {&o->chain, NULL, -1, 1, 0}, opencl = {&o->chain, fleet, 0, 1, 0};
+    struct cost a = {.codec_ms = decode_ms}, b = a;
+    if (!measure(&cpu, sample, &a))
+        return;
+    const double most_ms = (double)files * a.filter_ms / jobs;
+    if (most_ms < START_MS) {
+        snprintf(choice->why, sizeof(choice->why), "a device would save at most %.1f s and takes about %.1f s to start",
+                 most_ms / 1e3, START_MS / 1e3);
+        return;
     }
-    if ((batch->fleet.count == 0 && !batch_open_fleet(batch)) || batch->fleet.count == 0) {
-        snprintf(batch->why, sizeof(batch->why), "there is no OpenCL device");
-        return PATH_CPU;
+    if ((fleet->count == 0 && !open_fleet(fleet, o)) || fleet->count == 0) {
+        snprintf(choice->why, sizeof(choice->why), "there is no OpenCL device");
+        return;
     }
-    if (!measure(&opencl, work, codec, &b)) {
-        snprintf(batch->why, sizeof(batch->why), "the measurement of opencl failed");
-        return PATH_CPU;
+    if (!measure(&opencl, sample, &b)) {
+        snprintf(choice->why, sizeof(choice->why), "the measurement of opencl failed");
+        return;
     }
-    const double cpu_ms = cost_batch_ms(&a, files, batch->run.jobs, 0);
-    const double opencl_ms = cost_batch_ms(&b, files, batch->run.jobs, batch->fleet.count);
-    snprintf(batch->why, sizeof(batch->why), "estimated time: %.1f s by cpu, %.1f s by opencl", cpu_ms / 1e3,
+    const double cpu_ms = cost_batch_ms(&a, files, jobs, 0), opencl_ms = cost_batch_ms(&b, files, jobs, fleet->count);
+    snprintf(choice->why, sizeof(choice->why), "estimated time: %.1f s by cpu, %.1f s by opencl", cpu_ms / 1e3,
              opencl_ms / 1e3);
-    return opencl_ms < MARGIN * cpu_ms ? PATH_OPENCL : PATH_CPU;
+    if (opencl_ms < MARGIN * cpu_ms)
+        choice->kind = PATH_OPENCL;
 }
 
-bool batch_measures(const struct batch *batch)
+// Compares the paths with the first file that can be decoded, of the first TRIES files.
+static void measure_paths(struct choice *choice, const struct batch_options *o, struct queue *queue,
+                          struct fleet *fleet, int jobs)
 {
-    return batch->options.path == BATCH_AUTO && batch->tasks.count >= FILES_LEAST;
+    struct worker *worker = worker_open(&(struct worker_setup){.options = o, .queue = queue});
+    struct sample sample = {.codec = codec_open()};
+    double start_ms = 0;
+    bool ok = false;
+    for (size_t i = 0; worker && sample.codec && !ok && i < TRIES && i < queue->tasks->count; i++) {
+        start_ms = process_ms();
+        ok = worker_sample(worker, &queue->tasks->row[i], &sample.job, &sample.settings);
+    }
+    if (ok)
+        compare(choice, o, &sample, process_ms() - start_ms, fleet, queue->tasks->count, jobs);
+    codec_close(sample.codec);
+    worker_close(worker);
 }
 
-enum path_kind batch_choose(struct batch *batch)
+bool choose_path(struct choice *choice, const struct batch_options *o, struct queue *queue, struct fleet *fleet,
+                 int jobs)
 {
-    struct work work = {0};
-    struct outcome outcome;
-    enum path_kind kind = PATH_CPU;
-    double decode_ms = 0;
-    struct codec *codec = batch_measures(batch) ? codec_open() : NULL;
-    if (codec && find_picture(batch, &work, codec, &outcome, &decode_ms))
-        kind = compare(batch, &work, codec, decode_ms);
-    work_free(&work);
-    codec_close(codec);
-    return kind;
+    const bool named =
+        o->device && o->device != getenv("MONOCLE_DEVICE"); // on the command line, not by the environment
+    const bool opencl = o->path == BATCH_OPENCL || (o->path == BATCH_AUTO && (named || o->kernels));
+    *choice = (struct choice){.kind = PATH_CPU};
+    if ((opencl || (o->path == BATCH_AUTO && o->device)) && !open_fleet(fleet, o))
+        return false;
+    if (opencl && fleet->count > 0)
+        choice->kind = PATH_OPENCL;
+    else if (o->path == BATCH_AUTO && queue->tasks->count >= FILES_LEAST)
+        measure_paths(choice, o, queue, fleet, jobs);
+    return true;
 }

@@ -2,10 +2,8 @@
 #include "command/batch/inputs.h"
 
 #include "base/log.h"
-#include "command/batch/formats.h"
 #include "command/batch/names.h"
 #include "command/batch/output.h"
-#include "command/batch/spelling.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -37,6 +35,7 @@ struct walk {
     const char *directory; // the working directory; "": unknown
     struct place outputs;  // the directory of the outputs; inode 0: none
     bool among_outputs;    // the operand is the directory of the outputs
+    struct names names;    // normal names of the inputs
     const char *stopped;   // why the walk stopped; NULL: it goes on
 };
 
@@ -50,7 +49,7 @@ static void free_input(struct input *input)
 // Sets the input's normal name. Returns false if out of memory.
 static bool find_name(struct input *input, const char *directory)
 {
-    input->name = spelling_plain(directory, input->path);
+    input->name = name_normal(directory, input->path);
     if (!input->name || strcmp(input->name, input->path) != 0)
         return input->name;
     free(input->name);
@@ -58,8 +57,8 @@ static bool find_name(struct input *input, const char *directory)
     return true;
 }
 
-// Adds an input. Takes over `path`; the input's relative name begins at offset `relative`. On failure, sets
-// walk->stopped.
+// Adds an input, unless there is one of the same name. Takes over `path`; the input's relative name begins at offset
+// `relative`. On failure, sets walk->stopped.
 static void add(struct walk *walk, char *path, size_t relative, enum fault fault, int error)
 {
     struct inputs *inputs = walk->inputs;
@@ -76,15 +75,17 @@ static void add(struct walk *walk, char *path, size_t relative, enum fault fault
         walk->stopped = inputs->count == INPUTS_MAX ? too_many : no_memory;
         return;
     }
-    struct input *input = &inputs->row[inputs->count++];
-    *input = (struct input){
-        .path = path,
-        .relative = path + relative,
-        .fault = fault,
-        .error = error,
-    };
-    if (!find_name(input, walk->directory))
+    size_t index = inputs->count;
+    struct input *input = &inputs->row[index];
+    *input = (struct input){.path = path, .relative = path + relative, .fault = fault, .error = error};
+    const bool named = find_name(input, walk->directory);
+    const enum name_result result = named ? names_add(&walk->names, input->name, &index) : NAME_NO_MEMORY;
+    if (result == NAME_NO_MEMORY)
         walk->stopped = no_memory;
+    if (result == NAME_NEW)
+        inputs->count++;
+    else
+        free_input(input);
 }
 
 static char *join(const char *directory, const char *name)
@@ -108,7 +109,8 @@ static void walk_directory(struct walk *walk, char *path, size_t relative, const
 // Handles one entry of a directory. Takes over `path`.
 static void walk_entry(struct walk *walk, char *path, size_t relative, int type, const struct place *place)
 {
-    const bool known = format_of_file(path), picture = known || format_missing_library(path);
+    enum codec_format format;
+    const bool known = name_format(path, &format), picture = known || name_missing_library(path);
     struct stat status = {0};
     int error = 0;
     if (type == DT_LNK || type == DT_UNKNOWN) {
@@ -116,7 +118,7 @@ static void walk_entry(struct walk *walk, char *path, size_t relative, int type,
         type = S_ISDIR(status.st_mode) ? DT_DIR : S_ISREG(status.st_mode) ? DT_REG : DT_CHR;
     }
     const bool file = !error && type == DT_REG && picture, directory = !error && type == DT_DIR;
-    const bool made = file && walk->among_outputs && output_is_made(path);
+    const bool made = file && walk->among_outputs && output_is_made(path, NULL);
     walk->inputs->made += made;
     walk->inputs->directories += directory && !walk->setup->recursive;
     if (error && (picture || (walk->setup->recursive && error == ELOOP)))
@@ -253,26 +255,6 @@ static bool take_list(struct walk *walk, const char *from)
     return read && got >= 0;
 }
 
-// Keeps the first input of each name, in any spelling. Returns false if out of memory.
-static bool drop_repeated(struct inputs *inputs)
-{
-    struct names names = {0};
-    size_t kept = 0;
-    bool ok = true;
-    for (size_t i = 0; i < inputs->count; i++) {
-        size_t index = kept;
-        const enum name_result result = names_add(&names, inputs->row[i].name, &index);
-        ok = ok && result != NAME_NO_MEMORY;
-        if (result == NAME_KNOWN)
-            free_input(&inputs->row[i]);
-        else
-            inputs->row[kept++] = inputs->row[i];
-    }
-    inputs->count = kept;
-    names_free(&names);
-    return ok;
-}
-
 bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup)
 {
     char *directory = getcwd(NULL, 0);
@@ -283,12 +265,11 @@ bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup)
     const bool listed = !setup->files_from || take_list(&walk, setup->files_from);
     for (int i = 0; listed && i < setup->operands && !walk.stopped; i++)
         walk_operand(&walk, setup->operand[i]);
+    names_free(&walk.names);
     free(directory);
-    if (listed && !walk.stopped && drop_repeated(inputs))
-        return true;
-    if (listed)
-        log_error("%s", walk.stopped ? walk.stopped : no_memory);
-    return false;
+    if (listed && walk.stopped)
+        log_error("%s", walk.stopped);
+    return listed && !walk.stopped;
 }
 
 void inputs_free(struct inputs *inputs)

@@ -1,14 +1,14 @@
 // inputs.h: finds the input files of a batch
 #pragma once
 
-#include "command/batch/fault.h"
+#include "command/batch/outcome.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct input {
     char *path;       // path to open
-    char *name;       // normal form of the path (spelling.h), for comparisons; may be the same pointer
+    char *name;       // normal form of the path (names.h), for comparisons; may be the same pointer
     char *relative;   // path below the operand's directory: "2026/a.jpg"; points into `path`
     enum fault fault; // why it cannot be processed; FAULT_NONE if nothing is wrong so far
     int error;        // errno value behind the fault

@@ -1,9 +1,39 @@
-// names.h: a hash table from names to row indices
+// names.h: names of files: their formats, their normal form, the names of outputs, and a table of names
 #pragma once
+
+#include "image/codec/codec.h"
 
 #include <stddef.h>
 
-// Initialise with zeros.
+// Returns the extension within the file name, with its dot; the end of the name if there is none.
+const char *name_extension(const char *path);
+// Finds the format of the file name's extension, in upper or lower case. Returns false for an unknown extension.
+bool name_format(const char *path, enum codec_format *format);
+// Returns the library that the file's format needs and this build lacks; NULL if none is missing.
+const char *name_missing_library(const char *path);
+
+// Returns the normal form of `path`, without "." and "..": relative to `directory` if the file is below it, else
+// absolute. `directory` is the working directory; "" if it is unknown. Does not resolve symbolic links, except before
+// "..". The caller frees the text; NULL if out of memory.
+char *name_normal(const char *directory, const char *path);
+
+// How the outputs are named
+struct naming {
+    char *template;
+    char *directory;                 // common directory of all outputs; NULL: the output is one file
+    const struct codec_info *format; // format of all outputs; NULL: the format of the input's extension, else PNG
+};
+
+// `output` is a directory, a file name with an extension, or a template with the fields {dir} (directory of the input's
+// relative name, with slash), {stem}, {ext} (with dot) and {n} (six digits). `format` is the value of --format, or
+// NULL. Returns false on failure (logged); naming_finish is needed in either case.
+bool naming_init(struct naming *naming, const char *output, const char *format);
+void naming_finish(struct naming *naming);
+// Returns the path of the output, which the caller frees; NULL if out of memory. `relative` is the input's path below
+// the directory that the user named; `number` counts the inputs from 1.
+char *naming_output(const struct naming *naming, const char *relative, size_t number);
+
+// A table from names to row indices. Initialise with zeros.
 struct names {
     struct name_slot {
         const char *text; // borrowed; NULL: free

@@ -1,5 +1,5 @@
 // options.c: the options of the batch command
-#include "command/batch/batch.h"
+#include "command/batch/options.h"
 
 #include "base/log.h"
 #include "base/resource.h"
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define AT(member) offsetof(struct batch_options, member)
 
@@ -53,11 +54,11 @@ static const struct option options[] = {
      .help = "chroma subsampling of JPEG; default: keep, as in the input", .offset = AT(subsampling)},
     {"compression", 0, OPTION_INT, "N", .help = "compression of PNG and TIFF, from fastest to smallest; default: 1",
      .offset = AT(compression), .min = 1, .max = 9},
-    {"metadata", 0, OPTION_CHOICE, .choices = "keep|strip", .offset = AT(metadata),
+    {"metadata", 0, OPTION_CHOICE, .choices = "keep|strip", .offset = AT(strip_metadata),
      .help = "keep or remove colour profile, EXIF and XMP data; default: keep"},
-    {"orientation", 0, OPTION_CHOICE, .choices = "apply|keep", .offset = AT(orientation),
+    {"orientation", 0, OPTION_CHOICE, .choices = "apply|keep", .offset = AT(keep_orientation),
      .help = "rotate images upright by their EXIF orientation, or keep them as stored; default: apply"},
-    {"shard", 0, OPTION_TEXT, "K/N", .offset = AT(shard),
+    {"shard", 0, OPTION_TEXT, "K/N", .offset = AT(part),
      .help = "process part K of N; N alone: take K from SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX"},
     {"report", 0, OPTION_TEXT, "FILE", .help = "append one line of JSON per file to FILE", .offset = AT(report),
      .complete = "file"},
@@ -116,64 +117,70 @@ const struct option_list batch_list = {
     .complete = "file",
 };
 
-// Returns the text of all options that decide the bytes of the outputs. The output's name decides its format.
-static char *job_text(const struct batch *batch)
+// Returns the text of all options that decide the bytes of the outputs; NULL if out of memory (logged). The output's
+// name decides its format.
+static char *job_text(const struct batch_options *o)
 {
-    const struct batch_options *o = &batch->options;
     char *text;
     const int size =
-        asprintf(&text, "%s\n%d %d %d %d %d%s%s", batch->filters, o->quality, o->subsampling, o->compression,
-                 o->metadata, o->orientation, o->kernels ? "\n" : "", o->kernels ? o->kernels : "");
+        asprintf(&text, "%s\n%d %d %d %d %d%s%s", o->chain_text, o->quality, o->subsampling, o->compression,
+                 o->strip_metadata, o->keep_orientation, o->kernels ? "\n" : "", o->kernels ? o->kernels : "");
     if (size >= 0)
         return text;
     log_error("cannot start: out of memory");
     return NULL;
 }
 
-static bool take_memory(struct batch *batch)
+// Parses bytes with an optional unit: "300M", "2G", "1500K", "1000000". Returns false for any other text.
+static bool parse_bytes(const char *text, uint64_t *bytes)
 {
-    uint64_t bytes = budget_default();
-    if (batch->options.memory && (!budget_parse(batch->options.memory, &bytes) || bytes < MEMORY_LEAST)) {
-        log_error("--memory is '%s', but must be at least 16M, such as 500M or 2G", batch->options.memory);
+    static const char units[] = "KMGT";
+    char *end;
+    if (*text < '0' || *text > '9')
         return false;
-    }
-    batch->budget.limit = bytes;
-    return true;
+    const unsigned long long value = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    *bytes = (uint64_t)value << shift;
+    return (!*end || (unit && !end[1])) && *bytes >> shift == value;
 }
 
-static bool take_chain(struct batch *batch)
+// Returns half of the memory of the machine or of its container.
+static uint64_t default_memory_bytes(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    uint64_t bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30;
+    FILE *file = fopen("/sys/fs/cgroup/memory.max", "re");
+    unsigned long long most;
+    if (file && fscanf(file, "%llu", &most) == 1 && most < bytes)
+        bytes = most;
+    if (file)
+        fclose(file);
+    return bytes / 2;
+}
+
+static bool take_memory(struct batch_options *o)
+{
+    o->memory_bytes = default_memory_bytes();
+    if (!o->memory || (parse_bytes(o->memory, &o->memory_bytes) && o->memory_bytes >= MEMORY_LEAST))
+        return true;
+    log_error("--memory is '%s', but must be at least 16M, such as 500M or 2G", o->memory);
+    return false;
+}
+
+static bool take_chain(struct batch_options *o)
 {
     char error[CHAIN_ERROR];
-    if (!chain_parse(&batch->chain, batch->options.filters, error)) {
+    if (!chain_parse(&o->chain, o->filters, error)) {
         log_error("%s", error);
         return false;
     }
-    if (batch->chain.count > CHAIN_MAX - 2 && batch->options.orientation == 0) {
-        log_error("the chain has %d filters; at most %d are possible, or %d with --orientation keep",
-                  batch->chain.count, CHAIN_MAX - 2, CHAIN_MAX);
+    if (o->chain.count > CHAIN_MAX - 2 && !o->keep_orientation) {
+        log_error("the chain has %d filters; at most %d are possible, or %d with --orientation keep", o->chain.count,
+                  CHAIN_MAX - 2, CHAIN_MAX);
         return false;
     }
-    return chain_print(&batch->chain, batch->filters);
-}
-
-static void set_rules(struct batch *batch)
-{
-    const struct batch_options *o = &batch->options;
-    batch->rules = (struct work_rules){
-        .existing = o->overwrite       ? EXISTING_OVERWRITE
-                    : o->skip_existing ? EXISTING_SKIP
-                    : o->skip_newer    ? EXISTING_SKIP_NEWER
-                                       : EXISTING_REFUSE,
-        .job = batch->job,
-        .chain = &batch->chain,
-        .quality = o->quality,
-        .subsampling = o->subsampling,
-        .compression = o->compression,
-        .strip = o->metadata != 0,
-        .keep_turned = o->orientation != 0,
-        .most_pixels = (uint64_t)o->megapixels * 1000000,
-        .hashes = o->report != NULL,
-    };
+    return chain_print(&o->chain, o->chain_text);
 }
 
 // Returns false (logged) if the user gave --kernels. The variable MONOCLE_KERNELS alone is allowed.
@@ -186,10 +193,9 @@ static bool kernels_unused(const char *kernels)
 }
 
 // Returns false (logged) if an option would have no effect.
-static bool options_agree(const struct batch *batch)
+static bool options_agree(const struct batch_options *o)
 {
-    const struct batch_options *o = &batch->options;
-    const struct codec_info *format = batch->naming.format; // format of all outputs; NULL: they may differ
+    const struct codec_info *format = o->naming.format; // format of all outputs; NULL: they may differ
     const char *lost = !format                                  ? NULL
                        : o->quality && !format->quality         ? "--quality"
                        : o->subsampling && !format->subsampling ? "--subsampling"
@@ -203,9 +209,8 @@ static bool options_agree(const struct batch *batch)
 }
 
 // Checks and converts the arguments. Returns false if they are wrong (logged).
-static bool take_options(struct batch *batch, const struct command_operands *operands)
+static bool convert_options(struct batch_options *o, const struct command_operands *operands)
 {
-    const struct batch_options *o = &batch->options;
     if (o->log_level >= 0)
         log_set_level((enum log_level)o->log_level);
     if (!chain_operands_none(operands, o->filters))
@@ -226,21 +231,27 @@ static bool take_options(struct batch *batch, const struct command_operands *ope
         log_error("--null works only with --files-from; add --files-from or leave out --null");
         return false;
     }
-    batch->shard = (struct shard){0, 1};
-    if (!take_chain(batch) || !take_memory(batch) || (o->shard && !shard_parse(&batch->shard, o->shard)) ||
-        !naming_init(&batch->naming, o->output, o->format) || !options_agree(batch) ||
-        !resource_check_kernels(o->kernels))
-        return false;
-    batch->job = job_text(batch);
-    set_rules(batch);
-    return batch->job;
+    o->shard = (struct shard){0, 1};
+    o->existing = o->overwrite       ? EXISTING_OVERWRITE
+                  : o->skip_existing ? EXISTING_SKIP
+                  : o->skip_newer    ? EXISTING_SKIP_NEWER
+                                     : EXISTING_REFUSE;
+    return take_chain(o) && take_memory(o) && (!o->part || shard_parse(&o->shard, o->part)) &&
+           naming_init(&o->naming, o->output, o->format) && options_agree(o) && resource_check_kernels(o->kernels) &&
+           (o->job = job_text(o));
 }
 
-bool batch_parse(struct batch *batch, int argc, char **argv, struct command_operands *operands, int *code)
+bool options_take(struct batch_options *o, int argc, char **argv, struct command_operands *operands, int *code)
 {
-    batch->options = (struct batch_options){.log_level = -1};
-    if (!command_parse(&batch_list, argc, argv, &batch->options, INT_MAX, operands, code))
+    *o = (struct batch_options){.log_level = -1};
+    if (!command_parse(&batch_list, argc, argv, o, INT_MAX, operands, code))
         return false;
     *code = EXIT_USAGE;
-    return take_options(batch, operands);
+    return convert_options(o, operands);
+}
+
+void options_finish(struct batch_options *o)
+{
+    naming_finish(&o->naming);
+    free(o->job);
 }

@@ -1,24 +1,68 @@
 // outcome.c: the result of one file
 #include "command/batch/outcome.h"
 
-#include "base/log.h"
-#include "command/batch/directories.h"
-
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-static const char *const status_names[STATUSES] = {"done", "skipped", "failed"};
-static const char *const step_names[STEPS] = {"read", "decode", "filter", "encode", "write"};
+const char *const status_names[STATUSES] = {"done", "skipped", "failed"};
+const char *const step_names[STEPS] = {"read", "decode", "filter", "encode", "write"};
+const char *const fault_names[FAULTS] = {
+    [FAULT_MISSING] = "missing",
+    [FAULT_READ] = "read",
+    [FAULT_LOOP] = "loop",
+    [FAULT_FORMAT] = "format",
+    [FAULT_UNSUPPORTED] = "unsupported",
+    [FAULT_DAMAGED] = "damaged",
+    [FAULT_LIMIT] = "limit",
+    [FAULT_CLASH] = "clash",
+    [FAULT_EXISTS] = "exists",
+    [FAULT_SOURCE] = "source",
+    [FAULT_WRITE] = "write",
+    [FAULT_FULL] = "full",
+    [FAULT_MEMORY] = "memory",
+    [FAULT_DEVICE] = "device",
+};
 
-const char *status_name(enum status status)
+enum fault fault_of_reading(int error)
 {
-    return status_names[status];
+    switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+        return FAULT_MISSING;
+    case ELOOP:
+        return FAULT_LOOP;
+    case ENOMEM:
+        return FAULT_MEMORY;
+    default:
+        return FAULT_READ;
+    }
 }
 
-const char *step_name(enum step step)
+enum fault fault_of_writing(int error)
 {
-    return step_names[step];
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+        return FAULT_FULL;
+    case EFBIG:
+        return FAULT_LIMIT;
+    case ENOMEM:
+        return FAULT_MEMORY;
+    case EEXIST:
+        return FAULT_EXISTS;
+    default:
+        return FAULT_WRITE;
+    }
+}
+
+enum fault fault_of_codec(enum codec_fault fault)
+{
+    static const enum fault faults[] = {
+        [CODEC_NOT_A_PICTURE] = FAULT_FORMAT,    [CODEC_DAMAGED] = FAULT_DAMAGED,  [CODEC_TOO_LARGE] = FAULT_LIMIT,
+        [CODEC_UNSUPPORTED] = FAULT_UNSUPPORTED, [CODEC_NO_MEMORY] = FAULT_MEMORY,
+    };
+    return faults[fault];
 }
 
 bool outcome_fail(struct outcome *outcome, enum fault fault, const char *why, ...)
@@ -32,26 +76,9 @@ bool outcome_fail(struct outcome *outcome, enum fault fault, const char *why, ..
     return false;
 }
 
-bool outcome_fail_directory(struct outcome *outcome, int error)
+bool outcome_skip(struct outcome *outcome, const char *why)
 {
-    struct directory *directory = outcome->task->directory;
-    directory->error = error;
-    outcome->of_directory = true;
-    return outcome_fail(outcome, fault_of_writing(error), "cannot write to %s: %s", directory->nearest,
-                        strerror(error));
-}
-
-void outcome_tell(const struct outcome *outcome)
-{
-    char name[PATH_MAX], why[FAULT_WHY]; // escaped: without newlines
-    log_escape(name, sizeof(name), outcome->task->input->path);
-    log_escape(why, sizeof(why), outcome->why);
-    if (outcome->fault == FAULT_FULL)
-        log_error("%s: %s; the run stops: free some space and run the same command again", name, why);
-    else if (outcome->status == STATUS_FAILED)
-        log_error("%s: %s", name, why);
-    else if (outcome->status == STATUS_SKIPPED)
-        log_info("%s: skipped: %s", name, why);
-    else if (why[0])
-        log_warn("%s: %s", name, why);
+    snprintf(outcome->why, sizeof(outcome->why), "%s", why);
+    outcome->status = STATUS_SKIPPED;
+    return false;
 }

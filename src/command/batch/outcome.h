@@ -1,16 +1,36 @@
-// outcome.h: the result of one file
+// outcome.h: the result of one file, and the reasons why a file can fail
 #pragma once
 
 #include "command/batch/output.h"
-#include "command/batch/tasks.h"
+#include "image/codec/codec.h"
 
-#include <stdint.h>
+#include <limits.h>
 
 enum status { STATUS_DONE, STATUS_SKIPPED, STATUS_FAILED, STATUSES };
 enum step { STEP_READ, STEP_DECODE, STEP_FILTER, STEP_ENCODE, STEP_WRITE, STEPS };
 
-const char *status_name(enum status status); // "done"
-const char *step_name(enum step step);       // "decode"
+enum fault {
+    FAULT_NONE,
+    FAULT_MISSING,     // the input does not exist
+    FAULT_READ,        // the input cannot be read
+    FAULT_LOOP,        // the path is a symbolic-link loop
+    FAULT_FORMAT,      // the input is not an image
+    FAULT_UNSUPPORTED, // the image has an unsupported format
+    FAULT_DAMAGED,     // the input is truncated or damaged
+    FAULT_LIMIT,       // the file or the image exceeds a size limit
+    FAULT_CLASH,       // another input has the same output
+    FAULT_EXISTS,      // the output exists already
+    FAULT_SOURCE,      // the output is an input
+    FAULT_WRITE,       // the output cannot be written
+    FAULT_FULL,        // the disk or the quota is full
+    FAULT_MEMORY,      // out of memory
+    FAULT_DEVICE,      // the filters failed
+    FAULTS
+};
+
+enum { FAULT_WHY = 2 * PATH_MAX + CODEC_WHY }; // room for two names and a codec's message
+
+struct task;
 
 struct outcome {
     struct outcome *next; // next in the queue
@@ -31,11 +51,17 @@ struct outcome {
     bool of_directory;    // every file in the output's directory fails for the same reason
 };
 
+extern const char *const status_names[STATUSES]; // "done"
+extern const char *const step_names[STEPS];      // "decode"
+extern const char *const fault_names[FAULTS];    // "damaged"; NULL for FAULT_NONE
+
+// Each returns the fault for an errno value of a read or a write, or for an error of a codec.
+enum fault fault_of_reading(int error);
+enum fault fault_of_writing(int error);
+enum fault fault_of_codec(enum codec_fault fault);
+
 // Sets the outcome to failed. `why` is half a sentence: "the file is truncated". Always returns false.
 bool outcome_fail(struct outcome *outcome, enum fault fault, const char *why, ...)
     __attribute__((format(printf, 3, 4)));
-// Does the same if no file can be created in the output's directory, and stores the error for later tasks. Always
-// returns false. On any thread.
-bool outcome_fail_directory(struct outcome *outcome, int error);
-// Logs a failure, the reason for skipping, or a warning, in one line.
-void outcome_tell(const struct outcome *outcome);
+// Sets the outcome to skipped. Always returns false.
+bool outcome_skip(struct outcome *outcome, const char *why);

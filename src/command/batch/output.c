@@ -41,27 +41,16 @@ static int mark_text(char text[128], const struct output_mark *mark, const struc
                     (long long)status->st_mtim.tv_sec, status->st_mtim.tv_nsec);
 }
 
-// Returns true if the file has a mark and was not changed since. `hash` is the hash to look for; NULL: any.
-static bool has_mark(const char *path, const char *hash)
+bool output_is_made(const char *path, const struct output_mark *mark)
 {
     char has[128], wanted[128];
-    struct output_mark mark = {""};
+    struct output_mark any = {""};
     struct stat status;
     const ssize_t size = stat(path, &status) == 0 ? getxattr(path, ATTRIBUTE, has, sizeof(has)) : -1;
-    if (size < HASH_TEXT)
+    if (size < HASH_TEXT || (mark && !mark->text[0]))
         return false;
-    memcpy(mark.text, hash ? hash : has, HASH_TEXT - 1);
-    return mark_text(wanted, &mark, &status) == size && memcmp(has, wanted, (size_t)size) == 0;
-}
-
-bool output_is_marked(const char *path, const struct output_mark *mark)
-{
-    return mark->text[0] && has_mark(path, mark->text);
-}
-
-bool output_is_made(const char *path)
-{
-    return has_mark(path, NULL);
+    memcpy(any.text, has, HASH_TEXT - 1);
+    return mark_text(wanted, mark ? mark : &any, &status) == size && memcmp(has, wanted, (size_t)size) == 0;
 }
 
 // Returns the length of the directory in a path, with its slash.

@@ -16,10 +16,8 @@ struct output_mark {
 // Makes the mark from the job (text of everything that decides its outputs) and the input's name, size and time. The
 // mark is "" if out of memory.
 struct output_mark output_mark_make(const char *job, const char *relative, const struct stat *input);
-// Returns true if the file has this mark and was not changed since.
-bool output_is_marked(const char *path, const struct output_mark *mark);
-// Returns true if the file has the mark of any job and was not changed since.
-bool output_is_made(const char *path);
+// Returns true if the file has this mark (NULL: the mark of any job) and was not changed since.
+bool output_is_made(const char *path, const struct output_mark *mark);
 
 struct output {
     int fd; // holds a lock, which tells other runs that the file is in use; -1: none

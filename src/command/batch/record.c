@@ -13,6 +13,115 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+// What record_check knows about the report
+struct guard {
+    const char *path; // path of the report
+    bool exists;
+    struct stat status, directory; // of the report, if it exists, and of its directory
+};
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool stat_directory(const char *path, struct stat *status)
+{
+    char *directory = NULL;
+    const int size = (int)(base_name(path) - path);
+    if (asprintf(&directory, "%.*s", size ? size : 1, size ? path : ".") < 0)
+        return false;
+    const bool ok = stat(directory, status) == 0;
+    free(directory);
+    return ok;
+}
+
+// Returns true if both paths lead to the same file. If the report does not exist yet, compares the names in the same
+// directory.
+static bool would_be(const struct guard *guard, const char *path)
+{
+    struct stat status;
+    if (guard->exists)
+        return stat(path, &status) == 0 && is_same(&guard->status, &status);
+    return strcmp(base_name(guard->path), base_name(path)) == 0 &&
+           (strcmp(guard->path, path) == 0 || (stat_directory(path, &status) && is_same(&guard->directory, &status)));
+}
+
+static bool is_list(const struct guard *guard, const char *list)
+{
+    struct stat status;
+    if (!list)
+        return false;
+    if (strcmp(list, "-") == 0)
+        return guard->exists && fstat(STDIN_FILENO, &status) == 0 && is_same(&guard->status, &status);
+    return would_be(guard, list);
+}
+
+static bool refuse(const struct guard *guard, const char *why)
+{
+    log_error("cannot write the report to %s: it %s; name another file", guard->path, why);
+    return false;
+}
+
+// An existing file must be empty or a report.
+static bool check_content(const struct guard *guard)
+{
+    static const char begins[] = "{\"start\":";
+    char has[sizeof(begins)] = "";
+    const int fd = open(guard->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const ssize_t size = fd < 0 ? -1 : read(fd, has, sizeof(begins) - 1);
+    const int error = errno;
+    if (fd >= 0)
+        close(fd);
+    if (size < 0) {
+        log_error("cannot read the existing report %s: %s", guard->path, strerror(error));
+        return false;
+    }
+    return size == 0 || strcmp(has, begins) == 0 || refuse(guard, "exists and is not a report");
+}
+
+// Checks the outputs of all shards, because another machine may be processing them.
+static bool is_output(const struct guard *guard, const struct inputs *inputs, const struct naming *naming)
+{
+    bool found = false;
+    for (size_t i = 0; i < inputs->count && !found; i++) {
+        const struct input *input = &inputs->row[i];
+        char *output = input->fault == FAULT_NONE ? naming_output(naming, input->relative, i + 1) : NULL;
+        found = output && would_be(guard, output);
+        free(output);
+    }
+    return found;
+}
+
+bool record_check(const char *path, const char *files_from, const struct inputs *inputs, const struct naming *naming)
+{
+    struct guard guard = {.path = path};
+    if (strcmp(guard.path, "-") == 0)
+        return refuse(&guard, "is standard output, which has the summary");
+    guard.exists = stat(guard.path, &guard.status) == 0;
+    if (!guard.exists && lstat(guard.path, &guard.status) == 0)
+        return refuse(&guard, "is a dangling symbolic link");
+    if (guard.exists && !S_ISREG(guard.status.st_mode))
+        return refuse(&guard, "is not a regular file");
+    if (!stat_directory(guard.path, &guard.directory))
+        guard.directory = (struct stat){0}; // record_open logs the error
+    if (is_list(&guard, files_from))
+        return refuse(&guard, "is also the list of --files-from");
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (would_be(&guard, inputs->row[i].path))
+            return refuse(&guard, "is also an input");
+    }
+    if (is_output(&guard, inputs, naming))
+        return refuse(&guard, "is also an output");
+    return !guard.exists || check_content(&guard);
+}
+
 struct record {
     const char *path;
     int fd;
@@ -55,7 +164,7 @@ static json_t *steps_json(const int64_t step_ns[STEPS])
     json_t *steps = json_object();
     for (int i = 0; i < STEPS; i++) {
         if (step_ns[i] > 0)
-            json_object_set_new(steps, step_name((enum step)i), json_real(ms(step_ns[i])));
+            json_object_set_new(steps, step_names[i], json_real(ms(step_ns[i])));
     }
     return steps;
 }
@@ -68,7 +177,7 @@ static json_t *task_json(const struct outcome *outcome, const char *status)
         set_text(row, "output", outcome->task->output);
     set_text(row, "status", status);
     if (outcome->fault != FAULT_NONE)
-        set_text(row, "error", fault_name(outcome->fault));
+        set_text(row, "error", fault_names[outcome->fault]);
     if (outcome->why[0])
         set_text(row, "why", outcome->why);
     return row;
@@ -76,7 +185,7 @@ static json_t *task_json(const struct outcome *outcome, const char *status)
 
 static json_t *outcome_json(const struct outcome *outcome)
 {
-    json_t *row = task_json(outcome, status_name(outcome->status));
+    json_t *row = task_json(outcome, status_names[outcome->status]);
     if (outcome->status == STATUS_SKIPPED)
         return row;
     if (outcome->width > 0)
@@ -113,10 +222,10 @@ static json_t *totals_json(const struct totals *totals, double seconds, int sign
 {
     json_t *row = json_object(), *faults = json_object();
     for (int i = 0; i < STATUSES; i++)
-        json_object_set_new(row, status_name((enum status)i), json_integer((json_int_t)totals->status[i]));
+        json_object_set_new(row, status_names[i], json_integer((json_int_t)totals->status[i]));
     for (int i = FAULT_NONE + 1; i < FAULTS; i++) {
         if (totals->fault[i] > 0)
-            json_object_set_new(faults, fault_name((enum fault)i), json_integer((json_int_t)totals->fault[i]));
+            json_object_set_new(faults, fault_names[i], json_integer((json_int_t)totals->fault[i]));
     }
     json_object_set_new(row, "errors", faults);
     json_object_set_new(row, "seconds", json_real(seconds));
@@ -218,7 +327,7 @@ bool record_add(struct record *record, const struct outcome *outcome)
 
 void record_print_plan(const struct outcome *outcome, bool planned)
 {
-    json_t *row = task_json(outcome, planned ? "planned" : status_name(outcome->status));
+    json_t *row = task_json(outcome, planned ? "planned" : status_names[outcome->status]);
     if (planned && outcome->replace)
         json_object_set_new(row, "replaces", json_true());
     json_dumpf(row, stdout, JSON_COMPACT);

@@ -1,7 +1,7 @@
 // record.h: the report of a batch (one line of JSON per file) and its summary
 #pragma once
 
-#include "command/batch/outcome.h"
+#include "command/batch/tasks.h"
 
 // Sums over one run
 struct totals {
@@ -21,13 +21,14 @@ struct record_run {
     uint64_t work; // identifies the job and its files: equal for runs that continue each other
 };
 
-// The first bytes of a report
-#define RECORD_BEGINS "{\"start\":"
-
 struct record;
 
+// Checks that a report at `path` overwrites no input, no output of any shard, no list of inputs (`files_from`, or NULL)
+// and no file that is not a report. Opens files only for reading. Returns false if it would (logged).
+bool record_check(const char *path, const char *files_from, const struct inputs *inputs, const struct naming *naming);
+
 // Opens the report, locks it and appends the start line. Keeps the lines of earlier runs. `path` must outlive the
-// record. Returns NULL on failure (logged).
+// report. Returns NULL on failure (logged).
 struct record *record_open(const char *path, const struct record_run *run);
 // record_add buffers a line, record_flush writes the buffered lines. Both return false if the report cannot be written
 // (logged once).
@@ -35,7 +36,7 @@ bool record_add(struct record *record, const struct outcome *outcome);
 bool record_flush(struct record *record);
 // Prints a line of JSON on standard output: the plan for a file, or the reason why it is skipped or fails.
 void record_print_plan(const struct outcome *outcome, bool planned);
-// Writes the end line and frees the record. Takes NULL. Returns false if any line could not be written.
+// Writes the end line and frees the report. Takes NULL. Returns false if any line could not be written.
 bool record_close(struct record *record, const struct totals *totals, double seconds, int signal);
 
 void totals_add(struct totals *totals, const struct outcome *outcome);

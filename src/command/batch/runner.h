@@ -1,12 +1,38 @@
-// runner.h: runs images of any size through one chain; keeps a path per image size, and replaces a lost device
+// runner.h: runs images of any size through one chain, on a device that all runners share or on the cpu path; replaces
+// a lost device
 #pragma once
 
-#include "command/batch/fleet.h"
+#include "compute/device.h"
 #include "image/codec/codec.h"
 #include "path/path.h"
 
+#include <pthread.h>
+
+enum { FLEET_OPENINGS = 4 }; // attempts to open one device; after that many losses, it is not opened again
+
+struct fleet_member {
+    struct device_info info;
+    int number;           // its number in the list of `monocle devices`
+    pthread_mutex_t lock; // guards the members below
+    // The last one is in use. Lost devices stay open until the end, because another thread may still use them.
+    struct device *device[FLEET_OPENINGS];
+    int openings;
+};
+
+// The OpenCL devices of a batch
+struct fleet {
+    struct fleet_member member[DEVICE_MAX];
+    int count;
+    const char *kernel_dir;
+};
+
+// Selects the devices that `text` names (as device_choose does), and opens none yet. "all" selects every GPU; on a
+// machine without a GPU, every accelerator; without accelerators, every CPU device. Returns false on failure (logged).
+// If the machine has no device, it logs nothing and *why is a static text.
+bool fleet_init(struct fleet *fleet, const char *text, const char *kernel_dir, const char **why);
+void fleet_finish(struct fleet *fleet); // takes a zeroed fleet; no thread may use a device any more
+
 enum {
-    RUNNER_LAG = 1,
     RUNNER_FLIGHTS = 2,
     RUNNER_FITS = 8, // paths that stay open, for the landscape and portrait images of a few cameras
 };
@@ -22,7 +48,7 @@ struct runner_setup {
 // An image for a runner
 struct runner_job {
     const struct image *picture;  // must stay valid until the image is collected
-    const struct path_feed *feed; // only if runner_feeds: callbacks for the rows of the image and of the result; NULL:
+    const struct path_feed *feed; // only on the cpu path: callbacks for the rows of the image and of the result; NULL:
                                   // whole images
     struct codec_turn turn;       // mirror and flip run before the chain; the caller has transposed already
     struct image_shape encode;    // format of the result, as path_setup.encode; width 0: RGBA
@@ -47,7 +73,7 @@ struct runner {
     struct runner_job flight[RUNNER_FLIGHTS];
     struct runner_fit *carrier[RUNNER_FLIGHTS]; // path of each submitted image
     int flights, submitted;                     // images in flight; the first `submitted` of them are on their paths
-    const struct fleet_member *done_by;         // the device of the last result; NULL: the cpu path
+    const struct fleet_member *done_by;         // device of the last collected image; NULL: the cpu path
     bool recovering;                            // a device was lost and no image was collected since
     bool given_up;                              // no device or path could replace a lost device
 };
@@ -58,11 +84,6 @@ void runner_close(struct runner *runner);                                  // ta
 // Number of images that may stay in flight while the caller prepares the next one. It is 0 on the cpu path, which only
 // works within runner_collect.
 int runner_lag(const struct runner *runner);
-// Returns true if images may arrive in groups of rows, which only the cpu path supports.
-bool runner_feeds(const struct runner *runner);
-// Returns the device that processed the last collected image; NULL for the cpu path.
-const struct fleet_member *runner_done_by(const struct runner *runner);
-
 void runner_submit(struct runner *runner, const struct runner_job *job); // copies the job; at most RUNNER_FLIGHTS may
                                                                          // be in flight
 // Waits for the oldest image. `result` points to memory that stays valid until the next submit or collect. Returns
