@@ -1,18 +1,22 @@
-// log.c: messages to standard error
+// log.c: messages and the status line on standard error
 #include "base/log.h"
 
 #include "base/text.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 enum { MESSAGE_BYTES = 2048 };
 
 static struct log_state {
     enum log_level level;
-    pthread_mutex_t lock; // over the hook and while it runs
+    pthread_mutex_t lock; // guards the hook, also while it runs
     void (*hook)(void *context, const char *message);
     void *context;
 } log_state = {.level = LOG_WARN, .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -71,8 +75,8 @@ static void call_hook(const char *message)
     pthread_mutex_unlock(&log_state.lock);
 }
 
-// One write per message, so that messages of several threads don't mix. What follows a newline, as a compiler's words
-// have them, is indented: nothing but a message begins with "monocle: ".
+// Writes each message at once, so that messages of several threads do not mix. Lines after the first, as in a
+// compiler's log, are indented: only messages begin with "monocle: ".
 static void print(const char *kind, char message[MESSAGE_BYTES])
 {
     char text[2 * MESSAGE_BYTES];
@@ -100,7 +104,7 @@ static void log_message(enum log_level level, const char *kind, const char *form
     if (level == LOG_ERROR)
         call_hook(message);
     if (level <= log_state.level)
-        print(kind, message); // takes the message apart
+        print(kind, message); // modifies the message
 }
 
 void log_error(const char *format, ...)
@@ -133,4 +137,18 @@ void log_debug(const char *format, ...)
     va_start(arguments, format);
     log_message(LOG_DEBUG, "debug: ", format, arguments);
     va_end(arguments);
+}
+
+bool status_line_possible(void)
+{
+    const char *terminal = getenv("TERM");
+    return isatty(STDERR_FILENO) && !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+void status_line_show(const char *text)
+{
+    struct winsize size;
+    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    fprintf(stderr, "\r\033[K%.*s", known ? size.ws_col - 1 : INT_MAX, text);
+    fflush(stderr);
 }

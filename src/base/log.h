@@ -1,4 +1,4 @@
-// log.h: messages to standard error, one line each: "monocle: error: ..."
+// log.h: messages and the status line on standard error; a message is one line: "monocle: error: ..."
 #pragma once
 
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 
 enum log_level { LOG_SILENT, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
-// The one mutable state of the program. The level is set once by main before any thread starts; default LOG_WARN.
+// Sets the level; default: LOG_WARN. Only main calls this, before it starts any thread.
 void log_set_level(enum log_level level);
 // Passes the text of every error to `hook`, at any log level. Calls come from the thread that logs, one at a time. The
 // hook must not log. NULL removes the hook; when this returns, the hook is not running.
@@ -22,3 +22,8 @@ void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // Copies text for a terminal and truncates it to fit. Control characters except tabs, and bytes that are not UTF-8, are
 // written as "\x1b". Returns the length.
 size_t log_escape(char *out, size_t size, const char *text);
+
+// Returns true if standard error is a terminal that can replace a line.
+bool status_line_possible(void);
+// Shows the text in place of the status line before, cut at the terminal's width. "" clears the line.
+void status_line_show(const char *text);

@@ -1,4 +1,4 @@
-// options.c: command-line arguments into an options struct, by the rows of a table
+// options.c: command-line options as tables: parsing, help, suggestions
 #include "base/options.h"
 
 #include "base/log.h"
@@ -10,14 +10,65 @@
 #include <string.h>
 
 enum { OPTION_ROWS = 64, CHOICE_WORDS = 32, CHOICE_BYTES = 256, SIZE_MAX_SIDE = 1000000 };
+enum { WORD_MAX = 48, PREFIX_MIN = 3 };                 // of options_nearest
+enum { COLUMNS = 96, LEFT_MAX = 30, LINE_BYTES = 512 }; // of the help
 
 struct parser {
     const struct option_list *list;
     void *values;
-    const char *given[OPTION_ROWS]; // the value each option got on the command line; "" for a flag
+    const char *given[OPTION_ROWS]; // the value of each option on the command line; "" for a flag; NULL: not given
 };
 
-// ---- values: one function per type, which logs and returns false where the text will not do ----
+// ---- suggestions ----
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+// Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours each cost 1.
+static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    size_t row[3][WORD_MAX + 1]; // row i is row[i % 3]; a swap looks two rows back
+    for (size_t j = 0; j <= b_length; j++)
+        row[0][j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t *here = row[i % 3];
+        const size_t *above = row[(i + 2) % 3], *above2 = row[(i + 1) % 3];
+        here[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            const size_t substitute = above[j - 1] + (a[i - 1] != b[j - 1]);
+            here[j] = min_size(substitute, min_size(above[j], here[j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                here[j] = min_size(here[j], above2[j - 2] + 1);
+        }
+    }
+    return row[a_length % 3][b_length];
+}
+
+const char *options_nearest(const char *word, const char *const *words)
+{
+    const size_t length = strlen(word);
+    if (length == 0 || length > WORD_MAX)
+        return NULL;
+    const char *nearest = NULL;
+    size_t least = (length + 2) / 3 + 1; // accepts one mistake in up to 3 letters, two in 6
+    for (; *words; words++) {
+        const size_t other = strlen(*words);
+        if (other > WORD_MAX)
+            continue;
+        size_t apart = distance(word, length, *words, other);
+        if (length >= PREFIX_MIN && strncmp(word, *words, length) == 0)
+            apart = min_size(apart, 1); // shortened, not misspelt
+        if (apart < least && apart < min_size(length, other)) {
+            least = apart;
+            nearest = *words;
+        }
+    }
+    return nearest;
+}
+
+// ---- values: one function per type; it returns false (logged) if the text is not valid ----
 
 static bool store_flag(const struct option *o, const char *from, const char *text, void *member)
 {
@@ -39,7 +90,7 @@ static bool store_text(const struct option *o, const char *from, const char *tex
     return true;
 }
 
-// Decimal, with a point whatever the locale. strtod alone would also take "inf", "nan" and hexadecimal.
+// Parses a decimal number, with a point in every locale. strtod alone also accepts "inf", "nan" and hexadecimal.
 static bool parse_number(const char *text, double *value)
 {
     if (!*text || text[strspn(text, "0123456789+-.eE")])
@@ -100,21 +151,43 @@ static bool store_size(const struct option *o, const char *from, const char *tex
     return false;
 }
 
+// Splits "a|b|c" into words, which point into `copy`. Returns their number; NULL follows the last one.
+static int split(const char *list, char copy[CHOICE_BYTES], const char *words[CHOICE_WORDS + 1])
+{
+    int count = 0;
+    char *rest = NULL;
+    snprintf(copy, CHOICE_BYTES, "%s", list ? list : "");
+    for (char *w = strtok_r(copy, "|", &rest); w && count < CHOICE_WORDS; w = strtok_r(NULL, "|", &rest))
+        words[count++] = w;
+    words[count] = NULL;
+    return count;
+}
+
+// Returns the index of the word in the list "a|b|c"; -1 if the list does not have it.
+static int find_word(const char *list, const char *word)
+{
+    char copy[CHOICE_BYTES];
+    const char *words[CHOICE_WORDS + 1];
+    for (int i = split(list, copy, words) - 1; i >= 0; i--) {
+        if (strcmp(words[i], word) == 0)
+            return i;
+    }
+    return -1;
+}
+
 static bool store_choice(const struct option *o, const char *from, const char *text, void *member)
 {
     char copy[CHOICE_BYTES], list[CHOICE_BYTES] = "";
-    const char *words[CHOICE_WORDS + 1] = {NULL};
-    int count = 0;
-    snprintf(copy, sizeof(copy), "%s", o->choices);
-    char *rest = NULL;
-    for (char *w = strtok_r(copy, "|", &rest); w && count < CHOICE_WORDS; w = strtok_r(NULL, "|", &rest)) {
-        if (strcmp(w, text) == 0) {
-            *(int *)member = count;
-            return true;
-        }
+    const char *words[CHOICE_WORDS + 1];
+    const int found = find_word(o->choices, text);
+    if (found >= 0) {
+        *(int *)member = found;
+        return true;
+    }
+    const int count = split(o->choices, copy, words);
+    for (int i = 0; i < count; i++) {
         const size_t used = strlen(list);
-        snprintf(list + used, sizeof(list) - used, "%s%s", count ? ", " : "", w);
-        words[count++] = w;
+        snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", words[i]);
     }
     const char *nearest = options_nearest(text, words);
     if (nearest)
@@ -160,14 +233,6 @@ bool options_parse_size(const char *text, struct option_size *size)
 
 // ---- the command line ----
 
-static int count_rows(const struct option *options)
-{
-    int count = 0;
-    while (options[count].name)
-        count++;
-    return count;
-}
-
 static const struct option *find_name(const struct option_list *list, const char *name, size_t length)
 {
     for (const struct option *o = list->options; o->name; o++) {
@@ -203,25 +268,13 @@ static enum option_result unknown_option(const struct parser *p, const char *arg
     return OPTION_ERROR;
 }
 
-static bool has_word(const char *words, const char *word)
-{
-    const size_t length = strlen(word);
-    while (words && *words) {
-        const size_t other = strcspn(words, "|");
-        if (other == length && strncmp(words, word, length) == 0)
-            return true;
-        words += other + (words[other] == '|');
-    }
-    return false;
-}
-
-// A word that is no choice of this option but one that another knows: "--path gpu". True where it is so (logged).
+// Returns true (logged) if the word is not a choice of this option but of another one: "--path gpu".
 static bool is_for_another(const struct parser *p, const struct option *o, const char *text)
 {
-    if (o->type != OPTION_CHOICE || has_word(o->choices, text))
+    if (o->type != OPTION_CHOICE || find_word(o->choices, text) >= 0)
         return false;
     for (const struct option *other = p->list->options; other->name; other++) {
-        if (other->type != OPTION_TEXT || !has_word(other->choices, text))
+        if (other->type != OPTION_TEXT || find_word(other->choices, text) < 0)
             continue;
         log_error("--%s cannot be '%s'; did you mean --%s %s?", o->name, text, other->name, text);
         return true;
@@ -249,7 +302,7 @@ static bool store(struct parser *p, const struct option *o, const char *text)
     return store_value[o->type](o, from, text, member);
 }
 
-// The value of an option is `attached` ("--name=value", "-nvalue") or the next argument, which is then consumed.
+// Stores the value of an option: `attached` ("--name=value", "-nvalue"), or the next argument, which it consumes.
 static bool take_value(struct parser *p, const struct option *o, const char *attached, char **argv, int argc, int *at)
 {
     if (attached)
@@ -289,7 +342,7 @@ static enum option_result parse_long(struct parser *p, char **argv, int argc, in
     return store(p, o, "") ? OPTION_OK : OPTION_ERROR;
 }
 
-// "-n value", "-nvalue", "-ab"; a whole long name behind one dash is the usual slip of the finger.
+// Parses "-n value", "-nvalue", "-ab". A long name after one dash is a common mistake.
 static enum option_result parse_letters(struct parser *p, char **argv, int argc, int *at)
 {
     const char *argument = argv[*at];
@@ -317,17 +370,14 @@ static enum option_result parse_letters(struct parser *p, char **argv, int argc,
     return OPTION_OK;
 }
 
-// Whether a given option contradicts another given one.
+// Returns true (logged) if another given option contradicts this one.
 static bool contradicts(const struct parser *p, const struct option *o)
 {
-    for (const char *word = o->excludes; word && *word;) {
-        const size_t length = strcspn(word, "|");
-        const struct option *other = find_name(p->list, word, length);
-        if (other && p->given[other - p->list->options]) {
+    for (const struct option *other = p->list->options; other->name; other++) {
+        if (p->given[other - p->list->options] && find_word(o->excludes, other->name) >= 0) {
             log_error("--%s and --%s contradict each other; leave out one of them", o->name, other->name);
             return true;
         }
-        word += length + (word[length] == '|');
     }
     return false;
 }
@@ -351,9 +401,8 @@ enum option_result options_parse(const struct option_list *list, int argc, char 
                                  const char **operands, int *operand_count)
 {
     struct parser p = {.list = list, .values = values};
-    const int rows = count_rows(list->options);
-    assert(rows <= OPTION_ROWS);
-    (void)rows;
+    for (const struct option *o = list->options; o->name; o++)
+        assert(o - list->options < OPTION_ROWS);
     bool only_operands = false;
     *operand_count = 0;
     for (int at = 1; at < argc; at++) {
@@ -372,4 +421,144 @@ enum option_result options_parse(const struct option_list *list, int argc, char 
             return result;
     }
     return finish(&p) ? OPTION_OK : OPTION_ERROR;
+}
+
+// ---- the help ----
+
+static const struct option help_row = {.name = "help", .letter = 'h', .type = OPTION_FLAG, .help = "show this help"};
+
+// Formats "  -p, --path cpu|opencl".
+static void print_left(const struct option *o, char text[LINE_BYTES])
+{
+    const char *placeholder = o->value ? o->value : o->choices;
+    const char letter[] = {'-', o->letter, ',', ' ', '\0'};
+    snprintf(text, LINE_BYTES, "  %s--%s%s%s", o->letter ? letter : "    ", o->name, placeholder ? " " : "",
+             placeholder ? placeholder : "");
+}
+
+void options_describe(const struct option *o, char *text, size_t size)
+{
+    char range[160] = "", environment[80] = "";
+    if (o->type == OPTION_CHOICE && o->value)
+        snprintf(range, sizeof(range), " (%s)", o->choices);
+    else if ((o->min != 0 || o->max != 0) && o->max >= INT_MAX)
+        snprintf(range, sizeof(range), " (at least %.10g)", o->min);
+    else if (o->min != 0 || o->max != 0)
+        snprintf(range, sizeof(range), " (%.10g to %.10g)", o->min, o->max);
+    if (o->environment)
+        snprintf(environment, sizeof(environment), " [%s]", o->environment);
+    const char *preset = strstr(o->help, "; default:"); // the range is printed before it
+    const int length = preset ? (int)(preset - o->help) : (int)strlen(o->help);
+    snprintf(text, size, "%.*s%s%s%s", length, o->help, range, o->help + length, environment);
+}
+
+// Prints text in lines of at most COLUMNS. The first begins at `column`; the others are indented.
+static void print_wrapped(FILE *out, const char *text, int column, int indent)
+{
+    const char *space = "";
+    while (*text) {
+        const int length = (int)strcspn(text, " ");
+        if (*space && column + 1 + length > COLUMNS) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+            space = "";
+        }
+        fprintf(out, "%s%.*s", space, length, text);
+        column += (int)strlen(space) + length;
+        space = " ";
+        text += length + (text[length] == ' ');
+    }
+    fputc('\n', out);
+}
+
+void options_print_row(FILE *out, const char *left, const char *right, int width)
+{
+    const int length = (int)strlen(left);
+    if (length + 2 > width)
+        fprintf(out, "%s\n%*s", left, width, "");
+    else
+        fprintf(out, "%-*s", width, left);
+    print_wrapped(out, right, width, width);
+}
+
+static void print_options(const struct option *options, FILE *out)
+{
+    char left[LINE_BYTES], right[LINE_BYTES];
+    print_left(&help_row, left);
+    size_t width = strlen(left);
+    for (const struct option *o = options; o->name; o++) {
+        print_left(o, left);
+        if (strlen(left) > width && strlen(left) <= LEFT_MAX)
+            width = strlen(left);
+    }
+    for (const struct option *o = options; o; o = o->name ? o + 1 : NULL) {
+        const struct option *row = o->name ? o : &help_row; // --help is the last row
+        print_left(row, left);
+        options_describe(row, right, sizeof(right));
+        options_print_row(out, left, right, (int)width + 2);
+    }
+}
+
+// Prints rows "command  what it does" in two columns.
+static void print_examples(const char *const *examples, FILE *out)
+{
+    int width = 0;
+    for (const char *const *e = examples; *e; e++) {
+        const char *gap = strstr(*e, "  ");
+        if (gap && gap - *e > width && gap - *e < COLUMNS / 2 + LEFT_MAX / 2)
+            width = (int)(gap - *e);
+    }
+    for (const char *const *e = examples; *e; e++) {
+        char left[LINE_BYTES];
+        const char *gap = strstr(*e, "  ");
+        snprintf(left, sizeof(left), "  %.*s", gap ? (int)(gap - *e) : LINE_BYTES - 3, *e);
+        if (gap)
+            options_print_row(out, left, gap + strspn(gap, " "), width + 4);
+        else
+            fprintf(out, "%s\n", left);
+    }
+}
+
+// Prints an empty line before each paragraph and each table.
+static void print_details(const char *const *details, FILE *out)
+{
+    bool in_table = false;
+    int width = 0;
+    for (const char *const *d = details; *d; d++) {
+        const char *tab = strchr(*d, '\t');
+        width = tab && tab - *d > width ? (int)(tab - *d) : width;
+    }
+    for (const char *const *d = details; *d; d++) {
+        const char *tab = strchr(*d, '\t');
+        if (!tab || !in_table)
+            fputc('\n', out);
+        in_table = tab != NULL;
+        if (tab) {
+            char left[LINE_BYTES];
+            snprintf(left, sizeof(left), "  %.*s", (int)(tab - *d), *d);
+            options_print_row(out, left, tab + 1, width + 4);
+        } else {
+            print_wrapped(out, *d, 0, 0);
+        }
+    }
+}
+
+void options_print_help(const struct option_list *list, FILE *out)
+{
+    fprintf(out, "Usage: monocle %s%s%s\n\n", list->command, *list->usage ? " " : "", list->usage);
+    print_wrapped(out, list->summary, 0, 0);
+    if (list->examples && list->examples[0]) {
+        fprintf(out, "\nExamples:\n");
+        print_examples(list->examples, out);
+    }
+    if (list->details)
+        print_details(list->details, out);
+    fprintf(out, "\nOptions:\n");
+    print_options(list->options, out);
+    if (list->print_more)
+        list->print_more(out);
+    if (list->exits) {
+        fprintf(out, "\nExit status:");
+        print_details(list->exits, out);
+    }
 }

@@ -1,4 +1,4 @@
-// options.h: command-line options as tables; parsing, help, suggestions and completion all come from the rows
+// options.h: command-line options as tables; parsing, help, suggestions and completion come from the rows
 #pragma once
 
 #include <stdbool.h>
@@ -31,13 +31,13 @@ struct option {
     char letter;      // short name, 0 for none
     enum option_type type;
     const char *value;       // placeholder in the help: "N", "FILE"; NULL for a flag
-    const char *choices;     // OPTION_CHOICE: "cpu|opencl|zerocopy"; OPTION_TEXT: words it knows beside others
+    const char *choices;     // OPTION_CHOICE: "cpu|opencl|zerocopy"; OPTION_TEXT: some of its values
     const char *help;        // one line
-    const char *environment; // variable that sets the option where the command line doesn't; NULL for none
+    const char *environment; // variable with the value if the command line has none; NULL: no variable
     size_t offset;           // of the member in the options struct
     double min, max;         // OPTION_INT, OPTION_NUMBER; both 0 for no limit
-    const char *complete;    // what a shell offers: "file", "directory", "filter", ...; NULL for choices or nothing
-    const char *excludes;    // "fullscreen|vsync": options that contradict this one; NULL for none
+    const char *complete;    // for completion: "file", "directory", "filter", ...; NULL: `choices` or nothing
+    const char *excludes;    // "fullscreen|vsync": options that contradict this one; NULL: none
 };
 
 struct option_list {
@@ -49,31 +49,31 @@ struct option_list {
     const char *const *exits;      // rows "code\tmeaning" of the exit status table, NULL-ended; NULL for none
     const struct option *options;  // ended by a row without a name
     void (*print_more)(FILE *out); // prints further sections after the options; NULL: none
-    const char *complete;          // what a shell offers for operands: "source", "filter", ...; NULL for nothing
+    const char *complete;          // for completion of operands: "source", "filter", ...; NULL: nothing
 };
 
 enum option_result {
     OPTION_OK,
     OPTION_HELP,  // --help was given
-    OPTION_ERROR, // logged with the nearest right spelling
+    OPTION_ERROR, // logged, with the most similar correct spelling
 };
 
-// Parses argv[1..argc-1] (argv[0] is the command's name) into `values`, which holds the defaults. "--name value",
-// "--name=value", "-n value", "-nvalue", "-ab" for two flags and "--" work as in getopt_long, but names are never
-// abbreviated, and "-n=value" is refused; options and operands may mix. An option given twice must have the same value
-// both times, unless it is one of OPTION_TEXTS. Operands are moved to operands[0..*operand_count-1] (room for argc
-// pointers, borrowed from argv; may be argv + 1 itself).
+// Parses argv[1..argc-1] (argv[0] is the command's name) into `values`, which must contain the defaults. Accepts
+// "--name value", "--name=value", "-n value", "-nvalue", "-ab" for two flags and "--", as getopt_long does, but no
+// abbreviated names and no "-n=value". Options and operands may alternate. An option other than OPTION_TEXTS may be
+// repeated only with the same value. Writes the operands to `operands`, which has room for argc pointers and may be
+// argv + 1.
 enum option_result options_parse(const struct option_list *list, int argc, char **argv, void *values,
                                  const char **operands, int *operand_count);
 
 void options_print_help(const struct option_list *list, FILE *out);
-// One row of such a help: `left` in a column `width` wide, `right` wrapped beside it.
+// Prints a row as in the help: `left` in a column of this width, `right` wrapped beside it.
 void options_print_row(FILE *out, const char *left, const char *right, int width);
-// The row's help, range and environment variable: "pause between frames (1 to 100) [MONOCLE_PAUSE]".
+// Writes the row's help, range and environment variable: "pause between frames (1 to 100) [MONOCLE_PAUSE]".
 void options_describe(const struct option *option, char *text, size_t size);
 
-// The most similar entry of `words` (NULL-ended), or NULL if none is similar enough to `word`.
+// Returns the most similar entry of `words` (NULL-ended), or NULL if none is similar enough to `word`.
 const char *options_nearest(const char *word, const char *const *words);
 
-// "640x480"; both 1..1000000.
+// Parses "640x480"; both 1..1000000. False: not logged.
 bool options_parse_size(const char *text, struct option_size *size);

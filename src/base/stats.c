@@ -1,8 +1,24 @@
-// stats.c: a ring of values and its percentiles
+// stats.c: percentiles of measured values, and the rank test
 #include "base/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+static int compare_values(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Sorts the values and returns their percentile.
+static double percentile(double *values, size_t count, double percent)
+{
+    qsort(values, count, sizeof(*values), compare_values);
+    const double rank = ceil(percent / 100 * (double)count);
+    const size_t index = rank < 1 ? 0 : (size_t)rank - 1;
+    return values[index < count ? index : count - 1];
+}
 
 void stats_add(struct stats *stats, double value)
 {
@@ -10,27 +26,14 @@ void stats_add(struct stats *stats, double value)
     stats->count++;
 }
 
-static int compare_floats(const void *a, const void *b)
-{
-    const float x = *(const float *)a;
-    const float y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 double stats_late(const struct stats *stats, size_t newest, double percent)
 {
     size_t count = stats->count < STATS_WINDOW ? (size_t)stats->count : STATS_WINDOW;
-    if (count > newest)
-        count = newest;
-    if (count == 0)
-        return 0;
-    float sorted[STATS_WINDOW];
+    count = count < newest ? count : newest;
+    double sorted[STATS_WINDOW];
     for (size_t i = 0; i < count; i++)
         sorted[i] = stats->value[(stats->count - 1 - i) % STATS_WINDOW];
-    qsort(sorted, count, sizeof(*sorted), compare_floats);
-    const double rank = ceil(percent / 100 * (double)count);
-    const size_t index = rank < 1 ? 0 : (size_t)rank - 1;
-    return sorted[index < count ? index : count - 1];
+    return count > 0 ? percentile(sorted, count, percent) : 0;
 }
 
 double stats_percentile(const struct stats *stats, double percent)
@@ -43,4 +46,72 @@ double stats_recent(const struct stats *stats, size_t age)
     if (age >= stats->count || age >= STATS_WINDOW)
         return 0;
     return stats->value[(stats->count - 1 - age) % STATS_WINDOW];
+}
+
+bool samples_add(struct samples *samples, double value)
+{
+    enum { ROOM_FIRST = 32 };
+    if (samples->count == samples->room) {
+        const int room = samples->room ? 2 * samples->room : ROOM_FIRST;
+        double *grown = realloc(samples->value, (size_t)room * sizeof(*grown));
+        if (!grown)
+            return false;
+        samples->value = grown;
+        samples->room = room;
+    }
+    samples->value[samples->count++] = value;
+    return true;
+}
+
+void samples_free(struct samples *samples)
+{
+    free(samples->value);
+    *samples = (struct samples){0};
+}
+
+double samples_percentile(const struct samples *samples, double percent)
+{
+    const size_t count = (size_t)samples->count;
+    double *sorted = count > 0 ? malloc(count * sizeof(*sorted)) : NULL;
+    if (!sorted)
+        return 0;
+    memcpy(sorted, samples->value, count * sizeof(*sorted));
+    const double value = percentile(sorted, count, percent);
+    free(sorted);
+    return value;
+}
+
+// The value comes first, so that compare_values sorts these too.
+struct ranked {
+    double value;
+    bool of_a;
+};
+
+double samples_same(const struct samples *a, const struct samples *b)
+{
+    const double na = a->count, nb = b->count, n = na + nb;
+    struct ranked *all = na > 0 && nb > 0 ? malloc((size_t)n * sizeof(*all)) : NULL;
+    if (!all)
+        return 1;
+    for (int i = 0; i < a->count; i++)
+        all[i] = (struct ranked){a->value[i], true};
+    for (int i = 0; i < b->count; i++)
+        all[a->count + i] = (struct ranked){b->value[i], false};
+    qsort(all, (size_t)n, sizeof(*all), compare_values);
+    double rank_sum = 0, ties = 0; // of a's values; sum of t^3 - t over groups of t equal values
+    for (int i = 0, end; i < (int)n; i = end) {
+        for (end = i + 1; end < (int)n && all[end].value == all[i].value; end++)
+            ;
+        const double t = end - i, rank = (i + 1 + end) / 2.0;
+        ties += t * t * t - t;
+        for (int k = i; k < end; k++)
+            rank_sum += all[k].of_a ? rank : 0;
+    }
+    free(all);
+    const double u = rank_sum - na * (na + 1) / 2;
+    const double variance = na * nb / 12 * (n + 1 - ties / (n * (n - 1)));
+    const double distance = fabs(u - na * nb / 2) - 0.5;
+    if (variance <= 0 || distance <= 0)
+        return 1;
+    return erfc(distance / sqrt(variance) / sqrt(2));
 }

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/status_line.h"
 #include "base/workers.h"
 #include "command/batch/choose.h"
 #include "command/batch/record.h"

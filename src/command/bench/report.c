@@ -2,7 +2,7 @@
 #include "command/bench/bench.h"
 
 #include "base/log.h"
-#include "base/samples.h"
+#include "base/stats.h"
 #include "command/command.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/status_line.h"
 #include "command/command.h"
 
 #include <math.h>

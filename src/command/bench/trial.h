@@ -1,7 +1,7 @@
 // trial.h: measures several things in turns, each once per round, so that disturbances affect all of them equally
 #pragma once
 
-#include "base/samples.h"
+#include "base/stats.h"
 
 #include <stdint.h>
 
