@@ -1,4 +1,4 @@
-// renderer.c: one frame on the screen: the pictures, the divider, the overlay; and reading it back
+// renderer.c: one frame on the screen: the pictures, the divider, the overlay
 #include "screen/renderer.h"
 
 #include "base/log.h"
@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { TIMER_QUERIES = 4 }; // more than frames in flight, so that one is always free again
 
@@ -309,35 +308,4 @@ void renderer_draw(struct renderer *renderer, const struct scene *scene, const s
 int64_t renderer_gpu_ns(const struct renderer *renderer)
 {
     return renderer->timer.ns;
-}
-
-bool renderer_read(struct renderer *renderer, const struct window_size *size, struct image *rgba)
-{
-    const struct image_shape shape = {.format = PIXFMT_RGBA, .width = size->width, .height = size->height};
-    const size_t row = (size_t)size->width * 4;
-    uint8_t *spare = malloc(row);
-    *rgba = (struct image){0};
-    if (size->width < 1 || size->height < 1 || !spare || !image_alloc(rgba, &shape)) {
-        log_error("cannot read the window's %dx%d pixels: %s", size->width, size->height,
-                  size->width < 1 || size->height < 1 ? "the window is empty" : "out of memory");
-        free(spare);
-        return false;
-    }
-    glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    glReadBuffer(GL_BACK);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    glPixelStorei(GL_PACK_ALIGNMENT, 4);
-    glPixelStorei(GL_PACK_ROW_LENGTH, 0);
-    glReadPixels(0, 0, size->width, size->height, GL_RGBA, GL_UNSIGNED_BYTE, rgba->plane[0]);
-    // GL's first row is at the bottom.
-    for (int top = 0, bottom = size->height - 1; top < bottom; top++, bottom--) {
-        uint8_t *above = rgba->plane[0] + (size_t)top * row, *below = rgba->plane[0] + (size_t)bottom * row;
-        memcpy(spare, above, row);
-        memcpy(above, below, row);
-        memcpy(below, spare, row);
-    }
-    for (size_t i = 3; i < row * (size_t)size->height; i += 4)
-        rgba->plane[0][i] = 255;
-    free(spare);
-    return true;
 }

@@ -28,10 +28,6 @@ void renderer_draw(struct renderer *renderer, const struct scene *scene, const s
 // Returns the GPU time of an earlier call of renderer_draw; -1 if unknown.
 int64_t renderer_gpu_ns(const struct renderer *renderer);
 
-// Reads the framebuffer as it was drawn (before the swap): first row on top, RGBA, alpha 255. The caller calls
-// image_free. False on failure (logged).
-bool renderer_read(struct renderer *renderer, const struct window_size *size, struct image *rgba);
-
 // Where the picture is in the framebuffer, in pixels from the top left. All 0 if there is no picture.
 struct renderer_box {
     float x, y, width, height;
