@@ -10,27 +10,27 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct codec_kind *const kinds[CODEC_FORMATS] = {
-    [CODEC_JPEG] = &codec_jpeg, [CODEC_PNG] = &codec_png, [CODEC_GIF] = &codec_gif,
-    [CODEC_BMP] = &codec_bmp,   [CODEC_PSD] = &codec_psd, [CODEC_TGA] = &codec_tga, // a guess: last
-#ifdef HAVE_WEBP
-    [CODEC_WEBP] = &codec_webp,
-#endif
-#ifdef HAVE_TIFF
-    [CODEC_TIFF] = &codec_tiff,
-#endif
-};
+#define KIND(format, row) [format] = &row,
+static const struct codec_kind *const kinds[CODEC_FORMATS] = {CODEC_LIST(KIND)};
 
+// The row of a codec whose library this build lacks is empty.
 #ifdef HAVE_WEBP
 #define WEBP_NAMED "WebP, "
 #else
 #define WEBP_NAMED ""
+const struct codec_kind codec_webp;
 #endif
 #ifdef HAVE_TIFF
 #define TIFF_NAMED "TIFF, "
 #else
 #define TIFF_NAMED ""
+const struct codec_kind codec_tiff;
 #endif
+
+static bool is_built(int format)
+{
+    return kinds[format]->info.name != NULL;
+}
 
 // Other image formats, recognised to name them in the error. `library`: builds with this library read them.
 static const struct {
@@ -99,13 +99,13 @@ const struct codec_info *codec_info(enum codec_format format)
 {
     static const char *const none[] = {NULL};
     static const struct codec_info other = {.name = "other", .extensions = none};
-    return format < CODEC_FORMATS && kinds[format] ? &kinds[format]->info : &other;
+    return format < CODEC_FORMATS && is_built(format) ? &kinds[format]->info : &other;
 }
 
 bool codec_from_name(const char *name, enum codec_format *format)
 {
     for (int i = 0; i < CODEC_FORMATS; i++) {
-        if (!kinds[i])
+        if (!is_built(i))
             continue;
         const struct codec_info *info = &kinds[i]->info;
         bool found = strcasecmp(name, info->name) == 0;
@@ -157,7 +157,7 @@ bool codec_probe(const void *data, size_t size, enum codec_format *format)
 {
     *format = CODEC_OTHER;
     for (int i = 0; i < CODEC_FORMATS; i++) {
-        if (!kinds[i])
+        if (!is_built(i))
             continue;
         if (kinds[i]->info.guess && find_other(data, size) >= 0)
             return true;
@@ -174,7 +174,7 @@ struct codec *codec_open(void)
     struct codec *codec = calloc(1, sizeof(*codec));
     bool ok = codec != NULL;
     for (int i = 0; ok && i < CODEC_FORMATS; i++) {
-        if (!kinds[i] || kinds[i]->state_bytes == 0)
+        if (kinds[i]->state_bytes == 0)
             continue;
         codec->state[i] = calloc(1, kinds[i]->state_bytes);
         ok = codec->state[i] && (!kinds[i]->open || kinds[i]->open(codec->state[i]));
@@ -278,7 +278,7 @@ bool codec_decode(struct codec *codec, const void *data, size_t size, const stru
 
 bool codec_goes_by_rows(enum codec_format format)
 {
-    return format < CODEC_FORMATS && kinds[format] && kinds[format]->decode_begin;
+    return format < CODEC_FORMATS && kinds[format]->decode_begin;
 }
 
 bool codec_decode_begin(struct codec *codec, const void *data, size_t size, const struct codec_head *head,

@@ -6,17 +6,22 @@
 
 #include "image/image.h"
 
+// The list of codecs: constant and row, in the order in which codec_probe tries them.
+#define CODEC_LIST(ROW)                                                                                                \
+    ROW(CODEC_JPEG, codec_jpeg)                                                                                        \
+    ROW(CODEC_PNG, codec_png)                                                                                          \
+    ROW(CODEC_WEBP, codec_webp) /* builds without libwebp: refused by name */                                          \
+    ROW(CODEC_TIFF, codec_tiff) /* builds without libtiff: refused by name */                                          \
+    ROW(CODEC_GIF, codec_gif)                                                                                          \
+    ROW(CODEC_BMP, codec_bmp)                                                                                          \
+    ROW(CODEC_PSD, codec_psd)                                                                                          \
+    ROW(CODEC_TGA, codec_tga) /* no signature: last */
+
+#define CODEC_CONSTANT(format, row) format,
 enum codec_format {
-    CODEC_JPEG,
-    CODEC_PNG,
-    CODEC_WEBP, // in builds with libwebp; else among the others
-    CODEC_TIFF, // so, with libtiff
-    CODEC_GIF,
-    CODEC_BMP,
-    CODEC_PSD,
-    CODEC_TGA,
-    CODEC_FORMATS,
-    CODEC_OTHER = CODEC_FORMATS, // known, so that it is refused by its name: TIFF, WebP, HDR, ...
+    CODEC_LIST(CODEC_CONSTANT)   // the codecs
+    CODEC_FORMATS,               // their number
+    CODEC_OTHER = CODEC_FORMATS, // known, but refused by name: HDR, HEIF, ...
 };
 
 struct codec_info {

@@ -25,8 +25,8 @@ struct codec_kind {
     bool (*encode_rows)(void *state, const struct image *image, int count, struct codec_error *error);
 };
 
-extern const struct codec_kind codec_jpeg, codec_png, codec_webp, codec_tiff, codec_gif, codec_bmp, codec_psd,
-    codec_tga;
+#define CODEC_DECLARE(format, row) extern const struct codec_kind row;
+CODEC_LIST(CODEC_DECLARE)
 
 // Fills in the error; returns false.
 bool codec_refuse(struct codec_error *error, enum codec_fault fault, const char *format, ...)
