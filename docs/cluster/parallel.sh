@@ -1,11 +1,11 @@
 #!/bin/bash
-# parallel.sh: a batch over several machines by GNU parallel and ssh, a shard a job
+# parallel.sh: runs a batch on several machines with GNU parallel and ssh, one job per shard
 #
 #   parallel.sh SHARDS LOGINS MONOCLE-ARGUMENTS...
 #
-# LOGINS is what parallel's --sshlogin takes: node1,node2, or 2/node1 for two jobs at once there. Every machine sees the
-# directory we are in under the same name. The arguments are those of `monocle batch`, without --shard and --report. Run
-# it again after whatever happened: what is done is not done again.
+# LOGINS is the argument of parallel's --sshlogin: node1,node2, or 2/node1 for two jobs at once on node1. Every machine
+# must have the current directory under the same path. The arguments are those of `monocle batch`, without --shard and
+# --report. To continue an interrupted run, start it again: monocle skips finished outputs.
 set -eu
 if [ $# -lt 3 ] || [ "$1" = --help ]; then
     sed -n '2,/^[^#]/s/^# \?//p' "$0"
@@ -22,7 +22,7 @@ shift 2
 mkdir -p reports
 arguments=$(printf '%q ' "$@")
 status=0
-# {} is the shard's number. --retries moves a job that failed, also by a machine's death, to another machine.
+# {} is the shard's number. --retries moves a failed job to another machine, also if its machine has failed.
 seq "$shards" | parallel --sshlogin "$logins" --workdir "$PWD" --retries 2 --joblog reports/jobs \
     "${MONOCLE:-monocle} batch --shard {}/$shards --report reports/{}.jsonl $arguments" || status=$?
 "${MONOCLE:-monocle}" report merge reports/*.jsonl || status=$?
