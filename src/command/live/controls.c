@@ -1,5 +1,5 @@
-// controls.c: a camera's controls: loads, saves and changes them
-#include "command/live/live.h"
+// controls.c: a camera's controls
+#include "command/live/controls.h"
 
 #include "base/file.h"
 #include "base/log.h"
@@ -8,30 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_BYTES_MAX = 1 << 16, NOTE_S = 3 };
+enum { FILE_BYTES_MAX = 1 << 16 };
 
-static bool add_setting(struct live *live, const char *text, const char *file, int line)
+// Parses lines of the form "name=value". Skips empty lines and lines that begin with #. False: a line is wrong
+// (logged).
+static bool parse_settings(struct controls *c, const char *path)
 {
-    struct source_setting *more = realloc(live->control, (size_t)(live->controls + 1) * sizeof(*more));
-    if (!more) {
-        log_error("cannot set the camera's controls: out of memory");
-        return false;
-    }
-    live->control = more;
-    live->control[live->controls++] = (struct source_setting){text, file, line};
-    return true;
-}
-
-// Parses lines of the form "name=value". Skips empty lines and lines that begin with #.
-static bool read_settings(struct live *live, const char *path)
-{
-    live->control_text = file_read_text(path, FILE_BYTES_MAX);
-    if (!live->control_text) {
-        log_error("cannot read controls from %s: %s", path, strerror(errno));
-        return false;
-    }
     int number = 1;
-    for (char *line = live->control_text, *next; line; line = next, number++) {
+    for (char *line = c->text, *next; line; line = next, number++) {
         next = strchr(line, '\n');
         if (next)
             *next++ = '\0';
@@ -43,39 +27,47 @@ static bool read_settings(struct live *live, const char *path)
             log_error("%s:%d: '%s' is not of the form NAME=VALUE; no control was set", path, number, line);
             return false;
         }
-        if (!add_setting(live, line, path, number))
-            return false;
+        c->setting[c->count++] = (struct source_setting){line, path, number};
     }
     return true;
 }
 
-bool live_load_controls(struct live *live)
+bool controls_load(struct controls *c, const struct live_options *o)
 {
-    const struct live_options *o = &live->options;
-    if (o->load_controls && !read_settings(live, o->load_controls))
+    size_t most = (size_t)o->controls.count + 1;
+    if (o->load_controls && !(c->text = file_read_text(o->load_controls, FILE_BYTES_MAX))) {
+        log_error("cannot read controls from %s: %s", o->load_controls, strerror(errno));
         return false;
-    for (int i = 0; i < o->controls.count; i++) {
-        if (!add_setting(live, o->controls.text[i], NULL, 0))
-            return false;
     }
+    for (const char *at = c->text; at && (at = strchr(at, '\n')); at++)
+        most++;
+    c->setting = calloc(most, sizeof(*c->setting));
+    if (!c->setting) {
+        log_error("cannot set the camera's controls: out of memory");
+        return false;
+    }
+    if (c->text && !parse_settings(c, o->load_controls))
+        return false;
+    for (int i = 0; i < o->controls.count; i++)
+        c->setting[c->count++] = (struct source_setting){.text = o->controls.text[i]};
     return true;
 }
 
-bool live_save_controls(struct live *live)
+bool controls_save(const struct controls *c, const struct live_options *o, const struct source_info *info)
 {
-    const char *path = live->options.save_controls;
-    if (live->controls > 0 && !live->info->controls)
+    const char *path = o->save_controls;
+    if (c->count > 0 && !info->controls)
         log_warn("the source is not a camera; --control and --load-controls are ignored");
     if (!path)
         return true;
-    if (!live->info->controls) {
+    if (!info->controls) {
         log_error("cannot save controls to %s: the source is not a camera", path);
         return false;
     }
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    bool ok = out && source_print_controls(live->options.source, out, true);
+    bool ok = out && source_print_controls(o->source, out, true);
     ok = out && fclose(out) == 0 && ok;
     if (ok && !file_write_atomic(path, text, size)) {
         log_error("cannot write %s: %s", path, strerror(errno));
@@ -85,31 +77,30 @@ bool live_save_controls(struct live *live)
     return ok;
 }
 
-static void adjust(struct live *live, int index, int steps)
+void controls_free(struct controls *c)
+{
+    free(c->setting);
+    free(c->text);
+}
+
+static void adjust(struct controls *c, struct source *source, int index, int steps, struct note *note)
 {
     struct source_control control;
-    const bool ok = source_control(live->source, index, steps, &control);
+    const bool ok = source_control(source, index, steps, &control);
     if (control.name[0])
-        live->adjusted = control;
+        c->adjusted = control;
     if (ok)
-        live_note(live, false, NOTE_S, "%s %s", control.name, control.value);
+        note_set(note, false, NOTE_S, "%s %s", control.name, control.value);
     else
-        live_note(live, true, NOTE_S, "%s", control.why);
+        note_set(note, true, NOTE_S, "%s", control.why);
 }
 
-// The first call selects the first control.
-void live_choose_control(struct live *live, int step)
+void controls_select(struct controls *c, struct source *source, int step, struct note *note)
 {
-    adjust(live, live->adjusted.name[0] ? live->adjusted.index + step : 0, 0);
+    adjust(c, source, c->adjusted.name[0] ? c->adjusted.index + step : 0, 0, note);
 }
 
-void live_move_control(struct live *live, int steps)
+void controls_change(struct controls *c, struct source *source, int steps, struct note *note)
 {
-    adjust(live, live->adjusted.index, steps);
-}
-
-void live_free_controls(struct live *live)
-{
-    free(live->control);
-    free(live->control_text);
+    adjust(c, source, c->adjusted.index, steps, note);
 }

@@ -1,20 +1,242 @@
-// live.c: the `live` command: runs a source's frames through a chain of filters, in a window or without one
-#include "command/live/live.h"
-
+// live.c: the `live` command: takes frames from the source, runs them through the lanes, shows and records them
 #include "base/clock.h"
 #include "base/log.h"
+#include "command/live/events.h"
+#include "command/live/session.h"
+#include "command/live/setup.h"
 #include "image/imagefile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-// Returns false if the last frame cannot be written (logged).
-static bool save_last(struct live *live)
+enum { IDLE_MS = 8, HEADLESS_WAIT_MS = 100 }; // longest delay of keys and signals while no frame arrives
+enum { READY_NS = 500000 };                   // how often a frame in flight is polled while a path is being built
+enum { RESHAPED_S = 6 };
+static const int64_t progress_ns = 1000000000, redraw_ns = 200000000;
+
+// Returns true when the run must end. A run that reports to a closed pipe is pointless, so it ends. A still image stays
+// on the screen until the user quits.
+static bool finished(const struct session *s)
 {
-    const char *named = live->options.screenshot;
-    if (!named && !live->saves_last)
+    const bool stays = s->view.window && s->limit == 0 && s->still;
+    return s->quit || s->report.broken || s->code >= EXIT_NOTHING || command_interrupted() != 0 ||
+           (s->limit > 0 && s->meter.frames >= s->limit) || (s->ended && lanes_in_flight(&s->lanes) == 0 && !stays);
+}
+
+static void report(struct session *s, const char *event)
+{
+    struct status status;
+    status_read(&status, s);
+    report_state(&s->report, event, &status);
+}
+
+// Reports what changed in the lanes by itself.
+static void report_news(struct session *s)
+{
+    const enum lanes_news news = lanes_take_news(&s->lanes);
+    if (news == LANES_UNCHANGED)
+        return;
+    if (news == LANES_FAILED)
+        s->code = EXIT_NOTHING;
+    s->redraw = true;
+    report(s, "state");
+}
+
+static void report_progress(struct session *s)
+{
+    const int64_t now = clock_now_ns();
+    if (now - s->report.progress_ns < progress_ns)
+        return;
+    s->report.progress_ns = now;
+    report(s, "progress");
+}
+
+// An output failed. A window stays open; a run without a window ends. A signal, too, ends the wait for a stalled
+// reader.
+static void output_failed(struct session *s)
+{
+    if (!command_interrupted())
+        s->code = EXIT_FAILED_SOME;
+    s->quit = s->quit || !s->view.window;
+}
+
+// Changes everything to the new shape of the source's frames. No frame may be in flight. If the run cannot continue,
+// sets the exit code (logged).
+static void reshape(struct session *s)
+{
+    const struct image_shape old = s->info->shape, *shape = &s->info->shape;
+    struct status status;
+    s->reshaped = false;
+    lanes_close(&s->lanes);
+    if (s->has_current)
+        source_return(s->source, &s->current);
+    s->has_current = false;
+    if (!source_reshape(s->source)) {
+        s->code = EXIT_NOTHING;
+        return;
+    }
+    note_set(&s->note, false, RESHAPED_S, "the camera now delivers %dx%d %s", shape->width, shape->height,
+             pixfmt_info(shape->format)->name);
+    s->redraw = true;
+    const bool resized = shape->width != old.width || shape->height != old.height; // outputs depend on the size only
+    if (resized && !outputs_resize(&s->outputs, s->options.virtual_camera, s->info, &s->note))
+        output_failed(s);
+    lanes_set_encode(&s->lanes, s->outputs.camera ? camera_output_shape(s->outputs.camera) : NULL);
+    if (!s->quit && !session_open_path(s)) {
+        s->code = s->quit ? s->code : EXIT_DEVICE;
+        return;
+    }
+    lanes_changed(&s->lanes, false); // for the second pane of the split view
+    status_read(&status, s);
+    report_reshaped(&s->report, &status);
+    capture_resume(s->capture);
+}
+
+// Hands a frame to the lanes.
+static bool submit(struct session *s, const struct frame *frame, int64_t taken_ns)
+{
+    if (!lanes_submit(&s->lanes, frame, taken_ns))
+        s->code = EXIT_DEVICE;
+    report_news(s);
+    return true;
+}
+
+// Takes the newest frame and submits it. False if none arrives in time, or if the source has ended or changed its
+// shape.
+static bool submit_newest(struct session *s, int timeout_ms)
+{
+    struct frame frame;
+    if (s->ended || s->reshaped || (s->limit > 0 && s->taken >= s->limit))
+        return false;
+    const enum source_status status = capture_take(s->capture, &frame, timeout_ms);
+    if (status == SOURCE_FRAME) {
+        s->taken++;
+        return submit(s, &frame, clock_now_ns());
+    }
+    s->reshaped = status == SOURCE_RESHAPED;
+    s->ended = status != SOURCE_TIMEOUT && status != SOURCE_RESHAPED;
+    if (status == SOURCE_FAILED)
+        s->code = EXIT_FAILED_SOME;
+    return false;
+}
+
+// Takes the oldest frame in flight. A driver that compiles may delay kernels that are ready (PoCL does), so keys and
+// signals are handled while a path is being built. False if no path works, or the user quits.
+static bool collect(struct session *s, struct frame *frame)
+{
+    if (s->code >= EXIT_NOTHING)
+        return false;
+    while (lanes_building(&s->lanes) && !lanes_ready(&s->lanes)) {
+        events_handle(s);
+        if (finished(s))
+            return false;
+        clock_sleep_until_ns(clock_now_ns() + READY_NS);
+    }
+    const bool ok = lanes_collect(&s->lanes, frame);
+    if (!ok)
+        s->code = EXIT_DEVICE;
+    report_news(s);
+    return ok;
+}
+
+static void draw(struct session *s, const struct frame *frame, bool again)
+{
+    struct status status;
+    status_read(&status, s);
+    view_draw(&s->view, &status, &s->meter, frame, again);
+    s->redraw = false;
+}
+
+// Collects a frame, writes it to the outputs, and shows it. `again`: it was shown before.
+static void finish_frame(struct session *s, bool again)
+{
+    struct frame frame;
+    const bool window = s->view.window != NULL;
+    if (!collect(s, &frame))
+        return;
+    if (window && !view_upload(&s->view, &s->lanes, frame.number))
+        s->code = EXIT_FAILED_SOME;
+    if (!again && !outputs_record(&s->outputs, &s->lanes, frame.number, !window))
+        output_failed(s);
+    if (s->save_due)
+        events_save_picture(s);
+    if (!outputs_send(&s->outputs, &s->lanes, frame.number)) {
+        lanes_set_encode(&s->lanes, NULL);
+        output_failed(s);
+    }
+    if (!window) {
+        meter_shown(&s->meter, frame.captured_ns, clock_now_ns());
+        source_return(s->source, &frame);
+        return;
+    }
+    draw(s, &frame, again);
+    if (s->has_current)
+        source_return(s->source, &s->current);
+    s->current = frame;
+    s->has_current = true;
+}
+
+// Without a new frame: draws the window again if it is out of date.
+static void idle(struct session *s)
+{
+    if (!s->view.window)
+        return;
+    if (s->redraw || clock_now_ns() - s->view.drawn_ns > redraw_ns)
+        draw(s, NULL, false);
+    else if (s->wish.frozen || s->ended)
+        clock_sleep_until_ns(clock_now_ns() + IDLE_MS * 1000000);
+}
+
+// Follows changes of the kernel files, the wish and the source. No frame may be in flight.
+static void follow_changes(struct session *s)
+{
+    if (events_kernels_changed(s)) {
+        log_info("kernel files changed: rebuilding");
+        lanes_changed(&s->lanes, true);
+    }
+    if (s->view.window)
+        lanes_update(&s->lanes);
+    report_news(s);
+    if (s->reshaped && !s->wish.frozen)
+        reshape(s);
+}
+
+// The way of every frame: from the capture through the lanes to the outputs and the screen. A window has one frame in
+// flight; without a window there may be more, so that upload, kernels and download overlap.
+static void run_frames(struct session *s)
+{
+    const bool window = s->view.window != NULL;
+    for (events_handle(s); !finished(s); events_handle(s)) {
+        const int in_flight = lanes_in_flight(&s->lanes);
+        if (in_flight == 0)
+            follow_changes(s);
+        // The current frame is shown again if the lanes have changed and no new frame is there.
+        bool again = s->has_current && lanes_rerun(&s->lanes);
+        const int wait_ms = window ? IDLE_MS : HEADLESS_WAIT_MS;
+        const bool hurried = in_flight > 0 || again || s->redraw;
+        const bool submitted = in_flight < s->lanes.depth && !s->wish.frozen && submit_newest(s, hurried ? 0 : wait_ms);
+        again = again && !submitted;
+        if (again) {
+            s->has_current = false;
+            submit(s, &s->current, 0);
+        }
+        if (lanes_in_flight(&s->lanes) == 0)
+            idle(s);
+        else if (!submitted || lanes_in_flight(&s->lanes) == s->lanes.depth)
+            finish_frame(s, again);
+        report_progress(s);
+    }
+    if (s->save_due)
+        log_error("cannot save a screenshot: the run ended before the first frame");
+}
+
+// Returns false if the last frame cannot be written (logged).
+static bool save_last(struct session *s)
+{
+    const char *named = s->options.screenshot;
+    if (!named && !s->saves_last)
         return true;
-    const struct image *picture = lane_picture(live);
+    const struct image *picture = lanes_picture(&s->lanes);
     if (!picture && (!named || command_interrupted()))
         return true; // a signal ended the run before the first picture
     if (!picture) {
@@ -30,52 +252,51 @@ static bool save_last(struct live *live)
     return true;
 }
 
-// Completes the recording and the screenshot after the loop; sets live->code if one fails.
-static void finish(struct live *live)
+// Completes the recording and the screenshot; sets the exit code if one fails.
+static void finish_outputs(struct session *s)
 {
-    if (!recorder_close(&live->recorder) && live->code == EXIT_OK && !command_interrupted())
-        live->code = EXIT_FAILED_SOME;
-    if (live->meter.frames == 0 && live->ended && live->code == EXIT_OK) {
-        log_error("the source %s has no frames", live->info->name);
-        live->code = EXIT_NOTHING;
+    if (!recorder_close(&s->outputs.recorder) && s->code == EXIT_OK && !command_interrupted())
+        s->code = EXIT_FAILED_SOME;
+    if (s->meter.frames == 0 && s->ended && s->code == EXIT_OK) {
+        log_error("the source %s has no frames", s->info->name);
+        s->code = EXIT_NOTHING;
     }
-    if (!save_last(live) && live->code == EXIT_OK)
-        live->code = EXIT_FAILED_SOME;
+    if (!save_last(s) && s->code == EXIT_OK)
+        s->code = EXIT_FAILED_SOME;
 }
 
 // Returns the exit code.
-static int run(struct live *live)
+static int run(struct session *s)
 {
-    live->meter.opened_ns = clock_now_ns();
-    report_open(live);
-    if (live_setup(live)) {
-        live->hurried = live->window != NULL;
+    struct status status;
+    report_open(&s->report, &s->options);
+    if (session_open(s)) {
         command_hold_signals();
-        report_start(live);
-        live->reported_ns = clock_now_ns();
-        if (live->window)
-            live_loop_window(live);
-        else
-            live_loop_headless(live);
-        finish(live);
-        report_summary(live);
+        status_read(&status, s);
+        report_start(&s->report, &status);
+        run_frames(s);
+        finish_outputs(s);
+        status_read(&status, s);
+        if (s->options.json || s->meter.frames > 0 || s->code < EXIT_NOTHING) // else an error was logged
+            report_summary(&s->report, &status);
     }
-    report_close(live);
-    const int code = (int)live->code;
-    return live_teardown(live) ? code : code | EXIT_AT_ONCE;
+    report_close(&s->report);
+    const int code = (int)s->code;
+    return session_close(s) ? code : code | EXIT_AT_ONCE;
 }
 
 static int live_main(int argc, char **argv)
 {
-    struct live *live = calloc(1, sizeof(*live));
-    if (!live) {
+    struct session *s = calloc(1, sizeof(*s));
+    if (!s) {
         log_error("cannot start: out of memory");
         return EXIT_NOTHING;
     }
     int code;
-    if (live_parse(&live->options, argc, argv, &code))
-        code = run(live);
-    free(live);
+    if (live_parse(&s->options, argc, argv, &code))
+        code = run(s);
+    if (!(code & EXIT_AT_ONCE)) // with EXIT_AT_ONCE another thread may still use the session
+        free(s);
     return code;
 }
 

@@ -1,7 +1,7 @@
 // test_live_lost.c: a device that is lost costs no frame: the live view goes on with the cpu path, or says that it
 // can't; with an argument: a device whose textures the window can't show
 #include "base/file.h"
-#include "command/live/live.h"
+#include "command/command.h"
 
 #include "frail.h"
 #include "scratch.h"

@@ -1,5 +1,5 @@
 // test_recorder.c: recordings of the live view: their counts, their names, and a disk that fails at the end
-#include "command/live/output.h"
+#include "command/live/outputs.h"
 
 #include "unit.h"
 

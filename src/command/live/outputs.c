@@ -1,6 +1,7 @@
-// output.c: writes screenshots and recordings
-#include "command/live/output.h"
+// outputs.c: writes screenshots, recordings and frames for a virtual camera
+#include "command/live/outputs.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "command/live/output_check.h"
 #include "image/imagefile.h"
@@ -130,4 +131,81 @@ bool recorder_close(struct recorder *recorder)
     if (writer && ok && recorder->created && recorder->frames == 0 && unlink(recorder->name) == 0)
         log_warn("no frame was recorded; %s is removed", recorder->name);
     return ok;
+}
+
+bool outputs_open_camera(struct outputs *o, const char *node, const struct source_info *info)
+{
+    if (node)
+        o->camera = camera_output_open(node, info->shape.width, info->shape.height, info->rate);
+    return !node || o->camera;
+}
+
+bool outputs_record(struct outputs *o, struct lanes *lanes, uint64_t number, bool wait)
+{
+    enum { STALL_S = 1 }; // how long the message stays after the last dropped frame
+    struct recorder *recorder = &o->recorder;
+    if (!recorder->writer)
+        return true;
+    const int64_t start = clock_now_ns();
+    const struct image *picture = lanes_picture(lanes);
+    const uint64_t left_out = recorder->left_out;
+    const bool ok = picture && recorder_add(recorder, picture, wait);
+    if (!ok) {
+        note_set(lanes->note, true, 0, "recording to %s stopped after %llu frames", recorder->name,
+                 (unsigned long long)recorder->frames);
+        recorder_close(recorder);
+    } else if (recorder->left_out > left_out) {
+        note_set(lanes->note, true, STALL_S, "the reader of %s has stalled: %llu frames dropped", recorder->name,
+                 (unsigned long long)recorder->left_out);
+    }
+    meter_host(lanes->meter, "main", "record", start, clock_now_ns(), number);
+    return ok;
+}
+
+bool outputs_send(struct outputs *o, struct lanes *lanes, uint64_t number)
+{
+    const struct path_result *result = lanes_result(lanes, LANE_MAIN);
+    if (!o->camera || !result || !result->encoded.plane[0])
+        return true;
+    const int64_t start = clock_now_ns();
+    image_copy(camera_output_picture(o->camera), &result->encoded);
+    const bool ok = camera_output_send(o->camera);
+    if (!ok) {
+        note_set(lanes->note, true, 0, "virtual camera %s stopped: the device accepts no more frames",
+                 camera_output_name(o->camera));
+        camera_output_close(o->camera);
+        o->camera = NULL;
+    }
+    meter_host(lanes->meter, "main", "virtual camera", start, clock_now_ns(), number);
+    return ok;
+}
+
+static bool continue_recording(struct recorder *recorder, const struct source_info *info, struct note *note)
+{
+    if (!recorder->writer)
+        return true;
+    const unsigned long long frames = recorder->frames;
+    char before[OUTPUT_NAME];
+    memcpy(before, recorder->name, sizeof(before));
+    if (recorder_continue(recorder, info)) {
+        log_warn("the frame size changed: %s ends after %llu frames, and the recording continues in %s", before, frames,
+                 recorder->name);
+        return true;
+    }
+    note_set(note, true, 0, "the frame size changed: recording to %s stopped after %llu frames", before, frames);
+    log_error("%s", note->text);
+    return false;
+}
+
+bool outputs_resize(struct outputs *o, const char *node, const struct source_info *info, struct note *note)
+{
+    const bool ok = continue_recording(&o->recorder, info, note);
+    if (!o->camera)
+        return ok;
+    // A program that keeps the device open keeps the old size; opening then fails.
+    camera_output_close(o->camera);
+    if (outputs_open_camera(o, node, info))
+        return ok;
+    note_set(note, true, 0, "the frame size changed: the virtual camera %s stopped", node);
+    return false;
 }

@@ -1,9 +1,9 @@
-// output.h: screenshots and recordings. Main thread.
+// outputs.h: screenshots, the recording and the virtual camera. Main thread. Zeroed has none.
 #pragma once
 
-#include "image/image.h"
+#include "command/live/lanes.h"
 #include "image/y4m.h"
-#include "source/source.h"
+#include "sink/camera_output.h"
 
 enum { OUTPUT_NAME = 4096 };
 
@@ -33,3 +33,19 @@ bool recorder_add(struct recorder *recorder, const struct image *rgba, bool wait
 // Returns true if every frame that was not dropped is written; logs the number of dropped frames. Removes a video
 // without frames if the recorder created its file (logged).
 bool recorder_close(struct recorder *recorder);
+
+struct outputs {
+    struct recorder recorder;
+    struct camera_output *camera; // the virtual camera; NULL: none
+};
+
+// Opens the virtual camera `node` (NULL: none) for the source's frames. False on failure (logged).
+bool outputs_open_camera(struct outputs *outputs, const char *node, const struct source_info *info);
+// Add the lanes' results to the recording and to the virtual camera, if there are such, and measure it as stages of
+// frame `number`. If the recording's reader has stalled, waits for it (`wait`) or drops the frame. False: the output
+// failed and is closed (logged; the note says so).
+bool outputs_record(struct outputs *outputs, struct lanes *lanes, uint64_t number, bool wait);
+bool outputs_send(struct outputs *outputs, struct lanes *lanes, uint64_t number);
+// Continues both with the source's new frame size: the recording in a new file, because a video has one frame size.
+// False if one of them stopped (logged; the note says so).
+bool outputs_resize(struct outputs *outputs, const char *node, const struct source_info *info, struct note *note);

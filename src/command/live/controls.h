@@ -1,0 +1,22 @@
+// controls.h: the controls of a camera source: loaded, saved, and changed with keys. Main thread. Zeroed is empty.
+#pragma once
+
+#include "command/live/note.h"
+#include "command/live/options.h"
+#include "source/source.h"
+
+struct controls {
+    struct source_setting *setting; // for source_setup: first the settings of the file, then those of the command line
+    int count;
+    char *text;                     // of the file; the settings point into it
+    struct source_control adjusted; // the control that the keys change; name "": none yet
+};
+
+bool controls_load(struct controls *controls, const struct live_options *options); // false on failure (logged)
+// For --save-controls. False on failure (logged).
+bool controls_save(const struct controls *controls, const struct live_options *options, const struct source_info *info);
+void controls_free(struct controls *controls); // after source_close
+
+// Selects another control, at first control 0, or changes the selected one. The note shows the result.
+void controls_select(struct controls *controls, struct source *source, int step, struct note *note);
+void controls_change(struct controls *controls, struct source *source, int steps, struct note *note);

@@ -1,0 +1,79 @@
+// devices.c: lists, chooses and opens OpenCL devices
+#include "command/live/devices.h"
+
+#include "base/log.h"
+
+struct device *devices_open(struct devices *d, int index)
+{
+    if (index < 0 || d->device[index])
+        return index < 0 ? NULL : d->device[index];
+    struct device_gl gl = {0};
+    if (d->window) {
+        const struct window_native native = window_native(d->window);
+        gl = (struct device_gl){native.glx_context, native.glx_display, native.egl_context, native.egl_display};
+    }
+    d->device[index] = device_open(&d->info[index], &gl, d->kernels);
+    return d->device[index];
+}
+
+// Returns the default device: the first one that opens and that can share with the window's GL if the path does so.
+// After the first device that cannot share, tries only GPUs. If none can share, returns the first device that opened.
+// -1: none.
+static int preferred_device(struct devices *d, enum path_kind kind)
+{
+    int found = -1;
+    for (int i = 0; i < d->count; i++) {
+        const bool wanted = found < 0 || d->info[i].type & CL_DEVICE_TYPE_GPU;
+        if (!wanted || !devices_open(d, i))
+            continue;
+        if (!d->window || !path_kind_info(kind)->shares_gl || d->device[i]->shares_gl)
+            return i;
+        found = found < 0 ? i : found;
+    }
+    return found;
+}
+
+bool devices_pick(struct devices *d, struct wish *wish, const char *name)
+{
+    if (name && name[0]) {
+        wish->device = device_choose(d->info, d->count, name);
+        return wish->device >= 0;
+    }
+    wish->device = path_kind_info(wish->kind)->needs_device ? preferred_device(d, wish->kind) : 0;
+    return true;
+}
+
+bool devices_choose(struct devices *d, struct wish *wish, const char *name)
+{
+    const struct path_kind_info *kind = path_kind_info(wish->kind);
+    const char *why = NULL;
+    wish->device = -1;
+    if (!kind->needs_device && !d->window)
+        return true;
+    d->count = device_list(d->info, &why);
+    if (d->count > 0) {
+        if (!devices_pick(d, wish, name))
+            return false;
+        if (!kind->needs_device || devices_open(d, wish->device))
+            return true;
+        why = "none can be opened";
+        wish->device = -1;
+    }
+    if (!kind->needs_device)
+        return true;
+    if ((name && name[0]) || !kind->steps_down) {
+        log_error("there is no OpenCL device: %s; the cpu path (-p cpu) works without one", why);
+        return false;
+    }
+    log_warn("there is no OpenCL device: %s; using the cpu path", why);
+    wish->kind = PATH_CPU;
+    return true;
+}
+
+void devices_close(struct devices *d)
+{
+    for (int i = 0; i < d->count; i++) {
+        device_close(d->device[i]);
+        d->device[i] = NULL;
+    }
+}

@@ -1,0 +1,26 @@
+// devices.h: the OpenCL devices of this system, each opened when first used. Main thread. Zeroed has none.
+#pragma once
+
+#include "command/live/wish.h"
+#include "compute/device.h"
+#include "screen/window.h"
+
+struct devices {
+    struct device_info info[DEVICE_MAX];
+    struct device *device[DEVICE_MAX]; // NULL: not open
+    int count;
+    const struct window *window; // devices share with its GL context; NULL: none
+    const char *kernels;         // directory of kernels that replace the built-in ones; NULL: none
+};
+
+// Lists the devices and picks one. If none opens for a path that may step down, changes the wish to the cpu path
+// (logged). False if there is no device of that name, or none for a path that needs one (logged).
+bool devices_choose(struct devices *devices, struct wish *wish, const char *name);
+// Sets wish->device to the listed device `name`, or, if that is NULL or "", to the first one that opens and that can
+// share with the window's GL if the path does so; -1: none opens. False if there is no device of that name (logged).
+bool devices_pick(struct devices *devices, struct wish *wish, const char *name);
+// Returns the device, opened if it wasn't. NULL if `index` is -1, or on failure (logged).
+struct device *devices_open(struct devices *devices, int index);
+// Closes the devices; they stay listed. No path and no source may still use their memory; the GL context must still be
+// current.
+void devices_close(struct devices *devices);

@@ -1,0 +1,382 @@
+// events.c: carries out keys and pointer events, and watches the kernel directory
+#include "command/live/events.h"
+
+#include "base/log.h"
+#include "command/live/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+enum { DIGITS = 9 };
+
+static int filter_count(void)
+{
+    int count = 0;
+    while (filters[count])
+        count++;
+    return count;
+}
+
+// Inserts lines with each digit's filter into the list of keys.
+static void name_digits(struct session *s)
+{
+    int line = 0;
+    size_t used = 0;
+    for (int i = 0; filters[i] && i < 2 * DIGITS; i++) {
+        char word[40];
+        const int length =
+            snprintf(word, sizeof(word), "%s%d %s", i == DIGITS ? "again: " : "", i % DIGITS + 1, filters[i]->name);
+        if (used > 0 && (used + 2 + (size_t)length > DIGIT_COLUMNS || i == DIGITS)) {
+            used = 0;
+            line++;
+        }
+        if (line == DIGIT_LINES || s->keys.count == KEY_ROWS)
+            return;
+        char *text = s->digits[line];
+        if (used == 0) {
+            struct key_row *row = s->keys.row;
+            memmove(&row[line + 2], &row[line + 1], (size_t)(s->keys.count - line - 1) * sizeof(*row));
+            row[line + 1] = (struct key_row){.help = text};
+            s->keys.count++;
+        }
+        used += (size_t)snprintf(text + used, sizeof(s->digits[line]) - used, "%s%s", used ? "  " : "", word);
+    }
+}
+
+// Digits 1-9 select the first nine filters; the same digit again selects the filter nine rows later. A mirror at the
+// end of the chain stays: it is a setting of the view. 0 removes all filters.
+static void pick_filter(struct session *s, int digit)
+{
+    struct chain *chain = &s->wish.chain;
+    const bool mirrored = wish_mirrored(&s->wish);
+    const struct filter *present = chain->count > 0 ? chain->stage[0].filter : NULL;
+    chain->count = 0;
+    s->wish.selected = 0;
+    if (digit > 0) {
+        int index = digit - 1;
+        if (filters[index] == present && index + DIGITS < filter_count())
+            index += DIGITS;
+        chain_append(chain, filters[index]);
+        if (mirrored && !filters[index]->mirror)
+            chain_append(chain, filter_find("mirror"));
+        note_set(&s->note, false, NOTE_S, "%s: %s", filters[index]->name, filters[index]->summary);
+    }
+    lanes_changed(&s->lanes, false);
+}
+
+static void next_path(struct session *s, int number)
+{
+    const enum path_kind next = wish_next_kind(&s->wish);
+    if (next == s->wish.kind) {
+        note_set(&s->note, false, NOTE_S, "there is no OpenCL device, so only the cpu path works");
+        return;
+    }
+    if (path_kind_info(next)->needs_device && !devices_open(&s->devices, s->wish.device)) {
+        note_set(&s->note, true, NOTE_S, "cannot open the device; see standard error");
+        return;
+    }
+    s->wish.kind = next;
+    note_set(&s->note, false, NOTE_S, "path %s", path_kind_name(next));
+    lanes_changed(&s->lanes, false);
+}
+
+static void next_device(struct session *s, int number)
+{
+    if (s->devices.count < 2) {
+        note_set(&s->note, false, NOTE_S, "%s",
+                 s->devices.count == 1 ? "there is only one OpenCL device" : "there is no OpenCL device");
+        return;
+    }
+    const int next = (s->wish.device + 1) % s->devices.count;
+    if (!devices_open(&s->devices, next)) {
+        note_set(&s->note, true, NOTE_S, "cannot open %s; see standard error", s->devices.info[next].name);
+        return;
+    }
+    s->wish.device = next;
+    note_set(&s->note, false, NOTE_S, "device %s%s", s->devices.info[next].name,
+             path_kind_info(s->wish.kind)->needs_device ? "" : " (this path does not use it)");
+    lanes_changed(&s->lanes, false);
+}
+
+static void next_split(struct session *s, int number)
+{
+    struct wish *wish = &s->wish;
+    wish->split = (enum split)((wish->split + 1) % SPLITS);
+    if (wish->split == SPLIT_PATH) {
+        const enum path_kind other = wish_next_kind(wish);
+        if (other == wish->kind || (path_kind_info(other)->needs_device && !devices_open(&s->devices, wish->device)))
+            wish->split = SPLIT_OFF;
+    }
+    lanes_changed(&s->lanes, false);
+}
+
+static void note_value(struct session *s)
+{
+    int stage, param;
+    char value[64];
+    if (!wish_selected(&s->wish, &stage, &param)) {
+        note_set(&s->note, false, NOTE_S, "the chain has no parameter");
+        return;
+    }
+    const struct stage *at = &s->wish.chain.stage[stage];
+    chain_value_text(at, param, value);
+    note_set(&s->note, false, NOTE_S, "%s: %s %s", at->filter->name, at->filter->params[param].name, value);
+}
+
+static void select_param(struct session *s, int step)
+{
+    const struct chain *chain = &s->wish.chain;
+    int count = 0;
+    for (int i = 0; i < chain->count; i++)
+        count += filter_param_count(chain->stage[i].filter);
+    if (count > 0)
+        s->wish.selected = (s->wish.selected + step + count) % count;
+    note_value(s);
+}
+
+static void change_value(struct session *s, int steps)
+{
+    int stage, param;
+    if (wish_selected(&s->wish, &stage, &param)) {
+        const struct stage *at = &s->wish.chain.stage[stage];
+        const float value = at->values.value[param] + (float)steps * at->filter->params[param].step;
+        if (chain_set(&s->wish.chain, stage, param, value))
+            lanes_changed(&s->lanes, false);
+    }
+    note_value(s);
+}
+
+static void select_control(struct session *s, int step)
+{
+    controls_select(&s->controls, s->source, step, &s->note);
+}
+
+static void change_control(struct session *s, int steps)
+{
+    controls_change(&s->controls, s->source, steps, &s->note);
+}
+
+static void toggle_freeze(struct session *s, int number)
+{
+    s->wish.frozen = !s->wish.frozen;
+    meter_pause(&s->meter);
+}
+
+static void toggle_fullscreen(struct session *s, int number)
+{
+    s->wish.fullscreen = !s->wish.fullscreen;
+    window_set_fullscreen(s->view.window, s->wish.fullscreen);
+}
+
+static void toggle_mirror(struct session *s, int number)
+{
+    struct chain *chain = &s->wish.chain;
+    if (wish_mirrored(&s->wish))
+        chain_remove(chain, chain->count - 1);
+    else if (!chain_append(chain, filter_find("mirror")))
+        note_set(&s->note, true, NOTE_S, "cannot add a mirror: a chain has at most %d filters", CHAIN_MAX);
+    lanes_changed(&s->lanes, false);
+}
+
+static void toggle_vsync(struct session *s, int number)
+{
+    s->wish.vsync = !s->wish.vsync;
+    window_set_vsync(s->view.window, s->wish.vsync);
+    note_set(&s->note, false, NOTE_S, "vsync %s", s->wish.vsync ? "on" : "off");
+}
+
+static void next_overlay(struct session *s, int number)
+{
+    s->wish.overlay = (enum overlay_size)((s->wish.overlay + 1) % OVERLAY_SIZES);
+}
+
+void events_save_picture(struct session *s)
+{
+    char name[OUTPUT_NAME];
+    const struct image *picture = lanes_picture(&s->lanes);
+    s->save_due = false;
+    if (picture && output_save_new(picture, name))
+        note_set(&s->note, false, NOTE_S, "saved %s", name);
+    else
+        note_set(&s->note, true, NOTE_S, "cannot save a screenshot; see standard error");
+}
+
+// Saves the current frame. If there is none yet, the loop saves the first one.
+static void save_picture(struct session *s, int number)
+{
+    if (lanes_result(&s->lanes, LANE_MAIN))
+        events_save_picture(s);
+    else
+        s->save_due = true;
+}
+
+static void toggle_recording(struct session *s, int number)
+{
+    struct recorder *recorder = &s->outputs.recorder;
+    if (recorder->writer) {
+        const bool ok = recorder_close(recorder);
+        if (ok && recorder->frames == 0)
+            note_set(&s->note, true, NOTE_S, "nothing recorded to %s: %s", recorder->name,
+                     s->wish.frozen ? "the view is frozen" : "no frame arrived");
+        else
+            note_set(&s->note, !ok, NOTE_S, "recorded %llu frames to %s%s", (unsigned long long)recorder->frames,
+                     recorder->name, ok ? "" : ", which is incomplete; see standard error");
+        if (!ok)
+            s->code = EXIT_FAILED_SOME;
+        return;
+    }
+    if (s->still)
+        note_set(&s->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
+    else if (!recorder_open(recorder, NULL, s->info))
+        note_set(&s->note, true, NOTE_S, "cannot start a recording; see standard error");
+}
+
+static void toggle_help(struct session *s, int number)
+{
+    s->wish.help = !s->wish.help;
+    if (!s->note.error)
+        s->note.text[0] = '\0'; // the message may be the hint to press h, and it would hide a part of the help
+}
+
+static void quit(struct session *s, int number)
+{
+    s->quit = true;
+}
+
+static void go_back(struct session *s, int number)
+{
+    if (s->wish.help)
+        toggle_help(s, number);
+    else if (s->wish.fullscreen)
+        toggle_fullscreen(s, number);
+    else
+        quit(s, number);
+}
+
+static const struct {
+    void (*run)(struct session *s, int number);
+    int number; // argument of `run`; pick_filter gets the key's digit instead
+} actions[ACTION_COUNT] = {
+    [ACTION_FILTER] = {.run = pick_filter},
+    [ACTION_PATH] = {.run = next_path},
+    [ACTION_DEVICE] = {.run = next_device},
+    [ACTION_SPLIT] = {.run = next_split},
+    [ACTION_STAGE_NEXT] = {select_param, 1},
+    [ACTION_STAGE_PREVIOUS] = {select_param, -1},
+    [ACTION_VALUE_UP] = {change_value, 1},
+    [ACTION_VALUE_DOWN] = {change_value, -1},
+    [ACTION_CONTROL_NEXT] = {select_control, 1},
+    [ACTION_CONTROL_PREVIOUS] = {select_control, -1},
+    [ACTION_CONTROL_UP] = {change_control, 1},
+    [ACTION_CONTROL_DOWN] = {change_control, -1},
+    [ACTION_FREEZE] = {.run = toggle_freeze},
+    [ACTION_FULLSCREEN] = {.run = toggle_fullscreen},
+    [ACTION_MIRROR] = {.run = toggle_mirror},
+    [ACTION_VSYNC] = {.run = toggle_vsync},
+    [ACTION_OVERLAY] = {.run = next_overlay},
+    [ACTION_SCREENSHOT] = {.run = save_picture},
+    [ACTION_RECORD] = {.run = toggle_recording},
+    [ACTION_HELP] = {.run = toggle_help},
+    [ACTION_BACK] = {.run = go_back},
+    [ACTION_QUIT] = {.run = quit},
+};
+
+// Returns the action of the key, and the key in *key. If the layout's letter has no action, uses the letter of a US
+// layout at the same position, for keyboards without Latin letters.
+static enum action action_of(const struct session *s, const struct window_event *event, uint32_t *key)
+{
+    *key = event->key;
+    const enum action action = keys_find(&s->keys, *key, event->repeat);
+    if (action != ACTION_NONE || event->us == 0)
+        return action;
+    *key = event->us;
+    return keys_find(&s->keys, *key, event->repeat);
+}
+
+static void handle_key(struct session *s, const struct window_event *event, bool quit_only)
+{
+    uint32_t key;
+    struct status status;
+    const enum action action = action_of(s, event, &key);
+    if (!actions[action].run || (quit_only && action != ACTION_QUIT && action != ACTION_BACK))
+        return;
+    s->redraw = true;
+    actions[action].run(s, action == ACTION_FILTER ? (int)key - '0' : actions[action].number);
+    if (quit_only)
+        return;
+    status_read(&status, s);
+    report_state(&s->report, "state", &status);
+}
+
+static void handle_events(struct session *s, bool quit_only)
+{
+    struct window_event event;
+    while (s->view.window && !s->quit && window_next_event(s->view.window, &event)) {
+        s->redraw = s->redraw || event.type != WINDOW_KEY;
+        if (event.type == WINDOW_KEY)
+            handle_key(s, &event, quit_only);
+        else if (event.type == WINDOW_DRAG && !quit_only)
+            view_across(&s->view, &s->info->shape, event.x, &s->wish.divider);
+        else if (event.type == WINDOW_CLOSE)
+            s->quit = true;
+    }
+    if (window_lost(s->view.window)) {
+        s->quit = true;
+        s->code = EXIT_DEVICE;
+    }
+}
+
+void events_handle(struct session *s)
+{
+    handle_events(s, false);
+}
+
+void events_handle_quit(struct session *s)
+{
+    handle_events(s, true);
+}
+
+// Editors either write a file in place or move a new one over it.
+static bool watch_kernels(struct session *s)
+{
+    const char *directory = s->options.kernels;
+    s->kernel_watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (s->kernel_watch >= 0 &&
+        inotify_add_watch(s->kernel_watch, directory, IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE) >= 0)
+        return true;
+    log_error("cannot watch %s for edited kernels: %s", directory, strerror(errno));
+    return false;
+}
+
+bool events_kernels_changed(struct session *s)
+{
+    bool changed = false;
+    char events[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+    ssize_t size;
+    while (s->kernel_watch >= 0 && (size = read(s->kernel_watch, events, sizeof(events))) > 0) {
+        for (char *at = events; at < events + size;) {
+            const struct inotify_event *event = (const struct inotify_event *)at;
+            const char *dot = event->len > 0 && event->name[0] != '.' ? strrchr(event->name, '.') : NULL;
+            changed = changed || (event->mask & IN_Q_OVERFLOW) || (dot && strcmp(dot, ".cl") == 0);
+            at += sizeof(*event) + event->len;
+        }
+    }
+    return changed;
+}
+
+bool events_open(struct session *s)
+{
+    s->keys = s->options.key_map;
+    name_digits(s);
+    s->view.overlay.keys = &s->keys;
+    return !s->view.window || !s->options.kernels || watch_kernels(s);
+}
+
+void events_close(struct session *s)
+{
+    if (s->kernel_watch >= 0)
+        close(s->kernel_watch);
+}

@@ -1,0 +1,416 @@
+// lanes.c: sends frames through the lanes' paths, and changes the paths when the wish changes
+#include "command/live/lanes.h"
+
+#include "base/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CLOSE_PATIENCE_MS = 250 };
+
+static void lane_close(struct lane *lane)
+{
+    path_close(lane->path);
+    lane->path = NULL;
+    lane->has_result = false;
+}
+
+// Fills in the build that the wish needs. False: the lane must be closed.
+static bool lane_wanted(const struct lanes *l, int which, struct build *build)
+{
+    const struct wish *wish = l->wish;
+    if (which == LANE_OTHER && wish->split == SPLIT_OFF)
+        return false;
+    const enum path_kind kind = which == LANE_OTHER && wish->split == SPLIT_PATH ? wish_next_kind(wish) : wish->kind;
+    *build = (struct build){.chain = wish->chain};
+    if (which == LANE_OTHER && wish->split == SPLIT_ORIGINAL)
+        build->chain.count = 0;
+    build->setup = (struct path_setup){
+        .kind = kind,
+        .device = path_kind_info(kind)->needs_device ? devices_open(l->devices, wish->device) : NULL,
+        .input = source_info(l->source)->shape,
+        .encode = which == LANE_MAIN ? l->encode : (struct image_shape){0},
+        .chain = &build->chain,
+        .depth = l->depth,
+        .threads = l->threads,
+        .gl = l->window != NULL,
+    };
+    return true;
+}
+
+// Puts a build to use.
+static void lane_adopt(struct lanes *l, struct lane *lane, const struct build *build)
+{
+    if (build->opened) {
+        lane_close(lane);
+        lane->path = build->opened;
+        lane->kind = build->setup.kind;
+        lane->device = build->setup.device;
+        if (lane == &l->lane[LANE_MAIN]) {
+            source_place(l->source, lane->device ? lane->device->pages : NULL);
+            meter_forget(l->meter); // the overlay shows them beside the new path's name
+        }
+    } else {
+        path_swap(lane->path);
+        lane->has_result = false;
+    }
+    lane->chain = build->chain;
+    l->rerun = true;
+}
+
+bool lanes_open(struct lanes *l, char **error)
+{
+    struct build build;
+    lane_wanted(l, LANE_MAIN, &build);
+    build.opened = path_open(&build.setup, error);
+    if (build.opened)
+        lane_adopt(l, &l->lane[LANE_MAIN], &build);
+    return build.opened != NULL;
+}
+
+// Waits until no build uses the lane's path, and discards the result. Call before the path is closed.
+static void lane_settle(struct lanes *l, struct lane *lane)
+{
+    if (l->building != lane)
+        return;
+    build_take(&l->build, true);
+    path_close(l->build.opened);
+    free(l->build.error);
+    l->building = NULL;
+}
+
+void lanes_close(struct lanes *l)
+{
+    for (int i = 0; i < LANES; i++) {
+        lane_settle(l, &l->lane[i]);
+        lane_close(&l->lane[i]);
+    }
+    image_free(&l->readback);
+}
+
+void lanes_set_encode(struct lanes *l, const struct image_shape *shape)
+{
+    l->encode = shape ? *shape : (struct image_shape){0};
+}
+
+bool lanes_finish(struct lanes *l)
+{
+    if (!build_close(&l->build, CLOSE_PATIENCE_MS) || window_lost(l->window))
+        return false;
+    l->building = NULL;
+    lanes_close(l);
+    for (int i = 0; i < l->flights; i++)
+        source_return(l->source, &l->flight[i].frame);
+    return true;
+}
+
+// Replaces the main lane's failed path by the cpu path and submits all frames in flight again. False if that fails, too
+// (logged).
+static bool recover(struct lanes *l)
+{
+    struct lane *lane = &l->lane[LANE_MAIN];
+    struct lane_facts facts;
+    if (lane->kind == PATH_CPU) {
+        log_error("the cpu path failed, and there is no other path");
+        return false;
+    }
+    lanes_describe(l, LANE_MAIN, &facts);
+    note_set(l->note, true, 0, "the %s path failed on %s; continuing on the cpu path", facts.kind, facts.device);
+    log_warn("%s", l->note->text);
+    l->wish->split = SPLIT_OFF;
+    lanes_close(l);
+    l->wish->kind = PATH_CPU;
+    l->news = LANES_CHANGED;
+    bool ok = lanes_open(l, NULL);
+    for (int i = 0; ok && i < l->flights; i++) {
+        bool lost = false;
+        ok = path_submit(lane->path, &l->flight[i].frame.image, l->flight[i].frame.number, &lost);
+    }
+    if (!ok)
+        log_error("the cpu path cannot replace the %s path", facts.kind);
+    return ok;
+}
+
+// Switches the split view off because its second path failed.
+static void drop_other(struct lanes *l)
+{
+    lane_settle(l, &l->lane[LANE_OTHER]);
+    lane_close(&l->lane[LANE_OTHER]);
+    l->wish->split = SPLIT_OFF;
+    note_set(l->note, true, 0, "the other pane of the split view failed; the split view is now off");
+    l->news = LANES_CHANGED;
+}
+
+bool lanes_submit(struct lanes *l, const struct frame *frame, int64_t taken_ns)
+{
+    bool lost = false;
+    struct lane *other = &l->lane[LANE_OTHER];
+    l->flight[l->flights++] = (struct flight){*frame, taken_ns};
+    if (!path_submit(l->lane[LANE_MAIN].path, &frame->image, frame->number, &lost))
+        return recover(l);
+    if (other->path && !path_submit(other->path, &frame->image, frame->number, &lost))
+        drop_other(l);
+    return true;
+}
+
+int lanes_in_flight(const struct lanes *l)
+{
+    return l->flights;
+}
+
+bool lanes_ready(const struct lanes *l)
+{
+    for (int i = 0; i < LANES; i++) {
+        if (l->lane[i].path && !path_ready(l->lane[i].path))
+            return false;
+    }
+    return true;
+}
+
+// Measures how long the source needed to fill the frame, and how long the frame then waited in the mailbox. The capture
+// thread writes the first to the trace; the second is a gap there.
+static void measure_arrival(struct meter *meter, const struct flight *flight)
+{
+    const struct frame *frame = &flight->frame;
+    const int64_t arrived_ns = frame->decode_ns ? frame->decode_ns : frame->ready_ns;
+    meter_host(meter, NULL, "capture", frame->captured_ns, arrived_ns, frame->number);
+    if (frame->decode_ns)
+        meter_host(meter, NULL, "decode", frame->decode_ns, frame->ready_ns, frame->number);
+    meter_host(meter, NULL, "wait", frame->ready_ns, flight->taken_ns, frame->number);
+}
+
+static void measure_lane(const struct lanes *l, int which, uint64_t frame)
+{
+    const struct lane *lane = &l->lane[which];
+    const char *label = NULL;
+    if (which == LANE_OTHER)
+        label = lane->shows == SPLIT_ORIGINAL ? "original" : path_kind_name(lane->kind);
+    for (int i = 0; lane->has_result && i < lane->result.stages; i++) {
+        const struct stage_time *time = &lane->result.stage[i];
+        char track[METER_NAME] = "path"; // an OpenCL device overlaps several frames, so each step has its own track
+        if (time->clock == STAGE_DEVICE)
+            snprintf(track, sizeof(track), "device %s %.*s", label ? label : "", (int)strcspn(time->name, " "),
+                     time->name);
+        meter_add(l->meter, track, label, time, frame);
+    }
+}
+
+bool lanes_collect(struct lanes *l, struct frame *frame)
+{
+    bool lost = false;
+    struct lane *lane = &l->lane[LANE_MAIN], *other = &l->lane[LANE_OTHER];
+    lane->has_result = path_collect(lane->path, &lane->result, &lost);
+    if (!lane->has_result) {
+        if (!recover(l))
+            return false;
+        lane->has_result = path_collect(lane->path, &lane->result, &lost);
+        if (!lane->has_result)
+            return recover(l);
+    }
+    if (other->path && path_in_flight(other->path) > 0) {
+        other->has_result = path_collect(other->path, &other->result, &lost);
+        if (!other->has_result)
+            drop_other(l);
+    }
+    const struct flight flight = l->flight[0];
+    l->flights--;
+    memmove(&l->flight[0], &l->flight[1], (size_t)l->flights * sizeof(l->flight[0]));
+    l->rerun = false;
+    meter_begin(l->meter);
+    if (flight.taken_ns)
+        measure_arrival(l->meter, &flight);
+    for (int i = 0; i < LANES; i++)
+        measure_lane(l, i, flight.frame.number);
+    *frame = flight.frame;
+    return true;
+}
+
+bool lanes_warm_up(struct lanes *l)
+{
+    const struct image_shape *shape = &source_info(l->source)->shape;
+    struct frame blank = {0}, done;
+    if (!image_alloc(&blank.image, shape)) {
+        log_error("cannot start: out of memory");
+        return false;
+    }
+    memset(blank.image.memory, 0, image_bytes(shape));
+    const bool ok = lanes_submit(l, &blank, 0) && lanes_collect(l, &done);
+    l->flights = 0;
+    l->lane[LANE_MAIN].has_result = false;
+    meter_forget(l->meter);
+    image_free(&blank.image);
+    return ok;
+}
+
+const struct path_result *lanes_result(const struct lanes *l, int which)
+{
+    return l->lane[which].has_result ? &l->lane[which].result : NULL;
+}
+
+const struct image *lanes_picture(struct lanes *l)
+{
+    struct lane *lane = &l->lane[LANE_MAIN];
+    if (!lane->has_result)
+        return NULL;
+    if (lane->result.image.plane[0])
+        return &lane->result.image;
+    if (window_lost(l->window))
+        return NULL;
+    const struct image_shape shape = {.width = lane->result.width, .height = lane->result.height};
+    if (!l->readback.memory && !image_alloc(&l->readback, &shape)) {
+        log_error("cannot read the frame from the device: out of memory");
+        return NULL;
+    }
+    return path_read(lane->path, &lane->result, &l->readback) ? &l->readback : NULL;
+}
+
+void lanes_changed(struct lanes *l, bool reload)
+{
+    for (int i = 0; i < LANES; i++) {
+        l->lane[i].stale = true;
+        l->lane[i].reload = l->lane[i].reload || reload;
+    }
+    l->awaited = false;
+}
+
+void lanes_await(struct lanes *l)
+{
+    lanes_changed(l, false);
+    l->awaited = true;
+}
+
+bool lanes_building(const struct lanes *l)
+{
+    return l->building || l->lane[LANE_MAIN].stale || l->lane[LANE_OTHER].stale;
+}
+
+bool lanes_rerun(const struct lanes *l)
+{
+    return l->rerun;
+}
+
+bool lanes_split(const struct lanes *l)
+{
+    const struct lane *other = &l->lane[LANE_OTHER];
+    return l->wish->split != SPLIT_OFF && other->path && other->shows == l->wish->split;
+}
+
+static bool same_chain(const struct chain *a, const struct chain *b)
+{
+    char text_a[CHAIN_TEXT], text_b[CHAIN_TEXT];
+    chain_print(a, text_a);
+    chain_print(b, text_b);
+    return strcmp(text_a, text_b) == 0;
+}
+
+// Starts the build that the lane needs, if it needs one. While another lane's build runs, the lane stays stale.
+static void lane_update(struct lanes *l, int which)
+{
+    struct lane *lane = &l->lane[which];
+    struct build build;
+    const bool wanted = lane_wanted(l, which, &build);
+    const bool reuse = wanted && lane->path && lane->kind == build.setup.kind && lane->device == build.setup.device;
+    const bool same = reuse && !lane->reload && same_chain(&lane->chain, &build.chain);
+    if (wanted && !same && l->building)
+        return;
+    lane->stale = lane->reload = false;
+    if (!wanted)
+        lane_close(lane);
+    if (same)
+        lane->shows = l->wish->split;
+    if (!wanted || same)
+        return;
+    build.path = reuse ? lane->path : NULL;
+    l->build = build;
+    l->building = lane;
+    l->building_shows = l->wish->split;
+    build_start(&l->build);
+}
+
+// Logs a failed build. The old path keeps running. A new path, device or split view is removed from the wish. A new
+// chain stays in it, because the next save of a kernel may fix the build.
+static void build_failed(struct lanes *l, const struct lane *lane)
+{
+    char text[CHAIN_TEXT];
+    chain_print(&l->build.chain, text);
+    if (l->awaited)
+        l->news = LANES_FAILED;
+    note_set(l->note, true, 0, "cannot build \"%s\" for the %s path\n%s", text, path_kind_name(l->build.setup.kind),
+             l->build.error ? l->build.error : "see standard error");
+    for (size_t end = strlen(l->note->text); end > 0 && l->note->text[end - 1] == '\n'; end--)
+        l->note->text[end - 1] = '\0';
+    log_error("%s", l->note->text);
+    if (l->build.path)
+        return;
+    if (lane == &l->lane[LANE_OTHER]) {
+        l->wish->split = SPLIT_OFF;
+        return;
+    }
+    l->wish->kind = lane->kind;
+    for (int i = 0; i < l->devices->count; i++) {
+        if (lane->device && l->devices->device[i] == lane->device)
+            l->wish->device = i;
+    }
+}
+
+static void take_build(struct lanes *l)
+{
+    struct lane *lane = l->building;
+    l->building = NULL;
+    if (l->news != LANES_FAILED)
+        l->news = LANES_CHANGED;
+    if (l->build.ok) {
+        lane_adopt(l, lane, &l->build);
+        lane->shows = l->building_shows;
+        l->awaited = false;
+        if (lane == &l->lane[LANE_MAIN] && l->note->error)
+            l->note->text[0] = '\0';
+    } else if (!lane->stale) {
+        build_failed(l, lane);
+    }
+    free(l->build.error);
+}
+
+void lanes_update(struct lanes *l)
+{
+    if (l->building && build_take(&l->build, false))
+        take_build(l);
+    for (int i = 0; i < LANES; i++) {
+        if (l->lane[i].stale && l->building != &l->lane[i])
+            lane_update(l, i);
+    }
+}
+
+enum lanes_news lanes_take_news(struct lanes *l)
+{
+    const enum lanes_news news = l->news;
+    l->news = LANES_UNCHANGED;
+    return news;
+}
+
+void lanes_describe(const struct lanes *l, int which, struct lane_facts *facts)
+{
+    const struct lane *lane = &l->lane[which];
+    const char *kind = path_kind_name(lane->kind), *rung = lane->path ? path_rung(lane->path) : "";
+    const bool same = !lane->path || strcmp(kind, rung) == 0, on_cpu = !lane->device || strcmp(rung, "cpu") == 0;
+    *facts = (struct lane_facts){.open = lane->path != NULL,
+                                 .result = lanes_result(l, which),
+                                 .chain = &lane->chain,
+                                 .kind = kind,
+                                 .rung = rung,
+                                 .why = "",
+                                 .input = ""};
+    facts->device = on_cpu ? "cpu" : lane->device->info.name;
+    snprintf(facts->words, sizeof(facts->words), "%s%s%s", kind, same ? "" : "/", same ? "" : rung);
+    if (lane->path) {
+        facts->why = path_why(lane->path);
+        facts->input = path_input(lane->path);
+    }
+    if (strcmp(facts->input, "host-ptr") == 0 && source_health(l->source).userptr)
+        facts->input = "userptr";
+    if (lane->kind != l->wish->kind && lanes_building(l)) {
+        snprintf(facts->until, sizeof(facts->until), "until the %s path is built", path_kind_name(l->wish->kind));
+        facts->why = facts->until;
+    }
+}

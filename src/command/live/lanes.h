@@ -1,0 +1,110 @@
+// lanes.h: runs frames through paths. A lane is a path with its frames in flight. LANE_MAIN runs the user's chain on
+// the user's path. LANE_OTHER makes the second pane of the split view. The lanes follow the wish: a thread builds the
+// new path while the old one runs. Main thread.
+#pragma once
+
+#include "command/live/build.h"
+#include "command/live/devices.h"
+#include "command/live/meter.h"
+#include "command/live/note.h"
+#include "command/live/wish.h"
+#include "source/source.h"
+
+enum { LANE_MAIN, LANE_OTHER, LANES };
+
+struct lane {
+    struct path *path; // NULL: not open
+    enum path_kind kind;
+    struct device *device; // NULL for the cpu path
+    struct chain chain;    // what the path runs
+    enum split shows;      // the split view that the path was built for
+    struct path_result result;
+    bool has_result;
+    bool stale;  // the wish may have changed: compare them
+    bool reload; // kernel files have changed: build again
+};
+
+struct flight {
+    struct frame frame;
+    int64_t taken_ns; // when the caller took it from the capture; 0: it was shown before
+};
+
+// What changed since the last lanes_take_news.
+enum lanes_news {
+    LANES_UNCHANGED,
+    LANES_CHANGED, // a build ended, or a path failed and was replaced
+    LANES_FAILED,  // the path that the user named cannot be built (logged)
+};
+
+// The caller sets the first group of members. The others belong to lanes.c.
+struct lanes {
+    struct wish *wish; // a path, device or split view that cannot be built is removed from it
+    struct devices *devices;
+    struct source *source;
+    const struct window *window; // its GL context is current; NULL: none
+    struct meter *meter;         // gets the stages of each frame
+    struct note *note;
+    struct image_shape encode; // the main lane also converts its results to this shape; width 0: no
+    int depth, threads;        // path_setup
+
+    struct lane lane[LANES];
+    struct build build;
+    struct lane *building;                // what `build` builds; NULL: nothing
+    enum split building_shows;            // lane.shows after the build
+    struct flight flight[PATH_DEPTH_MAX]; // oldest first
+    int flights;
+    struct image readback; // RGBA; for lanes_picture if the result is a texture
+    bool rerun;            // see lanes_rerun
+    bool awaited;          // the path that the user named is being built
+    enum lanes_news news;
+};
+
+// Builds the main lane's path for the source's shape and waits for it. False on failure: *error is the reason, which
+// the caller frees, or NULL if it was logged.
+bool lanes_open(struct lanes *lanes, char **error);
+// Changes `encode` for the next path that is opened; NULL: none.
+void lanes_set_encode(struct lanes *lanes, const struct image_shape *shape);
+// Runs a blank frame through the main lane: some drivers finish compiling when a kernel first runs. False on failure
+// (logged).
+bool lanes_warm_up(struct lanes *lanes);
+// Closes both lanes; waits for their build and discards it.
+void lanes_close(struct lanes *lanes);
+// At the end of the run: also returns the frames in flight to the source. False if a driver still compiles, or if the
+// display is lost: what they use must stay open, and the process must end without exit().
+bool lanes_finish(struct lanes *lanes);
+
+// Takes over a frame. False if no path works any more (logged).
+bool lanes_submit(struct lanes *lanes, const struct frame *frame, int64_t taken_ns);
+int lanes_in_flight(const struct lanes *lanes);
+bool lanes_ready(const struct lanes *lanes); // true: lanes_collect will not wait for a device
+// Waits for the oldest frame in flight and gives it back; the results stay valid until the next call. Begins the frame
+// in the meter. False if no path works any more (logged).
+bool lanes_collect(struct lanes *lanes, struct frame *frame);
+const struct path_result *lanes_result(const struct lanes *lanes, int which); // NULL: none
+// Returns the main lane's result in memory, which stays owned by the lanes. NULL if there is none, on failure (logged),
+// or if the display is lost.
+const struct image *lanes_picture(struct lanes *lanes);
+
+void lanes_changed(struct lanes *lanes, bool reload); // call after a change of the wish, or (`reload`) of kernel files
+// Requests the wish's path and awaits it: if the build fails, the news are LANES_FAILED.
+void lanes_await(struct lanes *lanes);
+void lanes_update(struct lanes *lanes);         // starts builds and takes their results; no frame may be in flight
+bool lanes_building(const struct lanes *lanes); // true: a lane does not match the wish yet
+bool lanes_rerun(const struct lanes *lanes);    // true: they have changed since the last collected frame
+bool lanes_split(const struct lanes *lanes);    // true: LANE_OTHER makes the second pane that the wish wants
+enum lanes_news lanes_take_news(struct lanes *lanes);
+
+// The texts about a lane, which stay valid until the lanes change.
+enum { WHY_TEXT = 64, PATH_WORDS = 64 };
+struct lane_facts {
+    bool open;                        // the lane has a path
+    const struct path_result *result; // NULL: none
+    const struct chain *chain;
+    const char *kind, *rung; // names of the path and its sharing mode; the latter "" if the lane is not open
+    const char *why;         // one sentence: why this path and sharing mode
+    const char *input;       // how the path gets its input: path_input, or "userptr"
+    const char *device;
+    char words[PATH_WORDS]; // the path and its sharing mode, "zerocopy/mapped"; one word if both are equal, "cpu"
+    char until[WHY_TEXT];   // `why` may point here
+};
+void lanes_describe(const struct lanes *lanes, int which, struct lane_facts *facts);

@@ -1,0 +1,45 @@
+// session.h: the parts of one run of the `live` command. setup.c opens and closes them, live.c runs frames through
+// them, events.c changes them as the user says. A part does not know the session. Main thread.
+#pragma once
+
+#include "base/trace.h"
+#include "command/command.h"
+#include "command/live/controls.h"
+#include "command/live/report.h"
+#include "command/live/view.h"
+
+enum { DIGIT_LINES = 6, DIGIT_COLUMNS = 46 };
+
+struct session {
+    struct live_options options;
+    struct trace *trace; // NULL: none
+    struct controls controls;
+    struct source *source;
+    const struct source_info *info;
+    struct capture *capture;
+    struct devices devices;
+    struct wish wish;
+    struct lanes lanes;
+    struct view view;
+    struct outputs outputs;
+    struct meter meter;
+    struct note note;
+    struct report report;
+    struct keys keys;
+    char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: each digit's filter
+    int kernel_watch;                            // inotify descriptor of the kernel directory; -1: none
+
+    uint64_t limit;  // frames to show; 0: no limit
+    bool saves_last; // save the last frame under the first free name
+    bool still;      // the source is one image, shown once
+
+    uint64_t taken;       // frames taken from the capture
+    struct frame current; // the frame on the screen, kept to be shown again through a new chain or path
+    bool has_current;
+    bool reshaped; // the source's next frames have another shape
+    bool ended;    // the source has no more frames
+    bool redraw;   // the screen is out of date
+    bool save_due; // save the next frame: there was none when the user pressed the key
+    bool quit;
+    enum exit_code code;
+};

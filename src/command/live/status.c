@@ -1,0 +1,30 @@
+// status.c: collects the state of a run from its parts
+#include "command/live/status.h"
+
+#include "command/live/session.h"
+
+void status_read(struct status *status, const struct session *s)
+{
+    const struct capture_counts counts = s->capture ? capture_counts(s->capture) : (struct capture_counts){0};
+    *status = (struct status){
+        .info = s->info,
+        .health = source_health(s->source),
+        .captured = counts.captured,
+        .skipped = counts.skipped + counts.dropped,
+        .wish = &s->wish,
+        .meter = &s->meter,
+        .note = note_text(&s->note),
+        .note_is_error = s->note.error,
+        .building = lanes_building(&s->lanes),
+        .split = lanes_split(&s->lanes),
+        .depth = s->lanes.depth,
+        .recorder = &s->outputs.recorder,
+        .camera = s->outputs.camera,
+        .adjusted = &s->controls.adjusted,
+        .screen = s->view.window ? window_gl_name(s->view.window) : NULL,
+    };
+    if (status->camera)
+        status->sent = camera_output_counts(status->camera);
+    lanes_describe(&s->lanes, LANE_MAIN, &status->lane);
+    lanes_describe(&s->lanes, LANE_OTHER, &status->other);
+}

@@ -1,0 +1,29 @@
+// status.h: what the overlay and the reports say about a run at one moment
+#pragma once
+
+#include "command/live/lanes.h"
+#include "command/live/outputs.h"
+#include "source/capture.h"
+
+struct session;
+
+// The pointers are borrowed, and change with the run.
+struct status {
+    const struct source_info *info;
+    struct source_health health;
+    uint64_t captured, skipped; // frames from the source; frames that were not shown
+    const struct wish *wish;
+    const struct meter *meter;
+    const char *note; // "": none
+    bool note_is_error;
+    struct lane_facts lane, other; // LANE_MAIN and LANE_OTHER
+    bool building, split;          // lanes_building, lanes_split
+    int depth;
+    const struct recorder *recorder;
+    struct camera_output *camera;          // the virtual camera; NULL: none
+    struct camera_output_counts sent;      // its counts
+    const struct source_control *adjusted; // the control that the keys change; name "": none
+    const char *screen;                    // window_gl_name; NULL: no window
+};
+
+void status_read(struct status *status, const struct session *session);

@@ -1,0 +1,116 @@
+// view.c: draws the panes and the overlay
+#include "command/live/view.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "command/live/overlay.h"
+
+#include <stdio.h>
+
+bool view_open(struct view *view, const struct source_info *info, const struct wish *wish, bool egl)
+{
+    char title[300], why[256];
+    snprintf(title, sizeof(title), "monocle: %s", info->name);
+    struct window_setup setup = {
+        .title = title,
+        .width = info->shape.width,
+        .height = info->shape.height,
+        .fullscreen = wish->fullscreen,
+        .vsync = wish->vsync,
+        .egl = egl,
+    };
+    window_enlarge(&setup);
+    view->window = window_open(&setup, why);
+    if (!view->window && !egl)
+        log_warn("cannot open a window (%s); running without one", why);
+    if (view->window)
+        view->renderer = renderer_open(window_is_es(view->window));
+    return !view->window || view->renderer;
+}
+
+void view_close(struct view *view)
+{
+    renderer_close(view->renderer);
+    view->renderer = NULL;
+    window_close(view->window);
+    view->window = NULL;
+}
+
+bool view_upload(struct view *view, const struct lanes *lanes, uint64_t number)
+{
+    bool ok = true;
+    for (int i = 0; i < LANES; i++) {
+        const struct path_result *result = lanes_result(lanes, i);
+        view->texture[i] = result ? result->texture : 0;
+        if (!result || view->texture[i])
+            continue;
+        const int64_t start = clock_now_ns();
+        view->texture[i] = renderer_upload(view->renderer, i, &result->image);
+        ok = ok && view->texture[i];
+        meter_host(lanes->meter, "main", i == LANE_MAIN ? "texture upload" : "texture upload 2", start, clock_now_ns(),
+                   number);
+    }
+    return ok;
+}
+
+static struct scene compose(const struct view *view, const struct status *status)
+{
+    const struct overlay *overlay = &view->overlay;
+    const struct wish *wish = status->wish;
+    const bool silent = overlay->size == OVERLAY_OFF && !overlay->help && !overlay->message_is_trouble;
+    struct scene scene = {
+        .texture = status->lane.result ? view->texture[LANE_MAIN] : 0,
+        .width = status->info->shape.width,
+        .height = status->info->shape.height,
+        .divider = wish->divider,
+        .overlay = silent ? NULL : overlay,
+    };
+    const unsigned other = status->other.result ? view->texture[LANE_OTHER] : 0;
+    if (!status->split || !other)
+        return scene;
+    if (wish->split == SPLIT_PATH) {
+        scene.right_texture = other;
+    } else { // the original is on the left
+        scene.right_texture = scene.texture;
+        scene.texture = other;
+    }
+    return scene;
+}
+
+void view_draw(struct view *view, const struct status *status, struct meter *meter, const struct frame *frame,
+               bool again)
+{
+    overlay_fill(&view->overlay, status);
+    const struct scene scene = compose(view, status);
+    const struct window_size size = window_size(view->window);
+    const int64_t start = clock_now_ns();
+    renderer_draw(view->renderer, &scene, &size);
+    const int64_t drawn = clock_now_ns();
+    window_swap(view->window);
+    view->drawn_ns = clock_now_ns();
+    if (!frame)
+        return;
+    meter_host(meter, "main", "draw", start, drawn, frame->number);
+    const int64_t gpu_ns = renderer_gpu_ns(view->renderer);
+    if (gpu_ns >= 0) {
+        const struct stage_time gpu = {.name = "draw on gpu", .clock = STAGE_DEVICE, .end_ns = gpu_ns};
+        meter_add(meter, NULL, NULL, &gpu, frame->number);
+    }
+    meter_host(meter, "main", "swap", drawn, view->drawn_ns, frame->number);
+    if (again)
+        meter_shown_again(meter);
+    else
+        meter_shown(meter, frame->captured_ns, view->drawn_ns);
+}
+
+bool view_across(const struct view *view, const struct image_shape *shape, float x, float *across)
+{
+    const struct window_size size = window_size(view->window);
+    const struct scene scene = {.width = shape->width, .height = shape->height};
+    const struct renderer_box box = renderer_picture_box(&scene, &size);
+    if (box.width <= 0)
+        return false;
+    const float at = (x * (float)size.width - box.x) / box.width;
+    *across = at < 0 ? 0 : at > 1 ? 1 : at;
+    return true;
+}

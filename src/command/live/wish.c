@@ -1,0 +1,45 @@
+// wish.c: the user's settings
+#include "command/live/wish.h"
+
+void wish_init(struct wish *wish, const struct live_options *o)
+{
+    *wish = (struct wish){
+        .chain = o->chain,
+        .kind = o->path >= 0 ? (enum path_kind)o->path : PATH_DEFAULT,
+        .device = -1,
+        .divider = 0.5f,
+        .vsync = o->vsync != 1,
+        .fullscreen = o->fullscreen,
+        .overlay = o->overlay >= 0 ? (enum overlay_size)o->overlay : OVERLAY_SMALL,
+    };
+}
+
+bool wish_selected(const struct wish *wish, int *stage, int *param)
+{
+    int left = wish->selected;
+    for (int i = 0; i < wish->chain.count; i++) {
+        const int count = filter_param_count(wish->chain.stage[i].filter);
+        if (left < count) {
+            *stage = i;
+            *param = left;
+            return true;
+        }
+        left -= count;
+    }
+    return false;
+}
+
+bool wish_mirrored(const struct wish *wish)
+{
+    const struct chain *chain = &wish->chain;
+    return chain->count > 0 && chain->stage[chain->count - 1].filter->mirror;
+}
+
+enum path_kind wish_next_kind(const struct wish *wish)
+{
+    enum path_kind kind = wish->kind;
+    do
+        kind = (enum path_kind)((kind + 1) % PATH_KINDS);
+    while (path_kind_info(kind)->needs_device && wish->device < 0);
+    return kind;
+}

@@ -1,0 +1,27 @@
+// wish.h: the user's settings. The keys change them; the lanes and the view follow. Main thread.
+#pragma once
+
+#include "command/live/options.h"
+#include "path/path.h"
+#include "screen/overlay.h"
+
+// What the view shows beside the filtered frame: nothing, the unfiltered frame, or the same chain on the next path.
+enum split { SPLIT_OFF, SPLIT_ORIGINAL, SPLIT_PATH, SPLITS };
+
+struct wish {
+    struct chain chain;
+    int selected; // number of the selected parameter, counted through the whole chain
+    enum path_kind kind;
+    int device; // index in struct devices; -1: none
+    enum split split;
+    float divider; // between the panes, 0 to 1 across the picture
+    bool frozen, vsync, fullscreen, help;
+    enum overlay_size overlay;
+};
+
+void wish_init(struct wish *wish, const struct live_options *options);
+// Finds the selected parameter. False: the chain has no parameter.
+bool wish_selected(const struct wish *wish, int *stage, int *param);
+bool wish_mirrored(const struct wish *wish); // true: the last filter is a mirror
+// Returns the path kind after the wish's, skipping those that need a device if there is none.
+enum path_kind wish_next_kind(const struct wish *wish);
