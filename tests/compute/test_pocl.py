@@ -7,23 +7,22 @@ import sys
 import tempfile
 
 sys.path.append(sys.path[0] + "/../support")
-from live_support import SANITIZED, SKIP, Checks, png, run
+from checks import Checks, at, programs, skip
+from live_support import SANITIZED, png, run
 
-BINARY = os.path.abspath(sys.argv[1])
+BINARY, = programs(1)
 RUN = ["live", "pattern:16x16", "-p", "opencl", "--headless", "--frames", "1"]
 UNWRITABLE = "/proc/nowhere"  # for root too
 
-directory = tempfile.TemporaryDirectory()
 
-
-def at(name):
-    path = os.path.join(directory.name, name)
-    os.makedirs(path, exist_ok=True)
-    return path
+def made(name):
+    """A directory of the check's own."""
+    os.makedirs(at(name), exist_ok=True)
+    return at(name)
 
 
 def finds_a_place(c):
-    temporary = at("temporary")
+    temporary = made("temporary")
     for unusable in ({"XDG_CACHE_HOME": UNWRITABLE}, {"XDG_CACHE_HOME": "", "HOME": UNWRITABLE},
                      {"XDG_CACHE_HOME": "/dev/null"}):
         code, out, err = run(BINARY, *RUN, TMPDIR=temporary, **unusable)
@@ -32,8 +31,8 @@ def finds_a_place(c):
         c.check(os.listdir(temporary) == [], unusable, "left", os.listdir(temporary))
     code, out, err = run(BINARY, "filters", "none", TMPDIR=temporary, XDG_CACHE_HOME=UNWRITABLE)
     c.check(code == 0 and not err and os.listdir(temporary) == [], "nothing to tell without OpenCL", code, err)
-    png(at("few") + "/a.png", 8, 8)
-    code, out, err = run(BINARY, "batch", "-f", "none", "-o", at("out"), at("few"), TMPDIR=temporary,
+    png(made("few") + "/a.png", 8, 8)
+    code, out, err = run(BINARY, "batch", "-f", "none", "-o", made("out"), made("few"), TMPDIR=temporary,
                          XDG_CACHE_HOME=UNWRITABLE)
     c.check(code == 0 and not err, "no device is opened for a few files", code, err)
     code, out, err = run(BINARY, *RUN, TMPDIR=UNWRITABLE, XDG_CACHE_HOME=UNWRITABLE)
@@ -42,14 +41,14 @@ def finds_a_place(c):
 
 def leaves_alone(c):
     """What can be used is used, first what the user sets."""
-    temporary = at("temporary")
+    temporary = made("temporary")
     for again in (False, True):  # and where it was deleted, beside monocle's own
-        code, out, err = run(BINARY, *RUN, TMPDIR=temporary, XDG_CACHE_HOME=at("cache"))
-        place = at("cache") + "/pocl"
+        code, out, err = run(BINARY, *RUN, TMPDIR=temporary, XDG_CACHE_HOME=made("cache"))
+        place = made("cache") + "/pocl"
         c.check(code == 0 and not err and os.path.isdir(place + "/kcache"), "its own place", again, code, err)
         shutil.rmtree(place, ignore_errors=True)
-    code, out, err = run(BINARY, *RUN, TMPDIR=temporary, XDG_CACHE_HOME=UNWRITABLE, POCL_CACHE_DIR=at("mine"))
-    c.check(code == 0 and not err and os.listdir(at("mine")), "POCL_CACHE_DIR", code, err, os.listdir(at("mine")))
+    code, out, err = run(BINARY, *RUN, TMPDIR=temporary, XDG_CACHE_HOME=UNWRITABLE, POCL_CACHE_DIR=made("mine"))
+    c.check(code == 0 and not err and os.listdir(made("mine")), "POCL_CACHE_DIR", code, err, os.listdir(made("mine")))
     code, out, err = run(BINARY, *RUN, TMPDIR=temporary, POCL_CACHE_DIR=UNWRITABLE)
     c.check(code == 0 and UNWRITABLE in err and err.count("\n") == 1, "a wrong POCL_CACHE_DIR", code, err)
     c.check(os.listdir(temporary) == [], "left", os.listdir(temporary))
@@ -57,13 +56,13 @@ def leaves_alone(c):
 
 def unsafe(c):
     """A cache that another user could have filled is not used, wherever it is named; both caches say so once."""
-    temporary = at("temporary")
+    temporary = made("temporary")
     ways = [("can be written by other users", lambda path: os.chmod(path, 0o777))]
     if os.geteuid() == 0:
         ways.append(("belongs to another user", lambda path: os.chown(path, 65534, 65534)))
     for number, (why, spoil) in enumerate(ways):
-        home = at("unsafe-%d" % number)
-        own, chosen, programs = (at("unsafe-%d/%s" % (number, name)) for name in ("pocl/kcache", "chosen", "monocle"))
+        home = made("unsafe-%d" % number)
+        own, chosen, programs = (made("unsafe-%d/%s" % (number, name)) for name in ("pocl/kcache", "chosen", "monocle"))
         for place in own, chosen, programs:
             spoil(place)
         for place, env in (own, {}), (chosen, {"POCL_CACHE_DIR": chosen}):
@@ -78,7 +77,7 @@ def unsafe(c):
 def full(c):
     """A file system without room for a kernel, on which PoCL would end the process."""
     def on_full(*command, **env):
-        return run("unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=64k none "$0" && exec "$@"', at("full"),
+        return run("unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=64k none "$0" && exec "$@"', made("full"),
                    *command, **env)
 
     code, out, err = on_full("true")
@@ -86,20 +85,20 @@ def full(c):
         print("full: not tried:", err)
         return
     for name in ("POCL_CACHE_DIR", "XDG_CACHE_HOME"):
-        code, out, err = on_full(BINARY, *RUN, **{name: at("full")})
+        code, out, err = on_full(BINARY, *RUN, **{name: made("full")})
         c.check(code == 0 and b"path opencl" in out, name, "exit code", code, err)
-        c.check(at("full") in err and " is full;" in err and err.count("\n") == 1, name, "is told once:", err)
+        c.check(made("full") in err and " is full;" in err and err.count("\n") == 1, name, "is told once:", err)
 
 
 def pipe_in_cache(c):
     """A named pipe in the place of a compiled program, which nobody reads, gives way to a program."""
-    programs = at("pipes/monocle")
-    run(BINARY, *RUN, XDG_CACHE_HOME=at("pipes"))
+    programs = made("pipes/monocle")
+    run(BINARY, *RUN, XDG_CACHE_HOME=made("pipes"))
     kept = sorted(os.listdir(programs))
     for name in kept:
         os.unlink(os.path.join(programs, name))
         os.mkfifo(os.path.join(programs, name))
-    code, out, err = run(BINARY, *RUN, XDG_CACHE_HOME=at("pipes"))
+    code, out, err = run(BINARY, *RUN, XDG_CACHE_HOME=made("pipes"))
     c.check(code == 0 and not err and kept, "pipes in the cache", code, err, kept)
     c.check(all(os.path.isfile(os.path.join(programs, name)) for name in kept), "still pipes", kept)
 
@@ -112,12 +111,12 @@ def too_large(c):
 
 def damaged_cache(c):
     """Programs in PoCL's cache that a full disk has emptied: what to delete is told."""
-    run(BINARY, *RUN, XDG_CACHE_HOME=at("damaged"))
-    shutil.rmtree(at("damaged/monocle"))  # which would be used instead
-    for folder, _, names in os.walk(at("damaged/pocl")):
+    run(BINARY, *RUN, XDG_CACHE_HOME=made("damaged"))
+    shutil.rmtree(made("damaged/monocle"))  # which would be used instead
+    for folder, _, names in os.walk(made("damaged/pocl")):
         for name in names:
             os.truncate(os.path.join(folder, name), 0)
-    code, out, err = run(BINARY, *RUN, XDG_CACHE_HOME=at("damaged"))
+    code, out, err = run(BINARY, *RUN, XDG_CACHE_HOME=made("damaged"))
     c.check(code == 0 or code == 3 and "cache is damaged: delete it" in err, "a damaged cache", code, err)
 
 
@@ -140,11 +139,10 @@ def limits(c):
 
 # The user's own cache may be unusable, which monocle reports.
 os.environ.pop("POCL_CACHE_DIR", None)
-os.environ.update(HOME=directory.name, XDG_CACHE_HOME=at("usable"))
+home = tempfile.TemporaryDirectory()
+os.environ.update(HOME=home.name, XDG_CACHE_HOME=home.name)
 code, out, err = run(BINARY, "devices", "--json")
 if code != 0 or all(device["platform"] != "Portable Computing Language" for device in json.loads(out)):
-    print("skipped: no device of PoCL:", err)
-    sys.exit(SKIP)
-checks = Checks()
-sys.exit(checks.run(finds_a_place, leaves_alone, unsafe, full, pipe_in_cache, too_large, damaged_cache, wrong_devices,
-                    limits, only=sys.argv[2:]))
+    skip("no device of PoCL: " + err)
+sys.exit(Checks().run(finds_a_place, leaves_alone, unsafe, full, pipe_in_cache, too_large, damaged_cache, wrong_devices,
+                      limits))

@@ -1,6 +1,6 @@
-"""test_oclgrind.py: Oclgrind reports nothing in the generic kernels, and reports faults that the test puts into them
-
-    test_oclgrind.py TEST_OCLGRIND KERNELS      the program test_oclgrind, the directory of the .cl files
+#!/usr/bin/env python3
+"""test_oclgrind.py TEST_OCLGRIND: Oclgrind reports nothing in the generic kernels, and reports faults that the test
+puts into them
 
 Oclgrind simulates a device. It reports accesses outside buffers, uninitialised values, data races and wrong calls.
 """
@@ -8,10 +8,11 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 
-PROGRAM, KERNELS = sys.argv[1:3]
-SKIP = 77
+sys.path.append(sys.path[0] + "/../support")
+from checks import KERNELS, Checks, at, programs, skip
+
+PROGRAM, = programs(1)
 
 # Each loader, stencil and kind of output at least once. Pictures are tiny, because Oclgrind is slow.
 CASES = [
@@ -30,48 +31,36 @@ FAULTS = [
 ]
 
 
-def oclgrind(directory, case, *arguments):
+def oclgrind(case, *arguments):
     """Returns Oclgrind's messages and the finished program."""
-    log = os.path.join(directory, "log")
     done = subprocess.run(
-        ["oclgrind", "--check-api", "--data-races", "--uninitialized", "--log", log, PROGRAM, "opencl", "--variant",
-         "generic", *arguments, "--case", *case],
+        ["oclgrind", "--check-api", "--data-races", "--uninitialized", "--log", at("log"), PROGRAM, "opencl",
+         "--variant", "generic", *arguments, "--case", *case],
         capture_output=True, text=True, env=dict(os.environ, XDG_CACHE_HOME="/dev/null"))
-    with open(log, encoding="utf-8", errors="replace") as messages:
-        return messages.read(), done
+    with open(at("log"), encoding="utf-8", errors="replace") as messages:
+        return messages.read()[:4000], done
 
 
-def main():
-    if not shutil.which("oclgrind"):
-        print("skipped: oclgrind is not installed (package oclgrind)")
-        return SKIP
-    failed = 0
-    with tempfile.TemporaryDirectory() as directory:
-        for case in CASES:
-            messages, done = oclgrind(directory, case)
-            wrong = messages.strip() or done.returncode != 0 or "Oclgrind Simulator" not in done.stderr
-            failed += bool(wrong)
-            print("failed" if wrong else "passed", *case)
-            if wrong:
-                print(messages[:4000], done.stderr[-2000:])
-        for number, (file, text, fault, expected) in enumerate(FAULTS):
-            broken = os.path.join(directory, str(number))
-            os.mkdir(broken)
-            with open(os.path.join(KERNELS, file), encoding="utf-8") as source:
-                whole = source.read()
-            if text not in whole:
-                print(f"failed: {file} has no '{text}' any more")
-                failed += 1
-                continue
-            with open(os.path.join(broken, file), "w", encoding="utf-8") as copy:
-                copy.write(whole.replace(text, fault))
-            messages, done = oclgrind(directory, ("rgba", "9x5", "invert"), "--kernels", broken)
-            found = expected in messages
-            failed += not found
-            print("passed" if found else "failed", f"a fault in {file} is found: {expected}")
-            if not found:
-                print(messages[:4000], done.stderr[-2000:])
-    return 1 if failed else 0
+def kernels(c):
+    for case in CASES:
+        messages, done = oclgrind(case)
+        c.check(not messages.strip() and done.returncode == 0 and "Oclgrind Simulator" in done.stderr, case, messages,
+                done.stderr[-2000:])
 
 
-sys.exit(main())
+def faults(c):
+    for number, (file, text, fault, expected) in enumerate(FAULTS):
+        with open(os.path.join(KERNELS, file), encoding="utf-8") as source:
+            whole = source.read()
+        c.check(text in whole, file, "lacks", text)
+        broken = at(str(number))
+        os.mkdir(broken)
+        with open(os.path.join(broken, file), "w", encoding="utf-8") as copy:
+            copy.write(whole.replace(text, fault))
+        messages, done = oclgrind(("rgba", "9x5", "invert"), "--kernels", broken)
+        c.check(expected in messages, "a fault in", file, "is not found:", expected, messages, done.stderr[-2000:])
+
+
+if not shutil.which("oclgrind"):
+    skip("oclgrind is not installed (package oclgrind)")
+sys.exit(Checks().run(kernels, faults))

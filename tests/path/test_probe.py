@@ -11,60 +11,72 @@ import sys
 import tempfile
 
 sys.path.append(sys.path[0] + "/../support")
-from live_support import KERNELS, Checks, alive, environment, has_opencl, png, run, wait_until
+from checks import KERNELS, Checks, at, programs, skip
+from live_support import alive, environment, has_opencl, png, run, wait_until
 
-MISLED, MONOCLE = (os.path.abspath(path) for path in sys.argv[1:3])
+MISLED, MONOCLE = programs(2)
 CHAIN = "invert"
 GENERIC = "runs the generic kernel: variant"
 
 if not has_opencl(MISLED):
-    print("skipped: there is no OpenCL device")
-    sys.exit(77)
+    skip("there is no OpenCL device")
 
-directory = tempfile.TemporaryDirectory()
-CACHE, CHILDREN, PICTURE = (os.path.join(directory.name, name) for name in ("cache", "children", "picture.png"))
-# PoCL keeps its own cache. Time limits are long, because the machine may be busy.
-ENV = {"XDG_CACHE_HOME": CACHE, "TEST_CHILDREN": CHILDREN, "TEST_LIMIT_MS": "100000",
-       "POCL_CACHE_DIR": os.path.join(directory.name, "pocl")}
-png(PICTURE, 200, 60)
+# PoCL's own cache is shared by all checks: it changes only their duration.
+pocl = tempfile.TemporaryDirectory()
+
+
+def settings(**more):
+    """The environment of a run. Time limits are long, because the machine may be busy."""
+    return {"XDG_CACHE_HOME": at("cache"), "TEST_CHILDREN": at("children"), "TEST_LIMIT_MS": "100000",
+            "POCL_CACHE_DIR": pocl.name, **more}
+
+
+def prepare(c):
+    os.mkdir(at("cache"))
+    png(at("picture.png"), 200, 60)
+    code, wanted, err = convert(binary=MONOCLE, path="cpu")
+    c.check(code == 0, code, err)
+    with open(at("wanted.png"), "wb") as file:
+        file.write(wanted)
+
+
+def wanted():
+    with open(at("wanted.png"), "rb") as file:
+        return file.read()
 
 
 def convert(*args, binary=MISLED, path="opencl", **env):
     """Runs a batch of one picture. Returns the exit code, the bytes of the output and standard error."""
-    out = os.path.join(directory.name, "out.png")
+    out = at("out.png")
     with contextlib.suppress(FileNotFoundError):
         os.remove(out)
-    code, _, err = run(binary, "batch", "--log-level", "info", "-p", path, "-f", CHAIN, *args, PICTURE, "-o", out,
-                       **{**ENV, **env})
+    code, _, err = run(binary, "batch", "--log-level", "info", "-p", path, "-f", CHAIN, *args,
+                       at("picture.png"), "-o", out, **settings(**env))
     if not os.path.exists(out):
         return code, None, err
     with open(out, "rb") as file:
         return code, file.read(), err
 
 
-WANTED = convert(binary=MONOCLE, path="cpu")[1]
-assert WANTED
-
-
 def children():
     """Returns the ids of the processes that have probed since the last call."""
-    if not os.path.exists(CHILDREN):
+    if not os.path.exists(at("children")):
         return []
-    with open(CHILDREN, encoding="utf-8") as file:
+    with open(at("children"), encoding="utf-8") as file:
         found = [int(line) for line in file]
-    os.remove(CHILDREN)
+    os.remove(at("children"))
     return found
 
 
 def entries(suffix):
-    path = os.path.join(CACHE, "monocle")
+    path = at("cache/monocle")
     return sorted(name for name in os.listdir(path) if name.endswith(suffix)) if os.path.isdir(path) else []
 
 
 def forget():
     children()
-    shutil.rmtree(CACHE, ignore_errors=True)
-    os.mkdir(CACHE)
+    shutil.rmtree(at("cache"), ignore_errors=True)
+    os.mkdir(at("cache"))
 
 
 def verdict():
@@ -72,7 +84,7 @@ def verdict():
     names = entries(".verdict")
     if len(names) != 1:
         return names
-    with open(os.path.join(CACHE, "monocle", names[0]), "rb") as file:
+    with open(at("cache/monocle", names[0]), "rb") as file:
         return file.readline().decode().strip()
 
 
@@ -80,7 +92,7 @@ def check_run(c, what, probes, failed=None, **env):
     """Checks that a run makes `probes` probes and the right picture. Returns its standard error."""
     code, got, err = convert(**env)
     made = children()
-    c.check(code == 0 and got == WANTED, what, code, "picture", "same" if got == WANTED else "different", err)
+    c.check(code == 0 and got == wanted(), what, code, "picture", "same" if got == wanted() else "different", err)
     c.check(len(made) == probes, what, "probes", made, err)
     if failed:
         c.check(err.count(GENERIC) == 1 and err.count("failed its probe: " + failed) == 1, what, err)
@@ -91,7 +103,6 @@ def check_run(c, what, probes, failed=None, **env):
 
 def passes(c):
     """The child stores the compiled program, and the parent loads it."""
-    forget()
     check_run(c, "first run", 1)
     c.check(verdict() == "passed", verdict())
     c.check(len(entries(".clbin")) == 1, "the child and the parent compile different programs", entries(".clbin"))
@@ -117,7 +128,6 @@ def misbehaves(c):
 
 def hangs(c):
     """A driver that hangs takes no processor time. A compiler that loops does."""
-    forget()
     check_run(c, "hang", 1, "it took longer than 30 s", TEST_MISBEHAVE="hang", TEST_LIMIT_MS="2000")
     c.check(verdict() == "it took longer than 30 s", verdict())
     forget()
@@ -126,13 +136,13 @@ def hangs(c):
 
 def no_cache(c):
     """Without a cache directory the verdict is kept for the run."""
-    children()
-    other = os.path.join(directory.name, "other.png")
+    other = at("other.png")
     png(other, 201, 61)
     for how, says in ("", None), ("crash", "it crashed with signal 11"):
-        out = os.path.join(directory.name, "out" + how)
-        code, _, err = run(MISLED, "batch", "--log-level", "info", "-p", "opencl", "-f", CHAIN, "--jobs", "2", PICTURE,
-                           other, "-o", out, **{**ENV, "XDG_CACHE_HOME": "/dev/null", "TEST_MISBEHAVE": how})
+        out = at("out" + how)
+        code, _, err = run(MISLED, "batch", "--log-level", "info", "-p", "opencl", "-f", CHAIN, "--jobs", "2",
+                           at("picture.png"), other, "-o", out,
+                           **settings(XDG_CACHE_HOME="/dev/null", TEST_MISBEHAVE=how))
         made = children()
         c.check(code == 0 and len(os.listdir(out)) == 2 and len(made) == 1, how, code, made, err)
         c.check(err.count(GENERIC) == (1 if says else 0), how, err)
@@ -144,18 +154,18 @@ def passes_of_chains(c):
                                   ("rgba", "sharpen,gray,sobel", 2)]:
         forget()
         code, _, err = run(MISLED, "live", "pattern:64x48", "--pixel-format", source, "--log-level", "info",
-                           "--headless", "--frames", "1", "-p", "opencl", "-f", chain, "--record", os.devnull, **ENV)
+                           "--headless", "--frames", "1", "-p", "opencl", "-f", chain, "--record", os.devnull,
+                           **settings())
         c.check(code == 0 and GENERIC not in err, chain, code, err)
         c.check(len(children()) == len(entries(".verdict")) == passes, chain, entries(".verdict"), err)
 
 
 def interrupted(c):
     """A run that is interrupted twice leaves no child and no verdict."""
-    forget()
-    env = environment(**{**ENV, "TEST_MISBEHAVE": "hang", "TEST_LIMIT_MS": "600000"})
+    env = environment(**settings(TEST_MISBEHAVE="hang", TEST_LIMIT_MS="600000"))
     with subprocess.Popen([MISLED, "live", "pattern:64x48", "--headless", "-p", "opencl", "-f", CHAIN], env=env,
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        c.check(wait_until(lambda: os.path.exists(CHILDREN) and os.path.getsize(CHILDREN) > 0), "no probe")
+        c.check(wait_until(lambda: os.path.exists(at("children")) and os.path.getsize(at("children")) > 0), "no probe")
         made = children()
         c.check(len(made) == 1 and alive(made[0]), made)
         process.send_signal(signal.SIGINT)
@@ -170,35 +180,32 @@ def interrupted(c):
 
 def on_processors(c):
     """The unchanged program on a CPU device: its variant passes the probe."""
-    forget()
     code, got, err = convert(binary=MONOCLE)
-    c.check(code == 0 and got == WANTED and len(entries(".verdict")) == 1, code, err, entries(".verdict"))
+    c.check(code == 0 and got == wanted() and len(entries(".verdict")) == 1, code, err, entries(".verdict"))
     for name in entries(".verdict"):
-        with open(os.path.join(CACHE, "monocle", name), encoding="utf-8", errors="replace") as file:
+        with open(at("cache/monocle", name), encoding="utf-8", errors="replace") as file:
             c.check(file.readline().strip() == "passed", name)
 
 
 def unreadable(c):
     """A kernel directory with a variant that cannot be read costs the variant, and a line says so."""
-    forget()
-    kernels = os.path.join(directory.name, "kernels")
+    kernels = at("kernels")
     os.makedirs(os.path.join(kernels, "variants", "window.cl"))
     shutil.copy(os.path.join(KERNELS, "invert.cl"), kernels)
     code, got, err = convert("--kernels", kernels)
-    c.check(code == 0 and got == WANTED and not children(), code, err)
+    c.check(code == 0 and got == wanted() and not children(), code, err)
     c.check("instead of variant window: cannot read kernel " + kernels in err, err)
 
 
 def ignored(c):
     """A program that ignores SIGCHLD, such as a daemon, leaves that to the programs that it starts."""
-    forget()
-    ignoring = os.path.join(directory.name, "ignoring")
+    ignoring = at("ignoring")
     with open(ignoring, "w", encoding="utf-8") as file:
         file.write("#!%s\nimport os, signal, sys\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
                    "os.execv(%r, sys.argv)\n" % (sys.executable, MISLED))
     os.chmod(ignoring, 0o700)
     code, got, err = convert(binary=ignoring)
-    c.check(code == 0 and got == WANTED and GENERIC not in err, code, err)
+    c.check(code == 0 and got == wanted() and GENERIC not in err, code, err)
     c.check(verdict() == "passed", verdict())
 
 
@@ -209,10 +216,7 @@ def command(c):
     words = ["1", "0" * 32, "rgba", "buffer", "0", "generic", "none", ""]
     code, out, err = run(MONOCLE, "probe", *words)
     c.check(code == 1 and out == b"", "a probe whose parent is not the process that asks", code, out, err)
-    for name, _, _ in os.walk(directory.name):
-        c.check("core" not in os.path.basename(name), name)
 
 
-checks = Checks()
-sys.exit(checks.run(passes, passes_of_chains, misbehaves, hangs, no_cache, interrupted, on_processors, unreadable,
-                    ignored, command, only=sys.argv[3:]))
+sys.exit(Checks().run(passes, passes_of_chains, misbehaves, hangs, no_cache, interrupted, on_processors, unreadable,
+                      ignored, command, before=prepare))

@@ -3,19 +3,12 @@ import hashlib
 import json
 import os
 import struct
-import tempfile
 import zlib
 
-from live_support import KERNELS, SANITIZED, Checks, environment, has_opencl, on_terminal, png, run  # noqa: F401
+from checks import at
+from live_support import png, run
 
 NONE = ["-f", "none"]
-
-directory = tempfile.TemporaryDirectory()
-
-
-def at(*names):
-    return os.path.join(directory.name, *names)
-
 
 def tree(root, count, width=24, height=16):
     """Pictures of several sizes, some in directories of directories; their names below the root."""
@@ -55,7 +48,7 @@ def files(path):
 
 def batch(binary, *args, **keywords):
     """Runs a batch, which converts only where the arguments name no filter."""
-    return run(binary, "batch", *([] if "-f" in args else NONE), *args, cwd=directory.name, **keywords)
+    return run(binary, "batch", *([] if "-f" in args else NONE), *args, cwd=at(), **keywords)
 
 
 def outcome(c, binary, args, code, says="", **keywords):

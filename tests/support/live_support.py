@@ -7,17 +7,14 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
 import tempfile
 import termios
 import threading
 import time
 import zlib
 
-SKIP = 77
-SOURCES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KERNELS = os.path.join(SOURCES, "kernels")
-TESTS = os.path.join(SOURCES, "tests")
+from checks import at, skip
+
 SANITIZED = "LSAN_OPTIONS" in os.environ  # slower, and freed memory is held back
 EMULATED = os.uname().nodename == "vmguest"  # tests/vm
 PATIENCE = 6 if SANITIZED or EMULATED else 1
@@ -105,8 +102,8 @@ class Compiler:
     what its caches hold. monocle_misled has it with this environment. `how` is a TEST_MISBEHAVE of misled.c: hang in
     the child of a probe, compile or stall in the program itself."""
 
-    def __init__(self, parent, how):
-        place = tempfile.mkdtemp(dir=parent)
+    def __init__(self, how):
+        place = tempfile.mkdtemp(dir=at())
         self.in_child = how == "hang"
         self.when, self.noted = os.path.join(place, "when"), os.path.join(place, "noted")
         self.env = {"TEST_MISBEHAVE": how, "TEST_WHEN": self.when, "TEST_CHILDREN": self.noted,
@@ -184,8 +181,7 @@ def y4m_pictures(data):
 def need_window():
     """Ends the test where there is no display or a tool is missing."""
     if not os.environ.get("DISPLAY"):
-        print("skipped: there is no display", file=sys.stderr)
-        sys.exit(SKIP)
+        skip("there is no display")
     need_tools()
 
 
@@ -193,8 +189,7 @@ def need_tools():
     """Ends the test where a tool is missing that works on windows and their pictures."""
     for tool in ("xdotool", "import", "convert"):
         if not shutil.which(tool):
-            print("skipped: %s is not installed" % tool, file=sys.stderr)
-            sys.exit(SKIP)
+            skip("%s is not installed" % tool)
 
 
 def picture(path):
@@ -284,36 +279,3 @@ class Window(Live):
     def end(self, key="q"):
         subprocess.run(["xdotool", "key", key], check=True)
         return self.wait_end()
-
-
-class Checks:
-    """Counts failures and goes on, so that one run shows them all."""
-
-    def __init__(self):
-        self.done = self.failed = 0
-
-    def check(self, condition, *what):
-        self.done += 1
-        if not condition:
-            self.failed += 1
-            print("FAILED:", *what, file=sys.stderr)
-
-    def run(self, *tests, only=()):
-        """Runs the tests, or those whose names `only` has; returns the exit code of the script."""
-        names = [test.__name__ for test in tests]
-        unknown = [name for name in only if name not in names]
-        if unknown:
-            print("no test has the name %s; there are: %s" % (", ".join(unknown), ", ".join(names)), file=sys.stderr)
-            return 2
-        for test in tests:
-            if only and test.__name__ not in only:
-                continue
-            start = time.monotonic()
-            try:
-                test(self)
-            except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError, IndexError) as problem:
-                self.check(False, test.__name__, type(problem).__name__, problem)
-            print("%-30s %5.1f s" % (test.__name__, time.monotonic() - start), flush=True)
-        if self.done == 0:
-            print("FAILED: no check was made", file=sys.stderr)
-        return 1 if self.failed or self.done == 0 else 0

@@ -1,19 +1,20 @@
 """test_suite.py: what tools/suite and .ci/run count: flaky tests, names that do not exist; errors of tools/filters-page
 
-    test_suite.py SOURCES      .ci/run runs in a copy, on steps that only print
+.ci/run runs in a copy, on steps that only print.
 """
 import contextlib
 import io
 import os
 import shutil
 import sys
-import tempfile
 
 sys.path.append(sys.path[0] + "/../support")
-from live_support import SKIP, Checks, run
+from checks import SOURCES, Checks, at, programs, skip
+from live_support import run
 
-SOURCES = os.path.abspath(sys.argv[1])
-# A project whose test 'flaky' fails at its first run only, and 'odd' is skipped at its second.
+programs(0)
+# A project whose test 'a flaky' fails only at its first run, 'odd' is skipped at its second, 'picky' fails with the
+# argument "wrong".
 PROJECT = """project('toy')
 sh = find_program('sh')
 test('good', sh, args: ['-c', 'exit 0'], suite: 'a')
@@ -21,12 +22,8 @@ test('bad', sh, args: ['-c', 'exit 1'], suite: 'b')
 test('absent', sh, args: ['-c', 'exit 77'], suite: 'a')
 test('a flaky', sh, args: ['-c', 'test -e "$0" || ! touch "$0"', meson.current_build_dir() / 'ran'], suite: 'c')
 test('odd', sh, args: ['-c', 'test -e "$0" && exit 77; ! touch "$0"', meson.current_build_dir() / 'odd'], suite: 'd')
+test('picky', sh, args: ['-c', 'test "$1" != wrong', 'sh'], suite: 'd')
 """
-directory = tempfile.TemporaryDirectory()
-
-
-def at(*names):
-    return os.path.join(directory.name, *names)
 
 
 def write(path, text):
@@ -34,6 +31,11 @@ def write(path, text):
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
     os.chmod(path, 0o755)
+
+
+def make_project():
+    write(at("meson.build"), PROJECT)
+    run("meson", "setup", at("build"), at())
 
 
 def suite(*arguments):
@@ -46,9 +48,10 @@ def suite(*arguments):
 
 
 def counts(c):
+    make_project()
     code, lines, _ = suite()
     c.check(code == 1 and lines == ["suite: 1 flaky (passed when run again alone): 'a flaky'",
-                                    "2 passed, 2 failed, 1 skipped"], code, lines)
+                                    "3 passed, 2 failed, 1 skipped"], code, lines)
     code, lines, _ = suite("--suite", "a", "--suite=c")
     c.check(code == 0 and lines == ["suite: 1 flaky (passed when run again alone): 'a flaky'",
                                     "2 passed, 0 failed, 1 skipped"], code, lines)
@@ -56,13 +59,17 @@ def counts(c):
     c.check(code == 0 and lines[1] == "1 passed, 0 failed, 0 skipped" and "flaky" not in lines[0], code, lines)
     code, lines, _ = suite("absent")
     c.check(code == 1 and lines[1] == "0 passed, 0 failed, 1 skipped", "nothing passed", code, lines)
+    code, lines, _ = suite("picky", "--test-args=wrong")
+    c.check(code == 1 and lines[1] == "0 passed, 1 failed, 0 skipped", "again with its arguments", code, lines)
 
 
 def wrong_names(c):
+    make_project()
     for arguments in (["good", "goood"], ["goood"], ["--suite", "a", "goood"], ["good", "--verbose", "goood"]):
         code, lines, err = suite(*arguments)
         c.check(code == 1 and lines == ["0 passed, 1 failed, 0 skipped"], arguments, code, lines)
-        c.check("no test has the name goood; there are: a flaky, absent, bad, good, odd\n" in err, arguments, err)
+        wanted = "no test has the name goood; there are: a flaky, absent, bad, good, odd, picky\n"
+        c.check(wanted in err, arguments, err)
     for arguments in (["--suite", "a", "--suite", "aa"], ["--no-suite=aa"]):
         code, lines, err = suite(*arguments)
         c.check(code == 1 and lines == ["0 passed, 1 failed, 0 skipped"], arguments, code, lines)
@@ -88,23 +95,32 @@ echo 5 passed, 0 failed, 1 skipped
 
 
 def scripts_checks(c):
-    """A script that makes no check, or is asked for a test that it does not have, fails."""
+    """The checks of a script: which run, in which order, each in an empty directory; when the script fails."""
+    ran = []
+
     def one(checks):
-        checks.check(True)
+        checks.check(os.listdir(at()) == [])
+        write(at("file"), "")
+        ran.append("one")
 
     def other(checks):
-        checks.check(False, "ran")
+        one(checks)
+        checks.check(False, "other ran")
+        ran[-1] = "other"
 
     rows = (
-        ((), (), 1, "no check was made"),
-        ((one, other), ("one",), 0, ""),
-        ((one, other), ("oen", "one"), 2, "are: one, other"),
-        ((one, other), (), 1, "ran"),
+        ((), (), 1, "no check was made", []),
+        ((one, other), ("one",), 0, "", ["one"]),
+        ((one, other), ("one", "one"), 0, "", ["one", "one"]),
+        ((one, other), ("oen", "one"), 2, "are: one, other", []),
+        ((one, other), (), 1, "other ran", ["one", "other"]),
+        ((one, other), ("other", "one"), 1, "other ran", ["other", "one"]),
     )
-    for tests, only, code, says in rows:
+    for tests, only, code, says, wanted in rows:
+        ran.clear()
         with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(io.StringIO()):
             got = Checks().run(*tests, only=only)
-        c.check(got == code and says in said.getvalue(), tests, only, got, said.getvalue())
+        c.check(got == code and says in said.getvalue() and ran == wanted, tests, only, got, said.getvalue(), ran)
 
 
 def pages(c):
@@ -116,8 +132,5 @@ def pages(c):
 
 
 if not shutil.which("meson"):
-    print("skipped: meson is not installed", file=sys.stderr)
-    sys.exit(SKIP)
-write(at("meson.build"), PROJECT)
-run("meson", "setup", at("build"), directory.name)
-sys.exit(Checks().run(counts, wrong_names, summed, scripts_checks, pages, only=sys.argv[2:]))
+    skip("meson is not installed")
+sys.exit(Checks().run(counts, wrong_names, summed, scripts_checks, pages))

@@ -9,11 +9,11 @@ import time
 import zlib
 
 sys.path.append(sys.path[0] + "/../../support")
-from batch_support import (KERNELS, NONE, Checks, at, batch, digests, files, has_opencl, lines, outcome, png,
-                           png_chunk, run, tree)
+from batch_support import NONE, batch, digests, files, lines, outcome, png_chunk, tree
+from checks import KERNELS, Checks, at, programs
+from live_support import has_opencl, png, run
 
-BINARY = os.path.abspath(sys.argv[1])
-PLAIN = os.path.abspath(sys.argv[2])  # a build without libwebp and libtiff
+BINARY, PLAIN = programs(2)
 CPU = ["-p", "cpu"]
 
 
@@ -33,11 +33,11 @@ def inputs(c):
         found = digests(at("listed%d" % len(null)))
         c.check(sorted(found) == ["in/" + name for name in names], null, sorted(found))
     odd = "in/new\nline \xff.png".encode("latin-1")
-    os.rename(at("in/p000.png"), os.path.join(os.fsencode(at("")), odd))
+    os.rename(at("in/p000.png"), os.path.join(os.fsencode(at()), odd))
     outcome(c, BINARY, CPU + ["--files-from", "-", "-0", "-o", "odd", "--report", "odd.jsonl"], 0, stdin=odd + b"\0")
     row = lines(at("odd.jsonl"))[1]
     c.check(bytes.fromhex(row["input_hex"]) == odd, row)
-    os.rename(os.path.join(os.fsencode(at("")), odd), at("in/p000.png"))
+    os.rename(os.path.join(os.fsencode(at()), odd), at("in/p000.png"))
     # The directory of outputs is no input, and a name twice is one file.
     outcome(c, BINARY, CPU + ["-r", "-o", "in/out", "in", "in/p000.png"], 0)
     outcome(c, BINARY, CPU + ["-r", "-o", "in/out", "in", "in/p000.png"], 0)
@@ -61,7 +61,7 @@ def inputs(c):
     outcome(c, BINARY, CPU + ["-o", "x", "--files-from", "-"], 1, "error: y/y/",
             stdin=b"\n\nin/p000.png\n" + b"y/" * 2046 + b"/x")
     for args in (["batch", *NONE, "-o", "x", "--files-from", "-"], ["report", "merge", "-"]):
-        code, out, err = run("sh", "-c", 'exec "$@" <&-', "sh", BINARY, *args, cwd=at(""))
+        code, out, err = run("sh", "-c", 'exec "$@" <&-', "sh", BINARY, *args, cwd=at())
         c.check(code == 3 and err.endswith("on standard input: it is closed\n"), args, code, err)
 
 
@@ -115,7 +115,7 @@ def odd_lists(c):
     os.makedirs(at("li-deep/here"))
     png(at("li-up.png"), 8, 8)
     png(at("li-deep/beside.png"), 8, 8)
-    absolute = os.path.join(os.path.realpath(at("")), "li/a/p001.png")
+    absolute = os.path.join(os.path.realpath(at()), "li/a/p001.png")
     for name, made in (("../../li-up.png", "li-up.png"), ("sub/../../beside.png", "beside.png"),
                        ("..//beside.png", "beside.png"), (absolute, "p001.png")):
         os.makedirs(at("li-deep/here/sub"), exist_ok=True)
@@ -149,7 +149,7 @@ def spellings(c):
     for first in "sp", "./sp", os.path.dirname(one), "sp/../sp":
         outcome(c, BINARY, CPU + ["-r", "-o", "sp-tree", "--overwrite", first, "./sp/a/p001.png", one, "sp/."], 0)
         c.check(sorted(digests(at("sp-tree"))) == tree_names, first, digests(at("sp-tree")))
-    places = [os.path.join(os.path.realpath(at("")), name) for name in ("sp-1", "sp-2", "sp-23")]
+    places = [os.path.join(os.path.realpath(at()), name) for name in ("sp-1", "sp-2", "sp-23")]
     for place in places:
         os.makedirs(place)
         png(place + "/one.png", 8, 8)
@@ -192,7 +192,7 @@ def names(c):
         c.check(len(lines_said) == 1, args, lines_said)
     outcome(c, BINARY, CPU + ["-o", "long", "-f", ",".join(["gray"] * 16), "--orientation", "keep", "in"], 0)
     outcome(c, BINARY, CPU + ["-o", "x"], 2, "no input file is given")
-    got = run(BINARY, "batch", *CPU, "-o", "x-none", "in", cwd=at(""))  # and by no mistake are all files encoded anew
+    got = run(BINARY, "batch", *CPU, "-o", "x-none", "in", cwd=at())  # and by no mistake are all files encoded anew
     c.check(got[0] == 2 and "such as -f gray, or -f none to convert only" in got[2] and got[2].count("\n") == 1, got)
     c.check(not os.path.exists(at("x-none")), "something was made")
     # Two inputs with one output: both are refused before anything is written, and the others go on.
@@ -323,20 +323,20 @@ def shards(c):
             seen += files(at(reports[-1]))
         c.check(len(seen) == len(set(seen)) == 60, count, "shards hold", len(seen), "of them", len(set(seen)))
         c.check(digests(at("sh-%d" % count)) == digests(at("sh-whole")), count, "shards differ from the whole")
-        code, out, err = run(BINARY, "report", "merge", "--json", "-o", at("all.jsonl"), *reports, cwd=at(""))
+        code, out, err = run(BINARY, "report", "merge", "--json", "-o", at("all.jsonl"), *reports, cwd=at())
         said = json.loads(out)
         c.check(code == 0 and said["done"] == said["files"] == 60 and said["shards"] == count, said, err)
         merged = list(files(at("all.jsonl")))
         c.check(sorted(merged) == ["sh/" + n for n in names_of], "merged")
         c.check(count > 1 or merged == sorted(merged), "merged, in order of names", merged)
-        again = run(BINARY, "report", "merge", "--json", "all.jsonl", "-o", at("all.jsonl"), cwd=at(""))
+        again = run(BINARY, "report", "merge", "--json", "all.jsonl", "-o", at("all.jsonl"), cwd=at())
         c.check(again == (0, out, ""), "merged again", again)
-        c.check(run(BINARY, "report", "merge", "--json", "all.jsonl", cwd=at("")) == again, "onto itself")
+        c.check(run(BINARY, "report", "merge", "--json", "all.jsonl", cwd=at()) == again, "onto itself")
         if count > 1:
-            part = run(BINARY, "report", "merge", "--json", "-o", at("part.jsonl"), *reports[1:], cwd=at(""))
-            again = run(BINARY, "report", "merge", "--json", "part.jsonl", cwd=at(""))
+            part = run(BINARY, "report", "merge", "--json", "-o", at("part.jsonl"), *reports[1:], cwd=at())
+            again = run(BINARY, "report", "merge", "--json", "part.jsonl", cwd=at())
             c.check(part[0] == 1 and again == part, "merged in part", part, again)
-            code, out, err = run(BINARY, "report", "merge", *reports[1:], cwd=at(""))
+            code, out, err = run(BINARY, "report", "merge", *reports[1:], cwd=at())
             c.check(code == 1 and b"shard 1/%d has no report" % count in out, out, err)
     # One more file moves no other.
     before = {n: k for k in range(1, 8) for n in files(at("sh-7-%d.jsonl" % k))}
@@ -531,7 +531,7 @@ def damaged_pictures(c):
             c.check(not plain or "a build of monocle with " + library in why, name, why)
         said = outcome(c, binary, CPU + ["-o", "dam-each/{n}.png", "dam/cut.tif"], 3, "dam/cut.tif: ")
         c.check(not plain or "this build of monocle has no libtiff and cannot read TIFF files" in said[0], said)
-        code, _, err = run(binary, "live", "dam", "-p", "cpu", "--headless", "--fast", cwd=at(""))
+        code, _, err = run(binary, "live", "dam", "-p", "cpu", "--headless", "--fast", cwd=at())
         for name in ("cut.webp", "cut.tif", "cut.TIFF", "cut.jpg"):
             c.check(code == 0 and "skipped dam/%s: " % name in err, plain, name, code, err)
         with open(at("dam-text.webp"), "w") as f:
@@ -590,7 +590,6 @@ def upright(c):
             c.check(pixels(at("flat.png")) == pixels(at("up.png")), "mirrored")
 
 
-checks = Checks()
-sys.exit(checks.run(inputs, own_outputs, many_names, odd_lists, spellings, names, existing, rights, shards,
-                    contradictions, upright, equal_bytes, colour_from_grey, damaged_pictures, devices, named_device,
-                    auto_path, own_kernels, only=sys.argv[3:]))
+sys.exit(Checks().run(inputs, own_outputs, many_names, odd_lists, spellings, names, existing, rights, shards,
+                      contradictions, upright, equal_bytes, colour_from_grey, damaged_pictures, devices, named_device,
+                      auto_path, own_kernels))

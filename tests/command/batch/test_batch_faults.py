@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """test_batch_faults.py MONOCLE LATE [KILLS]: what goes wrong costs a line and a file; what is there is whole"""
 import errno
+import functools
 import glob
 import json
 import os
@@ -14,12 +15,12 @@ import time
 import zlib
 
 sys.path.append(sys.path[0] + "/../../support")
-from batch_support import (NONE, SANITIZED, Checks, at, digests, environment, files, has_opencl, lines, outcome, png,
-                           png_chunk, run, tree)
+from batch_support import NONE, digests, files, lines, outcome, png_chunk, tree
+from checks import Checks, at, programs
+from live_support import SANITIZED, environment, has_opencl, png, run
 
-BINARY = os.path.abspath(sys.argv[1])
-LATE = os.path.abspath(sys.argv[2])  # to which things happen at the last moment: tests/support/late.c
-KILLS = int(sys.argv[3]) if len(sys.argv) > 3 else 6
+BINARY, LATE = programs(2)
+KILLS = 6
 CPU = ["-p", "cpu"]
 NOBODY = 65534
 
@@ -179,7 +180,7 @@ def few_files(c):
     def limited(files, *args):
         shutil.rmtree(at("ff-out"), ignore_errors=True)
         return run("sh", "-c", 'ulimit -n %d && exec "$@"' % files, "sh", BINARY, "batch", "-r", "-f", "blur", "-o",
-                   "ff-out", *args, "ff", cwd=at(""))
+                   "ff-out", *args, "ff", cwd=at())
 
     runs = [(8, "-p", "cpu"), (12, "-p", "cpu", "-J", "8"), (20, "-p", "cpu", "-J", "16")]
     for run_with in runs + ([(64, "-p", "opencl", "-J", "16")] if has_opencl(BINARY) else []):
@@ -199,7 +200,7 @@ def namespace(c, mount, *args):
         print("no file system of its own can be mounted here: left out")
         return None
     done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", BINARY, "batch", *CPU, *NONE, *args, "-o",
-                           "small"], cwd=at(""), env=environment(), capture_output=True, text=True)
+                           "small"], cwd=at(), env=environment(), capture_output=True, text=True)
     return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
 
 
@@ -217,7 +218,7 @@ def full_disk(c):
         c.check(sorted(out[1:]) == sorted(row["output"] for row in done), "full disk leaves", out)
         counts = len(done), len(full), 40 - len(rows)
         c.check(out[0].startswith("%d of 40 done, %d failed, %d not reached in " % counts), "summary", out[0])
-        merged = json.loads(run(BINARY, "report", "merge", "--json", "full.jsonl", cwd=at(""))[1])
+        merged = json.loads(run(BINARY, "report", "merge", "--json", "full.jsonl", cwd=at())[1])
         c.check((merged["done"], merged["failed"], merged["missing"]) == counts, merged)
         code, out, err = namespace(c, "nr_inodes=1", "-r", "--jobs", "2", "--json", "src")
         said = json.loads(out[0])
@@ -228,7 +229,7 @@ def full_disk(c):
     for i in range(1, 200):
         shutil.copy(at("many-small/0.png"), at("many-small/%d.png" % i))
     code, out, err = run(LATE, "batch", *CPU, *NONE, "--jobs", "2", "-o", "small-out", "--json", "many-small",
-                         cwd=at(""), LATE_SYNC=str(errno.ENOSPC))
+                         cwd=at(), LATE_SYNC=str(errno.ENOSPC))
     said = json.loads(out)
     c.check(code == 3 and err.count("\n") == 1 and "the run stops" in err and said["not_reached"] > 0 and
             digests(at("small-out")) == {}, code, said, err)
@@ -237,7 +238,7 @@ def full_disk(c):
     for name, side in ("a", 300), ("b", 8), ("c", 300), ("d", 8):
         png(at("fs/%s.png" % name), side, side)
     code, _, err = run("sh", "-c", 'ulimit -f 4; exec "$@"', "sh", BINARY, "batch", *CPU, *NONE, "-o", "fs-out",
-                       "--json", "fs", cwd=at(""))
+                       "--json", "fs", cwd=at())
     c.check(code == 1 and err.count("\n") == err.count("File too large\n") == 2, code, err)
     c.check(sorted(digests(at("fs-out"))) == ["b.png", "d.png"], digests(at("fs-out")))
 
@@ -272,7 +273,7 @@ def bad_directories(c):
               '"$@" >/dev/null --dry-run; test $? = $code && exit $code')
     if got:
         done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", BINARY, "batch", *CPU, *NONE, "-r", "-o",
-                               "ready-out", "ready"], cwd=at(""), env=environment(), capture_output=True, text=True)
+                               "ready-out", "ready"], cwd=at(), env=environment(), capture_output=True, text=True)
         c.check(done.returncode == 1 and "0 of 4 done, 2 skipped, 2 failed" in done.stdout and done.stderr ==
                 2 * "monocle: error: cannot write to ready-out/: Read-only file system; every file with its "
                 "output there fails\n", done)
@@ -284,32 +285,34 @@ def late_directory(c):
         print("left out: needs root, and a build without sanitizers")
         return
     tree(at("src"), 40, 80, 60)
-    os.chmod(at(""), 0o755)
+    os.chmod(at(), 0o755)
     os.makedirs(at("late-dir"))
 
     def lose_rights():  # but for the real user, whom access() asks about
         os.seteuid(NOBODY)
 
     done = subprocess.run([BINARY, "batch", *CPU, *NONE, "-r", "--jobs", "2", "-o", "late-dir", "--json", "src"],
-                          cwd=at(""), env=environment(), capture_output=True, text=True, preexec_fn=lose_rights)
+                          cwd=at(), env=environment(), capture_output=True, text=True, preexec_fn=lose_rights)
     c.check(done.returncode == 3 and done.stderr.count("\n") == 1 and
             "cannot write to late-dir/: Permission denied" in done.stderr, done)
     c.check(json.loads(done.stdout)["errors"] == {"write": 40}, done)
 
 
-def many(count):
-    """Enough work for a signal to come in its middle."""
-    if not os.path.isdir(at("many")):
-        os.makedirs(at("many/sub"))
-        png(at("many/0.png"), *((64, 48) if SANITIZED else (320, 240)))
-        for i in range(1, count):
-            shutil.copy(at("many/0.png"), at("many/" + ("sub/" if i % 2 else "") + "%d.png" % i))
-    return CPU + ["-f", "blur,emboss", "-r", "-o", "OUT", "many"]
+def make_many():
+    """150 pictures: enough work to be interrupted."""
+    if os.path.isdir(at("many")):
+        return
+    os.makedirs(at("many/sub"))
+    png(at("many/0.png"), *((64, 48) if SANITIZED else (320, 240)))
+    for i in range(1, 150):
+        shutil.copy(at("many/0.png"), at("many/" + ("sub/" if i % 2 else "") + "%d.png" % i))
 
 
 def start(out, report=None, *more):
-    args = [out if a == "OUT" else a for a in many(150)] + (["--report", report] if report else []) + list(more)
-    return subprocess.Popen([BINARY, "batch", *args], cwd=at(""), env=environment(), stdout=subprocess.DEVNULL,
+    """Starts a batch of 150 pictures."""
+    make_many()
+    args = [*CPU, "-f", "blur,emboss", "-r", "-o", out, "many", *(["--report", report] if report else []), *more]
+    return subprocess.Popen([BINARY, "batch", *args], cwd=at(), env=environment(), stdout=subprocess.DEVNULL,
                             stderr=subprocess.PIPE, text=True)
 
 
@@ -319,15 +322,17 @@ def wait_for_some(out):
         time.sleep(0.001)
 
 
-def reference(c):
-    if not os.path.isdir(at("whole")):
-        process = start("whole")
-        c.check(process.wait() == 0, process.stderr.read())
+@functools.cache
+def reference():
+    """The outputs of an undisturbed run of start()."""
+    process = start("whole")
+    said = process.communicate()[1]
+    assert process.returncode == 0, said
     return digests(at("whole"))
 
 
 def signals(c):
-    whole = reference(c)
+    whole = reference()
     for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         out, report = "sig-%d" % code, "sig-%d.jsonl" % code
         process = start(out, report, "--jobs", "1")  # lest many processors be done with all of them
@@ -349,10 +354,10 @@ def late_signal(c):
     for more, code in ([], 0), (["nowhere.png"], 1):
         for name in "SIGINT", "SIGTERM":
             got, out, err = run(LATE, "batch", *CPU, *NONE, "-r", "--overwrite", "--report", "late.jsonl", "-o",
-                                "late-out", "late", *more, cwd=at(""), LATE_SIGNAL=str(int(getattr(signal, name))))
+                                "late-out", "late", *more, cwd=at(), LATE_SIGNAL=str(int(getattr(signal, name))))
             c.check(got == code and len(err.splitlines()) == len(more) and out, name, more, got, out, err)
         got = run(LATE, "batch", *CPU, *NONE, "-r", "--overwrite", "--jobs", "1", "-o", "late-out", *more, "late",
-                  cwd=at(""), LATE_NUMBER="3")  # all were under way
+                  cwd=at(), LATE_NUMBER="3")  # all were under way
         c.check(got[0] == code and b"3 of %d done" % (3 + len(more)) in got[1], more, got)
     c.check(len(digests(at("late-out"))) == 3, digests(at("late-out")))
 
@@ -377,7 +382,7 @@ def late_files(c):
     shutil.rmtree(at("lf-new"))  # one that another run's cleaning takes for left over is made again
     outcome(c, LATE, CPU + ["-o", "lf-new", "lf.png"], 0, LATE_CLEAN="1")
     c.check(os.listdir(at("lf-new")) == ["lf.png"], os.listdir(at("lf-new")))
-    merged = run(LATE, "report", "merge", "-o", "lf-all.jsonl", "lf.jsonl", cwd=at(""))
+    merged = run(LATE, "report", "merge", "-o", "lf-all.jsonl", "lf.jsonl", cwd=at())
     c.check(merged[0] == 0 and merged[2] == "", "a merged report", merged)
     shutil.rmtree(at("lf-new"))
     outcome(c, LATE, CPU + ["-o", "lf-new", "lf.png"], 3, "Input/output error", LATE_SYNC=str(errno.EIO))
@@ -385,10 +390,9 @@ def late_files(c):
 
 
 def kills(c):
-    whole = reference(c)
+    whole = reference()
     pauses = random.Random(5)
     leftovers = 0
-    shutil.rmtree(at("killed"), ignore_errors=True)
     for i in range(KILLS):
         process = start("killed", "killed.jsonl")
         time.sleep(pauses.uniform(0.02, 0.4) * (4 if SANITIZED else 1))
@@ -405,27 +409,27 @@ def kills(c):
     process = start("killed", "killed.jsonl")
     c.check(process.wait() == 0, process.stderr.read())
     c.check(digests(at("killed")) == whole, "after all", len(digests(at("killed"))))
-    code, out, _ = run(BINARY, "report", "merge", "--json", "killed.jsonl", cwd=at(""))
+    code, out, _ = run(BINARY, "report", "merge", "--json", "killed.jsonl", cwd=at())
     c.check(code == 0 and json.loads(out)["files"] == 150, out)
     print("%d kills, %d leftovers seen" % (KILLS, leftovers))
 
 
 def two_at_once(c):
     """What another run of the same job has made meanwhile is done."""
-    whole = reference(c)
+    whole = reference()
     pair = [start("two", "two-%d.jsonl" % i) for i in range(2)]
     said = [process.communicate()[1] for process in pair]
     c.check([process.returncode for process in pair] == [0, 0] and said == ["", ""], said[0][-300:], said[1][-300:])
     c.check(digests(at("two")) == whole, "two at once", len(digests(at("two"))))
-    code, out, err = run(BINARY, "report", "merge", "two-0.jsonl", "two-1.jsonl", cwd=at(""))
+    code, out, err = run(BINARY, "report", "merge", "two-0.jsonl", "two-1.jsonl", cwd=at())
     c.check(code == 0, out, err)
 
 
 def two_jobs_at_once(c):
     """Of two jobs with the same outputs each file is one's, and an error to the other."""
-    many(150)
+    make_many()
     pair = [subprocess.Popen([BINARY, "batch", *CPU, "-f", filters, "-r", "-o", "both", "--report", filters + ".jsonl",
-                              "many"], cwd=at(""), env=environment(), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+                              "many"], cwd=at(), env=environment(), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
             for filters in ("gray", "invert")]
     said = [process.communicate()[1].count(b"\n") for process in pair]
     rows = [files(at(name + ".jsonl")) for name in ("gray", "invert")]
@@ -444,7 +448,7 @@ def locked(c):
     write("lk-out/.monocle-batch-0123456789abcdef", b"x")
     write("lk-out/" + other, b"x")
     os.symlink("../lk/p000.png", at("lk-out", link))
-    with open(at("lk-out", live), "wb") as f:
+    with open(at("lk-out", live), "wb"):
         holder = subprocess.Popen(["flock", "--no-fork", "-x", at("lk-out", live), "sleep", "60"])
         while subprocess.run(["flock", "-n", at("lk-out", live), "true"]).returncode == 0:
             time.sleep(0.01)
@@ -456,7 +460,6 @@ def locked(c):
     c.check(sorted(left) == [live, link, other], left)
 
 
-checks = Checks()
-sys.exit(checks.run(bad_inputs, cut_short, turned_between, turned_alike, made_apart, tight, few_files, full_disk,
-                    bad_directories, late_directory, signals, late_signal, late_files, kills, two_at_once,
-                    two_jobs_at_once, locked, only=sys.argv[4:]))
+sys.exit(Checks().run(bad_inputs, cut_short, turned_between, turned_alike, made_apart, tight, few_files, full_disk,
+                      bad_directories, late_directory, signals, late_signal, late_files, kills, two_at_once,
+                      two_jobs_at_once, locked))

@@ -7,9 +7,11 @@ import re
 import sys
 
 sys.path.append(sys.path[0] + "/../../support")
-from batch_support import NONE, Checks, at, batch, digests, files, lines, on_terminal, outcome, run, tree
+from batch_support import NONE, batch, digests, files, lines, outcome, tree
+from checks import Checks, at, programs
+from live_support import on_terminal, run
 
-BINARY = os.path.abspath(sys.argv[1])
+BINARY, = programs(1)
 CPU = ["-p", "cpu"]
 
 
@@ -32,19 +34,19 @@ def reports(c):
     os.unlink(at("re-out/p000.png"))
     code, out, err = batch(BINARY, *job)
     c.check(json.loads(out)["skipped"] == 5 and json.loads(out)["done"] == 1, out, err)
-    code, out, err = run(BINARY, "report", "merge", "--json", "re.jsonl", cwd=at(""))
+    code, out, err = run(BINARY, "report", "merge", "--json", "re.jsonl", cwd=at())
     said = json.loads(out)
     c.check(code == 1 and said["done"] == 6 and said["failed"] == 1 and said["torn_lines"] == 1, said, err)
     c.check(said["errors"] == {"damaged": 1}, said)
-    c.check(run(BINARY, "report", "merge", "no.jsonl", cwd=at(""))[0] == 3, "no report")
+    c.check(run(BINARY, "report", "merge", "no.jsonl", cwd=at())[0] == 3, "no report")
     with open(at("re.jsonl")) as f:
         whole = f.read().splitlines(keepends=True)
     c.check(sum(line.startswith('{"start":') for line in whole) == 2, "a run that begins in half a line", whole)
-    out = run(BINARY, "report", "merge", "re.jsonl", cwd=at(""))[1].decode()
+    out = run(BINARY, "report", "merge", "re.jsonl", cwd=at())[1].decode()
     c.check("\n  damaged: 1\n" in out and out.count(": 1\n") == 2, out)  # and a line cut short
     with open(at("re-first.jsonl"), "w") as f:
         f.write(whole[0] + '{"input":"a","output":"b","status":"failed","error":"missing"}\n')
-    out = run(BINARY, "report", "merge", "re-first.jsonl", cwd=at(""))[1].decode()
+    out = run(BINARY, "report", "merge", "re-first.jsonl", cwd=at())[1].decode()
     c.check("\n  missing: 1\n" in out, "the first of all faults", out)
     done, exists = ('{"input":"a","output":"b","status":"%s"%s}\n' % pair
                     for pair in (("done", ""), ("failed", ',"error":"exists"')))
@@ -59,10 +61,10 @@ def reports(c):
                              ('{"reports_without_start":-1}\n' + start + done + end, 1, "")):
         with open(at("re-part.jsonl"), "w") as f:
             f.write(text)
-        got = run(BINARY, "report", "merge", "re-part.jsonl", cwd=at(""))
+        got = run(BINARY, "report", "merge", "re-part.jsonl", cwd=at())
         c.check(got[0] == code and says in got[2] and (says == "") == (got[2] == ""), text[:60], got)
         c.check((b"shard 1/1 did not finish" in got[1]) == (text == start + done), text[:60], got)
-        merged = [run(BINARY, "report", "merge", "--json", "-o", to, what, cwd=at(""))[:2] for what, to in
+        merged = [run(BINARY, "report", "merge", "--json", "-o", to, what, cwd=at())[:2] for what, to in
                   (("re-part.jsonl", "re-all.jsonl"), ("re-all.jsonl", "re-again.jsonl"))]
         said = [{k: v for k, v in json.loads(out).items() if k not in ("torn_lines", "done_twice")}
                 for _, out in merged]
@@ -70,14 +72,14 @@ def reports(c):
     for shard, name in (1, "re-one.jsonl"), (2, "re-two.jsonl"):
         with open(at(name), "w") as f:
             f.write(start.replace('"shard":1,"shards":1', '"shard":%d,"shards":2' % shard) + done + end)
-    code, out, err = run(BINARY, "report", "merge", "re-one.jsonl", "re-two.jsonl", cwd=at(""))
+    code, out, err = run(BINARY, "report", "merge", "re-one.jsonl", "re-two.jsonl", cwd=at())
     c.check(b"done by two shards: 1\n" in out, code, out, err)
-    code, out, err = run(BINARY, "report", "merge", "re-one.jsonl", "re-one.jsonl", cwd=at(""))
+    code, out, err = run(BINARY, "report", "merge", "re-one.jsonl", "re-one.jsonl", cwd=at())
     c.check(b"done by two shards" not in out, code, out, err)
     with open(at("re-far.jsonl"), "w") as f:
         f.write(start.replace('"shard":1,"shards":1', '"shard":900000,"shards":1000000') + done + end)
     for first, other in ("re-one.jsonl", "re-far.jsonl"), ("re-far.jsonl", "re-one.jsonl"):
-        got = run(BINARY, "report", "merge", first, other, cwd=at(""))
+        got = run(BINARY, "report", "merge", first, other, cwd=at())
         c.check(got[0] == 3 and "different numbers of shards" in got[2] and got[2].count("\n") == 1, first, got)
     # What earlier runs of another job have done says nothing of the last one; of the same job it does.
     other = [done.replace('"a"', '"%d"' % i) for i in range(3)]
@@ -90,14 +92,14 @@ def reports(c):
         with open(at("re-part.jsonl"), "w") as f:
             f.write("".join(text))
         for report in "re-part.jsonl", "re-all.jsonl":
-            code, out, err = run(BINARY, "report", "merge", "--json", "-o", "re-all.jsonl", report, cwd=at(""))
+            code, out, err = run(BINARY, "report", "merge", "--json", "-o", "re-all.jsonl", report, cwd=at())
             c.check(code == (missing > 0) and json.loads(out)["missing"] == missing, text, report, out, err)
     works = [batch(BINARY, *CPU, *args, "-o", "re-works", "--report", "re-works.jsonl", "re") and
              [row["start"]["work"] for row in lines(at("re-works.jsonl")) if "start" in row][-1]
              for args in ([], ["-J", "1", "re/p000.png"], ["-f", "blur"], ["-r"])]
     c.check(works[0] == works[1] and len(set(works)) == 3, works)
     for args in ([], ["merge"], ["mend", "re.jsonl"], ["merge", "-o", "-", "re.jsonl"]):
-        c.check(run(BINARY, "report", *args, cwd=at(""))[0] == 2, args)
+        c.check(run(BINARY, "report", *args, cwd=at())[0] == 2, args)
     outcome(c, BINARY, CPU + ["-r", "-o", "re-2", "--report", "no/dir.jsonl", "re"], 3, "no file is processed")
     c.check(not os.path.exists(at("re-2")), "worked without a report")
 
@@ -147,7 +149,7 @@ def full_disk(c):
     """A report that cannot be written is told once, and by the exit code; the pictures are made."""
     names = tree(at("fd"), 8)
     code, out, err = run("sh", "-c", 'ulimit -f 1; exec "$@"', "sh", BINARY, "batch", *CPU, *NONE, "-r", "-o", "fd-out",
-                         "--report", "fd.jsonl", "fd", cwd=at(""))
+                         "--report", "fd.jsonl", "fd", cwd=at())
     c.check(code == 1 and "fd.jsonl: File too large" in err and err.count("\n") == 1, code, err)
     c.check(b"8 of 8 done" in out and sorted(digests(at("fd-out"))) == names, out, digests(at("fd-out")))
 
@@ -196,12 +198,11 @@ def progress(c):
     tree(at("far"), 3)
     with open(at("far/bad.png"), "wb") as f:
         f.write(b"\x89PNG\r\n\x1a\n")
-    code, said = on_terminal(BINARY, "batch", *CPU, *NONE, "-r", "-o", "far-out", "far", cwd=at(""), TERM="xterm")
+    code, said = on_terminal(BINARY, "batch", *CPU, *NONE, "-r", "-o", "far-out", "far", cwd=at(), TERM="xterm")
     c.check(code == 1 and said.endswith(b"\r\x1b[K") and said.count(b"monocle: error: far/bad.png") == 1, code, said)
     c.check(re.search(rb"\r\x1b\[K[0-4] of 4(, 1 failed)?(, [0-9.]+ per second, [0-9:]+ left)?\r\x1b\[K", said), said)
-    code, said = on_terminal(BINARY, "batch", *CPU, *NONE, "-r", "-o", "far-out", "far", cwd=at(""), TERM="dumb")
+    code, said = on_terminal(BINARY, "batch", *CPU, *NONE, "-r", "-o", "far-out", "far", cwd=at(), TERM="dumb")
     c.check(code == 1 and said.startswith(b"monocle: ") and said.count(b"\n") == 1, "a plain one", code, said)
 
 
-checks = Checks()
-sys.exit(checks.run(reports, report_places, in_use, full_disk, endless, dry_runs, progress, only=sys.argv[2:]))
+sys.exit(Checks().run(reports, report_places, in_use, full_disk, endless, dry_runs, progress))

@@ -11,10 +11,11 @@ import subprocess
 import sys
 
 sys.path.append(sys.path[0] + "/../../support")
-from batch_support import Checks, at, batch, outcome, png
-from live_support import SKIP
+from batch_support import batch, outcome
+from checks import Checks, at, programs, skip
+from live_support import png
 
-BINARY = os.path.abspath(sys.argv[1])
+BINARY, = programs(1)
 BYTE, ASCII, SHORT, LONG, RATIONAL, UNDEFINED, SRATIONAL, LONG8, IFD8 = 1, 2, 3, 4, 5, 7, 10, 16, 18
 BYTES = {BYTE: 1, ASCII: 1, SHORT: 2, LONG: 4, RATIONAL: 8, UNDEFINED: 1, SRATIONAL: 8, 13: 4, LONG8: 8, IFD8: 8}
 ORIENTATION, EXIF, GPS, INTEROPERABILITY = 0x112, 0x8769, 0x8825, 0xa005
@@ -155,7 +156,7 @@ def carried(c):
         source = "0.jpg"
         for i, kind in enumerate(("tif", "png", "tif", "webp", "tif", "tif", "jpg")):
             name = "%d.%s" % (i + 1, kind)
-            if kind == "webp" and not FORMATS["webp"]:
+            if kind == "webp" and not has_format("webp"):
                 continue
             convert(c, source, name, "--orientation", "keep")
             found_order, found = read_exif(exif_of(at(name)))
@@ -245,12 +246,15 @@ def damaged(c):
             c.check(code in (0, 1, 3), what, "cut at", end, code)
 
 
-png(at("plain.png"), 40, 20)
-checks = Checks()
-outcome(checks, BINARY, ["-p", "cpu", "-o", "plain.jpg", "plain.png"], 0)
-FORMATS = {name: batch(BINARY, "-p", "cpu", "--format", name, "-o", "x-" + name, "plain.png")[0] == 0
-           for name in ("tiff", "webp")}
-if not FORMATS["tiff"]:
-    print("skipped: this build has no TIFF", file=sys.stderr)
-    sys.exit(SKIP)
-sys.exit(checks.run(carried, big, nothing_to_say, damaged, only=sys.argv[2:]))
+def has_format(name):
+    return batch(BINARY, "-p", "cpu", "--overwrite", "--format", name, "-o", "x-" + name, "plain.png")[0] == 0
+
+
+def prepare(c):
+    png(at("plain.png"), 40, 20)
+    if not has_format("tiff"):
+        skip("this build has no TIFF")
+    convert(c, "plain.png", "plain.jpg")
+
+
+sys.exit(Checks().run(carried, big, nothing_to_say, damaged, before=prepare))

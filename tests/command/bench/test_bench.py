@@ -14,9 +14,10 @@ import sys
 import tempfile
 
 sys.path.append(sys.path[0] + "/../../support")
-from live_support import KERNELS, Checks, environment, has_opencl, on_terminal, run
+from checks import KERNELS, Checks, at, programs
+from live_support import environment, has_opencl, on_terminal, run
 
-BINARY = os.path.abspath(sys.argv[1])
+BINARY, = programs(1)
 ROW = ["case", "format", "width", "height", "path", "threads", "device", "ms_median", "ms_p95", "mpix_s",
        "copy_fraction"]
 PARTS = ["copy_in_ms", "upload_ms", "passes_ms", "share_ms", "download_ms", "texture_ms"]
@@ -25,15 +26,9 @@ SMALL = ["--sizes", "64x48", "-n", "3"]
 
 OPENCL = has_opencl(BINARY)
 
-directory = tempfile.TemporaryDirectory()
-
-
-def at(name):
-    return os.path.join(directory.name, name)
-
 
 def bench(*args, **keywords):
-    return run(BINARY, "bench", *args, cwd=directory.name, **keywords)
+    return run(BINARY, "bench", *args, cwd=at(), **keywords)
 
 
 def rows_of(c, *args, code=0, **keywords):
@@ -267,6 +262,5 @@ def interrupted(c):
     c.check(len(found) == 1 and found[0]["rounds"] > 0, "rows of an interrupted run", out)
 
 
-checks = Checks()
-sys.exit(checks.run(rows, variants, paths, tables, wrong_pictures, compare, errors, narrow, processor_name, interrupted,
-                    only=sys.argv[2:]))
+sys.exit(Checks().run(rows, variants, paths, tables, wrong_pictures, compare, errors, narrow, processor_name,
+                      interrupted))

@@ -9,14 +9,16 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.append(sys.path[0] + "/../../support")
-from live_support import SANITIZED, Checks, environment, events, run
+from checks import Checks, at, names, programs
+from live_support import SANITIZED, environment, events, run
 
-BINARY, LOOP, WIDTH, HEIGHT, FPS = sys.argv[1:6]
-NODE = sys.argv[6] if len(sys.argv) > 6 else None
+BINARY, LOOP = programs(2)
+WIDTH, HEIGHT, FPS = names[:3]
+NODE = names[3] if len(names) > 3 and names[3].startswith("/dev/") else None
+CHECKS = names[4 if NODE else 3:]
 PATIENCE_S = 200
 FLASHES = 5 if NODE else 6  # those of an emulated machine take seconds
 # Screen, pipe and picture come at their own times, on machines that may be busy. On an emulated one only the quickest
@@ -24,12 +26,10 @@ FLASHES = 5 if NODE else 6  # those of an emulated machine take seconds
 FIGURE, TOLERANCE_MS, QUICKEST_MS = (("min_ms", 150, 300) if NODE else ("min_ms", 3000, 3000) if SANITIZED else
                                      ("median_ms", 100, 150))
 
-directory = tempfile.TemporaryDirectory()
-
 
 def measure(c, delay_ms, *loop_args):
     """What a run says through a loop with that delay."""
-    output = NODE or os.path.join(directory.name, "loop.y4m")
+    output = NODE or at("loop.y4m")
     if not NODE:
         os.mkfifo(output)
     loop = subprocess.Popen([LOOP, WIDTH, HEIGHT, FPS, str(delay_ms), output, *loop_args], stderr=subprocess.PIPE)
@@ -70,7 +70,7 @@ def delay_is_found(c):
 
 def table(c):
     """What people read."""
-    output = os.path.join(directory.name, "loop.y4m")
+    output = at("loop.y4m")
     os.mkfifo(output)
     loop = subprocess.Popen([LOOP, WIDTH, HEIGHT, FPS, "50", output], stderr=subprocess.DEVNULL)
     code, out, err = run(BINARY, "latency", output, "-n", "2", "-p", "cpu", "--vsync", "off", "-f", "gray",
@@ -106,4 +106,4 @@ def interrupted(c):
 
 if __name__ == "__main__":
     tests = (delay_is_found,) if NODE else (delay_is_found, table, no_flash, interrupted)
-    sys.exit(Checks().run(*tests, only=sys.argv[7:]))
+    sys.exit(Checks().run(*tests, only=CHECKS))

@@ -11,23 +11,21 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.append(sys.path[0] + "/../../support")
-from live_support import TESTS, Checks, Live, wait_idle, wait_until, y4m_pictures
+from checks import TESTS, Checks, at, programs
+from live_support import Live, wait_idle, wait_until, y4m_pictures
 
-BINARY = os.path.abspath(sys.argv[1])
+BINARY, = programs(1)
 DRIVER = "/sys/bus/platform/drivers/vivid/"
 NOBODY = 65534
 CYCLES = 10
 USUAL, OTHER, LARGE = (24, 16), (17, 13), (65000, 65000)
 
-scratch = tempfile.TemporaryDirectory()
-
 
 def live(source, *args, **more):
-    return Live(BINARY, scratch.name, source, "--headless", "-p", "cpu", "-n", "100000", *args, **more)
+    return Live(BINARY, at(), source, "--headless", "-p", "cpu", "-n", "100000", *args, **more)
 
 
 def end(c, run, what):
@@ -109,13 +107,13 @@ def jpegs():
     """Folders of a USB camera's pictures: of the usual size with the other strewn in, of the other, too large."""
     with open(os.path.join(TESTS, "data", "small.jpg"), "rb") as file:
         picture = bytearray(file.read())
-    at = picture.index(b"\xff\xc0") + 5  # height and width, which may grow as long as that takes no more blocks
+    place = picture.index(b"\xff\xc0") + 5  # height and width, which may grow as long as that takes no more blocks
     for name, sizes in ("mixed", (USUAL, USUAL, OTHER)), ("other", (OTHER,)), ("large", (LARGE,)):
-        folder = os.path.join(scratch.name, name)
+        folder = at(name)
         os.mkdir(folder)
         yield folder
         for i, (width, height) in enumerate(sizes):
-            picture[at:at + 4] = struct.pack(">HH", height, width)
+            picture[place:place + 4] = struct.pack(">HH", height, width)
             with open(os.path.join(folder, "%d.jpg" % i), "wb") as file:
                 file.write(picture)
 
@@ -141,7 +139,7 @@ def resized(c):
     camera.unplug()
     frames = 0
     for name, size in (("mjpeg.y4m", USUAL), ("mjpeg-2.y4m", OTHER)):
-        with open(os.path.join(scratch.name, name), "rb") as file:
+        with open(at(name), "rb") as file:
             data = file.read()
         c.check(data.startswith(b"YUV4MPEG2 W%d H%d " % size), name, data[:40])
         frames += len(y4m_pictures(data))
@@ -156,7 +154,7 @@ def uses_camera(process):
 
 def silent(c):
     """A MJPEG camera that sends nothing from the start is waited for, also when it is unplugged meanwhile."""
-    folder = os.path.join(scratch.name, "silent")
+    folder = at("silent")
     os.mkdir(folder)
     jpeg = os.path.join(TESTS, "data", "small.jpg")
     with open(jpeg, "rb") as file, open(os.path.join(folder, "0.jpg"), "wb") as copy:
@@ -250,7 +248,7 @@ def cycles_while_recording(c):
     for number, what, more in ((0, "files", 0), (1, "mappings", 2), (2, "kB", 1000)):
         c.check(seen[-1][number] <= seen[1][number] + more, what, "grow", seen)
     last, errors = end(c, run, "cycles")
-    with open(os.path.join(scratch.name, "cycles.y4m"), "rb") as file:
+    with open(at("cycles.y4m"), "rb") as file:
         c.check(len(y4m_pictures(file.read())) == last["frames"] and last["outages"] == CYCLES, "recorded", last)
 
 
@@ -288,7 +286,7 @@ def grabber(c):
         c.check("%d/%d" % shapes[-1][:2] in fed, "the virtual camera's size", shapes[-1], fed)
     last, errors = end(c, run, "grabber")
     c.check(shapes == [(640, 480, "601"), (720, 480, "601"), (720, 480, "709"), (640, 480, "601")], shapes)
-    files = [os.path.join(scratch.name, "grab%s.y4m" % n) for n in ("", "-2", "-3")]
+    files = [at("grab%s.y4m" % n) for n in ("", "-2", "-3")]
     frames = 0
     for name, shape in zip(files, (shapes[0], shapes[1], shapes[3])):
         with open(name, "rb") as file:
@@ -315,5 +313,4 @@ def television(c):
 
 
 if __name__ == "__main__":
-    sys.exit(Checks().run(usb, resized, silent, dead_writer, permission, cycles_while_recording, grabber, television,
-                          only=sys.argv[2:]))
+    sys.exit(Checks().run(usb, resized, silent, dead_writer, permission, cycles_while_recording, grabber, television))

@@ -12,19 +12,19 @@ import tempfile
 import time
 
 sys.path.append(sys.path[0] + "/../../support")
-from live_support import EMULATED, TESTS, Checks, Live, Window, need_tools, need_window, picture, run, y4m
+from checks import TESTS, Checks, at, names, programs
+from live_support import EMULATED, Live, Window, need_tools, need_window, picture, run, y4m
 
-BINARY, DISCRETE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+BINARY, DISCRETE = programs(2)
 DRIVER = "/sys/bus/platform/drivers/vivid/"
 WINDOW, SCREENSHOT = "camera-window.rgb", "monocle-0001.png"
 
-scratch = tempfile.TemporaryDirectory()
-directory = os.environ.get("CAMERA_PICTURES", scratch.name)
-names = sys.argv[3:]
+temporary = tempfile.TemporaryDirectory()
+PICTURES = os.environ.get("CAMERA_PICTURES", temporary.name)  # host and guest share it
 
 
-def open_live(*args, kind=Window, binary=BINARY, **more):
-    return kind(binary, directory, *args, **more)
+def open_live(*args, kind=Window, binary=BINARY, cwd=None, **more):
+    return kind(binary, cwd or at(), *args, **more)
 
 
 def brightness():
@@ -105,11 +105,11 @@ def controls(c):
 def whole_run(c):
     """A USB camera's MJPEG through OpenCL into the window: what is on the screen is what a screenshot saves."""
     camera = subprocess.Popen([sys.executable, os.path.join(TESTS, "vm", "uvcsim.py"), "--jpegs",
-                               os.path.join(directory, "jpegs"), "--fps", "5"], stdout=subprocess.DEVNULL)
+                               os.path.join(PICTURES, "jpegs"), "--fps", "5"], stdout=subprocess.DEVNULL)
     while not os.path.exists("/dev/video2"):
         time.sleep(0.2)
     live = open_live("camera:uvcsim", "--pixel-format", "mjpeg", "-s", "320x240", "-f", "invert", "-p", "zerocopy",
-                     "--overlay", "full", "--vsync", "off")
+                     "--overlay", "full", "--vsync", "off", cwd=PICTURES)
     # The path that is built replaces another, whose figures go.
     state = live.wait(lambda e: e["event"] == "progress" and e["frames"] > 5 and not e["building"] and e["age_ms"] > 0)
     c.check(state["path"] == "zerocopy" and state["rung"] == "mapped" and state["in"] == "host-ptr", state)
@@ -117,7 +117,7 @@ def whole_run(c):
     state = live.key("space")
     c.check(state["overlay"] == "off" and state["frozen"], state)
     live.key("s")
-    with open(os.path.join(directory, WINDOW), "wb") as file:
+    with open(os.path.join(PICTURES, WINDOW), "wb") as file:
         file.write(live.pixels())
     code, last, errors = live.end()
     c.check(code == 0 and last["stages"]["decode"]["median_ms"] > 0 and not unexpected(errors), code, errors)
@@ -135,7 +135,7 @@ def in_place(c):
     saved = []
     rows = (BINARY, "cpu", "userptr"), (BINARY, "opencl", "userptr"), (DISCRETE, "opencl", "pinned")
     for binary, path, way in rows:
-        name = os.path.join(scratch.name, "in-place.png")
+        name = at("in-place.png")
         live = open_live("camera:vivid", "-s", "320x180", "-p", path, "-f", "invert", "--headless", "-n", "14",
                          "--screenshot", name, runs=False, kind=Live, binary=binary)
         code, last, errors = live.wait_end()
@@ -148,10 +148,10 @@ def in_place(c):
 def prepare():
     """The USB camera's picture, and kernels, compiled into the cache that the guest reads, too; it compiles its own
     where its processor is not alike enough."""
-    os.makedirs(os.path.join(directory, "jpegs"), exist_ok=True)
+    os.makedirs(os.path.join(PICTURES, "jpegs"), exist_ok=True)
     subprocess.run(["convert", "-size", "320x240", "plasma:red-blue", "-quality", "85",
-                    os.path.join(directory, "jpegs", "0.jpg")], check=True)
-    film = os.path.join(scratch.name, "mjpeg.y4m")
+                    os.path.join(PICTURES, "jpegs", "0.jpg")], check=True)
+    film = os.path.join(PICTURES, "mjpeg.y4m")
     with open(film, "wb") as file:
         file.write(y4m(320, 240, "420jpeg", 4))
     for binary, *args in (BINARY, film, "-f", "invert"), (BINARY, "pattern", "-f", "invert"), (DISCRETE, film):
@@ -160,25 +160,25 @@ def prepare():
 
 def screenshot(c):
     """What the guest has left: the window's picture, and the screenshot of it."""
-    with open(os.path.join(directory, WINDOW), "rb") as file:
-        c.check(file.read() == picture(os.path.join(directory, SCREENSHOT)), "the screenshot is the window's picture")
+    with open(os.path.join(PICTURES, WINDOW), "rb") as file:
+        c.check(file.read() == picture(os.path.join(PICTURES, SCREENSHOT)), "the screenshot is the window's picture")
 
 
 def start_guest():
     """Its exit status."""
     vm = [os.path.join(TESTS, "vm", "run"), "--mod", "vivid n_devs=1 node_types=0x1 num_inputs=1 input_types=0",
           "--mod", "vhci_hcd", "--mod", "uvcvideo", "--cpus", "2", "--mem", "3072", "--timeout", "900", "--rw",
-          directory, "--", os.path.join(TESTS, "support", "with-display"), sys.executable]
+          PICTURES, "--", os.path.join(TESTS, "support", "with-display"), sys.executable]
     return subprocess.run([*vm, os.path.abspath(__file__), BINARY, DISCRETE, *names],
-                          env={**os.environ, "CAMERA_PICTURES": directory}).returncode
+                          env={**os.environ, "CAMERA_PICTURES": PICTURES}).returncode
 
 
 if EMULATED:
     need_window()
-    sys.exit(Checks().run(controls, whole_run, in_place, only=names))
+    sys.exit(Checks().run(controls, whole_run, in_place))
 need_tools()
 prepare()
 code = start_guest()
 if code == 0 and (not names or whole_run.__name__ in names):
-    code = Checks().run(screenshot)
+    code = Checks().run(screenshot, only=())
 sys.exit(code)

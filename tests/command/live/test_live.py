@@ -5,13 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.append(sys.path[0] + "/../../support")
-from live_support import PATIENCE, SANITIZED, Checks, environment, events, has_opencl, png, run, y4m, y4m_pictures
+from checks import Checks, at, programs
+from live_support import PATIENCE, SANITIZED, environment, events, has_opencl, png, run, y4m, y4m_pictures
 
-BINARY = os.path.abspath(sys.argv[1])
+BINARY, = programs(1)
 STATE = {"fps": float, "low_fps": float, "age_ms": float, "frames": int, "skipped": int, "path": str, "rung": str,
          "device": str, "chain": str, "building": bool, "selected": str, "split": str, "divider": float,
          "frozen": bool, "mirror": bool, "overlay": str, "help": bool, "vsync": bool, "fullscreen": bool,
@@ -20,15 +20,9 @@ SUMMARY = {"frames": int, "skipped": int, "path": str, "rung": str, "device": st
            "time_to_first_frame_ms": float, "age": dict, "stages": dict, "captured": int, "damaged": int, "lost": int,
            "outages": int, "in": str, "why": str, "chain": str}
 
-directory = tempfile.TemporaryDirectory()
-
-
-def at(name):
-    return os.path.join(directory.name, name)
-
 
 def live(*args, **keywords):
-    return run(BINARY, "live", *args, cwd=directory.name, **keywords)
+    return run(BINARY, "live", *args, cwd=at(), **keywords)
 
 
 def has_fields(c, event, fields):
@@ -197,17 +191,17 @@ def broken_outputs(c):
     for args, code, why in ((["--json"], 1, "Broken pipe"), (["--record", "-"], 3, "exited"),
                             (["--frames", "3"], 1, "Broken pipe")):
         done = subprocess.run([BINARY, "live", *pattern, *args], stdout=write, stderr=subprocess.PIPE, timeout=60,
-                              cwd=directory.name, env=environment())
+                              cwd=at(), env=environment())
         err = done.stderr.decode()
         c.check(done.returncode == code and "standard output" in err and why in err and err.count("\n") == 1, args,
                 done.returncode, err)
     os.close(write)
     done = subprocess.run(["sh", "-c", 'exec "$0" live pattern:32x24@200 -p cpu --headless --frames 3 >&-', BINARY],
-                          stderr=subprocess.PIPE, timeout=60, cwd=directory.name, env=environment())
+                          stderr=subprocess.PIPE, timeout=60, cwd=at(), env=environment())
     c.check(done.returncode == 1, "closed stdout", done.returncode, done.stderr)
     done = subprocess.run(["sh", "-c", 'ulimit -f 100; exec "$0" live pattern:32x24 -p cpu --headless --frames 90 '
                            "--record grown.y4m", BINARY], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
-                          cwd=directory.name, env=environment())
+                          cwd=at(), env=environment())
     err = done.stderr.decode()
     pictures = y4m_pictures(open(at("grown.y4m"), "rb").read())
     c.check(done.returncode == 1 and "grown.y4m" in err and err.count("\n") == 1, "file limit", done.returncode, err)
@@ -218,7 +212,7 @@ def broken_outputs(c):
 
 def start(*args):
     return subprocess.Popen([BINARY, "live", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            cwd=directory.name, env=environment())
+                            cwd=at(), env=environment())
 
 
 def signals(c):
@@ -294,6 +288,4 @@ def memory(c):
         c.check(late - early < 384, path, "grew from", early, "to", late, "KiB")
 
 
-checks = Checks()
-sys.exit(checks.run(words, sources, progress, table, bad_input, broken_outputs, signals, trace, recordings, memory,
-                    only=sys.argv[2:]))
+sys.exit(Checks().run(words, sources, progress, table, bad_input, broken_outputs, signals, trace, recordings, memory))

@@ -8,21 +8,13 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 
 sys.path.append(sys.path[0] + "/../../support")
-from live_support import (PATIENCE, Checks, Compiler, alive, environment, events, has_opencl, run, wait_idle,
+from checks import Checks, at, programs
+from live_support import (PATIENCE, Compiler, alive, environment, events, has_opencl, run, wait_idle,
                           wait_until, y4m, y4m_pictures)
 
-BINARY = os.path.abspath(sys.argv[1])
-LATE = os.path.abspath(sys.argv[2])  # to which things happen at the last moment: tests/support/late.c
-MISLED = os.path.abspath(sys.argv[3])  # whose driver misbehaves: tests/support/misled.c
-
-directory = tempfile.TemporaryDirectory()
-
-
-def at(name):
-    return os.path.join(directory.name, name)
+BINARY, LATE, MISLED = programs(3)
 
 
 def write(name, data):
@@ -32,7 +24,7 @@ def write(name, data):
 
 def start(*args, **keywords):
     return subprocess.Popen([BINARY, "live", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            cwd=directory.name, env=environment(), **keywords)
+                            cwd=at(), env=environment(), **keywords)
 
 
 def check_error(c, name, code, want, out, err, word):
@@ -59,7 +51,7 @@ def json_errors(c):
         (["-"], 3, "it is empty"),
     ]
     for args, want, word in rows:
-        code, out, err = run(BINARY, "live", *args, "-p", "cpu", "--headless", "--json", cwd=directory.name)
+        code, out, err = run(BINARY, "live", *args, "-p", "cpu", "--headless", "--json", cwd=at())
         check_error(c, args, code, want, out, err, word)
     code, out, err = run(BINARY, "live", "nothing.png", "--headless", "--json", "--log-level", "silent")
     c.check(code == 3 and err == "" and len(events(out)) == 1, "silence is for standard error alone", out, err)
@@ -71,7 +63,7 @@ def full_disk(c):
     out, err = process.communicate(timeout=60 * PATIENCE)
     check_error(c, "file limit", process.returncode, 1, out, err.decode(), "grown.y4m")
     code, out, err = run(LATE, "live", "pattern:32x24@200", "-p", "cpu", "--headless", "--frames", "3", "--json",
-                         "--record", "late.y4m", cwd=directory.name, LATE_SYNC=str(errno.EIO))  # found out at the end
+                         "--record", "late.y4m", cwd=at(), LATE_SYNC=str(errno.EIO))  # found out at the end
     check_error(c, "a failed sync", code, 1, out, err, "late.y4m")
 
 
@@ -117,10 +109,10 @@ def signals_while_compiling(c):
         return
     for how in ("hang", "compile"):  # in the child, in the program
         for number in (signal.SIGINT, signal.SIGTERM):
-            compiler = Compiler(directory.name, how)
+            compiler = Compiler(how)
             compiler.begin()
             process = subprocess.Popen([MISLED, "live", "pattern:32x24", "-p", "opencl", "-f", "invert", "--headless",
-                                        "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=directory.name,
+                                        "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=at(),
                                        env=environment(**compiler.env))
             where = compiler.wait(process)
             interrupt(c, how, process, number)
@@ -180,6 +172,5 @@ def stalled_reader(c):
     interrupt(c, "a stalled reader of events", process, signal.SIGTERM)
 
 
-checks = Checks()
-sys.exit(checks.run(json_errors, full_disk, emptied, signals_while_waiting, signals_while_compiling,
-                    signals_before_pictures, stalled_reader, only=sys.argv[4:]))
+sys.exit(Checks().run(json_errors, full_disk, emptied, signals_while_waiting, signals_while_compiling,
+                      signals_before_pictures, stalled_reader))

@@ -4,43 +4,36 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 
 sys.path.append(sys.path[0] + "/../../support")
-from live_support import Checks, environment, events, has_opencl, png, run, y4m
+from checks import Checks, at, programs
+from live_support import environment, events, has_opencl, png, run, y4m
 
-BINARY = os.path.abspath(sys.argv[1])
+BINARY, = programs(1)
 NOBODY = 65534
 PATTERN = ["pattern:32x24@200", "-p", "cpu", "--headless", "--frames", "3"]
 OUTPUTS = {"--screenshot": ".png", "--record": ".y4m", "--trace": ".json"}
 
-directory = tempfile.TemporaryDirectory()
-
-
-def at(name):
-    return os.path.join(directory.name, name)
-
 
 def live(*args, **keywords):
-    return run(BINARY, "live", *args, **{"cwd": directory.name, **keywords})
+    return run(BINARY, "live", *args, **{"cwd": at(), **keywords})
 
 
 def refused(c, want, word, args, before=lambda: None, **keywords):
     """One clear line, nothing on standard output but what --json says, no file made."""
-    files = sorted(os.listdir(directory.name))
+    files = sorted(os.listdir(at()))
     done = subprocess.run([BINARY, "live", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=60, env=environment(), preexec_fn=before,
-                          **{"cwd": directory.name, **keywords})
+                          **{"cwd": at(), **keywords})
     err = done.stderr.decode("utf-8")
     c.check(done.returncode == want, args, "exit code", done.returncode, "not", want, err)
     c.check(word in err and err.count("\n") == 1, args, "lacks", repr(word), "says", err)
     c.check("frames" not in done.stdout.decode(), args, "ran:", done.stdout)
-    c.check(sorted(os.listdir(directory.name)) == files, args, "left", os.listdir(directory.name))
+    c.check(sorted(os.listdir(at())) == files, args, "left", os.listdir(at()))
 
 
 def unwritable(c):
     os.mkdir(at("folder"))
-    png(at("picture.png"), 4, 4)
     for option, suffix in OUTPUTS.items():
         rows = [("", "has an empty file name"), ("n" * 252 + suffix, "too long"), ("folder", "is a directory"),
                 ("new/", "is a directory"), ("nowhere/x" + suffix, "no directory nowhere;"),
@@ -59,14 +52,14 @@ def unwritable(c):
 def no_room(c):
     """A file that cannot even be begun does not stay; one that was there before does."""
     with open(at("there.y4m"), "wb"), open(at("there.json"), "wb"):
-        files = sorted(os.listdir(directory.name))
+        files = sorted(os.listdir(at()))
     for option, name in (("--record", "begun.y4m"), ("--trace", "begun.json"), ("--record", "there.y4m"),
                          ("--trace", "there.json")):
         # Without the trap the limit would end what the thread sanitizer writes ahead of the program.
         code, out, err = run("sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "sh", BINARY, "live", *PATTERN, option,
-                             name, cwd=directory.name)
+                             name, cwd=at())
         c.check(code == 3 and "File too large" in err and err.count("\n") == 1, option, code, err)
-        c.check(sorted(os.listdir(directory.name)) == files, option, "left", os.listdir(directory.name))
+        c.check(sorted(os.listdir(at())) == files, option, "left", os.listdir(at()))
 
 
 def unprivileged(c):
@@ -82,7 +75,7 @@ def unprivileged(c):
                               stderr=subprocess.DEVNULL)
         return done.returncode == 0
 
-    os.chmod(directory.name, 0o555)
+    os.chmod(at(), 0o555)
     os.chmod(at("picture.png"), 0o444)
     try:
         if not may_run():
@@ -96,7 +89,7 @@ def unprivileged(c):
     except (OSError, subprocess.SubprocessError) as problem:
         print("unprivileged: not tried:", problem)
     finally:
-        os.chmod(directory.name, 0o755)
+        os.chmod(at(), 0o755)
         os.chmod(at("picture.png"), 0o644)
 
 
@@ -113,11 +106,11 @@ def standard_output(c):
     c.check(code == 0 and out == want and "3 frames" in err, "by its other name", code, err, out[:80])
     with open(at("both"), "wb") as file:
         code = subprocess.run([BINARY, "live", *PATTERN, "--json", "--record", "both"], stdout=file,
-                              stderr=subprocess.DEVNULL, cwd=directory.name, timeout=60).returncode
+                              stderr=subprocess.DEVNULL, cwd=at(), timeout=60).returncode
     c.check(code == 2 and os.path.getsize(at("both")) == 0, "the file that standard output goes to", code)
     with open(at("both"), "wb") as file:
         code = subprocess.run([BINARY, "live", *PATTERN, "--fast", "--record", "both"], stdout=file,
-                              stderr=subprocess.DEVNULL, cwd=directory.name, timeout=60).returncode
+                              stderr=subprocess.DEVNULL, cwd=at(), timeout=60).returncode
     c.check(code == 0 and open(at("both"), "rb").read() == want, "and a film alone in it", code)
     os.unlink(at("both"))
     code, out, err = live(*PATTERN, "--json", "--record", "/dev/null", "--trace", "t.json")
@@ -125,7 +118,7 @@ def standard_output(c):
     for arguments, word in ((["-", "<&-"], "standard input: it is closed"),
                             (["--record", "-", ">&-"], "standard output: it is closed"), ([">&-"], "it is closed")):
         shell = 'exec "$0" live %s' % " ".join(arguments if arguments[0] == "-" else PATTERN + arguments)
-        done = subprocess.run(["sh", "-c", shell, BINARY], stderr=subprocess.PIPE, timeout=60, cwd=directory.name,
+        done = subprocess.run(["sh", "-c", shell, BINARY], stderr=subprocess.PIPE, timeout=60, cwd=at(),
                               stdout=subprocess.DEVNULL, env=environment(DISPLAY="", WAYLAND_DISPLAY=""))
         err = done.stderr.decode()
         c.check(done.returncode in (1, 3) and word in err and err.count("\n") == 1, shell, done.returncode, err)
@@ -194,7 +187,7 @@ def sources(c):
         with open(at("film.y4m"), "rb") as film:
             done = subprocess.run([BINARY, "live", name, "--size", "8x8", *run_headless, "--record", "film.y4m"] +
                                   (["--pixel-format", "grey"] if name != "-" else []), stdin=film,
-                                  stderr=subprocess.PIPE, stdout=subprocess.PIPE, cwd=directory.name, timeout=60)
+                                  stderr=subprocess.PIPE, stdout=subprocess.PIPE, cwd=at(), timeout=60)
         c.check(done.returncode == 2 and b"film.y4m is the source" in done.stderr, name, done.stderr)
     for name, data in before.items():
         c.check(open(at(name), "rb").read() == data, name, "was overwritten")
@@ -287,7 +280,9 @@ def words(c):
     c.check(code == 0 and b"escape\\x1bd through" in out and b"\x1b" not in out, "the table", code, out, err)
 
 
-checks = Checks()
-sys.exit(checks.run(unwritable, no_room, unprivileged, standard_output, rates, formats, sources, last_pictures,
-                    words,
-                    only=sys.argv[2:]))
+def prepare(c):
+    png(at("picture.png"), 4, 4)
+
+
+sys.exit(Checks().run(unwritable, no_room, unprivileged, standard_output, rates, formats, sources, last_pictures, words,
+                      before=prepare))

@@ -3,19 +3,13 @@
 
 DISCRETE is monocle linked with discrete.c.
 """
-import os
 import sys
-import tempfile
 
 sys.path.append(sys.path[0] + "/../../support")
-from live_support import SKIP, Checks, Window, events, has_opencl, need_window, png, run, y4m, y4m_pictures
+from checks import Checks, at, programs, skip
+from live_support import Window, events, has_opencl, need_window, png, run, y4m, y4m_pictures
 
-BINARY = os.path.abspath(sys.argv[1])
-scratch = tempfile.TemporaryDirectory()
-
-
-def path(name):
-    return os.path.join(scratch.name, name)
+BINARY, = programs(1)
 
 
 def record(c, *args):
@@ -23,9 +17,9 @@ def record(c, *args):
     made = []
     for kind in ("cpu", "opencl"):
         code, out, errors = run(BINARY, "live", *args, "-p", kind, "-f", "blur=1", "--headless", "--json", "--record",
-                                path("out.y4m"), "--frames", "9")
+                                at("out.y4m"), "--frames", "9")
         c.check(code == 0 and not errors, args, code, errors)
-        with open(path("out.y4m"), "rb") as file:
+        with open(at("out.y4m"), "rb") as file:
             made.append(y4m_pictures(file.read()))
         last = events(out)[-1]
     c.check(len(made[0]) > 1 and made[0] == made[1], args, "differs from the cpu path")
@@ -35,15 +29,15 @@ def record(c, *args):
 
 def headless(c):
     for name, data in ("film.y4m", y4m(64, 40, "420jpeg", 9)), ("film.nv12", bytes(n * 7 % 251 for n in range(34560))):
-        with open(path(name), "wb") as file:
+        with open(at(name), "wb") as file:
             file.write(data)
-    png(path("still.png"), 52, 31)
+    png(at("still.png"), 52, 31)
     rows = [  # source, how it comes in
         (["pattern:64x40,nv21"], "pinned"),
         (["pattern:62x33,rgba"], "copy"),  # rows that kernels cannot read as they lie
-        ([path("film.y4m")], "pinned"),
-        (["raw:" + path("film.nv12"), "-s", "64x40", "--pixel-format", "nv12"], "pinned"),
-        ([path("still.png"), "--loop"], "pinned"),
+        ([at("film.y4m")], "pinned"),
+        (["raw:" + at("film.nv12"), "-s", "64x40", "--pixel-format", "nv12"], "pinned"),
+        ([at("still.png"), "--loop"], "pinned"),
     ]
     for source, way in rows:
         last = record(c, *source)
@@ -54,7 +48,7 @@ def headless(c):
 def switching(c):
     """Paths come and go, and with them the place of the pictures; there is always a frame that lies elsewhere."""
     need_window()
-    live = Window(BINARY, scratch.name, "pattern:64x40", "-p", "opencl", "--vsync", "off")
+    live = Window(BINARY, at(), "pattern:64x40", "-p", "opencl", "--vsync", "off")
     ways = {"opencl": "pinned", "zerocopy": "pinned", "cpu": "host-ptr"}
     seen = set()
     for _ in range(7):
@@ -71,6 +65,5 @@ def switching(c):
 
 
 if not has_opencl(BINARY):
-    print("skipped: there is no OpenCL device", file=sys.stderr)
-    sys.exit(SKIP)
-sys.exit(Checks().run(headless, switching, only=sys.argv[2:]))
+    skip("there is no OpenCL device")
+sys.exit(Checks().run(headless, switching))

@@ -3,34 +3,25 @@
 
 Needs a display (with-display gives one), xdotool and ImageMagick's import.
 """
-import glob
 import os
 import resource
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 
 sys.path.append(sys.path[0] + "/../../support")
-from live_support import (KERNELS, Checks, Compiler, Window, has_opencl, need_window, picture, png, run, wait_until,
-                          y4m, y4m_pictures)
+from checks import KERNELS, Checks, at, programs
+from live_support import Compiler, Window, has_opencl, need_window, picture, png, run, wait_until, y4m, y4m_pictures
 
-BINARY = os.path.abspath(sys.argv[1])
-MISLED = os.path.abspath(sys.argv[2])  # whose driver compiles as long as a test wants: tests/support/misled.c
+BINARY, MISLED = programs(2)
 WIDTH, HEIGHT = 320, 240
 PATTERN = "pattern:%dx%d@30" % (WIDTH, HEIGHT)
-
-directory = tempfile.TemporaryDirectory()
-
-
-def at(name):
-    return os.path.join(directory.name, name)
 
 
 class Live(Window):
     def __init__(self, *args, binary=BINARY, **keywords):
-        super().__init__(binary, directory.name, *args, **keywords)
+        super().__init__(binary, at(), *args, **keywords)
 
 
 def record(c, live, name):
@@ -127,12 +118,10 @@ def same(c, one, other, *what):
 def bytes_on_screen(c):
     live = Live(PATTERN, "-f", "blur", "--overlay", "off", "--keys", "screenshot=F5")
     live.key("space")
-    number = len(glob.glob(at("monocle-*.png")))
     seen = []
-    for path in ("p", "p", "p") if OPENCL else ("o",):
+    for number, path in enumerate(("p", "p", "p") if OPENCL else ("o",), 1):
         state = live.key(path)
         live.key("F5")
-        number += 1
         name = at("monocle-%04d.png" % number)
         same(c, live.pixels(), picture(name), state["path"], "window and screenshot")
         seen.append(picture(name))
@@ -167,12 +156,11 @@ def devices(c):
             ("Tab", "zerocopy", 0), ("d", "zerocopy", 1), ("p", "cpu", None), ("d", "cpu", None),
             ("p", "opencl", 0), ("Tab", "opencl", 0)]
     seen = []
-    for key, path, device in rows:
+    for number, (key, path, device) in enumerate(rows, 1):
         state = live.key(key)
         on = None if state["device"] == "cpu" else int(state["device"] != first)
         c.check((state["path"], on) == (path, device), key, "gives", state["path"], state["device"])
         c.check(key != "d" or path != "cpu" or "does not use it" in state["message"], "cpu", state["message"])
-        number = len(glob.glob(at("monocle-*.png"))) + 1
         live.key("F5")
         seen.append(picture(at("monocle-%04d.png" % number)))
         same(c, seen[-1], seen[0], path, device)
@@ -270,7 +258,7 @@ def switching_keeps_the_picture(c):
     """Pictures are shown while a path or a chain is compiled, however long that takes."""
     if not OPENCL:
         return
-    compiler = Compiler(directory.name, "compile")
+    compiler = Compiler("compile")
     live = Live(PATTERN, "-f", "invert", "-p", "cpu", binary=MISLED, **compiler.env)
     for key in "p", "m":  # opens a path beside the running one; prepares a chain on the running path
         compiler.begin()
@@ -303,29 +291,27 @@ def still_picture(c):
 def recording_a_picture(c):
     """A still picture cannot be recorded, which the view says; one that is played over and over can."""
     png(at("still.png"), 64, 48)
-    films = len(glob.glob(at("*.y4m")))
     live = Live(at("still.png"))
     state = live.key("r")
     c.check(state["recording"] is None and "save a screenshot instead" in state["message"], "a still picture", state)
     code, last, errors = live.end()
-    c.check(code == 0 and not errors and len(glob.glob(at("*.y4m"))) == films, "no film", code, errors)
+    c.check(code == 0 and not errors and os.listdir(at()) == ["still.png"], "no film", code, errors)
     live = Live(at("still.png"), "--loop")
-    name = "monocle-%04d.y4m" % (len(glob.glob(at("monocle-*.y4m"))) + 1)
-    record(c, live, name)
+    record(c, live, "monocle-0001.y4m")
     live.end()
-    c.check(len(y4m_pictures(open(at(name), "rb").read())) > 1, "a film of a picture that is played again")
+    pictures = y4m_pictures(open(at("monocle-0001.y4m"), "rb").read())
+    c.check(len(pictures) > 1, "a film of a picture that is played again")
 
 
 def recording_a_frozen_view(c):
     """A film without frames is removed, and the view says why."""
-    films = sorted(glob.glob(at("*.y4m")))
     live = Live(PATTERN)
     live.key("space")
     name = live.key("r")["recording"]
     c.check(name and os.path.exists(at(name)), name)
     state = live.key("r")
     c.check(state["message"] == "nothing recorded to %s: the view is frozen" % name, state["message"])
-    c.check(sorted(glob.glob(at("*.y4m"))) == films, glob.glob(at("*.y4m")))
+    c.check(os.listdir(at()) == [], os.listdir(at()))
     errors = live.end()[2]
     c.check(errors.count("\n") == 1 and "%s is removed" % name in errors, errors)
 
@@ -367,7 +353,7 @@ def keys_while_building(c):
     """A path asked for by name is waited for beside the cpu path, with every key at work."""
     if not OPENCL:
         return
-    compiler = Compiler(directory.name, "compile")
+    compiler = Compiler("compile")
     compiler.begin()
     live = Live(PATTERN, "-f", "invert", "-p", "opencl", binary=MISLED, **compiler.env)
     c.check(live.events[0]["path"] == "cpu" and "opencl" in live.events[0]["why"], live.events[0])
@@ -417,7 +403,7 @@ def full_disk(c):
 
 def quick_start(c):
     """Until the device's kernels are compiled the cpu path shows the picture."""
-    compiler = Compiler(directory.name, "compile")
+    compiler = Compiler("compile")
     compiler.begin()
     rows = [("blur", BINARY, {}), ("invert", MISLED, compiler.env)]
     for chain, binary, env in rows if OPENCL else rows[:1]:
@@ -431,8 +417,7 @@ def quick_start(c):
 
 need_window()
 OPENCL = has_opencl(BINARY)
-checks = Checks()
-sys.exit(checks.run(hotkeys, back, other_letters, bytes_on_screen, devices, no_device, divider, messages, figures,
-                    kernel_reload, switching_keeps_the_picture, still_picture, recording_a_picture,
-                    recording_a_frozen_view, small_picture, early_screenshot, keys_while_building, named_path_fails,
-                    interrupted, full_disk, quick_start, only=sys.argv[3:]))
+sys.exit(Checks().run(hotkeys, back, other_letters, bytes_on_screen, devices, no_device, divider, messages, figures,
+                      kernel_reload, switching_keeps_the_picture, still_picture, recording_a_picture,
+                      recording_a_frozen_view, small_picture, early_screenshot, keys_while_building, named_path_fails,
+                      interrupted, full_disk, quick_start))

@@ -13,23 +13,15 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 
 sys.path.append(sys.path[0] + "/../../support")
-from live_support import (KERNELS, PATIENCE, Checks, Compiler, Live, Window, alive, environment, has_opencl,
-                          need_window, picture, wait_until, y4m_pictures)
+from checks import KERNELS, Checks, at, programs
+from live_support import (PATIENCE, Compiler, Live, Window, alive, environment, has_opencl, need_window, picture,
+                          wait_until, y4m_pictures)
 
-BINARY = os.path.abspath(sys.argv[1])
-LATE = os.path.abspath(sys.argv[2])  # to which things happen at the last moment: tests/support/late.c
-MISLED = os.path.abspath(sys.argv[3])  # whose driver misbehaves: tests/support/misled.c
+BINARY, LATE, MISLED = programs(3)
 PATTERN = "pattern:320x240@30"
-
-directory = tempfile.TemporaryDirectory()
-
-
-def at(name):
-    return os.path.join(directory.name, name)
 
 
 def errors_of(live):
@@ -57,7 +49,7 @@ def broken_kernel(c):
     if not has_opencl(BINARY):
         return
     shutil.copytree(KERNELS, at("kernels"))
-    live = Window(BINARY, directory.name, "pattern:64x48@30", "-f", "gray", "-p", "opencl",
+    live = Window(BINARY, at(), "pattern:64x48@30", "-f", "gray", "-p", "opencl",
                   MONOCLE_KERNELS=at("kernels"))
     live.state(0)
     with open(at("kernels/gray.cl"), "a") as f:
@@ -99,7 +91,7 @@ def stalled_reader(c):
     os.mkfifo(at("stalled.y4m"))
     for resumes, key in ((False, True), (False, False), (True, True)):
         reader = os.open(at("stalled.y4m"), os.O_RDONLY | os.O_NONBLOCK)
-        live = Window(BINARY, directory.name, PATTERN, "--record", "stalled.y4m")
+        live = Window(BINARY, at(), PATTERN, "--record", "stalled.y4m")
         state = live.wait(lambda e: e["event"] == "progress" and "frames dropped" in e["message"])
         live.wait(lambda e: e["event"] == "progress" and e["frames"] > state["frames"] + 20)
         data = bytearray()
@@ -126,7 +118,7 @@ def stalled_reader(c):
 
 def unsynced(c):
     """A recording that is ended by key and cannot be finished is told, and the exit code tells it, too."""
-    live = Window(LATE, directory.name, PATTERN, "-p", "cpu", LATE_SYNC=str(errno.EIO))
+    live = Window(LATE, at(), PATTERN, "-p", "cpu", LATE_SYNC=str(errno.EIO))
     name = live.key("r")["recording"]
     state = live.key("r")
     c.check(state["message_is_error"] and "incomplete" in state["message"] and name in state["message"], state)
@@ -137,7 +129,7 @@ def unsynced(c):
 def no_reader(c):
     """Whoever took the events has gone: so does the view, as one without a window; what it recorded is whole."""
     process = subprocess.Popen([BINARY, "live", PATTERN, "-p", "cpu", "--json", "--record", "left.y4m", "--trace",
-                                "left.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=directory.name,
+                                "left.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=at(),
                                env=environment())
     first = json.loads(process.stdout.readline())
     process.stdout.close()
@@ -204,7 +196,7 @@ def lost_display(c):
     """An X server that goes away is one line and an exit code; all that was under way is written."""
     for path in ("cpu", "zerocopy"):
         with display() as (server, name):
-            live = Live(BINARY, directory.name, PATTERN, "-p", path, "--record", "left.y4m", "--trace", "left.json",
+            live = Live(BINARY, at(), PATTERN, "-p", path, "--record", "left.y4m", "--trace", "left.json",
                         "--screenshot", "left.png", DISPLAY=name)
             server.kill()
             code, last, errors = live.wait_end()
@@ -239,7 +231,7 @@ xlib.XSync(display, 0)"""
 
 def closed(c):
     """By the window manager's button: an end as by q."""
-    live = Window(BINARY, directory.name, PATTERN, "--record", "left.y4m", "--trace", "left.json")
+    live = Window(BINARY, at(), PATTERN, "--record", "left.y4m", "--trace", "left.json")
     subprocess.run([sys.executable, "-c", X_REQUEST, "close", live.window], check=True)
     code, last, errors = live.wait_end()
     c.check(code == 0 and not errors, "closed", code, errors)
@@ -250,7 +242,7 @@ def lost_window(c):
     """So is another program that destroys the window, or has its connection cut."""
     for request, said in (("XDestroyWindow", "rejected a request"), ("XKillClient", "lost the display")):
         for path in ("cpu", "zerocopy"):
-            live = Window(BINARY, directory.name, PATTERN, "-p", path, "--record", "left.y4m", "--trace", "left.json")
+            live = Window(BINARY, at(), PATTERN, "-p", path, "--record", "left.y4m", "--trace", "left.json")
             subprocess.run([sys.executable, "-c", X_REQUEST, request, live.window], check=True)
             code, last, errors = live.wait_end()
             c.check(code == 4 and last["event"] == "summary", request, path, "exit code", code, last)
@@ -278,7 +270,7 @@ def lost_at_once(c):
             killer = subprocess.Popen([sys.executable, "-c", AT_ONCE, request], env=environment(DISPLAY=name),
                                       stdout=subprocess.PIPE, text=True)
             killer.stdout.readline()
-            run = subprocess.run([BINARY, "live", PATTERN, "-p", "cpu"], cwd=directory.name, capture_output=True,
+            run = subprocess.run([BINARY, "live", PATTERN, "-p", "cpu"], cwd=at(), capture_output=True,
                                  text=True, env=environment(DISPLAY=name), timeout=20 * PATIENCE)
             killer.communicate(timeout=60 * PATIENCE)
             c.check(run.returncode == 4 and run.stderr.count("\n") == 1 and said in run.stderr, request, run.returncode,
@@ -300,22 +292,22 @@ def leaving_a_build(c):
     for how in ("hang", "stall"):  # in the child, in the program
         for number in (None, signal.SIGINT, signal.SIGTERM):
             # The first path, whose frames the user counts: nothing is shown yet.
-            compiler = Compiler(directory.name, how)
+            compiler = Compiler(how)
             compiler.begin()
-            live = Window(MISLED, directory.name, PATTERN, "-f", "invert", "-p", "opencl", "--frames", "9",
+            live = Window(MISLED, at(), PATTERN, "-f", "invert", "-p", "opencl", "--frames", "9",
                           runs=False, **compiler.env)
             leave_build(c, how + ", the first path", live, number, compiler, frames=0)
             c.check(not live.events, how, "the first path", live.events)
 
             # Beside the cpu path, which shows the first pictures.
-            compiler = Compiler(directory.name, how)
+            compiler = Compiler(how)
             compiler.begin()
-            live = Window(MISLED, directory.name, PATTERN, "-f", "invert", *outputs, **compiler.env)
+            live = Window(MISLED, at(), PATTERN, "-f", "invert", *outputs, **compiler.env)
             leave_build(c, how + ", beside the cpu path", live, number, compiler)
 
             # Beside kernels of the same driver, which may wait for the compiler.
-            compiler = Compiler(directory.name, how)
-            live = Window(MISLED, directory.name, PATTERN, "-f", "gray", "-p", "opencl", *outputs, **compiler.env)
+            compiler = Compiler(how)
+            live = Window(MISLED, at(), PATTERN, "-f", "gray", "-p", "opencl", *outputs, **compiler.env)
             c.check(live.state(0)["path"] == "opencl", how, "beside kernels", live.events[-1])
             compiler.begin()
             subprocess.run(["xdotool", "key", "3"], check=True)
@@ -324,7 +316,7 @@ def leaving_a_build(c):
 
 def oversized(c):
     """A picture that GL takes no texture for is shown smaller, which is said once; a screenshot holds all of it."""
-    live = Window(BINARY, directory.name, "pattern:20000x200@10", "--overlay", "off")
+    live = Window(BINARY, at(), "pattern:20000x200@10", "--overlay", "off")
     live.key("Tab")
     shown = live.pixels()
     colours = {shown[i:i + 3] for i in range(0, len(shown), 3)}
@@ -337,6 +329,5 @@ def oversized(c):
 
 
 need_window()
-checks = Checks()
-sys.exit(checks.run(unwritable, broken_kernel, leaving_a_build, stalled_reader, unsynced, stalled_events, no_reader,
-                    lost_display, closed, lost_window, lost_at_once, oversized, only=sys.argv[4:]))
+sys.exit(Checks().run(unwritable, broken_kernel, leaving_a_build, stalled_reader, unsynced, stalled_events, no_reader,
+                      lost_display, closed, lost_window, lost_at_once, oversized))

@@ -11,23 +11,17 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.append(sys.path[0] + "/../../support")
-from live_support import Checks, environment, events, run, y4m, y4m_pictures
+from checks import Checks, at, programs
+from live_support import environment, events, run, y4m, y4m_pictures
 
-BINARY = os.path.abspath(sys.argv[1])
+BINARY, = programs(1)
 NODE, EXCLUSIVE, CAMERA, MISSING = ("/dev/video%d" % n for n in (10, 11, 0, 99))
 PATIENCE_S = 60
 VIDIOC_S_FMT = 0xc0d05605
 OUTPUT = 2
-
-directory = tempfile.TemporaryDirectory()
-
-
-def at(name):
-    return os.path.join(directory.name, name)
 
 
 def means(plane, width, columns, rows, down):
@@ -273,4 +267,4 @@ def exclusive(c):
 
 if __name__ == "__main__":
     sys.exit(Checks().run(frames_as_they_are, read_by_gst, late_frames, late_reader_and_killed_writer, wrong_nodes,
-                          exclusive, only=sys.argv[2:]))
+                          exclusive))
