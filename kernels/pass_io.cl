@@ -33,7 +33,7 @@
 #define DESTINATION __global uint *
 #endif
 
-// The host's struct opencl_layout (src/path/opencl_path.h): width, height, strides of planes 0 to 2, offsets of planes
+// The host's struct opencl_layout (src/path/opencl_pass.h): width, height, strides of planes 0 to 2, offsets of planes
 // 1 and 2, then pixels from row to row of the output.
 typedef int8 layout;
 

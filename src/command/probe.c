@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "command/command.h"
-#include "path/probe_words.h"
 
 const char probe_program[] = "/proc/self/exe";
 

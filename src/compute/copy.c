@@ -2,7 +2,6 @@
 #include "compute/copy.h"
 
 #include "base/log.h"
-#include "base/resource.h"
 #include "compute/program.h"
 
 #include <stdint.h>
@@ -37,7 +36,6 @@ struct device_copy {
     cl_mem memory;
     size_t bytes, place; // of a copy; from place to place in the memory, at least as many
     int sources, next;   // next: run
-    cl_program program[WAYS];
     cl_kernel kernel[WAYS];
     const struct way *way; // the fastest
 };
@@ -49,7 +47,7 @@ static size_t whole_bytes(const struct way *way, size_t bytes)
     return (bytes + unit - 1) / unit * unit;
 }
 
-static cl_int enqueue(void *context, int run, cl_event *first, cl_event *last)
+static cl_int enqueue(void *context, int run, struct span *span)
 {
     struct device_copy *copy = context;
     const struct way *way = copy->way;
@@ -57,25 +55,20 @@ static cl_int enqueue(void *context, int run, cl_event *first, cl_event *last)
     const size_t from = copy->place * (size_t)(copy->next % copy->sources);
     const size_t to = copy->place * (size_t)(copy->sources + copy->next % TARGETS);
     copy->next++;
-    cl_int result;
     if (way->copies == 0) {
-        result = clEnqueueCopyBuffer(copy->queue, copy->memory, copy->memory, from, to, bytes, 0, NULL, first);
-    } else {
-        const cl_ulong offset[2] = {from / PIECE, to / PIECE};
-        const size_t items = bytes / PIECE / (size_t)way->copies;
-        cl_kernel kernel = copy->kernel[way - ways];
-        result = CL_SUCCESS;
-        for (cl_uint i = 0; result == CL_SUCCESS && i < 4; i++)
-            result = i % 2 ? clSetKernelArg(kernel, i, sizeof(cl_ulong), &offset[i / 2])
-                           : clSetKernelArg(kernel, i, sizeof(cl_mem), &copy->memory);
+        cl_event event;
+        const cl_int result =
+            clEnqueueCopyBuffer(copy->queue, copy->memory, copy->memory, from, to, bytes, 0, NULL, &event);
         if (result == CL_SUCCESS)
-            result = clEnqueueNDRangeKernel(copy->queue, kernel, 1, NULL, &items, &way->group, 0, NULL, first);
+            span_add(span, event);
+        return result;
     }
-    if (result == CL_SUCCESS) {
-        clRetainEvent(*first);
-        *last = *first;
-    }
-    return result;
+    const cl_ulong offset[2] = {from / PIECE, to / PIECE};
+    const size_t none[2] = {0}, items[2] = {bytes / PIECE / (size_t)way->copies, 1}, group[2] = {way->group, 1};
+    const struct kernel_argument memory = {sizeof(cl_mem), &copy->memory};
+    const struct kernel_argument arguments[] = {
+        memory, {sizeof(*offset), &offset[0]}, memory, {sizeof(*offset), &offset[1]}};
+    return kernel_run(copy->kernel[way - ways], copy->queue, arguments, 4, none, items, group, NULL, span);
 }
 
 bool device_copy_run(struct device_copy *copy, int runs, struct timing *timing)
@@ -90,23 +83,13 @@ bool device_copy_run(struct device_copy *copy, int runs, struct timing *timing)
 
 static bool make_kernel(struct device_copy *copy, struct device *device, int index)
 {
-    char options[64], unread[RESOURCE_WHY], *why = NULL;
-    char *text = resource_kernel("copy.cl", device->kernel_dir, unread);
-    if (!text) {
-        log_error("%s", unread);
-        return false;
-    }
+    char options[64], *why;
     snprintf(options, sizeof(options), "-cl-std=CL1.2 -DCOPIES=%d", ways[index].copies);
-    copy->program[index] = program_build(device, text, options, &why);
-    free(text);
-    if (!copy->program[index]) {
-        log_error("cannot compile copy.cl: %s", why ? why : "no reason given");
-        free(why);
-        return false;
-    }
-    cl_int result;
-    copy->kernel[index] = clCreateKernel(copy->program[index], "copy", &result);
-    return compute_ok(result, "create the copy kernel");
+    copy->kernel[index] = program_file_kernel(device, "copy.cl", options, "copy", &why);
+    if (!copy->kernel[index])
+        log_error("cannot measure copies: %s", why ? why : "out of memory");
+    free(why);
+    return copy->kernel[index] != NULL;
 }
 
 // Random bytes: some GPUs are faster on zeros. A small part is written over and over.
@@ -165,7 +148,7 @@ struct device_copy *device_copy_open(struct device *device, size_t bytes, int so
     for (int i = 0; i < WAYS; i++)
         copy->place = whole_bytes(&ways[i], bytes) > copy->place ? whole_bytes(&ways[i], bytes) : copy->place;
     cl_int result;
-    copy->queue = clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &result);
+    copy->queue = device_queue(device, true, &result);
     if (result == CL_SUCCESS)
         copy->memory = clCreateBuffer(device->context, CL_MEM_READ_WRITE, copy->place * (size_t)(sources + TARGETS),
                                       NULL, &result);
@@ -185,11 +168,8 @@ void device_copy_close(struct device_copy *copy)
     for (int i = 0; i < WAYS; i++) {
         if (copy->kernel[i])
             clReleaseKernel(copy->kernel[i]);
-        if (copy->program[i])
-            clReleaseProgram(copy->program[i]);
     }
-    if (copy->memory)
-        clReleaseMemObject(copy->memory);
+    memory_release(copy->memory);
     if (copy->queue)
         clReleaseCommandQueue(copy->queue);
     free(copy);

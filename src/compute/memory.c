@@ -53,6 +53,47 @@ void pinned_close(struct pinned *pinned, cl_command_queue queue)
     memory_release(pinned->buffer);
 }
 
+cl_int download_open(struct download *download, cl_context context, cl_command_queue queue, cl_mem_flags flags,
+                     size_t bytes, enum download_way way)
+{
+    cl_int result;
+    *download = (struct download){.way = way, .bytes = bytes};
+    download->buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | flags, bytes, NULL, &result);
+    if (result == CL_SUCCESS && way == DOWNLOAD_COPIED)
+        result = pinned_open(&download->pinned, context, queue, bytes);
+    return result;
+}
+
+void download_close(struct download *download, cl_command_queue queue)
+{
+    download_reclaim(download, queue);
+    pinned_close(&download->pinned, queue);
+    memory_release(download->buffer);
+}
+
+cl_int download_start(struct download *download, cl_command_queue queue, cl_event after)
+{
+    cl_int result;
+    if (download->way == DOWNLOAD_MAPPED) {
+        download->at = clEnqueueMapBuffer(queue, download->buffer, CL_FALSE, CL_MAP_READ, 0, download->bytes, 1, &after,
+                                          &download->done, &result);
+    } else {
+        download->at = download->pinned.at;
+        result = clEnqueueReadBuffer(queue, download->buffer, CL_FALSE, 0, download->bytes, download->at, 1, &after,
+                                     &download->done);
+    }
+    return result == CL_SUCCESS ? clFlush(queue) : result;
+}
+
+cl_int download_reclaim(struct download *download, cl_command_queue queue)
+{
+    uint8_t *at = download->at;
+    download->at = NULL;
+    if (download->way != DOWNLOAD_MAPPED || !at)
+        return CL_SUCCESS;
+    return clEnqueueUnmapMemObject(queue, download->buffer, at, 0, NULL, NULL);
+}
+
 // ---- dma-bufs ----
 
 struct dmabuf_calls dmabuf_look_up(cl_platform_id platform)

@@ -16,6 +16,29 @@ struct pinned {
 cl_int pinned_open(struct pinned *pinned, cl_context context, cl_command_queue queue, size_t bytes);
 void pinned_close(struct pinned *pinned, cl_command_queue queue); // takes an empty or half-open one
 
+// A buffer that kernels write and the host then reads.
+enum download_way {
+    DOWNLOAD_NONE,   // the host does not read it
+    DOWNLOAD_MAPPED, // mapped for the host: for devices that share the host's memory
+    DOWNLOAD_COPIED, // copied to pinned memory
+};
+struct download {
+    enum download_way way;
+    cl_mem buffer;
+    struct pinned pinned; // for DOWNLOAD_COPIED
+    uint8_t *at;          // the bytes, once `done` is complete; NULL: the host does not have them
+    size_t bytes;
+    cl_event done; // of the latest start; the caller releases it
+};
+// `flags`: of the buffer, besides CL_MEM_READ_WRITE. After a failure, the caller closes it as well.
+cl_int download_open(struct download *download, cl_context context, cl_command_queue queue, cl_mem_flags flags,
+                     size_t bytes, enum download_way way);
+void download_close(struct download *download, cl_command_queue queue); // takes an empty one
+// Enqueues the way to the host after the event `after`.
+cl_int download_start(struct download *download, cl_command_queue queue, cl_event after);
+// Gives the buffer back to the kernels; the bytes of a mapped one are then gone.
+cl_int download_reclaim(struct download *download, cl_command_queue queue);
+
 // The functions of cl_khr_external_memory_dma_buf. All NULL: the device does not have the extension.
 struct dmabuf_calls {
     clEnqueueAcquireExternalMemObjectsKHR_fn acquire; // before each use of an imported buffer

@@ -1,9 +1,10 @@
-// program.c: OpenCL programs built, and kept compiled on disk
+// program.c: OpenCL programs built, and kept compiled on disk, and their kernels
 #include "compute/program.h"
 
 #include "base/cache.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/resource.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -228,4 +229,64 @@ void program_check_cache(void)
         log_warn("cannot store compiled kernels: %s %s; set XDG_CACHE_HOME to a directory of your "
                  "own",
                  path, unsafe);
+}
+
+// ---- kernels ----
+
+bool program_kernels(struct device *device, const char *text, const char *options, const char *const *names, int count,
+                     cl_kernel *kernels, char **error)
+{
+    cl_program program = program_build(device, text, options, error);
+    cl_int result = program ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
+    for (int i = 0; result == CL_SUCCESS && i < count && names[i]; i++) {
+        kernels[i] = clCreateKernel(program, names[i], &result);
+        if (result != CL_SUCCESS) {
+            char doing[64], why[256];
+            snprintf(doing, sizeof(doing), "create kernel %s", names[i]);
+            compute_describe(why, sizeof(why), result, doing);
+            *error = strdup(why);
+        }
+    }
+    if (program)
+        clReleaseProgram(program); // its kernels hold it
+    return result == CL_SUCCESS;
+}
+
+cl_kernel program_file_kernel(struct device *device, const char *file, const char *options, const char *name,
+                              char **error)
+{
+    char why[RESOURCE_WHY];
+    cl_kernel kernel = NULL;
+    char *text = resource_kernel(file, device->kernel_dir, why);
+    if (text)
+        program_kernels(device, text, options, &name, 1, &kernel, error);
+    else
+        *error = strdup(why);
+    free(text);
+    return kernel;
+}
+
+size_t kernel_group_limit(const struct device_info *info, cl_kernel kernel)
+{
+    const size_t most = info->max_work_group > 0 ? info->max_work_group : 1;
+    size_t own;
+    const cl_int result =
+        clGetKernelWorkGroupInfo(kernel, info->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(own), &own, NULL);
+    return result == CL_SUCCESS && own > 0 && own < most ? own : most;
+}
+
+cl_int kernel_run(cl_kernel kernel, cl_command_queue queue, const struct kernel_argument *arguments, cl_uint count,
+                  const size_t offset[2], const size_t size[2], const size_t local[2], cl_event after,
+                  struct span *span)
+{
+    cl_event event;
+    cl_int result = CL_SUCCESS;
+    for (cl_uint i = 0; result == CL_SUCCESS && i < count; i++)
+        result = clSetKernelArg(kernel, i, arguments[i].bytes, arguments[i].value);
+    if (result == CL_SUCCESS)
+        result =
+            clEnqueueNDRangeKernel(queue, kernel, 2, offset, size, local, after ? 1 : 0, after ? &after : NULL, &event);
+    if (result == CL_SUCCESS)
+        span_add(span, event);
+    return result;
 }

@@ -1,4 +1,4 @@
-// timing.c: runs queued back to back, waited for once, their time taken from their events
+// timing.c: commands on an OpenCL queue: their events, and their times by the device's clock and by the host's
 #include "compute/timing.h"
 
 #include "base/clock.h"
@@ -6,23 +6,58 @@
 
 #include <assert.h>
 
-struct span {
-    cl_event first, last;
-};
-
-static cl_ulong stamp(cl_event event, cl_profiling_info what)
+void event_release(cl_event *event)
 {
-    cl_ulong value = 0;
-    return clGetEventProfilingInfo(event, what, sizeof(value), &value, NULL) == CL_SUCCESS ? value : 0;
+    if (*event)
+        clReleaseEvent(*event);
+    *event = NULL;
 }
 
-// The sum of all spans; 0 where a stamp is missing or absurd.
+bool event_done(cl_event event)
+{
+    cl_int status;
+    return !event ||
+           clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL) != CL_SUCCESS ||
+           status <= CL_COMPLETE; // negative: failed
+}
+
+cl_ulong event_stamp(cl_event event, cl_profiling_info what)
+{
+    cl_ulong value = 0;
+    return event && clGetEventProfilingInfo(event, what, sizeof(value), &value, NULL) == CL_SUCCESS ? value : 0;
+}
+
+void span_join(struct span *span, struct span *next)
+{
+    if (!span->first) {
+        *span = *next;
+    } else if (next->first) {
+        clReleaseEvent(span->last);
+        clReleaseEvent(next->first);
+        span->last = next->last;
+    }
+    *next = (struct span){0};
+}
+
+void span_add(struct span *span, cl_event event)
+{
+    clRetainEvent(event);
+    span_join(span, &(struct span){event, event});
+}
+
+void span_release(struct span *span)
+{
+    event_release(&span->first);
+    event_release(&span->last);
+}
+
+// Returns the sum of all spans; 0 if a time is missing or impossible.
 static double device_ns(const struct span *spans, int runs)
 {
     double sum = 0;
     for (int i = 0; i < runs; i++) {
-        const cl_ulong start = stamp(spans[i].first, CL_PROFILING_COMMAND_START);
-        const cl_ulong end = stamp(spans[i].last, CL_PROFILING_COMMAND_END);
+        const cl_ulong start = event_stamp(spans[i].first, CL_PROFILING_COMMAND_START);
+        const cl_ulong end = event_stamp(spans[i].last, CL_PROFILING_COMMAND_END);
         if (start == 0 || end <= start)
             return 0;
         sum += (double)(end - start);
@@ -30,16 +65,15 @@ static double device_ns(const struct span *spans, int runs)
     return sum;
 }
 
-bool timing_run(cl_command_queue queue, int runs,
-                cl_int (*enqueue)(void *context, int run, cl_event *first, cl_event *last), void *context,
-                struct timing *timing)
+bool timing_run(cl_command_queue queue, int runs, cl_int (*enqueue)(void *context, int run, struct span *span),
+                void *context, struct timing *timing)
 {
     assert(runs >= 1 && runs <= TIMING_RUNS);
     struct span spans[TIMING_RUNS] = {{0}};
     cl_int result = CL_SUCCESS;
     const int64_t start_ns = clock_now_ns();
     for (int i = 0; result == CL_SUCCESS && i < runs; i++)
-        result = enqueue(context, i, &spans[i].first, &spans[i].last);
+        result = enqueue(context, i, &spans[i]);
     const cl_int finished = clFinish(queue);
     const int64_t end_ns = clock_now_ns();
     bool ok = compute_ok(result == CL_SUCCESS ? finished : result, "run a measurement on the device");
@@ -50,11 +84,7 @@ bool timing_run(cl_command_queue queue, int runs,
         if (!ok)
             log_error("the device does not report the times of its commands; use -p cpu");
     }
-    for (int i = 0; i < runs; i++) {
-        if (spans[i].first)
-            clReleaseEvent(spans[i].first);
-        if (spans[i].last)
-            clReleaseEvent(spans[i].last);
-    }
+    for (int i = 0; i < runs; i++)
+        span_release(&spans[i]);
     return ok;
 }

@@ -1,192 +1,216 @@
-// opencl.c: the path of OpenCL: upload, a kernel per pass, output read back, mapped or written to a texture
-#include "path/opencl_path.h"
-
+// opencl.c: the OpenCL path: the life of a frame: upload, a kernel per pass, conversion, download or texture
 #include "base/log.h"
+#include "compute/texture.h"
+#include "path/backend.h"
+#include "path/opencl_chain.h"
+#include "path/opencl_encode.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// False where the path cannot be opened for that; `why` of it then says so.
-static bool opened(struct opencl_path *cl, cl_int result, const char *doing)
-{
-    if (result != CL_SUCCESS)
-        compute_describe(cl->path.why, sizeof(cl->path.why), result, doing);
-    return result == CL_SUCCESS;
-}
+// One frame in flight, or lent.
+struct slot {
+    uint64_t tag;
+    // The way in.
+    struct pinned staging; // uploads come from here; empty if the input is host memory itself
+    cl_mem input;
+    size_t input_bytes;          // grows for a frame in memory of the device's, which has its own strides
+    cl_mem lent;                 // the frame's own memory as the input; NULL: the frame is in `input`
+    struct opencl_layout layout; // of the frame there
+    bool copied;                 // by the host
+    int64_t copy_start_ns, copy_end_ns;
+    int64_t enqueued_ns;  // host time right before the first event was queued
+    cl_event upload;      // NULL: the input lies there at once
+    cl_event handed_back; // the end of the device's use of an imported frame; NULL: it is not imported
+    // The passes, and the way out.
+    struct span passes[PLAN_PASSES], encoding;
+    struct download output, encoded; // empty: a texture; no conversion
+    struct shared_texture shared;
+    cl_event acquire, release; // of the texture
+};
 
-static bool make_queues(struct opencl_path *cl)
-{
-    cl_command_queue *const queues[] = {&cl->compute_queue, &cl->upload_queue, &cl->download_queue};
-    for (int i = 0; i < 3; i++) {
-        cl_int result = CL_SUCCESS;
-        // Copies have queues of their own only where a device has engines of their own for them.
-        if (i > 0 && cl->device->info.host_unified) {
-            *queues[i] = cl->compute_queue;
-            clRetainCommandQueue(cl->compute_queue);
-        } else {
-            *queues[i] =
-                clCreateCommandQueue(cl->device->context, cl->device->info.id, CL_QUEUE_PROFILING_ENABLE, &result);
-        }
-        if (!opened(cl, result, "create an OpenCL command queue"))
-            return false;
-    }
-    return true;
-}
+struct opencl_path {
+    struct path path;
+    struct device *device;
+    enum output output;
+    struct opencl_target target;
+    cl_command_queue upload_queue, compute_queue, download_queue; // the same queue if memory is shared
+    struct opencl_layout input_layout;
+    size_t input_bytes;
+    bool copies;                                 // the device does not read frames in the host's memory
+    int64_t shift_ns, shifted_ns;                // host time less device time, and when that was found; 0: not yet
+    struct slot slot[PATH_DEPTH_MAX + 1];        // one more than in flight: the collected one stays valid
+    int slots, write_slot, read_slot, lent_slot; // lent_slot -1: none
+    struct opencl_encoder encoder;
+};
 
-static cl_mem make_buffer(struct opencl_path *cl, cl_mem_flags flags, size_t bytes)
+// ---- upload ----
+
+// A device that shares the host's memory reads a frame in place; the source lends the frame until it is collected.
+static bool read_in_place(struct opencl_path *cl, struct slot *slot, const struct image *frame, size_t bytes)
 {
+    const struct opencl_chain *chain = cl->path.build;
+    const size_t spare = chain->pass[0].choice.variant->wide_loads ? OPENCL_WIDE_LOAD : 0;
     cl_int result;
-    cl_mem buffer = clCreateBuffer(cl->device->context, flags, bytes, NULL, &result);
-    return opened(cl, result, "allocate device memory for frames") ? buffer : NULL;
+    if (!cl->device->info.host_unified || cl->copies || bytes == 0 || bytes + spare > frame->reach_bytes)
+        return false;
+    slot->lent = clCreateBuffer(cl->device->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, frame->reach_bytes,
+                                frame->plane[0], &result);
+    if (!slot->lent) // it would not take the next frame either
+        log_info("the device cannot read frames in place (%s); monocle copies them", compute_result_name(result));
+    cl->copies = !slot->lent;
+    slot->enqueued_ns = clock_now_ns();
+    return slot->lent != NULL;
 }
 
-// Host memory the device reaches by itself, mapped for good.
-static bool make_pinned(struct opencl_path *cl, size_t bytes, cl_mem *buffer, uint8_t **at)
+// Makes room for a frame with the strides of its memory.
+static cl_int make_room(struct opencl_path *cl, struct slot *slot, size_t bytes)
 {
-    *buffer = make_buffer(cl, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes);
-    if (!*buffer)
-        return false;
+    const size_t room = bytes + OPENCL_WIDE_LOAD;
     cl_int result;
-    *at = clEnqueueMapBuffer(cl->compute_queue, *buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL,
-                             &result);
-    return opened(cl, result, "map pinned memory");
-}
-
-static bool encoded_open(struct opencl_path *cl, struct opencl_encoded *encoded)
-{
-    const bool unified = cl->device->info.host_unified;
-    const size_t bytes = cl->encoder.bytes;
-    if (bytes == 0)
-        return true;
-    encoded->buffer = make_buffer(cl, CL_MEM_READ_WRITE | (unified ? CL_MEM_ALLOC_HOST_PTR : 0), bytes);
-    return encoded->buffer && (unified || make_pinned(cl, bytes, &encoded->pinned, &encoded->at));
-}
-
-static bool slot_open(struct opencl_path *cl, struct opencl_slot *slot)
-{
-    const bool unified = cl->device->info.host_unified;
-    slot->input_bytes = cl->input_bytes;
-    slot->input = make_buffer(cl, CL_MEM_READ_ONLY | (unified ? CL_MEM_ALLOC_HOST_PTR : 0), cl->input_bytes);
-    if (!slot->input || (!unified && !make_pinned(cl, cl->input_bytes, &slot->staging, &slot->staging_at)))
-        return false;
-    if (!encoded_open(cl, &slot->encoded))
-        return false;
-    if (cl->output == OUTPUT_TEXTURE)
-        return true; // made by the first submit, on the GL thread
-    slot->output = make_buffer(cl, CL_MEM_READ_WRITE | (unified ? CL_MEM_ALLOC_HOST_PTR : 0), cl->output_bytes);
-    return slot->output && (cl->output != OUTPUT_READ || cl->path.encoded_only ||
-                            make_pinned(cl, cl->output_bytes, &slot->pinned, &slot->pinned_at));
-}
-
-void opencl_release_event(cl_event *event)
-{
-    if (*event)
-        clReleaseEvent(*event);
-    *event = NULL;
-}
-
-// What belongs to the frame that was in the slot, when the device is done with it.
-static void release_frame(struct opencl_slot *slot)
-{
-    if (slot->lent)
-        clReleaseMemObject(slot->lent);
-    slot->lent = NULL;
-    opencl_release_event(&slot->handed_back);
-    opencl_release_event(&slot->upload);
-    opencl_release_event(&slot->acquire);
-    opencl_release_event(&slot->encoded.first);
-    opencl_release_event(&slot->encoded.last);
-    opencl_release_event(&slot->encoded.fetch);
-    opencl_release_event(&slot->download);
-    for (int i = 0; i < PLAN_PASSES; i++) {
-        opencl_release_event(&slot->first[i]);
-        opencl_release_event(&slot->last[i]);
-    }
-}
-
-static void release_buffer(cl_command_queue queue, cl_mem buffer, uint8_t *mapped)
-{
-    if (buffer && mapped)
-        clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, NULL);
-    if (buffer)
-        clReleaseMemObject(buffer);
-}
-
-static void slot_close(struct opencl_path *cl, struct opencl_slot *slot)
-{
-    release_frame(slot);
-    release_buffer(cl->compute_queue, slot->staging, slot->staging_at);
-    release_buffer(cl->compute_queue, slot->pinned, slot->pinned_at);
-    release_buffer(cl->compute_queue, slot->output, slot->mapped);
-    release_buffer(cl->compute_queue, slot->encoded.pinned, slot->encoded.at);
-    release_buffer(cl->compute_queue, slot->encoded.buffer, slot->encoded.pinned ? NULL : slot->encoded.at);
-    release_buffer(cl->compute_queue, slot->input, NULL);
-    shared_texture_close(&slot->shared);
-}
-
-// Brings the output to where its user finds it, if anybody wants it; slot->download is the event of that.
-static cl_int deliver(struct opencl_path *cl, struct opencl_slot *slot)
-{
-    const struct opencl_build *build = cl->path.build;
-    const cl_event after = slot->last[build->plan.count - 1];
-    cl_int result = clFlush(cl->compute_queue);
-    if (result != CL_SUCCESS || cl->path.encoded_only)
+    if (room <= slot->input_bytes)
+        return CL_SUCCESS;
+    cl_mem larger = clCreateBuffer(cl->device->context, CL_MEM_READ_ONLY, room, NULL, &result);
+    if (!larger)
         return result;
-    switch (cl->output) {
-    case OUTPUT_TEXTURE:
-        return shared_texture_release(&slot->shared, cl->compute_queue, after, &slot->download);
-    case OUTPUT_MAPPED:
-        slot->mapped = clEnqueueMapBuffer(cl->download_queue, slot->output, CL_FALSE, CL_MAP_READ, 0, cl->output_bytes,
-                                          1, &after, &slot->download, &result);
-        break;
-    case OUTPUT_READ:
-        result = clEnqueueReadBuffer(cl->download_queue, slot->output, CL_FALSE, 0, cl->output_bytes, slot->pinned_at,
-                                     1, &after, &slot->download);
-        break;
-    }
-    return result == CL_SUCCESS ? clFlush(cl->download_queue) : result;
+    memory_release(slot->input);
+    slot->input = larger;
+    slot->input_bytes = room;
+    return CL_SUCCESS;
 }
 
-// Takes the output back from its last user.
-static cl_int reclaim(struct opencl_path *cl, struct opencl_slot *slot)
+// The device copies pinned memory by itself.
+static cl_int send_pinned(struct opencl_path *cl, struct slot *slot, const void *from, size_t bytes)
+{
+    slot->enqueued_ns = clock_now_ns();
+    const cl_int result =
+        clEnqueueWriteBuffer(cl->upload_queue, slot->input, CL_FALSE, 0, bytes, from, 0, NULL, &slot->upload);
+    return result == CL_SUCCESS ? clFlush(cl->upload_queue) : result;
+}
+
+// The device copies a camera driver's memory between acquire and release. The commands hold `from`.
+static cl_int send_imported(struct opencl_path *cl, struct slot *slot, cl_mem from, size_t bytes)
+{
+    const struct dmabuf_calls *calls = &cl->device->dmabuf;
+    cl_int result = make_room(cl, slot, bytes);
+    if (result == CL_SUCCESS)
+        result = calls->acquire(cl->upload_queue, 1, &from, 0, NULL, NULL);
+    slot->enqueued_ns = clock_now_ns();
+    if (result == CL_SUCCESS)
+        result = clEnqueueCopyBuffer(cl->upload_queue, from, slot->input, 0, 0, bytes, 0, NULL, &slot->upload);
+    if (result == CL_SUCCESS)
+        result = calls->release(cl->upload_queue, 1, &from, 0, NULL, &slot->handed_back);
+    memory_release(from);
+    return result == CL_SUCCESS ? clFlush(cl->upload_queue) : result;
+}
+
+// The host copies the frame: to pinned memory, from which the device copies, or to host memory that the device reads.
+static cl_int send_copy(struct opencl_path *cl, struct slot *slot, const struct image *frame)
 {
     cl_int result = CL_SUCCESS;
-    if (slot->mapped)
-        result = clEnqueueUnmapMemObject(cl->compute_queue, slot->output, slot->mapped, 0, NULL, NULL);
-    slot->mapped = NULL;
-    return result == CL_SUCCESS ? opencl_encoded_reclaim(cl, slot) : result;
+    uint8_t *to = slot->staging.at;
+    slot->layout = cl->input_layout;
+    slot->copied = true;
+    slot->copy_start_ns = clock_now_ns();
+    if (!to)
+        to = clEnqueueMapBuffer(cl->upload_queue, slot->input, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
+                                cl->input_bytes, 0, NULL, NULL, &result);
+    if (result != CL_SUCCESS)
+        return result;
+    opencl_layout_copy(&cl->input_layout, to, frame);
+    slot->copy_end_ns = slot->enqueued_ns = clock_now_ns();
+    if (slot->staging.at)
+        return send_pinned(cl, slot, to, cl->input_bytes);
+    return clEnqueueUnmapMemObject(cl->upload_queue, slot->input, to, 0, NULL, &slot->upload);
 }
 
-static cl_int enqueue(struct opencl_path *cl, struct opencl_slot *slot, const struct image *frame)
+static cl_int upload(struct opencl_path *cl, struct slot *slot, const struct image *frame)
 {
+    struct pages_owner *pages = cl->device->pages;
+    slot->layout = cl->input_layout;
+    slot->copied = false;
+    const size_t bytes = opencl_layout_in_place(&slot->layout, frame);
+    if (read_in_place(cl, slot, frame, bytes)) {
+        cl->path.came_in = "host-ptr";
+        return CL_SUCCESS;
+    }
+    if (bytes > 0 && lender_has_lent(pages, frame->plane[0], bytes)) {
+        const cl_int result = make_room(cl, slot, bytes);
+        cl->path.came_in = "pinned";
+        return result != CL_SUCCESS ? result : send_pinned(cl, slot, frame->plane[0], bytes);
+    }
+    cl_mem imported = bytes > 0 ? lender_imported(pages, frame->plane[0], bytes) : NULL;
+    cl->path.came_in = imported ? "dma-buf" : "copy";
+    return imported ? send_imported(cl, slot, imported, bytes) : send_copy(cl, slot, frame);
+}
+
+// ---- submit ----
+
+// Releases the memory and the events of the slot's frame when the device is done with it.
+static void release_frame(struct slot *slot)
+{
+    cl_event *const events[] = {&slot->upload,  &slot->handed_back, &slot->acquire,
+                                &slot->release, &slot->output.done, &slot->encoded.done};
+    memory_release(slot->lent);
+    slot->lent = NULL;
+    for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
+        event_release(events[i]);
+    span_release(&slot->encoding);
+    for (int i = 0; i < PLAN_PASSES; i++)
+        span_release(&slot->passes[i]);
+}
+
+// Enqueues the conversion to YUV and its download.
+static cl_int encode(struct opencl_path *cl, struct slot *slot, cl_event after)
+{
+    if (cl->encoder.bytes == 0)
+        return CL_SUCCESS;
+    cl_int result = opencl_encode(&cl->encoder, cl->compute_queue, slot->output.buffer, slot->encoded.buffer, after,
+                                  &slot->encoding);
+    if (result == CL_SUCCESS)
+        result = clFlush(cl->compute_queue);
+    return result == CL_SUCCESS ? download_start(&slot->encoded, cl->download_queue, slot->encoding.last) : result;
+}
+
+// Enqueues everything from the frame to the result.
+static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct image *frame)
+{
+    const struct opencl_chain *chain = cl->path.build;
     const bool texture = cl->output == OUTPUT_TEXTURE, alone = cl->path.in_flight == 0;
-    struct opencl_build *build = cl->path.build;
-    cl_int result = reclaim(cl, slot);
-    // Getting a texture takes a while: alone, it goes beside the copying of pixels; behind a frame under way it would
-    // hold that one up.
+    cl_int result = download_reclaim(&slot->output, cl->compute_queue);
+    if (result == CL_SUCCESS)
+        result = download_reclaim(&slot->encoded, cl->compute_queue);
+    // To acquire a texture takes a while. Without another frame in flight it overlaps the copy of the pixels; otherwise
+    // it would delay that frame.
     if (result == CL_SUCCESS && texture && alone)
         result = shared_texture_acquire(&slot->shared, cl->compute_queue, NULL, &slot->acquire);
     if (result == CL_SUCCESS)
-        result = opencl_upload(cl, slot, frame);
+        result = upload(cl, slot, frame);
     if (result == CL_SUCCESS && texture && !alone)
         result = shared_texture_acquire(&slot->shared, cl->compute_queue, slot->upload, &slot->acquire);
     if (result == CL_SUCCESS)
-        result = opencl_run(cl, build, cl->compute_queue, slot->lent ? slot->lent : slot->input, &slot->layout,
-                            texture ? slot->shared.image : slot->output, slot->upload, slot->first, slot->last);
+        result = opencl_chain_run(chain, cl->compute_queue, slot->lent ? slot->lent : slot->input, &slot->layout,
+                                  texture ? slot->shared.image : slot->output.buffer, slot->upload, slot->passes);
+    const cl_event last = slot->passes[chain->plan.count - 1].last;
     if (result == CL_SUCCESS)
-        result = opencl_encode(cl, slot, slot->last[build->plan.count - 1]);
-    return result == CL_SUCCESS ? deliver(cl, slot) : result;
+        result = encode(cl, slot, last);
+    if (result == CL_SUCCESS)
+        result = clFlush(cl->compute_queue);
+    if (result == CL_SUCCESS && texture)
+        result = shared_texture_release(&slot->shared, cl->compute_queue, last, &slot->release);
+    if (result == CL_SUCCESS && slot->output.way != DOWNLOAD_NONE)
+        result = download_start(&slot->output, cl->download_queue, last);
+    return result;
 }
 
 static bool opencl_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
 {
     struct opencl_path *cl = (struct opencl_path *)path;
-    struct opencl_slot *slot = &cl->slot[cl->write_slot];
+    struct slot *slot = &cl->slot[cl->write_slot];
     if (cl->output == OUTPUT_TEXTURE && !slot->shared.image &&
         !compute_ok(shared_texture_open(&slot->shared, cl->device->context, path->input.width, path->input.height),
                     "share a GL texture with OpenCL")) {
-        *lost = true; // this path can go no further; another one can
+        *lost = true; // this path cannot go on, but another kind can
         return false;
     }
     slot->tag = tag;
@@ -201,40 +225,109 @@ static bool opencl_submit(struct path *path, const struct image *frame, uint64_t
     return true;
 }
 
-static bool finished(cl_event event)
+// ---- collect ----
+
+// The events that end a frame.
+enum { ENDS = 4 };
+static void get_ends(const struct slot *slot, cl_event ends[ENDS])
 {
-    cl_int status;
-    return !event ||
-           clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL) != CL_SUCCESS ||
-           status <= CL_COMPLETE; // negative: failed, which collect will tell
+    const cl_event events[ENDS] = {slot->output.done, slot->release, slot->encoded.done, slot->handed_back};
+    memcpy(ends, events, sizeof(events));
 }
 
 static bool opencl_ready(const struct path *path)
 {
     const struct opencl_path *cl = (const struct opencl_path *)path;
-    const struct opencl_slot *slot = &cl->slot[cl->read_slot];
-    return finished(slot->download) && finished(slot->encoded.fetch) && finished(slot->handed_back);
+    cl_event ends[ENDS];
+    bool done = true;
+    get_ends(&cl->slot[cl->read_slot], ends);
+    for (int i = 0; i < ENDS; i++)
+        done = done && event_done(ends[i]);
+    return done;
+}
+
+static cl_int wait_for(const struct slot *slot)
+{
+    cl_event ends[ENDS];
+    cl_uint count = 0;
+    get_ends(slot, ends);
+    for (int i = 0; i < ENDS; i++) {
+        if (ends[i])
+            ends[count++] = ends[i];
+    }
+    return clWaitForEvents(count, ends);
+}
+
+// Returns host time less device time. A frame's first command is queued at or after `enqueued_ns`, later by the time
+// that the thread was interrupted: so the largest difference of all frames is the nearest, less the drift of the clocks
+// since then.
+static int64_t device_to_host(struct opencl_path *cl, const struct slot *slot)
+{
+    const cl_event queued = slot->upload ? slot->upload : slot->passes[0].first;
+    const int64_t seen = slot->enqueued_ns - (int64_t)event_stamp(queued, CL_PROFILING_COMMAND_QUEUED);
+    const int64_t drift = (slot->enqueued_ns - cl->shifted_ns) / 10000; // 100 ppm
+    if (cl->shifted_ns == 0 || seen > cl->shift_ns - drift)
+        cl->shift_ns = seen;
+    else
+        cl->shift_ns -= drift;
+    cl->shifted_ns = slot->enqueued_ns;
+    return cl->shift_ns;
+}
+
+// Adds a stage of the device, unless the driver gave no times or those of an earlier command, as NVIDIA's does for
+// acquire and release: nothing starts before the command that it waits for has ended, at *ended.
+static void add_stage(struct path_result *result, const char *name, struct span span, int64_t shift_ns, cl_ulong *ended)
+{
+    const cl_ulong start = event_stamp(span.first, CL_PROFILING_COMMAND_START);
+    const cl_ulong end = event_stamp(span.last, CL_PROFILING_COMMAND_END);
+    if (start == 0 || end < start || start < *ended)
+        return;
+    struct stage_time *stage = path_add_stage(result, name, STAGE_DEVICE);
+    stage->start_ns = (int64_t)start + shift_ns;
+    stage->end_ns = (int64_t)end + shift_ns;
+    *ended = end;
+}
+
+// Adds the stage of one command.
+static void add_command(struct path_result *result, const char *name, cl_event event, int64_t shift_ns, cl_ulong *ended)
+{
+    add_stage(result, name, (struct span){event, event}, shift_ns, ended);
+}
+
+static void add_stages(struct opencl_path *cl, const struct slot *slot, struct path_result *result)
+{
+    const struct opencl_chain *chain = cl->path.build;
+    if (slot->copied) {
+        struct stage_time *copy = path_add_stage(result, "copy in", STAGE_HOST);
+        copy->start_ns = slot->copy_start_ns;
+        copy->end_ns = slot->copy_end_ns;
+    }
+    const int64_t shift = device_to_host(cl, slot);
+    cl_ulong ended = 0;
+    if (slot->staging.at || slot->handed_back)
+        add_command(result, "upload", slot->upload, shift, &ended);
+    add_command(result, "acquire", slot->acquire, shift, &ended);
+    for (int i = 0; i < chain->plan.count; i++)
+        add_stage(result, chain->pass[i].name, slot->passes[i], shift, &ended);
+    add_stage(result, "encode", slot->encoding, shift, &ended);
+    cl_ulong encoded = ended; // this download and the next one overlap
+    add_command(result, "encoded down", slot->encoded.done, shift, &encoded);
+    add_command(result, cl->output == OUTPUT_MAPPED ? "map" : "download", slot->output.done, shift, &ended);
+    add_command(result, "release", slot->release, shift, &ended);
 }
 
 static bool opencl_collect(struct path *path, struct path_result *result, bool *lost)
 {
     struct opencl_path *cl = (struct opencl_path *)path;
-    struct opencl_slot *slot = &cl->slot[cl->read_slot];
+    struct slot *slot = &cl->slot[cl->read_slot];
     if (cl->output == OUTPUT_TEXTURE && cl->lent_slot >= 0)
         shared_texture_lent(&cl->slot[cl->lent_slot].shared);
     cl->lent_slot = cl->read_slot;
     cl->read_slot = (cl->read_slot + 1) % cl->slots;
-    const cl_event events[] = {slot->download, slot->encoded.fetch, slot->handed_back};
-    cl_event ends[3];
-    cl_uint count = 0;
-    for (int i = 0; i < 3; i++) {
-        if (events[i])
-            ends[count++] = events[i];
-    }
-    const cl_int waited = clWaitForEvents(count, ends);
+    const cl_int waited = wait_for(slot);
     result->tag = slot->tag;
     if (waited == CL_SUCCESS)
-        opencl_slot_times(cl, slot, result);
+        add_stages(cl, slot, result);
     release_frame(slot);
     if (!compute_ok(waited, "finish a frame on the device")) {
         *lost = true;
@@ -242,14 +335,11 @@ static bool opencl_collect(struct path *path, struct path_result *result, bool *
     }
     if (cl->encoder.bytes > 0)
         image_wrap(&result->encoded, &path->encode, slot->encoded.at);
-    if (cl->output == OUTPUT_TEXTURE) {
-        result->texture = slot->shared.texture;
-        return true;
-    }
-    if (path->encoded_only)
+    result->texture = slot->shared.texture;
+    if (slot->output.way == DOWNLOAD_NONE)
         return true;
     result->image.shape = (struct image_shape){.format = PIXFMT_RGBA, .width = result->width, .height = result->height};
-    result->image.plane[0] = cl->output == OUTPUT_MAPPED ? slot->mapped : slot->pinned_at;
+    result->image.plane[0] = slot->output.at;
     result->image.stride[0] = 4 * (size_t)cl->input_layout.to_stride;
     return true;
 }
@@ -266,14 +356,58 @@ static bool opencl_read(struct path *path, const struct path_result *result, str
     return false;
 }
 
+// ---- open and close ----
+
+static bool make_queues(struct opencl_path *cl, char **error)
+{
+    cl_command_queue *const queues[] = {&cl->compute_queue, &cl->upload_queue, &cl->download_queue};
+    cl_int result = CL_SUCCESS;
+    for (int i = 0; result == CL_SUCCESS && i < 3; i++) {
+        // Only a device with memory of its own has engines for copies.
+        if (i > 0 && cl->device->info.host_unified) {
+            *queues[i] = cl->compute_queue;
+            clRetainCommandQueue(cl->compute_queue);
+        } else {
+            *queues[i] = device_queue(cl->device, true, &result);
+        }
+    }
+    return opencl_ok(result, "create an OpenCL command queue", error);
+}
+
+static cl_int slot_open(struct opencl_path *cl, struct slot *slot, size_t output_bytes)
+{
+    const bool unified = cl->device->info.host_unified;
+    const cl_mem_flags flags = unified ? CL_MEM_ALLOC_HOST_PTR : 0;
+    cl_context context = cl->device->context;
+    cl_int result;
+    slot->input_bytes = cl->input_bytes;
+    slot->input = clCreateBuffer(context, CL_MEM_READ_ONLY | flags, cl->input_bytes, NULL, &result);
+    if (result == CL_SUCCESS && !unified)
+        result = pinned_open(&slot->staging, context, cl->compute_queue, cl->input_bytes);
+    if (result == CL_SUCCESS && cl->encoder.bytes > 0)
+        result = download_open(&slot->encoded, context, cl->compute_queue, flags, cl->encoder.bytes,
+                               unified ? DOWNLOAD_MAPPED : DOWNLOAD_COPIED);
+    if (result != CL_SUCCESS || cl->output == OUTPUT_TEXTURE) // the first submit, on the GL thread, makes the texture
+        return result;
+    return download_open(&slot->output, context, cl->compute_queue, flags, output_bytes,
+                         cl->path.encoded_only         ? DOWNLOAD_NONE
+                         : cl->output == OUTPUT_MAPPED ? DOWNLOAD_MAPPED
+                                                       : DOWNLOAD_COPIED);
+}
+
+static void slot_close(struct opencl_path *cl, struct slot *slot)
+{
+    release_frame(slot);
+    pinned_close(&slot->staging, cl->compute_queue);
+    download_close(&slot->output, cl->compute_queue);
+    download_close(&slot->encoded, cl->compute_queue);
+    memory_release(slot->input);
+    shared_texture_close(&slot->shared);
+}
+
 static void *opencl_build(const struct path *path, const struct chain *chain, char **error)
 {
-    const struct opencl_path *cl = (const struct opencl_path *)path;
-    struct opencl_build *build = opencl_build_make(cl, chain, error);
-    if (build && opencl_warm_up(cl, build, error))
-        return build;
-    opencl_build_free(build);
-    return NULL;
+    return opencl_chain_open(&((const struct opencl_path *)path)->target, chain, error);
 }
 
 static void opencl_close(struct path *path)
@@ -283,7 +417,7 @@ static void opencl_close(struct path *path)
         clFinish(cl->compute_queue);
     for (int i = 0; i < cl->slots; i++)
         slot_close(cl, &cl->slot[i]);
-    opencl_encoder_close(cl);
+    opencl_encoder_close(&cl->encoder);
     const cl_command_queue queues[] = {cl->upload_queue, cl->compute_queue, cl->download_queue};
     for (int i = 0; i < 3; i++) {
         if (queues[i]) {
@@ -297,7 +431,7 @@ static void opencl_close(struct path *path)
 
 static const struct backend opencl_backend = {
     .build = opencl_build,
-    .build_free = opencl_build_free,
+    .build_free = opencl_chain_close,
     .submit = opencl_submit,
     .collect = opencl_collect,
     .ready = opencl_ready,
@@ -305,35 +439,44 @@ static const struct backend opencl_backend = {
     .close = opencl_close,
 };
 
-static const char *const rungs[] = {
-    [OUTPUT_TEXTURE] = "gl-shared",
-    [OUTPUT_MAPPED] = "mapped",
-    [OUTPUT_READ] = "opencl",
-};
+static bool open_parts(struct opencl_path *cl, const struct path_setup *setup, char **error)
+{
+    const struct image_shape rgba = {.width = setup->input.width, .height = setup->input.height};
+    struct opencl_layout layout;
+    const size_t output_bytes = opencl_layout_make(&layout, &rgba);
+    cl->input_bytes = opencl_layout_make(&cl->input_layout, &setup->input);
+    if (!make_queues(cl, error) ||
+        (setup->encode.width > 0 && !opencl_encoder_open(&cl->encoder, cl->device, &setup->encode,
+                                                         cl->input_layout.to_stride, output_bytes, error)))
+        return false;
+    cl_int result = CL_SUCCESS;
+    for (int i = 0; result == CL_SUCCESS && i <= setup->depth; i++)
+        result = slot_open(cl, &cl->slot[cl->slots++], output_bytes);
+    return opencl_ok(result, "allocate device memory for frames", error) &&
+           path_prepare(&cl->path, setup->chain, error);
+}
 
 struct path *opencl_open(const struct path_setup *setup, enum output output, char **error)
 {
+    static const char *const rungs[] = {
+        [OUTPUT_TEXTURE] = "gl-shared",
+        [OUTPUT_MAPPED] = "mapped",
+        [OUTPUT_READ] = "opencl",
+    };
     struct opencl_path *cl = calloc(1, sizeof(*cl));
     if (!cl) {
         path_fail(error, "out of memory");
         return NULL;
     }
     path_init(&cl->path, &opencl_backend, setup, rungs[output]);
-    opencl_choose(cl, setup, output);
+    cl->device = setup->device;
+    cl->output = output;
+    cl->target = opencl_target_make(setup, output == OUTPUT_TEXTURE);
     cl->lent_slot = -1;
-    bool ok = make_queues(cl);
-    const bool told = ok && !opencl_encoder_open(cl, error); // of the failure
-    ok = ok && !told;
-    for (int i = 0; ok && i <= setup->depth; i++) {
-        cl->slots++;
-        ok = slot_open(cl, &cl->slot[i]);
+    if (open_parts(cl, setup, error)) {
+        path_swap(&cl->path);
+        return &cl->path;
     }
-    if (!ok && !told)
-        path_fail(error, cl->path.why);
-    if (!ok || !path_prepare(&cl->path, setup->chain, error)) {
-        opencl_close(&cl->path);
-        return NULL;
-    }
-    path_swap(&cl->path);
-    return &cl->path;
+    opencl_close(&cl->path);
+    return NULL;
 }

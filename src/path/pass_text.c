@@ -208,17 +208,25 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     return text;
 }
 
+const char *pass_options(const struct variant_choice *choice, const struct device_info *device)
+{
+    // Floats are whole numbers, fractions of 255 or roots of whole numbers, so none is denormal. There is no -cl-std,
+    // because PoCL 7.1 has no write_imagef with it. A variant on a type of device that it is not meant for compiles
+    // quickly.
+    return choice->variant->devices & device->type ? "-cl-denorms-are-zero" : "-cl-denorms-are-zero -cl-opt-disable";
+}
+
 static int add_stage(const struct stage *stage, int32_t *arguments, int count)
 {
     memcpy(arguments + count, stage->arguments.value, (size_t)stage->arguments.count * sizeof(*arguments));
     return count + stage->arguments.count;
 }
 
-int pass_arguments(const struct pass *pass, const struct image_shape *from, int32_t arguments[PASS_ARGUMENTS])
+int pass_arguments(const struct pass *pass, const struct pass_target *target, int32_t arguments[PASS_ARGUMENTS])
 {
     int count = 0;
-    if (pixfmt_info(from->format)->yuv) {
-        const struct color_coefficients k = color_to_rgb(from->color);
+    if (pixfmt_info(target->format)->yuv) {
+        const struct color_coefficients k = color_to_rgb(target->color);
         const int32_t loader[YUV_ARGUMENTS] = {k.cy, k.bias, k.rv, k.gu, k.gv, k.bu};
         memcpy(arguments, loader, sizeof(loader));
         count = YUV_ARGUMENTS;

@@ -11,8 +11,11 @@ enum { PASS_ARGUMENTS = 6 + CHAIN_MAX * FILTER_ARGUMENTS };
 char *pass_text(const struct pass *pass, const struct pass_target *target, const struct variant_choice *choice,
                 const char *kernel_dir, char **error);
 
+// Returns the compiler's options for a variant on a device; a static text.
+const char *pass_options(const struct variant_choice *choice, const struct device_info *device);
+
 // Returns true if a pass converts or filters before its stencil. `from` is the format that it reads.
 bool pass_works_ahead(const struct pass *pass, enum pixfmt from);
 
 // Writes the arguments of the loader and of every stage. Returns their number.
-int pass_arguments(const struct pass *pass, const struct image_shape *from, int32_t arguments[PASS_ARGUMENTS]);
+int pass_arguments(const struct pass *pass, const struct pass_target *target, int32_t arguments[PASS_ARGUMENTS]);

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "compute/program.h"
-#include "path/probe_words.h"
+#include "path/pass_text.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -15,17 +15,22 @@
 
 static const char passed[] = "passed";
 
-char *probe_key(const struct device *device, const struct variant_choice *choice, const char *text, const char *options,
-                size_t *bytes)
+char *probe_key(const struct probe *probe, size_t *bytes, char **error)
 {
-    char *program = program_key(device, text, options, bytes), *key = NULL, variant[VARIANT_TEXT];
+    const struct device *device = probe->device;
+    char *text = pass_text(probe->pass, probe->target, probe->choice, device->kernel_dir, error), *key = NULL;
+    if (!text)
+        return NULL;
+    char variant[VARIANT_TEXT];
+    char *program = program_key(device, text, pass_options(probe->choice, &device->info), bytes);
     FILE *out = program ? open_memstream(&key, bytes) : NULL;
-    variant_print(choice, variant);
     if (out) {
+        variant_print(probe->choice, variant);
         fprintf(out, "%s\n%s", variant, program);
         fclose(out);
     }
     free(program);
+    free(text);
     return key;
 }
 
@@ -48,7 +53,7 @@ static enum child_end ask(const struct question *question, int *value)
         [1 + WORD_PARENT] = parent,
         [1 + WORD_KEY] = question->key,
         [1 + WORD_FORMAT] = pixfmt_info(probe->format)->name,
-        [1 + WORD_OUTPUT] = probe->to_image ? "image" : "buffer",
+        [1 + WORD_OUTPUT] = probe->target->to_image ? "image" : "buffer",
         [1 + WORD_PASS] = number,
         [1 + WORD_VARIANT] = variant,
         [1 + WORD_CHAIN] = chain,
@@ -95,17 +100,22 @@ bool probe_trusts(const struct probe *probe)
 {
     if (!probe_program)
         return true;
+    const struct device *device = probe->device;
     struct question question = {.probe = probe};
     size_t bytes;
-    char *key = probe_key(probe->device, probe->choice, probe->text, probe->options, &bytes), verdict[VERDICT_TEXT];
-    if (!key)
+    char verdict[VERDICT_TEXT], *error = NULL, *key = probe_key(probe, &bytes, &error);
+    if (!key) {
+        log_info("pass %s on '%s' runs the generic kernel instead of variant %s: %s", probe->pass->name,
+                 device->info.name, probe->choice->variant->name, error ? error : "out of memory");
+        free(error);
         return false;
+    }
     hash_128_text(key, bytes, question.key);
-    const bool first = verdicts_get(probe->device->verdicts, key, bytes, find, &question, verdict);
+    const bool first = verdicts_get(device->verdicts, key, bytes, find, &question, verdict);
     const bool trusted = strcmp(verdict, passed) == 0;
     if (first && !trusted)
-        log_info("pass %s on '%s' runs the generic kernel: variant %s failed its probe: %s", probe->name,
-                 probe->device->info.name, probe->choice->variant->name, verdict);
+        log_info("pass %s on '%s' runs the generic kernel: variant %s failed its probe: %s", probe->pass->name,
+                 device->info.name, probe->choice->variant->name, verdict);
     free(key);
     return trusted;
 }

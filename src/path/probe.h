@@ -7,16 +7,15 @@
 // this constant, it trusts every variant; an example is the test of a single layer.
 extern const char probe_program[] __attribute__((weak));
 
-// A variant of a pass, and the facts from which the child makes its program again.
+// A variant of a pass, and the facts from which the child finds the pass again.
 struct probe {
-    struct device *device;
+    const struct device *device; // need not be open for probe_key
+    const struct pass *pass;
+    const struct pass_target *target;
+    const struct variant_choice *choice;
     const struct chain *chain;
     enum pixfmt format; // of the chain's input
-    bool to_image;      // the chain's output is an image, not a buffer
     int number;         // of the pass in the chain's plan
-    const char *name;   // of the pass
-    const struct variant_choice *choice;
-    const char *text, *options; // of its program
 };
 
 // Returns true if the variant computes the same bytes as the cpu path. A child process builds it and runs it on small
@@ -24,5 +23,37 @@ struct probe {
 // (verdicts.h), and so is the program that the child has compiled. A failed probe is logged once (log_info).
 bool probe_trusts(const struct probe *probe);
 
-// The child's part: runs the probe that its arguments describe (probe_words.h). Returns the exit status.
+// The child's arguments, after the program's name.
+enum probe_word {
+    WORD_COMMAND,
+    WORD_PARENT,  // the process that asks
+    WORD_KEY,     // hash of probe_key
+    WORD_FORMAT,  // of the chain's input
+    WORD_OUTPUT,  // of the pass: "image" or "buffer"
+    WORD_PASS,    // its number in the chain's plan
+    WORD_VARIANT, // as variant_print writes it
+    WORD_CHAIN,
+    WORD_KERNELS, // directory; "": none
+    WORDS,
+};
+
+// Its exit status. 0 or 1 is no answer: the driver ended the process.
+enum probe_status {
+    PROBE_PASSED = 100,
+    PROBE_ANSWERS = PROBE_PASSED, // the first
+    PROBE_WRONG,
+    PROBE_NOT_BUILT,
+    PROBE_NOT_RUN,
+    PROBE_UNKNOWN, // no device makes the program with this key
+};
+
+// The stricter limit is one of processor time, so that no variant fails because the machine is busy.
+enum { PROBE_CPU_S = 10, PROBE_LIMIT_S = 30 };
+#define PROBE_DATA_BYTES ((size_t)8 << 30)
+
+// Returns everything that a verdict depends on: the variant, the device and the program; the caller frees it. NULL on
+// failure: *error as in path_open.
+char *probe_key(const struct probe *probe, size_t *bytes, char **error);
+
+// The child's part: runs the probe that its arguments describe. Returns the exit status.
 int probe_answer(char *const *words);

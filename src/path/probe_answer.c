@@ -1,9 +1,8 @@
 // probe_answer.c: the child's part of a probe: builds a variant, runs it and compares
 #include "base/child.h"
 #include "base/hash.h"
-#include "path/opencl_path.h"
+#include "path/opencl_chain.h"
 #include "path/probe.h"
-#include "path/probe_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +11,11 @@
 struct task {
     struct chain chain;
     struct variant_choice choice;
-    enum pixfmt format;    // of the chain's input
-    bool to_image;         // the chain's output
-    int number;            // of the pass
-    struct opencl_path cl; // the part of a path that one pass needs
+    struct opencl_target target; // the device, the input of the chain, and whether the pass writes an image
+    int number;                  // of the pass
     struct plan plan;
     const struct pass *pass;
-    struct image_shape from; // the input of the pass; a grey picture between passes counts as RGBA here
-    struct opencl_pass built;
+    struct opencl_pass opened;
 };
 
 // ---- the result of the cpu path ----
@@ -67,58 +63,47 @@ static bool expect(const struct pass *pass, const struct image *picture, struct 
 
 // ---- the result of the device ----
 
+static struct pass_target pass_target_of(const struct task *task)
+{
+    const struct image_shape *input = &task->target.input;
+    return (struct pass_target){task->number == 0 ? input->format : PIXFMT_RGBA, task->target.to_image, input->color};
+}
+
 static bool reads_grey(const struct task *task)
 {
     return task->number > 0 && task->pass->reads == PASS_GREY;
 }
 
-static bool writes_image(const struct task *task)
+static cl_int run(const struct task *task, const struct image *picture, const struct image *got)
 {
-    return task->to_image && task->number == task->plan.count - 1;
-}
-
-// Reads the output. A grey one has one byte per pixel.
-static cl_int read_output(const struct task *task, cl_mem output, const struct image *got, size_t pixel_bytes)
-{
-    const cl_command_queue queue = task->cl.compute_queue;
-    const size_t origin[3] = {0}, size[3] = {(size_t)got->shape.width, (size_t)got->shape.height, 1};
-    const size_t region[3] = {pixel_bytes * size[0], size[1], 1};
-    if (writes_image(task))
-        return clEnqueueReadImage(queue, output, CL_TRUE, origin, size, got->stride[0], 0, got->plane[0], 0, NULL,
-                                  NULL);
-    return clEnqueueReadBufferRect(queue, output, CL_TRUE, origin, origin, region,
-                                   pixel_bytes * (size_t)task->cl.input_layout.to_stride, 0, got->stride[0], 0,
-                                   got->plane[0], 0, NULL, NULL);
-}
-
-static cl_int run(struct task *task, const struct image *picture, struct image *got)
-{
-    struct opencl_path *cl = &task->cl;
-    struct opencl_layout layout = cl->input_layout;
-    uint8_t *host = calloc(1, cl->input_bytes);
+    const struct opencl_target *target = &task->target;
+    // A grey picture between passes counts as RGBA here.
+    const struct image_shape from = {
+        .format = pass_target_of(task).format, .width = target->input.width, .height = target->input.height};
+    struct opencl_layout layout;
+    const size_t bytes = opencl_layout_make(&layout, &from);
+    uint8_t *host = calloc(1, bytes);
     cl_mem input = NULL, output = NULL;
-    cl_event first = NULL, last = NULL;
-    cl_int result = host ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    struct span span = {0};
+    cl_int result = CL_OUT_OF_HOST_MEMORY;
+    cl_command_queue queue = host ? device_queue(target->device, false, &result) : NULL;
     if (reads_grey(task))
         layout.stride[0] = layout.to_stride;
     if (result == CL_SUCCESS) {
         opencl_layout_copy(&layout, host, picture);
-        input = clCreateBuffer(cl->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, cl->input_bytes, host,
-                               &result);
+        input = clCreateBuffer(target->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, host, &result);
     }
     if (result == CL_SUCCESS)
-        output = opencl_output_make(cl, 0, &result);
+        output = opencl_output_open(target, 0, &result);
     if (result == CL_SUCCESS)
-        result = opencl_pass_run(cl, &task->built, task->pass, cl->compute_queue, &layout, input, output, NULL, &first,
-                                 &last);
+        result = opencl_pass_run(&task->opened, queue, &layout, input, output, NULL, &span);
     if (result == CL_SUCCESS)
-        result = read_output(task, output, got, pass_pixel_bytes[task->pass->writes]);
-    opencl_release_event(&first);
-    opencl_release_event(&last);
-    if (input)
-        clReleaseMemObject(input);
-    if (output)
-        clReleaseMemObject(output);
+        result = opencl_output_read(target, queue, output, got, pass_pixel_bytes[task->pass->writes]);
+    span_release(&span);
+    memory_release(input);
+    memory_release(output);
+    if (queue)
+        clReleaseCommandQueue(queue);
     free(host);
     return result;
 }
@@ -149,95 +134,70 @@ static void fill(const struct image *picture, bool grey)
     }
 }
 
-// Sets the shape of the pass's input. Returns false if its format does not allow this size.
-static bool set_size(struct task *task, int width, int height)
+static enum probe_status try_picture(struct task *task, int width, int height)
 {
+    const struct image_shape rgba = {.width = width, .height = height};
+    struct image_shape shape = rgba;
     const char *why;
-    struct opencl_path *cl = &task->cl;
-    const struct color unknown = {0};
-    task->from = (struct image_shape){
-        .format = task->number == 0 ? task->format : PIXFMT_RGBA,
-        .width = width,
-        .height = height,
-        .color = color_resolve(unknown, unknown, task->format == PIXFMT_GREY, width, height),
-    };
-    const struct path_setup setup = {.device = cl->device, .input = task->from};
-    opencl_choose(cl, &setup, writes_image(task) ? OUTPUT_TEXTURE : OUTPUT_READ);
-    return pixfmt_size_ok(task->from.format, width, height, &why);
-}
-
-static enum probe_answer try_picture(struct task *task)
-{
-    const struct image_shape rgba = {.width = task->from.width, .height = task->from.height};
-    struct image_shape shape = task->from;
-    if (reads_grey(task)) {
-        shape.format = PIXFMT_GREY;
-        shape.color = (struct color){.matrix = COLOR_MATRIX_601, .range = COLOR_RANGE_FULL};
-    }
+    task->target.input.width = width;
+    task->target.input.height = height;
+    if (task->number == 0)
+        shape = task->target.input;
+    else if (reads_grey(task))
+        shape = (struct image_shape){PIXFMT_GREY, width, height, {COLOR_MATRIX_601, COLOR_RANGE_FULL}};
+    if (!pixfmt_size_ok(shape.format, width, height, &why))
+        return PROBE_PASSED; // the format does not allow this size
     struct image picture = {0}, got = {0}, want = {0};
-    enum probe_answer answer = PROBE_NOT_RUN;
+    enum probe_status status = PROBE_NOT_RUN;
     if (image_alloc(&picture, &shape) && image_alloc(&got, &rgba) && image_alloc(&want, &rgba)) {
         fill(&picture, task->number > 0 && task->pass->alike && shape.format == PIXFMT_RGBA);
         if (expect(task->pass, &picture, &want) && run(task, &picture, &got) == CL_SUCCESS)
-            answer = same(&got, &want, pass_pixel_bytes[task->pass->writes]) ? PROBE_PASSED : PROBE_WRONG;
+            status = same(&got, &want, pass_pixel_bytes[task->pass->writes]) ? PROBE_PASSED : PROBE_WRONG;
     }
     image_free(&picture);
     image_free(&got);
     image_free(&want);
-    return answer;
+    return status;
 }
 
-static enum probe_answer try_pictures(struct task *task)
+static enum probe_status try_pictures(struct task *task)
 {
     // Less than a work-group, one pixel, several work-groups, and rows that end inside a block.
     static const int sizes[][2] = {{16, 16}, {1, 1}, {67, 35}, {333, 77}, {334, 78}};
+    const struct pass_target target = pass_target_of(task);
     char *error = NULL;
-    set_size(task, sizes[0][0], sizes[0][1]);
-    if (!opencl_pass_make(&task->cl, task->pass, &task->from, writes_image(task), &task->choice, &task->built, &error))
+    if (!opencl_pass_open(&task->opened, task->target.device, task->pass, &target, &task->choice, &error))
         return PROBE_NOT_BUILT;
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-        if (!set_size(task, sizes[i][0], sizes[i][1]))
-            continue;
-        const enum probe_answer answer = try_picture(task);
-        if (answer != PROBE_PASSED)
-            return answer;
-    }
-    return PROBE_PASSED;
+    enum probe_status status = PROBE_PASSED;
+    for (size_t i = 0; status == PROBE_PASSED && i < sizeof(sizes) / sizeof(*sizes); i++)
+        status = try_picture(task, sizes[i][0], sizes[i][1]);
+    return status;
 }
 
 // ---- the device ----
 
 // Returns true if the pass's program has this key on the device, which need not be open.
-static bool has_key(struct task *task, const char *wanted)
+static bool has_key(const struct task *task, const struct device *device, const char *wanted)
 {
-    char hash[HASH_TEXT] = "", *key = NULL, *error = NULL;
+    char hash[HASH_TEXT] = "", *error = NULL;
     size_t bytes;
-    const struct opencl_path *cl = &task->cl;
-    char *text = opencl_pass_text(cl, task->pass, &task->from, writes_image(task), &task->choice, &error);
-    if (text)
-        key = probe_key(cl->device, &task->choice, text, opencl_pass_options(cl, &task->choice), &bytes);
+    const struct pass_target target = pass_target_of(task);
+    const struct probe probe = {.device = device, .pass = task->pass, .target = &target, .choice = &task->choice};
+    char *key = probe_key(&probe, &bytes, &error);
     if (key)
         hash_128_text(key, bytes, hash);
-    free(text);
     free(key);
     free(error);
     return strcmp(hash, wanted) == 0;
 }
 
 // Plans the chain with and without tiles. Returns false if neither plan has the program.
-static bool find_pass(struct task *task, const char *wanted)
+static bool find_pass(struct task *task, const struct device *device, const char *wanted)
 {
-    const int number = task->number;
     for (int tiles = 0; tiles < 2; tiles++) {
-        task->number = 0; // for the chain's own input
-        set_size(task, 16, 16);
-        opencl_plan_make(&task->plan, &task->cl, &task->chain, tiles == 1);
-        task->number = number;
-        if (number >= task->plan.count)
-            continue;
-        task->pass = &task->plan.pass[number];
-        set_size(task, 16, 16);
-        if (has_key(task, wanted))
+        opencl_plan(&task->plan, &task->target, &task->chain, tiles == 1);
+        task->pass = &task->plan.pass[task->number];
+        if (task->number < task->plan.count && has_key(task, device, wanted))
             return true;
     }
     return false;
@@ -250,11 +210,8 @@ static struct device *find_device(struct task *task, char *const *words)
     const int count = device_list(devices, &why);
     char *kernels = words[WORD_KERNELS][0] ? words[WORD_KERNELS] : NULL;
     for (int i = 0; i < count; i++) {
-        struct device closed = {.info = devices[i], .kernel_dir = kernels};
-        task->cl.device = &closed;
-        const bool found = find_pass(task, words[WORD_KEY]);
-        task->cl.device = NULL;
-        if (found)
+        const struct device closed = {.info = devices[i], .kernel_dir = kernels};
+        if (find_pass(task, &closed, words[WORD_KEY]))
             return device_open(&devices[i], NULL, kernels);
     }
     return NULL;
@@ -263,10 +220,14 @@ static struct device *find_device(struct task *task, char *const *words)
 static bool parse(struct task *task, char *const *words)
 {
     char error[CHAIN_ERROR];
-    task->to_image = strcmp(words[WORD_OUTPUT], "image") == 0;
+    const struct color unknown = {0};
+    struct image_shape *input = &task->target.input;
+    task->target.to_image = strcmp(words[WORD_OUTPUT], "image") == 0;
     task->number = atoi(words[WORD_PASS]);
-    return pixfmt_from_name(words[WORD_FORMAT], &task->format) && chain_parse(&task->chain, words[WORD_CHAIN], error) &&
-           variant_parse(&task->choice, words[WORD_VARIANT]);
+    if (task->number < 0 || task->number >= PLAN_PASSES || !pixfmt_from_name(words[WORD_FORMAT], &input->format))
+        return false;
+    input->color = color_resolve(unknown, unknown, input->format == PIXFMT_GREY, 16, 16);
+    return chain_parse(&task->chain, words[WORD_CHAIN], error) && variant_parse(&task->choice, words[WORD_VARIANT]);
 }
 
 // Does not free its memory: the process ends after this call.
@@ -274,9 +235,7 @@ int probe_answer(char *const *words)
 {
     child_begin(atoi(words[WORD_PARENT]), PROBE_DATA_BYTES, PROBE_CPU_S);
     struct task *task = calloc(1, sizeof(*task));
-    if (!task || !parse(task, words) || !(task->cl.device = find_device(task, words)))
+    if (!task || !parse(task, words) || !(task->target.device = find_device(task, words)))
         return PROBE_UNKNOWN;
-    cl_int result;
-    task->cl.compute_queue = clCreateCommandQueue(task->cl.device->context, task->cl.device->info.id, 0, &result);
-    return result == CL_SUCCESS ? (int)try_pictures(task) : PROBE_NOT_RUN;
+    return (int)try_pictures(task);
 }

@@ -63,7 +63,6 @@ static int generic_launches(const struct variant_pass *of, const int *value, siz
 
 static const struct variant generic = {
     .name = "generic",
-    .summary = "one pixel per work-item",
     .devices = CL_DEVICE_TYPE_ALL,
     .file = "pass.cl",
     .kernel = {"pass"},
@@ -119,7 +118,6 @@ static int inside_launches(const struct variant_pass *of, const int *value, size
 
 static const struct variant inside = {
     .name = "inside",
-    .summary = "most columns without clamps and checks, so that compilers vectorise",
     .devices = CL_DEVICE_TYPE_CPU,
     .file = "variants/inside.cl",
     .macros = "#define UNROLL_LOOPS\n",
@@ -190,7 +188,6 @@ static int window_launches(const struct variant_pass *of, const int *value, size
 
 static const struct variant window = {
     .name = "window",
-    .summary = "a block of pixels per work-item, its surroundings in registers",
     .devices = GPUS,
     .file = "variants/window.cl",
     .kernel = {"pass_window"},
@@ -242,7 +239,6 @@ static int sums_launches(const struct variant_pass *of, const int *value, size_t
 
 static const struct variant sums = {
     .name = "sums",
-    .summary = "a work-group walks down a strip with the sums of its columns",
     .devices = CL_DEVICE_TYPE_ALL,
     .file = "variants/sums.cl",
     .kernel = {"pass_sums"},

@@ -3,6 +3,7 @@
 
 #include "compute/device.h"
 #include "filter/plan.h"
+#include "image/color.h"
 #include "image/pixfmt.h"
 
 enum { VARIANT_PARAMS = 3, VARIANT_VALUES = 8, VARIANT_KERNELS = 2, VARIANT_LAUNCHES = 4, VARIANT_TEXT = 96 };
@@ -12,6 +13,7 @@ enum { WINDOW_RADIUS_MAX = 4 }; // largest radius of a stencil that the variants
 struct pass_target {
     enum pixfmt format; // of the pictures it reads, if it is the first pass
     bool to_image;      // it writes an image, not a buffer
+    struct color color; // of these pictures, if the format is YUV
 };
 
 struct variant_param {
@@ -42,7 +44,7 @@ struct variant_pass {
 };
 
 struct variant {
-    const char *name, *summary;
+    const char *name;
     cl_device_type devices; // types of device that it is chosen for; on others it runs only on request
     const char *file;       // template in kernels/
     const char *macros;     // text before the language, or NULL

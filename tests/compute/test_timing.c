@@ -47,13 +47,12 @@ int64_t __wrap_clock_now_ns(void)
     return queue.now_ns;
 }
 
-static cl_int enqueue(void *context, int run, cl_event *first, cl_event *last)
+static cl_int enqueue(void *context, int run, struct span *span)
 {
     queue.runs++;
     if (run == queue.fails_at)
         return CL_OUT_OF_RESOURCES;
-    *first = (cl_event)&stamps[2 * run];
-    *last = (cl_event)&stamps[2 * run + 1];
+    *span = (struct span){(cl_event)&stamps[2 * run], (cl_event)&stamps[2 * run + 1]};
     queue.events += 2;
     return CL_SUCCESS;
 }

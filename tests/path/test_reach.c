@@ -1,6 +1,6 @@
 // test_reach.c: frames are read where they lie only where kernels can: aligned, with memory beyond the last pixel
 #include "compute/device.h"
-#include "path/opencl_path.h"
+#include "path/opencl_pass.h"
 #include "path/path.h"
 #include "pictures.h"
 

@@ -24,7 +24,7 @@ static struct variant_choice choose(const char *text, const struct device_info *
     struct chain chain;
     struct variant_choice parsed = any;
     char error[CHAIN_ERROR];
-    const struct pass_target target = {PIXFMT_RGBA, false};
+    const struct pass_target target = {.format = PIXFMT_RGBA};
     CHECK(chain_parse(&chain, text, error) && (!wanted || variant_parse(&parsed, wanted)));
     plan_make(&plan, &chain);
     const struct variant_pass of = {&plan.pass[0], &target, device};
@@ -127,7 +127,7 @@ static void test_launches(const struct variant *variant, const struct variant_pa
 static void test_filters(void)
 {
     static struct plan plan;
-    const struct pass_target target = {PIXFMT_NV21, false};
+    const struct pass_target target = {.format = PIXFMT_NV21};
     char error[CHAIN_ERROR];
     for (int i = 0; filters[i]; i++) {
         struct chain chain;

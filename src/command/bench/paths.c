@@ -63,7 +63,7 @@ struct paths_bench {
 
 // ---- a frame's way ----
 
-// The beginnings of the stages' names in src/path/opencl_times.c.
+// The beginnings of the stages' names in src/path/opencl.c.
 static const struct {
     const char *stage;
     enum frame_part part;

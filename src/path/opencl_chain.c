@@ -1,0 +1,224 @@
+// opencl_chain.c: a chain on an OpenCL device: planned, compiled, run once, and then run on frames
+#include "path/opencl_chain.h"
+
+#include "path/backend.h"
+#include "path/probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- plan ----
+
+struct opencl_target opencl_target_make(const struct path_setup *setup, bool to_image)
+{
+    struct opencl_target target = {.device = setup->device, .input = setup->input, .to_image = to_image};
+    if (!setup->variant || !variant_parse(&target.wanted, setup->variant))
+        target.wanted = (struct variant_choice){0};
+    return target;
+}
+
+void opencl_plan(struct plan *plan, const struct opencl_target *target, const struct chain *chain, bool tiles)
+{
+    const enum pixfmt format = target->input.format;
+    plan_make(plan, chain);
+    plan_split(plan, format == PIXFMT_RGBA, tiles ? WINDOW_RADIUS_MAX + 1 : 0);
+    plan_mark_grey(plan, format != PIXFMT_RGBA, format == PIXFMT_GREY);
+}
+
+struct pass_target opencl_pass_target(const struct opencl_target *target, const struct plan *plan, int number)
+{
+    return (struct pass_target){
+        .format = number == 0 ? target->input.format : PIXFMT_RGBA,
+        .to_image = target->to_image && number == plan->count - 1,
+        .color = target->input.color,
+    };
+}
+
+// A pass whose variant may be probed.
+struct candidate {
+    const struct opencl_target *target;
+    const struct plan *plan;
+    int number;
+};
+
+static bool is_trusted(void *context, const struct variant_choice *choice)
+{
+    const struct candidate *of = context;
+    const struct pass_target pass_target = opencl_pass_target(of->target, of->plan, of->number);
+    return probe_trusts(&(struct probe){
+        .device = of->target->device,
+        .chain = &of->plan->chain,
+        .format = of->target->input.format,
+        .number = of->number,
+        .pass = &of->plan->pass[of->number],
+        .target = &pass_target,
+        .choice = choice,
+    });
+}
+
+// Chooses a variant for each pass of a plan. `probed`: only variants that pass their probe. Returns false if a pass
+// converts or filters before its stencil and its variant would do that again for each neighbour.
+static bool choose(const struct opencl_target *target, const struct plan *plan, bool probed,
+                   struct variant_choice *choices)
+{
+    bool tiled = true;
+    for (int i = 0; i < plan->count; i++) {
+        const struct pass *pass = &plan->pass[i];
+        const struct pass_target pass_target = opencl_pass_target(target, plan, i);
+        const struct variant_pass of = {pass, &pass_target, &target->device->info};
+        struct candidate candidate = {target, plan, i};
+        choices[i] = variant_choose(&of, &target->wanted, probed ? is_trusted : NULL, &candidate);
+        tiled = tiled && (choices[i].variant->tiles || !pass_works_ahead(pass, pass_target.format));
+    }
+    return tiled;
+}
+
+// Plans the chain and chooses the variants of its passes. A variant that the setup names is not probed.
+static void plan_passes(struct plan *plan, struct variant_choice *choices, const struct opencl_target *target,
+                        const struct chain *chain)
+{
+    const bool probed = !target->wanted.variant;
+    opencl_plan(plan, target, chain, true);
+    if (choose(target, plan, false, choices) && choose(target, plan, probed, choices))
+        return;
+    opencl_plan(plan, target, chain, false);
+    choose(target, plan, probed, choices);
+}
+
+int opencl_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS])
+{
+    struct opencl_target target = opencl_target_make(setup, false);
+    struct variant_choice choices[PLAN_PASSES];
+    struct plan plan;
+    int count = 0;
+    names[count++] = "generic";
+    for (int v = 0; variants[v] && count < PATH_VARIANTS; v++) {
+        bool used = false;
+        target.wanted = (struct variant_choice){.variant = variants[v]};
+        plan_passes(&plan, choices, &target, setup->chain);
+        for (int i = 0; i < plan.count; i++)
+            used = used || choices[i].variant == variants[v];
+        if (used && variants[v]->devices & setup->device->info.type && strcmp(variants[v]->name, names[0]) != 0)
+            names[count++] = variants[v]->name;
+    }
+    return count;
+}
+
+// ---- outputs ----
+
+cl_mem opencl_output_open(const struct opencl_target *target, cl_mem_flags flags, cl_int *result)
+{
+    const struct image_shape rgba = {.width = target->input.width, .height = target->input.height};
+    struct opencl_layout layout;
+    if (!target->to_image)
+        return clCreateBuffer(target->device->context, CL_MEM_READ_WRITE | flags, opencl_layout_make(&layout, &rgba),
+                              NULL, result);
+    const cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
+    const cl_image_desc size = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D,
+        .image_width = (size_t)rgba.width,
+        .image_height = (size_t)rgba.height,
+    };
+    return clCreateImage(target->device->context, CL_MEM_WRITE_ONLY, &format, &size, NULL, result);
+}
+
+cl_int opencl_output_read(const struct opencl_target *target, cl_command_queue queue, cl_mem output,
+                          const struct image *to, size_t pixel_bytes)
+{
+    const size_t origin[3] = {0}, size[3] = {(size_t)to->shape.width, (size_t)to->shape.height, 1};
+    const size_t region[3] = {pixel_bytes * size[0], size[1], 1};
+    struct opencl_layout layout;
+    if (target->to_image)
+        return clEnqueueReadImage(queue, output, CL_TRUE, origin, size, to->stride[0], 0, to->plane[0], 0, NULL, NULL);
+    opencl_layout_make(&layout, &target->input);
+    return clEnqueueReadBufferRect(queue, output, CL_TRUE, origin, origin, region,
+                                   pixel_bytes * (size_t)layout.to_stride, 0, to->stride[0], 0, to->plane[0], 0, NULL,
+                                   NULL);
+}
+
+// ---- the chain ----
+
+static cl_int run_once(const struct opencl_chain *chain, const struct opencl_target *target)
+{
+    cl_int result;
+    struct opencl_layout layout;
+    struct span spans[PLAN_PASSES] = {0};
+    cl_mem from = NULL, to = NULL;
+    cl_command_queue queue = device_queue(target->device, false, &result);
+    if (result == CL_SUCCESS)
+        from = opencl_zeros(target->device, opencl_layout_make(&layout, &target->input), &result);
+    if (result == CL_SUCCESS)
+        to = opencl_output_open(target, 0, &result);
+    if (result == CL_SUCCESS)
+        result = opencl_chain_run(chain, queue, from, &layout, to, NULL, spans);
+    if (queue) {
+        const cl_int finished = clFinish(queue);
+        result = result == CL_SUCCESS ? finished : result;
+        clReleaseCommandQueue(queue);
+    }
+    for (int i = 0; i < chain->plan.count; i++)
+        span_release(&spans[i]);
+    memory_release(from);
+    memory_release(to);
+    return result;
+}
+
+struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const struct chain *chain, char **error)
+{
+    struct opencl_chain *opened = calloc(1, sizeof(*opened));
+    if (!opened) {
+        path_fail(error, "out of memory");
+        return NULL;
+    }
+    struct variant_choice choices[PLAN_PASSES];
+    plan_passes(&opened->plan, choices, target, chain);
+    opened->rgba = (struct image_shape){.width = target->input.width, .height = target->input.height};
+    struct opencl_layout layout;
+    const size_t bytes = opencl_layout_make(&layout, &opened->rgba);
+    const int passes = opened->plan.count;
+    cl_int result = CL_SUCCESS;
+    bool ok = true;
+    for (int i = 0; ok && i < passes; i++) {
+        const struct pass_target pass_target = opencl_pass_target(target, &opened->plan, i);
+        ok =
+            opencl_pass_open(&opened->pass[i], target->device, &opened->plan.pass[i], &pass_target, &choices[i], error);
+    }
+    for (int i = 0; ok && result == CL_SUCCESS && i < passes - 1 && i < 2; i++)
+        opened->between[i] = clCreateBuffer(target->device->context, CL_MEM_READ_WRITE, bytes, NULL, &result);
+    if (ok && opencl_ok(result, "allocate device memory between passes", error) &&
+        opencl_ok(run_once(opened, target), "run the kernels", error))
+        return opened;
+    opencl_chain_close(opened);
+    return NULL;
+}
+
+void opencl_chain_close(void *of)
+{
+    struct opencl_chain *opened = of;
+    if (!opened)
+        return;
+    for (int i = 0; i < opened->plan.count; i++)
+        opencl_pass_close(&opened->pass[i]);
+    memory_release(opened->between[0]);
+    memory_release(opened->between[1]);
+    free(opened);
+}
+
+cl_int opencl_chain_run(const struct opencl_chain *chain, cl_command_queue queue, cl_mem from,
+                        const struct opencl_layout *layout, cl_mem to, cl_event after, struct span spans[PLAN_PASSES])
+{
+    const int passes = chain->plan.count;
+    struct opencl_layout between;
+    opencl_layout_make(&between, &chain->rgba);
+    for (int i = 0; i < passes; i++) {
+        between.stride[0] = between.to_stride * (chain->plan.pass[i].reads == PASS_GREY ? 1 : 4);
+        cl_mem pass_to = i == passes - 1 ? to : chain->between[i % 2];
+        const cl_int result =
+            opencl_pass_run(&chain->pass[i], queue, i == 0 ? layout : &between, from, pass_to, after, &spans[i]);
+        if (result != CL_SUCCESS)
+            return result;
+        after = spans[i].last;
+        from = pass_to;
+    }
+    return CL_SUCCESS;
+}

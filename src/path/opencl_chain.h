@@ -1,0 +1,44 @@
+// opencl_chain.h: a chain on an OpenCL device: planned, compiled, run once, and then run on frames
+#pragma once
+
+#include "path/opencl_pass.h"
+#include "path/path.h"
+
+// What a chain is compiled for.
+struct opencl_target {
+    struct device *device;
+    struct image_shape input;
+    bool to_image;                // it writes an image, as GL's textures are to kernels, not a buffer
+    struct variant_choice wanted; // its variant is NULL: the best one
+};
+
+// A compiled chain.
+struct opencl_chain {
+    struct image_shape rgba; // of its output
+    struct plan plan;
+    struct opencl_pass pass[PLAN_PASSES];
+    cl_mem between[2]; // pictures between passes; NULL with a single pass
+};
+
+// Takes device, input and variant from the setup.
+struct opencl_target opencl_target_make(const struct path_setup *setup, bool to_image);
+// Plans a chain. `tiles`: a pass may convert and filter before its stencil (variant.tiles).
+void opencl_plan(struct plan *plan, const struct opencl_target *target, const struct chain *chain, bool tiles);
+// Returns what pass `number` of the plan reads and writes.
+struct pass_target opencl_pass_target(const struct opencl_target *target, const struct plan *plan, int number);
+
+// Returns an output for a chain with this target, which the caller releases: a buffer with these flags, too, or an
+// image. NULL on failure, with *result set.
+cl_mem opencl_output_open(const struct opencl_target *target, cl_mem_flags flags, cl_int *result);
+// Reads an output, which has this many bytes per pixel, into the rows of `to`, and waits.
+cl_int opencl_output_read(const struct opencl_target *target, cl_command_queue queue, cl_mem output,
+                          const struct image *to, size_t pixel_bytes);
+
+// Plans and compiles a chain, and runs it once on scratch memory: a driver may finish compiling only when a kernel
+// first runs. PoCL does, and takes seconds. On any thread. NULL on failure: *error as in path_open.
+struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const struct chain *chain, char **error);
+void opencl_chain_close(void *opened); // a struct opencl_chain, or NULL
+// Enqueues all passes after the event `after` (NULL: at once). `layout` is that of the picture in `from`. The caller
+// releases the spans of the passes, even after a failure.
+cl_int opencl_chain_run(const struct opencl_chain *chain, cl_command_queue queue, cl_mem from,
+                        const struct opencl_layout *layout, cl_mem to, cl_event after, struct span spans[PLAN_PASSES]);

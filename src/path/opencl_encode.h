@@ -1,0 +1,23 @@
+// opencl_encode.h: converts results to a YUV format on an OpenCL device
+#pragma once
+
+#include "compute/timing.h"
+#include "path/path.h"
+
+// All zero: no result is converted.
+struct opencl_encoder {
+    const struct device_info *device;
+    struct image_shape shape;
+    int from_stride; // of the RGBA picture, in pixels
+    cl_kernel kernel;
+    size_t bytes; // of a converted picture, without padding
+};
+
+// Compiles the kernel and runs it once, because a driver may finish compiling only then. `from_bytes`: the size of the
+// RGBA pictures. After a failure (*error as in path_open), the caller closes it too.
+bool opencl_encoder_open(struct opencl_encoder *encoder, struct device *device, const struct image_shape *shape,
+                         int from_stride, size_t from_bytes, char **error);
+void opencl_encoder_close(struct opencl_encoder *encoder);
+// Enqueues the conversion of `from` after the event `after`. The caller releases the span, even after a failure.
+cl_int opencl_encode(const struct opencl_encoder *encoder, cl_command_queue queue, cl_mem from, cl_mem to,
+                     cl_event after, struct span *span);

@@ -1,0 +1,151 @@
+// opencl_pass.c: a pass on an OpenCL device: where its pictures lie, its kernels, its launches
+#include "path/opencl_pass.h"
+
+#include "base/pages.h"
+#include "compute/program.h"
+#include "path/backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ROW_ALIGNMENT = 16 };
+
+// ---- where pictures lie ----
+
+static size_t aligned_stride(enum pixfmt format, int plane, int width)
+{
+    return (pixfmt_row_bytes(format, plane, width) + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+}
+
+size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape *shape)
+{
+    *layout = (struct opencl_layout){.width = shape->width, .height = shape->height};
+    size_t bytes = 0;
+    for (int i = 0; i < pixfmt_info(shape->format)->planes; i++) {
+        const size_t stride = aligned_stride(shape->format, i, shape->width);
+        layout->stride[i] = (cl_int)stride;
+        if (i > 0)
+            layout->offset[i - 1] = (cl_int)bytes;
+        bytes += stride * (size_t)pixfmt_rows(shape->format, i, shape->height);
+    }
+    layout->to_stride = (cl_int)(aligned_stride(PIXFMT_RGBA, 0, shape->width) / 4);
+    return bytes + OPENCL_WIDE_LOAD;
+}
+
+size_t opencl_layout_in_place(struct opencl_layout *layout, const struct image *frame)
+{
+    size_t end = 0;
+    if ((uintptr_t)frame->plane[0] % PAGE_BYTES != 0)
+        return 0;
+    for (int i = 0; i < pixfmt_info(frame->shape.format)->planes; i++) {
+        const size_t offset = (size_t)(frame->plane[i] - frame->plane[0]), stride = frame->stride[i];
+        const size_t rows = (size_t)pixfmt_rows(frame->shape.format, i, frame->shape.height);
+        if (offset % ROW_ALIGNMENT != 0 || stride % ROW_ALIGNMENT != 0 || offset > INT32_MAX || stride > INT32_MAX)
+            return 0; // the offset is huge if the plane lies before the first one
+        layout->stride[i] = (cl_int)stride;
+        if (i > 0)
+            layout->offset[i - 1] = (cl_int)offset;
+        const size_t plane_end =
+            offset + stride * (rows - 1) + pixfmt_row_bytes(frame->shape.format, i, frame->shape.width);
+        end = plane_end > end ? plane_end : end;
+    }
+    return end <= frame->reach_bytes ? end : 0;
+}
+
+void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const struct image *frame)
+{
+    struct image laid_out = {.shape = frame->shape};
+    for (int i = 0; i < pixfmt_info(frame->shape.format)->planes; i++) {
+        laid_out.plane[i] = to + (i > 0 ? layout->offset[i - 1] : 0);
+        laid_out.stride[i] = (size_t)layout->stride[i];
+    }
+    image_copy(&laid_out, frame);
+}
+
+// ---- the pass ----
+
+bool opencl_ok(cl_int result, const char *doing, char **error)
+{
+    char text[256];
+    if (result == CL_SUCCESS)
+        return true;
+    compute_describe(text, sizeof(text), result, doing);
+    path_fail(error, text);
+    return false;
+}
+
+cl_mem opencl_zeros(const struct device *device, size_t bytes, cl_int *result)
+{
+    void *zeros = calloc(1, bytes);
+    cl_mem memory = NULL;
+    *result = CL_OUT_OF_HOST_MEMORY;
+    if (zeros)
+        memory = clCreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, zeros, result);
+    free(zeros);
+    return memory;
+}
+
+static bool open_kernels(struct opencl_pass *opened, struct device *device, const struct pass_target *target,
+                         char **error)
+{
+    const struct variant *variant = opened->choice.variant;
+    char *why, *text = pass_text(opened->pass, target, &opened->choice, device->kernel_dir, error);
+    if (!text)
+        return false;
+    const bool ok = program_kernels(device, text, pass_options(&opened->choice, opened->device), variant->kernel,
+                                    VARIANT_KERNELS, opened->kernel, &why);
+    if (!ok)
+        path_fail(error, why ? why : "cannot compile the kernels");
+    free(why);
+    free(text);
+    return ok;
+}
+
+bool opencl_pass_open(struct opencl_pass *opened, struct device *device, const struct pass *pass,
+                      const struct pass_target *target, const struct variant_choice *choice, char **error)
+{
+    *opened = (struct opencl_pass){.pass = pass, .device = &device->info, .choice = *choice, .group_limit = SIZE_MAX};
+    snprintf(opened->name, sizeof(opened->name), "pass %s", pass->name);
+    if (!open_kernels(opened, device, target, error))
+        return false;
+    for (int i = 0; i < VARIANT_KERNELS && opened->kernel[i]; i++) {
+        const size_t limit = kernel_group_limit(opened->device, opened->kernel[i]);
+        opened->group_limit = limit < opened->group_limit ? limit : opened->group_limit;
+    }
+    cl_int result;
+    int32_t arguments[PASS_ARGUMENTS] = {0};
+    const int count = pass_arguments(pass, target, arguments);
+    opened->arguments = clCreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                                       sizeof(*arguments) * (size_t)(count > 0 ? count : 1), arguments, &result);
+    return opencl_ok(result, "allocate device memory for arguments", error);
+}
+
+void opencl_pass_close(struct opencl_pass *opened)
+{
+    for (int i = 0; i < VARIANT_KERNELS; i++) {
+        if (opened->kernel[i])
+            clReleaseKernel(opened->kernel[i]);
+    }
+    memory_release(opened->arguments);
+}
+
+cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue, const struct opencl_layout *layout,
+                       cl_mem from, cl_mem to, cl_event after, struct span *span)
+{
+    const struct variant_choice *choice = &opened->choice;
+    const struct variant_pass of = {.pass = opened->pass, .device = opened->device};
+    struct variant_launch launches[VARIANT_LAUNCHES];
+    const int count = choice->variant->launches(&of, choice->value, (size_t)layout->width, (size_t)layout->height,
+                                                opened->group_limit, launches);
+    cl_int result = CL_SUCCESS;
+    for (int i = 0; result == CL_SUCCESS && i < count; i++) {
+        const struct variant_launch *launch = &launches[i];
+        const struct kernel_argument arguments[] = {{sizeof(from), &from},
+                                                    {sizeof(*layout), layout},
+                                                    {sizeof(opened->arguments), &opened->arguments},
+                                                    {sizeof(to), &to}};
+        result = kernel_run(opened->kernel[launch->kernel], queue, arguments, 4, launch->offset, launch->size,
+                            launch->local, after, span);
+    }
+    return result;
+}

@@ -1,0 +1,50 @@
+// opencl_pass.h: a pass on an OpenCL device: where its pictures lie, its kernels, its launches
+#pragma once
+
+#include "compute/timing.h"
+#include "path/pass_text.h"
+
+// Where a picture lies in a device buffer: the int8 of kernels/pass_io.cl.
+struct opencl_layout {
+    cl_int width, height;
+    cl_int stride[PIXFMT_PLANES];     // bytes
+    cl_int offset[PIXFMT_PLANES - 1]; // bytes, of planes 1 and 2; plane 0 begins at 0
+    cl_int to_stride;                 // of the pass's output, in pixels
+};
+_Static_assert(sizeof(struct opencl_layout) == sizeof(cl_int8), "the layout is an int8 to the kernels");
+
+// Bytes that a load may reach beyond the last pixel, where a work-item makes a block.
+enum { OPENCL_WIDE_LOAD = IMAGE_SPARE_BYTES };
+
+// Lays out a picture with rows aligned to 16 bytes, for wide loads. The output's stride is that of an RGBA picture of
+// this size. Returns the bytes, with room for a wide load that begins in the last row.
+size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape *shape);
+// Sets strides and offsets to those of a frame in its memory. Returns its bytes from the first plane on; 0 if kernels
+// cannot read it there: rows or planes are not aligned, or the frame's reach is unknown.
+size_t opencl_layout_in_place(struct opencl_layout *layout, const struct image *frame);
+// Copies a frame to memory that opencl_layout_make laid out.
+void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const struct image *frame);
+
+// Returns true for CL_SUCCESS; otherwise *error gets the text of compute_ok, as in path_open.
+bool opencl_ok(cl_int result, const char *doing, char **error);
+// Returns a buffer of zeros for kernels to read. Oclgrind reports reads of a buffer that was never written; these
+// reports would hide real faults.
+cl_mem opencl_zeros(const struct device *device, size_t bytes, cl_int *result);
+
+struct opencl_pass {
+    const struct pass *pass;
+    const struct device_info *device;
+    struct variant_choice choice;
+    cl_kernel kernel[VARIANT_KERNELS]; // the variant's
+    size_t group_limit;                // work-items of a work-group, at most
+    cl_mem arguments;
+    char name[140]; // of its stage time
+};
+
+// Compiles a pass of a plan, which must outlive it. After a failure (*error as in path_open), the caller closes it too.
+bool opencl_pass_open(struct opencl_pass *opened, struct device *device, const struct pass *pass,
+                      const struct pass_target *target, const struct variant_choice *choice, char **error);
+void opencl_pass_close(struct opencl_pass *opened);
+// Enqueues the pass after the event `after` (NULL: at once). The caller releases the span, even after a failure.
+cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue, const struct opencl_layout *layout,
+                       cl_mem from, cl_mem to, cl_event after, struct span *span);

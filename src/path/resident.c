@@ -1,0 +1,137 @@
+// resident.c: chains run on pictures that stay in a device's memory: their passes and nothing else, for measuring
+#include "path/resident.h"
+
+#include "base/log.h"
+#include "path/backend.h"
+#include "path/opencl_chain.h"
+
+#include <stdlib.h>
+
+enum { OUTPUTS = 2 }; // as a path with one frame in flight has
+
+struct resident {
+    struct opencl_target target;
+    cl_command_queue queue;
+    struct opencl_layout layout; // of each picture
+    size_t bytes;                // of each picture
+    int pictures, last;          // last: output of the latest run
+    cl_mem *picture;
+    cl_mem output[OUTPUTS];
+};
+
+struct resident_chain {
+    struct resident *resident;
+    struct opencl_chain *chain;
+    int first; // picture of a call's first run
+};
+
+struct resident *resident_open(const struct path_setup *setup, int pictures, bool to_image)
+{
+    struct resident *resident = calloc(1, sizeof(*resident));
+    cl_mem *picture = calloc((size_t)pictures, sizeof(*picture));
+    if (!resident || !picture) {
+        log_error("cannot store images on the device: out of memory");
+        free(resident);
+        free(picture);
+        return NULL;
+    }
+    *resident =
+        (struct resident){.target = opencl_target_make(setup, to_image), .pictures = pictures, .picture = picture};
+    resident->bytes = opencl_layout_make(&resident->layout, &setup->input);
+    const cl_mem_flags flags = setup->device->info.host_unified ? CL_MEM_ALLOC_HOST_PTR : 0; // as the path
+    cl_int result;
+    resident->queue = device_queue(setup->device, true, &result);
+    for (int i = 0; result == CL_SUCCESS && i < pictures; i++)
+        picture[i] = clCreateBuffer(setup->device->context, CL_MEM_READ_ONLY | flags, resident->bytes, NULL, &result);
+    for (int i = 0; result == CL_SUCCESS && i < OUTPUTS; i++)
+        resident->output[i] = opencl_output_open(&resident->target, flags, &result);
+    if (compute_ok(result, "store images on the device"))
+        return resident;
+    resident_close(resident);
+    return NULL;
+}
+
+void resident_close(struct resident *resident)
+{
+    if (!resident)
+        return;
+    if (resident->queue)
+        clFinish(resident->queue);
+    for (int i = 0; i < resident->pictures; i++)
+        memory_release(resident->picture[i]);
+    for (int i = 0; i < OUTPUTS; i++)
+        memory_release(resident->output[i]);
+    if (resident->queue)
+        clReleaseCommandQueue(resident->queue);
+    free(resident->picture);
+    free(resident);
+}
+
+bool resident_fill(struct resident *resident, int picture, const struct image *frame)
+{
+    cl_mem memory = resident->picture[picture];
+    cl_int result;
+    uint8_t *to = clEnqueueMapBuffer(resident->queue, memory, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
+                                     resident->bytes, 0, NULL, NULL, &result);
+    if (result == CL_SUCCESS) {
+        opencl_layout_copy(&resident->layout, to, frame);
+        result = clEnqueueUnmapMemObject(resident->queue, memory, to, 0, NULL, NULL);
+    }
+    if (result == CL_SUCCESS)
+        result = clFinish(resident->queue);
+    return compute_ok(result, "copy an image to the device");
+}
+
+struct resident_chain *resident_chain_open(struct resident *resident, const struct chain *chain, const char *variant,
+                                           char **error)
+{
+    *error = NULL;
+    const struct path_setup setup = {
+        .device = resident->target.device, .input = resident->target.input, .variant = variant};
+    const struct opencl_target target = opencl_target_make(&setup, resident->target.to_image);
+    struct resident_chain *opened = calloc(1, sizeof(*opened));
+    if (!opened) {
+        path_fail(error, "out of memory");
+        return NULL;
+    }
+    opened->resident = resident;
+    opened->chain = opencl_chain_open(&target, chain, error);
+    if (opened->chain)
+        return opened;
+    resident_chain_close(opened);
+    return NULL;
+}
+
+void resident_chain_close(struct resident_chain *chain)
+{
+    if (!chain)
+        return;
+    opencl_chain_close(chain->chain);
+    free(chain);
+}
+
+static cl_int enqueue(void *context, int run, struct span *span)
+{
+    struct resident_chain *chain = context;
+    struct resident *resident = chain->resident;
+    struct span passes[PLAN_PASSES] = {0};
+    resident->last = (resident->last + 1) % OUTPUTS;
+    const cl_int result =
+        opencl_chain_run(chain->chain, resident->queue, resident->picture[(chain->first + run) % resident->pictures],
+                         &resident->layout, resident->output[resident->last], NULL, passes);
+    for (int i = 0; i < chain->chain->plan.count; i++)
+        span_join(span, &passes[i]);
+    return result;
+}
+
+bool resident_run(struct resident_chain *chain, int first, int runs, struct timing *timing)
+{
+    chain->first = first;
+    return timing_run(chain->resident->queue, runs, enqueue, chain, timing);
+}
+
+bool resident_read(struct resident *resident, struct image *rgba)
+{
+    return compute_ok(opencl_output_read(&resident->target, resident->queue, resident->output[resident->last], rgba, 4),
+                      "copy an image from the device");
+}
