@@ -17,7 +17,7 @@ const char *cache_unsafe(const struct stat *status)
     return status->st_mode & (S_IWGRP | S_IWOTH) ? "can be written by other users" : NULL;
 }
 
-// $XDG_CACHE_HOME, or ~/.cache: the specification says to ignore relative paths. False: there is none.
+// Finds $XDG_CACHE_HOME or ~/.cache. The specification says to ignore relative paths. False: there is none.
 static bool find_base(char base[PATH_MAX])
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -31,7 +31,7 @@ static bool make_directory(const char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-// Closes a descriptor for which there is no use; errno stays.
+// Closes a descriptor and keeps errno.
 static void drop(int fd)
 {
     const int saved = errno;

@@ -1,4 +1,4 @@
-// clock.c: the one host clock
+// clock.c: the host clock
 #include "base/clock.h"
 
 #include <time.h>

@@ -1,8 +1,8 @@
-// clock.h: the one host clock, CLOCK_MONOTONIC, which V4L2 timestamps use too
+// clock.h: the host clock: CLOCK_MONOTONIC, as in V4L2 timestamps
 #pragma once
 
 #include <stdint.h>
 
 int64_t clock_now_ns(void);
-// Sleeps until that time; returns at once when it has passed, early when a signal arrives.
+// Sleeps until that time, or until a signal arrives. Returns at once if the time has passed.
 void clock_sleep_until_ns(int64_t when_ns);

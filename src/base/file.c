@@ -1,4 +1,4 @@
-// file.c: whole files read and written safely
+// file.c: reads and writes whole files safely
 #include "base/file.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ char *file_read_all(int fd, size_t limit, size_t *size)
 
 char *file_read(const char *path, size_t limit, size_t *size)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe without a writer must not hold us up
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe without a writer must not block
     if (fd < 0)
         return NULL;
     struct stat status;
@@ -90,7 +90,7 @@ bool file_write_all(int fd, const void *data, size_t size)
     return true;
 }
 
-// Closes the file; false with errno set where that, or what came before, failed.
+// Closes the file. Returns false with errno set if that fails or `ok` is false.
 static bool close_written(int fd, bool ok)
 {
     const int saved = errno;
@@ -143,11 +143,10 @@ static bool replace(const char *path, mode_t mode, const void *data, size_t size
     return false;
 }
 
-// Where writing to `path` puts the bytes: behind its symbolic links, whether or not there is a file yet. False with
-// errno set.
+// Follows symbolic links to the file that a write to `path` changes or creates. False with errno set.
 static bool follow_links(const char *path, char target[PATH_MAX])
 {
-    enum { LINKS_MAX = 40 }; // as many as the kernel follows
+    enum { LINKS_MAX = 40 }; // the kernel's limit
     char link[PATH_MAX];
     if (snprintf(target, PATH_MAX, "%s", path) >= PATH_MAX) {
         errno = ENAMETOOLONG;
@@ -156,7 +155,7 @@ static bool follow_links(const char *path, char target[PATH_MAX])
     for (int i = 0; i <= LINKS_MAX; i++) {
         const ssize_t length = readlink(target, link, sizeof(link) - 1);
         if (length < 0)
-            return errno == EINVAL || errno == ENOENT; // not a link, or nothing
+            return errno == EINVAL || errno == ENOENT; // not a link, or missing
         link[length] = '\0';
         const char *slash = strrchr(target, '/');
         const size_t kept = link[0] == '/' || !slash ? 0 : (size_t)(slash - target) + 1;
@@ -186,7 +185,7 @@ bool file_write_atomic(const char *path, const void *data, size_t size)
            replace(target, status.st_mode & FILE_MODE, data, size);
 }
 
-// Whether a new file can be made beside `path`, found out by making one for a moment.
+// Returns true if a new file can be made in the directory of `path`, by trying it.
 static bool can_make(const char *path)
 {
     char temporary[PATH_MAX];
@@ -217,7 +216,7 @@ bool file_writable(const char *path, bool atomic)
     return !atomic || !S_ISREG(status.st_mode) || (follow_links(path, target) && can_make(target));
 }
 
-// The directory that holds, or would hold, the file.
+// Reads the status of the directory of a file, which need not exist.
 static bool stat_directory(const char *path, struct stat *status)
 {
     const char *slash = strrchr(path, '/');

@@ -1,33 +1,33 @@
-// file.h: files read and written whole
+// file.h: reads and writes whole files; logs nothing
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-// Reads all of a regular file (a directory: EISDIR; anything else might never end: EINVAL), at most `limit` bytes; adds
-// a NUL behind the data. The caller frees. NULL on failure with errno set (EFBIG when larger); not logged, since only
-// the caller knows whether a missing file matters.
+// Reads a regular file of at most `limit` bytes and adds a NUL. The caller frees. NULL with errno set on failure: EFBIG
+// if the file is larger, EISDIR for a directory, EINVAL for a pipe or device.
 char *file_read(const char *path, size_t limit, size_t *size);
-// The same for text: a byte order mark, which some editors put before it, is left out.
+// Reads a text in the same way, without a byte order mark, which some editors write.
 char *file_read_text(const char *path, size_t limit);
 
-// Reads an open file from where it stands to its end, as file_read.
+// Reads an open file from its position to its end, as file_read.
 char *file_read_all(int fd, size_t limit, size_t *size);
-// Writes all bytes to an open file, where it stands. False with errno set; not logged.
+// Writes all bytes to an open file, at its position. False with errno set on failure.
 bool file_write_all(int fd, const void *data, size_t size);
 
-// Writes to a temporary name in the same directory, syncs and renames: the path holds the old bytes or all the new
-// ones. A symbolic link stays one, and what it points to is replaced or made; a device or pipe is written to as it is;
-// a file that may not be written is left alone (EACCES). A new file has the rights 0666 minus the umask; a file that
-// replaces another gets no more rights than the old one. Returns false with errno set on failure, leaves no temporary
-// file, and logs nothing.
+// Writes a temporary file in the same directory, syncs and renames it, so that the path has the old bytes or all new
+// ones. A symbolic link stays, and its target is replaced or created. A device or pipe is written directly. A file
+// without write permission is not replaced (EACCES). A new file has the rights 0666 minus the umask; a file that
+// replaces another has no more rights than the old one. Returns false with errno set on failure, and leaves no
+// temporary file.
 bool file_write_atomic(const char *path, const void *data, size_t size);
 
-// Whether a file can be written there, found out by making another beside it for a moment: by file_write_atomic, or
-// (not `atomic`) by opening it, or making it where there is none. False with errno set; not logged.
+// Returns true if the file can be written: with `atomic` by file_write_atomic, otherwise by opening or creating it.
+// Tries it with another file in the same directory. False with errno set.
 bool file_writable(const char *path, bool atomic);
 
-// Whether two paths mean one file, which need not exist yet. Devices, of which many may be written at once, never do.
+// Returns true if two paths name the same file, which need not exist. Always false for devices, which may have several
+// writers.
 bool file_same(const char *a, const char *b);
-// Whether a path means the open file; never true for devices.
+// Returns true if the path names the open file. Always false for devices.
 bool file_is_open(const char *path, int fd);

@@ -1,4 +1,4 @@
-// pages.c: memory for whole pictures, who has it, and how much of it caches hold
+// pages.c: memory for pictures, from the system or a device; the size of the caches
 #include "base/pages.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ void *pages_alloc(size_t bytes)
     if (posix_memalign(&memory, page, whole) != 0)
         return NULL;
     if (large)
-        madvise(memory, whole, MADV_HUGEPAGE); // a wish: small pages do as well
+        madvise(memory, whole, MADV_HUGEPAGE); // a request; small pages work too
     return memory;
 }
 

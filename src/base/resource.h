@@ -1,4 +1,4 @@
-// resource.h: the files embedded in the binary (kernels, shaders, font), and the directory that overrides them
+// resource.h: files embedded in the binary (kernels, shaders, font), and the directory that overrides the kernels
 #pragma once
 
 #include <stdbool.h>
@@ -10,13 +10,13 @@ struct resource {
     size_t size;
 };
 
-// All embedded files, sorted by name, ended by a row with a NULL name. Generated at build.
+// All embedded files, sorted by name; a row with a NULL name ends the table. Generated at build time.
 extern const struct resource resources[];
 
-const struct resource *resource_find(const char *name); // NULL when there is none
+const struct resource *resource_find(const char *name); // NULL: there is none
 
-// Text of kernel `file` ("blur.cl"): from `override_dir` when that is not NULL and holds the file, else the embedded
-// one. NUL-terminated; the caller frees. NULL on failure, with the reason in `why`.
+// Returns the text of kernel `file` ("blur.cl"): from `override_dir` if that is not NULL and has the file, else the
+// embedded one. NUL-terminated; the caller frees. NULL on failure, with the reason in `why`.
 enum { RESOURCE_WHY = 256 };
 char *resource_kernel(const char *file, const char *override_dir, char why[RESOURCE_WHY]);
 

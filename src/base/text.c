@@ -20,7 +20,7 @@ uint32_t span_next(struct span *span)
 {
     static const struct {
         uint8_t mask, lead;
-        uint32_t least; // smaller values have a shorter form
+        uint32_t least; // smaller values must use a shorter form
     } forms[] = {{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
     enum { REPLACEMENT = 0xfffd };
     if (span->length == 0)

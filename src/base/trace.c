@@ -1,4 +1,4 @@
-// trace.c: writes spans as a Chrome trace, whose closing bracket is overwritten by the next span
+// trace.c: writes spans as a Chrome trace; each span overwrites the closing bracket of the one before
 #include "base/trace.h"
 
 #include "base/log.h"
@@ -24,21 +24,21 @@ struct trace {
     pthread_mutex_t lock;
     int fd;
     char *path;
-    off_t end;               // where the closing bracket's line begins
+    off_t end;               // start of the line with the closing bracket
     int error;               // errno of the first failed write
     uint64_t lost;           // events not written
     char *track[TRACKS_MAX]; // its index + 1 is the track's number in the file
     int tracks;
-    bool empty; // no event yet, so none to put a comma behind
+    bool empty; // no event yet, so the next one needs no comma
 };
 
-// The text as a JSON string with its quotes, cut at TEXT_MAX bytes; driver names need not be UTF-8.
+// Writes the text as a JSON string with its quotes, cut at TEXT_MAX bytes; "?" if it is not UTF-8.
 static void quote(const char *text, char quoted[QUOTED_BYTES])
 {
     size_t length = strnlen(text, TEXT_MAX + 1);
     if (length > TEXT_MAX) {
         length = TEXT_MAX;
-        while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) // not in the middle of a character
+        while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) // not inside a character
             length--;
     }
     json_t *string = json_stringn(text, length);
@@ -79,7 +79,7 @@ static void add_event(struct trace *t, const char *format, ...)
         if (!t->error)
             t->error = errno;
         t->lost++;
-        // Undo what was half written. A file that cannot even be that stays as it is; trace_close tells of it.
+        // Undoes a partial write. If that fails too, the file stays as it is, and trace_close reports it.
         if (!t->empty && write_at(t->fd, closing, sizeof(closing) - 1, t->end) &&
             ftruncate(t->fd, t->end + (off_t)sizeof(closing) - 1) != 0)
             t->error = errno;
@@ -138,7 +138,7 @@ void trace_close(struct trace *t)
     free(t);
 }
 
-// The track's number, giving it one and telling the file its name when it is new. The lock is held.
+// Returns the track's number. Writes the name of a new track to the file. The lock is held.
 static int track_number(struct trace *t, const char *track)
 {
     for (int i = 0; i < t->tracks; i++) {
@@ -147,7 +147,7 @@ static int track_number(struct trace *t, const char *track)
     }
     char *copy = t->tracks < TRACKS_MAX ? strdup(track) : NULL;
     if (!copy)
-        return 0; // the process's own track
+        return 0; // the track of the process
     t->track[t->tracks++] = copy;
     char name[QUOTED_BYTES];
     quote(track, name);
@@ -165,7 +165,7 @@ void trace_span(struct trace *t, const char *track, const char *name, int64_t st
     const int64_t length_ns = end_ns > start_ns ? end_ns - start_ns : 0;
     pthread_mutex_lock(&t->lock);
     const int number = track_number(t, track);
-    // Microseconds with three decimals, put together from integers so that no locale has a say.
+    // Microseconds with three decimals, made of integers, so that the locale does not matter.
     add_event(t,
               "{\"name\":%s,\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"ts\":%" PRId64 ".%03d,\"dur\":%" PRId64
               ".%03d,\"args\":{\"frame\":%" PRIu64 "}}",

@@ -5,12 +5,12 @@
 
 struct trace;
 
-// The trace file is complete JSON after every span, so an interrupted run leaves a readable file. NULL on failure
+// Creates the file. It is complete JSON after every span, so an interrupted run leaves a readable file. NULL on failure
 // (logged).
 struct trace *trace_open(const char *path);
-void trace_close(struct trace *trace); // takes NULL; logs if anything could not be written
+void trace_close(struct trace *trace); // accepts NULL; logs an error if events were lost
 
-// Times are those of clock_now_ns. `track` names the thread or device queue. Safe on any thread; no-op when trace is
-// NULL.
+// Adds a span, with times of clock_now_ns. `track` names the thread or device queue. On any thread. A NULL trace does
+// nothing.
 void trace_span(struct trace *trace, const char *track, const char *name, int64_t start_ns, int64_t end_ns,
                 uint64_t frame);

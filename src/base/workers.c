@@ -1,4 +1,4 @@
-// workers.c: threads that share out the parts of one job
+// workers.c: threads that share the parts of one job
 #include "base/workers.h"
 
 #include "base/log.h"
@@ -16,7 +16,7 @@ struct workers {
     pthread_mutex_t lock;
     pthread_cond_t start, done;
     pthread_t thread[WORKERS_MAX];
-    int threads; // started ones; the caller is not among them
+    int threads; // started threads; the caller is not included
     bool quit;
     unsigned generation; // counts jobs, so that a worker takes each once
     void (*job)(void *context, int part);
@@ -32,7 +32,7 @@ int workers_available(void)
     return CPU_COUNT(&set);
 }
 
-// Takes parts until none is left. The lock is held on entry and on return.
+// Runs parts until none is left. The lock is held on entry and on return.
 static void work(struct workers *w)
 {
     while (w->next < w->parts) {

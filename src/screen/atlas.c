@@ -18,7 +18,7 @@
 enum {
     SIDE = 1024, // room for every letter of the overlay at the largest size
     GLYPHS = 2048,
-    CORNER = 0x110000, // the "character" of a corner, above every real one
+    CORNER = 0x110000, // the "character" of a corner, above all Unicode characters
     PATCH_SIDE = 256,  // no letter or corner is larger
 };
 
@@ -32,7 +32,7 @@ struct atlas {
     stbtt_fontinfo font;
     float x_height, cap_height, advance; // font units
     unsigned texture;
-    int x, y, row_height; // where the next patch goes
+    int x, y, row_height; // place of the next patch
     bool full;
     int count;
     struct glyph glyph[GLYPHS]; // open addressing
@@ -62,7 +62,7 @@ static void clear(struct atlas *atlas)
     upload(&(struct patch){.width = 1, .height = 1}, &covered);
 }
 
-// Height of a letter's outline above the base line, in font units.
+// Returns the height of a letter's outline above the base line, in font units.
 static float outline_height(const stbtt_fontinfo *font, int letter)
 {
     int x0, y0, x1, y1;
@@ -127,7 +127,7 @@ struct letters atlas_letters(const struct atlas *atlas, int x_height)
     letters.advance = (int)lroundf(atlas->advance * letters.scale_y);
     letters.scale_x = (float)letters.advance / atlas->advance;
     letters.cap_height = (int)lroundf(atlas->cap_height * letters.scale_y);
-    letters.line = (int)lroundf((float)x_height * 2.5f); // 1.37 em, airy enough for tables
+    letters.line = (int)lroundf((float)x_height * 2.5f); // 1.37 em, enough space for tables
     return letters;
 }
 
@@ -137,7 +137,7 @@ void atlas_begin(struct atlas *atlas)
         clear(atlas);
 }
 
-// Room for a patch, in rows from the top; false when there is none.
+// Finds a place for a patch, in rows from the top. False: the texture is full.
 static bool place(struct atlas *atlas, struct patch *patch)
 {
     if (atlas->x + patch->width > SIDE) {
@@ -155,7 +155,7 @@ static bool place(struct atlas *atlas, struct patch *patch)
     return true;
 }
 
-// The entry that holds this character, or the unused one where it belongs.
+// Returns the entry of this character, or the unused entry for it.
 static struct glyph *find(struct atlas *atlas, uint32_t character, int size)
 {
     uint32_t at = (character * 0x9e3779b1u + (uint32_t)size * 0x85ebca6bu) >> 21; // 32 - log2(GLYPHS)
@@ -164,7 +164,7 @@ static struct glyph *find(struct atlas *atlas, uint32_t character, int size)
     return &atlas->glyph[at];
 }
 
-// Puts the patch with the pixels just drawn into the texture and the table.
+// Copies atlas->pixels to the texture and adds the patch to the table.
 static struct patch keep(struct atlas *atlas, struct glyph *entry, uint32_t character, int size, struct patch patch)
 {
     if (atlas->count >= GLYPHS / 2 || !place(atlas, &patch)) {

@@ -5,8 +5,8 @@
 
 struct atlas;
 
-// Letters of one size. The font is stretched a little so that small letters are a whole number of pixels high and all
-// letters a whole number wide: unhinted outlines are then sharp where the eye looks.
+// Letters of one size. The font is stretched a little, so that small letters have a whole number of pixels in height
+// and all letters have one in width. Unhinted outlines then look sharp.
 struct letters {
     int x_height;           // pixels; names the size
     int advance;            // from letter to letter
@@ -22,13 +22,14 @@ struct patch {
 };
 
 struct atlas *atlas_open(void);        // NULL on failure (logged)
-void atlas_close(struct atlas *atlas); // takes NULL
+void atlas_close(struct atlas *atlas); // accepts NULL
 
 unsigned atlas_texture(const struct atlas *atlas); // red is the coverage; the texel at 0,0 is 1
 struct letters atlas_letters(const struct atlas *atlas, int x_height);
 
-// Before the first patch of a frame: makes room when the frame before ran out of it.
+// Call before the first patch of a frame. Empties the texture if the last frame filled it.
 void atlas_begin(struct atlas *atlas);
-// Empty (width 0) for a space and where the atlas is full. `corner`: the top left quarter of a disc.
+// Both return an empty patch (width 0) if the texture is full, and for a space. A corner is the top left quarter of a
+// disc.
 struct patch atlas_glyph(struct atlas *atlas, const struct letters *letters, uint32_t character);
 struct patch atlas_corner(struct atlas *atlas, int radius);

@@ -1,4 +1,4 @@
-// display.c: the X server, which may go away under the window, or the window alone
+// display.c: handles the loss of the X server or of the window, and makes GL visible to OpenCL drivers
 #include "screen/display.h"
 
 #include "base/log.h"
@@ -9,10 +9,10 @@
 #include <X11/Xresource.h>
 #include <X11/Xutil.h>
 
-// Weak: GLFW may have been built without X11. GLFW's own header for it wants headers of further libraries.
+// Weak, because GLFW may be built without X11. GLFW's header for it needs headers of more libraries.
 extern Display *glfwGetX11Display(void) __attribute__((weak));
 
-// Xlib as GLFW uses it. GLFW 3.4 loads it for itself, so that nothing finds its functions among the global symbols.
+// Xlib's functions. GLFW 3.4 loads Xlib privately, so they are not global symbols.
 struct xlib {
     __typeof__(&XSetIOErrorHandler) set_io_handler;
     void (*set_exit_handler)(Display *display, void (*handler)(Display *display, void *lost), void *lost);
@@ -23,7 +23,7 @@ struct xlib {
     __typeof__(&XFindContext) find;
 };
 
-static const char kept[] = "monocle: lost"; // under which name Xlib keeps a display's `lost`
+static const char kept[] = "monocle: lost"; // the name under which Xlib stores a display's `lost`
 
 static bool take(void *function, void *library, const char *name)
 {
@@ -48,7 +48,7 @@ static bool xlib_take(struct xlib *xlib)
     return all;
 }
 
-// In place of Xlib's words.
+// Replaces Xlib's message.
 static int say_lost(Display *display)
 {
     log_error("lost the display %s: its X server ended, became unreachable, or closed the connection "
@@ -57,23 +57,23 @@ static int say_lost(Display *display)
     return 0;
 }
 
-// In place of Xlib's exit. From here on Xlib's calls fail without another word.
+// Replaces Xlib's exit. From now on, Xlib's calls fail silently.
 static void on_lost(Display *display, void *lost)
 {
     *(bool *)lost = true;
 }
 
-// In place of Xlib's words and exit. The error may have come with a reply: no request may be made here.
+// Replaces Xlib's message and exit. It must not send a request, because the error may have arrived with a reply.
 static int on_error(Display *display, XErrorEvent *error)
 {
     struct xlib xlib;
     char text[128] = "";
     XPointer lost = NULL;
     if (!xlib_take(&xlib))
-        return 0; // it was there when this was set
+        return 0; // impossible: it was loaded when this handler was set
     const bool watched = xlib.find(display, None, xlib.quark(kept), &lost) == 0;
     if (watched && *(bool *)lost)
-        return 0; // what comes of the first one
+        return 0; // a consequence of the first error
     xlib.get_text(display, error->error_code, text, sizeof(text));
     if (!watched) {
         log_warn("the display %s rejected a request of a driver: %s", DisplayString(display), text);

@@ -1,4 +1,4 @@
-// keys.c: the table of hotkeys, what a key does, and how the user changes it
+// keys.c: the table of hotkeys, the search for the action of a key, and --keys
 #include "screen/keys.h"
 
 #include "base/options.h"
@@ -78,7 +78,7 @@ static const struct key_row *find_row(const struct keys *keys, uint32_t key)
     return NULL;
 }
 
-// The key meant by one that no row has: the other character on the same key cap.
+// Returns the other character on the same key cap, for a key that no row has.
 static uint32_t key_meant(uint32_t key)
 {
     if (key == '=')
@@ -151,7 +151,7 @@ static void describe_unknown(const struct keys *keys, const char *text, size_t l
         snprintf(error, 256, "there is no action '%s'; 'monocle live --help' lists the actions", word);
 }
 
-// Gives the row a further key; false when it has its full number already.
+// Adds a key to the row. False: it has KEY_CHOICES keys.
 static bool row_add(struct key_row *row, uint32_t key)
 {
     for (int i = 0; i < KEY_CHOICES; i++) {
@@ -163,7 +163,7 @@ static bool row_add(struct key_row *row, uint32_t key)
     return false;
 }
 
-// One "name=key" of the text; `given` remembers which rows have had one.
+// Applies one "name=key". `given` has the rows that were given a key before.
 static bool remap_one(struct keys *keys, const char *text, size_t length, bool given[KEY_ROWS], char error[256])
 {
     const char *equals = memchr(text, '=', length);
@@ -222,7 +222,7 @@ bool keys_remap(struct keys *keys, const char *text, char error[256])
     struct keys changed = *keys;
     bool given[KEY_ROWS] = {false};
     while (*text) {
-        // A comma right behind the '=' is a key, not an end.
+        // A comma directly after the '=' is a key.
         const size_t head = strcspn(text, "=,");
         size_t length = head;
         if (text[head] == '=')

@@ -1,4 +1,4 @@
-// keys.h: the hotkeys: one table that finds the action and prints the help
+// keys.h: the hotkeys, as one table for the actions and the help
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 
 enum action {
     ACTION_NONE,
-    ACTION_FILTER, // a digit: the key itself says which
+    ACTION_FILTER, // a digit: the key is the filter's number
     ACTION_PATH,
     ACTION_DEVICE,
     ACTION_SPLIT,      // off, original | filtered, path | path
@@ -27,7 +27,7 @@ enum action {
     ACTION_SCREENSHOT,
     ACTION_RECORD,
     ACTION_HELP,
-    ACTION_BACK, // out of the help, then out of full screen, then out of the program
+    ACTION_BACK, // closes the help, else leaves full screen, else quits
     ACTION_QUIT,
     ACTION_COUNT
 };
@@ -37,8 +37,8 @@ enum { KEY_CHOICES = 3 };
 struct key_row {
     enum action action;
     const char *name;          // for remapping: "path"
-    uint32_t key[KEY_CHOICES]; // window_event keys; 0 for none. ACTION_FILTER: the first and the last of a range
-    bool repeats;              // a key held down goes on acting
+    uint32_t key[KEY_CHOICES]; // keys of window_event; 0: none. ACTION_FILTER: first and last key of a range
+    bool repeats;              // repeats while the key is held down
     const char *help;
 };
 
@@ -50,12 +50,13 @@ struct keys {
 };
 
 void keys_default(struct keys *keys);
-// "path=P,quit=x,quit=F10": names as in the table, keys as one character or a name (tab, escape, space, left, F1).
-// The first key given for an action replaces its keys, further ones join it. False where a name or key is unknown or
-// one key would mean two actions: `error` gets one line and nothing is changed. The digits stay the filters'.
+// Applies "path=P,quit=x,quit=F10": names as in the table; keys as one character or a name (tab, escape, space, left,
+// F1). The first key for an action replaces the action's keys, and the next ones are added. The digits cannot be
+// changed. If a name or key is unknown, or a key would have two actions, this returns false, writes one line to `error`
+// and changes nothing.
 bool keys_remap(struct keys *keys, const char *text, char error[256]);
-// What the key of a window_event does. Where no row has it, '=' counts as '+', '_' as '-', a capital as its small
-// letter.
+// Returns the action of a window_event's key. If no row has the key, '=' counts as '+', '_' as '-', and a capital
+// letter as its small letter.
 enum action keys_find(const struct keys *keys, uint32_t key, bool repeat);
-void keys_key_name(uint32_t key, char text[16]); // "Tab", "q", "Space"
+void keys_key_name(uint32_t key, char text[16]); // writes "Tab", "q" or "Space"
 void keys_print(const struct keys *keys, FILE *out);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// The line numbers of a compiler's message are then those of the file.
+// Ends with #line, so that a compiler's messages have the file's line numbers.
 static const char *prelude(bool es)
 {
     return es ? "#version 300 es\nprecision highp float;\nprecision highp sampler2D;\n#line 1\n"
@@ -60,7 +60,7 @@ unsigned shader_build(const char *name, bool es)
         glDeleteProgram(program);
         program = 0;
     }
-    glDeleteShader(vertex); // 0 is ignored; a linked program keeps what it needs
+    glDeleteShader(vertex); // GL ignores 0, and a linked program keeps its shaders
     glDeleteShader(fragment);
     return program;
 }

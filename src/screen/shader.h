@@ -3,9 +3,9 @@
 
 #include <stdbool.h>
 
-// Program of shaders/NAME.vert and shaders/NAME.frag; the caller deletes it. 0 on failure (logged with the compiler's
-// words). Behind the version line the files are the same for GL 3.3 core and ES 3.0.
+// Returns the program of shaders/NAME.vert and shaders/NAME.frag, for GL 3.3 core or ES 3.0; the caller deletes it. 0
+// on failure (logged with the compiler's message).
 unsigned shader_build(const char *name, bool es);
 
-// Whether desktop GL draws on the CPU (Mesa's llvmpipe): copying pixels then costs a fraction of drawing them.
+// Returns true if desktop GL draws on the CPU (Mesa's llvmpipe). To copy pixels is then much faster than to draw them.
 bool shader_on_cpu(void);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVENT_ROOM = 256 }; // typing and dragging between two frames stays far below
+enum { EVENT_ROOM = 256 }; // far more than one frame's typing and dragging
 
 struct window_place {
     int x, y, width, height; // before the window filled a monitor; width 0: not known yet
@@ -26,17 +26,17 @@ struct window {
     GLFWwindow *glfw;
     bool es, egl;
     bool vsync;
-    uint32_t us;    // of the key event being delivered: what a US keyboard types there
-    bool repeating; // the key event being delivered is a repetition, so its character is one too
+    uint32_t us;    // character on a US keyboard for the key event being delivered
+    bool repeating; // the key event being delivered is a repetition, and so is its character
     bool dragging;
-    bool lost; // the display is
+    bool lost; // the display was lost
     struct window_place place;
     char name[256];
     struct window_event event[EVENT_ROOM]; // ring
     int first, count;
 };
 
-// The ways to a context, best first.
+// Kinds of contexts, best first.
 struct context_kind {
     bool es, egl;
     const char *name;
@@ -51,11 +51,15 @@ static const struct context_kind context_kinds[] = {
 
 // ---- size and place ----
 
-enum { LEAST_WIDTH = 160, LEAST_HEIGHT = 120 }; // of a window that a user can see and take hold of
+enum { LEAST_WIDTH = 160, LEAST_HEIGHT = 120 }; // of a window that a user can see and move
 
+// Shrinks the size to the monitor's room, with the same aspect ratio.
 static void fit_monitor(int *width, int *height)
 {
-    enum { FRAME_WIDTH = 16, FRAME_HEIGHT = 64 }; // borders and title bar; their size is not known before showing
+    enum {
+        FRAME_WIDTH = 16,
+        FRAME_HEIGHT = 64
+    }; // borders and title bar; their size is unknown until the window is shown
     int x, y, room_width = 0, room_height = 0;
     GLFWmonitor *monitor = glfwGetPrimaryMonitor();
     if (!monitor)
@@ -70,7 +74,7 @@ static void fit_monitor(int *width, int *height)
     *height = (int)(*height * scale) > LEAST_HEIGHT ? (int)(*height * scale) : LEAST_HEIGHT;
 }
 
-// The monitor that shows most of the window.
+// Returns the monitor that shows most of the window.
 static GLFWmonitor *monitor_under(GLFWwindow *glfw)
 {
     int x, y, width, height, count;
@@ -137,7 +141,7 @@ static bool place_set_fullscreen(struct window_place *place, GLFWwindow *glfw, b
 
 // ---- events ----
 
-// Drags and resizes in a row become one, so that only typing can fill the ring; what no longer fits is dropped.
+// Merges consecutive drags and resizes, so that only typing can fill the ring. Drops events when it is full.
 static void push_event(struct window *window, struct window_event event)
 {
     struct window_event *last = &window->event[(window->first + window->count + EVENT_ROOM - 1) % EVENT_ROOM];
@@ -160,7 +164,7 @@ static void on_character(GLFWwindow *glfw, unsigned character)
                (struct window_event){.type = WINDOW_KEY, .key = character, .us = us, .repeat = window->repeating});
 }
 
-// What a key types on a US keyboard, whose characters GLFW names keys by; 0 where it types nothing.
+// Returns the character of a key on a US keyboard, after which GLFW names its keys; 0: none.
 static uint32_t us_character(int key, bool shift)
 {
     if (key <= GLFW_KEY_SPACE || key > GLFW_KEY_GRAVE_ACCENT)
@@ -170,7 +174,7 @@ static uint32_t us_character(int key, bool shift)
     return key >= GLFW_KEY_A && key <= GLFW_KEY_Z ? (uint32_t)(key - GLFW_KEY_A + 'a') : (uint32_t)key;
 }
 
-// Keys that type nothing.
+// Returns the enum window_key of a key without a character; 0: none.
 static uint32_t special_key(int key)
 {
     static const struct {
@@ -272,12 +276,12 @@ static void set_hints(const struct context_kind *kind, bool debug)
         glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
     }
     glfwWindowHint(GLFW_OPENGL_DEBUG_CONTEXT, debug);
-    // Plain 8-bit RGB: alpha would let a compositor shine through, the rest is not used.
+    // Plain 8-bit RGB: with alpha, a compositor would blend the window; the other buffers are unused.
     glfwWindowHint(GLFW_ALPHA_BITS, 0);
     glfwWindowHint(GLFW_DEPTH_BITS, 0);
     glfwWindowHint(GLFW_STENCIL_BITS, 0);
     glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
-    glfwWindowHint(GLFW_AUTO_ICONIFY, GLFW_FALSE); // a full-screen picture stays when another monitor gets the focus
+    glfwWindowHint(GLFW_AUTO_ICONIFY, GLFW_FALSE); // full screen stays when another monitor gets the focus
     glfwWindowHintString(GLFW_X11_CLASS_NAME, "monocle");
     glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "monocle");
 }
@@ -306,7 +310,7 @@ static void name_context(struct window *window)
 {
     const char *version = (const char *)glGetString(GL_VERSION);
     const char *renderer = (const char *)glGetString(GL_RENDERER);
-    // ES says "OpenGL ES 3.2 ..." itself; the rest behind the number is the driver's.
+    // On ES, the text begins with "OpenGL ES"; after the number, it is the driver's.
     static const char es_prefix[] = "OpenGL ES ";
     if (!version)
         version = "?";
@@ -328,7 +332,7 @@ static void choose_platform(void)
 
 void window_enlarge(struct window_setup *setup)
 {
-    enum { READABLE_WIDTH = 320, READABLE_HEIGHT = 240 }; // the overlay has room for its figures
+    enum { READABLE_WIDTH = 320, READABLE_HEIGHT = 240 }; // the overlay has room for its numbers
     const int across = READABLE_WIDTH / setup->width, down = READABLE_HEIGHT / setup->height;
     const int times = across < down ? across : down;
     setup->width *= times > 1 ? times : 1;
@@ -365,12 +369,12 @@ struct window *window_open(const struct window_setup *setup, char why[256])
     place_look(&window->place, window->glfw);
     window_set_vsync(window, setup->vsync);
     if (!setup->fullscreen && !setup->hidden)
-        display_watch(&window->lost); // before others see it
+        display_watch(&window->lost); // before other programs see it
     if (!setup->hidden)
         glfwShowWindow(window->glfw);
     if (setup->fullscreen) {
         window_set_fullscreen(window, true);
-        display_watch(&window->lost); // not sooner: GLFW would wait without end for one that was destroyed
+        display_watch(&window->lost); // not before: GLFW would wait forever for a destroyed window
     }
     log_debug("window: %s", window->name);
     return window;
@@ -388,7 +392,7 @@ void window_close(struct window *window)
         return;
     if (window->glfw)
         glfwDestroyWindow(window->glfw);
-    glfwTerminate(); // also right where glfwInit failed
+    glfwTerminate(); // also correct after glfwInit failed
     free(window);
 }
 
@@ -411,7 +415,7 @@ struct window_size window_size(const struct window *window)
     float scale_y;
     glfwGetFramebufferSize(window->glfw, &size.width, &size.height);
     glfwGetWindowContentScale(window->glfw, &size.scale, &scale_y);
-    if (window->lost) // GLFW then knows nothing, and does not say so
+    if (window->lost) // GLFW then returns nothing and reports no error
         size = (struct window_size){1, 1, 1};
     return size;
 }

@@ -1,4 +1,4 @@
-// window.h: one GLFW window with a GL context, and what the user does in it (main thread only)
+// window.h: one GLFW window with a GL context, and its events (main thread only)
 #pragma once
 
 #include <stdbool.h>
@@ -8,13 +8,13 @@ struct window;
 
 struct window_setup {
     const char *title;
-    int width, height; // of the picture; the window is that large, or as the monitor allows
+    int width, height; // of the picture and of the window; smaller if the monitor is
     bool fullscreen;
     bool vsync;
     bool es;     // ES 3.0 only
     bool egl;    // over EGL only
     bool debug;  // ask for a debug context
-    bool hidden; // never shown: for its GL context alone
+    bool hidden; // never shown; only its GL context is used
 };
 
 // The current GL context's native handles; unused ones NULL. EGL or GLX, never both.
@@ -33,7 +33,7 @@ enum window_event_type { WINDOW_KEY, WINDOW_DRAG, WINDOW_RESIZE, WINDOW_CLOSE };
 struct window_event {
     enum window_event_type type;
     uint32_t key; // WINDOW_KEY: a Unicode character as typed ('+', 'q', ' '), or one of enum window_key
-    uint32_t us;  // WINDOW_KEY: what a US keyboard has in that place, for a character beyond ASCII; 0: not known
+    uint32_t us;  // WINDOW_KEY: same key on a US keyboard if `key` is not ASCII; 0: unknown
     bool repeat;  // WINDOW_KEY: the key is being held down
     float x, y;   // WINDOW_DRAG: pointer with the left button down, 0..1 across the framebuffer
 };
@@ -49,27 +49,27 @@ enum window_key {
     WINDOW_KEY_F12 = WINDOW_KEY_F1 + 11,
 };
 
-// Makes a small picture's window large enough for people, with room for the picture at a whole multiple of its size.
+// Enlarges the window of a small picture to a readable size, to a whole multiple of the picture's if possible.
 void window_enlarge(struct window_setup *setup);
 
-// Opens the window (one at a time) and makes its context current: GL 3.3 core or ES 3.0, over GLX, then EGL, whichever
-// works first. NULL where there is no display or no such GL; `why`, when not NULL, then gets one line and nothing is
-// logged above LOG_INFO.
+// Opens the window (one at a time) and makes its context current: the first that works of GL 3.3 core and ES 3.0, over
+// GLX and then EGL. Returns NULL if there is no display or no such GL; `why`, if not NULL, then gets one line, and
+// nothing is logged above LOG_INFO.
 struct window *window_open(const struct window_setup *setup, char why[256]);
-void window_close(struct window *window); // takes NULL
+void window_close(struct window *window); // accepts NULL
 
-// Whether the display went away (logged). GL and the window, but for window_close, must then be left alone, and so must
-// all that works with the GL context (a path, a device): what they would free goes with the process. Hidden windows do
-// not live to tell: Xlib ends the process.
+// Returns true if the display was lost (logged). The caller must then use neither GL nor the window, except for
+// window_close, nor close a path or a device that uses the GL context. The process must end and so frees them. With a
+// hidden window, Xlib ends the process at once.
 bool window_lost(const struct window *window); // NULL: false
 
-// The handles to share the context with an OpenCL device: also makes GLX and EGL functions visible to its driver.
+// Returns the handles with which an OpenCL device shares the context, and makes GLX and EGL visible to its driver.
 struct window_native window_native(const struct window *window);
 struct window_size window_size(const struct window *window);
 const char *window_gl_name(const struct window *window); // "OpenGL 3.3 core over GLX: NVIDIA H200"
 bool window_is_es(const struct window *window);
 
-// The next event, oldest first; false when there is none. Never waits.
+// Returns the oldest event. False: there is none. Never waits.
 bool window_next_event(struct window *window, struct window_event *event);
 void window_set_vsync(struct window *window, bool vsync);
 void window_set_fullscreen(struct window *window, bool fullscreen);

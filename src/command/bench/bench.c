@@ -1,4 +1,4 @@
-// bench.c: the command that measures; its options taken apart
+// bench.c: the command that measures, and its options
 #include "command/bench/bench.h"
 
 #include "base/log.h"

@@ -45,7 +45,7 @@ void bench_close_device(struct bench *bench)
     bench->device = NULL;
 }
 
-// Reads the first line of a file that begins with `start`, from its colon on if it has one.
+// Reads the first line that begins with `start`, after its colon if it has one.
 static bool read_line(const char *path, const char *start, char text[96])
 {
     FILE *file = fopen(path, "r");

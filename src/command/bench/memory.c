@@ -27,7 +27,7 @@ struct bench_memory {
         struct resident *resident;
     } device[SHAPES_MAX];
     int hosts, devices;
-    uint8_t *copy_memory; // of the host's copies; made when first used
+    uint8_t *copy_memory; // for copies on the host; allocated at first use
     size_t copy_bytes;
     uint64_t random;
 };
@@ -164,7 +164,7 @@ static bool run_stage(const struct image *from, const struct stage *stage, struc
     return ok;
 }
 
-// Computes what the chain makes of the picture. The caller frees. False: logged.
+// Computes the chain's output for the picture. The caller frees. False: logged.
 static bool expect(const struct image *picture, const struct chain *chain, struct image *rgba)
 {
     const struct image_shape shape = {.width = picture->shape.width, .height = picture->shape.height};

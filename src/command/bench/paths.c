@@ -61,7 +61,7 @@ struct paths_bench {
     int rows;
 };
 
-// ---- a frame's way ----
+// ---- frames in flight ----
 
 // The beginnings of the stages' names in src/path/opencl.c.
 static const struct {

@@ -1,4 +1,4 @@
-// trial.c: the rounds
+// trial.c: measures several things in turns
 #include "command/bench/trial.h"
 
 #include "base/clock.h"
@@ -15,7 +15,7 @@ enum {
     ROUNDS_MAX = 1000,
 };
 
-// A measurement is long against what a timer interrupt or a wake-up takes, and short enough for many rounds.
+// A measurement is much longer than a timer interrupt or a wake-up, and short enough for many rounds.
 static const double measurement_ms = 10;
 
 void bench_progress(const char *format, ...)
@@ -38,7 +38,7 @@ static bool run(struct trial *trial, int runs, struct trial_time *time)
     return !trial->failed;
 }
 
-// Touches everything once, and finds out how many runs make a measurement.
+// Makes the first runs, and chooses the number of runs of a measurement.
 static void warm_up(struct trial *trial)
 {
     struct trial_time time = {0};
@@ -51,7 +51,7 @@ static void warm_up(struct trial *trial)
 static void measure(struct trial *trial)
 {
     struct trial_time time = {0};
-    // The first run brings back what others pushed out: pages, code, clock rates.
+    // The first run restores caches and clock rates after the other trials.
     if (!run(trial, 1, &time) || !run(trial, trial->runs, &time))
         return;
     if (!samples_add(&trial->ms, time.ms) || !samples_add(&trial->wall_ms, time.wall_ms)) {
