@@ -61,12 +61,12 @@ static void print_offer(const struct camera_offer *offer)
 
 static void print_camera(const struct camera_about *about)
 {
-    if (about->why) {
-        printf("%s  %s\n", about->path, about->why);
+    if (about->node.why) {
+        printf("%s  %s\n", about->node.path, about->node.why);
         return;
     }
-    printf("%s  %s\n   id\t%s\n   bus\t%s\n   driver\t%s\n", about->path, about->name, about->id[0] ? about->id : "-",
-           about->bus, about->driver);
+    printf("%s  %s\n   id\t%s\n   bus\t%s\n   driver\t%s\n", about->node.path, about->node.card,
+           about->node.id[0] ? about->node.id : "-", about->node.bus, about->node.driver);
     for (int i = 0; i < about->offers; i++)
         print_offer(&about->offer[i]);
 }
@@ -84,10 +84,10 @@ static json_t *camera_json(const struct camera_about *about)
                               (int)offer->usable, "width", offer->width, "height", offer->height, "width_least",
                               offer->width_least, "height_least", offer->height_least, "rates", rates));
     }
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "node", shared_text_json(about->path), "name",
-                     shared_text_json(about->name), "id", shared_text_json(about->id), "bus",
-                     shared_text_json(about->bus), "driver", shared_text_json(about->driver), "problem",
-                     about->why ? shared_text_json(about->why) : json_null(), "offers", offers);
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "node", shared_text_json(about->node.path), "name",
+                     shared_text_json(about->node.card), "id", shared_text_json(about->node.id), "bus",
+                     shared_text_json(about->node.bus), "driver", shared_text_json(about->node.driver), "problem",
+                     about->node.why ? shared_text_json(about->node.why) : json_null(), "offers", offers);
 }
 
 static int cameras_run(int argc, char **argv)

@@ -1,9 +1,10 @@
-// camera.c: a V4L2 camera as a source: the driver's own buffers, mapped and lent, or decoded
-#include "source/camera.h"
-
+// camera.c: a V4L2 camera as a source: lends the driver's buffers, or copies or decodes them
 #include "base/clock.h"
 #include "base/log.h"
+#include "image/codec/codec.h"
 #include "source/camera_control.h"
+#include "source/camera_decoder.h"
+#include "source/camera_link.h"
 #include "source/kind.h"
 
 #include <errno.h>
@@ -15,105 +16,155 @@
 #include <time.h>
 
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
-#define STALE_NS ((int64_t)10 * NS_PER_S) // a time stamp further off than this is of another clock
+#define STALE_NS ((int64_t)10 * NS_PER_S)        // a time stamp further off than this belongs to another clock
+#define FIRST_PICTURE_NS ((int64_t)5 * NS_PER_S) // how long the first compressed frame may take
 
-static bool choose_mode(struct camera *camera, const struct source_setup *setup)
-{
-    char offered[128];
-    const struct camera_device *device = &camera->stream.device;
-    if (camera_mode_choose(device, setup, &camera->wanted))
-        return true;
-    camera_mode_list(device, offered);
-    if (offered[0] != '\0')
-        log_error("camera %s (%s) does not offer the pixel format %s; choose one of these with --pixel-format: %s",
-                  device->path, device->card, setup->compressed ? "mjpeg" : pixfmt_info(setup->format)->name, offered);
-    else
-        log_error(
-            "camera %s (%s) offers no pixel format that monocle supports; let ffmpeg convert its frames: ffmpeg -f "
-            "v4l2 -i %s -f yuv4mpegpipe - | monocle live -",
-            device->path, device->card, device->path);
-    return false;
-}
+// The capture thread uses all members. camera_return and camera_health use `link`, `decoder` and the pool, which have
+// locks; `decoder` changes only in source_reshape, when no other thread uses the source.
+struct camera {
+    struct camera_link link;
+    struct camera_mode mode; // the mode of the source's frames
+    struct image_shape shape;
+    struct camera_decoder *decoder; // decodes compressed frames; NULL for other modes
+    const char *left_out;           // why buffers since the last valid frame were dropped; NULL: none was
+    bool reshaped;                  // the frames have a new shape: `next_mode`, `next_shape`
+    struct camera_mode next_mode;
+    struct image_shape next_shape;
+};
 
-// Some errors pass: a driver that was just closed by another program may need a second try.
-static bool start(struct camera *camera)
+// Waits for the first compressed frame and reads its size and chroma. If none arrives, the shape has the mode's size in
+// 422p, and camera_next reports the missing frames. Returns false, with the reason in `why`, if the frames that arrive
+// cannot be decoded.
+static bool see_first_frame(struct camera_link *link, struct image_shape *shape, char why[CAMERA_WHY])
 {
-    enum { TRIES = 2 };
-    char why[CAMERA_WHY];
-    bool ok = true;
-    for (int i = 0; ok && i < TRIES; i++) {
-        ok = i == 0 ? camera_stream_set(&camera->stream, &camera->wanted, camera->setup.rate, why) &&
-                          camera_stream_start(&camera->stream, why)
-                    : camera_link_make(camera, why);
-        camera->heard_ns = clock_now_ns();
-        if (ok && !(ok = camera_shape_see(camera, &camera->shape, why)))
-            break;
-        if (ok)
-            return true;
-        const bool passing = errno == EINVAL || errno == EIO || errno == EAGAIN;
-        camera_stream_close(&camera->stream);
-        ok = passing && i + 1 < TRIES;
+    struct camera_stream *stream = &link->stream;
+    const struct camera_mode *mode = &stream->mode;
+    const int64_t deadline = clock_now_ns() + FIRST_PICTURE_NS;
+    struct codec_error refused = {.why = "out of memory"};
+    struct codec_head head;
+    struct codec *codec = codec_open();
+    bool seen = false, removed = false;
+    while (codec && !seen && !removed && clock_now_ns() < deadline) {
+        struct v4l2_buffer buffer;
+        struct pollfd ready = {.fd = stream->device.fd, .events = POLLIN};
+        poll(&ready, 1, 100);
+        const int error = camera_stream_take(stream, &buffer);
+        removed = error == ENODEV || error == ENXIO;
+        if (error != 0) {
+            nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
+            continue;
+        }
+        const struct camera_memory *memory = stream->buffer[buffer.index].memory;
+        if (!(buffer.flags & V4L2_BUF_FLAG_ERROR) && memory->filled > 0)
+            seen = codec_head_of(codec, CODEC_JPEG, memory->at + memory->start, memory->filled,
+                                 camera_mode_most_pixels(mode), &head, &refused);
+        camera_stream_give(stream, (int)buffer.index);
     }
-    log_error("%s", why);
-    return false;
+    *shape = (struct image_shape){.format = PIXFMT_422P, .width = mode->width, .height = mode->height};
+    if (seen) {
+        *shape = head.shape;
+        link->heard_ns = clock_now_ns();
+    }
+    const bool ok = codec && (seen || removed || refused.fault == CODEC_FINE);
+    if (!ok)
+        snprintf(why, CAMERA_WHY, "cannot decode the frames of camera %s (%s): %s; try another --pixel-format",
+                 link->node.path, link->node.card, refused.why);
+    codec_close(codec);
+    return ok;
 }
 
-// Where the driver has few buffers none can be lent: it needs them all to go on.
+static struct color color_of(const struct camera_link *link, const struct image_shape *shape)
+{
+    const struct camera_stream *stream = &link->stream;
+    return source_color(&link->setup, v4l2_color(&stream->format, stream->mode.compressed), shape->format, shape->width,
+                        shape->height);
+}
+
+// Finds the shape of the frames of a running stream. Returns false, with the reason in `why`, if they cannot be
+// decoded.
+static bool see_shape(struct camera_link *link, struct image_shape *shape, char why[CAMERA_WHY])
+{
+    *shape = camera_mode_shape(&link->stream.mode);
+    if (link->stream.mode.compressed && !see_first_frame(link, shape, why))
+        return false;
+    shape->color = color_of(link, shape);
+    return true;
+}
+
+// Returns true if the stream has the same frames as before. The shape of compressed frames counts as the same until the
+// decoder sees another one.
+static bool same_shape(const struct camera *camera)
+{
+    const struct camera_mode *now = &camera->link.stream.mode, *then = &camera->mode;
+    struct image_shape shape = now->compressed ? camera->shape : camera_mode_shape(now);
+    shape.color = color_of(&camera->link, &shape);
+    return now->compressed == then->compressed && now->width == then->width && now->height == then->height &&
+           image_shape_equal(&shape, &camera->shape);
+}
+
+// The frames have the shape `next_shape` from now on: source_next reports SOURCE_RESHAPED until camera_reshape, because
+// the paths were built for the old shape.
+static void announce_shape(struct camera *camera)
+{
+    const struct image_shape *new = &camera->next_shape, *old = &camera->shape;
+    const struct camera_node *node = &camera->link.node;
+    camera->next_mode = camera->link.stream.mode;
+    camera->reshaped = true;
+    log_warn("camera %s (%s): its frames are now %dx%d %s (%s, %s) instead of %dx%d %s (%s, %s)", node->path,
+             node->card, new->width, new->height, camera_mode_name(&camera->next_mode),
+             color_matrix_name(new->color.matrix), color_range_name(new->color.range), old->width, old->height,
+             camera_mode_name(&camera->mode), color_matrix_name(old->color.matrix), color_range_name(old->color.range));
+}
+
+// Frames are copied if the driver has so few buffers that it needs them all.
 static bool must_copy(const struct camera *camera)
 {
-    return camera->stream.buffers < CAMERA_BUFFERS;
+    return camera->link.stream.buffers < CAMERA_BUFFERS;
 }
 
-// What stands on the mode and shape: the decoder, and what the source is.
-static bool settle(struct camera *camera)
+// Opens the decoder and fills source->info, according to the mode and the shape.
+static bool settle(struct source *source)
 {
-    struct source_info *info = &camera->source->info;
-    if (camera->mode.compressed && !(camera->decoder = camera_decoder_open(camera->source, &camera->shape,
-                                                                           camera_mode_most_pixels(&camera->mode))))
+    struct camera *camera = source->state;
+    struct source_info *info = &source->info;
+    const struct camera_node *node = &camera->link.node;
+    if (camera->mode.compressed &&
+        !(camera->decoder = camera_decoder_open(source, &camera->shape, camera_mode_most_pixels(&camera->mode))))
         return false;
     info->shape = camera->shape;
-    info->rate = camera->stream.rate;
-    snprintf(info->name, sizeof(info->name), "%s (%s)%s", camera->node.card, camera->node.path,
+    info->rate = camera->link.rate = camera->link.stream.rate;
+    snprintf(info->name, sizeof(info->name), "%s (%s)%s", node->card, node->path,
              camera->mode.compressed ? ", mjpeg" : "");
-    log_info("camera %s (%s): %dx%d %s at %.3g fps", camera->node.path, camera->node.card, camera->shape.width,
-             camera->shape.height, camera_mode_name(&camera->mode), info->rate);
+    log_info("camera %s (%s): %dx%d %s at %.3g fps", node->path, node->card, camera->shape.width, camera->shape.height,
+             camera_mode_name(&camera->mode), info->rate);
     return true;
 }
 
 static bool camera_open(struct source *source, const struct source_setup *setup, const char *text)
 {
     struct camera *camera = source->state;
+    struct camera_link *link = &camera->link;
     char why[CAMERA_WHY];
-    camera->source = source;
-    camera->stream.device.fd = camera->control_fd = -1;
-    camera->setup = *setup;
     source->info.live = true;
-    pthread_mutex_init(&camera->lock, NULL);
-    camera->lock_ready = true;
-    if (!camera_find(text, &camera->node, why) || !camera_stream_open(&camera->stream, camera->node.path, why) ||
-        !camera_link_control(camera, why)) {
+    if (!camera_link_open(link, setup, text))
+        return false;
+    camera->mode = link->stream.mode;
+    if (!see_shape(link, &camera->shape, why)) {
         log_error("%s", why);
         return false;
     }
-    if (!choose_mode(camera, setup) || !start(camera))
+    if (!settle(source) ||
+        (!camera->mode.compressed && must_copy(camera) && !pool_init(&source->pool, source, &camera->shape)))
         return false;
-    camera->mode = camera->stream.mode;
-    if (!settle(camera) ||
-        (!camera->mode.compressed && must_copy(camera) && !pool_init(&camera->pool, source, &camera->shape)))
-        return false;
-    camera_link_opened(camera);
+    camera_link_accept(link);
     return true;
 }
 
 static void camera_close(struct source *source)
 {
     struct camera *camera = source->state;
-    if (!camera->lock_ready)
-        return;
-    camera_link_close(camera);
+    camera_link_close(&camera->link);
     camera_decoder_close(camera->decoder);
-    pool_finish(&camera->pool);
-    pthread_mutex_destroy(&camera->lock);
 }
 
 static int64_t time_of(const struct v4l2_buffer *buffer, int64_t now)
@@ -123,80 +174,71 @@ static int64_t time_of(const struct v4l2_buffer *buffer, int64_t now)
     return monotonic && stamp <= now && now - stamp < STALE_NS ? stamp : now;
 }
 
-// Lends a buffer as it is. False where too many are out.
-static bool lend(struct camera *camera, int index, struct frame *frame)
+// Lends a copy. Returns false if all slots are lent or there is no memory.
+static bool copy(struct source *source, int index, struct frame *frame)
 {
-    pthread_mutex_lock(&camera->lock);
-    int slot = 0;
-    while (slot < CAMERA_LENT && camera->loan[slot].used)
-        slot++;
-    if (slot < CAMERA_LENT) {
-        camera->loan[slot] = (struct camera_loan){.used = true, .index = index};
-        memcpy(camera->loan[slot].memory, camera->stream.buffer[index].memory, sizeof(camera->loan[slot].memory));
-        camera_stream_picture(&camera->stream, index, &camera->shape, &frame->image);
-        frame->slot = slot;
-    }
-    pthread_mutex_unlock(&camera->lock);
-    if (slot == CAMERA_LENT)
-        camera_stream_give(&camera->stream, index);
-    return slot < CAMERA_LENT;
-}
-
-// Lends a copy.
-static bool copy(struct camera *camera, int index, struct frame *frame)
-{
+    struct camera *camera = source->state;
+    struct camera_stream *stream = &camera->link.stream;
+    struct pool *pool = &source->pool;
     struct image from;
-    if (!camera->pool.ready && !pool_init(&camera->pool, camera->source, &camera->shape))
-        pool_finish(&camera->pool);
-    const int slot = camera->pool.ready ? pool_take(&camera->pool, clock_now_ns()) : -1;
+    if (!pool->ready && !pool_init(pool, source, &camera->shape))
+        pool_finish(pool);
+    const int slot = pool->ready ? pool_take(pool, clock_now_ns()) : -1;
     if (slot >= 0) {
-        camera_stream_picture(&camera->stream, index, &camera->shape, &from);
-        image_copy(&camera->pool.image[slot], &from);
-        frame->image = camera->pool.image[slot];
+        camera_stream_picture(stream, index, &camera->shape, &from);
+        image_copy(&pool->image[slot], &from);
+        frame->image = pool->image[slot];
         frame->image.memory = NULL;
         frame->slot = CAMERA_LENT + slot;
     }
-    camera_stream_give(&camera->stream, index);
+    camera_stream_give(stream, index);
     return slot >= 0;
 }
 
-// A filled buffer: a frame, or something for the decoder. False where there is nothing to show yet.
-static bool use_buffer(struct camera *camera, const struct v4l2_buffer *buffer, struct frame *frame)
+static void well(struct camera *camera)
 {
+    camera_link_well(&camera->link);
+    camera->left_out = NULL;
+}
+
+// Uses a filled buffer: as a frame, or for the decoder. Returns true if it lends a frame.
+static bool use_buffer(struct source *source, const struct v4l2_buffer *buffer, struct frame *frame)
+{
+    struct camera *camera = source->state;
+    struct camera_link *link = &camera->link;
+    struct camera_stream *stream = &link->stream;
     const int index = (int)buffer->index;
-    const bool compressed = camera->mode.compressed;
-    const bool whole = camera_stream_whole(&camera->stream, index);
+    const bool whole = camera_stream_whole(stream, index);
     if (buffer->flags & V4L2_BUF_FLAG_ERROR || !whole) {
         camera->left_out = whole ? "the driver reported damaged data" : "the driver filled too few bytes";
-        log_debug("camera %s: dropped frame %u: %s", camera->node.path, buffer->sequence, camera->left_out);
-        pthread_mutex_lock(&camera->lock);
-        camera->health.damaged++;
-        pthread_mutex_unlock(&camera->lock);
-        camera_stream_give(&camera->stream, index);
+        log_debug("camera %s: dropped frame %u: %s", link->node.path, buffer->sequence, camera->left_out);
+        camera_link_add_damaged(link, 1);
+        camera_stream_give(stream, index);
         return false;
     }
     const int64_t now = clock_now_ns();
     *frame = (struct frame){.ready_ns = now, .captured_ns = time_of(buffer, now)};
-    frame->number = camera_link_number(camera, buffer->sequence, frame->captured_ns);
-    if (!compressed) {
-        camera_link_well(camera);
-        return must_copy(camera) ? copy(camera, index, frame) : lend(camera, index, frame);
+    frame->number = camera_link_number(link, buffer->sequence, frame->captured_ns);
+    if (!camera->mode.compressed) {
+        well(camera);
+        return must_copy(camera) ? copy(source, index, frame)
+                                 : camera_stream_lend(stream, index, &camera->shape, frame);
     }
     char left_out[CAMERA_WHY / 2];
     camera_decoder_why(camera->decoder, left_out, sizeof(left_out));
     if (left_out[0] == '\0')
-        camera->heard_ns = now; // a slow decoder is no stall
-    const struct camera_memory *memory = camera->stream.buffer[index].memory;
+        link->heard_ns = now; // a slow decoder is no stall
+    const struct camera_memory *memory = stream->buffer[index].memory;
     camera_decoder_put(camera->decoder, memory->at + memory->start, memory->filled, frame);
-    camera_stream_give(&camera->stream, index);
+    camera_stream_give(stream, index);
     return false;
 }
 
-// Waits for the camera and the decoder. True where the camera has more to say than a picture.
+// Waits for the camera and the decoder. Returns true if the camera has an event.
 static bool wait_ready(const struct camera *camera, int64_t deadline_ns)
 {
     const int64_t left_ms = (deadline_ns - clock_now_ns() + NS_PER_MS - 1) / NS_PER_MS;
-    struct pollfd ready[] = {{.fd = camera->stream.device.fd, .events = POLLIN | POLLPRI},
+    struct pollfd ready[] = {{.fd = camera->link.stream.device.fd, .events = POLLIN | POLLPRI},
                              {.fd = camera->decoder ? camera_decoder_fd(camera->decoder) : -1, .events = POLLIN}};
     poll(ready, 2, left_ms < 0 ? 0 : left_ms > INT_MAX ? INT_MAX : (int)left_ms);
     if (ready[0].revents & POLLERR) // poll would return at once, again and again
@@ -204,27 +246,7 @@ static bool wait_ready(const struct camera *camera, int64_t deadline_ns)
     return ready[0].revents & POLLPRI;
 }
 
-// Gives the driver the buffers that have come back.
-static void give_returned(struct camera *camera)
-{
-    int index[CAMERA_LENT], count = 0;
-    pthread_mutex_lock(&camera->lock);
-    for (int i = 0; i < CAMERA_LENT; i++) {
-        struct camera_loan *loan = &camera->loan[i];
-        if (loan->returned) {
-            index[count++] = loan->index;
-            *loan = (struct camera_loan){0};
-        }
-    }
-    pthread_mutex_unlock(&camera->lock);
-    const bool lent = !camera->mode.compressed && !must_copy(camera); // else it is a pool's slots that move
-    camera->stream.owner = lent ? camera->source->owner : NULL;
-    for (int i = 0; i < count; i++)
-        camera_stream_give(&camera->stream, index[i]);
-    camera_stream_tidy(&camera->stream);
-}
-
-static void mend_stalled(struct camera *camera)
+static void restart_stalled(struct camera *camera)
 {
     char why[CAMERA_WHY], left_out[CAMERA_WHY / 2] = "";
     if (camera->decoder)
@@ -232,49 +254,71 @@ static void mend_stalled(struct camera *camera)
     if (left_out[0] == '\0' && camera->left_out)
         snprintf(left_out, sizeof(left_out), "%s", camera->left_out);
     snprintf(why, sizeof(why), "no %sframe arrived for %.0f s%s%s", left_out[0] != '\0' ? "valid " : "",
-             (double)camera_link_patience_ns(camera) / 1e9, left_out[0] != '\0' ? ": " : "", left_out);
-    camera_link_mend(camera, why);
+             (double)camera_link_patience_ns(&camera->link) / 1e9, left_out[0] != '\0' ? ": " : "", left_out);
+    camera_link_restart(&camera->link, why);
 }
 
-// One turn with a connected camera. True where a frame came.
-static bool take(struct camera *camera, struct frame *frame, int64_t deadline_ns)
+// One turn with a connected camera. Returns true if it lends a frame.
+static bool take(struct source *source, struct frame *frame, int64_t deadline_ns)
 {
+    struct camera *camera = source->state;
+    struct camera_link *link = &camera->link;
     struct v4l2_buffer buffer;
-    const int64_t stalled_ns = camera->heard_ns + camera_link_patience_ns(camera);
+    const int64_t stalled_ns = link->heard_ns + camera_link_patience_ns(link);
     if (wait_ready(camera, deadline_ns < stalled_ns ? deadline_ns : stalled_ns) &&
-        camera_stream_changed(&camera->stream)) {
-        camera_link_lose(camera, "its video signal has changed its size or timing");
+        camera_stream_changed(&link->stream)) {
+        camera_link_lose(link, "its video signal has changed its size or timing");
         return false;
     }
     if (camera->decoder && camera_decoder_take(camera->decoder, frame)) {
-        camera_link_well(camera);
+        well(camera);
         return true;
     }
-    if (camera_shape_changed(camera, &camera->next_shape)) {
-        camera_link_reshape(camera);
+    if (camera->decoder && camera_decoder_changed(camera->decoder, &camera->next_shape)) {
+        camera->next_shape.color = color_of(link, &camera->next_shape);
+        announce_shape(camera);
         return false;
     }
-    give_returned(camera);
-    const int error = camera_stream_take(&camera->stream, &buffer);
+    const bool lends = !camera->mode.compressed && !must_copy(camera); // otherwise the pool's slots move
+    link->stream.owner = lends ? source->owner : NULL;
+    camera_stream_tidy(&link->stream);
+    const int error = camera_stream_take(&link->stream, &buffer);
     if (error == 0)
-        return use_buffer(camera, &buffer, frame);
-    if (error == ENODEV || error == ENXIO) {
-        camera_link_lose(camera, v4l2_advice(error));
-    } else if (error != EAGAIN) {
-        camera_link_mend(camera, v4l2_advice(error));
-    } else if (clock_now_ns() >= stalled_ns) {
-        mend_stalled(camera);
-    }
+        return use_buffer(source, &buffer, frame);
+    if (error == ENODEV || error == ENXIO)
+        camera_link_lose(link, v4l2_advice(error));
+    else if (error != EAGAIN)
+        camera_link_restart(link, v4l2_advice(error));
+    else if (clock_now_ns() >= stalled_ns)
+        restart_stalled(camera);
     return false;
+}
+
+static void reconnect(struct camera *camera, int64_t deadline_ns)
+{
+    char why[CAMERA_WHY];
+    struct frame old;
+    if (!camera_link_retry(&camera->link, deadline_ns))
+        return;
+    if (!same_shape(camera)) {
+        const bool ok = see_shape(&camera->link, &camera->next_shape, why);
+        if (ok)
+            announce_shape(camera);
+        camera_link_reject(&camera->link, ok ? NULL : why);
+        return;
+    }
+    if (camera->decoder && camera_decoder_take(camera->decoder, &old)) // from before the signal was lost
+        camera_decoder_give(camera->decoder, &old);
+    camera_link_accept(&camera->link);
 }
 
 static enum source_status camera_next(struct source *source, struct frame *frame, int64_t deadline_ns)
 {
     struct camera *camera = source->state;
     do {
-        if (!camera->connected)
-            camera_link_retry(camera, deadline_ns);
-        else if (take(camera, frame, deadline_ns))
+        if (!camera->link.connected)
+            reconnect(camera, deadline_ns);
+        else if (take(source, frame, deadline_ns))
             return SOURCE_FRAME;
         if (camera->reshaped)
             return SOURCE_RESHAPED;
@@ -282,59 +326,46 @@ static enum source_status camera_next(struct source *source, struct frame *frame
     return SOURCE_TIMEOUT;
 }
 
-// What was lent is back, so that the decoder and the copies can go.
+// All frames are back, so the decoder and the copies can be freed.
 static bool camera_reshape(struct source *source)
 {
     struct camera *camera = source->state;
     if (camera->decoder)
-        camera->health.damaged += camera_decoder_damaged(camera->decoder);
+        camera_link_add_damaged(&camera->link, camera_decoder_damaged(camera->decoder));
     camera_decoder_close(camera->decoder);
     camera->decoder = NULL;
-    pool_finish(&camera->pool);
+    pool_finish(&source->pool);
     camera->mode = camera->next_mode;
     camera->shape = camera->next_shape;
     camera->reshaped = false;
-    camera->retry_ns = 0;
-    camera->heard_ns = clock_now_ns(); // where the stream has gone on
-    return settle(camera);
+    camera->link.retry_ns = 0;
+    camera->link.heard_ns = clock_now_ns(); // the stream may have gone on
+    return settle(source);
 }
 
 static void camera_return(struct source *source, const struct frame *frame)
 {
     struct camera *camera = source->state;
-    if (camera->decoder) {
+    if (camera->decoder)
         camera_decoder_give(camera->decoder, frame);
-        return;
-    }
-    if (frame->slot >= CAMERA_LENT) {
-        pool_give(&camera->pool, frame->slot - CAMERA_LENT);
-        return;
-    }
-    pthread_mutex_lock(&camera->lock);
-    struct camera_loan *loan = &camera->loan[frame->slot], orphan = {0};
-    loan->returned = !loan->orphaned;
-    if (loan->orphaned) {
-        orphan = *loan;
-        *loan = (struct camera_loan){0};
-    }
-    pthread_mutex_unlock(&camera->lock);
-    camera_stream_free(orphan.memory);
+    else if (frame->slot >= CAMERA_LENT)
+        pool_give(&source->pool, frame->slot - CAMERA_LENT);
+    else
+        camera_stream_return(&camera->link.stream, frame->slot);
 }
 
 static void camera_health(struct source *source, struct source_health *health)
 {
     struct camera *camera = source->state;
-    pthread_mutex_lock(&camera->lock);
-    *health = camera->health;
-    health->rate = camera_link_rate(camera);
-    pthread_mutex_unlock(&camera->lock);
+    camera_link_health(&camera->link, health);
     if (camera->decoder)
         health->damaged += camera_decoder_damaged(camera->decoder);
 }
 
 static bool camera_control(struct source *source, int index, int steps, struct source_control *control)
 {
-    return camera_link_adjust(source->state, index, steps, control);
+    struct camera *camera = source->state;
+    return camera_link_adjust(&camera->link, index, steps, control);
 }
 
 static bool camera_claims(const struct source_target *target, const struct source_setup *setup)

@@ -34,15 +34,6 @@ static void plain_name(const char *from, char name[SOURCE_WORD])
     name[length] = '\0';
 }
 
-bool camera_control_get(const struct camera_device *device, uint32_t id, int *value)
-{
-    struct v4l2_control control = {.id = id};
-    if (v4l2_ask(device->fd, VIDIOC_G_CTRL, &control) != 0)
-        return false;
-    *value = control.value;
-    return true;
-}
-
 // The next control after *id that has a value of 32 bits and can be used; false where there are no more.
 static bool next_control(const struct camera_device *device, uint32_t *id, struct control *control)
 {
@@ -55,9 +46,11 @@ static bool next_control(const struct camera_device *device, uint32_t *id, struc
         const bool number = about->type == V4L2_CTRL_TYPE_INTEGER || about->type == V4L2_CTRL_TYPE_BOOLEAN ||
                             about->type == V4L2_CTRL_TYPE_MENU || about->type == V4L2_CTRL_TYPE_INTEGER_MENU;
         plain_name((const char *)about->name, control->name);
-        if (number && !(about->flags & V4L2_CTRL_FLAG_DISABLED) &&
-            camera_control_get(device, about->id, &control->value))
+        struct v4l2_control got = {.id = about->id};
+        if (number && !(about->flags & V4L2_CTRL_FLAG_DISABLED) && v4l2_ask(device->fd, VIDIOC_G_CTRL, &got) == 0) {
+            control->value = got.value;
             return true;
+        }
     }
 }
 

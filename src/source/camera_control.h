@@ -2,7 +2,7 @@
 #pragma once
 
 #include "source/camera_device.h"
-#include "source/camera_find.h"
+#include "source/cameras.h"
 #include "source/source.h"
 
 #include <stdint.h>
@@ -15,7 +15,5 @@ bool camera_control_set(const struct camera_device *device, const struct source_
 // As source_control. `set` receives the control that was set and its value; id 0: none was set.
 bool camera_control_move(const struct camera_device *device, int index, int steps, struct source_control *control,
                          struct v4l2_control *set);
-// Reads a control by its number (V4L2_CID_...). Returns false if the camera does not have it.
-bool camera_control_get(const struct camera_device *device, uint32_t id, int *value);
 // As source_print_controls. `text` is as in camera_find.
 bool camera_control_print(const char *text, FILE *out, bool settings);

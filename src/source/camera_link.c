@@ -1,306 +1,323 @@
-// camera_link.c: the connection with a camera: made, watched, mended
+// camera_link.c: the connection to a camera: opens it, detects faults, reconnects, and keeps its health and controls
+#include "source/camera_link.h"
+
 #include "base/clock.h"
 #include "base/log.h"
-#include "source/camera.h"
 #include "source/camera_control.h"
-#include "source/kind.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define NS_PER_S ((int64_t)1000000000)
-#define DELAY_FIRST_NS (NS_PER_S / 4) // before the camera is looked for again, doubling up to the longest
+#define DELAY_FIRST_NS (NS_PER_S / 4) // before the first attempt to reconnect; doubles up to the longest
 #define DELAY_LONGEST_NS (2 * NS_PER_S)
-#define UNPLUGGED_NS (NS_PER_S / 2) // for a driver to let go of a camera
+#define UNPLUGGED_NS (NS_PER_S / 2) // for a driver to release an unplugged camera
 
-enum { PERIODS_PATIENT = 10 };           // a camera that misses so many pictures in a row has stalled
-#define PATIENCE_LEAST_NS (2 * NS_PER_S) // auto-exposure in the dark, and setting up, take their time
+enum { PERIODS_PATIENT = 10 };           // a camera that misses this many frames in a row has stalled
+#define PATIENCE_LEAST_NS (2 * NS_PER_S) // auto-exposure in the dark, and the set-up, take time
 #define PATIENCE_MOST_NS (10 * NS_PER_S)
 
-bool camera_link_control(const struct camera *camera, char why[CAMERA_WHY])
+static bool set_controls(const struct camera_link *link, char why[CAMERA_WHY])
 {
-    return camera_control_set(&camera->stream.device, camera->setup.controls, camera->setup.control_count, why);
+    return camera_control_set(&link->stream.device, link->setup.controls, link->setup.control_count, why);
 }
 
-// What was changed while the camera ran; a control that has gone is no reason to give up.
-static void change_again(struct camera *camera)
+// Sets the controls again that were changed while the camera ran. A control that has disappeared is no failure.
+static void change_again(struct camera_link *link)
 {
     struct camera_change change[CAMERA_CHANGES];
-    pthread_mutex_lock(&camera->lock);
-    const int changes = camera->changes;
-    memcpy(change, camera->change, sizeof(change));
-    pthread_mutex_unlock(&camera->lock);
+    pthread_mutex_lock(&link->lock);
+    const int changes = link->changes;
+    memcpy(change, link->change, sizeof(change));
+    pthread_mutex_unlock(&link->lock);
     for (int i = 0; i < changes; i++) {
         struct v4l2_control set = {.id = change[i].id, .value = change[i].value};
-        if (v4l2_ask(camera->stream.device.fd, VIDIOC_S_CTRL, &set) != 0)
-            log_info("cannot set a control of camera %s again: %s", camera->node.path, v4l2_advice(errno));
+        if (v4l2_ask(link->stream.device.fd, VIDIOC_S_CTRL, &set) != 0)
+            log_info("cannot set a control of camera %s again: %s", link->node.path, v4l2_advice(errno));
     }
 }
 
-bool camera_link_make(struct camera *camera, char why[CAMERA_WHY])
+static bool start(struct camera_link *link, char why[CAMERA_WHY])
 {
-    struct camera_stream *stream = &camera->stream;
-    if (!camera_stream_open(stream, camera->node.path, why))
+    return camera_stream_set(&link->stream, &link->wanted, link->setup.rate, why) &&
+           camera_stream_start(&link->stream, why);
+}
+
+// Opens the node, sets its controls and mode, and starts the stream. `errno` is the cause of a failure.
+static bool open_again(struct camera_link *link, char why[CAMERA_WHY])
+{
+    if (!camera_stream_open(&link->stream, link->node.path, why))
         return false;
-    if (!camera_link_control(camera, why))
+    if (!set_controls(link, why))
         log_info("%s", why);
-    change_again(camera);
-    return camera_stream_set(stream, &camera->wanted, camera->setup.rate, why) && camera_stream_start(stream, why);
+    change_again(link);
+    return start(link, why);
 }
 
-static void remember_change(struct camera *camera, const struct v4l2_control *set)
+bool camera_link_open(struct camera_link *link, const struct source_setup *setup, const char *text)
 {
-    int i = 0;
-    while (i < camera->changes && camera->change[i].id != set->id)
-        i++;
-    if (i == CAMERA_CHANGES)
-        return;
-    camera->change[i] = (struct camera_change){set->id, set->value};
-    camera->changes += i == camera->changes;
+    char why[CAMERA_WHY];
+    camera_stream_init(&link->stream);
+    pthread_mutex_init(&link->lock, NULL);
+    link->ready = true;
+    link->setup = *setup;
+    link->control_fd = -1;
+    if (!camera_find(text, &link->node, why) || !camera_stream_open(&link->stream, link->node.path, why) ||
+        !set_controls(link, why)) {
+        log_error("%s", why);
+        return false;
+    }
+    if (!camera_mode_choose(&link->stream.device, setup, &link->wanted))
+        return false;
+    bool ok = start(link, why);
+    // Some errors are temporary: a driver that another program has just closed may need a second try.
+    if (!ok && (errno == EINVAL || errno == EIO || errno == EAGAIN)) {
+        camera_stream_close(&link->stream);
+        ok = open_again(link, why);
+    }
+    if (!ok)
+        log_error("%s", why);
+    link->heard_ns = clock_now_ns();
+    return ok;
 }
 
-bool camera_link_adjust(struct camera *camera, int index, int steps, struct source_control *control)
+// Linux's uvcvideo has crashed in the kernel when it was closed while it released an unplugged camera.
+static void wait_unplugged(struct camera_link *link)
+{
+    struct v4l2_capability capability;
+    if (link->connected && v4l2_ask(link->stream.device.fd, VIDIOC_QUERYCAP, &capability) != 0 && errno == ENODEV)
+        clock_sleep_until_ns(clock_now_ns() + UNPLUGGED_NS);
+}
+
+static void disconnect(struct camera_link *link)
+{
+    wait_unplugged(link);
+    pthread_mutex_lock(&link->lock);
+    const int control_fd = link->control_fd;
+    link->control_fd = -1;
+    pthread_mutex_unlock(&link->lock);
+    if (control_fd >= 0) // first: the kernel closes the device with its last descriptor
+        close(control_fd);
+    camera_stream_close(&link->stream);
+    link->connected = false;
+    link->counting = false;
+}
+
+void camera_link_close(struct camera_link *link)
+{
+    if (!link->ready)
+        return;
+    disconnect(link);
+    camera_stream_finish(&link->stream);
+    pthread_mutex_destroy(&link->lock);
+}
+
+static void schedule_retry(struct camera_link *link)
+{
+    link->delay_ns = link->delay_ns * 2 < DELAY_LONGEST_NS ? link->delay_ns * 2 : DELAY_LONGEST_NS;
+    link->retry_ns = clock_now_ns() + link->delay_ns;
+}
+
+void camera_link_accept(struct camera_link *link)
+{
+    pthread_mutex_lock(&link->lock);
+    link->control_fd = fcntl(link->stream.device.fd, F_DUPFD_CLOEXEC, 0);
+    link->health.userptr = link->stream.kind == V4L2_MEMORY_USERPTR && !link->stream.mode.compressed &&
+                           link->stream.buffers == CAMERA_BUFFERS;
+    pthread_mutex_unlock(&link->lock);
+    link->connected = true;
+    link->restarted = link->lost_ns != 0; // if no frame follows a reconnection, the next fault closes the stream
+    schedule_retry(link);
+}
+
+// Reports why no frames arrive: once in the log, and in the health until they arrive again.
+static void tell(struct camera_link *link, const char *why)
+{
+    char trouble[SOURCE_TROUBLE];
+    snprintf(trouble, sizeof(trouble), "no signal: %.200s; reconnecting", why);
+    pthread_mutex_lock(&link->lock);
+    const bool new = strcmp(link->health.trouble, trouble) != 0;
+    memcpy(link->health.trouble, trouble, sizeof(trouble));
+    link->health.outages += link->lost_ns == 0;
+    pthread_mutex_unlock(&link->lock);
+    if (new)
+        log_warn("camera %s (%s): %s", link->node.path, link->node.card, trouble);
+    if (link->lost_ns == 0)
+        link->lost_ns = clock_now_ns();
+}
+
+void camera_link_reject(struct camera_link *link, const char *why)
+{
+    camera_stream_close(&link->stream);
+    if (why)
+        tell(link, why);
+    schedule_retry(link);
+}
+
+bool camera_link_retry(struct camera_link *link, int64_t deadline_ns)
+{
+    if (clock_now_ns() < link->retry_ns) {
+        clock_sleep_until_ns(link->retry_ns < deadline_ns ? link->retry_ns : deadline_ns);
+        if (clock_now_ns() < link->retry_ns)
+            return false;
+    }
+    char why[CAMERA_WHY];
+    struct camera_node found;
+    bool ok = camera_find_again(&link->node, &found, why);
+    if (ok) {
+        pthread_mutex_lock(&link->lock);
+        memcpy(link->node.path, found.path, sizeof(found.path));
+        pthread_mutex_unlock(&link->lock);
+        ok = open_again(link, why);
+    }
+    link->heard_ns = clock_now_ns();
+    if (!ok)
+        camera_link_reject(link, why);
+    return ok;
+}
+
+void camera_link_lose(struct camera_link *link, const char *why)
+{
+    tell(link, why);
+    disconnect(link);
+    if (!link->closed)
+        link->delay_ns = DELAY_FIRST_NS;
+    link->closed = true;
+    link->retry_ns = clock_now_ns() + link->delay_ns;
+}
+
+void camera_link_restart(struct camera_link *link, const char *why)
+{
+    char failed[CAMERA_WHY];
+    if (!link->restarted) {
+        tell(link, why);
+        const bool ok = camera_stream_restart(&link->stream, failed);
+        link->restarted = true;
+        link->counting = false;
+        link->heard_ns = clock_now_ns();
+        if (ok)
+            return;
+        log_info("%s", failed);
+    }
+    camera_link_lose(link, why);
+}
+
+int64_t camera_link_patience_ns(const struct camera_link *link)
+{
+    const int64_t wanted = link->rate > 0 ? (int64_t)(PERIODS_PATIENT / link->rate * 1e9) : 0;
+    return wanted < PATIENCE_LEAST_NS ? PATIENCE_LEAST_NS : wanted > PATIENCE_MOST_NS ? PATIENCE_MOST_NS : wanted;
+}
+
+// Returns the number of frames that would have arrived since the signal was lost; 0 if there is a signal.
+static uint64_t missed(const struct camera_link *link)
+{
+    const double rate = link->rate > 0 ? link->rate : SOURCE_DEFAULT_RATE;
+    return link->lost_ns == 0 ? 0 : (uint64_t)((double)(clock_now_ns() - link->lost_ns) / 1e9 * rate);
+}
+
+void camera_link_well(struct camera_link *link)
+{
+    link->heard_ns = clock_now_ns();
+    link->restarted = false;
+    if (link->lost_ns == 0)
+        return;
+    const uint64_t lost = missed(link);
+    log_warn("camera %s (%s): frames arrive again after %.1f s", link->node.path, link->node.card,
+             (double)(link->heard_ns - link->lost_ns) / 1e9);
+    pthread_mutex_lock(&link->lock);
+    link->health.trouble[0] = '\0';
+    link->health.lost += lost;
+    link->stamps = 0;
+    pthread_mutex_unlock(&link->lock);
+    link->lost_ns = 0;
+    link->closed = false;
+}
+
+// Returns the recent frame rate, in frames per second; 0: unknown. The caller holds the lock.
+static double recent_rate(const struct camera_link *link)
+{
+    const uint64_t count = link->stamps < CAMERA_STAMPS ? link->stamps : CAMERA_STAMPS;
+    if (count < 2)
+        return 0;
+    const int64_t newest = link->stamp_ns[(link->stamps - 1) % CAMERA_STAMPS];
+    const int64_t oldest = link->stamp_ns[(link->stamps - count) % CAMERA_STAMPS];
+    return newest > oldest ? (double)(count - 1) * 1e9 / (double)(newest - oldest) : 0;
+}
+
+// Many cameras lower their rate in the dark, unless a control forbids it.
+static void explain_rate(struct camera_link *link)
+{
+    static const char hint[] =
+        "auto-exposure lowers the frame rate; add light or use --control exposure_dynamic_framerate=0";
+    const double enough = 0.8;
+    struct v4l2_control allowed = {.id = V4L2_CID_EXPOSURE_AUTO_PRIORITY};
+    const bool may = v4l2_ask(link->stream.device.fd, VIDIOC_G_CTRL, &allowed) == 0 && allowed.value;
+    pthread_mutex_lock(&link->lock);
+    link->health.hint[0] = '\0';
+    if (may && recent_rate(link) < enough * link->rate)
+        memcpy(link->health.hint, hint, sizeof(hint));
+    pthread_mutex_unlock(&link->lock);
+}
+
+uint64_t camera_link_number(struct camera_link *link, uint32_t sequence, int64_t captured_ns)
+{
+    // The driver's count, made to grow: some drivers repeat or reset it.
+    const uint32_t step = sequence - link->sequence;
+    if (link->counting)
+        link->number += step == 0 || step > INT32_MAX ? 1 : step;
+    else if (link->any)
+        link->number += 1 + missed(link);
+    link->any = link->counting = true;
+    link->sequence = sequence;
+    pthread_mutex_lock(&link->lock);
+    link->stamp_ns[link->stamps++ % CAMERA_STAMPS] = captured_ns;
+    const bool look = link->stamps % CAMERA_STAMPS == 0;
+    pthread_mutex_unlock(&link->lock);
+    if (look)
+        explain_rate(link);
+    return link->number;
+}
+
+void camera_link_add_damaged(struct camera_link *link, uint64_t frames)
+{
+    pthread_mutex_lock(&link->lock);
+    link->health.damaged += frames;
+    pthread_mutex_unlock(&link->lock);
+}
+
+void camera_link_health(struct camera_link *link, struct source_health *health)
+{
+    pthread_mutex_lock(&link->lock);
+    *health = link->health;
+    health->rate = recent_rate(link);
+    pthread_mutex_unlock(&link->lock);
+}
+
+bool camera_link_adjust(struct camera_link *link, int index, int steps, struct source_control *control)
 {
     struct v4l2_control set;
-    pthread_mutex_lock(&camera->lock);
-    const bool away = camera->health.trouble[0] != '\0'; // or stalled: it would keep us waiting
-    struct camera_device device = {.fd = away ? -1 : fcntl(camera->control_fd, F_DUPFD_CLOEXEC, 0)};
-    memcpy(device.path, camera->node.path, sizeof(camera->node.path));
-    pthread_mutex_unlock(&camera->lock);
+    pthread_mutex_lock(&link->lock);
+    const bool away = link->health.trouble[0] != '\0'; // a stalled camera would block the caller
+    struct camera_device device = {.fd = away ? -1 : fcntl(link->control_fd, F_DUPFD_CLOEXEC, 0)};
+    memcpy(device.path, link->node.path, sizeof(link->node.path));
+    pthread_mutex_unlock(&link->lock);
     if (device.fd < 0) {
         snprintf(control->why, sizeof(control->why), "no signal: the camera's controls cannot be set");
         return false;
     }
     const bool ok = camera_control_move(&device, index, steps, control, &set);
     camera_device_close(&device);
-    pthread_mutex_lock(&camera->lock);
-    if (set.id != 0)
-        remember_change(camera, &set);
-    pthread_mutex_unlock(&camera->lock);
+    pthread_mutex_lock(&link->lock);
+    int i = 0;
+    while (i < link->changes && link->change[i].id != set.id)
+        i++;
+    if (set.id != 0 && i < CAMERA_CHANGES) {
+        link->change[i] = (struct camera_change){set.id, set.value};
+        link->changes += i == link->changes;
+    }
+    pthread_mutex_unlock(&link->lock);
     return ok;
-}
-
-void camera_link_opened(struct camera *camera)
-{
-    pthread_mutex_lock(&camera->lock);
-    camera->control_fd = fcntl(camera->stream.device.fd, F_DUPFD_CLOEXEC, 0);
-    camera->health.userptr = camera->stream.kind == V4L2_MEMORY_USERPTR && !camera->mode.compressed &&
-                             camera->stream.buffers == CAMERA_BUFFERS;
-    pthread_mutex_unlock(&camera->lock);
-    camera->connected = true;
-}
-
-// Linux's uvcvideo has crashed in the kernel where it was closed while it let go of a camera that was unplugged.
-static void wait_unplugged(struct camera *camera)
-{
-    struct v4l2_capability capability;
-    if (camera->connected && v4l2_ask(camera->stream.device.fd, VIDIOC_QUERYCAP, &capability) != 0 && errno == ENODEV)
-        clock_sleep_until_ns(clock_now_ns() + UNPLUGGED_NS);
-}
-
-void camera_link_close(struct camera *camera)
-{
-    wait_unplugged(camera);
-    pthread_mutex_lock(&camera->lock);
-    const int control_fd = camera->control_fd;
-    camera->control_fd = -1;
-    pthread_mutex_unlock(&camera->lock);
-    if (control_fd >= 0) // first: the device is closed when nobody has it any more
-        close(control_fd);
-    camera_stream_stop(&camera->stream);
-    pthread_mutex_lock(&camera->lock);
-    for (int i = 0; i < CAMERA_LENT; i++) {
-        struct camera_loan *loan = &camera->loan[i];
-        if (loan->returned) {
-            camera_stream_drop(&camera->stream, loan->index);
-            *loan = (struct camera_loan){0};
-        }
-        loan->orphaned = loan->used;
-    }
-    camera_stream_leave(&camera->stream);
-    pthread_mutex_unlock(&camera->lock);
-    camera_stream_close(&camera->stream);
-    camera->connected = false;
-    camera->counting = false;
-}
-
-// What the user is told while no pictures come: once in the log, and on the picture until they do.
-static void tell(struct camera *camera, const char *why)
-{
-    char trouble[SOURCE_TROUBLE];
-    snprintf(trouble, sizeof(trouble), "no signal: %.200s; reconnecting", why);
-    pthread_mutex_lock(&camera->lock);
-    const bool new = strcmp(camera->health.trouble, trouble) != 0;
-    memcpy(camera->health.trouble, trouble, sizeof(trouble));
-    camera->health.outages += camera->lost_ns == 0;
-    pthread_mutex_unlock(&camera->lock);
-    if (new)
-        log_warn("camera %s (%s): %s", camera->node.path, camera->node.card, trouble);
-    if (camera->lost_ns == 0)
-        camera->lost_ns = clock_now_ns();
-}
-
-void camera_link_lose(struct camera *camera, const char *why)
-{
-    tell(camera, why);
-    camera_link_close(camera);
-    if (!camera->closed)
-        camera->delay_ns = DELAY_FIRST_NS;
-    camera->closed = true;
-    camera->retry_ns = clock_now_ns() + camera->delay_ns;
-}
-
-// What the paths were built for cannot change under them: other pictures wait until camera_reshape.
-void camera_link_reshape(struct camera *camera)
-{
-    const struct image_shape *new = &camera->next_shape, *old = &camera->shape;
-    camera->next_mode = camera->stream.mode;
-    camera->reshaped = true;
-    log_warn("camera %s (%s): its frames are now %dx%d %s (%s, %s) instead of %dx%d %s (%s, %s)", camera->node.path,
-             camera->node.card, new->width, new->height, camera_mode_name(&camera->next_mode),
-             color_matrix_name(new->color.matrix), color_range_name(new->color.range), old->width, old->height,
-             camera_mode_name(&camera->mode), color_matrix_name(old->color.matrix), color_range_name(old->color.range));
-}
-
-static bool connect_again(struct camera *camera, char why[CAMERA_WHY])
-{
-    struct camera_node found;
-    if (!camera_find_again(&camera->node, &found, why))
-        return false;
-    pthread_mutex_lock(&camera->lock);
-    memcpy(camera->node.path, found.path, sizeof(found.path));
-    pthread_mutex_unlock(&camera->lock);
-    if (camera_link_make(camera, why)) {
-        if (camera_shape_same(camera))
-            return true;
-        if (camera_shape_see(camera, &camera->next_shape, why))
-            camera_link_reshape(camera);
-    }
-    camera_stream_close(&camera->stream);
-    return false;
-}
-
-void camera_link_retry(struct camera *camera, int64_t deadline_ns)
-{
-    if (clock_now_ns() < camera->retry_ns) {
-        clock_sleep_until_ns(camera->retry_ns < deadline_ns ? camera->retry_ns : deadline_ns);
-        if (clock_now_ns() < camera->retry_ns)
-            return;
-    }
-    char why[CAMERA_WHY];
-    if (connect_again(camera, why)) {
-        struct frame old; // was still being decoded when the signal was lost
-        if (camera->decoder && camera_decoder_take(camera->decoder, &old))
-            camera_decoder_give(camera->decoder, &old);
-        camera_link_opened(camera);
-        camera->heard_ns = clock_now_ns();
-        camera->restarted = true; // a stream that does not come up again is opened again
-    } else if (!camera->reshaped) {
-        tell(camera, why);
-    }
-    camera->delay_ns = camera->delay_ns * 2 < DELAY_LONGEST_NS ? camera->delay_ns * 2 : DELAY_LONGEST_NS;
-    camera->retry_ns = clock_now_ns() + camera->delay_ns;
-}
-
-void camera_link_mend(struct camera *camera, const char *why)
-{
-    char failed[CAMERA_WHY];
-    if (!camera->restarted) {
-        tell(camera, why);
-        const bool ok = camera_stream_restart(&camera->stream, failed);
-        camera->restarted = true;
-        camera->counting = false;
-        camera->heard_ns = clock_now_ns();
-        if (ok)
-            return;
-        log_info("%s", failed);
-    }
-    camera_link_lose(camera, why);
-}
-
-int64_t camera_link_patience_ns(const struct camera *camera)
-{
-    const double rate = camera->source->info.rate;
-    const int64_t wanted = rate > 0 ? (int64_t)(PERIODS_PATIENT / rate * 1e9) : 0;
-    return wanted < PATIENCE_LEAST_NS ? PATIENCE_LEAST_NS : wanted > PATIENCE_MOST_NS ? PATIENCE_MOST_NS : wanted;
-}
-
-// Pictures that would have come since the signal was lost, if it was.
-static uint64_t missed(const struct camera *camera, double *gone_s)
-{
-    const double rate = camera->source->info.rate > 0 ? camera->source->info.rate : SOURCE_DEFAULT_RATE;
-    *gone_s = camera->lost_ns != 0 ? (double)(clock_now_ns() - camera->lost_ns) / 1e9 : 0;
-    return (uint64_t)(*gone_s * rate);
-}
-
-static void end_outage(struct camera *camera)
-{
-    double gone_s;
-    const uint64_t lost = missed(camera, &gone_s);
-    log_warn("camera %s (%s): frames arrive again after %.1f s", camera->node.path, camera->node.card, gone_s);
-    pthread_mutex_lock(&camera->lock);
-    camera->health.trouble[0] = '\0';
-    camera->health.lost += lost;
-    camera->stamps = 0;
-    pthread_mutex_unlock(&camera->lock);
-    camera->lost_ns = 0;
-    camera->closed = false;
-}
-
-double camera_link_rate(const struct camera *camera)
-{
-    const uint64_t count = camera->stamps < CAMERA_STAMPS ? camera->stamps : CAMERA_STAMPS;
-    if (count < 2)
-        return 0;
-    const int64_t newest = camera->stamp_ns[(camera->stamps - 1) % CAMERA_STAMPS];
-    const int64_t oldest = camera->stamp_ns[(camera->stamps - count) % CAMERA_STAMPS];
-    return newest > oldest ? (double)(count - 1) * 1e9 / (double)(newest - oldest) : 0;
-}
-
-// Many cameras lower their rate in the dark unless they are told not to.
-static void explain_rate(struct camera *camera)
-{
-    static const char hint[] =
-        "auto-exposure lowers the frame rate; add light or use --control exposure_dynamic_framerate=0";
-    const double enough = 0.8;
-    int allowed = 0;
-    const bool may = camera_control_get(&camera->stream.device, V4L2_CID_EXPOSURE_AUTO_PRIORITY, &allowed) && allowed;
-    pthread_mutex_lock(&camera->lock);
-    camera->health.hint[0] = '\0';
-    if (may && camera_link_rate(camera) < enough * camera->source->info.rate)
-        memcpy(camera->health.hint, hint, sizeof(hint));
-    pthread_mutex_unlock(&camera->lock);
-}
-
-void camera_link_well(struct camera *camera)
-{
-    if (camera->lost_ns != 0)
-        end_outage(camera);
-    camera->heard_ns = clock_now_ns();
-    camera->left_out = NULL;
-    camera->restarted = false;
-}
-
-uint64_t camera_link_number(struct camera *camera, uint32_t sequence, int64_t captured_ns)
-{
-    double gone_s;
-    // The driver's count, made to grow: some drivers repeat or reset it.
-    const uint32_t step = sequence - camera->sequence;
-    if (camera->counting)
-        camera->number += step == 0 || step > INT32_MAX ? 1 : step;
-    else if (camera->any)
-        camera->number += 1 + missed(camera, &gone_s);
-    camera->any = camera->counting = true;
-    camera->sequence = sequence;
-    pthread_mutex_lock(&camera->lock);
-    camera->stamp_ns[camera->stamps++ % CAMERA_STAMPS] = captured_ns;
-    const bool look = camera->stamps % CAMERA_STAMPS == 0;
-    pthread_mutex_unlock(&camera->lock);
-    if (look)
-        explain_rate(camera);
-    return camera->number;
 }

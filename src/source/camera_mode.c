@@ -22,17 +22,11 @@ static struct camera_mode mode_of(int index)
     return (struct camera_mode){.fourcc = index < PIXFMT_COUNT ? info->fourcc : info->fourcc_apart, .format = format};
 }
 
-// The best of one format.
-struct candidate {
-    bool found;
-    struct camera_mode mode;
-};
-
-// The search: what is asked, and the best found so far of each format.
+// The best modes found so far
 struct search {
     const struct camera_device *device;
     const struct source_setup *setup;
-    struct candidate best[FORMATS];
+    struct camera_mode best[FORMATS]; // of each format; fourcc 0: none
 };
 
 bool camera_mode_known(uint32_t fourcc, struct camera_mode *mode)
@@ -68,53 +62,49 @@ double camera_mode_rate(struct v4l2_fract interval)
     return interval.numerator == 0 ? 0 : (double)interval.denominator / interval.numerator;
 }
 
-// How well a mode fits; compared member by member, larger is better.
+// How well a mode fits, the most important criterion first; larger is better.
+enum { CRITERIA = 7 };
 struct fitness {
-    double colored, size, speed, area, cheap, nearness, light;
+    double is[CRITERIA];
 };
 
 static struct fitness rate_mode(const struct source_setup *setup, const struct camera_mode *mode)
 {
     const double rate = camera_mode_rate(mode->interval), wanted = setup->rate > 0 ? setup->rate : DEFAULT_RATE;
-    // Without a wish some slowness is accepted for a larger picture: 24 or 25 are as good as 30.
+    // Unless the user wants a rate, 24 or 25 are as good as 30, so that a larger size counts more.
     const double enough = setup->rate > 0 ? 0.95 * wanted : 0.8 * wanted;
     const double area = (double)mode->width * mode->height;
     const bool any_size = setup->width == 0;
-    return (struct fitness){
-        .colored = mode->compressed || mode->format != PIXFMT_GREY || setup->has_format,
-        .size = any_size ? 0 : -(abs(mode->width - setup->width) + abs(mode->height - setup->height)),
-        .speed = rate == 0 || rate >= enough ? 1 : rate / wanted,
-        .area = !any_size                                ? 0
-                : area <= DEFAULT_WIDTH * DEFAULT_HEIGHT ? area
-                                                         : -area,
-        .cheap = !mode->compressed,
-        .nearness = rate == 0 ? 0 : -fabs(rate - wanted),
-        .light = mode->compressed ? 0 : -pixfmt_bits(mode->format),
-    };
+    return (struct fitness){{
+        mode->compressed || mode->format != PIXFMT_GREY || setup->has_format, // has colours
+        any_size ? 0 : -(abs(mode->width - setup->width) + abs(mode->height - setup->height)),
+        rate == 0 || rate >= enough ? 1 : rate / wanted,
+        !any_size                                ? 0
+        : area <= DEFAULT_WIDTH * DEFAULT_HEIGHT ? area
+                                                 : -area,
+        !mode->compressed,
+        rate == 0 ? 0 : -fabs(rate - wanted),
+        mode->compressed ? 0 : -pixfmt_bits(mode->format),
+    }};
 }
 
 static bool fits_better(const struct fitness *a, const struct fitness *b)
 {
-    const double pairs[][2] = {
-        {a->colored, b->colored}, {a->size, b->size},         {a->speed, b->speed}, {a->area, b->area},
-        {a->cheap, b->cheap},     {a->nearness, b->nearness}, {a->light, b->light},
-    };
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
-        if (pairs[i][0] != pairs[i][1])
-            return pairs[i][0] > pairs[i][1];
-    return false; // the format met first is the preferred one
+    for (int i = 0; i < CRITERIA; i++)
+        if (a->is[i] != b->is[i])
+            return a->is[i] > b->is[i];
+    return false; // the earlier format is the preferred one
 }
 
 static void consider(struct search *search, int index, const struct camera_mode *mode)
 {
     const char *why;
-    struct candidate *best = &search->best[index];
+    struct camera_mode *best = &search->best[index];
     if (!mode->compressed && !pixfmt_size_ok(mode->format, mode->width, mode->height, &why))
         return;
-    const struct fitness new = rate_mode(search->setup, mode), old = rate_mode(search->setup, &best->mode);
-    if (best->found && !fits_better(&new, &old))
-        return;
-    *best = (struct candidate){true, *mode};
+    const struct fitness new = rate_mode(search->setup, mode), old = rate_mode(search->setup, best);
+    if (best->fourcc == 0 || fits_better(&new, &old))
+        *best = *mode;
 }
 
 // The interval within a range that is nearest to the wanted rate.
@@ -190,39 +180,50 @@ static bool is_wanted(const struct source_setup *setup, const struct camera_mode
     return !setup->has_format || (!mode->compressed && mode->format == setup->format);
 }
 
-static void log_candidate(const struct search *search, const struct candidate *candidate, bool chosen)
+static void log_mode(const struct search *search, const struct camera_mode *mode, bool chosen)
 {
-    const struct camera_mode *mode = &candidate->mode;
     log_info("camera %s %s %dx%d %s at %.3g fps%s", search->device->path, chosen ? "uses" : "also offers", mode->width,
              mode->height, camera_mode_name(mode), camera_mode_rate(mode->interval),
              mode->interval.numerator == 0 ? " (the driver reports no frame rate)" : "");
+}
+
+static void log_no_mode(const struct camera_device *device, const struct source_setup *setup)
+{
+    char offered[128];
+    camera_mode_list(device, offered);
+    if (offered[0] != '\0')
+        log_error("camera %s (%s) does not offer the pixel format %s; choose one of these with --pixel-format: %s",
+                  device->path, device->card, setup->compressed ? "mjpeg" : pixfmt_info(setup->format)->name, offered);
+    else
+        log_error(
+            "camera %s (%s) offers no pixel format that monocle supports; let ffmpeg convert its frames: ffmpeg -f "
+            "v4l2 -i %s -f yuv4mpegpipe - | monocle live -",
+            device->path, device->card, device->path);
 }
 
 bool camera_mode_choose(const struct camera_device *device, const struct source_setup *setup, struct camera_mode *mode)
 {
     bool offered[FORMATS];
     struct search search = {.device = device, .setup = setup};
-    const struct candidate *best = NULL;
+    const struct camera_mode *best = NULL;
     find_offered(device, offered);
     for (int i = 0; i < FORMATS; i++) {
-        const struct camera_mode any = mode_of(i);
+        const struct camera_mode any = mode_of(i), *new = &search.best[i];
         if (!offered[i] || !is_wanted(setup, &any))
             continue;
         consider_format(&search, i);
-        const struct candidate *new = &search.best[i];
-        if (!new->found)
-            continue;
-        const struct fitness fit = rate_mode(setup, &new->mode);
-        const struct fitness old = best ? rate_mode(setup, &best->mode) : fit;
-        if (!best || fits_better(&fit, &old))
+        const struct fitness fit = rate_mode(setup, new), old = rate_mode(setup, best ? best : new);
+        if (new->fourcc != 0 && (!best || fits_better(&fit, &old)))
             best = new;
     }
-    if (!best)
+    if (!best) {
+        log_no_mode(device, setup);
         return false;
+    }
     for (int i = 0; i < FORMATS; i++)
-        if (search.best[i].found)
-            log_candidate(&search, &search.best[i], &search.best[i] == best);
-    *mode = best->mode;
+        if (search.best[i].fourcc != 0)
+            log_mode(&search, &search.best[i], &search.best[i] == best);
+    *mode = *best;
     return true;
 }
 

@@ -22,7 +22,7 @@ uint64_t camera_mode_most_pixels(const struct camera_mode *mode);
 const char *camera_mode_name(const struct camera_mode *mode); // name of the format: "nv12", "mjpeg"
 
 // Chooses the mode nearest to the setup: first by size, then by rate, then by format, uncompressed formats first. Logs
-// the best mode of each format. Returns false if the camera offers no supported format, or not the format of the setup.
+// the best mode of each format. Returns false if the camera offers no supported format, or not the setup's (logged).
 bool camera_mode_choose(const struct camera_device *device, const struct source_setup *setup, struct camera_mode *mode);
 // Lists the supported formats that the camera offers, as "nv12 yuyv"; "" if there is none.
 void camera_mode_list(const struct camera_device *device, char text[128]);

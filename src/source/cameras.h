@@ -1,9 +1,21 @@
-// cameras.h: lists the cameras with their formats
+// cameras.h: finds the cameras, the camera that a name means, and the modes of each; on any thread, each call opens
+// nodes
 #pragma once
 
 #include <stdbool.h>
 
+enum { CAMERA_NODE = 32, CAMERA_ID = 192, CAMERA_WHY = 512 };
 enum { CAMERA_MODES = 512, CAMERA_RATES = 16 };
+
+struct camera_node {
+    char path[CAMERA_NODE]; // "/dev/video0"
+    char card[32];          // name of the camera, from the driver
+    char driver[16];
+    char bus[32];        // port of the camera
+    char id[CAMERA_ID];  // name in /dev/v4l/by-id; "" if it has none
+    bool opened, usable; // usable: it can capture video
+    const char *why;     // why it is not usable; NULL if it is
+};
 
 struct camera_offer {
     char format[8]; // "yuyv", "mjpeg"; the V4L2 code of an unsupported format
@@ -15,15 +27,22 @@ struct camera_offer {
 };
 
 struct camera_about {
-    char path[32], name[32], driver[16], bus[32], id[192];
-    const char *why; // why it cannot be opened; NULL: it can
+    struct camera_node node;
     struct camera_offer offer[CAMERA_MODES];
     int offers;
 };
 
-// Returns the next camera, beginning with node number *next, and advances *next. Includes nodes that cannot be opened,
-// and leaves out other nodes that do not capture video. Returns false if there are no more.
+// Return the next video node, beginning with number *next, and advance *next. Return false if there are no more.
+// cameras_next leaves out nodes that can be opened but do not capture video.
+bool camera_node_next(int *next, struct camera_node *node);
 bool cameras_next(int *next, struct camera_about *about);
-
 // Returns true if there is a camera, also if it cannot be opened.
 bool cameras_present(void);
+
+// Finds the node for `text`: a path, a number, a stable id, the bus, or a part of the id, the bus or the camera's name.
+// NULL or "" means the first node that captures. Returns false if no such node is usable; `why` is then a complete
+// message.
+bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY]);
+// Finds the same camera again by its id, else by its name, driver and preferably its bus. Its node number may have
+// changed. Returns false if it is not there; `why` then has the reason.
+bool camera_find_again(const struct camera_node *known, struct camera_node *node, char why[CAMERA_WHY]);

@@ -78,6 +78,7 @@ static void test_planes(struct check *check, const struct camera_pictures *known
         if (mode.fourcc == 0 || !known->rgba[i].memory)
             continue;
         struct camera_stream stream;
+        camera_stream_init(&stream);
         struct v4l2_buffer buffer;
         mode.width = known->shape[mode.format].width;
         mode.height = known->shape[mode.format].height;
@@ -96,9 +97,9 @@ static void test_planes(struct check *check, const struct camera_pictures *known
             struct image image;
             camera_stream_picture(&stream, (int)buffer.index, &known->shape[mode.format], &image);
             same_picture(check, known, &image, at->path, pixfmt_info(mode.format)->name);
-            camera_stream_drop(&stream, (int)buffer.index);
+            camera_stream_give(&stream, (int)buffer.index);
         }
-        camera_stream_close(&stream);
+        camera_stream_finish(&stream);
     }
 }
 

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "image/convert.h"
-#include "source/camera_find.h"
+#include "source/cameras.h"
 #include "source/capture.h"
 #include "source/kind.h"
 

@@ -3,7 +3,7 @@
 #include "scratch.h"
 
 #include "base/clock.h"
-#include "source/camera_find.h"
+#include "source/cameras.h"
 #include "source/source.h"
 
 #include <errno.h>

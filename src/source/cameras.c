@@ -1,9 +1,8 @@
-// camera_find.c: which cameras there are, and which one a name means
-#include "source/camera_find.h"
+// cameras.c: finds the cameras, the camera that a name means, and the modes of each
+#include "source/cameras.h"
 
 #include "base/log.h"
-#include "source/camera_device.h"
-#include "source/cameras.h"
+#include "source/camera_mode.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -15,7 +14,7 @@
 enum { NODES_MAX = 256 }; // minor numbers of video devices
 static const char by_id[] = "/dev/v4l/by-id";
 
-// udev names cameras by maker, model and serial number; the link leads to the node.
+// udev names cameras by maker, model and serial number. The name is a link to the node.
 static void find_id(struct camera_node *node)
 {
     struct stat of_node, of_link;
@@ -37,12 +36,72 @@ done:
         closedir(directory);
 }
 
-static void look_at(struct camera_node *node)
+static void add_rate(struct camera_offer *offer, struct v4l2_fract interval)
+{
+    if (offer->rates < CAMERA_RATES)
+        offer->rate[offer->rates++] = camera_mode_rate(interval);
+}
+
+static void list_rates(const struct camera_device *device, uint32_t fourcc, struct camera_offer *offer)
+{
+    struct v4l2_frmivalenum rate = {
+        .pixel_format = fourcc, .width = (uint32_t)offer->width, .height = (uint32_t)offer->height};
+    for (; v4l2_ask(device->fd, VIDIOC_ENUM_FRAMEINTERVALS, &rate) == 0; rate.index++) {
+        if (rate.type == V4L2_FRMIVAL_TYPE_DISCRETE) {
+            add_rate(offer, rate.discrete);
+            continue;
+        }
+        add_rate(offer, rate.stepwise.min);
+        add_rate(offer, rate.stepwise.max);
+        return;
+    }
+}
+
+static void add_offer(const struct camera_device *device, uint32_t fourcc, const struct v4l2_frmsizeenum *size,
+                      struct camera_about *about)
+{
+    if (about->offers == CAMERA_MODES)
+        return;
+    struct camera_mode mode;
+    struct camera_offer *offer = &about->offer[about->offers++];
+    *offer = (struct camera_offer){.usable = camera_mode_known(fourcc, &mode)};
+    if (offer->usable)
+        snprintf(offer->format, sizeof(offer->format), "%s", camera_mode_name(&mode));
+    else
+        for (int i = 0; i < 4; i++) {
+            const char c = (char)(fourcc >> 8 * i & 127);
+            offer->format[i] = (char)(c >= ' ' && c < 127 ? c : '?');
+        }
+    const bool discrete = size->type == V4L2_FRMSIZE_TYPE_DISCRETE;
+    offer->width = (int)(discrete ? size->discrete.width : size->stepwise.max_width);
+    offer->height = (int)(discrete ? size->discrete.height : size->stepwise.max_height);
+    offer->width_least = discrete ? offer->width : (int)size->stepwise.min_width;
+    offer->height_least = discrete ? offer->height : (int)size->stepwise.min_height;
+    list_rates(device, fourcc, offer);
+}
+
+static void list_offers(const struct camera_device *device, struct camera_about *about)
+{
+    struct v4l2_fmtdesc format = {.type = device->type};
+    for (; v4l2_ask(device->fd, VIDIOC_ENUM_FMT, &format) == 0; format.index++) {
+        struct v4l2_frmsizeenum size = {.pixel_format = format.pixelformat};
+        for (; v4l2_ask(device->fd, VIDIOC_ENUM_FRAMESIZES, &size) == 0; size.index++) {
+            add_offer(device, format.pixelformat, &size, about);
+            if (size.type != V4L2_FRMSIZE_TYPE_DISCRETE)
+                break;
+        }
+    }
+}
+
+// Opens the node and describes it. `about` may be NULL; otherwise it gets the modes.
+static void look_at(struct camera_node *node, struct camera_about *about)
 {
     struct camera_device device;
     node->why = camera_device_open(&device, node->path);
     node->opened = device.fd >= 0;
     node->usable = !node->why;
+    if (about && node->usable)
+        list_offers(&device, about);
     camera_device_close(&device);
     memcpy(node->card, device.card, sizeof(node->card));
     memcpy(node->driver, device.driver, sizeof(node->driver));
@@ -50,20 +109,34 @@ static void look_at(struct camera_node *node)
     find_id(node);
 }
 
-bool camera_node_next(int *next, struct camera_node *node)
+static bool next_node(int *next, struct camera_node *node, struct camera_about *about)
 {
     while (*next < NODES_MAX) {
         *node = (struct camera_node){0};
         snprintf(node->path, sizeof(node->path), "/dev/video%d", (*next)++);
         if (access(node->path, F_OK) != 0)
             continue;
-        look_at(node);
+        look_at(node, about);
         return true;
     }
     return false;
 }
 
-// How well a camera fits a name; 0: not at all.
+bool camera_node_next(int *next, struct camera_node *node)
+{
+    return next_node(next, node, NULL);
+}
+
+bool cameras_next(int *next, struct camera_about *about)
+{
+    about->offers = 0;
+    while (next_node(next, &about->node, about))
+        if (about->node.usable || !about->node.opened)
+            return true;
+    return false;
+}
+
+// Returns how well a camera fits a name: 2 exactly, 1 in part, 0 not.
 static int fit_name(const struct camera_node *node, const char *text)
 {
     const char *const names[] = {node->id, node->bus, node->card};
@@ -94,7 +167,7 @@ static bool find_path(const char *text, struct camera_node *node, char why[CAMER
     char *real = realpath(path, NULL); // a link of /dev/v4l leads to the node
     snprintf(node->path, sizeof(node->path), "%.*s", CAMERA_NODE - 1, real ? real : path);
     free(real);
-    look_at(node);
+    look_at(node, NULL);
     if (!node->usable)
         snprintf(why, CAMERA_WHY, "cannot open camera %s: %s", path, node->why);
     return node->usable;

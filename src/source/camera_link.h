@@ -1,0 +1,73 @@
+// camera_link.h: the connection to a camera: opens it, detects faults, reconnects, and keeps its health and controls
+#pragma once
+
+#include "source/camera_stream.h"
+#include "source/kind.h"
+
+enum { CAMERA_STAMPS = 32, CAMERA_CHANGES = 64 };
+
+// The last value of a control that source_control changed
+struct camera_change {
+    uint32_t id;
+    int value;
+};
+
+// The capture thread calls all functions but camera_link_adjust and camera_link_health, which any thread may call.
+struct camera_link {
+    struct camera_node node;   // the node that was opened; a reconnection looks for the same camera
+    struct source_setup setup; // the setup that was opened; its `text` is not kept
+    struct camera_mode wanted; // the mode that monocle chose
+    double rate;               // nominal frames per second; 0: unknown
+    struct camera_stream stream;
+    bool connected;
+    int64_t heard_ns; // time of the latest valid frame, or of the latest start of the stream
+
+    bool ready; // `lock` and `stream` are initialised
+    // Guards the members up to the blank line. No thread asks the device while it holds the lock: a stalled device may
+    // take seconds to answer, and the other threads would wait.
+    pthread_mutex_t lock;
+    int control_fd; // duplicate of the device's descriptor, for its controls; -1 while disconnected
+    struct source_health health;
+    struct camera_change change[CAMERA_CHANGES];
+    int changes;
+    int64_t stamp_ns[CAMERA_STAMPS]; // ring of the capture times of the latest frames
+    uint64_t stamps;
+
+    int64_t lost_ns;            // when the signal was lost; 0: there is a signal
+    bool restarted;             // the stream was restarted since the last valid frame
+    bool closed;                // the stream was closed since the last valid frame
+    int64_t retry_ns, delay_ns; // time of the next attempt to reconnect; delay before the attempt after it
+    bool counting;              // `sequence` is the sequence number of the last frame of this stream
+    bool any;                   // a frame has arrived
+    uint32_t sequence;
+    uint64_t number;
+};
+
+// Finds the camera of `text` (as camera_find), sets its controls, chooses its mode and starts the stream. Returns false
+// on failure (logged). Call camera_link_close in either case.
+bool camera_link_open(struct camera_link *link, const struct source_setup *setup, const char *text);
+void camera_link_close(struct camera_link *link); // takes a zeroed link; all frames must have been returned
+
+// The caller accepts the frames of a started stream: marks the camera as connected.
+void camera_link_accept(struct camera_link *link);
+// Closes a started stream that the caller does not accept. `why`: see camera_link_lose; NULL: there is no fault.
+void camera_link_reject(struct camera_link *link, const char *why);
+// Waits until the next attempt is due or the deadline has passed; if it is due, searches for the camera and starts its
+// stream. Returns true if the stream runs: call camera_link_accept or camera_link_reject.
+bool camera_link_retry(struct camera_link *link, int64_t deadline_ns);
+
+// The signal is lost: reports `why` and closes the stream. Lent frames keep their contents.
+void camera_link_lose(struct camera_link *link, const char *why);
+// The stream has a fault: restarts it, or loses it if it was already restarted since the last valid frame.
+void camera_link_restart(struct camera_link *link, const char *why);
+// Longest time between two frames, in nanoseconds; after it, the camera has stalled.
+int64_t camera_link_patience_ns(const struct camera_link *link);
+// A valid frame has arrived: ends an outage.
+void camera_link_well(struct camera_link *link);
+// Records the capture time of a new frame. Returns the frame's number.
+uint64_t camera_link_number(struct camera_link *link, uint32_t sequence, int64_t captured_ns);
+void camera_link_add_damaged(struct camera_link *link, uint64_t frames); // counts damaged frames
+
+// As source_health and source_control.
+void camera_link_health(struct camera_link *link, struct source_health *health);
+bool camera_link_adjust(struct camera_link *link, int index, int steps, struct source_control *control);
