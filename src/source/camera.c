@@ -26,7 +26,7 @@ struct camera {
     struct camera_mode mode; // the mode of the source's frames
     struct image_shape shape;
     struct camera_decoder *decoder; // decodes compressed frames; NULL for other modes
-    const char *left_out;           // why buffers since the last valid frame were dropped; NULL: none was
+    const char *dropped;            // why buffers since the last valid frame were dropped; NULL: none was
     bool reshaped;                  // the frames have a new shape: `next_mode`, `next_shape`
     struct camera_mode next_mode;
     struct image_shape next_shape;
@@ -198,7 +198,7 @@ static bool copy(struct source *source, int index, struct frame *frame)
 static void well(struct camera *camera)
 {
     camera_link_well(&camera->link);
-    camera->left_out = NULL;
+    camera->dropped = NULL;
 }
 
 // Uses a filled buffer: as a frame, or for the decoder. Returns true if it lends a frame.
@@ -210,8 +210,8 @@ static bool use_buffer(struct source *source, const struct v4l2_buffer *buffer, 
     const int index = (int)buffer->index;
     const bool whole = camera_stream_whole(stream, index);
     if (buffer->flags & V4L2_BUF_FLAG_ERROR || !whole) {
-        camera->left_out = whole ? "the driver reported damaged data" : "the driver filled too few bytes";
-        log_debug("camera %s: dropped frame %u: %s", link->node.path, buffer->sequence, camera->left_out);
+        camera->dropped = whole ? "the driver reported damaged data" : "the driver filled too few bytes";
+        log_debug("camera %s: dropped frame %u: %s", link->node.path, buffer->sequence, camera->dropped);
         camera_link_add_damaged(link, 1);
         camera_stream_give(stream, index);
         return false;
@@ -224,9 +224,7 @@ static bool use_buffer(struct source *source, const struct v4l2_buffer *buffer, 
         return must_copy(camera) ? copy(source, index, frame)
                                  : camera_stream_lend(stream, index, &camera->shape, frame);
     }
-    char left_out[CAMERA_WHY / 2];
-    camera_decoder_why(camera->decoder, left_out, sizeof(left_out));
-    if (left_out[0] == '\0')
+    if (camera_decoder_state(camera->decoder).why[0] == '\0')
         link->heard_ns = now; // a slow decoder is no stall
     const struct camera_memory *memory = stream->buffer[index].memory;
     camera_decoder_put(camera->decoder, memory->at + memory->start, memory->filled, frame);
@@ -248,13 +246,11 @@ static bool wait_ready(const struct camera *camera, int64_t deadline_ns)
 
 static void restart_stalled(struct camera *camera)
 {
-    char why[CAMERA_WHY], left_out[CAMERA_WHY / 2] = "";
-    if (camera->decoder)
-        camera_decoder_why(camera->decoder, left_out, sizeof(left_out));
-    if (left_out[0] == '\0' && camera->left_out)
-        snprintf(left_out, sizeof(left_out), "%s", camera->left_out);
-    snprintf(why, sizeof(why), "no %sframe arrived for %.0f s%s%s", left_out[0] != '\0' ? "valid " : "",
-             (double)camera_link_patience_ns(&camera->link) / 1e9, left_out[0] != '\0' ? ": " : "", left_out);
+    char why[CAMERA_WHY];
+    const struct camera_decoder_state decoder = camera_decoder_state(camera->decoder);
+    const char *dropped = decoder.why[0] != '\0' ? decoder.why : camera->dropped;
+    snprintf(why, sizeof(why), "no %sframe arrived for %.0f s%s%s", dropped ? "valid " : "",
+             (double)camera_link_patience_ns(&camera->link) / 1e9, dropped ? ": " : "", dropped ? dropped : "");
     camera_link_restart(&camera->link, why);
 }
 
@@ -274,8 +270,10 @@ static bool take(struct source *source, struct frame *frame, int64_t deadline_ns
         well(camera);
         return true;
     }
-    if (camera->decoder && camera_decoder_changed(camera->decoder, &camera->next_shape)) {
-        camera->next_shape.color = color_of(link, &camera->next_shape);
+    const struct camera_decoder_state state = camera_decoder_state(camera->decoder);
+    if (state.changed) {
+        camera->next_shape = state.shape;
+        camera->next_shape.color = color_of(link, &state.shape);
         announce_shape(camera);
         return false;
     }
@@ -330,8 +328,7 @@ static enum source_status camera_next(struct source *source, struct frame *frame
 static bool camera_reshape(struct source *source)
 {
     struct camera *camera = source->state;
-    if (camera->decoder)
-        camera_link_add_damaged(&camera->link, camera_decoder_damaged(camera->decoder));
+    camera_link_add_damaged(&camera->link, camera_decoder_state(camera->decoder).damaged);
     camera_decoder_close(camera->decoder);
     camera->decoder = NULL;
     pool_finish(&source->pool);
@@ -358,8 +355,7 @@ static void camera_health(struct source *source, struct source_health *health)
 {
     struct camera *camera = source->state;
     camera_link_health(&camera->link, health);
-    if (camera->decoder)
-        health->damaged += camera_decoder_damaged(camera->decoder);
+    health->damaged += camera_decoder_state(camera->decoder).damaged;
 }
 
 static bool camera_control(struct source *source, int index, int steps, struct source_control *control)

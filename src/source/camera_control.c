@@ -1,4 +1,4 @@
-// camera_control.c: a camera's controls: brightness, exposure, focus, ... by name
+// camera_control.c: the controls of a camera (brightness, exposure, focus, ...) by name
 #include "source/camera_control.h"
 
 #include "base/log.h"
@@ -8,16 +8,16 @@
 #include <string.h>
 #include <strings.h>
 
-enum { STEPS = 50 }; // across the range of a control that is moved
-enum { PLACE_TEXT = 160 };
+enum { STEPS = 50 }; // from one end of a control's range to the other
+enum { LOCKED = V4L2_CTRL_FLAG_READ_ONLY | V4L2_CTRL_FLAG_INACTIVE | V4L2_CTRL_FLAG_GRABBED };
 
 struct control {
     struct v4l2_queryctrl about;
-    char name[SOURCE_WORD]; // "exposure_dynamic_framerate", as v4l2-ctl has it
+    char name[SOURCE_WORD]; // "exposure_dynamic_framerate", as in v4l2-ctl
     int value;
 };
 
-// "White Balance, Automatic" is white_balance_automatic.
+// "White Balance, Automatic" becomes white_balance_automatic.
 static void plain_name(const char *from, char name[SOURCE_WORD])
 {
     size_t length = 0;
@@ -34,7 +34,7 @@ static void plain_name(const char *from, char name[SOURCE_WORD])
     name[length] = '\0';
 }
 
-// The next control after *id that has a value of 32 bits and can be used; false where there are no more.
+// Finds the next control after *id that has a value of 32 bits and can be used. Returns false if there are no more.
 static bool next_control(const struct camera_device *device, uint32_t *id, struct control *control)
 {
     for (;;) {
@@ -54,7 +54,7 @@ static bool next_control(const struct camera_device *device, uint32_t *id, struc
     }
 }
 
-// The name of a menu's item; false where the menu has no such item.
+// Writes the name of a menu's item. Returns false if the menu has no such item.
 static bool item_name(const struct camera_device *device, const struct control *control, int index,
                       char name[SOURCE_WORD])
 {
@@ -96,92 +96,86 @@ static bool parse_value(const struct camera_device *device, const struct control
            number <= control->about.maximum;
 }
 
-// Sets the control to the value, which the driver may change. NULL, or why not.
-static const char *set_value(const struct camera_device *device, struct v4l2_control *set)
+// Sets the control to *value, which the driver may change. Returns NULL, or the reason of a failure.
+static const char *set_value(const struct camera_device *device, uint32_t id, int *value)
 {
-    if (v4l2_ask(device->fd, VIDIOC_S_CTRL, set) == 0)
-        return NULL;
-    return errno == EBUSY || errno == EACCES
+    struct v4l2_control set = {.id = id, .value = *value};
+    const bool ok = v4l2_ask(device->fd, VIDIOC_S_CTRL, &set) == 0;
+    *value = set.value;
+    return ok ? NULL
+           : errno == EBUSY || errno == EACCES
                ? "an automatic control or another program locks it; switch off the control or close the program"
                : v4l2_advice(errno);
 }
 
-// A setting that the camera has a control for.
-struct wanted {
-    char name[SOURCE_WORD];
-    struct v4l2_control set;
-    int before;
-};
-
-// "settings:3: "; "" for the command line.
-static const char *place_of(const struct source_setting *setting, char place[PLACE_TEXT])
+// Finds the control and the value of a setting "name=value". Returns false, with the reason in `why`, if there is none.
+static bool find_setting(const struct camera_device *device, const char *text, struct control *control, int *value,
+                         char why[CAMERA_WHY])
 {
-    place[0] = '\0';
-    if (setting->file)
-        snprintf(place, PLACE_TEXT, "%.128s:%d: ", setting->file, setting->line);
-    return place;
-}
-
-// Finds the control and the value of a setting. Returns false, with the reason in `why`, if there is none.
-static bool find_wanted(const struct camera_device *device, const struct source_setting *setting, struct wanted *wanted,
-                        char why[CAMERA_WHY])
-{
-    const char *equals = strchr(setting->text, '=');
-    const size_t length = equals ? (size_t)(equals - setting->text) : 0;
-    char place[PLACE_TEXT];
-    struct control control;
-    for (uint32_t id = 0; equals && next_control(device, &id, &control);) {
-        if (strlen(control.name) != length || strncasecmp(control.name, setting->text, length) != 0)
+    const char *equals = strchr(text, '=');
+    const size_t length = equals ? (size_t)(equals - text) : 0;
+    for (uint32_t id = 0; equals && next_control(device, &id, control);) {
+        if (strlen(control->name) != length || strncasecmp(control->name, text, length) != 0)
             continue;
-        *wanted = (struct wanted){.set = {.id = id}, .before = control.value};
-        memcpy(wanted->name, control.name, sizeof(wanted->name));
-        if (parse_value(device, &control, equals + 1, &wanted->set.value))
+        if (parse_value(device, control, equals + 1, value))
             return true;
-        snprintf(why, CAMERA_WHY, "%scannot set control %s of camera %s to %.60s: its values are %d to %d, now %d",
-                 place_of(setting, place), control.name, device->path, equals + 1, control.about.minimum,
-                 control.about.maximum, control.value);
+        snprintf(why, CAMERA_WHY, "cannot set control %s of camera %s to %.60s: its values are %d to %d, now %d",
+                 control->name, device->path, equals + 1, control->about.minimum, control->about.maximum,
+                 control->value);
         return false;
     }
     snprintf(why, CAMERA_WHY,
-             "%scamera %s has no control for \"%.80s\"; write NAME=VALUE; to list the names, run: monocle live "
+             "camera %s has no control for \"%.80s\"; write NAME=VALUE; to list the names, run: monocle live "
              "--list-controls",
-             place_of(setting, place), device->path, setting->text);
+             device->path, text);
     return false;
 }
 
-// Gives controls back the values that they had, the last one first. False where one doesn't take it.
-static bool put_back(const struct camera_device *device, const struct wanted *wanted, int count)
+// Sets all controls. After a failure it restores those that it has set, the last one first, and returns the index of
+// the control that failed, with the reason in `why`; otherwise `count`.
+static int set_all(const struct camera_device *device, const struct control *control, int *value, int count,
+                   char why[CAMERA_WHY])
 {
-    bool ok = true;
-    while (count-- > 0) {
-        struct v4l2_control set = {.id = wanted[count].set.id, .value = wanted[count].before};
-        ok = !set_value(device, &set) && ok;
+    const char *reason = NULL;
+    int failed = 0;
+    while (failed < count && !(reason = set_value(device, control[failed].about.id, &value[failed])))
+        failed++;
+    if (failed == count)
+        return count;
+    bool restored = true;
+    for (int i = failed - 1; i >= 0; i--) {
+        int before = control[i].value;
+        restored &= !set_value(device, control[i].about.id, &before);
     }
-    return ok;
+    snprintf(why, CAMERA_WHY, "cannot set control %s of camera %s: %s%s", control[failed].name, device->path, reason,
+             restored ? "" : "; the controls set before it keep their new values");
+    return failed;
 }
 
 bool camera_control_set(const struct camera_device *device, const struct source_setting *settings, int count,
                         char why[CAMERA_WHY])
 {
-    char place[PLACE_TEXT];
-    struct wanted *wanted = calloc((size_t)count + 1, sizeof(*wanted));
-    bool ok = wanted != NULL;
-    if (!wanted)
-        snprintf(why, CAMERA_WHY, "cannot set controls of camera %s: out of memory", device->path);
-    for (int i = 0; ok && i < count; i++)
-        ok = find_wanted(device, &settings[i], &wanted[i], why);
-    for (int i = 0; ok && i < count; i++) {
-        const char *reason = set_value(device, &wanted[i].set);
-        if (!reason)
-            continue;
-        const bool back = put_back(device, wanted, i);
-        snprintf(why, CAMERA_WHY, "%scannot set control %s of camera %s: %s%s", place_of(&settings[i], place),
-                 wanted[i].name, device->path, reason,
-                 back ? "" : "; the controls set before it keep their new values");
-        ok = false;
+    char reason[CAMERA_WHY] = "";
+    struct control *control = calloc((size_t)count + 1, sizeof(*control));
+    int *value = calloc((size_t)count + 1, sizeof(*value));
+    int good = 0;
+    if (!control || !value)
+        snprintf(reason, sizeof(reason), "cannot set controls of camera %s: out of memory", device->path);
+    else {
+        while (good < count && find_setting(device, settings[good].text, &control[good], &value[good], reason))
+            good++;
+        if (good == count)
+            good = set_all(device, control, value, count, reason);
     }
-    free(wanted);
-    return ok;
+    free(control);
+    free(value);
+    if (reason[0] == '\0')
+        return true;
+    if (settings && settings[good].file)
+        snprintf(why, CAMERA_WHY, "%.128s:%d: %.300s", settings[good].file, settings[good].line, reason);
+    else
+        memcpy(why, reason, sizeof(reason));
+    return false;
 }
 
 static bool next_settable(const struct camera_device *device, uint32_t *id, struct control *control)
@@ -192,7 +186,7 @@ static bool next_settable(const struct camera_device *device, uint32_t *id, stru
     return false;
 }
 
-// The control with that number, counted on around at the ends; -1 where there is none.
+// Finds control number `index`, modulo the number of controls. Returns its number; -1: there is no control.
 static int find_settable(const struct camera_device *device, int index, struct control *control)
 {
     int count = 0;
@@ -206,7 +200,7 @@ static int find_settable(const struct camera_device *device, int index, struct c
     return found;
 }
 
-// The value so many steps on, as far as they go. Some items of a menu may not exist.
+// Returns the value after `steps`, within the control's range. Some items of a menu may not exist.
 static int value_moved(const struct camera_device *device, const struct control *control, int steps)
 {
     const struct v4l2_queryctrl *about = &control->about;
@@ -239,13 +233,13 @@ bool camera_control_move(const struct camera_device *device, int index, int step
     }
     const char *reason = NULL;
     if (steps != 0) {
-        struct v4l2_control wanted = {.id = found.about.id, .value = value_moved(device, &found, steps)};
-        reason = set_value(device, &wanted);
+        int value = value_moved(device, &found, steps);
+        reason = set_value(device, found.about.id, &value);
         if (reason) {
             snprintf(control->why, sizeof(control->why), "%s cannot be changed: %s", found.name, reason);
         } else {
-            *set = wanted;
-            found.value = wanted.value;
+            *set = (struct v4l2_control){.id = found.about.id, .value = value};
+            found.value = value;
         }
     }
     memcpy(control->name, found.name, sizeof(control->name));
@@ -260,10 +254,9 @@ bool camera_control_move(const struct camera_device *device, int index, int step
 
 static void print_control(const struct camera_device *device, const struct control *control, FILE *out)
 {
-    const uint32_t locked = V4L2_CTRL_FLAG_READ_ONLY | V4L2_CTRL_FLAG_INACTIVE | V4L2_CTRL_FLAG_GRABBED;
     fprintf(out, "%-32s %d (%d to %d, default: %d)%s", control->name, control->value, control->about.minimum,
             control->about.maximum, control->about.default_value,
-            control->about.flags & locked ? ", cannot be set now" : "");
+            control->about.flags & LOCKED ? ", cannot be set now" : "");
     for (int i = control->about.minimum; is_menu(control) && i <= control->about.maximum; i++) {
         char name[SOURCE_WORD];
         if (item_name(device, control, i, name))
@@ -285,11 +278,10 @@ bool camera_control_print(const char *text, FILE *out, bool settings)
     if (reason)
         log_error("cannot open camera %s: %s", node.path, reason);
     struct control control;
-    const uint32_t locked = V4L2_CTRL_FLAG_READ_ONLY | V4L2_CTRL_FLAG_INACTIVE | V4L2_CTRL_FLAG_GRABBED;
     for (uint32_t id = 0; !reason && next_control(&device, &id, &control);) {
         if (!settings)
             print_control(&device, &control, out);
-        else if (!(control.about.flags & (locked | V4L2_CTRL_FLAG_WRITE_ONLY)))
+        else if (!(control.about.flags & (LOCKED | V4L2_CTRL_FLAG_WRITE_ONLY)))
             fprintf(out, "%s=%d\n", control.name, control.value);
     }
     camera_device_close(&device);

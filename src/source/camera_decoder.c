@@ -1,10 +1,9 @@
-// camera_decoder.c: a worker that decodes the newest compressed picture of a camera
+// camera_decoder.c: a thread that decodes the newest compressed frame of a camera
 #include "source/camera_decoder.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "image/codec/codec.h"
 #include "source/pool.h"
 
 #include <stdio.h>
@@ -13,8 +12,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { WAIT_NS = 100000000 }; // how soon a stop is noticed where every picture is lent
-enum { STRANGERS = 3 };       // a camera has changed its pictures' size after so many; one alone is a damaged head
+enum { WAIT_NS = 100000000 }; // longest time until the thread sees a stop while all images are lent
+enum { STRANGERS = 3 };       // this many frames of another size are the camera's new size; fewer are damaged headers
 
 struct compressed {
     uint8_t *bytes;
@@ -22,31 +21,31 @@ struct compressed {
     struct frame about;
 };
 
-// Whole pictures in a row that are all of one size, but not of the camera's.
+// The latest complete frames, if all of them have one shape that is not the camera's
 struct strangers {
     struct image_shape shape;
-    uint64_t first; // its number
+    uint64_t first; // number of the first one
     int count;
 };
 
 struct camera_decoder {
     struct codec *codec;
     uint64_t most_pixels;
-    struct image other; // a picture whose chroma, or size, is not the wanted one
+    struct image other; // a frame of another chroma subsampling or size
     struct pool pool;
     int ready; // eventfd
     bool running;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t changed; // any of the members below
+    pthread_cond_t changed; // of `stop` and `inbox`; the lock guards all members below
     bool stop;
     bool has_inbox, has_outbox;
     struct compressed inbox;
     struct frame outbox;
     struct strangers strangers;
     uint64_t damaged;
-    bool told;           // why a picture was left out
-    char why[CODEC_WHY]; // the first one since the last that was not; "" for none
+    bool told;           // the warning about a dropped frame was logged
+    char why[CODEC_WHY]; // why the first frame after the last good one was dropped; "": none was
 };
 
 static void publish(struct camera_decoder *decoder, const struct frame *frame)
@@ -61,11 +60,11 @@ static void publish(struct camera_decoder *decoder, const struct frame *frame)
     eventfd_write(decoder->ready, 1);
 }
 
-// So many pictures, the first of which has that number.
-static void leave_out(struct camera_decoder *decoder, int pictures, uint64_t number, const char *why)
+// Counts dropped frames, beginning with `number`, and logs the reason.
+static void drop(struct camera_decoder *decoder, int frames, uint64_t number, const char *why)
 {
     pthread_mutex_lock(&decoder->lock);
-    decoder->damaged += (uint64_t)pictures;
+    decoder->damaged += (uint64_t)frames;
     const bool first = !decoder->told;
     decoder->told = true;
     if (decoder->why[0] == '\0')
@@ -76,13 +75,13 @@ static void leave_out(struct camera_decoder *decoder, int pictures, uint64_t num
                         (unsigned long long)number, why);
 }
 
-// One YUV is brought to another, but nothing else.
+// Returns true if frames of the shape `a` can be converted to the shape `b`: only the chroma subsampling may differ.
 static bool alike(const struct image_shape *a, const struct image_shape *b)
 {
     return a->width == b->width && a->height == b->height && pixfmt_info(a->format)->yuv == pixfmt_info(b->format)->yuv;
 }
 
-// A picture that is no stranger, or one of a third size, has come: they were what a damaged head makes.
+// Drops the strangers: a frame of the camera's shape or of a third shape follows, so their headers were damaged.
 static void dismiss_strangers(struct camera_decoder *decoder)
 {
     char why[CODEC_WHY];
@@ -94,7 +93,7 @@ static void dismiss_strangers(struct camera_decoder *decoder)
         return;
     snprintf(why, sizeof(why), "it is %s of %dx%d pixels, unlike the other frames",
              pixfmt_info(gone.shape.format)->name, gone.shape.width, gone.shape.height);
-    leave_out(decoder, gone.count, gone.first, why);
+    drop(decoder, gone.count, gone.first, why);
 }
 
 static void meet_stranger(struct camera_decoder *decoder, const struct image_shape *shape, uint64_t number)
@@ -110,7 +109,7 @@ static void meet_stranger(struct camera_decoder *decoder, const struct image_sha
     eventfd_write(decoder->ready, 1);
 }
 
-// One plane at another resolution, each sample the nearest.
+// Copies one plane at another resolution: each sample is the nearest one, or 128 if `from` has no such plane.
 static void resample_plane(struct image *to, const struct image *from, int plane)
 {
     const struct pixfmt_plane *t = &pixfmt_info(to->shape.format)->plane[plane];
@@ -127,7 +126,8 @@ static void resample_plane(struct image *to, const struct image *from, int plane
     }
 }
 
-// Decodes into `image` what is like it. `shape` is the picture's own; one that is not alike is only seen to be whole.
+// Decodes the frame into `image` if it is alike; any other frame is only decoded to see that it is complete. *shape is
+// the frame's own shape. Returns false, with the reason in `error`, if the frame is damaged.
 static bool unpack(struct camera_decoder *decoder, const struct compressed *work, struct image *image,
                    struct image_shape *shape, struct codec_error *error)
 {
@@ -145,7 +145,7 @@ static bool unpack(struct camera_decoder *decoder, const struct compressed *work
     const bool ok = codec_decode(decoder->codec, work->bytes, work->size, &head, &decoder->other, error);
     for (int i = 0; ok && like && i < pixfmt_info(image->shape.format)->planes; i++)
         resample_plane(image, &decoder->other, i);
-    if (!like) // seldom needed
+    if (!like) // its memory is rarely needed
         image_free(&decoder->other);
     return ok;
 }
@@ -158,7 +158,7 @@ static void decode(struct camera_decoder *decoder, const struct compressed *work
     int slot = -1;
     while ((slot = pool_take(&decoder->pool, clock_now_ns() + WAIT_NS)) < 0) {
         pthread_mutex_lock(&decoder->lock);
-        const bool give_up = decoder->stop || decoder->has_inbox; // something newer has come meanwhile
+        const bool give_up = decoder->stop || decoder->has_inbox; // a newer frame has arrived
         pthread_mutex_unlock(&decoder->lock);
         if (give_up)
             return;
@@ -173,7 +173,7 @@ static void decode(struct camera_decoder *decoder, const struct compressed *work
         if (ok)
             meet_stranger(decoder, &shape, frame.number);
         else
-            leave_out(decoder, 1, frame.number, error.why);
+            drop(decoder, 1, frame.number, error.why);
         return;
     }
     dismiss_strangers(decoder);
@@ -256,7 +256,7 @@ void camera_decoder_close(struct camera_decoder *decoder)
     free(decoder);
 }
 
-// The bytes are few; copied, the driver has its buffer back at once.
+// Copies the few bytes, so that the driver gets its buffer back at once.
 void camera_decoder_put(struct camera_decoder *decoder, const void *data, size_t size, const struct frame *about)
 {
     struct compressed *inbox = &decoder->inbox;
@@ -300,27 +300,16 @@ void camera_decoder_give(struct camera_decoder *decoder, const struct frame *fra
     pool_give(&decoder->pool, frame->slot);
 }
 
-uint64_t camera_decoder_damaged(struct camera_decoder *decoder)
+struct camera_decoder_state camera_decoder_state(struct camera_decoder *decoder)
 {
+    struct camera_decoder_state state = {0};
+    if (!decoder)
+        return state;
     pthread_mutex_lock(&decoder->lock);
-    const uint64_t damaged = decoder->damaged;
+    state.damaged = decoder->damaged;
+    state.changed = decoder->strangers.count >= STRANGERS;
+    state.shape = decoder->strangers.shape;
+    memcpy(state.why, decoder->why, sizeof(state.why));
     pthread_mutex_unlock(&decoder->lock);
-    return damaged;
-}
-
-bool camera_decoder_changed(struct camera_decoder *decoder, struct image_shape *shape)
-{
-    pthread_mutex_lock(&decoder->lock);
-    const bool changed = decoder->strangers.count >= STRANGERS;
-    if (changed)
-        *shape = decoder->strangers.shape;
-    pthread_mutex_unlock(&decoder->lock);
-    return changed;
-}
-
-void camera_decoder_why(struct camera_decoder *decoder, char *why, size_t size)
-{
-    pthread_mutex_lock(&decoder->lock);
-    snprintf(why, size, "%s", decoder->why);
-    pthread_mutex_unlock(&decoder->lock);
+    return state;
 }

@@ -1,6 +1,7 @@
 // camera_decoder.h: a thread that decodes the newest compressed frame of a camera
 #pragma once
 
+#include "image/codec/codec.h"
 #include "source/kind.h"
 
 struct camera_decoder;
@@ -20,10 +21,12 @@ int camera_decoder_fd(const struct camera_decoder *decoder); // readable when ca
 bool camera_decoder_take(struct camera_decoder *decoder, struct frame *frame);
 void camera_decoder_give(struct camera_decoder *decoder, const struct frame *frame); // on any thread
 
-uint64_t camera_decoder_damaged(struct camera_decoder *decoder); // number of dropped frames that could not be decoded
-// Returns true if the latest 3 or more complete frames have another shape than the decoder's, all the same one. *shape
-// is then that shape, with the colours of the codec. The decoder drops such frames. It counts them as damaged only if
-// frames of another shape follow.
-bool camera_decoder_changed(struct camera_decoder *decoder, struct image_shape *shape);
-// Why the first frame after the last good one was dropped; "" if none was.
-void camera_decoder_why(struct camera_decoder *decoder, char *why, size_t size);
+struct camera_decoder_state {
+    uint64_t damaged; // number of dropped frames that could not be decoded
+    // The latest 3 or more complete frames have another shape than the decoder's, all the same one: `shape`, with the
+    // colours of the codec. The decoder drops such frames. It counts them as damaged only if another shape follows.
+    bool changed;
+    struct image_shape shape;
+    char why[CODEC_WHY]; // why the first frame after the last good one was dropped; "": none was
+};
+struct camera_decoder_state camera_decoder_state(struct camera_decoder *decoder); // NULL: zero; on any thread

@@ -95,21 +95,16 @@ static double set_rate(struct camera_stream *stream, double rate, const struct c
 // Sets the mode. stream->format is then the driver's choice, as a structure of the single-planar API.
 static bool ask_format(struct camera_stream *stream, const struct camera_mode *mode)
 {
-    struct v4l2_format wanted = {.type = stream->device.type};
-    struct v4l2_pix_format *single = &wanted.fmt.pix;
-    struct v4l2_pix_format_mplane *multi = &wanted.fmt.pix_mp;
-    const struct v4l2_pix_format asked = {.width = (uint32_t)mode->width,
-                                          .height = (uint32_t)mode->height,
-                                          .pixelformat = mode->fourcc,
-                                          .field = V4L2_FIELD_NONE};
-    if (stream->device.multi)
-        *multi = (struct v4l2_pix_format_mplane){
-            .width = asked.width, .height = asked.height, .pixelformat = asked.pixelformat, .field = asked.field};
-    else
-        *single = asked;
+    // Both APIs' structures begin with these members.
+    struct v4l2_format wanted = {.type = stream->device.type,
+                                 .fmt.pix = {.width = (uint32_t)mode->width,
+                                             .height = (uint32_t)mode->height,
+                                             .pixelformat = mode->fourcc,
+                                             .field = V4L2_FIELD_NONE}};
+    const struct v4l2_pix_format_mplane *multi = &wanted.fmt.pix_mp;
     if (ask(stream, VIDIOC_S_FMT, &wanted) != 0)
         return false;
-    stream->format = *single;
+    stream->format = wanted.fmt.pix;
     stream->memories = 1;
     if (!stream->device.multi)
         return true;

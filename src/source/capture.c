@@ -1,4 +1,4 @@
-// capture.c: a thread that keeps taking frames; a one-slot mailbox holds the newest
+// capture.c: a thread that takes frames from a source; a mailbox holds the newest frame
 #include "source/capture.h"
 
 #include "base/clock.h"
@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-enum { NS_PER_MS = 1000000, WAIT_MS = 100, STOP_MS = 3000 }; // how soon a stop is noticed, and must be
+enum { NS_PER_MS = 1000000 };
+enum { WAIT_MS = 100, STOP_MS = 3000 }; // the thread sees a stop after WAIT_MS; capture_stop waits for STOP_MS
 
 struct capture {
     struct source *source;
@@ -14,16 +15,16 @@ struct capture {
     bool live;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t changed; // any of the members below
+    pthread_cond_t changed; // of any member below; the lock guards them
     bool stop, done;
     bool full; // `newest` is in the mailbox
     struct frame newest;
-    enum source_status ending; // SOURCE_FRAME while more may come
+    enum source_status ending; // SOURCE_FRAME while more frames may arrive
     struct capture_counts counts;
-    uint64_t next_number; // expected from the source
+    uint64_t next_number; // number that the source's next frame should have
 };
 
-// Puts a frame in the mailbox; an unread older one goes back.
+// Puts a frame in the mailbox, and returns an unread older one to the source.
 static void publish(struct capture *capture, const struct frame *frame)
 {
     struct frame unread;
@@ -44,7 +45,7 @@ static void publish(struct capture *capture, const struct frame *frame)
         source_return(capture->source, &unread);
 }
 
-// Waits, where no frame may be skipped, until the mailbox is empty. False when the thread must stop.
+// Waits until the mailbox is empty if no frame may be skipped. Returns false when the thread must stop.
 static bool wait_turn(struct capture *capture)
 {
     pthread_mutex_lock(&capture->lock);
@@ -55,7 +56,7 @@ static bool wait_turn(struct capture *capture)
     return go_on;
 }
 
-// Tells how the frames have ended, and waits until they go on. False where they will not.
+// Publishes how the frames ended, and waits for capture_resume. Returns false if no more frames can follow.
 static bool wait_resumed(struct capture *capture, enum source_status status)
 {
     pthread_mutex_lock(&capture->lock);
@@ -76,27 +77,19 @@ static void trace_frame(struct trace *trace, const struct frame *frame)
         trace_span(trace, "jpeg", "decode", frame->decode_ns, frame->ready_ns, frame->number);
 }
 
-static void take_frames(struct capture *capture)
-{
-    while (wait_turn(capture)) {
-        struct frame frame;
-        const enum source_status status = source_next(capture->source, &frame, WAIT_MS);
-        if (status == SOURCE_TIMEOUT)
-            continue;
-        if (status == SOURCE_FRAME) {
-            trace_frame(capture->trace, &frame);
-            publish(capture, &frame);
-            continue;
-        }
-        if (!wait_resumed(capture, status))
-            break;
-    }
-}
-
 static void *capture_run(void *context)
 {
     struct capture *capture = context;
-    take_frames(capture);
+    while (wait_turn(capture)) {
+        struct frame frame;
+        const enum source_status status = source_next(capture->source, &frame, WAIT_MS);
+        if (status == SOURCE_FRAME) {
+            trace_frame(capture->trace, &frame);
+            publish(capture, &frame);
+        } else if (status != SOURCE_TIMEOUT && !wait_resumed(capture, status)) {
+            break;
+        }
+    }
     pthread_mutex_lock(&capture->lock);
     capture->done = true;
     pthread_cond_broadcast(&capture->changed);
