@@ -13,8 +13,8 @@ bool name_format(const char *path, enum codec_format *format);
 const char *name_missing_library(const char *path);
 
 // Returns the normal form of `path`, without "." and "..": relative to `directory` if the file is below it, else
-// absolute. `directory` is the working directory; "" if it is unknown. Does not resolve symbolic links, except before
-// "..". The caller frees the text; NULL if out of memory.
+// absolute. `directory` is the working directory; "" if it is unknown. Resolves symbolic links only up to the last part
+// "..", because they decide what it means. The caller frees the text; NULL if out of memory.
 char *name_normal(const char *directory, const char *path);
 
 // How the outputs are named
