@@ -65,8 +65,8 @@ static size_t directory_length(const char *path)
 static int directory_error(const char *path, size_t length)
 {
     char *directory;
-    if (asprintf(&directory, "%.*s/.", length > 0 ? (int)length : 1, length > 0 ? path : ".") < 0) // "/." fails for a
-                                                                                                   // regular file
+    // "/." fails for a regular file.
+    if (asprintf(&directory, "%.*s/.", length > 0 ? (int)length : 1, length > 0 ? path : ".") < 0)
         return ENOMEM;
     const int error = access(directory, W_OK | X_OK) == 0 ? 0 : errno;
     free(directory);
@@ -135,15 +135,33 @@ static bool limit_group(int fd, gid_t group)
     return status.st_gid == group || fchmod(fd, (mode & ~070u) | (mode & (mode << 3) & 070)) == 0;
 }
 
+static void forget(struct output *output)
+{
+    const int error = errno;
+    if (output->fd >= 0)
+        close(output->fd);
+    free(output->temporary);
+    *output = (struct output){.fd = -1};
+    errno = error;
+}
+
+void output_abandon(struct output *output)
+{
+    const int error = errno;
+    if (output->temporary)
+        unlink(output->temporary);
+    errno = error;
+    forget(output);
+}
+
 bool output_begin(struct output *output, char *path, mode_t mode, gid_t group)
 {
-    const size_t length = directory_length(path);
+    bool made = false; // the directory
     *output = (struct output){.fd = -1, .path = path};
-    bool made = false;
     for (int i = 0; i < ATTEMPTS; i++) {
         uint64_t random;
         if (getrandom(&random, sizeof(random), 0) != sizeof(random) ||
-            asprintf(&output->temporary, "%.*s" TEMPORARY "%0*llx", (int)length, path, DIGITS,
+            asprintf(&output->temporary, "%.*s" TEMPORARY "%0*llx", (int)directory_length(path), path, DIGITS,
                      (unsigned long long)random) < 0) {
             output->temporary = NULL;
             return false;
@@ -151,21 +169,11 @@ bool output_begin(struct output *output, char *path, mode_t mode, gid_t group)
         output->fd = open_locked(output->temporary, mode);
         if (output->fd >= 0 && limit_group(output->fd, group))
             return true;
-        if (output->fd >= 0) {
-            const int error = errno;
-            output_abandon(output);
-            errno = error;
-            return false;
-        }
-        const int error = errno;
-        free(output->temporary);
-        output->temporary = NULL;
-        errno = error;
-        if (error == ENOENT && !made)
-            made = make_directories(path);
-        else if (error != EEXIST && error != EAGAIN)
-            return false;
-        if (error == ENOENT && !made)
+        const bool again = output->fd < 0 && (errno == EEXIST || errno == EAGAIN);
+        const bool missing = output->fd < 0 && errno == ENOENT && !made;
+        (output->fd < 0 ? forget : output_abandon)(output);
+        output->path = path;
+        if (!again && !(missing && (made = make_directories(path))))
             return false;
     }
     return false;
@@ -215,34 +223,11 @@ static bool rename_over(const char *from, const char *to)
     return rename(from, to) == 0;
 }
 
-static void forget(struct output *output)
-{
-    const int error = errno;
-    if (output->fd >= 0)
-        close(output->fd);
-    free(output->temporary);
-    *output = (struct output){.fd = -1};
-    errno = error;
-}
-
 bool output_commit(struct output *output, bool replace)
 {
     const bool ok = (replace ? rename_over : rename_new)(output->temporary, output->path);
-    const int error = errno;
-    if (!ok)
-        unlink(output->temporary);
-    errno = error;
-    forget(output);
+    (ok ? forget : output_abandon)(output);
     return ok;
-}
-
-void output_abandon(struct output *output)
-{
-    const int error = errno;
-    if (output->temporary)
-        unlink(output->temporary);
-    errno = error;
-    forget(output);
 }
 
 bool output_sync_directory(const char *path)
