@@ -1,8 +1,7 @@
 // merge.c: the report command: combines the reports of several runs and shards
 #include "base/file.h"
 #include "base/log.h"
-#include "command/batch/names.h"
-#include "command/batch/outcome.h"
+#include "command/batch/record.h"
 #include "command/command.h"
 
 #include <errno.h>
@@ -69,26 +68,14 @@ static const char *exact(const json_t *row, const char *name, char key[64])
     return hex ? hex : text ? text : "";
 }
 
-static bool find_status(const json_t *row, enum status *status)
+// Returns the index of the text among `count` names; -1 if it is none of them.
+static int find_name(const char *text, const char *const *names, int count)
 {
-    const char *text = json_string_value(json_object_get(row, "status"));
-    for (int i = 0; text && i < STATUSES; i++) {
-        if (strcmp(text, status_names[i]) == 0) {
-            *status = (enum status)i;
-            return true;
-        }
+    for (int i = 0; text && i < count; i++) {
+        if (names[i] && strcmp(text, names[i]) == 0)
+            return i;
     }
-    return false;
-}
-
-static enum fault find_fault(const json_t *row)
-{
-    const char *text = json_string_value(json_object_get(row, "error"));
-    for (int i = FAULT_NONE + 1; text && i < FAULTS; i++) {
-        if (strcmp(text, fault_names[i]) == 0)
-            return (enum fault)i;
-    }
-    return FAULT_NONE;
+    return -1;
 }
 
 static struct merge_row *add_row(struct merge *merge, char *key)
@@ -111,8 +98,9 @@ static bool take_file(struct merge *merge, const json_t *json, const char *line,
 {
     const int shard = work ? merge->work[work - 1].shard : 0;
     char member[64], *key, *copy;
-    enum status status;
-    if (!find_status(json, &status))
+    const int status = find_name(json_string_value(json_object_get(json, "status")), status_names, STATUSES);
+    const int fault = find_name(json_string_value(json_object_get(json, "error")), fault_names, FAULTS);
+    if (status < 0)
         return ++merge->torn;
     if (asprintf(&key, "%s\n%s", exact(json, "input", member), exact(json, "output", member)) < 0)
         return false;
@@ -127,15 +115,14 @@ static bool take_file(struct merge *merge, const json_t *json, const char *line,
         merge->twice++;
     if (row->shard == shard)
         row->work = work;
-    const enum fault fault = find_fault(json);
     if (row->line && row->status == STATUS_DONE && (status == STATUS_SKIPPED || fault == FAULT_EXISTS))
         return true;
     if (!(copy = strdup(line)))
         return false;
     free(row->line);
     row->line = copy;
-    row->status = status;
-    row->fault = fault;
+    row->status = (enum status)status;
+    row->fault = fault < 0 ? FAULT_NONE : (enum fault)fault;
     row->shard = shard;
     row->work = work;
     return true;
@@ -300,11 +287,9 @@ static int by_shard_and_key(const void *a, const void *b)
 }
 
 // Sorts the rows by shard, and within a shard by work and key, with the last run's work at the end. Counts the files of
-// each work that have a line.
+// each work that have a line. Call once.
 static void merge_sort(struct merge *merge)
 {
-    for (size_t i = 0; i < merge->works; i++)
-        merge->work[i].told = 0;
     for (size_t i = 0; i < merge->count; i++) {
         struct merge_row *row = &merge->row[i];
         row->stale = row->shard > 0 && row->work != merge->shard[row->shard - 1].work;
@@ -399,14 +384,7 @@ static struct sum add_up(const struct merge *merge)
 
 static void print_json(const struct merge *merge, const struct sum *sum)
 {
-    json_t *row = json_object(), *faults = json_object();
-    for (int i = 0; i < STATUSES; i++)
-        json_object_set_new(row, status_names[i], json_integer((json_int_t)sum->status[i]));
-    for (int i = FAULT_NONE + 1; i < FAULTS; i++) {
-        if (sum->fault[i] > 0)
-            json_object_set_new(faults, fault_names[i], json_integer((json_int_t)sum->fault[i]));
-    }
-    json_object_set_new(row, "errors", faults);
+    json_t *row = record_counts(sum->status, sum->fault);
     json_object_update_new(row, json_pack("{s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I}", "files", (json_int_t)merge->count,
                                           "missing", (json_int_t)sum->missing, "shards", merge->shards,
                                           "shards_missing", sum->shards_missing, "shards_unfinished", sum->shards_cut,

@@ -1,7 +1,6 @@
 // record.c: the report of a batch and its summary
 #include "command/batch/record.h"
 
-#include "base/file.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -124,9 +123,7 @@ bool record_check(const char *path, const char *files_from, const struct inputs 
 
 struct record {
     const char *path;
-    int fd;
-    char *text; // lines to write
-    size_t size, room;
+    FILE *file;
     bool begun; // the start line is written
     bool failed;
 };
@@ -218,16 +215,22 @@ static json_t *run_json(const struct record_run *run)
     return row;
 }
 
-static json_t *totals_json(const struct totals *totals, double seconds, int signal)
+json_t *record_counts(const size_t status[STATUSES], const size_t fault[FAULTS])
 {
     json_t *row = json_object(), *faults = json_object();
     for (int i = 0; i < STATUSES; i++)
-        json_object_set_new(row, status_names[i], json_integer((json_int_t)totals->status[i]));
+        json_object_set_new(row, status_names[i], json_integer((json_int_t)status[i]));
     for (int i = FAULT_NONE + 1; i < FAULTS; i++) {
-        if (totals->fault[i] > 0)
-            json_object_set_new(faults, fault_names[i], json_integer((json_int_t)totals->fault[i]));
+        if (fault[i] > 0)
+            json_object_set_new(faults, fault_names[i], json_integer((json_int_t)fault[i]));
     }
     json_object_set_new(row, "errors", faults);
+    return row;
+}
+
+static json_t *totals_json(const struct totals *totals, double seconds, int signal)
+{
+    json_t *row = record_counts(totals->status, totals->fault);
     json_object_set_new(row, "seconds", json_real(seconds));
     if (seconds > 0)
         json_object_set_new(row, "per_second", json_real((double)totals->status[STATUS_DONE] / seconds));
@@ -249,75 +252,59 @@ static bool fail(struct record *record, const char *why)
     return false;
 }
 
-// Takes over the row. Returns false on failure (logged).
+// Adds a line. Takes over the row. Returns false on failure (logged).
 static bool add_row(struct record *record, json_t *row)
 {
-    char *line = row ? json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
-    const size_t size = line ? strlen(line) : 0;
+    const bool ok =
+        json_dumpf(row, record->file, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0 && putc('\n', record->file) != EOF;
     json_decref(row);
-    if (line && record->size + size + 1 > record->room) {
-        const size_t room = 2 * (record->size + size + 1);
-        char *larger = realloc(record->text, room);
-        record->text = larger ? larger : record->text;
-        record->room = larger ? room : record->room;
-    }
-    const bool ok = line && record->size + size + 1 <= record->room;
-    if (ok) {
-        memcpy(record->text + record->size, line, size);
-        record->size += size;
-        record->text[record->size++] = '\n';
-    }
-    free(line);
-    return ok || fail(record, "out of memory");
+    return ok || fail(record, strerror(errno));
 }
 
-// A killed run may have left an incomplete line. Ends it, so that the start line begins a new one.
-static bool end_line(struct record *record)
+// Opens and locks the file, because the lines of two runs must not mix. Returns NULL on failure; errno is EWOULDBLOCK
+// if another run has the lock. Without lock support, the file is not locked.
+static FILE *open_locked(const char *path)
 {
-    const off_t end = lseek(record->fd, 0, SEEK_END);
+    FILE *file = fopen(path, "a+e");
     char last = '\n';
-    if (end > 0 && pread(record->fd, &last, 1, end - 1) == 1 && last != '\n')
-        return write(record->fd, "\n", 1) == 1;
-    return true;
-}
-
-// Returns true if another run has the report locked: the lines of two runs must not mix. Without lock support, returns
-// false.
-static bool is_taken(const struct record *record)
-{
-    return flock(record->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!file)
+        return NULL;
+    if (flock(fileno(file), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        fclose(file);
+        errno = EWOULDBLOCK;
+        return NULL;
+    }
+    // A killed run may have left an incomplete line. Ends it, so that the start line begins a new one.
+    const off_t end = lseek(fileno(file), 0, SEEK_END);
+    if (end > 0 && pread(fileno(file), &last, 1, end - 1) == 1 && last != '\n')
+        putc('\n', file);
+    return file;
 }
 
 struct record *record_open(const char *path, const struct record_run *run)
 {
     struct record *record = calloc(1, sizeof(*record));
+    char work[17];
     if (!record) {
         log_error("cannot write the report %s: out of memory", path);
         return NULL;
     }
-    record->path = path;
-    record->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    json_t *row = json_object();
-    json_t *start = run_json(run);
-    char work[17];
+    *record = (struct record){.path = path, .file = open_locked(path)};
+    if (!record->file)
+        fail(record, errno == EWOULDBLOCK ? "another run is writing to it" : strerror(errno));
     snprintf(work, sizeof(work), "%016llx", (unsigned long long)run->work);
+    json_t *start = run_json(run);
     set_text(start, "work", work);
-    json_object_set_new(row, "start", start);
-    const bool taken = record->fd >= 0 && is_taken(record);
-    const bool ok = record->fd >= 0 && !taken && end_line(record);
-    if (!ok)
-        fail(record, taken ? "another run is writing to it" : strerror(errno));
-    if (!ok || !add_row(record, row) || !record_flush(record)) {
-        if (!ok)
-            json_decref(row);
-        if (record->fd >= 0)
-            close(record->fd);
-        free(record->text);
-        free(record);
-        return NULL;
-    }
-    record->begun = true;
-    return record;
+    json_t *row = json_pack("{s:o}", "start", start);
+    record->begun = record->file && add_row(record, row) && record_flush(record);
+    if (record->begun)
+        return record;
+    if (record->file)
+        fclose(record->file);
+    else
+        json_decref(row);
+    free(record);
+    return NULL;
 }
 
 bool record_add(struct record *record, const struct outcome *outcome)
@@ -337,9 +324,8 @@ void record_print_plan(const struct outcome *outcome, bool planned)
 
 bool record_flush(struct record *record)
 {
-    if (!record->failed && !file_write_all(record->fd, record->text, record->size))
+    if (!record->failed && fflush(record->file) != 0)
         fail(record, strerror(errno));
-    record->size = 0;
     return !record->failed;
 }
 
@@ -347,14 +333,12 @@ bool record_close(struct record *record, const struct totals *totals, double sec
 {
     if (!record)
         return true;
-    json_t *row = json_object();
-    json_object_set_new(row, "end", totals_json(totals, seconds, signal));
-    bool ok = add_row(record, row) && record_flush(record);
-    if (fsync(record->fd) != 0 && errno != EINVAL)
+    bool ok = !record->failed && add_row(record, json_pack("{s:o}", "end", totals_json(totals, seconds, signal))) &&
+              record_flush(record);
+    if (fsync(fileno(record->file)) != 0 && errno != EINVAL)
         ok = fail(record, strerror(errno));
-    if (close(record->fd) != 0)
+    if (fclose(record->file) != 0)
         ok = fail(record, strerror(errno));
-    free(record->text);
     free(record);
     return ok;
 }

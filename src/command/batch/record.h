@@ -22,6 +22,7 @@ struct record_run {
 };
 
 struct record;
+struct json_t; // of jansson
 
 // Checks that a report at `path` overwrites no input, no output of any shard, no list of inputs (`files_from`, or NULL)
 // and no file that is not a report. Opens files only for reading. Returns false if it would (logged).
@@ -42,3 +43,5 @@ bool record_close(struct record *record, const struct totals *totals, double sec
 void totals_add(struct totals *totals, const struct outcome *outcome);
 // Prints one line on standard output, as JSON or as text.
 void totals_print(const struct totals *totals, const struct record_run *run, double seconds, int signal, bool json);
+// Returns a new JSON object with the numbers of files by status and, in "errors", by fault.
+struct json_t *record_counts(const size_t status[STATUSES], const size_t fault[FAULTS]);
