@@ -74,8 +74,7 @@ bool runner_open(struct runner *runner, const struct runner_setup *setup)
 static void fit_close(struct runner_fit *fit)
 {
     path_close(fit->path);
-    fit->path = NULL;
-    fit->bytes = 0;
+    *fit = (struct runner_fit){0};
 }
 
 void runner_close(struct runner *runner)
@@ -96,17 +95,6 @@ static bool fits(const struct runner_fit *fit, const struct runner_job *job)
            fit->turn.mirror == job->turn.mirror && fit->turn.flip == job->turn.flip;
 }
 
-static void make_chain(struct runner_fit *fit, const struct chain *chain)
-{
-    fit->chain.count = 0;
-    if (fit->turn.mirror)
-        chain_append(&fit->chain, filter_find("mirror"));
-    if (fit->turn.flip)
-        chain_append(&fit->chain, filter_find("flip"));
-    for (int i = 0; i < chain->count; i++)
-        fit->chain.stage[fit->chain.count++] = chain->stage[i];
-}
-
 // The cpu path ignores --kernels, so it cannot replace a device then.
 static bool may_leave_device(const struct runner *runner)
 {
@@ -118,8 +106,14 @@ static bool may_leave_device(const struct runner *runner)
 static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct runner_job *job, char **why)
 {
     const struct image_shape *input = &job->picture->shape;
+    struct chain chain = {0};
+    if (job->turn.mirror)
+        chain_append(&chain, filter_find("mirror"));
+    if (job->turn.flip)
+        chain_append(&chain, filter_find("flip"));
+    for (int i = 0; i < runner->setup.chain->count; i++)
+        chain.stage[chain.count++] = runner->setup.chain->stage[i];
     *fit = (struct runner_fit){.input = *input, .encode = job->encode, .turn = job->turn, .fed = job->feed != NULL};
-    make_chain(fit, runner->setup.chain);
     if (!runner->device && !may_leave_device(runner)) {
         *why = strdup("the device was lost");
         return false;
@@ -131,7 +125,7 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
         .encode = fit->encode,
         .encoded_only = fit->encode.width > 0,
         .fed = fit->fed,
-        .chain = &fit->chain,
+        .chain = &chain,
         .depth = runner_lag(runner) + 1,
         .threads = runner->setup.threads,
     };
@@ -148,36 +142,21 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
     return fit->path;
 }
 
-static bool is_busy(const struct runner_fit *fit)
-{
-    return fit->path && path_in_flight(fit->path) > 0;
-}
-
-// Returns the least recently used path without an image; NULL if there is none.
-static struct runner_fit *idle_fit(struct runner *runner)
-{
-    struct runner_fit *oldest = NULL;
-    for (int i = 0; i < RUNNER_FITS; i++) {
-        struct runner_fit *fit = &runner->fit[i];
-        if (fit->path && !is_busy(fit) && (!oldest || fit->asked < oldest->asked))
-            oldest = fit;
-    }
-    return oldest;
-}
-
-// Returns a free place for a path. Closes idle paths if no place is free or the open paths hold too much memory. At
-// most RUNNER_FLIGHTS - 1 paths are busy, so a place can always be freed.
+// Returns a free place for a path. Closes idle paths, the least recently used first, if no place is free or the open
+// paths hold too much memory. At most RUNNER_FLIGHTS - 1 paths are busy, so a place can always be freed.
 static struct runner_fit *free_fit(struct runner *runner)
 {
+    const uint64_t most = runner->device ? runner->setup.keep_bytes : 0;
     for (;;) {
-        struct runner_fit *empty = NULL, *idle = idle_fit(runner);
+        struct runner_fit *empty = NULL, *idle = NULL;
         uint64_t bytes = 0;
-        for (int i = 0; i < RUNNER_FITS; i++) {
-            bytes += runner->fit[i].bytes;
-            if (!runner->fit[i].path)
-                empty = &runner->fit[i];
+        for (struct runner_fit *fit = runner->fit; fit < runner->fit + RUNNER_FITS; fit++) {
+            bytes += fit->bytes;
+            if (!fit->path)
+                empty = fit;
+            else if (path_in_flight(fit->path) == 0 && (!idle || fit->asked < idle->asked))
+                idle = fit;
         }
-        const uint64_t most = runner->device ? runner->setup.keep_bytes : 0;
         if (empty && (!idle || bytes <= most))
             return empty;
         fit_close(idle);
@@ -187,18 +166,16 @@ static struct runner_fit *free_fit(struct runner *runner)
 // Returns the path for the job, and opens it if needed. Returns NULL on failure.
 static struct runner_fit *fit_for(struct runner *runner, const struct runner_job *job, char **why)
 {
-    struct runner_fit *found = NULL;
-    for (int i = 0; i < RUNNER_FITS && !found; i++) {
-        if (fits(&runner->fit[i], job))
-            found = &runner->fit[i];
-    }
-    if (!found) {
-        found = free_fit(runner);
-        if (!fit_open(runner, found, job, why))
+    struct runner_fit *fit = runner->fit;
+    while (fit < runner->fit + RUNNER_FITS && !fits(fit, job))
+        fit++;
+    if (fit == runner->fit + RUNNER_FITS) {
+        fit = free_fit(runner);
+        if (!fit_open(runner, fit, job, why))
             return NULL;
     }
-    found->asked = ++runner->asked;
-    return found;
+    fit->asked = ++runner->asked;
+    return fit;
 }
 
 // After the loss of the device: reopens the device or changes to the cpu path. The caller submits the images in flight
@@ -222,24 +199,19 @@ static bool recover(struct runner *runner)
     return device || may_leave_device(runner);
 }
 
-static bool submit(const struct runner_fit *fit, const struct runner_job *job, bool *lost)
-{
-    if (job->feed)
-        path_feed(fit->path, job->feed);
-    return job->feed || path_submit(fit->path, job->picture, 0, lost);
-}
-
 // Submits the jobs that are not on a path yet. Returns false if the oldest one cannot be submitted.
 static bool pump(struct runner *runner, bool *lost, char **why)
 {
     while (runner->submitted < runner->flights) {
-        const struct runner_job *job = &runner->flight[runner->submitted];
+        const struct runner_job *job = &runner->flight[runner->submitted].job;
         struct runner_fit *fit = fit_for(runner, job, why);
         if (fit && path_in_flight(fit->path) == path_depth(fit->path))
             return true; // a cpu path has replaced the device and takes one image at a time
-        if (!fit || !submit(fit, job, lost))
+        if (fit && job->feed)
+            path_feed(fit->path, job->feed);
+        else if (!fit || !path_submit(fit->path, job->picture, 0, lost))
             return runner->submitted > 0 && !*lost;
-        runner->carrier[runner->submitted++] = fit;
+        runner->flight[runner->submitted++].fit = fit;
     }
     return true;
 }
@@ -248,35 +220,28 @@ void runner_submit(struct runner *runner, const struct runner_job *job)
 {
     bool lost = false;
     char *why = NULL;
-    runner->flight[runner->flights++] = *job;
+    runner->flight[runner->flights++].job = *job;
     if (runner->device)
         pump(runner, &lost, &why); // on failure, runner_collect tries again and returns the error
     free(why);
 }
 
-static void drop_oldest(struct runner *runner)
-{
-    memmove(&runner->flight[0], &runner->flight[1], sizeof(runner->flight) - sizeof(runner->flight[0]));
-    memmove(&runner->carrier[0], &runner->carrier[1], sizeof(runner->carrier) - sizeof(runner->carrier[0]));
-    runner->flights--;
-    runner->submitted -= runner->submitted > 0;
-}
-
 bool runner_collect(struct runner *runner, struct path_result *result, char **why)
 {
+    bool ok, lost;
     *why = NULL;
-    for (;;) {
-        bool lost = false;
-        bool ok = pump(runner, &lost, why) && path_collect(runner->carrier[0]->path, result, &lost);
-        if (!ok && lost && recover(runner))
-            continue;
-        runner->given_up = runner->given_up || (!ok && runner->recovering);
-        runner->recovering = runner->recovering && !ok;
-        if (ok)
-            runner->done_by = path_kind_info(path_kind(runner->carrier[0]->path))->needs_device
-                                  ? &runner->setup.fleet->member[runner->setup.member]
-                                  : NULL;
-        drop_oldest(runner);
-        return ok;
-    }
+    do {
+        lost = false;
+        ok = pump(runner, &lost, why) && path_collect(runner->flight[0].fit->path, result, &lost);
+    } while (!ok && lost && recover(runner));
+    if (ok)
+        runner->done_by = path_kind_info(path_kind(runner->flight[0].fit->path))->needs_device
+                              ? &runner->setup.fleet->member[runner->setup.member]
+                              : NULL;
+    runner->given_up = runner->given_up || (!ok && runner->recovering);
+    runner->recovering = runner->recovering && !ok;
+    runner->flight[0] = runner->flight[1];
+    runner->flights--;
+    runner->submitted -= runner->submitted > 0;
+    return ok;
 }

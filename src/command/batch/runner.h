@@ -48,8 +48,7 @@ struct runner_setup {
 // An image for a runner
 struct runner_job {
     const struct image *picture;  // must stay valid until the image is collected
-    const struct path_feed *feed; // only on the cpu path: callbacks for the rows of the image and of the result; NULL:
-                                  // whole images
+    const struct path_feed *feed; // only on the cpu path: callbacks for rows; NULL: whole images
     struct codec_turn turn;       // mirror and flip run before the chain; the caller has transposed already
     struct image_shape encode;    // format of the result, as path_setup.encode; width 0: RGBA
 };
@@ -60,7 +59,6 @@ struct runner_fit {
     struct image_shape input, encode;
     struct codec_turn turn;
     bool fed;
-    struct chain chain;  // mirror and flip, then the filters
     uint64_t bytes;      // estimated memory of the path
     unsigned long asked; // value of runner.asked at its last use
 };
@@ -70,12 +68,14 @@ struct runner {
     struct device *device; // NULL: the cpu path
     struct runner_fit fit[RUNNER_FITS];
     unsigned long asked; // counts the uses of paths
-    struct runner_job flight[RUNNER_FLIGHTS];
-    struct runner_fit *carrier[RUNNER_FLIGHTS]; // path of each submitted image
-    int flights, submitted;                     // images in flight; the first `submitted` of them are on their paths
-    const struct fleet_member *done_by;         // device of the last collected image; NULL: the cpu path
-    bool recovering;                            // a device was lost and no image was collected since
-    bool given_up;                              // no device or path could replace a lost device
+    struct {
+        struct runner_job job;
+        struct runner_fit *fit;         // its path, if it is submitted
+    } flight[RUNNER_FLIGHTS];           // the oldest first
+    int flights, submitted;             // images in flight; the first `submitted` of them are on their paths
+    const struct fleet_member *done_by; // device of the last collected image; NULL: the cpu path
+    bool recovering;                    // a device was lost and no image was collected since
+    bool given_up;                      // no device or path could replace a lost device
 };
 
 bool runner_open(struct runner *runner, const struct runner_setup *setup); // returns false on failure (logged)
@@ -84,8 +84,8 @@ void runner_close(struct runner *runner);                                  // ta
 // Number of images that may stay in flight while the caller prepares the next one. It is 0 on the cpu path, which only
 // works within runner_collect.
 int runner_lag(const struct runner *runner);
-void runner_submit(struct runner *runner, const struct runner_job *job); // copies the job; at most RUNNER_FLIGHTS may
-                                                                         // be in flight
+// Copies the job. At most RUNNER_FLIGHTS images may be in flight.
+void runner_submit(struct runner *runner, const struct runner_job *job);
 // Waits for the oldest image. `result` points to memory that stays valid until the next submit or collect. Returns
 // false if the image cannot be processed: *why is then a text that the caller frees, or NULL.
 bool runner_collect(struct runner *runner, struct path_result *result, char **why);
