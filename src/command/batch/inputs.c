@@ -35,57 +35,32 @@ struct walk {
     const char *directory; // the working directory; "": unknown
     struct place outputs;  // the directory of the outputs; inode 0: none
     bool among_outputs;    // the operand is the directory of the outputs
-    struct names names;    // normal names of the inputs
+    struct names names;    // normal names of the inputs; owns the texts
     const char *stopped;   // why the walk stopped; NULL: it goes on
 };
 
-static void free_input(struct input *input)
-{
-    if (input->name != input->path)
-        free(input->name);
-    free(input->path);
-}
-
-// Sets the input's normal name. Returns false if out of memory.
-static bool find_name(struct input *input, const char *directory)
-{
-    input->name = name_normal(directory, input->path);
-    if (!input->name || strcmp(input->name, input->path) != 0)
-        return input->name;
-    free(input->name);
-    input->name = input->path;
-    return true;
-}
-
-// Adds an input, unless there is one of the same name. Takes over `path`; the input's relative name begins at offset
-// `relative`. On failure, sets walk->stopped.
+// Adds an input, unless there is one of the same normal name. Takes over `path`; the input's relative name begins at
+// offset `relative`. On failure, sets walk->stopped.
 static void add(struct walk *walk, char *path, size_t relative, enum fault fault, int error)
 {
     struct inputs *inputs = walk->inputs;
-    if (path && inputs->count == inputs->room) {
-        const size_t room = inputs->room ? inputs->room * 2 : 256;
-        struct input *larger = realloc(inputs->row, room * sizeof(*larger));
-        if (larger) {
-            inputs->row = larger;
-            inputs->room = room;
-        }
-    }
-    if (!path || inputs->count == inputs->room || inputs->count == INPUTS_MAX) {
-        free(path);
+    struct input *rows = inputs->row;
+    size_t index = inputs->count;
+    if ((index & (index - 1)) == 0) // the rows are full
+        rows = realloc(inputs->row, (2 * index + 1) * sizeof(*rows));
+    if (rows)
+        inputs->row = rows;
+    char *name = path && rows ? name_normal(walk->directory, path) : NULL;
+    const enum name_result result = name ? names_add(&walk->names, name, &index) : NAME_NO_MEMORY;
+    if (result == NAME_NO_MEMORY || inputs->count == INPUTS_MAX)
         walk->stopped = inputs->count == INPUTS_MAX ? too_many : no_memory;
+    if (result == NAME_NEW) {
+        rows[inputs->count++] =
+            (struct input){.path = path, .relative = path + relative, .fault = fault, .error = error};
         return;
     }
-    size_t index = inputs->count;
-    struct input *input = &inputs->row[index];
-    *input = (struct input){.path = path, .relative = path + relative, .fault = fault, .error = error};
-    const bool named = find_name(input, walk->directory);
-    const enum name_result result = named ? names_add(&walk->names, input->name, &index) : NAME_NO_MEMORY;
-    if (result == NAME_NO_MEMORY)
-        walk->stopped = no_memory;
-    if (result == NAME_NEW)
-        inputs->count++;
-    else
-        free_input(input);
+    free(name);
+    free(path);
 }
 
 static char *join(const char *directory, const char *name)
@@ -187,19 +162,7 @@ static void walk_operand(struct walk *walk, const char *operand)
         return;
     }
     const char *slash = strrchr(operand, '/');
-    add(walk, path, slash ? (size_t)(slash - operand) + 1 : 0, FAULT_NONE, 0); // work_open checks the type
-}
-
-// Returns true if the name is relative and has no part "..".
-static bool leads_down(const char *name)
-{
-    if (*name == '/')
-        return false;
-    for (const char *part = name; *part; part += strcspn(part, "/"), part += *part == '/') {
-        if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || !part[2]))
-            return false;
-    }
-    return true;
+    add(walk, path, slash ? (size_t)(slash - operand) + 1 : 0, FAULT_NONE, 0); // task_open checks the type
 }
 
 static void take_name(struct walk *walk, const char *name)
@@ -212,7 +175,8 @@ static void take_name(struct walk *walk, const char *name)
     while (name[0] == '.' && name[1] == '/')
         name += 2 + strspn(name + 2, "/");
     const char *slash = strrchr(name, '/');
-    add(walk, strdup(name), slash && !leads_down(name) ? (size_t)(slash - name) + 1 : 0, FAULT_NONE, 0);
+    const bool below = *name != '/' && name_parent_length(name) == 0;
+    add(walk, strdup(name), slash && !below ? (size_t)(slash - name) + 1 : 0, FAULT_NONE, 0);
 }
 
 // Reads the next name up to the byte `end`, and skips empty names. Returns 1, 0 at the end of the list, or -1 if the
@@ -265,6 +229,8 @@ bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup)
     const bool listed = !setup->files_from || take_list(&walk, setup->files_from);
     for (int i = 0; listed && i < setup->operands && !walk.stopped; i++)
         walk_operand(&walk, setup->operand[i]);
+    for (size_t i = 0; i < walk.names.room; i++)
+        free((char *)walk.names.slot[i].text);
     names_free(&walk.names);
     free(directory);
     if (listed && walk.stopped)
@@ -275,7 +241,7 @@ bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup)
 void inputs_free(struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++)
-        free_input(&inputs->row[i]);
+        free(inputs->row[i].path);
     free(inputs->row);
     *inputs = (struct inputs){0};
 }

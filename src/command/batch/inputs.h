@@ -8,7 +8,6 @@
 
 struct input {
     char *path;       // path to open
-    char *name;       // normal form of the path (names.h), for comparisons; may be the same pointer
     char *relative;   // path below the operand's directory: "2026/a.jpg"; points into `path`
     enum fault fault; // why it cannot be processed; FAULT_NONE if nothing is wrong so far
     int error;        // errno value behind the fault
@@ -17,7 +16,7 @@ struct input {
 // Initialise with zeros.
 struct inputs {
     struct input *row;
-    size_t count, room;
+    size_t count;
     size_t made;        // outputs of earlier runs that were left out
     size_t directories; // subdirectories that were not searched
 };

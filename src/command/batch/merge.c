@@ -43,7 +43,7 @@ struct merge_shard {
 // Initialise with zeros.
 struct merge {
     struct merge_row *row;
-    size_t count, room;
+    size_t count;
     struct names names;      // keys of the rows
     struct merge_work *work; // work number n is work[n - 1]
     size_t works;
@@ -80,17 +80,15 @@ static int find_name(const char *text, const char *const *names, int count)
 
 static struct merge_row *add_row(struct merge *merge, char *key)
 {
-    if (merge->count == merge->room) {
-        const size_t room = merge->room ? merge->room * 2 : 256;
-        struct merge_row *larger = realloc(merge->row, room * sizeof(*larger));
-        if (!larger)
-            return NULL;
-        merge->row = larger;
-        merge->room = room;
-    }
-    struct merge_row *row = &merge->row[merge->count++];
-    *row = (struct merge_row){.key = key};
-    return row;
+    const size_t count = merge->count;
+    struct merge_row *rows = merge->row;
+    if ((count & (count - 1)) == 0) // the rows are full
+        rows = realloc(rows, (2 * count + 1) * sizeof(*rows));
+    if (!rows)
+        return NULL;
+    merge->row = rows;
+    rows[merge->count++] = (struct merge_row){.key = key};
+    return &rows[count];
 }
 
 // Adds the line of a file. Returns false if out of memory.

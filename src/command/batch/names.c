@@ -33,8 +33,7 @@ const char *name_missing_library(const char *path)
     return *extension ? codec_missing_library(extension + 1) : NULL;
 }
 
-// Returns the length of the path up to its last part ".."; 0 if there is none.
-static size_t length_to_parent(const char *path)
+size_t name_parent_length(const char *path)
 {
     size_t length = 0;
     for (const char *part = path; *part; part += strspn(part, "/")) {
@@ -48,7 +47,7 @@ static size_t length_to_parent(const char *path)
 
 char *name_normal(const char *directory, const char *path)
 {
-    const size_t to_parent = length_to_parent(path), above = strlen(directory);
+    const size_t to_parent = name_parent_length(path), above = strlen(directory);
     char *parent = to_parent > 0 ? strndup(path, to_parent) : NULL, *real = parent ? realpath(parent, NULL) : NULL;
     const char *base = real ? real : *path == '/' ? "" : directory, *part = path + (real ? to_parent : 0);
     char *text = malloc(strlen(base) + strlen(part) + 2), *normal = NULL;

@@ -241,8 +241,8 @@ static bool existing_allows(const struct tasks *tasks, const struct stat *input,
         return outcome_skip(outcome, "the output exists");
     if ((rule == EXISTING_REFUSE || rule == EXISTING_SKIP_NEWER) && output_is_made(path, mark))
         return outcome_skip(outcome, "already done");
-    if (rule == EXISTING_SKIP_NEWER && !is_newer(input, &status) && !output_is_made(path, NULL)) // replaces an output
-                                                                                                 // of another job
+    // Replaces an output of another job.
+    if (rule == EXISTING_SKIP_NEWER && !is_newer(input, &status) && !output_is_made(path, NULL))
         return outcome_skip(outcome, "the output is newer");
     if (is_source(tasks, &status) || (status.st_dev == input->st_dev && status.st_ino == input->st_ino))
         return outcome_fail(outcome, FAULT_SOURCE,
@@ -270,8 +270,8 @@ bool task_open(const struct tasks *tasks, struct outcome *outcome, struct task_f
                             name_missing_library(task->input->path));
     if (task->fault != FAULT_NONE)
         return outcome_fail(outcome, task->fault, "%s", strerror(task->input->error));
-    file->fd = open(task->input->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // O_NONBLOCK: a pipe without a writer opens
-                                                                           // at once
+    // O_NONBLOCK: a pipe without a writer opens at once.
+    file->fd = open(task->input->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file->fd < 0 || fstat(file->fd, &status) != 0)
         return outcome_fail(outcome, fault_of_reading(errno), "%s", strerror(errno));
     if (!S_ISREG(status.st_mode))

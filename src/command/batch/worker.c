@@ -176,8 +176,7 @@ static uint64_t needed_bytes(const struct work *work)
 {
     // 4 bytes per pixel each: two outputs, one intermediate result, and an encoder's memory
     const uint64_t pixels = (uint64_t)work->head.shape.width * (uint64_t)work->head.shape.height;
-    const struct codec_metadata *metadata = &work->head.metadata; // counted twice: unpacked, and the copy in
-                                                                  // work->metadata
+    const struct codec_metadata *metadata = &work->head.metadata; // counted twice: unpacked, and the copy
     return work->file.size + image_bytes(&work->head.shape) * (work->job.turn.transpose ? 2 : 1) + 16 * pixels +
            2 * (metadata->icc.size + metadata->exif.size + metadata->xmp.size);
 }
