@@ -1,6 +1,6 @@
 // y4m_writer.c: pictures written as a YUV4MPEG2 stream, to a file or a pipe
 #include "base/log.h"
-#include "image/encode.h"
+#include "image/convert.h"
 #include "image/y4m.h"
 
 #include <errno.h>

@@ -7,7 +7,6 @@
 #include "filter/plan.h"
 #include "filter/rows.h"
 #include "image/convert.h"
-#include "image/encode.h"
 #include "path/path.h"
 
 // A pass, and the row variants that make its rows at one width.

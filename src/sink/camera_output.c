@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "image/encode.h"
+#include "image/convert.h"
 #include "image/v4l2.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "image/encode.h"
+#include "image/convert.h"
 #include "source/kind.h"
 #include "source/pattern_draw.h"
 

@@ -2,7 +2,7 @@
 #include "source/kind.h"
 
 #include "base/log.h"
-#include "image/encode.h"
+#include "image/convert.h"
 
 struct color source_color(const struct source_setup *setup, struct color said, enum pixfmt format, int width,
                           int height)

@@ -3,7 +3,7 @@
 //   count monocle|libyuv CHAIN INPUT OUTPUT WIDTH HEIGHT FRAMES    exit status 77: this library has no such case
 #include "base/log.h"
 #include "check.h"
-#include "image/encode.h"
+#include "image/convert.h"
 #include "path/path.h"
 #include "pictures.h"
 

@@ -1,7 +1,6 @@
 // test_convert.c: pixel formats, colour coefficients and row conversion against the reference
 #include "check.h"
 #include "image/convert.h"
-#include "image/encode.h"
 #include "pictures.h"
 
 #include <math.h>

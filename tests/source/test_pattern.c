@@ -4,7 +4,6 @@
 #include "reference.h"
 
 #include "image/convert.h"
-#include "image/encode.h"
 #include "source/pattern_draw.h"
 #include "source/source.h"
 
