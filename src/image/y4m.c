@@ -1,8 +1,19 @@
-// y4m.c: the headers of YUV4MPEG2 streams
+// y4m.c: YUV4MPEG2 streams: reads headers, writes frames to a file or a pipe
 #include "image/y4m.h"
 
+#include "base/log.h"
+#include "image/convert.h"
+
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char stream_magic[] = "YUV4MPEG2";
 static const char frame_magic[] = "FRAME";
@@ -45,18 +56,6 @@ static bool parse_int(const char *text, size_t size, int *value)
     return true;
 }
 
-static bool parse_width(const struct tag *tag, struct y4m_header *header, const char **why)
-{
-    *why = "its width (W) is not a number";
-    return parse_int(tag->text, tag->size, &header->shape.width);
-}
-
-static bool parse_height(const struct tag *tag, struct y4m_header *header, const char **why)
-{
-    *why = "its height (H) is not a number";
-    return parse_int(tag->text, tag->size, &header->shape.height);
-}
-
 static bool parse_rate(const struct tag *tag, struct y4m_header *header, const char **why)
 {
     *why = "its frame rate (F) is not a ratio of two numbers";
@@ -73,15 +72,6 @@ static bool parse_rate(const struct tag *tag, struct y4m_header *header, const c
     }
     header->rate_numerator = numerator;
     header->rate_denominator = denominator;
-    return true;
-}
-
-static bool parse_interlacing(const struct tag *tag, struct y4m_header *header, const char **why)
-{
-    *why = "its interlacing (I) is not p, t, b, m or ?";
-    if (tag->size != 1 || !strchr("ptbm?", tag->text[0]))
-        return false;
-    header->interlaced = strchr("tbm", tag->text[0]) != NULL;
     return true;
 }
 
@@ -103,38 +93,38 @@ static bool parse_chroma(const struct tag *tag, struct y4m_header *header, const
     return false;
 }
 
-static bool parse_extension(const struct tag *tag, struct y4m_header *header, const char **why)
-{
-    if (text_is(tag, "COLORRANGE=FULL"))
-        header->shape.color.range = COLOR_RANGE_FULL;
-    else if (text_is(tag, "COLORRANGE=LIMITED"))
-        header->shape.color.range = COLOR_RANGE_LIMITED;
-    return true;
-}
-
-static bool parse_ignored(const struct tag *tag, struct y4m_header *header, const char **why)
-{
-    return true;
-}
-
-static const struct {
-    char letter;
-    bool (*parse)(const struct tag *tag, struct y4m_header *header, const char **why);
-} tags[] = {
-    {'W', parse_width},  {'H', parse_height},    {'F', parse_rate},    {'I', parse_interlacing},
-    {'C', parse_chroma}, {'X', parse_extension}, {'A', parse_ignored},
-};
-
 static bool parse_tag(const struct tag *tag, struct y4m_header *header, const char **why)
 {
-    for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++)
-        if (tags[i].letter == tag->letter)
-            return tags[i].parse(tag, header, why);
-    *why = "its header has an unknown tag: not W, H, F, I, A, C or X";
-    return false;
+    switch (tag->letter) {
+    case 'W':
+        *why = "its width (W) is not a number";
+        return parse_int(tag->text, tag->size, &header->shape.width);
+    case 'H':
+        *why = "its height (H) is not a number";
+        return parse_int(tag->text, tag->size, &header->shape.height);
+    case 'F':
+        return parse_rate(tag, header, why);
+    case 'I':
+        *why = "its interlacing (I) is not p, t, b, m or ?";
+        header->interlaced = tag->size == 1 && strchr("tbm", tag->text[0]);
+        return tag->size == 1 && strchr("ptbm?", tag->text[0]);
+    case 'C':
+        return parse_chroma(tag, header, why);
+    case 'X':
+        if (text_is(tag, "COLORRANGE=FULL"))
+            header->shape.color.range = COLOR_RANGE_FULL;
+        else if (text_is(tag, "COLORRANGE=LIMITED"))
+            header->shape.color.range = COLOR_RANGE_LIMITED;
+        return true;
+    case 'A': // pixel aspect
+        return true;
+    default:
+        *why = "its header has an unknown tag: not W, H, F, I, A, C or X";
+        return false;
+    }
 }
 
-// Whether the line is `magic` alone or followed by a space.
+// Returns true if the line is `magic`, alone or followed by a space.
 static bool begins_with(const char *line, size_t size, const char *magic)
 {
     const size_t length = strlen(magic);
@@ -171,4 +161,230 @@ bool y4m_parse_header(const char *line, size_t size, struct y4m_header *header, 
 bool y4m_parse_frame(const char *line, size_t size)
 {
     return begins_with(line, size, frame_magic);
+}
+
+static const char frame_head[] = "FRAME\n";
+enum {
+    FRAME_HEAD = sizeof(frame_head) - 1,
+    PATIENCE_MS = 500, // limit for a reader after a signal, or at the end
+    STALL_MS = 100,    // a reader that takes nothing for this long has stalled
+};
+
+struct y4m_writer {
+    char *name; // for messages
+    int fd;
+    bool regular;       // can be truncated to whole_bytes
+    off_t whole_bytes;  // file size behind the last complete frame
+    uint64_t frames;    // written
+    struct image frame; // pixels as C444, behind the frame header in `buffer`
+    uint8_t *buffer;
+    size_t buffer_bytes;
+    size_t pending; // bytes at the buffer's end that a stalled reader has not taken yet
+    bool failed;
+};
+
+// Returns the number of bytes written. If that is not all, errno has the reason; EINTR: the reader took nothing for
+// `patience_ms`. -1: waits without limit until a signal arrives, then PATIENCE_MS.
+static size_t write_some(int fd, const uint8_t *data, size_t size, int patience_ms)
+{
+    size_t done = 0;
+    while (done < size) {
+        struct pollfd ready = {.fd = fd, .events = POLLOUT};
+        const int turns = poll(&ready, 1, patience_ms);
+        if (turns == 0)
+            errno = EINTR;
+        if (turns == 0 || (turns < 0 && errno != EINTR))
+            break;
+        const size_t rest = size - done;
+        const size_t most =
+            patience_ms >= 0 && rest > PIPE_BUF ? PIPE_BUF : rest; // a pipe that is ready takes this much
+        const ssize_t put = turns < 0 ? -1 : write(fd, data + done, most);
+        if (put < 0 && errno != EINTR && errno != EAGAIN)
+            break;
+        if (patience_ms < 0 && (put < 0 ? errno == EINTR : (size_t)put < most)) // a signal
+            patience_ms = PATIENCE_MS;
+        if (put > 0)
+            done += (size_t)put;
+    }
+    return done;
+}
+
+static void log_failure(const struct y4m_writer *writer)
+{
+    if (errno == EPIPE)
+        log_error("cannot record more frames to %s: the program that read them has exited", writer->name);
+    else if (errno == EINTR)
+        log_error("the last frame in %s is incomplete: the program that reads it has stalled", writer->name);
+    else
+        log_error("cannot record to %s: %s%s", writer->name, strerror(errno),
+                  writer->frames > 0 ? "; the earlier frames are complete" : "");
+}
+
+// Truncates the file to its last complete frame.
+static bool give_up(struct y4m_writer *writer)
+{
+    log_failure(writer);
+    writer->failed = true;
+    if (writer->regular && ftruncate(writer->fd, writer->whole_bytes) != 0)
+        log_error("cannot remove the incomplete last frame from %s: %s", writer->name, strerror(errno));
+    return false;
+}
+
+static bool open_output(struct y4m_writer *writer, const char *path)
+{
+    const bool to_stdout = strcmp(path, "-") == 0;
+    writer->name = strdup(to_stdout ? "standard output" : path);
+    if (!writer->name)
+        return false;
+    writer->fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+                           : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    // command_guard_streams replaces a closed standard output by a file that is open for reading.
+    const bool closed =
+        writer->fd < 0 ? to_stdout && errno == EBADF : (fcntl(writer->fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
+    struct stat status;
+    if (closed || writer->fd < 0 || fstat(writer->fd, &status) != 0) {
+        log_error("cannot record to %s: %s", writer->name,
+                  closed ? "it is closed; redirect it to a file or a program" : strerror(errno));
+        return false;
+    }
+    if (isatty(writer->fd)) {
+        log_error("cannot record to %s: it is a terminal; name a file, or redirect it to a file or a program",
+                  writer->name);
+        return false;
+    }
+    writer->regular = S_ISREG(status.st_mode);
+    if (writer->regular) { // standard output may already hold something
+        const bool append = (fcntl(writer->fd, F_GETFL) & O_APPEND) != 0;
+        writer->whole_bytes = append ? status.st_size : lseek(writer->fd, 0, SEEK_CUR);
+    }
+    return true;
+}
+
+static bool prepare(struct y4m_writer *writer, int width, int height)
+{
+    struct image_shape shape = {.format = PIXFMT_444P, .width = width, .height = height};
+    const char *why;
+    if (!pixfmt_size_ok(shape.format, width, height, &why)) {
+        log_error("cannot record frames of %dx%d pixels: %s", width, height, why);
+        return false;
+    }
+    shape.color = color_resolve((struct color){.range = COLOR_RANGE_LIMITED}, (struct color){0}, false, width, height);
+    writer->buffer_bytes = FRAME_HEAD + image_bytes(&shape);
+    writer->buffer = malloc(writer->buffer_bytes);
+    if (!writer->buffer) {
+        log_error("cannot record frames of %dx%d pixels: out of memory", width, height);
+        return false;
+    }
+    memcpy(writer->buffer, frame_head, FRAME_HEAD);
+    image_wrap(&writer->frame, &shape, writer->buffer + FRAME_HEAD);
+    return true;
+}
+
+// Finds the simplest ratio within 1e-9 of the rate: a convergent of its continued fraction.
+static void simplest_ratio(double rate, int *numerator, int *denominator)
+{
+    long long n = 1, d = 0, last_n = 0, last_d = 1;
+    double rest = rate;
+    do {
+        const long long whole = (long long)rest, n_now = n, d_now = d;
+        n = whole * n_now + last_n;
+        d = whole * d_now + last_d;
+        last_n = n_now;
+        last_d = d_now;
+        rest = 1 / (rest - (double)whole); // infinite behind the last one
+    } while (fabs((double)n / (double)d - rate) > rate * 1e-9);
+    *numerator = (int)n;
+    *denominator = (int)d;
+}
+
+void y4m_rate(double rate, int *numerator, int *denominator)
+{
+    const double ntsc = rate * 1001 / 1000;
+    if (rate >= 1 && fabs(rate - round(rate)) < 0.0005) { // cameras count in 100 ns: 120 becomes 120.00048
+        *numerator = (int)round(rate);
+        *denominator = 1;
+    } else if (rate >= 1 && fabs(ntsc - round(ntsc)) < 0.002) {
+        *numerator = (int)round(ntsc) * 1000;
+        *denominator = 1001;
+    } else {
+        simplest_ratio(rate, numerator, denominator);
+    }
+}
+
+struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int rate_numerator, int rate_denominator)
+{
+    struct y4m_writer *writer = calloc(1, sizeof(*writer));
+    if (!writer)
+        return NULL;
+    writer->fd = -1;
+    if (!prepare(writer, width, height) || !open_output(writer, path))
+        goto fail;
+    if (rate_numerator <= 0 || rate_denominator <= 0)
+        rate_numerator = rate_denominator = 0;
+    char line[160];
+    const int length = snprintf(line, sizeof(line), "YUV4MPEG2 W%d H%d F%d:%d Ip A1:1 C444 XCOLORRANGE=LIMITED\n",
+                                width, height, rate_numerator, rate_denominator);
+    if (write_some(writer->fd, (const uint8_t *)line, (size_t)length, -1) < (size_t)length) {
+        give_up(writer);
+        goto fail;
+    }
+    writer->whole_bytes += length;
+    return writer;
+fail:
+    y4m_writer_close(writer);
+    return NULL;
+}
+
+// Writes the rest of the frame in the buffer. If the reader stalls, some of it stays pending. Returns false if the
+// recording cannot continue (logged).
+static bool write_pending(struct y4m_writer *writer, int patience_ms)
+{
+    if (writer->pending == 0)
+        return true;
+    const uint8_t *rest = writer->buffer + writer->buffer_bytes - writer->pending;
+    writer->pending -= write_some(writer->fd, rest, writer->pending, patience_ms);
+    if (writer->pending > 0)
+        return (patience_ms >= 0 && errno == EINTR) || give_up(writer);
+    writer->whole_bytes += (off_t)writer->buffer_bytes;
+    return true;
+}
+
+bool y4m_writer_add(struct y4m_writer *writer, const struct image *rgba, bool *left_out)
+{
+    const int patience_ms = left_out && !writer->regular ? STALL_MS : -1;
+    struct pollfd ready = {.fd = writer->fd, .events = POLLOUT};
+    if (writer->failed)
+        return false;
+    if (writer->pending > 0 && (patience_ms < 0 || poll(&ready, 1, 0) != 0) && !write_pending(writer, patience_ms))
+        return false;
+    if (left_out)
+        *left_out = writer->pending > 0;
+    if (writer->pending > 0)
+        return true;
+    encode_image(&writer->frame, rgba);
+    writer->pending = writer->buffer_bytes;
+    if (!write_pending(writer, patience_ms))
+        return false;
+    writer->frames++;
+    return true;
+}
+
+bool y4m_writer_close(struct y4m_writer *writer)
+{
+    if (!writer)
+        return true;
+    if (!writer->failed && write_pending(writer, PATIENCE_MS) && writer->pending > 0)
+        give_up(writer);
+    bool ok = !writer->failed;
+    if (writer->fd >= 0) {
+        // Some file systems report a full disk only here.
+        ok &= !writer->regular || writer->failed || fsync(writer->fd) == 0 || errno == EINVAL;
+        ok &= close(writer->fd) == 0;
+        if (!ok && !writer->failed)
+            log_failure(writer);
+    }
+    free(writer->buffer);
+    free(writer->name);
+    free(writer);
+    return ok;
 }
