@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_pocl.py MONOCLE: PoCL where its cache cannot be written, or limits are low: no aborts, nothing left behind"""
+"""test_pocl.py MONOCLE: PoCL with an unusable cache or low limits: it does not abort and leaves no files"""
 import json
 import os
 import shutil
@@ -40,9 +40,9 @@ def finds_a_place(c):
 
 
 def leaves_alone(c):
-    """What can be used is used, first what the user sets."""
+    """A usable cache is used; POCL_CACHE_DIR comes first."""
     temporary = made("temporary")
-    for again in (False, True):  # and where it was deleted, beside monocle's own
+    for again in (False, True):  # again after it was deleted, while monocle's own cache exists
         code, out, err = run(BINARY, *RUN, TMPDIR=temporary, XDG_CACHE_HOME=made("cache"))
         place = made("cache") + "/pocl"
         c.check(code == 0 and not err and os.path.isdir(place + "/kcache"), "its own place", again, code, err)
@@ -55,7 +55,7 @@ def leaves_alone(c):
 
 
 def unsafe(c):
-    """A cache that another user could have filled is not used, wherever it is named; both caches say so once."""
+    """A cache that another user could have written is not used. One message names each cache."""
     temporary = made("temporary")
     ways = [("can be written by other users", lambda path: os.chmod(path, 0o777))]
     if os.geteuid() == 0:
@@ -75,7 +75,7 @@ def unsafe(c):
 
 
 def full(c):
-    """A file system without room for a kernel, on which PoCL would end the process."""
+    """A cache on a full file system, where PoCL would end the process."""
     def on_full(*command, **env):
         return run("unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=64k none "$0" && exec "$@"', made("full"),
                    *command, **env)
@@ -91,7 +91,7 @@ def full(c):
 
 
 def pipe_in_cache(c):
-    """A named pipe in the place of a compiled program, which nobody reads, gives way to a program."""
+    """A named pipe at the name of a compiled program is replaced."""
     programs = made("pipes/monocle")
     run(BINARY, *RUN, XDG_CACHE_HOME=made("pipes"))
     kept = sorted(os.listdir(programs))
@@ -104,15 +104,15 @@ def pipe_in_cache(c):
 
 
 def too_large(c):
-    """A picture for which the device has no memory is refused in one line."""
+    """An image for which the device lacks memory is refused in one line."""
     code, out, err = run(BINARY, "live", "pattern:16384x16384@1,grey", *RUN[2:], POCL_MEMORY_LIMIT="1")
     c.check(code == 3 and err.count("\n") == 1 and "larger than the device allows" in err, "too large", code, err)
 
 
 def damaged_cache(c):
-    """Programs in PoCL's cache that a full disk has emptied: what to delete is told."""
+    """Empty programs in PoCL's cache, as a full disk leaves them: the message names the directory to delete."""
     run(BINARY, *RUN, XDG_CACHE_HOME=made("damaged"))
-    shutil.rmtree(made("damaged/monocle"))  # which would be used instead
+    shutil.rmtree(made("damaged/monocle"))  # it would be used instead
     for folder, _, names in os.walk(made("damaged/pocl")):
         for name in names:
             os.truncate(os.path.join(folder, name), 0)
@@ -121,7 +121,7 @@ def damaged_cache(c):
 
 
 def wrong_devices(c):
-    """POCL_DEVICES that names no device is told by its name, not as a fault of the cache."""
+    """If POCL_DEVICES names no device, the message names POCL_DEVICES, not the cache."""
     for names in ("nonsense", ""):
         code, out, err = run(BINARY, *RUN, POCL_DEVICES=names)
         c.check(code == 3 and err.count("\n") == 1, "POCL_DEVICES", names, "exit code", code, err)
@@ -129,9 +129,9 @@ def wrong_devices(c):
 
 
 def limits(c):
-    """A limit that can be raised is; below the least nothing is tried that would end the process."""
+    """A soft limit is raised if possible. If a limit is too low, OpenCL is refused instead of an abort."""
     rows = ("-Sn 12", 0), ("-n 12", 3), ("-d 200000", 3), ("-s 128", 3), ("-v 300000", 3)
-    for limit, want in rows[:2] if SANITIZED else rows:  # sanitizers take all addresses there are
+    for limit, want in rows[:2] if SANITIZED else rows:  # sanitizers need all addresses
         code, out, err = run("sh", "-c", 'ulimit %s && exec "$@"' % limit, "sh", BINARY, *RUN)
         c.check(code == want and err.count("\n") == (want > 0), limit, "exit code", code, err)
         c.check(("ulimit " + limit[:2] in err) == (want > 0), limit, err)

@@ -11,7 +11,7 @@ from live_support import png, run
 NONE = ["-f", "none"]
 
 def tree(root, count, width=24, height=16):
-    """Pictures of several sizes, some in directories of directories; their names below the root."""
+    """Makes images of several sizes in nested directories. Returns their names relative to the root."""
     names = []
     for i in range(count):
         name = ("", "a/", "a/b/", "c d/")[i % 4] + "p%03d.png" % i
@@ -26,7 +26,7 @@ def png_chunk(kind, data):
 
 
 def digests(root):
-    """Every file below a directory, by name; leftovers too."""
+    """Returns the SHA-256 of every file below a directory, hidden files included, by name."""
     found = {}
     for folder, _, names in os.walk(root):
         for name in names:
@@ -42,17 +42,17 @@ def lines(path):
 
 
 def files(path):
-    """A report's lines of files, by input."""
+    """Returns the lines of a report that are about files, by input."""
     return {row["input"]: row for row in lines(path) if "input" in row}
 
 
 def batch(binary, *args, **keywords):
-    """Runs a batch, which converts only where the arguments name no filter."""
+    """Runs a batch, with -f none if the arguments name no filter. Returns the same as run()."""
     return run(binary, "batch", *([] if "-f" in args else NONE), *args, cwd=at(), **keywords)
 
 
 def outcome(c, binary, args, code, says="", **keywords):
-    """Runs and checks exit code and what standard error has; its lines."""
+    """Runs a batch and checks its exit code and a part of its standard error. Returns the lines of standard error."""
     got, out, err = batch(binary, *args, **keywords)
     c.check(got == code, args, "exit code", got, "not", code, err)
     c.check(says in err, args, "does not say", says, "but", err)

@@ -1,8 +1,8 @@
-"""checks.py: what every Python test shares: its arguments, its checks, and a directory for each check
+"""checks.py: the arguments and the checks of a Python test, and a directory for each check
 
     SCRIPT PROGRAM... [CHECK...]    runs these checks, in this order (default: all); a wrong name lists them
 
-A check is a function with one parameter, on which it counts what it compares. It runs in any order, or alone:
+A check is a function with one parameter, which counts its comparisons. Checks run in any order, or alone:
 `tools/test 'batch' --test-args=inputs`.
 """
 import os
@@ -29,7 +29,7 @@ def programs(count):
 
 
 def skip(why):
-    """Ends the script: its tests cannot run here."""
+    """Ends the script with the exit status of a skipped test."""
     print("skipped: " + why, file=sys.stderr)
     sys.exit(SKIP)
 
@@ -40,7 +40,7 @@ def at(*names):
 
 
 class Checks:
-    """Counts failures and goes on, so that one run shows them all."""
+    """Counts comparisons and failures. A failure does not end the test, so one run shows them all."""
     directory = None
 
     def __init__(self):

@@ -1,4 +1,4 @@
-"""live_support.py: what the tests of the live view share: running it, its window and JSON, small files of every kind"""
+"""live_support.py: runs of the program, the live view with its window and JSON events, small image and film files"""
 import contextlib
 import fcntl
 import json
@@ -15,22 +15,22 @@ import zlib
 
 from checks import at, skip
 
-SANITIZED = "LSAN_OPTIONS" in os.environ  # slower, and freed memory is held back
+SANITIZED = "LSAN_OPTIONS" in os.environ  # slower, and freed memory stays allocated for a while
 EMULATED = os.uname().nodename == "vmguest"  # tests/vm
 PATIENCE = 6 if SANITIZED or EMULATED else 1
 
-# A suite that runs behind nohup hands its ignored SIGHUP down to every program.
+# Under nohup every program inherits an ignored SIGHUP.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def environment(**more):
-    """The tests' own settings only: no device, kernel directory or kind of terminal of the user's."""
+    """The environment of a run, without the user's settings (MONOCLE_*, the kind of terminal)."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("MONOCLE_")}
     return {**env, "TERM": "xterm", **more}
 
 
 def run(binary, *args, stdin=None, cwd=None, timeout=120, **env):
-    """Exit code, standard output (bytes) and standard error (text) of one run."""
+    """Returns the exit code, standard output (bytes) and standard error (text) of one run."""
     done = subprocess.run([binary, *args], input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd, timeout=timeout,
                           env=environment(**env))
@@ -38,14 +38,14 @@ def run(binary, *args, stdin=None, cwd=None, timeout=120, **env):
 
 
 def on_terminal(binary, *args, columns=80, cwd=None, **env):
-    """Exit code of one run and what its standard error wrote to a terminal of that width (bytes)."""
+    """Returns the exit code of one run, and the bytes that it wrote to standard error, a terminal of this width."""
     master, terminal = os.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     said = b""
     with subprocess.Popen([binary, *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=terminal,
                           cwd=cwd, env=environment(**env)) as process:
         os.close(terminal)
-        with contextlib.suppress(OSError):  # a terminal that nobody has open any more
+        with contextlib.suppress(OSError):  # the other end is closed
             while more := os.read(master, 4096):
                 said += more
     os.close(master)
@@ -53,7 +53,7 @@ def on_terminal(binary, *args, columns=80, cwd=None, **env):
 
 
 def wait_until(test, seconds=60):
-    """Whether the test passes by then."""
+    """Returns true as soon as the test does, false after this time."""
     end = time.monotonic() + seconds * PATIENCE
     while not test():
         if time.monotonic() > end:
@@ -63,7 +63,7 @@ def wait_until(test, seconds=60):
 
 
 def wait_idle(process):
-    """Until the process waits, for its input or for who takes its output: its main thread sleeps and uses no time."""
+    """Waits until the process blocks on its input or output: its main thread sleeps and uses no processor time."""
     def look():
         with open("/proc/%d/task/%d/stat" % (process.pid, process.pid)) as f:
             words = f.read().rpartition(")")[2].split()
@@ -77,7 +77,7 @@ def wait_idle(process):
 
 
 def events(out):
-    """The JSON lines of a run; every line must be one object with an event."""
+    """Returns the JSON lines of a run; each must be one object with an event."""
     lines = out.decode("utf-8").splitlines()
     objects = [json.loads(line) for line in lines]
     for o in objects:
@@ -98,9 +98,9 @@ def alive(pid):
 
 
 class Compiler:
-    """A compiler that does not finish between begin() and end(): no test depends on how fast a machine compiles, or on
-    what its caches hold. monocle_misled has it with this environment. `how` is a TEST_MISBEHAVE of misled.c: hang in
-    the child of a probe, compile or stall in the program itself."""
+    """A compiler that does not finish between begin() and end(), so that no test depends on compile times or caches.
+    monocle_misled has it with the environment `env`. `how` is a TEST_MISBEHAVE of misled.c: hang in the child of a
+    probe, compile or stall in the program itself."""
 
     def __init__(self, how):
         place = tempfile.mkdtemp(dir=at())
@@ -120,7 +120,7 @@ class Compiler:
         os.remove(self.when)
 
     def wait(self, program):
-        """Waits until it is at work. Returns the id of its process: the program's, or the child's."""
+        """Waits until the compiler runs. Returns the id of its process: the program or the child."""
         found = []
 
         def look():
@@ -135,7 +135,7 @@ class Compiler:
 
 
 def png(path, width, height):
-    """A small gradient."""
+    """Writes a small gradient."""
     rows = b"".join(b"\0" + bytes(v for x in range(width) for v in (x * 7 % 256, y * 5 % 256, (x + y) * 3 % 256))
                     for y in range(height))
 
@@ -163,7 +163,7 @@ def y4m(width, height, colour, frames, rate="50:1"):
 
 
 def y4m_pictures(data):
-    """The pictures of a recording; fails unless it ends with a whole one."""
+    """Returns the frames of a recording; fails if the last one is incomplete."""
     at = data.index(b"\n") + 1
     words = data[:at].decode().split()
     assert words[0] == "YUV4MPEG2" and "C444" in words, words
@@ -179,26 +179,26 @@ def y4m_pictures(data):
 
 
 def need_window():
-    """Ends the test where there is no display or a tool is missing."""
+    """Skips the test if there is no display or a tool is missing."""
     if not os.environ.get("DISPLAY"):
         skip("there is no display")
     need_tools()
 
 
 def need_tools():
-    """Ends the test where a tool is missing that works on windows and their pictures."""
+    """Skips the test if a tool for windows and screenshots is missing."""
     for tool in ("xdotool", "import", "convert"):
         if not shutil.which(tool):
             skip("%s is not installed" % tool)
 
 
 def picture(path):
-    """RGB bytes of a PNG."""
+    """Returns the RGB bytes of a PNG file."""
     return subprocess.run(["convert", path, "-depth", "8", "rgb:-"], check=True, stdout=subprocess.PIPE).stdout
 
 
 class Live:
-    """A live view, running unless `runs` is false, and its JSON events."""
+    """A live view and its JSON events. Waits for its first frame, unless `runs` is false."""
 
     def __init__(self, binary, cwd, *args, runs=True, limit=None, **env):
         self.events, self.changed = [], threading.Condition()
@@ -217,7 +217,7 @@ class Live:
                 self.changed.notify_all()
 
     def find(self, test, since=0, seconds=90):
-        """The number of the first event from number `since` on that passes."""
+        """Waits for an event, from number `since` on, that passes the test. Returns its number."""
         end = time.monotonic() + seconds * PATIENCE
         with self.changed:
             while True:
@@ -232,7 +232,7 @@ class Live:
         return self.events[self.find(test, since)]
 
     def state(self, since):
-        """The state when nothing is being built any more."""
+        """Waits for the end of all builds. Returns the state."""
         return self.wait(lambda e: e["event"] in ("state", "progress") and not e["building"], since=since)
 
     def wait_end(self):
@@ -247,26 +247,26 @@ class Live:
 
 
 class Window(Live):
-    """One in a window: keys in, too."""
+    """A live view in a window, which takes keys."""
 
     def __init__(self, *args, **more):
         super().__init__(*args, **more)
         self.window = None
-        while self.window is None and self.process.poll() is None:  # xdotool would wait for one that is gone already
+        while self.window is None and self.process.poll() is None:  # xdotool --sync would not see the end
             found = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)],
                                    capture_output=True, text=True).stdout.split()
             self.window = found[-1] if found else None
             time.sleep(0.02)
 
     def key(self, name):
-        """Presses a key; returns the state it led to, builds included."""
+        """Presses a key. Returns the state after it, and after the builds that it started."""
         since = len(self.events)
         subprocess.run(["xdotool", "key", name], check=True)
         return self.state(self.find(lambda e: e["event"] == "state", since))
 
     def pixels(self):
-        """RGB bytes of the window's content."""
-        self.wait(lambda e: e["event"] == "progress", len(self.events))  # which comes behind the last swap
+        """Returns the RGB bytes of the window's content."""
+        self.wait(lambda e: e["event"] == "progress", len(self.events))  # it follows the last swap
         return subprocess.run(["import", "-window", self.window, "-depth", "8", "rgb:-"], check=True,
                               stdout=subprocess.PIPE).stdout
 

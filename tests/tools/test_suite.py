@@ -1,6 +1,6 @@
-"""test_suite.py: what tools/suite and .ci/run count: flaky tests, names that do not exist; errors of tools/filters-page
+"""test_suite.py: the counts of tools/suite and .ci/run, flaky tests, wrong names; errors of tools/filters-page
 
-.ci/run runs in a copy, on steps that only print.
+.ci/run runs in a copy whose steps only print.
 """
 import contextlib
 import io
@@ -39,7 +39,7 @@ def make_project():
 
 
 def suite(*arguments):
-    """Exit code, the last two lines, standard error."""
+    """Returns the exit code, the last two lines and standard error."""
     for mark in "ran", "odd":
         if os.path.exists(at("build", mark)):
             os.unlink(at("build", mark))
@@ -95,7 +95,7 @@ echo 5 passed, 0 failed, 1 skipped
 
 
 def scripts_checks(c):
-    """The checks of a script: which run, in which order, each in an empty directory; when the script fails."""
+    """The checks of a script: selection, order, an empty directory for each, the exit code."""
     ran = []
 
     def one(checks):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""test_uvcsim.py: the simulated USB camera's end of the cable: transfers in order, taken back, taken back early
+"""test_uvcsim.py: USB transfers of the simulated camera: in order, unlinked, unlinked before they arrive
 
-Drivers take transfers back when they stop or close a camera. vhci_hcd may say so ahead of the transfer itself, and
-breaks off when that is answered all the same: a machine meets that seldom, so here it is said outright.
+Drivers unlink transfers when they stop or close a camera. vhci_hcd may unlink a transfer before it submits it, and
+breaks the connection if the transfer is answered nevertheless. This is rare on a real machine.
 """
 import socket
 import struct
@@ -18,7 +18,7 @@ BULK = 1
 
 
 class Cable:
-    """The driver's end, and the camera at the other."""
+    """A connection between a driver, played by the test, and the camera."""
 
     def __init__(self):
         end, self.end = socket.socketpair()
@@ -33,7 +33,7 @@ class Cable:
         self.end.sendall(struct.pack(">IIIIII24x", Plug.UNLINK, sequence, 0, 0, 0, victim))
 
     def answers(self):
-        """Kind, sequence number and status of what the camera says to all that was sent."""
+        """Returns kind, sequence number and status of the camera's answers to all requests."""
         self.plug.receive()
         self.plug.send()
         said = []

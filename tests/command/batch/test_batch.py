@@ -38,12 +38,12 @@ def inputs(c):
     row = lines(at("odd.jsonl"))[1]
     c.check(bytes.fromhex(row["input_hex"]) == odd, row)
     os.rename(os.path.join(os.fsencode(at()), odd), at("in/p000.png"))
-    # The directory of outputs is no input, and a name twice is one file.
+    # Neither the output directory nor a name given twice adds inputs.
     outcome(c, BINARY, CPU + ["-r", "-o", "in/out", "in", "in/p000.png"], 0)
     outcome(c, BINARY, CPU + ["-r", "-o", "in/out", "in", "in/p000.png"], 0)
     c.check(sorted(digests(at("in/out"))) == names, "in/out", sorted(digests(at("in/out"))))
     subprocess.run(["rm", "-r", at("in/out")], check=True)
-    template = CPU + ["-r", "-o", "in/out/{dir}{stem}-x{ext}", "in"]  # nor is that of a template
+    template = CPU + ["-r", "-o", "in/out/{dir}{stem}-x{ext}", "in"]  # the same for the directory of a template
     outcome(c, BINARY, template, 0)
     outcome(c, BINARY, template, 0)
     c.check(len(digests(at("in/out"))) == 12, "in/out", sorted(digests(at("in/out"))))
@@ -66,7 +66,7 @@ def inputs(c):
 
 
 def own_outputs(c):
-    """A run into the directory of its inputs does not take its outputs for inputs; a run of another chain may."""
+    """A run that writes into its input directory does not read its own outputs. A run of another chain may."""
     names = tree(at("own-in"), 8)
     job = CPU + ["-r", "-f", "gray", "-o", "own-in/{dir}{stem}-g{ext}", "own-in"]
     for times in range(3):
@@ -78,12 +78,12 @@ def own_outputs(c):
     c.check((said["files"], said["skipped"], said["left_out"]) == (8, 8, 8), said)
     out = batch(BINARY, *job, "-n")[1].splitlines()
     c.check(len(out) == 9 and out[-1] == b"8 left out (outputs of earlier runs)", out)
-    # A file that is named, or was changed since it was made, is taken; so are all where no outputs go.
+    # An output is an input if it is named, or if it changed since, or if outputs go elsewhere.
     made = "own-in/" + names[-1].replace(".", "-g.")
     outcome(c, BINARY, job + [made, "--report", "own.jsonl"], 0)
     c.check(len(files(at("own.jsonl"))) == 9 and made in files(at("own.jsonl")), files(at("own.jsonl")).keys())
     os.utime(at(made), (1, 1))
-    outcome(c, BINARY, job, 1, made + ": ")  # whose output was made of it as it was
+    outcome(c, BINARY, job, 1, made + ": ")  # its output was made from its earlier content
     outcome(c, BINARY, CPU + ["-r", "-f", "blur", "-o", "own-next", "own-in"], 0)
     c.check(len(digests(at("own-next"))) == 17, "in two steps", digests(at("own-next")))
     outcome(c, BINARY, ["-f", "gray", "-o", "own-x", "own-in/p000.png"], 0)
@@ -92,7 +92,7 @@ def own_outputs(c):
 
 
 def many_names(c):
-    """More than any list or table of names has room for at first, each of them twice."""
+    """6000 names, each of them twice, so that every list and table of names grows."""
     listed = b"".join(b"gone-%d.png\n" % (i % 3000) for i in range(6000))
     code, out, err = batch(BINARY, *CPU, "-n", "--json", "--files-from", "-", "-o", "many", stdin=listed, timeout=60)
     rows = [json.loads(line)["input"] for line in out.splitlines()]
@@ -100,7 +100,7 @@ def many_names(c):
 
 
 def odd_lists(c):
-    """Lists as other systems write them, and names that would be several lines."""
+    """Lists with a byte-order mark or carriage returns, and names that contain a newline."""
     tree(at("li"), 2)
     outcome(c, BINARY, CPU + ["--files-from", "-", "-o", "li-out"], 0,
             stdin=b"\xef\xbb\xbfli/p000.png\r\n\r\nli/a/p001.png\r\n\r")
@@ -111,7 +111,7 @@ def odd_lists(c):
     png(at("li/.h/p.png"), 8, 8)
     outcome(c, BINARY, CPU + ["--files-from", "-", "-o", "li-dots"], 0, stdin=b"li/.h/p.png\n")
     c.check(list(digests(at("li-dots"))) == ["li/.h/p.png"], "dots that lead nowhere", digests(at("li-dots")))
-    # Names that lead upwards, or to the root, give outputs within the directory all the same.
+    # Absolute names and names with .. give outputs inside the output directory.
     os.makedirs(at("li-deep/here"))
     png(at("li-up.png"), 8, 8)
     png(at("li-deep/beside.png"), 8, 8)
@@ -138,7 +138,7 @@ def odd_lists(c):
 
 
 def spellings(c):
-    """A file named twice is done once, the first time; another name of it, by a link, is another input."""
+    """A file that is named twice is processed once. A link to it is another input."""
     tree_names = tree(at("sp"), 12)
     one, five = os.path.join(os.path.realpath(at("sp")), "p000.png"), "sp/a/../a/p005.png"
     outcome(c, BINARY, CPU + ["-o", "sp-out/{n}.png", "sp/p000.png", "./sp//p000.png", one, "sp/a/p005.png", five], 0)
@@ -163,7 +163,7 @@ def spellings(c):
     for other in "sp/link/../p000.png", "sp/c d/p000.png":
         said = outcome(c, BINARY, CPU + ["-o", "sp-no", "sp/p000.png", other], 3, "the same output")
         c.check(len(said) == 2, other, said)
-    outcome(c, BINARY, CPU + ["-r", "-o", "sp-links", "sp"], 0)  # behind links a tree has files of their own
+    outcome(c, BINARY, CPU + ["-r", "-o", "sp-links", "sp"], 0)  # files behind links count as other files
     c.check(len(digests(at("sp-links"))) == 12 + 6 + 1, digests(at("sp-links")))
 
 
@@ -175,7 +175,7 @@ def names(c):
         outcome(c, BINARY, CPU + ["-r", "-o", template, "in"], 0)
         c.check(os.path.exists(at(made)) and len(digests(at(template[:2]))) == 12, template, digests(at(template[:2])))
     png(at("...png"), 8, 8)
-    outcome(c, BINARY, CPU + ["-o", "t6/{stem}/{n}.png", "...png"], 0)  # whose stem is not ..
+    outcome(c, BINARY, CPU + ["-o", "t6/{stem}/{n}.png", "...png"], 0)  # its stem is not ..
     c.check(list(digests(at("t6"))) == ["...png/000001.png"], digests(at("t6")))
     outcome(c, BINARY, CPU + ["-o", "one.png", "in/p000.png"], 0)
     c.check(os.path.isfile(at("one.png")), "one.png")
@@ -192,17 +192,17 @@ def names(c):
         c.check(len(lines_said) == 1, args, lines_said)
     outcome(c, BINARY, CPU + ["-o", "long", "-f", ",".join(["gray"] * 16), "--orientation", "keep", "in"], 0)
     outcome(c, BINARY, CPU + ["-o", "x"], 2, "no input file is given")
-    got = run(BINARY, "batch", *CPU, "-o", "x-none", "in", cwd=at())  # and by no mistake are all files encoded anew
+    got = run(BINARY, "batch", *CPU, "-o", "x-none", "in", cwd=at())  # a missing -f must not convert all files
     c.check(got[0] == 2 and "such as -f gray, or -f none to convert only" in got[2] and got[2].count("\n") == 1, got)
     c.check(not os.path.exists(at("x-none")), "something was made")
-    # Two inputs with one output: both are refused before anything is written, and the others go on.
+    # Two inputs with the same output: both are refused before anything is written. The others are processed.
     os.makedirs(at("clash/one"), exist_ok=True)
     os.makedirs(at("clash/two"), exist_ok=True)
     for name in ("one/same.png", "two/same.png", "two/other.png"):
         png(at("clash", name), 9, 9)
     said = outcome(c, BINARY, CPU + ["-r", "-o", "clashed/{stem}{ext}", "clash"], 1, "the same output")
     c.check(len(said) == 2 and list(digests(at("clashed"))) == ["other.png"], said, digests(at("clashed")))
-    for odd in b"clash/./two//", b"clash//two/./":  # also where a list spells their directory in two ways
+    for odd in b"clash/./two//", b"clash//two/./":  # also if a list spells their directory in two ways
         said = outcome(c, BINARY, CPU + ["--overwrite", "-o", "odd-clash/{dir}k.png", "--files-from", "-"], 3,
                        "the same output", stdin=odd + b"same.png\nclash/two/other.png\n")
         c.check(len(said) == 2 and not os.path.exists(at("odd-clash")), odd, said)
@@ -217,11 +217,11 @@ def existing(c):
     def changed():
         return sorted(n for n in first if os.stat(at("ex-out", n)).st_mtime_ns != first[n])
 
-    outcome(c, BINARY, job + ["--report", "ex.jsonl"], 0)  # the same again is a no-op
+    outcome(c, BINARY, job + ["--report", "ex.jsonl"], 0)  # the same run again does nothing
     c.check(changed() == [], "done again", changed())
     c.check({row["why"] for row in files(at("ex.jsonl")).values()} == {"already done"}, files(at("ex.jsonl")))
     other = CPU + ["-f", "gray", "-r", "-o", "ex-out", "ex"]
-    said = outcome(c, BINARY, other, 3, "exists; add --overwrite")  # of another job
+    said = outcome(c, BINARY, other, 3, "exists; add --overwrite")  # made by another job
     c.check(len(said) == 8 and changed() == [], said)
     with open(at("ex-out/p000.png"), "ab") as f:
         f.write(b"more")  # edited since
@@ -236,7 +236,7 @@ def existing(c):
     outcome(c, BINARY, job + ["--skip-newer"], 0)
     reasons = {name: row["why"] for name, row in files(at("newer.jsonl")).items() if row["status"] == "skipped"}
     c.check(reasons.pop("ex/p000.png") == "the output is newer" and set(reasons.values()) == {"already done"}, reasons)
-    # Of another job, all but the one that was edited are made anew; where no mark tells whose it is, times alone do.
+    # Outputs of another job are replaced, except the edited one. If an output has no mark, its time decides.
     os.removexattr(at("ex-out/a/p005.png"), "user.monocle.done")
     outcome(c, BINARY, other + ["--skip-newer"], 0)
     c.check(changed() == sorted(set(first) - {"p000.png", "a/p005.png"}), "of another job", changed())
@@ -245,15 +245,15 @@ def existing(c):
     c.check(digests(at("ex-out")) == gray, "again")
     outcome(c, BINARY, job + ["--overwrite"], 0)
     c.check(len(changed()) == 8, "overwritten", changed())
-    # Other kernels may make other pictures.
+    # Other kernels may give other images.
     outcome(c, BINARY, job, 3, "exists; add --overwrite", MONOCLE_KERNELS=KERNELS)
-    # Never over an input, by whatever name.
+    # An output never replaces its input, under any name.
     before = digests(at("ex"))
     os.symlink("ex", at("ex-link"))
     said = outcome(c, BINARY, CPU + ["-f", "gray", "-r", "--overwrite", "-o", "ex-link/", "ex"], 3, "is also an input")
     c.check(len(said) == 8 and digests(at("ex")) == before, "inputs")
     outcome(c, BINARY, CPU + ["-o", "ex", "ex/p000.png"], 3, "ex/p000.png is also an input")
-    # Nor over another input of the run.
+    # It replaces no other input of the run.
     os.makedirs(at("ex-pair"))
     for i, name in enumerate(("000002.png", "000001.png")):
         png(at("ex-pair", name), 20 + i, 10)
@@ -263,7 +263,7 @@ def existing(c):
         said = outcome(c, BINARY, CPU + [rule, "-o", "ex-pair/{n}.png", *turned], (3 if failed == 2 else 1),
                        "is also an input")
         c.check(len(said) == failed and digests(at("ex-pair")) == pair, rule, "replaced an input", said)
-    # Nor through a link.
+    # It follows no link.
     os.makedirs(at("ex-dir"), exist_ok=True)
     os.symlink(at("ex/p000.png"), at("ex-dir/p000.png"))
     outcome(c, BINARY, CPU + ["--overwrite", "-o", "ex-dir", "ex/p000.png"], 3, "is not a regular file")
@@ -273,7 +273,7 @@ def existing(c):
 
 
 def rights(c):
-    """The group and others can do no more with an output than with its input, or with the file that it replaces."""
+    """An output gives the group and others no more rights than its input, or than the file that it replaces."""
     modes = (0o600, 0o640, 0o644, 0o666, 0o604, 0o444, 0o755)
 
     def check(mask, expected, *more):
@@ -338,14 +338,14 @@ def shards(c):
             c.check(part[0] == 1 and again == part, "merged in part", part, again)
             code, out, err = run(BINARY, "report", "merge", *reports[1:], cwd=at())
             c.check(code == 1 and b"shard 1/%d has no report" % count in out, out, err)
-    # One more file moves no other.
+    # One more file does not move the others to another shard.
     before = {n: k for k in range(1, 8) for n in files(at("sh-7-%d.jsonl" % k))}
     png(at("sh/a/another.png"), 20, 20)
     for k in range(1, 8):
         outcome(c, BINARY, whole + ["-o", "sh-7", "--shard", "%d/7" % k, "--report", "sh-8-%d.jsonl" % k, "sh"], 0)
     after = {n: k for k in range(1, 8) for n in files(at("sh-8-%d.jsonl" % k))}
     c.check(len(after) == 61 and all(after[n] == before[n] for n in before), "files have moved")
-    # A cluster's numbers, from 0 or from 1, and a task run again alone.
+    # Task numbers of a cluster, from 0 or from 1; one task run again alone.
     for first, variable in ((0, "SLURM_ARRAY_TASK_ID"), (1, "SLURM_ARRAY_TASK_ID"), (0, "JOB_COMPLETION_INDEX")):
         seen = []
         for number in range(first, first + 3):
@@ -385,14 +385,14 @@ def contradictions(c):
 
 
 def devices(c):
-    """PoCL's two ways to a processor are two devices."""
+    """PoCL's drivers `basic` and `pthread` are two devices."""
     two = {"POCL_DEVICES": "basic pthread"}
     if run(BINARY, "devices", **two)[1].count(b"compute  ") < 2:
         return
     tree(at("de"), 24, 60, 40)
     outcome(c, BINARY, CPU + ["-f", "blur", "-r", "-o", "de-cpu", "de"], 0)
     cpus = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(cpus)})  # a thread by itself would use one device
+    os.sched_setaffinity(0, {min(cpus)})  # a single thread would use one device
     for jobs, expected in ([], 2), (["--jobs", "1"], 1), (["--jobs", "5"], 2):
         out = "de-out" + "".join(jobs)
         outcome(c, BINARY, ["-p", "opencl", "-d", "all", *jobs, "-f", "blur", "-r", "-o", out, "--report",
@@ -414,7 +414,7 @@ def named_device(c):
 
 
 def auto_path(c):
-    """100 small files: a device could not save the time that it takes to start, so none is opened."""
+    """For 100 small files no device is opened: it would take longer to start than it could save."""
     tree(at("au"), 100)
     code, out, err = batch(BINARY, "-f", "blur", "-r", "--json", "-o", "au-out", "au")
     summary = json.loads(out)
@@ -422,7 +422,7 @@ def auto_path(c):
     c.check(summary.get("path_why", "").startswith("a device would save at most 0.0 s"), summary)
     code, out, err = batch(BINARY, "-f", "blur", "-r", "--json", "-p", "cpu", "-o", "au-cpu", "au")
     c.check(code == 0 and "path_why" not in json.loads(out), out)
-    os.makedirs(at("au-large"))  # one large picture comes first: a device could save time for 100 of them
+    os.makedirs(at("au-large"))  # the first image is large: for 100 such images a device could save time
     png(at("au-large/0.png"), 1500, 1000)
     for i in range(1, 100):
         png(at("au-large/%d.png" % i), 8, 8)
@@ -434,7 +434,7 @@ def auto_path(c):
 
 
 def own_kernels(c):
-    """What the user's kernels cannot do is not done by others."""
+    """If the user's kernels fail, the built-in kernels do not replace them."""
     os.makedirs(at("unread/blur.cl"))
     os.makedirs(at("wrong"))
     with open(at("wrong/blur.cl"), "w") as f:
@@ -446,14 +446,14 @@ def own_kernels(c):
     if not has_opencl(BINARY):
         return
     for kernels, says, path in (("unread", "cannot read kernel unread/blur.cl: Is a directory", ["-p", "opencl"]),
-                                ("wrong", "blur.cl:1", [])):  # which are for devices alone
+                                ("wrong", "blur.cl:1", [])):  # kernels are only for devices
         said = outcome(c, BINARY, path + ["-f", "blur", "--kernels", kernels, "-o", "own", "own.png"], 3, says)
         c.check(len([line for line in said if line.startswith("monocle: ")]) == 1, kernels, said)
         c.check(not os.path.exists(at("own/own.png")), kernels, "an output")
 
 
 def add_profile(path, number):
-    """A packed one of its own, which stays in a codec's memory until the next file."""
+    """Adds a compressed ICC profile, different for each number, to a PNG file."""
     with open(path, "rb") as f:
         data = f.read()
     profile = bytes(16) + b"RGB " + bytes([number]) * 400
@@ -490,7 +490,7 @@ def channels(path):
 
 
 def colour_from_grey(c):
-    """Grey files where nothing else is left; a chain that gives a grey picture colours gives files with colours."""
+    """Grey images become grey files. A chain that colours them gives files with colours."""
     os.mkdir(at("rgb"))
     png(at("rgb/a.png"), 16, 8)
     for before in ("png", "jpg"):
@@ -500,7 +500,7 @@ def colour_from_grey(c):
             outcome(c, BINARY, CPU + ["-f", "sepia", "--format", after, "-o", out, source], 0)
             found = channels(at(source)), channels(at(out + "/a." + after))
             c.check(found == (1, 3), before, after, "channels", found)
-    with open(at("rgb/clear.png"), "wb") as f:  # what can be seen through stays so
+    with open(at("rgb/clear.png"), "wb") as f:  # transparency stays
         f.write(b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", struct.pack(">IIBBBBB", 16, 8, 8, 6, 0, 0, 0)) +
                 png_chunk(b"IDAT", zlib.compress((b"\0" + bytes(range(64))) * 8)) + png_chunk(b"IEND", b""))
     outcome(c, BINARY, CPU + ["-f", "gray", "-o", "grey-clear", "rgb/clear.png"], 0)
@@ -508,12 +508,12 @@ def colour_from_grey(c):
 
 
 def damaged_pictures(c):
-    """What a directory has that should be a picture and is none is reported, also by a build that knows it by name."""
+    """Damaged image files in a directory are reported, also by a build that lacks their codec."""
     os.makedirs(at("dam"))
     png(at("dam/a.png"), 8, 8)
     for name, data in (("cut.webp", b"RIFF\x20\0\0\0WEBPVP8 "), ("cut.tif", b"II*\0\x08\0\0\0"),
                        ("cut.TIFF", b"MM\0*\0\0\0\x08"), ("cut.jpg", b"\xff\xd8\xff"),
-                       ("a.webp", b"RIFF")):  # which is not to stop a.png, whatever its output would be called
+                       ("a.webp", b"RIFF")):  # must not stop a.png, although both have the stem a
         with open(at("dam", name), "wb") as f:
             f.write(data)
     has_all = all(batch(BINARY, *CPU, "--format", kind, "-o", "dam-" + kind, "dam/a.png")[0] == 0
@@ -542,7 +542,7 @@ def damaged_pictures(c):
 
 
 def jpeg_says(path):
-    """Width, height and EXIF orientation of a JPEG file; no orientation is None."""
+    """Returns the width, the height and the EXIF orientation (None if absent) of a JPEG file."""
     with open(path, "rb") as f:
         data = f.read()
     at_byte, orientation = 2, None
@@ -558,7 +558,7 @@ def jpeg_says(path):
 
 
 def pixels(path):
-    """What a PNG file's IDAT chunks hold, whatever else is in it."""
+    """Returns the data of a PNG file's IDAT chunks."""
     with open(path, "rb") as f:
         data = f.read()
     found, at_byte = b"", 8
@@ -583,7 +583,7 @@ def upright(c):
                                    ("strip", ["--metadata", "strip"], sides + (None,))):
             outcome(c, BINARY, CPU + args + ["--overwrite", "-o", name + ".jpg", "turned.jpg"], 0)
             c.check(jpeg_says(at(name + ".jpg")) == wanted, orientation, name, jpeg_says(at(name + ".jpg")), wanted)
-        # Turned, then mirrored left to right, is what a chain says that does not know of EXIF.
+        # Orientation 2 gives the same pixels as the filter mirror.
         if orientation == 2:
             outcome(c, BINARY, CPU + ["-f", "mirror", "--overwrite", "-o", "flat.png", "wide.jpg"], 0)
             outcome(c, BINARY, CPU + ["--overwrite", "-o", "up.png", "turned.jpg"], 0)

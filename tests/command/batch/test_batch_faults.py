@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""test_batch_faults.py MONOCLE LATE [KILLS]: what goes wrong costs a line and a file; what is there is whole"""
+"""test_batch_faults.py MONOCLE LATE: a fault costs one message and one file; every output that exists is complete
+
+LATE is monocle linked with late.c.
+"""
 import errno
 import functools
 import glob
@@ -50,7 +53,7 @@ def bad_inputs(c):
                        ("bomb.png", head_of_png(12000, 12000)),
                        ("huge.png", head_of_png(100000, 100000))):
         write("bad/" + name, data)
-    with open(at("bad/long.png"), "wb") as f:  # nothing of it is read
+    with open(at("bad/long.png"), "wb") as f:  # refused before it is read
         f.write(whole)
         f.truncate(300 << 20)
     os.symlink("self.png", at("bad/self.png"))
@@ -60,7 +63,7 @@ def bad_inputs(c):
     with open(at("list"), "w") as f:
         f.write("vanished.png\npipe.png\nbad\n")
     said = outcome(c, BINARY, CPU + ["-r", "-o", "bad-out", "--memory", "256M", "--report", "bad.jsonl", "--files-from",
-                                     "list", "bad"], 1, "error", timeout=60)  # what waits for memory waits for ever
+                                     "list", "bad"], 1, "error", timeout=60)  # a wait for memory would hang
     rows = files(at("bad.jsonl"))
     wanted = {"bad/empty.png": "format", "bad/cut.png": "damaged", "bad/noise.png": "format",
               "bad/noise.jpg": "damaged", "bad/text.jpg": "format", "bad/bomb.png": "limit", "bad/huge.png": "limit",
@@ -73,7 +76,7 @@ def bad_inputs(c):
     c.check(len(said) == len(wanted), "lines", said)
     c.check("input_bytes" not in rows["bad/long.png"], "what is too long was read", rows["bad/long.png"])
     c.check(sorted(digests(at("bad-out"))) == good, "outputs", digests(at("bad-out")))
-    short = "/sys/class/net/lo/mtu"  # has fewer bytes than its size says, as a file that is cut meanwhile
+    short = "/sys/class/net/lo/mtu"  # it has fewer bytes than its size, like a file that is truncated meanwhile
     if os.path.exists(short):
         outcome(c, BINARY, CPU + ["-o", "bad-out", short], 3, "it is not a JPEG, PNG, ", timeout=20)
     png(at("wide.png"), 2000, 600)
@@ -83,7 +86,7 @@ def bad_inputs(c):
 
 
 def cut_short(c):
-    """A picture that ends after some of its rows have been through the filters, beside whole ones."""
+    """A JPEG file that ends after some of its rows were filtered fails; complete files beside it do not."""
     png(at("tall.png"), 60, 300)
     os.mkdir(at("cs"))
     outcome(c, BINARY, CPU + ["-o", "cs/whole.jpg", "tall.png"], 0)
@@ -104,13 +107,13 @@ def cut_short(c):
 
 
 def orient(data, orientation):
-    """A JPEG file with EXIF data that say so."""
+    """Returns a JPEG file with this EXIF orientation."""
     tiff = b"Exif\0\0II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIII", 0x112, 3, 1, orientation, 0)
     return data[:2] + b"\xff\xe1" + struct.pack(">H", len(tiff) + 2) + tiff + data[2:]
 
 
 def turned_alike(c):
-    """Pictures of one shape that lie in four ways: none goes the way of another."""
+    """Images of one shape with four orientations: each is rotated upright by its own."""
     os.mkdir(at("ta"))
     png(at("ta.png"), 64, 48)
     outcome(c, BINARY, CPU + ["-o", "ta.jpg", "ta.png"], 0)
@@ -127,14 +130,14 @@ def turned_alike(c):
 
 
 def made_apart(c):
-    """Pictures of one shape, of which some become JPEG files and some do not."""
+    """Images of one shape; some of them become JPEG files."""
     os.mkdir(at("ap"))
     png(at("ap.png"), 64, 48)
     outcome(c, BINARY, CPU + ["-o", "ap.jpg", "--format", "jpeg", "--subsampling", "444", "ap.png"], 0)
     with open(at("ap.jpg"), "rb") as f:
         data = f.read()
     c.check(data[2:4] == b"\xff\xe0", "a JFIF file", data[:12])
-    rgb = data[:2] + b"\xff\xee\0\x0eAdobe\0\x64\0\0\0\0\0" + data[20:]  # whose three channels are RGB
+    rgb = data[:2] + b"\xff\xee\0\x0eAdobe\0\x64\0\0\0\0\0" + data[20:]  # its three channels are RGB
     for number in range(0, 6, 2):
         write("ap/%d.jpg" % number, rgb)
         write("ap/%d.png" % (number + 1), rgba_png(64, 48))
@@ -146,7 +149,7 @@ def made_apart(c):
 
 
 def turned_between(c):
-    """Pictures that come by rows and, in turns with them, some of the same shape that are turned before."""
+    """Images that are processed by rows, between images of the same shape that are rotated first."""
     os.mkdir(at("tu"))
     for name, width, height in (("a", 60, 300), ("b", 300, 60), ("c", 60, 300), ("d", 300, 60)):
         png(at("tu-" + name + ".png"), width, height)
@@ -162,19 +165,19 @@ def turned_between(c):
 
 
 def tight(c):
-    """Files wait for memory without those of others, which wait, too."""
+    """Two workers that wait for memory do not block each other."""
     os.makedirs(at("ti"))
     png(at("ti/0.png"), 600, 400)
     for i in range(1, 12):
         shutil.copy(at("ti/0.png"), at("ti/%d.png" % i))
-    for memory, jobs in ("1G", "1"), ("16M", "8"):  # one takes 5 MiB
+    for memory, jobs in ("1G", "1"), ("16M", "8"):  # one image takes 5 MiB
         outcome(c, BINARY, CPU + ["-f", "blur", "-o", "ti-" + memory, "--memory", memory, "-J", jobs, "ti"], 0,
                 timeout=60)
     c.check(len(digests(at("ti-16M"))) == 12 and digests(at("ti-16M")) == digests(at("ti-1G")), digests(at("ti-16M")))
 
 
 def few_files(c):
-    """Few open files allowed: fewer are under way, or a line says so before anything is done."""
+    """With a low limit on open files, fewer files are in flight, or the run is refused in one line."""
     names = tree(at("ff"), 150)
 
     def limited(files, *args):
@@ -193,7 +196,7 @@ def few_files(c):
 
 
 def namespace(c, mount, *args):
-    """Runs a batch into the directory `small` with a file system of its own there; None where that cannot be had."""
+    """Runs a batch into a new file system at `small`. Returns None if it cannot be mounted."""
     os.makedirs(at("small"), exist_ok=True)
     script = 'mount -t tmpfs -o %s none small && { "$@"; code=$?; find small -type f; exit $code; }' % mount
     if subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", at("small")], capture_output=True).returncode:
@@ -205,7 +208,7 @@ def namespace(c, mount, *args):
 
 
 def full_disk(c):
-    """The run stops in one line; what was begun is removed, and the same command does the rest."""
+    """A full disk stops the run with one line, and incomplete files are removed."""
     tree(at("src"), 40, 80, 60)
     got = namespace(c, "size=100k", "-r", "--jobs", "2", "--report", "full.jsonl", "src")
     if got:
@@ -224,7 +227,7 @@ def full_disk(c):
         said = json.loads(out[0])
         c.check(code == 3 and len(err) == len(out) == 1 and said["done"] == 0 and
                 said["not_reached"] == 40 - said["failed"] >= 38, "nothing fits", code, out, err)
-    os.makedirs(at("many-small"))  # space that was promised and is not there when it is needed
+    os.makedirs(at("many-small"))  # the disk is full at fsync
     png(at("many-small/0.png"), 8, 8)
     for i in range(1, 200):
         shutil.copy(at("many-small/0.png"), at("many-small/%d.png" % i))
@@ -233,7 +236,7 @@ def full_disk(c):
     said = json.loads(out)
     c.check(code == 3 and err.count("\n") == 1 and "the run stops" in err and said["not_reached"] > 0 and
             digests(at("small-out")) == {}, code, said, err)
-    # A limit of a file's size is no full disk: smaller ones still fit.
+    # A limit on the size of a file is not a full disk: smaller files still fit.
     os.makedirs(at("fs"))
     for name, side in ("a", 300), ("b", 8), ("c", 300), ("d", 8):
         png(at("fs/%s.png" % name), side, side)
@@ -244,7 +247,7 @@ def full_disk(c):
 
 
 def bad_directories(c):
-    """A directory that cannot be written is told once; what goes elsewhere, or is done already, is no failure."""
+    """A directory that cannot be written is reported once. Files with their output elsewhere do not fail."""
     tree(at("src"), 40, 80, 60)
     write("file", b"")
     for plan in [], ["-n"]:
@@ -255,7 +258,7 @@ def bad_directories(c):
         for out in "file/in/it", "file":
             said = outcome(c, BINARY, CPU + plan + ["-o", out, "src"], 3, "cannot write to %s/: Not a directory" % out)
             c.check(len(said) == 1, plan, said)
-    # One of two directories; what is done in it stays done.
+    # One of two directories cannot be written; files that were finished in it stay finished.
     write("half/a/b", b"")
     outcome(c, BINARY, CPU + ["-r", "-o", "half", "--report", "half.jsonl", "src"], 1,
             "cannot write to half/a/b/: Not a directory; every file")
@@ -280,7 +283,7 @@ def bad_directories(c):
 
 
 def late_directory(c):
-    """One that turns out not to be writable when the first file is made, as on a server that has the last word."""
+    """A directory that access() calls writable, but that refuses the first file, as a file server can."""
     if os.getuid() != 0 or SANITIZED:  # LeakSanitizer cannot look into a process whose rights have changed
         print("left out: needs root, and a build without sanitizers")
         return
@@ -288,7 +291,7 @@ def late_directory(c):
     os.chmod(at(), 0o755)
     os.makedirs(at("late-dir"))
 
-    def lose_rights():  # but for the real user, whom access() asks about
+    def lose_rights():  # except the real user's, which access() checks
         os.seteuid(NOBODY)
 
     done = subprocess.run([BINARY, "batch", *CPU, *NONE, "-r", "--jobs", "2", "-o", "late-dir", "--json", "src"],
@@ -335,9 +338,9 @@ def signals(c):
     whole = reference()
     for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         out, report = "sig-%d" % code, "sig-%d.jsonl" % code
-        process = start(out, report, "--jobs", "1")  # lest many processors be done with all of them
+        process = start(out, report, "--jobs", "1")  # with more jobs, all files could be finished before the signal
         wait_for_some(out)
-        for pause in 0.0005, 0:  # as timeout(1) does: once to the process, once to its group
+        for pause in 0.0005, 0:  # as timeout(1) does: to the process, then to its group
             process.send_signal(number)
             time.sleep(pause)
         err = process.communicate()[1]
@@ -349,7 +352,7 @@ def signals(c):
 
 
 def late_signal(c):
-    """A signal that comes when all is done changes nothing; one file that failed is told by the code all the same."""
+    """A signal after the last file does not change the exit code."""
     tree(at("late"), 3)
     for more, code in ([], 0), (["nowhere.png"], 1):
         for name in "SIGINT", "SIGTERM":
@@ -357,13 +360,13 @@ def late_signal(c):
                                 "late-out", "late", *more, cwd=at(), LATE_SIGNAL=str(int(getattr(signal, name))))
             c.check(got == code and len(err.splitlines()) == len(more) and out, name, more, got, out, err)
         got = run(LATE, "batch", *CPU, *NONE, "-r", "--overwrite", "--jobs", "1", "-o", "late-out", *more, "late",
-                  cwd=at(), LATE_NUMBER="3")  # all were under way
+                  cwd=at(), LATE_NUMBER="3")  # all files were in flight
         c.check(got[0] == code and b"3 of %d done" % (3 + len(more)) in got[1], more, got)
     c.check(len(digests(at("late-out"))) == 3, digests(at("late-out")))
 
 
 def late_files(c):
-    """What comes into being where an output is to be, when that is made already, is left as it is."""
+    """A file that another program creates at the output's name during the run is not replaced."""
     png(at("lf.png"), 8, 8)
     for old in {}, {"LATE_OLD": "1"}:
         for more, to in ([], ""), ([], "nowhere"), (["--overwrite"], "../lf.png"):
@@ -379,7 +382,7 @@ def late_files(c):
         outcome(c, LATE, CPU + ["-o", "lf-new", "--overwrite", "lf.png"], 0, **old)
         shutil.rmtree(at("lf-new"))
     outcome(c, LATE, CPU + ["-o", "lf-new", "--report", "lf.jsonl", "lf.png"], 0)
-    shutil.rmtree(at("lf-new"))  # one that another run's cleaning takes for left over is made again
+    shutil.rmtree(at("lf-new"))  # another run removes the temporary file: it is made again
     outcome(c, LATE, CPU + ["-o", "lf-new", "lf.png"], 0, LATE_CLEAN="1")
     c.check(os.listdir(at("lf-new")) == ["lf.png"], os.listdir(at("lf-new")))
     merged = run(LATE, "report", "merge", "-o", "lf-all.jsonl", "lf.jsonl", cwd=at())
@@ -415,7 +418,7 @@ def kills(c):
 
 
 def two_at_once(c):
-    """What another run of the same job has made meanwhile is done."""
+    """Two runs of the same job at once: both succeed."""
     whole = reference()
     pair = [start("two", "two-%d.jsonl" % i) for i in range(2)]
     said = [process.communicate()[1] for process in pair]
@@ -426,7 +429,7 @@ def two_at_once(c):
 
 
 def two_jobs_at_once(c):
-    """Of two jobs with the same outputs each file is one's, and an error to the other."""
+    """Two jobs with the same outputs at once: each file belongs to one and is an error of the other."""
     make_many()
     pair = [subprocess.Popen([BINARY, "batch", *CPU, "-f", filters, "-r", "-o", "both", "--report", filters + ".jsonl",
                               "many"], cwd=at(), env=environment(), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
@@ -441,7 +444,7 @@ def two_jobs_at_once(c):
 
 
 def locked(c):
-    """A temporary file of a run that lives is left alone, however old, so is what is none; others are not."""
+    """A run removes temporary files of ended runs only; it leaves those of a running one, links and other files."""
     live, link, other = ".monocle-batch-" + "0" * 16, ".monocle-batch-" + "1" * 16, ".monocle-batch-notes"
     tree(at("lk"), 2)
     os.makedirs(at("lk-out"))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_batch_reports.py MONOCLE: reports of batches, where they may be, what is told of several together; dry runs"""
+"""test_batch_reports.py MONOCLE: reports of batches, their places, merged reports; dry runs; the progress line"""
 import fcntl
 import json
 import os
@@ -30,7 +30,7 @@ def reports(c):
     c.check(set(good["ms"]) == {"read", "decode", "filter", "encode", "write"}, good["ms"])
     c.check(good["output_bytes"] == os.path.getsize(at(good["output"])), good)
     with open(at("re.jsonl"), "a") as f:
-        f.write('{"input":"re/a/p0')  # as a run leaves it that is killed while writing
+        f.write('{"input":"re/a/p0')  # as if the run was killed while it wrote the line
     os.unlink(at("re-out/p000.png"))
     code, out, err = batch(BINARY, *job)
     c.check(json.loads(out)["skipped"] == 5 and json.loads(out)["done"] == 1, out, err)
@@ -43,7 +43,7 @@ def reports(c):
         whole = f.read().splitlines(keepends=True)
     c.check(sum(line.startswith('{"start":') for line in whole) == 2, "a run that begins in half a line", whole)
     out = run(BINARY, "report", "merge", "re.jsonl", cwd=at())[1].decode()
-    c.check("\n  damaged: 1\n" in out and out.count(": 1\n") == 2, out)  # and a line cut short
+    c.check("\n  damaged: 1\n" in out and out.count(": 1\n") == 2, out)  # one of them is for the incomplete line
     with open(at("re-first.jsonl"), "w") as f:
         f.write(whole[0] + '{"input":"a","output":"b","status":"failed","error":"missing"}\n')
     out = run(BINARY, "report", "merge", "re-first.jsonl", cwd=at())[1].decode()
@@ -81,7 +81,7 @@ def reports(c):
     for first, other in ("re-one.jsonl", "re-far.jsonl"), ("re-far.jsonl", "re-one.jsonl"):
         got = run(BINARY, "report", "merge", first, other, cwd=at())
         c.check(got[0] == 3 and "different numbers of shards" in got[2] and got[2].count("\n") == 1, first, got)
-    # What earlier runs of another job have done says nothing of the last one; of the same job it does.
+    # Files done by earlier runs count only if those runs were of the same job as the last one.
     other = [done.replace('"a"', '"%d"' % i) for i in range(3)]
     job = ['{"start":{"files":2,"shard":1,"shards":1,"work":"%s"}}\n' % work for work in "xy"]
     for text, missing in (([job[0]] + other[:2] + [end, job[1], other[2], end], 1),
@@ -126,17 +126,17 @@ def report_places(c):
                                ("rp-pipe", ["rp"], "not a regular file"), ("rp-out", ["rp"], "not a regular file")):
         said = outcome(c, BINARY, CPU + ["-o", "rp-out", "--report", report] + args, 2, says)
         c.check(len(said) == 1, said)
-    for shard in "1/2", "2/2":  # also where another shard would write it
+    for shard in "1/2", "2/2":  # also if another shard would write it
         outcome(c, BINARY, CPU + ["-o", "rp-out", "--shard", shard, "--report", "rp-out/p000.png", "rp"], 2,
                 "is also an output")
     c.check(digests(at("rp")) == before and digests(at("rp-out")) == {}, "something was touched")
     with open(at("rp.jsonl"), "w") as f:
-        f.write('{"start":{"filt')  # of a run that was killed
+        f.write('{"start":{"filt')  # left by a run that was killed
     outcome(c, BINARY, CPU + ["-o", "rp-out", "--report", "rp.jsonl", "rp/p000.png"], 0)
 
 
 def in_use(c):
-    """Two runs at once would mix their lines: which are whose, nobody could tell."""
+    """A report that another run writes to is refused: the lines of two runs could not be told apart."""
     tree(at("iu"), 2)
     with open(at("iu.jsonl"), "w") as f:
         fcntl.flock(f, fcntl.LOCK_EX)
@@ -146,7 +146,7 @@ def in_use(c):
 
 
 def full_disk(c):
-    """A report that cannot be written is told once, and by the exit code; the pictures are made."""
+    """A report that cannot be written is reported once and by the exit code. The outputs are made."""
     names = tree(at("fd"), 8)
     code, out, err = run("sh", "-c", 'ulimit -f 1; exec "$@"', "sh", BINARY, "batch", *CPU, *NONE, "-r", "-o", "fd-out",
                          "--report", "fd.jsonl", "fd", cwd=at())
@@ -155,7 +155,7 @@ def full_disk(c):
 
 
 def endless(c):
-    """What is no report is refused in a line, however long it goes on."""
+    """A file that is not a report is refused in one line, also if it is endless."""
     start = json.dumps({"start": {"work": "1", "shard": 1, "shards": 1, "files": 0}})
     for name, text, says in (("long", start + "\n" + "x" * (1 << 20) + "x\n", "a line of more than 1 MiB"),
                              ("words", "no report\n" * 1001, "1000 lines in a row"),
@@ -167,7 +167,7 @@ def endless(c):
         c.check(code == 3 and says in err and err.count("\n") == 1 and not out, name, code, err)
     code, out, err = run(BINARY, "report", "merge", "/dev/zero")
     c.check(code == 3 and "1 MiB" in err, code, err)
-    with open(at("long"), "w", encoding="ascii") as f:  # as long as may be, and torn ones between others
+    with open(at("long"), "w", encoding="ascii") as f:  # the longest line allowed, and incomplete lines between others
         f.write((start + "\n") * 10 + "x" * (1 << 20) + "\n" + ("torn\n" * 900 + start + "\n") * 2)
     code, out, err = run(BINARY, "report", "merge", at("long"))
     c.check(code == 1 and b"incomplete lines: 1801" in out, code, out, err)
@@ -194,7 +194,7 @@ def dry_runs(c):
 
 
 def progress(c):
-    """On a terminal a line tells how far it is, and gives way to what is said and to the end."""
+    """On a terminal a progress line is shown; messages and the summary replace it."""
     tree(at("far"), 3)
     with open(at("far/bad.png"), "wb") as f:
         f.write(b"\x89PNG\r\n\x1a\n")

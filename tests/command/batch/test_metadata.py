@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""test_metadata.py MONOCLE: EXIF data from file to file of every format, TIFF's directories among them
+"""test_metadata.py MONOCLE: EXIF data copied between files of all formats, including TIFF directories
 
-ImageMagick, where it is there, reads them as well.
+If ImageMagick is installed, it reads them as well.
 """
 import os
 import re
@@ -20,7 +20,7 @@ BYTE, ASCII, SHORT, LONG, RATIONAL, UNDEFINED, SRATIONAL, LONG8, IFD8 = 1, 2, 3,
 BYTES = {BYTE: 1, ASCII: 1, SHORT: 2, LONG: 4, RATIONAL: 8, UNDEFINED: 1, SRATIONAL: 8, 13: 4, LONG8: 8, IFD8: 8}
 ORIENTATION, EXIF, GPS, INTEROPERABILITY = 0x112, 0x8769, 0x8825, 0xa005
 INNER = (EXIF, GPS, INTEROPERABILITY)
-NO_MAIN = (0x10d, 0xabcd)  # what is no business of a picture's own directory
+NO_MAIN = (0x10d, 0xabcd)  # tags that the main directory must not keep
 
 # Tag: type, value; a number's or a ratio's value is a tuple.
 CAMERA = {
@@ -35,7 +35,7 @@ CAMERA = {
     GPS: {0: (BYTE, (2, 3, 0, 0)), 1: (ASCII, b"N\0"), 2: (RATIONAL, (52, 1, 31, 1, 12, 10))},
     0x9c9b: (BYTE, tuple("Title\0".encode("utf-16-le"))), 0xabcd: (SHORT, (1,)),
 }
-# What to ask, and the answer: version 7 writes more digits.
+# The question to ImageMagick, and the answer. Version 7 writes more digits.
 IMAGEMAGICK = {
     "jpg": ("%[EXIF:Make] %[EXIF:DateTime] %[EXIF:ExposureTime] %x", "A maker 2026:11:21 10:11:12 1/125 300"),
     "tif": ("%[tiff:make] %[tiff:timestamp] %[EXIF:ExposureTime] %x", "A maker 2026:11:21 10:11:12 0[.]0080* 300"),
@@ -50,9 +50,9 @@ def pack(order, kind, value):
 
 
 def make_directory(order, tags, place, big=None):
-    """The bytes of a directory that lies there, with the values and directories behind it.
+    """Returns the bytes of a directory at offset `place`, followed by its values and inner directories.
 
-    big: as in BigTIFF files, with places of directories of this type.
+    big: the type of directory offsets in a BigTIFF file; None: a plain TIFF file.
     """
     entries, behind = b"", b""
     count_bytes, offset_bytes, offset = (8, 8, "Q") if big else (2, 4, "I")
@@ -74,7 +74,7 @@ def make_exif(order, tags):
 
 
 def make_big_tiff(order, tags, pointer=IFD8, width=40, height=20):
-    """A BigTIFF file of a grey picture."""
+    """Returns a BigTIFF file of a grey image."""
     layout = {0x100: (SHORT, (width,)), 0x101: (SHORT, (height,)), 0x102: (SHORT, (8,)), 0x103: (SHORT, (1,)),
               0x106: (SHORT, (1,)), 0x111: (LONG8, (16,)), 0x115: (SHORT, (1,)), 0x116: (SHORT, (height,)),
               0x117: (LONG8, (width * height,))}
@@ -104,7 +104,7 @@ def read_exif(data):
 
 
 def chunks(data, place, order, name_first):
-    """Names and bodies of a PNG's or a WebP's parts."""
+    """Yields the name and the data of each chunk of a PNG or WebP file."""
     while place < len(data):
         head = struct.unpack_from(order + ("4sI" if name_first else "I4s"), data, place)
         name, size = head if name_first else head[::-1]
@@ -113,7 +113,7 @@ def chunks(data, place, order, name_first):
 
 
 def exif_of(path):
-    """The EXIF data of a file; of a TIFF, all of it; None where it has none."""
+    """Returns the EXIF data of a file (of a TIFF, the whole file), or None."""
     with open(path, "rb") as f:
         data = f.read()
     if data[:2] in (b"II", b"MM"):
@@ -132,7 +132,7 @@ def exif_of(path):
 
 
 def with_exif(path, exif):
-    """A JPEG file with them."""
+    """Writes a JPEG file with this EXIF data."""
     with open(at("plain.jpg"), "rb") as f:
         data = f.read()
     with open(at(path), "wb") as f:
@@ -149,7 +149,7 @@ def bytes_of(order, tags):
 
 
 def carried(c):
-    """What is said of a picture comes through every format, and twice through TIFF, byte for byte."""
+    """EXIF data pass through every format, and twice through TIFF, byte for byte."""
     for order in "<>":
         wanted = bytes_of(order, {tag: value for tag, value in CAMERA.items() if tag not in NO_MAIN})
         with_exif("0.jpg", make_exif(order, CAMERA))
@@ -160,7 +160,7 @@ def carried(c):
                 continue
             convert(c, source, name, "--orientation", "keep")
             found_order, found = read_exif(exif_of(at(name)))
-            if kind == "tif":  # has a picture's layout besides
+            if kind == "tif":  # it also has tags of the image's layout
                 found = {tag: value for tag, value in found.items() if tag in wanted}
             c.check((found_order, found) == (order, wanted), order, source, name, found)
             source = name
@@ -176,7 +176,7 @@ def carried(c):
 
 
 def big(c):
-    """BigTIFF files say what plain ones do, in wider words."""
+    """EXIF data of BigTIFF files."""
     profile, xmp = bytes(range(16)) + b"GRAY" + bytes(300), b"<x:xmpmeta/>"
     for order, pointer in (("<", LONG8), (">", IFD8)):
         wanted = bytes_of(order, {tag: value for tag, value in CAMERA.items() if tag not in NO_MAIN})
@@ -199,7 +199,7 @@ def big(c):
             convert(c, "big.tif", "of-big.jpg", said="left out")
             found = read_exif(exif_of(at("of-big.jpg")))[1]
             c.check(list(found[EXIF]) == [0x829a, 0xfe01] if tags[EXIF] is inner else list(found) == [0x10f], found)
-    for end in range(0, len(data), 97):  # a cut one, whatever becomes of it
+    for end in range(0, len(data), 97):  # a truncated file: any result but a crash
         with open(at("cut.tif"), "wb") as f:
             f.write(data[:end] + (bytes(len(data) - end) if end % 2 else b""))
         code = batch(BINARY, "-p", "cpu", "--overwrite", "-o", "cut.png", "cut.tif")[0]
@@ -207,14 +207,14 @@ def big(c):
 
 
 def nothing_to_say(c):
-    """A TIFF of which nothing is said gives files of which nothing is said."""
+    """A TIFF file without EXIF data gives a JPEG file without EXIF data."""
     convert(c, "plain.jpg", "plain.tif")
     convert(c, "plain.tif", "again.jpg")
     c.check(exif_of(at("again.jpg")) is None, exif_of(at("again.jpg")))
 
 
 def damaged(c):
-    """What can't be read is left out, which is said; the rest is kept, and the file is right."""
+    """Damaged entries are left out with a warning. The others are kept, and the file is valid."""
     maker = (ASCII, b"A maker\0")
     good, far = {0x10f: maker}, 0xfffffff0
     broken = {
@@ -225,7 +225,7 @@ def damaged(c):
         "shared values": make_exif("<", {EXIF: {0x9000 + i: (UNDEFINED, b"x" * 8) for i in range(400)}}),
         "no TIFF data": b"something else",
     }
-    # Four hundred entries of 60 kB, all of them the same.
+    # 400 entries share the same 60 kB.
     shared = bytearray(broken["shared values"].ljust(65000, b"y"))
     for i in range(400):
         struct.pack_into("<II", shared, 8 + 2 + 12 + 4 + 2 + 12 * i + 4, 60000, 4000)
@@ -239,7 +239,7 @@ def damaged(c):
         convert(c, "bad.tif", "bad.png")
         with open(at("bad.tif"), "rb") as f:
             whole = f.read()
-        for end in range(len(whole) - 300, len(whole), 13):  # a cut TIFF, whatever becomes of it
+        for end in range(len(whole) - 300, len(whole), 13):  # a truncated file: any result but a crash
             with open(at("cut.tif"), "wb") as f:
                 f.write(whole[:end])
             code = batch(BINARY, "-p", "cpu", "--overwrite", "-o", "cut.png", "cut.tif")[0]

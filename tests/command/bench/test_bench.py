@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""test_bench.py MONOCLE: measurements: their rows, wrong pictures caught, comparisons, errors, an early end
+"""test_bench.py MONOCLE: measurements: their rows, wrong results, comparisons, errors, interruption
 
-Tiny pictures and few rounds: this tests the measuring, not the speed."""
+Images are tiny and rounds few: this tests the measurement, not the speed."""
 import contextlib
 import csv
 import io
@@ -118,7 +118,7 @@ def tables(c):
 
 
 def wrong_pictures(c):
-    """A kernel that computes something else must not be measured as if it were right."""
+    """A kernel that computes wrong bytes is an error and is not measured."""
     if not OPENCL:
         return
     shutil.copytree(KERNELS, at("kernels"))
@@ -139,7 +139,7 @@ def wrong_pictures(c):
 
 
 def scaled(rows, factor):
-    """Rows as a run would have given them whose cases took `factor` as long, its copies as long as ever."""
+    """Rows of a run whose cases took `factor` times as long, and whose copies took the same time."""
     made = []
     for r in rows:
         r = dict(r, ms_median=r["ms_median"] * factor, samples_ms=[s * factor for s in r["samples_ms"]])
@@ -162,11 +162,11 @@ def compare(c):
     write("slow.json", scaled(base, 50), as_array=True)
     found = rows_of(c, *args, "-c", at("slow.json"))
     c.check([r["verdict"] for r in found] == ["faster", "faster"], found)
-    # As much slower as the plain copy beside it: the machine, not the filter.
+    # The plain copy is slower by the same factor: the machine is slower, not the filter.
     write("calm.json", [dict(r, copy_ms_median=r["copy_ms_median"] / 10000) for r in scaled(base, 0.02)])
     found = rows_of(c, *args, "-c", at("calm.json"))
     c.check([r["verdict"] for r in found] == ["same", "same"], found)
-    # Medians apart, but the rounds lie all over.
+    # The medians differ, but the rounds scatter widely.
     write("wild.json", [dict(r, ms_median=r["ms_median"] / 50, samples_ms=[s * f for s in r["samples_ms"]
                                                                           for f in (0.01, 100)]) for r in base])
     found = rows_of(c, *args, "-c", at("wild.json"))
@@ -213,7 +213,7 @@ def errors(c):
 
 
 def narrow(c):
-    """No line that tells how far it is goes beyond a terminal's edge, and none is on one that replaces nothing."""
+    """A progress line fits into the terminal's width. A terminal that cannot replace a line gets none."""
     args = "bench", "filters", *SMALL, "-p", "cpu", "-t", "1", "-f", "gray"
     for columns, most in (20, 19), (80, 79), (1, 0), (0, 200):
         code, said = on_terminal(BINARY, *args, columns=columns)
@@ -226,7 +226,7 @@ def narrow(c):
 
 
 def processor_name(c):
-    """Kernels for ARM have no model name in /proc/cpuinfo: a file without one is mounted over it."""
+    """The model name is optional: Linux on ARM has none in /proc/cpuinfo. Mounts such a file over it."""
     for text, wanted in (("model name\t: Vector 9000 @ 1 GHz\n", "Vector 9000 @ 1 GHz, "),
                          ("CPU implementer\t: 0x41\nCPU part\t: 0xd0b\n", os.uname().machine + ", ")):
         with tempfile.NamedTemporaryFile("w") as cpuinfo:
@@ -244,7 +244,7 @@ def processor_name(c):
 
 
 def interrupted(c):
-    master, terminal = os.openpty()  # which is told of every round; 1000 of them take ten seconds at least
+    master, terminal = os.openpty()  # it shows every round; 1000 rounds take at least ten seconds
     with subprocess.Popen([BINARY, "bench", "filters", "-p", "cpu", "-t", "1", "--sizes", "64x48", "-f", "gray",
                            "--time", "600", "--json"], stdout=subprocess.PIPE, stderr=terminal, env=environment()) as p:
         os.close(terminal)
@@ -253,7 +253,7 @@ def interrupted(c):
             said += os.read(master, 4096)
         p.send_signal(signal.SIGINT)
         out, _ = p.communicate(timeout=60)
-    with contextlib.suppress(OSError):  # a terminal that nobody has open any more
+    with contextlib.suppress(OSError):  # the other end is closed
         while more := os.read(master, 4096):
             said += more
     os.close(master)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""test_latency.py MONOCLE LOOP WIDTH HEIGHT FPS [NODE]: monocle latency finds a delay that was put there
+"""test_latency.py MONOCLE LOOP WIDTH HEIGHT FPS [NODE]: monocle latency finds a known delay
 
-Under an X display. LOOP (screen_loop.c) looks at the screen and feeds it back: through a pipe, or through NODE, a
-device of v4l2loopback.
+Under an X display. LOOP (screen_loop.c) feeds the screen back with a delay: through a pipe, or through NODE,
+a device of v4l2loopback.
 """
 import os
 import re
@@ -20,20 +20,20 @@ WIDTH, HEIGHT, FPS = names[:3]
 NODE = names[3] if len(names) > 3 and names[3].startswith("/dev/") else None
 CHECKS = names[4 if NODE else 3:]
 PATIENCE_S = 200
-FLASHES = 5 if NODE else 6  # those of an emulated machine take seconds
-# Screen, pipe and picture come at their own times, on machines that may be busy. On an emulated one only the quickest
-# flash of a run says something; a sanitizer's times say nothing.
+FLASHES = 5 if NODE else 6  # a flash takes seconds on an emulated machine
+# Screen, pipe and frames are not synchronous, and the machine may be busy. On an emulated machine only the quickest
+# flash is meaningful, and with a sanitizer none.
 FIGURE, TOLERANCE_MS, QUICKEST_MS = (("min_ms", 150, 300) if NODE else ("min_ms", 3000, 3000) if SANITIZED else
                                      ("median_ms", 100, 150))
 
 
 def measure(c, delay_ms, *loop_args):
-    """What a run says through a loop with that delay."""
+    """Measures through a loop with this delay, and checks all that the run reports. Returns a figure in ms."""
     output = NODE or at("loop.y4m")
     if not NODE:
         os.mkfifo(output)
     loop = subprocess.Popen([LOOP, WIDTH, HEIGHT, FPS, str(delay_ms), output, *loop_args], stderr=subprocess.PIPE)
-    if NODE:  # it is a camera only once a picture was written
+    if NODE:  # it becomes a camera with the first frame
         time.sleep(2 + delay_ms / 1000)
     try:
         code, out, err = run(BINARY, "latency", "camera:" + output if NODE else output, "-p", "cpu", "--vsync", "off",
@@ -63,13 +63,13 @@ def measure(c, delay_ms, *loop_args):
 
 def delay_is_found(c):
     added = 400 if NODE else 200
-    # By way of a mirror the window's right half shows the flash, too, later: only the left one must count.
+    # The mirror shows the flash in the right half of the window, too, but later: only the left half must count.
     without, with_it = measure(c, 0), measure(c, added, "mirror")
     c.check(abs(with_it - without - added) < TOLERANCE_MS, "put there", added, "found", with_it - without)
 
 
 def table(c):
-    """What people read."""
+    """The summary as text."""
     output = at("loop.y4m")
     os.mkfifo(output)
     loop = subprocess.Popen([LOOP, WIDTH, HEIGHT, FPS, "50", output], stderr=subprocess.DEVNULL)
@@ -84,7 +84,7 @@ def table(c):
 
 
 def no_flash(c):
-    """A camera that looks elsewhere, even at things that move."""
+    """A camera that does not see the flash, but moving things; and other errors."""
     code, out, err = run(BINARY, "latency", "pattern:320x240@30", "-p", "cpu", "--vsync", "off", timeout=PATIENCE_S)
     c.check(code == 3 and "does not see the flash" in err and "point the camera at the window" in err, code, out, err)
     code, out, err = run(BINARY, "latency", "/dev/video99", "-p", "cpu")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_camera_faults.py MONOCLE [TEST...]: cameras that stall, break, go and come back while the live view runs
+"""test_camera_faults.py MONOCLE: cameras that stall, break, are removed and return while the live view runs
 
 In the virtual machine of tests/vm, with vivid as /dev/video0 (a webcam), 20 (HDMI) and 21 (TV), v4l2loopback as
 /dev/video10 (a camera always) and 11 (one while something writes to it), and uvcvideo for the USB camera of
@@ -29,7 +29,7 @@ def live(source, *args, **more):
 
 
 def end(c, run, what):
-    """Ends a run as Ctrl-C does; its summary and what it said."""
+    """Ends a run as Ctrl-C does. Returns its summary and its standard error."""
     run.process.send_signal(signal.SIGINT)
     code, last, errors = run.wait_end()
     print("%s: said %r" % (what, errors), flush=True)
@@ -42,7 +42,7 @@ def in_trouble(run, word):
 
 
 def well_again(run, outages):
-    """Pictures come again, more of them than before."""
+    """Waits until the outage is over and new frames arrive."""
     state = run.wait(lambda e: e.get("trouble") == "" and e.get("outages") == outages, since=len(run.events))
     return run.wait(lambda e: e.get("frames", 0) > state["frames"] + 3, since=len(run.events))
 
@@ -89,7 +89,7 @@ def usb(c):
     end(c, run, "a stalled camera")
     camera.send(signal.SIGHUP)
 
-    # A camera that doesn't even answer holds whoever asks it; the view must go on.
+    # A camera that does not answer blocks the thread that asks; the view must go on.
     run = live("camera:uvcsim", "-s", "320x240")
     camera.send(signal.SIGSTOP)
     try:
@@ -104,10 +104,10 @@ def usb(c):
 
 
 def jpegs():
-    """Folders of a USB camera's pictures: of the usual size with the other strewn in, of the other, too large."""
+    """Folders of a USB camera's frames: of the usual size with a few of another; of that one; too large."""
     with open(os.path.join(TESTS, "data", "small.jpg"), "rb") as file:
         picture = bytearray(file.read())
-    place = picture.index(b"\xff\xc0") + 5  # height and width, which may grow as long as that takes no more blocks
+    place = picture.index(b"\xff\xc0") + 5  # height and width; they may grow within the same blocks
     for name, sizes in ("mixed", (USUAL, USUAL, OTHER)), ("other", (OTHER,)), ("large", (LARGE,)):
         folder = at(name)
         os.mkdir(folder)
@@ -119,8 +119,8 @@ def jpegs():
 
 
 def resized(c):
-    """MJPEG in another size while it streams: once in a while it is damage, lasting it is what the camera now gives;
-    a size that is too large is no picture."""
+    """MJPEG frames of another size: single ones count as damaged, lasting ones reshape the view. Frames that are too
+    large are refused."""
     camera = UsbCamera(*(word for folder in jpegs() for word in ("--jpegs", folder)))
     run = live("camera:uvcsim", "--pixel-format", "mjpeg", "--record", "mjpeg.y4m")
     state = run.wait(lambda e: e.get("damaged", 0) > 1)
@@ -147,13 +147,13 @@ def resized(c):
 
 
 def uses_camera(process):
-    """Whether it has a camera open."""
+    """Returns true if the process has a camera open."""
     folder = "/proc/%d/fd/" % process.pid
     return any(os.path.realpath(folder + name).startswith("/dev/video") for name in os.listdir(folder))
 
 
 def silent(c):
-    """A MJPEG camera that sends nothing from the start is waited for, also when it is unplugged meanwhile."""
+    """The view waits for an MJPEG camera that sends nothing at first, also if it is unplugged meanwhile."""
     folder = at("silent")
     os.mkdir(folder)
     jpeg = os.path.join(TESTS, "data", "small.jpg")
@@ -165,14 +165,14 @@ def silent(c):
         run = live("camera:uvcsim", "--pixel-format", "mjpeg", runs=False)
         if unplugged:
             c.check(wait_until(lambda: uses_camera(run.process)), "the camera is opened")
-            wait_idle(run.process)  # for a frame
+            wait_idle(run.process)  # waits for a frame
             camera.unplug()
             in_trouble(run, "reconnecting")
             camera = UsbCamera("--jpegs", folder)
         else:
             in_trouble(run, "no frame arrived for 2 s; reconnecting")
             camera.send(signal.SIGHUP)
-        run.wait(lambda e: e["event"] == "reshaped")  # to the pictures' size, which is not the mode's
+        run.wait(lambda e: e["event"] == "reshaped")  # to the size of the frames, which differs from the mode's
         well_again(run, 1)
         last, errors = end(c, run, "silent")
         c.check("cannot decode" not in errors and ("unplugged" in errors) == unplugged, errors)
@@ -180,13 +180,13 @@ def silent(c):
 
 
 def dead_writer(c):
-    """v4l2loopback says nothing when nobody writes any more; with exclusive_caps the device is no camera then."""
+    """The writer of v4l2loopback dies without notice; with exclusive_caps the device is no camera then."""
     for node in ("/dev/video10", "/dev/video11"):
         writer = live("pattern:320x240@10", "--virtual-camera", node)
         run = live("camera:" + node)
         writer.process.kill()
         in_trouble(run, "reconnecting")
-        time.sleep(5)  # long enough to be opened anew
+        time.sleep(5)  # long enough for a reconnection
         again = live("pattern:320x240@10", "--virtual-camera", node)
         well_again(run, 1)
         end(c, run, node)
@@ -199,7 +199,7 @@ def plug(word):
 
 
 def permission(c):
-    """A node that the user may not open: at the start, and when a camera comes back before its rights are set."""
+    """A node that the user may not open: at the start, and when a camera returns before its rights are set."""
     def as_nobody():
         os.setgroups([])
         os.setgid(NOBODY)
@@ -207,7 +207,7 @@ def permission(c):
 
     for node in glob.glob("/dev/video*"):
         os.chmod(node, 0o600)
-    for source in ["camera:/dev/video0"], []:  # the default is the pattern only where there is no camera
+    for source in ["camera:/dev/video0"], []:  # the default is the pattern only if there is no camera
         done = subprocess.run([BINARY, "live", *source, "--headless", "-n", "1"], preexec_fn=as_nobody,
                               stderr=subprocess.PIPE, text=True)
         c.check(done.returncode == 3 and 'group video' in done.stderr and done.stderr.count("\n") == 1, done)
@@ -241,7 +241,7 @@ def cycles_while_recording(c):
         plug("bind")
         well_again(run, i + 1)
         seen.append(resources(run.process))
-    node, = glob.glob("/dev/video[0-9]")  # 0 may be in use still
+    node, = glob.glob("/dev/video[0-9]")  # 0 may still be in use
     said = ask_camera(node, "--get-ctrl=brightness")
     c.check(said.split() == ["brightness:", "200"], "set again", said)
     print("files, mappings, kB:", *seen, flush=True)
@@ -261,8 +261,8 @@ def ask_camera(node, question):
 
 
 def grabber(c):
-    """What is plugged into a grabber changes its size, its colours, its size: the run goes on, in a new file, and so
-    does the virtual camera."""
+    """The signal of a grabber changes its size, its colours, its size: the recording continues in a new file, and the
+    virtual camera follows."""
     def hdmi(setting):
         set_camera("/dev/video20", setting)
 
@@ -297,7 +297,7 @@ def grabber(c):
 
 
 def television(c):
-    """A grabber's TV standard follows what is plugged in, and the size follows the standard."""
+    """The TV standard of a grabber changes, and with it the size."""
     selected, ntsc, pal = "standard_signal_mode=4", "standard=0", "standard=4"
     set_camera("/dev/video21", selected), set_camera("/dev/video21", pal)
     run = live("camera:/dev/video21", "--pixel-format", "yuyv")

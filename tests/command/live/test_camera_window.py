@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""test_camera_window.py MONOCLE DISCRETE [TEST...]: a camera in the live view: controls by key, outages, a whole run
+"""test_camera_window.py MONOCLE DISCRETE: a camera in the live view: controls by key, outages, a whole run
 
 Starts itself under an X display in the virtual machine of tests/vm, with vivid as /dev/video0 and uvcvideo. The host
-does the work that needs no camera, since it is 15 times as fast. The whole run leaves its pictures in the directory
-$CAMERA_PICTURES, if that is set. DISCRETE is monocle linked with discrete.c.
+does the work that needs no camera, because it is 15 times as fast. The check whole_run leaves its images in the
+directory $CAMERA_PICTURES, if that is set. DISCRETE is monocle linked with discrete.c.
 """
 import os
 import subprocess
@@ -43,13 +43,13 @@ def plug(word):
 
 
 def vivid(*args):
-    """Every picture of it is the same."""
+    """Opens a live view of vivid, with all frames equal."""
     set_camera("osd_text_mode=2")
     return open_live("camera:vivid", "-s", "320x180", "-p", "cpu", "--vsync", "off", *args)
 
 
 def unexpected(errors):
-    """What is said but for stalls: an emulated camera may have them on a busy machine."""
+    """Returns the messages except those about stalls, which an emulated camera may have on a busy machine."""
     stalls = "frame arrived for", "frames arrive again"
     return [line for line in errors.splitlines() if not any(words in line for words in stalls)]
 
@@ -73,7 +73,7 @@ def controls(c):
     first = live.key("comma")["control"]["name"]
     c.check(first != "brightness" and live.key("period")["control"]["name"] == "brightness", "around the ends", first)
 
-    # Taken away and given back, the camera gets its setting again; meanwhile there is nothing to set.
+    # A camera that is removed and returns gets its setting again. Meanwhile nothing can be set.
     before = live.pixels()
     plug("unbind")
     live.wait(lambda e: e.get("trouble"), since=len(live.events))
@@ -85,7 +85,7 @@ def controls(c):
     live.wait(lambda e: e.get("trouble") == "" and e.get("outages") == 1, since=len(live.events))
     c.check(brightness() == 138, "the setting is back", brightness())
 
-    # Other colours are other pictures: everything is built anew for them, and the setting stays.
+    # Other colours reshape the view, and the setting stays.
     since = len(live.events)
     set_camera("colorspace=1")
     now = live.wait(lambda e: e["event"] == "reshaped", since=since)
@@ -94,7 +94,7 @@ def controls(c):
     live.wait(lambda e: e.get("frames", 0) > state["frames"], since=since)
     c.check(brightness() == 138 and live.geometry() == size, "window and setting stay", brightness(), live.geometry())
 
-    # It can be left while the camera is away.
+    # The view can be ended while the camera is away.
     plug("unbind")
     live.wait(lambda e: e.get("trouble"), since=len(live.events))
     code, last, errors = live.end()
@@ -103,14 +103,14 @@ def controls(c):
 
 
 def whole_run(c):
-    """A USB camera's MJPEG through OpenCL into the window: what is on the screen is what a screenshot saves."""
+    """MJPEG of a USB camera through OpenCL into the window. screenshot() compares the window with the screenshot."""
     camera = subprocess.Popen([sys.executable, os.path.join(TESTS, "vm", "uvcsim.py"), "--jpegs",
                                os.path.join(PICTURES, "jpegs"), "--fps", "5"], stdout=subprocess.DEVNULL)
     while not os.path.exists("/dev/video2"):
         time.sleep(0.2)
     live = open_live("camera:uvcsim", "--pixel-format", "mjpeg", "-s", "320x240", "-f", "invert", "-p", "zerocopy",
                      "--overlay", "full", "--vsync", "off", cwd=PICTURES)
-    # The path that is built replaces another, whose figures go.
+    # The new path replaces the first one, and its statistics begin anew.
     state = live.wait(lambda e: e["event"] == "progress" and e["frames"] > 5 and not e["building"] and e["age_ms"] > 0)
     c.check(state["path"] == "zerocopy" and state["rung"] == "mapped" and state["in"] == "host-ptr", state)
     live.key("o"), live.key("o")
@@ -130,7 +130,7 @@ def whole_run(c):
 
 
 def in_place(c):
-    """Buffers that the driver fills as the kernels' input, or the upload's: the same bytes as on the CPU."""
+    """The driver's buffers as input of the kernels, or of the upload: the same bytes as on the CPU."""
     set_camera("osd_text_mode=2")
     saved = []
     rows = (BINARY, "cpu", "userptr"), (BINARY, "opencl", "userptr"), (DISCRETE, "opencl", "pinned")
@@ -146,8 +146,8 @@ def in_place(c):
 
 
 def prepare():
-    """The USB camera's picture, and kernels, compiled into the cache that the guest reads, too; it compiles its own
-    where its processor is not alike enough."""
+    """Makes the USB camera's image, and compiles kernels into the cache that the guest reads. The guest compiles its
+    own if its processor differs too much."""
     os.makedirs(os.path.join(PICTURES, "jpegs"), exist_ok=True)
     subprocess.run(["convert", "-size", "320x240", "plasma:red-blue", "-quality", "85",
                     os.path.join(PICTURES, "jpegs", "0.jpg")], check=True)
@@ -159,13 +159,13 @@ def prepare():
 
 
 def screenshot(c):
-    """What the guest has left: the window's picture, and the screenshot of it."""
+    """The guest's two files: the window's content and the screenshot are equal."""
     with open(os.path.join(PICTURES, WINDOW), "rb") as file:
         c.check(file.read() == picture(os.path.join(PICTURES, SCREENSHOT)), "the screenshot is the window's picture")
 
 
 def start_guest():
-    """Its exit status."""
+    """Returns the guest's exit status."""
     vm = [os.path.join(TESTS, "vm", "run"), "--mod", "vivid n_devs=1 node_types=0x1 num_inputs=1 input_types=0",
           "--mod", "vhci_hcd", "--mod", "uvcvideo", "--cpus", "2", "--mem", "3072", "--timeout", "900", "--rw",
           PICTURES, "--", os.path.join(TESTS, "support", "with-display"), sys.executable]

@@ -32,7 +32,7 @@ def has_fields(c, event, fields):
 
 
 def summary_of(c, args, frames, **keywords):
-    """Runs headless with --json and checks the shape of what it says."""
+    """Runs headless with --json and checks the fields of the events. Returns the events."""
     code, out, err = live(*args, "--headless", "--json", **keywords)
     c.check(code == 0, args, "exit code", code, err)
     said = events(out)
@@ -67,12 +67,12 @@ def sources(c):
         data = y4m(31, 17, colour, 5)
         with open(at("clip.y4m"), "wb") as f:
             f.write(data)
-        last = events(live(at("clip.y4m"), "-p", "cpu", "--headless", "--json")[1])[-1]  # at its rate
+        last = events(live(at("clip.y4m"), "-p", "cpu", "--headless", "--json")[1])[-1]  # at the film's rate
         c.check(last["frames"] + last["skipped"] == 5, colour, last)
         summary_of(c, [at("clip.y4m"), "-p", "cpu", "--fast", "--loop", "--frames", "12"], 12)
         summary_of(c, ["-", "-p", "cpu", "--fast"], 5, stdin=data)
     with open(at("raw.nv21"), "wb") as f:
-        f.write(bytes(range(256)) * 18)  # four pictures of 32x24: 1152 bytes each
+        f.write(bytes(range(256)) * 18)  # four frames of 32x24: 1152 bytes each
     summary_of(c, [at("raw.nv21"), "--size", "32x24", "--pixel-format", "nv21", "-p", "cpu", "--fast"], 4)
 
 
@@ -85,7 +85,7 @@ def progress(c):
     for s in states:
         has_fields(c, s, STATE)
         c.check(s["chain"] == "blur=3,contrast" and s["path"] == "cpu" and s["rung"] == "cpu", s)
-        c.check(s["fps"] > 0 or s["frames"] < 2, "fps", s["fps"], s["frames"])  # its value: test_meter.c
+        c.check(s["fps"] > 0 or s["frames"] < 2, "fps", s["fps"], s["frames"])  # test_meter.c checks the value
     first = said[-1]["time_to_first_frame_ms"]
     c.check(0 < first < 1000 * took, "first frame after", first, "of", took, "s")
     c.check({"capture", "wait"} <= set(said[-1]["stages"]), said[-1]["stages"].keys())
@@ -168,7 +168,7 @@ def bad_input(c):
 
 
 def words(c):
-    """What the summary says of few frames, and of none."""
+    """The summary of few frames, and of none."""
     png(at("one.png"), 33, 17)
     rows = [
         ([at("one.png"), "-p", "cpu"], ["path cpu (as requested)", "\n1 frame, first"], ["fps", "skipped"]),
@@ -239,7 +239,7 @@ def trace(c):
         spans = sorted((e for e in events if e["ph"] == "X"), key=lambda e: e["ts"])
         names = {s["name"] for s in spans}
         c.check("capture" in names and any(n.startswith("pass") for n in names), path, names)
-        for track in {s["tid"] for s in spans}:  # a viewer draws a track as one row
+        for track in {s["tid"] for s in spans}:  # a trace viewer draws a track as one row
             row = [s for s in spans if s["tid"] == track]
             for one, next_one in zip(row, row[1:]):
                 c.check(one["dur"] >= 0 and one["ts"] + one["dur"] <= next_one["ts"] + 2, path, one, "overlaps",

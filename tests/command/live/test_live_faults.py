@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""test_live_faults.py MONOCLE LATE MISLED: the live view's messages and exit codes when something goes wrong"""
+"""test_live_faults.py MONOCLE LATE MISLED: the live view's messages and exit codes when something goes wrong
+
+LATE is monocle linked with late.c, MISLED with misled.c.
+"""
 import contextlib
 import errno
 import json
@@ -28,7 +31,7 @@ def start(*args, **keywords):
 
 
 def check_error(c, name, code, want, out, err, word):
-    """One error event with the words of the one line on standard error, which come last but for a summary."""
+    """Checks for one error event with the text of the one line on standard error; only a summary may follow it."""
     said = events(out)
     errors = [e for e in said if e["event"] == "error"]
     c.check(code == want, name, "exit code", code, "not", want, err)
@@ -63,24 +66,24 @@ def full_disk(c):
     out, err = process.communicate(timeout=60 * PATIENCE)
     check_error(c, "file limit", process.returncode, 1, out, err.decode(), "grown.y4m")
     code, out, err = run(LATE, "live", "pattern:32x24@200", "-p", "cpu", "--headless", "--frames", "3", "--json",
-                         "--record", "late.y4m", cwd=at(), LATE_SYNC=str(errno.EIO))  # found out at the end
+                         "--record", "late.y4m", cwd=at(), LATE_SYNC=str(errno.EIO))  # fails at the end
     check_error(c, "a failed sync", code, 1, out, err, "late.y4m")
 
 
 def emptied(c):
-    """A film that is emptied while it plays over and over ends the run, with a word."""
+    """A film that is truncated to zero bytes while it loops ends the run with an error."""
     write("emptied.y4m", y4m(64, 48, "420jpeg", 3))
     process = start("emptied.y4m", "--loop", "--frames", "100000", "-p", "cpu", "--headless", "--json")
     head = process.stdout.readline() + process.stdout.readline()  # the first second has been played
     os.truncate(at("emptied.y4m"), 0)
     out, err = process.communicate(timeout=60 * PATIENCE)
-    noticed = "monocle: warning: emptied.y4m was truncated while it played\n"  # where that was not at a round's end
+    noticed = "monocle: warning: emptied.y4m was truncated while it played\n"  # unless at a round's end
     check_error(c, "emptied", process.returncode, 1, head + out, err.decode().removeprefix(noticed),
                 "emptied.y4m: it was truncated")
 
 
 def interrupt(c, name, process, number):
-    """One signal ends it with its exit code."""
+    """Checks that one signal ends the process with its exit code."""
     c.check(process.poll() is None, name, "has ended by itself")
     process.send_signal(number)
     try:
@@ -92,7 +95,7 @@ def interrupt(c, name, process, number):
 
 
 def signals_while_waiting(c):
-    """For who is to send pictures, and for who is to take them."""
+    """Signals while the run waits for frames, and while it waits for the reader of its recording."""
     os.mkfifo(at("fifo.y4m"))
     for args in ["fifo.y4m"], ["-"], ["pattern:32x24", "--record", "fifo.y4m", "-p", "cpu"]:
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -104,7 +107,7 @@ def signals_while_waiting(c):
 
 
 def signals_while_compiling(c):
-    """No driver can be made to stop compiling, in the program or in a probe's child; a signal does not wait for it."""
+    """A driver that compiles cannot be stopped. A signal does not wait for it, in the program or in a probe's child."""
     if not has_opencl(MISLED):
         return
     for how in ("hang", "compile"):  # in the child, in the program
@@ -122,7 +125,7 @@ def signals_while_compiling(c):
 
 
 def signals_before_pictures(c):
-    """A signal before the first picture is not a picture that could not be written."""
+    """A signal before the first frame: no error says that the screenshot could not be written."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         process = start("-", "-p", "cpu", "--headless", "--screenshot", "none.png", "--json", stdin=subprocess.PIPE)
         process.stdin.write(b"YUV4MPEG2 W2 H2\n")
@@ -135,7 +138,7 @@ def signals_before_pictures(c):
 
 
 def stalled_reader(c):
-    """A recording whose reader has stalled does not keep the program; the pictures before are whole."""
+    """If the reader of a recording stalls, a signal still ends the run. The frames before are complete."""
     os.mkfifo(at("stalled.y4m"))
     reader = os.open(at("stalled.y4m"), os.O_RDONLY | os.O_NONBLOCK)
     process = start("pattern:160x120@100", "-p", "cpu", "--headless", "--json", "--frames", "100000", "--record",

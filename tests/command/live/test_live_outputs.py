@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_live_outputs.py MONOCLE: what is written, or refused before the run: pictures, films, traces, their formats"""
+"""test_live_outputs.py MONOCLE: outputs of the live view: screenshots, recordings, traces; refusals before the run"""
 import json
 import os
 import subprocess
@@ -20,7 +20,7 @@ def live(*args, **keywords):
 
 
 def refused(c, want, word, args, before=lambda: None, **keywords):
-    """One clear line, nothing on standard output but what --json says, no file made."""
+    """Checks that a run is refused with one line on standard error, and makes no file."""
     files = sorted(os.listdir(at()))
     done = subprocess.run([BINARY, "live", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=60, env=environment(), preexec_fn=before,
@@ -44,18 +44,18 @@ def unwritable(c):
                 refused(c, 3, option, PATTERN + [option, name])
     refused(c, 3, "no directory", PATTERN + ["--save-controls", "/nowhere/x"])
     refused(c, 3, "no directory", PATTERN + ["--record", "-", "--screenshot", "nowhere/x.png"])
-    refused(c, 3, "the current directory", PATTERN[:-2], cwd="/proc")  # where its own monocle-0001.png would go
+    refused(c, 3, "the current directory", PATTERN[:-2], cwd="/proc")  # monocle-0001.png would go there
     code, out, err = live(*PATTERN[:-2], "--record", "/dev/null", cwd="/proc")
     c.check(code == 0, "no picture, no matter", code, err)
 
 
 def no_room(c):
-    """A file that cannot even be begun does not stay; one that was there before does."""
+    """A file that cannot be begun is removed. A file that existed before stays."""
     with open(at("there.y4m"), "wb"), open(at("there.json"), "wb"):
         files = sorted(os.listdir(at()))
     for option, name in (("--record", "begun.y4m"), ("--trace", "begun.json"), ("--record", "there.y4m"),
                          ("--trace", "there.json")):
-        # Without the trap the limit would end what the thread sanitizer writes ahead of the program.
+        # The trap is for the thread sanitizer, which writes a file before the program starts.
         code, out, err = run("sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "sh", BINARY, "live", *PATTERN, option,
                              name, cwd=at())
         c.check(code == 3 and "File too large" in err and err.count("\n") == 1, option, code, err)
@@ -63,7 +63,7 @@ def no_room(c):
 
 
 def unprivileged(c):
-    """Permissions, which hold for root only where it gives itself up."""
+    """Permissions, as the user nobody: root ignores them."""
     def become_nobody():
         if os.getuid() == 0:
             os.setgroups([])
@@ -94,7 +94,7 @@ def unprivileged(c):
 
 
 def standard_output(c):
-    """It is for one alone, whatever its name; a table for people goes to standard error."""
+    """Only one output can be standard output, under any name. The table then goes to standard error."""
     for name in ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
         refused(c, 2, "standard output", PATTERN + ["--json", "--record", name])
     for option in ("--screenshot", "--trace"):
@@ -130,7 +130,7 @@ def rate_of(path):
 
 
 def rates(c):
-    """A film's rate is recorded as it is, whatever it is; others as the ratio that is meant."""
+    """The rate of a recording: a film's ratio is copied, a decimal rate becomes its nearest usual ratio."""
     for rate in ("30000:1001", "25:1", "60:2", "1:2147483647", "2147483647:1", "2147483647:2147483646", "1001:30000",
                  "7:3", "1:3600", "999983:999979"):
         with open(at("rate.y4m"), "wb") as f:
@@ -145,7 +145,7 @@ def rates(c):
 
 
 def formats(c):
-    """--pixel-format of a picture: it is converted, or refused."""
+    """--pixel-format of an image file: it is converted, or refused."""
     said = {}
     for name in ("rgba", "nv21", "yuyv", "grey"):
         code, out, err = live("picture.png", "--pixel-format", name, "-p", "cpu", "--headless", "--json", "--record",
@@ -161,7 +161,7 @@ def formats(c):
 
 
 def sources(c):
-    """What a run reads is not written to, however it came to be read."""
+    """A file that a run reads cannot be an output, under any name."""
     os.makedirs(at("pictures"))
     os.makedirs(at("edited"))
     png(at("pictures/a.png"), 4, 4)
@@ -206,7 +206,7 @@ def sources(c):
 
 
 def last_pictures(c):
-    """A picture that the user gave no name gets a free one: no file of the user's is overwritten."""
+    """A screenshot without a name gets a free one: no file is overwritten."""
     os.mkdir(at("kept"))
     png(at("kept/monocle.png"), 4, 4)
     with open(at("kept/monocle-0001.png"), "wb") as f:
@@ -226,7 +226,7 @@ def last_pictures(c):
 
 
 def words(c):
-    """What wrong arguments are told."""
+    """Messages about wrong arguments."""
     rows = [
         (["--frames", "99999999999999"], 2, "between 1 and 2147483647"),
         (["--size", "99999999999999x5"], 2, "sides of 1 to 1000000 pixels"),
@@ -270,7 +270,7 @@ def words(c):
         code, out, err = run(BINARY, *command, "--kernels", at("no-kernels"))
         c.check(code == 2 and "contains no kernel" in err and "blur.cl" in err and err.count("\n") == 1, command, code,
                 err)
-    os.makedirs(at("directory/blur.cl"))  # each rung fails, and sanitizers see whether each is forgotten
+    os.makedirs(at("directory/blur.cl"))  # each sharing mode fails, and sanitizers see whether each is freed
     if has_opencl(BINARY):
         refused(c, 3, "cannot read kernel directory/blur.cl: Is a directory",
                 ["pattern", "--headless", "-p", "zerocopy", "-f", "blur", "--kernels", "directory"])

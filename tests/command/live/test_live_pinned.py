@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_live_pinned.py DISCRETE: sources that put their pictures where a device with memory of its own copies from
+"""test_live_pinned.py DISCRETE: sources that put their frames into pinned memory of a discrete device
 
 DISCRETE is monocle linked with discrete.c.
 """
@@ -13,7 +13,7 @@ BINARY, = programs(1)
 
 
 def record(c, *args):
-    """The pictures of a headless recording on the cpu path, and on the device with how they came in."""
+    """Compares headless recordings of the cpu path and of the device. Returns the summary of the device's run."""
     made = []
     for kind in ("cpu", "opencl"):
         code, out, errors = run(BINARY, "live", *args, "-p", kind, "-f", "blur=1", "--headless", "--json", "--record",
@@ -32,9 +32,9 @@ def headless(c):
         with open(at(name), "wb") as file:
             file.write(data)
     png(at("still.png"), 52, 31)
-    rows = [  # source, how it comes in
+    rows = [  # source, the way its frames arrive
         (["pattern:64x40,nv21"], "pinned"),
-        (["pattern:62x33,rgba"], "copy"),  # rows that kernels cannot read as they lie
+        (["pattern:62x33,rgba"], "copy"),  # kernels cannot read rows of this length in place
         ([at("film.y4m")], "pinned"),
         (["raw:" + at("film.nv12"), "-s", "64x40", "--pixel-format", "nv12"], "pinned"),
         ([at("still.png"), "--loop"], "pinned"),
@@ -46,7 +46,7 @@ def headless(c):
 
 
 def switching(c):
-    """Paths come and go, and with them the place of the pictures; there is always a frame that lies elsewhere."""
+    """Each switch of the path moves the frames to other memory, while one frame still lies in the old one."""
     need_window()
     live = Window(BINARY, at(), "pattern:64x40", "-p", "opencl", "--vsync", "off")
     ways = {"opencl": "pinned", "zerocopy": "pinned", "cpu": "host-ptr"}
@@ -57,7 +57,7 @@ def switching(c):
         seen.add(state["path"])
         live.key("p")
     live.key("Tab")
-    live.key("space"), live.key("p"), live.key("p"), live.key("space")  # a frozen picture lies where it lay
+    live.key("space"), live.key("p"), live.key("p"), live.key("space")  # a frozen frame does not move
     state = live.wait(lambda e: e["event"] == "progress" and not e["building"], since=len(live.events))
     c.check(state["in"] == ways[state["path"]], state["path"], state["in"])
     code, last, errors = live.end()

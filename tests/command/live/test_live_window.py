@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """test_live_window.py MONOCLE MISLED: every hotkey of the live view, the bytes on the screen, kernels edited live
 
-Needs a display (with-display gives one), xdotool and ImageMagick's import.
+Needs a display (with-display gives one), xdotool and ImageMagick's import. MISLED is monocle linked with misled.c.
 """
 import os
 import resource
@@ -92,7 +92,7 @@ def back(c):
 
 
 def other_letters(c):
-    """A keyboard whose letters are not Latin ones: keys mean what they mean in their place on a US keyboard."""
+    """On a keyboard without Latin letters, keys work by their position on a US keyboard."""
     if subprocess.run(["setxkbmap", "ru"], stderr=subprocess.DEVNULL).returncode != 0:
         print("other_letters: setxkbmap cannot set a layout")
         return
@@ -136,7 +136,7 @@ def bytes_on_screen(c):
     c.check(original != filtered, "the filter does something")
     row = 3 * WIDTH
     middle = 3 * (WIDTH // 2)
-    for y in range(0, HEIGHT, 7):  # some pixels at the divider are its line
+    for y in range(0, HEIGHT, 7):  # the divider's line covers some pixels
         line, left, right = (p[y * row:(y + 1) * row] for p in (split, original, filtered))
         c.check(line[:middle - 12] == left[:middle - 12], "left of the divider, row", y)
         c.check(line[middle + 12:] == right[middle + 12:], "right of the divider, row", y)
@@ -144,7 +144,7 @@ def bytes_on_screen(c):
 
 
 def devices(c):
-    """Every path on every device gives the same bytes, however often they change; the split view follows."""
+    """Every path on every device gives the same bytes after each switch, and the split view follows."""
     several = {"POCL_DEVICES": "basic pthread"}
     if run(BINARY, "devices", **several)[1].count(b"driver ") < 2:
         print("devices: there is only one")
@@ -194,7 +194,7 @@ def divider(c):
 
 
 def messages(c):
-    """A message goes by itself."""
+    """A message disappears by itself."""
     live = Live(PATTERN)
     since = len(live.events)
     c.check(live.key("v")["message"] == "vsync off", "a message", live.events[-1])
@@ -203,7 +203,7 @@ def messages(c):
 
 
 def figures(c):
-    """They are those of the path that runs, not of one before it."""
+    """The statistics are those of the running path, not of an earlier one."""
     if not OPENCL:
         return
     live = Live(PATTERN, "-f", "gray", "-p", "opencl")
@@ -237,7 +237,7 @@ def kernel_reload(c):
     c.check(state["message_is_error"] and "retrun" in state["message"], "the overlay says it", state["message"])
     same(c, live.pixels(), before, "the old kernel runs on")
 
-    live.key("2")  # threshold is not broken: it works beside a broken gray
+    live.key("2")  # threshold works although gray is broken
     c.check(live.key("0")["message_is_error"] is False, "a build that works clears the message")
     live.key("2")
 
@@ -255,7 +255,7 @@ def kernel_reload(c):
 
 
 def switching_keeps_the_picture(c):
-    """Pictures are shown while a path or a chain is compiled, however long that takes."""
+    """Frames are shown while a path or a chain is compiled."""
     if not OPENCL:
         return
     compiler = Compiler("compile")
@@ -284,12 +284,12 @@ def still_picture(c):
     c.check(live.pixels() != before, "a filter changes it")
     code, last, errors = live.end()
     c.check(code == 0 and last["frames"] == 1, code, last, errors)
-    for stage in ("draw", "swap"):  # also where another path has taken over
+    for stage in ("draw", "swap"):  # also if another path has taken over
         c.check(stage in last["stages"], stage, "is missing in", list(last["stages"]))
 
 
 def recording_a_picture(c):
-    """A still picture cannot be recorded, which the view says; one that is played over and over can."""
+    """A still image cannot be recorded, and the view says so. With --loop it can."""
     png(at("still.png"), 64, 48)
     live = Live(at("still.png"))
     state = live.key("r")
@@ -317,7 +317,7 @@ def recording_a_frozen_view(c):
 
 
 def small_picture(c):
-    """It is shown large enough to be seen, every pixel of it a square."""
+    """A tiny image is enlarged; every pixel becomes a square."""
     png(at("small.png"), 3, 2)
     live = Live(at("small.png"), "--overlay", "off")
     shown, size = live.pixels(), live.geometry()
@@ -329,7 +329,7 @@ def small_picture(c):
 
 
 def early_screenshot(c):
-    """Asked for before there is a picture, it is the first one."""
+    """A screenshot that is requested before the first frame saves the first frame."""
     film = y4m(64, 48, "420jpeg", 2)
     head = film.index(b"FRAME")
     for size in (len(film), head):
@@ -350,7 +350,7 @@ def early_screenshot(c):
 
 
 def keys_while_building(c):
-    """A path asked for by name is waited for beside the cpu path, with every key at work."""
+    """While the requested path is built, the cpu path shows frames and keys work."""
     if not OPENCL:
         return
     compiler = Compiler("compile")
@@ -368,7 +368,7 @@ def keys_while_building(c):
 
 
 def named_path_fails(c):
-    """Without the path asked for by name the run is nothing."""
+    """If the requested path fails, the run ends."""
     if not OPENCL:
         return
     shutil.copytree(KERNELS, at("unusable"))
@@ -388,7 +388,7 @@ def interrupted(c):
 
 
 def full_disk(c):
-    """A recording that cannot go on stops; the view goes on, and the exit code tells."""
+    """On a full disk the recording stops and the view goes on. The exit code reports the failure."""
     limit = 40 * 3 * WIDTH * HEIGHT
     live = Live(PATTERN, "--record", "grown.y4m",
                 limit=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
@@ -402,7 +402,7 @@ def full_disk(c):
 
 
 def quick_start(c):
-    """Until the device's kernels are compiled the cpu path shows the picture."""
+    """The cpu path shows frames until the device's kernels are compiled."""
     compiler = Compiler("compile")
     compiler.begin()
     rows = [("blur", BINARY, {}), ("invert", MISLED, compiler.env)]

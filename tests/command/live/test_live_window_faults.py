@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """test_live_window_faults.py MONOCLE LATE MISLED: the live view's window when something goes wrong or is too large
 
-Needs a display (with-display gives one), xdotool and ImageMagick's import.
+Needs a display (with-display gives one), xdotool and ImageMagick's import. LATE is monocle linked with late.c, MISLED
+with misled.c.
 """
 import contextlib
 import errno
@@ -29,10 +30,10 @@ def errors_of(live):
 
 
 def unwritable(c):
-    """Keys that fail say why, once each, and the view goes on."""
+    """A key that fails reports one error, and the view goes on."""
     os.mkdir(at("gone"))
     live = Window(BINARY, at("gone"), "pattern:64x48@30")
-    live.state(0)  # the end of a build is a state, too
+    live.state(0)  # waits for the end of the first build
     os.rmdir(at("gone"))
     for key, name in (("s", "monocle-0001.png"), ("r", "monocle-0001.y4m")):
         said = len(errors_of(live))
@@ -58,12 +59,12 @@ def broken_kernel(c):
     code, last, said = live.end()
     errors = errors_of(live)
     c.check(len(errors) == 1 and "gray.cl" in errors[0] and last["event"] == "summary", errors, last)
-    own = [line for line in said.splitlines() if line.startswith("monocle: ")]  # the driver may have words of its own
+    own = [line for line in said.splitlines() if line.startswith("monocle: ")]  # the driver may write others
     c.check(own == ["monocle: error: " + errors[0].splitlines()[0]] and code == 0, code, said)
 
 
 def check_left(c, name, last, frames):
-    """A recording and a trace of so many frames or more."""
+    """Checks that the recording and the trace have at least this number of frames."""
     with open(at("left.y4m"), "rb") as f:
         pictures = y4m_pictures(f.read())
     with open(at("left.json")) as f:
@@ -73,21 +74,21 @@ def check_left(c, name, last, frames):
 
 
 def leave(c, name, live, number, frames=1):
-    """By a signal, or by the key if there is none; all that was under way is written."""
+    """Ends the view by a signal, or by the key q if `number` is None, and checks its outputs."""
     c.check(live.process.poll() is None, name, "has ended by itself")
     if number:
         live.process.send_signal(number)
-    else:  # again, should the window have no keyboard yet
+    else:  # repeated, because the window may not have the keyboard yet
         wait_until(lambda: subprocess.run(["xdotool", "key", "q"], check=True) and live.process.poll() is not None)
     code, last, errors = live.wait_end()
     c.check(code == (128 + number if number else 0), name, number, "exit code", code, errors)
-    c.check("monocle: " not in errors, name, errors)  # a driver that is left may have words of its own
+    c.check("monocle: " not in errors, name, errors)  # the driver may write messages of its own
     if frames:
         check_left(c, name, last, frames)
 
 
 def stalled_reader(c):
-    """A recording whose reader has stalled lacks pictures, which is said; the view goes on, and q ends it."""
+    """If the reader of a recording stalls, frames are dropped and reported. The view goes on, and q ends it."""
     os.mkfifo(at("stalled.y4m"))
     for resumes, key in ((False, True), (False, False), (True, True)):
         reader = os.open(at("stalled.y4m"), os.O_RDONLY | os.O_NONBLOCK)
@@ -117,7 +118,7 @@ def stalled_reader(c):
 
 
 def unsynced(c):
-    """A recording that is ended by key and cannot be finished is told, and the exit code tells it, too."""
+    """If a recording cannot be finished, a message and the exit code report it."""
     live = Window(LATE, at(), PATTERN, "-p", "cpu", LATE_SYNC=str(errno.EIO))
     name = live.key("r")["recording"]
     state = live.key("r")
@@ -127,7 +128,7 @@ def unsynced(c):
 
 
 def no_reader(c):
-    """Whoever took the events has gone: so does the view, as one without a window; what it recorded is whole."""
+    """If the reader of the events closes the pipe, the view ends. Its recording is complete."""
     process = subprocess.Popen([BINARY, "live", PATTERN, "-p", "cpu", "--json", "--record", "left.y4m", "--trace",
                                 "left.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=at(),
                                env=environment())
@@ -155,7 +156,7 @@ def no_reader(c):
 
 @contextlib.contextmanager
 def display():
-    """An X server of its own: the process and its name."""
+    """Starts another X server. Yields its process and its display name."""
     read, write = os.pipe()
     server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp"],
                               pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -170,7 +171,7 @@ def display():
 
 
 def stalled_events(c):
-    """Nobody takes what is written of events: the view goes on, q ends it, and what is not there is said."""
+    """If the reader of the events stalls, the view goes on, q ends it, and the number of lost lines is reported."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     with contextlib.suppress(BlockingIOError):
@@ -193,7 +194,7 @@ def stalled_events(c):
 
 
 def lost_display(c):
-    """An X server that goes away is one line and an exit code; all that was under way is written."""
+    """If the X server dies, the view ends with one message and exit code 4. Its outputs are complete."""
     for path in ("cpu", "zerocopy"):
         with display() as (server, name):
             live = Live(BINARY, at(), PATTERN, "-p", path, "--record", "left.y4m", "--trace", "left.json",
@@ -220,7 +221,7 @@ X_REQUEST = """import ctypes, struct, sys
 xlib = ctypes.CDLL("libX11.so.6")
 xlib.XOpenDisplay.restype, xlib.XInternAtom.restype = ctypes.c_void_p, ctypes.c_ulong
 display, window = ctypes.c_void_p(xlib.XOpenDisplay(None)), int(sys.argv[2])
-if sys.argv[1] == "close":  # as a window manager's button does it
+if sys.argv[1] == "close":  # as a window manager's close button does
     atoms = [xlib.XInternAtom(display, name, 0) for name in (b"WM_PROTOCOLS", b"WM_DELETE_WINDOW")]
     event = struct.pack("@iLiPLLi5l", 33, 0, 1, 0, window, atoms[0], 32, atoms[1], 0, 0, 0, 0).ljust(192, b"\\0")
     xlib.XSendEvent(display, ctypes.c_ulong(window), 0, 0, event)
@@ -230,7 +231,7 @@ xlib.XSync(display, 0)"""
 
 
 def closed(c):
-    """By the window manager's button: an end as by q."""
+    """The window manager's close button ends the view as q does."""
     live = Window(BINARY, at(), PATTERN, "--record", "left.y4m", "--trace", "left.json")
     subprocess.run([sys.executable, "-c", X_REQUEST, "close", live.window], check=True)
     code, last, errors = live.wait_end()
@@ -239,7 +240,7 @@ def closed(c):
 
 
 def lost_window(c):
-    """So is another program that destroys the window, or has its connection cut."""
+    """Another program destroys the window, or closes the view's connection to the X server."""
     for request, said in (("XDestroyWindow", "rejected a request"), ("XKillClient", "lost the display")):
         for path in ("cpu", "zerocopy"):
             live = Window(BINARY, at(), PATTERN, "-p", path, "--record", "left.y4m", "--trace", "left.json")
@@ -264,7 +265,7 @@ xlib.XSync(display, 0)"""
 
 
 def lost_at_once(c):
-    """Also in the moment it is shown, before the first picture."""
+    """The same at the moment when the window appears, before the first frame."""
     for request, said in (("XDestroyWindow", "rejected a request"), ("XKillClient", "lost the display")):
         with display() as (_, name):
             killer = subprocess.Popen([sys.executable, "-c", AT_ONCE, request], env=environment(DISPLAY=name),
@@ -278,14 +279,14 @@ def lost_at_once(c):
 
 
 def leave_build(c, name, live, number, compiler, frames=1):
-    """It ends although the compiler does not, and no child stays."""
+    """Checks that the view ends although the compiler does not, and that no child remains."""
     where = compiler.wait(live.process)
     leave(c, name, live, number, frames)
     c.check(wait_until(lambda: not alive(where), seconds=10), name, number, "leaves a child behind")
 
 
 def leaving_a_build(c):
-    """No driver can be made to stop compiling, in the program or in a probe's child; nobody waits for it."""
+    """A driver that compiles cannot be stopped. The end of the view does not wait for it."""
     if not has_opencl(MISLED):
         return
     outputs = ["--record", "left.y4m", "--trace", "left.json"]
@@ -315,7 +316,7 @@ def leaving_a_build(c):
 
 
 def oversized(c):
-    """A picture that GL takes no texture for is shown smaller, which is said once; a screenshot holds all of it."""
+    """An image larger than a GL texture is shown smaller, with one message. A screenshot has the full size."""
     live = Window(BINARY, at(), "pattern:20000x200@10", "--overlay", "off")
     live.key("Tab")
     shown = live.pixels()

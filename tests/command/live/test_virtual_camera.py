@@ -25,7 +25,7 @@ OUTPUT = 2
 
 
 def means(plane, width, columns, rows, down):
-    """A chroma plane of section 6 of docs/pixels.md from a full one of section 5."""
+    """Averages a full chroma plane (docs/pixels.md section 5) to a small one (section 6)."""
     result = bytearray()
     for y in range(0, rows, down):
         lines = [plane[(y + d) * width:(y + d) * width + columns] for d in range(down)]
@@ -35,7 +35,7 @@ def means(plane, width, columns, rows, down):
 
 
 def output_bytes(picture, width, height, pixel_format):
-    """What a program must read, from a picture of a C444 recording."""
+    """Returns the bytes that a reader must get for a frame of a C444 recording."""
     size = width * height
     y, u, v = (picture[i * size:(i + 1) * size] for i in range(3))
     columns, rows = width // 2 * 2, height // 2 * 2
@@ -54,14 +54,14 @@ def output_bytes(picture, width, height, pixel_format):
 
 
 def film(name, width, height):
-    """A short film, to be shown over and over."""
+    """Writes a short film. Returns its path."""
     with open(at(name), "wb") as file:
         file.write(y4m(width, height, "422", 12, rate="20:1"))
     return at(name)
 
 
 def expected(source, width, height, pixel_format, *args):
-    """The set of pictures that the virtual camera may show; before the first there is a black one."""
+    """Returns the set of frames that the virtual camera may show, including the first, black one."""
     name = at("expected.y4m")
     code, _, err = run(BINARY, "live", source, *args, "--headless", "--record", name, "-p", "cpu")
     assert code == 0, err
@@ -71,7 +71,7 @@ def expected(source, width, height, pixel_format, *args):
 
 
 class Writer:
-    """monocle feeding a virtual camera until it is stopped."""
+    """monocle, which feeds a virtual camera until it is stopped."""
 
     def __init__(self, source, node, *args):
         self.process = subprocess.Popen([BINARY, "live", source, "--headless", "--loop", "--json", "-p", "cpu",
@@ -102,7 +102,7 @@ def ffmpeg_reader(node, frames, name):
 
 
 def pictures_of(c, reader, name, size, frames, allowed, what, stale=0):
-    """Every picture read is one of those that may be shown."""
+    """Checks that every frame that was read is allowed. Returns the frames."""
     try:
         err = reader.communicate(timeout=PATIENCE_S)[1]
     except subprocess.TimeoutExpired:
@@ -128,7 +128,7 @@ def wait_for(c, condition, what):
 
 
 def set_format(node, width, height, fourcc, picture=None):
-    """Opens the node and sets its output format; with a picture, readers are promised that format."""
+    """Opens the node and sets its output format. A picture that is written fixes the format for readers."""
     fd = os.open(node, os.O_RDWR)
     pix = struct.pack("<IIIIIIIIIIII", width, height, struct.unpack("<I", fourcc)[0], 1, 0, 0, 0, 0, 0, 0, 0, 0)
     fcntl.ioctl(fd, VIDIOC_S_FMT, bytearray(struct.pack("<II", OUTPUT, 0) + pix.ljust(200, b"\0")))
@@ -138,7 +138,7 @@ def set_format(node, width, height, fourcc, picture=None):
 
 
 def frames_as_they_are(c):
-    """Every format, even and odd sizes, a chain, and what JSON says of it."""
+    """Every format, even and odd sizes, a chain, and the JSON fields."""
     for pixel_format, fourcc, width, height in (("nv12", None, 96, 64), ("nv12", None, 95, 63),
                                                 ("yuyv", b"YUYV", 95, 63), ("yu12", b"YU12", 95, 63)):
         source = film("film.y4m", width, height)
@@ -184,12 +184,12 @@ class FifoWriter(Writer):
 
 
 def late_frames(c):
-    """A source that stops for a while: the last picture comes again, at the source's rate."""
+    """If the source pauses, the last frame is repeated at the source's rate."""
     os.mkfifo(at("fifo.y4m"))
     film = y4m(64, 48, "444", 2, rate="20:1")
     with FifoWriter(at("fifo.y4m"), film) as writer:
         name = at("late.raw")
-        reader = ffmpeg_reader(NODE, 20, name)  # more than were ever sent
+        reader = ffmpeg_reader(NODE, 20, name)  # more frames than were sent
         again, _, err = run(BINARY, "live", "-", "--headless", "--fast", "--record", at("late.y4m"), "-p", "cpu",
                             stdin=film)
         c.check(again == 0, err)
@@ -203,7 +203,7 @@ def late_frames(c):
 
 
 def late_reader_and_killed_writer(c):
-    """A reader that comes late, and one that sees its writer killed and another come."""
+    """A reader that starts late; a reader whose writer is killed and replaced."""
     source = film("film.y4m", 96, 64)
     allowed = expected(source, 96, 64, "nv12")
     size = len(next(iter(allowed)))
@@ -253,7 +253,7 @@ def wrong_nodes(c):
 
 
 def exclusive(c):
-    """With exclusive_caps readers see only a camera while it is fed; and it can be fed again."""
+    """With exclusive_caps the device is a camera only while it is fed. It can be fed again."""
     source = film("film.y4m", 96, 64)
     allowed = expected(source, 96, 64, "nv12")
     size = len(next(iter(allowed)))
