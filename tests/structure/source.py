@@ -311,10 +311,10 @@ def anchors(root, name):
 
 
 def rule_links(root):
-    """Links between documents lead somewhere."""
+    """Links in documents lead somewhere. A link whose text is a name in the code leads to a file that defines it."""
     for name in files(root, r"\.md$"):
         for number, line in enumerate(lines(root, name), 1):
-            for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)[^)]*\)", line):
+            for text, target, anchor in re.findall(r"\[([^]]*)\]\(([^)#\s]*)#?([^)\s]*)[^)]*\)", line):
                 path = os.path.normpath(os.path.join(os.path.dirname(name), target)) if target else name
                 if "://" in target:
                     continue
@@ -322,6 +322,9 @@ def rule_links(root):
                     yield f"{name}:{number}: there is no {target}"
                 elif anchor and anchor not in anchors(root, path):
                     yield f"{name}:{number}: {path} has no heading #{anchor}"
+                elif re.fullmatch(r"`\w+`", text) and path.endswith(".c") and not re.search(
+                        rf"^\w.*\b{text[1:-1]}\(.*[^;]$", "\n".join(lines(root, path)), re.M):
+                    yield f"{name}:{number}: {path} does not define {text}"
 
 
 def rule_documents(root):
