@@ -4,6 +4,7 @@
 source.py RULE ROOT   exits 0 where the rule is kept, 1 where not (each place on a line), 77 where it can't be checked
 """
 import collections
+import glob
 import os
 import re
 import shutil
@@ -325,6 +326,15 @@ def rule_links(root):
                 elif re.fullmatch(r"`\w+`", text) and path.endswith(".c") and not re.search(
                         rf"^\w.*\b{text[1:-1]}\(.*[^;]$", "\n".join(lines(root, path)), re.M):
                     yield f"{name}:{number}: {path} does not define {text}"
+
+
+def rule_paths(root):
+    """Documents name files that exist; a name may have *, and NAME stands for any name."""
+    for name in files(root, r"\.md$"):
+        for number, line in enumerate(lines(root, name), 1):
+            for path in re.findall(r"`((?:assets|docs|kernels|shaders|src|tests|tools)/[\w.*/-]+)`", line):
+                if not glob.glob(os.path.join(root, path.replace("NAME", "*"))):
+                    yield f"{name}:{number}: there is no {path}"
 
 
 def rule_documents(root):
