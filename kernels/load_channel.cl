@@ -1,4 +1,4 @@
-// load_channel.cl: one byte per pixel, the value of all three colours: a grey picture between two passes
+// load_channel.cl: a grey picture between two passes: one byte per pixel, the value of all three colours
 #include "source.cl"
 
 INLINE pixel grey_pixel(int value)

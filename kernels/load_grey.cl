@@ -1,4 +1,4 @@
-// load_grey.cl: luma alone
+// load_grey.cl: luma without chroma
 #include "yuv.cl"
 
 INLINE pixel load(struct source source, arguments args, int x, int y)

@@ -1,4 +1,4 @@
-// load_planar.cl: three planes, chroma full or halved either way, U or V first (YU12, YV12, 422P, 444P)
+// load_planar.cl: three planes, U or V first, chroma of full or half width and height (YU12, YV12, 422P, 444P)
 #include "yuv.cl"
 
 #ifndef U_PLANE
@@ -16,7 +16,7 @@ INLINE pixel load(struct source source, arguments args, int x, int y)
     return U_PLANE == 1 ? yuv_pixel(args, luma8, one, two) : yuv_pixel(args, luma8, two, one);
 }
 
-// The four bytes at (x, y) of a plane, or of one halved across the two bytes that serve four pixels.
+// Returns the four bytes at (x, y) of a plane; for a plane of half the width, the two bytes of four pixels.
 INLINE uint plane4(struct source source, int offset, int stride, int x, int y, int shift_x)
 {
     __global const uchar *at = source.bytes + offset + y * stride + (x >> shift_x);

@@ -1,4 +1,4 @@
-// load_rgb24.cl: 3 bytes a pixel, red first or blue first
+// load_rgb24.cl: 3 bytes per pixel, red first or blue first
 #include "source.cl"
 
 #ifndef R_BYTE

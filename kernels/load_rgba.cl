@@ -1,4 +1,4 @@
-// load_rgba.cl: R G B A, 4 bytes a pixel
+// load_rgba.cl: R G B A, 4 bytes per pixel
 #include "source.cl"
 
 INLINE pixel load(struct source source, arguments args, int x, int y)

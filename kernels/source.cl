@@ -16,7 +16,7 @@ struct source {
 INLINE pixel load(struct source source, arguments args, int x, int y);
 INLINE void load4(struct source source, arguments args, int x, int y, pixel *p);
 
-// A pixel as one word, as it lies in memory.
+// Returns a pixel as one word, with its bytes as in memory.
 INLINE uint pack(pixel p)
 {
     return (uint)p.r | (uint)p.g << 8 | (uint)p.b << 16 | (uint)p.a << 24;

@@ -3,14 +3,14 @@
 #define YUV_CL
 #include "source.cl"
 
-// A channel from 21 bits of fraction. Saturating first lets a GPU do that along with the sum.
+// Returns a channel from a sum with 21 fraction bits. Saturating first lets a GPU do it together with the sum.
 INLINE int fraction21(int value)
 {
     return min((256 << 21) - 1, max(0, value)) >> 21;
 }
 
-// As in docs/pixels.md, everything times 65536: what is cut off there is masked off here. No sum reaches 2^31, since
-// the contract's stay below 2^15.
+// As in docs/pixels.md, times 65536: the bits that are cut off there are masked off here. No sum reaches 2^31, because
+// the contract's sums are below 2^15.
 INLINE pixel yuv_pixel(arguments k, int luma8, int u8, int v8)
 {
     const int y = luma8 * (k[0] << 7) + (k[1] << 16), u = (u8 - 128) << 8, v = (v8 - 128) << 8, whole = ~0xffff;

@@ -1,4 +1,4 @@
-// picture.frag: the picture's colours as they are; alpha is not shown
+// picture.frag: the picture's unchanged colours, without alpha
 uniform sampler2D picture;
 
 in vec2 place;

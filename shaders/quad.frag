@@ -1,4 +1,4 @@
-// quad.frag: a colour, as far as the atlas covers the pixel
+// quad.frag: a colour, multiplied by the atlas's coverage of the pixel
 uniform sampler2D atlas;
 
 in vec2 place;

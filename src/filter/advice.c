@@ -1,4 +1,4 @@
-// advice.c: the filter that a wrong name means
+// advice.c: suggests a filter for an unknown name
 #include "filter/filter.h"
 
 #include "base/options.h"
@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <stddef.h>
 
-// Names of FFmpeg, ImageMagick, OpenCV and image editors, and chain text that does the same here.
+// Names in FFmpeg, ImageMagick, OpenCV and image editors, and chain text with the same effect.
 static const struct {
     const char *name, *text;
 } elsewhere[] = {

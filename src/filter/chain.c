@@ -1,4 +1,4 @@
-// chain.c: chains changed and printed; parsing is in chain_parse.c
+// chain.c: changes and prints chains; chain_parse.c parses them
 #include "filter/chain.h"
 
 #include "filter/param.h"
@@ -58,7 +58,7 @@ bool chain_set(struct chain *chain, int stage, int param, float value)
     return true;
 }
 
-// The shortest decimal that reads back as the same float, with an exponent only where that is shorter.
+// Writes the shortest decimal that parses to the same float, with an exponent only if that is shorter.
 static void print_number(float value, char *text, size_t size)
 {
     for (int digits = 1; digits <= 9; digits++) {
@@ -89,7 +89,7 @@ void chain_value_text(const struct stage *stage, int param, char text[64])
         print_number(value, text, 64);
 }
 
-// Appends to `text` of CHAIN_TEXT bytes; what does not fit is cut.
+// Appends to `text` of CHAIN_TEXT bytes, and cuts the text to fit.
 __attribute__((format(printf, 2, 3))) static void append(char *text, const char *format, ...)
 {
     const size_t used = strlen(text);
@@ -141,5 +141,5 @@ bool chain_print(const struct chain *chain, char text[CHAIN_TEXT])
     }
     if (!text[0])
         strcpy(text, "none");
-    return strlen(text) < CHAIN_TEXT - 1; // cut text fills it
+    return strlen(text) < CHAIN_TEXT - 1; // a cut text fills all bytes
 }

@@ -1,4 +1,4 @@
-// chain.h: filters in a row, as text and as stages (docs/pixels.md section 4)
+// chain.h: a chain of filters, as text and as stages (docs/pixels.md section 4)
 #pragma once
 
 #include "filter/filter.h"
@@ -8,27 +8,28 @@ enum { CHAIN_MAX = 16, CHAIN_TEXT = 4096, CHAIN_ERROR = 256 };
 struct stage {
     const struct filter *filter;
     struct filter_values values;
-    struct filter_arguments arguments; // kept in step with the values
+    struct filter_arguments arguments; // always computed from the values
 };
 
 struct chain {
     struct stage stage[CHAIN_MAX];
-    int count; // 0 is a chain that changes nothing
+    int count; // 0: the chain changes nothing
 };
 
-// Parses chain text. False on failure: `error` gets one line that names the place and the nearest right word.
+// Parses chain text. False on failure; `error` then gets one line with the place and a suggestion.
 bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR]);
-// Text that parses to the same chain: parameters at their default are left out, and a name is written only where the
-// position alone would not tell: "contrast=brightness=10". "none" for an empty chain; `none` stages are left out.
-// False where it does not fit, which no chain that was parsed does.
+// Writes text that parses to the same chain, without default values and without stages `none`. It has a parameter's
+// name only if the position is not enough: "contrast=brightness=10". An empty chain is "none". False: the text does not
+// fit; that of a parsed chain always fits.
 bool chain_print(const struct chain *chain, char text[CHAIN_TEXT]);
 
-// Whether nothing but grey comes out, of pictures that are `grey` or not.
+// Returns true if the chain's output is grey, given whether its input is grey.
 bool chain_is_grey(const struct chain *chain, bool grey);
 
-bool chain_append(struct chain *chain, const struct filter *filter); // with default values; false when full
+bool chain_append(struct chain *chain, const struct filter *filter); // with default values; false: the chain is full
 void chain_remove(struct chain *chain, int stage);
-// Sets one parameter, clamped to its range; a matrix steps through its presets. False (and no change) where refused.
+// Sets one parameter, clamped to its range; for a matrix, the index of a preset. False: the combination is impossible,
+// and nothing changes.
 bool chain_set(struct chain *chain, int stage, int param, float value);
-// The value as text: "2", "nw", "gaussian", "3x3".
+// Writes the value as text: "2", "nw", "gaussian", "3x3".
 void chain_value_text(const struct stage *stage, int param, char text[64]);

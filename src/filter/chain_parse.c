@@ -1,4 +1,4 @@
-// chain_parse.c: chain text to stages (docs/pixels.md section 4)
+// chain_parse.c: parses chain text into stages (docs/pixels.md section 4)
 #include "filter/chain.h"
 
 #include "base/options.h"
@@ -13,7 +13,7 @@
 
 enum { NAME_SHOWN = 40 };
 
-// What is being parsed, for messages.
+// The position of the parser, for messages.
 struct parse {
     char *error;
     const struct filter *filter;
@@ -27,7 +27,7 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct parse *parse, cons
     va_start(arguments, format);
     vsnprintf(parse->error, CHAIN_ERROR, format, arguments);
     va_end(arguments);
-    // One line of plain text, whatever the chain had in it.
+    // Makes one line of plain text, even if the chain has control characters.
     for (char *at = parse->error; *at; at++) {
         if (*at < ' ' || *at > '~')
             *at = '?';
@@ -35,7 +35,7 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct parse *parse, cons
     return false;
 }
 
-// Cuts space from both ends, in place.
+// Removes spaces from both ends, in place.
 static char *trim(char *text)
 {
     while (isspace((unsigned char)*text))
@@ -46,7 +46,7 @@ static char *trim(char *text)
     return text;
 }
 
-// A decimal number; *end is where it stops. strtof would also take "inf", "nan" and hexadecimal.
+// Parses a decimal number and sets *end to its end. strtof also accepts "inf", "nan" and hexadecimal.
 static bool parse_number(const char *text, float *value, const char **end)
 {
     const size_t length = strspn(text, "0123456789+-.eE");
@@ -177,7 +177,7 @@ static bool is_chain(const char *text)
     return chain_parse(&chain, text, error);
 }
 
-// The chain that "blur 2", "contrast:2:10" or "gray blur" means. False where it is not clear.
+// Corrects "blur 2", "contrast:2:10" or "gray blur" to chain text. False: the meaning is not clear.
 static bool split_words(const char *name, char text[NAME_SHOWN + 1])
 {
     static const char separators[] = " \t:";
@@ -231,7 +231,7 @@ static bool parse_stage(struct parse *parse, char *text, struct stage *stage)
     return stage_prepare(stage, &why) || fail(parse, "%s: %s", name, why);
 }
 
-// Refuses "blur;gray", as other programs have it.
+// Rejects "blur;gray", the syntax of other programs.
 static bool check_separators(struct parse *parse, const char *text)
 {
     static const char wrong[] = ";|!";

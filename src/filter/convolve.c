@@ -24,7 +24,7 @@ static const struct {
     {3, {0, 1, 0, 1, -4, 1, 0, 1, 0}},
 };
 
-// Weights and offset with `shift` bits of fraction; false where they don't fit.
+// Computes weights and offset with `shift` fraction bits. False: they do not fit.
 static bool quantise(const float *matrix, int count, double div, double bias, int shift,
                      struct filter_arguments *arguments)
 {
@@ -45,7 +45,7 @@ static bool quantise(const float *matrix, int count, double div, double bias, in
     return true;
 }
 
-// Divides by the powers of two that all weights have: the result's floor is the same, and more weights fit 8 bits.
+// Divides by the powers of two that all weights share. The result's floor stays the same, and more weights fit 8 bits.
 static void reduce(int count, struct filter_arguments *arguments)
 {
     int32_t *const value = arguments->value, *const weight = value + CONVOLVE_WEIGHTS;

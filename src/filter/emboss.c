@@ -9,7 +9,7 @@ static const struct param params[] = {
     {0},
 };
 
-// The 3x3 weights, row by row: -1 on the three neighbours towards the light, +1 on the three away from it.
+// Computes the 3x3 weights, row by row: -1 for the three neighbours towards the light, +1 for the three away from it.
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
     static const int place[RING] = {0, 1, 2, 5, 8, 7, 6, 3}; // nw n ne e se s sw w in the 3x3 square

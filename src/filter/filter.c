@@ -1,4 +1,4 @@
-// filter.c: the list of filters; each row stands in the filter's own file
+// filter.c: the list of filters; the row of a filter is in its own file
 #include "filter/filter.h"
 
 #include "filter/filter_list.h"

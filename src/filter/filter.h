@@ -14,8 +14,8 @@ enum {
 };
 
 enum filter_kind {
-    FILTER_POINT,    // a pixel depends on itself alone
-    FILTER_STENCIL,  // on its neighbours within a radius
+    FILTER_POINT,    // a pixel depends only on itself
+    FILTER_STENCIL,  // a pixel depends on its neighbours within a radius
     FILTER_GEOMETRY, // pixels move, values stay
 };
 
@@ -42,10 +42,10 @@ struct param {
     const char *help;
 };
 
-// The values a user gave one filter. Matrix numbers lie apart since at most one parameter is a matrix.
+// The values of a filter's parameters. At most one parameter is a matrix, so its numbers have a place of their own.
 struct filter_values {
-    float value[FILTER_PARAMS]; // PARAM_MATRIX: index of the preset, or -1 where numbers were given
-    int matrix_side;            // 1, 3, 5, 7, 9 where numbers were given
+    float value[FILTER_PARAMS]; // PARAM_MATRIX: index of the preset; -1: numbers
+    int matrix_side;            // 1, 3, 5, 7 or 9 if there are numbers
     float matrix[FILTER_MATRIX];
 };
 
@@ -62,7 +62,7 @@ struct filter {
     const char *example; // chain text
     enum filter_kind kind;
     enum filter_color color;
-    const struct param *params; // ended by a row without a name; NULL for none
+    const struct param *params; // a row without a name ends the list; NULL: none
     bool mirror, flip;          // FILTER_GEOMETRY: exchanges left and right, or top and bottom
 
     // Computes radius and arguments. Returns false if each value is in its range but the combination is impossible;
@@ -70,11 +70,11 @@ struct filter {
     bool (*prepare)(const struct filter_values *values, struct filter_arguments *arguments, const char **why);
 };
 
-// Every filter, in the order of the help; NULL-ended.
+// All filters, in the order of the help; NULL ends the list.
 extern const struct filter *const filters[];
 
-const struct filter *filter_find(const char *name); // NULL when there is none
-// Chain text of one filter that a wrong name probably means: "sobel" for "edges"; NULL when there is none.
+const struct filter *filter_find(const char *name); // NULL: there is none
+// Returns chain text of one filter for an unknown name: "sobel" for "edges". NULL: no suggestion. Static.
 const char *filter_advice(const char *word);
 int filter_param_count(const struct filter *filter);
 // Returns true if the filter's output is grey, given whether its input is grey.

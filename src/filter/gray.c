@@ -1,4 +1,4 @@
-// gray.c: colour to grey, by luma or by the plain average
+// gray.c: colour to grey, by luma or by the average
 #include "filter/filter.h"
 
 static const struct param params[] = {

@@ -1,4 +1,4 @@
-// maxrgb.c: keep a pixel's strongest channel
+// maxrgb.c: keeps a pixel's largest channels
 #include "filter/filter.h"
 
 extern const struct filter filter_maxrgb;

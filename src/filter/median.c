@@ -1,4 +1,4 @@
-// median.c: the middle of nine, which removes specks and keeps edges
+// median.c: the median of 3x3 pixels, which removes specks and keeps edges
 #include "filter/filter.h"
 
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)

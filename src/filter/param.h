@@ -1,13 +1,13 @@
-// param.h: the words of a parameter's choices, and stages in the making (for the filter layer itself)
+// param.h: the words of a parameter's choices, and the making of stages; only for the filter layer
 #pragma once
 
 #include "filter/chain.h"
 
-// Word `index` of the row's choices; "" when there is none.
+// Returns word `index` of the row's choices; "" if there is none.
 void param_choice_name(const struct param *row, int index, char *text, size_t size);
-// The index of the word, any case; -1 when it is none of the choices.
+// Returns the index of the word, ignoring case; -1: it is not one of the choices.
 int param_choice_find(const struct param *row, const char *word);
 
 bool stage_init(struct stage *stage, const struct filter *filter); // default values
-// Works out the arguments from the values. False: impossible together, *why is static.
+// Computes the arguments from the values. False: the combination is impossible; *why is then a static text.
 bool stage_prepare(struct stage *stage, const char **why);

@@ -1,4 +1,4 @@
-// plan.c: a chain cut into fused passes
+// plan.c: cuts a chain into fused passes
 #include "filter/plan.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void add_name(struct pass *pass, const char *name)
     snprintf(pass->name + used, sizeof(pass->name) - used, "%s%s", used ? "+" : "", name);
 }
 
-// Names a pass by what it holds.
+// Names a pass after its filters.
 static void name_pass(struct pass *pass)
 {
     pass->name[0] = '\0';
@@ -37,8 +37,8 @@ static void name_pass(struct pass *pass)
         add_name(pass, "convert");
 }
 
-// Point filters don't care where a pixel is, so geometry moves past them: to the pass's load while there is no stencil,
-// to its store behind one.
+// Moves a change of geometry across point filters, which do not depend on a pixel's place: to the pass's load before
+// the stencil, to its store after it.
 static void add_geometry(struct pass *pass, const struct filter *filter)
 {
     if (pass->stencil) {
@@ -78,7 +78,7 @@ void plan_make(struct plan *plan, const struct chain *chain)
         name_pass(&plan->pass[i]);
 }
 
-// Takes a plan's passes out, for being put back in more pieces.
+// Empties a plan and returns its passes, which the caller adds again in more parts.
 static int take_passes(struct plan *plan, struct pass whole[PLAN_PASSES])
 {
     const int count = plan->count;

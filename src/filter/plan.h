@@ -3,7 +3,7 @@
 
 #include "filter/chain.h"
 
-// What lies between two passes.
+// The pixels between two passes.
 enum pass_pixels {
     PASS_RGBA,
     PASS_GREY, // one byte per pixel, the value of all three channels; alpha is 255
@@ -12,36 +12,36 @@ enum pass_pixels {
 extern const size_t pass_pixel_bytes[];
 
 struct pass {
-    const struct stage *before[CHAIN_MAX]; // point filters ahead of the stencil
+    const struct stage *before[CHAIN_MAX]; // point filters before the stencil
     int before_count;
     const struct stage *stencil;          // NULL: none
-    const struct stage *after[CHAIN_MAX]; // point filters behind the stencil; empty when there is none
+    const struct stage *after[CHAIN_MAX]; // point filters after the stencil; empty without one
     int after_count;
-    bool load_mirror, load_flip;    // the pass reads its input mirrored, flipped
-    bool store_mirror, store_flip;  // and writes its output so
+    bool load_mirror, load_flip;    // the pass reads its input mirrored or flipped
+    bool store_mirror, store_flip;  // and writes its output mirrored or flipped
     bool alike;                     // its stencil's input is grey: all three channels are equal
-    bool grey;                      // the same, and alpha is 255 or kept elsewhere: one byte per pixel is enough
-    enum pass_pixels reads, writes; // the first pass reads what the source has, whatever it says here
+    bool grey;                      // and alpha is 255 or kept elsewhere, so one byte per pixel is enough
+    enum pass_pixels reads, writes; // the first pass ignores `reads`: it reads the source's format
     char name[128];                 // "blur+gray": its filters, for stage times
 };
 
 enum { PLAN_PASSES = 2 * CHAIN_MAX };
 
 struct plan {
-    struct chain chain; // the plan's own copy; passes point into it
+    struct chain chain; // a copy; passes point into it
     struct pass pass[PLAN_PASSES];
     int count; // at least 1: an empty chain is one pass that loads and stores
 };
 
-// Fills `plan`, which must not be moved or copied afterwards (passes point into it).
+// Fills `plan`. Do not move or copy it afterwards, because passes point into it.
 void plan_make(struct plan *plan, const struct chain *chain);
 
-// To be called after plan_make and plan_split. Marks the stencils whose input is grey, and the grey pictures between
-// two passes, which take one byte per pixel. These have no room for alpha, so that `opaque` must be true: alpha is 255
-// everywhere or kept elsewhere. `grey`: the chain's input is grey.
+// Call after plan_make and plan_split. Marks stencils whose input is grey, and grey pictures between two passes, which
+// have one byte per pixel and no alpha. They need `opaque`: alpha is 255 everywhere or kept elsewhere. `grey`: the
+// chain's input is grey.
 void plan_mark_grey(struct plan *plan, bool opaque, bool grey);
 
-// Cuts conversion and point filters before a stencil of at least this radius off as a pass of their own, so that the
-// stencil reads plain RGBA. Otherwise a device may convert and filter each pixel again for every neighbour.
-// `input_rgba`: the first pass's input is RGBA already.
+// Makes a separate pass of the conversion and the point filters before a stencil of at least this radius. The stencil
+// then reads RGBA. Otherwise a device may convert and filter each pixel again for every neighbour. `input_rgba`: the
+// chain's input is RGBA.
 void plan_split(struct plan *plan, bool input_rgba, int radius);

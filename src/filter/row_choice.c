@@ -1,4 +1,4 @@
-// row_choice.c: chooses the code that makes the rows of a filter
+// row_choice.c: chooses the row function of a filter
 #include "filter/rows.h"
 
 #include <string.h>

@@ -34,7 +34,7 @@ static void stream(const uint8_t *from, uint8_t *to, size_t bytes)
 INLINE void make_points(point_filter *filter, const struct filter_arguments *numbers, const uint8_t *from, uint8_t *to,
                         int width, bool streams)
 {
-    enum { PART = 256 }; // pixels; a processor makes one part while it still writes the one before
+    enum { PART = 256 }; // pixels; a processor computes one part while it writes the previous one
     const int32_t *restrict args = numbers->value;
     pixel_word part[PART];
     for (int first = 0; first < width; first += PART, from += 4 * PART, to += 4 * PART) {
@@ -52,11 +52,11 @@ INLINE void make_points(point_filter *filter, const struct filter_arguments *num
     }
 }
 
-// `radius` and `step` are constants where that is faster.
+// Callers pass constants as `radius` and `step` if that is faster.
 INLINE void make_stencil(stencil_filter *filter, const struct filter_arguments *numbers,
                          const struct stencil_rows *rows, int radius, int step)
 {
-    // Copies, because compilers would read the originals again after each store.
+    // Copies, because compilers would reload the originals after each store.
     const uint8_t *in[2 * FILTER_RADIUS_MAX + 1];
     for (int i = 0; i < 2 * radius + 1; i++)
         in[i] = rows->in[i];

@@ -1,4 +1,4 @@
-// sharpen.c: a pixel pushed away from its four neighbours
+// sharpen.c: increases the differences from the four neighbours
 #include "filter/filter.h"
 
 #include <math.h>

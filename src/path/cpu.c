@@ -9,20 +9,20 @@
 #include <string.h>
 
 enum {
-    BANDS_PER_THREAD = 4, // so that a thread that was kept waiting holds up little
-    BAND_MIN_ROWS = 16,   // below this, starting a band costs more than it shares out
+    BANDS_PER_THREAD = 4, // so that an interrupted thread delays the others little
+    BAND_MIN_ROWS = 16,   // with fewer rows, the start of a band takes too long
 };
 
-// What a chain needs, besides the frames.
+// A chain, ready to run on frames.
 struct cpu_build {
     struct plan plan;
     struct cpu_pass pass[CHAIN_MAX]; // of the plan
     int run[CHAIN_MAX];              // the number of passes of each run
     int runs;
-    uint8_t *scratch;     // of all bands, one behind the other
+    uint8_t *scratch;     // of all bands, one after the other
     size_t scratch_bytes; // of one band
     int bands;
-    int few_rows; // rows that a picture needs places for, if its rows arrive and leave one after the other; 0: all
+    int few_rows;            // rows of a picture that are kept if it arrives by rows; 0: all
     struct image between[2]; // pictures between runs; empty with a single run
 };
 
@@ -36,7 +36,7 @@ struct cpu_path {
     struct path path;
     const char *variant; // as in path_setup
     struct workers *workers;
-    struct image fed;                         // the picture that comes by rows
+    struct image fed;                         // the picture that arrives by rows
     struct cpu_slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
     int slots, write_slot, read_slot;
     bool larger_than_caches; // a result is larger than the caches
@@ -56,7 +56,7 @@ static void cpu_build_free(void *of)
 static int count_bands(int height, int threads)
 {
     const int most = height / BAND_MIN_ROWS < 1 ? 1 : height / BAND_MIN_ROWS;
-    const int wanted = threads == 1 ? 1 : threads * BANDS_PER_THREAD; // by itself a thread holds up nobody
+    const int wanted = threads == 1 ? 1 : threads * BANDS_PER_THREAD; // one thread delays no other
     return wanted < most ? wanted : most;
 }
 
@@ -64,7 +64,7 @@ static int count_bands(int height, int threads)
 // in place, so it keeps all rows.
 static int count_few_rows(const struct cpu_build *build, enum pixfmt format)
 {
-    int rows = 64; // the quickest for 1920x1080
+    int rows = 64; // the fastest for 1920x1080
     if (build->runs != 1 || build->bands != 1 || format == PIXFMT_RGBA)
         return 0;
     for (int i = 0; i < build->plan.count; i++) {
@@ -84,7 +84,7 @@ static struct cpu_build *make_build(const struct cpu_path *cpu, const struct cha
     if (!build)
         return NULL;
     plan_make(&build->plan, chain);
-    bool turns = false; // alpha would no longer lie where it does in the input
+    bool turns = false; // alpha would be at another place than in the input
     for (int i = 0; i < build->plan.count; i++)
         turns = turns || build->plan.pass[i].load_mirror || build->plan.pass[i].store_mirror;
     plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA || !turns, input->format == PIXFMT_GREY);
@@ -229,7 +229,7 @@ static const struct backend cpu_backend = {
     .close = cpu_close,
 };
 
-// A path that is fed has the picture that comes, too, and places in both for as few rows as will do.
+// A path that is fed also has the picture that arrives; both keep as few rows as possible.
 static bool reserve_fed(struct cpu_path *cpu)
 {
     const struct image_shape *input = &cpu->path.input;

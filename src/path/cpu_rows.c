@@ -17,7 +17,7 @@ enum { OWN_LINES = 4, LINES_MAX = 2 * FILTER_RADIUS_MAX + 1 + STENCIL_ROWS };
 struct maker {
     uint8_t *lines; // the last rows of its input, or both ends of each, used in turns
     int line_width; // pixels of each, without edge pixels repeated
-    uint8_t *spare; // rows that are made along with the first, where they have no other place
+    uint8_t *spare; // rows that are made together with the first, if they have no other place
     uint8_t *own;   // scratch memory of the row variant
     int loaded;     // the next input row to load
     bool begun;
@@ -31,7 +31,7 @@ struct band {
     int end;
     int y; // the output row that is being made
     int width;
-    uint8_t *pair;    // two output rows, where the run has no output picture or streams to it
+    uint8_t *pair;    // two output rows, if the run has no output picture or streams to it
     uint8_t *rgba;    // an RGBA row that becomes grey
     uint8_t *grey;    // a grey row that becomes RGBA
     bool in_place;    // the first stencil reads the picture in place
@@ -144,7 +144,7 @@ static const uint8_t *turn(bool mirror, const uint8_t *from, uint8_t *to, int wi
     return to;
 }
 
-// The row of the picture that is row `y` of the input.
+// Returns the row of the picture that is row `y` of the input.
 static int input_row(const struct cpu_run *run, int y)
 {
     return run->passes[0].pass->load_flip ? run->from->shape.height - 1 - y : y;
@@ -156,9 +156,9 @@ static const uint8_t *picture_row(const struct cpu_run *run, int y)
     return run->from->plane[0] + (size_t)input_row(run, y) * run->from->stride[0];
 }
 
-// Each function below returns where it has put row `y`: in `to`, or elsewhere if that saves copying.
+// Each function below returns the address of row `y`: `to`, or another one if that avoids a copy.
 
-// The picture's row as the first pass's stencil takes it, or as its output has it if it has no stencil; but only the
+// Makes the row that the first pass's stencil reads or, without a stencil, the row of its output; applies only the
 // first `points` filters.
 static const uint8_t *load_row(const struct band *band, int y, int points, uint8_t *to)
 {
@@ -192,7 +192,7 @@ static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to
     return turn(cpu->pass->store_mirror, at, to, band->width);
 }
 
-// Whether a pass's output is that of its stencil, in grey rows.
+// Returns true if a pass's output is its stencil's output, in grey rows.
 static bool stays_bytes(const struct cpu_pass *cpu)
 {
     return cpu->step == 1 && cpu->pass->after_count == 0 && !cpu->pass->store_mirror;
@@ -237,13 +237,13 @@ static void load_ends(const struct band *band, int y)
     repeat_edges(line, width, 4, pass_radius(band->run->passes));
 }
 
-// The row of the picture that output row `y` becomes.
+// Returns the row of the picture that output row `y` becomes.
 static int output_row(const struct cpu_run *run, int y)
 {
     return run->passes[run->count - 1].pass->store_flip ? run->from->shape.height - 1 - y : y;
 }
 
-// Where output row `y` is made.
+// Returns the address at which output row `y` is made.
 static uint8_t *output_at(const struct band *band, int y)
 {
     const struct image *to = band->run->to;
@@ -283,7 +283,7 @@ static void make_in_place(struct band *band, int y, const struct stencil_rows *r
     }
 }
 
-// Makes row `y` of a stencil in `to`, and the rows below it that its variant makes along with it.
+// Makes row `y` of a stencil in `to`, and the rows below that its variant makes in the same call.
 static void run_stencil(struct band *band, int number, int y, uint8_t *to)
 {
     const struct cpu_run *run = band->run;
@@ -326,7 +326,7 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
     maker->begun = true;
 }
 
-// Row `y` of a stencil. Rows are asked for in order.
+// Returns row `y` of a stencil. Rows are requested in order.
 static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8_t *to)
 {
     struct maker *maker = &band->maker[number];
@@ -360,7 +360,7 @@ static void finish_row(struct band *band, int y)
         memcpy(to, at, 4 * (size_t)band->width);
 }
 
-// Encodes a pair of output rows as soon as both have been made, while they are in cache.
+// Converts a pair of output rows as soon as both have been made, while they are in cache.
 static void encode_row(const struct band *band, int y)
 {
     const struct cpu_run *run = band->run;
@@ -377,7 +377,7 @@ static void encode_row(const struct band *band, int y)
         run->feed->made(run->feed->context, run->encoded, both ? upper + 2 : upper + 1);
 }
 
-// The first row of a band. Two rows that are encoded together are never in two bands.
+// Returns the first row of a band. Two rows that are converted together are never in two bands.
 static int band_edge(const struct cpu_run *run, int band)
 {
     const int height = run->from->shape.height;
@@ -386,7 +386,7 @@ static int band_edge(const struct cpu_run *run, int band)
     return splits ? y - 1 : y;
 }
 
-// Whether the first stencil can read the picture in place.
+// Returns true if the first stencil can read the picture in place.
 static bool reads_picture(const struct cpu_run *run)
 {
     const struct pass *pass = run->passes[0].pass;

@@ -1,6 +1,6 @@
 // cpu_rows.h: passes of the cpu path over a band of rows
 //
-// A picture is cut into bands of rows, which threads share out. Consecutive passes form a run: within a band each row
+// A picture is cut into bands of rows, which threads share. Consecutive passes form a run: within a band each row
 // goes through all of them while it is in cache, and only the rows of the last pass go to memory.
 #pragma once
 
@@ -24,7 +24,7 @@ struct cpu_run {
     struct image *from;           // only the feed changes it
     struct image *to;             // RGBA; planes NULL: only `encoded` is wanted
     struct image *encoded;        // the picture of `to` as YUV; NULL: not wanted, or made by a later run
-    const struct path_feed *feed; // brings the rows of `from` and takes those of `encoded`; NULL: whole pictures
+    const struct path_feed *feed; // provides the rows of `from` and takes the rows of `encoded`; NULL: whole pictures
     struct encoder encoder;
     struct color_coefficients coefficients; // of `from`
     uint8_t *scratch;                       // of all bands, one after the other

@@ -11,18 +11,18 @@
 // One frame in flight, or lent.
 struct slot {
     uint64_t tag;
-    // The way in.
+    // Input.
     struct pinned staging; // uploads come from here; empty if the input is host memory itself
     cl_mem input;
-    size_t input_bytes;          // grows for a frame in memory of the device's, which has its own strides
+    size_t input_bytes;          // grows for a frame in the device's memory, which has its own strides
     cl_mem lent;                 // the frame's own memory as the input; NULL: the frame is in `input`
     struct opencl_layout layout; // of the frame there
     bool copied;                 // by the host
     int64_t copy_start_ns, copy_end_ns;
     int64_t enqueued_ns;  // host time right before the first event was queued
-    cl_event upload;      // NULL: the input lies there at once
+    cl_event upload;      // NULL: the input needs no upload
     cl_event handed_back; // the end of the device's use of an imported frame; NULL: it is not imported
-    // The passes, and the way out.
+    // Passes and output.
     struct span passes[PLAN_PASSES], encoding;
     struct download output, encoded; // empty: a texture; no conversion
     struct shared_texture shared;
@@ -37,9 +37,9 @@ struct opencl_path {
     cl_command_queue upload_queue, compute_queue, download_queue; // the same queue if memory is shared
     struct opencl_layout input_layout;
     size_t input_bytes;
-    bool copies;                                 // the device does not read frames in the host's memory
-    int64_t shift_ns, shifted_ns;                // host time less device time, and when that was found; 0: not yet
-    struct slot slot[PATH_DEPTH_MAX + 1];        // one more than in flight: the collected one stays valid
+    bool copies;                          // the device does not read frames in the host's memory
+    int64_t shift_ns, shifted_ns;         // host time minus device time, and the time of that measurement; 0: none yet
+    struct slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
     int slots, write_slot, read_slot, lent_slot; // lent_slot -1: none
     struct opencl_encoder encoder;
 };
@@ -56,14 +56,14 @@ static bool read_in_place(struct opencl_path *cl, struct slot *slot, const struc
         return false;
     slot->lent = clCreateBuffer(cl->device->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, frame->reach_bytes,
                                 frame->plane[0], &result);
-    if (!slot->lent) // it would not take the next frame either
+    if (!slot->lent) // the driver would refuse the next frame too
         log_info("the device cannot read frames in place (%s); monocle copies them", compute_result_name(result));
     cl->copies = !slot->lent;
     slot->enqueued_ns = clock_now_ns();
     return slot->lent != NULL;
 }
 
-// Makes room for a frame with the strides of its memory.
+// Enlarges the input for a frame with the strides of its memory.
 static cl_int make_room(struct opencl_path *cl, struct slot *slot, size_t bytes)
 {
     const size_t room = bytes + OPENCL_WIDE_LOAD;
@@ -79,7 +79,7 @@ static cl_int make_room(struct opencl_path *cl, struct slot *slot, size_t bytes)
     return CL_SUCCESS;
 }
 
-// The device copies pinned memory by itself.
+// The device copies pinned memory without the host.
 static cl_int send_pinned(struct opencl_path *cl, struct slot *slot, const void *from, size_t bytes)
 {
     slot->enqueued_ns = clock_now_ns();
@@ -180,7 +180,7 @@ static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct im
     cl_int result = download_reclaim(&slot->output, cl->compute_queue);
     if (result == CL_SUCCESS)
         result = download_reclaim(&slot->encoded, cl->compute_queue);
-    // To acquire a texture takes a while. Without another frame in flight it overlaps the copy of the pixels; otherwise
+    // Acquiring a texture takes a while. If no other frame is in flight, it overlaps the copy of the pixels; otherwise
     // it would delay that frame.
     if (result == CL_SUCCESS && texture && alone)
         result = shared_texture_acquire(&slot->shared, cl->compute_queue, NULL, &slot->acquire);
@@ -210,7 +210,7 @@ static bool opencl_submit(struct path *path, const struct image *frame, uint64_t
     if (cl->output == OUTPUT_TEXTURE && !slot->shared.image &&
         !compute_ok(shared_texture_open(&slot->shared, cl->device->context, path->input.width, path->input.height),
                     "share a GL texture with OpenCL")) {
-        *lost = true; // this path cannot go on, but another kind can
+        *lost = true; // this path cannot continue, but another kind can
         return false;
     }
     slot->tag = tag;

@@ -29,13 +29,14 @@ static bool seen(struct composer *c, const char *file)
     return false;
 }
 
-// The name in a line `#include "name"`; false for any other line.
+// Finds the name in a line `#include "name"`. False: it is another line.
 static bool included_name(const char *line, char name[64])
 {
     return sscanf(line, " # include \"%63[^\"]\"", name) == 1;
 }
 
-// Appends a file, each file it includes ahead of it, each once; #line keeps the compiler's messages right.
+// Appends the files that a file includes, each once, and then the file. #line keeps the compiler's line numbers
+// correct.
 static void add_file(struct composer *c, const char *file)
 {
     if (seen(c, file))
@@ -89,7 +90,7 @@ static int add_points(FILE *out, const char *macro, const struct stage *const *s
     return offset;
 }
 
-// Macros of the format for its loader, which serves several formats.
+// Defines the macros of the format for its loader, which reads several formats.
 static void add_places(FILE *out, const struct pixfmt_info *info)
 {
     const struct pixfmt_samples *samples = info->samples;

@@ -1,4 +1,4 @@
-// path.c: paths opened by kind, and the ladder down from zerocopy
+// path.c: opens paths by kind; zerocopy tries its sharing modes in order
 #include "path/path.h"
 
 #include "base/log.h"

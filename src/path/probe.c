@@ -1,4 +1,4 @@
-// probe.c: asks a child process once whether a variant may be used, and keeps its verdict
+// probe.c: tests a variant once in a child process, and keeps the verdict
 #include "path/probe.h"
 
 #include "base/child.h"

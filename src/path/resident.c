@@ -1,4 +1,4 @@
-// resident.c: chains run on pictures that stay in a device's memory: their passes and nothing else, for measuring
+// resident.c: runs chains on pictures in a device's memory, to measure only the passes
 #include "path/resident.h"
 
 #include "base/log.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { OUTPUTS = 2 }; // as a path with one frame in flight has
+enum { OUTPUTS = 2 }; // as in a path with one frame in flight
 
 struct resident {
     struct opencl_target target;

@@ -63,7 +63,7 @@ struct variant {
                     struct variant_launch *launch);
 };
 
-// Every variant in order of preference. The last one is the generic kernel, which fits every pass. NULL-ended.
+// All variants in order of preference. The last one is the generic kernel, which fits every pass. NULL ends the list.
 extern const struct variant *const variants[];
 
 // Returns true if a choice can run this pass on this device. Does not probe.
