@@ -60,7 +60,7 @@ static enum color_matrix matrix_of(uint32_t encoding)
 struct color v4l2_color(const struct v4l2_pix_format *format, bool compressed)
 {
     struct color color = {0};
-    // Without the magic the driver predates these members.
+    // Without the magic number, the driver is older than these members.
     const bool extended = format->priv == V4L2_PIX_FMT_PRIV_MAGIC;
     const uint32_t space = compressed ? V4L2_COLORSPACE_JPEG : format->colorspace;
     const bool known = space != V4L2_COLORSPACE_DEFAULT;

@@ -375,7 +375,7 @@ bool camera_output_send(struct camera_output *output)
 
 struct camera_output_counts camera_output_counts(const struct camera_output *output)
 {
-    struct camera_output *locked = (struct camera_output *)output; // only to lock
+    struct camera_output *locked = (struct camera_output *)output; // for its lock
     pthread_mutex_lock(&locked->lock);
     const struct camera_output_counts counts = output->counts;
     pthread_mutex_unlock(&locked->lock);

@@ -239,7 +239,7 @@ static bool wait_ready(const struct camera *camera, int64_t deadline_ns)
     struct pollfd ready[] = {{.fd = camera->link.stream.device.fd, .events = POLLIN | POLLPRI},
                              {.fd = camera->decoder ? camera_decoder_fd(camera->decoder) : -1, .events = POLLIN}};
     poll(ready, 2, left_ms < 0 ? 0 : left_ms > INT_MAX ? INT_MAX : (int)left_ms);
-    if (ready[0].revents & POLLERR) // poll would return at once, again and again
+    if (ready[0].revents & POLLERR) // poll returns at once until the error is gone
         nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
     return ready[0].revents & POLLPRI;
 }
@@ -336,7 +336,7 @@ static bool camera_reshape(struct source *source)
     camera->shape = camera->next_shape;
     camera->reshaped = false;
     camera->link.retry_ns = 0;
-    camera->link.heard_ns = clock_now_ns(); // the stream may have gone on
+    camera->link.heard_ns = clock_now_ns(); // the stream may have continued
     return settle(source);
 }
 

@@ -1,4 +1,4 @@
-// camera_device.c: a V4L2 device node: opened, asked
+// camera_device.c: opens a V4L2 device node
 #include "source/camera_device.h"
 
 #include <errno.h>
@@ -12,8 +12,7 @@ void *camera_device_map(const struct camera_device *device, size_t length, off_t
     return mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, device->fd, offset);
 }
 
-// Why a node with these abilities is no camera for us, NULL when it is one. A camera may have several nodes: only
-// `device_caps` tells them apart, since `capabilities` is about all of them together.
+// Returns why a node with these abilities is not usable as a camera; NULL if it is.
 static const char *unfit(uint32_t can)
 {
     if (can & (V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_VIDEO_CAPTURE_MPLANE))

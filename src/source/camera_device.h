@@ -1,4 +1,4 @@
-// camera_device.h: a V4L2 device node: open, ioctl, mmap
+// camera_device.h: a V4L2 device node of a camera
 #pragma once
 
 #include "image/v4l2.h"

@@ -1,4 +1,4 @@
-// camera_mode.c: which of a camera's formats, sizes and rates to use, and what its colours mean
+// camera_mode.c: selects a camera's format, size and rate
 #include "source/camera_mode.h"
 
 #include "base/log.h"
@@ -9,7 +9,7 @@
 
 enum { DEFAULT_RATE = 30, DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720 };
 
-// The formats that cameras may send, in order of preference among modes that are otherwise equal.
+// The formats that cameras may send; the earlier one wins between modes that are otherwise equal.
 enum { FORMATS = 2 * PIXFMT_COUNT + 2 };
 
 static struct camera_mode mode_of(int index)
@@ -107,7 +107,7 @@ static void consider(struct search *search, int index, const struct camera_mode 
         *best = *mode;
 }
 
-// The interval within a range that is nearest to the wanted rate.
+// Returns the interval within a range that is nearest to the wanted rate.
 static struct v4l2_fract nearest_interval(const struct source_setup *setup, const struct v4l2_frmival_stepwise *range)
 {
     enum { PRECISION = 1000 };
@@ -132,11 +132,11 @@ static void consider_size(struct search *search, int index, int width, int heigh
         if (!discrete)
             return;
     }
-    if (rate.index == 0) // the camera doesn't say
+    if (rate.index == 0) // the driver lists no rates
         consider(search, index, &mode);
 }
 
-// What is nearest to `wanted` among low, low + step, ... high.
+// Returns the value nearest to `wanted` among low, low + step, ... high.
 static int step_to(int64_t wanted, int64_t low, int64_t high, int64_t step)
 {
     const int64_t clamped = wanted < low ? low : wanted > high ? high : wanted;
@@ -158,7 +158,7 @@ static void consider_format(struct search *search, int index)
                       step_to(height, range->min_height, range->max_height, range->step_height));
         return;
     }
-    if (size.index == 0) // the camera doesn't say; it will take what is nearest
+    if (size.index == 0) // the driver lists no sizes; it will choose the nearest one
         consider_size(search, index, width, height);
 }
 

@@ -1,4 +1,4 @@
-// camera_mode.h: selects a camera's format, size and rate, and describes its frames
+// camera_mode.h: selects a camera's format, size and rate; on any thread
 #pragma once
 
 #include "source/camera_device.h"

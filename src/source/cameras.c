@@ -164,7 +164,7 @@ static bool find_path(const char *text, struct camera_node *node, char why[CAMER
     char path[256];
     const bool number = text[strspn(text, "0123456789")] == '\0';
     snprintf(path, sizeof(path), "%s%s", number ? "/dev/video" : "", text);
-    char *real = realpath(path, NULL); // a link of /dev/v4l leads to the node
+    char *real = realpath(path, NULL); // the text may be a link in /dev/v4l
     snprintf(node->path, sizeof(node->path), "%.*s", CAMERA_NODE - 1, real ? real : path);
     free(real);
     look_at(node, NULL);

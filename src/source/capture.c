@@ -168,7 +168,7 @@ void capture_resume(struct capture *capture)
 
 struct capture_counts capture_counts(const struct capture *capture)
 {
-    struct capture *locked = (struct capture *)capture; // only to lock
+    struct capture *locked = (struct capture *)capture; // for its lock
     pthread_mutex_lock(&locked->lock);
     const struct capture_counts counts = capture->counts;
     pthread_mutex_unlock(&locked->lock);

@@ -20,7 +20,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-// Runs of digits compare as numbers, whatever their length; everything else by bytes.
+// Compares runs of digits as numbers of any length, and all other characters by bytes.
 int entries_compare_names(const char *a, const char *b)
 {
     const char *const whole_a = a, *const whole_b = b;
@@ -45,7 +45,7 @@ int entries_compare_names(const char *a, const char *b)
     }
     if (*a || *b)
         return *a ? 1 : -1;
-    return strcmp(whole_a, whole_b); // "1" and "01" keep one order
+    return strcmp(whole_a, whole_b); // "1" before "01" or after it, but always the same
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -53,7 +53,7 @@ static int compare_entries(const void *a, const void *b)
     return entries_compare_names(((const struct entry *)a)->path, ((const struct entry *)b)->path);
 }
 
-// Takes over `path`, NULL included. False when memory runs out.
+// Takes ownership of `path`, which may be NULL. Returns false if out of memory.
 static bool add(struct entries *entries, char *path, bool meant)
 {
     if (path && entries->count == entries->room) {
@@ -79,7 +79,7 @@ static bool has_picture_extension(const char *name)
     return dot && (codec_from_name(dot + 1, &format) || codec_missing_library(dot + 1) || strcasecmp(dot, ".hdr") == 0);
 }
 
-// A visible regular file, or a link to one.
+// Returns true for a visible regular file, or a link to one.
 static bool is_candidate(DIR *directory, const struct dirent *found)
 {
     struct stat status;
@@ -114,7 +114,7 @@ bool entries_from_directory(struct entries *entries, const char *path)
 bool entries_from_file(struct entries *entries, const char *path)
 {
     struct stat status;
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) { // a device could never end
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) { // the data of a device may have no end
         log_error("cannot read the list %s: it is not a regular file", path);
         return false;
     }

@@ -8,23 +8,21 @@
 
 #include <string.h>
 
-// How long the program at the other end of a pipe may take to start.
+// Longest wait for the program at the other end of a pipe.
 #define HEADER_WAIT_NS ((int64_t)10 * 1000000000)
-
-enum film_phase { FILM_LINE, FILM_SLOT, FILM_PIXELS, FILM_WHOLE };
 
 struct film {
     struct stream stream;
-    bool lines;      // a Y4M frame header precedes each frame
-    off_t first;     // offset of the first frame
-    bool loop;       // start again at the end
-    bool told;       // the warning about an incomplete frame was logged
-    uint64_t number; // number of the next frame
-    uint64_t round;  // frames since the last start
-    enum film_phase phase;
-    int slot;      // pool slot that is being filled; -1: none
-    size_t filled; // bytes read into the slot
-    int64_t begun_ns;
+    bool lines;       // a Y4M frame header precedes each frame
+    off_t first;      // offset of the first frame
+    bool loop;        // start again at the end
+    bool told;        // the warning about an incomplete frame was logged
+    uint64_t number;  // number of the next frame
+    uint64_t round;   // frames since the last start
+    bool headed;      // the next frame's header was read
+    int slot;         // pool slot of the next frame; -1: none
+    size_t filled;    // bytes read into the slot
+    int64_t begun_ns; // when the reading into the slot began; 0: not yet
 };
 
 // Returns false if a file is too short for one frame (logged), before memory is allocated for frames of the size that
@@ -66,7 +64,6 @@ static bool start(struct source *source, const struct source_setup *setup, const
     source->info.shape = *shape;
     film->loop = setup->loop && film->stream.regular;
     film->first = film->stream.offset;
-    film->phase = lines ? FILM_LINE : FILM_SLOT;
     film->slot = -1;
     return pool_init(&source->pool, source, shape);
 }
@@ -83,7 +80,14 @@ static bool film_holds(const struct source *source, const char *path)
     return file_is_open(path, film->stream.fd);
 }
 
-// The stream has ended, with `left` bytes of an incomplete frame.
+static void begin_frame(struct film *film)
+{
+    film->headed = false;
+    film->filled = 0;
+    film->begun_ns = 0;
+}
+
+// The stream has ended, with `left` bytes of an incomplete frame. Returns SOURCE_FRAME if it begins again.
 static enum source_status end_round(struct film *film, size_t left)
 {
     if (film->loop && film->round == 0 && film->number > 0) {
@@ -100,16 +104,12 @@ static enum source_status end_round(struct film *film, size_t left)
     if (!film->loop || film->round == 0)
         return SOURCE_END;
     film->round = 0;
-    film->filled = 0;
-    film->phase = film->lines ? FILM_LINE : FILM_SLOT;
+    begin_frame(film);
     return stream_seek(&film->stream, film->first) ? SOURCE_FRAME : SOURCE_FAILED;
 }
 
-// Reads a frame's header. This and the next two functions are the phases of a frame: each returns SOURCE_FRAME after it
-// has set the next phase.
-static enum source_status take_line(struct source *source, int64_t deadline_ns)
+static enum source_status read_frame_header(struct film *film, int64_t deadline_ns)
 {
-    struct film *film = source->state;
     char line[Y4M_LINE_MAX + 1];
     size_t length;
     const enum stream_status status = stream_line(&film->stream, line, Y4M_LINE_MAX, &length, deadline_ns);
@@ -119,35 +119,28 @@ static enum source_status take_line(struct source *source, int64_t deadline_ns)
         return end_round(film, length);
     if (status == STREAM_FAILED)
         return SOURCE_FAILED;
-    if (status == STREAM_OK && y4m_parse_frame(line, length)) {
-        film->phase = FILM_SLOT;
+    film->headed = status == STREAM_OK && y4m_parse_frame(line, length);
+    if (film->headed)
         return SOURCE_FRAME;
-    }
     log_error("%s is damaged: frame %llu does not begin with FRAME", film->stream.name,
               (unsigned long long)film->round);
     return SOURCE_FAILED;
 }
 
-static enum source_status take_slot(struct source *source, int64_t deadline_ns)
+// Reads the next part of a frame: its header, or its pixels. Returns SOURCE_FRAME if more may follow.
+static enum source_status read_part(struct source *source, size_t bytes, int64_t deadline_ns)
 {
     struct film *film = source->state;
+    if (film->lines && !film->headed)
+        return read_frame_header(film, deadline_ns);
     if (film->slot < 0) // an incomplete frame leaves its slot
         film->slot = pool_take(&source->pool, deadline_ns);
     if (film->slot < 0)
         return SOURCE_TIMEOUT;
-    film->filled = 0;
-    film->begun_ns = clock_now_ns();
-    film->phase = FILM_PIXELS;
-    return SOURCE_FRAME;
-}
-
-static enum source_status take_pixels(struct source *source, int64_t deadline_ns)
-{
-    struct film *film = source->state;
-    const struct image *image = &source->pool.image[film->slot];
-    switch (stream_read(&film->stream, image->plane[0], image_bytes(&image->shape), &film->filled, deadline_ns)) {
+    if (film->begun_ns == 0)
+        film->begun_ns = clock_now_ns();
+    switch (stream_read(&film->stream, source->pool.image[film->slot].plane[0], bytes, &film->filled, deadline_ns)) {
     case STREAM_OK:
-        film->phase = FILM_WHOLE;
         return SOURCE_FRAME;
     case STREAM_TIMEOUT:
         return SOURCE_TIMEOUT;
@@ -160,18 +153,17 @@ static enum source_status take_pixels(struct source *source, int64_t deadline_ns
 
 static enum source_status film_next(struct source *source, struct frame *frame, int64_t deadline_ns)
 {
-    static enum source_status (*const steps[])(struct source * source, int64_t deadline_ns) = {
-        [FILM_LINE] = take_line, [FILM_SLOT] = take_slot, [FILM_PIXELS] = take_pixels};
     struct film *film = source->state;
-    while (film->phase != FILM_WHOLE) {
-        const enum source_status status = steps[film->phase](source, deadline_ns);
+    const size_t bytes = image_bytes(&source->info.shape);
+    while (film->filled < bytes) {
+        const enum source_status status = read_part(source, bytes, deadline_ns);
         if (status != SOURCE_FRAME)
             return status;
     }
     pool_lend(&source->pool, film->slot, film->number++, film->begun_ns, frame);
     film->round++;
     film->slot = -1;
-    film->phase = film->lines ? FILM_LINE : FILM_SLOT;
+    begin_frame(film);
     return SOURCE_FRAME;
 }
 

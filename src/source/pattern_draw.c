@@ -1,4 +1,4 @@
-// pattern_draw.c: the test pattern as a function of place and frame number
+// pattern_draw.c: draws the test pattern for a frame number
 #include "source/pattern_draw.h"
 
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 
 enum { GLYPH_WIDTH = 5, GLYPH_HEIGHT = 7, GLYPH_PITCH = 6 };
 
-// Digits, 5x7 dots, the leftmost dot in bit 4.
+// Digits of 5x7 dots; bit 4 is the leftmost dot.
 static const uint8_t glyphs[10][GLYPH_HEIGHT] = {
     {0x0e, 0x11, 0x13, 0x15, 0x19, 0x11, 0x0e}, {0x04, 0x0c, 0x04, 0x04, 0x04, 0x04, 0x0e},
     {0x0e, 0x11, 0x01, 0x06, 0x08, 0x10, 0x1f}, {0x0e, 0x11, 0x01, 0x06, 0x01, 0x11, 0x0e},
@@ -51,7 +51,7 @@ static void put(uint8_t *rgba, int r, int g, int b)
     rgba[3] = 255;
 }
 
-// Full-saturation colour wheel, once around over 0..1535.
+// Writes a colour of the colour wheel; `hue` 0 to 1535 is one turn.
 static void put_hue(uint8_t *rgba, int hue)
 {
     const int rise = hue % 256, fall = 255 - rise;
@@ -77,7 +77,7 @@ static void put_hue(uint8_t *rgba, int hue)
     }
 }
 
-// The part that never moves: bars, a grey ramp, the colour wheel, stripes from 16 pixels to 1 pixel wide, a dark floor.
+// Draws the static part: bars, a grey ramp, the colour wheel, stripes 16 to 1 pixels wide, a dark floor.
 static void still_row(const struct pattern_layout *layout, int y, int x0, int x1, uint8_t *rgba)
 {
     const int width = layout->width, last = width > 1 ? width - 1 : 1;
@@ -99,7 +99,7 @@ static void still_row(const struct pattern_layout *layout, int y, int x0, int x1
     }
 }
 
-// Back and forth over 0..range, `speed` each frame.
+// Returns a position that moves back and forth over 0 to `range` by `speed` per frame.
 static int bounce(uint64_t number, int speed, int range)
 {
     if (range <= 0)
@@ -113,7 +113,7 @@ struct point {
     int x, y;
 };
 
-// One crossing takes about 160 frames sideways, 240 downwards.
+// The disc crosses the width in about 160 frames and the height in about 240.
 static struct point disc_centre(const struct pattern_layout *layout, uint64_t number)
 {
     const int speed_x = layout->width / 160 + 1, speed_y = layout->height / 240 + 1;

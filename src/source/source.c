@@ -141,7 +141,7 @@ static struct source *open_kind(const struct source_kind *kind, const struct sou
         source_close(source);
         return NULL;
     }
-    if (source->info.live) // a camera has its own pace
+    if (source->info.live) // a camera sets the pace itself
         return source;
     if (setup->rate > 0) {
         source->info.rate = setup->rate;

@@ -1,4 +1,4 @@
-// still.c: one image file as a source: one frame, or the same again and again where it loops
+// still.c: one image file as a source: one frame, or the same frame repeatedly with `loop`
 #include "base/clock.h"
 #include "image/codec/codec.h"
 #include "image/imagefile.h"
@@ -8,8 +8,8 @@
 
 struct still {
     struct image image;
-    struct image placed; // the same where the source is to put its pictures; empty where that is nowhere special
-    atomic_int lent;     // how often that is out
+    struct image placed; // a copy in the memory of source_place's owner; empty without an owner
+    atomic_int lent;     // how many frames use `placed`
     uint64_t next;
     bool loop;
 };
@@ -34,7 +34,8 @@ static void still_close(struct source *source)
     image_free(&still->placed);
 }
 
-// The picture where it is to lie; where it was read to, as long as there is none or another one is out.
+// Returns the image in the owner's memory. Returns the original if the owner has none, or while frames use the copy of
+// another owner.
 static const struct image *place(struct still *still, struct pages_owner *owner)
 {
     struct image *placed = &still->placed;
@@ -55,7 +56,7 @@ static enum source_status still_next(struct source *source, struct frame *frame,
     const struct image *image = place(still, source->owner);
     *frame = (struct frame){
         .image = *image, .number = still->next++, .captured_ns = now, .ready_ns = now, .slot = image == &still->placed};
-    frame->image.memory = NULL; // lent; nobody writes to it, so it may be out several times
+    frame->image.memory = NULL; // lent; nobody writes to it, so several frames may use it
     still->lent += frame->slot;
     return SOURCE_FRAME;
 }

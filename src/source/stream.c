@@ -1,4 +1,4 @@
-// stream.c: bytes of a file, named pipe or standard input, read with a time-out
+// stream.c: reads a file, named pipe or standard input with a time-out
 #include "source/stream.h"
 
 #include "base/clock.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIPE_BYTES = 1 << 20 }; // the largest an ordinary user may ask for: fewer turns between writer and reader
+enum { PIPE_BYTES = 1 << 20 }; // the most that an ordinary user may set: writer and reader take fewer turns
 
 bool stream_open(struct stream *stream, const char *path)
 {
@@ -24,7 +24,7 @@ bool stream_open(struct stream *stream, const char *path)
         return false;
     // Non-blocking, so that a named pipe without a writer opens at once.
     stream->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    // A closed standard input may have become one that can only be written (command_guard_streams).
+    // command_guard_streams replaces a closed standard input by a descriptor that can only be written.
     const bool closed =
         stream->fd < 0 ? standard && errno == EBADF : (fcntl(stream->fd, F_GETFL) & O_ACCMODE) == O_WRONLY;
     struct stat status;
@@ -45,7 +45,7 @@ bool stream_open(struct stream *stream, const char *path)
         stream->offset = lseek(stream->fd, 0, SEEK_CUR);
         posix_fadvise(stream->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     } else if (S_ISFIFO(status.st_mode)) {
-        fcntl(stream->fd, F_SETPIPE_SZ, PIPE_BYTES); // only an improvement: may be refused
+        fcntl(stream->fd, F_SETPIPE_SZ, PIPE_BYTES); // speeds up; may be refused
     }
     return true;
 }
@@ -60,7 +60,7 @@ void stream_close(struct stream *stream)
     *stream = (struct stream){0};
 }
 
-// Waits until a read would not block.
+// Waits until a read would not block, at most until the deadline.
 static enum stream_status wait_readable(struct stream *stream, int64_t deadline_ns)
 {
     enum { NS_PER_MS = 1000000 };
@@ -76,7 +76,7 @@ static enum stream_status wait_readable(struct stream *stream, int64_t deadline_
     return count > 0 ? STREAM_OK : STREAM_TIMEOUT;
 }
 
-// One read, of what is there.
+// Reads the bytes that are available, at least one.
 static enum stream_status read_some(struct stream *stream, void *to, size_t size, size_t *got, int64_t deadline_ns)
 {
     for (;;) {
