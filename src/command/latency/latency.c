@@ -46,14 +46,13 @@ static const char *const examples[] = {
 
 static const char *const details[] = {
     "Point the camera at the window. First, the left half of the window turns dark and light three times. monocle "
-    "learns "
-    "from this which part of the camera's image shows the window. Then the right half of the window shows the camera's "
-    "image, and the left half flashes at random times.",
+    "learns from this which part of the camera's image shows the window. Then the right half of the window shows the "
+    "camera's image, and the left half flashes at random times.",
     "A measurement starts at the buffer swap that shows the flash. It ends at the buffer swap that shows the first "
-    "frame "
-    "with more than half of the flash's brightness. The result contains the delay of the monitor once.",
+    "frame with more than half of the flash's brightness. The result contains the delay of the monitor once.",
     NULL,
 };
+
 static const char *const exits[] = {
     "0\tthe measurement is complete",
     "1\tthe camera lost the flash during the measurement, or the source ended",

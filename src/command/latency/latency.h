@@ -46,7 +46,6 @@ struct latency {
 
     struct image flash; // RGBA of the camera's size, black or white
     unsigned flash_texture, picture_texture;
-    uint64_t random;
     struct finder finder;
     bool learning; // true while `finder` learns
     struct latency_sample sample[LATENCY_FLASHES_MAX];

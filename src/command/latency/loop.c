@@ -5,6 +5,7 @@
 #include "base/log.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LEARN_ROUNDS = 3, LEARN_FRAMES = 5, IDLE_MS = 5, MISSED_MAX = 5, BASE_FRAMES = 3 };
@@ -144,15 +145,6 @@ static bool learn(struct latency *l)
     return fail(l, EXIT_NOTHING);
 }
 
-// xorshift64*. Random pauses keep the flashes out of step with the camera's frames.
-static int64_t random_below(struct latency *l, int64_t limit)
-{
-    l->random ^= l->random >> 12;
-    l->random ^= l->random << 25;
-    l->random ^= l->random >> 27;
-    return (int64_t)((l->random * 0x2545f4914f6cdd1dULL >> 33) % (uint64_t)limit);
-}
-
 // Waits until the level is above the threshold (`light`), or not above it. False after patience_ns.
 static bool wait_level(struct latency *l, bool light, double threshold, struct shown *shown)
 {
@@ -164,13 +156,14 @@ static bool wait_level(struct latency *l, bool light, double threshold, struct s
     return false;
 }
 
-// Waits in darkness for a random time. Returns the level of the last frames, because exposure and daylight change it.
+// Waits in darkness for a random time, which keeps the flashes out of step with the camera's frames. Returns the level
+// of the last frames, because exposure and daylight change it.
 static double rest(struct latency *l)
 {
     struct shown shown;
     double base = 0;
     int looks = 0;
-    const int64_t until_ns = clock_now_ns() + dark_least_ns + random_below(l, dark_range_ns);
+    const int64_t until_ns = clock_now_ns() + dark_least_ns + random() % dark_range_ns;
     while (next_shown(l, until_ns, &shown)) {
         const double level = finder_level(&l->finder, &shown.look);
         base = looks == 0 ? level : base + (level - base) / (looks < BASE_FRAMES ? looks + 1 : BASE_FRAMES);
@@ -204,7 +197,7 @@ static void flash(struct latency *l)
 
 bool latency_measure(struct latency *l)
 {
-    l->random = (uint64_t)clock_now_ns() | 1;
+    srandom((unsigned)clock_now_ns());
     if (!learn(l))
         return false;
     log_info("the flash is visible in %d of %d cells of the camera's image", l->finder.cells, FINDER_CELLS);
