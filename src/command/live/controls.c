@@ -83,24 +83,14 @@ void controls_free(struct controls *c)
     free(c->text);
 }
 
-static void adjust(struct controls *c, struct source *source, int index, int steps, struct note *note)
+void controls_adjust(struct controls *c, struct source *source, int next, int steps, struct note *note)
 {
     struct source_control control;
-    const bool ok = source_control(source, index, steps, &control);
+    const bool ok = source_control(source, c->adjusted.name[0] ? c->adjusted.index + next : 0, steps, &control);
     if (control.name[0])
         c->adjusted = control;
     if (ok)
         note_set(note, false, NOTE_S, "%s %s", control.name, control.value);
     else
         note_set(note, true, NOTE_S, "%s", control.why);
-}
-
-void controls_select(struct controls *c, struct source *source, int step, struct note *note)
-{
-    adjust(c, source, c->adjusted.name[0] ? c->adjusted.index + step : 0, 0, note);
-}
-
-void controls_change(struct controls *c, struct source *source, int steps, struct note *note)
-{
-    adjust(c, source, c->adjusted.index, steps, note);
 }

@@ -17,6 +17,5 @@ bool controls_load(struct controls *controls, const struct live_options *options
 bool controls_save(const struct controls *controls, const struct live_options *options, const struct source_info *info);
 void controls_free(struct controls *controls); // after source_close
 
-// Selects another control, at first control 0, or changes the selected one. The note shows the result.
-void controls_select(struct controls *controls, struct source *source, int step, struct note *note);
-void controls_change(struct controls *controls, struct source *source, int steps, struct note *note);
+// Moves on by `next` controls, at first to control 0, then changes the control by `steps`. The note shows the result.
+void controls_adjust(struct controls *controls, struct source *source, int next, int steps, struct note *note);

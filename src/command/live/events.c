@@ -12,14 +12,6 @@
 
 enum { DIGITS = 9 };
 
-static int filter_count(void)
-{
-    int count = 0;
-    while (filters[count])
-        count++;
-    return count;
-}
-
 // Inserts lines with each digit's filter into the list of keys.
 static void name_digits(struct session *s)
 {
@@ -56,9 +48,11 @@ static void pick_filter(struct session *s, int digit)
     chain->count = 0;
     s->wish.selected = 0;
     if (digit > 0) {
-        int index = digit - 1;
-        if (filters[index] == present && index + DIGITS < filter_count())
-            index += DIGITS;
+        int index = digit - 1, last = index;
+        while (filters[last + 1] && last < index + DIGITS)
+            last++;
+        if (filters[index] == present && last == index + DIGITS)
+            index = last;
         chain_append(chain, filters[index]);
         if (mirrored && !filters[index]->mirror)
             chain_append(chain, filter_find("mirror"));
@@ -151,12 +145,12 @@ static void change_value(struct session *s, int steps)
 
 static void select_control(struct session *s, int step)
 {
-    controls_select(&s->controls, s->source, step, &s->note);
+    controls_adjust(&s->controls, s->source, step, 0, &s->note);
 }
 
 static void change_control(struct session *s, int steps)
 {
-    controls_change(&s->controls, s->source, steps, &s->note);
+    controls_adjust(&s->controls, s->source, 0, steps, &s->note);
 }
 
 static void toggle_freeze(struct session *s, int number)
@@ -299,19 +293,16 @@ static enum action action_of(const struct session *s, const struct window_event 
 static void handle_key(struct session *s, const struct window_event *event, bool quit_only)
 {
     uint32_t key;
-    struct status status;
     const enum action action = action_of(s, event, &key);
     if (!actions[action].run || (quit_only && action != ACTION_QUIT && action != ACTION_BACK))
         return;
     s->redraw = true;
     actions[action].run(s, action == ACTION_FILTER ? (int)key - '0' : actions[action].number);
-    if (quit_only)
-        return;
-    status_read(&status, s);
-    report_state(&s->report, "state", &status);
+    if (!quit_only)
+        report_state(&s->report, "state", status_read(s));
 }
 
-static void handle_events(struct session *s, bool quit_only)
+void events_handle(struct session *s, bool quit_only)
 {
     struct window_event event;
     while (s->view.window && !s->quit && window_next_event(s->view.window, &event)) {
@@ -327,16 +318,6 @@ static void handle_events(struct session *s, bool quit_only)
         s->quit = true;
         s->code = EXIT_DEVICE;
     }
-}
-
-void events_handle(struct session *s)
-{
-    handle_events(s, false);
-}
-
-void events_handle_quit(struct session *s)
-{
-    handle_events(s, true);
 }
 
 // Editors either write a file in place or move a new one over it.

@@ -3,7 +3,6 @@
 #include "base/log.h"
 #include "command/live/events.h"
 #include "command/live/session.h"
-#include "command/live/setup.h"
 #include "image/imagefile.h"
 
 #include <stdio.h>
@@ -19,15 +18,8 @@ static const int64_t progress_ns = 1000000000, redraw_ns = 200000000;
 static bool finished(const struct session *s)
 {
     const bool stays = s->view.window && s->limit == 0 && s->still;
-    return s->quit || s->report.broken || s->code >= EXIT_NOTHING || command_interrupted() != 0 ||
+    return s->quit || report_broken(&s->report) || s->code >= EXIT_NOTHING || command_interrupted() != 0 ||
            (s->limit > 0 && s->meter.frames >= s->limit) || (s->ended && lanes_in_flight(&s->lanes) == 0 && !stays);
-}
-
-static void report(struct session *s, const char *event)
-{
-    struct status status;
-    status_read(&status, s);
-    report_state(&s->report, event, &status);
 }
 
 // Reports what changed in the lanes by itself.
@@ -39,16 +31,16 @@ static void report_news(struct session *s)
     if (news == LANES_FAILED)
         s->code = EXIT_NOTHING;
     s->redraw = true;
-    report(s, "state");
+    report_state(&s->report, "state", status_read(s));
 }
 
 static void report_progress(struct session *s)
 {
     const int64_t now = clock_now_ns();
-    if (now - s->report.progress_ns < progress_ns)
+    if (now - s->reported_ns < progress_ns)
         return;
-    s->report.progress_ns = now;
-    report(s, "progress");
+    s->reported_ns = now;
+    report_state(&s->report, "progress", status_read(s));
 }
 
 // An output failed. A window stays open; a run without a window ends. A signal, too, ends the wait for a stalled
@@ -65,7 +57,6 @@ static void output_failed(struct session *s)
 static void reshape(struct session *s)
 {
     const struct image_shape old = s->info->shape, *shape = &s->info->shape;
-    struct status status;
     s->reshaped = false;
     lanes_close(&s->lanes);
     if (s->has_current)
@@ -87,8 +78,7 @@ static void reshape(struct session *s)
         return;
     }
     lanes_changed(&s->lanes, false); // for the second pane of the split view
-    status_read(&status, s);
-    report_reshaped(&s->report, &status);
+    report_reshaped(&s->report, status_read(s));
     capture_resume(s->capture);
 }
 
@@ -127,7 +117,7 @@ static bool collect(struct session *s, struct frame *frame)
     if (s->code >= EXIT_NOTHING)
         return false;
     while (lanes_building(&s->lanes) && !lanes_ready(&s->lanes)) {
-        events_handle(s);
+        events_handle(s, false);
         if (finished(s))
             return false;
         clock_sleep_until_ns(clock_now_ns() + READY_NS);
@@ -141,9 +131,7 @@ static bool collect(struct session *s, struct frame *frame)
 
 static void draw(struct session *s, const struct frame *frame, bool again)
 {
-    struct status status;
-    status_read(&status, s);
-    view_draw(&s->view, &status, &s->meter, frame, again);
+    view_draw(&s->view, status_read(s), &s->meter, frame, again);
     s->redraw = false;
 }
 
@@ -206,7 +194,7 @@ static void follow_changes(struct session *s)
 static void run_frames(struct session *s)
 {
     const bool window = s->view.window != NULL;
-    for (events_handle(s); !finished(s); events_handle(s)) {
+    for (events_handle(s, false); !finished(s); events_handle(s, false)) {
         const int in_flight = lanes_in_flight(&s->lanes);
         if (in_flight == 0)
             follow_changes(s);
@@ -268,17 +256,15 @@ static void finish_outputs(struct session *s)
 // Returns the exit code.
 static int run(struct session *s)
 {
-    struct status status;
     report_open(&s->report, &s->options);
     if (session_open(s)) {
         command_hold_signals();
-        status_read(&status, s);
-        report_start(&s->report, &status);
+        report_start(&s->report, status_read(s));
+        s->reported_ns = clock_now_ns();
         run_frames(s);
         finish_outputs(s);
-        status_read(&status, s);
         if (s->options.json || s->meter.frames > 0 || s->code < EXIT_NOTHING) // else an error was logged
-            report_summary(&s->report, &status);
+            report_summary(&s->report, status_read(s));
     }
     report_close(&s->report);
     const int code = (int)s->code;

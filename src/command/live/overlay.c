@@ -1,5 +1,5 @@
 // overlay.c: fills in the overlay
-#include "command/live/overlay.h"
+#include "command/live/view.h"
 
 #include "base/clock.h"
 

@@ -81,6 +81,11 @@ void report_close(struct report *report)
         log_warn("the reader of standard output stalled; %u lines were dropped", report->unsaid);
 }
 
+bool report_broken(const struct report *report)
+{
+    return report->broken;
+}
+
 static json_t *json_camera(const struct status *s)
 {
     if (!s->camera)
@@ -138,7 +143,6 @@ static void add_source(const struct status *s, json_t *object)
 
 void report_start(struct report *report, const struct status *s)
 {
-    report->progress_ns = clock_now_ns();
     report->hurried = s->screen != NULL;
     if (!report->json)
         return;

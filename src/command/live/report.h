@@ -10,7 +10,6 @@
 struct report {
     bool json;
     FILE *table;         // where the table is printed: stderr if an output file is written to standard output
-    int64_t progress_ns; // when progress was last reported
     atomic_bool broken;  // standard output is broken
     atomic_bool hurried; // drop lines if the reader of standard output stalls: a window must not wait
     unsigned unsaid;     // number of dropped lines; the lock of stdout guards it
@@ -22,4 +21,5 @@ void report_close(struct report *report); // logs the number of dropped lines
 void report_start(struct report *report, const struct status *status);
 void report_reshaped(struct report *report, const struct status *status);
 void report_state(struct report *report, const char *event, const struct status *status); // "state" or "progress"
+bool report_broken(const struct report *report); // standard output cannot be written
 void report_summary(struct report *report, const struct status *status);

@@ -1,11 +1,10 @@
-// setup.c: opens and closes the parts of a session
-#include "command/live/setup.h"
+// session.c: opens and closes the parts of a session
+#include "command/live/session.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "command/live/events.h"
 #include "command/live/output_check.h"
-#include "command/live/session.h"
 #include "command/shared.h"
 
 #include <stdlib.h>
@@ -120,14 +119,12 @@ static void set_lanes(struct session *s)
 // the build fails (logged), or if the user quits.
 static bool await_path(struct session *s)
 {
-    struct status status;
     lanes_await(&s->lanes);
-    for (s->redraw = true; !s->quit && lanes_building(&s->lanes); events_handle_quit(s)) {
+    for (s->redraw = true; !s->quit && lanes_building(&s->lanes); events_handle(s, true)) {
         lanes_update(&s->lanes);
         if (s->redraw) {
             note_set(&s->note, false, 0, "building the filters");
-            status_read(&status, s);
-            view_draw(&s->view, &status, &s->meter, NULL, false);
+            view_draw(&s->view, status_read(s), &s->meter, NULL, false);
             s->note.text[0] = '\0';
             s->redraw = false;
         }
@@ -140,20 +137,20 @@ static bool await_path(struct session *s)
 static bool build_path(struct session *s)
 {
     char *error = NULL;
-    bool ok = lanes_open(&s->lanes, &error);
-    const char *kind = path_kind_name(s->wish.kind);
-    if (!ok && s->options.path < 0 && s->wish.kind != PATH_CPU) {
-        log_warn("cannot build the %s path; using the cpu path: %s", kind, error ? error : "see above");
+    while (!lanes_open(&s->lanes, &error)) {
+        const char *kind = path_kind_name(s->wish.kind), *why = error ? error : "see above";
+        const bool last = s->options.path >= 0 || s->wish.kind == PATH_CPU;
+        if (last)
+            log_error("cannot build the %s path: %s", kind, why);
+        else
+            log_warn("cannot build the %s path; using the cpu path: %s", kind, why);
         free(error);
         error = NULL;
+        if (last)
+            return false;
         s->wish.kind = PATH_CPU;
-        kind = path_kind_name(PATH_CPU);
-        ok = lanes_open(&s->lanes, &error);
     }
-    if (!ok)
-        log_error("cannot build the %s path: %s", kind, error ? error : "see above");
-    free(error);
-    return ok;
+    return true;
 }
 
 // Builds the first path. The first build of a device's kernels may take seconds. In a window the cpu path therefore

@@ -1,4 +1,4 @@
-// session.h: the parts of one run of the `live` command. setup.c opens and closes them, live.c runs frames through
+// session.h: the parts of one run of the `live` command. session.c opens and closes them, live.c runs frames through
 // them, events.c changes them as the user says. A part does not know the session. Main thread.
 #pragma once
 
@@ -25,6 +25,7 @@ struct session {
     struct meter meter;
     struct note note;
     struct report report;
+    struct status status; // see status_read
     struct keys keys;
     char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: each digit's filter
     int kernel_watch;                            // inotify descriptor of the kernel directory; -1: none
@@ -33,6 +34,7 @@ struct session {
     bool saves_last; // save the last frame under the first free name
     bool still;      // the source is one image, shown once
 
+    int64_t reported_ns;  // when progress was last reported
     uint64_t taken;       // frames taken from the capture
     struct frame current; // the frame on the screen, kept to be shown again through a new chain or path
     bool has_current;
@@ -43,3 +45,13 @@ struct session {
     bool quit;
     enum exit_code code;
 };
+
+// Opens everything and builds the first path; session->options is set. False on failure (logged), or if the user quits
+// meanwhile: session->code is the exit code.
+bool session_open(struct session *session);
+// Builds the first path for the source's shape and runs a blank frame through it. False on failure (logged), or if the
+// user quits meanwhile.
+bool session_open_path(struct session *session);
+// Closes everything. False if a driver is still busy or the display is lost: what they use, with the session, must stay
+// as it is, and the caller exits with EXIT_AT_ONCE.
+bool session_close(struct session *session);

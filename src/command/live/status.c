@@ -3,8 +3,9 @@
 
 #include "command/live/session.h"
 
-void status_read(struct status *status, const struct session *s)
+const struct status *status_read(struct session *s)
 {
+    struct status *status = &s->status;
     const struct capture_counts counts = s->capture ? capture_counts(s->capture) : (struct capture_counts){0};
     *status = (struct status){
         .info = s->info,
@@ -27,4 +28,5 @@ void status_read(struct status *status, const struct session *s)
         status->sent = camera_output_counts(status->camera);
     lanes_describe(&s->lanes, LANE_MAIN, &status->lane);
     lanes_describe(&s->lanes, LANE_OTHER, &status->other);
+    return status;
 }

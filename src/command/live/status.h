@@ -26,4 +26,5 @@ struct status {
     const char *screen;                    // window_gl_name; NULL: no window
 };
 
-void status_read(struct status *status, const struct session *session);
+// Reads the state of all parts. Valid until the session changes or the next call.
+const struct status *status_read(struct session *session);

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "command/live/overlay.h"
 
 #include <stdio.h>
 

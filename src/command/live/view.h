@@ -26,3 +26,6 @@ void view_draw(struct view *view, const struct status *status, struct meter *met
                bool again);
 // Finds the pointer's place across the picture, 0 to 1, from its place across the window. False: no picture is visible.
 bool view_across(const struct view *view, const struct image_shape *shape, float x, float *across);
+
+// overlay.c: writes the overlay's lines, stages and message. The overlay must have its `keys`.
+void overlay_fill(struct overlay *overlay, const struct status *status);
