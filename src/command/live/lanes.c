@@ -237,7 +237,7 @@ bool lanes_warm_up(struct lanes *l)
     memset(blank.image.memory, 0, image_bytes(shape));
     const bool ok = lanes_submit(l, &blank, 0) && lanes_collect(l, &done);
     l->flights = 0;
-    l->lane[LANE_MAIN].has_result = false;
+    l->lane[LANE_MAIN].has_result = l->lane[LANE_OTHER].has_result = false;
     meter_forget(l->meter);
     image_free(&blank.image);
     return ok;

@@ -82,13 +82,11 @@ static void reshape(struct session *s)
     capture_resume(s->capture);
 }
 
-// Hands a frame to the lanes.
-static bool submit(struct session *s, const struct frame *frame, int64_t taken_ns)
+static void submit(struct session *s, const struct frame *frame, int64_t taken_ns)
 {
     if (!lanes_submit(&s->lanes, frame, taken_ns))
         s->code = EXIT_DEVICE;
     report_news(s);
-    return true;
 }
 
 // Takes the newest frame and submits it. False if none arrives in time, or if the source has ended or changed its
@@ -101,7 +99,8 @@ static bool submit_newest(struct session *s, int timeout_ms)
     const enum source_status status = capture_take(s->capture, &frame, timeout_ms);
     if (status == SOURCE_FRAME) {
         s->taken++;
-        return submit(s, &frame, clock_now_ns());
+        submit(s, &frame, clock_now_ns());
+        return true;
     }
     s->reshaped = status == SOURCE_RESHAPED;
     s->ended = status != SOURCE_TIMEOUT && status != SOURCE_RESHAPED;
@@ -200,9 +199,9 @@ static void run_frames(struct session *s)
             follow_changes(s);
         // The current frame is shown again if the lanes have changed and no new frame is there.
         bool again = s->has_current && lanes_rerun(&s->lanes);
-        const int wait_ms = window ? IDLE_MS : HEADLESS_WAIT_MS;
-        const bool hurried = in_flight > 0 || again || s->redraw;
-        const bool submitted = in_flight < s->lanes.depth && !s->wish.frozen && submit_newest(s, hurried ? 0 : wait_ms);
+        const bool hurried = in_flight > 0 || (window && (again || s->redraw));
+        const int wait_ms = hurried ? 0 : window ? IDLE_MS : HEADLESS_WAIT_MS;
+        const bool submitted = in_flight < s->lanes.depth && !s->wish.frozen && submit_newest(s, wait_ms);
         again = again && !submitted;
         if (again) {
             s->has_current = false;
