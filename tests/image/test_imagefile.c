@@ -83,11 +83,11 @@ static void test_formats(void)
 static void refuse(const char *path, const char *because)
 {
     struct image image;
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     const bool ok = imagefile_read(&image, path);
-    const int lines = scratch_caught(&scratch);
-    check_that(&check, !ok && lines == 1 && strstr(scratch.said, because) && strstr(scratch.said, path),
-               "%s is refused because \"%s\"; said: %s", path, because, scratch.said);
+    const int lines = captured_lines(&scratch.said);
+    check_that(&check, !ok && lines == 1 && strstr(scratch.said.text, because) && strstr(scratch.said.text, path),
+               "%s is refused because \"%s\"; said: %s", path, because, scratch.said.text);
     image_free(&image);
 }
 
@@ -171,9 +171,9 @@ static void test_cut(void)
             char *part = malloc(cut ? cut : 1); // an exact block, so that the sanitizer sees reads past it
             memcpy(part, data, cut);
             struct image image;
-            scratch_catch(&scratch);
+            capture_stderr(&scratch.said);
             const bool ok = imagefile_decode(&image, part, cut, "part");
-            const int lines = scratch_caught(&scratch);
+            const int lines = captured_lines(&scratch.said);
             check_that(&check, !ok && lines == 1, "%s cut at %zu of %zu bytes is refused in one line", good[i].name,
                        cut, size);
             image_free(&image);
@@ -196,9 +196,9 @@ static void test_damaged(void)
             for (int n = random_range(&random, 1, 8); n > 0; n--)
                 bad[random_range(&random, 0, (int)size - 1)] = (char)random_bits(&random);
             struct image image;
-            scratch_catch(&scratch);
+            capture_stderr(&scratch.said);
             const bool ok = imagefile_decode(&image, bad, size, "bad");
-            const int lines = scratch_caught(&scratch);
+            const int lines = captured_lines(&scratch.said);
             check_that(&check, lines == !ok, "damaged %s: %d lines, %s", good[i].name, lines, ok ? "read" : "refused");
             image_free(&image);
             free(bad);
@@ -274,9 +274,9 @@ static void test_write(void)
                        shape.height);
         }
         image_free(&back);
-        scratch_catch(&scratch);
+        capture_stderr(&scratch.said);
         const bool ok = imagefile_write_png("/nonexistent/dir/x.png", &frame.image);
-        check_that(&check, scratch_caught(&scratch) == 1 && !ok, "an unwritable place is told in one line");
+        check_that(&check, captured_lines(&scratch.said) == 1 && !ok, "an unwritable place is told in one line");
         frame_free(&frame);
     }
 }

@@ -217,7 +217,7 @@ static void test_full_disk(void)
     struct rlimit old;
     getrlimit(RLIMIT_FSIZE, &old);
     signal(SIGXFSZ, SIG_IGN);
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     struct y4m_writer *writer = y4m_writer_open(path, WIDTH, HEIGHT, 0, 1);
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){2 * PICTURE + PICTURE / 2, old.rlim_max});
     int written = 0;
@@ -225,8 +225,8 @@ static void test_full_disk(void)
         written += y4m_writer_add(writer, &frame.image, NULL);
     const bool ok = y4m_writer_close(writer);
     setrlimit(RLIMIT_FSIZE, &old);
-    check_that(&check, scratch_caught(&scratch) == 1 && !ok && written == 2, "a full disk is told once; said: %s",
-               scratch.said);
+    check_that(&check, captured_lines(&scratch.said) == 1 && !ok && written == 2, "a full disk is told once; said: %s",
+               scratch.said.text);
     const struct test_frame both[] = {frame, frame};
     size_t size;
     uint8_t *bytes = expected(both, 2, "0:0", &size);
@@ -239,21 +239,22 @@ static void test_full_disk(void)
 static void test_close(void)
 {
     struct y4m_writer *writer = y4m_writer_open(scratch_path(&scratch, "lost.y4m"), 16, 16, 25, 1);
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     close_error = EDQUOT;
     const bool ok = y4m_writer_close(writer);
     close_error = 0;
-    check_that(&check, scratch_caught(&scratch) == 1 && writer && !ok && strstr(scratch.said, "Disk quota exceeded"),
-               "an error of close is told once; said: %s", scratch.said);
+    check_that(&check,
+               captured_lines(&scratch.said) == 1 && writer && !ok && strstr(scratch.said.text, "Disk quota exceeded"),
+               "an error of close is told once; said: %s", scratch.said.text);
 }
 
 static void refuse(const char *path, const char *because)
 {
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     struct y4m_writer *writer = y4m_writer_open(path, 16, 16, 25, 1);
-    const int lines = scratch_caught(&scratch);
-    check_that(&check, !writer && lines == 1 && strstr(scratch.said, because), "%s is refused because \"%s\"; said: %s",
-               path, because, scratch.said);
+    const int lines = captured_lines(&scratch.said);
+    check_that(&check, !writer && lines == 1 && strstr(scratch.said.text, because),
+               "%s is refused because \"%s\"; said: %s", path, because, scratch.said.text);
     y4m_writer_close(writer);
 }
 
@@ -281,15 +282,15 @@ static void write_to_broken_pipe(void)
     struct image image;
     image_alloc(&image, &(struct image_shape){.format = PIXFMT_RGBA, .width = 256, .height = 256});
     memset(image.plane[0], 77, image_bytes(&image.shape));
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     struct y4m_writer *writer = y4m_writer_open("-", 256, 256, 25, 1);
     int written = 0;
     for (int i = 0; writer && i < 5; i++)
         written += y4m_writer_add(writer, &image, NULL);
     const bool ok = y4m_writer_close(writer);
-    const int lines = scratch_caught(&scratch);
+    const int lines = captured_lines(&scratch.said);
     check_that(&check, (!writer || !ok) && lines == 1 && written == 0, "a pipe without reader is told once; said: %s",
-               scratch.said);
+               scratch.said.text);
     image_free(&image);
 }
 
@@ -335,14 +336,14 @@ static void test_stalled(void)
     uint8_t *bytes = expected(kept, count, "25:1", &wanted);
     check_that(&check, size == wanted && memcmp(got, bytes, size) == 0, "%zu bytes came of %zu", size, wanted);
     writer = y4m_writer_open(path, WIDTH, HEIGHT, 25, 1); // of this one nobody reads anything
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     bool out = false;
     for (int i = 0; i < 2; i++)
         check_that(&check, writer && y4m_writer_add(writer, &frames[i].image, &out) && !out, "picture %d is taken", i);
     errno = 0;
     const bool ended = y4m_writer_close(writer);
-    check_that(&check, scratch_caught(&scratch) == 1 && !ended && strstr(scratch.said, "stalled"),
-               "half a picture is told once; said: %s", scratch.said);
+    check_that(&check, captured_lines(&scratch.said) == 1 && !ended && strstr(scratch.said.text, "stalled"),
+               "half a picture is told once; said: %s", scratch.said.text);
     for (int i = 0; i < ADDED; i++)
         frame_free(&frames[i]);
     close(ends[0]);
@@ -381,9 +382,9 @@ static void test_outputs(void)
     char *data = file_read(path, 1000, &size);
     check_that(&check, data && strncmp(data, "beforeYUV4MPEG2 ", 16) == 0, "what stdout held stays");
     free(data);
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     struct y4m_writer *writer = y4m_writer_open(scratch_path(&scratch, "big"), 30000, 30000, 25, 1);
-    check_that(&check, scratch_caught(&scratch) == 1 && !writer, "pictures of 2.7 GB are refused");
+    check_that(&check, captured_lines(&scratch.said) == 1 && !writer, "pictures of 2.7 GB are refused");
 }
 
 int main(void)

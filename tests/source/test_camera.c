@@ -111,14 +111,14 @@ static void test_formats(bool vivid)
         const char *name = pixfmt_info(format)->name;
         if (pixfmt_info(format)->fourcc == 0)
             continue;
-        scratch_catch(&scratch);
+        capture_stderr(&scratch.said);
         struct source *source = open_camera(format, WIDTH, HEIGHT);
-        scratch_caught(&scratch);
-        if (!source && strstr(scratch.said, "does not offer") && !vivid) {
+        captured_stderr(&scratch.said);
+        if (!source && strstr(scratch.said.text, "does not offer") && !vivid) {
             printf("%s is not offered by this camera\n", name);
             continue;
         }
-        if (!check_that(&check, source != NULL, "%s opens: %s", name, scratch.said))
+        if (!check_that(&check, source != NULL, "%s opens: %s", name, scratch.said.text))
             continue;
         const struct source_info *info = source_info(source);
         check_that(&check,
@@ -146,11 +146,11 @@ static void test_formats(bool vivid)
 static void test_busy(void)
 {
     struct source *source = open_camera(usual, WIDTH, HEIGHT);
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     struct source *second = open_camera(usual, 2 * WIDTH, 2 * HEIGHT);
-    const int lines = scratch_caught(&scratch);
-    check_that(&check, source && !second && lines == 1 && strstr(scratch.said, "another program"),
-               "a camera in use is told in one line: %s", scratch.said);
+    const int lines = captured_lines(&scratch.said);
+    check_that(&check, source && !second && lines == 1 && strstr(scratch.said.text, "another program"),
+               "a camera in use is told in one line: %s", scratch.said.text);
     source_close(second);
     source_close(source);
     source = open_camera(usual, WIDTH, HEIGHT);
@@ -275,12 +275,12 @@ static void test_faults(void)
     memcpy(before, held.image.plane[0], bytes);
     for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
         outages += faults[i].outage;
-        scratch_catch(&scratch);
+        capture_stderr(&scratch.said);
         const bool set = set_control(faults[i].control, faults[i].value);
         const bool back = set && comes_back(source, faults[i].control, outages);
-        const int lines = scratch_caught(&scratch);
-        check_that(&check, set && back && lines <= 3, "%s: %s", faults[i].control, scratch.said);
-        printf("%s: %d lines\n%s", faults[i].control, lines, scratch.said);
+        const int lines = captured_lines(&scratch.said);
+        check_that(&check, set && back && lines <= 3, "%s: %s", faults[i].control, scratch.said.text);
+        printf("%s: %d lines\n%s", faults[i].control, lines, scratch.said.text);
     }
     const struct source_health health = source_health(source);
     check_that(&check, health.damaged >= 1 && health.outages == outages, "%llu damaged, %d outages",
@@ -291,11 +291,11 @@ static void test_faults(void)
     check_that(&check, lender_out(&lender) == 0, "what was lent to a camera that went is given back");
     free(before);
     for (int i = 0; i < 2; i++) {
-        scratch_catch(&scratch);
+        capture_stderr(&scratch.said);
         set_control(i == 0 ? "Inject VIDIOC_REQBUFS Error" : "Inject VIDIOC_STREAMON Error", 1);
         source = open_camera(PIXFMT_YUYV, WIDTH, HEIGHT);
-        scratch_caught(&scratch);
-        check_that(&check, source != NULL, "a passing error at the start is passed over: %s", scratch.said);
+        captured_stderr(&scratch.said);
+        check_that(&check, source != NULL, "a passing error at the start is passed over: %s", scratch.said.text);
         source_close(source);
     }
 }
@@ -322,7 +322,7 @@ static void test_replug(void)
         source_close(source);
         return;
     }
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     bool ok = true;
     for (int i = 0; ok && i < CYCLES; i++) {
         ok = check_that(&check, source_next(source, &held, PATIENCE_MS) == SOURCE_FRAME, "cycle %d: a picture", i);
@@ -350,9 +350,9 @@ static void test_replug(void)
         }
     }
     const int more_files = count_entries("/proc/self/fd") - files, more_maps = count_lines("/proc/self/maps") - maps;
-    scratch_caught(&scratch);
+    captured_stderr(&scratch.said);
     check_that(&check, ok && more_files <= 0 && more_maps <= 1, "%d cycles leave %d files and %d mappings: %s", CYCLES,
-               more_files, more_maps, scratch.said);
+               more_files, more_maps, scratch.said.text);
     printf("%d cycles: %d files, %d mappings more; %llu pictures lost\n", CYCLES, more_files, more_maps,
            (unsigned long long)source_health(source).lost);
     source_close(source);

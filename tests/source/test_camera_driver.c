@@ -107,11 +107,12 @@ static void test_jpeg_only(const char *data)
                pixfmt_info(shape->format)->name);
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
         const struct driver_frame other = read_file(data, others[i]);
-        scratch_catch(&scratch);
+        capture_stderr(&scratch.said);
         const bool damaged = is_damaged(source, &other);
-        scratch_caught(&scratch);
+        captured_stderr(&scratch.said);
         check_that(&check, damaged, "%s is not decoded", others[i]);
-        check_that(&check, i > 0 || strstr(scratch.said, "not in jpeg format"), "the reason: %s", scratch.said);
+        check_that(&check, i > 0 || strstr(scratch.said.text, "not in jpeg format"), "the reason: %s",
+                   scratch.said.text);
     }
     send_jpeg(&jpeg);
     passes(source, "other formats");
@@ -128,23 +129,24 @@ static void test_jpeg_size(void)
         return;
     for (int i = 0; i < 2 * LASTING; i++) {
         const struct driver_frame large = {.data = large_jpeg.data, .used = {(uint32_t)large_jpeg.size}};
-        scratch_catch(&scratch);
+        capture_stderr(&scratch.said);
         const bool damaged = is_damaged(source, &large);
-        scratch_caught(&scratch);
+        captured_stderr(&scratch.said);
         check_that(&check, damaged, "a picture larger than the mode is left out");
-        check_that(&check, i > 0 || strstr(scratch.said, "at most 512 are allowed"), "by its head: %s", scratch.said);
+        check_that(&check, i > 0 || strstr(scratch.said.text, "at most 512 are allowed"), "by its head: %s",
+                   scratch.said.text);
     }
     send_jpeg(&jpeg);
     passes(source, "larger pictures");
     struct frame frame;
     enum source_status status = SOURCE_TIMEOUT;
     const int64_t deadline = clock_now_ns() + (int64_t)PATIENCE_MS * NS_PER_MS;
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     while (status == SOURCE_TIMEOUT && clock_now_ns() < deadline) {
         send_jpeg(&wide_jpeg);
         status = source_next(source, &frame, 100);
     }
-    scratch_caught(&scratch);
+    captured_stderr(&scratch.said);
     check_that(&check, status == SOURCE_RESHAPED, "a size within the mode's whole blocks is the new one: %d", status);
     close_camera(source);
 }
@@ -177,12 +179,13 @@ static void test_bytes_used(void)
     const int64_t deadline = clock_now_ns() + (int64_t)PATIENCE_MS * NS_PER_MS;
     sent.used[0] = 0;
     driver_send(&sent);
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     while (source_health(source).trouble[0] == '\0' && clock_now_ns() < deadline)
         source_next(source, &frame, 10);
-    scratch_caught(&scratch);
-    check_that(&check, strstr(scratch.said, "no valid frame arrived for 2 s: the driver filled too few bytes") != NULL,
-               "what is wrong is said: %s", scratch.said);
+    captured_stderr(&scratch.said);
+    check_that(&check,
+               strstr(scratch.said.text, "no valid frame arrived for 2 s: the driver filled too few bytes") != NULL,
+               "what is wrong is said: %s", scratch.said.text);
     close_camera(source);
 }
 
@@ -245,10 +248,10 @@ static void test_nonsense(void)
         driver.width = rows[i].width;
         driver.height = rows[i].height;
         driver.length = rows[i].length;
-        scratch_catch(&scratch);
+        capture_stderr(&scratch.said);
         struct source *source = open_camera();
-        scratch_caught(&scratch);
-        check_that(&check, !source && strstr(scratch.said, rows[i].says), "row %zu: %s", i, scratch.said);
+        captured_stderr(&scratch.said);
+        check_that(&check, !source && strstr(scratch.said.text, rows[i].says), "row %zu: %s", i, scratch.said.text);
         close_camera(source);
     }
     driver_start(V4L2_PIX_FMT_YUYV, 1);
@@ -256,14 +259,15 @@ static void test_nonsense(void)
     const struct driver_frame sent = whole_frame();
     driver.index_error = 1 << 20;
     driver_send(&sent);
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     const bool none = source && source_next(source, &frame, 0) == SOURCE_TIMEOUT;
     driver.index_error = 0;
     driver_send(&sent);
     if (none)
         passes(source, "a buffer that is none");
-    scratch_caught(&scratch);
-    check_that(&check, none && strstr(scratch.said, "reconnecting"), "a buffer that is none: %s", scratch.said);
+    captured_stderr(&scratch.said);
+    check_that(&check, none && strstr(scratch.said.text, "reconnecting"), "a buffer that is none: %s",
+               scratch.said.text);
     close_camera(source);
 }
 
@@ -342,10 +346,10 @@ static void test_lent_buffer(void)
     memset(frame.image.plane[0], 77, YUYV_BYTES);
     driver.ask_error = ENODEV;
     driver_wake();
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     source_next(source, &none, 100);
-    scratch_caught(&scratch);
-    check_that(&check, strstr(scratch.said, "unplugged") != NULL, "the camera is removed: %s", scratch.said);
+    captured_stderr(&scratch.said);
+    check_that(&check, strstr(scratch.said.text, "unplugged") != NULL, "the camera is removed: %s", scratch.said.text);
     const int mapped = driver_scribble();
     bool kept = true;
     for (int i = 0; i < YUYV_BYTES; i++)
@@ -369,22 +373,22 @@ static void test_silent(void)
         driver_start(formats[i], 1);
         if (compressed) // an empty buffer is no picture, and no reason to give the camera up
             driver_send(&(struct driver_frame){.used = {0}});
-        scratch_catch(&scratch);
+        capture_stderr(&scratch.said);
         struct source *source = open_camera();
         while (source && source_health(source).trouble[0] == '\0' && clock_now_ns() < deadline)
             source_next(source, &frame, 10);
-        const int lines = scratch_caught(&scratch);
-        check_that(&check, source && lines == 1 && strstr(scratch.said, "no frame arrived for 2 s; reconnecting"),
-                   "%s: a silent camera is waited for: %s", name, scratch.said);
+        const int lines = captured_lines(&scratch.said);
+        check_that(&check, source && lines == 1 && strstr(scratch.said.text, "no frame arrived for 2 s; reconnecting"),
+                   "%s: a silent camera is waited for: %s", name, scratch.said.text);
         if (compressed)
             send_jpeg(&jpeg);
         else
             driver_send(&sent);
-        scratch_catch(&scratch);
+        capture_stderr(&scratch.said);
         if (source)
             passes(source, name);
-        scratch_caught(&scratch);
-        check_that(&check, strstr(scratch.said, "frames arrive again") != NULL, "%s: %s", name, scratch.said);
+        captured_stderr(&scratch.said);
+        check_that(&check, strstr(scratch.said.text, "frames arrive again") != NULL, "%s: %s", name, scratch.said.text);
         close_camera(source);
     }
 }
@@ -397,13 +401,13 @@ static void test_removed(void)
         struct frame frame;
         driver_start(formats[i], 1);
         driver.take_error = ENODEV;
-        scratch_catch(&scratch);
+        capture_stderr(&scratch.said);
         struct source *source = open_camera();
         if (source)
             source_next(source, &frame, 0);
-        const int lines = scratch_caught(&scratch);
-        check_that(&check, source && lines == 1 && strstr(scratch.said, "the camera was unplugged; reconnecting"),
-                   "%.4s: %s", (const char *)&formats[i], scratch.said);
+        const int lines = captured_lines(&scratch.said);
+        check_that(&check, source && lines == 1 && strstr(scratch.said.text, "the camera was unplugged; reconnecting"),
+                   "%.4s: %s", (const char *)&formats[i], scratch.said.text);
         close_camera(source);
     }
 }
@@ -426,11 +430,13 @@ static void test_default(void)
         driver_start(V4L2_PIX_FMT_YUYV, 1);
         driver.open_error = rows[i].open_error;
         driver.busy = rows[i].busy;
-        scratch_catch(&scratch);
+        capture_stderr(&scratch.said);
         struct source *source = source_open(&(struct source_setup){0});
-        const int lines = scratch_caught(&scratch);
-        check_that(&check, !source && lines == 1 && strstr(scratch.said, rows[i].says) && strstr(scratch.said, "error"),
-                   "case %zu: %s", i, scratch.said);
+        const int lines = captured_lines(&scratch.said);
+        check_that(&check,
+                   !source && lines == 1 && strstr(scratch.said.text, rows[i].says) &&
+                       strstr(scratch.said.text, "error"),
+                   "case %zu: %s", i, scratch.said.text);
         close_camera(source);
     }
     driver_start(V4L2_PIX_FMT_YUYV, 1);

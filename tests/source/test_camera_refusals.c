@@ -82,12 +82,12 @@ static void test_start(void)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         fault.refused = cases[i].request;
         fault.error = cases[i].error;
-        scratch_catch(&scratch);
+        capture_stderr(&scratch.said);
         struct source *source = open_camera();
-        const int lines = scratch_caught(&scratch);
+        const int lines = captured_lines(&scratch.said);
         fault.refused = 0;
-        check_that(&check, !source && lines == 1 && strstr(scratch.said, cases[i].says), "case %zu: %s", i,
-                   scratch.said);
+        check_that(&check, !source && lines == 1 && strstr(scratch.said.text, cases[i].says), "case %zu: %s", i,
+                   scratch.said.text);
         source_close(source);
     }
 }
@@ -99,7 +99,7 @@ static void test_later(void)
     struct frame frame;
     if (!check_that(&check, source && comes(source, 3), "it opens"))
         return;
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     fault.refused = VIDIOC_DQBUF;
     fault.error = ENODEV;
     source_next(source, &frame, 100);
@@ -112,8 +112,8 @@ static void test_later(void)
                source_health(source).trouble);
     fault.refused = 0;
     const bool back = comes(source, 3);
-    scratch_caught(&scratch);
-    check_that(&check, back && source_health(source).outages == 1, "it comes back: %s", scratch.said);
+    captured_stderr(&scratch.said);
+    check_that(&check, back && source_health(source).outages == 1, "it comes back: %s", scratch.said.text);
     source_close(source);
 }
 
@@ -122,13 +122,13 @@ static void test_buffers(void)
 {
     for (unsigned buffers = 1; buffers <= 4; buffers++) {
         fault.buffers = buffers;
-        scratch_catch(&scratch);
+        capture_stderr(&scratch.said);
         struct source *source = open_camera();
-        scratch_caught(&scratch);
+        captured_stderr(&scratch.said);
         struct frame held;
         const bool ok = source && source_next(source, &held, PATIENCE_MS) == SOURCE_FRAME;
         check_that(&check, ok && comes(source, 5) && source_health(source).outages == 0, "%u buffers: %s", buffers,
-                   scratch.said);
+                   scratch.said.text);
         if (ok)
             source_return(source, &held);
         source_close(source);
@@ -173,15 +173,15 @@ static void test_controls(const char *node)
         fault.control = cases[i].refused;
         fault.passes = cases[i].passes;
         fault.error = EIO;
-        scratch_catch(&scratch);
+        capture_stderr(&scratch.said);
         struct source *source =
             source_open(&(struct source_setup){.text = "camera", .controls = settings, .control_count = 3});
-        const int lines = scratch_caught(&scratch);
+        const int lines = captured_lines(&scratch.said);
         fault.refused = fault.control = fault.passes = 0;
-        check_that(&check, !source && lines == 1 && strstr(scratch.said, cases[i].says), "controls %zu: %s", i,
-                   scratch.said);
-        check_that(&check, (strstr(scratch.said, "keep their new") != NULL) == (cases[i].brightness != 100),
-                   "controls %zu: %s", i, scratch.said);
+        check_that(&check, !source && lines == 1 && strstr(scratch.said.text, cases[i].says), "controls %zu: %s", i,
+                   scratch.said.text);
+        check_that(&check, (strstr(scratch.said.text, "keep their new") != NULL) == (cases[i].brightness != 100),
+                   "controls %zu: %s", i, scratch.said.text);
         check_that(&check, value_of(node, V4L2_CID_BRIGHTNESS) == cases[i].brightness, "controls %zu: brightness %d", i,
                    value_of(node, V4L2_CID_BRIGHTNESS));
         check_that(&check, value_of(node, V4L2_CID_CONTRAST) == 50, "controls %zu: contrast %d", i,

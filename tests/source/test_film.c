@@ -117,15 +117,15 @@ static void test_cut(void)
     const struct film_bytes film = make_film(&variants[0], 4, 2);
     for (size_t cut = 0; cut <= film.size; cut++) {
         const char *path = scratch_write(&scratch, "cut.y4m", film.data, cut);
-        scratch_catch(&scratch);
+        capture_stderr(&scratch.said);
         struct source *source = source_open(&(struct source_setup){.text = path});
         enum source_status status = SOURCE_END;
         int whole = source ? play(source, &status) : 0;
         source_close(source);
-        const int lines = scratch_caught(&scratch);
+        const int lines = captured_lines(&scratch.said);
         if (cut < film.head) {
             check_that(&check, !source && lines == 1, "a header cut at %zu is refused in one line: %s", cut,
-                       scratch.said);
+                       scratch.said.text);
             continue;
         }
         size_t at = film.head;
@@ -142,13 +142,13 @@ static void test_cut(void)
     uint8_t *more = memcpy(malloc(film.size + 4), film.data, film.size); // and the beginning of another picture
     memcpy(more + film.size, "FRAM", 4);
     const char *path = scratch_write(&scratch, "cut.y4m", more, film.size + 4);
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     struct source *source = source_open(&(struct source_setup){.text = path, .loop = true});
     enum source_status status;
     const int played = source ? play(source, &status) : 0;
     source_close(source);
-    check_that(&check, scratch_caught(&scratch) == 1 && played == 100, "cut and looped: %d pictures, %s", played,
-               scratch.said);
+    check_that(&check, captured_lines(&scratch.said) == 1 && played == 100, "cut and looped: %d pictures, %s", played,
+               scratch.said.text);
     free(more);
     free(film.data);
 }
@@ -158,25 +158,25 @@ static void test_damaged(void)
     struct film_bytes film = make_film(&variants[0], 4, 2);
     film.data[film.head + 6 + film.one] = 'f'; // the second FRAME
     const char *path = scratch_write(&scratch, "damaged.y4m", film.data, film.size);
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     struct source *source = source_open(&(struct source_setup){.text = path});
     enum source_status status;
     const int whole = play(source, &status);
     struct frame frame;
     check_that(&check, source_next(source, &frame, 0) == SOURCE_FAILED, "a failure stays");
     source_close(source);
-    check_that(&check, scratch_caught(&scratch) == 1 && whole == 1 && status == SOURCE_FAILED,
-               "a missing FRAME ends the film: %s", scratch.said);
+    check_that(&check, captured_lines(&scratch.said) == 1 && whole == 1 && status == SOURCE_FAILED,
+               "a missing FRAME ends the film: %s", scratch.said.text);
     free(film.data);
 }
 
 static void refuse(const struct source_setup *setup, const char *because)
 {
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     struct source *source = source_open(setup);
-    const int lines = scratch_caught(&scratch);
-    check_that(&check, !source && lines == 1 && strstr(scratch.said, because), "refused because \"%s\"; said: %s",
-               because, scratch.said);
+    const int lines = captured_lines(&scratch.said);
+    check_that(&check, !source && lines == 1 && strstr(scratch.said.text, because), "refused because \"%s\"; said: %s",
+               because, scratch.said.text);
     source_close(source);
 }
 
@@ -235,21 +235,25 @@ static void test_raw(void)
     snprintf(text, sizeof(text), "raw:%s", path);
     setup.text = text;
     setup.loop = false;
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     source = source_open(&setup);
     truncate(path, sizeof(bytes) / PICTURES * 2); // between two pictures, while it plays
     const int kept = source ? play(source, &status) : -1;
     source_close(source);
-    check_that(&check, scratch_caught(&scratch) == 1 && kept == 2 && strstr(scratch.said, "truncated while it played"),
-               "a file that becomes shorter is told: %s", scratch.said);
+    check_that(&check,
+               captured_lines(&scratch.said) == 1 && kept == 2 &&
+                   strstr(scratch.said.text, "truncated while it played"),
+               "a file that becomes shorter is told: %s", scratch.said.text);
     scratch_write(&scratch, "frames.raw", bytes, sizeof(bytes));
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     truncate(path, sizeof(bytes) - 1);
     source = source_open(&setup);
     const int whole = source ? play(source, &status) : -1;
     source_close(source);
-    check_that(&check, scratch_caught(&scratch) == 1 && whole == PICTURES - 1 && strstr(scratch.said, "not a multiple"),
-               "a cut picture is told once: %s", scratch.said);
+    check_that(&check,
+               captured_lines(&scratch.said) == 1 && whole == PICTURES - 1 &&
+                   strstr(scratch.said.text, "not a multiple"),
+               "a cut picture is told once: %s", scratch.said.text);
     truncate(path, 239);
     refuse(&setup, "contains no complete frame");
     setup.width = 13;
@@ -311,15 +315,15 @@ static void test_pipes(void)
         struct feeder feeder = {.film = &film, .fifo = fifo, .piece = 500};
         pthread_t thread;
         pthread_create(&thread, NULL, feed, &feeder);
-        scratch_catch(&scratch);
+        capture_stderr(&scratch.said);
         struct source *source = source_open(&(struct source_setup){.text = fifo, .loop = loop});
         const int played = source ? play(source, &status) : -1;
         source_close(source);
-        const int lines = scratch_caught(&scratch);
+        const int lines = captured_lines(&scratch.said);
         pthread_join(thread, NULL);
         check_that(&check, played == PICTURES && status == SOURCE_END, "a named pipe plays: %d pictures", played);
-        check_that(&check, lines == loop && (!loop || strstr(scratch.said, "cannot loop")), "named pipe, loop %d: %s",
-                   loop, scratch.said);
+        check_that(&check, lines == loop && (!loop || strstr(scratch.said.text, "cannot loop")),
+                   "named pipe, loop %d: %s", loop, scratch.said.text);
     }
     free(film.data);
 }

@@ -33,11 +33,11 @@ static void write_picture(const char *name, int width, int height, int value)
 
 static void refuse_setup(const struct source_setup *setup, const char *because)
 {
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     struct source *source = source_open(setup);
-    const int lines = scratch_caught(&scratch);
-    check_that(&check, !source && lines == 1 && strstr(scratch.said, because), "%s is refused because \"%s\"; said: %s",
-               setup->text, because, scratch.said);
+    const int lines = captured_lines(&scratch.said);
+    check_that(&check, !source && lines == 1 && strstr(scratch.said.text, because),
+               "%s is refused because \"%s\"; said: %s", setup->text, because, scratch.said.text);
     source_close(source);
 }
 
@@ -323,7 +323,7 @@ static void test_still(void)
 // The first byte of each frame, as text.
 static void frames_of(const struct source_setup *setup, int most, char *text, int *lines)
 {
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     struct source *source = source_open(setup);
     struct frame frame;
     text[0] = '\0';
@@ -332,7 +332,7 @@ static void frames_of(const struct source_setup *setup, int most, char *text, in
         source_return(source, &frame);
     }
     source_close(source);
-    *lines = scratch_caught(&scratch);
+    *lines = captured_lines(&scratch.said);
 }
 
 static void test_list(void)
@@ -351,7 +351,7 @@ static void test_list(void)
     scratch_write(&scratch, "list/README", "no picture", 10);
     frames_of(&(struct source_setup){.text = dir}, 100, got, &lines);
     check_that(&check, strcmp(got, "1 2 3 10 ") == 0 && lines == 2, "a directory plays in natural order: %s; said %s",
-               got, scratch.said);
+               got, scratch.said.text);
     frames_of(&(struct source_setup){.text = dir, .loop = true}, 9, got, &lines);
     check_that(&check, strcmp(got, "1 2 3 10 1 2 3 10 1 ") == 0 && lines == 2, "and loops, warning once: %s", got);
     // As a text editor may leave it: with a byte order mark, carriage returns, and no newline at the end.
@@ -360,7 +360,7 @@ static void test_list(void)
     snprintf(text, sizeof(text), "@%s", scratch_write(&scratch, "list.txt", list, strlen(list)));
     frames_of(&(struct source_setup){.text = text}, 100, got, &lines);
     check_that(&check, strcmp(got, "10 1 ") == 0 && lines == 1, "a list plays in its own order: %s; said %s", got,
-               scratch.said);
+               scratch.said.text);
 }
 
 // What can be played of a source that is cut while it plays over and over is; a round without a picture is a failure.
@@ -368,16 +368,16 @@ static void play_cut(const char *text, const char *path, off_t size, const char 
 {
     struct frame frame;
     enum source_status status = SOURCE_END;
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     struct source *source = source_open(&(struct source_setup){.text = text, .loop = true});
     for (int i = 0; source && i < 100 && (status = source_next(source, &frame, 1000)) == SOURCE_FRAME; i++) {
         source_return(source, &frame);
         truncate(path, size);
     }
     source_close(source);
-    scratch_caught(&scratch);
-    check_that(&check, status == SOURCE_FAILED && strstr(scratch.said, why), "%s cut to %ld bytes: %s", text,
-               (long)size, scratch.said);
+    captured_stderr(&scratch.said);
+    check_that(&check, status == SOURCE_FAILED && strstr(scratch.said.text, why), "%s cut to %ld bytes: %s", text,
+               (long)size, scratch.said.text);
 }
 
 static void test_emptied(void)

@@ -19,11 +19,11 @@ static struct scratch scratch;
 
 static void refuse(const struct source_setup *setup, const char *because)
 {
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     struct source *source = source_open(setup);
-    const int lines = scratch_caught(&scratch);
-    check_that(&check, !source && lines == 1 && strstr(scratch.said, because), "%s is refused because \"%s\"; said: %s",
-               setup->text, because, scratch.said);
+    const int lines = captured_lines(&scratch.said);
+    check_that(&check, !source && lines == 1 && strstr(scratch.said.text, because),
+               "%s is refused because \"%s\"; said: %s", setup->text, because, scratch.said.text);
     source_close(source);
 }
 
@@ -52,7 +52,7 @@ static void test_behind_others(void)
     const int saved = begin_input(open(scratch_write(&scratch, "behind", bytes, sizeof(bytes) - 1), O_RDONLY));
     struct frame frame;
     lseek(STDIN_FILENO, 8, SEEK_SET);
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     struct source *source = source_open(&setup);
     for (int i = 0; i < 7; i++) {
         const bool ok = source && source_next(source, &frame, 1000) == SOURCE_FRAME;
@@ -61,7 +61,7 @@ static void test_behind_others(void)
             source_return(source, &frame);
     }
     source_close(source);
-    check_that(&check, scratch_caught(&scratch) == 0, "nothing is left over; said: %s", scratch.said);
+    check_that(&check, captured_lines(&scratch.said) == 0, "nothing is left over; said: %s", scratch.said.text);
     lseek(STDIN_FILENO, 17, SEEK_SET);
     refuse(&setup, "it has 3 bytes of pixels");
     end_input(saved);
@@ -81,7 +81,7 @@ static void test_signal(void)
         return;
     const int saved = begin_input(ends[0]);
     sigaction(SIGALRM, &(struct sigaction){.sa_handler = take_signal}, NULL);
-    scratch_catch(&scratch);
+    capture_stderr(&scratch.said);
     struct source *source = source_open(&setup);
     setitimer(ITIMER_REAL, &often, NULL);
     check_that(&check, source && source_next(source, &frame, -1) == SOURCE_TIMEOUT, "a signal ends a wait without end");
@@ -91,7 +91,7 @@ static void test_signal(void)
                    memcmp(frame.image.plane[0], "abcd", 4) == 0,
                "and the picture comes all the same");
     source_close(source);
-    check_that(&check, scratch_caught(&scratch) == 0, "nothing is amiss; said: %s", scratch.said);
+    check_that(&check, captured_lines(&scratch.said) == 0, "nothing is amiss; said: %s", scratch.said.text);
     close(ends[1]);
     end_input(saved);
 }

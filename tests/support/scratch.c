@@ -1,7 +1,6 @@
-// scratch.c: a directory of a test's own files, and what the code under test wrote to standard error
+// scratch.c: a directory for the files of one test program
 #include "scratch.h"
 
-#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 bool scratch_open(struct scratch *scratch)
 {
     const char *base = getenv("TMPDIR");
-    *scratch = (struct scratch){.real_stderr = -1, .catcher = -1};
+    *scratch = (struct scratch){0};
     snprintf(scratch->dir, sizeof(scratch->dir), "%s/monocle-test.XXXXXX", base ? base : "/tmp");
     if (mkdtemp(scratch->dir))
         return true;
@@ -44,31 +43,4 @@ const char *scratch_write(struct scratch *scratch, const char *name, const void 
         exit(1);
     }
     return path;
-}
-
-void scratch_catch(struct scratch *scratch)
-{
-    char path[512];
-    snprintf(path, sizeof(path), "%s/.stderr", scratch->dir);
-    fflush(stderr);
-    // Well above 0..2, which a test may have closed.
-    const int catcher = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    scratch->catcher = fcntl(catcher, F_DUPFD_CLOEXEC, 10);
-    close(catcher);
-    scratch->real_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
-    dup2(scratch->catcher, STDERR_FILENO);
-}
-
-int scratch_caught(struct scratch *scratch)
-{
-    fflush(stderr);
-    dup2(scratch->real_stderr, STDERR_FILENO);
-    close(scratch->real_stderr);
-    const ssize_t got = pread(scratch->catcher, scratch->said, sizeof(scratch->said) - 1, 0);
-    close(scratch->catcher);
-    scratch->said[got > 0 ? got : 0] = '\0';
-    int lines = 0;
-    for (const char *at = scratch->said; (at = strchr(at, '\n')); at++)
-        lines++;
-    return lines;
 }

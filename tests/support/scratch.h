@@ -1,21 +1,20 @@
-// scratch.h: a directory of a test's own files, and what the code under test wrote to standard error
+// scratch.h: a directory for the files of one test program
 #pragma once
+
+#include "check.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct scratch {
     char dir[256];
-    char path[512];  // of the last file named
-    char said[4096]; // what was caught by scratch_caught
-    int real_stderr, catcher;
+    char path[512];       // of the last file named
+    struct captured said; // for tests that capture standard error
 };
 
-bool scratch_open(struct scratch *scratch);  // false (explained) where no directory can be made
-void scratch_close(struct scratch *scratch); // removes the directory and all in it
+bool scratch_open(struct scratch *scratch);  // returns false (logged) if no directory can be made
+void scratch_close(struct scratch *scratch); // removes the directory and its files
+// Returns the path of a file in the directory; valid until the next call.
 const char *scratch_path(struct scratch *scratch, const char *name);
+// Writes a file, or exits the program. Returns its path, as scratch_path does.
 const char *scratch_write(struct scratch *scratch, const char *name, const void *data, size_t size);
-
-// Between the two, standard error is caught; the second returns how many lines came and keeps them in `said`.
-void scratch_catch(struct scratch *scratch);
-int scratch_caught(struct scratch *scratch);

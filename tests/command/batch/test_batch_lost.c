@@ -21,9 +21,9 @@ static int run(struct scratch *scratch, const char *jobs)
     snprintf(out, sizeof(out), "%s", scratch_path(scratch, "out"));
     char *argv[] = {"batch", "-p", "opencl", "-f", "none", "--overwrite", "--jobs", (char *)jobs, "-o", out, in, NULL};
     frail_begin();
-    scratch_catch(scratch);
+    capture_stderr(&scratch->said);
     const int code = batch_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);
-    scratch_caught(scratch);
+    captured_stderr(&scratch->said);
     CHECK_NUMBER(frail()->misuses, 0);
     return code & ~EXIT_SETTLED;
 }
@@ -100,9 +100,9 @@ static void interrupt(struct scratch *scratch)
     char *argv[] = {"batch", "-p", "cpu", "-f", "none", "--jobs", "1", "--report", report, "-o", out, in, NULL};
     frail()->report = report;
     frail()->signal = SIGINT;
-    scratch_catch(scratch);
+    capture_stderr(&scratch->said);
     const int code = batch_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);
-    scratch_caught(scratch);
+    captured_stderr(&scratch->said);
     frail()->signal = 0;
     char *text = file_read(report, 1 << 20, &size);
     const int files = code & ~EXIT_SETTLED;
@@ -132,7 +132,7 @@ static void own_kernels(struct scratch *scratch)
         made += access(scratch_path(scratch, name), F_OK) == 0;
     }
     CHECK_NUMBER(made, 5);
-    CHECK_HAS(scratch->said, "was lost and cannot be opened again");
+    CHECK_HAS(scratch->said.text, "was lost and cannot be opened again");
     unsetenv("MONOCLE_KERNELS");
 }
 
@@ -151,7 +151,7 @@ int main(void)
             const bool stays_lost = way & 1, at_submit = way & 2;
             lose(at_submit ? at : NEVER, at_submit ? NEVER : at, stays_lost, false);
             CHECK_NUMBER(run(&scratch, jobs[way >> 2]), EXIT_OK);
-            CHECK_HAS(scratch.said, stays_lost ? "continuing on the cpu path" : "was lost and opened again");
+            CHECK_HAS(scratch.said.text, stays_lost ? "continuing on the cpu path" : "was lost and opened again");
             check_outputs(&scratch);
         }
     }

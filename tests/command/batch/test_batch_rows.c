@@ -58,9 +58,9 @@ static int run(struct scratch *scratch, const struct codec_buffer *file, int per
     calls.decoded = calls.encoded = calls.late = 0;
     calls.failed = false;
     calls.encode_fails_at = encode_fails_at;
-    scratch_catch(scratch);
+    capture_stderr(&scratch->said);
     const int code = batch_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);
-    scratch_caught(scratch);
+    captured_stderr(&scratch->said);
     return code & ~EXIT_SETTLED;
 }
 
@@ -83,7 +83,7 @@ int main(void)
 
     CHECK_NUMBER(run(&scratch, &file, 100, 3), EXIT_NOTHING);
     CHECK(calls.failed && calls.late == 0 && calls.decoded < decoded);
-    CHECK_HAS(scratch.said, "cannot encode the image: the test says so");
+    CHECK_HAS(scratch.said.text, "cannot encode the image: the test says so");
     CHECK(access(scratch_path(&scratch, "out.jpg"), F_OK) != 0);
     codec_buffer_free(&file);
     scratch_close(&scratch);

@@ -11,14 +11,14 @@ extern const struct command live_command;
 
 enum { FRAMES = 12 };
 
-static int run(const char *record, struct scratch *said)
+static int run(const char *record, struct scratch *scratch)
 {
     char *argv[] = {"live", "pattern:34x22,nv12", "--headless",   "--fast", "--path", "opencl", "--frames",
                     "12",   "--record",           (char *)record, NULL};
     frail_begin();
-    scratch_catch(said);
+    capture_stderr(&scratch->said);
     const int code = live_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);
-    scratch_caught(said);
+    captured_stderr(&scratch->said);
     CHECK_NUMBER(frail()->misuses, 0);
     return code;
 }
@@ -32,26 +32,26 @@ static void lose(int submit_fails_at, int collect_fails_at, bool no_cpu)
 }
 
 // A device that shares no textures over GLX is tried over EGL, and taken back over GLX where that is no better.
-static int test_retry(struct scratch *said)
+static int test_retry(struct scratch *scratch)
 {
     char *argv[] = {"live", "pattern:34x22", "--path", "zerocopy", "--frames", "3", NULL};
     lose(NEVER, NEVER, false);
     for (int i = 0; i < 2; i++) {
         frail()->no_egl = i == 1;
         frail_begin();
-        freopen(scratch_path(said, "table"), "w", stdout);
-        scratch_catch(said);
+        freopen(scratch_path(scratch, "table"), "w", stdout);
+        capture_stderr(&scratch->said);
         const int code = live_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);
-        CHECK(scratch_caught(said) == 0);
+        CHECK(captured_lines(&scratch->said) == 0);
         CHECK_NUMBER(code, EXIT_OK);
         fflush(stdout);
-        char *table = file_read_text(scratch_path(said, "table"), 1 << 16);
+        char *table = file_read_text(scratch_path(scratch, "table"), 1 << 16);
         CHECK_HAS(table, "path zerocopy (as requested)");
         free(table);
         CHECK_NUMBER(frail()->opened_over[OVER_GLX], 2);
         CHECK_NUMBER(frail()->opened_over[OVER_EGL], 1);
     }
-    scratch_close(said);
+    scratch_close(scratch);
     return check_end(&unit);
 }
 
@@ -84,14 +84,14 @@ int main(int argc, char **argv)
         for (int at_submit = 0; at_submit < 2; at_submit++) {
             lose(at_submit ? frame : NEVER, at_submit ? NEVER : frame, false);
             CHECK_NUMBER(run(cut, &scratch), EXIT_OK);
-            CHECK_HAS(scratch.said, "continuing on the cpu path");
+            CHECK_HAS(scratch.said.text, "continuing on the cpu path");
             check_same(whole, cut);
         }
     }
 
     lose(NEVER, 5, true);
     CHECK_NUMBER(run(cut, &scratch), EXIT_DEVICE);
-    CHECK_HAS(scratch.said, "frail device");
+    CHECK_HAS(scratch.said.text, "frail device");
     scratch_close(&scratch);
     return check_end(&unit);
 }
