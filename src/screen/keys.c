@@ -53,11 +53,6 @@ void keys_default(struct keys *keys)
     memcpy(keys->row, default_rows, sizeof(default_rows));
 }
 
-static bool is_function_key(uint32_t key)
-{
-    return key >= WINDOW_KEY_F1 && key <= WINDOW_KEY_F12;
-}
-
 static bool row_has(const struct key_row *row, uint32_t key)
 {
     if (row->action == ACTION_FILTER)
@@ -98,57 +93,45 @@ enum action keys_find(const struct keys *keys, uint32_t key, bool repeat)
     return !row || (repeat && !row->repeats) ? ACTION_NONE : row->action;
 }
 
-// Returns the character that is the whole text; 0 if the text is anything else.
-static uint32_t single_character(const char *text, size_t length)
+static uint32_t key_from_text(const char *text)
 {
-    struct span span = {text, length};
+    for (int i = 0; i < KEY_NAMES; i++) {
+        if (strcasecmp(key_names[i].name, text) == 0)
+            return key_names[i].key;
+    }
+    for (uint32_t key = WINDOW_KEY_F1; key <= WINDOW_KEY_F12; key++) {
+        char name[16];
+        keys_key_name(key, name);
+        if (strcasecmp(name, text) == 0)
+            return key;
+    }
+    // Otherwise the text must be one visible character.
+    struct span span = span_of(text);
     const uint32_t code = span_next(&span);
     return span.length == 0 && code > ' ' && code != 0x7f && code != 0xfffd ? code : 0;
 }
 
-static bool same_word(const char *word, const char *text, size_t length)
-{
-    return strlen(word) == length && strncasecmp(word, text, length) == 0;
-}
-
-static uint32_t key_from_text(const char *text, size_t length)
-{
-    for (int i = 0; i < KEY_NAMES; i++) {
-        if (same_word(key_names[i].name, text, length))
-            return key_names[i].key;
-    }
-    for (int n = 1; n <= 12; n++) {
-        char name[8];
-        snprintf(name, sizeof(name), "F%d", n);
-        if (same_word(name, text, length))
-            return WINDOW_KEY_F1 + (uint32_t)n - 1;
-    }
-    return single_character(text, length);
-}
-
-static struct key_row *row_named(struct keys *keys, const char *text, size_t length)
+static struct key_row *row_named(struct keys *keys, const char *name)
 {
     for (int i = 0; i < keys->count; i++) {
-        if (same_word(keys->row[i].name, text, length))
+        if (strcasecmp(keys->row[i].name, name) == 0)
             return &keys->row[i];
     }
     return NULL;
 }
 
-static void describe_unknown(const struct keys *keys, const char *text, size_t length, char error[256])
+static void describe_unknown(const struct keys *keys, const char *name, char error[256])
 {
-    char word[64];
     const char *names[KEY_ROWS + 1] = {NULL};
     for (int i = 0, count = 0; i < keys->count; i++) {
         if (keys->row[i].action != ACTION_FILTER)
             names[count++] = keys->row[i].name;
     }
-    snprintf(word, sizeof(word), "%.*s", (int)length, text);
-    const char *nearest = options_nearest(word, names);
+    const char *nearest = options_nearest(name, names);
     if (nearest)
-        snprintf(error, 256, "there is no action '%s'; did you mean %s?", word, nearest);
+        snprintf(error, 256, "there is no action '%s'; did you mean %s?", name, nearest);
     else
-        snprintf(error, 256, "there is no action '%s'; 'monocle live --help' lists the actions", word);
+        snprintf(error, 256, "there is no action '%s'; 'monocle live --help' lists the actions", name);
 }
 
 // Adds a key to the row. False: it has KEY_CHOICES keys.
@@ -164,29 +147,27 @@ static bool row_add(struct key_row *row, uint32_t key)
 }
 
 // Applies one "name=key". `given` has the rows that were given a key before.
-static bool remap_one(struct keys *keys, const char *text, size_t length, bool given[KEY_ROWS], char error[256])
+static bool remap_one(struct keys *keys, char *item, bool given[KEY_ROWS], char error[256])
 {
-    const char *equals = memchr(text, '=', length);
-    if (!equals || equals == text) {
-        snprintf(error, 256, "'%.*s' is not of the form action=key", (int)length, text);
+    char *equals = strchr(item, '=');
+    if (!equals || equals == item) {
+        snprintf(error, 256, "'%s' is not of the form action=key", item);
         return false;
     }
-    const size_t name_length = (size_t)(equals - text);
-    const size_t key_length = length - name_length - 1;
-    struct key_row *row = row_named(keys, text, name_length);
+    *equals = '\0';
+    const char *text = equals + 1;
+    struct key_row *row = row_named(keys, item);
     if (!row) {
-        describe_unknown(keys, text, name_length, error);
+        describe_unknown(keys, item, error);
         return false;
     }
     if (row->action == ACTION_FILTER) {
-        snprintf(error, 256, "the keys of '%.*s' cannot be changed: the digits select the filters", (int)name_length,
-                 text);
+        snprintf(error, 256, "the keys of '%s' cannot be changed: the digits select the filters", item);
         return false;
     }
-    const uint32_t key = key_from_text(equals + 1, key_length);
+    const uint32_t key = key_from_text(text);
     if (!key) {
-        snprintf(error, 256, "'%.*s' is not a key; use one character or a key's name (tab, escape, space, F1)",
-                 (int)key_length, equals + 1);
+        snprintf(error, 256, "'%s' is not a key; use one character or a key's name (tab, escape, space, F1)", text);
         return false;
     }
     const ptrdiff_t index = row - keys->row;
@@ -227,7 +208,9 @@ bool keys_remap(struct keys *keys, const char *text, char error[256])
         size_t length = head;
         if (text[head] == '=')
             length += text[head + 1] == ',' ? 2 : 1 + strcspn(text + head + 1, ",");
-        if (!remap_one(&changed, text, length, given, error))
+        char item[128]; // a longer one is wrong in any case
+        snprintf(item, sizeof(item), "%.*s", (int)length, text);
+        if (!remap_one(&changed, item, given, error))
             return false;
         text += length;
         if (*text == ',')
@@ -267,7 +250,7 @@ void keys_key_name(uint32_t key, char text[16])
     }
     if (text[0])
         return;
-    if (is_function_key(key))
+    if (key >= WINDOW_KEY_F1 && key <= WINDOW_KEY_F12)
         snprintf(text, 16, "F%u", key - WINDOW_KEY_F1 + 1);
     else if (key > 0 && key < WINDOW_KEY_ESCAPE)
         put_utf8(key, text);
