@@ -9,15 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct cameras_options {
-    bool json;
-};
-
-static const struct option options[] = {
-    {"json", 'j', OPTION_FLAG, .help = "print one JSON array on standard output",
-     .offset = offsetof(struct cameras_options, json)},
-    {0},
-};
 static const char *const examples[] = {
     "monocle cameras  list the cameras",
     "monocle cameras --json  list the cameras as JSON",
@@ -45,7 +36,7 @@ static const struct option_list list = {
     .examples = examples,
     .details = details,
     .exits = exits,
-    .options = options,
+    .options = list_options,
 };
 
 static void print_offer(const struct camera_offer *offer)
@@ -92,7 +83,7 @@ static json_t *camera_json(const struct camera_about *about)
 
 static int cameras_run(int argc, char **argv)
 {
-    struct cameras_options o = {0};
+    struct list_options o = {0};
     struct command_operands operands;
     int code;
     if (!command_parse(&list, argc, argv, &o, 0, &operands, &code))

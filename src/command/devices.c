@@ -12,15 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct devices_options {
-    bool json;
-};
-
-static const struct option options[] = {
-    {"json", 'j', OPTION_FLAG, .help = "print one JSON array on standard output",
-     .offset = offsetof(struct devices_options, json)},
-    {0},
-};
 static const char *const examples[] = {
     "monocle devices  list the devices",
     "monocle devices --json  list the devices as JSON",
@@ -50,7 +41,7 @@ static const struct option_list list = {
     .examples = examples,
     .details = details,
     .exits = exits,
-    .options = options,
+    .options = list_options,
 };
 
 // ---- the test of the sharing modes ----
@@ -241,7 +232,7 @@ static void print_json(const struct device_info *devices, int count, const struc
 
 static int devices_run(int argc, char **argv)
 {
-    struct devices_options o = {0};
+    struct list_options o = {0};
     struct command_operands operands;
     int code;
     if (!command_parse(&list, argc, argv, &o, 0, &operands, &code))

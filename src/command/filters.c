@@ -1,5 +1,5 @@
 // filters.c: the command that lists the filters
-#include "command/command.h"
+#include "command/shared.h"
 
 #include "base/log.h"
 #include "filter/chain.h"
@@ -10,15 +10,6 @@
 
 enum { VALUE_TEXT = 64 };
 
-struct filters_options {
-    bool json;
-};
-
-static const struct option options[] = {
-    {"json", 'j', OPTION_FLAG, .help = "print one JSON array on standard output",
-     .offset = offsetof(struct filters_options, json)},
-    {0},
-};
 static const char *const examples[] = {
     "monocle filters  list all filters",
     "monocle filters blur  describe one filter",
@@ -44,7 +35,7 @@ static const struct option_list list = {
     .examples = examples,
     .details = details,
     .exits = exits,
-    .options = options,
+    .options = list_options,
     .complete = "filter",
 };
 
@@ -128,7 +119,7 @@ static const struct filter *find_or_suggest(const char *name)
 
 static int filters_run(int argc, char **argv)
 {
-    struct filters_options o = {0};
+    struct list_options o = {0};
     struct command_operands operands;
     int code;
     if (!command_parse(&list, argc, argv, &o, 1, &operands, &code))

@@ -186,29 +186,31 @@ static void print_exit_status(void)
         printf(".TP\n\\fB%d\\fR\n%s\n", rows[i].code, rows[i].meaning);
 }
 
-// Lists a variable once, with all commands that use it. `first` is the first such command.
-static void print_variable(const struct option *row, int first)
+static bool has_variable(const struct option_list *list, const char *variable)
 {
-    printf(".TP\n\\fB%s\\fR\nDefault of the option \\fB\\-\\-%s\\fR of", row->environment, row->name);
+    for (const struct option *o = list->options; o->name; o++) {
+        if (o->environment && strcmp(o->environment, variable) == 0)
+            return true;
+    }
+    return false;
+}
+
+// Prints a variable with all commands that use it, at the first of them.
+static void print_variable(const struct option *row, int command)
+{
     const char *gap = " ";
-    for (int i = first; commands[i]; i++) {
-        for (const struct option *o = commands[i]->list->options; o->name; o++) {
-            if (o->environment && strcmp(o->environment, row->environment) == 0) {
-                printf("%s\\fBmonocle %s\\fR", gap, commands[i]->list->command);
-                gap = ", ";
-            }
+    for (int i = 0; i < command; i++) {
+        if (has_variable(commands[i]->list, row->environment))
+            return;
+    }
+    printf(".TP\n\\fB%s\\fR\nDefault of the option \\fB\\-\\-%s\\fR of", row->environment, row->name);
+    for (int i = command; commands[i]; i++) {
+        if (has_variable(commands[i]->list, row->environment)) {
+            printf("%s\\fBmonocle %s\\fR", gap, commands[i]->list->command);
+            gap = ", ";
         }
     }
     printf(".\n");
-}
-
-static bool is_told(const char *environment, int end)
-{
-    for (int i = 0; i < end; i++)
-        for (const struct option *o = commands[i]->list->options; o->name; o++)
-            if (o->environment && strcmp(o->environment, environment) == 0)
-                return true;
-    return false;
 }
 
 static void print_environment(void)
@@ -216,7 +218,7 @@ static void print_environment(void)
     printf(".SH ENVIRONMENT\n");
     for (int i = 0; commands[i]; i++)
         for (const struct option *o = commands[i]->list->options; o->name; o++)
-            if (o->environment && !is_told(o->environment, i))
+            if (o->environment)
                 print_variable(o, i);
     printf(".TP\n\\fBXDG_CACHE_HOME\\fR\nDirectory of the cache; default: \\fI~/.cache\\fR. monocle stores compiled "
            "kernels in its subdirectory \\fImonocle\\fR. You may delete them at any time. monocle does not use the "

@@ -10,6 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
+const struct option list_options[] = {
+    {"json", 'j', OPTION_FLAG, .help = "print one JSON array on standard output",
+     .offset = offsetof(struct list_options, json)},
+    {0},
+};
+
 bool device_option_unused(const char *device)
 {
     if (!device || device == getenv("MONOCLE_DEVICE"))

@@ -4,6 +4,12 @@
 #include "command/command.h"
 #include "source/source.h"
 
+// The options of the commands that print a list.
+struct list_options {
+    bool json;
+};
+extern const struct option list_options[];
+
 // The row of the option --device. `more_help` and `more_choices` are string literals that are appended to the common
 // texts; "" for none.
 #define DEVICE_OPTION(member_offset, more_help, more_choices)                                                          \
