@@ -19,8 +19,9 @@ enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 #define STALE_NS ((int64_t)10 * NS_PER_S)        // a time stamp further off than this belongs to another clock
 #define FIRST_PICTURE_NS ((int64_t)5 * NS_PER_S) // how long the first compressed frame may take
 
-// The capture thread uses all members. camera_return and camera_health use `link`, `decoder` and the pool, which have
-// locks; `decoder` changes only in source_reshape, when no other thread uses the source.
+// The capture thread uses all members. camera_return and camera_health use `link`, `decoder` and the source's pool,
+// which have locks; `decoder` changes only in source_reshape, when no other thread uses the source. The slot of a frame
+// is a slot of the pool, or SOURCE_LENT and a loan of the stream.
 struct camera {
     struct camera_link link;
     struct camera_mode mode; // the mode of the source's frames
@@ -187,9 +188,7 @@ static bool copy(struct source *source, int index, struct frame *frame)
     if (slot >= 0) {
         camera_stream_picture(stream, index, &camera->shape, &from);
         image_copy(&pool->image[slot], &from);
-        frame->image = pool->image[slot];
-        frame->image.memory = NULL;
-        frame->slot = CAMERA_LENT + slot;
+        pool_lend(pool, slot, frame->number, frame->captured_ns, frame);
     }
     camera_stream_give(stream, index);
     return slot >= 0;
@@ -221,8 +220,11 @@ static bool use_buffer(struct source *source, const struct v4l2_buffer *buffer, 
     frame->number = camera_link_number(link, buffer->sequence, frame->captured_ns);
     if (!camera->mode.compressed) {
         well(camera);
-        return must_copy(camera) ? copy(source, index, frame)
-                                 : camera_stream_lend(stream, index, &camera->shape, frame);
+        if (must_copy(camera))
+            return copy(source, index, frame);
+        const int loan = camera_stream_lend(stream, index, &camera->shape, &frame->image);
+        frame->slot = SOURCE_LENT + loan;
+        return loan >= 0;
     }
     if (camera_decoder_state(camera->decoder).why[0] == '\0')
         link->heard_ns = now; // a slow decoder is no stall
@@ -292,8 +294,9 @@ static bool take(struct source *source, struct frame *frame, int64_t deadline_ns
     return false;
 }
 
-static void reconnect(struct camera *camera, int64_t deadline_ns)
+static void reconnect(struct source *source, int64_t deadline_ns)
 {
+    struct camera *camera = source->state;
     char why[CAMERA_WHY];
     struct frame old;
     if (!camera_link_retry(&camera->link, deadline_ns))
@@ -306,7 +309,7 @@ static void reconnect(struct camera *camera, int64_t deadline_ns)
         return;
     }
     if (camera->decoder && camera_decoder_take(camera->decoder, &old)) // from before the signal was lost
-        camera_decoder_give(camera->decoder, &old);
+        pool_give(&source->pool, old.slot);
     camera_link_accept(&camera->link);
 }
 
@@ -315,7 +318,7 @@ static enum source_status camera_next(struct source *source, struct frame *frame
     struct camera *camera = source->state;
     do {
         if (!camera->link.connected)
-            reconnect(camera, deadline_ns);
+            reconnect(source, deadline_ns);
         else if (take(source, frame, deadline_ns))
             return SOURCE_FRAME;
         if (camera->reshaped)
@@ -343,12 +346,10 @@ static bool camera_reshape(struct source *source)
 static void camera_return(struct source *source, const struct frame *frame)
 {
     struct camera *camera = source->state;
-    if (camera->decoder)
-        camera_decoder_give(camera->decoder, frame);
-    else if (frame->slot >= CAMERA_LENT)
-        pool_give(&source->pool, frame->slot - CAMERA_LENT);
+    if (frame->slot < SOURCE_LENT)
+        pool_give(&source->pool, frame->slot);
     else
-        camera_stream_return(&camera->link.stream, frame->slot);
+        camera_stream_return(&camera->link.stream, frame->slot - SOURCE_LENT);
 }
 
 static void camera_health(struct source *source, struct source_health *health)

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "source/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +31,8 @@ struct camera_decoder {
     struct codec *codec;
     uint64_t most_pixels;
     struct image other; // a frame of another chroma subsampling or size
-    struct pool pool;
-    int ready; // eventfd
+    struct pool *pool;  // of the source
+    int ready;          // eventfd
     bool running;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -52,7 +51,7 @@ static void publish(struct camera_decoder *decoder, const struct frame *frame)
 {
     pthread_mutex_lock(&decoder->lock);
     if (decoder->has_outbox)
-        pool_give(&decoder->pool, decoder->outbox.slot);
+        pool_give(decoder->pool, decoder->outbox.slot);
     decoder->outbox = *frame;
     decoder->has_outbox = true;
     decoder->why[0] = '\0';
@@ -156,7 +155,7 @@ static void decode(struct camera_decoder *decoder, const struct compressed *work
     struct image_shape shape;
     struct frame frame = work->about;
     int slot = -1;
-    while ((slot = pool_take(&decoder->pool, clock_now_ns() + WAIT_NS)) < 0) {
+    while ((slot = pool_take(decoder->pool, clock_now_ns() + WAIT_NS)) < 0) {
         pthread_mutex_lock(&decoder->lock);
         const bool give_up = decoder->stop || decoder->has_inbox; // a newer frame has arrived
         pthread_mutex_unlock(&decoder->lock);
@@ -164,12 +163,12 @@ static void decode(struct camera_decoder *decoder, const struct compressed *work
             return;
     }
     frame.slot = slot;
-    frame.image = decoder->pool.image[slot];
+    frame.image = decoder->pool->image[slot];
     frame.image.memory = NULL;
     frame.decode_ns = clock_now_ns();
     const bool ok = unpack(decoder, work, &frame.image, &shape, &error);
     if (!ok || !alike(&shape, &frame.image.shape)) {
-        pool_give(&decoder->pool, slot);
+        pool_give(decoder->pool, slot);
         if (ok)
             meet_stranger(decoder, &shape, frame.number);
         else
@@ -204,27 +203,27 @@ static void *run(void *context)
     return NULL;
 }
 
-struct camera_decoder *camera_decoder_open(const struct source *source, const struct image_shape *shape,
-                                           uint64_t most_pixels)
+struct camera_decoder *camera_decoder_open(struct source *source, const struct image_shape *shape, uint64_t most_pixels)
 {
     struct camera_decoder *decoder = calloc(1, sizeof(*decoder));
     if (!decoder) {
         log_error("cannot decode frames of the camera: out of memory");
         return NULL;
     }
+    decoder->pool = &source->pool;
     decoder->most_pixels = most_pixels;
     pthread_mutex_init(&decoder->lock, NULL);
     thread_condition_init(&decoder->changed);
     decoder->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     decoder->codec = codec_open();
-    if (!decoder->codec || !pool_init(&decoder->pool, source, NULL))
+    if (!decoder->codec || !pool_init(decoder->pool, source, NULL))
         goto fail;
     for (int i = 0; i < SOURCE_LENT; i++) {
-        if (decoder->ready < 0 || !image_reserve(&decoder->pool.image[i], shape)) {
+        if (decoder->ready < 0 || !image_reserve(&decoder->pool->image[i], shape)) {
             log_error("cannot decode frames of the camera: out of memory");
             goto fail;
         }
-        decoder->pool.image[i].reach_bytes = decoder->pool.image[i].memory_bytes;
+        decoder->pool->image[i].reach_bytes = decoder->pool->image[i].memory_bytes;
     }
     decoder->running = thread_start(&decoder->thread, run, decoder, "jpeg");
     if (decoder->running)
@@ -246,7 +245,6 @@ void camera_decoder_close(struct camera_decoder *decoder)
         pthread_join(decoder->thread, NULL);
     }
     free(decoder->inbox.bytes);
-    pool_finish(&decoder->pool);
     codec_close(decoder->codec);
     image_free(&decoder->other);
     if (decoder->ready >= 0)
@@ -293,11 +291,6 @@ bool camera_decoder_take(struct camera_decoder *decoder, struct frame *frame)
     decoder->has_outbox = false;
     pthread_mutex_unlock(&decoder->lock);
     return has;
-}
-
-void camera_decoder_give(struct camera_decoder *decoder, const struct frame *frame)
-{
-    pool_give(&decoder->pool, frame->slot);
 }
 
 struct camera_decoder_state camera_decoder_state(struct camera_decoder *decoder)

@@ -6,20 +6,19 @@
 
 struct camera_decoder;
 
-// Starts a thread that decodes JPEG frames of this shape, and converts frames with another chroma subsampling. A frame
-// whose header has more than `most_pixels` is damaged; no memory of its size is allocated. Returns NULL on failure
-// (logged).
-struct camera_decoder *camera_decoder_open(const struct source *source, const struct image_shape *shape,
+// Starts a thread that decodes JPEG frames of this shape into the source's pool, which must be zeroed, and converts
+// frames with another chroma subsampling. A frame whose header has more than `most_pixels` is damaged; no memory of its
+// size is allocated. Returns NULL on failure (logged).
+struct camera_decoder *camera_decoder_open(struct source *source, const struct image_shape *shape,
                                            uint64_t most_pixels);
-void camera_decoder_close(struct camera_decoder *decoder); // takes NULL; all frames must have been given back
+void camera_decoder_close(struct camera_decoder *decoder); // takes NULL; the caller then finishes the pool
 
 // Copies a compressed frame for the thread. `about` has the frame's number and times. Replaces a frame that the thread
 // has not begun.
 void camera_decoder_put(struct camera_decoder *decoder, const void *data, size_t size, const struct frame *about);
 int camera_decoder_fd(const struct camera_decoder *decoder); // readable when camera_decoder_take may have a frame
-// Lends the newest decoded frame that was not taken yet. Returns false if there is none.
+// Lends the newest decoded frame that was not taken yet, a slot of the pool. Returns false if there is none.
 bool camera_decoder_take(struct camera_decoder *decoder, struct frame *frame);
-void camera_decoder_give(struct camera_decoder *decoder, const struct frame *frame); // on any thread
 
 struct camera_decoder_state {
     uint64_t damaged; // number of dropped frames that could not be decoded

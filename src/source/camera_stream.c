@@ -517,7 +517,7 @@ void camera_stream_give(struct camera_stream *stream, int index)
         log_debug("cannot queue a buffer of camera %s: %s", stream->device.path, v4l2_advice(errno));
 }
 
-bool camera_stream_lend(struct camera_stream *stream, int index, const struct image_shape *shape, struct frame *frame)
+int camera_stream_lend(struct camera_stream *stream, int index, const struct image_shape *shape, struct image *image)
 {
     int slot = 0;
     pthread_mutex_lock(&stream->lock);
@@ -528,17 +528,16 @@ bool camera_stream_lend(struct camera_stream *stream, int index, const struct im
     pthread_mutex_unlock(&stream->lock);
     if (slot == CAMERA_LENT) {
         camera_stream_give(stream, index);
-        return false;
+        return -1;
     }
-    camera_stream_picture(stream, index, shape, &frame->image);
-    frame->slot = slot;
-    return true;
+    camera_stream_picture(stream, index, shape, image);
+    return slot;
 }
 
-void camera_stream_return(struct camera_stream *stream, int slot)
+void camera_stream_return(struct camera_stream *stream, int number)
 {
     pthread_mutex_lock(&stream->lock);
-    struct camera_loan *loan = &stream->loan[slot], orphan = {0};
+    struct camera_loan *loan = &stream->loan[number], orphan = {0};
     if (loan->index >= 0) {
         loan->returned = true;
     } else {

@@ -86,8 +86,9 @@ bool camera_stream_whole(const struct camera_stream *stream, int index);
 void camera_stream_picture(const struct camera_stream *stream, int index, const struct image_shape *shape,
                            struct image *image);
 void camera_stream_give(struct camera_stream *stream, int index); // queues a taken buffer
-// Lends a taken buffer: sets the frame's image and slot. Returns false, and queues the buffer, if too many are lent.
-bool camera_stream_lend(struct camera_stream *stream, int index, const struct image_shape *shape, struct frame *frame);
-void camera_stream_return(struct camera_stream *stream, int slot); // on any thread
+// Lends a taken buffer and points `image` to its pixels. Returns the number of the loan; -1: too many are lent, and the
+// buffer was queued.
+int camera_stream_lend(struct camera_stream *stream, int index, const struct image_shape *shape, struct image *image);
+void camera_stream_return(struct camera_stream *stream, int number); // on any thread
 // Queues the returned buffers, and those that camera_stream_give could not queue.
 void camera_stream_tidy(struct camera_stream *stream);
