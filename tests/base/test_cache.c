@@ -1,4 +1,4 @@
-// test_cache.c: the cache directory and its entries are used only where no other user can have written them
+// test_cache.c: the cache directory and its entries are used only if no other user can have written them
 #include "base/cache.h"
 #include "base/file.h"
 

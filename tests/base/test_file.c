@@ -1,4 +1,4 @@
-// test_file.c: files read within a limit and written whole or not at all
+// test_file.c: files are read up to a limit, and written completely or not at all
 #include "base/file.h"
 
 #include "close_error.h"

@@ -1,4 +1,4 @@
-// test_log.c: what of a message reaches a terminal
+// test_log.c: the text of a message on a terminal
 #include "base/log.h"
 
 #include "unit.h"

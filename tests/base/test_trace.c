@@ -1,4 +1,4 @@
-// test_trace.c: the trace is whole JSON at every moment, whatever threads and full disks do
+// test_trace.c: the trace is valid JSON at every moment, with many threads and on full disks
 #include "base/trace.h"
 
 #include "close_error.h"

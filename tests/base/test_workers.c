@@ -1,4 +1,4 @@
-// test_workers.c: every part of a job runs once, whatever the number of threads; run under TSan too
+// test_workers.c: every part of a job runs once, with any number of threads; ThreadSanitizer runs it too
 #include "base/workers.h"
 
 #include "unit.h"

@@ -1,11 +1,10 @@
-// age.c: how old the picture is that a viewer shows: a camera in software whose pictures tell the time, and who reads
-// it
+// age.c: a software camera whose frames show their time, and a reader that measures their age on the screen
 //
-//   age feed NODE WIDTH HEIGHT FPS   writes such pictures to a V4L2 output device until it is stopped
-//   age look SECONDS                 finds a window that shows them, on the X display, and looks at it for so long
+//   age feed NODE WIDTH HEIGHT FPS   writes such frames to a V4L2 output device until it is stopped
+//   age look SECONDS                 finds a window on the X display that shows them, and reads it for this long
 //
-// A picture is 32 upright bars, black or white: bits of the time it was made at, in units of 0.1 ms, and of their
-// check. `look` prints a line for every look: the time of the look and the age of what was there, both in milliseconds.
+// A frame is 32 vertical bars, black or white: the bits of its time, in units of 0.1 ms, and of a checksum. `look`
+// prints one line per reading: its time and the age of the frame, both in milliseconds.
 #include "base/clock.h"
 
 #include <X11/Xlib.h>

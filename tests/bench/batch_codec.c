@@ -1,4 +1,4 @@
-// batch_codec.c: what libjpeg-turbo alone takes of a batch: all inputs decoded to planes, all outputs encoded from them
+// batch_codec.c: the time of libjpeg-turbo alone for a batch: decodes all inputs to planes, encodes all outputs
 //
 //   batch_codec COUNT INPUT... OUTPUT...
 //

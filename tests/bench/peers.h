@@ -1,4 +1,4 @@
-// peers.h: what the peers of peers.cpp share: pictures, cases, what is measured
+// peers.h: images, cases and measurement for all peers of peers.cpp
 #pragma once
 
 #include <cstddef>

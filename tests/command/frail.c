@@ -1,4 +1,4 @@
-// frail.c: paths and a device that are lost at any picture, and what is around a command: linked ahead of the program's
+// frail.c: paths and a device that can be lost at any frame; linked instead of the program's own
 #include "frail.h"
 
 #include "command/command.h"

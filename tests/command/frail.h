@@ -1,4 +1,4 @@
-// frail.h: paths and a device that are lost at any picture, instead of the program's own, with what is around a command
+// frail.h: paths and a device that can be lost at any frame; linked instead of the program's own
 #pragma once
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_command.sh: the command line from outside: exit codes, one clear line per error, what is printed where
+# test_command.sh: the command line: exit codes, one clear line per error, the output of each command
 #
 #   test_command.sh MONOCLE LEVEL...     levels of vector instructions that it has, sorted
 set -u

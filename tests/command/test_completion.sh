@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_completion.sh: completions do what they say in bash, parse in zsh and fish; the man page parses
+# test_completion.sh: completions are right in bash and parse in zsh and fish; the man page parses
 #
 #   test_completion.sh MONOCLE
 set -u

@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_install.sh: meson install puts everything in place, and it works there; meson setup refuses big-endian processors
+# test_install.sh: meson install installs everything, and it works; meson setup refuses big-endian processors
 #
 #   test_install.sh MESON BUILD_DIRECTORY
 set -u

@@ -1,4 +1,4 @@
-// test_tables.c: every row of the tables says what it must: commands, options, examples, filters
+// test_tables.c: every row of the tables is complete: commands, options, examples, filters
 #include "command/command.h"
 #include "filter/chain.h"
 #include "filter/filter_list.h"

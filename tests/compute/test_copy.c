@@ -1,4 +1,4 @@
-// test_copy.c: every way to copy copies all bytes, and the fastest one is taken and timed right
+// test_copy.c: every way to copy copies all bytes; the fastest one is chosen, and its time is right
 //
 // How long a way takes is made up; the copies are the device's own.
 #include "compute/copy.h"

@@ -1,4 +1,4 @@
-// test_device.c: devices listed and chosen as made-up drivers describe them
+// test_device.c: devices are listed and chosen as fake drivers describe them
 #include "compute/device.h"
 
 #include "unit.h"

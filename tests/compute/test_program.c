@@ -1,4 +1,4 @@
-// test_program.c: compiled programs kept on disk: only an undamaged entry of the same program reaches the driver
+// test_program.c: compiled programs on disk: the driver gets only an undamaged entry of the same program
 #include "compute/program.h"
 
 #include "base/hash.h"

@@ -1,4 +1,4 @@
-// test_timing.c: times of runs as a made-up device stamps them
+// test_timing.c: times of runs, from the time stamps of a fake device
 #include "base/clock.h"
 #include "compute/timing.h"
 

@@ -1,4 +1,4 @@
-// test_verdicts.c: a probe's verdict is found once, and kept in the directory of the program cache
+// test_verdicts.c: a probe's verdict is found once and kept in the directory of the program cache
 #include "compute/verdicts.h"
 
 #include "base/workers.h"

@@ -1,4 +1,4 @@
-// chain_property.c: what must hold for any text given to chain_parse
+// chain_property.c: properties of chain_parse that hold for any text
 #include "chain_property.h"
 
 #include <math.h>

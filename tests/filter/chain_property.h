@@ -1,4 +1,4 @@
-// chain_property.h: what must hold for any text given to chain_parse
+// chain_property.h: properties of chain_parse that hold for any text
 #pragma once
 
 #include "filter/chain.h"

@@ -1,4 +1,4 @@
-// fuzz_chain.c: chain texts at random: for libFuzzer, and by itself as a regression test
+// fuzz_chain.c: random chain texts; a libFuzzer target, and by itself a regression test
 //
 //   fuzz_chain [--rounds N] [--seed N] [FILE...]   runs the files, then N mutations of them and of built-in texts
 //

@@ -1,4 +1,4 @@
-// fuzz_codec.c: image files of every format: right ones, cut ones and hostile ones; also a libFuzzer target
+// fuzz_codec.c: image files of every format: valid, truncated and hostile ones; also a libFuzzer target
 #include "base/log.h"
 #include "check.h"
 #include "codec_files.h"

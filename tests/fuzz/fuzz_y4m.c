@@ -1,4 +1,4 @@
-// fuzz_y4m.c: hostile Y4M films; a libFuzzer target, and by itself a run over the seeds and mutations of them
+// fuzz_y4m.c: hostile Y4M films; a libFuzzer target, and by itself a run over the seeds and their mutations
 #include "base/log.h"
 #include "image/y4m.h"
 #include "source/source.h"

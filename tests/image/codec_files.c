@@ -1,4 +1,4 @@
-// codec_files.c: image files that the program itself cannot write
+// codec_files.c: image files of kinds that monocle reads but does not write
 #include "codec_files.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// codec_files.h: image files that the program itself cannot write, to read them with it
+// codec_files.h: image files of kinds that monocle reads but does not write
 #pragma once
 
 #include "image/codec/codec.h"

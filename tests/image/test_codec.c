@@ -1,4 +1,4 @@
-// test_codec.c: what comes with pictures, carried between files of either kind; turns; the table of codecs
+// test_codec.c: metadata between files of all formats, orientations, and the table of codecs
 #include "check.h"
 #include "codec_files.h"
 #include "image/codec/exif.h"

@@ -1,4 +1,4 @@
-// test_codec_jpeg.c: JPEG files of every kind read into planes, planes written and read back
+// test_codec_jpeg.c: JPEG files of every kind are read into planes; planes are written and read back
 #include "check.h"
 #include "codec_files.h"
 

@@ -1,5 +1,4 @@
-// test_codec_png.c: PNG files read as stb_image reads them, 16 bits rounded to 8, and written so that it reads what was
-// meant
+// test_codec_png.c: PNG files are read as stb_image reads them (16 bits rounded to 8), and it reads what is written
 #include "check.h"
 #include "codec_files.h"
 #include "image/codec/runs.h"

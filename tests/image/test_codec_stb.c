@@ -1,4 +1,4 @@
-// test_codec_stb.c: GIF, BMP, PSD and TGA files: those that pack best are read, those too short for their size refused
+// test_codec_stb.c: GIF, BMP, PSD and TGA files: the best compressed ones are read, too short ones are refused
 #include "check.h"
 #include "image/codec/codec.h"
 

@@ -1,4 +1,4 @@
-// test_codec_tiff.c: TIFF files there and back, those of other makers, what comes with them, and what is refused
+// test_codec_tiff.c: TIFF files: written and read back, those of other programs, metadata, refusals
 #include "check.h"
 #include "pictures.h"
 

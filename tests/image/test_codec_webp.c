@@ -1,4 +1,4 @@
-// test_codec_webp.c: WebP files there and back, what comes with them, and files that are damaged or refused
+// test_codec_webp.c: WebP files: written and read back, metadata, damaged and refused files
 #include "check.h"
 #include "pictures.h"
 

@@ -1,4 +1,4 @@
-// test_imagefile.c: pictures read and written; damaged, cut and hostile ones refused with one line each
+// test_imagefile.c: image files are read and written; damaged, truncated and hostile ones are refused in one line
 #include "check.h"
 #include "codec_files.h"
 #include "scratch.h"

@@ -1,4 +1,4 @@
-// test_y4m.c: Y4M headers taken and refused; recordings compared with the contract, and whole after any failure
+// test_y4m.c: Y4M headers are accepted or refused; recordings follow the contract and are complete after any failure
 #include "check.h"
 #include "close_error.h"
 #include "pictures.h"

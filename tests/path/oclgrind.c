@@ -1,4 +1,4 @@
-// oclgrind.c: replaces OpenCL calls that Oclgrind 21.10 cannot follow by calls that it can follow
+// oclgrind.c: replaces OpenCL calls that Oclgrind 21.10 does not understand by calls that it does
 //
 // Oclgrind keeps a record of the initialised bytes under a buffer's number. A later buffer gets the number of a
 // released buffer, and with it a record of the wrong size, so this file releases no buffer. Oclgrind also treats the

@@ -1,4 +1,4 @@
-// paths_cases.c: what the path test runs: every format, filter and extreme, chosen chains, random chains
+// paths_cases.c: the cases of the path test: every format, filter and extreme value, chosen chains, random chains
 //
 // The cpu path runs each filter at each size, and in each format. OpenCL compiles a program for each chain and
 // work-group size, so there each format, filter, extreme and kind of launch (only sides, sides and inside, one

@@ -1,4 +1,4 @@
-// paths_exact.c: every value a formula can meet, for the formulas that a path may work out in its own way
+// paths_exact.c: every value of a formula that a path may compute in its own way
 //
 // Random pictures seldom hit the one sum that a division by multiplication gets wrong. Here each pixel of a point
 // filter, and each neighbourhood of a stencil, is a value of its own.

@@ -1,4 +1,4 @@
-// paths_swap.c: the chain changes while frames run, and a change that fails leaves everything as it was
+// paths_swap.c: the chain changes while frames run; a change that fails has no effect
 #include "base/log.h"
 #include "paths_test.h"
 

@@ -1,4 +1,4 @@
-// test_dmabuf.c: pictures that a device copies from where another driver fills them: files in memory, and cameras
+// test_dmabuf.c: frames that a device copies from dma-bufs: of files in memory, and of cameras
 //
 //   test_dmabuf memory   any machine with OpenCL
 //   test_dmabuf camera   in the virtual machine of tests/vm, with a vivid that fills no memory of ours (allocators=1)

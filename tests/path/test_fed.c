@@ -1,4 +1,4 @@
-// test_fed.c: pictures that come and go by rows give the bytes that they give as wholes
+// test_fed.c: images that are processed by rows give the same bytes as whole images
 #include "check.h"
 #include "path/path.h"
 #include "pictures.h"

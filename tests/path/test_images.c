@@ -1,4 +1,4 @@
-// test_images.c: kernels that write images, as they write GL's textures, give the bytes of docs/pixels.md
+// test_images.c: kernels that write OpenCL images, as they write GL textures, give the bytes of docs/pixels.md
 //
 //   test_images [VARIANT]   runs every case with this kernel variant
 //

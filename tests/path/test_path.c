@@ -1,5 +1,5 @@
-// test_path.c: what path.h promises besides the pixels: failures are reported, misuse is refused, results stay as long
-// as they are lent, and all memory is given back
+// test_path.c: the contract of path.h besides the pixels: failures are reported, misuse is refused, results stay valid
+// while they are lent, and all memory is freed
 #include "base/file.h"
 #include "compute/device.h"
 #include "path/path.h"

@@ -1,4 +1,4 @@
-// test_sharing.c: zerocopy on its first rung, kernels writing GL textures, gives the bytes of the cpu path
+// test_sharing.c: zerocopy with GL sharing, whose kernels write GL textures, gives the bytes of the cpu path
 #include "check.h"
 #include "path/path.h"
 #include "screen/window.h"

@@ -1,4 +1,4 @@
-// test_variants.c: the table of variants: text, choice, constraints, and launches that cover a picture
+// test_variants.c: the table of variants: text, choice, constraints, and launches that cover an image
 //
 //   test_variants NAME...   the variants that test_paths runs by name; it also runs the variants for CPU devices
 #include "filter/filter.h"

@@ -1,4 +1,4 @@
-// pictures.c: deterministic input for tests: random numbers, shaped pictures, frames with awkward strides
+// pictures.c: deterministic test input: random numbers, images of all shapes, frames with odd strides
 #include "pictures.h"
 
 #include "base/pages.h"

@@ -1,4 +1,4 @@
-// pictures.h: deterministic input for tests: random numbers, shaped pictures, frames with awkward strides
+// pictures.h: deterministic test input: random numbers, images of all shapes, frames with odd strides
 #pragma once
 
 #include "reference.h"

@@ -1,4 +1,4 @@
-// reference_chain.c: docs/pixels.md section 4: chain text, read and run
+// reference_chain.c: docs/pixels.md section 4: parses and runs chain text
 #include "reference_rules.h"
 
 #include <math.h>

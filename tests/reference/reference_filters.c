@@ -1,4 +1,4 @@
-// reference_filters.c: docs/pixels.md section 3: what each filter does to one pixel
+// reference_filters.c: docs/pixels.md section 3: the effect of each filter on one pixel
 #include "reference_rules.h"
 
 #include <math.h>

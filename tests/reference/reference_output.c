@@ -1,4 +1,4 @@
-// reference_output.c: docs/pixels.md section 6: RGBA to the YUV of virtual cameras and picture files
+// reference_output.c: docs/pixels.md section 6: RGBA to the YUV of virtual cameras and image files
 #include "reference.h"
 
 #include <stdlib.h>

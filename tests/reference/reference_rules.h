@@ -1,4 +1,4 @@
-// reference_rules.h: what passes between the two halves of the reference: filters as rules, and their values
+// reference_rules.h: the filters of the reference as rules with values, between its chains and its filters
 #pragma once
 
 #include "reference.h"

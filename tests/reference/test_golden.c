@@ -1,4 +1,4 @@
-// test_golden.c: the reference against values worked out by hand and against stored pictures
+// test_golden.c: the reference against values computed by hand and against stored images
 //
 //   test_golden DIR           compares with the pictures in DIR (tests/reference/golden)
 //   test_golden --write DIR   makes them anew, after a change of docs/pixels.md

@@ -1,4 +1,4 @@
-// keep_loaded.c: preloaded for leak checks: libraries stay loaded, so that a leak's library has a name to be known by
+// keep_loaded.c: preloaded for leak checks: keeps libraries loaded, so that a leak's report names its library
 int dlclose(void *handle);
 int dlclose(void *handle)
 {

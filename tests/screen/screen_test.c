@@ -1,4 +1,4 @@
-// screen_test.c: a window with a renderer for tests, and pictures to show in it
+// screen_test.c: a window with a renderer for tests, and images to show in it
 #include "screen_test.h"
 
 #include <epoxy/gl.h>

@@ -1,4 +1,4 @@
-// screen_test.h: a window with a renderer for tests, and pictures to show in it
+// screen_test.h: a window with a renderer for tests, and images to show in it
 #pragma once
 
 #include "check.h"

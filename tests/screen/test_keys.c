@@ -1,4 +1,4 @@
-// test_keys.c: the table of hotkeys, the user's own keys, and the help made from it
+// test_keys.c: the table of hotkeys, the user's own keys, and the help text
 #include "screen/keys.h"
 #include "screen/window.h"
 #include "unit.h"

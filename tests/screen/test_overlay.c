@@ -1,4 +1,4 @@
-// test_overlay.c: the overlay is there, legible, inside the window and the same every time
+// test_overlay.c: the overlay is visible, legible, inside the window and the same every time
 //
 // test_overlay CONTEXT [DIRECTORY]   with a directory, the pictures are left there as PPM files
 #include "screen/keys.h"

@@ -1,4 +1,4 @@
-// test_screen.c: the bytes that reach the framebuffer are those of the pictures, where and as they should be
+// test_screen.c: the framebuffer has the bytes of the images, at the right place and size
 #include "screen_test.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// test_text.c: UTF-8 taken apart, and lines broken to a width
+// test_text.c: UTF-8 is decoded, and lines are broken to a width
 #include "base/text.h"
 #include "screen/overlay.h"
 #include "unit.h"

@@ -1,4 +1,4 @@
-// test_window.c: what the user does to the window arrives as events; sizes, full screen, and no display at all
+// test_window.c: the user's actions on the window become events; sizes, full screen, no display
 //
 // test_window CONTEXT | none   "none": without a display
 #include "base/clock.h"

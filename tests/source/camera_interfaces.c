@@ -1,4 +1,4 @@
-// camera_interfaces.c: V4L2's other interfaces, put beside what a camera shows through the usual one
+// camera_interfaces.c: compares V4L2's other interfaces with the frames of the usual one
 #include "camera_interfaces.h"
 
 #include "base/clock.h"

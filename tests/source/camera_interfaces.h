@@ -1,4 +1,4 @@
-// camera_interfaces.h: V4L2's other interfaces, put beside what a camera shows through the usual one
+// camera_interfaces.h: compares V4L2's other interfaces with the frames of the usual one
 #pragma once
 
 #include "check.h"

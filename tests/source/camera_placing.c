@@ -1,4 +1,4 @@
-// camera_placing.c: a camera whose buffers move into other memory
+// camera_placing.c: a camera whose buffers move to other memory
 #include "camera_placing.h"
 
 #include "lender.h"

@@ -1,4 +1,4 @@
-// camera_placing.h: a camera whose buffers move into other memory
+// camera_placing.h: a camera whose buffers move to other memory
 #pragma once
 
 #include "check.h"

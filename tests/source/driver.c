@@ -1,4 +1,4 @@
-// driver.c: a V4L2 driver played by the test: one camera, /dev/video0
+// driver.c: a fake V4L2 driver: one camera, /dev/video0
 #include "driver.h"
 
 #include "source/camera_device.h"

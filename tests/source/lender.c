@@ -1,4 +1,4 @@
-// lender.c: memory that is not the system's, for the tests of who puts pictures there
+// lender.c: a lender of memory for frames, for tests of sources that use it
 #include "lender.h"
 
 #include <stdlib.h>

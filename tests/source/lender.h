@@ -1,4 +1,4 @@
-// lender.h: memory that is not the system's, for the tests of who puts pictures there
+// lender.h: a lender of memory for frames, for tests of sources that use it
 #pragma once
 
 #include "image/image.h"

@@ -1,4 +1,4 @@
-// test_camera.c: capture from a real V4L2 driver; meant for the kernel's vivid (modprobe vivid), any camera will do
+// test_camera.c: capture from a real V4L2 driver: the kernel's vivid (modprobe vivid) or any camera
 #include "camera_interfaces.h"
 #include "camera_placing.h"
 #include "check.h"

@@ -1,4 +1,4 @@
-// test_camera_driver.c: what a camera's driver may say and send, played by the test (driver.h); needs no camera
+// test_camera_driver.c: answers and frames of camera drivers, played by driver.h; needs no camera
 #include "check.h"
 #include "codec_files.h"
 #include "driver.h"

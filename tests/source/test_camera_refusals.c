@@ -1,4 +1,4 @@
-// test_camera_refusals.c: what a driver may refuse or give less of, put before a real driver: bandwidth, buffers, sizes
+// test_camera_refusals.c: a real driver refuses calls or gives less than requested: bandwidth, buffers, sizes
 #include "check.h"
 #include "scratch.h"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_cameras.sh: formats, faults and pulled plugs of real camera drivers, in a virtual machine
+# test_cameras.sh: formats, faults and unplugging with real camera drivers, in a virtual machine
 #
 #   test_cameras.sh vivid TEST-CAMERA   the source by itself, with vivid
 #   test_cameras.sh usb MONOCLE         the program, with a USB camera and vivid

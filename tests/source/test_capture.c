@@ -1,4 +1,4 @@
-// test_capture.c: the capture thread and its mailbox: newest wins, nothing lost twice, every frame goes back
+// test_capture.c: the capture thread and its mailbox: the newest frame wins, every frame is counted and returned
 #include "check.h"
 
 #include "base/clock.h"

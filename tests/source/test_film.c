@@ -1,4 +1,4 @@
-// test_film.c: Y4M and raw films from files and pipes, whole, cut short, slow and looped
+// test_film.c: Y4M and raw films from files and pipes: complete, truncated, slow and looped
 #include "check.h"
 #include "pictures.h"
 #include "scratch.h"

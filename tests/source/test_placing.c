@@ -1,4 +1,4 @@
-// test_placing.c: where sources put their pictures: memory that somebody else has, the same pictures, all given back
+// test_placing.c: sources put their frames into memory of another owner: the same bytes, and all memory is returned
 #include "lender.h"
 #include "pictures.h"
 #include "scratch.h"

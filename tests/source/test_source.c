@@ -1,4 +1,4 @@
-// test_source.c: what a source's text means, what is refused and how, pacing, lending, pictures and lists
+// test_source.c: source texts, refusals, pacing, lending, images and lists
 #include "check.h"
 #include "pictures.h"
 #include "scratch.h"

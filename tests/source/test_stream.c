@@ -1,4 +1,4 @@
-// test_stream.c: films from standard input: behind what others have read, interrupted, unreadable
+// test_stream.c: films from standard input: behind bytes that were read before, interrupted, unreadable
 #include "check.h"
 #include "scratch.h"
 

@@ -1,4 +1,4 @@
-// close_error.h: closes that fail, for a test program linked with --wrap=close
+// close_error.h: makes close fail, for a test program linked with --wrap=close
 #pragma once
 
 #include <errno.h>

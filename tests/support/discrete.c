@@ -1,5 +1,5 @@
-// discrete.c: linked into the program with --wrap=device_list and clGetDeviceInfo: every device is taken to have memory
-// of its own, as GPUs do, and a name with spaces around it, as some drivers give
+// discrete.c: every device seems to have memory of its own, as GPUs do, and spaces around its name, as some drivers
+// report; linked into the program with --wrap=device_list and clGetDeviceInfo
 #include "compute/device.h"
 
 #include <string.h>

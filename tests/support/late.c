@@ -1,9 +1,11 @@
-// late.c: what comes at the last moment, linked into the program with --wrap: a batch gets the signal LATE_SIGNAL when
-// it has done all its files, and has said so, or SIGINT as output LATE_NUMBER is synced; LATE_FILE, or a link there to
-// LATE_TO, comes into being as outputs are synced; LATE_SYNC is the error of that; LATE_OLD: no file system here
-// renames without replacing; LATE_CLEAN: the first file to be locked is removed before it is, as by another run that
-// cleans up. Prints an error for a file that is renamed before it is synced or is not locked, and for a directory that
-// is not synced.
+// late.c: events at the last moment of a run; linked into the program with --wrap
+// - LATE_SIGNAL: a batch gets this signal after its summary
+// - LATE_NUMBER: a batch gets SIGINT while it syncs the output with this number
+// - LATE_FILE: this file appears while an output is synced; LATE_TO: as a link to this path
+// - LATE_SYNC: the error of every sync
+// - LATE_OLD: no file system supports a rename that does not replace
+// - LATE_CLEAN: the first file to be locked is removed just before, as another run's clean-up would do
+// Prints an error if a file is renamed before it is synced, or is not locked, and if a directory is not synced.
 #include "command/batch/record.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-// misled.c: linked into the program with --wrap: every device is taken for a GPU, so that variants fit, and its driver
-// misbehaves in the children that probe them, or in the program itself
+// misled.c: every device seems to be a GPU, so that variants fit, and its driver misbehaves in the children that probe
+// variants, or in the program itself; linked into the program with --wrap
 // - TEST_DRIVER: the driver's version
 // - TEST_MISBEHAVE: in a child, crash, leave, hang, loop or refuse when it builds a program; wrong or fail when it runs
 //   a kernel. In the program, compile or stall: a build compiles as long as TEST_WHEN exists. stall also holds back

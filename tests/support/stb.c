@@ -1,4 +1,4 @@
-// stb.c: stb's picture readers and PNG writer for the tests, which must not depend on the program's own
+// stb.c: stb's readers and PNG writer for the tests, which must not depend on monocle's own
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STBI_ONLY_PNG

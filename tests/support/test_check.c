@@ -1,4 +1,4 @@
-// test_check.c: the exit codes of test programs
+// test_check.c: the exit statuses of test programs
 #include "unit.h"
 
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// screen_loop.c: a camera in software that looks at the X screen: what is there comes out, later by a known delay
+// screen_loop.c: a software camera that shows the X screen with a known delay
 //
 //   screen_loop WIDTH HEIGHT FPS DELAY_MS OUTPUT [mirror]
 //

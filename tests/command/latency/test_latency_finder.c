@@ -1,4 +1,4 @@
-// test_latency_finder.c: flashes in small parts of noisy pictures are found, and what is none is not
+// test_latency_finder.c: flashes in small parts of noisy images are found; other changes are not
 #include "unit.h"
 
 #include "command/latency/finder.h"

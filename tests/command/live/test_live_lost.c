@@ -1,5 +1,5 @@
-// test_live_lost.c: a device that is lost costs no frame: the live view goes on with the cpu path, or says that it
-// can't; with an argument: a device whose textures the window can't show
+// test_live_lost.c: if a device is lost, the live view goes on with the cpu path without losing a frame, or reports why
+// it cannot; with an argument: a device whose textures the window cannot show
 #include "base/file.h"
 #include "command/command.h"
 

@@ -1,4 +1,4 @@
-// test_meter.c: the figures of the live view: rates, gaps that do not count, stages of long sessions
+// test_meter.c: the statistics of the live view: rates, gaps that do not count, stages of long sessions
 #include "command/live/meter.h"
 
 #include "base/clock.h"
