@@ -1,10 +1,10 @@
 // record.c: the report of a batch and its summary
 #include "command/batch/record.h"
 
+#include "base/file.h"
 #include "base/log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,113 +12,59 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-// What record_check knows about the report
-struct guard {
-    const char *path; // path of the report
-    bool exists;
-    struct stat status, directory; // of the report, if it exists, and of its directory
-};
-
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool refuse(const char *path, const char *why)
 {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static bool stat_directory(const char *path, struct stat *status)
-{
-    char *directory = NULL;
-    const int size = (int)(base_name(path) - path);
-    if (asprintf(&directory, "%.*s", size ? size : 1, size ? path : ".") < 0)
-        return false;
-    const bool ok = stat(directory, status) == 0;
-    free(directory);
-    return ok;
-}
-
-// Returns true if both paths lead to the same file. If the report does not exist yet, compares the names in the same
-// directory.
-static bool would_be(const struct guard *guard, const char *path)
-{
-    struct stat status;
-    if (guard->exists)
-        return stat(path, &status) == 0 && is_same(&guard->status, &status);
-    return strcmp(base_name(guard->path), base_name(path)) == 0 &&
-           (strcmp(guard->path, path) == 0 || (stat_directory(path, &status) && is_same(&guard->directory, &status)));
-}
-
-static bool is_list(const struct guard *guard, const char *list)
-{
-    struct stat status;
-    if (!list)
-        return false;
-    if (strcmp(list, "-") == 0)
-        return guard->exists && fstat(STDIN_FILENO, &status) == 0 && is_same(&guard->status, &status);
-    return would_be(guard, list);
-}
-
-static bool refuse(const struct guard *guard, const char *why)
-{
-    log_error("cannot write the report to %s: it %s; name another file", guard->path, why);
+    log_error("cannot write the report to %s: it %s; name another file", path, why);
     return false;
 }
 
+// Returns true if both paths lead to the same file. Spares the look at the directory if the names differ.
+static bool is_same(const char *report, bool exists, const char *path)
+{
+    return (exists || strcmp(basename(report), basename(path)) == 0) && file_same(report, path);
+}
+
 // An existing file must be empty or a report.
-static bool check_content(const struct guard *guard)
+static bool check_content(const char *path)
 {
     static const char begins[] = "{\"start\":";
     char has[sizeof(begins)] = "";
-    const int fd = open(guard->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    const ssize_t size = fd < 0 ? -1 : read(fd, has, sizeof(begins) - 1);
-    const int error = errno;
-    if (fd >= 0)
-        close(fd);
-    if (size < 0) {
-        log_error("cannot read the existing report %s: %s", guard->path, strerror(error));
-        return false;
-    }
-    return size == 0 || strcmp(has, begins) == 0 || refuse(guard, "exists and is not a report");
-}
-
-// Checks the outputs of all shards, because another machine may be processing them.
-static bool is_output(const struct guard *guard, const struct inputs *inputs, const struct naming *naming)
-{
-    bool found = false;
-    for (size_t i = 0; i < inputs->count && !found; i++) {
-        const struct input *input = &inputs->row[i];
-        char *output = input->fault == FAULT_NONE ? naming_output(naming, input->relative, i + 1) : NULL;
-        found = output && would_be(guard, output);
-        free(output);
-    }
-    return found;
+    FILE *file = fopen(path, "re");
+    const size_t size = file ? fread(has, 1, sizeof(begins) - 1, file) : 0;
+    const bool read = file && !ferror(file);
+    if (!read)
+        log_error("cannot read the existing report %s: %s", path, strerror(errno));
+    if (file)
+        fclose(file);
+    return read && (size == 0 || strcmp(has, begins) == 0 || refuse(path, "exists and is not a report"));
 }
 
 bool record_check(const char *path, const char *files_from, const struct inputs *inputs, const struct naming *naming)
 {
-    struct guard guard = {.path = path};
-    if (strcmp(guard.path, "-") == 0)
-        return refuse(&guard, "is standard output, which has the summary");
-    guard.exists = stat(guard.path, &guard.status) == 0;
-    if (!guard.exists && lstat(guard.path, &guard.status) == 0)
-        return refuse(&guard, "is a dangling symbolic link");
-    if (guard.exists && !S_ISREG(guard.status.st_mode))
-        return refuse(&guard, "is not a regular file");
-    if (!stat_directory(guard.path, &guard.directory))
-        guard.directory = (struct stat){0}; // record_open logs the error
-    if (is_list(&guard, files_from))
-        return refuse(&guard, "is also the list of --files-from");
+    struct stat status;
+    if (strcmp(path, "-") == 0)
+        return refuse(path, "is standard output, which has the summary");
+    const bool exists = stat(path, &status) == 0;
+    if (!exists && lstat(path, &status) == 0)
+        return refuse(path, "is a dangling symbolic link");
+    if (exists && !S_ISREG(status.st_mode))
+        return refuse(path, "is not a regular file");
+    const bool standard = files_from && strcmp(files_from, "-") == 0;
+    if (standard ? file_is_open(path, STDIN_FILENO) : files_from && is_same(path, exists, files_from))
+        return refuse(path, "is also the list of --files-from");
     for (size_t i = 0; i < inputs->count; i++) {
-        if (would_be(&guard, inputs->row[i].path))
-            return refuse(&guard, "is also an input");
+        if (is_same(path, exists, inputs->row[i].path))
+            return refuse(path, "is also an input");
     }
-    if (is_output(&guard, inputs, naming))
-        return refuse(&guard, "is also an output");
-    return !guard.exists || check_content(&guard);
+    for (size_t i = 0; i < inputs->count; i++) { // of all shards, because another machine may be processing them
+        const struct input *input = &inputs->row[i];
+        char *output = input->fault == FAULT_NONE ? naming_output(naming, input->relative, i + 1) : NULL;
+        const bool same = output && is_same(path, exists, output);
+        free(output);
+        if (same)
+            return refuse(path, "is also an output");
+    }
+    return !exists || check_content(path);
 }
 
 struct record {
