@@ -146,15 +146,6 @@ static void start_workers(struct batch *batch, struct worker *workers[JOBS_MAX])
 
 // ---- the outputs
 
-static void fail_writing(struct outcome *outcome)
-{
-    const int error = errno;
-    if (error == EEXIST)
-        outcome_fail(outcome, FAULT_EXISTS, "another program created %s during the run", outcome->task->output);
-    else
-        outcome_fail(outcome, fault_of_writing(error), "cannot write %s: %s", outcome->task->output, strerror(error));
-}
-
 // Renames the output. If another run of the same job has written it meanwhile, the task counts as skipped.
 static void commit_one(struct outcome *outcome)
 {
@@ -162,12 +153,10 @@ static void commit_one(struct outcome *outcome)
     if (output_commit(&outcome->output, outcome->replace))
         return;
     const int error = errno;
-    if (error == EEXIST && output_is_made(outcome->task->output, &mark)) {
+    if (error == EEXIST && output_is_made(outcome->task->output, &mark))
         outcome_skip(outcome, "another run wrote the output first");
-        return;
-    }
-    errno = error;
-    fail_writing(outcome);
+    else
+        task_fail_writing(outcome, error);
 }
 
 static void commit_group(struct outcome *group)
@@ -175,7 +164,7 @@ static void commit_group(struct outcome *group)
     for (struct outcome *o = group; o; o = o->next) {
         const int64_t start_ns = clock_now_ns();
         if (o->status == STATUS_DONE && !output_sync(&o->output)) {
-            fail_writing(o);
+            task_fail_writing(o, errno);
             output_abandon(&o->output);
         }
         if (o->status == STATUS_DONE)

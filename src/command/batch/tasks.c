@@ -233,7 +233,7 @@ static bool existing_allows(const struct tasks *tasks, const struct stat *input,
     if (lstat(path, &status) != 0) {
         if (errno == ENOENT || errno == ENOTDIR)
             return true;
-        return outcome_fail(outcome, fault_of_writing(errno), "cannot write %s: %s", path, strerror(errno));
+        return task_fail_writing(outcome, errno);
     }
     if (!S_ISREG(status.st_mode))
         return outcome_fail(outcome, FAULT_EXISTS, "%s exists and is not a regular file", path);
@@ -283,6 +283,14 @@ bool task_open(const struct tasks *tasks, struct outcome *outcome, struct task_f
         return false;
     const int error = task->directory->error;
     return error == 0 || task_fail_directory(outcome, error);
+}
+
+bool task_fail_writing(struct outcome *outcome, int error)
+{
+    const char *path = outcome->task->output;
+    if (error == EEXIST)
+        return outcome_fail(outcome, FAULT_EXISTS, "another program created %s during the run", path);
+    return outcome_fail(outcome, fault_of_writing(error), "cannot write %s: %s", path, strerror(error));
 }
 
 bool task_fail_directory(struct outcome *outcome, int error)

@@ -79,6 +79,8 @@ struct task_file {
 // and `group` of the outcome. Otherwise returns false, and the outcome is skipped or failed. The caller closes file->fd
 // in either case. On any thread.
 bool task_open(const struct tasks *tasks, struct outcome *outcome, struct task_file *file);
+// Sets the outcome to failed because its output cannot be written. `error` is an errno value. Always returns false.
+bool task_fail_writing(struct outcome *outcome, int error);
 // Sets the outcome to failed because no file can be created in the output's directory, and stores the error for later
 // tasks. Always returns false. On any thread.
 bool task_fail_directory(struct outcome *outcome, int error);

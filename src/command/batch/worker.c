@@ -28,7 +28,7 @@ struct rows {
 // One file in flight
 struct work {
     struct worker *worker;
-    struct outcome *outcome; // NULL: no file is in flight
+    struct outcome *outcome; // until it is handed in
     struct task_file input;
     uint64_t reserved; // bytes taken from the queue's memory
     struct codec_buffer file;
@@ -323,6 +323,28 @@ static bool load(struct work *work, const struct task *task, bool by_rows)
 
 // ---- filter, encode, write
 
+// Waits until the runner has filtered the oldest image, which must be this one.
+static bool filter(struct work *work, struct path_result *result)
+{
+    struct runner *runner = &work->worker->runner;
+    struct outcome *outcome = work->outcome;
+    char *why;
+    const bool ok = runner_collect(runner, result, &why);
+    if (!ok) {
+        for (char *at = why; at && (at = strchr(at, '\n'));) // a compiler's message may have several lines
+            *at = ' ';
+        outcome_fail(outcome, FAULT_DEVICE, "the filters failed%s%.200s", why ? ": " : "", why ? why : "");
+    } else if (!work->job.feed || work->rows.decoded > 0) {
+        const struct fleet_member *device = runner->done_by;
+        outcome->device = device ? device->info.name : "cpu";
+        outcome->device_number = device ? device->number : -1;
+    }
+    if (ok && result->stages > 0)
+        outcome->step_ns[STEP_FILTER] = result->stage[result->stages - 1].end_ns - result->stage[0].start_ns;
+    free(why);
+    return ok;
+}
+
 static bool encode(struct work *work, const struct path_result *result)
 {
     struct outcome *outcome = work->outcome;
@@ -343,42 +365,22 @@ static bool encode(struct work *work, const struct path_result *result)
     return outcome->status != STATUS_FAILED;
 }
 
-static bool write_output(struct work *work)
+static void write_output(struct work *work)
 {
+    const int64_t start_ns = clock_now_ns();
     struct outcome *outcome = work->outcome;
     const struct codec_buffer *buffer = &work->worker->buffer;
     outcome->output_bytes = buffer->size;
     if (work->worker->setup.options->report)
         hash_128_text(buffer->data, buffer->size, outcome->hash);
     const bool begun = output_begin(&outcome->output, outcome->task->output, outcome->mode, outcome->group);
-    if (begun && output_write(&outcome->output, buffer->data, buffer->size, &work->input.mark))
-        return true;
-    const int error = errno;
-    output_abandon(&outcome->output);
-    if (!begun && (error == EACCES || error == EPERM || error == EROFS || error == ENOTDIR))
-        return task_fail_directory(outcome, error);
-    return outcome_fail(outcome, fault_of_writing(error), "cannot write %s: %s", outcome->task->output,
-                        strerror(error));
-}
-
-static bool filter(struct worker *worker, struct work *work, struct path_result *result)
-{
-    struct outcome *outcome = work->outcome;
-    char *why;
-    const bool ok = runner_collect(&worker->runner, result, &why);
-    if (!ok) {
-        for (char *at = why; at && (at = strchr(at, '\n'));) // a compiler's message may have several lines
-            *at = ' ';
-        outcome_fail(outcome, FAULT_DEVICE, "the filters failed%s%.200s", why ? ": " : "", why ? why : "");
-    } else if (!work->job.feed || work->rows.decoded > 0) {
-        const struct fleet_member *device = worker->runner.done_by;
-        outcome->device = device ? device->info.name : "cpu";
-        outcome->device_number = device ? device->number : -1;
+    if (!begun || !output_write(&outcome->output, buffer->data, buffer->size, &work->input.mark)) {
+        const int error = errno;
+        const bool directory = error == EACCES || error == EPERM || error == EROFS || error == ENOTDIR;
+        output_abandon(&outcome->output);
+        (!begun && directory ? task_fail_directory : task_fail_writing)(outcome, error);
     }
-    if (ok && result->stages > 0)
-        outcome->step_ns[STEP_FILTER] = result->stage[result->stages - 1].end_ns - result->stage[0].start_ns;
-    free(why);
-    return ok;
+    add_step(work, STEP_WRITE, start_ns);
 }
 
 static void work_free(struct work *work)
@@ -404,11 +406,8 @@ static void finish_oldest(struct worker *worker)
 {
     struct work *work = &worker->work[worker->oldest];
     struct path_result result;
-    if (filter(worker, work, &result) && encode(work, &result)) {
-        const int64_t start_ns = clock_now_ns();
+    if (filter(work, &result) && encode(work, &result))
         write_output(work);
-        add_step(work, STEP_WRITE, start_ns);
-    }
     worker->oldest = (worker->oldest + 1) % RUNNER_FLIGHTS;
     worker->flights--;
     hand_in(work);
@@ -495,6 +494,7 @@ bool worker_sample(struct worker *worker, const struct task *task, struct runner
     work->outcome = &outcome;
     const bool ok = load(work, task, false);
     release(work);
+    work->outcome = NULL;
     *job = work->job;
     *settings = work->settings;
     return ok;
