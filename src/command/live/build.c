@@ -22,7 +22,8 @@ static void *run(void *argument)
 
 void build_start(struct build *b)
 {
-    b->ok = b->done = false;
+    b->ok = false;
+    b->done = false;
     b->opened = NULL;
     b->error = NULL;
     b->running = thread_start(&b->thread, run, b, "builder");

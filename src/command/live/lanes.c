@@ -392,17 +392,17 @@ enum lanes_news lanes_take_news(struct lanes *l)
 void lanes_describe(const struct lanes *l, int which, struct lane_facts *facts)
 {
     const struct lane *lane = &l->lane[which];
-    const char *kind = path_kind_name(lane->kind), *rung = lane->path ? path_rung(lane->path) : "";
-    const bool same = !lane->path || strcmp(kind, rung) == 0, on_cpu = !lane->device || strcmp(rung, "cpu") == 0;
+    const char *kind = path_kind_name(lane->kind), *sharing = lane->path ? path_rung(lane->path) : "";
+    const bool same = !lane->path || strcmp(kind, sharing) == 0, on_cpu = !lane->device || strcmp(sharing, "cpu") == 0;
     *facts = (struct lane_facts){.open = lane->path != NULL,
                                  .result = lanes_result(l, which),
                                  .chain = &lane->chain,
                                  .kind = kind,
-                                 .rung = rung,
+                                 .sharing = sharing,
                                  .why = "",
                                  .input = ""};
     facts->device = on_cpu ? "cpu" : lane->device->info.name;
-    snprintf(facts->words, sizeof(facts->words), "%s%s%s", kind, same ? "" : "/", same ? "" : rung);
+    snprintf(facts->words, sizeof(facts->words), "%s%s%s", kind, same ? "" : "/", same ? "" : sharing);
     if (lane->path) {
         facts->why = path_why(lane->path);
         facts->input = path_input(lane->path);

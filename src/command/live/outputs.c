@@ -40,16 +40,9 @@ static bool new_name(char name[OUTPUT_NAME], const char *stem, int first, int di
     return false;
 }
 
-bool output_new_name(char name[OUTPUT_NAME], const char *suffix)
-{
-    char dotted[16];
-    snprintf(dotted, sizeof(dotted), ".%s", suffix);
-    return new_name(name, "monocle", 1, 4, dotted);
-}
-
 bool output_save_new(const struct image *picture, char name[OUTPUT_NAME])
 {
-    if (!output_new_name(name, "png"))
+    if (!new_name(name, "monocle", 1, 4, ".png"))
         return false;
     if (imagefile_write_png(name, picture))
         return true;
@@ -60,7 +53,7 @@ bool output_save_new(const struct image *picture, char name[OUTPUT_NAME])
 bool output_new_possible(void)
 {
     char name[OUTPUT_NAME];
-    return output_new_name(name, "png") && unlink(name) == 0;
+    return new_name(name, "monocle", 1, 4, ".png") && unlink(name) == 0;
 }
 
 // Begins a video in recorder->name. On failure, removes the file if recorder->created.
@@ -82,7 +75,7 @@ bool recorder_open(struct recorder *recorder, const char *path, const struct sou
     recorder->created = !path || (strcmp(path, "-") != 0 && lstat(path, &status) != 0);
     if (path)
         snprintf(recorder->name, sizeof(recorder->name), "%s", path);
-    else if (!output_new_name(recorder->name, "y4m"))
+    else if (!new_name(recorder->name, "monocle", 1, 4, ".y4m"))
         return false;
     memcpy(recorder->first, recorder->name, sizeof(recorder->first));
     return begin(recorder, info);

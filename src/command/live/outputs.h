@@ -16,13 +16,12 @@ struct recorder {
     uint64_t left_out; // frames dropped because the reader stalled
 };
 
-// Creates the first "monocle-NNNN.SUFFIX" that does not exist yet, as an empty file. False on failure (logged).
-bool output_new_name(char name[OUTPUT_NAME], const char *suffix);
-// Writes a picture as PNG under such a name. On failure returns false (logged) and leaves no file.
+// Writes a picture as the first "monocle-NNNN.png" that does not exist yet. On failure returns false (logged) and
+// leaves no file.
 bool output_save_new(const struct image *picture, char name[OUTPUT_NAME]);
 // Returns true if a new file can be created in the current directory; tries it. False is logged.
 bool output_new_possible(void);
-// Begins a recording; `path` NULL: under a new name. False on failure (logged).
+// Begins a recording; `path` NULL: as the first "monocle-NNNN.y4m" that does not exist yet. False on failure (logged).
 bool recorder_open(struct recorder *recorder, const char *path, const struct source_info *info);
 // Closes the file and continues with the source's new frame size in "NAME-2.y4m", or the first free number. False on
 // failure, or if the recording is not a regular file (logged).

@@ -119,7 +119,7 @@ static void add_run(const struct status *s, json_t *object)
     json_object_set_new(object, "delivered", json_ms(health->rate));
     json_object_set_new(object, "trouble", json_text(health->trouble));
     json_object_set_new(object, "path", json_string(lane->kind));
-    json_object_set_new(object, "rung", json_string(lane->rung));
+    json_object_set_new(object, "rung", json_string(lane->sharing));
     json_object_set_new(object, "in", json_string(lane->input));
     json_object_set_new(object, "why", json_text(lane->why));
     json_object_set_new(object, "device", json_text(lane->device));
