@@ -70,21 +70,7 @@ const char *options_nearest(const char *word, const char *const *words)
 
 // ---- values: one function per type; it returns false (logged) if the text is not valid ----
 
-static bool store_flag(const struct option *o, const char *from, const char *text, void *member)
-{
-    static const char *const yes[] = {"1", "yes", "true", "on", NULL};
-    static const char *const no[] = {"0", "no", "false", "off", NULL};
-    for (int i = 0; yes[i]; i++) {
-        if (strcmp(text, yes[i]) == 0 || strcmp(text, no[i]) == 0) {
-            *(bool *)member = strcmp(text, yes[i]) == 0;
-            return true;
-        }
-    }
-    log_error("%s is '%s', but must be yes or no", from, text);
-    return false;
-}
-
-static bool store_text(const struct option *o, const char *from, const char *text, void *member)
+static bool store_text(const struct option *o, const char *text, void *member)
 {
     *(const char **)member = text;
     return true;
@@ -104,49 +90,49 @@ static bool parse_number(const char *text, double *value)
     return *end == '\0' && *value >= -1e300 && *value <= 1e300;
 }
 
-static bool in_range(const struct option *o, const char *from, const char *text, double value)
+static bool in_range(const struct option *o, const char *text, double value)
 {
     if ((o->min == 0 && o->max == 0) || (value >= o->min && value <= o->max))
         return true;
-    log_error("%s is %s, but must be between %.10g and %.10g", from, text, o->min, o->max);
+    log_error("--%s is %s, but must be between %.10g and %.10g", o->name, text, o->min, o->max);
     return false;
 }
 
-static bool store_int(const struct option *o, const char *from, const char *text, void *member)
+static bool store_int(const struct option *o, const char *text, void *member)
 {
     double value;
     if (!parse_number(text, &value) || text[strcspn(text, ".eE")]) {
-        log_error("%s is '%s', but must be a whole number", from, text);
+        log_error("--%s is '%s', but must be a whole number", o->name, text);
         return false;
     }
-    if (!in_range(o, from, text, value))
+    if (!in_range(o, text, value))
         return false;
     if (value < INT_MIN || value > INT_MAX) {
-        log_error("%s is %s, but must be between %d and %d", from, text, INT_MIN, INT_MAX);
+        log_error("--%s is %s, but must be between %d and %d", o->name, text, INT_MIN, INT_MAX);
         return false;
     }
     *(int *)member = (int)value;
     return true;
 }
 
-static bool store_number(const struct option *o, const char *from, const char *text, void *member)
+static bool store_number(const struct option *o, const char *text, void *member)
 {
     double value;
     if (!parse_number(text, &value)) {
-        log_error("%s is '%s', but must be a number", from, text);
+        log_error("--%s is '%s', but must be a number", o->name, text);
         return false;
     }
-    if (!in_range(o, from, text, value))
+    if (!in_range(o, text, value))
         return false;
     *(double *)member = value;
     return true;
 }
 
-static bool store_size(const struct option *o, const char *from, const char *text, void *member)
+static bool store_size(const struct option *o, const char *text, void *member)
 {
     if (options_parse_size(text, member))
         return true;
-    log_error("%s is '%s', but must be WIDTHxHEIGHT, such as 640x480, with sides of 1 to %d pixels", from, text,
+    log_error("--%s is '%s', but must be WIDTHxHEIGHT, such as 640x480, with sides of 1 to %d pixels", o->name, text,
               SIZE_MAX_SIDE);
     return false;
 }
@@ -175,7 +161,7 @@ static int find_word(const char *list, const char *word)
     return -1;
 }
 
-static bool store_choice(const struct option *o, const char *from, const char *text, void *member)
+static bool store_choice(const struct option *o, const char *text, void *member)
 {
     char copy[CHOICE_BYTES], list[CHOICE_BYTES] = "";
     const char *words[CHOICE_WORDS + 1];
@@ -191,27 +177,27 @@ static bool store_choice(const struct option *o, const char *from, const char *t
     }
     const char *nearest = options_nearest(text, words);
     if (nearest)
-        log_error("%s cannot be '%s'; did you mean '%s'?", from, text, nearest);
+        log_error("--%s cannot be '%s'; did you mean '%s'?", o->name, text, nearest);
     else
-        log_error("%s is '%s', but must be one of %s", from, text, list);
+        log_error("--%s is '%s', but must be one of %s", o->name, text, list);
     return false;
 }
 
-static bool store_texts(const struct option *o, const char *from, const char *text, void *member)
+static bool store_texts(const struct option *o, const char *text, void *member)
 {
     struct option_texts *texts = member;
     if (texts->count == OPTION_TEXTS_MAX) {
-        log_error("%s is given more than %d times; give it at most %d times", from, OPTION_TEXTS_MAX, OPTION_TEXTS_MAX);
+        log_error("--%s is given more than %d times; give it at most %d times", o->name, OPTION_TEXTS_MAX,
+                  OPTION_TEXTS_MAX);
         return false;
     }
     texts->text[texts->count++] = text;
     return true;
 }
 
-static bool (*const store_value[])(const struct option *o, const char *from, const char *text, void *member) = {
-    [OPTION_FLAG] = store_flag,     [OPTION_TEXT] = store_text, [OPTION_INT] = store_int,
-    [OPTION_NUMBER] = store_number, [OPTION_SIZE] = store_size, [OPTION_CHOICE] = store_choice,
-    [OPTION_TEXTS] = store_texts,
+static bool (*const store_value[])(const struct option *o, const char *text, void *member) = {
+    [OPTION_TEXT] = store_text, [OPTION_INT] = store_int,       [OPTION_NUMBER] = store_number,
+    [OPTION_SIZE] = store_size, [OPTION_CHOICE] = store_choice, [OPTION_TEXTS] = store_texts,
 };
 
 bool options_parse_size(const char *text, struct option_size *size)
@@ -297,9 +283,7 @@ static bool store(struct parser *p, const struct option *o, const char *text)
     }
     if (is_for_another(p, o, text))
         return false;
-    char from[64];
-    snprintf(from, sizeof(from), "--%s", o->name);
-    return store_value[o->type](o, from, text, member);
+    return store_value[o->type](o, text, member);
 }
 
 // Stores the value of an option: `attached` ("--name=value", "-nvalue"), or the next argument, which it consumes.
@@ -391,8 +375,8 @@ static bool finish(const struct parser *p)
             continue;
         }
         const char *text = o->environment ? getenv(o->environment) : NULL;
-        if (text && *text && !store_value[o->type](o, o->environment, text, (char *)p->values + o->offset))
-            return false;
+        if (text && *text)
+            store_text(o, text, (char *)p->values + o->offset);
     }
     return true;
 }

@@ -33,7 +33,7 @@ struct option {
     const char *value;       // placeholder in the help: "N", "FILE"; NULL for a flag
     const char *choices;     // OPTION_CHOICE: "cpu|opencl|zerocopy"; OPTION_TEXT: some of its values
     const char *help;        // one line
-    const char *environment; // variable with the value if the command line has none; NULL: no variable
+    const char *environment; // OPTION_TEXT: variable with the value if the command line has none; NULL: none
     size_t offset;           // of the member in the options struct
     double min, max;         // OPTION_INT, OPTION_NUMBER; both 0 for no limit
     const char *complete;    // for completion: "file", "directory", "filter", ...; NULL: `choices` or nothing
@@ -69,7 +69,7 @@ enum option_result options_parse(const struct option_list *list, int argc, char 
 void options_print_help(const struct option_list *list, FILE *out);
 // Prints a row as in the help: `left` in a column of this width, `right` wrapped beside it.
 void options_print_row(FILE *out, const char *left, const char *right, int width);
-// Writes the row's help, range and environment variable: "pause between frames (1 to 100) [MONOCLE_PAUSE]".
+// Writes the row's help, range and environment variable: "pause between frames (1 to 100)".
 void options_describe(const struct option *option, char *text, size_t size);
 
 // Returns the most similar entry of `words` (NULL-ended), or NULL if none is similar enough to `word`.

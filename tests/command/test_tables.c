@@ -51,6 +51,7 @@ static void check_option(const char *command, const struct option *options, cons
     else
         check_that(&unit, o->value && *o->value, "%s --%s: placeholder", command, o->name);
     check_that(&unit, o->min <= o->max, "%s --%s: range", command, o->name);
+    check_that(&unit, !o->environment || o->type == OPTION_TEXT, "%s --%s: a variable", command, o->name);
     check_that(&unit, !o->complete || is_word_of(completes, o->complete), "%s --%s: complete", command, o->name);
     check_that(&unit, strcmp(o->name, "help") != 0 && o->letter != 'h', "%s --%s: taken by --help", command, o->name);
     for (const struct option *other = options; other < o; other++) {
