@@ -92,7 +92,7 @@ static bool parse_number(const char *text, double *value)
 
 static bool in_range(const struct option *o, const char *text, double value)
 {
-    if ((o->min == 0 && o->max == 0) || (value >= o->min && value <= o->max))
+    if (value >= o->min && value <= o->max)
         return true;
     log_error("--%s is %s, but must be between %.10g and %.10g", o->name, text, o->min, o->max);
     return false;
@@ -107,10 +107,6 @@ static bool store_int(const struct option *o, const char *text, void *member)
     }
     if (!in_range(o, text, value))
         return false;
-    if (value < INT_MIN || value > INT_MAX) {
-        log_error("--%s is %s, but must be between %d and %d", o->name, text, INT_MIN, INT_MAX);
-        return false;
-    }
     *(int *)member = (int)value;
     return true;
 }
@@ -425,9 +421,9 @@ void options_describe(const struct option *o, char *text, size_t size)
     char range[160] = "", environment[80] = "";
     if (o->type == OPTION_CHOICE && o->value)
         snprintf(range, sizeof(range), " (%s)", o->choices);
-    else if ((o->min != 0 || o->max != 0) && o->max >= INT_MAX)
+    else if (o->max >= INT_MAX)
         snprintf(range, sizeof(range), " (at least %.10g)", o->min);
-    else if (o->min != 0 || o->max != 0)
+    else if (o->max > 0)
         snprintf(range, sizeof(range), " (%.10g to %.10g)", o->min, o->max);
     if (o->environment)
         snprintf(environment, sizeof(environment), " [%s]", o->environment);

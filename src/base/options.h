@@ -35,7 +35,7 @@ struct option {
     const char *help;        // one line
     const char *environment; // OPTION_TEXT: variable with the value if the command line has none; NULL: none
     size_t offset;           // of the member in the options struct
-    double min, max;         // OPTION_INT, OPTION_NUMBER; both 0 for no limit
+    double min, max;         // OPTION_INT, OPTION_NUMBER: the legal range, with max > 0
     const char *complete;    // for completion: "file", "directory", "filter", ...; NULL: `choices` or nothing
     const char *excludes;    // "fullscreen|vsync": options that contradict this one; NULL: none
 };

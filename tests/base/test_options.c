@@ -24,7 +24,7 @@ static const struct option rows[] = {
      .offset = AT(file), .complete = "file"},
     {"frames", 'n', OPTION_INT, "N", .help = "stop after N; default: 9", .offset = AT(count), .min = 1, .max = 100},
     {"many", 0, OPTION_INT, "N", .help = "without end", .offset = AT(free_count), .min = 1, .max = INT_MAX},
-    {"free", 0, OPTION_INT, "N", .help = "any whole number", .offset = AT(free_count)},
+    {"free", 0, OPTION_INT, "N", .help = "any sign", .offset = AT(free_count), .min = -9, .max = 9},
     {"path", 'p', OPTION_CHOICE, .choices = "cpu|opencl|zerocopy", .help = "how", .offset = AT(path)},
     {"rate", 0, OPTION_NUMBER, "R", .help = "pictures per second", .offset = AT(rate), .min = 0.5, .max = 240},
     {"size", 's', OPTION_SIZE, "WxH", .help = "how large", .offset = AT(size)},
@@ -145,7 +145,7 @@ static void test_wrong(void)
         {"--frames 1e1", "whole number"},
         {"--frames 5x", "whole number"},
         {"--frames=", "whole number"},
-        {"--free 99999999999", "between -2147483648 and 2147483647"},
+        {"--free 99999999999", "between -9 and 9"},
         {"--rate nan", "--rate is 'nan', but must be a number"},
         {"--rate 0x10", "must be a number"},
         {"--rate 1,5", "must be a number"},
@@ -237,7 +237,7 @@ static void test_help(void)
                                "  -f, --file FILE  where to write; default: none [TEST_FILE]\n"
                                "  -n, --frames N   stop after N (1 to 100); default: 9\n"
                                "      --many N     without end (at least 1)\n"
-                               "      --free N     any whole number\n"
+                               "      --free N     any sign (-9 to 9)\n"
                                "  -p, --path cpu|opencl|zerocopy\n"
                                "                   how\n"
                                "      --rate R     pictures per second (0.5 to 240)\n"

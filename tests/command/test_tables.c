@@ -50,7 +50,8 @@ static void check_option(const char *command, const struct option *options, cons
         check_that(&unit, !o->value && !o->choices, "%s --%s: a flag with a value", command, o->name);
     else
         check_that(&unit, o->value && *o->value, "%s --%s: placeholder", command, o->name);
-    check_that(&unit, o->min <= o->max, "%s --%s: range", command, o->name);
+    const bool number = o->type == OPTION_INT || o->type == OPTION_NUMBER;
+    check_that(&unit, number ? o->min < o->max && o->max > 0 : o->max == 0, "%s --%s: range", command, o->name);
     check_that(&unit, !o->environment || o->type == OPTION_TEXT, "%s --%s: a variable", command, o->name);
     check_that(&unit, !o->complete || is_word_of(completes, o->complete), "%s --%s: complete", command, o->name);
     check_that(&unit, strcmp(o->name, "help") != 0 && o->letter != 'h', "%s --%s: taken by --help", command, o->name);
