@@ -79,14 +79,11 @@ bool codec_can_hold(size_t size, uint64_t least, struct codec_error *error)
                         (unsigned long long)least);
 }
 
-static bool is_same(const struct image_shape *a, const struct image_shape *b)
-{
-    return a->format == b->format && a->width == b->width && a->height == b->height;
-}
-
 bool codec_fits(const struct image *image, const struct image_shape *shape, struct codec_error *error)
 {
-    return is_same(&image->shape, shape) || codec_refuse(error, CODEC_DAMAGED, "its pixels do not match its header");
+    return (image->shape.format == shape->format && image->shape.width == shape->width &&
+            image->shape.height == shape->height) ||
+           codec_refuse(error, CODEC_DAMAGED, "its pixels do not match its header");
 }
 
 void codec_leave_out(struct codec_error *error, const char *what)
@@ -262,18 +259,14 @@ bool codec_head_of(struct codec *codec, enum codec_format format, const void *da
     return read_head(codec, data, size, most_pixels, head, error);
 }
 
-static bool is_for(const struct image *image, const struct codec_head *head, struct codec_error *error)
-{
-    *error = (struct codec_error){0};
-    return is_same(&image->shape, &head->shape) ||
-           codec_refuse(error, CODEC_UNSUPPORTED, "the image buffer has another size or pixel format than the file");
-}
-
 bool codec_decode(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
                   struct image *image, struct codec_error *error)
 {
-    return is_for(image, head, error) &&
-           kinds[head->format]->decode(codec->state[head->format], data, size, head, image, error);
+    if (codec_goes_by_rows(head->format))
+        return codec_decode_begin(codec, data, size, head, image, error) &&
+               codec_decode_rows(codec, head, image, image->shape.height - 1, error) > 0;
+    *error = (struct codec_error){0};
+    return kinds[head->format]->decode(codec->state[head->format], data, size, head, image, error);
 }
 
 bool codec_goes_by_rows(enum codec_format format)
@@ -284,8 +277,8 @@ bool codec_goes_by_rows(enum codec_format format)
 bool codec_decode_begin(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
                         const struct image *image, struct codec_error *error)
 {
-    return is_for(image, head, error) &&
-           kinds[head->format]->decode_begin(codec->state[head->format], data, size, image, error);
+    *error = (struct codec_error){0};
+    return kinds[head->format]->decode_begin(codec->state[head->format], data, size, image, error);
 }
 
 int codec_decode_rows(struct codec *codec, const struct codec_head *head, struct image *image, int last,
@@ -312,7 +305,7 @@ static struct codec_settings settle(const struct image *image, const struct code
         fitting.metadata.icc = (struct codec_bytes){0};
     *error = (struct codec_error){0};
     buffer->size = 0;
-    if (settings->metadata.left_out && kinds[settings->format]->encode)
+    if (settings->metadata.left_out && kinds[settings->format]->info.writes)
         codec_leave_out(error, settings->metadata.left_out);
     return fitting;
 }
@@ -321,6 +314,9 @@ bool codec_encode(struct codec *codec, const struct image *image, const struct c
                   struct codec_buffer *buffer, struct codec_error *error)
 {
     const struct codec_kind *kind = kinds[settings->format];
+    if (codec_goes_by_rows(settings->format))
+        return codec_encode_begin(codec, image, settings, buffer, error) &&
+               codec_encode_rows(codec, image, settings, image->shape.height, error);
     const struct codec_settings fitting = settle(image, settings, buffer, error);
     if (!kind->encode)
         return codec_refuse(error, CODEC_UNSUPPORTED, "monocle cannot write %s files", kind->info.name);

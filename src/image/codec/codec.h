@@ -1,7 +1,8 @@
-// codec.h: image files in memory to pixels and back: JPEG, PNG, WebP and TIFF; BMP, TGA, PSD and
-// GIF (first frame) read only
+// codec.h: decodes and encodes image files in memory: JPEG, PNG, WebP and TIFF; reads BMP, TGA, PSD and GIF (first
+// frame)
 //
-// A struct codec is for one thread at a time and is meant to be kept: from file to file it keeps its memory.
+// A struct codec keeps its memory from file to file. One thread at a time may use it. Functions that return false fill
+// in the error.
 #pragma once
 
 #include "image/image.h"
@@ -26,25 +27,26 @@ enum codec_format {
 
 struct codec_info {
     const char *name;              // "jpeg"
-    const char *const *extensions; // without the dot, the usual one first; NULL-ended
+    const char *const *extensions; // without dot, the usual one first; NULL-terminated
     bool writes;
-    bool quality, compression; // codec_settings.quality, compression have an effect
-    bool subsampling;          // files are written from YUV: yu12, 422p, 444p or grey
-    bool guess;                // files have no signature, so every other format is tried first
+    bool quality, compression; // codec_settings.quality and .compression have an effect
+    bool subsampling;          // encodes YUV: yu12, 422p, 444p or grey
+    bool guess;                // files have no signature: all other formats are tried first
 };
 
 const struct codec_info *codec_info(enum codec_format format);     // also of CODEC_OTHER
-bool codec_from_name(const char *name, enum codec_format *format); // a name or an extension, any case
-// The library that is missing in this build for files of that name or extension: "libwebp". NULL: none is missing.
+bool codec_from_name(const char *name, enum codec_format *format); // name or extension, any case
+// Returns the library that this build lacks for files of that extension: "libwebp". NULL: none.
 const char *codec_missing_library(const char *name);
-// The format that the first bytes look like. TGA has no magic number: a guess, made last. False for no picture.
-enum { CODEC_PROBE_BYTES = 32 }; // enough of a file's start
+
+// Recognises the format by the first bytes. Returns false if they belong to no known image format.
+enum { CODEC_PROBE_BYTES = 32 }; // bytes that are enough
 bool codec_probe(const void *data, size_t size, enum codec_format *format);
 
 enum codec_fault {
     CODEC_FINE,
     CODEC_NOT_A_PICTURE,
-    CODEC_DAMAGED, // or cut short
+    CODEC_DAMAGED, // or truncated
     CODEC_TOO_LARGE,
     CODEC_UNSUPPORTED,
     CODEC_NO_MEMORY,
@@ -58,95 +60,90 @@ struct codec_error {
 };
 
 struct codec_bytes {
-    const uint8_t *data; // NULL where there are none
+    const uint8_t *data; // NULL: none
     size_t size;
 };
 
-// Metadata of an image, unchanged, without the container's framing: ICC profile, EXIF (TIFF data: "II*" or "MM"), XMP
-// (XML).
-struct codec_metadata {
-    struct codec_bytes icc, exif, xmp;
-    const char *left_out; // "its colour profile is damaged and is left out"; NULL: everything could be read
-};
-
-struct codec_head {
-    enum codec_format format;
-    // What codec_decode gives: yu12, 422p, 444p or grey (601, full range) for most JPEGs; else rgba, rgb24 or grey.
-    struct image_shape shape;
-    enum pixfmt jpeg; // what a JPEG of this picture is made from: its own kind where it is one; grey, yu12
-    int orientation;  // 1..8 as EXIF counts; 1, upright, where it says nothing. Pixels are given as they lie.
-    bool alpha;       // pixels may be other than opaque
-    int quality;      // 1..100; of a JPEG the one of libjpeg that is nearest to its tables; otherwise 0
-    struct codec_metadata metadata; // lies in the file's bytes or the codec, until its next codec_head
-};
-
-// Copies the metadata into the buffer, so that they outlive the next codec_head. False if there is no memory.
-struct codec_buffer;
-bool codec_metadata_keep(struct codec_metadata *metadata, struct codec_buffer *buffer);
-
-struct codec;
-
-struct codec *codec_open(void);        // NULL when there is no memory (logged)
-void codec_close(struct codec *codec); // takes NULL
-
-// What the head of a file says. False, and why, where it is no picture, is not supported, is damaged as far as the head
-// tells, or has more than `most_pixels` (0: as many as IMAGE_MAX_SIDE and IMAGE_MAX_BYTES allow); nothing of its size
-// has been allocated then.
-bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t most_pixels, struct codec_head *head,
-                struct codec_error *error);
-// The same for data that must have this format: no other codec reads them.
-bool codec_head_of(struct codec *codec, enum codec_format format, const void *data, size_t size, uint64_t most_pixels,
-                   struct codec_head *head, struct codec_error *error);
-
-// Decodes the file of that head into `image`, memory of the caller's with the head's shape and any strides; what lies
-// between the rows may be overwritten (decoding is quickest where a row has room for whole JPEG blocks, as
-// image_reserve gives it). False, and why, where the file is damaged or cut short; the image is then spoilt.
-bool codec_decode(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
-                  struct image *image, struct codec_error *error);
-
-// The same some rows at a time, as long as the data stay; of formats that go by rows. The image may have places for
-// few rows (image_reserve_few).
-enum { CODEC_ROWS_MORE = 31 }; // that come along with a row that is asked for
-bool codec_goes_by_rows(enum codec_format format);
-bool codec_decode_begin(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
-                        const struct image *image, struct codec_error *error);
-// Decodes until row `last` is there, and as few more as can be. Returns how many rows there are; 0, and why, as above.
-int codec_decode_rows(struct codec *codec, const struct codec_head *head, struct image *image, int last,
-                      struct codec_error *error);
-
-struct codec_settings {
-    enum codec_format format;
-    int quality;     // JPEG, WebP: 1..100, at which WebP loses nothing; 0 means 90
-    int compression; // PNG, TIFF: 1, quick, to 9, small; 0 means quick
-    bool grey;       // PNG and TIFF of an rgba image whose colours are all grey: one channel
-    bool opaque;     // PNG, WebP and TIFF of an rgba image: alpha is left out
-    int orientation; // what the EXIF data shall say, 1..8; 0: as they are
-    struct codec_metadata metadata;
-};
-
-// The file's bytes; kept and grown from file to file. codec_buffer_free takes an empty one.
+// A buffer that grows and is reused from file to file. All zeros is an empty one.
 struct codec_buffer {
     uint8_t *data;
     size_t size, room;
 };
 void codec_buffer_free(struct codec_buffer *buffer);
 
-// Makes a file of a picture: JPEG from yu12, 422p, 444p and grey (601, full range), PNG from rgba, rgb24 and grey, WebP
-// and TIFF from rgba. True with something in `why` where metadata had to be left out, now or when they were read. EXIF
-// data lose their thumbnail, which shows the picture before it was filtered. A colour profile stays out of a grey file,
-// a grey one out of all others.
+// Metadata without the container's framing: ICC profile, EXIF (TIFF data: "II*" or "MM"), XMP (XML).
+struct codec_metadata {
+    struct codec_bytes icc, exif, xmp;
+    const char *left_out; // "its colour profile is damaged and is left out"; NULL: nothing
+};
+
+struct codec_head {
+    enum codec_format format;
+    // Of the decoded image: yu12, 422p, 444p or grey (601, full range) for most JPEGs; otherwise rgba, rgb24 or grey.
+    struct image_shape shape;
+    enum pixfmt jpeg; // the best format to encode this image as JPEG from: the file's own planes, grey or yu12
+    int orientation;  // EXIF orientation, 1 to 8; default: 1. The decoded image is not rotated.
+    bool alpha;       // the image may have transparent pixels
+    int quality;      // 1 to 100; JPEG: the quality whose table in libjpeg is nearest; 0: does not apply
+    struct codec_metadata metadata; // in the file's bytes or in the codec; valid until its next codec_head
+};
+
+// Copies the metadata into the buffer, so that they survive the next codec_head. Returns false if there is no memory.
+bool codec_metadata_keep(struct codec_metadata *metadata, struct codec_buffer *buffer);
+
+struct codec;
+
+struct codec *codec_open(void);        // NULL if there is no memory (logged)
+void codec_close(struct codec *codec); // accepts NULL
+
+// Reads the head of a file. Fails if the file is no image, is not supported, has a damaged head, or has more than
+// `most_pixels` (0: the limits of image.h). Allocates nothing in proportion to the image.
+bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t most_pixels, struct codec_head *head,
+                struct codec_error *error);
+// The same for a file of a known format.
+bool codec_head_of(struct codec *codec, enum codec_format format, const void *data, size_t size, uint64_t most_pixels,
+                   struct codec_head *head, struct codec_error *error);
+
+// Decodes the file into the caller's `image`, which has the head's shape and any strides. Padding between rows may be
+// overwritten; images of image_reserve decode fastest. Fails if the file is damaged; the image is then undefined.
+bool codec_decode(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
+                  struct image *image, struct codec_error *error);
+
+// Decodes some rows at a time; the file must stay in memory. The image may hold only a few rows (image_reserve_few).
+enum { CODEC_ROWS_MORE = 31 };                     // rows that a call may decode beyond `last`
+bool codec_goes_by_rows(enum codec_format format); // only such formats; also for encoding
+bool codec_decode_begin(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
+                        const struct image *image, struct codec_error *error);
+// Decodes until row `last` is complete. Returns the number of decoded rows; 0 on failure.
+int codec_decode_rows(struct codec *codec, const struct codec_head *head, struct image *image, int last,
+                      struct codec_error *error);
+
+struct codec_settings {
+    enum codec_format format;
+    int quality;     // JPEG, WebP: 1 to 100; 100 makes WebP lossless; 0: 90
+    int compression; // PNG, TIFF: 1 (fast) to 9 (small); 0: 1
+    bool grey;       // PNG, TIFF from rgba: all pixels are grey, write one channel
+    bool opaque;     // PNG, WebP, TIFF from rgba: leave alpha out
+    int orientation; // to write into the EXIF data, 1 to 8; 0: unchanged
+    struct codec_metadata metadata;
+};
+
+// Encodes an image into `buffer`: JPEG from yu12, 422p, 444p or grey (601, full range), PNG from rgba, rgb24 or grey,
+// WebP and TIFF from rgba. If metadata had to be left out, it returns true and error->why says which. The EXIF
+// thumbnail is removed, because it shows the unfiltered image. A colour profile is left out of grey files, a grey one
+// of others.
 bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,
                   struct codec_buffer *buffer, struct codec_error *error);
-// The same some rows at a time, also while another file is being decoded: takes what it can of the first `count` rows,
-// so that all but the last CODEC_ROWS_MORE of them may be overwritten; the file is done with the last one. The error is
-// that of the beginning where nothing else failed.
+// Encodes some rows at a time, also while the same codec decodes another file by rows. codec_encode_rows takes the
+// first `count` rows; the caller may then overwrite all but the last CODEC_ROWS_MORE of them. The last row completes
+// the file.
 bool codec_encode_begin(struct codec *codec, const struct image *image, const struct codec_settings *settings,
                         struct codec_buffer *buffer, struct codec_error *error);
 bool codec_encode_rows(struct codec *codec, const struct image *image, const struct codec_settings *settings, int count,
                        struct codec_error *error);
 
-// How a picture with this `orientation` (1..8) is rotated upright: rows become columns, then it is mirrored left
-// to right, then flipped upside down.
+// The steps that rotate an image of this EXIF orientation (1 to 8) upright: exchange rows and columns, then mirror left
+// to right, then flip upside down.
 struct codec_turn {
     bool transpose, mirror, flip;
 };

@@ -432,13 +432,6 @@ static int decode_rows(void *state, struct image *image, int last, struct codec_
     return done < height ? done : height;
 }
 
-static bool decode(void *state, const uint8_t *data, size_t size, const struct codec_head *head, struct image *image,
-                   struct codec_error *error)
-{
-    return decode_begin(state, data, size, image, error) &&
-           decode_rows(state, image, image->shape.height - 1, error) > 0;
-}
-
 static void give_room(j_compress_ptr info, size_t used, size_t room)
 {
     struct codec_buffer *file = ((struct jpeg *)info->client_data)->file;
@@ -591,12 +584,6 @@ static bool encode_rows(void *state, const struct image *image, int count, struc
     return true;
 }
 
-static bool encode(void *state, const struct image *image, const struct codec_settings *settings,
-                   struct codec_buffer *buffer, struct codec_error *error)
-{
-    return encode_begin(state, image, settings, buffer, error) && encode_rows(state, image, image->shape.height, error);
-}
-
 static const char *const extensions[] = {"jpg", "jpeg", "jpe", "jfif", NULL};
 
 const struct codec_kind codec_jpeg = {
@@ -606,8 +593,6 @@ const struct codec_kind codec_jpeg = {
     .close = jpeg_close,
     .looks_so = looks_so,
     .head = head_of,
-    .decode = decode,
-    .encode = encode,
     .decode_begin = decode_begin,
     .decode_rows = decode_rows,
     .encode_begin = encode_begin,

@@ -375,18 +375,18 @@ static bool decode_file(struct tiff *tiff, TIFF *file, struct stream *stream, st
         return codec_refuse(stream->error, CODEC_NO_MEMORY, "out of memory");
     if (!begin(&reader, file, stream->error))
         return false;
-    const bool same = reader.width == (uint32_t)width && reader.height == (uint32_t)height &&
-                      format_of(&reader) == image->shape.format;
+    const struct image_shape shape = {
+        .format = format_of(&reader), .width = (int)reader.width, .height = (int)reader.height};
     reader.orientation = ORIENTATION_TOPLEFT; // pixels in file order
-    const bool ok = same &&
+    const bool ok = codec_fits(image, &shape, stream->error) &&
                     TIFFRGBAImageGet(&reader, (uint32_t *)(void *)tiff->raster.data, reader.width, reader.height) &&
                     !stream->failed;
     TIFFRGBAImageEnd(&reader);
     for (int y = 0; ok && y < height; y++)
         put_row(image->plane[0] + (size_t)y * image->stride[0], tiff->raster.data + 4 * (size_t)y * (size_t)width,
                 image->shape.format, width);
-    if (!ok && !stream->failed)
-        codec_refuse(stream->error, CODEC_DAMAGED, "its pixels do not match its header");
+    if (!ok && stream->error->fault == CODEC_FINE)
+        codec_refuse(stream->error, CODEC_DAMAGED, "the image is damaged");
     return ok;
 }
 
