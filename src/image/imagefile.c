@@ -25,8 +25,8 @@ static uint32_t *pixel_at(const struct image *image, int x, int y)
     return (uint32_t *)(image->plane[0] + (size_t)y * image->stride[0]) + x;
 }
 
-// RGBA pixels as they lie in the file, put where they belong.
-static void stand(struct image *to, const struct image *from, struct codec_turn turn)
+// Rotates RGBA pixels upright.
+static void rotate(struct image *to, const struct image *from, struct codec_turn turn)
 {
     const int width = to->shape.width, height = to->shape.height;
     for (int y = 0; y < height; y++)
@@ -40,7 +40,7 @@ static bool decode_head(struct codec *codec, const void *data, size_t size, cons
                         struct image *image, struct codec_error *error)
 {
     struct image raw = {0}, rgba = {0};
-    struct image_shape lying = {.format = PIXFMT_RGBA, .width = head->shape.width, .height = head->shape.height};
+    const struct image_shape lying = {.format = PIXFMT_RGBA, .width = head->shape.width, .height = head->shape.height};
     const struct codec_turn turn = codec_turn(head->orientation);
     const struct image_shape upright = turn.transpose ? image_transposed(&lying) : lying;
     const bool turned = turn.transpose || turn.mirror || turn.flip;
@@ -52,7 +52,7 @@ static bool decode_head(struct codec *codec, const void *data, size_t size, cons
     if (ok)
         convert_to_rgba(turned ? &rgba : image, &raw);
     if (ok && turned)
-        stand(image, &rgba, turn);
+        rotate(image, &rgba, turn);
     if (!ok)
         image_free(image);
     image_free(&raw);
@@ -60,7 +60,7 @@ static bool decode_head(struct codec *codec, const void *data, size_t size, cons
     return ok;
 }
 
-static bool decode(struct image *image, const void *data, size_t size, char why[IMAGEFILE_WHY])
+bool imagefile_decode(struct image *image, const void *data, size_t size, char why[IMAGEFILE_WHY])
 {
     struct codec_head head;
     struct codec_error error;
@@ -88,7 +88,7 @@ bool imagefile_try(struct image *image, const char *path, char why[IMAGEFILE_WHY
     char *data = file_read(path, IMAGE_MAX_BYTES, &size);
     if (!data)
         return refuse(why, errno == EFBIG ? "the file is larger than 1 GiB" : strerror(errno));
-    const bool ok = decode(image, data, size, why);
+    const bool ok = imagefile_decode(image, data, size, why);
     free(data);
     return ok;
 }
@@ -99,15 +99,6 @@ bool imagefile_read(struct image *image, const char *path)
     if (imagefile_try(image, path, why))
         return true;
     log_error("cannot read image %s: %s", path, why);
-    return false;
-}
-
-bool imagefile_decode(struct image *image, const void *data, size_t size, const char *name)
-{
-    char why[IMAGEFILE_WHY];
-    if (decode(image, data, size, why))
-        return true;
-    log_error("cannot read image %s: %s", name, why);
     return false;
 }
 

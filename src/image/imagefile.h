@@ -3,15 +3,15 @@
 
 #include "image/image.h"
 
-// Reads `path` as RGBA; free it with image_free. False on failure (logged with path and reason): the file is
-// unreadable, damaged or truncated, its format is none of codec.h, or it exceeds IMAGE_MAX_SIDE or IMAGE_MAX_BYTES
-// (checked before allocation).
+// Reads `path` as RGBA; free the image with image_free. Returns false on failure (logged): the file is unreadable or
+// damaged, codec.h does not know its format, or it exceeds IMAGE_MAX_SIDE or IMAGE_MAX_BYTES (checked before
+// allocation).
 bool imagefile_read(struct image *image, const char *path);
-// The same from bytes in memory; `name` is for messages.
-bool imagefile_decode(struct image *image, const void *data, size_t size, const char *name);
-// The same, but writes the reason to `why` instead of the log.
+// The same, but writes the reason to `why` and does not log it.
 enum { IMAGEFILE_WHY = 256 };
 bool imagefile_try(struct image *image, const char *path, char why[IMAGEFILE_WHY]);
+// The same for a file in memory.
+bool imagefile_decode(struct image *image, const void *data, size_t size, char why[IMAGEFILE_WHY]);
 
-// RGBA to PNG, complete or not at all (temporary name, rename). False on failure (logged).
+// Writes RGBA pixels as PNG, completely or not at all (temporary name, rename). Returns false on failure (logged).
 bool imagefile_write_png(const char *path, const struct image *image);

@@ -9,34 +9,34 @@ enum {
     TAG_ORIENTATION = 0x0112,
     TAG_THUMBNAIL = 0x0201,
     TAG_THUMBNAIL_BYTES = 0x0202,
-    TAG_EXIF = 0x8769, // this and the next two: where another directory lies
+    TAG_EXIF = 0x8769, // this and the next two: the offset of another directory
     TAG_GPS = 0x8825,
     TAG_INTEROPERABILITY = 0xa005,
     TYPE_SHORT = 3,
     TYPE_LONG = 4,
-    TYPE_LONG8 = 16, // this and what follows: of BigTIFF alone
-    HEAD = 8,        // here and below: of TIFF data that are written
-    ENTRY = 12,
-    COUNT = 2, // bytes of a directory before its entries, and behind them
-    LINK = 4,
+    TYPE_LONG8 = 16, // this and later types: BigTIFF only
+    HEAD = 8,        // bytes of TIFF's header,
+    COUNT = 2,       // of a directory: before its entries,
+    ENTRY = 12,      // of an entry,
+    LINK = 4,        // behind the entries
     ENTRIES_MOST = 65535,
 };
 
-// Of a picture's own directory, in order: what is said of the picture, not how it is stored. The five at the end are
-// titles and the like of Windows.
+// Tags of the first directory that describe the image and not its storage, in order. The last five are Windows' titles
+// and the like.
 static const uint16_t main_tags[] = {
     0x010e, 0x010f, 0x0110, TAG_ORIENTATION, 0x011a,  0x011b, 0x0128, 0x0131, 0x0132, 0x013b, 0x013c,
     0x4746, 0x4749, 0x8298, TAG_EXIF,        TAG_GPS, 0x9c9b, 0x9c9c, 0x9c9d, 0x9c9e, 0x9c9f,
 };
 enum { MAIN_TAGS = sizeof(main_tags) / sizeof(*main_tags) };
 
-// TIFF data: the byte order is the file's choice, and no offset can be trusted.
+// TIFF data. No offset in them can be trusted.
 struct tiff {
     const uint8_t *data;
     size_t size;
     bool big_endian;
-    int count_bytes;  // of a directory's count of entries: 2; 8 in BigTIFF
-    int offset_bytes; // of an offset, an entry's count, and a value in its entry: 4; 8 in BigTIFF
+    int count_bytes;  // of a directory's number of entries: 2; BigTIFF: 8
+    int offset_bytes; // of an offset, an entry's count, and a value in its entry: 4; BigTIFF: 8
 };
 
 static uint64_t read_int(const struct tiff *tiff, size_t at, int bytes)
@@ -47,20 +47,13 @@ static uint64_t read_int(const struct tiff *tiff, size_t at, int bytes)
     return value;
 }
 
-static bool tiff_open(struct tiff *tiff, const uint8_t *data, size_t size)
+// BigTIFF is accepted if `big` (libtiff, "The BigTIFF File Format").
+static bool tiff_open(struct tiff *tiff, const uint8_t *data, size_t size, bool big)
 {
     *tiff = (struct tiff){.data = data, .size = size, .count_bytes = 2, .offset_bytes = 4};
-    if (size < 8 || (memcmp(data, "II*\0", 4) != 0 && memcmp(data, "MM\0*", 4) != 0))
-        return false;
-    tiff->big_endian = data[0] == 'M';
-    return true;
-}
-
-// As the designers of BigTIFF have it (libtiff, "The BigTIFF File Format").
-static bool tiff_open_big(struct tiff *tiff, const uint8_t *data, size_t size)
-{
-    *tiff = (struct tiff){.data = data, .size = size, .count_bytes = 8, .offset_bytes = 8};
-    if (size < 16 || (memcmp(data, "II+\0\10\0\0", 8) != 0 && memcmp(data, "MM\0+\0\10\0", 8) != 0))
+    if (big && size >= 16 && (memcmp(data, "II+\0\10\0\0", 8) == 0 || memcmp(data, "MM\0+\0\10\0", 8) == 0))
+        tiff->count_bytes = tiff->offset_bytes = 8;
+    else if (size < 8 || (memcmp(data, "II*\0", 4) != 0 && memcmp(data, "MM\0*", 4) != 0))
         return false;
     tiff->big_endian = data[0] == 'M';
     return true;
@@ -76,7 +69,7 @@ static size_t entry_bytes(const struct tiff *tiff)
     return 4 + 2 * (size_t)tiff->offset_bytes;
 }
 
-// The entries of the directory at that place, and where they begin. 0 where there is none, or not all of it.
+// Returns the number of entries of the directory at `at`, and the place of the first. 0: none, or truncated.
 static int directory(const struct tiff *tiff, size_t at, size_t *first)
 {
     *first = at + (size_t)tiff->count_bytes;
@@ -86,50 +79,50 @@ static int directory(const struct tiff *tiff, size_t at, size_t *first)
     return count <= ENTRIES_MOST && count * entry_bytes(tiff) <= tiff->size - *first ? (int)count : 0;
 }
 
-// Where the value of a directory's entry lies; 0 where there is no such entry. Values here are of 4 bytes at most.
-static size_t entry_value(const struct tiff *tiff, size_t at, uint32_t tag)
+// Returns the place of an entry of the directory at `at`; 0: none.
+static size_t find_entry(const struct tiff *tiff, size_t at, uint32_t tag)
 {
     size_t first;
     const int count = directory(tiff, at, &first);
     for (int i = 0; i < count; i++) {
         const size_t entry = first + (size_t)i * entry_bytes(tiff);
         if (read_int(tiff, entry, 2) == tag)
-            return entry + 4 + (size_t)tiff->offset_bytes;
+            return entry;
     }
     return 0;
 }
 
-// Where the orientation's two bytes lie; 0 where there is none.
+// Returns the place of the orientation's two bytes; 0: none.
 static size_t orientation_place(const struct tiff *tiff)
 {
-    const size_t value = entry_value(tiff, first_directory(tiff), TAG_ORIENTATION);
-    return value && read_int(tiff, value - (size_t)tiff->offset_bytes - 2, 2) == TYPE_SHORT ? value : 0;
+    const size_t entry = find_entry(tiff, first_directory(tiff), TAG_ORIENTATION);
+    return entry && read_int(tiff, entry + 2, 2) == TYPE_SHORT ? entry + 4 + (size_t)tiff->offset_bytes : 0;
 }
 
 int exif_orientation(const uint8_t *data, size_t size)
 {
     struct tiff tiff;
-    const size_t place = tiff_open(&tiff, data, size) ? orientation_place(&tiff) : 0;
+    const size_t place = tiff_open(&tiff, data, size, false) ? orientation_place(&tiff) : 0;
     const uint64_t orientation = place ? read_int(&tiff, place, 2) : 1;
     return orientation >= 1 && orientation <= 8 ? (int)orientation : 1;
 }
 
-// The second directory is the thumbnail's. Its link is cut and its picture made unreadable, or cut off where it comes
-// last, as it nearly always does.
+// The second directory is the thumbnail's. Cuts the link to it and clears its image, or cuts the image off if it comes
+// last, as usual. Returns the size that remains.
 static size_t remove_thumbnail(const struct tiff *tiff, uint8_t *data)
 {
     size_t first;
     const int count = directory(tiff, first_directory(tiff), &first);
     const size_t link = first + (size_t)count * ENTRY;
-    if (count == 0 || link > tiff->size - 4)
+    if (count == 0 || link > tiff->size - LINK)
         return tiff->size;
-    const size_t second = read_int(tiff, link, 4);
-    const size_t place = entry_value(tiff, second, TAG_THUMBNAIL);
-    const size_t length = entry_value(tiff, second, TAG_THUMBNAIL_BYTES);
-    memset(data + link, 0, 4);
+    const size_t second = read_int(tiff, link, LINK);
+    const size_t place = find_entry(tiff, second, TAG_THUMBNAIL);
+    const size_t length = find_entry(tiff, second, TAG_THUMBNAIL_BYTES);
+    memset(data + link, 0, LINK);
     if (!place || !length)
         return tiff->size;
-    const size_t begin = read_int(tiff, place, 4), bytes = read_int(tiff, length, 4);
+    const size_t begin = read_int(tiff, place + 8, 4), bytes = read_int(tiff, length + 8, 4);
     if (begin <= link || begin >= tiff->size)
         return tiff->size;
     if (bytes >= tiff->size - begin)
@@ -141,7 +134,7 @@ static size_t remove_thumbnail(const struct tiff *tiff, uint8_t *data)
 size_t exif_settle(uint8_t *data, size_t size, int orientation)
 {
     struct tiff tiff;
-    if (!tiff_open(&tiff, data, size))
+    if (!tiff_open(&tiff, data, size, false))
         return size;
     const size_t place = orientation > 0 ? orientation_place(&tiff) : 0;
     if (place) {
@@ -151,19 +144,18 @@ size_t exif_settle(uint8_t *data, size_t size, int orientation)
     return remove_thumbnail(&tiff, data);
 }
 
-// Directories on their way into TIFF data at the end of `to`, whose offsets count from its start.
+// Copies directories to the end of the TIFF data in `to`, which has the same byte order.
 struct copy {
-    struct tiff from; // in the same byte order
+    struct tiff from;
     struct codec_buffer *to;
-    size_t most; // bytes of `to`: entries may share theirs, so that a small file could become a very large one
+    size_t most; // bytes of `to`: entries may share their values, so a small file could become a very large one
     bool left_out;
 };
 
-// An entry of `from`; its value is of so many bytes and lies at that place.
 struct entry {
     uint32_t tag, type;
     uint64_t count;
-    size_t value, bytes;
+    size_t value, bytes; // place and size of its value
 };
 
 static bool read_entry(const struct tiff *tiff, size_t at, struct entry *entry)
@@ -188,7 +180,7 @@ static void write_int(struct copy *copy, size_t at, size_t value, int bytes)
         copy->to->data[at + (size_t)(copy->from.big_endian ? bytes - 1 - i : i)] = (uint8_t)(value >> 8 * i);
 }
 
-// So many bytes more, of 0, at an even place.
+// Appends zeros at an even place, *at.
 static bool append(struct copy *copy, size_t bytes, size_t *at)
 {
     struct codec_buffer *to = copy->to;
@@ -205,7 +197,15 @@ static bool append(struct copy *copy, size_t bytes, size_t *at)
 
 static bool copy_directory(struct copy *copy, size_t from, int depth, size_t *at);
 
-// Into the entry at that place; nothing there where it is damaged or too large.
+// Writes an entry without its value.
+static void write_entry(struct copy *copy, size_t at, uint32_t tag, uint32_t type, uint64_t count)
+{
+    write_int(copy, at, tag, 2);
+    write_int(copy, at + 2, type, 2);
+    write_int(copy, at + 4, count, 4);
+}
+
+// Copies the entry at `from` into the one at `at`. Returns false if it is damaged or too large.
 static bool copy_entry(struct copy *copy, size_t at, size_t from, int depth)
 {
     struct entry entry;
@@ -224,9 +224,7 @@ static bool copy_entry(struct copy *copy, size_t at, size_t from, int depth)
         copy->left_out = true;
         return false;
     }
-    write_int(copy, at, entry.tag, 2);
-    write_int(copy, at + 2, inner ? TYPE_LONG : entry.type, 2);
-    write_int(copy, at + 4, inner ? 1 : entry.count, 4);
+    write_entry(copy, at, entry.tag, inner ? TYPE_LONG : entry.type, inner ? 1 : entry.count);
     if (inner || entry.bytes > 4)
         write_int(copy, at + 8, value, 4);
     if (!inner)
@@ -246,17 +244,10 @@ static bool copy_directory(struct copy *copy, size_t from, int depth, size_t *at
     return true;
 }
 
-// The entry of a tag of the first directory; 0 where there is none.
-static size_t main_entry(const struct tiff *tiff, uint32_t tag)
-{
-    const size_t value = entry_value(tiff, first_directory(tiff), tag);
-    return value ? value - 4 - (size_t)tiff->offset_bytes : 0;
-}
-
 bool exif_from_tiff(const uint8_t *file, size_t size, int orientation, struct codec_buffer *exif, bool *left_out)
 {
     struct copy copy = {.to = exif, .most = EXIF_MOST_BYTES};
-    const bool readable = tiff_open(&copy.from, file, size) || tiff_open_big(&copy.from, file, size);
+    const bool readable = tiff_open(&copy.from, file, size, true);
     size_t at, copied = 0;
     exif->size = 0;
     if (!append(&copy, HEAD + COUNT + MAIN_TAGS * ENTRY + LINK, &at)) {
@@ -266,13 +257,11 @@ bool exif_from_tiff(const uint8_t *file, size_t size, int orientation, struct co
     for (int i = 0; i < MAIN_TAGS; i++) {
         const size_t place = HEAD + COUNT + copied * ENTRY;
         if (main_tags[i] == TAG_ORIENTATION && orientation > 1) {
-            write_int(&copy, place, TAG_ORIENTATION, 2);
-            write_int(&copy, place + 2, TYPE_SHORT, 2);
-            write_int(&copy, place + 4, 1, 4);
+            write_entry(&copy, place, TAG_ORIENTATION, TYPE_SHORT, 1);
             write_int(&copy, place + 8, (size_t)orientation, 2);
             copied++;
         } else if (main_tags[i] != TAG_ORIENTATION && readable) {
-            const size_t from = main_entry(&copy.from, main_tags[i]);
+            const size_t from = find_entry(&copy.from, first_directory(&copy.from), main_tags[i]);
             copied += from && copy_entry(&copy, place, from, 0);
         }
     }
@@ -284,20 +273,20 @@ bool exif_from_tiff(const uint8_t *file, size_t size, int orientation, struct co
     return copied > 0;
 }
 
-// The first directory is written anew behind all else, the file's own entries and those of the EXIF data in order.
+// Writes a new first directory at the end of the file: its own entries and those of the EXIF data, in order.
 bool exif_into_tiff(const uint8_t *exif, size_t size, struct codec_buffer *file)
 {
     struct copy copy = {.to = file, .most = file->size + EXIF_MOST_BYTES};
     struct tiff own;
     size_t first, at, copied = 0;
-    if (!tiff_open(&copy.from, exif, size) || !tiff_open(&own, file->data, file->size) ||
+    if (!tiff_open(&copy.from, exif, size, false) || !tiff_open(&own, file->data, file->size, false) ||
         own.big_endian != copy.from.big_endian)
         return false;
     const size_t count = (size_t)directory(&own, read_int(&own, 4, 4), &first);
     if (!append(&copy, COUNT + (count + MAIN_TAGS) * ENTRY + LINK, &at))
         return false;
     for (size_t i = 0, k = 0; i < count || k < MAIN_TAGS;) {
-        own.data = file->data; // which moves as it grows
+        own.data = file->data; // it may have moved
         const uint32_t mine = i < count ? read_int(&own, first + i * ENTRY, 2) : UINT32_MAX;
         const uint32_t other = k < MAIN_TAGS ? main_tags[k] : UINT32_MAX;
         const size_t place = at + COUNT + copied * ENTRY;
@@ -306,7 +295,7 @@ bool exif_into_tiff(const uint8_t *exif, size_t size, struct codec_buffer *file)
             k += mine == other;
             copied++;
         } else {
-            const size_t from = main_entry(&copy.from, main_tags[k++]);
+            const size_t from = find_entry(&copy.from, first_directory(&copy.from), main_tags[k++]);
             copied += from && copy_entry(&copy, place, from, 0);
         }
     }
