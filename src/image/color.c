@@ -1,4 +1,4 @@
-// color.c: matrix and range to integers
+// color.c: matrix and range of YUV, and the integers that convert it
 #include "image/color.h"
 
 #include <math.h>

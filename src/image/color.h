@@ -1,4 +1,4 @@
-// color.h: how YUV becomes RGB: matrix, range, and the integers of docs/pixels.md section 1
+// color.h: matrix and range of YUV, and the integers that convert it (docs/pixels.md)
 #pragma once
 
 #include <stdbool.h>
@@ -8,21 +8,21 @@ enum color_matrix { COLOR_MATRIX_DEFAULT, COLOR_MATRIX_601, COLOR_MATRIX_709, CO
 enum color_range { COLOR_RANGE_DEFAULT, COLOR_RANGE_LIMITED, COLOR_RANGE_FULL };
 
 struct color {
-    enum color_matrix matrix; // zero: not known
-    enum color_range range;   // zero: not known
+    enum color_matrix matrix; // 0: unknown
+    enum color_range range;   // 0: unknown
 };
 
-// docs/pixels.md section 1; every value fits 16 bits.
+// YUV to RGB, docs/pixels.md section 1; every value fits 16 bits.
 struct color_coefficients {
     int32_t cy, bias, rv, gu, gv, bu;
 };
 
-// docs/pixels.md section 5; every value fits 16 bits.
+// RGB to YUV, docs/pixels.md section 5; every value fits 16 bits.
 struct color_reverse {
     int32_t yr, yg, yb, ur, ug, ub, vr, vg, vb;
 };
 
-// Fills what is not known: `override` (the user's word) first, then `color` (the source's), then the default rule.
+// Returns the user's `override`; for its unknown parts the source's `color`; for parts unknown in both the default.
 struct color color_resolve(struct color color, struct color override, bool grey, int width, int height);
 
 // `color` must be resolved.

@@ -1,4 +1,4 @@
-// image.c: pixels in memory
+// image.c: images in memory
 #include "image/image.h"
 
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static size_t round_up(size_t value, size_t step)
 
 enum { BLOCK = 16 };
 
-// Memory for that many rows of blocks.
+// `rows`: a multiple of BLOCK.
 static bool reserve(struct image *image, const struct image_shape *shape, int rows)
 {
     const struct image_shape whole = {
@@ -143,12 +143,12 @@ struct image_shape image_transposed(const struct image_shape *shape)
     struct image_shape transposed = *shape;
     transposed.width = shape->height;
     transposed.height = shape->width;
-    if (shape->format == PIXFMT_422P) // chroma would be halved down and not across, which no format here is
+    if (shape->format == PIXFMT_422P) // no format here halves chroma down and not across
         transposed.format = PIXFMT_444P;
     return transposed;
 }
 
-// The top left of a plane's samples of a fixed size: 16 by 16 at a time, so that both sides stay in cache.
+// Transposes a plane in tiles of 16 by 16 samples, so that both sides stay in cache.
 static inline void transpose_samples(uint8_t *to, size_t to_stride, const uint8_t *from, size_t from_stride,
                                      int columns, int rows, int bytes, int shift)
 {
@@ -170,7 +170,7 @@ void image_transpose(struct image *to, const struct image *from)
         const int shift = to->shape.format != from->shape.format && i > 0 ? 1 : 0;
         uint8_t *t = to->plane[i];
         const uint8_t *f = from->plane[i];
-        switch (bytes) { // a constant makes a copy one instruction
+        switch (bytes) { // with a constant size, a copy is one instruction
         case 1:
             transpose_samples(t, to->stride[i], f, from->stride[i], columns, rows, 1, shift);
             break;

@@ -1,4 +1,4 @@
-// image.h: pixels in memory, and the frame a source yields
+// image.h: images in memory, and the frames of a source
 #pragma once
 
 #include "base/pages.h"
@@ -10,29 +10,29 @@
 #include <stdint.h>
 
 enum { IMAGE_MAX_SIDE = 32768 };          // keeps every coordinate and stride in 32 bits
-#define IMAGE_MAX_BYTES ((size_t)1 << 30) // a header that asks for more is an attack or a mistake
+#define IMAGE_MAX_BYTES ((size_t)1 << 30) // more is an attack or a mistake
 enum { IMAGE_ALIGNMENT = 64 };
-enum { IMAGE_SPARE_BYTES = 16 }; // behind the last pixel: devices that read pictures where they lie load whole blocks
+enum { IMAGE_SPARE_BYTES = 16 }; // behind the last pixel: devices that read an image in place load whole blocks
 
-// What pixels are, without where they are.
+// The meaning of pixels, without their memory.
 struct image_shape {
     enum pixfmt format;
     int width, height;  // pixels
-    struct color color; // resolved; means nothing for RGB formats
+    struct color color; // resolved; unused for RGB formats
 };
 
 struct image {
     struct image_shape shape;
     uint8_t *plane[PIXFMT_PLANES]; // first pixel of each plane; unused ones NULL
     size_t stride[PIXFMT_PLANES];  // bytes from row to row, at least pixfmt_row_bytes
-    int wraps[PIXFMT_PLANES];      // bits of a row's number that its place knows nothing of; 0: each has its own place
-    void *memory;                  // what image_free frees; NULL where the pixels are borrowed
-    size_t memory_bytes;           // how many there are
-    struct pages_owner *owner;     // whose memory it is; NULL: the system's
-    size_t reach_bytes; // from plane[0] on: what a device may read where it lies, while the picture is lent; 0: nothing
+    int wraps[PIXFMT_PLANES];      // bits of a row number to ignore: rows share memory; 0: all rows are in memory
+    void *memory;                  // image_free frees it; NULL: the pixels are borrowed
+    size_t memory_bytes;
+    struct pages_owner *owner; // of the memory; NULL: the system
+    size_t reach_bytes;        // bytes from plane[0] on that a device may read in place while the image is lent
 };
 
-// Where row `row` of a plane, counted in its own rows, begins.
+// Returns the start of row `row` of a plane, in rows of that plane.
 static inline uint8_t *image_row(const struct image *image, int plane, int row)
 {
     return image->plane[plane] + (size_t)(row & ~image->wraps[plane]) * image->stride[plane];
@@ -41,34 +41,38 @@ static inline uint8_t *image_row(const struct image *image, int plane, int row)
 // Returns the address of the sample of channel 0 to 2 (Y, U, V or R, G, B) of pixel (x, y).
 uint8_t *image_sample(const struct image *image, int channel, int x, int y);
 
-// Bytes of all planes, tightly packed one behind the other.
+// Returns the bytes of all planes without padding.
 size_t image_bytes(const struct image_shape *shape);
-// Points the planes at `memory`, tightly packed.
+// Points the planes at `memory`, without padding.
 void image_wrap(struct image *image, const struct image_shape *shape, void *memory);
-// Own pixels, tightly packed, page-aligned and with spare bytes, so that a device may use them in place. Not cleared.
+// The next functions allocate memory, and return false if there is none.
+//
+// Allocates an image without padding, page-aligned and with spare bytes, so that a device may use it in place. Not
+// cleared.
 bool image_alloc(struct image *image, const struct image_shape *shape);
-// Own pixels for one picture after another: the memory of an image of image_reserve's (or an empty one) is kept where
-// it is large enough. Rows and planes have room for the whole blocks of 16 pixels that decoders write.
+// Prepares an image (empty, or of image_reserve) for the next shape, and reuses its memory if it is large enough. Rows
+// and planes have room for whole blocks of 16 pixels, which decoders write.
 bool image_reserve(struct image *image, const struct image_shape *shape);
-// The same with places for `rows` rows alone, a power of two from 16 on, which rows take in turns: for pictures that
-// come and go row by row. Such an image is only for those who go by image_row.
+// The same, but only `rows` rows (a power of two, at least 16) are in memory: row y shares its memory with row y +
+// rows. Address the rows of such an image with image_row only.
 bool image_reserve_few(struct image *image, const struct image_shape *shape, int rows);
-void image_free(struct image *image); // takes an empty one; leaves it empty
-// Own pixels in memory of `owner`, the same and laid out the same as `from` has them for its own.
+void image_free(struct image *image); // accepts an empty one; leaves it empty
+// Copies an image that has memory of its own, with its layout, into memory of `owner`.
 bool image_duplicate(struct image *to, const struct image *from, struct pages_owner *owner);
-// Rows become columns. For the formats of decoded files; 422p becomes 444p. `to` has the shape of image_transposed.
+// Exchanges rows and columns. For the formats of decoded files; 422p becomes 444p. `to` has the shape that
+// image_transposed returns.
 struct image_shape image_transposed(const struct image_shape *shape);
 void image_transpose(struct image *to, const struct image *from);
-// Copies pixels between two images of one shape, whatever the strides.
+// Copies pixels between images of the same shape; strides may differ.
 void image_copy(struct image *to, const struct image *from);
 bool image_shape_equal(const struct image_shape *a, const struct image_shape *b);
 
-// One picture of a source. Lent by source_next until source_return.
+// A frame of a source, lent by source_next until source_return.
 struct frame {
     struct image image;  // borrowed pixels
-    uint64_t number;     // the source's count, from 0; a gap means frames dropped before they reached us
-    int64_t captured_ns; // when the picture was taken, clock_now_ns time
-    int64_t decode_ns;   // when its decoding began; 0 where it came as it is
-    int64_t ready_ns;    // when its bytes were complete in memory
-    int slot;            // the source's own
+    uint64_t number;     // counted by the source from 0; a gap: frames lost before monocle received them
+    int64_t captured_ns; // time of capture; times are of clock_now_ns
+    int64_t decode_ns;   // start of decoding; 0: not encoded
+    int64_t ready_ns;    // when the pixels were complete in memory
+    int slot;            // for the source
 };

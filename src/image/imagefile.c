@@ -1,4 +1,4 @@
-// imagefile.c: one image file as RGBA pixels, and back
+// imagefile.c: reads image files as RGBA pixels, writes PNG files
 #include "image/imagefile.h"
 
 #include "base/file.h"

@@ -65,7 +65,7 @@ bool pixfmt_from_name(const char *name, enum pixfmt *format)
     return false;
 }
 
-// Groups of `1 << shift` that cover `pixels`.
+// Returns the groups of 1 << shift pixels that cover `pixels`.
 static int groups(int pixels, int shift)
 {
     return (pixels + (1 << shift) - 1) >> shift;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum pixfmt {
-    PIXFMT_RGBA, // zero: what filters work on
+    PIXFMT_RGBA, // zero: filters work on it
     PIXFMT_RGB24,
     PIXFMT_BGR24,
     PIXFMT_GREY,
@@ -31,15 +31,15 @@ struct pixfmt_plane {
     uint8_t shift_y; // ... and 1 << shift_y pixels down
 };
 
-// Where one channel's samples lie: plane, first byte, bytes from sample to sample; 0: there are none.
+// The samples of one channel: plane, first byte, bytes from sample to sample (0: no samples).
 struct pixfmt_samples {
     uint8_t plane, first, step;
 };
 
 struct pixfmt_info {
     const char *name;  // "nv21"
-    const char *alias; // "i420", "gray"; NULL for none
-    // V4L2's codes: for all planes in one buffer, and for a buffer per plane. 0: not requested from cameras.
+    const char *alias; // "i420", "gray"; NULL: none
+    // V4L2 codes for all planes in one buffer, and for a buffer per plane. 0: never requested from cameras.
     uint32_t fourcc, fourcc_apart;
     int planes; // 1..3, in the order of memory
     struct pixfmt_plane plane[PIXFMT_PLANES];
@@ -54,7 +54,7 @@ bool pixfmt_from_name(const char *name, enum pixfmt *format); // name or alias, 
 
 // Returns the bits per pixel of an image.
 int pixfmt_bits(enum pixfmt format);
-// Bytes of a row of `plane` without padding, and its number of rows.
+// Return the bytes of a row of `plane` without padding, and the number of its rows.
 size_t pixfmt_row_bytes(enum pixfmt format, int plane, int width);
 int pixfmt_rows(enum pixfmt format, int plane, int height);
 

@@ -1,4 +1,4 @@
-// codec.c: the table of codecs, and what they have in common
+// codec.c: the table of codecs, and their common checks
 #include "image/codec/kind.h"
 
 #include "base/log.h"
@@ -32,7 +32,7 @@ static bool is_built(int format)
     return kinds[format]->info.name != NULL;
 }
 
-// Other image formats, recognised to name them in the error. `library`: builds with this library read them.
+// Other image formats, to name them in errors. `library`: builds with this library read them.
 static const struct {
     const char *name, *library;
     size_t at;
@@ -201,7 +201,7 @@ static bool size_ok(const struct image_shape *shape, uint64_t most_pixels, struc
     const uint64_t pixels = (uint64_t)shape->width * (uint64_t)shape->height;
     if (shape->width > IMAGE_MAX_SIDE || shape->height > IMAGE_MAX_SIDE)
         return codec_refuse(error, CODEC_TOO_LARGE, "it is wider or higher than %d pixels", IMAGE_MAX_SIDE);
-    // RGBA is what filters work on, whatever the file holds.
+    // Filters work on RGBA, so the limit counts RGBA bytes.
     if (!pixfmt_size_ok(PIXFMT_RGBA, shape->width, shape->height, &why))
         return codec_refuse(error, shape->width < 1 || shape->height < 1 ? CODEC_DAMAGED : CODEC_TOO_LARGE,
                             "it has %dx%d pixels: %s", shape->width, shape->height, why);
@@ -220,7 +220,7 @@ static bool begin_head(size_t size, struct codec_head *head, struct codec_error 
     return size <= IMAGE_MAX_BYTES || codec_refuse(error, CODEC_TOO_LARGE, "the file is larger than 1 GiB");
 }
 
-// By the codec of head->format.
+// Reads the head with the codec of head->format.
 static bool read_head(struct codec *codec, const void *data, size_t size, uint64_t most_pixels, struct codec_head *head,
                       struct codec_error *error)
 {
@@ -287,14 +287,14 @@ int codec_decode_rows(struct codec *codec, const struct codec_head *head, struct
     return kinds[head->format]->decode_rows(codec->state[head->format], image, last, error);
 }
 
-// Whether a profile is for files of colours where the file is grey, or the other way round (ICC.1, 7.2.6).
+// Returns true if the profile is for colour and the file is grey, or the reverse (ICC.1, 7.2.6).
 static bool is_misfit(const struct codec_bytes *icc, bool grey)
 {
     enum { COLOUR_SPACE_AT = 16 };
     return icc->size >= COLOUR_SPACE_AT + 4 && memcmp(icc->data + COLOUR_SPACE_AT, grey ? "RGB " : "GRAY", 4) == 0;
 }
 
-// How every file begins. Returns the settings that fit it.
+// Prepares for encoding. Returns the settings without a profile that does not fit.
 static struct codec_settings settle(const struct image *image, const struct codec_settings *settings,
                                     struct codec_buffer *buffer, struct codec_error *error)
 {
@@ -375,7 +375,7 @@ bool codec_metadata_keep(struct codec_metadata *metadata, struct codec_buffer *b
 
 struct codec_turn codec_turn(int orientation)
 {
-    // EXIF 2.32, tag 0x0112: where row 0 and column 0 of the file lie in the picture.
+    // EXIF 2.32, tag 0x0112
     static const struct codec_turn turns[] = {
         [1] = {.mirror = false},
         [2] = {.mirror = true},

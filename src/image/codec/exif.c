@@ -1,4 +1,4 @@
-// exif.c: the orientation and the thumbnail in EXIF data; EXIF data out of TIFF files and into them
+// exif.c: reads and changes EXIF data, and copies them between TIFF files
 #include "image/codec/exif.h"
 
 #include "image/codec/kind.h"

@@ -1,4 +1,4 @@
-// png_filter.c: filtered rows of PNG; compiled once per instruction set
+// png_filter.c: the row filters of PNG; compiled once per instruction set
 #include "image/codec/png_filter.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 enum { NONE, SUB, UP, AVERAGE, PAETH };
 
-// A pixel in the lower bytes; four bytes are read whatever it takes, since that is one instruction.
+// Always reads four bytes, because that is one instruction; the pixel is in the lower ones.
 static inline uint32_t get(const uint8_t *at)
 {
     uint32_t pixel;
@@ -16,7 +16,7 @@ static inline uint32_t get(const uint8_t *at)
 
 static inline void put(uint8_t *at, uint32_t pixel, int step)
 {
-    if (step == 3) { // not as one: a copy of three bytes goes through memory twice
+    if (step == 3) { // a copy of three bytes would go through memory twice
         memcpy(at, &pixel, 2);
         at[2] = (uint8_t)(pixel >> 16);
     } else {
@@ -24,7 +24,7 @@ static inline void put(uint8_t *at, uint32_t pixel, int step)
     }
 }
 
-// Each byte by itself, modulo 256.
+// Adds byte by byte, modulo 256.
 static inline uint32_t add_bytes(uint32_t a, uint32_t b)
 {
     return ((a & 0x7f7f7f7fu) + (b & 0x7f7f7f7fu)) ^ ((a ^ b) & 0x80808080u);
@@ -66,7 +66,7 @@ static inline void undo_average(uint8_t *to, const uint8_t *from, const uint8_t 
     }
 }
 
-// The bytes of a pixel side by side, so that one instruction does them all.
+// The bytes of a pixel, one per lane.
 typedef int16_t lanes __attribute__((vector_size(16)));
 
 static inline lanes spread(uint32_t pixel)
@@ -107,7 +107,7 @@ static inline int paeth(int left, int up, int corner)
     return a <= b && a <= c ? left : b <= c ? up : corner;
 }
 
-// Where a pixel is a byte or two, lanes would stand empty; where it is more than four, they would not suffice.
+// For pixels of one or two bytes, which would leave lanes unused, or of more than four.
 static void undo_paeth_any(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes, int step)
 {
     for (int channel = 0; channel < step; channel++) {
@@ -133,7 +133,7 @@ static bool undo(int filter, uint8_t *to, const uint8_t *from, const uint8_t *be
     case NONE:
         memmove(to, from, bytes);
         return true;
-    case SUB: // by steps that are constants where they are compiled
+    case SUB: // constant steps, so that each is compiled for its own
         (step == 1   ? undo_sub(to, from, bytes, 1)
          : step == 2 ? undo_sub(to, from, bytes, 2)
          : step == 3 ? undo_sub(to, from, bytes, 3)

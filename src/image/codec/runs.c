@@ -1,4 +1,4 @@
-// runs.c: a deflate stream of single bytes and runs of one byte
+// runs.c: a fast deflate encoder: single bytes and runs of one byte
 #include "image/codec/runs.h"
 
 #include <stdlib.h>
@@ -6,10 +6,10 @@
 
 enum {
     END = 256,
-    SYMBOLS = 286,    // bytes, the end, and codes of lengths
-    LENGTH_BITS = 15, // the longest code there may be
-    LEAST = 3,        // the shortest and ...
-    MOST = 258,       // ... the longest run
+    SYMBOLS = 286,    // bytes, the end, codes of lengths
+    LENGTH_BITS = 15, // of the longest code
+    LEAST = 3,        // bytes of the shortest run
+    MOST = 258,       // of the longest
     WORD = 8,
 };
 
@@ -24,7 +24,7 @@ static const struct {
 };
 
 struct code {
-    uint16_t bits; // lowest first, as they are sent
+    uint16_t bits; // lowest first
     uint8_t count;
 };
 
@@ -35,7 +35,7 @@ static inline uint64_t word_at(const uint8_t *at)
     return word;
 }
 
-// How many bytes from `at` on are equal to the one before it.
+// Returns the number of bytes from `at` on that equal at[-1].
 static size_t run_length(const uint8_t *at, const uint8_t *end)
 {
     const uint8_t *p = at;
@@ -52,7 +52,7 @@ static int length_code(size_t length)
     return code;
 }
 
-// The longest piece of a run that leaves none behind that is too short to be one.
+// Returns the longest piece of a run whose rest is not too short for a run.
 static size_t run_piece(size_t left)
 {
     return left <= MOST ? left : left < MOST + LEAST ? left - LEAST : MOST;
@@ -60,7 +60,7 @@ static size_t run_piece(size_t left)
 
 static void count_symbols(const uint8_t *from, size_t size, uint32_t counts[SYMBOLS])
 {
-    uint32_t tables[4][256] = {{0}}; // equal bytes in a row would wait for each other in a single one
+    uint32_t tables[4][256] = {{0}}; // in one table, equal bytes in a row would wait for each other
     const uint8_t *const end = from + size;
     memset(counts, 0, SYMBOLS * sizeof(*counts));
     while (from < end) {
@@ -96,7 +96,7 @@ static int by_weight(const void *a, const void *b)
     return x->weight != y->weight ? (x->weight < y->weight ? -1 : 1) : x->symbol - y->symbol;
 }
 
-// Depths of Huffman's tree, cut at LENGTH_BITS. Leaves come sorted; pairs are made in order of weight.
+// Computes the depths of the leaves of a Huffman tree. The leaves are sorted by weight, and so are the pairs.
 static void tree_depths(struct node *nodes, int leaves, uint8_t depths[SYMBOLS])
 {
     int leaf = 0, pair = leaves;
@@ -117,8 +117,8 @@ static void tree_depths(struct node *nodes, int leaves, uint8_t depths[SYMBOLS])
     }
 }
 
-// Cuts codes of too many bits, then lengthens others until the lengths are those of a tree again: the sum of 2^-length
-// is exactly 1, as decoders want it. The rarest symbols get the longest codes.
+// Limits codes to LENGTH_BITS, then lengthens others until the sum of 2^-length is exactly 1, as decoders require. The
+// rarest symbols get the longest codes.
 static void limit_depths(const struct node *nodes, int leaves, uint8_t depths[SYMBOLS])
 {
     int at_length[LENGTH_BITS + 1] = {0};
@@ -129,7 +129,7 @@ static void limit_depths(const struct node *nodes, int leaves, uint8_t depths[SY
     }
     for (int i = 1; i <= LENGTH_BITS; i++)
         sum += (uint32_t)at_length[i] << (LENGTH_BITS - i);
-    for (; sum > 1u << LENGTH_BITS; sum--) { // one of the longest joins the longest that is shorter, a bit below
+    for (; sum > 1u << LENGTH_BITS; sum--) { // one of the longest and the longest shorter one become siblings
         int length = LENGTH_BITS - 1;
         while (at_length[length] == 0)
             length--;
@@ -154,7 +154,7 @@ static void make_depths(const uint32_t counts[SYMBOLS], uint8_t depths[SYMBOLS])
         if (counts[i] > 0)
             nodes[leaves++] = (struct node){.weight = counts[i], .symbol = (int16_t)i};
     qsort(nodes, (size_t)leaves, sizeof(*nodes), by_weight);
-    tree_depths(nodes, leaves, depths); // two or more: a byte or a run, and the end
+    tree_depths(nodes, leaves, depths); // at least two leaves: a byte or a run, and the end
     limit_depths(nodes, leaves, depths);
 }
 
@@ -176,7 +176,7 @@ static void make_codes(const uint8_t *depths, int symbols, struct code *codes)
                 codes[i] = (struct code){reverse(next++, length), (uint8_t)length};
 }
 
-// At most 57 bits may wait when it is called with `count`.
+// At most 57 bits, these included, may wait.
 static inline void put(struct runs *runs, uint32_t bits, int count)
 {
     runs->bits |= (uint64_t)bits << runs->count;
@@ -191,8 +191,8 @@ static inline void flush(struct runs *runs)
     runs->count &= 7;
 }
 
-// The lengths of the codes, in a code for lengths that is always the same: 0 to 13 in four bits, 14, 15, 17 and 18 in
-// five. One code of distances, for the distance 1.
+// Writes the lengths of the codes, in a fixed code: 0 to 13 have four bits; 14, 15, 17 and 18 have five. The only code
+// of distances is for distance 1.
 static void put_head(struct runs *runs, const uint8_t depths[SYMBOLS], bool last)
 {
     enum { CODES = 19 };
@@ -265,7 +265,7 @@ static void put_symbols(struct runs *runs, const struct code codes[SYMBOLS], con
 
 size_t runs_room(size_t size)
 {
-    return size + size / 4 + 512; // nine bits a byte can always be had; codes that were cut take a little more
+    return size + size / 4 + 512; // nine bits per byte always suffice; limited codes take a little more
 }
 
 void runs_block(struct runs *runs, const uint8_t *from, size_t size, bool last)

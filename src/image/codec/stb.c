@@ -1,11 +1,11 @@
-// stb.c: GIF (first frame), BMP, PSD and TGA files, by stb_image, compiled here and nowhere else
+// stb.c: reads GIF (first frame), BMP, PSD and TGA files, by stb_image, which is compiled only here
 #include "image/codec/kind.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// Largest single block stb_image gets: a whole RGBA picture and a little. Data that unpack to far more than the head of
-// the file promised meet this limit.
+// The largest block that stb_image may allocate: an RGBA image and a little. This limits files that unpack to far more
+// than their head says.
 #define STB_BLOCK_MAX (IMAGE_MAX_BYTES + IMAGE_MAX_SIDE + 4096)
 
 static void *block_alloc(size_t size)
@@ -18,8 +18,8 @@ static void *block_resize(void *block, size_t size)
     return size <= STB_BLOCK_MAX ? realloc(block, size) : NULL;
 }
 
-// Declared by stb for features that are switched off, never defined; reported at the end of the file, so there is no
-// pop.
+// stb declares functions of disabled features and does not define them. GCC warns at the end of the file, so there is
+// no pop.
 #pragma GCC diagnostic ignored "-Wunused-function"
 
 #define STB_IMAGE_IMPLEMENTATION
@@ -37,7 +37,7 @@ static void *block_resize(void *block, size_t size)
 
 _Static_assert(STBI_MAX_DIMENSIONS == IMAGE_MAX_SIDE, "stb refuses what the program refuses");
 
-// Hands stb the bytes one piece at a time, so that it shows when it wants more than there are.
+// Passes stb the bytes piece by piece, to notice when it wants more than the file has.
 struct reader {
     const uint8_t *data;
     size_t size, at;
@@ -54,7 +54,7 @@ static int reader_read(void *user, char *to, int wanted)
     reader->at += count;
     if (!reader->ahead)
         reader->ahead = to;
-    // Reading ahead may come short; nothing at all means that a byte past the end was needed.
+    // A read-ahead may be incomplete. An empty one means that stb needs a byte behind the end.
     reader->cut_short |= count == 0 || (to != reader->ahead && count < (size_t)wanted);
     return (int)count;
 }
@@ -72,7 +72,7 @@ static int reader_at_end(void *user)
     return reader->at >= reader->size;
 }
 
-// What stb says in two or three words, as a sentence.
+// Turns stb's two or three words into a sentence.
 static bool refuse(struct codec_error *error, const char *reason, bool cut_short)
 {
     if (cut_short || (reason && strcmp(reason, "outofdata") == 0))
@@ -125,18 +125,18 @@ static uint32_t read_u32_be(const uint8_t *at)
     return read_u16_be(at) << 16 | read_u16_be(at + 2);
 }
 
-// Adobe Photoshop File Formats Specification, "File Header Section": where its fields are.
+// Offsets of fields: Adobe Photoshop File Formats Specification, "File Header Section".
 enum { PSD_CHANNELS = 12, PSD_DEPTH = 22, PSD_SECTIONS = 26 };
 
 static bool psd_supported(const uint8_t *data, size_t size, struct codec_error *error)
 {
     if (size < PSD_SECTIONS)
         return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
-    // stb_image looks for the depth in the wrong place, and unpacks such a picture wrongly.
+    // stb_image reads the depth at a wrong offset and decodes such images wrongly.
     if (read_u16_be(data + PSD_DEPTH) == 16)
         return codec_refuse(error, CODEC_UNSUPPORTED,
                             "PSD files with 16 bits per channel are not supported; convert the image to 8 bits first");
-    // stb_image divides by alpha, also where the result is out of range, and takes any fourth channel for alpha.
+    // stb_image takes any fourth channel for alpha and divides by it, even if the result is out of range.
     if (read_u16_be(data + PSD_CHANNELS) > 3)
         return codec_refuse(error, CODEC_UNSUPPORTED,
                             "PSD files with an alpha channel are not supported; save the image as PNG first");
@@ -148,7 +148,7 @@ static bool is_one_of(int value, const uint8_t *choices, size_t count)
     return memchr(choices, value, count) != NULL;
 }
 
-// Two letters are too few to go by: the size of the info header must be one of the known ones.
+// Two letters are too short a signature, so the size of the info header must also be a known one.
 static bool is_bmp(const uint8_t *data, size_t size)
 {
     static const uint8_t info_sizes[] = {12, 40, 56, 108, 124};
@@ -156,14 +156,14 @@ static bool is_bmp(const uint8_t *data, size_t size)
            data[15] == 0 && data[16] == 0 && data[17] == 0;
 }
 
-// stb_image takes the palette of OS/2's BMP files for shorter than it is, and shows what lies behind in other colours.
+// stb_image reads too few colours of the palette of OS/2 BMP files.
 static bool is_os2_palette(const uint8_t *data, size_t size)
 {
     enum { INFO_SIZE = 14, OS2_SIZE = 12, DEPTH = 24 };
     return is_bmp(data, size) && data[INFO_SIZE] == OS2_SIZE && size > DEPTH && data[DEPTH] < 24;
 }
 
-// How many bytes a file takes at least, by its head, which stb_image has accepted.
+// The next functions return the least size of a file, by its head, which stb_image has accepted.
 static uint64_t tga_least(const uint8_t *data, size_t size, const struct image_shape *shape)
 {
     enum { TYPE = 2, DEPTH = 16, PACKED = 8, PACKET_PIXELS = 128 }; // Truevision TGA 2.0, "Run-length Packet"
@@ -187,8 +187,7 @@ static uint64_t bmp_least(const uint8_t *data, size_t size, const struct image_s
     return ((uint64_t)shape->width * (bits > 0 ? bits : 1) + 7) / 8 * (uint64_t)shape->height;
 }
 
-// Three sections ahead of the pixels say how long they are; then comes how the pixels are packed ("Image Data
-// Section").
+// Three sections, each with its length, precede the compression and the pixels ("Image Data Section").
 static uint64_t psd_least(const uint8_t *data, size_t size, const struct image_shape *shape)
 {
     enum { RUN_PIXELS = 128, RUN_BYTES = 2 };
@@ -205,7 +204,7 @@ static uint64_t psd_least(const uint8_t *data, size_t size, const struct image_s
 static uint64_t least_bytes(const uint8_t *data, size_t size, const struct image_shape *shape)
 {
     if (shape->width < 1 || shape->height < 1 || shape->width > IMAGE_MAX_SIDE || shape->height > IMAGE_MAX_SIDE)
-        return 0; // refused for its size
+        return 0; // codec.c refuses this size
     return (is_psd(data, size)   ? psd_least
             : is_bmp(data, size) ? bmp_least
             : is_gif(data, size) ? gif_least
@@ -220,14 +219,14 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
         return codec_refuse(error, CODEC_UNSUPPORTED,
                             "OS/2 BMP files with a palette are not supported; convert the image to PNG first");
     if (stbi_info_from_memory(data, (int)size, &shape->width, &shape->height, &channels) == 0) {
-        // Only the decoder says why; it stops at the same place of the head.
+        // Only the decoder reports the reason. It fails at the same place of the head.
         uint8_t *pixels = load(data, size, &shape->width, &shape->height, error);
         free(pixels);
         return pixels ? codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its header is invalid") : false;
     }
     if (is_psd(data, size) && !psd_supported(data, size, error))
         return false;
-    if (shape->height < 0 && shape->height >= -IMAGE_MAX_SIDE) // of a BMP whose first row comes first
+    if (shape->height < 0 && shape->height >= -IMAGE_MAX_SIDE) // a BMP whose first row comes first
         shape->height = -shape->height;
     if (!codec_can_hold(size, least_bytes(data, size, shape), error))
         return false;

@@ -1,4 +1,4 @@
-// webp.c: WebP files, by libwebp; their container is simple enough to be read and written here
+// webp.c: WebP files, by libwebp; the container with the metadata is read and written here
 #include "image/codec/exif.h"
 #include "image/codec/kind.h"
 
@@ -7,7 +7,7 @@
 #include <webp/decode.h>
 #include <webp/encode.h>
 
-// WebP container specification (RFC 9649, section 2): RIFF, then chunks of a name, a size and as many bytes, made even.
+// WebP container (RFC 9649, section 2): RIFF, then chunks of name, size and data, padded to an even size.
 enum {
     RIFF_BYTES = 12,
     CHUNK_HEAD = 8,
@@ -17,7 +17,7 @@ enum {
     FLAG_ALPHA = 0x10,
     FLAG_EXIF = 0x08,
     FLAG_XMP = 0x04,
-    LOSSLESS = 2, // as WebPGetFeatures counts
+    LOSSLESS = 2, // WebPGetFeatures' format
     QUALITY = 90,
     QUALITY_LOSSLESS = 100,
 };
@@ -38,7 +38,7 @@ static void write_u32(uint8_t *at, size_t value)
         at[i] = (uint8_t)(value >> 8 * i);
 }
 
-// The chunk at *at, which moves behind it. False behind the last whole one.
+// Reads the chunk at *at, and moves *at behind it. Returns false behind the last complete chunk.
 static bool next_chunk(const uint8_t *data, size_t size, size_t *at, const uint8_t **name, struct codec_bytes *bytes)
 {
     if (size < CHUNK_HEAD || *at > size - CHUNK_HEAD || read_u32(data + *at + 4) > size - *at - CHUNK_HEAD)
@@ -54,7 +54,7 @@ static void find_metadata(const uint8_t *data, size_t size, struct codec_metadat
     size_t at = RIFF_BYTES;
     const uint8_t *name;
     for (struct codec_bytes bytes; next_chunk(data, size, &at, &name, &bytes);) {
-        const bool prefixed = bytes.size >= 6 && memcmp(bytes.data, "Exif\0", 6) == 0; // as some write it
+        const bool prefixed = bytes.size >= 6 && memcmp(bytes.data, "Exif\0", 6) == 0; // written by some programs
         if (bytes.size == 0)
             continue;
         if (memcmp(name, "ICCP", 4) == 0)
@@ -126,7 +126,7 @@ static int append(const uint8_t *data, size_t size, const WebPPicture *picture)
     return 1;
 }
 
-// Room for it must be there; the bytes may lie in their place already.
+// Writes a chunk, for which there must be room; its data may be in place already. Returns its end.
 static uint8_t *put_chunk(uint8_t *at, const char *name, struct codec_bytes bytes)
 {
     memcpy(at, name, 4);
@@ -153,7 +153,7 @@ static uint8_t *put_extended(uint8_t *at, const struct image *image, int flags)
     return put_chunk(at, "VP8X", (struct codec_bytes){data, EXTENDED_BYTES});
 }
 
-// Puts metadata around the picture that the buffer holds. False where there is no memory.
+// Adds metadata to the file in the buffer. Returns false if there is no memory.
 static bool add_metadata(struct codec_buffer *buffer, const struct image *image, const struct codec_settings *settings)
 {
     const struct codec_bytes icc = settings->metadata.icc, exif = settings->metadata.exif, xmp = settings->metadata.xmp;
@@ -165,7 +165,7 @@ static bool add_metadata(struct codec_buffer *buffer, const struct image *image,
     if (!codec_buffer_room(buffer, ahead + picture + exif.size + xmp.size + 2 * (CHUNK_HEAD + 1)))
         return false;
     const uint8_t *first = buffer->data + RIFF_BYTES;
-    const bool lossless = memcmp(first, "VP8L", 4) == 0; // which says of itself whether there is alpha
+    const bool lossless = memcmp(first, "VP8L", 4) == 0; // it has its own alpha flag
     const int alpha = extended ? first[CHUNK_HEAD] & FLAG_ALPHA : lossless ? first[CHUNK_HEAD + 4] & FLAG_ALPHA : 0;
     memmove(buffer->data + ahead, buffer->data + skip, picture);
     uint8_t *at =
