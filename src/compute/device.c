@@ -2,7 +2,7 @@
 #include "compute/device.h"
 
 #include "base/log.h"
-#include "compute/program.h"
+#include "compute/kept.h"
 #include "compute/texture.h"
 
 #include <CL/cl_gl.h>
@@ -157,7 +157,7 @@ int device_list(struct device_info devices[DEVICE_MAX], const char **why)
     }
     *why = count ? "" : why_none(platforms, found);
     if (count > 0)
-        program_check_cache(); // here, since a run lists devices once, and builds programs for several
+        kept_check(); // here, since a run lists devices once, and builds programs for several
     return count;
 }
 
@@ -295,7 +295,8 @@ struct device *device_open(const struct device_info *info, const struct device_g
     }
     device->info = *info;
     snprintf(device->sharing_why, sizeof(device->sharing_why), "no GL context to share with");
-    if (!(device->verdicts = verdicts_open()) || (kernel_dir && !(device->kernel_dir = strdup(kernel_dir))))
+    verdicts_init(&device->verdicts);
+    if (kernel_dir && !(device->kernel_dir = strdup(kernel_dir)))
         goto fail;
     device->shares_gl = gl && (gl->glx_context || gl->egl_context) && open_shared(device, gl);
     if (!device->shares_gl && !open_alone(device))
@@ -317,7 +318,7 @@ void device_close(struct device *device)
     lender_close(device->pages);
     if (device->context)
         clReleaseContext(device->context);
-    verdicts_close(device->verdicts);
+    verdicts_finish(&device->verdicts);
     free(device->kernel_dir);
     free(device);
 }

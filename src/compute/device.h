@@ -45,10 +45,10 @@ struct device_gl {
 struct device {
     struct device_info info;
     cl_context context;
-    bool shares_gl;            // a trial wrote a texture
-    char sharing_why[160];     // one sentence: why it shares or not
-    char *kernel_dir;          // overrides embedded kernels; NULL for none
-    struct verdicts *verdicts; // of probes on this device
+    bool shares_gl;           // a trial wrote a texture
+    char sharing_why[160];    // one sentence: why it shares or not
+    char *kernel_dir;         // overrides embedded kernels; NULL for none
+    struct verdicts verdicts; // of probes on this device
     struct dmabuf_calls dmabuf;
     // Memory that the device copies from by itself (memory.h). NULL: the device reads frames in the host's memory and
     // imports none, or has no queue for copies.

@@ -1,33 +1,13 @@
 // program.c: OpenCL programs built, and kept compiled on disk, and their kernels
 #include "compute/program.h"
 
-#include "base/cache.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "base/resource.h"
+#include "compute/kept.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-// An entry: a head, the key, the binary. The key is everything the binary depends on, so that two keys of one hash are
-// told apart.
-static const char magic[8] = "MONOCL1";
-enum { ENTRY_MAX_BYTES = 64 << 20 };
-
-struct entry_head {
-    char magic[8];
-    uint64_t key_bytes, binary_bytes, binary_hash;
-};
-
-struct key {
-    char *text; // device, driver, options and program text; NULL where there is no memory
-    size_t bytes;
-    int directory; // of the cache; -1 where nothing is kept
-    char name[32]; // of the entry
-};
 
 char *program_key(const struct device *device, const char *text, const char *options, size_t *bytes)
 {
@@ -42,91 +22,37 @@ char *program_key(const struct device *device, const char *text, const char *opt
     return key;
 }
 
-static void key_init(struct key *key, const struct device *device, const char *text, const char *options)
+// Returns NULL if there is no binary, or the driver rejects it.
+static cl_program program_load(struct device *device, const struct kept *kept, const char *options)
 {
-    char path[PATH_MAX];
-    const char *unsafe;
-    *key = (struct key){.directory = -1};
-    key->text = program_key(device, text, options, &key->bytes);
-    if (!key->text)
-        return;
-    snprintf(key->name, sizeof(key->name), "%016llx.clbin", (unsigned long long)hash_64(key->text, key->bytes));
-    key->directory = cache_open(path, &unsafe);
-}
-
-static void key_finish(struct key *key)
-{
-    free(key->text);
-    if (key->directory >= 0)
-        close(key->directory);
-}
-
-static struct entry_head head_of(const struct key *key, const void *binary, size_t bytes)
-{
-    struct entry_head head = {.key_bytes = key->bytes, .binary_bytes = bytes, .binary_hash = hash_64(binary, bytes)};
-    memcpy(head.magic, magic, sizeof(magic));
-    return head;
-}
-
-// The binary within an entry's bytes; NULL if they are damaged or another key's.
-static const unsigned char *entry_binary(const char *data, size_t size, const struct key *key, size_t *binary_bytes)
-{
-    const char *kept_key = data + sizeof(struct entry_head), *binary = kept_key + key->bytes;
-    if (size <= sizeof(struct entry_head) + key->bytes)
-        return NULL;
-    *binary_bytes = size - sizeof(struct entry_head) - key->bytes;
-    const struct entry_head head = head_of(key, binary, *binary_bytes);
-    if (memcmp(data, &head, sizeof(head)) != 0 || memcmp(kept_key, key->text, key->bytes) != 0)
-        return NULL;
-    return (const unsigned char *)binary;
-}
-
-static cl_program program_load(struct device *device, const struct key *key, const char *options)
-{
-    size_t size;
-    if (key->directory < 0)
-        return NULL;
-    char *data = cache_read(key->directory, key->name, ENTRY_MAX_BYTES, &size);
-    if (!data && errno != ENOENT)
-        log_info("cannot read the compiled program %s: %m; compiling it again", key->name);
+    size_t bytes;
+    cl_int status, result;
+    unsigned char *data = kept_read(kept, &bytes);
+    const unsigned char *binary = data;
     if (!data)
         return NULL;
-    cl_program program = NULL;
-    size_t bytes;
-    const unsigned char *binary = entry_binary(data, size, key, &bytes);
-    if (binary) {
-        cl_int status, result;
-        program = clCreateProgramWithBinary(device->context, 1, &device->info.id, &bytes, &binary, &status, &result);
-        if (program && clBuildProgram(program, 1, &device->info.id, options, NULL, NULL) != CL_SUCCESS) {
-            clReleaseProgram(program);
-            program = NULL;
-        }
+    cl_program program =
+        clCreateProgramWithBinary(device->context, 1, &device->info.id, &bytes, &binary, &status, &result);
+    if (program && clBuildProgram(program, 1, &device->info.id, options, NULL, NULL) != CL_SUCCESS) {
+        clReleaseProgram(program);
+        program = NULL;
     }
     if (!program)
-        log_info("the compiled program %s is damaged or from another driver; compiling it again", key->name);
+        log_info("the driver rejects the compiled program %s; compiling it again", kept->name);
     free(data);
     return program;
 }
 
-static void program_keep(cl_program program, const struct key *key)
+static void program_keep(cl_program program, const struct kept *kept)
 {
     size_t bytes = 0;
-    if (key->directory < 0 ||
+    if (kept->directory < 0 || // checked first, because PoCL compiles the kernels once more to return the binary
         clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes, NULL) != CL_SUCCESS || bytes == 0)
         return;
-    const size_t before = sizeof(struct entry_head) + key->bytes;
-    unsigned char *entry = malloc(before + bytes);
-    if (!entry)
-        return;
-    unsigned char *binary = entry + before;
-    if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL) == CL_SUCCESS) {
-        const struct entry_head head = head_of(key, binary, bytes);
-        memcpy(entry, &head, sizeof(head));
-        memcpy(entry + sizeof(head), key->text, key->bytes);
-        if (!cache_write(key->directory, key->name, entry, before + bytes))
-            log_info("cannot store the compiled program %s: %m", key->name);
-    }
-    free(entry);
+    unsigned char *binary = malloc(bytes);
+    if (binary && clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL) == CL_SUCCESS)
+        kept_write(kept, binary, bytes);
+    free(binary);
 }
 
 // ---- the compiler's messages ----
@@ -196,17 +122,19 @@ cl_program program_build(struct device *device, const char *text, const char *op
 {
     char all_options[256];
     snprintf(all_options, sizeof(all_options), "%s -DNV_ARCH=%d", options, device->info.nv_arch);
-    struct key key;
-    key_init(&key, device, text, all_options);
+    struct kept kept;
+    size_t key_bytes;
+    char *key = program_key(device, text, all_options, &key_bytes);
+    kept_open(&kept, "clbin", key, key_bytes);
     *error = NULL;
-    cl_program program = program_load(device, &key, all_options);
+    cl_program program = program_load(device, &kept, all_options);
     if (!program) {
         cl_int result;
         program = clCreateProgramWithSource(device->context, 1, &text, NULL, &result);
         if (program)
             result = clBuildProgram(program, 1, &device->info.id, all_options, NULL, NULL);
         if (program && result == CL_SUCCESS) {
-            program_keep(program, &key);
+            program_keep(program, &kept);
         } else {
             *error = program ? build_log(device, program, text, result) : strdup(compute_result_name(result));
             if (program)
@@ -214,21 +142,9 @@ cl_program program_build(struct device *device, const char *text, const char *op
             program = NULL;
         }
     }
-    key_finish(&key);
+    kept_close(&kept);
+    free(key);
     return program;
-}
-
-void program_check_cache(void)
-{
-    char path[PATH_MAX];
-    const char *unsafe;
-    const int directory = cache_open(path, &unsafe);
-    if (directory >= 0)
-        close(directory);
-    else if (unsafe)
-        log_warn("cannot store compiled kernels: %s %s; set XDG_CACHE_HOME to a directory of your "
-                 "own",
-                 path, unsafe);
 }
 
 // ---- kernels ----

@@ -36,9 +36,6 @@ cl_int kernel_run(cl_kernel kernel, cl_command_queue queue, const struct kernel_
 // frees it. NULL if there is no memory.
 char *program_key(const struct device *device, const char *text, const char *options, size_t *bytes);
 
-// Logs a warning if the cache directory is unsafe: programs are then built without it.
-void program_check_cache(void);
-
 // NVIDIA's compiler ignores #line and counts the lines of the whole text: "<kernel>:51:15". Replaces each such place by
 // the file and line that the text's #line directives give it: "sharpen.cl:5:15". The caller frees the result. NULL if
 // there is no memory.

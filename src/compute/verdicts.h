@@ -1,15 +1,21 @@
 // verdicts.h: the verdicts of probes on programs, kept beside the compiled programs
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 enum { VERDICT_TEXT = 80 };
 
-struct verdicts; // of one open device, from this run and earlier ones; on any thread
+// The verdicts of one open device, from this run and earlier ones; on any thread.
+struct verdicts {
+    pthread_mutex_t lock; // over the members below; also held while a verdict is found
+    struct known_verdict *known;
+    int count;
+};
 
-struct verdicts *verdicts_open(void);           // NULL on failure (logged)
-void verdicts_close(struct verdicts *verdicts); // takes NULL
+void verdicts_init(struct verdicts *verdicts);
+void verdicts_finish(struct verdicts *verdicts);
 
 // Gets the verdict of a key: from memory, else from the cache directory, else from `find`. While `find` runs, other
 // threads wait for the lock. If `find` returns true and the directory is usable, later runs read the verdict from

@@ -100,7 +100,7 @@ bool probe_trusts(const struct probe *probe)
 {
     if (!probe_program)
         return true;
-    const struct device *device = probe->device;
+    struct device *device = probe->device;
     struct question question = {.probe = probe};
     size_t bytes;
     char verdict[VERDICT_TEXT], *error = NULL, *key = probe_key(probe, &bytes, &error);
@@ -111,7 +111,7 @@ bool probe_trusts(const struct probe *probe)
         return false;
     }
     hash_128_text(key, bytes, question.key);
-    const bool first = verdicts_get(device->verdicts, key, bytes, find, &question, verdict);
+    const bool first = verdicts_get(&device->verdicts, key, bytes, find, &question, verdict);
     const bool trusted = strcmp(verdict, passed) == 0;
     if (first && !trusted)
         log_info("pass %s on '%s' runs the generic kernel: variant %s failed its probe: %s", probe->pass->name,

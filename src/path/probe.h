@@ -9,7 +9,7 @@ extern const char probe_program[] __attribute__((weak));
 
 // A variant of a pass, and the facts from which the child finds the pass again.
 struct probe {
-    const struct device *device; // need not be open for probe_key
+    struct device *device; // need not be open for probe_key
     const struct pass *pass;
     const struct pass_target *target;
     const struct variant_choice *choice;

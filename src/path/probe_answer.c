@@ -177,7 +177,7 @@ static enum probe_status try_pictures(struct task *task)
 // ---- the device ----
 
 // Returns true if the pass's program has this key on the device, which need not be open.
-static bool has_key(const struct task *task, const struct device *device, const char *wanted)
+static bool has_key(const struct task *task, struct device *device, const char *wanted)
 {
     char hash[HASH_TEXT] = "", *error = NULL;
     size_t bytes;
@@ -192,7 +192,7 @@ static bool has_key(const struct task *task, const struct device *device, const 
 }
 
 // Plans the chain with and without tiles. Returns false if neither plan has the program.
-static bool find_pass(struct task *task, const struct device *device, const char *wanted)
+static bool find_pass(struct task *task, struct device *device, const char *wanted)
 {
     for (int tiles = 0; tiles < 2; tiles++) {
         opencl_plan(&task->plan, &task->target, &task->chain, tiles == 1);
@@ -210,7 +210,7 @@ static struct device *find_device(struct task *task, char *const *words)
     const int count = device_list(devices, &why);
     char *kernels = words[WORD_KERNELS][0] ? words[WORD_KERNELS] : NULL;
     for (int i = 0; i < count; i++) {
-        const struct device closed = {.info = devices[i], .kernel_dir = kernels};
+        struct device closed = {.info = devices[i], .kernel_dir = kernels};
         if (find_pass(task, &closed, words[WORD_KEY]))
             return device_open(&devices[i], NULL, kernels);
     }

@@ -80,12 +80,13 @@ def forget():
 
 
 def verdict():
-    """Returns the only verdict in the cache."""
+    """Returns the only verdict in the cache: the last bytes of its file, whose head has their number."""
     names = entries(".verdict")
     if len(names) != 1:
         return names
     with open(at("cache/monocle", names[0]), "rb") as file:
-        return file.readline().decode().strip()
+        entry = file.read()
+    return entry[-int.from_bytes(entry[16:24], "little"):].decode()
 
 
 def check_run(c, what, probes, failed=None, **env):
@@ -182,9 +183,7 @@ def on_processors(c):
     """The unchanged program on a CPU device: its variant passes the probe."""
     code, got, err = convert(binary=MONOCLE)
     c.check(code == 0 and got == wanted() and len(entries(".verdict")) == 1, code, err, entries(".verdict"))
-    for name in entries(".verdict"):
-        with open(at("cache/monocle", name), encoding="utf-8", errors="replace") as file:
-            c.check(file.readline().strip() == "passed", name)
+    c.check(verdict() == "passed", verdict())
 
 
 def unreadable(c):

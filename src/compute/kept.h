@@ -1,0 +1,24 @@
+// kept.h: data kept between runs in the cache directory, each entry with the whole key that it was made for
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// An entry, which may not exist yet. It belongs to one thread.
+struct kept {
+    const void *key; // borrowed
+    size_t key_bytes;
+    int directory; // -1: the directory is unusable, so nothing is read or written
+    char name[40]; // of the file
+};
+
+// Finds the place of a key's data. `kind`: the end of the file's name, such as "clbin". `key` NULL: no place.
+void kept_open(struct kept *kept, const char *kind, const void *key, size_t key_bytes);
+void kept_close(struct kept *kept);
+// Returns the data, which the caller frees. NULL: there are none, or they are damaged or of another key with the same
+// hash (log_info).
+void *kept_read(const struct kept *kept, size_t *bytes);
+void kept_write(const struct kept *kept, const void *data, size_t bytes); // a failure is logged (log_info)
+
+// Logs a warning if the cache directory is unsafe: nothing is then read or written.
+void kept_check(void);
