@@ -261,12 +261,10 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
              (setup->encode.width == 0 || setup->fed || image_reserve(&cpu->slot[i].encoded, &setup->encode));
         cpu->slots++;
     }
-    if (ok && !path_prepare(&cpu->path, setup->chain, error)) {
+    if (ok && !(cpu->path.build = cpu_build(&cpu->path, setup->chain, error))) {
         cpu_close(&cpu->path);
         return NULL;
     }
-    if (ok)
-        path_swap(&cpu->path);
     if (ok && (!setup->fed || reserve_fed(cpu)))
         return &cpu->path;
     path_fail(error, "out of memory for frames of this size");

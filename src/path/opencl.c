@@ -6,7 +6,6 @@
 #include "path/opencl_encode.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 // One frame in flight, or lent.
 struct slot {
@@ -27,6 +26,8 @@ struct slot {
     struct download output, encoded; // empty: a texture; no conversion
     struct shared_texture shared;
     cl_event acquire, release; // of the texture
+    cl_event ends[4];          // those of the events above that end the frame
+    cl_uint end_count;
 };
 
 struct opencl_path {
@@ -200,6 +201,12 @@ static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct im
         result = shared_texture_release(&slot->shared, cl->compute_queue, last, &slot->release);
     if (result == CL_SUCCESS && slot->output.way != DOWNLOAD_NONE)
         result = download_start(&slot->output, cl->download_queue, last);
+    const cl_event ends[] = {slot->output.done, slot->release, slot->encoded.done, slot->handed_back};
+    slot->end_count = 0;
+    for (int i = 0; i < 4; i++) {
+        if (ends[i])
+            slot->ends[slot->end_count++] = ends[i];
+    }
     return result;
 }
 
@@ -227,35 +234,14 @@ static bool opencl_submit(struct path *path, const struct image *frame, uint64_t
 
 // ---- collect ----
 
-// The events that end a frame.
-enum { ENDS = 4 };
-static void get_ends(const struct slot *slot, cl_event ends[ENDS])
-{
-    const cl_event events[ENDS] = {slot->output.done, slot->release, slot->encoded.done, slot->handed_back};
-    memcpy(ends, events, sizeof(events));
-}
-
 static bool opencl_ready(const struct path *path)
 {
     const struct opencl_path *cl = (const struct opencl_path *)path;
-    cl_event ends[ENDS];
+    const struct slot *slot = &cl->slot[cl->read_slot];
     bool done = true;
-    get_ends(&cl->slot[cl->read_slot], ends);
-    for (int i = 0; i < ENDS; i++)
-        done = done && event_done(ends[i]);
+    for (cl_uint i = 0; i < slot->end_count; i++)
+        done = done && event_done(slot->ends[i]);
     return done;
-}
-
-static cl_int wait_for(const struct slot *slot)
-{
-    cl_event ends[ENDS];
-    cl_uint count = 0;
-    get_ends(slot, ends);
-    for (int i = 0; i < ENDS; i++) {
-        if (ends[i])
-            ends[count++] = ends[i];
-    }
-    return clWaitForEvents(count, ends);
 }
 
 // Returns host time less device time. A frame's first command is queued at or after `enqueued_ns`, later by the time
@@ -324,7 +310,7 @@ static bool opencl_collect(struct path *path, struct path_result *result, bool *
         shared_texture_lent(&cl->slot[cl->lent_slot].shared);
     cl->lent_slot = cl->read_slot;
     cl->read_slot = (cl->read_slot + 1) % cl->slots;
-    const cl_int waited = wait_for(slot);
+    const cl_int waited = clWaitForEvents(slot->end_count, slot->ends);
     result->tag = slot->tag;
     if (waited == CL_SUCCESS)
         add_stages(cl, slot, result);
@@ -405,9 +391,60 @@ static void slot_close(struct opencl_path *cl, struct slot *slot)
     shared_texture_close(&slot->shared);
 }
 
+// Returns a buffer of zeros. Oclgrind reports reads of a buffer that was never written; these reports would hide real
+// faults.
+static cl_mem make_zeros(const struct opencl_path *cl, cl_int *result)
+{
+    void *zeros = calloc(1, cl->input_bytes);
+    cl_mem memory = NULL;
+    *result = CL_OUT_OF_HOST_MEMORY;
+    if (zeros)
+        memory = clCreateBuffer(cl->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, cl->input_bytes, zeros,
+                                result);
+    free(zeros);
+    return memory;
+}
+
+// Runs a new chain once on scratch memory: a driver may finish compiling only when a kernel first runs. PoCL does, for
+// every size of work-group, and takes seconds.
+static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *chain)
+{
+    cl_int result;
+    struct span spans[PLAN_PASSES] = {0}, encoding = {0};
+    cl_mem from = NULL, to = NULL, encoded = NULL;
+    cl_command_queue queue = device_queue(cl->device, false, &result);
+    if (result == CL_SUCCESS)
+        from = make_zeros(cl, &result);
+    if (result == CL_SUCCESS)
+        to = opencl_output_open(&cl->target, 0, &result);
+    if (result == CL_SUCCESS)
+        result = opencl_chain_run(chain, queue, from, &cl->input_layout, to, NULL, spans);
+    if (result == CL_SUCCESS && cl->encoder.bytes > 0)
+        encoded = clCreateBuffer(cl->device->context, CL_MEM_READ_WRITE, cl->encoder.bytes, NULL, &result);
+    if (encoded)
+        result = opencl_encode(&cl->encoder, queue, to, encoded, NULL, &encoding);
+    if (queue) {
+        const cl_int finished = clFinish(queue);
+        result = result == CL_SUCCESS ? finished : result;
+        clReleaseCommandQueue(queue);
+    }
+    for (int i = 0; i < PLAN_PASSES; i++)
+        span_release(&spans[i]);
+    span_release(&encoding);
+    memory_release(from);
+    memory_release(to);
+    memory_release(encoded);
+    return result;
+}
+
 static void *opencl_build(const struct path *path, const struct chain *chain, char **error)
 {
-    return opencl_chain_open(&((const struct opencl_path *)path)->target, chain, error);
+    const struct opencl_path *cl = (const struct opencl_path *)path;
+    struct opencl_chain *opened = opencl_chain_open(&cl->target, chain, error);
+    if (opened && opencl_ok(run_once(cl, opened), "run the kernels", error))
+        return opened;
+    opencl_chain_close(opened);
+    return NULL;
 }
 
 static void opencl_close(struct path *path)
@@ -446,14 +483,14 @@ static bool open_parts(struct opencl_path *cl, const struct path_setup *setup, c
     const size_t output_bytes = opencl_layout_make(&layout, &rgba);
     cl->input_bytes = opencl_layout_make(&cl->input_layout, &setup->input);
     if (!make_queues(cl, error) ||
-        (setup->encode.width > 0 && !opencl_encoder_open(&cl->encoder, cl->device, &setup->encode,
-                                                         cl->input_layout.to_stride, output_bytes, error)))
+        (setup->encode.width > 0 &&
+         !opencl_encoder_open(&cl->encoder, cl->device, &setup->encode, cl->input_layout.to_stride, error)))
         return false;
     cl_int result = CL_SUCCESS;
     for (int i = 0; result == CL_SUCCESS && i <= setup->depth; i++)
         result = slot_open(cl, &cl->slot[cl->slots++], output_bytes);
     return opencl_ok(result, "allocate device memory for frames", error) &&
-           path_prepare(&cl->path, setup->chain, error);
+           (cl->path.build = opencl_build(&cl->path, setup->chain, error));
 }
 
 struct path *opencl_open(const struct path_setup *setup, enum output output, char **error)
@@ -473,10 +510,8 @@ struct path *opencl_open(const struct path_setup *setup, enum output output, cha
     cl->output = output;
     cl->target = opencl_target_make(setup, output == OUTPUT_TEXTURE);
     cl->lent_slot = -1;
-    if (open_parts(cl, setup, error)) {
-        path_swap(&cl->path);
+    if (open_parts(cl, setup, error))
         return &cl->path;
-    }
     opencl_close(&cl->path);
     return NULL;
 }

@@ -1,4 +1,4 @@
-// opencl_chain.c: a chain on an OpenCL device: planned, compiled, run once, and then run on frames
+// opencl_chain.c: a chain on an OpenCL device: planned, compiled, enqueued
 #include "path/opencl_chain.h"
 
 #include "path/backend.h"
@@ -138,31 +138,6 @@ cl_int opencl_output_read(const struct opencl_target *target, cl_command_queue q
 
 // ---- the chain ----
 
-static cl_int run_once(const struct opencl_chain *chain, const struct opencl_target *target)
-{
-    cl_int result;
-    struct opencl_layout layout;
-    struct span spans[PLAN_PASSES] = {0};
-    cl_mem from = NULL, to = NULL;
-    cl_command_queue queue = device_queue(target->device, false, &result);
-    if (result == CL_SUCCESS)
-        from = opencl_zeros(target->device, opencl_layout_make(&layout, &target->input), &result);
-    if (result == CL_SUCCESS)
-        to = opencl_output_open(target, 0, &result);
-    if (result == CL_SUCCESS)
-        result = opencl_chain_run(chain, queue, from, &layout, to, NULL, spans);
-    if (queue) {
-        const cl_int finished = clFinish(queue);
-        result = result == CL_SUCCESS ? finished : result;
-        clReleaseCommandQueue(queue);
-    }
-    for (int i = 0; i < chain->plan.count; i++)
-        span_release(&spans[i]);
-    memory_release(from);
-    memory_release(to);
-    return result;
-}
-
 struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const struct chain *chain, char **error)
 {
     struct opencl_chain *opened = calloc(1, sizeof(*opened));
@@ -185,8 +160,7 @@ struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const
     }
     for (int i = 0; ok && result == CL_SUCCESS && i < passes - 1 && i < 2; i++)
         opened->between[i] = clCreateBuffer(target->device->context, CL_MEM_READ_WRITE, bytes, NULL, &result);
-    if (ok && opencl_ok(result, "allocate device memory between passes", error) &&
-        opencl_ok(run_once(opened, target), "run the kernels", error))
+    if (ok && opencl_ok(result, "allocate device memory between passes", error))
         return opened;
     opencl_chain_close(opened);
     return NULL;

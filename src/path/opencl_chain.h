@@ -1,4 +1,4 @@
-// opencl_chain.h: a chain on an OpenCL device: planned, compiled, run once, and then run on frames
+// opencl_chain.h: a chain on an OpenCL device: planned, compiled, enqueued
 #pragma once
 
 #include "path/opencl_pass.h"
@@ -34,8 +34,7 @@ cl_mem opencl_output_open(const struct opencl_target *target, cl_mem_flags flags
 cl_int opencl_output_read(const struct opencl_target *target, cl_command_queue queue, cl_mem output,
                           const struct image *to, size_t pixel_bytes);
 
-// Plans and compiles a chain, and runs it once on scratch memory: a driver may finish compiling only when a kernel
-// first runs. PoCL does, and takes seconds. On any thread. NULL on failure: *error as in path_open.
+// Plans and compiles a chain. On any thread. NULL on failure: *error as in path_open.
 struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const struct chain *chain, char **error);
 void opencl_chain_close(void *opened); // a struct opencl_chain, or NULL
 // Enqueues all passes after the event `after` (NULL: at once). `layout` is that of the picture in `from`. The caller

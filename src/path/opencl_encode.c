@@ -24,12 +24,15 @@ static const struct pixfmt_plane *chroma_of(const struct pixfmt_info *info)
     return &info->plane[info->samples[1].plane];
 }
 
-static bool open_kernel(struct opencl_encoder *encoder, struct device *device, char **error)
+bool opencl_encoder_open(struct opencl_encoder *encoder, struct device *device, const struct image_shape *shape,
+                         int from_stride, char **error)
 {
-    const struct pixfmt_info *info = pixfmt_info(encoder->shape.format);
+    const struct pixfmt_info *info = pixfmt_info(shape->format);
     const struct pixfmt_samples *y = &info->samples[0], *u = &info->samples[1], *v = &info->samples[2];
     const struct pixfmt_plane *chroma = chroma_of(info);
     char options[256], *why;
+    *encoder = (struct opencl_encoder){
+        .device = &device->info, .shape = *shape, .from_stride = from_stride, .bytes = image_bytes(shape)};
     snprintf(options, sizeof(options),
              "-cl-std=CL1.2 -DY_BYTE=%d -DY_STEP=%d -DU_PLANE=%d -DU_BYTE=%d -DV_PLANE=%d -DV_BYTE=%d -DCHROMA_STEP=%d "
              "-DSHIFT_X=%d -DSHIFT_Y=%d",
@@ -39,38 +42,6 @@ static bool open_kernel(struct opencl_encoder *encoder, struct device *device, c
         path_fail(error, why ? why : "cannot compile encode.cl");
     free(why);
     return encoder->kernel != NULL;
-}
-
-static cl_int run_once(const struct opencl_encoder *encoder, const struct device *device, size_t from_bytes)
-{
-    cl_int result;
-    struct span span = {0};
-    cl_mem from = NULL, to = NULL;
-    cl_command_queue queue = device_queue(device, false, &result);
-    if (result == CL_SUCCESS)
-        from = opencl_zeros(device, from_bytes, &result);
-    if (result == CL_SUCCESS)
-        to = clCreateBuffer(device->context, CL_MEM_READ_WRITE, encoder->bytes, NULL, &result);
-    if (result == CL_SUCCESS)
-        result = opencl_encode(encoder, queue, from, to, NULL, &span);
-    if (queue) {
-        const cl_int finished = clFinish(queue);
-        result = result == CL_SUCCESS ? finished : result;
-        clReleaseCommandQueue(queue);
-    }
-    span_release(&span);
-    memory_release(from);
-    memory_release(to);
-    return result;
-}
-
-bool opencl_encoder_open(struct opencl_encoder *encoder, struct device *device, const struct image_shape *shape,
-                         int from_stride, size_t from_bytes, char **error)
-{
-    *encoder = (struct opencl_encoder){
-        .device = &device->info, .shape = *shape, .from_stride = from_stride, .bytes = image_bytes(shape)};
-    return open_kernel(encoder, device, error) &&
-           opencl_ok(run_once(encoder, device, from_bytes), "run encode.cl", error);
 }
 
 void opencl_encoder_close(struct opencl_encoder *encoder)

@@ -13,10 +13,9 @@ struct opencl_encoder {
     size_t bytes; // of a converted picture, without padding
 };
 
-// Compiles the kernel and runs it once, because a driver may finish compiling only then. `from_bytes`: the size of the
-// RGBA pictures. After a failure (*error as in path_open), the caller closes it too.
+// Compiles the kernel for results of this shape. False on failure: *error as in path_open.
 bool opencl_encoder_open(struct opencl_encoder *encoder, struct device *device, const struct image_shape *shape,
-                         int from_stride, size_t from_bytes, char **error);
+                         int from_stride, char **error);
 void opencl_encoder_close(struct opencl_encoder *encoder);
 // Enqueues the conversion of `from` after the event `after`. The caller releases the span, even after a failure.
 cl_int opencl_encode(const struct opencl_encoder *encoder, cl_command_queue queue, cl_mem from, cl_mem to,

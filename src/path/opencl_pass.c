@@ -74,17 +74,6 @@ bool opencl_ok(cl_int result, const char *doing, char **error)
     return false;
 }
 
-cl_mem opencl_zeros(const struct device *device, size_t bytes, cl_int *result)
-{
-    void *zeros = calloc(1, bytes);
-    cl_mem memory = NULL;
-    *result = CL_OUT_OF_HOST_MEMORY;
-    if (zeros)
-        memory = clCreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, zeros, result);
-    free(zeros);
-    return memory;
-}
-
 static bool open_kernels(struct opencl_pass *opened, struct device *device, const struct pass_target *target,
                          char **error)
 {

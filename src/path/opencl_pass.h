@@ -27,9 +27,6 @@ void opencl_layout_copy(const struct opencl_layout *layout, uint8_t *to, const s
 
 // Returns true for CL_SUCCESS; otherwise *error gets the text of compute_ok, as in path_open.
 bool opencl_ok(cl_int result, const char *doing, char **error);
-// Returns a buffer of zeros for kernels to read. Oclgrind reports reads of a buffer that was never written; these
-// reports would hide real faults.
-cl_mem opencl_zeros(const struct device *device, size_t bytes, cl_int *result);
 
 struct opencl_pass {
     const struct pass *pass;

@@ -78,37 +78,6 @@ const char *path_kind_name(enum path_kind kind)
     return kinds[kind].info.name;
 }
 
-void path_fail(char **error, const char *text)
-{
-    if (error)
-        *error = strdup(text);
-    else
-        log_error("%s", text);
-}
-
-void path_init(struct path *path, const struct backend *backend, const struct path_setup *setup, const char *rung)
-{
-    *path = (struct path){
-        .backend = backend,
-        .kind = setup->kind,
-        .rung = rung,
-        .came_in = "",
-        .input = setup->input,
-        .encode = setup->encode,
-        .encoded_only = setup->encoded_only,
-        .fed = setup->fed,
-        .depth = setup->depth,
-    };
-    pthread_mutex_init(&path->lock, NULL);
-}
-
-void path_finish(struct path *path)
-{
-    path->backend->build_free(path->build);
-    path->backend->build_free(path->pending);
-    pthread_mutex_destroy(&path->lock);
-}
-
 static bool encode_ok(const struct path_setup *setup)
 {
     const struct image_shape *encode = &setup->encode;
@@ -274,20 +243,4 @@ void path_swap(struct path *path)
         return;
     path->backend->build_free(path->build);
     path->build = build;
-}
-
-bool path_read_image(struct path *path, const struct path_result *result, struct image *rgba)
-{
-    image_copy(rgba, &result->image);
-    return true;
-}
-
-static_assert(PLAN_PASSES + 6 <= PATH_STAGES, "room for all passes, three stages before them and three after them");
-
-struct stage_time *path_add_stage(struct path_result *result, const char *name, enum stage_clock clock)
-{
-    struct stage_time *stage = &result->stage[result->stages++];
-    snprintf(stage->name, sizeof(stage->name), "%s", name);
-    stage->clock = clock;
-    return stage;
 }
