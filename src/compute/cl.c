@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-static const struct {
+static const struct result {
     cl_int result;
     const char *name;
     const char *advice; // NULL for none
@@ -43,33 +43,32 @@ static const struct {
      "an illegal memory access on the device, or a driver that does not match the kernel module", true},
 };
 
-enum { RESULTS = sizeof(results) / sizeof(*results) };
+// NULL for results that are not in the table.
+static const struct result *find(cl_int result)
+{
+    for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++) {
+        if (results[i].result == result)
+            return &results[i];
+    }
+    return NULL;
+}
 
 const char *compute_result_name(cl_int result)
 {
-    for (int i = 0; i < RESULTS; i++) {
-        if (results[i].result == result)
-            return results[i].name;
-    }
-    return result == CL_SUCCESS ? "CL_SUCCESS" : "unknown OpenCL error";
+    const struct result *known = find(result);
+    return known ? known->name : result == CL_SUCCESS ? "CL_SUCCESS" : "unknown OpenCL error";
 }
 
 bool compute_device_lost(cl_int result)
 {
-    for (int i = 0; i < RESULTS; i++) {
-        if (results[i].result == result)
-            return results[i].lost;
-    }
-    return false;
+    const struct result *known = find(result);
+    return known && known->lost;
 }
 
 void compute_describe(char *text, size_t size, cl_int result, const char *doing)
 {
-    const char *advice = NULL;
-    for (int i = 0; i < RESULTS; i++) {
-        if (results[i].result == result)
-            advice = results[i].advice;
-    }
+    const struct result *known = find(result);
+    const char *advice = known ? known->advice : NULL;
     snprintf(text, size, "cannot %s: %s (%d)%s%s", doing, compute_result_name(result), (int)result, advice ? ": " : "",
              advice ? advice : "");
 }

@@ -9,7 +9,7 @@
 
 // True for CL_SUCCESS; otherwise logs "cannot DOING: CL_NAME (-5): advice" and returns false.
 bool compute_ok(cl_int result, const char *doing);
-// The same line, for who tells it elsewhere.
+// Writes the same line to `text`.
 void compute_describe(char *text, size_t size, cl_int result, const char *doing);
 const char *compute_result_name(cl_int result); // "CL_OUT_OF_RESOURCES"
 // Whether the device itself is gone or broken, so that trying again on it is pointless.

@@ -46,52 +46,43 @@ static bool cut_to_existing(char *path)
     return true;
 }
 
-// Whether programs can be written to a directory, which need not exist yet, and run from there. False with *why.
-static bool is_usable(const char *directory, const char **why)
+// Returns why programs cannot be written to a directory, which may not exist yet, and run there. NULL: they can.
+static const char *why_unusable(const char *directory)
 {
     static const char name[] = "/.monocle-probe"; // of no file or directory
     char path[PATH_MAX + sizeof(name)];
     struct statvfs system;
     snprintf(path, PATH_MAX, "%s", directory);
-    *why = NULL;
-    if (cut_to_existing(path) && statvfs(path, &system) == 0) {
-        if (system.f_flag & ST_NOEXEC)
-            *why = "the file system is mounted noexec";
-        else if (system.f_blocks > 0 && (uint64_t)system.f_bavail * system.f_frsize < ROOM_BYTES)
-            *why = "the file system is full";
-        strcat(path, name);
-        if (!*why && file_writable(path, false))
-            return true;
-    }
-    if (!*why)
-        *why = strerror(errno);
-    return false;
+    if (!cut_to_existing(path) || statvfs(path, &system) != 0)
+        return strerror(errno);
+    if (system.f_flag & ST_NOEXEC)
+        return "the file system is mounted noexec";
+    if (system.f_blocks > 0 && (uint64_t)system.f_bavail * system.f_frsize < ROOM_BYTES)
+        return "the file system is full";
+    strcat(path, name);
+    return file_writable(path, false) ? NULL : strerror(errno);
+}
+
+// Returns why other users can put programs there, which PoCL would run. NULL: they cannot.
+static const char *why_unsafe(const char *directory)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    snprintf(path, PATH_MAX, "%s", directory);
+    return cut_to_existing(path) && stat(path, &status) == 0 ? cache_unsafe(&status) : strerror(errno);
 }
 
 // Makes the directory at the first place that will do. Leaves "" where none does.
 static void make_temporary(char *path, size_t size)
 {
-    const char *chosen = getenv("TMPDIR"), *why;
+    const char *chosen = getenv("TMPDIR");
     const char *const places[] = {chosen ? chosen : "/tmp", "/tmp", "/var/tmp", "/dev/shm"};
     for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-        if (is_usable(places[i], &why) && snprintf(path, size, "%s/monocle-pocl-XXXXXX", places[i]) < (int)size &&
+        if (!why_unusable(places[i]) && snprintf(path, size, "%s/monocle-pocl-XXXXXX", places[i]) < (int)size &&
             mkdtemp(path))
             return;
     }
     path[0] = '\0';
-}
-
-// Whether no other user can put programs there: PoCL runs the ones that it finds. False with *why.
-static bool is_safe(const char *directory, const char **why)
-{
-    char path[PATH_MAX];
-    struct stat status;
-    snprintf(path, PATH_MAX, "%s", directory);
-    if (cut_to_existing(path) && stat(path, &status) == 0)
-        *why = cache_unsafe(&status);
-    else
-        *why = strerror(errno);
-    return !*why;
 }
 
 void pocl_cache_open(struct pocl_cache *cache)
@@ -99,7 +90,7 @@ void pocl_cache_open(struct pocl_cache *cache)
     char own[PATH_MAX];
     const char *why;
     *cache = (struct pocl_cache){.path = ""};
-    if (!own_place(own) || (is_usable(own, &why) && is_safe(own, &why)))
+    if (!own_place(own) || (!(why = why_unusable(own)) && !(why = why_unsafe(own))))
         return;
     snprintf(cache->why, sizeof(cache->why), "%.180s: %s", own, why);
     make_temporary(cache->path, sizeof(cache->path));

@@ -38,12 +38,6 @@ void path_finish(struct path *path)
     pthread_mutex_destroy(&path->lock);
 }
 
-bool path_read_image(struct path *path, const struct path_result *result, struct image *rgba)
-{
-    image_copy(rgba, &result->image);
-    return true;
-}
-
 static_assert(PLAN_PASSES + 6 <= PATH_STAGES, "room for all passes, three stages before them and three after them");
 
 struct stage_time *path_add_stage(struct path_result *result, const char *name, enum stage_clock clock)

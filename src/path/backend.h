@@ -19,8 +19,8 @@ struct backend {
     void (*feed)(struct path *path, const struct path_feed *feed); // as path_feed; NULL: never fed
     bool (*collect)(struct path *path, struct path_result *result, bool *lost);
     bool (*ready)(const struct path *path); // as path_ready; NULL: collect never waits for a device
-    bool (*read)(struct path *path, const struct path_result *result, struct image *rgba); // as path_read
-    void (*close)(struct path *path); // also frees the path; accepts a partly built one
+    bool (*read_texture)(struct path *path, struct image *rgba); // as path_read; NULL: no result is a texture
+    void (*close)(struct path *path);                            // also frees the path; accepts a partly built one
 };
 
 // The first member of each implementation's struct.
@@ -51,8 +51,6 @@ enum output { OUTPUT_TEXTURE, OUTPUT_MAPPED, OUTPUT_READ };
 struct path *opencl_open(const struct path_setup *setup, enum output output, char **error);
 int opencl_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS]); // as path_variants
 
-// Copies the picture row by row from an image result.
-bool path_read_image(struct path *path, const struct path_result *result, struct image *rgba);
 struct stage_time *path_add_stage(struct path_result *result, const char *name, enum stage_clock clock);
 // Sets *error to a copy of the text, or logs the text if `error` is NULL.
 void path_fail(char **error, const char *text);

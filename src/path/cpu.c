@@ -225,7 +225,6 @@ static const struct backend cpu_backend = {
     .submit = cpu_submit,
     .feed = cpu_feed,
     .collect = cpu_collect,
-    .read = path_read_image,
     .close = cpu_close,
 };
 

@@ -330,11 +330,9 @@ static bool opencl_collect(struct path *path, struct path_result *result, bool *
     return true;
 }
 
-static bool opencl_read(struct path *path, const struct path_result *result, struct image *rgba)
+static bool opencl_read_texture(struct path *path, struct image *rgba)
 {
     const struct opencl_path *cl = (struct opencl_path *)path;
-    if (!result->texture)
-        return path_read_image(path, result, rgba);
     if (cl->lent_slot >= 0 && shared_texture_read(&cl->slot[cl->lent_slot].shared, rgba->shape.width,
                                                   rgba->shape.height, (int)(rgba->stride[0] / 4), rgba->plane[0]))
         return true;
@@ -472,7 +470,7 @@ static const struct backend opencl_backend = {
     .submit = opencl_submit,
     .collect = opencl_collect,
     .ready = opencl_ready,
-    .read = opencl_read,
+    .read_texture = opencl_read_texture,
     .close = opencl_close,
 };
 

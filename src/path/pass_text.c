@@ -16,44 +16,27 @@ struct composer {
     const char *kernel_dir;
     char file[FILES_MAX][FILE_NAME];
     int files;
-    bool failed;
-    char why[RESOURCE_WHY]; // it has
+    char why[RESOURCE_WHY]; // the failure; "": none
 };
-
-static bool seen(struct composer *c, const char *file)
-{
-    for (int i = 0; i < c->files; i++) {
-        if (strcmp(c->file[i], file) == 0)
-            return true;
-    }
-    return false;
-}
-
-// Finds the name in a line `#include "name"`. False: it is another line.
-static bool included_name(const char *line, char name[64])
-{
-    return sscanf(line, " # include \"%63[^\"]\"", name) == 1;
-}
 
 // Appends the files that a file includes, each once, and then the file. #line keeps the compiler's line numbers
 // correct.
 static void add_file(struct composer *c, const char *file)
 {
-    if (seen(c, file))
-        return;
-    if (c->failed)
+    for (int i = 0; i < c->files; i++) {
+        if (strcmp(c->file[i], file) == 0)
+            return;
+    }
+    if (c->why[0])
         return;
     if (c->files == FILES_MAX || strlen(file) >= sizeof(c->file[0])) {
-        c->failed = true;
         snprintf(c->why, sizeof(c->why), "cannot include kernel %.63s: too many files, or its name is too long", file);
         return;
     }
     strcpy(c->file[c->files++], file);
     char *text = resource_kernel(file, c->kernel_dir, c->why);
-    if (!text) {
-        c->failed = true;
+    if (!text)
         return;
-    }
     fprintf(c->out, "#line 1 \"%s\"\n", file);
     int number = 1;
     for (char *line = text; *line; number++) {
@@ -61,7 +44,7 @@ static void add_file(struct composer *c, const char *file)
         const bool ended = line[length] == '\n';
         line[length] = '\0';
         char name[64];
-        if (included_name(line, name)) {
+        if (sscanf(line, " # include \"%63[^\"]\"", name) == 1) {
             add_file(c, name);
             fprintf(c->out, "#line %d \"%s\"\n", number + 1, file);
         } else {
@@ -201,8 +184,8 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     if (defined)
         add_file(&c, stencil);
     add_points_files(&c, pass->after, pass->after_count);
-    if (fclose(c.out) != 0 || c.failed) {
-        path_fail(error, c.failed ? c.why : "cannot generate the kernels: out of memory");
+    if (fclose(c.out) != 0 || c.why[0]) {
+        path_fail(error, c.why[0] ? c.why : "cannot generate the kernels: out of memory");
         free(text);
         return NULL;
     }

@@ -5,7 +5,6 @@
 #include "path/backend.h"
 #include "path/variants.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,44 +14,34 @@ static struct path *open_opencl(const struct path_setup *setup, char **error)
     return opencl_open(setup, OUTPUT_READ, error);
 }
 
-// Frees the error of a mode that failed, before the next mode is tried.
-static void forget(char **error)
-{
-    if (!error)
-        return;
-    free(*error);
-    *error = NULL;
-}
-
 // Opens the first sharing mode that works. path->why says why the modes before it failed. A kernel that does not
 // compile fails in every mode, so *error is that of the last mode.
 static struct path *open_zerocopy(const struct path_setup *setup, char **error)
 {
-    char why[PATH_WHY] = "no window";
-    if (setup->gl)
-        snprintf(why, sizeof(why), "%s", setup->device->sharing_why);
-    struct path *path = NULL;
+    const struct device *device = setup->device;
+    const bool shares = setup->gl && device->shares_gl;
     // On NVIDIA 580, conversion to YUV from a shared image gave wrong bytes, so a result that is converted stays in a
     // buffer.
     const bool encodes = setup->encode.width > 0;
-    if (encodes && setup->gl && setup->device->shares_gl)
-        snprintf(why, sizeof(why), "the virtual camera needs results in a buffer");
-    if (setup->gl && setup->device->shares_gl && !encodes) {
-        path = opencl_open(setup, OUTPUT_TEXTURE, error);
-        if (path) {
-            snprintf(path->why, sizeof(path->why), "%s", why);
-            return path;
+    const bool possible[] = {
+        [OUTPUT_TEXTURE] = shares && !encodes, [OUTPUT_MAPPED] = device->info.host_unified, [OUTPUT_READ] = true};
+    const char *why = !setup->gl ? "no window" : device->sharing_why;
+    if (shares && encodes)
+        why = "the virtual camera needs results in a buffer";
+    struct path *path = NULL;
+    for (int output = OUTPUT_TEXTURE; !path && output <= OUTPUT_READ; output++) {
+        if (!possible[output])
+            continue;
+        if (error) {
+            free(*error);
+            *error = NULL;
         }
-        snprintf(why, sizeof(why), "cannot create shared textures");
-        forget(error);
+        path = opencl_open(setup, (enum output)output, error);
+        if (path)
+            snprintf(path->why, sizeof(path->why), "%s%s", output == OUTPUT_TEXTURE ? "" : "no GL sharing: ", why);
+        else if (output == OUTPUT_TEXTURE)
+            why = "cannot create shared textures";
     }
-    path = setup->device->info.host_unified ? opencl_open(setup, OUTPUT_MAPPED, error) : NULL;
-    if (!path) {
-        forget(error);
-        path = opencl_open(setup, OUTPUT_READ, error);
-    }
-    if (path)
-        snprintf(path->why, sizeof(path->why), "no GL sharing: %.180s", why);
     return path;
 }
 
@@ -87,35 +76,30 @@ static bool encode_ok(const struct path_setup *setup)
            encode->color.matrix != COLOR_MATRIX_DEFAULT && encode->color.range != COLOR_RANGE_DEFAULT;
 }
 
-static bool setup_ok(const struct path_setup *setup, char **error)
+// Returns why there is no path for this setup, or NULL.
+static const char *refusal(const struct path_setup *setup)
 {
-    const char *why;
-    if (!pixfmt_size_ok(setup->input.format, setup->input.width, setup->input.height, &why)) {
-        path_fail(error, why);
-        return false;
-    }
-    if ((setup->encode.width != 0 || setup->encoded_only) && !encode_ok(setup)) {
-        path_fail(error, "cannot convert results to this format and size");
-        return false;
-    }
+    const bool needs_device = kinds[setup->kind].info.needs_device;
     struct variant_choice wanted;
-    if (setup->variant && kinds[setup->kind].info.needs_device && !variant_parse(&wanted, setup->variant)) {
-        path_fail(error, "no variant of the kernels has this name and these parameters");
-        return false;
-    }
-    if (kinds[setup->kind].info.needs_device && !setup->device) {
-        path_fail(error, "no OpenCL device");
-        return false;
-    }
-    return true;
+    const char *why;
+    if (!pixfmt_size_ok(setup->input.format, setup->input.width, setup->input.height, &why))
+        return why;
+    if ((setup->encode.width != 0 || setup->encoded_only) && !encode_ok(setup))
+        return "cannot convert results to this format and size";
+    if (needs_device && setup->variant && !variant_parse(&wanted, setup->variant))
+        return "no variant of the kernels has this name and these parameters";
+    return needs_device && !setup->device ? "no OpenCL device" : NULL;
 }
 
 struct path *path_open(const struct path_setup *setup, char **error)
 {
     if (error)
         *error = NULL;
-    if (!setup_ok(setup, error))
+    const char *why = refusal(setup);
+    if (why) {
+        path_fail(error, why);
         return NULL;
+    }
     struct path_setup checked = *setup;
     checked.depth = setup->depth < 1 ? 1 : setup->depth > PATH_DEPTH_MAX ? PATH_DEPTH_MAX : setup->depth;
     struct path *path = kinds[setup->kind].open(&checked, error);
@@ -215,7 +199,10 @@ bool path_collect(struct path *path, struct path_result *result, bool *lost)
 
 bool path_read(struct path *path, const struct path_result *result, struct image *rgba)
 {
-    return path->backend->read(path, result, rgba);
+    if (result->texture)
+        return path->backend->read_texture(path, rgba);
+    image_copy(rgba, &result->image);
+    return true;
 }
 
 bool path_prepare(struct path *path, const struct chain *chain, char **error)

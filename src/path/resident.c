@@ -2,7 +2,6 @@
 #include "path/resident.h"
 
 #include "base/log.h"
-#include "path/backend.h"
 #include "path/opencl_chain.h"
 
 #include <stdlib.h>
@@ -17,12 +16,6 @@ struct resident {
     int pictures, last;          // last: output of the latest run
     cl_mem *picture;
     cl_mem output[OUTPUTS];
-};
-
-struct resident_chain {
-    struct resident *resident;
-    struct opencl_chain *chain;
-    int first; // picture of a call's first run
 };
 
 struct resident *resident_open(const struct path_setup *setup, int pictures, bool to_image)
@@ -82,52 +75,46 @@ bool resident_fill(struct resident *resident, int picture, const struct image *f
     return compute_ok(result, "copy an image to the device");
 }
 
-struct resident_chain *resident_chain_open(struct resident *resident, const struct chain *chain, const char *variant,
-                                           char **error)
+struct opencl_chain *resident_chain_open(struct resident *resident, const struct chain *chain, const char *variant,
+                                         char **error)
 {
-    *error = NULL;
     const struct path_setup setup = {
         .device = resident->target.device, .input = resident->target.input, .variant = variant};
     const struct opencl_target target = opencl_target_make(&setup, resident->target.to_image);
-    struct resident_chain *opened = calloc(1, sizeof(*opened));
-    if (!opened) {
-        path_fail(error, "out of memory");
-        return NULL;
-    }
-    opened->resident = resident;
-    opened->chain = opencl_chain_open(&target, chain, error);
-    if (opened->chain)
-        return opened;
-    resident_chain_close(opened);
-    return NULL;
+    *error = NULL;
+    return opencl_chain_open(&target, chain, error);
 }
 
-void resident_chain_close(struct resident_chain *chain)
+void resident_chain_close(struct opencl_chain *chain)
 {
-    if (!chain)
-        return;
-    opencl_chain_close(chain->chain);
-    free(chain);
+    opencl_chain_close(chain);
 }
+
+// The runs of one call.
+struct series {
+    struct resident *resident;
+    const struct opencl_chain *chain;
+    int first; // picture
+};
 
 static cl_int enqueue(void *context, int run, struct span *span)
 {
-    struct resident_chain *chain = context;
-    struct resident *resident = chain->resident;
+    const struct series *series = context;
+    struct resident *resident = series->resident;
     struct span passes[PLAN_PASSES] = {0};
+    cl_mem from = resident->picture[(series->first + run) % resident->pictures];
     resident->last = (resident->last + 1) % OUTPUTS;
-    const cl_int result =
-        opencl_chain_run(chain->chain, resident->queue, resident->picture[(chain->first + run) % resident->pictures],
-                         &resident->layout, resident->output[resident->last], NULL, passes);
-    for (int i = 0; i < chain->chain->plan.count; i++)
+    const cl_int result = opencl_chain_run(series->chain, resident->queue, from, &resident->layout,
+                                           resident->output[resident->last], NULL, passes);
+    for (int i = 0; i < series->chain->plan.count; i++)
         span_join(span, &passes[i]);
     return result;
 }
 
-bool resident_run(struct resident_chain *chain, int first, int runs, struct timing *timing)
+bool resident_run(struct resident *resident, const struct opencl_chain *chain, int first, int runs,
+                  struct timing *timing)
 {
-    chain->first = first;
-    return timing_run(chain->resident->queue, runs, enqueue, chain, timing);
+    return timing_run(resident->queue, runs, enqueue, &(struct series){resident, chain, first}, timing);
 }
 
 bool resident_read(struct resident *resident, struct image *rgba)

@@ -4,8 +4,8 @@
 #include "compute/timing.h"
 #include "path/path.h"
 
-struct resident;       // pictures of one shape in a device's memory, and outputs used in turns
-struct resident_chain; // a chain for these pictures
+struct resident;     // pictures of one shape in a device's memory, and outputs used in turns
+struct opencl_chain; // a compiled chain
 
 // Uses the setup's device and input. With `to_image`, outputs are images, as GL's textures are to kernels; otherwise
 // buffers. NULL on failure (logged).
@@ -13,12 +13,13 @@ struct resident *resident_open(const struct path_setup *setup, int pictures, boo
 void resident_close(struct resident *resident); // accepts NULL; close its chains before
 bool resident_fill(struct resident *resident, int picture, const struct image *frame); // false: logged
 
-// `variant` as in path_setup. NULL on failure: *error as in path_open.
-struct resident_chain *resident_chain_open(struct resident *resident, const struct chain *chain, const char *variant,
-                                           char **error);
-void resident_chain_close(struct resident_chain *chain); // accepts NULL
+// Compiles a chain for these pictures. `variant` as in path_setup. NULL on failure: *error as in path_open.
+struct opencl_chain *resident_chain_open(struct resident *resident, const struct chain *chain, const char *variant,
+                                         char **error);
+void resident_chain_close(struct opencl_chain *chain); // accepts NULL
 
 // Runs the chain `runs` times, on picture `first` and the next ones in turn. False on failure (logged).
-bool resident_run(struct resident_chain *chain, int first, int runs, struct timing *timing);
+bool resident_run(struct resident *resident, const struct opencl_chain *chain, int first, int runs,
+                  struct timing *timing);
 // Copies the output of the last run to `rgba`. False on failure (logged).
 bool resident_read(struct resident *resident, struct image *rgba);

@@ -38,6 +38,12 @@ static struct variant_launch blocks(int kernel, size_t width, size_t height, siz
     };
 }
 
+// Some templates unroll the loops of a stencil.
+static bool is_small(const struct variant_pass *of)
+{
+    return radius_of(of) <= WINDOW_RADIUS_MAX;
+}
+
 // ---- generic: kernels/pass.cl ----
 
 enum { GENERIC_WIDTH, GENERIC_HEIGHT };
@@ -76,11 +82,6 @@ static const struct variant generic = {
 
 enum { INSIDE_GROUP };
 enum { KERNEL_INSIDE, KERNEL_SIDES };
-
-static bool inside_fits(const struct variant_pass *of)
-{
-    return radius_of(of) <= WINDOW_RADIUS_MAX; // its loops are unrolled
-}
 
 static void inside_preset(const struct variant_pass *of, int *value)
 {
@@ -123,7 +124,7 @@ static const struct variant inside = {
     .macros = "#define UNROLL_LOOPS\n",
     .kernel = {[KERNEL_INSIDE] = "pass_inside", [KERNEL_SIDES] = "pass"},
     .param = {{"GROUP_WIDTH", .values = {32, 64, 128, 256, 512, 1024}}},
-    .fits = inside_fits,
+    .fits = is_small,
     .preset = inside_preset,
     .launches = inside_launches,
 };
@@ -131,11 +132,6 @@ static const struct variant inside = {
 // ---- window: kernels/variants/window.cl ----
 
 enum { WINDOW_ROWS, WINDOW_GROUP_WIDTH, WINDOW_GROUP_HEIGHT };
-
-static bool window_fits(const struct variant_pass *of)
-{
-    return radius_of(of) <= WINDOW_RADIUS_MAX;
-}
 
 // Returns the rows of a block, as measured on H100 and H200 for radius 1, 2, 3 and 4. More rows share more of the
 // loaded pixels, but need more registers.
@@ -197,7 +193,7 @@ static const struct variant window = {
     .param = {{"ROWS", true, {1, 2, 3, 4, 6, 8}},
               {"GROUP_WIDTH", true, {16, 32, 64, 128}},
               {"GROUP_HEIGHT", true, {1, 2, 4, 8}}},
-    .fits = window_fits,
+    .fits = is_small,
     .preset = window_preset,
     .allows = window_allows,
     .launches = window_launches,

@@ -58,13 +58,13 @@ static void run(struct images_test *test, const struct image_shape *shape, const
     const struct path_setup setup = {.device = test->device, .input = *shape};
     struct timing timing;
     struct resident *resident = resident_open(&setup, 1, true);
-    struct resident_chain *open = NULL;
+    struct opencl_chain *open = NULL;
     if (check_that(&test->check, chain_parse(&chain, text, error), "%s: %s", place, error) &&
         check_that(&test->check, resident != NULL, "%s: no pictures on the device", place) &&
         check_that(&test->check, (open = resident_chain_open(resident, &chain, variant, &why)) != NULL, "%s: %s", place,
                    why) &&
         check_that(&test->check,
-                   resident_fill(resident, 0, &frame.image) && resident_run(open, 0, 1, &timing) &&
+                   resident_fill(resident, 0, &frame.image) && resident_run(resident, open, 0, 1, &timing) &&
                        resident_read(resident, &got),
                    "%s: it does not run", place))
         compare(test, place, &got, &frame.image, text);

@@ -13,7 +13,7 @@ struct subject {
     const struct bench_pictures *pictures;
     struct path *path; // for kinds without a device, which read the host's pictures in place; else NULL
     struct resident *resident;
-    struct resident_chain *chain;
+    struct opencl_chain *chain;
     int next; // index of a picture
 };
 
@@ -73,7 +73,7 @@ bool subject_run(void *context, int runs, struct trial_time *time)
         ok = run_path(subject, runs, &result);
         time->ms = time->wall_ms = (double)(clock_now_ns() - start_ns) / 1e6 / runs;
     } else {
-        ok = resident_run(subject->chain, subject->next, runs, &timing);
+        ok = resident_run(subject->resident, subject->chain, subject->next, runs, &timing);
         if (ok)
             *time = (struct trial_time){timing.device_ms, timing.wall_ms};
     }
@@ -89,7 +89,7 @@ bool subject_first(void *context, struct image *rgba)
     subject->next = 0;
     if (subject->path)
         return run_path(subject, 1, &result) && path_read(subject->path, &result, rgba);
-    return resident_run(subject->chain, 0, 1, &timing) && resident_read(subject->resident, rgba);
+    return resident_run(subject->resident, subject->chain, 0, 1, &timing) && resident_read(subject->resident, rgba);
 }
 
 // ---- plain copies ----
