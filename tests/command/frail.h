@@ -7,22 +7,22 @@
 enum { NEVER = -1 };
 enum { OVER_NOTHING, OVER_GLX, OVER_EGL, OVER_KINDS };
 
-// What happens to the devices, and what has; set before a run. The cpu path is never lost.
+// The faults of the devices, set before a run, and counters. The cpu path is never lost.
 struct frail {
-    int submit_fails_at, collect_fails_at; // pictures since the run began
-    bool stays_lost;                       // it cannot be opened again
+    int submit_fails_at, collect_fails_at; // number of the frame in the run
+    bool stays_lost;                       // a lost device cannot be opened again
     bool no_cpu;                           // the cpu path cannot be opened
-    bool no_egl;                           // nor a device beside an EGL context
+    bool no_egl;                           // no device can be opened for an EGL context
     atomic_int submitted, collected;
-    int gpus;                           // GPUs in the list, before its CPU device; 0: the CPU device alone
-    bool meet;                          // each opening waits until as many have begun as there are GPUs
-    atomic_int opening, opened_cpu;     // openings that have begun; CPU devices that were opened
-    atomic_int opened_over[OVER_KINDS]; // how often a device was opened beside which context
-    atomic_int misuses;                 // of a path, on any thread
-    const char *report;                 // that shall not be begun before signals are held; NULL: none
-    bool held_late;                     // it was
-    int signal;                         // that has come since the beginning
+    int gpus;                           // GPUs in the list, before its CPU device; 0: only the CPU device
+    bool meet;                          // each opening waits until one per GPU has begun
+    atomic_int opening, opened_cpu;     // openings that began; CPU devices opened
+    atomic_int opened_over[OVER_KINDS]; // devices opened, by kind of context
+    atomic_int misuses;                 // wrong calls of a path, on any thread
+    const char *report;                 // this file must not be opened before signals are blocked; NULL: none
+    bool held_late;                     // it was opened before
+    int signal;                         // received since the run began
 };
-struct frail *frail(void); // there is one
+struct frail *frail(void); // the only one
 
-void frail_begin(void); // a run: nothing has been submitted or opened yet
+void frail_begin(void); // begins a run: resets the counters

@@ -5,9 +5,9 @@
 
 enum { PROPERTY_TEXT = 512 };
 
-// Whether both have the same filters with the same values and arguments; `none` stages count for nothing.
+// Returns true if both have the same filters with the same values and arguments. Ignores stages `none`.
 bool chains_equal(const struct chain *a, const struct chain *b);
 
-// Parses `text` and, where it is a chain, prints it and parses that again. False where something that must hold does
-// not, with what in `problem`.
+// Parses `text`; if it is a chain, prints it and parses the result. Returns false if a property does not hold, with its
+// description in `problem`.
 bool chain_property(const char *text, char problem[PROPERTY_TEXT]);

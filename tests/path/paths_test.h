@@ -5,16 +5,16 @@
 #include "path/path.h"
 #include "pictures.h"
 
-// What is tested, and with what.
+// The path under test and its settings.
 struct path_test {
     struct check check;
     enum path_kind kind;
     struct device *device;     // NULL for PATH_CPU
-    struct device *stranger;   // a second device; both have memory of their own, and some frames lie in it; NULL: none
+    struct device *stranger;   // a second device; some frames lie in its memory; NULL: none
     const char *variant;       // as in struct path_setup
-    struct image_shape encode; // what the present path gives besides; width 0: nothing
-    bool encoded_only;         // it gives nothing else
-    bool past_caches;          // the cpu path takes every picture for larger than its caches, and is to give it alone
+    struct image_shape encode; // the YUV output besides RGBA; width 0: none
+    bool encoded_only;         // only the YUV output
+    bool past_caches;          // the cpu path takes every frame for larger than its caches
     struct random random;
     long cases;
 };
@@ -22,22 +22,22 @@ struct path_test {
 struct path_case {
     enum pixfmt format;
     int width, height;
-    struct color color; // zero: the next of all six
+    struct color color; // zero: each of all six in turn
     const char *chain;
-    int depth, frames, threads; // zero: they take turns
+    int depth, frames, threads; // zero: several values in turn
 };
 
-// Opens the path, runs the frames and compares every byte. A chain that section 4 or the matrix rule refuses must be
-// refused by chain_parse, and counts as run. False on the first difference, which is printed with its place.
+// Opens the path, runs the frames and compares every byte. Returns false at the first difference, after printing its
+// place. If section 4 or the matrix rule refuses the chain, chain_parse must refuse it, too.
 bool path_case_run(struct path_test *test, const struct path_case *setup);
 
-// One frame through an open path, compared with the reference of `chain`.
+// Runs one frame on an open path and compares it with the reference of `chain`.
 bool path_frame_run(struct path_test *test, struct path *path, const struct image_shape *shape, const char *chain);
 
-// What is given besides takes turns with the cases.
+// The YUV outputs change from case to case.
 struct path_setup path_case_setup(struct path_test *test, const struct image_shape *shape, const struct chain *chain);
 
-// paths_cases.c: what is run. `rounds` random chains.
+// paths_cases.c: the cases, and `rounds` random chains.
 void paths_formats(struct path_test *test);
 void paths_past_caches(struct path_test *test);
 void paths_widths(struct path_test *test);
@@ -45,8 +45,8 @@ void paths_filters(struct path_test *test);
 void paths_chains(struct path_test *test);
 void paths_random(struct path_test *test, long rounds);
 
-// paths_exact.c: formulas at each of their values, or at some of them.
+// paths_exact.c: formulas at all of their values, or at some.
 void paths_exact(struct path_test *test, bool all);
 
-// paths_swap.c: changing the chain, and failing to.
+// paths_swap.c: changes of the chain, and failing ones.
 void paths_swap(struct path_test *test);

@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The same numbers on every machine (SplitMix64, Steele and others, 2014); any seed is good.
+// The same numbers on every machine (SplitMix64, Steele and others, 2014), from any seed.
 struct random {
     uint64_t state;
 };
 uint32_t random_bits(struct random *random);
-int random_range(struct random *random, int low, int high); // low..high, both included
+int random_range(struct random *random, int low, int high); // from low to high, both included
 
 // Shapes that reach different branches of a filter.
 enum shape { SHAPE_FLAT, SHAPE_NOISE, SHAPE_EDGES, SHAPE_GRADIENT, SHAPE_EXTREMES, SHAPE_DOTS, SHAPE_COUNT };
@@ -19,10 +19,10 @@ const char *shape_name(enum shape shape);
 
 // How the rows of a frame lie in memory.
 enum layout {
-    LAYOUT_TIGHT,  // plane behind plane, no padding
-    LAYOUT_PADDED, // each plane by itself, odd start and stride, garbage in the padding, nothing behind the last row
-    LAYOUT_PAGES,  // tight, page-aligned and whole pages long, as image_alloc has it
-    LAYOUT_REACH,  // from a page's start on, rows and planes at multiples of 16, and known how far: to be read in place
+    LAYOUT_TIGHT,  // planes without padding, one after the other
+    LAYOUT_PADDED, // planes apart, odd start and stride, garbage as padding, nothing after the last row
+    LAYOUT_PAGES,  // tight, in whole pages, as image_alloc makes it
+    LAYOUT_REACH,  // in whole pages, rows and planes at multiples of 16, reach known: can be read in place
     LAYOUT_COUNT
 };
 
@@ -36,10 +36,10 @@ void frame_fill(struct test_frame *frame, const struct image_shape *shape, enum 
                 struct random *random);
 void frame_paint(struct test_frame *frame, enum shape content, struct random *random); // new pixels, same memory
 void frame_free(struct test_frame *frame);
-uint64_t frame_hash(const struct test_frame *frame); // of all its memory, padding included
+uint64_t frame_hash(const struct test_frame *frame); // hash of all its memory, including padding
 
-// Whether two images are of one shape and have the same pixels, however their rows lie.
+// Returns true if two images have the same shape and pixels, in any layout.
 bool same_images(const struct image *a, const struct image *b);
 
-// The picture of the golden images: 96x64, ramps, edges, dots and noise, alpha that changes.
+// The input of the golden images: 96x64, ramps, edges, dots and noise, varying alpha.
 struct picture picture_golden(void);

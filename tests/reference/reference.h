@@ -1,6 +1,6 @@
 // reference.h: docs/pixels.md as the plainest possible program; every path is compared with it
 //
-// Written from the contract alone. It shares the types of src/image with the program, and no code.
+// Written only from docs/pixels.md. It shares types of src/image with the program, but no code.
 #pragma once
 
 #include "image/image.h"
@@ -8,19 +8,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// RGBA pixels, row behind row without padding.
+// RGBA pixels, rows without padding.
 struct picture {
     int width, height;
     uint8_t *rgba;
 };
 
-struct picture picture_new(int width, int height); // ends the program where memory does
+struct picture picture_new(int width, int height); // exits the program if memory is short
 struct picture picture_copy(const struct picture *from);
 void picture_free(struct picture *picture);
-// The pixel at (x, y), or the nearest edge pixel where that lies outside.
+// Returns the pixel at (x, y), or the nearest edge pixel if that is outside.
 const uint8_t *picture_pixel(const struct picture *picture, int x, int y);
 
-// Section 1: where samples lie.
+// Section 1: the positions of samples.
 struct reference_plane {
     int row_bytes, rows;
 };
@@ -34,10 +34,10 @@ struct color_coefficients reference_to_rgb(struct color color);
 void reference_yuv_pixel(const struct color_coefficients *coefficients, int y, int u, int v, uint8_t rgba[4]);
 struct picture reference_frame(const struct image *frame);
 
-// Sections 3 and 4: replaces the picture by the chain's result. False, and the picture as it was, where the text is not
-// a chain. A NULL picture only checks the text.
+// Sections 3 and 4: replaces the picture by the chain's result. If the text is not a chain, returns false and leaves
+// the picture. If the picture is NULL, only checks the text.
 bool reference_chain(struct picture *picture, const char *text);
-// One filter; texts in the order of its parameters, NULL for a default.
+// Runs one filter. The texts are in the order of its parameters; NULL: the default.
 enum { REFERENCE_PARAMS = 3 };
 bool reference_filter(struct picture *picture, const char *name, const char *const texts[REFERENCE_PARAMS]);
 extern const int reference_filters;           // number of filters
@@ -48,11 +48,11 @@ struct color_reverse reference_to_yuv(struct color color);
 void reference_pixel_yuv(const uint8_t *rgba, struct color color, uint8_t yuv[3]);
 void reference_444p(const struct picture *picture, enum color_matrix matrix, uint8_t *y, uint8_t *u, uint8_t *v);
 
-// Section 6: the top left of a picture in that shape, the planes one behind the other without padding; returns how many
-// bytes. NULL only counts them.
+// Section 6: converts the top left of a picture to this shape, planes without padding. Returns the number of bytes; if
+// the output is NULL, only counts them.
 size_t reference_output(const struct picture *picture, const struct image_shape *shape, uint8_t *bytes);
 
-// Shared by the two halves of the reference: floor(value + 0.5), value / 2^bits rounded down, 0..255.
+// For all parts of the reference: floor(value + 0.5), value / 2^bits rounded down, 0..255.
 int64_t reference_round(double value);
 int64_t reference_shift(int64_t value, int bits);
 uint8_t reference_sat8(int64_t value);

@@ -14,7 +14,7 @@ struct value {
     float matrix[MATRIX_NUMBERS];
 };
 
-// What convolve works out of its matrix before it sees a pixel.
+// Values that convolve computes from its matrix before the first pixel.
 struct weights {
     int shift;
     int64_t bias, q[MATRIX_NUMBERS];
@@ -30,15 +30,15 @@ struct parameter {
     enum value_type type;
     double low, high;
     const char *preset; // text of the default
-    // The words of a WORD, the presets of a MATRIX, and the presets' numbers.
+    // The words of a WORD; the presets of a MATRIX and their numbers.
     const char *words[PARAMETER_WORDS], *meanings[PARAMETER_WORDS];
 };
 
-// A filter: `pixel` writes the output pixel (x, y), which holds the input pixel (x, y) already.
+// A filter. `pixel` computes the output pixel (x, y); before the call it holds the input pixel (x, y).
 struct rule {
     const char *name;
     void (*pixel)(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
-    bool (*prepare)(struct values *values); // false: the values are impossible together
+    bool (*prepare)(struct values *values); // returns false if the values contradict each other
     struct parameter parameter[REFERENCE_PARAMS];
 };
 

@@ -5,13 +5,13 @@
 
 #include "image/image.h"
 
-// What a camera showed in each format, and what the frames were; no memory: nothing.
+// The frames of a camera in each format; without memory: none.
 struct camera_pictures {
     struct image rgba[PIXFMT_COUNT];
     struct image_shape shape[PIXFMT_COUNT];
 };
 
-// Sets a control of the driver by its name. False where it has none of that name.
+// Sets a control of the driver by its name. Returns false if it has none with this name.
 bool camera_control(const char *node, const char *name, int value);
-// Every other camera there is must show the same bytes; of multi-planar ones also with each plane in its own memory.
+// Checks that every other camera gives the same bytes, multi-planar ones also with each plane in its own memory.
 void camera_interfaces(struct check *check, const char *node, const struct camera_pictures *known);

@@ -5,5 +5,5 @@
 
 #include "source/source.h"
 
-// Closes the source, which is a camera; NULL: nothing is tested.
+// Tests a camera and closes it. NULL: does nothing.
 void camera_placing(struct check *check, struct source *source);

@@ -18,7 +18,7 @@ struct driver {
     int take_error;         // errno of VIDIOC_DQBUF
     unsigned long busy;     // an ioctl that answers EBUSY
     uint32_t fourcc;        // of its only format
-    int memories;           // that a picture takes; more than one: the multi-planar API
+    int memories;           // of a frame; more than one: the multi-planar API
     uint32_t width, height; // of its only mode
     uint32_t length;        // of a buffer's memory, as VIDIOC_QUERYBUF says
     uint32_t index_error;   // added to the index of a filled buffer

@@ -12,11 +12,12 @@ struct lender {
     pthread_mutex_t lock;
     void *piece[LENDER_PIECES];
     size_t bytes[LENDER_PIECES];
-    int left, taken; // pieces that it still has, and how often one was taken
-    bool sealed;     // nobody can write to them
+    int left, taken; // pieces not taken yet; number of times that a piece was taken
+    bool sealed;     // the pieces are read-only
 };
 
 struct lender lender_of(int pieces);
-int lender_out(const struct lender *lender); // pieces that were not given back; nobody else may be at it
-// Whether the picture lies at the start of a piece, and may be read to the end of it.
+int lender_out(
+    const struct lender *lender); // returns the number of pieces not given back; not while another thread uses it
+// Returns true if the image begins at the start of a piece and reaches to its end.
 bool lender_holds(struct lender *lender, const struct image *image);

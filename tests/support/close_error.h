@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-static int close_error; // errno of every close; 0: it succeeds
+static int close_error; // errno of every close; 0: close succeeds
 
 int __real_close(int fd);
 int __wrap_close(int fd);
