@@ -178,7 +178,7 @@ static void check_writable(const char *where, bool atomic, int error)
                atomic ? "atomic" : "in place", where, strerror(errno));
 }
 
-// As the user `nobody`, whom permissions hold back; run in a process of its own.
+// As the user `nobody`, because root ignores permissions; in a child process.
 static void check_as_nobody(void)
 {
     check_that(&unit, setgid(65534) == 0 && setuid(65534) == 0, "there is a user with few rights");
@@ -239,7 +239,7 @@ static void test_writable(void)
         snprintf(where, sizeof(where), "%s/%s", directory, name);
         check_writable(where, atomic, ENAMETOOLONG);
         where[strlen(where) - 1] = '\0';
-        check_writable(where, atomic, 0); // 255 bytes are as many as a name may have
+        check_writable(where, atomic, 0); // 255 bytes are the longest name
     }
     CHECK_NUMBER(count_files(), 1);
     if (geteuid() != 0)
@@ -294,7 +294,7 @@ static void test_close(void)
     CHECK_NUMBER(count_files(), 1);
 }
 
-// What a path names is kept: links stay links, pipes and devices what they are, and two spellings are one file.
+// Links stay links, pipes and devices are not replaced, and two spellings are one file.
 static void test_kinds(void)
 {
     char link[96], pipe[96], spelled[112];

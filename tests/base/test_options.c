@@ -258,7 +258,7 @@ static void test_help(void)
 
 int main(void)
 {
-    setlocale(LC_ALL, "de_DE.UTF-8"); // a comma as the decimal point must change nothing, where it is installed
+    setlocale(LC_ALL, "de_DE.UTF-8"); // a decimal comma must change nothing, if this locale is installed
     test_right();
     test_wrong();
     test_environment();

@@ -142,7 +142,7 @@ static void test_close(void)
     CHECK_HAS(captured_stderr(&captured), "is incomplete: Disk quota exceeded");
 }
 
-// A file that may not grow further, as on a full disk: what is there stays whole, and closing tells.
+// A file that cannot grow, as on a full disk: it stays valid, and close reports the error.
 static void test_full(void)
 {
     struct rlimit old, small;

@@ -29,7 +29,7 @@ static uint32_t units(int64_t time_ns)
     return (uint32_t)(time_ns / NS_PER_UNIT) & time_mask;
 }
 
-// The time's bits and eight more, which tell it from what other windows and half of two pictures show.
+// The bits of the time and of an 8-bit checksum, which excludes other windows and torn frames.
 static uint32_t code_of(uint32_t time)
 {
     return time << (BITS - TIME_BITS) | ((time * 2654435761u) >> TIME_BITS);
@@ -69,7 +69,7 @@ struct place {
     int x, y, width, height;
 };
 
-// The time in the picture at that place, from a line near its lower edge. False where there is none.
+// Reads the time of the frame at this place, from a line near its lower edge. Returns false if there is none.
 static bool read_time(Display *display, const struct place *at, uint32_t *time)
 {
     uint32_t code = 0;

@@ -2,8 +2,8 @@
 //
 //   batch_codec COUNT INPUT... OUTPUT...
 //
-// COUNT inputs, then as many outputs that a filter made of them. Files are read, and the planes of outputs made, before
-// the clock starts. Nothing is filtered and nothing written. Prints the milliseconds of processor time a picture.
+// COUNT inputs, then their COUNT outputs, as a filter made them. The clock starts after all files are read and the
+// planes of the outputs are made. Nothing is filtered or written. Prints milliseconds of processor time per image.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

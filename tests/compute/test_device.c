@@ -5,7 +5,7 @@
 
 #include <sys/resource.h>
 
-// A device of a driver; what is not given is 0.
+// A device of a driver; members without a value are 0.
 struct made_up {
     const char *name, *extensions, *version;
     cl_device_type type;

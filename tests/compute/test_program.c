@@ -52,7 +52,7 @@ static void build(const char *program_text, const char *program_options)
         clReleaseProgram(program);
 }
 
-// Whether the program comes from its entry, and from its text only where it does not.
+// Checks whether the program is loaded from its entry or compiled from its text.
 static void check_built(const char *what, bool from_entry)
 {
     build(text, options);

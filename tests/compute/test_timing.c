@@ -57,7 +57,7 @@ static cl_int enqueue(void *context, int run, struct span *span)
     return CL_SUCCESS;
 }
 
-// Three runs of 2, 4 and 6 ms within 30. Returns what is logged of their failure.
+// Three runs of 2, 4 and 6 ms within 30. Returns the logged error.
 static const char *run(int fails_at, cl_int finish, struct timing *timing)
 {
     static struct captured said;

@@ -48,7 +48,7 @@ static bool stage_sound(const struct stage *stage)
         const struct param *param = &stage->filter->params[i];
         float value = stage->values.value[i];
         if (param->type == PARAM_MATRIX) {
-            int side = stage->values.matrix_side; // no numbers of its own where it is a preset
+            int side = stage->values.matrix_side; // not set for a preset
             if (value < 0 ? side < 1 || side > 9 || side % 2 == 0 : value > param->max)
                 return false;
             for (int k = 0; k < side * side; k++)

@@ -63,7 +63,7 @@ static const struct printed accepted[] = {
      "gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray"},
 };
 
-// A text that is refused, and what the message must name: the place, or the right word.
+// A refused text and a part of its message: the place, or the right word.
 struct refusal {
     const char *text, *names, *suggests;
 };
@@ -372,7 +372,7 @@ static void test_edit_convolve(struct check *check)
                chain_parse(&chain, "convolve", error) && chain_set(&chain, 0, 0, 2) &&
                    chain_prints(&chain, "convolve=gaussian") && chain.stage[0].arguments.radius == 2,
                "preset number 2 is not gaussian");
-    // Whatever is set, by whatever key, the chain stays one that its text gives again.
+    // After any key, the text of the chain gives the same chain again.
     struct random random = {5};
     for (int i = 0; i < 3000; i++) {
         struct chain again;

@@ -10,8 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-// What a picture is written as: what a JPEG is made of as one, what a TIFF is made of now and then as one where the
-// build has it; else PNG.
+// The output format: JPEG for the pixel formats of JPEG files, sometimes TIFF if the build has it, otherwise PNG.
 static enum codec_format format_for(const struct codec_head *head, size_t size)
 {
     enum codec_format tiff;
@@ -20,7 +19,7 @@ static enum codec_format format_for(const struct codec_head *head, size_t size)
     return head->shape.format == head->jpeg ? CODEC_JPEG : CODEC_PNG;
 }
 
-// Reads a file; what can be read is written again, with all that came with it, and must be readable then.
+// Reads a file. If that succeeds, writes it again with its metadata; the result must be readable.
 static void try_file(const uint8_t *data, size_t size)
 {
     enum { PIXELS_MAX = 1 << 18 }; // a large head on a small picture costs time and finds nothing

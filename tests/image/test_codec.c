@@ -76,7 +76,7 @@ static bool same(struct codec_bytes a, struct codec_bytes b)
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-// From a JPEG to a PNG to a JPEG to a PNG, each with what the one before had.
+// From JPEG to PNG to JPEG to PNG, each with the metadata of the one before.
 static void test_carried(struct codec *codec, size_t icc_bytes, struct random *random)
 {
     static const char xmp[] = "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"/>";
@@ -101,7 +101,7 @@ static void test_carried(struct codec *codec, size_t icc_bytes, struct random *r
                         codec_decode(codec, file.data, file.size, &head, &image, &error) &&
                         codec_metadata_keep(&head.metadata, &kept[i % 2]);
         check_that(&check, ok, "step %d: %s", i, error.why);
-        memset(file.data, 0, file.size); // what was kept does not lie there
+        memset(file.data, 0, file.size); // kept metadata must not point there
         check_that(&check, same(head.metadata.icc, all.icc), "step %d: a profile of %zu bytes, not %zu", i,
                    head.metadata.icc.size, icc_bytes);
         check_that(&check, same(head.metadata.xmp, all.xmp), "step %d: XMP of %zu bytes", i, head.metadata.xmp.size);
@@ -122,7 +122,7 @@ static void test_misfits(struct codec *codec)
     static const struct {
         enum codec_format format;
         enum pixfmt from;
-        bool grey, expected; // said to be, and so made
+        bool grey, expected; // declared grey; grey after encoding
     } cases[] = {
         {CODEC_JPEG, PIXFMT_GREY, true, true},   {CODEC_JPEG, PIXFMT_YU12, false, false},
         {CODEC_PNG, PIXFMT_GREY, true, true},    {CODEC_PNG, PIXFMT_RGBA, true, true},
@@ -186,7 +186,7 @@ static void test_exchanged(struct codec *codec)
     }
 }
 
-// What is too long for a JPEG is left out and said to be; the rest is there.
+// Metadata too long for a JPEG are left out with a warning; the rest is kept.
 static void test_too_long(struct codec *codec)
 {
     static const uint8_t long_text[70000] = "<x:xmpmeta/>";
@@ -229,7 +229,7 @@ static void make_png(struct codec_buffer *file, const char *type, const void *da
     codec_buffer_free(&plain);
 }
 
-// What can't be read of a file's metadata is told when another is made of it.
+// Unreadable metadata of a file are reported when it is encoded anew.
 static void test_left_out(struct codec *codec, struct random *random)
 {
     enum { MOST = 16 << 20 };
@@ -278,7 +278,7 @@ static void test_left_out(struct codec *codec, struct random *random)
     image_free(&image);
 }
 
-// What a PNG has twice is taken once, the first time: it may have hundreds, and each would have to be unpacked.
+// Of repeated PNG chunks only the first counts: there may be hundreds, and each would be decompressed.
 static void test_twice(struct codec *codec, struct random *random)
 {
     static const struct {

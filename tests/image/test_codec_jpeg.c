@@ -11,7 +11,7 @@
 static struct check check = {.name = "codec jpeg"};
 
 // Largest difference between planes and the model, away from where its colours are out of the range of RGB.
-// How much the model's chroma changes from pixel to pixel: much in a picture of a few, where it is shared by two.
+// The change of the model's chroma from pixel to pixel. It is large in a small image, where two pixels share it.
 static int steepness(const struct image_shape *shape)
 {
     return 120 / shape->width + 120 / shape->height;
@@ -77,7 +77,7 @@ static const int sizes[][2] = {{64, 48}, {33, 17}, {47, 31}, {1, 1},  {2, 1},
                                {16, 16}, {17, 40}, {300, 7}, {8, 33}, {40, 150}};
 enum { KINDS = sizeof(kinds) / sizeof(*kinds), SIZES = sizeof(sizes) / sizeof(*sizes) };
 
-// The same pixels whatever memory they go to.
+// The same pixels in any memory.
 static void test_memories(struct codec *codec, const struct codec_buffer *file, const struct codec_head *head,
                           const struct image *image, const char *name)
 {
@@ -99,7 +99,7 @@ static void test_memories(struct codec *codec, const struct codec_buffer *file, 
     codec_buffer_free(&wide);
 }
 
-// What a file and its planes are some rows at a time, in memory for few rows: decoded and encoded in turns.
+// A file that is decoded and encoded a few rows at a time, in memory for a few rows.
 struct by_rows {
     struct image image;
     struct codec_buffer file;
@@ -224,7 +224,7 @@ static void test_written(struct codec *codec, struct random *random)
     image_free(&image);
 }
 
-// What lies right of and below a picture of odd size must not show in it: the same file, whatever is there.
+// Memory right of and below an image of odd size must not change the file.
 static void test_surroundings(struct codec *codec, struct random *random)
 {
     struct codec_buffer file[2] = {{0}, {0}};

@@ -21,7 +21,7 @@ static void rgba_at(const struct image *image, int x, int y, uint8_t rgba[4])
         rgba[c] = bytes == 1 ? (c == 3 ? 255 : p[0]) : c < bytes ? p[c] : 255;
 }
 
-// Whether stb_image reads the same pixels from the file, which it gives as 16 bits whatever they are.
+// Returns true if stb_image reads the same pixels from the file. It converts all of them to 16 bits.
 static bool same_as_stb(const struct codec_buffer *file, const struct image *image)
 {
     int width, height, channels;
@@ -76,7 +76,7 @@ static void test_kinds(struct codec *codec, struct random *random)
     image_free(&image);
 }
 
-// What a file that was written is meant to hold: the colours all grey, or alpha left out.
+// The expected pixels of a written file: all grey, or without alpha.
 static void simplify(struct image *image, bool grey, bool opaque)
 {
     for (int y = 0; y < image->shape.height; y++)
@@ -165,7 +165,7 @@ static void test_seams(struct codec *codec, struct random *random)
     image_free(&back);
 }
 
-// A head, and whatever else, without which it cannot be read, or shall not be.
+// Checks that the file is refused, at its head or later.
 static void refuse(struct codec *codec, const struct codec_buffer *file, uint64_t most, enum codec_fault fault,
                    const char *because)
 {
@@ -222,8 +222,8 @@ static void test_refused(struct codec *codec, struct random *random)
     codec_buffer_free(&file);
 }
 
-// Bytes of which each is so many times as frequent as the next, so that codes would be as long as there are bytes;
-// mixed with runs of every length.
+// Each byte value is several times as frequent as the next, so that Huffman codes become as long as possible; mixed
+// with runs of every length.
 static void fill_skewed(uint8_t *data, size_t size, int kinds, struct random *random)
 {
     for (size_t i = 0; i < size;) {

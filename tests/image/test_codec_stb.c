@@ -259,7 +259,7 @@ static void test_cut(struct codec *codec)
     image_free(&image);
 }
 
-// What is just long enough is read.
+// A file that is just long enough is read.
 static void test_just_enough(struct codec *codec)
 {
     static const int depths[] = {24, 32};
@@ -287,7 +287,7 @@ static void test_just_enough(struct codec *codec)
     image_free(&image);
 }
 
-// stb_image would divide the colours by alpha, out of range where they are not multiplied by it.
+// stb_image would divide colours by alpha; without premultiplication the result is out of range.
 static void test_alpha(struct codec *codec)
 {
     static struct file file;

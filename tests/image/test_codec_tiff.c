@@ -48,7 +48,7 @@ struct wish {
     bool big;
 };
 
-// Of one strip, which takes so many bytes.
+// Makes a file of one strip with this number of bytes.
 static void make_packed(struct handmade *file, int width, int height, const struct wish *wish, const uint8_t *pixels,
                         size_t bytes)
 {
@@ -237,7 +237,7 @@ static void test_deep(struct codec *codec)
     free(pixels);
 }
 
-// Files of every kind of samples: what is beside the colours, how samples lie, in strips and in tiles.
+// Files with every kind of samples: extra samples, planar and interleaved, in strips and in tiles.
 struct samples {
     int photometric, bits, extras, extra[2], planar; // planar: 1 together, 2 apart
     bool big, tiled;
@@ -412,7 +412,7 @@ static void test_short(struct codec *codec)
     }
 }
 
-// EXIF data that reach past the file's end are left out, and this is said. An exact block, for the sanitizer.
+// EXIF data that reach past the file's end are left out with a warning. An exact block, for the sanitizer.
 static void test_exif_past_end(struct codec *codec)
 {
     enum { MAKER = 271, ASCII = 2, LENGTH = 100 };
@@ -515,7 +515,7 @@ static bool same_pixels(const struct image *rgba, const struct image *read)
     return same;
 }
 
-// What is written is read again, with every choice of what comes with it; the orientation is kept of the EXIF data.
+// Written files are read back, with every choice of metadata; the orientation of the EXIF data is kept.
 static void test_written(struct codec *codec, struct random *random)
 {
     static const uint8_t exif[] = "II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0";

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Each from 1 on: several vectors, and more than three chunks of what is encoded.
+// All widths from 1: several vectors, and more than three chunks of the encoder.
 enum { READ_WIDTHS = 300, ENCODED_WIDTHS = 800 };
 
 static const int sizes[][2] = {{1, 1},   {2, 1},   {1, 2},    {3, 3},   {2, 2},  {7, 5},

@@ -157,7 +157,7 @@ static void test_tga(void)
                        head.alpha == (cases[i].depth == 32),
                    "TGA of type %d, %d bits: alpha %d", cases[i].type, cases[i].depth, head.alpha);
         codec_close(codec);
-        file[1] = !map; // a palette where there is none to be, or none where it has to be
+        file[1] = !map; // a wrong palette flag
         check_that(&check, !codec_probe(file, HEAD + cases[i].size, &head.format), "no TGA of type %d", cases[i].type);
     }
 }

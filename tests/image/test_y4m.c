@@ -108,7 +108,7 @@ static void test_headers(void)
                "other lines are not");
 }
 
-// Rates that nobody wrote down as a ratio.
+// Rates that are given as decimals.
 static void test_rates(void)
 {
     static const struct {
@@ -142,7 +142,7 @@ static void test_rates(void)
                    rows[i].rate, numerator, denominator);
     }
     struct random random = {3};
-    for (int i = 0; i < 10000; i++) { // whatever the rate, the ratio is it
+    for (int i = 0; i < 10000; i++) { // the ratio equals any rate
         const double rate = exp((double)random_range(&random, -13500, 13500) / 1000);
         int numerator = 0, denominator = 0;
         y4m_rate(rate, &numerator, &denominator);
@@ -258,7 +258,7 @@ static void refuse(const char *path, const char *because)
     y4m_writer_close(writer);
 }
 
-// Runs `test` with standard output being `fd`, or closed where it is -1.
+// Runs `test` with standard output as `fd`, or closed if it is -1.
 static void with_stdout(int fd, void (*test)(void))
 {
     fflush(stdout);
@@ -276,7 +276,7 @@ static void refuse_closed(void)
     refuse("-", "closed");
 }
 
-// Pictures into a pipe until nobody reads any more.
+// Frames into a pipe whose reader closes it.
 static void write_to_broken_pipe(void)
 {
     struct image image;
@@ -335,7 +335,7 @@ static void test_stalled(void)
     size += drain(ends[0], got + size);
     uint8_t *bytes = expected(kept, count, "25:1", &wanted);
     check_that(&check, size == wanted && memcmp(got, bytes, size) == 0, "%zu bytes came of %zu", size, wanted);
-    writer = y4m_writer_open(path, WIDTH, HEIGHT, 25, 1); // of this one nobody reads anything
+    writer = y4m_writer_open(path, WIDTH, HEIGHT, 25, 1); // this pipe is never read
     capture_stderr(&scratch.said);
     bool out = false;
     for (int i = 0; i < 2; i++)

@@ -17,7 +17,7 @@ static const int sizes[][2] = {
 };
 static const int few_sizes[][2] = {{2, 1}, {34, 17}, {130, 67}};
 
-// Each filter with its default, its extremes, and whatever takes another branch.
+// Each filter with its default, its extremes, and values that take another branch.
 static const char *const filter_texts[] = {
     "none",
     "gray",

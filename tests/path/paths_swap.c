@@ -66,7 +66,7 @@ static void test_changes(struct path_test *test)
         path_frame_run(test, path, &shape, texts[0]);
         for (size_t i = 1; i < sizeof(texts) / sizeof(*texts); i++)
             change_while_running(test, path, texts[i - 1], texts[i]);
-        // What is prepared last counts; what is prepared and never used is let go.
+        // The last prepared chain counts; one that is prepared and never used is freed.
         struct change first = {.path = path, .text = "gray"}, second = {.path = path, .text = "blur=1"};
         change_prepare(&first);
         change_prepare(&second);

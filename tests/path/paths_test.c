@@ -86,7 +86,7 @@ static bool result_sound(struct path_test *test, const char *place, const struct
                             "%s: the result is not an RGBA image", place);
 }
 
-// The result as YUV, where it was asked for, and no such thing where it wasn't.
+// Compares the YUV result, if it was requested; otherwise there must be none.
 static bool encoded_equal(struct path_test *test, const char *place, const struct path_result *result,
                           const struct picture *expected)
 {
@@ -111,8 +111,8 @@ static bool encoded_equal(struct path_test *test, const char *place, const struc
     return ok;
 }
 
-// A device that shares the host's memory reads what it can where it lies, one with memory of its own takes what it can
-// from memory that it has pinned; others have it copied.
+// A device that shares the host's memory reads frames in place if it can, a discrete device copies them from its pinned
+// memory; other frames are copied by the host.
 static const char *way_in(const struct path_test *test, const struct lent_frame *lent)
 {
     if (test->kind == PATH_CPU)
@@ -274,7 +274,7 @@ bool path_frame_run(struct path_test *test, struct path *path, const struct imag
 
 static bool path_is_right(struct path_test *test, const char *place, const struct path *path, int depth)
 {
-    // Without a GL context, sharing is not to be had: the next rung is mapped memory, where memory is the host's.
+    // Without a GL context there is no GL sharing. The next mode is mapped memory, if the device shares the host's.
     const bool unified = test->device && test->device->info.host_unified;
     const char *const rungs[PATH_KINDS] = {"cpu", "opencl", unified ? "mapped" : "opencl"};
     return check_that(&test->check, !strcmp(path_rung(path), rungs[test->kind]), "%s: it runs on rung %s: %s", place,

@@ -206,7 +206,7 @@ static void test_half(const struct image_shape *shape)
     importing.half = false;
 }
 
-// What cannot be had is told once and asked for no more.
+// A failed import is reported once and not tried again.
 static void test_refusal(const struct image_shape *shape, const char *because)
 {
     struct lab lab;
@@ -267,7 +267,7 @@ static bool write_text(const char *path, const char *line)
     return ok;
 }
 
-// Takes frames until so many have come in that way. Everyone shows what it should.
+// Takes frames until this number arrived that way. Every frame has the right bytes.
 static void take(struct lab *lab, struct source *source, const char *way)
 {
     const int64_t deadline_ns = clock_now_ns() + (int64_t)PATIENCE_MS * 1000000;
@@ -284,7 +284,7 @@ static void take(struct lab *lab, struct source *source, const char *way)
     CHECK_NUMBER(count, FRAMES);
 }
 
-// The driver taken away while a frame is lent, and given back.
+// The driver is removed while a frame is lent, and returns.
 static void replug(struct lab *lab, struct source *source)
 {
     static const char unbind[] = "/sys/bus/platform/drivers/vivid/unbind",

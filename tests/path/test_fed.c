@@ -9,7 +9,7 @@
 
 static struct check check = {.name = "fed"};
 
-// Both ends of a fed path: rows that are to come, and what has become of them.
+// Both ends of a path that works by rows: its input and its output.
 struct ends {
     struct random *random;
     const struct image *frame;
@@ -32,7 +32,7 @@ static void copy_rows(struct image *to, const struct image *from, int first, int
     }
 }
 
-// Brings as many more than it must as it may, or fewer, in whole pairs of rows.
+// Brings the requested rows and a random number of further ones, in whole pairs of rows.
 static bool need(void *context, struct image *picture, int last)
 {
     struct ends *ends = context;

@@ -10,11 +10,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-// What the next call of either returns instead of being made; CL_SUCCESS: it is made.
+// Results of the next launch and of the next wait, which are then not made; CL_SUCCESS: they are made.
 static cl_int launch_result, wait_result;
-static cl_event gate;            // what launches wait for; NULL: nothing more than they are told
+static cl_event gate;            // launches wait for it as well; NULL: for nothing more
 static atomic_int buffers, maps; // that are alive
-static bool no_host_memory;      // the device reads no frame where it lies
+static bool no_host_memory;      // the device reads no frame in place
 static int host_memory_asked;
 
 cl_mem __real_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host_ptr, cl_int *result);
@@ -202,7 +202,7 @@ static void test_wait(const struct device_info *info)
     lab_close(&lab);
 }
 
-// What a caller does wrong is refused, and the frames in flight stay.
+// Wrong calls are refused and leave the frames in flight.
 static void test_misuse(const struct device_info *info)
 {
     struct lab lab;
@@ -225,7 +225,7 @@ static void test_misuse(const struct device_info *info)
     lab_close(&lab);
 }
 
-// A result stays until the next is collected, whatever is submitted meanwhile.
+// A result stays valid until the next collect, also while frames are submitted.
 static void test_lent(const struct device_info *info, enum path_kind kind)
 {
     const char *rung = kind == PATH_CPU ? "cpu" : kind == PATH_ZEROCOPY && info->host_unified ? "mapped" : "opencl";

@@ -10,7 +10,7 @@
 
 enum { SIDE = 64, BYTES = 4 * SIDE * SIDE, GUARD_BYTES = 1 << 16 };
 
-// A picture that ends where its memory does: what comes next cannot be read.
+// An image that ends with its memory: the next byte cannot be read.
 static uint8_t *map_picture(void)
 {
     uint8_t *memory = mmap(NULL, BYTES + GUARD_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

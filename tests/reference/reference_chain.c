@@ -12,7 +12,8 @@ const char *reference_filter_name(int index)
     return reference_rules[index].name;
 }
 
-// Takes one number off the front of `text`: sign, digits with an optional point, exponent. NULL where there is none.
+// Takes one number off the front of `text`: sign, digits with an optional point, exponent. Returns the rest, or
+// NULL if there is none.
 static const char *take_number(const char *text, float *number)
 {
     const char *p = text;

@@ -82,7 +82,7 @@ int driver_scribble(void)
     return mapped;
 }
 
-// ---- what the program calls ----
+// ---- functions that the program calls ----
 
 int __real_access(const char *path, int mode);
 int __wrap_access(const char *path, int mode);

@@ -224,7 +224,7 @@ static int count_lines(const char *path)
     return lines;
 }
 
-// Takes frames until the camera has lost its signal `outages` times and pictures come again. What it said is caught.
+// Takes frames until the camera has lost its signal `outages` times and frames arrive again. Captures the messages.
 static bool comes_back(struct source *source, const char *name, int outages)
 {
     const int64_t deadline = clock_now_ns() + (int64_t)PATIENCE_MS * 1000000;
@@ -248,7 +248,7 @@ static bool comes_back(struct source *source, const char *name, int outages)
     return check_that(&check, after == FRAMES, "%s: pictures come again", name);
 }
 
-// vivid's own faults. A lent picture stays what it was, whatever happens to its camera.
+// vivid's own faults. A lent frame stays unchanged, whatever happens to its camera.
 static void test_faults(void)
 {
     static const struct {
@@ -308,7 +308,7 @@ static bool write_text(const char *path, const char *line)
     return ok;
 }
 
-// The driver taken away and given back, over and over, while a picture is lent each time: nothing is left over.
+// The driver is removed and returns again and again, while a frame is lent: no file or mapping remains.
 static void test_replug(void)
 {
     enum { CYCLES = 10, LET_GO_NS = 450000000 };

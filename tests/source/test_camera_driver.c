@@ -85,7 +85,7 @@ static struct driver_frame read_file(const char *directory, const char *name)
     return (struct driver_frame){.data = bytes, .used = {(uint32_t)size}};
 }
 
-// What a MJPEG camera sends comes from outside: only the JPEG codec reads it, and only up to the mode's size.
+// Frames of an MJPEG camera are untrusted: only the JPEG codec reads them, and only up to the mode's size.
 static void test_jpeg_only(const char *data)
 {
     static const char *const others[] = {"small.png", "small.gif", "small.bmp", "small.psd", "small-raw.tga"};
@@ -271,7 +271,7 @@ static void test_nonsense(void)
     close_camera(source);
 }
 
-// Numbers tell how many pictures were missed; a driver's counter may repeat, restart and overflow.
+// Frame numbers count missed frames; a driver's counter may repeat, restart and overflow.
 static void test_numbers(void)
 {
     static const struct {
@@ -294,7 +294,7 @@ static void test_numbers(void)
     close_camera(source);
 }
 
-// A picture's age is shown: a stamp counts only where it is of our clock.
+// The age of a frame: a time stamp counts only if it is of our clock.
 static void test_stamps(void)
 {
     static const int64_t second_ns = 1000 * (int64_t)NS_PER_MS;
@@ -360,7 +360,7 @@ static void test_lent_buffer(void)
     close_camera(source);
 }
 
-// A camera that sends nothing at the start is waited for, compressed or not, and said to be silent in one line.
+// The source waits for a camera that sends nothing at the start, and reports it in one line.
 static void test_silent(void)
 {
     static const uint32_t formats[] = {V4L2_PIX_FMT_YUYV, V4L2_PIX_FMT_MJPEG};
@@ -412,8 +412,8 @@ static void test_removed(void)
     }
 }
 
-// The default is the first camera. The pattern stands in only where there is none: another picture than the camera's
-// would look like a success.
+// The default is the first camera. The pattern replaces it only if there is none: otherwise a fault of the camera would
+// look like a success.
 static void test_default(void)
 {
     static const struct {

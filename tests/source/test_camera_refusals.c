@@ -21,13 +21,13 @@ enum { WIDTH = 320, HEIGHT = 180, PATIENCE_MS = 20000 };
 static struct check check = {.name = "camera refusals"};
 static struct scratch scratch;
 
-// What the driver is made to do; requests without a row reach it as they are.
+// The fault of the driver. Other requests reach it unchanged.
 static struct {
     unsigned long refused; // request
     int error;
-    unsigned control; // VIDIOC_S_CTRL: of this one alone; 0: of all
-    unsigned passes;  // so many requests are not refused
-    unsigned buffers; // at most so many; 0: as the driver has it
+    unsigned control; // of VIDIOC_S_CTRL, only this one; 0: all
+    unsigned passes;  // number of requests before the first refusal
+    unsigned buffers; // at most this number; 0: as the driver has it
 } fault;
 
 // In the place of the C library's.
@@ -67,7 +67,7 @@ static bool comes(struct source *source, int frames)
     return true;
 }
 
-// At the start each is told in one line, with what to do.
+// At the start each fault is reported in one line, with advice.
 static void test_start(void)
 {
     static const struct {
@@ -92,7 +92,7 @@ static void test_start(void)
     }
 }
 
-// Later it is tried again until it works; meanwhile the user is told why it doesn't.
+// Later the source tries again until it works, and reports the reason meanwhile.
 static void test_later(void)
 {
     struct source *source = open_camera();

@@ -11,7 +11,7 @@ enum { FRAMES_MAX = 1000 };
 
 static struct check check = {.name = "capture"};
 
-// A source made of numbers, which keeps book of what is out.
+// A source of numbers, which records the lent frames.
 struct fake {
     pthread_mutex_t lock;
     uint64_t next;
@@ -59,7 +59,7 @@ static void fake_return(struct source *source, const struct frame *frame)
     pthread_mutex_unlock(&fake->lock);
 }
 
-// As many frames again, then the end.
+// The same number of frames again, then the end.
 static bool fake_reshape(struct source *source)
 {
     struct fake *fake = source->state;
@@ -227,7 +227,7 @@ static void test_other_thread(void)
     all_returned(&fake, "other thread");
 }
 
-// A new shape: told after the last frame of the old one, when every frame can be back; then frames come again.
+// A new shape is reported after the last frame of the old one, when all frames are returned; then frames arrive again.
 static void test_reshaped(void)
 {
     static struct fake fake = {.last = 3, .ending = SOURCE_RESHAPED};
@@ -258,7 +258,7 @@ static void test_reshaped(void)
     all_returned(&fake, "reshaped");
 }
 
-// A driver that hangs: stopping gives up, and does what is to be done when it is asked again later.
+// If the driver hangs, stop gives up; a later call completes it.
 static void test_hanging(void)
 {
     static struct fake fake = {.last = 1, .ending = SOURCE_END, .delay_ns = 6000000000};

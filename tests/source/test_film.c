@@ -110,8 +110,8 @@ static void test_whole(void)
     }
 }
 
-// A film cut at every byte: the whole pictures come, then the end, with one warning where a picture is incomplete, also
-// where it loops; one without a picture is refused.
+// A film truncated at every byte: its complete frames play, then it ends, with one warning about an incomplete frame,
+// also if it loops. A film without a frame is refused.
 static void test_cut(void)
 {
     const struct film_bytes film = make_film(&variants[0], 4, 2);

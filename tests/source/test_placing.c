@@ -34,13 +34,13 @@ static void compare(const struct source_setup *setup)
         source_return(plain, &want);
         source_return(placed, &got);
     }
-    CHECK_NUMBER(lender.taken, 1); // nobody else has a frame: there is but one place
+    CHECK_NUMBER(lender.taken, 1); // one place is enough, because no frame is lent
     source_close(plain);
     source_close(placed);
     CHECK(lender_out(&lender) == 0 && lender_out(&other) == 0 && lender_out(&poor) == 0);
 }
 
-// What is lent stays where it is, and as it is.
+// A lent frame neither moves nor changes.
 static void test_lent(const struct source_setup *setup)
 {
     struct lender lender = lender_of(LENDER_PIECES), other = lender_of(LENDER_PIECES);

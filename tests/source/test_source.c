@@ -21,7 +21,7 @@ enum { NS_PER_MS = 1000000 };
 static struct check check = {.name = "source"};
 static struct scratch scratch;
 
-// A PNG of one colour, which the tests tell pictures apart by.
+// Makes a PNG of one colour; the tests recognise images by their colour.
 static void write_picture(const char *name, int width, int height, int value)
 {
     struct image image;
@@ -363,7 +363,7 @@ static void test_list(void)
                scratch.said.text);
 }
 
-// What can be played of a source that is cut while it plays over and over is; a round without a picture is a failure.
+// A source that is truncated while it loops: its complete frames play; a round without a frame fails.
 static void play_cut(const char *text, const char *path, off_t size, const char *why)
 {
     struct frame frame;

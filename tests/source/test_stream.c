@@ -27,7 +27,7 @@ static void refuse(const struct source_setup *setup, const char *because)
     source_close(source);
 }
 
-// Standard input as that file, which is closed. What it was before.
+// Makes the file standard input and closes it. Returns the old standard input.
 static int begin_input(int fd)
 {
     const int saved = dup(STDIN_FILENO);
@@ -43,7 +43,7 @@ static void end_input(int saved)
     close(saved);
 }
 
-// What was read of standard input before belongs to others: the film begins behind it, each time.
+// Bytes of standard input that were read before belong to others: the film begins after them.
 static void test_behind_others(void)
 {
     static const char bytes[] = "others' abcdefghijkl";

@@ -36,7 +36,7 @@ static void lose(int submit_fails_at, int collect_fails_at, bool stays_lost, boo
     frail()->no_cpu = no_cpu;
 }
 
-// Each picture is of another size; outputs must be what the inputs are, and are removed.
+// All images differ in size. Outputs must equal the inputs, and are removed.
 static void check_outputs(struct scratch *scratch)
 {
     for (int i = 0; i < FILES; i++) {

@@ -48,7 +48,7 @@ bool __wrap_codec_encode_rows(struct codec *codec, const struct image *image, co
     return __real_codec_encode_rows(codec, image, settings, count, error);
 }
 
-// Filters so many percent of the file with the command. Returns its exit code.
+// Runs the command on this many percent of the file. Returns its exit code.
 static int run(struct scratch *scratch, const struct codec_buffer *file, int percent, int encode_fails_at)
 {
     char in[512], out[512];

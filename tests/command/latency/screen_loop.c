@@ -2,7 +2,7 @@
 //
 //   screen_loop WIDTH HEIGHT FPS DELAY_MS OUTPUT [mirror]
 //
-// It sees WIDTH by HEIGHT pixels (even) of the screen's top left, until it is stopped or nobody reads.
+// It sees WIDTH by HEIGHT pixels (even) of the screen's top left, until it is stopped or its reader closes the pipe.
 //
 // OUTPUT is a V4L2 output device, which gets YUYV, or else a file or pipe, which gets Y4M without colour.
 #include "base/clock.h"
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
             next_ns = at_ns - next_ns > loop.period_ns ? at_ns : next_ns + loop.period_ns;
             continue;
         }
-        // After a wait for a slow reader, what has gone stale meanwhile is left out.
+        // After a wait for a slow reader, frames that are too old are left out.
         const bool stale = loop.count > 1 && clock_now_ns() - oldest->due_ns > 2 * loop.period_ns;
         if (!stale && !file_write_all(loop.fd, oldest->bytes, loop.size))
             return 0;

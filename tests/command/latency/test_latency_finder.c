@@ -92,7 +92,7 @@ static void test_not_found(struct image *picture)
     CHECK(!finder_ready(&finder));
 }
 
-// Any format and size; where there are fewer pixels than cells, the cells without any are dark.
+// Any format and size; with fewer pixels than cells, the cells without pixels are dark.
 static void test_looks(void)
 {
     static const int sizes[][2] = {{2, 2}, {31, 23}, {640, 480}, {1921, 3}};

@@ -31,7 +31,7 @@ static void lose(int submit_fails_at, int collect_fails_at, bool no_cpu)
     frail()->no_cpu = no_cpu;
 }
 
-// A device that shares no textures over GLX is tried over EGL, and taken back over GLX where that is no better.
+// If a device cannot share textures over GLX, EGL is tried, then GLX is used again if EGL is no better.
 static int test_retry(struct scratch *scratch)
 {
     char *argv[] = {"live", "pattern:34x22", "--path", "zerocopy", "--frames", "3", NULL};
