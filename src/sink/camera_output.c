@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "image/convert.h"
-#include "image/v4l2.h"
+#include "image/videodev.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static void list_outputs(char text[NODES_TEXT])
         const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0)
             continue;
-        if (v4l2_ask(fd, VIDIOC_QUERYCAP, &about) == 0 && v4l2_abilities(&about) & V4L2_CAP_VIDEO_OUTPUT)
+        if (videodev_ask(fd, VIDIOC_QUERYCAP, &about) == 0 && videodev_abilities(&about) & V4L2_CAP_VIDEO_OUTPUT)
             length += (size_t)snprintf(text + length, NODES_TEXT - length, " %s", path);
         close(fd);
     }
@@ -87,7 +87,7 @@ static bool is_loopback(const struct v4l2_capability *about)
 // Returns why this node cannot be a virtual camera; NULL if it can.
 static const char *unfit(const struct v4l2_capability *about)
 {
-    const uint32_t can = v4l2_abilities(about);
+    const uint32_t can = videodev_abilities(about);
     if (can & V4L2_CAP_VIDEO_OUTPUT)
         return can & V4L2_CAP_READWRITE ? NULL : "its driver does not support write()";
     if (is_loopback(about) && can & V4L2_CAP_VIDEO_CAPTURE)
@@ -108,8 +108,8 @@ static const char *try_node(struct camera_output *output, struct v4l2_capability
     if (output->fd < 0 && (errno == ENOENT || errno == ENODEV || errno == ENXIO))
         return "there is no such device";
     if (output->fd < 0)
-        return errno == EBUSY ? "too many programs have it open" : v4l2_advice(errno);
-    if (v4l2_ask(output->fd, VIDIOC_QUERYCAP, about) != 0)
+        return errno == EBUSY ? "too many programs have it open" : videodev_advice(errno);
+    if (videodev_ask(output->fd, VIDIOC_QUERYCAP, about) != 0)
         return "it is not a V4L2 device";
     return unfit(about);
 }
@@ -127,7 +127,7 @@ static bool open_node(struct camera_output *output, const char *node)
         return false;
     }
     snprintf(output->name, sizeof(output->name), "%s (%s)", output->path, (const char *)about.card);
-    if (is_loopback(&about) && v4l2_abilities(&about) & V4L2_CAP_VIDEO_CAPTURE)
+    if (is_loopback(&about) && videodev_abilities(&about) & V4L2_CAP_VIDEO_CAPTURE)
         log_info("browsers list %s only if v4l2loopback was loaded with exclusive_caps=1", output->path);
     return true;
 }
@@ -145,7 +145,7 @@ static bool try_format(struct camera_output *output, enum pixfmt wanted, int wid
     pix->colorspace = V4L2_COLORSPACE_SRGB;
     pix->ycbcr_enc = V4L2_YCBCR_ENC_601;
     pix->quantization = V4L2_QUANTIZATION_LIM_RANGE;
-    if (v4l2_ask(output->fd, VIDIOC_S_FMT, &format) != 0)
+    if (videodev_ask(output->fd, VIDIOC_S_FMT, &format) != 0)
         return false;
     output->format = *pix;
     return pix->pixelformat == pixfmt_info(wanted)->fourcc && pix->width == (uint32_t)width &&
@@ -159,7 +159,7 @@ static bool choose_format(struct camera_output *output, int width, int height)
     errno = 0;
     for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
         if (try_format(output, formats[i], width, height)) {
-            struct color color = v4l2_color(&output->format, false);
+            struct color color = videodev_color(&output->format, false);
             color.range = COLOR_RANGE_LIMITED;
             if (color.matrix == COLOR_MATRIX_DEFAULT)
                 color.matrix = COLOR_MATRIX_601;
@@ -188,7 +188,7 @@ static bool choose_format(struct camera_output *output, int width, int height)
 static void announce_writer(struct camera_output *output)
 {
     int type = V4L2_BUF_TYPE_VIDEO_OUTPUT;
-    if (v4l2_ask(output->fd, VIDIOC_STREAMON, &type) != 0)
+    if (videodev_ask(output->fd, VIDIOC_STREAMON, &type) != 0)
         log_debug("%s starts with its first frame: %s", output->name, strerror(errno));
 }
 
@@ -201,7 +201,7 @@ static void set_rate(struct camera_output *output, double rate)
     output->period_ns = (int64_t)(NS_PER_S / rate);
     struct v4l2_streamparm parameters = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
     parameters.parm.output.timeperframe = (struct v4l2_fract){PRECISION, (uint32_t)(rate * PRECISION + 0.5)};
-    if (v4l2_ask(output->fd, VIDIOC_S_PARM, &parameters) != 0)
+    if (videodev_ask(output->fd, VIDIOC_S_PARM, &parameters) != 0)
         log_info("cannot set the frame rate of the virtual camera %s: %s", output->name, strerror(errno));
 }
 
@@ -210,7 +210,7 @@ static bool make_pictures(struct camera_output *output)
 {
     struct image black;
     const struct image_shape rgba = {.width = output->shape.width, .height = output->shape.height};
-    output->bytes = v4l2_lay_out(&output->format, &output->shape, NULL, NULL);
+    output->bytes = videodev_lay_out(&output->format, &output->shape, NULL, NULL);
     bool ok = image_alloc(&black, &rgba);
     if (ok)
         memset(black.memory, 0, image_bytes(&rgba));
@@ -218,7 +218,7 @@ static bool make_pictures(struct camera_output *output)
         ok = (output->memory[i] = calloc(1, output->bytes)) != NULL;
         if (!ok)
             break;
-        v4l2_lay_out(&output->format, &output->shape, output->memory[i], &output->picture[i]);
+        videodev_lay_out(&output->format, &output->shape, output->memory[i], &output->picture[i]);
         encode_image(&output->picture[i], &black);
     }
     image_free(&black);

@@ -77,8 +77,8 @@ static bool see_first_frame(struct camera_link *link, struct image_shape *shape,
 static struct color color_of(const struct camera_link *link, const struct image_shape *shape)
 {
     const struct camera_stream *stream = &link->stream;
-    return source_color(&link->setup, v4l2_color(&stream->format, stream->mode.compressed), shape->format, shape->width,
-                        shape->height);
+    return source_color(&link->setup, videodev_color(&stream->format, stream->mode.compressed), shape->format,
+                        shape->width, shape->height);
 }
 
 // Finds the shape of the frames of a running stream. Returns false, with the reason in `why`, if they cannot be
@@ -117,10 +117,10 @@ static void announce_shape(struct camera *camera)
              camera_mode_name(&camera->mode), color_matrix_name(old->color.matrix), color_range_name(old->color.range));
 }
 
-// Frames are copied if the driver has so few buffers that it needs them all.
+// Frames are copied if the driver has so few buffers that it needs them all, or if libv4l2 owns them.
 static bool must_copy(const struct camera *camera)
 {
-    return camera->link.stream.buffers < CAMERA_BUFFERS;
+    return camera->link.stream.buffers < CAMERA_BUFFERS || camera->link.stream.device.converts;
 }
 
 // Opens the decoder and fills source->info, according to the mode and the shape.
@@ -286,9 +286,9 @@ static bool take(struct source *source, struct frame *frame, int64_t deadline_ns
     if (error == 0)
         return use_buffer(source, &buffer, frame);
     if (error == ENODEV || error == ENXIO)
-        camera_link_lose(link, v4l2_advice(error));
+        camera_link_lose(link, videodev_advice(error));
     else if (error != EAGAIN)
-        camera_link_restart(link, v4l2_advice(error));
+        camera_link_restart(link, videodev_advice(error));
     else if (clock_now_ns() >= stalled_ns)
         restart_stalled(camera);
     return false;

@@ -3,13 +3,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libv4l2.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 void *camera_device_map(const struct camera_device *device, size_t length, off_t offset)
 {
-    return mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, device->fd, offset);
+    return v4l2_mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, device->fd, offset);
+}
+
+void camera_device_unmap(void *memory, size_t length)
+{
+    v4l2_munmap(memory, length);
+}
+
+bool camera_device_convert(struct camera_device *device)
+{
+    device->converts = v4l2_fd_open(device->fd, V4L2_ENABLE_ENUM_FMT_EMULATION) == device->fd;
+    return device->converts;
 }
 
 // Returns why a node with these abilities is not usable as a camera; NULL if it is.
@@ -29,14 +40,14 @@ const char *camera_device_open(struct camera_device *device, const char *path)
     snprintf(device->path, sizeof(device->path), "%s", path);
     device->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (device->fd < 0)
-        return v4l2_advice(errno);
-    if (v4l2_ask(device->fd, VIDIOC_QUERYCAP, &about) != 0)
-        return errno == ENODEV ? v4l2_advice(errno)
+        return videodev_advice(errno);
+    if (videodev_ask(device->fd, VIDIOC_QUERYCAP, &about) != 0)
+        return errno == ENODEV ? videodev_advice(errno)
                                : "it is not a V4L2 device; to list the cameras, run: monocle cameras";
     snprintf(device->card, sizeof(device->card), "%s", (const char *)about.card);
     snprintf(device->bus, sizeof(device->bus), "%s", (const char *)about.bus_info);
     snprintf(device->driver, sizeof(device->driver), "%s", (const char *)about.driver);
-    const uint32_t can = v4l2_abilities(&about);
+    const uint32_t can = videodev_abilities(&about);
     device->multi = !(can & V4L2_CAP_VIDEO_CAPTURE) && can & V4L2_CAP_VIDEO_CAPTURE_MPLANE;
     device->type = device->multi ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE : V4L2_BUF_TYPE_VIDEO_CAPTURE;
     return unfit(can);
@@ -45,6 +56,6 @@ const char *camera_device_open(struct camera_device *device, const char *path)
 void camera_device_close(struct camera_device *device)
 {
     if (device->fd >= 0)
-        close(device->fd);
+        v4l2_close(device->fd);
     device->fd = -1;
 }

@@ -1,7 +1,7 @@
 // camera_device.h: a V4L2 device node of a camera
 #pragma once
 
-#include "image/v4l2.h"
+#include "image/videodev.h"
 
 #include <sys/types.h>
 
@@ -9,6 +9,7 @@ struct camera_device {
     int fd;        // -1 when closed
     bool multi;    // it supports only the multi-planar API
     uint32_t type; // buffer type
+    bool converts; // libv4l2 converts the frames
     char path[256];
     char card[32]; // name of the camera, from the driver
     char bus[32];  // port of the camera: "usb-0000:00:14.0-3"
@@ -20,5 +21,10 @@ struct camera_device {
 const char *camera_device_open(struct camera_device *device, const char *path);
 void camera_device_close(struct camera_device *device);
 
-// Maps a buffer of the driver. Returns MAP_FAILED on failure; free the memory with munmap.
+// Makes libv4l2 convert the frames of an open camera to formats that monocle reads, such as rgb24. The buffers must
+// then be mapped, and they are lost when the stream stops. Returns false if it cannot.
+bool camera_device_convert(struct camera_device *device);
+
+// Maps a buffer of the driver. Returns MAP_FAILED on failure.
 void *camera_device_map(const struct camera_device *device, size_t length, off_t offset);
+void camera_device_unmap(void *memory, size_t length);

@@ -35,8 +35,8 @@ static void change_again(struct camera_link *link)
     pthread_mutex_unlock(&link->lock);
     for (int i = 0; i < changes; i++) {
         struct v4l2_control set = {.id = change[i].id, .value = change[i].value};
-        if (v4l2_ask(link->stream.device.fd, VIDIOC_S_CTRL, &set) != 0)
-            log_info("cannot set a control of camera %s again: %s", link->node.path, v4l2_advice(errno));
+        if (videodev_ask(link->stream.device.fd, VIDIOC_S_CTRL, &set) != 0)
+            log_info("cannot set a control of camera %s again: %s", link->node.path, videodev_advice(errno));
     }
 }
 
@@ -88,7 +88,7 @@ bool camera_link_open(struct camera_link *link, const struct source_setup *setup
 static void wait_unplugged(struct camera_link *link)
 {
     struct v4l2_capability capability;
-    if (link->connected && v4l2_ask(link->stream.device.fd, VIDIOC_QUERYCAP, &capability) != 0 && errno == ENODEV)
+    if (link->connected && videodev_ask(link->stream.device.fd, VIDIOC_QUERYCAP, &capability) != 0 && errno == ENODEV)
         clock_sleep_until_ns(clock_now_ns() + UNPLUGGED_NS);
 }
 
@@ -254,7 +254,7 @@ static void explain_rate(struct camera_link *link)
         "auto-exposure lowers the frame rate; add light or use --control exposure_dynamic_framerate=0";
     const double enough = 0.8;
     struct v4l2_control allowed = {.id = V4L2_CID_EXPOSURE_AUTO_PRIORITY};
-    const bool may = v4l2_ask(link->stream.device.fd, VIDIOC_G_CTRL, &allowed) == 0 && allowed.value;
+    const bool may = videodev_ask(link->stream.device.fd, VIDIOC_G_CTRL, &allowed) == 0 && allowed.value;
     pthread_mutex_lock(&link->lock);
     link->health.hint[0] = '\0';
     if (may && recent_rate(link) < enough * link->rate)

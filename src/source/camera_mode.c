@@ -125,7 +125,7 @@ static void consider_size(struct search *search, int index, int width, int heigh
     mode.width = width;
     mode.height = height;
     struct v4l2_frmivalenum rate = {.pixel_format = mode.fourcc, .width = (uint32_t)width, .height = (uint32_t)height};
-    for (; v4l2_ask(search->device->fd, VIDIOC_ENUM_FRAMEINTERVALS, &rate) == 0; rate.index++) {
+    for (; videodev_ask(search->device->fd, VIDIOC_ENUM_FRAMEINTERVALS, &rate) == 0; rate.index++) {
         const bool discrete = rate.type == V4L2_FRMIVAL_TYPE_DISCRETE;
         mode.interval = discrete ? rate.discrete : nearest_interval(search->setup, &rate.stepwise);
         consider(search, index, &mode);
@@ -148,7 +148,7 @@ static void consider_format(struct search *search, int index)
     const int width = search->setup->width > 0 ? search->setup->width : DEFAULT_WIDTH;
     const int height = search->setup->width > 0 ? search->setup->height : DEFAULT_HEIGHT;
     struct v4l2_frmsizeenum size = {.pixel_format = mode_of(index).fourcc};
-    for (; v4l2_ask(search->device->fd, VIDIOC_ENUM_FRAMESIZES, &size) == 0; size.index++) {
+    for (; videodev_ask(search->device->fd, VIDIOC_ENUM_FRAMESIZES, &size) == 0; size.index++) {
         if (size.type == V4L2_FRMSIZE_TYPE_DISCRETE) {
             consider_size(search, index, (int)size.discrete.width, (int)size.discrete.height);
             continue;
@@ -167,16 +167,20 @@ static void find_offered(const struct camera_device *device, bool offered[FORMAT
 {
     memset(offered, 0, FORMATS * sizeof(*offered));
     struct v4l2_fmtdesc offer = {.type = device->type};
-    for (; v4l2_ask(device->fd, VIDIOC_ENUM_FMT, &offer) == 0; offer.index++)
+    for (; videodev_ask(device->fd, VIDIOC_ENUM_FMT, &offer) == 0; offer.index++)
         for (int i = 0; i < FORMATS; i++)
             if (offer.pixelformat != 0 && mode_of(i).fourcc == offer.pixelformat)
                 offered[i] = true;
 }
 
-static bool is_wanted(const struct source_setup *setup, const struct camera_mode *mode)
+// libv4l2 converts to RGB and to YUV, but does not report the range of its YUV.
+static bool is_wanted(const struct camera_device *device, const struct source_setup *setup,
+                      const struct camera_mode *mode)
 {
     if (setup->compressed)
         return mode->compressed;
+    if (device->converts && !setup->has_format)
+        return !mode->compressed && mode->format == PIXFMT_RGB24;
     return !setup->has_format || (!mode->compressed && mode->format == setup->format);
 }
 
@@ -195,10 +199,10 @@ static void log_no_mode(const struct camera_device *device, const struct source_
         log_error("camera %s (%s) does not offer the pixel format %s; choose one of these with --pixel-format: %s",
                   device->path, device->card, setup->compressed ? "mjpeg" : pixfmt_info(setup->format)->name, offered);
     else
-        log_error(
-            "camera %s (%s) offers no pixel format that monocle supports; let ffmpeg convert its frames: ffmpeg -f "
-            "v4l2 -i %s -f yuv4mpegpipe - | monocle live -",
-            device->path, device->card, device->path);
+        log_error("camera %s (%s) offers no pixel format that monocle or libv4l2 reads; let ffmpeg convert its frames: "
+                  "ffmpeg -f "
+                  "v4l2 -i %s -f yuv4mpegpipe - | monocle live -",
+                  device->path, device->card, device->path);
 }
 
 bool camera_mode_choose(const struct camera_device *device, const struct source_setup *setup, struct camera_mode *mode)
@@ -209,7 +213,7 @@ bool camera_mode_choose(const struct camera_device *device, const struct source_
     find_offered(device, offered);
     for (int i = 0; i < FORMATS; i++) {
         const struct camera_mode any = mode_of(i), *new = &search.best[i];
-        if (!offered[i] || !is_wanted(setup, &any))
+        if (!offered[i] || !is_wanted(device, setup, &any))
             continue;
         consider_format(&search, i);
         const struct fitness fit = rate_mode(setup, new), old = rate_mode(setup, best ? best : new);

@@ -17,14 +17,14 @@ static bool failed(const struct camera_stream *stream, const char *doing, char w
 {
     const int error = errno;
     snprintf(why, CAMERA_WHY, "cannot %s camera %s (%s): %s", doing, stream->device.path, stream->device.card,
-             v4l2_advice(error));
+             videodev_advice(error));
     errno = error;
     return false;
 }
 
 static int ask(const struct camera_stream *stream, unsigned long request, void *argument)
 {
-    return v4l2_ask(stream->device.fd, request, argument);
+    return videodev_ask(stream->device.fd, request, argument);
 }
 
 // The signal of a grabber may have any size. The driver uses its timings, or its TV standard, only on request, and
@@ -56,15 +56,26 @@ void camera_stream_finish(struct camera_stream *stream)
     pthread_mutex_destroy(&stream->lock);
 }
 
+// Lets libv4l2 convert the frames if the camera offers no format that monocle reads.
+static void convert_others(struct camera_device *device)
+{
+    char offered[128];
+    camera_mode_list(device, offered);
+    if (offered[0] == '\0' && camera_device_convert(device))
+        log_info("camera %s offers no pixel format that monocle reads; libv4l2 converts its frames", device->path);
+}
+
 bool camera_stream_open(struct camera_stream *stream, const char *path, char why[CAMERA_WHY])
 {
     stream->owner = stream->refused = NULL;
     const char *reason = camera_device_open(&stream->device, path);
-    if (reason)
+    if (reason) {
         snprintf(why, CAMERA_WHY, "cannot open camera %s: %s", path, reason);
-    else
-        follow_signal(stream);
-    return !reason;
+        return false;
+    }
+    convert_others(&stream->device);
+    follow_signal(stream);
+    return true;
 }
 
 bool camera_stream_changed(struct camera_stream *stream)
@@ -195,7 +206,7 @@ static size_t bytes_needed(const struct camera_stream *stream, int memory)
     if (stream->mode.compressed)
         return 1;
     if (stream->memories == 1)
-        return v4l2_lay_out(&stream->format, &shape, NULL, NULL);
+        return videodev_lay_out(&stream->format, &shape, NULL, NULL);
     return own_stride(stream, memory) * (size_t)(pixfmt_rows(shape.format, memory, shape.height) - 1) +
            pixfmt_row_bytes(shape.format, memory, shape.width);
 }
@@ -239,7 +250,7 @@ static void free_memories(struct camera_memory memory[PIXFMT_PLANES])
         if (memory[i].owner)
             pages_give(memory[i].owner, memory[i].at);
         else if (memory[i].length > 0)
-            munmap(memory[i].at, memory[i].length);
+            camera_device_unmap(memory[i].at, memory[i].length);
         memory[i] = (struct camera_memory){0};
     }
 }
@@ -401,7 +412,7 @@ static bool use_ours(struct camera_stream *stream)
 
 bool camera_stream_start(struct camera_stream *stream, char why[CAMERA_WHY])
 {
-    if (!use_ours(stream)) {
+    if (stream->device.converts || !use_ours(stream)) {
         stream->kind = V4L2_MEMORY_MMAP;
         if (!map_buffers(stream, why))
             return false;
@@ -497,7 +508,7 @@ void camera_stream_picture(const struct camera_stream *stream, int index, const 
 {
     const struct camera_memory *memory = stream->buffer[index].memory;
     if (stream->memories == 1) {
-        v4l2_lay_out(&stream->format, shape, memory->at + memory->start, image);
+        videodev_lay_out(&stream->format, shape, memory->at + memory->start, image);
         // A mapping extends to the end of its last page.
         const size_t pages = (memory->length + PAGE_BYTES - 1) / PAGE_BYTES;
         image->reach_bytes =
@@ -514,7 +525,7 @@ void camera_stream_picture(const struct camera_stream *stream, int index, const 
 void camera_stream_give(struct camera_stream *stream, int index)
 {
     if (!queue(stream, index))
-        log_debug("cannot queue a buffer of camera %s: %s", stream->device.path, v4l2_advice(errno));
+        log_debug("cannot queue a buffer of camera %s: %s", stream->device.path, videodev_advice(errno));
 }
 
 int camera_stream_lend(struct camera_stream *stream, int index, const struct image_shape *shape, struct image *image)

@@ -46,7 +46,7 @@ static void list_rates(const struct camera_device *device, uint32_t fourcc, stru
 {
     struct v4l2_frmivalenum rate = {
         .pixel_format = fourcc, .width = (uint32_t)offer->width, .height = (uint32_t)offer->height};
-    for (; v4l2_ask(device->fd, VIDIOC_ENUM_FRAMEINTERVALS, &rate) == 0; rate.index++) {
+    for (; videodev_ask(device->fd, VIDIOC_ENUM_FRAMEINTERVALS, &rate) == 0; rate.index++) {
         if (rate.type == V4L2_FRMIVAL_TYPE_DISCRETE) {
             add_rate(offer, rate.discrete);
             continue;
@@ -83,9 +83,9 @@ static void add_offer(const struct camera_device *device, uint32_t fourcc, const
 static void list_offers(const struct camera_device *device, struct camera_about *about)
 {
     struct v4l2_fmtdesc format = {.type = device->type};
-    for (; v4l2_ask(device->fd, VIDIOC_ENUM_FMT, &format) == 0; format.index++) {
+    for (; videodev_ask(device->fd, VIDIOC_ENUM_FMT, &format) == 0; format.index++) {
         struct v4l2_frmsizeenum size = {.pixel_format = format.pixelformat};
-        for (; v4l2_ask(device->fd, VIDIOC_ENUM_FRAMESIZES, &size) == 0; size.index++) {
+        for (; videodev_ask(device->fd, VIDIOC_ENUM_FRAMESIZES, &size) == 0; size.index++) {
             add_offer(device, format.pixelformat, &size, about);
             if (size.type != V4L2_FRMSIZE_TYPE_DISCRETE)
                 break;

@@ -107,7 +107,7 @@ const char *__wrap_camera_device_open(struct camera_device *device, const char *
         .driver = "driver",
     };
     snprintf(device->path, sizeof(device->path), "%s", path);
-    return error ? v4l2_advice(error) : NULL;
+    return error ? videodev_advice(error) : NULL;
 }
 
 void *__wrap_camera_device_map(const struct camera_device *device, size_t length, off_t offset);
@@ -211,8 +211,8 @@ static int stop(void)
     return 0;
 }
 
-int __wrap_v4l2_ask(int fd, unsigned long request, void *argument);
-int __wrap_v4l2_ask(int fd, unsigned long request, void *argument)
+int __wrap_videodev_ask(int fd, unsigned long request, void *argument);
+int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
 {
     struct v4l2_fmtdesc *offer = argument;
     struct v4l2_frmsizeenum *size = argument;

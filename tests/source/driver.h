@@ -1,6 +1,6 @@
 // driver.h: a fake V4L2 driver: one camera, /dev/video0, with one mode; the test chooses its frames
 //
-// Linked with --wrap=access, camera_device_open, v4l2_ask and camera_device_map (meson.build).
+// Linked with --wrap=access, camera_device_open, videodev_ask and camera_device_map (meson.build).
 #pragma once
 
 #include "image/pixfmt.h"

@@ -35,13 +35,13 @@ static void test_color(void)
                                          .priv = V4L2_PIX_FMT_PRIV_MAGIC,
                                          .ycbcr_enc = rules[i].encoding,
                                          .quantization = rules[i].range};
-        const struct color color = v4l2_color(&format, false);
+        const struct color color = videodev_color(&format, false);
         check_that(&check, color.matrix == rules[i].matrix && color.range == rules[i].said, "rule %zu: %s %s", i,
                    color_matrix_name(color.matrix), color_range_name(color.range));
     }
     // An old driver leaves garbage in the members it doesn't know.
     const struct v4l2_pix_format old = {.colorspace = V4L2_COLORSPACE_REC709, .ycbcr_enc = 77, .quantization = 1};
-    const struct color color = v4l2_color(&old, false);
+    const struct color color = videodev_color(&old, false);
     check_that(&check, color.matrix == COLOR_MATRIX_709 && color.range == COLOR_RANGE_LIMITED, "an old driver");
 }
 
@@ -68,8 +68,8 @@ static void test_padding(void)
         const struct v4l2_pix_format format = {.bytesperline = cases[i].line};
         const struct image_shape shape = {.format = cases[i].format, .width = 640, .height = 480};
         struct image image;
-        v4l2_lay_out(&format, &shape, memory, &image);
-        bool ok = v4l2_lay_out(&format, &shape, NULL, NULL) == cases[i].bytes && !image.memory;
+        videodev_lay_out(&format, &shape, memory, &image);
+        bool ok = videodev_lay_out(&format, &shape, NULL, NULL) == cases[i].bytes && !image.memory;
         for (int p = 0; p < pixfmt_info(cases[i].format)->planes; p++)
             ok &= image.stride[p] == cases[i].stride[p] && image.plane[p] == memory + cases[i].offset[p];
         check_that(&check, ok, "case %zu: %s with lines of %u bytes", i, pixfmt_info(cases[i].format)->name,
@@ -94,8 +94,8 @@ static void test_most_pixels(void)
 // The driver of the test: every format that it offers has one size and one rate.
 static const uint32_t *offers;
 
-int __wrap_v4l2_ask(int fd, unsigned long request, void *argument);
-int __wrap_v4l2_ask(int fd, unsigned long request, void *argument)
+int __wrap_videodev_ask(int fd, unsigned long request, void *argument);
+int __wrap_videodev_ask(int fd, unsigned long request, void *argument)
 {
     struct v4l2_fmtdesc *format = argument;
     struct v4l2_frmsizeenum *size = argument;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libv4l2.h>
 #include <linux/videodev2.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,8 +31,8 @@ static struct {
     unsigned buffers; // at most this number; 0: as the driver has it
 } fault;
 
-// In the place of the C library's.
-int ioctl(int fd, unsigned long request, ...)
+// In the place of libv4l2's.
+int v4l2_ioctl(int fd, unsigned long request, ...)
 {
     va_list arguments;
     va_start(arguments, request);

@@ -31,6 +31,8 @@ if [ "${3:-}" != guest ]; then
         --mod vhci_hcd --mod uvcvideo -- bash "$0" usb "$2" guest "$scratch" || exit
     [ "$(convert "$scratch/out/mjpeg.png" -crop 640x2+0+0 -format '%[fx:mean.r>0.95&&mean.b<0.05]' info:)" = 1 ] ||
         { echo "FAILED: mjpeg: red at the top" >&2 && exit 1; }
+    [ "$(convert "$scratch/out/bayer.png" -format '%[fx:mean.r>0.7&&mean.g<0.1&&mean.b<0.1]' info:)" = 1 ] ||
+        { echo "FAILED: bayer: red" >&2 && exit 1; }
     exit
 fi
 
@@ -127,4 +129,17 @@ check "a pulled camera: $(cat /tmp/replug.err)" [ $code -eq 0 ]
 check "80 frames, one outage, some lost" [ "$(fields /tmp/replug \
     "(s['frames'], s['outages'], s['lost'] > 10, s['trouble'])")" = "(80, 1, True, '')" ]
 cat /tmp/replug.err
+
+# A camera without a format that monocle reads: libv4l2 converts its frames.
+python3 "$vm/uvcsim.py" --bayer --fps 10 --port 1 >/dev/null &
+for _ in {1..300}; do
+    grep -l "uvcsim" /sys/class/video4linux/*/name | wc -l | grep -q 4 && break
+    sleep 0.1
+done
+bayer=$("$monocle" cameras | sed -n 's/^\(\/dev\/video[0-9]*\)  uvcsim.*/\1/p' | tail -n 1)
+"$monocle" --headless -p cpu -n 3 --json --screenshot "$scratch/out/bayer.png" "camera:$bayer" >/tmp/bayer \
+    2>/tmp/bayer.err
+code=$?
+check "bayer runs: $(cat /tmp/bayer.err)" [ $code -eq 0 ]
+check "bayer: converted to RGB: $(cat /tmp/bayer)" grep -q '"pixel_format":"rgb24"' /tmp/bayer
 exit $failed

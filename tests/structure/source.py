@@ -35,7 +35,8 @@ GENERATED = {"filter/filter_kernels.h", "filter/filter_list.h"}
 
 # Headers of a third-party library, and where alone they may be included.
 HOMES = {
-    r"linux/videodev2\.h": r"src/image/v4l2\.h",
+    r"linux/videodev2\.h": r"src/image/videodev\.h",
+    r"libv4l.*": r"src/(image/videodev|source/camera_device)\.c",
     r"stb_image.*": r"src/image/codec/stb\.c",
     r"stb_truetype\.h": r"src/screen/.*",
     r"jpeglib\.h|jerror\.h": r"src/image/codec/jpeg\.c",

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""uvcsim.py [--fps N] [--jpegs DIR]... [--port N]: a USB camera in user space, for the kernel's own uvcvideo driver
+"""uvcsim.py [--fps N] [--jpegs DIR]... [--bayer] [--port N]: a USB camera in user space, for the driver uvcvideo
 
 It plugs itself into vhci_hcd (USB/IP over a socket pair) and offers MJPEG, 640x480 and 320x240, where DIR has *.jpg of
 640x480 pixels (sent in turn as they are, so corrupt ones too), and YUYV of both sizes: frame n is luma n % 256. Needs
 the modules vhci_hcd and uvcvideo. SIGUSR1 unplugs it and ends the program, SIGUSR2 sets the error bit on one frame,
 SIGHUP makes it stall and, again, go on; SIGSTOP makes it deaf, too; with SIGWINCH the next DIR's pictures follow, which
-may have another size. Field names as in USB Device Class Definition for
-Video Devices 1.1.
+may have another size. --bayer offers only red SBGGR8 frames. Field names as in USB Device Class Definition for Video
+Devices 1.1.
 """
 import argparse
 import glob
@@ -24,6 +24,7 @@ TRANSFER_BYTES = 16384
 USB_HIGH_SPEED, DEVICE_ID = 3, 65538
 SET_CUR, GET_CUR, GET_MIN, GET_MAX, GET_RES, GET_LEN, GET_INFO, GET_DEF = 1, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87
 STRINGS = ["", "monocle", "uvcsim camera", "0001"]
+BAYER_GUID = b"BA81\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71"
 YUY2_GUID = b"YUY2\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71"
 
 
@@ -33,26 +34,30 @@ def frame_descriptor(subtype, index, width, height):
                        INTERVAL_100NS, 1, INTERVAL_100NS)
 
 
-def streaming_descriptors():
+def streaming_descriptors(bayer):
     color = bytes([6, 0x24, 13, 1, 1, 4])
     frames = [(i + 1, *size) for i, size in enumerate(SIZES)]
     mjpeg = struct.pack("<BBBBBBBBBBB", 11, 0x24, 6, FORMAT_MJPEG, len(SIZES), 1, 1, 0, 0, 0, 0)
     mjpeg += b"".join(frame_descriptor(7, *f) for f in frames) + color
     yuyv = struct.pack("<BBBBB", 27, 0x24, 4, FORMAT_YUYV, len(SIZES)) + YUY2_GUID + bytes([16, 1, 0, 0, 0, 0])
     yuyv += b"".join(frame_descriptor(5, *f) for f in frames) + color
-    body = mjpeg + yuyv
-    header = struct.pack("<BBBBHBBBBBBBBB", 15, 0x24, 1, 2, 15 + len(body), 0x81, 0, 3, 0, 0, 0, 1, 0, 0)
-    return header + body
+    body, formats = mjpeg + yuyv, 2
+    if bayer:
+        body = struct.pack("<BBBBB", 27, 0x24, 4, 1, len(SIZES)) + BAYER_GUID + bytes([8, 1, 0, 0, 0, 0])
+        body, formats = body + b"".join(frame_descriptor(5, *f) for f in frames) + color, 1
+    length = 13 + formats
+    header = struct.pack("<BBBBHBBBBBBB", length, 0x24, 1, formats, length + len(body), 0x81, 0, 3, 0, 0, 0, 1)
+    return header + bytes(formats) + body
 
 
-def descriptors():
+def descriptors(bayer):
     """Of the device, and of its configuration: a camera with a brightness control, and its stream."""
     camera = struct.pack("<BBBBHBBHHHB", 18, 0x24, 2, 1, 0x201, 0, 0, 0, 0, 0, 3) + bytes(3)
     output = struct.pack("<BBBBHBBB", 9, 0x24, 3, 3, 0x101, 0, 2, 0)
     processing = struct.pack("<BBBBBHBHB", 11, 0x24, 5, 2, 1, 0, 2, 1, 0)
     units = camera + processing + output
     control = struct.pack("<BBBHHIBB", 13, 0x24, 1, 0x100, 13 + len(units), 48000000, 1, 1) + units
-    stream = streaming_descriptors()
+    stream = streaming_descriptors(bayer)
     body = bytes([8, 11, 0, 2, 14, 3, 0, 0])
     body += bytes([9, 4, 0, 0, 0, 14, 1, 0, 0]) + control
     body += bytes([9, 4, 1, 0, 1, 14, 2, 0, 0]) + stream + struct.pack("<BBBBHB", 7, 5, 0x81, 2, 512, 0)
@@ -64,10 +69,11 @@ def descriptors():
 class Camera:
     """What the camera answers to control requests; None is a stall."""
 
-    def __init__(self, fps, jpegs):
+    def __init__(self, fps, jpegs, bayer=False):
         self.period_s = 1 / fps
         self.jpegs = jpegs  # a list for each folder
-        self.device, self.configuration = descriptors()
+        self.bayer = bayer
+        self.device, self.configuration = descriptors(bayer)
         self.brightness = 128
         self.negotiate(FORMAT_MJPEG, 1)
 
@@ -123,6 +129,8 @@ class Camera:
 
     def picture(self, number):
         width, height = SIZES[self.frame - 1]
+        if self.bayer:  # red: rows of blue and green, rows of green and red
+            return (bytes([0, 0]) * (width // 2) + bytes([0, 200]) * (width // 2)) * (height // 2)
         if self.format == FORMAT_MJPEG and self.jpegs:
             return self.jpegs[0][number % len(self.jpegs[0])]
         return bytes([number & 255, 128]) * (width * height)
@@ -230,6 +238,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--fps", type=float, default=15)
     parser.add_argument("--jpegs", action="append", default=[], help="folder of the pictures that MJPEG sends")
+    parser.add_argument("--bayer", action="store_true", help="offer only raw frames of a sensor (SBGGR8), all red")
     parser.add_argument("--port", type=int, default=0, help="of vhci_hcd; a second camera needs another one")
     options = parser.parse_args()
     jpegs = [[] for _ in options.jpegs]
@@ -237,7 +246,7 @@ def main():
         for name in sorted(glob.glob(os.path.join(folder, "*.jpg"))):
             with open(name, "rb") as file:
                 pictures.append(file.read())
-    plug = Plug(Camera(options.fps, jpegs), plug_in(options.port))
+    plug = Plug(Camera(options.fps, jpegs, options.bayer), plug_in(options.port))
     signal.signal(signal.SIGUSR1, lambda *_: setattr(plug, "unplugged", True))
     signal.signal(signal.SIGUSR2, lambda *_: setattr(plug, "error", True))
     signal.signal(signal.SIGHUP, lambda *_: setattr(plug, "stalled", not plug.stalled))

@@ -1,20 +1,20 @@
-// v4l2.c: what cameras and virtual cameras share: calls, errors, and pixels as V4L2 describes them
-#include "image/v4l2.h"
+// videodev.c: what cameras and virtual cameras share: calls, errors, and pixels as V4L2 describes them
+#include "image/videodev.h"
 
 #include <errno.h>
+#include <libv4l2.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
-int v4l2_ask(int fd, unsigned long request, void *argument)
+int videodev_ask(int fd, unsigned long request, void *argument)
 {
     int result;
     do
-        result = ioctl(fd, request, argument);
+        result = v4l2_ioctl(fd, request, argument); // plain ioctl, unless libv4l2 converts the frames of `fd`
     while (result < 0 && errno == EINTR);
     return result;
 }
 
-uint32_t v4l2_abilities(const struct v4l2_capability *about)
+uint32_t videodev_abilities(const struct v4l2_capability *about)
 {
     return about->capabilities & V4L2_CAP_DEVICE_CAPS ? about->device_caps : about->capabilities;
 }
@@ -34,7 +34,7 @@ static const struct {
     {ENOMEM, "out of memory; try a smaller --size"},
 };
 
-const char *v4l2_advice(int error)
+const char *videodev_advice(int error)
 {
     for (size_t i = 0; i < sizeof(advices) / sizeof(*advices); i++)
         if (advices[i].error == error)
@@ -57,7 +57,7 @@ static enum color_matrix matrix_of(uint32_t encoding)
     }
 }
 
-struct color v4l2_color(const struct v4l2_pix_format *format, bool compressed)
+struct color videodev_color(const struct v4l2_pix_format *format, bool compressed)
 {
     struct color color = {0};
     // Without the magic number, the driver is older than these members.
@@ -77,8 +77,8 @@ struct color v4l2_color(const struct v4l2_pix_format *format, bool compressed)
     return color;
 }
 
-size_t v4l2_lay_out(const struct v4l2_pix_format *format, const struct image_shape *shape, void *memory,
-                    struct image *image)
+size_t videodev_lay_out(const struct v4l2_pix_format *format, const struct image_shape *shape, void *memory,
+                        struct image *image)
 {
     const struct pixfmt_info *info = pixfmt_info(shape->format);
     const size_t row = pixfmt_row_bytes(shape->format, 0, shape->width);

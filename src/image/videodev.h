@@ -1,4 +1,4 @@
-// v4l2.h: what cameras and virtual cameras share: calls, errors, and pixels as V4L2 describes them
+// videodev.h: what cameras and virtual cameras share: calls, errors, and pixels as V4L2 describes them
 #pragma once
 
 #include "image/image.h"
@@ -6,18 +6,18 @@
 #include <linux/videodev2.h>
 
 // Calls ioctl, again if a signal interrupts it. Returns 0, or -1 with errno set.
-int v4l2_ask(int fd, unsigned long request, void *argument);
+int videodev_ask(int fd, unsigned long request, void *argument);
 // Returns the abilities of this node; `capabilities` alone describes all nodes of the device together.
-uint32_t v4l2_abilities(const struct v4l2_capability *about);
+uint32_t videodev_abilities(const struct v4l2_capability *about);
 // Returns the meaning of an errno value for a V4L2 device, with advice.
-const char *v4l2_advice(int error);
+const char *videodev_advice(int error);
 
 // Returns matrix and range of a driver's format. If the driver does not report one, the kernel's default rules apply
 // (V4L2_MAP_*_DEFAULT of linux/videodev2.h). It stays unknown if the driver does not report the colour space either.
 // Compressed frames have full range and matrix 601, as in JPEG, unless the driver reports others.
-struct color v4l2_color(const struct v4l2_pix_format *format, bool compressed);
+struct color videodev_color(const struct v4l2_pix_format *format, bool compressed);
 // Points an image into a driver's buffer; `image` may be NULL. The planes follow each other, and their padding is
 // proportional to that of the first plane, as the kernel documents the formats. Returns the bytes that the frame needs;
 // the padding after the last row may be missing.
-size_t v4l2_lay_out(const struct v4l2_pix_format *format, const struct image_shape *shape, void *memory,
-                    struct image *image);
+size_t videodev_lay_out(const struct v4l2_pix_format *format, const struct image_shape *shape, void *memory,
+                        struct image *image);
