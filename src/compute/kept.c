@@ -57,7 +57,7 @@ void *kept_read(const struct kept *kept, size_t *bytes)
     if (*bytes > 0 && memcmp(file, &head, sizeof(head)) == 0 &&
         memcmp(file + sizeof(head), kept->key, kept->key_bytes) == 0)
         return memmove(file, file + before, *bytes);
-    log_info("%s in the cache is damaged; making it again", kept->name);
+    log_info("%s in the cache is damaged or of another version; making it again", kept->name);
     free(file);
     return NULL;
 }

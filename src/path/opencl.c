@@ -404,8 +404,9 @@ static cl_mem make_zeros(const struct opencl_path *cl, cl_int *result)
 }
 
 // Runs a new chain once on scratch memory: a driver may finish compiling only when a kernel first runs. PoCL does, for
-// every size of work-group, and takes seconds.
-static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *chain)
+// every size of work-group, and takes seconds. `encodes`: also runs the conversion. Frames use its kernel, too, and two
+// threads must not set the arguments of one kernel, so only the opening of the path runs it here.
+static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *chain, bool encodes)
 {
     cl_int result;
     struct span spans[PLAN_PASSES] = {0}, encoding = {0};
@@ -417,7 +418,7 @@ static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *
         to = opencl_output_open(&cl->target, 0, &result);
     if (result == CL_SUCCESS)
         result = opencl_chain_run(chain, queue, from, &cl->input_layout, to, NULL, spans);
-    if (result == CL_SUCCESS && cl->encoder.bytes > 0)
+    if (result == CL_SUCCESS && encodes)
         encoded = clCreateBuffer(cl->device->context, CL_MEM_READ_WRITE, cl->encoder.bytes, NULL, &result);
     if (encoded)
         result = opencl_encode(&cl->encoder, queue, to, encoded, NULL, &encoding);
@@ -435,14 +436,18 @@ static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *
     return result;
 }
 
-static void *opencl_build(const struct path *path, const struct chain *chain, char **error)
+static struct opencl_chain *build(const struct opencl_path *cl, const struct chain *chain, bool encodes, char **error)
 {
-    const struct opencl_path *cl = (const struct opencl_path *)path;
     struct opencl_chain *opened = opencl_chain_open(&cl->target, chain, error);
-    if (opened && opencl_ok(run_once(cl, opened), "run the kernels", error))
+    if (opened && opencl_ok(run_once(cl, opened, encodes), "run the kernels", error))
         return opened;
     opencl_chain_close(opened);
     return NULL;
+}
+
+static void *opencl_build(const struct path *path, const struct chain *chain, char **error)
+{
+    return build((const struct opencl_path *)path, chain, false, error);
 }
 
 static void opencl_close(struct path *path)
@@ -488,7 +493,7 @@ static bool open_parts(struct opencl_path *cl, const struct path_setup *setup, c
     for (int i = 0; result == CL_SUCCESS && i <= setup->depth; i++)
         result = slot_open(cl, &cl->slot[cl->slots++], output_bytes);
     return opencl_ok(result, "allocate device memory for frames", error) &&
-           (cl->path.build = opencl_build(&cl->path, setup->chain, error));
+           (cl->path.build = build(cl, setup->chain, cl->encoder.bytes > 0, error));
 }
 
 struct path *opencl_open(const struct path_setup *setup, enum output output, char **error)

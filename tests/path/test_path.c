@@ -14,6 +14,7 @@
 static cl_int launch_result, wait_result;
 static cl_event gate;            // launches wait for it as well; NULL: for nothing more
 static atomic_int buffers, maps; // that are alive
+static atomic_int conversions;   // launches of the kernel of encode.cl
 static bool no_host_memory;      // the device reads no frame in place
 static int host_memory_asked;
 
@@ -44,6 +45,9 @@ cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
 {
     const cl_int result = launch_result;
     launch_result = CL_SUCCESS;
+    char name[80] = "";
+    clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name), name, NULL);
+    conversions += strcmp(name, "encode") == 0;
     cl_event both[2] = {gate};
     if (gate && waits <= 1) {
         if (waits == 1)
@@ -317,7 +321,8 @@ static void test_encoder(const struct device_info *info)
     check_all_freed();
 }
 
-// The chain prepared last is put to work; without one the old chain stays.
+// The chain prepared last is put to work; without one the old chain stays. Another thread may prepare a chain while
+// frames run, so path_prepare must not use the kernel of the conversion, which frames use.
 static void test_swap(const struct device_info *info)
 {
     static const char *const texts[] = {"sepia", "mirror"};
@@ -329,8 +334,11 @@ static void test_swap(const struct device_info *info)
     if (lab_open(&lab, info, PATH_OPENCL, 1)) {
         path_swap(lab.path);
         CHECK(submit(&lab, 0) && collect(&lab, 0));
+        const int before = conversions;
         for (int i = 0; i < 2; i++)
             CHECK(chain_parse(&chain, texts[i], error) && path_prepare(lab.path, &chain, NULL));
+        CHECK(before > 0);
+        CHECK_NUMBER(conversions, before);
         path_swap(lab.path);
         CHECK(submit(&lab, 0) && path_collect(lab.path, &result, &lost) && is_right(&lab, &result, 0, texts[1]));
         CHECK(path_prepare(lab.path, &chain, NULL)); // pending when the path is closed
