@@ -374,11 +374,15 @@ static void take_build(struct lanes *l)
 
 void lanes_update(struct lanes *l)
 {
-    if (l->building && build_take(&l->build, false))
+    int first = LANE_MAIN;
+    if (l->building && build_take(&l->build, false)) {
+        first = l->building == &l->lane[LANE_MAIN] ? LANE_OTHER : LANE_MAIN; // they take turns, or one would starve
         take_build(l);
+    }
     for (int i = 0; i < LANES; i++) {
-        if (l->lane[i].stale && l->building != &l->lane[i])
-            lane_update(l, i);
+        const int which = (first + i) % LANES;
+        if (l->lane[which].stale && l->building != &l->lane[which])
+            lane_update(l, which);
     }
 }
 

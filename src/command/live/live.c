@@ -77,9 +77,11 @@ static void reshape(struct session *s)
         s->code = s->quit ? s->code : EXIT_DEVICE;
         return;
     }
-    lanes_changed(&s->lanes, false); // for the second pane of the split view
+    if (s->view.window)
+        lanes_changed(&s->lanes, false); // for the second pane of the split view
     report_reshaped(&s->report, status_read(s));
-    capture_resume(s->capture);
+    if (!s->quit) // else no path is open, and no frame may arrive
+        capture_resume(s->capture);
 }
 
 static void submit(struct session *s, const struct frame *frame, int64_t taken_ns)

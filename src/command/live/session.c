@@ -218,7 +218,7 @@ bool session_close(struct session *s)
     if (!capture_stop(s->capture))
         return false;
     trace_close(s->trace);
-    if (!lanes_finish(&s->lanes))
+    if (!lanes_finish(&s->lanes) || window_lost(s->view.window))
         return false;
     if (s->has_current)
         source_return(s->source, &s->current);

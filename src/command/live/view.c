@@ -56,7 +56,9 @@ static struct scene compose(const struct view *view, const struct status *status
 {
     const struct overlay *overlay = &view->overlay;
     const struct wish *wish = status->wish;
-    const bool silent = overlay->size == OVERLAY_OFF && !overlay->help && !overlay->message_is_trouble;
+    // Before the first path is open, the window shows only the message.
+    const bool silent =
+        overlay->size == OVERLAY_OFF && !overlay->help && !overlay->message_is_trouble && status->lane.open;
     struct scene scene = {
         .texture = status->lane.result ? view->texture[LANE_MAIN] : 0,
         .width = status->info->shape.width,

@@ -146,6 +146,20 @@ def resized(c):
     c.check(frames == last["frames"] and errors.count("its frames are now") == 1, frames, last, errors)
 
 
+def piped(c):
+    """A recording into a pipe cannot change its size: the run ends with its summary."""
+    os.mkfifo(at("pipe.y4m"))
+    reader = subprocess.Popen(["cat", at("pipe.y4m")], stdout=subprocess.DEVNULL)
+    camera = UsbCamera(*(word for folder in jpegs() for word in ("--jpegs", folder)))
+    run = live("camera:uvcsim", "--pixel-format", "mjpeg", "--record", "pipe.y4m")
+    camera.send(signal.SIGWINCH)
+    code, last, errors = run.wait_end()
+    print("piped: said %r" % errors, flush=True)
+    c.check(code == 1 and last["event"] == "summary", code, last, errors)
+    camera.unplug()
+    reader.wait()
+
+
 def uses_camera(process):
     """Returns true if the process has a camera open."""
     folder = "/proc/%d/fd/" % process.pid
@@ -313,4 +327,5 @@ def television(c):
 
 
 if __name__ == "__main__":
-    sys.exit(Checks().run(usb, resized, silent, dead_writer, permission, cycles_while_recording, grabber, television))
+    sys.exit(Checks().run(usb, resized, piped, silent, dead_writer, permission, cycles_while_recording, grabber,
+                          television))
