@@ -37,6 +37,7 @@ struct walk {
     bool among_outputs;    // the operand is the directory of the outputs
     struct names names;    // normal names of the inputs; owns the texts
     const char *stopped;   // why the walk stopped; NULL: it goes on
+    size_t taken;          // names so far, repeated ones too
 };
 
 // Adds an input, unless there is one of the same normal name. Takes over `path`; the input's relative name begins at
@@ -52,8 +53,9 @@ static void add(struct walk *walk, char *path, size_t relative, enum fault fault
         inputs->row = rows;
     char *name = path && rows ? name_normal(walk->directory, path) : NULL;
     const enum name_result result = name ? names_add(&walk->names, name, &index) : NAME_NO_MEMORY;
-    if (result == NAME_NO_MEMORY || inputs->count == INPUTS_MAX)
-        walk->stopped = inputs->count == INPUTS_MAX ? too_many : no_memory;
+    const bool full = walk->taken++ == INPUTS_MAX;
+    if (result == NAME_NO_MEMORY || full)
+        walk->stopped = full ? too_many : no_memory;
     if (result == NAME_NEW) {
         rows[inputs->count++] =
             (struct input){.path = path, .relative = path + relative, .fault = fault, .error = error};

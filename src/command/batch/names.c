@@ -5,9 +5,11 @@
 #include "base/log.h"
 #include "base/options.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define WHOLE "{dir}{stem}{ext}"
 
@@ -45,28 +47,67 @@ size_t name_parent_length(const char *path)
     return length;
 }
 
+struct spelling {
+    char *text;
+    size_t length;
+    size_t direct; // length of the part that has no symbolic links
+};
+
+static void add_part(struct spelling *spelling, const char *part, size_t size)
+{
+    if (spelling->length > 0 && spelling->text[spelling->length - 1] != '/')
+        spelling->text[spelling->length++] = '/';
+    memcpy(spelling->text + spelling->length, part, size);
+    spelling->length += size;
+    spelling->text[spelling->length] = '\0';
+}
+
+// Handles "..": removes the last part. If that part is a symbolic link, its parent is elsewhere: resolves the link
+// first.
+static void go_up(struct spelling *spelling)
+{
+    char real[PATH_MAX];
+    struct stat status;
+    const char *last = strrchr(spelling->text, '/');
+    const bool known = spelling->length > 0 && strcmp(last ? last + 1 : spelling->text, "..") != 0;
+    if (!known) {
+        add_part(spelling, "..", 2);
+        return;
+    }
+    if (spelling->length > spelling->direct && lstat(spelling->text, &status) == 0 && S_ISLNK(status.st_mode)) {
+        add_part(spelling, "..", 2);
+        if (realpath(spelling->text, real)) {
+            strcpy(spelling->text, real);
+            spelling->length = spelling->direct = strlen(real);
+        }
+        return;
+    }
+    spelling->length = last ? (size_t)(last - spelling->text) + (last == spelling->text) : 0;
+    spelling->text[spelling->length] = '\0';
+    if (spelling->direct > spelling->length)
+        spelling->direct = spelling->length;
+}
+
 char *name_normal(const char *directory, const char *path)
 {
-    const size_t to_parent = name_parent_length(path), above = strlen(directory);
-    char *parent = to_parent > 0 ? strndup(path, to_parent) : NULL, *real = parent ? realpath(parent, NULL) : NULL;
-    const char *base = real ? real : *path == '/' ? "" : directory, *part = path + (real ? to_parent : 0);
-    char *text = malloc(strlen(base) + strlen(part) + 2), *normal = NULL;
-    if (text) {
-        const bool rooted = *base || *path == '/';
-        char *end = stpcpy(text, strcmp(base, "/") == 0 ? "" : base);
-        for (part += strspn(part, "/"); *part; part += strspn(part, "/")) {
-            const size_t size = strcspn(part, "/");
-            if (size != 1 || *part != '.')
-                end += sprintf(end, "%s%.*s", rooted || end > text ? "/" : "", (int)size, part);
-            part += size;
-        }
-        *end = '\0';
-        const bool below = above > 0 && strncmp(text, directory, above) == 0 && text[above] == '/';
-        normal = strdup(text + (below ? above + 1 : 0));
+    const size_t above = strlen(directory);
+    const size_t most = above > PATH_MAX ? above : PATH_MAX; // longest result of realpath
+    struct spelling spelling = {.text = malloc(most + strlen(path) + 8)};
+    if (!spelling.text)
+        return NULL;
+    strcpy(spelling.text, *path == '/' ? "/" : directory);
+    spelling.length = spelling.direct = strlen(spelling.text);
+    for (const char *part = path + strspn(path, "/"); *part;) {
+        const size_t size = strcspn(part, "/");
+        if (size == 2 && strncmp(part, "..", 2) == 0)
+            go_up(&spelling);
+        else if (size != 1 || *part != '.')
+            add_part(&spelling, part, size);
+        part += size + strspn(part + size, "/");
     }
-    free(text);
-    free(real);
-    free(parent);
+    const bool below = above > 0 && strncmp(spelling.text, directory, above) == 0 && spelling.text[above] == '/';
+    char *normal = strdup(spelling.text + (below ? above + 1 : 0));
+    free(spelling.text);
     return normal;
 }
 

@@ -15,8 +15,8 @@ const char *name_missing_library(const char *path);
 // Returns the length of the path up to its last part ".."; 0 if there is none.
 size_t name_parent_length(const char *path);
 // Returns the normal form of `path`, without "." and "..": relative to `directory` if the file is below it, else
-// absolute. `directory` is the working directory; "" if it is unknown. Resolves symbolic links only up to the last part
-// "..", because they decide what it means. The caller frees the text; NULL if out of memory.
+// absolute. `directory` is the working directory; "" if it is unknown. Resolves a symbolic link only if ".."
+// follows it, because the link then decides what ".." means. The caller frees the text; NULL if out of memory.
 char *name_normal(const char *directory, const char *path);
 
 // How the outputs are named

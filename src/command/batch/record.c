@@ -21,7 +21,9 @@ static bool refuse(const char *path, const char *why)
 // Returns true if both paths lead to the same file. Spares the look at the directory if the names differ.
 static bool is_same(const char *report, bool exists, const char *path)
 {
-    return (exists || strcmp(basename(report), basename(path)) == 0) && file_same(report, path);
+    if (!exists && strcmp(basename(report), basename(path)) != 0)
+        return false;
+    return strcmp(report, path) == 0 || file_same(report, path); // the directory may not exist yet
 }
 
 // An existing file must be empty or a report.
@@ -203,8 +205,9 @@ static bool add_row(struct record *record, json_t *row)
 {
     const bool ok =
         json_dumpf(row, record->file, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0 && putc('\n', record->file) != EOF;
+    const char *why = ferror(record->file) ? strerror(errno) : "out of memory";
     json_decref(row);
-    return ok || fail(record, strerror(errno));
+    return ok || fail(record, why);
 }
 
 // Opens and locks the file, because the lines of two runs must not mix. Returns NULL on failure; errno is EWOULDBLOCK

@@ -155,6 +155,9 @@ def spellings(c):
         png(place + "/one.png", 8, 8)
     got = run(BINARY, "batch", *CPU, *NONE, "-o", "{n}.png", *(place + "/one.png" for place in places), cwd=places[1])
     c.check(got[0] == 0 and len(digests(places[1])) == 4, "beside where we are", got, digests(places[1]))
+    os.symlink("sp", at("sp-near"))  # ".." follows no link here, so the name keeps the link
+    outcome(c, BINARY, CPU + ["-o", "sp-one/{n}.png", "sp-near/p000.png", "sp-near/a/../p000.png"], 0)
+    c.check(len(digests(at("sp-one"))) == 1, digests(at("sp-one")))
     os.makedirs(at("sp-far/in"))
     png(at("sp-far/p000.png"), 8, 8)
     os.symlink("../sp-far/in", at("sp/link"))  # sp/link/.. is sp-far

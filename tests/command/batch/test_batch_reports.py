@@ -129,6 +129,7 @@ def report_places(c):
     for shard in "1/2", "2/2":  # also if another shard would write it
         outcome(c, BINARY, CPU + ["-o", "rp-out", "--shard", shard, "--report", "rp-out/p000.png", "rp"], 2,
                 "is also an output")
+    outcome(c, BINARY, CPU + ["-o", "rp-new", "--report", "rp-new/p000.png", "rp"], 2, "is also an output")
     c.check(digests(at("rp")) == before and digests(at("rp-out")) == {}, "something was touched")
     with open(at("rp.jsonl"), "w") as f:
         f.write('{"start":{"filt')  # left by a run that was killed
