@@ -340,7 +340,9 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
 {
     struct jpeg *jpeg = state;
     jpeg->error = error;
-    if (setjmp(jpeg->back) != 0 || !start_reading(jpeg, data, size, &head->shape))
+    if (setjmp(jpeg->back) != 0)
+        return false;
+    if (!start_reading(jpeg, data, size, &head->shape))
         return false;
     head->quality = nearest_quality(&jpeg->reader);
     head->jpeg = head->shape.format;
@@ -400,7 +402,9 @@ static bool decode_begin(void *state, const uint8_t *data, size_t size, const st
     struct jpeg_decompress_struct *info = &jpeg->reader;
     struct image_shape shape;
     jpeg->error = error;
-    if (setjmp(jpeg->back) != 0 || !start_reading(jpeg, data, size, &shape))
+    if (setjmp(jpeg->back) != 0)
+        return false;
+    if (!start_reading(jpeg, data, size, &shape))
         return false;
     if (!codec_fits(image, &shape, error))
         return false;

@@ -412,7 +412,7 @@ static bool inflate(struct png *png, const struct header *header, size_t bytes, 
     if (!png->inflater)
         png->inflater = libdeflate_alloc_decompressor();
     // A small file must not make monocle allocate a gigabyte.
-    if (header->pixels.size < bytes / CODEC_DEFLATE_MOST)
+    if (header->pixels.size == 0 || header->pixels.size < bytes / CODEC_DEFLATE_MOST)
         return codec_refuse(error, CODEC_DAMAGED, "the file is truncated: its pixels are incomplete");
     const uint8_t *packed = join_pixels(png, header);
     if (!packed || !png->inflater || !codec_buffer_room(&png->plain, bytes + SLACK))
