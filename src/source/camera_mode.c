@@ -177,7 +177,7 @@ static void find_offered(const struct camera_device *device, bool offered[FORMAT
 static bool is_wanted(const struct camera_device *device, const struct source_setup *setup,
                       const struct camera_mode *mode)
 {
-    if (setup->compressed)
+    if (setup->compressed && !device->converts)
         return mode->compressed;
     if (device->converts && !setup->has_format)
         return !mode->compressed && mode->format == PIXFMT_RGB24;

@@ -73,8 +73,8 @@ bool camera_stream_open(struct camera_stream *stream, const char *path, char why
         snprintf(why, CAMERA_WHY, "cannot open camera %s: %s", path, reason);
         return false;
     }
+    follow_signal(stream); // first: a driver may offer no format before
     convert_others(&stream->device);
-    follow_signal(stream);
     return true;
 }
 
@@ -106,12 +106,12 @@ static double set_rate(struct camera_stream *stream, double rate, const struct c
 // Sets the mode. stream->format is then the driver's choice, as a structure of the single-planar API.
 static bool ask_format(struct camera_stream *stream, const struct camera_mode *mode)
 {
+    struct v4l2_format wanted = {.type = stream->device.type}; // the whole union is 0
     // Both APIs' structures begin with these members.
-    struct v4l2_format wanted = {.type = stream->device.type,
-                                 .fmt.pix = {.width = (uint32_t)mode->width,
-                                             .height = (uint32_t)mode->height,
-                                             .pixelformat = mode->fourcc,
-                                             .field = V4L2_FIELD_NONE}};
+    wanted.fmt.pix.width = (uint32_t)mode->width;
+    wanted.fmt.pix.height = (uint32_t)mode->height;
+    wanted.fmt.pix.pixelformat = mode->fourcc;
+    wanted.fmt.pix.field = V4L2_FIELD_NONE;
     const struct v4l2_pix_format_mplane *multi = &wanted.fmt.pix_mp;
     if (ask(stream, VIDIOC_S_FMT, &wanted) != 0)
         return false;
