@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-// Why other users may have written a file or directory: "belongs to another user". NULL: no other user can write it.
+// Returns why other users may have written a file or directory, such as "belongs to another user"; NULL if only this
+// user can write it. Static text.
 const char *cache_unsafe(const struct stat *status);
 
 // Opens "$XDG_CACHE_HOME/monocle", or "~/.cache/monocle" where that variable is unset or relative. Makes it (mode 0700)
@@ -16,6 +17,6 @@ int cache_open(char path[PATH_MAX], const char **unsafe);
 
 // Reads an entry of the directory, as file_read. NULL with errno set on failure (EPERM: it is unsafe); not logged.
 char *cache_read(int directory, const char *name, size_t limit, size_t *size);
-// Writes an entry (mode 0600). Readers see the old entry or the whole new one; a crash of the system may leave less.
+// Replaces an entry (mode 0600). Readers see the whole old or the whole new entry; a system crash may truncate it.
 // False with errno set on failure; not logged.
 bool cache_write(int directory, const char *name, const void *data, size_t size);

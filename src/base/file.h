@@ -26,8 +26,8 @@ bool file_write_atomic(const char *path, const void *data, size_t size);
 // Tries it with another file in the same directory. False with errno set.
 bool file_writable(const char *path, bool atomic);
 
-// Returns true if two paths name the same file, which need not exist. Always false for devices, which may have several
-// writers.
+// Returns true if two paths name the same file, which need not exist. Always false for character devices such as
+// /dev/null, which may have several writers.
 bool file_same(const char *a, const char *b);
-// Returns true if the path names the open file. Always false for devices.
+// Returns true if the path names the open file. Always false for character devices.
 bool file_is_open(const char *path, int fd);

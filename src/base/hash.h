@@ -7,5 +7,5 @@
 uint64_t hash_64(const void *data, size_t size);
 
 enum { HASH_TEXT = 33 };
-// Writes 128 bits as 32 hexadecimal digits.
+// Writes the 128-bit hash as 32 hexadecimal digits.
 void hash_128_text(const void *data, size_t size, char text[HASH_TEXT]);

@@ -1,4 +1,4 @@
-// pages.c: memory for pictures, from the system or a device; the size of the caches
+// pages.c: memory for images, from the system or a device; the size of the caches
 #include "base/pages.h"
 
 #include <stdio.h>

@@ -16,7 +16,7 @@ struct stats {
 void stats_add(struct stats *stats, double value);
 // Returns the value below which `percent` of the window lies (nearest rank); 0 if the window is empty.
 double stats_percentile(const struct stats *stats, double percent);
-// The same for the `newest` values.
+// The same for the latest `newest` values of the window.
 double stats_late(const struct stats *stats, size_t newest, double percent);
 // Returns the value added `age` additions ago, 0 = newest; 0 if there is none.
 double stats_recent(const struct stats *stats, size_t age);
@@ -33,6 +33,6 @@ double samples_percentile(const struct samples *samples, double percent); // as 
 
 // Mann-Whitney U test, two-sided, by its normal approximation with corrections for ties and continuity (Mann and
 // Whitney, 1947; Hollander and Wolfe, Nonparametric Statistical Methods, section 4.1). Returns the probability that two
-// sets from the same source differ at least as much as these; 1 if one is empty. With fewer than 8 values in each set,
-// the result is never below 0.001. It does not tell how large the difference is.
+// sets from the same source differ at least as much as these; 1 if one is empty or there is no memory. With fewer than
+// 8 values in each set, the result is never below 0.001. It does not measure how large the difference is.
 double samples_same(const struct samples *a, const struct samples *b);

@@ -1,4 +1,4 @@
-// text.c: UTF-8: its characters, and its columns of one letter's width
+// text.c: splits UTF-8 text into characters and lines
 #include "base/text.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-// text.h: UTF-8: its characters, and its columns of one letter's width
+// text.h: splits UTF-8 text into characters and lines; each character fills one column
 #pragma once
 
 #include <stddef.h>
@@ -15,7 +15,7 @@ struct span span_of(const char *text);
 // Removes the first character and returns it: U+FFFD for a byte that is not part of valid UTF-8, 0 at the end.
 uint32_t span_next(struct span *span);
 int span_columns(struct span span);
-struct span span_head(struct span span, int columns); // its first columns
+struct span span_head(struct span span, int columns); // returns its first columns
 
 // Removes the next line, of at most `columns` columns, from the text and returns it. A line ends at a line feed, else
 // after a space if it has one, else anywhere. Drops that line feed, or the spaces at the break.

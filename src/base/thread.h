@@ -11,5 +11,5 @@ bool thread_start(pthread_t *thread, void *(*run)(void *context), void *context,
 
 // Initialises a condition for thread_wait. Deadlines are times of clock_now_ns.
 void thread_condition_init(pthread_cond_t *condition);
-// As pthread_cond_wait. False: the deadline has passed.
+// As pthread_cond_wait, until the deadline. False: the deadline has passed.
 bool thread_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t deadline_ns);

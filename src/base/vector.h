@@ -684,7 +684,7 @@ VECTOR_INLINE vec_u8 vec_look_up(const struct vec_table *table, vec_u8 bytes)
 enum { CACHE_LINE = 64 }; // bytes
 
 // vec_fetch, vec_fetch_once and vec_fetch_to_write prefetch a cache line that will be read, read once (2 kB after the
-// address) or written. The address may be invalid. Only on x86: there measurements showed gain.
+// address) or written. The address may be invalid. They do nothing except on x86, where measurements showed a gain.
 #if VECTOR_BYTES == 16
 #define VECTOR_FETCH(address, ...) ((void)(address))
 #else

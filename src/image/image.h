@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum { IMAGE_MAX_SIDE = 32768 };          // keeps every coordinate and stride in 32 bits
-#define IMAGE_MAX_BYTES ((size_t)1 << 30) // more is an attack or a mistake
+#define IMAGE_MAX_BYTES ((size_t)1 << 30) // larger images are refused
 enum { IMAGE_ALIGNMENT = 64 };
 enum { IMAGE_SPARE_BYTES = 16 }; // behind the last pixel: devices that read an image in place load whole blocks
 
@@ -45,19 +45,19 @@ uint8_t *image_sample(const struct image *image, int channel, int x, int y);
 size_t image_bytes(const struct image_shape *shape);
 // Points the planes at `memory`, without padding.
 void image_wrap(struct image *image, const struct image_shape *shape, void *memory);
-// The next functions allocate memory, and return false if there is none.
+// The next functions allocate memory. They return false if there is none.
 //
-// Allocates an image without padding, page-aligned and with spare bytes, so that a device may use it in place. Not
-// cleared.
+// Allocates an image without padding, page-aligned and with spare bytes, so that a device may use it in place. The
+// pixels are not initialised.
 bool image_alloc(struct image *image, const struct image_shape *shape);
-// Prepares an image (empty, or of image_reserve) for the next shape, and reuses its memory if it is large enough. Rows
-// and planes have room for whole blocks of 16 pixels, which decoders write.
+// Prepares an empty image, or an image of an earlier call, for this shape. Reuses its memory if that is large enough.
+// Rows and planes have room for whole blocks of 16 pixels, which decoders write.
 bool image_reserve(struct image *image, const struct image_shape *shape);
 // The same, but only `rows` rows (a power of two, at least 16) are in memory: row y shares its memory with row y +
 // rows. Address the rows of such an image with image_row only.
 bool image_reserve_few(struct image *image, const struct image_shape *shape, int rows);
 void image_free(struct image *image); // accepts an empty one; leaves it empty
-// Copies an image that has memory of its own, with its layout, into memory of `owner`.
+// Copies an image that owns its memory, with its layout, into memory of `owner`.
 bool image_duplicate(struct image *to, const struct image *from, struct pages_owner *owner);
 // Exchanges rows and columns. For the formats of decoded files; 422p becomes 444p. `to` has the shape that
 // image_transposed returns.
@@ -70,8 +70,8 @@ bool image_shape_equal(const struct image_shape *a, const struct image_shape *b)
 // A frame of a source, lent by source_next until source_return.
 struct frame {
     struct image image;  // borrowed pixels
-    uint64_t number;     // counted by the source from 0; a gap: frames lost before monocle received them
-    int64_t captured_ns; // time of capture; times are of clock_now_ns
+    uint64_t number;     // the source counts from 0; a gap: frames lost before monocle received them
+    int64_t captured_ns; // time of capture; all times are of clock_now_ns
     int64_t decode_ns;   // start of decoding; 0: not encoded
     int64_t ready_ns;    // when the pixels were complete in memory
     int slot;            // for the source

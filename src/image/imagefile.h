@@ -7,7 +7,7 @@
 // damaged, codec.h does not know its format, or it exceeds IMAGE_MAX_SIDE or IMAGE_MAX_BYTES (checked before
 // allocation).
 bool imagefile_read(struct image *image, const char *path);
-// The same, but writes the reason to `why` and does not log it.
+// The same, but writes the reason to `why` instead of the log.
 enum { IMAGEFILE_WHY = 256 };
 bool imagefile_try(struct image *image, const char *path, char why[IMAGEFILE_WHY]);
 // The same for a file in memory.

@@ -1,4 +1,4 @@
-// videodev.c: what cameras and virtual cameras share: calls, errors, and pixels as V4L2 describes them
+// videodev.c: V4L2 helpers for cameras and virtual cameras: ioctl, errors, colours and the layout of buffers
 #include "image/videodev.h"
 
 #include <errno.h>

@@ -1,13 +1,13 @@
-// videodev.h: what cameras and virtual cameras share: calls, errors, and pixels as V4L2 describes them
+// videodev.h: V4L2 helpers for cameras and virtual cameras: ioctl, errors, colours and the layout of buffers
 #pragma once
 
 #include "image/image.h"
 
 #include <linux/videodev2.h>
 
-// Calls ioctl, again if a signal interrupts it. Returns 0, or -1 with errno set.
+// Calls ioctl; repeats the call if a signal interrupts it. Returns 0, or -1 with errno set.
 int videodev_ask(int fd, unsigned long request, void *argument);
-// Returns the abilities of this node; `capabilities` alone describes all nodes of the device together.
+// Returns the V4L2_CAP_* flags of this node. The member `capabilities` has the flags of all nodes of the device.
 uint32_t videodev_abilities(const struct v4l2_capability *about);
 // Returns the meaning of an errno value for a V4L2 device, with advice.
 const char *videodev_advice(int error);

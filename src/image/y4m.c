@@ -39,7 +39,7 @@ static bool text_is(const struct tag *tag, const char *word)
     return tag->size == strlen(word) && memcmp(tag->text, word, tag->size) == 0;
 }
 
-// A whole decimal number that fits an int. False on anything else, signs included.
+// Parses a whole decimal number that fits an int. False for any other text, such as a number with a sign.
 static bool parse_int(const char *text, size_t size, int *value)
 {
     long long number = 0;
@@ -64,7 +64,7 @@ static bool parse_rate(const struct tag *tag, struct y4m_header *header, const c
     if (!colon || !parse_int(tag->text, (size_t)(colon - tag->text), &numerator) ||
         !parse_int(colon + 1, tag->size - (size_t)(colon + 1 - tag->text), &denominator))
         return false;
-    if (numerator == 0) { // "0:0" is the format's word for an unknown rate
+    if (numerator == 0) { // "0:0" means an unknown rate
         denominator = 1;
     } else if (denominator == 0) {
         *why = "the denominator of its frame rate (F) is 0";
@@ -167,7 +167,7 @@ static const char frame_head[] = "FRAME\n";
 enum {
     FRAME_HEAD = sizeof(frame_head) - 1,
     PATIENCE_MS = 500, // limit for a reader after a signal, or at the end
-    STALL_MS = 100,    // a reader that takes nothing for this long has stalled
+    STALL_MS = 100,    // a reader that reads nothing for this long has stalled
 };
 
 struct y4m_writer {
@@ -197,7 +197,7 @@ static size_t write_some(int fd, const uint8_t *data, size_t size, int patience_
             break;
         const size_t rest = size - done;
         const size_t most =
-            patience_ms >= 0 && rest > PIPE_BUF ? PIPE_BUF : rest; // a pipe that is ready takes this much
+            patience_ms >= 0 && rest > PIPE_BUF ? PIPE_BUF : rest; // a pipe that is ready accepts this much
         const ssize_t put = turns < 0 ? -1 : write(fd, data + done, most);
         if (put < 0 && errno != EINTR && errno != EAGAIN)
             break;

@@ -1,4 +1,4 @@
-// y4m.h: the YUV4MPEG2 format: headers parsed and printed, pictures written (format: yuv4mpeg(5) of mjpegtools)
+// y4m.h: parses YUV4MPEG2 headers and writes YUV4MPEG2 videos (format: yuv4mpeg(5) of mjpegtools)
 #pragma once
 
 #include "image/image.h"
@@ -7,17 +7,17 @@
 #include <stddef.h>
 
 struct y4m_header {
-    struct image_shape shape;             // colour as the header says it, unknown parts left at their zero
-    int rate_numerator, rate_denominator; // frames per second; 0/1 when the header doesn't say
-    bool interlaced;                      // pictures are two woven fields
+    struct image_shape shape;             // colour from the header; unknown parts are 0
+    int rate_numerator, rate_denominator; // frames per second; 0/1: unknown
+    bool interlaced;                      // each frame consists of two interleaved fields
 };
 
-enum { Y4M_LINE_MAX = 1024 }; // longest header line taken, without its newline
+enum { Y4M_LINE_MAX = 1024 }; // longest header line that is accepted, without its newline
 
 // Parses the stream header line (without the newline). It accepts 8-bit C420*, C422, C444 and Cmono and tags in any
 // order, and ignores the aspect (A), comments and unknown extensions (X). False on failure; *why is a static text.
 bool y4m_parse_header(const char *line, size_t size, struct y4m_header *header, const char **why);
-// Whether the line is a frame header ("FRAME", with or without parameters).
+// Returns true if the line is a frame header ("FRAME", with or without parameters).
 bool y4m_parse_frame(const char *line, size_t size);
 
 // Converts a rate of 1e-6 to 1e6 to a ratio: a standard video rate to its exact ratio (29.97 to 30000/1001), any other
@@ -26,14 +26,14 @@ void y4m_rate(double rate, int *numerator, int *denominator);
 
 struct y4m_writer;
 
-// `path` "-" is standard output. A rate of 0/1 is written as unknown. NULL on failure (logged). RGBA pictures of width
-// x height become C444 (docs/pixels.md section 5).
+// `path` "-" is standard output. A rate of 0/1 is written as unknown. RGBA images of width x height become C444
+// (docs/pixels.md section 5). NULL on failure (logged, except out of memory).
 struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int rate_numerator, int rate_denominator);
 // Writes one complete frame or nothing: after a failed or interrupted write the file is truncated to its last complete
-// frame. Waits for a slow reader of a pipe. If the reader stalls and `left_out` is NULL, it waits too; otherwise it
-// keeps the unwritten rest of the previous frame, drops this one and sets *left_out. False on failure (logged once;
-// later calls fail silently).
+// frame. Waits for the reader of a pipe. With `left_out`, it does not wait for a stalled reader: it keeps the unwritten
+// rest of that frame, drops new frames and sets *left_out for each. False on failure (logged once; later calls fail
+// silently).
 bool y4m_writer_add(struct y4m_writer *writer, const struct image *rgba, bool *left_out);
 // Waits up to 0.5 s for a stalled reader to take the last frame. Returns true if all frames that were not dropped are
-// written. Takes NULL.
+// written. Accepts NULL.
 bool y4m_writer_close(struct y4m_writer *writer);

@@ -18,11 +18,11 @@ struct yuv_row {
     const uint8_t *y, *u, *v; // the first samples; U and V are unused in YUV_GREY
 };
 
-// The next use of an RGBA row: decides how it is written.
+// How an RGBA row is written.
 enum row_use {
-    ROW_CACHED,   // read soon
-    ROW_KEPT,     // stays in memory: prefetched
-    ROW_STREAMED, // read late: non-temporal stores, if the row is aligned
+    ROW_CACHED,   // ordinary stores: the row is in the cache
+    ROW_KEPT,     // ordinary stores, after a prefetch of the row
+    ROW_STREAMED, // non-temporal stores if the row is aligned: it is not read soon
 };
 
 // Makes `width` RGBA pixels. `rgba` overlaps no sample.

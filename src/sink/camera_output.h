@@ -18,16 +18,16 @@ struct camera_output_counts {
 // numbers. `rate` is in frames per second; 0: unknown. Starts a thread that writes the frames, so that the caller never
 // waits for the device. Returns NULL on failure (logged, with advice). Call all functions on one thread.
 struct camera_output *camera_output_open(const char *node, int width, int height, double rate);
-void camera_output_close(struct camera_output *output); // takes NULL
+void camera_output_close(struct camera_output *output); // accepts NULL
 
 const char *camera_output_name(const struct camera_output *output); // "/dev/video10 (its name)"
 // The shape of the frames: nv12, yuyv or yu12 with even sides (docs/pixels.md section 6).
 const struct image_shape *camera_output_shape(const struct camera_output *output);
 
-// camera_output_picture returns the image to fill, camera_output_send hands it to a thread, which writes it at once.
-// The thread writes it again whenever the next frame is more than half a period late, so that readers never wait.
-// Before the first frame it writes a black one. camera_output_send returns false if the device refuses frames (logged
-// once).
+// The caller fills the image that camera_output_picture returns; camera_output_send hands it to the thread, which
+// writes it at once. If the next frame is more than half a period late, the thread repeats the last one, and again
+// after each period, so that readers never wait. Before the first frame it writes a black one. camera_output_send
+// returns false if the device refuses frames (logged once).
 struct image *camera_output_picture(struct camera_output *output);
 bool camera_output_send(struct camera_output *output);
 struct camera_output_counts camera_output_counts(const struct camera_output *output);

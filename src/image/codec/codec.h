@@ -11,8 +11,8 @@
 #define CODEC_LIST(ROW)                                                                                                \
     ROW(CODEC_JPEG, codec_jpeg)                                                                                        \
     ROW(CODEC_PNG, codec_png)                                                                                          \
-    ROW(CODEC_WEBP, codec_webp) /* builds without libwebp: refused by name */                                          \
-    ROW(CODEC_TIFF, codec_tiff) /* builds without libtiff: refused by name */                                          \
+    ROW(CODEC_WEBP, codec_webp) /* refused as unsupported without libwebp */                                           \
+    ROW(CODEC_TIFF, codec_tiff) /* refused as unsupported without libtiff */                                           \
     ROW(CODEC_GIF, codec_gif)                                                                                          \
     ROW(CODEC_BMP, codec_bmp)                                                                                          \
     ROW(CODEC_PSD, codec_psd)                                                                                          \
@@ -22,7 +22,7 @@
 enum codec_format {
     CODEC_LIST(CODEC_CONSTANT)   // the codecs
     CODEC_FORMATS,               // their number
-    CODEC_OTHER = CODEC_FORMATS, // known, but refused by name: HDR, HEIF, ...
+    CODEC_OTHER = CODEC_FORMATS, // recognised, but not supported: HDR, HEIF, ...
 };
 
 struct codec_info {
@@ -34,13 +34,13 @@ struct codec_info {
     bool guess;                // files have no signature: all other formats are tried first
 };
 
-const struct codec_info *codec_info(enum codec_format format);     // also of CODEC_OTHER
+const struct codec_info *codec_info(enum codec_format format);     // "other" for a format that is not supported
 bool codec_from_name(const char *name, enum codec_format *format); // name or extension, any case
-// Returns the library that this build lacks for files of that extension: "libwebp". NULL: none.
+// Returns the library that this build lacks for files of this extension, such as "libwebp"; NULL if it lacks none.
 const char *codec_missing_library(const char *name);
 
 // Recognises the format by the first bytes. Returns false if they belong to no known image format.
-enum { CODEC_PROBE_BYTES = 32 }; // bytes that are enough
+enum { CODEC_PROBE_BYTES = 32 }; // number of bytes that suffice
 bool codec_probe(const void *data, size_t size, enum codec_format *format);
 
 enum codec_fault {
@@ -96,8 +96,8 @@ struct codec;
 struct codec *codec_open(void);        // NULL if there is no memory (logged)
 void codec_close(struct codec *codec); // accepts NULL
 
-// Reads the head of a file. Fails if the file is no image, is not supported, has a damaged head, or has more than
-// `most_pixels` (0: the limits of image.h). Allocates nothing in proportion to the image.
+// Reads the head of a file. Fails if the file is no image, is not supported, has a damaged head, or exceeds the limits
+// of image.h or `most_pixels` (0: no such limit). Allocates nothing in proportion to the image.
 bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t most_pixels, struct codec_head *head,
                 struct codec_error *error);
 // The same for a file of a known format.
@@ -109,9 +109,10 @@ bool codec_head_of(struct codec *codec, enum codec_format format, const void *da
 bool codec_decode(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
                   struct image *image, struct codec_error *error);
 
-// Decodes some rows at a time; the file must stay in memory. The image may hold only a few rows (image_reserve_few).
+// Decodes some rows at a time, for formats of codec_goes_by_rows. The file must stay in memory. The image may hold only
+// a few rows (image_reserve_few).
 enum { CODEC_ROWS_MORE = 31 };                     // rows that a call may decode beyond `last`
-bool codec_goes_by_rows(enum codec_format format); // only such formats; also for encoding
+bool codec_goes_by_rows(enum codec_format format); // true: the format can be decoded and encoded by rows
 bool codec_decode_begin(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
                         const struct image *image, struct codec_error *error);
 // Decodes until row `last` is complete. Returns the number of decoded rows; 0 on failure.
@@ -129,9 +130,9 @@ struct codec_settings {
 };
 
 // Encodes an image into `buffer`: JPEG from yu12, 422p, 444p or grey (601, full range), PNG from rgba, rgb24 or grey,
-// WebP and TIFF from rgba. If metadata had to be left out, it returns true and error->why says which. The EXIF
-// thumbnail is removed, because it shows the unfiltered image. A colour profile is left out of grey files, a grey one
-// of others.
+// WebP and TIFF from rgba. If metadata had to be left out, it returns true and error->why says which. It always removes
+// the EXIF thumbnail, which shows the unfiltered image. It also removes a colour profile from a grey file and a grey
+// profile from a colour file, without a message.
 bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,
                   struct codec_buffer *buffer, struct codec_error *error);
 // Encodes some rows at a time, also while the same codec decodes another file by rows. codec_encode_rows takes the

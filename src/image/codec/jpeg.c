@@ -31,8 +31,8 @@ struct jpeg {
     struct codec_buffer *file; // the writer's output
     struct jpeg_error_mgr errors;
     struct codec_error *error;   // where a failure is reported
-    jmp_buf back;                // where a failure leaves libjpeg to: set by each function that calls it
-    struct codec_buffer scratch; // rows that the image has no room for, a marker: for one call
+    jmp_buf back;                // target of longjmp after a failure; set by each function that calls libjpeg
+    struct codec_buffer scratch; // rows that do not fit the image, or a marker; for one call
     struct codec_buffer profile; // an ICC profile of several markers, until the next head
 };
 
@@ -74,7 +74,7 @@ static void fail(j_common_ptr info)
     longjmp(jpeg->back, 1);
 }
 
-// A warning means damaged data, which libjpeg would replace by grey. The exceptions say nothing of the pixels: cameras
+// A warning means damaged data, which libjpeg would replace by grey. The exceptions do not concern the pixels: cameras
 // often leave a few bytes too many between two parts of a file.
 static void warn(j_common_ptr info, int level)
 {
@@ -206,7 +206,7 @@ static void read_markers(struct jpeg *jpeg, const uint8_t *data, size_t size, st
         metadata->left_out = "its colour profile is damaged and is left out";
 }
 
-// Asked for more data than the file has; the warning does not return.
+// libjpeg calls this if the file ends too early. The warning does not return.
 static boolean more(j_decompress_ptr info)
 {
     WARNMS(info, JWRN_JPEG_EOF);

@@ -5,10 +5,10 @@
 
 struct codec_kind {
     struct codec_info info;
-    size_t state_bytes;                                 // of its state, which starts as zeros; 0: none
+    size_t state_bytes;                                 // size of its state, which is zeroed before open; 0: none
     bool (*open)(void *state);                          // may be NULL; returns false if there is no memory
-    void (*close)(void *state);                         // may be NULL; also after a failed open
-    bool (*looks_so)(const uint8_t *data, size_t size); // by the first bytes
+    void (*close)(void *state);                         // may be NULL; also called after a failed open
+    bool (*looks_so)(const uint8_t *data, size_t size); // the first bytes are of this format
     // As codec_head, which checks the limits. Allocates nothing in proportion to the image.
     bool (*head)(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error);
     // As codec_decode and codec_encode. `encode` is NULL if files are only read; its buffer is empty. Both are NULL for
@@ -37,7 +37,7 @@ bool codec_refuse(struct codec_error *error, enum codec_fault fault, const char 
 // refused as truncated. Each head calls this, so that a tiny file cannot make monocle allocate gigabytes.
 bool codec_can_hold(size_t size, uint64_t least, struct codec_error *error);
 enum {
-    CODEC_DEFLATE_MOST = 1032, // bytes that one byte of deflated data can stand for (258 for two bits)
+    CODEC_DEFLATE_MOST = 1032, // maximum bytes per byte of deflated data (258 for two bits)
     // The same for LZW: a code of c bits stands for at most 2^c bytes, and has at most 12 bits (GIF89a, appendix F;
     // TIFF 6.0, section 13).
     CODEC_LZW_MOST = 4096 * 8 / 12 + 1,

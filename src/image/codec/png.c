@@ -16,7 +16,7 @@ enum { ICC, EXIF, XMP, METADATA };
 enum {
     SIGNATURE_BYTES = 8,
     CHUNK_HEAD = 8,          // length and type
-    CHUNK_EXTRA = 12,        // those and the checksum
+    CHUNK_EXTRA = 12,        // length, type and checksum
     PALETTE_MAX = 256,       // colours
     UNPACKED_MAX = 16 << 20, // bytes of a profile, or of XMP data
     SLACK = 16,              // bytes behind and before rows that png_filter may read
@@ -41,7 +41,7 @@ struct header {
     enum colour colour;
     enum pixfmt format; // of the decoded image
     bool interlaced, has_palette;
-    bool seen[METADATA];             // such a chunk was there, damaged or not
+    bool seen[METADATA];             // the file has such a chunk, damaged or not
     bool transparent;                // the palette has alpha, or one colour is transparent
     uint8_t palette[PALETTE_MAX][4]; // RGBA
     uint16_t key[3];                 // the transparent colour, as samples of `depth` bits
@@ -266,7 +266,7 @@ static bool read_header(struct png *png, const uint8_t *data, size_t size, struc
 {
     struct chunk chunk;
     size_t at = SIGNATURE_BYTES;
-    bool pixels = false; // the chunk before was of pixels
+    bool pixels = false; // the previous chunk was IDAT
     *header = (struct header){0};
     do {
         if (!next_chunk(&chunk, data, size, &at, !metadata))
@@ -577,7 +577,7 @@ struct rows {
     const struct image *image;
     enum colour colour;
     size_t bytes;    // of an unfiltered row
-    uint8_t *row[2]; // a row and the one above it, by turns; each behind zeros
+    uint8_t *row[2]; // a row and the row above it, used in turn; zeros precede each
 };
 
 static bool rows_open(struct rows *rows, struct png *png, const struct image *image,

@@ -1,21 +1,22 @@
 // runs.h: a fast deflate encoder (RFC 1951): single bytes and runs of one byte
 //
-// The filtered rows of a photograph are noise. Longer repetitions are rare there: a compressor that searches for them
-// spends most of its time on it, and its output is larger, because their codes lengthen the codes of the bytes.
+// The filtered rows of a photograph are noise, in which longer repetitions are rare. A compressor that searches for
+// them spends most of its time on the search, and its output is larger, because the codes of repetitions lengthen the
+// codes of bytes.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// The output: bits are written lowest first, and up to 7 of them wait in `bits`.
+// The output. Bits are written lowest first; up to 7 of them (`count`) wait in `bits` for the next byte.
 struct runs {
     uint8_t *at;
     uint64_t bits;
     int count;
 };
 
-// The size of a block: large enough that its codes cost little, small enough that they fit its bytes.
+// The size of a block: large enough that its code table costs little, small enough that the codes suit its bytes.
 enum { RUNS_BLOCK = 1 << 17, RUNS_SLACK = 8 };
 
 // Encodes a block of about RUNS_BLOCK bytes. from[-1] is the stream's previous byte; for the first block it differs
