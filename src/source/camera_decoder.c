@@ -125,8 +125,8 @@ static void resample_plane(struct image *to, const struct image *from, int plane
     }
 }
 
-// Decodes the frame into `image` if it is alike; any other frame is only decoded to see that it is complete. *shape is
-// the frame's own shape. Returns false, with the reason in `error`, if the frame is damaged.
+// Decodes the frame into `image` if alike() accepts its shape; otherwise decodes it only to check that it is complete.
+// *shape is the frame's own shape. Returns false, with the reason in `error`, if the frame is damaged.
 static bool unpack(struct camera_decoder *decoder, const struct compressed *work, struct image *image,
                    struct image_shape *shape, struct codec_error *error)
 {

@@ -11,7 +11,7 @@ struct camera_decoder;
 // size is allocated. Returns NULL on failure (logged).
 struct camera_decoder *camera_decoder_open(struct source *source, const struct image_shape *shape,
                                            uint64_t most_pixels);
-void camera_decoder_close(struct camera_decoder *decoder); // takes NULL; the caller then finishes the pool
+void camera_decoder_close(struct camera_decoder *decoder); // accepts NULL; the caller then finishes the pool
 
 // Copies a compressed frame for the thread. `about` has the frame's number and times. Replaces a frame that the thread
 // has not begun.

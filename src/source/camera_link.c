@@ -264,7 +264,7 @@ static void explain_rate(struct camera_link *link)
 
 uint64_t camera_link_number(struct camera_link *link, uint32_t sequence, int64_t captured_ns)
 {
-    // The driver's count, made to grow: some drivers repeat or reset it.
+    // Follows the driver's count, but always grows: some drivers repeat or reset theirs.
     const uint32_t step = sequence - link->sequence;
     if (link->counting)
         link->number += step == 0 || step > INT32_MAX ? 1 : step;

@@ -46,7 +46,7 @@ struct camera_link {
 // Finds the camera of `text` (as camera_find), sets its controls, chooses its mode and starts the stream. Returns false
 // on failure (logged). Call camera_link_close in either case.
 bool camera_link_open(struct camera_link *link, const struct source_setup *setup, const char *text);
-void camera_link_close(struct camera_link *link); // takes a zeroed link; all frames must have been returned
+void camera_link_close(struct camera_link *link); // accepts a zeroed link; all frames must have been returned
 
 // The caller accepts the frames of a started stream: marks the camera as connected.
 void camera_link_accept(struct camera_link *link);

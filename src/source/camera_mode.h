@@ -7,7 +7,7 @@
 struct camera_mode {
     uint32_t fourcc;    // the V4L2 code
     bool compressed;    // MJPEG or JPEG
-    enum pixfmt format; // of frames that are not compressed
+    enum pixfmt format; // of the frames if they are not compressed
     int width, height;
     struct v4l2_fract interval; // time between frames, in seconds; 0/0 if the driver does not report it
 };

@@ -223,9 +223,9 @@ static void keep_contents(void *memory, size_t length)
         munmap(copy, length);
 }
 
-// Returns memory for the driver to fill, NULL if there is none. The system's memory comes from mmap, not pages_alloc: a
-// driver may still hold the pages when they are freed (munmap leaves them to the driver, free would reuse them), and
-// malloc hardly ever reuses freed blocks that begin at a page, so every reconnection would leave some behind.
+// Returns memory for the driver to fill; NULL if there is none. Without an owner it comes from mmap, not pages_alloc. A
+// driver may still hold pages when they are freed: munmap leaves them to the driver, free would reuse them. And malloc
+// hardly ever reuses page-aligned blocks, so every reconnection would leak some.
 static void *take_memory(struct pages_owner *owner, size_t length)
 {
     void *memory = owner ? pages_take(owner, length)

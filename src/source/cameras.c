@@ -14,7 +14,7 @@
 enum { NODES_MAX = 256 }; // minor numbers of video devices
 static const char by_id[] = "/dev/v4l/by-id";
 
-// udev names cameras by maker, model and serial number. The name is a link to the node.
+// Finds the node's id: a link to it that udev names by maker, model and serial number.
 static void find_id(struct camera_node *node)
 {
     struct stat of_node, of_link;

@@ -36,7 +36,7 @@ struct camera_about {
 // cameras_next leaves out nodes that can be opened but do not capture video.
 bool camera_node_next(int *next, struct camera_node *node);
 bool cameras_next(int *next, struct camera_about *about);
-// Returns true if there is a camera, also if it cannot be opened.
+// Returns true if there is a camera, even if it cannot be opened.
 bool cameras_present(void);
 
 // Finds the node for `text`: a path, a number, a stable id, the bus, or a part of the id, the bus or the camera's name.

@@ -30,7 +30,7 @@ struct source_kind {
     // Opens `text` (the text after "name:", or the path; may be NULL) and fills source->info except its kind. Returns
     // false on failure (logged); close is called in any case.
     bool (*open)(struct source *source, const struct source_setup *setup, const char *text);
-    // Takes a source that open could not open completely. The pool is finished afterwards. NULL: nothing else to free.
+    // Also called after a failed open. The pool is finished afterwards. NULL: nothing else to free.
     void (*close)(struct source *source);
     // As source_next, with an absolute deadline (clock_now_ns).
     enum source_status (*next)(struct source *source, struct frame *frame, int64_t deadline_ns);

@@ -75,7 +75,7 @@ static void list_close(struct source *source)
     entries_free(&list->entries);
 }
 
-// A file of a directory without the extension of an image belongs to the list only if it can be read as an image.
+// A file without an image extension belongs to a directory's list only if it can be read as an image.
 static bool list_holds(const struct source *source, const char *path)
 {
     const struct list *list = source->state;

@@ -225,7 +225,7 @@ bool source_print_controls(const char *text, FILE *out, bool settings)
     return false;
 }
 
-// Sleeps until the next frame is due. Returns false if the deadline is earlier, or if a signal arrived.
+// Sleeps until the next frame is due. Returns false if the deadline comes first, or if a signal arrived.
 static bool wait_due(struct source *source, int64_t deadline_ns)
 {
     if (source->due_ns == 0)

@@ -57,13 +57,13 @@ enum source_status {
 // Opens a source. Returns NULL on failure (logged, with advice). May block while a device opens, up to 5 s for the
 // first frame of an MJPEG camera, and up to 10 s for the header of a Y4M pipe, unless a signal arrives.
 struct source *source_open(const struct source_setup *setup);
-void source_close(struct source *source); // takes NULL; every frame must have been returned
+void source_close(struct source *source); // accepts NULL; every frame must have been returned
 const struct source_info *source_info(const struct source *source);
 // Sets the owner of the memory for later frames (NULL: the system), if the source chooses its memory itself. Each
 // buffer moves when no frame uses it. A buffer stays in place if the owner has no memory for it, or if a camera's
 // driver refuses the new memory. On any thread; the owner must outlive the source.
 void source_place(struct source *source, struct pages_owner *owner);
-// Returns true if the source reads this file without naming it: as an image of a directory or a list, or as standard
+// Returns true if the source reads this file under another name: as an image of a directory or a list, or as standard
 // input. A write to the file would destroy the source.
 bool source_holds(const struct source *source, const char *path);
 

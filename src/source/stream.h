@@ -27,13 +27,13 @@ struct stream {
 // `path` "-" is standard input. Returns false on failure (logged, except out of memory). Call stream_close in either
 // case.
 bool stream_open(struct stream *stream, const char *path);
-void stream_close(struct stream *stream); // takes a zeroed stream
+void stream_close(struct stream *stream); // accepts a zeroed stream
 
 // Reads until *filled is `size`. Deadlines are clock_now_ns time. STREAM_END: the data ended early, after *filled
 // bytes.
 enum stream_status stream_read(struct stream *stream, void *to, size_t size, size_t *filled, int64_t deadline_ns);
-// Reads a line into `line`, with a NUL instead of the newline; `line` has room for `limit` bytes and a NUL. STREAM_END:
-// the data ended without a newline; *length bytes are left.
+// Reads a line into `line`, with a NUL instead of the newline; `line` has room for `limit` bytes (below 4096) and a
+// NUL. STREAM_END: the data ended without a newline; *length bytes are left.
 enum stream_status stream_line(struct stream *stream, char *line, size_t limit, size_t *length, int64_t deadline_ns);
 
 bool stream_seek(struct stream *stream, off_t offset); // of a regular file; failure is logged
