@@ -1,4 +1,4 @@
-// cl.c: OpenCL results named and judged
+// cl.c: names OpenCL results and checks them
 #include "compute/cl.h"
 
 #include "base/log.h"
@@ -8,7 +8,7 @@
 static const struct result {
     cl_int result;
     const char *name;
-    const char *advice; // NULL for none
+    const char *advice; // NULL: none
     bool lost;
 } results[] = {
     {CL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND", "install an OpenCL driver, or use -p cpu", false},
@@ -43,7 +43,7 @@ static const struct result {
      "an illegal memory access on the device, or a driver that does not match the kernel module", true},
 };
 
-// NULL for results that are not in the table.
+// Returns NULL if the result is not in the table.
 static const struct result *find(cl_int result)
 {
     for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++) {

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 enum {
-    PIECE = 16,    // bytes of the kernel's unit
-    TRIES = 5,     // of each way, to find the fastest
-    WARM_RUNS = 2, // of each way, before it is tried: drivers finish compiling in the first run
+    PIECE = 16,    // bytes that the kernel copies at once
+    TRIES = 5,     // runs of each way to find the fastest
+    WARM_RUNS = 2, // unmeasured runs of each way: drivers finish compiling in the first run
     FILL_BYTES = 1 << 20,
     TARGETS = 2,
 };
@@ -19,8 +19,8 @@ enum {
 // A way to copy.
 struct way {
     const char *name;
-    int copies;   // pieces per work-item; 0 for the driver's own copy
-    size_t group; // work-items: 256 suit GPUs, long rows CPU devices
+    int copies;   // pieces per work-item; 0: the driver's own copy
+    size_t group; // work-items: 256 suit GPUs, more suit CPU devices
 };
 
 static const struct way ways[] = {
@@ -34,13 +34,13 @@ enum { WAYS = sizeof(ways) / sizeof(*ways) };
 struct device_copy {
     cl_command_queue queue;
     cl_mem memory;
-    size_t bytes, place; // of a copy; from place to place in the memory, at least as many
-    int sources, next;   // next: run
+    size_t bytes, place; // of a copy; from one place in the memory to the next (at least `bytes`)
+    int sources, next;   // next: number of the next run
     cl_kernel kernel[WAYS];
     const struct way *way; // the fastest
 };
 
-// Bytes that a way copies where `bytes` are asked for: whole work-groups.
+// Returns the bytes that a way copies: `bytes` rounded up to whole work-groups.
 static size_t whole_bytes(const struct way *way, size_t bytes)
 {
     const size_t unit = PIECE * way->group * (size_t)(way->copies ? way->copies : 1);
@@ -92,7 +92,7 @@ static bool make_kernel(struct device_copy *copy, struct device *device, int ind
     return copy->kernel[index] != NULL;
 }
 
-// Random bytes: some GPUs are faster on zeros. A small part is written over and over.
+// Fills the memory with repetitions of random bytes, because some GPUs copy zeros faster.
 static bool fill(struct device_copy *copy)
 {
     uint32_t *random = malloc(FILL_BYTES);

@@ -1,4 +1,4 @@
-// device.c: OpenCL devices: listed, chosen, opened
+// device.c: lists, chooses and opens OpenCL devices
 #include "compute/device.h"
 
 #include "base/log.h"
@@ -29,7 +29,7 @@ static void get_text(cl_device_id id, cl_device_info what, char *text, size_t si
 
 static cl_ulong get_number(cl_device_id id, cl_device_info what)
 {
-    cl_ulong value = 0; // wide enough for every number asked for; little-endian, so narrower ones land right
+    cl_ulong value = 0; // large enough for every property; little-endian, so smaller ones are correct too
     return clGetDeviceInfo(id, what, sizeof(value), &value, NULL) == CL_SUCCESS ? value : 0;
 }
 
@@ -84,7 +84,7 @@ static int add_devices(cl_platform_id platform, cl_device_type type, struct devi
     return count;
 }
 
-// Why none of these platforms has a device.
+// Returns why none of these platforms has a device.
 static const char *why_none(const cl_platform_id *platforms, cl_uint count)
 {
     for (cl_uint i = 0; i < count && i < PLATFORM_MAX; i++) {
@@ -100,8 +100,8 @@ static const char *why_none(const cl_platform_id *platforms, cl_uint count)
     return "the installed OpenCL platforms have no usable device";
 }
 
-// Drivers end the process where they can open no file more or get no memory (PoCL, whose linker needs some 16 files,
-// and whose compiler 700 MB of addresses, 500 of them for data, and 150 kB of stack). Why they would, or NULL.
+// Returns why drivers would end the process because a resource limit is too low, or NULL. PoCL's linker needs 16 open
+// files; its compiler needs 700 MB of address space, 500 MB of them for data, and 150 kB of stack.
 static const char *why_too_little(void)
 {
     static const struct {
@@ -157,7 +157,7 @@ int device_list(struct device_info devices[DEVICE_MAX], const char **why)
     }
     *why = count ? "" : why_none(platforms, found);
     if (count > 0)
-        kept_check(); // here, since a run lists devices once, and builds programs for several
+        kept_check(); // here, because a run lists devices once, but builds programs for several
     return count;
 }
 
@@ -191,7 +191,7 @@ int device_choose(const struct device_info *devices, int count, const char *text
         const size_t used = strlen(list);
         snprintf(list + used, sizeof(list) - used, "%s%d '%s'", i ? ", " : "", i, devices[i].name);
     }
-    const char *usual = getenv("MONOCLE_DEVICE"); // which its user may have forgotten
+    const char *usual = getenv("MONOCLE_DEVICE"); // the user may have forgotten it
     log_error("no OpenCL device matches '%s'%s; devices: %s (see 'monocle devices')", text ? text : "",
               text && usual && strcmp(text, usual) == 0 ? " (from MONOCLE_DEVICE)" : "", count ? list : "none");
     return -1;
@@ -245,7 +245,7 @@ static bool write_texture(struct device *device, cl_command_queue queue, struct 
     return same;
 }
 
-// Opens a context that shares with GL. Some drivers accept the properties but then reject every texture, so it tries
+// Opens a context that shares with GL. Some drivers accept the properties but then reject every texture, so this tests
 // one. Returns false with device->sharing_why set.
 static bool open_shared(struct device *device, const struct device_gl *gl)
 {

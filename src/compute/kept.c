@@ -1,4 +1,4 @@
-// kept.c: data kept between runs in the cache directory, each entry with the whole key that it was made for
+// kept.c: data kept between runs in the cache directory
 #include "compute/kept.h"
 
 #include "base/cache.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// A file: this head, the key, the data. The hash covers the data; the name has a hash of the key.
+// A file has a head, the key and the data. head.data_hash is of the data; the file name has a hash of the key.
 static const char magic[8] = "MONOCL1";
 enum { FILE_MAX_BYTES = 64 << 20 };
 

@@ -1,4 +1,4 @@
-// memory.c: host memory that a device copies by itself: pinned buffers, memory lent to sources, imported dma-bufs
+// memory.c: host memory that a device copies without the host: pinned buffers, lent memory, imported dma-bufs
 #include "compute/memory.h"
 
 #include "base/log.h"
@@ -10,11 +10,11 @@
 
 enum { PROOF_BYTES = 64 };
 
-// A piece of memory: lent to a source, or imported from another driver.
+// Memory that was lent to a source or imported from another driver.
 struct piece {
     struct piece *next;
-    struct pinned pinned; // the address is NULL: imported
-    uint8_t *at;          // where it begins; a page of its own
+    struct pinned pinned; // pinned.at NULL: imported
+    uint8_t *at;          // first byte; lent memory is page-aligned
     size_t bytes;
 };
 
@@ -23,7 +23,7 @@ struct lender {
     cl_context context;
     cl_command_queue queue;
     const struct dmabuf_calls *calls;
-    pthread_mutex_t lock; // over the members below; not held while a driver works
+    pthread_mutex_t lock; // guards the members below; not held during calls of the driver
     struct piece *pieces;
     bool cannot_lend, cannot_import; // an attempt failed
 };
@@ -128,7 +128,7 @@ static const char *disprove(const struct lender *lender, const struct piece *pie
     return memcmp(sent, seen, bytes) == 0 ? NULL : "it reads wrong bytes";
 }
 
-// Makes the piece's buffer from the descriptor, which it takes over.
+// Makes the piece's buffer from the descriptor, which it closes or hands to the driver.
 static bool import(const struct lender *lender, struct piece *piece, int fd)
 {
     const cl_mem_properties properties[] = {CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR, (cl_mem_properties)fd, 0};
@@ -136,7 +136,7 @@ static bool import(const struct lender *lender, struct piece *piece, int fd)
     piece->pinned.buffer =
         clCreateBufferWithProperties(lender->context, properties, CL_MEM_READ_ONLY, piece->bytes, NULL, &result);
     if (!piece->pinned.buffer)
-        close(fd); // otherwise it belongs to the driver now
+        close(fd); // after success the driver owns it
     const char *why = piece->pinned.buffer ? disprove(lender, piece) : compute_result_name(result);
     if (why)
         log_info("the device cannot import the camera's dma-buf (%s); monocle copies the frames", why);
@@ -152,7 +152,7 @@ static void piece_close(struct lender *lender, struct piece *piece)
     free(piece);
 }
 
-// Drivers map at a multiple of some hundred bytes, so there is a page more.
+// Allocates one page more, to align the memory to a page: drivers align mappings to a few hundred bytes only.
 static bool lend(const struct lender *lender, struct piece *piece, size_t bytes)
 {
     const size_t whole = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
@@ -175,7 +175,8 @@ static struct piece *piece_open(struct lender *lender, const bool *cannot)
     return tries ? calloc(1, sizeof(struct piece)) : NULL;
 }
 
-// Adds the piece. If the attempt failed, closes it (NULL: none) and notes that.
+// Adds the piece if the attempt succeeded (`ok`). Otherwise closes it (NULL: none) and sets *cannot. Returns its
+// memory.
 static void *piece_keep(struct lender *lender, struct piece *piece, bool *cannot, bool ok)
 {
     pthread_mutex_lock(&lender->lock);
@@ -221,7 +222,7 @@ static void lender_give(struct pages_owner *owner, void *memory)
     piece_close(lender, piece);
 }
 
-// Returns the piece that has these bytes. NULL: none. The caller holds the lock.
+// Returns the piece that contains these bytes; NULL: none. The caller holds the lock.
 static const struct piece *find(const struct lender *lender, const void *at, size_t bytes)
 {
     const struct piece *piece = lender->pieces;

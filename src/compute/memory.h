@@ -1,4 +1,4 @@
-// memory.h: host memory that a device copies by itself: pinned buffers, memory lent to sources, imported dma-bufs
+// memory.h: host memory that a device copies without the host: pinned buffers, lent memory, imported dma-bufs
 #pragma once
 
 #include "base/pages.h"
@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-void memory_release(cl_mem memory); // takes NULL
+void memory_release(cl_mem memory); // accepts NULL
 
 // A buffer of pinned host memory, mapped until it is closed.
 struct pinned {
@@ -14,7 +14,7 @@ struct pinned {
     uint8_t *at;
 };
 cl_int pinned_open(struct pinned *pinned, cl_context context, cl_command_queue queue, size_t bytes);
-void pinned_close(struct pinned *pinned, cl_command_queue queue); // takes an empty or half-open one
+void pinned_close(struct pinned *pinned, cl_command_queue queue); // accepts an empty or partly opened one
 
 // A buffer that kernels write and the host then reads.
 enum download_way {
@@ -30,13 +30,13 @@ struct download {
     size_t bytes;
     cl_event done; // of the latest start; the caller releases it
 };
-// `flags`: of the buffer, besides CL_MEM_READ_WRITE. After a failure, the caller closes it as well.
+// `flags` are added to CL_MEM_READ_WRITE. After a failure, the caller closes it as well.
 cl_int download_open(struct download *download, cl_context context, cl_command_queue queue, cl_mem_flags flags,
                      size_t bytes, enum download_way way);
-void download_close(struct download *download, cl_command_queue queue); // takes an empty one
-// Enqueues the way to the host after the event `after`.
+void download_close(struct download *download, cl_command_queue queue); // accepts an empty one
+// Starts the map or copy after the event `after`, and flushes the queue. Not for DOWNLOAD_NONE.
 cl_int download_start(struct download *download, cl_command_queue queue, cl_event after);
-// Gives the buffer back to the kernels; the bytes of a mapped one are then gone.
+// Returns the buffer to the kernels. `at` becomes NULL; a mapped buffer is unmapped.
 cl_int download_reclaim(struct download *download, cl_command_queue queue);
 
 // The functions of cl_khr_external_memory_dma_buf. All NULL: the device does not have the extension.
@@ -46,13 +46,13 @@ struct dmabuf_calls {
 };
 struct dmabuf_calls dmabuf_look_up(cl_platform_id platform);
 
-// Opens the owner of the memory that a device copies from by itself. If `lends` is true, it lends pinned memory
-// (`take`); if there are `calls` (borrowed), it imports dma-bufs (`adopt`). After a failure, which it logs once
-// (log_info), it does not ask the driver again. NULL on failure (logged).
+// Opens the owner of memory that a device copies from without the host. If `lends` is true, it lends pinned memory
+// (`take`); if there are `calls` (borrowed), it imports dma-bufs (`adopt`). After a failed attempt (log_info) it does
+// not ask the driver again. NULL on failure (logged).
 struct pages_owner *lender_open(cl_context context, cl_device_id device, bool lends, const struct dmabuf_calls *calls);
-void lender_close(struct pages_owner *lender); // takes NULL; all memory must have been given back
-// Returns true if these bytes lie in memory that it has lent. On any thread. NULL: false.
+void lender_close(struct pages_owner *lender); // accepts NULL; all memory must have been given back
+// Returns true if these bytes lie in pinned memory that the lender has lent. On any thread. Accepts NULL.
 bool lender_has_lent(struct pages_owner *lender, const void *at, size_t bytes);
 // Returns the buffer of imported memory that begins at `at` and has at least this many bytes; the caller releases it.
-// NULL if there is none. On any thread. NULL: NULL.
+// NULL if there is none. On any thread. Accepts NULL.
 cl_mem lender_imported(struct pages_owner *lender, const void *at, size_t bytes);

@@ -1,4 +1,4 @@
-// pocl.c: a place for the kernels that PoCL compiles, where its own cannot be used
+// pocl.c: checks PoCL's cache directory and makes a temporary one if it cannot be used
 #include "compute/pocl.h"
 
 #include "base/cache.h"
@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 enum { OPEN_FILES = 16 };
-enum { ROOM_BYTES = 8 << 20 }; // many kernels, and what compiling them takes meanwhile
+enum { ROOM_BYTES = 8 << 20 }; // for many kernels and the compiler's temporary files
 
-// Where PoCL keeps kernels (pocl_cache.c of PoCL 3.1 and after). False: too long a path.
+// Finds PoCL's cache directory (pocl_cache.c of PoCL 3.1 and later). False: the path is too long.
 static bool own_place(char path[PATH_MAX])
 {
     const char *chosen = getenv("POCL_CACHE_DIR"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -30,7 +30,7 @@ static bool own_place(char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "%s%s/pocl/kcache", base, base == home ? "/.cache" : "") < PATH_MAX;
 }
 
-// Cuts a path to the part that exists. False with errno set where that cannot be found out.
+// Cuts a path to its part that exists. False with errno set if that cannot be determined.
 static bool cut_to_existing(char *path)
 {
     struct stat status;
@@ -46,10 +46,10 @@ static bool cut_to_existing(char *path)
     return true;
 }
 
-// Returns why programs cannot be written to a directory, which may not exist yet, and run there. NULL: they can.
+// Returns why programs cannot be stored in a directory, which may not exist yet, and run from there; NULL if they can.
 static const char *why_unusable(const char *directory)
 {
-    static const char name[] = "/.monocle-probe"; // of no file or directory
+    static const char name[] = "/.monocle-probe"; // no such file exists
     char path[PATH_MAX + sizeof(name)];
     struct statvfs system;
     snprintf(path, PATH_MAX, "%s", directory);
@@ -63,7 +63,7 @@ static const char *why_unusable(const char *directory)
     return file_writable(path, false) ? NULL : strerror(errno);
 }
 
-// Returns why other users can put programs there, which PoCL would run. NULL: they cannot.
+// Returns why other users could store programs there, which PoCL would run; NULL if they cannot.
 static const char *why_unsafe(const char *directory)
 {
     char path[PATH_MAX];
@@ -72,7 +72,7 @@ static const char *why_unsafe(const char *directory)
     return cut_to_existing(path) && stat(path, &status) == 0 ? cache_unsafe(&status) : strerror(errno);
 }
 
-// Makes the directory at the first place that will do. Leaves "" where none does.
+// Makes the temporary directory in the first usable place. Sets `path` to "" if no place is usable.
 static void make_temporary(char *path, size_t size)
 {
     const char *chosen = getenv("TMPDIR");
@@ -105,7 +105,7 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 
 void pocl_cache_close(struct pocl_cache *cache)
 {
-    if (!cache->path[0] || rmdir(cache->path) == 0) // empty: no PoCL here
+    if (!cache->path[0] || rmdir(cache->path) == 0) // empty: PoCL was not used
         return;
     log_warn("PoCL cannot store compiled kernels in %s; it compiles them at every start; set POCL_CACHE_DIR to another "
              "directory",

@@ -1,16 +1,16 @@
-// pocl.h: a place for the kernels that PoCL compiles, where its own cannot be used
+// pocl.h: a temporary directory for the kernels that PoCL compiles, if its own cannot be used
 #pragma once
 
-// PoCL, OpenCL on processors, runs kernels from files in its cache. Where it can make none (a home directory that is
-// missing, read-only or mounted noexec) it has no device, or compiles nothing; where the file system is full it ends
-// the process. Where other users can write, they could have it run programs of theirs.
+// PoCL (OpenCL on CPUs) loads kernels from files in its cache directory. If it cannot create them there (the home
+// directory is missing, read-only or mounted noexec), it has no device or compiles nothing. On a full file system it
+// ends the process. Other users who can write there could make it run their code.
 struct pocl_cache {
-    char path[128]; // of the temporary directory; "" where PoCL's own place will do, or no place
-    char why[256];  // PoCL's own place, and what is wrong with it
+    char path[128]; // temporary directory; "": PoCL's own is used, or none can be made
+    char why[256];  // PoCL's own directory, and its fault
 };
 
-// Points POCL_CACHE_DIR at a temporary directory where PoCL's place, that or its own, cannot be used. To be called
-// before any thread starts, since the environment may not change behind their backs, and before OpenCL is first used.
+// If PoCL's directory (POCL_CACHE_DIR or its default) cannot be used, makes a temporary one and sets POCL_CACHE_DIR to
+// it. Call before any thread starts, because setenv is not thread-safe, and before the first use of OpenCL.
 void pocl_cache_open(struct pocl_cache *cache);
-// Removes the directory. If PoCL has used it, a warning says how its kernels could be kept.
+// Removes the temporary directory. Logs a warning, with advice, if PoCL has used it.
 void pocl_cache_close(struct pocl_cache *cache);

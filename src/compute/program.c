@@ -1,4 +1,4 @@
-// program.c: OpenCL programs built, and kept compiled on disk, and their kernels
+// program.c: builds OpenCL programs and keeps compiled programs on disk
 #include "compute/program.h"
 
 #include "base/log.h"
@@ -22,7 +22,7 @@ char *program_key(const struct device *device, const char *text, const char *opt
     return key;
 }
 
-// Returns NULL if there is no binary, or the driver rejects it.
+// Returns the stored program; NULL if there is none, or the driver rejects it.
 static cl_program program_load(struct device *device, const struct kept *kept, const char *options)
 {
     size_t bytes;
@@ -62,12 +62,12 @@ struct place {
     long line;
 };
 
-// Where line `number` of the text, from 1, came from. False ahead of the first directive.
+// Finds the file and line that line `number` (from 1) of the text comes from. False before the first #line directive.
 static bool find_place(const char *text, long number, struct place *place)
 {
     struct place at = {.file = ""};
     for (long n = 1; n < number && *text; n++) {
-        if (sscanf(text, "#line %ld \"%63[^\"]\"", &at.line, at.file) < 1) // a name may be left out
+        if (sscanf(text, "#line %ld \"%63[^\"]\"", &at.line, at.file) < 1) // the file name may be omitted
             at.line++;
         text += strcspn(text, "\n");
         text += *text == '\n';
@@ -164,7 +164,7 @@ bool program_kernels(struct device *device, const char *text, const char *option
         }
     }
     if (program)
-        clReleaseProgram(program); // its kernels hold it
+        clReleaseProgram(program); // its kernels retain it
     return result == CL_SUCCESS;
 }
 

@@ -1,20 +1,20 @@
-// program.h: OpenCL programs from text, with compiled ones kept on disk, and their kernels
+// program.h: builds OpenCL programs from text, keeps compiled programs on disk, and opens and runs kernels
 #pragma once
 
 #include "compute/device.h"
 #include "compute/timing.h"
 
-// Builds `text` for the device, with NV_ARCH defined as struct device_info has it. Compiled binaries are kept in the
-// cache directory under a key made of text, options, device and driver; an entry that is damaged, foreign or refused by
-// the driver is rebuilt and replaced. Safe on any thread. NULL on failure: `*error` is then the compiler's log, which
-// the caller frees, and nothing is logged.
+// Builds `text` for the device and defines the macro NV_ARCH as device->info.nv_arch. Stores the compiled program in
+// the cache directory under its program_key; rebuilds an entry that is damaged or that the driver rejects. Safe on any
+// thread. NULL on failure: `*error` is then the compiler's log or one line, which the caller frees (NULL: out of
+// memory); no error is logged.
 cl_program program_build(struct device *device, const char *text, const char *options, char **error);
 
-// Builds `text` and opens its kernels with these names, at most `count`, ended by NULL. False on failure: as
-// program_build; the caller releases the kernels that are open.
+// Builds `text` and opens the kernels with these names: `count`, or up to a NULL. False on failure: as program_build;
+// the caller releases the kernels that are open.
 bool program_kernels(struct device *device, const char *text, const char *options, const char *const *names, int count,
                      cl_kernel *kernels, char **error);
-// Builds a kernel file, such as "copy.cl", and opens its kernel `name`. The caller releases it. NULL on failure: as
+// Builds a kernel file, such as "copy.cl", and opens its kernel `name`, which the caller releases. NULL on failure: as
 // program_build.
 cl_kernel program_file_kernel(struct device *device, const char *file, const char *options, const char *name,
                               char **error);
@@ -26,8 +26,8 @@ struct kernel_argument {
     size_t bytes;
     const void *value;
 };
-// Sets the arguments and enqueues work-items in two dimensions, after the event `after` (NULL: at once). Adds the event
-// to the span.
+// Sets the arguments and enqueues a two-dimensional NDRange after the event `after` (NULL: at once). Adds its event to
+// the span.
 cl_int kernel_run(cl_kernel kernel, cl_command_queue queue, const struct kernel_argument *arguments, cl_uint count,
                   const size_t offset[2], const size_t size[2], const size_t local[2], cl_event after,
                   struct span *span);

@@ -6,7 +6,7 @@
 #include <CL/cl_gl.h>
 #include <epoxy/gl.h>
 
-enum { FENCE_WAIT_NS = 1000000000 }; // a drawing that takes longer than this has hung
+enum { FENCE_WAIT_NS = 1000000000 }; // GL has hung if drawing takes longer
 
 cl_int shared_texture_open(struct shared_texture *shared, cl_context context, int width, int height)
 {
@@ -15,7 +15,7 @@ cl_int shared_texture_open(struct shared_texture *shared, cl_context context, in
     shared->texture = texture;
     glBindTexture(GL_TEXTURE_2D, texture);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
-    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST); // complete without mipmaps
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST); // the texture has no mipmaps
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
@@ -46,7 +46,7 @@ void shared_texture_lent(struct shared_texture *shared)
 cl_int shared_texture_acquire(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event)
 {
     if (shared->fence) {
-        // There is one texture more than frames in flight, so GL passed the fence long ago.
+        // Does not wait in practice: there is one texture more than frames in flight, so GL passed the fence long ago.
         glClientWaitSync(shared->fence, GL_SYNC_FLUSH_COMMANDS_BIT, FENCE_WAIT_NS);
         glDeleteSync(shared->fence);
         shared->fence = NULL;

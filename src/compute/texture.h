@@ -9,13 +9,13 @@ struct shared_texture {
     void *fence; // GLsync after GL's last use; NULL: GL has not used it
 };
 
-// Makes a texture and its image. After a failure, the caller closes it as well.
+// Makes a texture and its OpenCL image. After a failure, the caller closes it as well.
 cl_int shared_texture_open(struct shared_texture *shared, cl_context context, int width, int height);
-void shared_texture_close(struct shared_texture *shared); // takes an empty one
+void shared_texture_close(struct shared_texture *shared); // accepts an empty one
 // Marks the end of GL's use so far. `acquire` waits for this mark.
 void shared_texture_lent(struct shared_texture *shared);
-// Enqueue the commands before and after OpenCL's use. `after`: an event to wait for, or NULL. `event` may be NULL.
+// Enqueue the commands that begin and end OpenCL's use. `after`: an event to wait for, or NULL. `event` may be NULL.
 cl_int shared_texture_acquire(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event);
 cl_int shared_texture_release(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event);
-// Reads rows of `row_pixels` from GL. Returns false if GL cannot read the texture.
+// Reads the texture through GL into rows of `row_pixels` (0: `width`). Returns false if GL cannot read it.
 bool shared_texture_read(const struct shared_texture *shared, int width, int height, int row_pixels, void *pixels);

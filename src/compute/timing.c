@@ -1,4 +1,4 @@
-// timing.c: commands on an OpenCL queue: their events, and their times by the device's clock and by the host's
+// timing.c: measures commands on an OpenCL queue
 #include "compute/timing.h"
 
 #include "base/clock.h"
@@ -51,7 +51,7 @@ void span_release(struct span *span)
     event_release(&span->last);
 }
 
-// Returns the sum of all spans; 0 if a time is missing or impossible.
+// Returns the sum of the spans in nanoseconds; 0 if a time is missing or impossible.
 static double device_ns(const struct span *spans, int runs)
 {
     double sum = 0;

@@ -1,4 +1,4 @@
-// verdicts.c: the verdicts of probes on programs, kept beside the compiled programs
+// verdicts.c: looks up the verdicts of probes in memory and in the cache directory
 #include "compute/verdicts.h"
 
 #include "base/hash.h"

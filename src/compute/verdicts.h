@@ -1,4 +1,4 @@
-// verdicts.h: the verdicts of probes on programs, kept beside the compiled programs
+// verdicts.h: the verdicts of probes on programs, stored in the cache directory beside the compiled programs
 #pragma once
 
 #include <pthread.h>
@@ -7,9 +7,9 @@
 
 enum { VERDICT_TEXT = 80 };
 
-// The verdicts of one open device, from this run and earlier ones; on any thread.
+// The verdicts of one open device, from this run and earlier ones. On any thread.
 struct verdicts {
-    pthread_mutex_t lock; // over the members below; also held while a verdict is found
+    pthread_mutex_t lock; // guards the members below; also held while `find` runs
     struct known_verdict *known;
     int count;
 };
@@ -17,8 +17,8 @@ struct verdicts {
 void verdicts_init(struct verdicts *verdicts);
 void verdicts_finish(struct verdicts *verdicts);
 
-// Gets the verdict of a key: from memory, else from the cache directory, else from `find`. While `find` runs, other
-// threads wait for the lock. If `find` returns true and the directory is usable, later runs read the verdict from
-// there. Returns true if the verdict was not in memory.
+// Gets the verdict of a key: from memory, else from the cache directory, else from `find`, which returns true if its
+// verdict may be stored for later runs. While `find` runs, other threads wait. Returns true if the verdict was not in
+// memory.
 bool verdicts_get(struct verdicts *verdicts, const char *key, size_t bytes,
                   bool (*find)(void *context, char verdict[VERDICT_TEXT]), void *context, char verdict[VERDICT_TEXT]);
