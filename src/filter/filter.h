@@ -37,7 +37,7 @@ struct param {
     const char *name; // NULL ends the list
     enum param_type type;
     float min, max, preset; // PARAM_MATRIX: the default preset's index
-    float step;             // for the live keys
+    float step;             // change per key press in the live view
     const char *choices;    // "luma|average"
     const char *help;
 };

@@ -1,4 +1,4 @@
-// param.h: the words of a parameter's choices, and the making of stages; only for the filter layer
+// param.h: the words of a parameter's choices, and functions that fill stages; only for src/filter
 #pragma once
 
 #include "filter/chain.h"

@@ -10,7 +10,7 @@
 typedef pixel point_filter(pixel p, arguments args);
 typedef int stencil_filter(view v, arguments args);
 
-// Tells the compiler that no iteration of the next loop depends on another.
+// Promises the compiler that no iteration of the next loop depends on another.
 #if defined(__clang__)
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -56,7 +56,7 @@ INLINE void make_points(point_filter *filter, const struct filter_arguments *num
 INLINE void make_stencil(stencil_filter *filter, const struct filter_arguments *numbers,
                          const struct stencil_rows *rows, int radius, int step)
 {
-    // Copies, because compilers would reload the originals after each store.
+    // Copies the pointers, because compilers would reload the originals after each store.
     const uint8_t *in[2 * FILTER_RADIUS_MAX + 1];
     for (int i = 0; i < 2 * radius + 1; i++)
         in[i] = rows->in[i];

@@ -1,4 +1,4 @@
-// backend.c: what all paths have: their common part, stage times, failures
+// backend.c: the common part of all paths: state, stage times, failures
 #include "path/backend.h"
 
 #include "base/log.h"

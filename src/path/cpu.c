@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    BANDS_PER_THREAD = 4, // so that an interrupted thread delays the others little
+    BANDS_PER_THREAD = 4, // an interrupted thread delays the others by at most one band
     BAND_MIN_ROWS = 16,   // with fewer rows, the start of a band takes too long
 };
 
@@ -71,7 +71,7 @@ static int count_few_rows(const struct cpu_build *build, enum pixfmt format)
         if (build->plan.pass[i].load_flip || build->plan.pass[i].store_flip)
             return 0;
     }
-    // 3: the requested row, and a pair of rows.
+    // 3: the requested row and a pair of rows.
     while (rows < cpu_run_reach(build->pass, build->plan.count) + PATH_FEED_MORE + 3)
         rows *= 2;
     return rows;
@@ -84,7 +84,7 @@ static struct cpu_build *make_build(const struct cpu_path *cpu, const struct cha
     if (!build)
         return NULL;
     plan_make(&build->plan, chain);
-    bool turns = false; // alpha would be at another place than in the input
+    bool turns = false; // a pass mirrors: alpha is not at the place of the input
     for (int i = 0; i < build->plan.count; i++)
         turns = turns || build->plan.pass[i].load_mirror || build->plan.pass[i].store_mirror;
     plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA || !turns, input->format == PIXFMT_GREY);
@@ -228,7 +228,7 @@ static const struct backend cpu_backend = {
     .close = cpu_close,
 };
 
-// A path that is fed also has the picture that arrives; both keep as few rows as possible.
+// Allocates the picture that arrives by rows and the encoded pictures, with as few rows as possible.
 static bool reserve_fed(struct cpu_path *cpu)
 {
     const struct image_shape *input = &cpu->path.input;

@@ -15,7 +15,7 @@ enum { OWN_LINES = 4, LINES_MAX = 2 * FILTER_RADIUS_MAX + 1 + STENCIL_ROWS };
 
 // The stencil of one pass at work on a band.
 struct maker {
-    uint8_t *lines; // the last rows of its input, or both ends of each, used in turns
+    uint8_t *lines; // the last rows of its input, or both ends of each, used in turn
     int line_width; // pixels of each, without edge pixels repeated
     uint8_t *spare; // rows that are made together with the first, if they have no other place
     uint8_t *own;   // scratch memory of the row variant
@@ -35,7 +35,7 @@ struct band {
     uint8_t *rgba;    // an RGBA row that becomes grey
     uint8_t *grey;    // a grey row that becomes RGBA
     bool in_place;    // the first stencil reads the picture in place
-    uint8_t *own_too; // then: scratch memory of its row variant for the pixels between the ends
+    uint8_t *own_too; // if in_place: scratch memory of its row variant for the pixels between the ends
     struct maker maker[CHAIN_MAX];
 };
 
@@ -44,7 +44,7 @@ static size_t align(size_t bytes)
     return (bytes + IMAGE_ALIGNMENT - 1) / IMAGE_ALIGNMENT * IMAGE_ALIGNMENT;
 }
 
-// Bytes of an RGBA row with `radius` edge pixels repeated on both sides.
+// Returns the bytes of an RGBA row with `radius` edge pixels repeated on both sides.
 static size_t line_bytes(int width, int radius)
 {
     return align(4 * ((size_t)width + 2 * (size_t)radius));
@@ -117,7 +117,7 @@ static int clamp_to(int at, int count)
     return at < 0 ? 0 : at >= count ? count - 1 : at;
 }
 
-// The first pixel of a line of a pass's input; the edge pixels that are repeated come before it.
+// Returns the first pixel of a line of a pass's input. The repeated edge pixels come before it.
 static uint8_t *line_of(const struct band *band, int number, int row)
 {
     const struct cpu_pass *cpu = &band->run->passes[number];
@@ -126,8 +126,8 @@ static uint8_t *line_of(const struct band *band, int number, int row)
            cpu->step * pass_radius(cpu);
 }
 
-// Runs point filters over a row: the first from `from` to `to`, the others in `to`. Returns where the row is then:
-// `from` if there are no filters.
+// Runs point filters over a row: the first from `from` to `to`, the others in `to`. Returns the result: `to`, or `from`
+// if there are no filters.
 static const uint8_t *run_points(const struct row_variant *const *rows, const struct stage *const *stages, int count,
                                  const uint8_t *from, uint8_t *to, int width)
 {
@@ -150,7 +150,7 @@ static int input_row(const struct cpu_run *run, int y)
     return run->passes[0].pass->load_flip ? run->from->shape.height - 1 - y : y;
 }
 
-// Of an RGBA picture.
+// Returns the address of row `y` of an RGBA input.
 static const uint8_t *picture_row(const struct cpu_run *run, int y)
 {
     return run->from->plane[0] + (size_t)input_row(run, y) * run->from->stride[0];
@@ -176,7 +176,7 @@ static const uint8_t *load_row(const struct band *band, int y, int points, uint8
 
 static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8_t *to);
 
-// A pass's output.
+// Makes row `y` of a pass's output.
 static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to)
 {
     const struct cpu_pass *cpu = &band->run->passes[number];
@@ -225,7 +225,8 @@ static void load_line(struct band *band, int number, int y)
     repeat_edges(line, band->width, cpu->step, pass_radius(cpu));
 }
 
-// Loads both ends of a row of the picture into a line of the first stencil. It sees `radius` pixels more than it makes.
+// Loads both ends of a row of the picture into a line of the first stencil, each with `radius` pixels more than it
+// makes.
 static void load_ends(const struct band *band, int y)
 {
     const uint8_t *row = picture_row(band->run, y);

@@ -1,7 +1,7 @@
 // cpu_rows.h: passes of the cpu path over a band of rows
 //
-// A picture is cut into bands of rows, which threads share. Consecutive passes form a run: within a band each row
-// goes through all of them while it is in cache, and only the rows of the last pass go to memory.
+// A picture is divided into bands of rows, which threads share. Consecutive passes form a run: each row of a band goes
+// through all of them while it is in the cache, and only the rows of the last pass are written to memory.
 #pragma once
 
 #include "filter/plan.h"
@@ -22,7 +22,7 @@ struct cpu_run {
     const struct cpu_pass *passes;
     int count;
     struct image *from;           // only the feed changes it
-    struct image *to;             // RGBA; planes NULL: only `encoded` is wanted
+    struct image *to;             // RGBA; planes NULL: only `encoded` is made
     struct image *encoded;        // the picture of `to` as YUV; NULL: not wanted, or made by a later run
     const struct path_feed *feed; // provides the rows of `from` and takes the rows of `encoded`; NULL: whole pictures
     struct encoder encoder;

@@ -7,16 +7,16 @@
 
 #include <stdlib.h>
 
-// One frame in flight, or lent.
+// A frame in flight, or the latest result.
 struct slot {
     uint64_t tag;
     // Input.
     struct pinned staging; // uploads come from here; empty if the input is host memory itself
     cl_mem input;
-    size_t input_bytes;          // grows for a frame in the device's memory, which has its own strides
+    size_t input_bytes;          // grows for a frame that is copied with the strides of its memory
     cl_mem lent;                 // the frame's own memory as the input; NULL: the frame is in `input`
     struct opencl_layout layout; // of the frame there
-    bool copied;                 // by the host
+    bool copied;                 // the host copied the frame
     int64_t copy_start_ns, copy_end_ns;
     int64_t enqueued_ns;  // host time right before the first event was queued
     cl_event upload;      // NULL: the input needs no upload
@@ -26,7 +26,7 @@ struct slot {
     struct download output, encoded; // empty: a texture; no conversion
     struct shared_texture shared;
     cl_event acquire, release; // of the texture
-    cl_event ends[4];          // those of the events above that end the frame
+    cl_event ends[4];          // events above: the frame is finished when all are complete
     cl_uint end_count;
 };
 
@@ -64,7 +64,7 @@ static bool read_in_place(struct opencl_path *cl, struct slot *slot, const struc
     return slot->lent != NULL;
 }
 
-// Enlarges the input for a frame with the strides of its memory.
+// Enlarges the input for a frame that is copied with the strides of its memory.
 static cl_int make_room(struct opencl_path *cl, struct slot *slot, size_t bytes)
 {
     const size_t room = bytes + OPENCL_WIDE_LOAD;
@@ -89,7 +89,7 @@ static cl_int send_pinned(struct opencl_path *cl, struct slot *slot, const void 
     return result == CL_SUCCESS ? clFlush(cl->upload_queue) : result;
 }
 
-// The device copies a camera driver's memory between acquire and release. The commands hold `from`.
+// The device copies a camera driver's memory between acquire and release. The commands retain `from`.
 static cl_int send_imported(struct opencl_path *cl, struct slot *slot, cl_mem from, size_t bytes)
 {
     const struct dmabuf_calls *calls = &cl->device->dmabuf;
@@ -147,7 +147,7 @@ static cl_int upload(struct opencl_path *cl, struct slot *slot, const struct ima
 
 // ---- submit ----
 
-// Releases the memory and the events of the slot's frame when the device is done with it.
+// Releases the slot's events and the frame's memory. The device must be done with the frame.
 static void release_frame(struct slot *slot)
 {
     cl_event *const events[] = {&slot->upload,  &slot->handed_back, &slot->acquire,
@@ -181,8 +181,8 @@ static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct im
     cl_int result = download_reclaim(&slot->output, cl->compute_queue);
     if (result == CL_SUCCESS)
         result = download_reclaim(&slot->encoded, cl->compute_queue);
-    // Acquiring a texture takes a while. If no other frame is in flight, it overlaps the copy of the pixels; otherwise
-    // it would delay that frame.
+    // Acquiring a texture is slow. If no other frame is in flight, it overlaps with the upload; otherwise it follows
+    // the upload, because it would delay the other frame.
     if (result == CL_SUCCESS && texture && alone)
         result = shared_texture_acquire(&slot->shared, cl->compute_queue, NULL, &slot->acquire);
     if (result == CL_SUCCESS)
@@ -244,9 +244,9 @@ static bool opencl_ready(const struct path *path)
     return done;
 }
 
-// Returns host time less device time. A frame's first command is queued at or after `enqueued_ns`, later by the time
-// that the thread was interrupted: so the largest difference of all frames is the nearest, less the drift of the clocks
-// since then.
+// Returns host time minus device time. A frame's first command is queued after `enqueued_ns`, later if the thread was
+// interrupted, so each frame gives a lower limit. The result is the largest limit so far, lowered by 100 ppm of the
+// elapsed time, because the clocks drift.
 static int64_t device_to_host(struct opencl_path *cl, const struct slot *slot)
 {
     const cl_event queued = slot->upload ? slot->upload : slot->passes[0].first;
@@ -260,8 +260,8 @@ static int64_t device_to_host(struct opencl_path *cl, const struct slot *slot)
     return cl->shift_ns;
 }
 
-// Adds a stage of the device, unless the driver gave no times or those of an earlier command, as NVIDIA's does for
-// acquire and release: nothing starts before the command that it waits for has ended, at *ended.
+// Adds a stage of the device. Leaves it out if the driver gave no times or a start before *ended, the end of the
+// previous command: NVIDIA's driver returns times of an earlier command for acquire and release.
 static void add_stage(struct path_result *result, const char *name, struct span span, int64_t shift_ns, cl_ulong *ended)
 {
     const cl_ulong start = event_stamp(span.first, CL_PROFILING_COMMAND_START);

@@ -1,4 +1,4 @@
-// opencl_chain.c: a chain on an OpenCL device: planned, compiled, enqueued
+// opencl_chain.c: plans, compiles and enqueues a chain on an OpenCL device
 #include "path/opencl_chain.h"
 
 #include "path/backend.h"

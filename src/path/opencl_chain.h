@@ -1,4 +1,4 @@
-// opencl_chain.h: a chain on an OpenCL device: planned, compiled, enqueued
+// opencl_chain.h: plans, compiles and enqueues a chain on an OpenCL device
 #pragma once
 
 #include "path/opencl_pass.h"
@@ -8,7 +8,7 @@
 struct opencl_target {
     struct device *device;
     struct image_shape input;
-    bool to_image;                // it writes an image, as GL's textures are to kernels, not a buffer
+    bool to_image;                // it writes an OpenCL image, such as a GL texture, not a buffer
     struct variant_choice wanted; // its variant is NULL: the best one
 };
 
@@ -27,10 +27,10 @@ void opencl_plan(struct plan *plan, const struct opencl_target *target, const st
 // Returns what pass `number` of the plan reads and writes.
 struct pass_target opencl_pass_target(const struct opencl_target *target, const struct plan *plan, int number);
 
-// Returns an output for a chain with this target, which the caller releases: a buffer with these flags, too, or an
-// image. NULL on failure, with *result set.
+// Creates the output of a chain with this target: an image, or a buffer (CL_MEM_READ_WRITE and `flags`). The caller
+// releases it. NULL on failure, with *result set.
 cl_mem opencl_output_open(const struct opencl_target *target, cl_mem_flags flags, cl_int *result);
-// Reads an output, which has this many bytes per pixel, into the rows of `to`, and waits.
+// Reads an output with this many bytes per pixel into the rows of `to`, and waits for the copy.
 cl_int opencl_output_read(const struct opencl_target *target, cl_command_queue queue, cl_mem output,
                           const struct image *to, size_t pixel_bytes);
 

@@ -1,4 +1,4 @@
-// opencl_pass.c: a pass on an OpenCL device: where its pictures lie, its kernels, its launches
+// opencl_pass.c: a pass on an OpenCL device: the layout of its pictures, its kernels and their launches
 #include "path/opencl_pass.h"
 
 #include "base/pages.h"
@@ -10,7 +10,7 @@
 
 enum { ROW_ALIGNMENT = 16 };
 
-// ---- where pictures lie ----
+// ---- the layout of pictures ----
 
 static size_t aligned_stride(enum pixfmt format, int plane, int width)
 {

@@ -1,10 +1,10 @@
-// opencl_pass.h: a pass on an OpenCL device: where its pictures lie, its kernels, its launches
+// opencl_pass.h: a pass on an OpenCL device: the layout of its pictures, its kernels and their launches
 #pragma once
 
 #include "compute/timing.h"
 #include "path/pass_text.h"
 
-// Where a picture lies in a device buffer: the int8 of kernels/pass_io.cl.
+// The layout of a picture in a device buffer: the int8 of kernels/pass_io.cl.
 struct opencl_layout {
     cl_int width, height;
     cl_int stride[PIXFMT_PLANES];     // bytes
@@ -13,7 +13,7 @@ struct opencl_layout {
 };
 _Static_assert(sizeof(struct opencl_layout) == sizeof(cl_int8), "the layout is an int8 to the kernels");
 
-// Bytes that a load may reach beyond the last pixel, where a work-item makes a block.
+// Bytes that a load may reach beyond the last pixel if a work-item makes a block of pixels.
 enum { OPENCL_WIDE_LOAD = IMAGE_SPARE_BYTES };
 
 // Lays out a picture with rows aligned to 16 bytes, for wide loads. The output's stride is that of an RGBA picture of
@@ -33,7 +33,7 @@ struct opencl_pass {
     const struct device_info *device;
     struct variant_choice choice;
     cl_kernel kernel[VARIANT_KERNELS]; // the variant's
-    size_t group_limit;                // work-items of a work-group, at most
+    size_t group_limit;                // largest work-group, in work-items
     cl_mem arguments;
     char name[140]; // of its stage time
 };

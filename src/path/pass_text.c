@@ -1,4 +1,4 @@
-// pass_text.c: a pass as OpenCL text
+// pass_text.c: generates the OpenCL program of a pass
 #include "path/pass_text.h"
 
 #include "base/resource.h"

@@ -1,4 +1,4 @@
-// pass_text.h: the OpenCL program of a pass, put together from the kernel files, and its arguments
+// pass_text.h: generates the OpenCL program of a pass from the kernel files, and its arguments
 #pragma once
 
 #include "image/image.h"

@@ -23,8 +23,8 @@ const char *path_kind_name(enum path_kind kind);
 
 enum { PATH_DEPTH_MAX = 4, PATH_STAGES = 40 };
 
-// A picture whose rows arrive and leave one after the other, so that they stay in cache in all steps. A path that
-// cannot work by rows requests all rows at once.
+// A picture whose rows arrive and leave one after the other, so that they stay in the cache through all steps. A path
+// that cannot work by rows requests all rows at once.
 struct path_feed {
     void *context;
     // Writes rows 0..last of the picture, and at most PATH_FEED_MORE more. The path owns the image, which may keep only
@@ -113,7 +113,7 @@ int path_in_flight(const struct path *path);
 // Returns true if path_collect would not wait for a device: the oldest frame is finished, or none is in flight.
 bool path_ready(const struct path *path);
 
-// Copies a result's pixels, or those of its texture, to `rgba`, an allocated image of the result's size. Not for
+// Copies the pixels of the latest result, an image or a texture, to `rgba`, an allocated image of its size. Not for
 // results that are encoded_only. False on failure (logged).
 bool path_read(struct path *path, const struct path_result *result, struct image *rgba);
 

@@ -3,8 +3,8 @@
 
 #include "path/variants.h"
 
-// Path of the program that runs probes. Its hidden command `probe` calls probe_answer. If a program does not define
-// this constant, it trusts every variant; an example is the test of a single layer.
+// Path of the program that runs probes. Its hidden command `probe` calls probe_answer. A program that does not define
+// this constant, such as a unit test, trusts every variant.
 extern const char probe_program[] __attribute__((weak));
 
 // A variant of a pass, and the facts from which the child finds the pass again.
@@ -37,10 +37,10 @@ enum probe_word {
     WORDS,
 };
 
-// Its exit status. 0 or 1 is no answer: the driver ended the process.
+// The child's exit status. 0 or 1 is no answer: the driver ended the process.
 enum probe_status {
     PROBE_PASSED = 100,
-    PROBE_ANSWERS = PROBE_PASSED, // the first
+    PROBE_ANSWERS = PROBE_PASSED, // the first answer
     PROBE_WRONG,
     PROBE_NOT_BUILT,
     PROBE_NOT_RUN,
@@ -51,8 +51,8 @@ enum probe_status {
 enum { PROBE_CPU_S = 10, PROBE_LIMIT_S = 30 };
 #define PROBE_DATA_BYTES ((size_t)8 << 30)
 
-// Returns everything that a verdict depends on: the variant, the device and the program; the caller frees it. NULL on
-// failure: *error as in path_open.
+// Returns a key of everything that a verdict depends on: the variant, the device and the program. The caller frees it.
+// NULL on failure: *error as in path_open.
 char *probe_key(const struct probe *probe, size_t *bytes, char **error);
 
 // The child's part: runs the probe that its arguments describe. Returns the exit status.

@@ -34,7 +34,7 @@ static void add_stage(struct chain *chain, const struct stage *stage)
         chain->stage[chain->count++] = *stage;
 }
 
-// The pass as a chain of its own.
+// Fills in the pass as a chain of its own.
 static void chain_of(const struct pass *pass, struct chain *chain)
 {
     chain->count = 0;

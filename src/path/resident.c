@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { OUTPUTS = 2 }; // as in a path with one frame in flight
+enum { OUTPUTS = 2 }; // as many as a path with one frame in flight has
 
 struct resident {
     struct opencl_target target;

@@ -4,11 +4,11 @@
 #include "compute/timing.h"
 #include "path/path.h"
 
-struct resident;     // pictures of one shape in a device's memory, and outputs used in turns
+struct resident;     // pictures of one shape in a device's memory, and outputs that are used in turn
 struct opencl_chain; // a compiled chain
 
-// Uses the setup's device and input. With `to_image`, outputs are images, as GL's textures are to kernels; otherwise
-// buffers. NULL on failure (logged).
+// Uses the setup's device and input. `to_image`: outputs are OpenCL images, such as GL textures; otherwise buffers.
+// NULL on failure (logged).
 struct resident *resident_open(const struct path_setup *setup, int pictures, bool to_image);
 void resident_close(struct resident *resident); // accepts NULL; close its chains before
 bool resident_fill(struct resident *resident, int picture, const struct image *frame); // false: logged

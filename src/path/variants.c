@@ -94,7 +94,7 @@ static struct variant_launch columns(int kernel, size_t x, size_t width, size_t 
     return (struct variant_launch){kernel, {x, 0}, {width, height}, {group, 1}};
 }
 
-// The inner columns: whole work-groups, then the columns that are left. Then both sides.
+// Writes the launches of the inner columns (whole work-groups, then the columns that are left) and of both sides.
 static int inside_launches(const struct variant_pass *of, const int *value, size_t width, size_t height, size_t most,
                            struct variant_launch *launch)
 {

@@ -9,7 +9,7 @@
 enum { VARIANT_PARAMS = 3, VARIANT_VALUES = 8, VARIANT_KERNELS = 2, VARIANT_LAUNCHES = 4, VARIANT_TEXT = 96 };
 enum { WINDOW_RADIUS_MAX = 4 }; // largest radius of a stencil that the variants `window` and `inside` fit
 
-// The input and output of a pass, as far as the plan does not define them.
+// The input and output of a pass: the part that the plan does not define.
 struct pass_target {
     enum pixfmt format; // of the pictures it reads, if it is the first pass
     bool to_image;      // it writes an image, not a buffer
@@ -50,7 +50,7 @@ struct variant {
     const char *macros;     // text before the language, or NULL
     const char *kernel[VARIANT_KERNELS];
     bool wide_loads; // it may read IMAGE_SPARE_BYTES beyond the last pixel
-    bool tiles;      // it makes the stencil's input once, in local memory; otherwise a pass of its own does
+    bool tiles;      // it converts and filters before the stencil once, in local memory; others need a separate pass
     bool windows;    // a stencil may have a file variants/NAME_window.cl for it
     bool computes;   // the template computes the stencil itself
     struct variant_param param[VARIANT_PARAMS + 1];

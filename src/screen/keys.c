@@ -105,7 +105,7 @@ static uint32_t key_from_text(const char *text)
         if (strcasecmp(name, text) == 0)
             return key;
     }
-    // Otherwise the text must be one visible character.
+    // Any other name must be one visible character.
     struct span span = span_of(text);
     const uint32_t code = span_next(&span);
     return span.length == 0 && code > ' ' && code != 0x7f && code != 0xfffd ? code : 0;

@@ -14,7 +14,7 @@ static int shrunk(int side, int step)
     return (side + step - 1) / step;
 }
 
-// Returns the smallest step at which GL takes the picture.
+// Returns the smallest step at which GL accepts the picture.
 static int step_for(int width, int height)
 {
     GLint most = 1;

@@ -15,7 +15,7 @@ struct upload {
     bool failed;       // the failure was logged
 };
 
-// Copies an RGBA picture. The texture keeps its name when the size changes. If GL takes no texture of the picture's
+// Copies an RGBA picture. The texture keeps its name when the size changes. If GL accepts no texture of the picture's
 // size, the texture has every second pixel, or every third, and so on: `step`. False on failure (logged once per size).
 bool upload_picture(struct upload *upload, const struct image *rgba);
 // Waits until GL has finished all commands so far. False after one second (not logged).

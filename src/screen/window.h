@@ -13,7 +13,7 @@ struct window_setup {
     bool vsync;
     bool es;     // ES 3.0 only
     bool egl;    // over EGL only
-    bool debug;  // ask for a debug context
+    bool debug;  // request a debug context
     bool hidden; // never shown; only its GL context is used
 };
 
