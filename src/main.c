@@ -17,7 +17,8 @@ int main(int argc, char **argv)
     code &= ~(EXIT_AT_ONCE | EXIT_SETTLED);
     errno = 0;
     if (!command_flush()) {
-        // The stream remembers that an earlier write failed, not why: another one tells. It may have been the signal.
+        // The stream stores only that an earlier write failed, perhaps because of a signal. Another write gives the
+        // reason.
         if (errno == 0 && (command_interrupted() || write(STDOUT_FILENO, "\n", 1) == 1))
             errno = command_interrupted() ? EINTR : EIO;
         log_error("cannot write to standard output: %s",

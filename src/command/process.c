@@ -82,8 +82,7 @@ void command_catch_signals(void)
     const struct sigaction ignored = {.sa_handler = SIG_IGN}; // a write to a closed pipe then fails with EPIPE
     sigaction(SIGPIPE, &ignored, NULL);
     sigaction(SIGXFSZ, &ignored, NULL);                     // a write beyond the file size limit then fails with EFBIG
-    const struct sigaction usual = {.sa_handler = SIG_DFL}; // if the parent ignored SIGCHLD, waitpid on a child would
-                                                            // fail
+    const struct sigaction usual = {.sa_handler = SIG_DFL}; // waitpid would fail if the parent ignored SIGCHLD
     sigaction(SIGCHLD, &usual, NULL);
 }
 

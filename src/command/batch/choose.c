@@ -18,8 +18,8 @@ enum {
     START_MS = 600,
 };
 
-// Opencl is taken only if its estimated time is below this share of cpu's. On a host with H200, batches took up to 20 %
-// longer than estimated by opencl, and up to 8 % longer by cpu.
+// The batch uses opencl only if its estimated time is below this share of cpu's. On a host with an H200, batches took
+// up to 20 % longer than estimated with opencl, and up to 8 % longer with cpu.
 static const double MARGIN = 0.85;
 
 double cost_batch_ms(const struct cost *cost, size_t files, int jobs, int devices)

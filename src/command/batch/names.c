@@ -18,7 +18,7 @@ enum { FIRST_ROOM = 1024 }; // of the table
 const char *name_extension(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    // The leading dots of ".." and ".jpg" begin no extension.
+    // The leading dots of ".." and ".jpg" do not begin an extension.
     const bool stem = dot && (size_t)(dot - name) >= strspn(name, ".");
     return stem ? dot : name + strlen(name);
 }

@@ -42,7 +42,7 @@ bool output_sync(struct output *output);
 // The caller must then call output_sync_directory. Returns false on failure and sets errno. Ends the output in either
 // case.
 bool output_commit(struct output *output, bool replace);
-// Removes the temporary file and ends the output. Takes an output that did not begin, with fd -1.
+// Removes the temporary file and ends the output. Accepts an output that did not begin (fd -1).
 void output_abandon(struct output *output);
 
 bool output_sync_directory(const char *path); // syncs the directory of this file; false on failure, sets errno

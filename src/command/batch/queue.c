@@ -11,7 +11,7 @@ enum {
     GROUP = 32, // outcomes that share the cost of one sync
     WAITING_MAX = 2 * GROUP,
     ENOUGH = 1024,     // limit of open files that is enough for every batch
-    DRIVER_FILES = 40, // that a device's driver may open
+    DRIVER_FILES = 40, // files that a device's driver may open
     MAIN_FILES = 2,    // the report, and a directory during its sync
     LEAST = 16,        // advice for the user: one job, and files that the process inherits
 };

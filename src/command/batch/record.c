@@ -18,7 +18,8 @@ static bool refuse(const char *path, const char *why)
     return false;
 }
 
-// Returns true if both paths lead to the same file. Spares the look at the directory if the names differ.
+// Returns true if both paths lead to the same file. If the report does not exist yet, reads the directories only if the
+// names are equal.
 static bool is_same(const char *report, bool exists, const char *path)
 {
     if (!exists && strcmp(basename(report), basename(path)) != 0)

@@ -37,7 +37,7 @@ bool record_add(struct record *record, const struct outcome *outcome);
 bool record_flush(struct record *record);
 // Prints a line of JSON on standard output: the plan for a file, or the reason why it is skipped or fails.
 void record_print_plan(const struct outcome *outcome, bool planned);
-// Writes the end line and frees the report. Takes NULL. Returns false if any line could not be written.
+// Writes the end line and frees the report. Accepts NULL. Returns false if any line could not be written.
 bool record_close(struct record *record, const struct totals *totals, double seconds, int signal);
 
 void totals_add(struct totals *totals, const struct outcome *outcome);

@@ -22,7 +22,7 @@ bool fleet_init(struct fleet *fleet, const char *text, const char *kernel_dir, c
         return false;
     *why = NULL;
     if (text && strcmp(text, "all") == 0) {
-        // The list begins with the GPUs. A CPU device beside them would compete with the codecs for the CPU.
+        // GPUs are first in the list. A CPU device beside them would compete with the codecs for the CPU.
         for (int i = 0; i < count && infos[i].type == infos[0].type; i++)
             add_member(fleet, &infos[i], i);
         return true;

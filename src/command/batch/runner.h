@@ -30,7 +30,7 @@ struct fleet {
 // machine without a GPU, every accelerator; without accelerators, every CPU device. Returns false on failure (logged).
 // If the machine has no device, it logs nothing and *why is a static text.
 bool fleet_init(struct fleet *fleet, const char *text, const char *kernel_dir, const char **why);
-void fleet_finish(struct fleet *fleet); // takes a zeroed fleet; no thread may use a device any more
+void fleet_finish(struct fleet *fleet); // accepts a zeroed fleet; no thread may use a device any more
 
 enum {
     RUNNER_FLIGHTS = 2,
@@ -79,7 +79,7 @@ struct runner {
 };
 
 bool runner_open(struct runner *runner, const struct runner_setup *setup); // returns false on failure (logged)
-void runner_close(struct runner *runner);                                  // takes a zeroed runner
+void runner_close(struct runner *runner);                                  // accepts a zeroed runner
 
 // Number of images that may stay in flight while the caller prepares the next one. It is 0 on the cpu path, which only
 // works within runner_collect.
@@ -87,5 +87,5 @@ int runner_lag(const struct runner *runner);
 // Copies the job. At most RUNNER_FLIGHTS images may be in flight.
 void runner_submit(struct runner *runner, const struct runner_job *job);
 // Waits for the oldest image. `result` points to memory that stays valid until the next submit or collect. Returns
-// false if the image cannot be processed: *why is then a text that the caller frees, or NULL.
+// false if the image cannot be processed; *why is then the reason, or NULL. The caller frees *why in either case.
 bool runner_collect(struct runner *runner, struct path_result *result, char **why);

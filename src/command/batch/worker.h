@@ -9,7 +9,7 @@
 struct worker_setup {
     const struct batch_options *options;
     struct queue *queue;
-    struct runner_setup runner; // the thread, too, keeps at most `keep_bytes` from file to file
+    struct runner_setup runner; // each file in flight, too, may keep `keep_bytes` for the next file
 };
 
 struct worker;
@@ -17,8 +17,8 @@ struct worker;
 struct worker *worker_open(const struct worker_setup *setup); // returns NULL if out of memory (logged)
 // Starts the thread, which leaves the queue at its end. Returns false on failure (logged).
 bool worker_start(struct worker *worker, int number);
-// Waits until the thread ends and frees the worker. Returns true if it lost its device and could not replace it. Takes
-// NULL.
+// Waits until the thread ends and frees the worker. Returns true if it lost its device and could not replace it.
+// Accepts NULL.
 bool worker_close(struct worker *worker);
 
 // Decodes a file for a measurement, without a thread. Returns false if that fails. `job` and `settings` (of the output)

@@ -64,8 +64,8 @@ void bench_close_device(struct bench *bench);
 void bench_cpu_name(char name[128]);
 // Returns the name of the processor or device that a path runs on.
 const char *bench_device_name(const struct bench *bench, enum path_kind path);
-// Returns how many thread counts a path is measured with. `bench_threads` returns one of them: for a device, the host's
-// threads that compute on it, 0 for a GPU.
+// bench_thread_counts returns the number of thread counts that a path is measured with, and bench_threads one of them.
+// For a device it is the number of host threads that compute on it, 0 for a GPU.
 int bench_thread_counts(const struct bench *bench, enum path_kind path);
 int bench_threads(const struct bench *bench, enum path_kind path, int index);
 

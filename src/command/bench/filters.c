@@ -31,7 +31,7 @@ struct filters_bench {
     struct bench *bench;
     bool variants; // a row for the generic code, and for each variant that fits
     struct filters_row *row;
-    struct copy_row *copy; // as many as rows at most
+    struct copy_row *copy; // at most one for each row
     int rows, copies;
 };
 

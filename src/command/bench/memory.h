@@ -6,10 +6,10 @@
 
 struct bench_memory;
 
-enum { BENCH_OUTPUTS = 2, BENCH_PICTURES_MAX = 64 }; // outputs of a path or a resident, used in turns
+enum { BENCH_OUTPUTS = 2, BENCH_PICTURES_MAX = 64 }; // outputs of a path or a resident, used in turn
 
-// `pictures`: how many of each shape; 0: one of a small shape, which stays in caches as a frame from a camera does, and
-// more than the caches hold of a large shape. NULL on failure (logged).
+// `pictures`: the number of pictures per shape. 0: one picture up to 4 megapixels, because a camera's frame is in the
+// caches, too; otherwise enough to exceed the caches. NULL on failure (logged).
 struct bench_memory *bench_memory_open(int pictures);
 void bench_memory_close(struct bench_memory *memory); // accepts NULL; close the users of its pictures before
 

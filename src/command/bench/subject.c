@@ -1,4 +1,4 @@
-// subject.c: what a trial runs on pictures of one shape, over and over: a chain, or a plain copy
+// subject.c: runs a chain or a plain copy repeatedly, on pictures of one shape, for a trial
 #include "command/bench/subject.h"
 
 #include "base/clock.h"
@@ -112,7 +112,7 @@ static void copy_part(void *context, int part)
     memcpy(copy->to + first, copy->from + first, end - first);
 }
 
-// The copies read as many places as a case has pictures, and write as many as it has outputs.
+// A copy has as many sources as its case has pictures, and as many targets as it has outputs.
 static uint8_t *host_memory(struct copy *copy)
 {
     return bench_memory_copies(copy->memory, copy->bytes * (size_t)(copy->sources + BENCH_OUTPUTS));

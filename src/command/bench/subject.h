@@ -1,4 +1,4 @@
-// subject.h: what a trial runs on pictures of one shape, over and over: a chain, or a plain copy
+// subject.h: runs a chain or a plain copy repeatedly, on pictures of one shape, for a trial
 #pragma once
 
 #include "command/bench/memory.h"
@@ -25,7 +25,7 @@ struct copy_setup {
     struct device *device; // copies in its memory; NULL: in the host's
     int threads;           // of the host
     size_t bytes;
-    int sources; // used in turns
+    int sources; // used in turn
 };
 
 struct copy;

@@ -16,8 +16,9 @@ struct devices {
 // Lists the devices and picks one. If none opens for a path that may step down, changes the wish to the cpu path
 // (logged). False if there is no device of that name, or none for a path that needs one (logged).
 bool devices_choose(struct devices *devices, struct wish *wish, const char *name);
-// Sets wish->device to the listed device `name`, or, if that is NULL or "", to the first one that opens and that can
-// share with the window's GL if the path does so; -1: none opens. False if there is no device of that name (logged).
+// Sets wish->device to the listed device `name`; false if there is none (logged). NULL or "": the first device that
+// opens, preferably one that shares GL with the window if the path can use that; -1 if none opens; 0 if the path needs
+// no device.
 bool devices_pick(struct devices *devices, struct wish *wish, const char *name);
 // Returns the device, opened if it wasn't. NULL if `index` is -1, or on failure (logged).
 struct device *devices_open(struct devices *devices, int index);

@@ -13,5 +13,5 @@ void events_close(struct session *session);
 void events_handle(struct session *session, bool quit_only);
 // Returns true if a .cl file in the kernel directory was written, moved in or deleted since the last call. Never waits.
 bool events_kernels_changed(struct session *session);
-// Saves the main lane's result under a new name. The note says which, or that it failed.
+// Saves the main lane's result under a new name. The note reports the name or the failure.
 void events_save_picture(struct session *session);

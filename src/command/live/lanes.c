@@ -39,7 +39,7 @@ static bool lane_wanted(const struct lanes *l, int which, struct build *build)
     return true;
 }
 
-// Puts a build to use.
+// Starts to use the result of a build.
 static void lane_adopt(struct lanes *l, struct lane *lane, const struct build *build)
 {
     if (build->opened) {

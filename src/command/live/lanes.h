@@ -64,13 +64,13 @@ struct lanes {
 bool lanes_open(struct lanes *lanes, char **error);
 // Changes `encode` for the next path that is opened; NULL: none.
 void lanes_set_encode(struct lanes *lanes, const struct image_shape *shape);
-// Runs a blank frame through the main lane: some drivers finish compiling when a kernel first runs. False on failure
-// (logged).
+// Runs a blank frame through the main lane, because some drivers finish compiling only when a kernel first runs. False
+// on failure (logged).
 bool lanes_warm_up(struct lanes *lanes);
 // Closes both lanes; waits for their build and discards it.
 void lanes_close(struct lanes *lanes);
-// At the end of the run: also returns the frames in flight to the source. False if a driver still compiles, or if the
-// display is lost: what they use must stay open, and the process must end without exit().
+// Ends the run: closes the lanes and returns the frames in flight to the source. False if a driver still compiles or
+// the display is lost: what they use must stay open, and the process must end without exit().
 bool lanes_finish(struct lanes *lanes);
 
 // Takes over a frame. False if no path works any more (logged).

@@ -190,8 +190,8 @@ static void follow_changes(struct session *s)
         reshape(s);
 }
 
-// The way of every frame: from the capture through the lanes to the outputs and the screen. A window has one frame in
-// flight; without a window there may be more, so that upload, kernels and download overlap.
+// Runs every frame from the capture through the lanes to the outputs and the screen. A window has one frame in flight;
+// without a window there may be more, so that upload, kernels and download overlap.
 static void run_frames(struct session *s)
 {
     const bool window = s->view.window != NULL;

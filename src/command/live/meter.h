@@ -28,10 +28,10 @@ struct meter {
 
 // Begins a frame. Its stages follow in order; meter_shown or meter_shown_again ends it.
 void meter_begin(struct meter *meter);
-// Adds a stage, whose name is `prefix` (NULL: none) and time->name. `track` is its track in the trace; NULL: not
-// traced.
+// Adds a stage named `prefix` (NULL: none) and time->name. `track` is its track in the trace; NULL: not traced.
 void meter_add(struct meter *meter, const char *track, const char *prefix, const struct stage_time *time,
                uint64_t frame);
+// Adds a stage that the host measured.
 void meter_host(struct meter *meter, const char *track, const char *name, int64_t start_ns, int64_t end_ns,
                 uint64_t frame);
 // Ends a frame that was shown before: its stages count, but not its age or interval.

@@ -37,8 +37,8 @@ static json_t *json_ms(double ms)
     return json_real(round(ms * 1000) / 1000);
 }
 
-// Prints the object as one line and frees it. Drops the line if `hurried` and the reader takes nothing for `wait_ms`.
-// On any thread. main logs a broken standard output at the end.
+// Prints the object as one line and frees it. Drops the line if `hurried` is set and the reader accepts nothing for
+// `wait_ms`. On any thread. main logs a broken standard output at the end.
 static void print_line(struct report *report, json_t *object, int wait_ms)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};

@@ -59,7 +59,7 @@ static void close_screen(struct session *s)
     view_close(&s->view);
 }
 
-// Returns the device that shall write the window's textures; NULL: none.
+// Returns the device that must write the window's textures; NULL: none.
 static const struct device *zerocopy_device(struct session *s)
 {
     const bool wanted = s->view.window && path_kind_info(s->wish.kind)->shares_gl;

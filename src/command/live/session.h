@@ -1,5 +1,6 @@
 // session.h: the parts of one run of the `live` command. session.c opens and closes them, live.c runs frames through
-// them, events.c changes them as the user says. A part does not know the session. Main thread.
+// them, and events.c handles keys, pointer events and edited kernel files. A part does not know the session. Main
+// thread.
 #pragma once
 
 #include "base/trace.h"
@@ -52,6 +53,6 @@ bool session_open(struct session *session);
 // Builds the first path for the source's shape and runs a blank frame through it. False on failure (logged), or if the
 // user quits meanwhile.
 bool session_open_path(struct session *session);
-// Closes everything. False if a driver is still busy or the display is lost: what they use, with the session, must stay
-// as it is, and the caller exits with EXIT_AT_ONCE.
+// Closes everything. False if a driver is still busy or the display is lost. The session and all that they use must
+// then stay as they are, and the caller exits with EXIT_AT_ONCE.
 bool session_close(struct session *session);

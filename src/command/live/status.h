@@ -1,4 +1,4 @@
-// status.h: what the overlay and the reports say about a run at one moment
+// status.h: the state of a run at one moment, for the overlay and the reports
 #pragma once
 
 #include "command/live/lanes.h"

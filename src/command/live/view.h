@@ -17,7 +17,7 @@ struct view {
 bool view_open(struct view *view, const struct source_info *info, const struct wish *wish, bool egl);
 // Call after the devices that share the window's GL context are closed.
 void view_close(struct view *view);
-// Makes textures of the results that are none yet, and measures it as stages of frame `number`. False on failure
+// Uploads results that are not textures yet, and measures each upload as a stage of frame `number`. False on failure
 // (logged).
 bool view_upload(struct view *view, const struct lanes *lanes, uint64_t number);
 // Draws and swaps. Measures it as stages of `frame`; NULL: a redraw, which is not measured. `again`: the frame was
