@@ -16,8 +16,8 @@
 #define SHIFT_Y 1
 #endif
 
-// The host's struct encoding (src/path/opencl_encode.c): width, height, pixels from row to row of the input, then the
-// weights of red, green and blue for Y, for U and for V, then what is added to Y.
+// The host's struct encoding (src/path/opencl_encode.c): width, height, stride of the input in pixels, the weights of
+// red, green and blue for Y, for U and for V, then the offset of Y.
 typedef int16 encoding;
 
 #define RED(p) ((int)((p)&255))

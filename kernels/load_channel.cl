@@ -1,4 +1,4 @@
-// load_channel.cl: a grey picture between two passes: one byte per pixel, the value of all three colours
+// load_channel.cl: a grey picture between two passes: one byte per pixel, which is the value of all three channels
 #include "source.cl"
 
 INLINE pixel grey_pixel(int value)

@@ -34,7 +34,7 @@
 #endif
 
 // The host's struct opencl_layout (src/path/opencl_pass.h): width, height, strides of planes 0 to 2, offsets of planes
-// 1 and 2, then pixels from row to row of the output.
+// 1 and 2, then the stride of the output in pixels.
 typedef int8 layout;
 
 INLINE struct source source_of(__global const uchar *bytes, layout layout)

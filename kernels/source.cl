@@ -1,4 +1,4 @@
-// source.cl: a pass's input in memory, and pixels as words
+// source.cl: the input of a pass in memory, and pixels packed in words
 #ifndef SOURCE_CL
 #define SOURCE_CL
 

@@ -1,4 +1,4 @@
-// convolve_window.cl: convolution of a whole block, by dot products of four bytes, or of two, with weights
+// convolve_window.cl: convolution of a whole block, by dot products of four or two bytes with weights
 #include "variants/dot.cl"
 
 #define CONVOLVE_SIDE (2 * PASS_RADIUS + 1)

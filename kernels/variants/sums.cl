@@ -1,11 +1,11 @@
 // sums.cl: the pass for blurs too large for a window: a work-group walks down a strip
 //
-// A work-item keeps the sums of four columns; a sum is as high as the square. For each row it adds the row that enters
-// the squares and subtracts the row that leaves them. It writes its sums to local memory, and makes the means of its
-// own four columns from its own sums and its neighbours'. The outermost work-items only keep sums.
+// A work-item keeps the sums of four columns; a column is as high as the square. For each row it adds the row that
+// enters the squares and subtracts the row that leaves them. It writes its sums to local memory, and computes the means
+// of its four columns from its own sums and its neighbours'. The outermost work-items only keep sums.
 #ifndef ITEMS
-#define ITEMS 128 // of a work-group
-#define ROWS 16   // of a strip
+#define ITEMS 128 // work-items of a work-group
+#define ROWS 16   // rows of a strip
 #endif
 #ifndef PASS_RADIUS
 #define PASS_RADIUS 15
@@ -22,7 +22,7 @@
 enum {
     SUMS_REACH = (PASS_RADIUS + BLOCK_WIDTH - 1) / BLOCK_WIDTH, // work-items on each side that the squares reach
     SUMS_BLOCKS = 2 * SUMS_REACH + 1,                           // blocks of four columns: theirs and its own
-    // Of these columns: the first and last of the first pixel's square, and the first that all four squares include.
+    // Among these columns: the first and last of the first pixel's square, and the first that all four squares include.
     SUMS_FIRST = BLOCK_WIDTH * SUMS_REACH - PASS_RADIUS,
     SUMS_LAST = SUMS_FIRST + 2 * PASS_RADIUS,
     SUMS_COMMON = SUMS_FIRST + BLOCK_WIDTH - 1,
@@ -79,7 +79,7 @@ INLINE void sums_show(const sums_block *sums, __local sums_row *row, int item)
     row->total[item] = total;
 }
 
-// Makes the means of a work-item's four columns. Whole blocks of columns that all four squares include count by their
+// Makes the means of a work-item's four columns. A block of columns that lies in all four squares is added by its
 // totals.
 INLINE void sums_means(__local const sums_row *row, int item, const uint *centre, uint *block)
 {
@@ -121,7 +121,7 @@ INLINE void sums_means(__local const sums_row *row, int item, const uint *centre
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 pass_sums(__global const uchar *restrict bytes, layout layout, __global const int *restrict args, DESTINATION to)
 {
-    __local sums_row rows[2]; // used in turns, so that one barrier per row is enough
+    __local sums_row rows[2]; // used in turn, so that one barrier per row is enough
 #ifdef PASS_TO_IMAGE
     __local uint words[2][EXCHANGE_PIXELS];
 #endif

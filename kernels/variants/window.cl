@@ -256,7 +256,7 @@ pass_window(__global const uchar *restrict bytes, layout layout, __global const 
         pass(source, args, to, layout, x, y, block);
 #endif
 #ifdef PASS_TO_IMAGE
-    __local uint words[2][EXCHANGE_PIXELS]; // used in turns, so that one barrier per row is enough
+    __local uint words[2][EXCHANGE_PIXELS]; // used in turn, so that one barrier per row is enough
 #pragma unroll
     for (int row = 0; row < ROWS; row++) {
         pixel p[BLOCK_WIDTH];
