@@ -16,7 +16,7 @@ UNWRITABLE = "/proc/nowhere"  # for root too
 
 
 def made(name):
-    """A directory of the check's own."""
+    """Creates a directory in the check's directory. Returns its path."""
     os.makedirs(at(name), exist_ok=True)
     return at(name)
 

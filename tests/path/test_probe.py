@@ -26,7 +26,7 @@ pocl = tempfile.TemporaryDirectory()
 
 
 def settings(**more):
-    """The environment of a run. Time limits are long, because the machine may be busy."""
+    """Returns the environment of a run. Time limits are long, because the machine may be busy."""
     return {"XDG_CACHE_HOME": at("cache"), "TEST_CHILDREN": at("children"), "TEST_LIMIT_MS": "100000",
             "POCL_CACHE_DIR": pocl.name, **more}
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that the source keeps the rules of docs/architecture.md, one rule at a time.
+"""Checks one rule of docs/architecture.md on the source.
 
-source.py RULE ROOT   exits 0 where the rule is kept, 1 where not (each place on a line), 77 where it can't be checked
+source.py RULE ROOT   exit status: 0 the source keeps the rule, 1 it does not (prints each place), 77 not checked
 """
 import collections
 import glob
@@ -16,7 +16,7 @@ FILE_LINES = 700
 FUNCTION_LINES = 60
 COLUMNS = 120
 
-# A folder of src and the folders it may include from, besides itself.
+# Each directory of src, and the directories that it may include from, besides itself.
 LAYERS = {
     "base": [],
     "image": ["base"],
@@ -30,10 +30,10 @@ LAYERS = {
     "": ["command", "base"],  # main.c
 }
 
-# Headers that src/filter/meson.build writes.
+# Headers that src/filter/meson.build generates.
 GENERATED = {"filter/filter_kernels.h", "filter/filter_list.h"}
 
-# Headers of a third-party library, and where alone they may be included.
+# Headers of third-party libraries, and the only files that may include them.
 HOMES = {
     r"linux/videodev2\.h": r"src/image/videodev\.h",
     r"libv4l.*": r"src/(image/videodev|source/camera_device)\.c",
@@ -54,7 +54,7 @@ HOMES = {
     r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h": r"src/command/.*\.c|src/base/trace\.c",
 }
-# Rows of tables, and the only files that may name them. Other code reads a column of the row, so that a new row works.
+# Rows of tables, and the only files that may name them. Other code reads columns, so that it works with new rows.
 ROWS = {
     r"PATH_(OPENCL|ZEROCOPY)": r"src/path/.*|src/command/(devices|bench/filters|batch/(batch|choose|runner))\.c",
     r"PIXFMT_(?!RGBA|GREY|COUNT|PLANES)\w+":  # formats of files, cameras and measurements, and defaults
@@ -63,7 +63,7 @@ ROWS = {
     # The name of a kind of source.
     r"str\w*cmp\(.*(?:info->kind|kinds\S*->name|\"(?:camera|pattern|noise|y4m|raw|list))": r"src/source/source\.c",
 }
-# What may be included anywhere: C11, POSIX and Linux.
+# Headers that any file may include: C11, POSIX and Linux.
 SYSTEM = re.compile(
     r"(assert|ctype|dirent|errno|fcntl|float|ftw|inttypes|limits|locale|math|poll|pthread|sched|setjmp|signal|"
     r"spawn|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|sys/[a-z]+|linux/[a-z]+)\.h")
@@ -73,7 +73,7 @@ TEXT = re.compile(r"\.(c|h|cl|glsl|py|sh|md|build|txt|vert|frag|desktop|svg)$|^(
 
 
 def files(root, pattern):
-    """Names of the project's files that the pattern matches, relative to the root."""
+    """Returns the project's files that match the pattern, relative to the root."""
     try:
         listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"], check=True,
                                 capture_output=True, text=True).stdout.splitlines()
@@ -93,7 +93,7 @@ def lines(root, name):
 
 
 def includes(root, pattern):
-    """(file, line number, "quoted" or <angled>, header) of every #include."""
+    """Yields (file, line number, '"' or '<', header) of every #include."""
     for name in files(root, pattern):
         for number, line in enumerate(lines(root, name), 1):
             found = re.match(r'\s*#\s*include\s*(["<])([^">]+)', line)
@@ -102,7 +102,7 @@ def includes(root, pattern):
 
 
 def rule_layers(root):
-    """Includes point down; the rooms of a layer (src/LAYER/ROOM) know the layer's own files, not each other."""
+    """A layer includes only lower layers. A subdirectory of a layer includes the layer's files, not its siblings."""
     for name, number, kind, header in includes(root, r"^src/.*\.[ch]$"):
         if kind != '"':
             continue
@@ -119,7 +119,7 @@ def rule_layers(root):
 
 
 def rule_homes(root):
-    """Each third-party library is included in its home alone."""
+    """Only the files in HOMES include a third-party library."""
     for name, number, kind, header in includes(root, r"^src/.*\.[ch]$"):
         if kind != "<":
             continue
@@ -131,7 +131,7 @@ def rule_homes(root):
 
 
 def rule_rows(root):
-    """Only its home files name a row of a table."""
+    """Only the files in ROWS name a row of a table."""
     for name in files(root, r"^src/.*\.[ch]$"):
         for number, line in enumerate(lines(root, name), 1):
             for row, homes in ROWS.items():
@@ -141,7 +141,7 @@ def rule_rows(root):
 
 
 def rule_lengths(root):
-    """No file is longer than anyone wants to read."""
+    """No file has more than FILE_LINES lines."""
     for name in files(root, r"^(src|kernels|shaders|tests|tools)/.*\.(c|h|cl|glsl|vert|frag|py|sh)$"):
         count = len(lines(root, name)) - 1
         if count > FILE_LINES:
@@ -149,7 +149,7 @@ def rule_lengths(root):
 
 
 def rule_functions(root):
-    """No function is longer than a screen."""
+    """No function has more than FUNCTION_LINES lines."""
     if not shutil.which("ctags"):
         print("skipped: ctags is not installed (package universal-ctags)")
         sys.exit(77)
@@ -169,7 +169,7 @@ def rule_functions(root):
 
 
 def rule_headers(root):
-    """Every header compiles alone, and twice."""
+    """Every header compiles alone, and when it is included twice."""
     for name in files(root, r"^src/.*\.h$"):
         header = name[len("src/"):]
         text = f'#include "{header}"\n#include "{header}"\n'
@@ -181,7 +181,7 @@ def rule_headers(root):
 
 
 LANGUAGE = '#include "language.cl"\n#include "common.cl"\n'
-# The text before a template for a pass with a stencil, as src/path/pass_text.c writes it.
+# The text that src/path/pass_text.c writes before a template for a pass with a stencil.
 PASS = LANGUAGE + """#define PASS_STENCIL filter_%s
 #define PASS_STENCIL_AT 0
 #define PASS_RADIUS 2
@@ -190,7 +190,7 @@ PASS = LANGUAGE + """#define PASS_STENCIL filter_%s
 
 
 def filters(root):
-    """Returns (file, name, type of the definition) of every filter."""
+    """Returns (file, name, return type of the function) of every filter."""
     found = [(name, *definition) for name in files(root, r"^kernels/[^/]*\.cl$") for definition in
              re.findall(r"^INLINE (pixel|int) filter_(\w+)\(", "\n".join(lines(root, name)), re.M)]
     if len(found) < 10:
@@ -273,7 +273,7 @@ def rule_text(root):
 
 
 def rule_format(root):
-    """clang-format has nothing to change."""
+    """clang-format changes no file."""
     if not shutil.which("clang-format"):
         print("skipped: clang-format is not installed (package clang-format)")
         sys.exit(77)
@@ -288,7 +288,7 @@ def rule_format(root):
 
 
 def rule_first_lines(root):
-    """The first line of a file says its name and its job."""
+    """The first line of a file has its name and its purpose."""
     for name in files(root, r"^(src|kernels|tests)/.*\.(c|h|cl|glsl)$"):
         first = lines(root, name)[0]
         if not re.match(rf"// {re.escape(os.path.basename(name))}: \S", first):
@@ -296,7 +296,7 @@ def rule_first_lines(root):
 
 
 def rule_globals(root):
-    """No variable outside functions changes, but how messages are logged and what a signal says."""
+    """Global variables are constant, except the state of the log and the signal that has arrived."""
     allowed = {"src/base/log.c": "log_state", "src/command/process.c": "interrupted"}
     for name in files(root, r"^src/.*\.c$"):
         for number, line in enumerate(lines(root, name), 1):
@@ -307,13 +307,13 @@ def rule_globals(root):
 
 
 def anchors(root, name):
-    """What links may point to in a document: its headings, as GitHub names them."""
+    """Returns the anchors of a document: its headings, as GitHub names them."""
     headings = (line.lstrip("#").strip().lower() for line in lines(root, name) if line.startswith("#"))
     return {re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in headings}
 
 
 def rule_links(root):
-    """Links in documents lead somewhere. A link whose text is a name in the code leads to a file that defines it."""
+    """Links in documents have existing targets. A link from a function's name to a .c file leads to its definition."""
     for name in files(root, r"\.md$"):
         for number, line in enumerate(lines(root, name), 1):
             for text, target, anchor in re.findall(r"\[([^]]*)\]\(([^)#\s]*)#?([^)\s]*)[^)]*\)", line):
@@ -330,7 +330,7 @@ def rule_links(root):
 
 
 def rule_paths(root):
-    """Documents name files that exist; a name may have *, and NAME stands for any name."""
+    """Files that documents name exist. A name may contain * or NAME, which stand for any text."""
     for name in files(root, r"\.md$"):
         for number, line in enumerate(lines(root, name), 1):
             for path in re.findall(r"`((?:assets|docs|kernels|shaders|src|tests|tools)/[\w.*/-]+)`", line):

@@ -1,4 +1,4 @@
-"""batch_support.py: what the tests of the batch command share: trees of pictures, runs, reports"""
+"""batch_support.py: helpers of the batch command's tests: trees of images, runs, reports"""
 import hashlib
 import json
 import os

@@ -16,11 +16,11 @@ SOURCES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file
 KERNELS = os.path.join(SOURCES, "kernels")
 TESTS = os.path.join(SOURCES, "tests")
 
-names = []  # of the checks to run
+names = []  # names of the checks to run
 
 
 def programs(count):
-    """The script's first `count` arguments, as absolute paths; the rest are names of checks."""
+    """Returns the script's first `count` arguments as absolute paths; the rest are names of checks."""
     if "--help" in sys.argv or len(sys.argv) <= count:
         print("%s\n\n%s" % (sys.modules["__main__"].__doc__.strip(), __doc__.strip()))
         sys.exit("--help" not in sys.argv and 2)
@@ -35,7 +35,7 @@ def skip(why):
 
 
 def at(*names):
-    """A path in the running check's own directory, which is empty when the check begins and is removed at its end."""
+    """Returns a path in the directory of the running check, which is empty at its start and removed at its end."""
     return os.path.join(Checks.directory, *names)
 
 
@@ -65,9 +65,9 @@ class Checks:
         print("%-30s %5.1f s" % (test.__name__, time.monotonic() - start), flush=True)
 
     def run(self, *tests, only=None, before=None):
-        """Runs the tests, or those whose names `only` has (default: the script's arguments); returns the exit status.
+        """Runs all tests, or the tests named in `only` (default: the script's arguments). Returns the exit status.
 
-        before: runs at the start of each test, in its directory.
+        `before` runs at the start of each test, in its directory.
         """
         known = {test.__name__: test for test in tests}
         only = names if only is None else only

@@ -24,7 +24,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def environment(**more):
-    """The environment of a run, without the user's settings (MONOCLE_*, the kind of terminal)."""
+    """Returns the environment of a run, without the user's settings (MONOCLE_*, TERM)."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("MONOCLE_")}
     return {**env, "TERM": "xterm", **more}
 
@@ -53,7 +53,7 @@ def on_terminal(binary, *args, columns=80, cwd=None, **env):
 
 
 def wait_until(test, seconds=60):
-    """Returns true as soon as the test does, false after this time."""
+    """Returns true as soon as test() is true, false after this time."""
     end = time.monotonic() + seconds * PATIENCE
     while not test():
         if time.monotonic() > end:
@@ -99,8 +99,8 @@ def alive(pid):
 
 class Compiler:
     """A compiler that does not finish between begin() and end(), so that no test depends on compile times or caches.
-    monocle_misled has it with the environment `env`. `how` is a TEST_MISBEHAVE of misled.c: hang in the child of a
-    probe, compile or stall in the program itself."""
+    monocle_misled uses it with the environment `env`. `how` is a TEST_MISBEHAVE of misled.c: "hang" in the child of a
+    probe, "compile" or "stall" in the program itself."""
 
     def __init__(self, how):
         place = tempfile.mkdtemp(dir=at())

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """uvcsim.py [--fps N] [--jpegs DIR]... [--bayer] [--port N]: a USB camera in user space, for the driver uvcvideo
 
-It plugs itself into vhci_hcd (USB/IP over a socket pair) and offers MJPEG, 640x480 and 320x240, where DIR has *.jpg of
-640x480 pixels (sent in turn as they are, so corrupt ones too), and YUYV of both sizes: frame n is luma n % 256. Needs
-the modules vhci_hcd and uvcvideo. SIGUSR1 unplugs it and ends the program, SIGUSR2 sets the error bit on one frame,
-SIGHUP makes it stall and, again, go on; SIGSTOP makes it deaf, too; with SIGWINCH the next DIR's pictures follow, which
-may have another size. --bayer offers only red SBGGR8 frames. Field names as in USB Device Class Definition for Video
-Devices 1.1.
+It connects to vhci_hcd (USB/IP over a socket pair) and needs the modules vhci_hcd and uvcvideo. It offers MJPEG and
+YUYV, 640x480 and 320x240. MJPEG sends the files *.jpg of DIR in turn, unchanged, even if they are corrupt. YUYV frame n
+has luma n % 256. --bayer offers only red SBGGR8 frames. Field names: USB Device Class Definition for Video Devices 1.1.
+
+SIGUSR1   unplugs the camera and ends the program
+SIGUSR2   sets the error bit of one frame
+SIGHUP    stops the frames; the next SIGHUP continues them
+SIGSTOP   stops the frames and the answers to control requests
+SIGWINCH  switches to the pictures of the next DIR, which may have another size
 """
 import argparse
 import glob
@@ -51,7 +54,7 @@ def streaming_descriptors(bayer):
 
 
 def descriptors(bayer):
-    """Of the device, and of its configuration: a camera with a brightness control, and its stream."""
+    """Returns the descriptors of the device and of its configuration: a camera with a brightness control, a stream."""
     camera = struct.pack("<BBBBHBBHHHB", 18, 0x24, 2, 1, 0x201, 0, 0, 0, 0, 0, 3) + bytes(3)
     output = struct.pack("<BBBBHBBB", 9, 0x24, 3, 3, 0x101, 0, 2, 0)
     processing = struct.pack("<BBBBBHBHB", 11, 0x24, 5, 2, 1, 0, 2, 1, 0)
@@ -67,11 +70,11 @@ def descriptors(bayer):
 
 
 class Camera:
-    """What the camera answers to control requests; None is a stall."""
+    """Answers control requests; None means a stall."""
 
     def __init__(self, fps, jpegs, bayer=False):
         self.period_s = 1 / fps
-        self.jpegs = jpegs  # a list for each folder
+        self.jpegs = jpegs  # a list for each DIR
         self.bayer = bayer
         self.device, self.configuration = descriptors(bayer)
         self.brightness = 128
@@ -129,7 +132,7 @@ class Camera:
 
     def picture(self, number):
         width, height = SIZES[self.frame - 1]
-        if self.bayer:  # red: rows of blue and green, rows of green and red
+        if self.bayer:  # red only: rows of blue and green (0, 0) and rows of green and red (0, 200)
             return (bytes([0, 0]) * (width // 2) + bytes([0, 200]) * (width // 2)) * (height // 2)
         if self.format == FORMAT_MJPEG and self.jpegs:
             return self.jpegs[0][number % len(self.jpegs[0])]
@@ -137,7 +140,7 @@ class Camera:
 
 
 def plug_in(port):
-    """The camera's end of a cable whose other one is in the machine's port."""
+    """Connects a socket pair to a port of vhci_hcd. Returns the camera's end."""
     end, other = socket.socketpair()
     with open("/sys/devices/platform/vhci_hcd.0/attach", "w") as attach:
         attach.write("%d %d %d %d" % (port, other.fileno(), DEVICE_ID, USB_HIGH_SPEED))
@@ -146,7 +149,7 @@ def plug_in(port):
 
 
 class Plug:
-    """A camera at its end of the cable: USB/IP commands in, transfers out."""
+    """Reads USB/IP commands from the driver and sends the camera's transfers."""
     SUBMIT, UNLINK, RET_SUBMIT, RET_UNLINK = 1, 2, 3, 4
     STALLED, UNLINKED = -32, -104  # -EPIPE, -ECONNRESET
 
@@ -154,8 +157,8 @@ class Plug:
         self.camera, self.end = camera, end
         self.unplugged = self.error = self.stalled = False
         self.received = bytearray()
-        self.waiting = []  # sequence number and room of the bulk transfers that the driver has queued
-        self.newest, self.early = 0, set()  # sequence number of the latest command; those taken back ahead of coming
+        self.waiting = []  # (sequence number, size) of the bulk transfers that the driver has queued
+        self.newest, self.early = 0, set()  # latest sequence number; numbers that were unlinked before they arrived
         self.picture, self.sent, self.number, self.frame_id, self.due_s = None, 0, 0, 0, 0.0
 
     def answer(self, sequence, status, data=b"", length=None):
@@ -163,13 +166,13 @@ class Plug:
                                      len(data) if length is None else length, 0, 0, 0) + data)
 
     def submit(self, sequence, to_host, endpoint):
-        """Returns how many bytes the command takes; 0 where it is not all there."""
+        """Handles a command. Returns its size in bytes; 0 if it has not arrived completely."""
         _, length, _, _, _ = struct.unpack(">Iiiii", self.received[20:40])
         total = 48 + (0 if to_host else length)
         if len(self.received) < total:
             return 0
         self.newest = max(self.newest, sequence)
-        if sequence in self.early:  # vhci_hcd has given it up already, and breaks off when it is answered
+        if sequence in self.early:  # unlinked already: vhci_hcd disconnects if it is answered
             return total
         if endpoint != 0:
             self.waiting.append((sequence, length))
@@ -215,7 +218,7 @@ class Plug:
         return True
 
     def send(self):
-        """Payloads of the present picture into the transfers that wait for them."""
+        """Sends payloads of the current picture in the queued transfers."""
         while self.waiting and not self.stalled and (self.picture is not None or self.begin_picture()):
             sequence, room = self.waiting.pop(0)
             part = self.picture[self.sent:self.sent + min(room, TRANSFER_BYTES) - 2]

@@ -113,7 +113,7 @@ def orient(data, orientation):
 
 
 def turned_alike(c):
-    """Images of one shape with four orientations: each is rotated upright by its own."""
+    """Images of one shape with four orientations: each is rotated according to its own."""
     os.mkdir(at("ta"))
     png(at("ta.png"), 64, 48)
     outcome(c, BINARY, CPU + ["-o", "ta.jpg", "ta.png"], 0)

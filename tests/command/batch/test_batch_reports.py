@@ -137,7 +137,7 @@ def report_places(c):
 
 
 def in_use(c):
-    """A report that another run writes to is refused: the lines of two runs could not be told apart."""
+    """A report that another run writes to is refused: the lines of two runs would mix."""
     tree(at("iu"), 2)
     with open(at("iu.jsonl"), "w") as f:
         fcntl.flock(f, fcntl.LOCK_EX)

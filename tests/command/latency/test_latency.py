@@ -69,7 +69,7 @@ def delay_is_found(c):
 
 
 def table(c):
-    """The summary as text."""
+    """The summary is printed as text."""
     output = at("loop.y4m")
     os.mkfifo(output)
     loop = subprocess.Popen([LOOP, WIDTH, HEIGHT, FPS, "50", output], stderr=subprocess.DEVNULL)

@@ -168,7 +168,7 @@ def bad_input(c):
 
 
 def words(c):
-    """The summary of few frames, and of none."""
+    """The summary of a run with few frames, and of one without frames."""
     png(at("one.png"), 33, 17)
     rows = [
         ([at("one.png"), "-p", "cpu"], ["path cpu (as requested)", "\n1 frame, first"], ["fps", "skipped"]),
@@ -269,9 +269,9 @@ def resident_kib(process):
 
 
 def memory(c):
-    """What frames leave behind: with 64 bytes each, the last 10000 of them leave 0.6 MiB.
+    """Frames leak no memory: a leak of 64 bytes per frame would be 0.6 MiB in the last 10000 frames.
 
-    Whoever reads the recording knows how far it is: the pipe holds few frames.
+    The test reads the recording to learn how far the run is, because the pipe holds few frames.
     """
     if SANITIZED:
         return

@@ -63,7 +63,7 @@ def no_room(c):
 
 
 def unprivileged(c):
-    """Permissions, as the user nobody: root ignores them."""
+    """Checks of permissions run as the user nobody, because root ignores permissions."""
     def become_nobody():
         if os.getuid() == 0:
             os.setgroups([])
@@ -226,7 +226,7 @@ def last_pictures(c):
 
 
 def words(c):
-    """Messages about wrong arguments."""
+    """Wrong arguments are refused with a message."""
     rows = [
         (["--frames", "99999999999999"], 2, "between 1 and 2147483647"),
         (["--size", "99999999999999x5"], 2, "sides of 1 to 1000000 pixels"),

@@ -203,7 +203,7 @@ def messages(c):
 
 
 def figures(c):
-    """The statistics are those of the running path, not of an earlier one."""
+    """The statistics count only frames of the running path."""
     if not OPENCL:
         return
     live = Live(PATTERN, "-f", "gray", "-p", "opencl")
