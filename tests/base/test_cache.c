@@ -70,7 +70,7 @@ static void check_unsafe(const char *why)
     CHECK_HAS(unsafe, why);
 }
 
-// A directory that others made or can change is left alone.
+// A directory that another user made or can write is not used.
 static void test_directory(void)
 {
     char place[80], other[80];
@@ -109,7 +109,7 @@ static void check_entry(int directory, const char *want, int error)
     free(data);
 }
 
-// An entry that others made or can change is not read, and gives way to a new one.
+// An entry that another user made or can write is not read, and is replaced by a new one.
 static void test_entry(void)
 {
     struct stat status;

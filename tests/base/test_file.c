@@ -85,7 +85,7 @@ static mode_t mode_of(const char *name)
     return status.st_mode & 0777;
 }
 
-// A new file has the rights that the umask leaves; one that replaces another has no more than that one.
+// A new file has the rights that the umask allows; a file that replaces another has no more rights than the old one.
 static void test_rights(void)
 {
     static const mode_t masks[] = {0, 022, 027, 077}, modes[] = {0600, 0640, 0644, 0666, 0777};
@@ -103,8 +103,8 @@ static void test_rights(void)
 }
 
 static struct {
-    ino_t inode; // that was synced last
-    off_t size;  // then
+    ino_t inode; // of the file that was synced last
+    off_t size;  // its size at that time
     int renames; // of files that were not synced, or not with all their bytes
     int calls;
     bool masked; // umask was called
@@ -186,10 +186,10 @@ static void check_as_nobody(void)
     snprintf(other, sizeof(other), "%s/other", directory);
     check_writable(other, true, EACCES); // the directory cannot be written
     check_writable(other, false, EACCES);
-    check_writable(path, true, EACCES); // the file can, but not replaced
+    check_writable(path, true, EACCES); // the file can be written, but not replaced
     check_writable(path, false, 0);
     snprintf(other, sizeof(other), "%s/mine", directory);
-    check_writable(other, true, EACCES); // nor the file
+    check_writable(other, true, EACCES); // the file cannot be written either
     check_writable(other, false, EACCES);
 }
 
@@ -309,7 +309,7 @@ static void test_kinds(void)
     CHECK(lstat(link, &status) == 0 && S_ISLNK(status.st_mode));
     size_t size;
     errno = 0;
-    CHECK(!file_read(pipe, 100, &size) && errno == EINVAL); // and doesn't wait for a writer
+    CHECK(!file_read(pipe, 100, &size) && errno == EINVAL); // without waiting for a writer
     errno = 0;
     CHECK(!file_write_atomic("/dev/full", "x", 1) && errno == ENOSPC);
     CHECK(stat("/dev/full", &status) == 0 && S_ISCHR(status.st_mode));
@@ -318,7 +318,7 @@ static void test_kinds(void)
     CHECK(!file_same("/dev/null", "/dev/null"));
     unlink(path);
     CHECK(file_same(path, spelled) && !file_same(path, pipe) && !file_same(path, directory));
-    CHECK(file_same(path, link) && file_writable(link, true) && file_writable(link, false)); // to nothing, by now
+    CHECK(file_same(path, link) && file_writable(link, true) && file_writable(link, false)); // a dangling link
     CHECK(file_write_atomic(link, "new", 3) && lstat(link, &status) == 0 && S_ISLNK(status.st_mode));
     check_content("new");
     unlink(link);

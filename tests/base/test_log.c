@@ -19,7 +19,7 @@ static void test_kept(void)
         "\xc2\xa0", // the first character behind the control characters
         "Bär, €, 日本, \xf0\x9f\x98\x80",
         "\xed\x9f\xbf\xee\x80\x80", // around the surrogates
-        "\xf4\x8f\xbf\xbf",         // the last character there is
+        "\xf4\x8f\xbf\xbf",         // the last character of Unicode
     };
     for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
         CHECK_TEXT(escaped(kept[i]), kept[i]);
@@ -35,7 +35,7 @@ static void test_escaped(void)
         {"\xc2\x9b"
          "31m",
          "\\xc2\\x9b31m"},                   // a control character of two bytes
-        {"\xe0\x82\x9b", "\\xe0\\x82\\x9b"}, // the same, longer than it may be
+        {"\xe0\x82\x9b", "\\xe0\\x82\\x9b"}, // the same in an overlong form
         {"\xc0\x9b \xc1\xbf", "\\xc0\\x9b \\xc1\\xbf"},
         {"\xf0\x82\x82\x9b", "\\xf0\\x82\\x82\\x9b"},
         {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, // a surrogate

@@ -208,7 +208,7 @@ static void test_nearest(void)
     memset(very_long, 'x', sizeof(very_long) - 1);
     very_long[sizeof(very_long) - 1] = '\0';
     CHECK(!options_nearest(very_long, words));
-    const char *const longest[] = {very_long + sizeof(very_long) - 49, NULL}; // as long as they are looked at
+    const char *const longest[] = {very_long + sizeof(very_long) - 49, NULL}; // the longest words that are compared
     char word[] = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxy";
     CHECK_NUMBER(strlen(word), 48);
     CHECK_TEXT(options_nearest(word, longest), longest[0]);

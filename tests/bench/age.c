@@ -84,7 +84,7 @@ static bool read_time(Display *display, const struct place *at, uint32_t *time)
     return code == code_of(*time) && code != 0;
 }
 
-// The window that shows a time. Windows come and go meanwhile: what X says of those that are gone doesn't matter.
+// Finds the window that shows a time. Ignores X errors about windows that are closed meanwhile.
 static bool find_picture(Display *display, struct place *at)
 {
     Window root, parent, *children = NULL;

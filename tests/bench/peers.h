@@ -15,7 +15,7 @@ struct size {
     int width, height;
 };
 
-// A case of monocle's that this peer can do. `run` works on picture `picture` into output `output`.
+// A case that this peer can run. `run` filters picture `picture` into output `output`.
 struct work {
     const char *name, *format;
     std::function<void(int picture, int output)> run;
@@ -23,14 +23,14 @@ struct work {
     int runs = 1, next = 0;
 };
 
-// A peer at one size: its pictures and what it can do with them.
+// A peer at one size: its pictures, and the cases that it can run.
 struct bench {
     size picture;
-    std::string cases = ""; // asked for: "CASE@FORMAT;CASE@FORMAT"; empty: all
-    int pictures = 0;       // that take turns; 0: by size
+    std::string cases = ""; // requested: "CASE@FORMAT;CASE@FORMAT"; empty: all
+    int pictures = 0;       // number of pictures, used in turn; 0: by size
     std::string device = "cpu";
     std::vector<work> works = {};
-    std::function<void()> finish = [] {};         // waits for what was queued
+    std::function<void()> finish = [] {};         // waits for queued work
     std::vector<std::shared_ptr<void>> kept = {}; // memory
 };
 
@@ -39,13 +39,13 @@ size_t picture_bytes(const char *format, const size &s);
 int count_pictures(const bench &b, size_t bytes);
 void fill_random(uint8_t *to, size_t bytes);
 
-// Of a list whose members take turns.
+// Returns item `i` of a list, modulo its size.
 template <class item> const item &in_turn(const std::vector<item> &list, int i)
 {
     return list[size_t(i) % list.size()];
 }
 
-// Each adds what it can do. add_tapi() returns false where OpenCV finds no OpenCL device.
+// Each adds its cases. add_tapi() returns false if OpenCV finds no OpenCL device.
 void add_libyuv(bench &b);
 void add_opencv(bench &b, int threads);
 bool add_tapi(bench &b, int threads);

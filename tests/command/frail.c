@@ -33,7 +33,7 @@ struct path {
     int depth, in_flight;
 };
 
-// Once lost, a device stays so.
+// A lost device stays lost.
 struct frail_device {
     struct device device;
     atomic_bool lost;

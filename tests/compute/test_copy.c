@@ -1,13 +1,13 @@
 // test_copy.c: every way to copy copies all bytes; the fastest one is chosen, and its time is right
 //
-// How long a way takes is made up; the copies are the device's own.
+// The times are faked; the device makes the copies.
 #include "compute/copy.h"
 
 #include "unit.h"
 
 enum { BYTES = 100000, SOURCES = 3, TARGETS = 2, WAYS = 4, PLACE = 131072 };
 
-// Bytes that a way copies, in whole work-groups, of which the longest make a place.
+// Bytes that each way copies in whole work-groups. The largest is the size of a place.
 static const struct {
     const char *name;
     size_t group, bytes;

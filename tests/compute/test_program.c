@@ -60,7 +60,7 @@ static void check_built(const char *what, bool from_entry)
                compiled);
 }
 
-// The path of the cache's newest file but `known`.
+// Finds the file of the cache other than `known`. Returns false unless there is exactly one.
 static bool find_entry(const char *known, char found[800])
 {
     DIR *dir = opendir(directory);
@@ -129,14 +129,14 @@ static void test_damaged(void)
     good[size] = 0;
     check_refused("too long", good, size + 1);
     check_built("the entry made anew", true);
-    const uint64_t empty_hash = hash_64("", 0); // a head that is true to an empty binary
+    const uint64_t empty_hash = hash_64("", 0); // a valid head of an empty binary
     memset(good + 16, 0, 8);
     memcpy(good + 24, &empty_hash, 8);
     check_refused("an empty binary", good, HEAD + key_bytes);
     free(good);
 }
 
-// Entries of other programs under this one's name, as if their hashes were equal: all that a program depends on counts.
+// Entries of other programs with this entry's name, as if their hashes were equal, are not used.
 static void test_other_key(void)
 {
     static const char same_length[] = "kernel void store(global int *to) { *to = 2; }";
@@ -154,7 +154,7 @@ static void test_other_key(void)
     }
 }
 
-// The same bytes, from somebody else perhaps.
+// The same bytes, in a file that another user could have written.
 static void test_unsafe(void)
 {
     char kept[820];
@@ -187,7 +187,7 @@ static void test_unsafe(void)
     CHECK(unlink(directory) == 0 && rename(kept, directory) == 0);
 }
 
-// Listing devices says once that there will be no cache, and only then.
+// Only the listing of devices logs that there is no cache, once.
 static void test_warning(void)
 {
     struct device_info devices[DEVICE_MAX];

@@ -6,7 +6,7 @@
 
 enum { EVENTS = 6 };
 
-// Two events of each run: its first command's start and its last one's end count.
+// Two events of each run: the start of its first command and the end of its last one count.
 static struct made_up {
     cl_ulong start_ns, end_ns;
 } stamps[EVENTS];

@@ -29,7 +29,7 @@ static bool find(void *context, char verdict[VERDICT_TEXT])
     return finding->keep;
 }
 
-// Asks twice, as a new process would. Only the first answer is new.
+// Asks twice for the verdict, like a new process. Only the first answer is new.
 static void check_asked(const char *what, const char *of, const char *finds, bool keep, const char *want, int probes)
 {
     struct verdicts verdicts;

@@ -131,7 +131,7 @@ static const struct refusal refused[] = {
     {"gr\xC3\xA4y=\xE2\x80\x9C", NULL, NULL},
 };
 
-// A text that is refused, and the whole message.
+// A refused text, and the whole message.
 static const struct {
     const char *text, *error;
 } advice[] = {
@@ -393,7 +393,7 @@ static void test_edit_convolve(struct check *check)
 int main(void)
 {
     struct check check = {.name = "test_chain"};
-    // A decimal comma must change nothing, where such a locale is installed.
+    // A locale with a decimal comma, if it is installed, changes nothing.
     static const char *const locales[] = {"C", "de_DE.UTF-8", "fr_FR.UTF-8", "de_DE"};
     for (size_t i = 0; i < sizeof(locales) / sizeof(*locales); i++) {
         if (!setlocale(LC_ALL, "C") || (i && !setlocale(LC_ALL, locales[i])))

@@ -47,7 +47,7 @@ static void try_file(const uint8_t *data, size_t size)
     codec_close(codec);
 }
 
-// A changed PNG would nearly always be found out by a checksum: they are made right again.
+// Corrects the checksums of a changed PNG, which would otherwise refuse nearly every change.
 static void mend(uint8_t *data, size_t size)
 {
     struct codec_buffer chunk = {0};
@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try_file(data, size);
     if (size < 8 || data[0] != 0x89)
         return 0;
-    uint8_t *mended = malloc(size); // an exact block, so that the sanitizer sees reads past it
+    uint8_t *mended = malloc(size); // an exact block, so that the sanitizer reports reads beyond it
     memcpy(mended, data, size);
     mend(mended, size);
     try_file(mended, size);
@@ -85,7 +85,7 @@ struct seeds {
     int count;
 };
 
-// With something of all that can come with a picture.
+// With metadata of every kind.
 static void add_metadata(struct codec *codec, struct codec_buffer *file)
 {
     // An orientation, a maker and EXIF's own directory, at 100; then a thumbnail's, at 50.
@@ -109,7 +109,7 @@ static void add_metadata(struct codec *codec, struct codec_buffer *file)
     image_free(&image);
 }
 
-// WebP and TIFF, where the build has them.
+// WebP and TIFF, if the build has them.
 static void add_written(struct seeds *seeds, struct codec *codec)
 {
     static const char *const names[] = {"webp", "tiff"};
@@ -170,7 +170,7 @@ static void read_seed(struct seeds *seeds, const char *path)
     fclose(stream);
 }
 
-// Changed bytes, also those of the head; a part left out; an early end.
+// Changes bytes, also of the head, removes a part, or truncates the file.
 static size_t mutate(uint8_t *data, size_t size, struct random *random)
 {
     for (int n = random_range(random, 1, 6); n > 0 && size > 8; n--) {
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
         LLVMFuzzerTestOneInput(seeds.file[i].data, seeds.file[i].size);
     for (long i = 0; i < ROUNDS; i++) {
         const struct codec_buffer *seed = &seeds.file[random_bits(&random) % (uint32_t)seeds.count];
-        uint8_t *data = malloc(seed->size); // an exact block, so that the sanitizer sees reads past it
+        uint8_t *data = malloc(seed->size); // an exact block, so that the sanitizer reports reads beyond it
         memcpy(data, seed->data, seed->size);
         const size_t size = mutate(data, seed->size, &random);
         uint8_t *exact = malloc(size ? size : 1);

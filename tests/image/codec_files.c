@@ -175,7 +175,7 @@ static void add_colours(struct codec_buffer *file, const struct png_wish *wish, 
         png_add(file, "PLTE", bytes, (size_t)count * 3);
     if (wish->transparent && wish->colour == 3)
         png_add(file, "tRNS", bytes + 100, (size_t)random_range(random, 1, count));
-    const uint8_t key[] = {0, 1, 0, 1, 0, 1}; // 1 is seldom met, but met
+    const uint8_t key[] = {0, 1, 0, 1, 0, 1}; // 1 occurs seldom
     if (wish->transparent && wish->colour != 3)
         png_add(file, "tRNS", key, wish->colour == 2 ? 6 : 2);
 }

@@ -60,7 +60,7 @@ static void test_exif(void)
         check_that(&check, exif_orientation(cut, size) == 1, "an orientation that there is not");
         exif_settle(cut, size, 8);
         check_that(&check, exif_orientation(cut, size) == 8, "both bytes of an orientation are set");
-        for (size_t end = 0; end < size; end++) { // an exact block, so that the sanitizer sees reads past it
+        for (size_t end = 0; end < size; end++) { // an exact block, so that the sanitizer reports reads beyond it
             uint8_t *part = malloc(end ? end : 1);
             memcpy(part, exif, end);
             const int orientation = exif_orientation(part, end);
@@ -116,7 +116,7 @@ static void test_carried(struct codec *codec, size_t icc_bytes, struct random *r
     free(icc);
 }
 
-// A profile for colours is kept out of grey files, one for grey out of those with colours.
+// A colour profile is left out of grey files, and a grey profile out of colour files.
 static void test_misfits(struct codec *codec)
 {
     static const struct {
@@ -150,7 +150,7 @@ static void test_misfits(struct codec *codec)
     }
 }
 
-// The bytes of a wider or taller file than that of the head are refused: they would be written past the image.
+// A file that is wider or taller than the head's is refused: its pixels would be written beyond the image.
 static void test_exchanged(struct codec *codec)
 {
     static const enum codec_format formats[] = {CODEC_JPEG, CODEC_PNG, CODEC_WEBP, CODEC_TIFF};
@@ -210,7 +210,7 @@ static void test_too_long(struct codec *codec)
     image_free(&image);
 }
 
-// A PNG file with a chunk more behind its head, or two of them.
+// Adds one or two chunks behind the head of a PNG file.
 enum { HEAD_BYTES = 33, CHUNK_BYTES = 12 };
 static void make_png(struct codec_buffer *file, const char *type, const void *data, size_t size, int times,
                      struct random *random)
@@ -278,7 +278,7 @@ static void test_left_out(struct codec *codec, struct random *random)
     image_free(&image);
 }
 
-// Of repeated PNG chunks only the first counts: there may be hundreds, and each would be decompressed.
+// Only the first of repeated PNG chunks counts, because a file may have hundreds to decompress.
 static void test_twice(struct codec *codec, struct random *random)
 {
     static const struct {

@@ -286,7 +286,7 @@ static void test_scans(struct codec *codec)
     codec_buffer_free(&file);
 }
 
-// A head that its file cannot fill is refused, before there is memory for its pixels; the file that packs best is read.
+// A head with more pixels than its file can hold is refused before memory is allocated; the densest file is read.
 static void test_short(struct codec *codec)
 {
     enum { SIDE = 4096 };
@@ -358,7 +358,7 @@ static void test_refused(struct codec *codec)
     codec_buffer_free(&file);
 }
 
-// Takes a file's segments of a kind, which lie ahead of its scans.
+// Removes all segments of a kind before the file's first scan.
 static void drop_segments(struct codec_buffer *file, uint8_t kind)
 {
     for (size_t at = 2; at + 4 <= file->size && file->data[at + 1] != 0xda;) {
@@ -372,7 +372,7 @@ static void drop_segments(struct codec_buffer *file, uint8_t kind)
     }
 }
 
-// A file without tables of its own has none: those of the file before it do not stand in for them.
+// A file without tables does not use the tables of the previous file.
 static void test_tables(struct codec *codec)
 {
     struct codec_buffer file = {0};

@@ -89,7 +89,7 @@ static void simplify(struct image *image, bool grey, bool opaque)
         }
 }
 
-// The usual shapes, and pictures that are nothing but runs.
+// The usual shapes, and images that consist of runs.
 static void paint(struct test_frame *frame, int round, struct random *random)
 {
     struct image *image = &frame->image;
@@ -187,7 +187,7 @@ static void test_refused(struct codec *codec, struct random *random)
     struct png_wish wish = {2, 8, 0, 0, 2};
     png_make(&file, 40, 30, &wish, random);
     refuse(codec, &file, 1199, CODEC_TOO_LARGE, "at most 1199 are allowed");
-    file.data[file.size - 30]++; // of the pixels
+    file.data[file.size - 30]++; // a byte of the pixels
     refuse(codec, &file, 0, CODEC_DAMAGED, "checksum");
     png_make(&file, 40, 30, &wish, random);
     file.size -= 12;
@@ -206,7 +206,7 @@ static void test_refused(struct codec *codec, struct random *random)
     png_make(&file, 4, 3, &wish, random);
     file.data[33 + 8]++; // of the colour that is transparent
     refuse(codec, &file, 0, CODEC_DAMAGED, "checksum of its tRNS chunk");
-    // Few bytes that ask for a gigabyte.
+    // A few bytes whose head claims a gigabyte.
     uint8_t head[13] = {0, 0, 0x3f, 0xff, 0, 0, 0x3f, 0xff, 8, 6, 0, 0, 0};
     file.size = 8;
     png_add(&file, "IHDR", head, 13);
@@ -217,7 +217,7 @@ static void test_refused(struct codec *codec, struct random *random)
     memcpy(head, (const uint8_t[]){0, 0, 0x40, 0, 0, 0, 0x40, 1}, 8);
     png_add(&file, "IHDR", head, 13);
     refuse(codec, &file, 0, CODEC_TOO_LARGE, "at most 1 GiB");
-    file.size = IMAGE_MAX_BYTES + 1; // nothing of which is read
+    file.size = IMAGE_MAX_BYTES + 1; // none of it is read
     refuse(codec, &file, 0, CODEC_TOO_LARGE, "the file is larger than 1 GiB");
     codec_buffer_free(&file);
 }
@@ -254,7 +254,7 @@ static void fill_deep(uint8_t *data, size_t size, struct random *random)
     }
 }
 
-// What runs_block packs, in one block or several, comes back from a strict inflater.
+// A strict inflater restores the output of runs_block, of one block or several.
 static void test_runs(struct random *random)
 {
     enum { SIZE = 300000, BEFORE = 8 };

@@ -208,7 +208,7 @@ static void check_short(struct codec *codec, struct file *file, const char *what
                "%s of %zu bytes is not refused as truncated, but: %s", what, file->size, error.why);
 }
 
-// The largest pictures there may be, with next to no pixels: their heads are refused, before there is memory for them.
+// The largest possible images with few bytes: their heads are refused before memory is allocated.
 static void test_short(struct codec *codec)
 {
     enum { MOST = 16384 };
@@ -236,7 +236,7 @@ static void test_short(struct codec *codec)
     check_short(codec, &file, "PSD whose section is cut");
 }
 
-// Cut anywhere in the head: an exact block, so that the sanitizer sees reads past it.
+// A head that is cut anywhere, in an exact block, so that the sanitizer reports reads beyond it.
 static void test_cut(struct codec *codec)
 {
     static struct file files[4];
@@ -303,7 +303,7 @@ static void test_alpha(struct codec *codec)
     }
 }
 
-// The bytes of another file than that of the head: its pixels would be written past the image.
+// A file other than the head's is refused: its pixels would be written beyond the image.
 static void test_exchanged(struct codec *codec)
 {
     static struct file small, large;

@@ -27,7 +27,7 @@ static void put(struct handmade *file, size_t at, uint32_t value, int bytes)
         file->data[at + (size_t)i] = (uint8_t)(value >> 8 * (file->big ? bytes - 1 - i : i));
 }
 
-// Tags of one number, which must come in order.
+// Adds a tag with one number. Tags must be added in order.
 static void add_tag(struct handmade *file, int tag, uint32_t value)
 {
     enum { SHORT = 3 };
@@ -90,14 +90,14 @@ static bool read_bytes(struct codec *codec, const uint8_t *data, size_t size, st
            codec_decode(codec, data, size, head, image, error);
 }
 
-// What others' files of four pixels hold, byte for byte as they are read.
+// Files of other programs with four pixels, and the bytes that must be read.
 static void test_others(struct codec *codec)
 {
     static const struct {
         const char *what;
         struct wish wish;
         const char *pixels;
-        int channels; // that are expected: grey or RGBA
+        int channels; // expected: grey or RGBA
         uint8_t expected[16];
     } cases[] = {
         {"grey", {.kind = {8, 1, 1}}, "\1\2\3\377", 1, {1, 2, 3, 255}},
@@ -313,12 +313,12 @@ static void make_samples(struct handmade *file, const struct samples *kind, grid
         put(file, at + 10, (uint32_t)kind->extra[1], 2);
 }
 
-// By TIFF 6.0, section 18: colours that are multiplied by alpha are divided by it, all is rounded to 8 bits.
+// TIFF 6.0, section 18: premultiplied colours are divided by alpha; all samples are rounded to 8 bits.
 static void expect_pixel(const struct samples *kind, const uint16_t *sample, uint8_t rgba[4])
 {
     const double most = kind->bits == 16 ? 65535 : 255;
     const int colours = kind->photometric == 2 ? 3 : 1;
-    const bool unspecified = colours == 3 && kind->extras > 0 && kind->extra[0] == 0; // which libtiff takes for alpha
+    const bool unspecified = colours == 3 && kind->extras > 0 && kind->extra[0] == 0; // libtiff treats it as alpha
     const double alpha = kind->extras > 0 && (kind->extra[0] > 0 || unspecified) ? (double)sample[colours] / most : 1;
     for (int c = 0; c < 3; c++) {
         double value = sample[colours == 3 ? c : 0] / most;
@@ -394,7 +394,7 @@ static void test_samples(struct codec *codec, struct random *random)
         }
 }
 
-// The largest picture there may be, of a few bytes: its head is refused, before there is memory for it.
+// The largest possible image with few bytes: its head is refused before memory is allocated.
 static void test_short(struct codec *codec)
 {
     static const int compressions[] = {1, 5, 8, 32773, 32946};
@@ -412,7 +412,7 @@ static void test_short(struct codec *codec)
     }
 }
 
-// EXIF data that reach past the file's end are left out with a warning. An exact block, for the sanitizer.
+// EXIF data that reach beyond the end of the file are left out with a warning. An exact block, for the sanitizer.
 static void test_exif_past_end(struct codec *codec)
 {
     enum { MAKER = 271, ASCII = 2, LENGTH = 100 };
@@ -561,7 +561,7 @@ static void test_damage(struct codec *codec, struct random *random)
     codec_encode(codec, &image, &settings, &file, &error);
     for (size_t round = 0; round < file.size + 4000; round++) {
         const size_t size = round < file.size ? round : file.size;
-        uint8_t *copy = malloc(size ? size : 1); // an exact block, so that the sanitizer sees reads past it
+        uint8_t *copy = malloc(size ? size : 1); // an exact block, so that the sanitizer reports reads beyond it
         memcpy(copy, file.data, size);
         for (int k = 0; round >= file.size && k < 3; k++) // in the directory, at the end, as often as elsewhere
             copy[(size_t)random_range(random, k % 2 ? (int)size - 220 : 0, (int)size - 1)] =
@@ -594,7 +594,7 @@ int main(void)
         test_refused(codec);
         test_written(codec, &random);
         test_damage(codec, &random);
-    } else if (codec) { // a build without libtiff knows it by name
+    } else if (codec) { // a build without libtiff names the format
         struct codec_head refused;
         struct codec_error error;
         check_that(&check,

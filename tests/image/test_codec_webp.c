@@ -49,7 +49,7 @@ static void test_pixels(struct codec *codec, struct random *random)
         struct codec_head head;
         struct codec_error error;
         fill(&from, sizes[i / 2 % 5][0], sizes[i / 2 % 5][1], random);
-        if (i >= 10) // what is lossy keeps what is even
+        if (i >= 10) // lossy files keep only uniform images
             memset(from.memory, 77, from.memory_bytes);
         const bool ok = codec_encode(codec, &from, &settings, &file, &error) &&
                         read_back(codec, &file, &head, &to, &error) && head.format == CODEC_WEBP &&
@@ -102,7 +102,7 @@ static void test_metadata(struct codec *codec, struct random *random)
         check_that(&check, !(i & 1) || file.data[ICC_AT + sizeof(icc) - 1] == 0, "%d: what makes a size even is 0", i);
         check_that(&check, !(i & 8) || difference(&image, &again, i & 16) == 0, "%d: other pixels", i);
     }
-    // As some write EXIF data: behind what JPEG files have ahead of it.
+    // EXIF data as some programs write them: with the prefix of JPEG files.
     struct codec_settings settings = {
         .format = CODEC_WEBP, .quality = 100, .metadata.xmp = {prefixed, sizeof(prefixed)}};
     struct codec_head head;
@@ -138,7 +138,7 @@ static void test_damage(struct codec *codec, struct random *random)
         codec_encode(codec, &image, &settings, &file, &error);
         for (size_t round = 0; round < file.size + 2000; round++) {
             const size_t size = round < file.size ? round : file.size;
-            uint8_t *copy = malloc(size ? size : 1); // an exact block, so that the sanitizer sees reads past it
+            uint8_t *copy = malloc(size ? size : 1); // an exact block, so that the sanitizer reports reads beyond it
             memcpy(copy, file.data, size);
             for (int k = 0; round >= file.size && k < 3; k++)
                 copy[(size_t)random_range(random, 0, (int)size - 1)] = (uint8_t)random_bits(random);
@@ -192,7 +192,7 @@ int main(void)
         test_metadata(codec, &random);
         test_damage(codec, &random);
         test_refused(codec, &random);
-    } else if (codec) { // a build without libwebp knows it by name
+    } else if (codec) { // a build without libwebp names the format
         struct codec_head refused;
         struct codec_error error;
         check_that(&check,

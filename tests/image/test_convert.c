@@ -70,7 +70,7 @@ static void test_resolve(struct check *check)
 
 static const double red_weights[] = {0, 0.299, 0.2126, 0.2627}, blue_weights[] = {0, 0.114, 0.0722, 0.0593};
 
-// How far integers are from real numbers.
+// The differences between integer and real arithmetic.
 struct accuracy {
     double worst;
     long equal, all;
@@ -106,7 +106,7 @@ static struct accuracy accuracy_measure(struct color color)
     return accuracy;
 }
 
-// docs/pixels.md section 5: how near RGB comes to the exact YUV, over many of all colours; what greys become.
+// docs/pixels.md section 5: the error of RGB to YUV over many colours, and the results for greys.
 static void test_reverse_accuracy(struct check *check, struct color color)
 {
     const bool full = color.range == COLOR_RANGE_FULL;
@@ -207,7 +207,7 @@ static void test_to_rgba(struct check *check)
                 test_picture(check, &shape, &random);
             }
         }
-    for (int width = 1; width <= READ_WIDTHS; width++) // whatever is left of vectors
+    for (int width = 1; width <= READ_WIDTHS; width++) // every remainder of a vector
         for (int format = 0; format < PIXFMT_COUNT; format++) {
             const struct image_shape shape = {format, width, 2, {COLOR_MATRIX_709, COLOR_RANGE_LIMITED}};
             if (reference_size_ok(format, shape.width, shape.height))
@@ -262,7 +262,7 @@ static void test_output(struct check *check)
                                               sizes[i][1],
                                               {COLOR_MATRIX_601 + f / count % 3, COLOR_RANGE_LIMITED + f / count / 3}},
                          f, &random);
-    for (int width = 1; width <= ENCODED_WIDTHS; width++) // whatever is left of chunks and vectors
+    for (int width = 1; width <= ENCODED_WIDTHS; width++) // every remainder of a chunk and of a vector
         for (int f = 0; f < count; f++)
             test_encoded(check, (struct image_shape){formats[f], width, 3, {COLOR_MATRIX_601, COLOR_RANGE_FULL}}, f,
                          &random);

@@ -174,7 +174,7 @@ static void test_cut(void)
         size_t size;
         char *data = load(good[i].name, &size);
         for (size_t cut = 0; cut + (size_t)good[i].needless < size; cut++) {
-            char *part = malloc(cut ? cut : 1); // an exact block, so that the sanitizer sees reads past it
+            char *part = malloc(cut ? cut : 1); // an exact block, so that the sanitizer reports reads beyond it
             memcpy(part, data, cut);
             struct image image;
             why[0] = '\0';
@@ -187,7 +187,7 @@ static void test_cut(void)
     }
 }
 
-// Random damage must neither crash nor read out of bounds. Whether the image is refused is chance.
+// Random damage must neither crash nor read out of bounds. The image may be refused or read.
 static void test_damaged(void)
 {
     struct random random = {7};
@@ -284,7 +284,7 @@ static void test_write(void)
     }
 }
 
-// One pixel that is not opaque is enough, wherever it lies; where all are opaque a file has no alpha.
+// A file has alpha if at least one pixel is not opaque, wherever it is.
 static void test_alpha(void)
 {
     enum { COLOUR_AT = 25, RGB = 2 };

@@ -205,7 +205,7 @@ static void test_recording(int width, int height)
         frame_free(&frames[i]);
 }
 
-// A disk that is full inside the third picture: two whole pictures stay, and one line says so.
+// The disk is full during the third frame: two whole frames stay, and one line reports it.
 static void test_full_disk(void)
 {
     enum { WIDTH = 64, HEIGHT = 48, PICTURE = 6 + 3 * WIDTH * HEIGHT };
@@ -294,7 +294,7 @@ static void write_to_broken_pipe(void)
     image_free(&image);
 }
 
-// What is in a pipe, up to now.
+// Reads the bytes that are in a pipe now.
 static size_t drain(int fd, uint8_t *to)
 {
     size_t size = 0;

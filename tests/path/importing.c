@@ -76,7 +76,7 @@ cl_mem __wrap_clCreateBufferWithProperties(cl_context context, const cl_mem_prop
     return buffer;
 }
 
-// Done at once, when all before it is: as good as a command in the queue.
+// Completes when all earlier commands are complete, like a command in the queue.
 static cl_int hand_over(cl_command_queue queue, cl_uint count, const cl_mem *buffers, cl_event *event, int access)
 {
     clFinish(queue);

@@ -17,7 +17,7 @@ static struct path *open_rgba(struct path_test *test, const char *text, const st
     if (!check_that(&test->check, chain_parse(&chain, text, error), "\"%s\": %s", text, error))
         return NULL;
     struct path_setup setup = path_case_setup(test, shape, &chain);
-    setup.encoded_only = test->encoded_only = false; // its pixels are looked at one by one
+    setup.encoded_only = test->encoded_only = false; // its pixels are compared one by one
     struct path *path = path_open(&setup, &why);
     check_that(&test->check, path != NULL, "%s \"%s\": %s", path_kind_name(test->kind), text, why ? why : "");
     free(why);
@@ -32,7 +32,7 @@ static bool run_rgba(struct path_test *test, struct path *path, const struct ima
                       "%s: a frame of exact values fails", path_kind_name(test->kind));
 }
 
-// The picture as an RGBA frame, run and compared at every pixel.
+// Runs the picture as an RGBA frame and compares every pixel.
 static void compare_picture(struct path_test *test, const char *text, const struct image *frame)
 {
     struct path *path = open_rgba(test, text, &frame->shape);

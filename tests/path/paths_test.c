@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A frame, and whose memory it lies in; NULL: malloc's.
+// A frame, and the owner of its memory; NULL: malloc.
 struct lent_frame {
     struct test_frame frame;
     struct pages_owner *owner;
@@ -19,7 +19,7 @@ static void place_name(const struct path_test *test, const struct image_shape *s
              chain);
 }
 
-// Whether the pixels are those of `expected`; the first that is not is printed, and how many there are.
+// Returns true if the pixels equal `expected`. Otherwise prints the first different pixel and their number.
 static bool pixels_equal(struct path_test *test, const char *place, const struct picture *expected,
                          const uint8_t *pixels, size_t stride)
 {
@@ -37,7 +37,7 @@ static bool pixels_equal(struct path_test *test, const char *place, const struct
                       place, first_x, first_y, e[0], e[1], e[2], e[3], g[0], g[1], g[2], g[3], wrong);
 }
 
-// What path_read writes: every pixel of the picture and not a byte beside it.
+// path_read writes every pixel of the picture, and no byte beside it.
 static bool read_equal(struct path_test *test, const char *place, struct path *path, const struct path_result *result,
                        const struct picture *expected)
 {
@@ -181,7 +181,7 @@ static void move(struct lent_frame *lent, struct pages_owner *owner)
     lent->owner = owner;
 }
 
-// A frame's memory, of any kind there is; where devices have pinned some the first lies there.
+// Allocates a frame's memory, of a random kind; with a second device, the first frame lies in the device's memory.
 static void renew(struct path_test *test, struct lent_frame *lent, const struct image_shape *shape, enum shape content,
                   bool first)
 {

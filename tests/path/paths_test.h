@@ -14,7 +14,7 @@ struct path_test {
     const char *variant;       // as in struct path_setup
     struct image_shape encode; // the YUV output besides RGBA; width 0: none
     bool encoded_only;         // only the YUV output
-    bool past_caches;          // the cpu path takes every frame for larger than its caches
+    bool past_caches;          // the cpu path treats every frame as larger than the caches
     struct random random;
     long cases;
 };

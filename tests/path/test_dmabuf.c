@@ -3,7 +3,7 @@
 //   test_dmabuf memory   any machine with OpenCL
 //   test_dmabuf camera   in the virtual machine of tests/vm, with a vivid that fills no memory of ours (allocators=1)
 //
-// The extension for that is played by importing.c.
+// importing.c replaces the extension for that.
 #include "importing.h"
 #include "pictures.h"
 #include "unit.h"
@@ -68,7 +68,7 @@ static bool collect_same(struct lab *lab, const struct image *frame)
            path_collect(lab->plain, &want, &lost) && same_images(&got.image, &want.image);
 }
 
-// Whether the frame comes in that way, and is worked on right.
+// Returns true if the frame arrives this way and the result is correct.
 static bool comes(struct lab *lab, const struct image *frame, const char *way)
 {
     bool lost;
@@ -150,7 +150,7 @@ static void test_memory(const struct image_shape *shape)
             comes(&lab, &frame, "dma-buf");
         }
         wait_for_driver(&lab, &frame);
-        // Given up while it is read.
+        // Its memory is given back while the device reads it.
         CHECK(path_submit(lab.path, &frame, 0, &lost));
         owner->give(owner, frame.plane[0]);
         CHECK(collect_same(&lab, &frame));
@@ -167,7 +167,7 @@ static void test_memory(const struct image_shape *shape)
     CHECK_NUMBER(importing.held, 0);
 }
 
-// Bytes that lie in no piece, or in two, are not the device's.
+// Bytes outside a piece, or in two pieces, are not imported.
 static void test_pieces(const struct image_shape *shape)
 {
     enum { BYTES = 2 * PAGE_BYTES };

@@ -15,8 +15,8 @@ struct ends {
     const struct image *frame;
     struct image result;
     int brought, taken;
-    int fails_at;  // the row that cannot be brought
-    bool in_turns; // rows take their places in turns
+    int fails_at;  // the row that cannot be delivered
+    bool in_turns; // rows share memory in turn
     bool failed;
     int late_calls; // after the failure
 };
@@ -32,7 +32,7 @@ static void copy_rows(struct image *to, const struct image *from, int first, int
     }
 }
 
-// Brings the requested rows and a random number of further ones, in whole pairs of rows.
+// Writes the requested rows and a random number of further ones, in whole pairs of rows.
 static bool need(void *context, struct image *picture, int last)
 {
     struct ends *ends = context;
@@ -50,7 +50,7 @@ static bool need(void *context, struct image *picture, int last)
     return true;
 }
 
-// Takes rows as late as it may.
+// Reads rows as late as allowed.
 static void made(void *context, const struct image *encoded, int count)
 {
     struct ends *ends = context;
@@ -64,7 +64,7 @@ static void made(void *context, const struct image *encoded, int count)
 
 static const struct feeding {
     const char *chain;
-    bool few; // its rows can come one after the other
+    bool few; // its rows can arrive one after the other
 } feedings[] = {
     {"none", true},
     {"gray", true},
@@ -91,7 +91,7 @@ static struct path *open_path(const struct path_setup *setup)
     return path;
 }
 
-// A picture is given up at the first row that cannot be brought.
+// A picture is abandoned at the first row that cannot be delivered.
 static void give_up(const struct feeding *feeding, struct path *path, const struct path_feed *feed, struct ends *ends)
 {
     struct path_result result;

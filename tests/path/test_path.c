@@ -159,7 +159,7 @@ static bool is_right(const struct lab *lab, const struct path_result *result, in
     return same;
 }
 
-// Whether the oldest frame in flight is this one, and right.
+// Returns true if the oldest frame in flight is this one, with the right bytes.
 static bool collect(struct lab *lab, int frame)
 {
     struct path_result result;
@@ -300,7 +300,7 @@ static void test_no_host_memory(const struct device_info *info)
     no_host_memory = false;
 }
 
-// The compiler's words about the kernel of the encoder reach the caller.
+// The caller gets the compiler's message about the encoder's kernel.
 static void test_encoder(const struct device_info *info)
 {
     const struct image_shape shape = {PIXFMT_NV12, 34, 18, {COLOR_MATRIX_601, COLOR_RANGE_FULL}};

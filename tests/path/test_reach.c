@@ -47,7 +47,7 @@ static void run(struct device *device, const char *variant, const struct image *
     free(why);
 }
 
-// What kernels can read as it lies: planes and rows aligned, in order, within reach, their places in 32 bits.
+// Kernels read a layout in place if planes and rows are aligned, in order and within reach, with 32-bit offsets.
 static void test_layout(uint8_t *memory)
 {
     enum { STRIDE = 64, ROWS = 20, LAST = STRIDE * ROWS, WHOLE = LAST + STRIDE * (ROWS / 2 - 1) + 60 };

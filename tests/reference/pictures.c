@@ -46,7 +46,7 @@ static int group_bytes(enum pixfmt format, int plane)
     }
 }
 
-// What one plane is painted with; a value for each byte of a group, so that channels differ.
+// The paint of one plane: a value for each byte of a group, so that channels differ.
 struct paint {
     enum shape shape;
     int group, step, slope_x, slope_y;
@@ -91,7 +91,7 @@ static void plane_fill(struct image *image, int plane, int row_bytes, int rows, 
             image->plane[plane][(size_t)y * image->stride[plane] + (size_t)x] = paint_byte(&paint, x, y, random);
 }
 
-// Memory of whole pages at a page's start, or of exactly that size.
+// Allocates whole pages, or exactly that size.
 static uint8_t *memory_new(size_t size, bool pages)
 {
     size_t whole = (size + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;

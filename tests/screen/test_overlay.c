@@ -72,7 +72,7 @@ static void fill(struct overlay *overlay)
     add_stage(overlay, "swap", false, 25.9);
 }
 
-// A sum that any change of a pixel changes.
+// Returns a hash of all pixels.
 static uint64_t hash(const struct image *image)
 {
     uint64_t sum = 14695981039346656037u; // FNV-1a

@@ -102,7 +102,7 @@ static void check_column(struct screen_test *test, const struct image *got, int 
     check_that(test->check, wrong == 0, "divider: column %d is not %d in %d rows", x, value, wrong);
 }
 
-// The columns from `x` on of one picture.
+// Returns columns of a picture, from `x` on.
 static struct image part(const struct image *image, int x, int width)
 {
     struct image piece = *image;
@@ -178,7 +178,7 @@ static struct image halves(int width, int height)
     return image;
 }
 
-// Pictures that GL takes no texture for are shown all the same, from edge to edge.
+// Pictures larger than GL's textures are shown scaled down, from edge to edge.
 static void test_oversized(struct screen_test *test)
 {
     static const int sides[] = {20000, 32767, 32768};

@@ -19,7 +19,7 @@ static void do_input(const char *arguments)
     check_that(&unit, system(command) == 0, "%s", command);
 }
 
-// Events until there are `count`, or for a while none is left over.
+// Collects events until there are `count`, or until none arrives for `quiet_ms`.
 static int collect(struct window *window, struct window_event *events, int count, int quiet_ms)
 {
     int got = 0;
@@ -35,7 +35,7 @@ static int collect(struct window *window, struct window_event *events, int count
     return got;
 }
 
-// Throws away what showing the window brought.
+// Discards the events that showing the window caused.
 static void settle(struct window *window)
 {
     struct window_event events[EVENTS];

@@ -44,7 +44,7 @@ static void same_picture(struct check *check, const struct camera_pictures *know
     image_free(&rgba);
 }
 
-// A picture through the other interfaces of V4L2: multi-planar, and memory that is one piece for the device.
+// Compares a frame of V4L2's other interfaces: multi-planar, and memory that is contiguous for the device.
 static void test_interface(struct check *check, const struct camera_pictures *known, const struct camera_node *at)
 {
     char name[CAMERA_NODE + 8];

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-// Buffers move into memory that somebody lends while the stream runs. Where the driver cannot write they stay.
+// Buffers move into lent memory while the stream runs. They stay if the driver cannot write there.
 void camera_placing(struct check *check, struct source *source)
 {
     enum { ENOUGH = 20, PATIENCE_MS = 20000 }; // every buffer's turn has come several times

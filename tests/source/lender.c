@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-// Private memory that cannot be written to would not do for a sealed one: a driver may write to it all the same.
+// Sealed memory is a shared mapping, because a driver may write even to private read-only memory.
 static void *map(const struct lender *lender, size_t bytes)
 {
     void *memory = lender->sealed ? mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
@@ -37,7 +37,7 @@ static void give(struct pages_owner *owner, void *memory)
     pthread_mutex_lock(&lender->lock);
     while (i < LENDER_PIECES && lender->piece[i] != memory)
         i++;
-    if (i == LENDER_PIECES) // not this one's, or given back twice
+    if (i == LENDER_PIECES) // memory of another lender, or given back twice
         abort();
     munmap(memory, lender->bytes[i]);
     lender->piece[i] = NULL;

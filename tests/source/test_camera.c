@@ -172,7 +172,7 @@ static void test_default(bool vivid)
     source_close(source);
 }
 
-// Frames lent for long don't stop the others, and the time-out is kept when nothing can come.
+// Frames that are lent for long do not stop the others. The time-out holds if no frame can arrive.
 static void test_lending(void)
 {
     struct source *source = open_camera(usual, WIDTH, HEIGHT);

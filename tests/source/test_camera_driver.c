@@ -47,7 +47,7 @@ static bool comes(struct source *source, struct frame *frame)
     return check_that(&check, source_next(source, frame, PATIENCE_MS) == SOURCE_FRAME, "a picture comes");
 }
 
-// Takes a picture and gives it back.
+// Takes a frame and returns it. Returns true if one arrives.
 static bool passes(struct source *source, const char *after)
 {
     struct frame frame;
@@ -57,7 +57,7 @@ static bool passes(struct source *source, const char *after)
     return check_that(&check, came, "a picture comes after %s", after);
 }
 
-// Sends a picture. Whether it is left out and counted.
+// Sends a frame. Returns true if it is dropped and counted as damaged.
 static bool is_damaged(struct source *source, const struct driver_frame *sent)
 {
     struct frame frame;
@@ -227,7 +227,7 @@ static void test_bytes_used_planes(void)
     close_camera(source);
 }
 
-// A driver whose figures do not fit together must not make anybody read or write beside its buffers.
+// Inconsistent values of a driver must not cause reads or writes outside its buffers.
 static void test_nonsense(void)
 {
     static const struct {
@@ -330,7 +330,7 @@ static void test_stamps(void)
     close_camera(source);
 }
 
-// A driver's own buffer that is lent keeps its picture when the camera is removed, and the driver is free to go.
+// A lent buffer of the driver keeps its frame when the camera is removed, and holds no reference to the driver.
 static void test_lent_buffer(void)
 {
     struct frame frame, none;

@@ -39,7 +39,7 @@ static void test_color(void)
         check_that(&check, color.matrix == rules[i].matrix && color.range == rules[i].said, "rule %zu: %s %s", i,
                    color_matrix_name(color.matrix), color_range_name(color.range));
     }
-    // An old driver leaves garbage in the members it doesn't know.
+    // An old driver leaves garbage in members that it does not know.
     const struct v4l2_pix_format old = {.colorspace = V4L2_COLORSPACE_REC709, .ycbcr_enc = 77, .quantization = 1};
     const struct color color = videodev_color(&old, false);
     check_that(&check, color.matrix == COLOR_MATRIX_709 && color.range == COLOR_RANGE_LIMITED, "an old driver");

@@ -31,7 +31,7 @@ static struct {
     unsigned buffers; // at most this number; 0: as the driver has it
 } fault;
 
-// In the place of libv4l2's.
+// Replaces libv4l2's function.
 int v4l2_ioctl(int fd, unsigned long request, ...)
 {
     va_list arguments;

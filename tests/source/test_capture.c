@@ -97,7 +97,7 @@ static void test_complete(void)
         check_that(&check, frame.number == expected, "frame %llu comes in order", (unsigned long long)expected);
         expected = frame.number + 1;
         if (expected % 100 == 0)
-            sleep_ns(5000000); // a slow taker loses nothing
+            sleep_ns(5000000); // a slow reader loses no frame
         source_return(&source, &frame);
     }
     const struct capture_counts counts = capture_counts(capture);
@@ -145,7 +145,7 @@ static void test_newest(void)
     all_returned(&fake, "newest");
 }
 
-// What lay in the mailbox when it was looked at is the newest there was.
+// capture_take gives the newest frame that the source has made.
 static void test_fresh(void)
 {
     static struct fake fake = {.last = FRAMES_MAX, .ending = SOURCE_END, .delay_ns = 2000000};

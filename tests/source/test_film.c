@@ -68,7 +68,7 @@ static bool frame_is(const struct frame *frame, int index)
     return true;
 }
 
-// Takes frames until the end; returns how many were right, -1 when one was wrong.
+// Takes frames until the end. Returns the number of correct frames; -1 if one was wrong.
 static int play(struct source *source, enum source_status *status)
 {
     struct frame frame;

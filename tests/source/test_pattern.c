@@ -26,7 +26,7 @@ static struct image picture_of(const struct pattern_layout *layout, uint64_t num
     return rgba;
 }
 
-// Frames drawn by what changed are those drawn whole, however long a buffer was away.
+// Frames drawn by their differences equal frames drawn whole, however long a buffer was lent.
 static void test_frames(enum pixfmt format, int width, int height)
 {
     const char *why;

@@ -9,7 +9,7 @@
 
 enum { WIDTH = 34, HEIGHT = 22, FRAMES = 9, PATIENCE_MS = 2000 };
 
-// Two of one source, frame by frame: as it is, and put here and there.
+// Compares two instances of a source frame by frame; one of them changes its memory.
 static void compare(const struct source_setup *setup)
 {
     struct lender lender = lender_of(LENDER_PIECES), other = lender_of(LENDER_PIECES), poor = lender_of(0);
@@ -26,7 +26,7 @@ static void compare(const struct source_setup *setup)
         CHECK(want.number == got.number && same_images(&want.image, &got.image));
         const size_t needed = image_bytes(&got.image.shape) + IMAGE_SPARE_BYTES;
         CHECK(got.image.reach_bytes >= needed || (want.image.reach_bytes == 0 && !got.image.owner));
-        if (turns[i] != &poor.owner) // who has none: it stays
+        if (turns[i] != &poor.owner) // this owner has no memory: the image stays
             check_that(&unit,
                        lender_holds(&lender, &got.image) == (turns[i] == &lender.owner) &&
                            lender_holds(&other, &got.image) == (turns[i] == &other.owner),
@@ -66,7 +66,7 @@ static void test_lent(const struct source_setup *setup)
     CHECK_NUMBER(lender_out(&other), 0);
 }
 
-// The wish changes while the capture thread is at work.
+// The owner changes while the capture thread runs.
 static void test_running(void)
 {
     struct lender lender = lender_of(LENDER_PIECES);

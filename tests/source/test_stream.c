@@ -43,7 +43,7 @@ static void end_input(int saved)
     close(saved);
 }
 
-// Bytes of standard input that were read before belong to others: the film begins after them.
+// The film begins after the bytes of standard input that were read before.
 static void test_behind_others(void)
 {
     static const char bytes[] = "others' abcdefghijkl";
@@ -96,7 +96,7 @@ static void test_signal(void)
     end_input(saved);
 }
 
-// A process's memory has nothing at its beginning, which is an error to read.
+// Reading the beginning of a process's memory is an error, because nothing is mapped there.
 static void test_unreadable(void)
 {
     const int saved = begin_input(open("/proc/self/mem", O_RDONLY));
@@ -104,7 +104,7 @@ static void test_unreadable(void)
     end_input(saved);
 }
 
-// Neither holds a stream of pictures.
+// A directory and a terminal are no streams of frames.
 static void test_directory_and_terminal(void)
 {
     int saved = begin_input(open(scratch.dir, O_RDONLY));

@@ -24,10 +24,10 @@ enum { SYNCED_MOST = 256, DIRECTORIES_MOST = 16 };
 static struct {
     ino_t synced[SYNCED_MOST];
     int count;
-    ino_t renamed[DIRECTORIES_MOST]; // directories in which something was, since they were synced
+    ino_t renamed[DIRECTORIES_MOST]; // directories with a rename since their last sync
     int directories;
-    bool come;    // LATE_FILE has
-    bool cleaned; // LATE_CLEAN has
+    bool come;    // LATE_FILE was created
+    bool cleaned; // LATE_CLEAN was done
 } late;
 
 void __real_totals_print(const struct totals *totals, const struct record_run *run, double seconds, int signal,
@@ -62,7 +62,7 @@ static void come_into_being(const char *path, const char *to)
         perror(path);
 }
 
-// Another run would take an unlocked temporary file for left over.
+// Another run would remove an unlocked temporary file as a leftover.
 static void check_locked(int fd)
 {
     char path[64], name[PATH_MAX] = "";

@@ -117,7 +117,7 @@ static void set_compiled(cl_event event)
     pthread_mutex_unlock(&compiled.lock);
 }
 
-// What exit() runs would take the driver's data from under its compiler.
+// exit() would free the driver's data while its compiler uses them.
 static void check_exit(void)
 {
     if (compiled.awaited)
@@ -172,7 +172,7 @@ cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
     if (compiled.event)
         clEnqueueBarrierWithWaitList(queue, 1, &compiled.event, NULL);
     pthread_mutex_unlock(&compiled.lock);
-    // The first work-group alone: small pictures are right.
+    // Runs only the first work-group: small pictures are correct.
     return __real_clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, misbehaves("wrong") ? local : size, local,
                                          events, after, event);
 }

@@ -89,7 +89,7 @@ static void make_inputs(struct scratch *scratch)
     }
 }
 
-// A signal that comes before the first file leaves a report with its last line.
+// After a signal before the first file, the report is complete.
 static void interrupt(struct scratch *scratch)
 {
     char out[512], report[512], in[512];
@@ -112,7 +112,7 @@ static void interrupt(struct scratch *scratch)
     free(text);
 }
 
-// Of kernels of the user's own the cpu path knows nothing: it does not take over.
+// The cpu path ignores the user's kernels, so it does not replace the device.
 static void own_kernels(struct scratch *scratch)
 {
     char path[512], directory[512];

@@ -9,7 +9,7 @@ enum { WIDTH = 160, HEIGHT = 90, LOOKS = 6, ROUNDS = 3, CHANCES = 40 }; // a lam
 struct scene {
     int x, y, width, height; // of the flash, pixels
     int background, brightness, noise;
-    int flicker; // of a lamp that knows nothing of the flash
+    int flicker; // of a lamp that is independent of the flash
 };
 
 static struct random randomness = {7};

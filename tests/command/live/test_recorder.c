@@ -30,7 +30,7 @@ static void add(struct recorder *recorder, int frames)
     image_free(&image);
 }
 
-// A film without frames does not stay, but a file that was there does.
+// A film without frames is removed, but a file that existed before stays.
 static void test_without_frames(struct recorder *recorder, const struct source_info *info)
 {
     struct captured captured;
@@ -78,7 +78,7 @@ int main(void)
     CHECK_NUMBER(recorder.frames, 0);
     add(&recorder, 1);
 
-    // What cannot be finished is not gone on with as if nothing were.
+    // A recording that cannot be finished is not continued in another file.
     disk_fails = true;
     capture_stderr(&captured);
     CHECK(!recorder_continue(&recorder, &info));
