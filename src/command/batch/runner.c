@@ -232,6 +232,8 @@ bool runner_collect(struct runner *runner, struct path_result *result, char **wh
     *why = NULL;
     do {
         lost = false;
+        free(*why); // of an attempt before the device was opened again
+        *why = NULL;
         ok = pump(runner, &lost, why) && path_collect(runner->flight[0].fit->path, result, &lost);
     } while (!ok && lost && recover(runner));
     if (ok)
