@@ -42,7 +42,7 @@ INLINE void pass_at(__global const uchar *bytes, layout layout, arguments args, 
     v.y = y;
     v.inside = inside;
     p.r = filtered(v, 0);
-#ifdef PASS_ALIKE
+#ifdef PASS_EQUAL_CHANNELS
     p.g = p.b = p.r;
 #else
     p.g = filtered(v, 1);

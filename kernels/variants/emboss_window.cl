@@ -10,7 +10,7 @@ enum { EMBOSS_WIDTH = 4, EMBOSS_REACH = EMBOSS_WIDTH + 2, EMBOSS_SPARE = 1024, E
 INLINE uint emboss_pixel(const uint *centre, arguments args)
 {
     // Grey input uses this code only in a tile: elsewhere NVIDIA's compiler would load single bytes from global memory.
-#if defined(PASS_ALIKE) && defined(PASS_TILE)
+#if defined(PASS_EQUAL_CHANNELS) && defined(PASS_TILE)
     int sum = 128;
 #pragma unroll
     for (int i = 5; i < 9; i++) {

@@ -178,7 +178,7 @@ INLINE uint filtered_word(view v, arguments args)
 {
 #if defined(PASS_GREY)
     return filtered(v, 0, args);
-#elif defined(PASS_ALIKE)
+#elif defined(PASS_EQUAL_CHANNELS)
     return filtered(v, 0, args) * 0x10101u | (v.window[v.at] & 0xff000000u);
 #else
     return filtered(v, 0, args) | filtered(v, 1, args) << 8 | filtered(v, 2, args) << 16 |

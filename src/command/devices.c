@@ -46,9 +46,9 @@ static const struct option_list list = {
 
 // ---- the test of the sharing modes ----
 
-enum { SIDE = 16, RUNGS = 3, RUNG_SHARED = 0, RUNG_MAPPED, RUNG_OPENCL };
+enum { SIDE = 16, MODES = 3, MODE_SHARED = 0, MODE_MAPPED, MODE_OPENCL };
 
-struct rung {
+struct sharing_mode {
     const char *name;
     bool works;
     char why[256]; // one line: why it works or fails
@@ -56,7 +56,7 @@ struct rung {
 
 struct probe {
     bool opens; // the device can be opened; otherwise the reason is logged
-    struct rung rung[RUNGS];
+    struct sharing_mode mode[MODES];
 };
 
 // Runs one frame through an empty chain. Returns true if the pixels come back unchanged; otherwise `why` has the
@@ -80,9 +80,9 @@ static bool run_frame(struct path *path, const struct image_shape *shape, char w
     return same;
 }
 
-// Opens a path on the device and runs a frame. Returns true if the path uses the sharing mode `rung` and the frame is
+// Opens a path on the device and runs a frame. Returns true if the path uses the sharing mode `name` and the frame is
 // correct.
-static bool try_rung(struct device *device, enum path_kind kind, bool gl, const char *rung, char why[256])
+static bool try_mode(struct device *device, enum path_kind kind, bool gl, const char *name, char why[256])
 {
     const struct chain chain = {.count = 0};
     const struct path_setup setup = {
@@ -97,7 +97,7 @@ static bool try_rung(struct device *device, enum path_kind kind, bool gl, const 
     bool works = false;
     if (!path)
         snprintf(why, 256, "%.*s", (int)strcspn(error ? error : "?", "\n"), error ? error : "?");
-    else if (strcmp(path_rung(path), rung) == 0)
+    else if (strcmp(path_sharing(path), name) == 0)
         works = run_frame(path, &setup.input, why);
     else
         snprintf(why, 256, "%s", path_why(path));
@@ -113,20 +113,20 @@ static struct device_gl gl_handles(const struct window *window)
 }
 
 // Tests gl-shared with a window. If the mode failed with another window API before, appends the second reason.
-static void probe_shared(const struct device_info *info, const struct window *window, struct rung *rung)
+static void probe_shared(const struct device_info *info, const struct window *window, struct sharing_mode *mode)
 {
     const struct device_gl gl = gl_handles(window);
     struct device *device = device_open(info, &gl, NULL);
     char why[256] = "";
     if (device && device->shares_gl)
-        rung->works = try_rung(device, PATH_ZEROCOPY, true, rung->name, why);
+        mode->works = try_mode(device, PATH_ZEROCOPY, true, mode->name, why);
     else
         snprintf(why, sizeof(why), "%s", device ? device->sharing_why : "cannot open the device");
-    if (rung->works)
-        snprintf(rung->why, sizeof(rung->why), "shares textures with %s", window_gl_name(window));
+    if (mode->works)
+        snprintf(mode->why, sizeof(mode->why), "shares textures with %s", window_gl_name(window));
     else
-        snprintf(rung->why + strlen(rung->why), sizeof(rung->why) - strlen(rung->why), "%sover %s: %.100s",
-                 rung->why[0] ? "; " : "", gl.glx_context ? "GLX" : "EGL", why);
+        snprintf(mode->why + strlen(mode->why), sizeof(mode->why) - strlen(mode->why), "%sover %s: %.100s",
+                 mode->why[0] ? "; " : "", gl.glx_context ? "GLX" : "EGL", why);
     device_close(device);
 }
 
@@ -134,7 +134,7 @@ static void probe_alone(const struct device_info *info, struct probe *probe)
 {
     struct device *device = device_open(info, NULL, NULL);
     probe->opens = device != NULL;
-    struct rung *mapped = &probe->rung[RUNG_MAPPED], *opencl = &probe->rung[RUNG_OPENCL];
+    struct sharing_mode *mapped = &probe->mode[MODE_MAPPED], *opencl = &probe->mode[MODE_OPENCL];
     if (!device) {
         snprintf(mapped->why, sizeof(mapped->why), "cannot open the device");
         snprintf(opencl->why, sizeof(opencl->why), "cannot open the device");
@@ -142,9 +142,9 @@ static void probe_alone(const struct device_info *info, struct probe *probe)
     }
     if (!info->host_unified)
         snprintf(mapped->why, sizeof(mapped->why), "the device does not share the host's memory");
-    else if ((mapped->works = try_rung(device, PATH_ZEROCOPY, false, mapped->name, mapped->why)))
+    else if ((mapped->works = try_mode(device, PATH_ZEROCOPY, false, mapped->name, mapped->why)))
         snprintf(mapped->why, sizeof(mapped->why), "the device shares the host's memory");
-    if ((opencl->works = try_rung(device, PATH_OPENCL, false, opencl->name, opencl->why)))
+    if ((opencl->works = try_mode(device, PATH_OPENCL, false, opencl->name, opencl->why)))
         snprintf(opencl->why, sizeof(opencl->why), "the kernels compile and run");
     device_close(device);
 }
@@ -153,7 +153,7 @@ static void probe_alone(const struct device_info *info, struct probe *probe)
 static void probe_devices(const struct device_info *devices, int count, struct probe *probes)
 {
     for (int i = 0; i < count; i++) {
-        probes[i] = (struct probe){.rung = {{.name = "gl-shared"}, {.name = "mapped"}, {.name = "opencl"}}};
+        probes[i] = (struct probe){.mode = {{.name = "gl-shared"}, {.name = "mapped"}, {.name = "opencl"}}};
         probe_alone(&devices[i], &probes[i]);
     }
     for (int egl = 0; egl < 2; egl++) {
@@ -161,11 +161,11 @@ static void probe_devices(const struct device_info *devices, int count, struct p
         char why[256] = "";
         struct window *window = window_open(&setup, why);
         for (int i = 0; i < count; i++) {
-            struct rung *rung = &probes[i].rung[RUNG_SHARED];
-            if (window && !rung->works && probes[i].opens)
-                probe_shared(&devices[i], window, rung);
+            struct sharing_mode *mode = &probes[i].mode[MODE_SHARED];
+            if (window && !mode->works && probes[i].opens)
+                probe_shared(&devices[i], window, mode);
             else if (!window && egl == 0)
-                snprintf(rung->why, sizeof(rung->why), "not tested: cannot open a window: %s", why);
+                snprintf(mode->why, sizeof(mode->why), "not tested: cannot open a window: %s", why);
         }
         window_close(window);
     }
@@ -198,16 +198,16 @@ static void print_device(int number, const struct device_info *info, const struc
     print_bytes(info->local_bytes);
     printf("\n   images     %s\n", info->images ? "yes" : "no");
     printf("   GL events  %s\n", info->gl_event ? "yes" : "no");
-    for (int i = 0; i < RUNGS; i++)
-        printf("   %-9s  %s: %s\n", probe->rung[i].name, probe->rung[i].works ? "yes" : "no", probe->rung[i].why);
+    for (int i = 0; i < MODES; i++)
+        printf("   %-9s  %s: %s\n", probe->mode[i].name, probe->mode[i].works ? "yes" : "no", probe->mode[i].why);
 }
 
 static json_t *device_json(int number, const struct device_info *info, const struct probe *probe)
 {
-    json_t *rungs = json_array();
-    for (int i = 0; i < RUNGS; i++)
-        json_array_append_new(rungs, json_pack("{s:s,s:b,s:o}", "rung", probe->rung[i].name, "works",
-                                               (int)probe->rung[i].works, "why", shared_text_json(probe->rung[i].why)));
+    json_t *modes = json_array();
+    for (int i = 0; i < MODES; i++)
+        json_array_append_new(modes, json_pack("{s:s,s:b,s:o}", "rung", probe->mode[i].name, "works",
+                                               (int)probe->mode[i].works, "why", shared_text_json(probe->mode[i].why)));
     json_t *row = json_pack("{s:i,s:o,s:s,s:o,s:o,s:o,s:o}", "number", number, "name", shared_text_json(info->name),
                             "type", device_type_name(info), "vendor", shared_text_json(info->vendor), "platform",
                             shared_text_json(info->platform_name), "version", shared_text_json(info->version), "driver",
@@ -216,7 +216,7 @@ static json_t *device_json(int number, const struct device_info *info, const str
                                           "max_work_group", (json_int_t)info->max_work_group, "memory_bytes",
                                           (json_int_t)info->memory_bytes, "local_bytes", (json_int_t)info->local_bytes,
                                           "images", (int)info->images, "host_unified", (int)info->host_unified,
-                                          "gl_event", (int)info->gl_event, "opens", (int)probe->opens, "rungs", rungs));
+                                          "gl_event", (int)info->gl_event, "opens", (int)probe->opens, "rungs", modes));
     return row;
 }
 

@@ -198,7 +198,7 @@ static void *lender_take(struct pages_owner *owner, size_t bytes)
     return piece_keep(lender, piece, &lender->cannot_lend, piece && lend(lender, piece, bytes));
 }
 
-static bool lender_adopt(struct pages_owner *owner, void *memory, size_t bytes, int dmabuf)
+static bool lender_import(struct pages_owner *owner, void *memory, size_t bytes, int dmabuf)
 {
     struct lender *lender = (struct lender *)owner;
     struct piece *piece = piece_open(lender, &lender->cannot_import);
@@ -269,7 +269,7 @@ struct pages_owner *lender_open(cl_context context, cl_device_id device, bool le
         return NULL;
     }
     *lender = (struct lender){
-        .owner = {lends ? lender_take : NULL, lender_give, calls->acquire ? lender_adopt : NULL},
+        .owner = {lends ? lender_take : NULL, lender_give, calls->acquire ? lender_import : NULL},
         .context = context,
         .calls = calls,
     };

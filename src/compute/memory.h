@@ -47,7 +47,7 @@ struct dmabuf_calls {
 struct dmabuf_calls dmabuf_look_up(cl_platform_id platform);
 
 // Opens the owner of memory that a device copies from without the host. If `lends` is true, it lends pinned memory
-// (`take`); if there are `calls` (borrowed), it imports dma-bufs (`adopt`). After a failed attempt (log_info) it does
+// (`take`); if there are `calls` (borrowed), it imports dma-bufs (`import`). After a failed attempt (log_info) it does
 // not ask the driver again. NULL on failure (logged).
 struct pages_owner *lender_open(cl_context context, cl_device_id device, bool lends, const struct dmabuf_calls *calls);
 void lender_close(struct pages_owner *lender); // accepts NULL; all memory must have been given back

@@ -101,10 +101,10 @@ void plan_split(struct plan *plan, bool input_rgba, int radius)
         struct pass rest = whole[i];
         const bool plain = (i > 0 || input_rgba) && rest.before_count == 0;
         if (rest.stencil && rest.stencil->arguments.radius >= radius && !plain) {
-            struct pass ahead = {
+            struct pass first = {
                 .before_count = rest.before_count, .load_mirror = rest.load_mirror, .load_flip = rest.load_flip};
-            memcpy(ahead.before, rest.before, sizeof(rest.before));
-            put_pass(plan, &ahead);
+            memcpy(first.before, rest.before, sizeof(rest.before));
+            put_pass(plan, &first);
             rest.before_count = 0;
             rest.load_mirror = rest.load_flip = false;
         }
@@ -124,7 +124,7 @@ void plan_mark_grey(struct plan *plan, bool opaque, bool grey)
     for (int i = 0; i < plan->count; i++) {
         struct pass *pass = &plan->pass[i];
         grey = grey_behind(pass->before, pass->before_count, grey);
-        pass->alike = grey;
+        pass->equal_channels = grey;
         pass->grey = grey && opaque;
         grey = grey_behind(&pass->stencil, pass->stencil ? 1 : 0, grey);
         grey = grey_behind(pass->after, pass->after_count, grey);

@@ -19,7 +19,7 @@ struct pass {
     int after_count;
     bool load_mirror, load_flip;    // the pass reads its input mirrored or flipped
     bool store_mirror, store_flip;  // and writes its output mirrored or flipped
-    bool alike;                     // its stencil's input is grey: all three channels are equal
+    bool equal_channels;            // its stencil's input is grey: all three channels are equal
     bool grey;                      // and alpha is 255 or kept elsewhere, so one byte per pixel is enough
     enum pass_pixels reads, writes; // the first pass ignores `reads`: it reads the source's format
     char name[128];                 // "blur+gray": its filters, for stage times

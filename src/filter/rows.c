@@ -130,14 +130,14 @@ static void to_grey(const uint8_t *restrict rgba, uint8_t *restrict grey, int wi
 
 static void from_grey(const uint8_t *restrict grey, const uint8_t *restrict alpha, uint8_t *restrict rgba, int width)
 {
-    enum { PIXELS = 64, FETCH_TO_WRITE_AHEAD = 2048 }; // pixels; bytes
+    enum { PIXELS = 64, FETCH_TO_WRITE_DISTANCE = 2048 }; // pixels; bytes
     const pixel_word *restrict kept = (const pixel_word *)alpha;
     pixel_word *restrict to = (pixel_word *)rgba;
     for (int first = 0; first < width; first += PIXELS) {
         const int end = width - first < PIXELS ? width : first + PIXELS;
 #if VECTOR_BYTES
         for (int i = 0; i < 4 * PIXELS; i += CACHE_LINE)
-            vec_fetch_to_write(rgba + 4 * first + i + FETCH_TO_WRITE_AHEAD);
+            vec_fetch_to_write(rgba + 4 * first + i + FETCH_TO_WRITE_DISTANCE);
 #endif
         for (int x = first; x < end; x++)
             to[x] = grey[x] * 0x010101u | (kept ? kept[x] & 0xff000000u : 0xff000000u);

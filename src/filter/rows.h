@@ -7,7 +7,7 @@
 enum { STENCIL_ROWS = 4 }; // maximum number of rows that a row function makes per call
 
 // A row that a later call reads, and a row that it writes.
-struct row_ahead {
+struct row_prefetch {
     const uint8_t *in;
     uint8_t *out;
 };
@@ -23,7 +23,7 @@ struct stencil_rows {
     void *scratch;       // the variant's scratch_bytes, kept from call to call within a band
     bool first;          // the first call of a band
     // The rows to prefetch, as many as the variant makes per call. Variants that are slower than memory ignore them.
-    struct row_ahead ahead[STENCIL_ROWS];
+    struct row_prefetch prefetch[STENCIL_ROWS];
 };
 
 // Makes `width` RGBA pixels, from one row to another or in place (from == to). `stream`: with non-temporal stores,

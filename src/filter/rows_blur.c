@@ -115,7 +115,7 @@ struct pass {
     uint16_t *lanes;
     int width;
     bool begin;
-    struct row_ahead ahead;
+    struct row_prefetch prefetch;
 };
 
 // Loads pixels from `x` on. `whole`: the row has a whole vector of them. Otherwise pixels from `end` on become 0.
@@ -165,8 +165,8 @@ VECTOR_INLINE void make_pass(struct pass pass, int radius)
         move_window(&window, change_columns(&pass, first, radius, first + PIXELS <= end), radius);
     for (; x + reach + PIXELS <= end; x += PIXELS) {
         if (!pass.begin) {
-            vec_fetch(pass.ahead.in + 4 * x);
-            vec_fetch_to_write(pass.ahead.out + 4 * x);
+            vec_fetch(pass.prefetch.in + 4 * x);
+            vec_fetch_to_write(pass.prefetch.out + 4 * x);
         }
         make_block(&pass, &window, x, radius, true);
     }
@@ -202,7 +202,7 @@ VECTOR_INLINE void make_row(const struct stencil_rows *rows, int radius)
                             .to = rows->out[0],
                             .lanes = rows->scratch,
                             .width = rows->width,
-                            .ahead = rows->ahead[0]},
+                            .prefetch = rows->prefetch[0]},
               radius);
 }
 

@@ -21,8 +21,8 @@ VECTOR_INLINE void map_near(near_map *map, const void *context, const struct ste
     const vec_u8 alpha = (vec_u8)vec_spread_u32(step == 4 ? (int)0xff000000u : 0);
     int x = 0;
     for (; x + CACHE_LINE <= bytes; x += CACHE_LINE) {
-        vec_fetch(rows->ahead[0].in + x);
-        vec_fetch_to_write(rows->ahead[0].out + x);
+        vec_fetch(rows->prefetch[0].in + x);
+        vec_fetch_to_write(rows->prefetch[0].out + x);
         for (int i = x; i < x + CACHE_LINE; i += VECTOR_BYTES)
             vec_store_u8(out + i, vec_choose_u8(alpha, vec_load_u8(in[1] + i), map(in, i, step, context)));
     }
@@ -149,10 +149,10 @@ static void median(const struct filter_arguments *arguments, const struct stenci
     const int step = rows->step, bytes = step * rows->width;
     const vec_u8 alpha = (vec_u8)vec_spread_u32(step == 4 ? (int)0xff000000u : 0);
     for (int x = 0; x < bytes; x += VECTOR_BYTES) {
-        vec_fetch(rows->ahead[0].in + x);
-        vec_fetch_to_write(rows->ahead[0].out + x);
-        vec_fetch(rows->ahead[1].in + x);
-        vec_fetch_to_write(rows->ahead[1].out + x);
+        vec_fetch(rows->prefetch[0].in + x);
+        vec_fetch_to_write(rows->prefetch[0].out + x);
+        vec_fetch(rows->prefetch[1].in + x);
+        vec_fetch_to_write(rows->prefetch[1].out + x);
         const int at = vector_begin(x, VECTOR_BYTES, bytes);
         struct column upper[3], lower[3];
         for (int k = 0; k < 3; k++) {

@@ -33,11 +33,11 @@ static void mirror_row(const pixel_word *restrict from, pixel_word *restrict to,
 {
     int x = 0;
 #if VECTOR_BYTES
-    enum { LANES = VECTOR_BYTES / 4, BLOCK = 4 * LANES, FETCH_TO_WRITE_AHEAD = 2048 / 4 };
+    enum { LANES = VECTOR_BYTES / 4, BLOCK = 4 * LANES, FETCH_TO_WRITE_DISTANCE = 2048 / 4 };
     for (; x + BLOCK <= width; x += BLOCK) {
         pixel_word *place = to + width - x;
         for (int i = 0; i < BLOCK; i += CACHE_LINE / 4)
-            vec_fetch_to_write(place - i - FETCH_TO_WRITE_AHEAD);
+            vec_fetch_to_write(place - i - FETCH_TO_WRITE_DISTANCE);
         for (int i = 0; i < BLOCK; i += LANES)
             vec_store_u32(place - LANES - i, vec_reverse_u32(vec_load_u32(from + x + i)));
     }

@@ -54,7 +54,7 @@ VECTOR_INLINE void make_pixels(const struct yuv_row *row, struct color_coefficie
 
 #if VECTOR_BYTES
 
-enum { FETCH_AHEAD = 384, FETCH_TO_WRITE_AHEAD = 6144 }; // bytes
+enum { FETCH_DISTANCE = 384, FETCH_TO_WRITE_DISTANCE = 6144 }; // bytes
 
 // docs/pixels.md section 1, in every lane.
 struct coefficients {
@@ -88,11 +88,11 @@ VECTOR_INLINE vec_s16 chroma_odd(vec_u8 bytes)
 VECTOR_INLINE void fetch_samples(const struct yuv_row *row, enum yuv_layout layout, int x)
 {
     const int chroma = layout == YUV_PLANAR ? x / 2 : x;
-    vec_fetch(row->y + (layout == YUV_PACKED ? 2 * x : x) + FETCH_AHEAD);
+    vec_fetch(row->y + (layout == YUV_PACKED ? 2 * x : x) + FETCH_DISTANCE);
     if (layout != YUV_GREY && layout != YUV_PACKED)
-        vec_fetch(row->u + chroma + FETCH_AHEAD);
+        vec_fetch(row->u + chroma + FETCH_DISTANCE);
     if (layout == YUV_FULL || layout == YUV_PLANAR)
-        vec_fetch(row->v + chroma + FETCH_AHEAD);
+        vec_fetch(row->v + chroma + FETCH_DISTANCE);
 }
 
 // Makes a vector of pixels, from `x` on. Even pixels lie in one vector, odd pixels in another: lane i of both has the
@@ -103,7 +103,7 @@ VECTOR_INLINE void make_block(const struct yuv_row *row, const struct coefficien
     vec_u8 luma, pairs = {0};
     fetch_samples(row, layout, x);
     for (int i = 0; use == ROW_KEPT && i < 4 * VECTOR_BYTES; i += CACHE_LINE)
-        vec_fetch_to_write(rgba + FETCH_TO_WRITE_AHEAD + i);
+        vec_fetch_to_write(rgba + FETCH_TO_WRITE_DISTANCE + i);
     if (layout == YUV_PACKED) {
         const uint8_t *from = (luma_first ? row->y : v_first ? row->v : row->u) + 2 * x;
         const struct vec_two_u8 apart = vec_separate_u8(vec_load_u8(from), vec_load_u8(from + VECTOR_BYTES));

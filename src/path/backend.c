@@ -15,12 +15,12 @@ void path_fail(char **error, const char *text)
         log_error("%s", text);
 }
 
-void path_init(struct path *path, const struct backend *backend, const struct path_setup *setup, const char *rung)
+void path_init(struct path *path, const struct backend *backend, const struct path_setup *setup, const char *sharing)
 {
     *path = (struct path){
         .backend = backend,
         .kind = setup->kind,
-        .rung = rung,
+        .sharing = sharing,
         .came_in = "",
         .input = setup->input,
         .encode = setup->encode,

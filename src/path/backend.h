@@ -27,7 +27,7 @@ struct backend {
 struct path {
     const struct backend *backend;
     enum path_kind kind; // as in the setup
-    const char *rung;    // as path_rung returns it
+    const char *sharing; // as path_sharing returns it
     const char *came_in; // as path_input returns it
     char why[PATH_WHY];  // as path_why returns it
     struct image_shape input;
@@ -40,7 +40,7 @@ struct path {
 };
 
 // The first step of open and the last step of close in each implementation.
-void path_init(struct path *path, const struct backend *backend, const struct path_setup *setup, const char *rung);
+void path_init(struct path *path, const struct backend *backend, const struct path_setup *setup, const char *sharing);
 void path_finish(struct path *path);
 
 struct path *cpu_open(const struct path_setup *setup, char **error);

@@ -266,8 +266,8 @@ static void make_in_place(struct band *band, int y, const struct stencil_rows *r
     for (int i = 0; i < cpu->stencil->rows; i++) {
         ends_out[i] = made[i];
         out[i] = rows->out[i] + bytes;
-        middle.ahead[i].in += 2 * bytes; // the ends prefetch what comes before that
-        middle.ahead[i].out += 2 * bytes;
+        middle.prefetch[i].in += 2 * bytes; // the ends prefetch what comes before that
+        middle.prefetch[i].out += 2 * bytes;
     }
     for (int i = 0; i < cpu->lines; i++)
         in[i] = picture_row(run, clamp_to(y - radius - 1 + i, height)) + bytes;
@@ -316,8 +316,8 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
                                 .first = !maker->begun};
     for (int i = 0; i <= more; i++) {
         const bool prefetches_output = number == 0 && cpu->step == 4 && has_output;
-        rows.ahead[i].in = in_place ? picture_row(run, clamp_to(maker->loaded + i, height)) : to;
-        rows.ahead[i].out = prefetches_output ? output_at(band, clamp_to(band->y + more + 1 + i, band->end)) : to;
+        rows.prefetch[i].in = in_place ? picture_row(run, clamp_to(maker->loaded + i, height)) : to;
+        rows.prefetch[i].out = prefetches_output ? output_at(band, clamp_to(band->y + more + 1 + i, band->end)) : to;
     }
     if (in_place)
         make_in_place(band, y, &rows);

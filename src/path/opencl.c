@@ -498,7 +498,7 @@ static bool open_parts(struct opencl_path *cl, const struct path_setup *setup, c
 
 struct path *opencl_open(const struct path_setup *setup, enum output output, char **error)
 {
-    static const char *const rungs[] = {
+    static const char *const names[] = {
         [OUTPUT_TEXTURE] = "gl-shared",
         [OUTPUT_MAPPED] = "mapped",
         [OUTPUT_READ] = "opencl",
@@ -508,7 +508,7 @@ struct path *opencl_open(const struct path_setup *setup, enum output output, cha
         path_fail(error, "out of memory");
         return NULL;
     }
-    path_init(&cl->path, &opencl_backend, setup, rungs[output]);
+    path_init(&cl->path, &opencl_backend, setup, names[output]);
     cl->device = setup->device;
     cl->output = output;
     cl->target = opencl_target_make(setup, output == OUTPUT_TEXTURE);

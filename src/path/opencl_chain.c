@@ -68,7 +68,7 @@ static bool choose(const struct opencl_target *target, const struct plan *plan, 
         const struct variant_pass of = {pass, &pass_target, &target->device->info};
         struct candidate candidate = {target, plan, i};
         choices[i] = variant_choose(&of, &target->wanted, probed ? is_trusted : NULL, &candidate);
-        tiled = tiled && (choices[i].variant->tiles || !pass_works_ahead(pass, pass_target.format));
+        tiled = tiled && (choices[i].variant->tiles || !pass_prepares_input(pass, pass_target.format));
     }
     return tiled;
 }

@@ -88,7 +88,7 @@ static void add_places(FILE *out, const struct pixfmt_info *info)
     }
 }
 
-bool pass_works_ahead(const struct pass *pass, enum pixfmt from)
+bool pass_prepares_input(const struct pass *pass, enum pixfmt from)
 {
     return pass->stencil && (pass->before_count > 0 || pixfmt_info(from)->yuv);
 }
@@ -126,9 +126,9 @@ static void add_macros(FILE *out, const struct pass *pass, const struct pass_tar
         fprintf(out, "#define PASS_TO_GREY\n");
     if (pass->reads == PASS_GREY && pass->before_count == 0)
         fprintf(out, "#define PASS_GREY\n"); // the stencil's input is grey, one byte per pixel
-    if (pass->alike)
-        fprintf(out, "#define PASS_ALIKE\n");
-    if (variant->tiles && pass_works_ahead(pass, format) && pass->stencil->arguments.radius > 0)
+    if (pass->equal_channels)
+        fprintf(out, "#define PASS_EQUAL_CHANNELS\n");
+    if (variant->tiles && pass_prepares_input(pass, format) && pass->stencil->arguments.radius > 0)
         fprintf(out, "#define PASS_TILE\n");
     if (pass->load_mirror)
         fprintf(out, "#define PASS_LOAD_MIRROR\n");

@@ -15,7 +15,7 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
 const char *pass_options(const struct variant_choice *choice, const struct device_info *device);
 
 // Returns true if a pass converts or filters before its stencil. `from` is the format that it reads.
-bool pass_works_ahead(const struct pass *pass, enum pixfmt from);
+bool pass_prepares_input(const struct pass *pass, enum pixfmt from);
 
 // Writes the arguments of the loader and of every stage. Returns their number.
 int pass_arguments(const struct pass *pass, const struct pass_target *target, int32_t arguments[PASS_ARGUMENTS]);

@@ -129,9 +129,9 @@ enum path_kind path_kind(const struct path *path)
     return path->kind;
 }
 
-const char *path_rung(const struct path *path)
+const char *path_sharing(const struct path *path)
 {
-    return path->rung;
+    return path->sharing;
 }
 
 const char *path_why(const struct path *path)

@@ -89,8 +89,8 @@ int path_variants(const struct path_setup *setup, const char *names[PATH_VARIANT
 void path_close(struct path *path);
 
 enum path_kind path_kind(const struct path *path);
-const char *path_rung(const struct path *path); // "gl-shared", "mapped", "opencl", "cpu"
-const char *path_why(const struct path *path);  // one sentence: why this mode
+const char *path_sharing(const struct path *path); // "gl-shared", "mapped", "opencl", "cpu"
+const char *path_why(const struct path *path);     // one sentence: why this mode
 int path_depth(const struct path *path);
 // Returns how the device got the latest frame; "" before the first:
 //   "host-ptr"  it reads the frame in place; only the cpu path and devices that share the host's memory

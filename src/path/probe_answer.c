@@ -150,7 +150,7 @@ static enum probe_status try_picture(struct task *task, int width, int height)
     struct image picture = {0}, got = {0}, want = {0};
     enum probe_status status = PROBE_NOT_RUN;
     if (image_alloc(&picture, &shape) && image_alloc(&got, &rgba) && image_alloc(&want, &rgba)) {
-        fill(&picture, task->number > 0 && task->pass->alike && shape.format == PIXFMT_RGBA);
+        fill(&picture, task->number > 0 && task->pass->equal_channels && shape.format == PIXFMT_RGBA);
         if (expect(task->pass, &picture, &want) && run(task, &picture, &got) == CL_SUCCESS)
             status = same(&got, &want, pass_pixel_bytes[task->pass->writes]) ? PROBE_PASSED : PROBE_WRONG;
     }

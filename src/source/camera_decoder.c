@@ -43,7 +43,7 @@ struct camera_decoder {
     struct frame outbox;
     struct strangers strangers;
     uint64_t damaged;
-    bool told;           // the warning about a dropped frame was logged
+    bool warned;         // the warning about a dropped frame was logged
     char why[CODEC_WHY]; // why the first frame after the last good one was dropped; "": none was
 };
 
@@ -64,8 +64,8 @@ static void drop(struct camera_decoder *decoder, int frames, uint64_t number, co
 {
     pthread_mutex_lock(&decoder->lock);
     decoder->damaged += (uint64_t)frames;
-    const bool first = !decoder->told;
-    decoder->told = true;
+    const bool first = !decoder->warned;
+    decoder->warned = true;
     if (decoder->why[0] == '\0')
         snprintf(decoder->why, sizeof(decoder->why), "%s", why);
     pthread_mutex_unlock(&decoder->lock);
@@ -75,7 +75,7 @@ static void drop(struct camera_decoder *decoder, int frames, uint64_t number, co
 }
 
 // Returns true if frames of the shape `a` can be converted to the shape `b`: only the chroma subsampling may differ.
-static bool alike(const struct image_shape *a, const struct image_shape *b)
+static bool same_shape(const struct image_shape *a, const struct image_shape *b)
 {
     return a->width == b->width && a->height == b->height && pixfmt_info(a->format)->yuv == pixfmt_info(b->format)->yuv;
 }
@@ -98,7 +98,7 @@ static void dismiss_strangers(struct camera_decoder *decoder)
 static void meet_stranger(struct camera_decoder *decoder, const struct image_shape *shape, uint64_t number)
 {
     struct strangers *strangers = &decoder->strangers;
-    if (strangers->count > 0 && !alike(&strangers->shape, shape))
+    if (strangers->count > 0 && !same_shape(&strangers->shape, shape))
         dismiss_strangers(decoder);
     pthread_mutex_lock(&decoder->lock);
     if (strangers->count++ == 0)
@@ -125,8 +125,8 @@ static void resample_plane(struct image *to, const struct image *from, int plane
     }
 }
 
-// Decodes the frame into `image` if alike() accepts its shape; otherwise decodes it only to check that it is complete.
-// *shape is the frame's own shape. Returns false, with the reason in `error`, if the frame is damaged.
+// Decodes the frame into `image` if same_shape() accepts its shape; otherwise decodes it only to check that it is
+// complete. *shape is the frame's own shape. Returns false, with the reason in `error`, if the frame is damaged.
 static bool unpack(struct camera_decoder *decoder, const struct compressed *work, struct image *image,
                    struct image_shape *shape, struct codec_error *error)
 {
@@ -134,7 +134,7 @@ static bool unpack(struct camera_decoder *decoder, const struct compressed *work
     if (!codec_head_of(decoder->codec, CODEC_JPEG, work->bytes, work->size, decoder->most_pixels, &head, error))
         return false;
     *shape = head.shape;
-    const bool like = alike(shape, &image->shape);
+    const bool like = same_shape(shape, &image->shape);
     if (like && shape->format == image->shape.format)
         return codec_decode(decoder->codec, work->bytes, work->size, &head, image, error);
     if (!image_reserve(&decoder->other, shape)) {
@@ -167,7 +167,7 @@ static void decode(struct camera_decoder *decoder, const struct compressed *work
     frame.image.memory = NULL;
     frame.decode_ns = clock_now_ns();
     const bool ok = unpack(decoder, work, &frame.image, &shape, &error);
-    if (!ok || !alike(&shape, &frame.image.shape)) {
+    if (!ok || !same_shape(&shape, &frame.image.shape)) {
         pool_give(decoder->pool, slot);
         if (ok)
             meet_stranger(decoder, &shape, frame.number);

@@ -134,7 +134,7 @@ void camera_link_accept(struct camera_link *link)
 }
 
 // Reports why no frames arrive: once in the log, and in the health until they arrive again.
-static void tell(struct camera_link *link, const char *why)
+static void report_trouble(struct camera_link *link, const char *why)
 {
     char trouble[SOURCE_TROUBLE];
     snprintf(trouble, sizeof(trouble), "no signal: %.200s; reconnecting", why);
@@ -153,7 +153,7 @@ void camera_link_reject(struct camera_link *link, const char *why)
 {
     camera_stream_close(&link->stream);
     if (why)
-        tell(link, why);
+        report_trouble(link, why);
     schedule_retry(link);
 }
 
@@ -181,7 +181,7 @@ bool camera_link_retry(struct camera_link *link, int64_t deadline_ns)
 
 void camera_link_lose(struct camera_link *link, const char *why)
 {
-    tell(link, why);
+    report_trouble(link, why);
     disconnect(link);
     if (!link->closed)
         link->delay_ns = DELAY_FIRST_NS;
@@ -193,7 +193,7 @@ void camera_link_restart(struct camera_link *link, const char *why)
 {
     char failed[CAMERA_WHY];
     if (!link->restarted) {
-        tell(link, why);
+        report_trouble(link, why);
         const bool ok = camera_stream_restart(&link->stream, failed);
         link->restarted = true;
         link->counting = false;

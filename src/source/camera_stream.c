@@ -236,11 +236,11 @@ static void *take_memory(struct pages_owner *owner, size_t length)
 // Takes the driver's memory back from the owner that imported it.
 static void disown(struct camera_memory *memory)
 {
-    if (!memory->adopted)
+    if (!memory->imported)
         return;
     memory->owner->give(memory->owner, memory->at);
     memory->owner = NULL;
-    memory->adopted = false;
+    memory->imported = false;
 }
 
 static void free_memories(struct camera_memory memory[PIXFMT_PLANES])
@@ -351,8 +351,8 @@ static void share(struct camera_stream *stream, int index, struct pages_owner *o
     if (!exported)
         log_info("camera %s cannot export its buffers as dma-buf (%s); monocle copies its frames", stream->device.path,
                  strerror(errno));
-    memory->adopted = exported && owner->adopt(owner, memory->at, memory->length, export.fd);
-    if (memory->adopted)
+    memory->imported = exported && owner->import(owner, memory->at, memory->length, export.fd);
+    if (memory->imported)
         memory->owner = owner;
     else
         stream->refused = owner;
@@ -362,7 +362,7 @@ static bool queue(struct camera_stream *stream, int index)
 {
     const bool ours = stream->kind == V4L2_MEMORY_USERPTR;
     struct pages_owner *owner = stream->owner, *has = stream->buffer[index].memory[0].owner;
-    if (owner && !(ours ? owner->take != NULL : owner->adopt && stream->memories == 1))
+    if (owner && !(ours ? owner->take != NULL : owner->import && stream->memories == 1))
         owner = NULL;
     if (owner == has || (owner && owner == stream->refused))
         return queue_as_is(stream, index);

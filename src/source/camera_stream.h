@@ -23,7 +23,7 @@ struct camera_memory {
     size_t length;             // 0: none
     size_t start, filled;      // offset and number of the bytes that the driver has filled
     struct pages_owner *owner; // owner of our memory, NULL: the system; or the owner that imported the driver's memory
-    bool adopted;              // `owner` has imported the driver's memory
+    bool imported;             // `owner` has imported the driver's memory
 };
 
 struct camera_buffer {

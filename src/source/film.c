@@ -16,7 +16,7 @@ struct film {
     bool lines;       // a Y4M frame header precedes each frame
     off_t first;      // offset of the first frame
     bool loop;        // start again at the end
-    bool told;        // the warning about an incomplete frame was logged
+    bool warned;      // the warning about an incomplete frame was logged
     uint64_t number;  // number of the next frame
     uint64_t round;   // frames since the last start
     bool headed;      // the next frame's header was read
@@ -43,8 +43,8 @@ static bool check_length(struct film *film, const struct image_shape *shape)
             film->lines ? "" : "; check --size and --pixel-format");
         return false;
     }
-    film->told = !film->lines && length % (off_t)one != 0;
-    if (film->told)
+    film->warned = !film->lines && length % (off_t)one != 0;
+    if (film->warned)
         log_warn("%s has %lld bytes, not a multiple of the %zu bytes of a %s frame of %dx%d pixels; check --size and "
                  "--pixel-format",
                  stream->name, (long long)length, one, format, shape->width, shape->height);
@@ -96,10 +96,10 @@ static enum source_status end_round(struct film *film, size_t left)
         return SOURCE_FAILED;
     }
     const bool cut = film->stream.regular && film->stream.offset < film->stream.size;
-    if ((left > 0 || cut) && !film->told) {
+    if ((left > 0 || cut) && !film->warned) {
         log_warn(left > 0 ? "%s ends with an incomplete frame, which is dropped" : "%s was truncated while it played",
                  film->stream.name);
-        film->told = true;
+        film->warned = true;
     }
     if (!film->loop || film->round == 0)
         return SOURCE_END;

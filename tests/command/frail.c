@@ -87,7 +87,7 @@ const char *path_input(const struct path *path)
     return "copy";
 }
 
-const char *path_rung(const struct path *path)
+const char *path_sharing(const struct path *path)
 {
     return path_kind_name(path->kind);
 }

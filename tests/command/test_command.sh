@@ -119,7 +119,7 @@ export OCL_ICD_VENDORS=/nonexistent
 refuses 3 "the cpu path (-p cpu) works without one" devices
 unset OCL_ICD_VENDORS
 
-# Fewer of the processor's instructions: named in what is measured; another word is told, and changes nothing.
+# Fewer of the processor's instructions: named in what is measured; another word is logged, and changes nothing.
 measure="bench filters -p cpu -t 1 --sizes 64x64 --formats rgba -f gray -n 1"
 export MONOCLE_VECTORS=plain
 works $measure

@@ -27,10 +27,10 @@ def finds_a_place(c):
                      {"XDG_CACHE_HOME": "/dev/null"}):
         code, out, err = run(BINARY, *RUN, TMPDIR=temporary, **unusable)
         c.check(code == 0 and b"path opencl" in out, unusable, "exit code", code, err)
-        c.check("POCL_CACHE_DIR" in err and err.count("\n") == 1, unusable, "is told once:", err)
+        c.check("POCL_CACHE_DIR" in err and err.count("\n") == 1, unusable, "is logged once:", err)
         c.check(os.listdir(temporary) == [], unusable, "left", os.listdir(temporary))
     code, out, err = run(BINARY, "filters", "none", TMPDIR=temporary, XDG_CACHE_HOME=UNWRITABLE)
-    c.check(code == 0 and not err and os.listdir(temporary) == [], "nothing to tell without OpenCL", code, err)
+    c.check(code == 0 and not err and os.listdir(temporary) == [], "nothing to log without OpenCL", code, err)
     png(made("few") + "/a.png", 8, 8)
     code, out, err = run(BINARY, "batch", "-f", "none", "-o", made("out"), made("few"), TMPDIR=temporary,
                          XDG_CACHE_HOME=UNWRITABLE)
@@ -69,7 +69,7 @@ def unsafe(c):
             code, out, err = run(BINARY, *RUN, TMPDIR=temporary, XDG_CACHE_HOME=home, **env)
             c.check(code == 0 and b"path opencl" in out, why, env, "exit code", code, err)
             c.check(err.count(place + ": " + why) == 1 and err.count(programs + " " + why) == 1 and
-                    err.count("\n") == 2, why, env, "is told once each:", err)
+                    err.count("\n") == 2, why, env, "is logged once each:", err)
             c.check(not os.listdir(place) and not os.listdir(programs) and not os.listdir(temporary), why, env,
                     "is used", os.listdir(place), os.listdir(programs), os.listdir(temporary))
 
@@ -87,7 +87,7 @@ def full(c):
     for name in ("POCL_CACHE_DIR", "XDG_CACHE_HOME"):
         code, out, err = on_full(BINARY, *RUN, **{name: made("full")})
         c.check(code == 0 and b"path opencl" in out, name, "exit code", code, err)
-        c.check(made("full") in err and " is full;" in err and err.count("\n") == 1, name, "is told once:", err)
+        c.check(made("full") in err and " is full;" in err and err.count("\n") == 1, name, "is logged once:", err)
 
 
 def pipe_in_cache(c):
@@ -125,7 +125,7 @@ def wrong_devices(c):
     for names in ("nonsense", ""):
         code, out, err = run(BINARY, *RUN, POCL_DEVICES=names)
         c.check(code == 3 and err.count("\n") == 1, "POCL_DEVICES", names, "exit code", code, err)
-        c.check("POCL_DEVICES" in err and "POCL_CACHE_DIR" not in err, "POCL_DEVICES", names, "is told:", err)
+        c.check("POCL_DEVICES" in err and "POCL_CACHE_DIR" not in err, "POCL_DEVICES", names, "is logged:", err)
 
 
 def limits(c):

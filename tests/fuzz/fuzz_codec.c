@@ -48,7 +48,7 @@ static void try_file(const uint8_t *data, size_t size)
 }
 
 // Corrects the checksums of a changed PNG, which would otherwise refuse nearly every change.
-static void mend(uint8_t *data, size_t size)
+static void repair(uint8_t *data, size_t size)
 {
     struct codec_buffer chunk = {0};
     for (size_t at = 8; size > 8 && data[0] == 0x89 && at + 12 <= size;) {
@@ -69,11 +69,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try_file(data, size);
     if (size < 8 || data[0] != 0x89)
         return 0;
-    uint8_t *mended = malloc(size); // an exact block, so that the sanitizer reports reads beyond it
-    memcpy(mended, data, size);
-    mend(mended, size);
-    try_file(mended, size);
-    free(mended);
+    uint8_t *repaired = malloc(size); // an exact block, so that the sanitizer reports reads beyond it
+    memcpy(repaired, data, size);
+    repair(repaired, size);
+    try_file(repaired, size);
+    free(repaired);
     return 0;
 }
 

@@ -279,7 +279,7 @@ static void test_write(void)
         image_free(&back);
         capture_stderr(&scratch.said);
         const bool ok = imagefile_write_png("/nonexistent/dir/x.png", &frame.image);
-        check_that(&check, captured_lines(&scratch.said) == 1 && !ok, "an unwritable place is told in one line");
+        check_that(&check, captured_lines(&scratch.said) == 1 && !ok, "an unwritable place is logged in one line");
         frame_free(&frame);
     }
 }

@@ -225,8 +225,8 @@ static void test_full_disk(void)
         written += y4m_writer_add(writer, &frame.image, NULL);
     const bool ok = y4m_writer_close(writer);
     setrlimit(RLIMIT_FSIZE, &old);
-    check_that(&check, captured_lines(&scratch.said) == 1 && !ok && written == 2, "a full disk is told once; said: %s",
-               scratch.said.text);
+    check_that(&check, captured_lines(&scratch.said) == 1 && !ok && written == 2,
+               "a full disk is logged once; said: %s", scratch.said.text);
     const struct test_frame both[] = {frame, frame};
     size_t size;
     uint8_t *bytes = expected(both, 2, "0:0", &size);
@@ -245,7 +245,7 @@ static void test_close(void)
     close_error = 0;
     check_that(&check,
                captured_lines(&scratch.said) == 1 && writer && !ok && strstr(scratch.said.text, "Disk quota exceeded"),
-               "an error of close is told once; said: %s", scratch.said.text);
+               "an error of close is logged once; said: %s", scratch.said.text);
 }
 
 static void refuse(const char *path, const char *because)
@@ -289,7 +289,7 @@ static void write_to_broken_pipe(void)
         written += y4m_writer_add(writer, &image, NULL);
     const bool ok = y4m_writer_close(writer);
     const int lines = captured_lines(&scratch.said);
-    check_that(&check, (!writer || !ok) && lines == 1 && written == 0, "a pipe without reader is told once; said: %s",
+    check_that(&check, (!writer || !ok) && lines == 1 && written == 0, "a pipe without reader is logged once; said: %s",
                scratch.said.text);
     image_free(&image);
 }
@@ -343,7 +343,7 @@ static void test_stalled(void)
     errno = 0;
     const bool ended = y4m_writer_close(writer);
     check_that(&check, captured_lines(&scratch.said) == 1 && !ended && strstr(scratch.said.text, "stalled"),
-               "half a picture is told once; said: %s", scratch.said.text);
+               "half a picture is logged once; said: %s", scratch.said.text);
     for (int i = 0; i < ADDED; i++)
         frame_free(&frames[i]);
     close(ends[0]);

@@ -135,7 +135,7 @@ void paths_formats(struct path_test *test)
     }
 }
 
-void paths_past_caches(struct path_test *test)
+void paths_streaming_stores(struct path_test *test)
 {
     static const char *const chains[] = {"none",
                                          "gray",
@@ -161,12 +161,12 @@ void paths_past_caches(struct path_test *test)
                                          "gray,emboss",
                                          "flip,gray,sobel"};
     static const int pictures[][2] = {{8, 3}, {16, 16}, {33, 17}, {40, 20}, {72, 50}, {256, 64}};
-    test->past_caches = true;
+    test->streams = true;
     for (int i = 0; i < COUNT(chains); i++)
         for (int format = 0; format < PIXFMT_COUNT; format++)
             for (int size = 0; size < COUNT(pictures); size++)
                 run(test, format, pictures[size], chains[i]);
-    test->past_caches = false;
+    test->streams = false;
 }
 
 // Runs the example of each filter of the table.

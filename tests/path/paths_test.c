@@ -237,7 +237,7 @@ struct path_setup path_case_setup(struct path_test *test, const struct image_sha
 {
     enum pixfmt formats[PIXFMT_COUNT];
     int count = 0;
-    for (int i = 0; i < PIXFMT_COUNT && !test->past_caches; i++)
+    for (int i = 0; i < PIXFMT_COUNT && !test->streams; i++)
         if (pixfmt_info((enum pixfmt)i)->yuv)
             formats[count++] = (enum pixfmt)i;
     // A format or none, 3 matrices, 2 ranges, 4 sizes; every third without RGBA.
@@ -261,7 +261,7 @@ struct path_setup path_case_setup(struct path_test *test, const struct image_sha
                                .encode = test->encode,
                                .encoded_only = test->encoded_only,
                                .chain = chain,
-                               .cache_bytes = test->past_caches ? 1 : 0,
+                               .cache_bytes = test->streams ? 1 : 0,
                                .variant = test->variant};
 }
 
@@ -276,9 +276,9 @@ static bool path_is_right(struct path_test *test, const char *place, const struc
 {
     // Without a GL context there is no GL sharing. The next mode is mapped memory, if the device shares the host's.
     const bool unified = test->device && test->device->info.host_unified;
-    const char *const rungs[PATH_KINDS] = {"cpu", "opencl", unified ? "mapped" : "opencl"};
-    return check_that(&test->check, !strcmp(path_rung(path), rungs[test->kind]), "%s: it runs on rung %s: %s", place,
-                      path_rung(path), path_why(path)) &&
+    const char *const modes[PATH_KINDS] = {"cpu", "opencl", unified ? "mapped" : "opencl"};
+    return check_that(&test->check, !strcmp(path_sharing(path), modes[test->kind]), "%s: its sharing mode is %s: %s",
+                      place, path_sharing(path), path_why(path)) &&
            check_that(&test->check, path_why(path) && path_why(path)[0], "%s: it does not say why", place) &&
            check_that(&test->check, path_depth(path) == depth, "%s: depth %d, not %d", place, path_depth(path),
                       depth) &&

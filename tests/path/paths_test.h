@@ -14,7 +14,7 @@ struct path_test {
     const char *variant;       // as in struct path_setup
     struct image_shape encode; // the YUV output besides RGBA; width 0: none
     bool encoded_only;         // only the YUV output
-    bool past_caches;          // the cpu path treats every frame as larger than the caches
+    bool streams;              // the cpu path treats every frame as larger than the caches
     struct random random;
     long cases;
 };
@@ -39,7 +39,7 @@ struct path_setup path_case_setup(struct path_test *test, const struct image_sha
 
 // paths_cases.c: the cases, and `rounds` random chains.
 void paths_formats(struct path_test *test);
-void paths_past_caches(struct path_test *test);
+void paths_streaming_stores(struct path_test *test);
 void paths_widths(struct path_test *test);
 void paths_filters(struct path_test *test);
 void paths_chains(struct path_test *test);

@@ -143,7 +143,7 @@ static void test_memory(const struct image_shape *shape)
     paint(&frame, 0);
     comes(&lab, &frame, "copy");
     for (int turn = 0; turn < 3; turn++) { // each with another file at the same place
-        CHECK(owner->adopt(owner, frame.plane[0], frame.reach_bytes, fd));
+        CHECK(owner->import(owner, frame.plane[0], frame.reach_bytes, fd));
         CHECK_NUMBER(importing.held, 0);
         for (int i = 0; i < FRAMES; i++) {
             paint(&frame, i);
@@ -177,20 +177,20 @@ static void test_pieces(const struct image_shape *shape)
         return;
     struct pages_owner *owner = lab.device->pages;
     const int fd = map_picture(shape, NULL, &frame);
-    uint8_t *taken = owner->take(owner, BYTES), *adopted = frame.plane[0];
-    CHECK(taken && owner->adopt(owner, adopted, BYTES, fd));
+    uint8_t *taken = owner->take(owner, BYTES), *imported = frame.plane[0];
+    CHECK(taken && owner->import(owner, imported, BYTES, fd));
     CHECK(lender_has_lent(owner, taken, BYTES) && lender_has_lent(owner, taken + 1, BYTES - 1));
     CHECK(!lender_has_lent(owner, taken - 1, 1) && !lender_has_lent(owner, taken - 1, BYTES));
     CHECK(!lender_has_lent(owner, taken, BYTES + 1) && !lender_has_lent(owner, taken + 1, BYTES));
     CHECK(!lender_has_lent(owner, taken + BYTES, 1) && !lender_has_lent(owner, taken + BYTES + 1, 1));
-    CHECK(!lender_has_lent(owner, adopted, BYTES));
-    cl_mem buffer = lender_imported(owner, adopted, BYTES);
+    CHECK(!lender_has_lent(owner, imported, BYTES));
+    cl_mem buffer = lender_imported(owner, imported, BYTES);
     CHECK(buffer && clReleaseMemObject(buffer) == CL_SUCCESS);
-    CHECK(!lender_imported(owner, adopted + PAGE_BYTES, PAGE_BYTES)); // a buffer begins where its piece does
-    CHECK(!lender_imported(owner, adopted, BYTES + 1) && !lender_imported(owner, taken, BYTES));
+    CHECK(!lender_imported(owner, imported + PAGE_BYTES, PAGE_BYTES)); // a buffer begins where its piece does
+    CHECK(!lender_imported(owner, imported, BYTES + 1) && !lender_imported(owner, taken, BYTES));
     owner->give(owner, taken);
-    owner->give(owner, adopted);
-    CHECK(!lender_has_lent(owner, taken, BYTES) && !lender_imported(owner, adopted, BYTES));
+    owner->give(owner, imported);
+    CHECK(!lender_has_lent(owner, taken, BYTES) && !lender_imported(owner, imported, BYTES));
     munmap(frame.plane[0], frame.reach_bytes);
     lab_close(&lab);
 }
@@ -201,7 +201,7 @@ static void test_half(const struct image_shape *shape)
     struct lab lab;
     importing.half = true;
     if (CHECK(lab_open(&lab, shape)))
-        CHECK(lab.device->pages ? !lab.device->pages->adopt : importing.unified);
+        CHECK(lab.device->pages ? !lab.device->pages->import : importing.unified);
     lab_close(&lab);
     importing.half = false;
 }
@@ -218,10 +218,10 @@ static void test_refusal(const struct image_shape *shape, const char *because)
     struct pages_owner *owner = lab.device->pages;
     const int files = count_files(), fd = map_picture(shape, NULL, &frame);
     capture_stderr(&said);
-    CHECK(!owner->adopt(owner, frame.plane[0], frame.reach_bytes, dup(fd)));
+    CHECK(!owner->import(owner, frame.plane[0], frame.reach_bytes, dup(fd)));
     CHECK_HAS(captured_stderr(&said), because);
     CHECK_HAS(said.text, "copies the frames");
-    CHECK(!owner->adopt(owner, frame.plane[0], frame.reach_bytes, fd));
+    CHECK(!owner->import(owner, frame.plane[0], frame.reach_bytes, fd));
     CHECK_NUMBER(importing.asked, asked + 1);
     paint(&frame, 1);
     comes(&lab, &frame, "copy");

@@ -232,13 +232,13 @@ static void test_misuse(const struct device_info *info)
 // A result stays valid until the next collect, also while frames are submitted.
 static void test_lent(const struct device_info *info, enum path_kind kind)
 {
-    const char *rung = kind == PATH_CPU ? "cpu" : kind == PATH_ZEROCOPY && info->host_unified ? "mapped" : "opencl";
+    const char *mode = kind == PATH_CPU ? "cpu" : kind == PATH_ZEROCOPY && info->host_unified ? "mapped" : "opencl";
     struct lab lab;
     struct path_result result;
     bool lost;
     for (int depth = 1; depth <= 2; depth++) {
         if (lab_open(&lab, info, kind, depth)) {
-            CHECK_TEXT(path_rung(lab.path), rung);
+            CHECK_TEXT(path_sharing(lab.path), mode);
             CHECK(submit(&lab, 0));
             for (int i = 0; i < 6; i++) {
                 CHECK(path_collect(lab.path, &result, &lost));

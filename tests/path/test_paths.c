@@ -120,7 +120,7 @@ int main(int argc, char **argv)
             paths_swap(&test);
             paths_formats(&test);
             if (test.kind == PATH_CPU) {
-                paths_past_caches(&test);
+                paths_streaming_stores(&test);
                 paths_widths(&test);
             }
         }

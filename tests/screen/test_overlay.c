@@ -56,7 +56,7 @@ static void fill(struct overlay *overlay)
     overlay_line(overlay, OVERLAY_PLAIN, "1%% low\t27.4 fps");
     overlay_line(overlay, OVERLAY_PLAIN, "age\t41 ms     skipped 3 of 1842");
     overlay_line(overlay, OVERLAY_PLAIN, "source\t/dev/video0 Integrated Camera, NV21 1280x720 @ 30");
-    overlay_line(overlay, OVERLAY_PLAIN, "path\tzerocopy, rung mapped");
+    overlay_line(overlay, OVERLAY_PLAIN, "path\tzerocopy, sharing mapped");
     overlay_line(overlay, OVERLAY_WARNING,
                  "\tno cl_khr_gl_sharing on this device, so the texture is filled from mapped memory");
     overlay_line(overlay, OVERLAY_PLAIN, "device\tpthread-haswell-AMD EPYC 9R14 (Portable Computing Language)");

@@ -150,7 +150,7 @@ static void test_busy(void)
     struct source *second = open_camera(usual, 2 * WIDTH, 2 * HEIGHT);
     const int lines = captured_lines(&scratch.said);
     check_that(&check, source && !second && lines == 1 && strstr(scratch.said.text, "another program"),
-               "a camera in use is told in one line: %s", scratch.said.text);
+               "a camera in use is logged in one line: %s", scratch.said.text);
     source_close(second);
     source_close(source);
     source = open_camera(usual, WIDTH, HEIGHT);
@@ -339,8 +339,8 @@ static void test_replug(void)
         }
         check_that(&check, took_ns >= LET_GO_NS, "cycle %d: the driver has time to let go, not %lld ns", i,
                    (long long)took_ns);
-        check_that(&check, strstr(source_health(source).trouble, "reconnecting") != NULL, "cycle %d: it is told: %s", i,
-                   source_health(source).trouble);
+        check_that(&check, strstr(source_health(source).trouble, "reconnecting") != NULL, "cycle %d: it is logged: %s",
+                   i, source_health(source).trouble);
         ok = ok && write_text(bind, "vivid.0");
         ok = ok && comes_back(source, "bind", i + 1);
         source_return(source, &held);

@@ -109,7 +109,7 @@ static void test_later(void)
     const int64_t deadline = clock_now_ns() + (int64_t)PATIENCE_MS * 1000000;
     while (!strstr(source_health(source).trouble, "bandwidth") && clock_now_ns() < deadline)
         source_next(source, &frame, 100);
-    check_that(&check, strstr(source_health(source).trouble, "bandwidth") != NULL, "it is told: %s",
+    check_that(&check, strstr(source_health(source).trouble, "bandwidth") != NULL, "it is logged: %s",
                source_health(source).trouble);
     fault.refused = 0;
     const bool back = comes(source, 3);

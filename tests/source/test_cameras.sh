@@ -99,7 +99,7 @@ check "mjpeg: one line on standard error: $(cat /tmp/mjpeg.err)" \
 grep -h . /tmp/mjpeg.err
 echo "decode: median ${mjpeg[3]} ms, age ${mjpeg[4]}"
 
-# Controls: set, listed, saved and loaded; a wrong one is told in a line.
+# Controls: set, listed, saved and loaded; a wrong one is logged in a line.
 "$monocle" --headless -p cpu -n 1 --control brightness=200 --save-controls /tmp/saved --screenshot /tmp/x.png \
     camera:uvcsim >/dev/null
 check "controls: saved: $(cat /tmp/saved)" grep -qx brightness=200 /tmp/saved

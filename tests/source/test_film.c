@@ -243,7 +243,7 @@ static void test_raw(void)
     check_that(&check,
                captured_lines(&scratch.said) == 1 && kept == 2 &&
                    strstr(scratch.said.text, "truncated while it played"),
-               "a file that becomes shorter is told: %s", scratch.said.text);
+               "a file that becomes shorter is logged: %s", scratch.said.text);
     scratch_write(&scratch, "frames.raw", bytes, sizeof(bytes));
     capture_stderr(&scratch.said);
     truncate(path, sizeof(bytes) - 1);
@@ -253,7 +253,7 @@ static void test_raw(void)
     check_that(&check,
                captured_lines(&scratch.said) == 1 && whole == PICTURES - 1 &&
                    strstr(scratch.said.text, "not a multiple"),
-               "a cut picture is told once: %s", scratch.said.text);
+               "a cut picture is logged once: %s", scratch.said.text);
     truncate(path, 239);
     refuse(&setup, "contains no complete frame");
     setup.width = 13;

@@ -30,9 +30,9 @@ struct merge_row {
 // The work of one or more runs of a shard: one job on a set of files. Runs with the same work continue each other.
 struct merge_work {
     char *key;
-    char *start;        // start line of the last of these runs, JSON, without newline
-    int shard;          // 1 to N
-    size_t files, told; // files to process; files that have a line
+    char *start;            // start line of the last of these runs, JSON, without newline
+    int shard;              // 1 to N
+    size_t files, reported; // files to process; files that have a line
 };
 
 struct merge_shard {
@@ -187,7 +187,7 @@ static bool take_end(struct merge_shard *shard, const char *line)
 struct source {
     size_t work; // number of the current run's work; 0 before the first run
     bool stray;  // the line of a file preceded the first run
-    bool told;   // the report is a merged one, with its own count of reports without a start line
+    bool merged; // the report is a merged one, with its own count of reports without a start line
 };
 
 static bool take_line(struct merge *merge, const char *line, size_t size, struct source *source)
@@ -204,7 +204,7 @@ static bool take_line(struct merge *merge, const char *line, size_t size, struct
     } else if ((start = json_object_get(json, MERGE_UNSTARTED))) {
         const json_int_t count = json_integer_value(start); // an invalid count means 1
         merge->unstarted += count > 0 && count < INT_MAX - merge->unstarted ? (int)count : 1;
-        source->told = true;
+        source->merged = true;
     } else {
         source->stray = source->stray || source->work == 0;
         ok = take_file(merge, json, line, source->work);
@@ -265,7 +265,7 @@ static bool merge_add(struct merge *merge, const char *path)
         log_error("%s is not a report of a batch: %s", spoken, why);
     else if (!ok)
         log_error("cannot read the report %s: out of memory", path);
-    if (read && ok && !merge->unlike && !source.told && (source.stray || source.work == 0)) {
+    if (read && ok && !merge->unlike && !source.merged && (source.stray || source.work == 0)) {
         log_warn("%s does not begin with the start line of a run; is the report complete?", spoken);
         merge->unstarted++;
     }
@@ -292,7 +292,7 @@ static void merge_sort(struct merge *merge)
         struct merge_row *row = &merge->row[i];
         row->stale = row->shard > 0 && row->work != merge->shard[row->shard - 1].work;
         if (row->work > 0)
-            merge->work[row->work - 1].told++;
+            merge->work[row->work - 1].reported++;
     }
     if (merge->count > 0)
         qsort(merge->row, merge->count, sizeof(*merge->row), by_shard_and_key);
@@ -373,7 +373,7 @@ static struct sum add_up(const struct merge *merge)
     for (int i = 0; i < merge->shards; i++) {
         const struct merge_shard *shard = &merge->shard[i];
         const struct merge_work *work = shard->work ? &merge->work[shard->work - 1] : NULL;
-        sum.missing += work && work->files > work->told ? work->files - work->told : 0;
+        sum.missing += work && work->files > work->reported ? work->files - work->reported : 0;
         sum.shards_missing += !work;
         sum.shards_cut += work && !shard->end;
     }

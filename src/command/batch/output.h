@@ -20,7 +20,7 @@ struct output_mark output_mark_make(const char *job, const char *relative, const
 bool output_is_made(const char *path, const struct output_mark *mark);
 
 struct output {
-    int fd; // holds a lock, which tells other runs that the file is in use; -1: none
+    int fd; // holds a lock, which shows other runs that the file is in use; -1: none
     char *temporary;
     char *path; // borrowed
     struct output_mark mark;

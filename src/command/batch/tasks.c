@@ -182,7 +182,7 @@ void tasks_free(struct tasks *tasks)
     free(tasks->row);
     free(tasks->directory);
     free(tasks->source);
-    names_free(&tasks->told);
+    names_free(&tasks->logged);
     *tasks = (struct tasks){0};
 }
 
@@ -307,7 +307,7 @@ void tasks_tell(struct tasks *tasks, const struct outcome *outcome)
     const struct directory *directory = outcome->of_directory ? outcome->task->directory : NULL;
     char name[PATH_MAX], why[FAULT_WHY]; // escaped: without newlines
     size_t index = 0;
-    if (directory && names_add(&tasks->told, directory->nearest, &index) == NAME_KNOWN)
+    if (directory && names_add(&tasks->logged, directory->nearest, &index) == NAME_KNOWN)
         return;
     log_escape(name, sizeof(name), directory ? directory->nearest : outcome->task->input->path);
     log_escape(why, sizeof(why), outcome->why);

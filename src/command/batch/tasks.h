@@ -46,7 +46,7 @@ struct tasks {
     size_t count;
     struct directory *directory; // each once
     size_t directories;
-    struct names told; // values of `nearest` whose errors were logged
+    struct names logged; // values of `nearest` whose errors were logged
     // The identities of all inputs. An output must not replace one of these files, whatever its name is.
     struct source_id {
         dev_t device;

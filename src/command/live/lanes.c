@@ -40,7 +40,7 @@ static bool lane_wanted(const struct lanes *l, int which, struct build *build)
 }
 
 // Starts to use the result of a build.
-static void lane_adopt(struct lanes *l, struct lane *lane, const struct build *build)
+static void lane_use_build(struct lanes *l, struct lane *lane, const struct build *build)
 {
     if (build->opened) {
         lane_close(lane);
@@ -65,7 +65,7 @@ bool lanes_open(struct lanes *l, char **error)
     lane_wanted(l, LANE_MAIN, &build);
     build.opened = path_open(&build.setup, error);
     if (build.opened)
-        lane_adopt(l, &l->lane[LANE_MAIN], &build);
+        lane_use_build(l, &l->lane[LANE_MAIN], &build);
     return build.opened != NULL;
 }
 
@@ -361,7 +361,7 @@ static void take_build(struct lanes *l)
     if (l->news != LANES_FAILED)
         l->news = LANES_CHANGED;
     if (l->build.ok) {
-        lane_adopt(l, lane, &l->build);
+        lane_use_build(l, lane, &l->build);
         lane->shows = l->building_shows;
         l->awaited = false;
         if (lane == &l->lane[LANE_MAIN] && l->note->error)
@@ -396,7 +396,7 @@ enum lanes_news lanes_take_news(struct lanes *l)
 void lanes_describe(const struct lanes *l, int which, struct lane_facts *facts)
 {
     const struct lane *lane = &l->lane[which];
-    const char *kind = path_kind_name(lane->kind), *sharing = lane->path ? path_rung(lane->path) : "";
+    const char *kind = path_kind_name(lane->kind), *sharing = lane->path ? path_sharing(lane->path) : "";
     const bool same = !lane->path || strcmp(kind, sharing) == 0, on_cpu = !lane->device || strcmp(sharing, "cpu") == 0;
     *facts = (struct lane_facts){.open = lane->path != NULL,
                                  .result = lanes_result(l, which),

@@ -112,7 +112,7 @@ def orient(data, orientation):
     return data[:2] + b"\xff\xe1" + struct.pack(">H", len(tiff) + 2) + tiff + data[2:]
 
 
-def turned_alike(c):
+def turned_equally(c):
     """Images of one shape with four orientations: each is rotated according to its own."""
     os.mkdir(at("ta"))
     png(at("ta.png"), 64, 48)
@@ -463,6 +463,6 @@ def locked(c):
     c.check(sorted(left) == [live, link, other], left)
 
 
-sys.exit(Checks().run(bad_inputs, cut_short, turned_between, turned_alike, made_apart, tight, few_files, full_disk,
+sys.exit(Checks().run(bad_inputs, cut_short, turned_between, turned_equally, made_apart, tight, few_files, full_disk,
                       bad_directories, late_directory, signals, late_signal, late_files, kills, two_at_once,
                       two_jobs_at_once, locked))

@@ -35,7 +35,7 @@ def check_error(c, name, code, want, out, err, word):
     said = events(out)
     errors = [e for e in said if e["event"] == "error"]
     c.check(code == want, name, "exit code", code, "not", want, err)
-    c.check(len(errors) == 1 and word in errors[0]["message"], name, "is told as", errors)
+    c.check(len(errors) == 1 and word in errors[0]["message"], name, "is logged as", errors)
     c.check(err == "monocle: error: %s\n" % errors[0]["message"] if errors else False, name, "says", err)
     last = [e["event"] for e in said[-2:]]
     c.check(last[-1] == "error" or last == ["error", "summary"], name, "ends with", last)

@@ -39,7 +39,7 @@ def unwritable(c):
         said = len(errors_of(live))
         state = live.key(key)
         errors = errors_of(live)[said:]
-        c.check(len(errors) == 1 and name in errors[0] and "No such file" in errors[0], key, "is told as", errors)
+        c.check(len(errors) == 1 and name in errors[0] and "No such file" in errors[0], key, "is logged as", errors)
         c.check(state["message_is_error"] and state["recording"] is None, key, state)
     code, last, errors = live.end()
     c.check(code == 0 and errors.count("\n") == 2, code, errors)
