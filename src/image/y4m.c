@@ -106,8 +106,8 @@ static bool parse_tag(const struct tag *tag, struct y4m_header *header, const ch
         return parse_rate(tag, header, why);
     case 'I':
         *why = "its interlacing (I) is not p, t, b, m or ?";
-        header->interlaced = tag->size == 1 && strchr("tbm", tag->text[0]);
-        return tag->size == 1 && strchr("ptbm?", tag->text[0]);
+        header->interlaced = tag->size == 1 && memchr("tbm", tag->text[0], 3);
+        return tag->size == 1 && memchr("ptbm?", tag->text[0], 5);
     case 'C':
         return parse_chroma(tag, header, why);
     case 'X':

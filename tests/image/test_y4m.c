@@ -103,6 +103,9 @@ static void test_headers(void)
         check_that(&check, !ok && strstr(why, bad[i].why), "refused because of %s: %s (%s)", bad[i].why, bad[i].line,
                    why);
     }
+    static const char nul[] = "YUV4MPEG2 W2 H2 I\0";
+    check_that(&check, !y4m_parse_header(nul, sizeof(nul) - 1, &header, &why) && strstr(why, "interlacing"),
+               "refused because of interlacing: a NUL byte");
     check_that(&check, y4m_parse_frame("FRAME", 5) && y4m_parse_frame("FRAME Ip Xa", 11), "frame lines are taken");
     check_that(&check, !y4m_parse_frame("FRAM", 4) && !y4m_parse_frame("FRAMES", 6) && !y4m_parse_frame("", 0),
                "other lines are not");
