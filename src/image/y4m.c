@@ -234,8 +234,10 @@ static bool open_output(struct y4m_writer *writer, const char *path)
 {
     const bool to_stdout = strcmp(path, "-") == 0;
     writer->name = strdup(to_stdout ? "standard output" : path);
-    if (!writer->name)
+    if (!writer->name) {
+        log_error("cannot record to %s: out of memory", path);
         return false;
+    }
     writer->fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
                            : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     // command_guard_streams replaces a closed standard output by a file that is open for reading.
@@ -314,8 +316,10 @@ void y4m_rate(double rate, int *numerator, int *denominator)
 struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int rate_numerator, int rate_denominator)
 {
     struct y4m_writer *writer = calloc(1, sizeof(*writer));
-    if (!writer)
+    if (!writer) {
+        log_error("cannot record to %s: out of memory", path);
         return NULL;
+    }
     writer->fd = -1;
     if (!prepare(writer, width, height) || !open_output(writer, path))
         goto fail;

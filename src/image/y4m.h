@@ -27,7 +27,7 @@ void y4m_rate(double rate, int *numerator, int *denominator);
 struct y4m_writer;
 
 // `path` "-" is standard output. A rate of 0/1 is written as unknown. RGBA images of width x height become C444
-// (docs/pixels.md section 5). NULL on failure (logged, except out of memory).
+// (docs/pixels.md section 5). NULL on failure (logged).
 struct y4m_writer *y4m_writer_open(const char *path, int width, int height, int rate_numerator, int rate_denominator);
 // Writes one complete frame or nothing: after a failed or interrupted write the file is truncated to its last complete
 // frame. Waits for the reader of a pipe. With `left_out`, it does not wait for a stalled reader: it keeps the unwritten

@@ -20,8 +20,10 @@ bool stream_open(struct stream *stream, const char *path)
     *stream = (struct stream){.fd = -1};
     const bool standard = strcmp(path, "-") == 0;
     stream->name = strdup(standard ? "standard input" : path);
-    if (!stream->name)
+    if (!stream->name) {
+        log_error("cannot read %s: out of memory", path);
         return false;
+    }
     // Non-blocking, so that a named pipe without a writer opens at once.
     stream->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     // command_guard_streams replaces a closed standard input by a descriptor that can only be written.

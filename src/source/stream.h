@@ -24,8 +24,7 @@ struct stream {
     size_t ahead_begin, ahead_end;
 };
 
-// `path` "-" is standard input. Returns false on failure (logged, except out of memory). Call stream_close in either
-// case.
+// `path` "-" is standard input. Returns false on failure (logged). Call stream_close in either case.
 bool stream_open(struct stream *stream, const char *path);
 void stream_close(struct stream *stream); // accepts a zeroed stream
 
