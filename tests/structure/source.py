@@ -58,7 +58,7 @@ HOMES = {
 ROWS = {
     r"PATH_(OPENCL|ZEROCOPY)": r"src/path/.*|src/command/(devices|bench/filters|batch/(batch|choose|runner))\.c",
     r"PIXFMT_(?!RGBA|GREY|COUNT|PLANES)\w+":  # formats of files, cameras and measurements, and defaults
-        r"src/(image/(pixfmt|image|y4m|codec/).*|sink/camera_output\.c|source/(camera.*|generated)\.c|"
+        r"src/(image/(pixfmt|image|y4m|codec/).*|sink/virtual_camera\.c|source/(camera.*|generated)\.c|"
         r"command/(bench/.*|batch/worker)\.c)",
     # The name of a kind of source.
     r"str\w*cmp\(.*(?:info->kind|kinds\S*->name|\"(?:camera|pattern|noise|y4m|raw|list))": r"src/source/source\.c",

@@ -72,7 +72,7 @@ static void reshape(struct session *s)
     const bool resized = shape->width != old.width || shape->height != old.height; // outputs depend on the size only
     if (resized && !outputs_resize(&s->outputs, s->options.virtual_camera, s->info, &s->note))
         output_failed(s);
-    lanes_set_encode(&s->lanes, s->outputs.camera ? camera_output_shape(s->outputs.camera) : NULL);
+    lanes_set_encode(&s->lanes, s->outputs.camera ? virtual_camera_shape(s->outputs.camera) : NULL);
     if (!s->quit && !session_open_path(s)) {
         s->code = s->quit ? s->code : EXIT_DEVICE;
         return;

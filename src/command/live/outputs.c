@@ -129,7 +129,7 @@ bool recorder_close(struct recorder *recorder)
 bool outputs_open_camera(struct outputs *o, const char *node, const struct source_info *info)
 {
     if (node)
-        o->camera = camera_output_open(node, info->shape.width, info->shape.height, info->rate);
+        o->camera = virtual_camera_open(node, info->shape.width, info->shape.height, info->rate);
     return !node || o->camera;
 }
 
@@ -161,12 +161,12 @@ bool outputs_send(struct outputs *o, struct lanes *lanes, uint64_t number)
     if (!o->camera || !result || !result->encoded.plane[0])
         return true;
     const int64_t start = clock_now_ns();
-    image_copy(camera_output_picture(o->camera), &result->encoded);
-    const bool ok = camera_output_send(o->camera);
+    image_copy(virtual_camera_picture(o->camera), &result->encoded);
+    const bool ok = virtual_camera_send(o->camera);
     if (!ok) {
         note_set(lanes->note, true, 0, "virtual camera %s stopped: the device accepts no more frames",
-                 camera_output_name(o->camera));
-        camera_output_close(o->camera);
+                 virtual_camera_name(o->camera));
+        virtual_camera_close(o->camera);
         o->camera = NULL;
     }
     meter_host(lanes->meter, "main", "virtual camera", start, clock_now_ns(), number);
@@ -196,7 +196,7 @@ bool outputs_resize(struct outputs *o, const char *node, const struct source_inf
     if (!o->camera)
         return ok;
     // A program that keeps the device open keeps the old size; opening then fails.
-    camera_output_close(o->camera);
+    virtual_camera_close(o->camera);
     if (outputs_open_camera(o, node, info))
         return ok;
     note_set(note, true, 0, "the frame size changed: the virtual camera %s stopped", node);

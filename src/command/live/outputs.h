@@ -3,7 +3,7 @@
 
 #include "command/live/lanes.h"
 #include "image/y4m.h"
-#include "sink/camera_output.h"
+#include "sink/virtual_camera.h"
 
 enum { OUTPUT_NAME = 4096 };
 
@@ -35,7 +35,7 @@ bool recorder_close(struct recorder *recorder);
 
 struct outputs {
     struct recorder recorder;
-    struct camera_output *camera; // the virtual camera; NULL: none
+    struct virtual_camera *camera; // the virtual camera; NULL: none
 };
 
 // Opens the virtual camera `node` (NULL: none) for the source's frames. False on failure (logged).

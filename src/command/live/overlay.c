@@ -81,9 +81,9 @@ static void fill_camera(const struct status *s, struct overlay *overlay)
 static void fill_outputs(const struct status *s, struct overlay *overlay)
 {
     if (s->camera) {
-        const struct image_shape *out = camera_output_shape(s->camera);
+        const struct image_shape *out = virtual_camera_shape(s->camera);
         overlay_line(overlay, OVERLAY_PLAIN, "camera\t%s  %dx%d %s, %llu sent, %llu repeated",
-                     camera_output_name(s->camera), out->width, out->height, pixfmt_info(out->format)->name,
+                     virtual_camera_name(s->camera), out->width, out->height, pixfmt_info(out->format)->name,
                      (unsigned long long)s->sent.sent, (unsigned long long)s->sent.repeated);
     }
     if (s->recorder->writer)

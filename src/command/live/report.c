@@ -90,9 +90,9 @@ static json_t *json_camera(const struct status *s)
 {
     if (!s->camera)
         return json_null();
-    const struct image_shape *shape = camera_output_shape(s->camera);
+    const struct image_shape *shape = virtual_camera_shape(s->camera);
     json_t *object = json_object();
-    json_object_set_new(object, "name", json_text(camera_output_name(s->camera)));
+    json_object_set_new(object, "name", json_text(virtual_camera_name(s->camera)));
     json_object_set_new(object, "pixel_format", json_string(pixfmt_info(shape->format)->name));
     json_object_set_new(object, "width", json_integer(shape->width));
     json_object_set_new(object, "height", json_integer(shape->height));
@@ -285,7 +285,7 @@ static void print_table(const struct report *report, const struct status *s)
     fprintf(out, "%s through %s\n", name, chain);
     fprintf(out, "path %s (%s), device %s\n", s->lane.words, s->lane.why, s->lane.device);
     if (s->camera)
-        fprintf(out, "virtual camera %s: %llu frames sent, %llu repeated\n", camera_output_name(s->camera),
+        fprintf(out, "virtual camera %s: %llu frames sent, %llu repeated\n", virtual_camera_name(s->camera),
                 (unsigned long long)s->sent.sent, (unsigned long long)s->sent.repeated);
     print_frames(report, s);
     print_camera(s, out);

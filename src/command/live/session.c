@@ -112,7 +112,7 @@ static void set_lanes(struct session *s)
         .threads = s->options.threads,
     };
     if (s->outputs.camera)
-        s->lanes.encode = *camera_output_shape(s->outputs.camera);
+        s->lanes.encode = *virtual_camera_shape(s->outputs.camera);
 }
 
 // Builds the wish's path while the window shows a message and the user may quit: compiling may take seconds. False if
@@ -214,7 +214,7 @@ bool session_open(struct session *s)
 bool session_close(struct session *s)
 {
     recorder_close(&s->outputs.recorder);
-    camera_output_close(s->outputs.camera);
+    virtual_camera_close(s->outputs.camera);
     if (!capture_stop(s->capture))
         return false;
     trace_close(s->trace);

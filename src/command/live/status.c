@@ -25,7 +25,7 @@ const struct status *status_read(struct session *s)
         .screen = s->view.window ? window_gl_name(s->view.window) : NULL,
     };
     if (status->camera)
-        status->sent = camera_output_counts(status->camera);
+        status->sent = virtual_camera_counts(status->camera);
     lanes_describe(&s->lanes, LANE_MAIN, &status->lane);
     lanes_describe(&s->lanes, LANE_OTHER, &status->other);
     return status;

@@ -20,8 +20,8 @@ struct status {
     bool building, split;          // lanes_building, lanes_split
     int depth;
     const struct recorder *recorder;
-    struct camera_output *camera;          // the virtual camera; NULL: none
-    struct camera_output_counts sent;      // its counts
+    struct virtual_camera *camera;         // the virtual camera; NULL: none
+    struct virtual_camera_counts sent;     // its counts
     const struct source_control *adjusted; // the control that the keys change; name "": none
     const char *screen;                    // window_gl_name; NULL: no window
 };

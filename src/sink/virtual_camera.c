@@ -1,5 +1,5 @@
-// camera_output.c: a thread writes frames to a V4L2 output device, and repeats the last one when the next is late
-#include "sink/camera_output.h"
+// virtual_camera.c: a thread writes frames to a V4L2 output device, and repeats the last one when the next is late
+#include "sink/virtual_camera.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -23,7 +23,7 @@ enum { NODES_TEXT = 160, ADVICE_TEXT = 400 };
 // Three images take turns: the caller fills one, one waits, the thread writes one or has written it.
 enum { PICTURES = 3 };
 
-struct camera_output {
+struct virtual_camera {
     int fd; // -1 when closed
     char path[256];
     char name[300];                // "path (card)"
@@ -40,7 +40,7 @@ struct camera_output {
     pthread_cond_t changed;
     bool fresh; // `waiting` holds a frame that was not written
     bool stop, failed;
-    struct camera_output_counts counts;
+    struct virtual_camera_counts counts;
 };
 
 // Lists the nodes that can be written to, as " /dev/video10 /dev/video11"; the first ones if the text is too short.
@@ -102,38 +102,38 @@ static const char *unfit(const struct v4l2_capability *about)
 }
 
 // Opens the node without blocking. Returns the reason on failure, else NULL.
-static const char *try_node(struct camera_output *output, struct v4l2_capability *about)
+static const char *try_node(struct virtual_camera *camera, struct v4l2_capability *about)
 {
-    output->fd = open(output->path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    if (output->fd < 0 && (errno == ENOENT || errno == ENODEV || errno == ENXIO))
+    camera->fd = open(camera->path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (camera->fd < 0 && (errno == ENOENT || errno == ENODEV || errno == ENXIO))
         return "there is no such device";
-    if (output->fd < 0)
+    if (camera->fd < 0)
         return errno == EBUSY ? "too many programs have it open" : videodev_advice(errno);
-    if (videodev_ask(output->fd, VIDIOC_QUERYCAP, about) != 0)
+    if (videodev_ask(camera->fd, VIDIOC_QUERYCAP, about) != 0)
         return "it is not a V4L2 device";
     return unfit(about);
 }
 
-static bool open_node(struct camera_output *output, const char *node)
+static bool open_node(struct virtual_camera *camera, const char *node)
 {
     struct v4l2_capability about = {0};
     const bool number = node[0] && node[strspn(node, "0123456789")] == '\0';
-    snprintf(output->path, sizeof(output->path), "%s%s", number ? "/dev/video" : "", node);
-    const char *why = try_node(output, &about);
+    snprintf(camera->path, sizeof(camera->path), "%s%s", number ? "/dev/video" : "", node);
+    const char *why = try_node(camera, &about);
     if (why) {
         char advice[ADVICE_TEXT];
-        advise(output->path, advice);
-        log_error("cannot open the virtual camera %s: %s; %s", output->path, why, advice);
+        advise(camera->path, advice);
+        log_error("cannot open the virtual camera %s: %s; %s", camera->path, why, advice);
         return false;
     }
-    snprintf(output->name, sizeof(output->name), "%s (%s)", output->path, (const char *)about.card);
+    snprintf(camera->name, sizeof(camera->name), "%s (%s)", camera->path, (const char *)about.card);
     if (is_loopback(&about) && videodev_abilities(&about) & V4L2_CAP_VIDEO_CAPTURE)
-        log_info("browsers list %s only if v4l2loopback was loaded with exclusive_caps=1", output->path);
+        log_info("browsers list %s only if v4l2loopback was loaded with exclusive_caps=1", camera->path);
     return true;
 }
 
-// Sets a format. Returns true if the driver accepts it; output->format is the driver's choice in either case.
-static bool try_format(struct camera_output *output, enum pixfmt wanted, int width, int height)
+// Sets a format. Returns true if the driver accepts it; camera->format is the driver's choice in either case.
+static bool try_format(struct virtual_camera *camera, enum pixfmt wanted, int width, int height)
 {
     struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
     struct v4l2_pix_format *pix = &format.fmt.pix;
@@ -145,122 +145,122 @@ static bool try_format(struct camera_output *output, enum pixfmt wanted, int wid
     pix->colorspace = V4L2_COLORSPACE_SRGB;
     pix->ycbcr_enc = V4L2_YCBCR_ENC_601;
     pix->quantization = V4L2_QUANTIZATION_LIM_RANGE;
-    if (videodev_ask(output->fd, VIDIOC_S_FMT, &format) != 0)
+    if (videodev_ask(camera->fd, VIDIOC_S_FMT, &format) != 0)
         return false;
-    output->format = *pix;
+    camera->format = *pix;
     return pix->pixelformat == pixfmt_info(wanted)->fourcc && pix->width == (uint32_t)width &&
            pix->height == (uint32_t)height;
 }
 
-static bool choose_format(struct camera_output *output, int width, int height)
+static bool choose_format(struct virtual_camera *camera, int width, int height)
 {
     // In order of preference: fewer bytes first, in planes that programs read without repacking.
     static const enum pixfmt formats[] = {PIXFMT_NV12, PIXFMT_YUYV, PIXFMT_YU12};
     errno = 0;
     for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-        if (try_format(output, formats[i], width, height)) {
-            struct color color = videodev_color(&output->format, false);
+        if (try_format(camera, formats[i], width, height)) {
+            struct color color = videodev_color(&camera->format, false);
             color.range = COLOR_RANGE_LIMITED;
             if (color.matrix == COLOR_MATRIX_DEFAULT)
                 color.matrix = COLOR_MATRIX_601;
-            output->shape = (struct image_shape){formats[i], width, height, color};
+            camera->shape = (struct image_shape){formats[i], width, height, color};
             return true;
         }
     }
-    const struct v4l2_pix_format *got = &output->format;
+    const struct v4l2_pix_format *got = &camera->format;
     if (got->width == 0)
-        log_error("cannot set the format of the virtual camera %s: %s", output->name,
+        log_error("cannot set the format of the virtual camera %s: %s", camera->name,
                   errno == EBUSY ? "another program writes to it; close that program first" : strerror(errno));
     else if (got->width != (uint32_t)width || got->height != (uint32_t)height)
         log_error(
             "the virtual camera %s is fixed at %ux%u pixels, but the frames have %dx%d: close the programs that have "
             "it open, or use --size %ux%u",
-            output->name, got->width, got->height, width, height, got->width, got->height);
+            camera->name, got->width, got->height, width, height, got->width, got->height);
     else
         log_error("the virtual camera %s is fixed at the format %.4s, but monocle writes nv12, yuyv or yu12: close the "
                   "programs that have it open",
-                  output->name, (const char *)&got->pixelformat);
+                  camera->name, (const char *)&got->pixelformat);
     return false;
 }
 
 // v4l2loopback 0.12 recognises a writer only by this call. Without it, and with exclusive_caps=1, the node can be
 // written to only once. Drivers that need queued buffers first refuse the call, and write() works without it.
-static void announce_writer(struct camera_output *output)
+static void announce_writer(struct virtual_camera *camera)
 {
     int type = V4L2_BUF_TYPE_VIDEO_OUTPUT;
-    if (videodev_ask(output->fd, VIDIOC_STREAMON, &type) != 0)
-        log_debug("%s starts with its first frame: %s", output->name, strerror(errno));
+    if (videodev_ask(camera->fd, VIDIOC_STREAMON, &type) != 0)
+        log_debug("%s starts with its first frame: %s", camera->name, strerror(errno));
 }
 
 // Readers ask the device for its rate. A device that does not store the rate works as well.
-static void set_rate(struct camera_output *output, double rate)
+static void set_rate(struct virtual_camera *camera, double rate)
 {
     enum { PRECISION = 1000 };
     if (!(rate > 0))
         rate = DEFAULT_RATE;
-    output->period_ns = (int64_t)(NS_PER_S / rate);
+    camera->period_ns = (int64_t)(NS_PER_S / rate);
     struct v4l2_streamparm parameters = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
     parameters.parm.output.timeperframe = (struct v4l2_fract){PRECISION, (uint32_t)(rate * PRECISION + 0.5)};
-    if (videodev_ask(output->fd, VIDIOC_S_PARM, &parameters) != 0)
-        log_info("cannot set the frame rate of the virtual camera %s: %s", output->name, strerror(errno));
+    if (videodev_ask(camera->fd, VIDIOC_S_PARM, &parameters) != 0)
+        log_info("cannot set the frame rate of the virtual camera %s: %s", camera->name, strerror(errno));
 }
 
 // Makes black images. The thread writes one at once: a device without a frame looks broken to other programs.
-static bool make_pictures(struct camera_output *output)
+static bool make_pictures(struct virtual_camera *camera)
 {
     struct image black;
-    const struct image_shape rgba = {.width = output->shape.width, .height = output->shape.height};
-    output->bytes = videodev_lay_out(&output->format, &output->shape, NULL, NULL);
+    const struct image_shape rgba = {.width = camera->shape.width, .height = camera->shape.height};
+    camera->bytes = videodev_lay_out(&camera->format, &camera->shape, NULL, NULL);
     bool ok = image_alloc(&black, &rgba);
     if (ok)
         memset(black.memory, 0, image_bytes(&rgba));
     for (int i = 0; ok && i < PICTURES; i++) {
-        ok = (output->memory[i] = calloc(1, output->bytes)) != NULL;
+        ok = (camera->memory[i] = calloc(1, camera->bytes)) != NULL;
         if (!ok)
             break;
-        videodev_lay_out(&output->format, &output->shape, output->memory[i], &output->picture[i]);
-        encode_image(&output->picture[i], &black);
+        videodev_lay_out(&camera->format, &camera->shape, camera->memory[i], &camera->picture[i]);
+        encode_image(&camera->picture[i], &black);
     }
     image_free(&black);
     if (!ok)
-        log_error("cannot allocate frames for the virtual camera %s: out of memory", output->name);
-    output->filling = 0;
-    output->waiting = 1;
-    output->written = 2;
-    output->fresh = true;
+        log_error("cannot allocate frames for the virtual camera %s: out of memory", camera->name);
+    camera->filling = 0;
+    camera->waiting = 1;
+    camera->written = 2;
+    camera->fresh = true;
     return ok;
 }
 
 // Waits for the next frame, or until the last one must be repeated. Returns false when the thread must end.
-static bool wait_picture(struct camera_output *output, int64_t due_ns, bool *repeat)
+static bool wait_picture(struct virtual_camera *camera, int64_t due_ns, bool *repeat)
 {
-    pthread_mutex_lock(&output->lock);
-    while (!output->stop && !output->fresh)
-        if (!thread_wait(&output->changed, &output->lock, due_ns))
+    pthread_mutex_lock(&camera->lock);
+    while (!camera->stop && !camera->fresh)
+        if (!thread_wait(&camera->changed, &camera->lock, due_ns))
             break;
-    const bool go_on = !output->stop;
-    *repeat = !output->fresh;
-    if (output->fresh) {
-        const int last = output->written;
-        output->written = output->waiting;
-        output->waiting = last;
-        output->fresh = false;
+    const bool go_on = !camera->stop;
+    *repeat = !camera->fresh;
+    if (camera->fresh) {
+        const int last = camera->written;
+        camera->written = camera->waiting;
+        camera->waiting = last;
+        camera->fresh = false;
     }
-    pthread_mutex_unlock(&output->lock);
+    pthread_mutex_unlock(&camera->lock);
     return go_on;
 }
 
-static bool write_picture(struct camera_output *output)
+static bool write_picture(struct virtual_camera *camera)
 {
-    while (write(output->fd, output->memory[output->written], output->bytes) < 0) {
-        struct pollfd room = {.fd = output->fd, .events = POLLOUT};
+    while (write(camera->fd, camera->memory[camera->written], camera->bytes) < 0) {
+        struct pollfd room = {.fd = camera->fd, .events = POLLOUT};
         if (errno == EAGAIN)
             poll(&room, 1, BUSY_MS);
         else if (errno != EINTR)
             return false;
-        pthread_mutex_lock(&output->lock);
-        const bool stop = output->stop;
-        pthread_mutex_unlock(&output->lock);
+        pthread_mutex_lock(&camera->lock);
+        const bool stop = camera->stop;
+        pthread_mutex_unlock(&camera->lock);
         if (stop)
             break;
     }
@@ -268,116 +268,116 @@ static bool write_picture(struct camera_output *output)
 }
 
 // The thread repeats the last frame when the next one is half a period late, and then once per period.
-static void *output_run(void *context)
+static void *camera_run(void *context)
 {
-    struct camera_output *output = context;
+    struct virtual_camera *camera = context;
     int64_t due_ns = INT64_MAX;
     bool repeat;
-    while (wait_picture(output, due_ns, &repeat)) {
+    while (wait_picture(camera, due_ns, &repeat)) {
         const int64_t begun_ns = clock_now_ns();
-        const bool ok = write_picture(output);
+        const bool ok = write_picture(camera);
         const int error = errno;
-        due_ns = (repeat ? due_ns : begun_ns + output->period_ns / 2) + output->period_ns;
-        due_ns = due_ns > begun_ns ? due_ns : begun_ns + output->period_ns;
-        pthread_mutex_lock(&output->lock);
-        output->counts.repeated += repeat;
-        output->failed = !ok;
-        pthread_mutex_unlock(&output->lock);
+        due_ns = (repeat ? due_ns : begun_ns + camera->period_ns / 2) + camera->period_ns;
+        due_ns = due_ns > begun_ns ? due_ns : begun_ns + camera->period_ns;
+        pthread_mutex_lock(&camera->lock);
+        camera->counts.repeated += repeat;
+        camera->failed = !ok;
+        pthread_mutex_unlock(&camera->lock);
         if (ok)
             continue;
-        log_error("cannot write more frames to the virtual camera %s: %s", output->name, strerror(error));
+        log_error("cannot write more frames to the virtual camera %s: %s", camera->name, strerror(error));
         break;
     }
     return NULL;
 }
 
-struct camera_output *camera_output_open(const char *node, int width, int height, double rate)
+struct virtual_camera *virtual_camera_open(const char *node, int width, int height, double rate)
 {
-    struct camera_output *output = calloc(1, sizeof(*output));
-    if (!output) {
+    struct virtual_camera *camera = calloc(1, sizeof(*camera));
+    if (!camera) {
         log_error("cannot open the virtual camera %s: out of memory", node);
         return NULL;
     }
-    output->fd = -1;
-    pthread_mutex_init(&output->lock, NULL);
-    thread_condition_init(&output->changed);
+    camera->fd = -1;
+    pthread_mutex_init(&camera->lock, NULL);
+    thread_condition_init(&camera->changed);
     width &= ~1;
     height &= ~1;
     if (width == 0 || height == 0) {
         log_error("a virtual camera needs frames of at least 2x2 pixels; choose a larger --size");
         goto fail;
     }
-    if (!open_node(output, node) || !choose_format(output, width, height) || !make_pictures(output))
+    if (!open_node(camera, node) || !choose_format(camera, width, height) || !make_pictures(camera))
         goto fail;
-    set_rate(output, rate);
-    announce_writer(output);
-    output->started = thread_start(&output->thread, output_run, output, "virtual camera");
-    if (!output->started)
+    set_rate(camera, rate);
+    announce_writer(camera);
+    camera->started = thread_start(&camera->thread, camera_run, camera, "virtual camera");
+    if (!camera->started)
         goto fail;
-    log_info("virtual camera %s: %dx%d %s, matrix %s, %.4g fps", output->name, width, height,
-             pixfmt_info(output->shape.format)->name, color_matrix_name(output->shape.color.matrix),
-             (double)NS_PER_S / (double)output->period_ns);
-    return output;
+    log_info("virtual camera %s: %dx%d %s, matrix %s, %.4g fps", camera->name, width, height,
+             pixfmt_info(camera->shape.format)->name, color_matrix_name(camera->shape.color.matrix),
+             (double)NS_PER_S / (double)camera->period_ns);
+    return camera;
 fail:
-    camera_output_close(output);
+    virtual_camera_close(camera);
     return NULL;
 }
 
-void camera_output_close(struct camera_output *output)
+void virtual_camera_close(struct virtual_camera *camera)
 {
-    if (!output)
+    if (!camera)
         return;
-    if (output->started) {
-        pthread_mutex_lock(&output->lock);
-        output->stop = true;
-        pthread_cond_signal(&output->changed);
-        pthread_mutex_unlock(&output->lock);
-        pthread_join(output->thread, NULL);
+    if (camera->started) {
+        pthread_mutex_lock(&camera->lock);
+        camera->stop = true;
+        pthread_cond_signal(&camera->changed);
+        pthread_mutex_unlock(&camera->lock);
+        pthread_join(camera->thread, NULL);
     }
-    if (output->fd >= 0)
-        close(output->fd);
+    if (camera->fd >= 0)
+        close(camera->fd);
     for (int i = 0; i < PICTURES; i++)
-        free(output->memory[i]);
-    pthread_cond_destroy(&output->changed);
-    pthread_mutex_destroy(&output->lock);
-    free(output);
+        free(camera->memory[i]);
+    pthread_cond_destroy(&camera->changed);
+    pthread_mutex_destroy(&camera->lock);
+    free(camera);
 }
 
-const char *camera_output_name(const struct camera_output *output)
+const char *virtual_camera_name(const struct virtual_camera *camera)
 {
-    return output->name;
+    return camera->name;
 }
 
-const struct image_shape *camera_output_shape(const struct camera_output *output)
+const struct image_shape *virtual_camera_shape(const struct virtual_camera *camera)
 {
-    return &output->shape;
+    return &camera->shape;
 }
 
-struct image *camera_output_picture(struct camera_output *output)
+struct image *virtual_camera_picture(struct virtual_camera *camera)
 {
-    return &output->picture[output->filling];
+    return &camera->picture[camera->filling];
 }
 
-bool camera_output_send(struct camera_output *output)
+bool virtual_camera_send(struct virtual_camera *camera)
 {
-    pthread_mutex_lock(&output->lock);
-    const int filled = output->filling;
-    output->filling = output->waiting;
-    output->waiting = filled;
-    output->counts.skipped += output->fresh && output->counts.sent > 0;
-    output->counts.sent++;
-    output->fresh = true;
-    const bool ok = !output->failed;
-    pthread_cond_signal(&output->changed);
-    pthread_mutex_unlock(&output->lock);
+    pthread_mutex_lock(&camera->lock);
+    const int filled = camera->filling;
+    camera->filling = camera->waiting;
+    camera->waiting = filled;
+    camera->counts.skipped += camera->fresh && camera->counts.sent > 0;
+    camera->counts.sent++;
+    camera->fresh = true;
+    const bool ok = !camera->failed;
+    pthread_cond_signal(&camera->changed);
+    pthread_mutex_unlock(&camera->lock);
     return ok;
 }
 
-struct camera_output_counts camera_output_counts(const struct camera_output *output)
+struct virtual_camera_counts virtual_camera_counts(const struct virtual_camera *camera)
 {
-    struct camera_output *locked = (struct camera_output *)output; // for its lock
+    struct virtual_camera *locked = (struct virtual_camera *)camera; // for its lock
     pthread_mutex_lock(&locked->lock);
-    const struct camera_output_counts counts = output->counts;
+    const struct virtual_camera_counts counts = camera->counts;
     pthread_mutex_unlock(&locked->lock);
     return counts;
 }
