@@ -1,4 +1,4 @@
-// picture.frag: the picture's unchanged colours, without alpha
+// picture.frag: writes the image's unchanged colours, without alpha
 uniform sampler2D picture;
 
 in vec2 place;

@@ -1,4 +1,4 @@
-// picture.vert: a picture in its box; the first row of the texture is on top
+// picture.vert: places an image in its box; the first row of the texture is at the top
 uniform vec4 box; // left, bottom, right, top in clip space
 
 out vec2 place;

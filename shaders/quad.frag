@@ -1,4 +1,4 @@
-// quad.frag: a colour, multiplied by the atlas's coverage of the pixel
+// quad.frag: writes a colour, multiplied by the coverage of the pixel in the glyph atlas
 uniform sampler2D atlas;
 
 in vec2 place;

@@ -1,4 +1,4 @@
-// quad.vert: one instance is one rectangle of the overlay, in pixels from the top left
+// quad.vert: places one rectangle of the overlay per instance, in pixels from the top left
 layout(location = 0) in vec4 box;   // x, y, width, height in the framebuffer
 layout(location = 1) in vec4 cover; // the rectangle in the atlas; a negative size mirrors
 layout(location = 2) in vec4 tint;
