@@ -1,7 +1,7 @@
 # chroot.sh: runs commands in a chroot of another Debian release; tools/debian13 and tools/drivers read it
 #
 # The caller sets `tool` (its name), `root` (the sources) and `build` (a build directory below it). Mounts and processes
-# are in namespaces of their own and end with the script.
+# are in their own namespaces and end with the script.
 
 skip() {
     echo "skipped: $tool: $1" >&2
@@ -10,7 +10,7 @@ skip() {
 
 own=(unshare --mount --propagation private --pid --fork --kill-child --mount-proc)
 
-# Runs a command in namespaces of its own. It ends when this script ends, even if SIGKILL ends the script.
+# Runs a command in its own namespaces. The command ends with this script, even if SIGKILL ends the script.
 contained() {
     local status=0 child
     setpriv --pdeathsig KILL "${own[@]}" bash -eu -c '"$@"' bash "$@" </dev/null &

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a C file with the bytes of the files given, for src/base/resource.h.
+"""Writes a C file with the bytes of the given files, for src/base/resource.h.
 
 embed.py FILE... OUT.c ROOT   names in the table are relative to ROOT
 """
