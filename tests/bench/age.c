@@ -1,7 +1,7 @@
-// age.c: a software camera whose frames show their time, and a reader that measures their age on the screen
+// age.c: a software camera that draws the time into its frames, and a reader that measures their age on the screen
 //
 //   age feed NODE WIDTH HEIGHT FPS   writes such frames to a V4L2 output device until it is stopped
-//   age look SECONDS                 finds a window on the X display that shows them, and reads it for this long
+//   age look SECONDS                 finds a window on the X display that shows such frames, and reads it for SECONDS
 //
 // A frame is 32 vertical bars, black or white: the bits of its time, in units of 0.1 ms, and of a checksum. `look`
 // prints one line per reading: its time and the age of the frame, both in milliseconds.
@@ -69,7 +69,7 @@ struct place {
     int x, y, width, height;
 };
 
-// Reads the time of the frame at this place, from a line near its lower edge. Returns false if there is none.
+// Reads the time of the frame at this place, from a line near its lower edge. Returns false if there is no valid time.
 static bool read_time(Display *display, const struct place *at, uint32_t *time)
 {
     uint32_t code = 0;
@@ -84,7 +84,7 @@ static bool read_time(Display *display, const struct place *at, uint32_t *time)
     return code == code_of(*time) && code != 0;
 }
 
-// Finds the window that shows a time. Ignores X errors about windows that are closed meanwhile.
+// Finds the window that shows a time. Ignores X errors about windows that close meanwhile.
 static bool find_picture(Display *display, struct place *at)
 {
     Window root, parent, *children = NULL;

@@ -1,9 +1,10 @@
-// batch_codec.c: the time of libjpeg-turbo alone for a batch: decodes all inputs to planes, encodes all outputs
+// batch_codec.c: measures libjpeg-turbo alone on a batch: decodes all inputs to planes and encodes all outputs
 //
 //   batch_codec COUNT INPUT... OUTPUT...
 //
-// COUNT inputs, then their COUNT outputs, as a filter made them. The clock starts after all files are read and the
-// planes of the outputs are made. Nothing is filtered or written. Prints milliseconds of processor time per image.
+// The arguments are COUNT inputs, then the COUNT outputs of a filter. The clock starts when all files are read and the
+// planes of the outputs are decoded. The program filters and writes nothing. It prints milliseconds of processor time
+// per image.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 enum { QUALITY = 90, ALIGN = 1, FLAGS = TJFLAG_ACCURATEDCT | TJFLAG_NOREALLOC };
 
-// A file, and its planes, one behind the other.
+// A file, and its planes, contiguous in memory.
 struct picture {
     unsigned char *data, *planes;
     unsigned long size;

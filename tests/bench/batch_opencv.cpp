@@ -1,9 +1,9 @@
-// batch_opencv.cpp: a batch of image files as one writes it with OpenCV: a file a thread, OpenCV's own threads off
+// batch_opencv.cpp: filters a batch of image files with OpenCV: one file per thread, OpenCV's own threads off
 //
 //   batch_opencv gray|blur|emboss THREADS OUTPUT-DIRECTORY FILE...
 //
-// JPEG outputs have quality 90, PNG outputs OpenCV's default compression. Blur is the 5x5 box, emboss the nw matrix of
-// docs/pixels.md. Prints the number of files done.
+// JPEG outputs have quality 90; PNG outputs have OpenCV's default compression. Blur is the 5x5 box; emboss is the nw
+// matrix of docs/pixels.md. Prints the number of written files.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // count.c: runs one case on the cpu path for some frames; tests/bench/count-instructions counts its instructions
 //
-//   count monocle|libyuv CHAIN INPUT OUTPUT WIDTH HEIGHT FRAMES    exit status 77: this library has no such case
+//   count monocle|libyuv CHAIN INPUT OUTPUT WIDTH HEIGHT FRAMES    exit status 77: the library lacks this case
 #include "base/log.h"
 #include "check.h"
 #include "image/convert.h"

@@ -18,7 +18,7 @@ void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, void (*)(qemu_plugin_id
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
 
 extern const int qemu_plugin_version;
-const int qemu_plugin_version = API_VERSION; // set by the script, because qemu refuses versions that it does not know
+const int qemu_plugin_version = API_VERSION; // the script sets it, because qemu refuses unknown versions
 
 static uint64_t instructions;
 

@@ -1,12 +1,12 @@
-// npp.cu: the same work by NVIDIA's NPP, on a GPU host:
+// npp.cu: measures the same cases with NVIDIA's NPP, on a GPU host:
 //   nvcc -O2 -o npp tests/bench/npp.cu -lnppif -lnppicc -lnppc
 //   tests/bench/compare-peers gpu --npp ./npp
 //
 //   npp [--sizes WxH,...] [--rounds N]
 //
-// Prints rows like those of `monocle bench filters --json` with "npp" as the path. Times by CUDA events around runs
-// queued back to back; pictures take turns as in src/command/bench_memory.c. NPP has nothing like maxrgb. Its emboss
-// lacks the 128 that is added, since NPP's filters have no bias: less work than ours.
+// Prints rows like those of `monocle bench filters --json`, with "npp" as the path. CUDA events around runs that are
+// queued back to back give the times. Several pictures are used in turn, as in src/command/bench/memory.c. NPP has no
+// equivalent of maxrgb. Its emboss is less work than monocle's: NPP's filters have no bias, so 128 is not added.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -1,11 +1,11 @@
-// peers.cpp: the same work done by other libraries: libyuv, OpenCV on the CPU, OpenCV on OpenCL (its T-API)
+// peers.cpp: measures the same cases with other libraries: libyuv, OpenCV on the CPU, OpenCV on OpenCL (its T-API)
 //
 //   peers libyuv|opencv|tapi [--sizes WxH,...] [--threads N] [--rounds N] [--pictures N]
 //                            [--cases CASE@FORMAT;...]
 //
 // Prints rows like those of `monocle bench filters --json`, with the peer's name as the path. Measures as monocle does:
-// as many random pictures, two outputs, 10 ms at a time, every case once per round beginning one further each round,
-// medians. OpenCV's device is chosen by OPENCV_OPENCL_DEVICE, as ever.
+// the same number of random pictures, two outputs, runs of 10 ms, medians. A round runs every case once; the next round
+// begins with the next case. OpenCV's variable OPENCV_OPENCL_DEVICE selects its device.
 #include "peers.h"
 
 #include <algorithm>
@@ -122,7 +122,7 @@ int skip(const char *why)
     return 77;
 }
 
-// Sets the peer up at one size. Returns 0, or the exit code where it cannot be.
+// Sets the peer up at one size. Returns 0, or the exit code if that fails.
 int prepare(bench &b, const std::string &peer, int threads)
 {
     (void)b, (void)threads;

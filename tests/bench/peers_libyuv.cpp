@@ -1,4 +1,4 @@
-// peers_libyuv.cpp: libyuv's part of peers.cpp: one thread, bytes in its own order where it has no other
+// peers_libyuv.cpp: libyuv's cases for peers.cpp: one thread; libyuv's own byte order if it lacks RGBA
 #include "peers.h"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ const struct {
     call run;
 } calls[] = {
     {"none", "rgba", packed<libyuv::ARGBCopy, 4>},
-    {"none", "rgb24", packed<libyuv::RGB24ToARGB, 3>}, // each of the two in the other's order
+    {"none", "rgb24", packed<libyuv::RGB24ToARGB, 3>}, // libyuv: RGB24 is B G R in memory, RAW is R G B
     {"none", "bgr24", packed<libyuv::RAWToARGB, 3>},
     {"none", "grey", packed<libyuv::I400ToARGB, 1>},
     {"none", "nv12", semiplanar<libyuv::NV12ToABGR>}, // ABGR: R G B A in memory

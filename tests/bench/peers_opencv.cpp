@@ -1,4 +1,4 @@
-// peers_opencv.cpp: OpenCV's part of peers.cpp: the same calls on the CPU (cv::Mat) and on OpenCL (cv::UMat)
+// peers_opencv.cpp: OpenCV's cases for peers.cpp: the same calls on the CPU (cv::Mat) and on OpenCL (cv::UMat)
 #include "peers.h"
 
 #include <cmath>
@@ -55,7 +55,7 @@ template <class mat, int how> void turn(const mat &from, mat &to, scratch<mat> &
     cv::flip(from, to, how);
 }
 
-// Channels below the pixel's largest become 0.
+// Sets channels below the pixel's largest channel to 0.
 template <class mat> void max_rgb(const mat &from, mat &to, scratch<mat> &s)
 {
     std::vector<mat> channels(s.channel, s.channel + 4);
