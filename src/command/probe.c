@@ -23,7 +23,7 @@ static int probe_run(int argc, char **argv)
         return probe_answer(argv) | EXIT_AT_ONCE;
     if (!command_parse(&list, argc, argv, NULL, argc, &operands, &code))
         return code;
-    log_error("monocle runs this command by itself, to try out kernels on a device");
+    log_error("this command is internal: monocle starts it to test kernels on a device");
     return EXIT_USAGE;
 }
 

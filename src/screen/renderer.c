@@ -154,8 +154,8 @@ unsigned renderer_upload(struct renderer *renderer, int slot, const struct image
     if (!upload_picture(upload, rgba))
         return 0;
     if (upload->step > 1 && !renderer->told_step) {
-        log_warn("the window shows frames of %dx%d scaled down to 1/%d: GL has no larger textures here; recordings and "
-                 "screenshots have the full size",
+        log_warn("the window shows frames of %dx%d scaled down to 1/%d, because GL limits the size of textures; "
+                 "recordings and screenshots have the full size",
                  rgba->shape.width, rgba->shape.height, upload->step);
         renderer->told_step = true;
     }

@@ -119,7 +119,7 @@ static bool find_setting(const struct camera_device *device, const char *text, s
             continue;
         if (parse_value(device, control, equals + 1, value))
             return true;
-        snprintf(why, CAMERA_WHY, "cannot set control %s of camera %s to %.60s: its values are %d to %d, now %d",
+        snprintf(why, CAMERA_WHY, "cannot set control %s of camera %s to %.60s: its range is %d to %d, its value is %d",
                  control->name, device->path, equals + 1, control->about.minimum, control->about.maximum,
                  control->value);
         return false;

@@ -188,7 +188,7 @@ bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY
         if (!at.opened && !closed.why)
             closed = at;
         if (at.usable && best > 0 && fit == best)
-            log_info("%s (%s) matches too, but %s comes first", at.path, at.card, node->path);
+            log_info("%s (%s) also matches; using the first match, %s", at.path, at.card, node->path);
         if (at.usable && fit > best) {
             *node = at;
             best = fit;

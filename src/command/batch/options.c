@@ -28,9 +28,9 @@ static const struct option options[] = {
     {"null", '0', OPTION_FLAG, .help = "expect a NUL byte after each name in --files-from, as from `find -print0`",
      .offset = AT(null)},
     {"path", 'p', OPTION_CHOICE, .choices = "auto|cpu|opencl", .offset = AT(path),
-     .help = "path that runs the filters; auto: cpu below 100 files, else opencl if estimated clearly faster; default: "
-             "auto"},
-    DEVICE_OPTION(AT(device), "; all: every GPU, else every device", "|all"),
+     .help = "path that runs the filters; auto: cpu below 100 files, else the path with the shorter estimated time; "
+             "default: auto"},
+    DEVICE_OPTION(AT(device), "; all: all GPUs, else all devices", "|all"),
     {"jobs", 'J', OPTION_INT, "N", .help = "number of files in flight; default: one per CPU", .offset = AT(jobs),
      .min = 1, .max = 256},
     {"memory", 0, OPTION_TEXT, "BYTES", .offset = AT(memory),
@@ -42,7 +42,7 @@ static const struct option options[] = {
     {"skip-existing", 0, OPTION_FLAG, .help = "skip inputs whose output exists", .offset = AT(skip_existing),
      .excludes = "skip-newer"},
     {"skip-newer", 0, OPTION_FLAG,
-     .help = "skip inputs whose output is not older, unless another job made it; replace the other outputs",
+     .help = "replace outputs that are older than their input or made by another job; skip the inputs of the others",
      .offset = AT(skip_newer)},
     {"format", 0, OPTION_TEXT, "FORMAT",
      .help = "output format: jpeg, png, webp or tiff, if built in; default: the format of the input, else png",
@@ -82,7 +82,7 @@ static const char *const examples[] = {
 };
 static const char *const details[] = {
     "Run the same command again to continue an interrupted run: monocle skips finished outputs. It marks each output "
-    "with an extended attribute, if the file system has them. Any other existing output is an error for its input. "
+    "with an extended attribute, if the file system has them. If any other file has an output's name, the input fails. "
     "--overwrite, --skip-existing and --skip-newer change this.",
     "The name template of --output may have these fields:",
     "{dir}\tdirectory of the file below the named directory",

@@ -46,7 +46,8 @@ static const struct option live_options[] = {
      .help = "range of the YUV values; default: auto, the range that the source names", .offset = AT(range)},
     {"loop", 'l', OPTION_FLAG, .help = "repeat a video, an image or a list without end", .offset = AT(loop)},
     {"fast", 0, OPTION_FLAG,
-     .help = "run as fast as possible, not at the source's rate or --rate; default with --headless --record",
+     .help = "run as fast as possible, not at the source's rate or --rate; no effect with cameras; default with "
+             "--headless --record",
      .offset = AT(fast)},
     {"headless", 0, OPTION_FLAG,
      .help = "run without a window, at the rate of the source unless --fast or --record is given",
