@@ -320,7 +320,8 @@ bool variant_parse(struct variant_choice *choice, const char *text)
         while (choice->variant->param[i].name && (strlen(choice->variant->param[i].name) != name ||
                                                   memcmp(choice->variant->param[i].name, text, name) != 0))
             i++;
-        const int value = name < length ? atoi(text + name + 1) : 0;
+        const size_t digits = name < length ? strspn(text + name + 1, "0123456789") : 0;
+        const int value = digits > 0 && digits < 6 && name + 1 + digits == length ? atoi(text + name + 1) : 0;
         if (!choice->variant->param[i].name || !is_legal(&choice->variant->param[i], value))
             return false;
         choice->value[i] = value;

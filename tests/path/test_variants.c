@@ -71,8 +71,18 @@ static void test_choice(void)
 
 static void test_text(void)
 {
-    static const char *const wrong[] = {
-        "", "wind", "windows", "window:", "window:ROWS", "window:ROWS=5", "window:ROW=4", "generic:ROWS=4"};
+    static const char *const wrong[] = {"",
+                                        "wind",
+                                        "windows",
+                                        "window:",
+                                        "window:ROWS",
+                                        "window:ROWS=5",
+                                        "window:ROW=4",
+                                        "generic:ROWS=4",
+                                        "window:ROWS=8junk",
+                                        "window:ROWS= 8",
+                                        "window:ROWS=4294967304",
+                                        "window:ROWS=8:"};
     struct variant_choice choice;
     char text[VARIANT_TEXT];
     CHECK(variant_parse(&choice, "window:ROWS=8:GROUP_HEIGHT=2"));
