@@ -3,7 +3,7 @@
 #
 #   test_completion.sh MONOCLE
 set -u
-monocle=$1
+monocle=$(realpath "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -32,8 +32,8 @@ for command in $("$monocle" help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     for option in $("$monocle" "$command" --help | sed -n 's/^  .*--\([a-z-]*\).*/\1/p'); do
         [ "$option" = help ] && continue
         check "the manual has --$option" grep -qF -- "\\-\\-${option//-/\\-}" "$work/monocle.1"
-        check "zsh has --$option" grep -qF -- "--$option" "$work/zsh"
-        check "fish has --$option" grep -qF -- "-l $option" "$work/fish"
+        check "the scripts can ask for --$option" grep -q -- "^--$option"$'\t' \
+            <("$monocle" completion words "$command" --)
     done
 done
 
@@ -51,6 +51,7 @@ completes() { # completes WANT WORDS...
     check "'$*' completes to '$got', not '$want'" test "$got" = "$want"
 }
 compopt() { :; } # works only while completing for real
+monocle() { "$monocle" "$@"; }
 # shellcheck source=/dev/null
 . "$work/bash"
 cd "$work" || exit 1
@@ -85,7 +86,8 @@ completes "png" monocle batch --format p
 # The same of fish, which can be asked.
 fish_completes() { # fish_completes WANT LINE
     local got
-    got=$(fish -N -c "source $work/fish; complete -C '$2'" 2>&1 | sed 's/\t.*//' | paste -s -d ' ')
+    got=$(fish -N -c "function monocle; $monocle \$argv; end; source $work/fish; complete -C '$2'" 2>&1 |
+        sed 's/\t.*//' | paste -s -d ' ')
     check "fish completes '$2' to '$got', not '$1'" test "$got" = "$1"
 }
 if command -v fish >/dev/null; then
