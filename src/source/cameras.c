@@ -196,6 +196,7 @@ bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY
     }
     if (best > 0)
         return true;
+    *node = closed;
     if (closed.why)
         snprintf(why, CAMERA_WHY, "cannot open camera %s: %s", closed.path, closed.why);
     else if (any)
@@ -222,15 +223,4 @@ bool camera_find_again(const struct camera_node *known, struct camera_node *node
     if (best == 0)
         snprintf(why, CAMERA_WHY, "%s", reason);
     return best > 0;
-}
-
-bool cameras_present(void)
-{
-    struct camera_node node;
-    for (int next = 0; camera_node_next(&next, &node);) {
-        if (node.usable || !node.opened)
-            return true;
-        log_info("skipped %s: %s", node.path, node.why);
-    }
-    return false;
 }

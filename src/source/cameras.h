@@ -36,12 +36,10 @@ struct camera_about {
 // cameras_next leaves out nodes that can be opened but do not capture video.
 bool camera_node_next(int *next, struct camera_node *node);
 bool cameras_next(int *next, struct camera_about *about);
-// Returns true if there is a camera, even if it cannot be opened.
-bool cameras_present(void);
 
 // Finds the node for `text`: a path, a number, a stable id, the bus, or a part of the id, the bus or the camera's name.
 // NULL or "" means the first node that captures. Returns false if no such node is usable; `why` is then a complete
-// message.
+// message. node->path is then "" if there is no such node, even one that cannot be opened.
 bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY]);
 // Finds the same camera again by its id, else by its name, driver and preferably its bus. Its node number may have
 // changed. Returns false if it is not there; `why` then has the reason.

@@ -159,18 +159,19 @@ static struct source *open_kind(const struct source_kind *kind, const struct sou
 struct source *source_open(const struct source_setup *setup)
 {
     const char *text = setup->text;
-    const struct source_kind *kind;
     if (text && text[0] != '\0') {
-        kind = kind_of_word(text, &text);
+        const struct source_kind *kind = kind_of_word(text, &text);
         if (!kind)
             kind = kind_of_target(setup);
-    } else {
-        text = NULL;
-        kind = cameras_present() ? &source_camera : &source_pattern;
-        if (kind == &source_pattern)
-            log_info("there is no camera; showing the test pattern");
+        return kind ? open_kind(kind, setup, text) : NULL;
     }
-    return kind ? open_kind(kind, setup, text) : NULL;
+    struct camera_node node;
+    char why[CAMERA_WHY];
+    camera_find(NULL, &node, why);
+    if (node.path[0] != '\0')
+        return open_kind(&source_camera, setup, node.path);
+    log_info("there is no camera; showing the test pattern");
+    return open_kind(&source_pattern, setup, NULL);
 }
 
 void source_close(struct source *source)
