@@ -77,8 +77,7 @@ static bool see_first_frame(struct camera_link *link, struct image_shape *shape,
 static struct color color_of(const struct camera_link *link, const struct image_shape *shape)
 {
     const struct camera_stream *stream = &link->stream;
-    return source_color(&link->setup, videodev_color(&stream->format, stream->mode.compressed), shape->format,
-                        shape->width, shape->height);
+    return source_color(&link->setup, videodev_color(&stream->format, stream->mode.compressed), shape);
 }
 
 // Finds the shape of the frames of a running stream. Returns false, with the reason in `why`, if they cannot be

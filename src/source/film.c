@@ -214,7 +214,7 @@ static bool y4m_open(struct source *source, const struct source_setup *setup, co
         return false;
     if (header.interlaced)
         log_warn("%s is interlaced: each frame shows both fields, without deinterlacing", film->stream.name);
-    shape->color = source_color(setup, shape->color, shape->format, shape->width, shape->height);
+    shape->color = source_color(setup, shape->color, shape);
     if (header.rate_numerator > 0) {
         source->info.rate = (double)header.rate_numerator / header.rate_denominator;
         source->info.rate_numerator = header.rate_numerator;
@@ -264,7 +264,7 @@ static bool raw_open(struct source *source, const struct source_setup *setup, co
                   shape.height, why);
         return false;
     }
-    shape.color = source_color(setup, (struct color){0}, shape.format, shape.width, shape.height);
+    shape.color = source_color(setup, (struct color){0}, &shape);
     return stream_open(&film->stream, text) && start(source, setup, &shape, false);
 }
 

@@ -134,11 +134,12 @@ static bool open_generated(struct source *source, const struct source_setup *set
     struct wish wish = {0};
     if ((text && text[0] != '\0' && !parse_text(source->kind->name, text, &wish)) || !settle(&wish, setup))
         return false;
-    const struct color color = source_color(setup, (struct color){0}, wish.format, wish.width, wish.height);
-    source->info.shape = (struct image_shape){wish.format, wish.width, wish.height, color};
+    struct image_shape *shape = &source->info.shape;
+    *shape = (struct image_shape){.format = wish.format, .width = wish.width, .height = wish.height};
+    shape->color = source_color(setup, (struct color){0}, shape);
     source->info.rate = wish.rate;
     snprintf(source->info.name, sizeof(source->info.name), "%s", name);
-    return pool_init(&source->pool, source, &source->info.shape);
+    return pool_init(&source->pool, source, shape);
 }
 
 // Lends frame number *next, which `draw` makes in a free slot.

@@ -1,8 +1,9 @@
 // kind.h: the interface of a kind of source, and what kinds share; source.c chooses the kind and paces the frames
 #pragma once
 
-#include "source/pool.h"
+#include "source/source.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -47,6 +48,16 @@ struct source_kind {
     bool (*print_controls)(const char *text, FILE *out, bool settings);
 };
 
+// The images that a source lends in turn
+struct pool {
+    pthread_mutex_t lock;
+    pthread_cond_t returned;
+    struct image image[SOURCE_LENT]; // image of each slot: the caller of pool_take fills it; freed with the pool
+    const struct source *source;     // source of the images
+    bool lent[SOURCE_LENT];
+    bool ready; // the lock is initialised
+};
+
 struct source {
     const struct source_kind *kind;
     struct source_info info;
@@ -61,11 +72,21 @@ struct source {
 enum { SOURCE_DEFAULT_RATE = 30 }; // for pacing, if neither the user nor the source has a rate
 
 // Returns the colour of a source's frames: from the user, else from the source (`said`), else from the default rules.
-struct color source_color(const struct source_setup *setup, struct color said, enum pixfmt format, int width,
-                          int height);
+struct color source_color(const struct source_setup *setup, struct color said, const struct image_shape *shape);
 // Returns true if the file has the size that the user wants, or if the user wants none. Otherwise logs and returns
 // false.
 bool source_size_fits(const struct source_setup *setup, int width, int height, const char *name);
 // Converts an RGBA image with own pixels to the format that the user wants, if any, and sets its colour. Returns false
 // on failure (logged with `name`).
 bool source_convert(struct image *image, const struct source_setup *setup, const char *name);
+
+// Allocates an image of this shape for every slot; `shape` NULL: the slots stay empty. pool_take moves a free image to
+// the owner of source_place; `source` NULL: images do not move. Returns false if out of memory (logged).
+bool pool_init(struct pool *pool, const struct source *source, const struct image_shape *shape);
+void pool_finish(struct pool *pool); // accepts a zeroed pool, or one whose pool_init failed
+
+// Takes a free slot; waits for one until the deadline. Returns -1 if none becomes free.
+int pool_take(struct pool *pool, int64_t deadline_ns);
+// Lends the image of a taken slot as a frame that is complete now.
+void pool_lend(const struct pool *pool, int slot, uint64_t number, int64_t captured_ns, struct frame *frame);
+void pool_give(struct pool *pool, int slot); // on any thread
