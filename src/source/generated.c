@@ -12,12 +12,17 @@
 enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720, RATE_MAX = 1000 };
 static const double rate_min = 0.001;
 
-// The size, rate and format that the user wants; 0: not given.
-struct wish {
-    int width, height;
-    double rate;
-    bool has_format;
-    enum pixfmt format;
+struct generated {
+    void (*draw)(struct source *source, int slot, uint64_t number); // draws frame `number` in a free slot
+    uint64_t next;                                                  // number of the next frame
+    // The rest is for the pattern.
+    struct pattern_layout layout;
+    struct encoder encoder;
+    struct {
+        bool drawn;
+        uint64_t number; // of the frame in it
+    } slot[SOURCE_LENT];
+    uint8_t *rows; // two rows of RGBA
 };
 
 // Parses "30" or "29.97"; 0 if there is no number. Does not depend on the locale.
@@ -46,7 +51,7 @@ static bool parse_rate(const char *text, double *rate)
 }
 
 // Parses one part between commas: "WxH", "@FPS", "WxH@FPS" or a format's name. Changes `part`.
-static bool parse_part(char *part, struct wish *wish)
+static bool parse_part(char *part, struct source_setup *wish)
 {
     if (pixfmt_from_name(part, &wish->format)) {
         wish->has_format = true;
@@ -85,7 +90,7 @@ static void refuse(const char *kind, const char *text, const char *part)
               kind, text, kind, kind, rate_min, RATE_MAX);
 }
 
-static bool parse_text(const char *kind, const char *text, struct wish *wish)
+static bool parse_text(const char *kind, const char *text, struct source_setup *wish)
 {
     char copy[128];
     char *rest = copy, *part = NULL;
@@ -103,7 +108,7 @@ static bool parse_text(const char *kind, const char *text, struct wish *wish)
 
 // Combines the text and the options, which must not contradict each other. Values that neither gives get their
 // defaults.
-static bool settle(struct wish *wish, const struct source_setup *setup)
+static bool settle(struct source_setup *wish, const struct source_setup *setup)
 {
     const bool sizes_differ =
         wish->width > 0 && setup->width > 0 && (wish->width != setup->width || wish->height != setup->height);
@@ -131,7 +136,7 @@ static bool settle(struct wish *wish, const struct source_setup *setup)
 // missing parts. Returns false if the text is wrong or contradicts the setup (logged).
 static bool open_generated(struct source *source, const struct source_setup *setup, const char *text, const char *name)
 {
-    struct wish wish = {0};
+    struct source_setup wish = {0};
     if ((text && text[0] != '\0' && !parse_text(source->kind->name, text, &wish)) || !settle(&wish, setup))
         return false;
     struct image_shape *shape = &source->info.shape;
@@ -142,51 +147,19 @@ static bool open_generated(struct source *source, const struct source_setup *set
     return pool_init(&source->pool, source, shape);
 }
 
-// Lends frame number *next, which `draw` makes in a free slot.
-static enum source_status next_generated(struct source *source, struct frame *frame, int64_t deadline_ns,
-                                         uint64_t *next, void (*draw)(struct source *source, int slot, uint64_t number))
+static enum source_status generated_next(struct source *source, struct frame *frame, int64_t deadline_ns)
 {
+    struct generated *generated = source->state;
     const int slot = pool_take(&source->pool, deadline_ns);
     if (slot < 0)
         return SOURCE_TIMEOUT;
     const int64_t begin = clock_now_ns();
-    draw(source, slot, *next);
-    pool_lend(&source->pool, slot, (*next)++, begin, frame);
+    generated->draw(source, slot, generated->next);
+    pool_lend(&source->pool, slot, generated->next++, begin, frame);
     return SOURCE_FRAME;
 }
 
-struct pattern {
-    struct pattern_layout layout;
-    struct encoder encoder;
-    uint64_t next; // number of the next frame
-    struct {
-        bool drawn;
-        uint64_t number; // of the frame in it
-    } slot[SOURCE_LENT];
-    uint8_t *rows; // two rows of RGBA
-};
-
-static bool pattern_open(struct source *source, const struct source_setup *setup, const char *text)
-{
-    struct pattern *pattern = source->state;
-    const struct image_shape *shape = &source->info.shape;
-    if (!open_generated(source, setup, text, "test pattern"))
-        return false;
-    pattern->layout = pattern_layout(shape->width, shape->height);
-    pattern->encoder = encoder_init(shape->color);
-    pattern->rows = malloc((size_t)shape->width * 4 * 2);
-    if (!pattern->rows)
-        log_error("cannot draw the pattern: out of memory");
-    return pattern->rows;
-}
-
-static void pattern_close(struct source *source)
-{
-    struct pattern *pattern = source->state;
-    free(pattern->rows);
-}
-
-static void draw_rect(struct pattern *pattern, struct image *image, const struct pattern_rect *rect, uint64_t number)
+static void draw_rect(struct generated *pattern, struct image *image, const struct pattern_rect *rect, uint64_t number)
 {
     const int width = rect->x1 - rect->x0;
     uint8_t *upper = pattern->rows, *lower = upper + (size_t)width * 4;
@@ -202,7 +175,7 @@ static void draw_rect(struct pattern *pattern, struct image *image, const struct
 // Redraws only the differences if the slot holds an earlier frame.
 static void draw_pattern(struct source *source, int slot, uint64_t number)
 {
-    struct pattern *pattern = source->state;
+    struct generated *pattern = source->state;
     struct image *image = &source->pool.image[slot];
     struct pattern_rect rects[PATTERN_CHANGES] = {{0, 0, image->shape.width, image->shape.height}};
     int count = 1;
@@ -214,10 +187,25 @@ static void draw_pattern(struct source *source, int slot, uint64_t number)
     pattern->slot[slot].number = number;
 }
 
-static enum source_status pattern_next(struct source *source, struct frame *frame, int64_t deadline_ns)
+static bool pattern_open(struct source *source, const struct source_setup *setup, const char *text)
 {
-    struct pattern *pattern = source->state;
-    return next_generated(source, frame, deadline_ns, &pattern->next, draw_pattern);
+    struct generated *pattern = source->state;
+    const struct image_shape *shape = &source->info.shape;
+    if (!open_generated(source, setup, text, "test pattern"))
+        return false;
+    pattern->draw = draw_pattern;
+    pattern->layout = pattern_layout(shape->width, shape->height);
+    pattern->encoder = encoder_init(shape->color);
+    pattern->rows = malloc((size_t)shape->width * 4 * 2);
+    if (!pattern->rows)
+        log_error("cannot draw the pattern: out of memory");
+    return pattern->rows;
+}
+
+static void pattern_close(struct source *source)
+{
+    struct generated *pattern = source->state;
+    free(pattern->rows);
 }
 
 extern const struct source_kind source_pattern;
@@ -226,14 +214,10 @@ const struct source_kind source_pattern = {
     .help = {"pattern[:WxH@FPS,FORMAT]\tmoving test pattern; pattern:1280x720@30,nv12 is the default"},
     .word = true,
     .endless = true,
-    .state_bytes = sizeof(struct pattern),
+    .state_bytes = sizeof(struct generated),
     .open = pattern_open,
     .close = pattern_close,
-    .next = pattern_next,
-};
-
-struct noise {
-    uint64_t next; // number of the next frame
+    .next = generated_next,
 };
 
 // The finaliser of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
@@ -258,13 +242,9 @@ static void draw_noise(struct source *source, int slot, uint64_t number)
 
 static bool noise_open(struct source *source, const struct source_setup *setup, const char *text)
 {
+    struct generated *noise = source->state;
+    noise->draw = draw_noise;
     return open_generated(source, setup, text, "noise");
-}
-
-static enum source_status noise_next(struct source *source, struct frame *frame, int64_t deadline_ns)
-{
-    struct noise *noise = source->state;
-    return next_generated(source, frame, deadline_ns, &noise->next, draw_noise);
 }
 
 extern const struct source_kind source_noise;
@@ -273,7 +253,7 @@ const struct source_kind source_noise = {
     .help = {"noise[:WxH@FPS,FORMAT]\trandom frames, which codecs cannot compress; the same in every run"},
     .word = true,
     .endless = true,
-    .state_bytes = sizeof(struct noise),
+    .state_bytes = sizeof(struct generated),
     .open = noise_open,
-    .next = noise_next,
+    .next = generated_next,
 };
