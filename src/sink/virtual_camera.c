@@ -20,25 +20,21 @@ enum { BUSY_MS = 100 };   // longest time until the thread sees a stop while the
 enum { NODES_MAX = 256 }; // minor numbers of video devices
 enum { NODES_TEXT = 160, ADVICE_TEXT = 400 };
 
-// Three images take turns: the caller fills one, one waits, the thread writes one or has written it.
-enum { PICTURES = 3 };
-
 struct virtual_camera {
     int fd; // -1 when closed
     char path[256];
     char name[300];                // "path (card)"
     struct v4l2_pix_format format; // the format that the driver set
     struct image_shape shape;
-    size_t bytes; // of a frame
-    struct image picture[PICTURES];
-    void *memory[PICTURES];
-    int filling, waiting, written;
+    size_t bytes;            // of a frame
+    struct image picture[2]; // one waits; the thread writes the other, or has written it
     int64_t period_ns;
     pthread_t thread;
     bool started;
-    pthread_mutex_t lock; // guards the members below, `waiting` and `written`
+    pthread_mutex_t lock; // guards the members below, and the picture that waits
     pthread_cond_t changed;
-    bool fresh; // `waiting` holds a frame that was not written
+    int waiting; // index of the picture that waits
+    bool fresh;  // it was not written yet
     bool stop, failed;
     struct virtual_camera_counts counts;
 };
@@ -205,7 +201,7 @@ static void set_rate(struct virtual_camera *camera, double rate)
         log_info("cannot set the frame rate of the virtual camera %s: %s", camera->name, strerror(errno));
 }
 
-// Makes black images. The thread writes one at once: a device without a frame looks broken to other programs.
+// Makes the images. The thread writes a black one at once: a device without a frame looks broken to other programs.
 static bool make_pictures(struct virtual_camera *camera)
 {
     struct image black;
@@ -214,19 +210,17 @@ static bool make_pictures(struct virtual_camera *camera)
     bool ok = image_alloc(&black, &rgba);
     if (ok)
         memset(black.memory, 0, image_bytes(&rgba));
-    for (int i = 0; ok && i < PICTURES; i++) {
-        ok = (camera->memory[i] = calloc(1, camera->bytes)) != NULL;
-        if (!ok)
-            break;
-        videodev_lay_out(&camera->format, &camera->shape, camera->memory[i], &camera->picture[i]);
-        encode_image(&camera->picture[i], &black);
+    for (int i = 0; ok && i < 2; i++) {
+        void *memory = calloc(1, camera->bytes);
+        ok = memory != NULL;
+        if (ok)
+            videodev_lay_out(&camera->format, &camera->shape, memory, &camera->picture[i]);
     }
-    image_free(&black);
-    if (!ok)
+    if (ok)
+        encode_image(&camera->picture[camera->waiting], &black);
+    else
         log_error("cannot allocate frames for the virtual camera %s: out of memory", camera->name);
-    camera->filling = 0;
-    camera->waiting = 1;
-    camera->written = 2;
+    image_free(&black);
     camera->fresh = true;
     return ok;
 }
@@ -240,19 +234,16 @@ static bool wait_picture(struct virtual_camera *camera, int64_t due_ns, bool *re
             break;
     const bool go_on = !camera->stop;
     *repeat = !camera->fresh;
-    if (camera->fresh) {
-        const int last = camera->written;
-        camera->written = camera->waiting;
-        camera->waiting = last;
-        camera->fresh = false;
-    }
+    camera->waiting ^= camera->fresh;
+    camera->fresh = false;
     pthread_mutex_unlock(&camera->lock);
     return go_on;
 }
 
 static bool write_picture(struct virtual_camera *camera)
 {
-    while (write(camera->fd, camera->memory[camera->written], camera->bytes) < 0) {
+    const struct image *picture = &camera->picture[!camera->waiting]; // only this thread changes `waiting`
+    while (write(camera->fd, picture->plane[0], camera->bytes) < 0) {
         struct pollfd room = {.fd = camera->fd, .events = POLLOUT};
         if (errno == EAGAIN)
             poll(&room, 1, BUSY_MS);
@@ -336,8 +327,8 @@ void virtual_camera_close(struct virtual_camera *camera)
     }
     if (camera->fd >= 0)
         close(camera->fd);
-    for (int i = 0; i < PICTURES; i++)
-        free(camera->memory[i]);
+    for (int i = 0; i < 2; i++)
+        free(camera->picture[i].plane[0]);
     pthread_cond_destroy(&camera->changed);
     pthread_mutex_destroy(&camera->lock);
     free(camera);
@@ -353,17 +344,10 @@ const struct image_shape *virtual_camera_shape(const struct virtual_camera *came
     return &camera->shape;
 }
 
-struct image *virtual_camera_picture(struct virtual_camera *camera)
-{
-    return &camera->picture[camera->filling];
-}
-
-bool virtual_camera_send(struct virtual_camera *camera)
+bool virtual_camera_send(struct virtual_camera *camera, const struct image *frame)
 {
     pthread_mutex_lock(&camera->lock);
-    const int filled = camera->filling;
-    camera->filling = camera->waiting;
-    camera->waiting = filled;
+    image_copy(&camera->picture[camera->waiting], frame);
     camera->counts.skipped += camera->fresh && camera->counts.sent > 0;
     camera->counts.sent++;
     camera->fresh = true;

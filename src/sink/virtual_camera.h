@@ -24,10 +24,8 @@ const char *virtual_camera_name(const struct virtual_camera *camera); // "/dev/v
 // The shape of the frames: nv12, yuyv or yu12 with even sides (docs/pixels.md section 6).
 const struct image_shape *virtual_camera_shape(const struct virtual_camera *camera);
 
-// The caller fills the image that virtual_camera_picture returns; virtual_camera_send hands it to the thread, which
-// writes it at once. If the next frame is more than half a period late, the thread repeats the last one, and again
-// after each period, so that readers never wait. Before the first frame it writes a black one. virtual_camera_send
-// returns false if the device refuses frames (logged once).
-struct image *virtual_camera_picture(struct virtual_camera *camera);
-bool virtual_camera_send(struct virtual_camera *camera);
+// Copies a frame of virtual_camera_shape for the thread, which writes it at once. If the next frame is more than half a
+// period late, the thread repeats the last one, and again after each period, so that readers never wait. Before the
+// first frame it writes a black one. Returns false if the device refuses frames (logged once).
+bool virtual_camera_send(struct virtual_camera *camera, const struct image *frame);
 struct virtual_camera_counts virtual_camera_counts(const struct virtual_camera *camera);

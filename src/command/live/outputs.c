@@ -161,8 +161,7 @@ bool outputs_send(struct outputs *o, struct lanes *lanes, uint64_t number)
     if (!o->camera || !result || !result->encoded.plane[0])
         return true;
     const int64_t start = clock_now_ns();
-    image_copy(virtual_camera_picture(o->camera), &result->encoded);
-    const bool ok = virtual_camera_send(o->camera);
+    const bool ok = virtual_camera_send(o->camera, &result->encoded);
     if (!ok) {
         note_set(lanes->note, true, 0, "virtual camera %s stopped: the device accepts no more frames",
                  virtual_camera_name(o->camera));
