@@ -1,7 +1,8 @@
-// canvas.c: shapes as coloured rectangles, one instance each
+// canvas.c: rectangles, panels and letters, drawn over the picture in one GL call
 #include "screen/canvas.h"
 
 #include "base/log.h"
+#include "base/resource.h"
 #include "screen/shader.h"
 
 #include <epoxy/gl.h>
@@ -9,8 +10,25 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { QUADS_MAX = 16384 }; // a full overlay takes 8000
+#define STB_TRUETYPE_IMPLEMENTATION
+#define STBTT_STATIC
+#include <stb_truetype.h>
+
+enum {
+    SIDE = 1024, // of the texture: room for every letter of the overlay at the largest size
+    GLYPHS = 2048,
+    CORNER = 0x110000, // the "character" of a corner, above all Unicode characters
+    PATCH_SIDE = 256,  // no letter or corner is larger
+    QUADS_MAX = 16384, // a full overlay takes 8000
+};
+
+// A rectangle of the atlas.
+struct patch {
+    int16_t x, y, width, height;
+    int16_t left, top; // from the pen on the base line to the rectangle's top left corner
+};
 
 struct quad {
     int16_t x, y, width, height; // framebuffer pixels from the top left
@@ -18,15 +36,186 @@ struct quad {
     struct paint paint;
 };
 
+struct glyph {
+    uint32_t character;
+    int size; // x-height, or radius; 0 in an unused entry
+    struct patch patch;
+};
+
+// Letters and corners as coverage in one texture, drawn on demand. The texel at 0,0 is 1.
+struct atlas {
+    stbtt_fontinfo font;
+    float x_height, cap_height, advance; // font units
+    int x, y, row_height;                // place of the next patch
+    bool full;
+    int count;
+    struct glyph glyph[GLYPHS]; // open addressing
+    uint8_t pixels[PATCH_SIDE * PATCH_SIDE];
+};
+
+// ---- the atlas ----
+
+static void upload(const struct patch *patch, const uint8_t *pixels)
+{
+    glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, patch->x, patch->y, patch->width, patch->height, GL_RED, GL_UNSIGNED_BYTE,
+                    pixels);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+}
+
+static void clear_atlas(struct canvas *canvas)
+{
+    static const uint8_t covered = 255;
+    struct atlas *atlas = canvas->atlas;
+    memset(atlas->glyph, 0, sizeof(atlas->glyph));
+    atlas->count = 0;
+    atlas->full = false;
+    atlas->x = 1;
+    atlas->y = 0;
+    atlas->row_height = 1;
+    glBindTexture(GL_TEXTURE_2D, canvas->texture);
+    upload(&(struct patch){.width = 1, .height = 1}, &covered);
+}
+
+// Returns the height of a letter's outline above the base line, in font units.
+static float outline_height(const stbtt_fontinfo *font, int letter)
+{
+    int x0, y0, x1, y1;
+    return stbtt_GetCodepointBox(font, letter, &x0, &y0, &x1, &y1) ? (float)y1 : 0;
+}
+
+static bool load_font(struct atlas *atlas)
+{
+    static const char name[] = "assets/DejaVuSansMono.ttf";
+    const struct resource *file = resource_find(name);
+    if (!file || !stbtt_InitFont(&atlas->font, file->data, stbtt_GetFontOffsetForIndex(file->data, 0))) {
+        log_error("cannot draw the overlay: the font %s is not in the program", name);
+        return false;
+    }
+    int advance, bearing;
+    stbtt_GetCodepointHMetrics(&atlas->font, 'x', &advance, &bearing);
+    atlas->advance = (float)advance;
+    atlas->x_height = outline_height(&atlas->font, 'x');
+    atlas->cap_height = outline_height(&atlas->font, 'H');
+    return true;
+}
+
+static void make_texture(struct canvas *canvas)
+{
+    glGenTextures(1, &canvas->texture);
+    glBindTexture(GL_TEXTURE_2D, canvas->texture);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, SIDE, SIDE, 0, GL_RED, GL_UNSIGNED_BYTE, NULL);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    clear_atlas(canvas);
+    glBindTexture(GL_TEXTURE_2D, 0);
+}
+
+// Finds a place for a patch, in rows from the top. False: the texture is full.
+static bool place(struct atlas *atlas, struct patch *patch)
+{
+    if (atlas->x + patch->width > SIDE) {
+        atlas->x = 0;
+        atlas->y += atlas->row_height;
+        atlas->row_height = 0;
+    }
+    if (patch->width > PATCH_SIDE || patch->height > PATCH_SIDE || atlas->y + patch->height > SIDE)
+        return false;
+    patch->x = (int16_t)atlas->x;
+    patch->y = (int16_t)atlas->y;
+    atlas->x += patch->width;
+    if (patch->height > atlas->row_height)
+        atlas->row_height = patch->height;
+    return true;
+}
+
+// Returns the entry of this character, or the unused entry for it.
+static struct glyph *find(struct atlas *atlas, uint32_t character, int size)
+{
+    uint32_t at = (character * 0x9e3779b1u + (uint32_t)size * 0x85ebca6bu) >> 21; // 32 - log2(GLYPHS)
+    while (atlas->glyph[at].size && (atlas->glyph[at].character != character || atlas->glyph[at].size != size))
+        at = (at + 1) % GLYPHS;
+    return &atlas->glyph[at];
+}
+
+// Copies atlas->pixels to the texture and adds the patch to the table.
+static struct patch keep(const struct canvas *canvas, struct glyph *entry, uint32_t character, int size,
+                         struct patch patch)
+{
+    struct atlas *atlas = canvas->atlas;
+    if (atlas->count >= GLYPHS / 2 || !place(atlas, &patch)) {
+        atlas->full = true;
+        return (struct patch){0};
+    }
+    if (patch.width > 0 && patch.height > 0) {
+        glBindTexture(GL_TEXTURE_2D, canvas->texture);
+        upload(&patch, atlas->pixels);
+    }
+    *entry = (struct glyph){character, size, patch};
+    atlas->count++;
+    return patch;
+}
+
+// Returns an empty patch (width 0) if the atlas is full, and for a space.
+static struct patch letter_patch(const struct canvas *canvas, const struct letters *letters, uint32_t character)
+{
+    struct atlas *atlas = canvas->atlas;
+    struct glyph *entry = find(atlas, character, letters->x_height);
+    if (entry->size)
+        return entry->patch;
+    const int index = stbtt_FindGlyphIndex(&atlas->font, (int)character);
+    int x0, y0, x1, y1;
+    stbtt_GetGlyphBitmapBox(&atlas->font, index, letters->scale_x, letters->scale_y, &x0, &y0, &x1, &y1);
+    const int width = x1 - x0, height = y1 - y0;
+    if (width > PATCH_SIDE || height > PATCH_SIDE)
+        return (struct patch){0};
+    memset(atlas->pixels, 0, (size_t)(width * height));
+    stbtt_MakeGlyphBitmap(&atlas->font, atlas->pixels, width, height, width, letters->scale_x, letters->scale_y, index);
+    const struct patch patch = {
+        .width = (int16_t)width, .height = (int16_t)height, .left = (int16_t)x0, .top = (int16_t)y0};
+    return keep(canvas, entry, character, letters->x_height, patch);
+}
+
+// Returns the top left quarter of a disc; an empty patch if the atlas is full.
+static struct patch corner_patch(const struct canvas *canvas, int radius)
+{
+    enum { SAMPLES = 4 }; // per pixel and direction
+    if (radius > PATCH_SIDE)
+        radius = PATCH_SIDE;
+    struct atlas *atlas = canvas->atlas;
+    struct glyph *entry = find(atlas, CORNER, radius);
+    if (entry->size || radius < 1)
+        return entry->patch;
+    for (int y = 0; y < radius; y++) {
+        for (int x = 0; x < radius; x++) {
+            int inside = 0;
+            for (int i = 0; i < SAMPLES * SAMPLES; i++) {
+                const float across = (float)radius - (float)x - ((float)(i % SAMPLES) + 0.5f) / SAMPLES;
+                const float down = (float)radius - (float)y - ((float)(i / SAMPLES) + 0.5f) / SAMPLES;
+                inside += across * across + down * down <= (float)(radius * radius);
+            }
+            atlas->pixels[y * radius + x] = (uint8_t)(inside * 255 / (SAMPLES * SAMPLES));
+        }
+    }
+    const struct patch patch = {.width = (int16_t)radius, .height = (int16_t)radius};
+    return keep(canvas, entry, CORNER, radius, patch);
+}
+
+// ---- the canvas ----
+
 bool canvas_init(struct canvas *canvas, bool es)
 {
-    *canvas = (struct canvas){.quad = malloc(QUADS_MAX * sizeof(*canvas->quad))};
-    if (!canvas->quad) {
+    *canvas =
+        (struct canvas){.quad = malloc(QUADS_MAX * sizeof(*canvas->quad)), .atlas = calloc(1, sizeof(*canvas->atlas))};
+    if (!canvas->quad || !canvas->atlas) {
         log_error("cannot draw the overlay: out of memory");
         return false;
     }
-    if (!(canvas->program = shader_build("quad", es)) || !(canvas->atlas = atlas_open()))
+    if (!(canvas->program = shader_build("quad", es)) || !load_font(canvas->atlas))
         return false;
+    make_texture(canvas);
     canvas->framebuffer = glGetUniformLocation(canvas->program, "framebuffer");
 
     static const struct {
@@ -61,7 +250,9 @@ void canvas_finish(struct canvas *canvas)
         glDeleteBuffers(1, &canvas->buffer);
     if (canvas->program)
         glDeleteProgram(canvas->program);
-    atlas_close(canvas->atlas);
+    if (canvas->texture)
+        glDeleteTextures(1, &canvas->texture);
+    free(canvas->atlas);
     free(canvas->quad);
     *canvas = (struct canvas){0};
 }
@@ -72,7 +263,8 @@ void canvas_begin(struct canvas *canvas, int width, int height, float scale)
     canvas->height = height;
     canvas->scale = scale;
     canvas->quads = 0;
-    atlas_begin(canvas->atlas);
+    if (canvas->atlas->full)
+        clear_atlas(canvas);
 }
 
 static void add(struct canvas *canvas, struct rect rect, struct patch patch, struct paint paint)
@@ -90,7 +282,7 @@ void canvas_fill(struct canvas *canvas, struct rect rect, struct paint paint)
 
 void canvas_round(struct canvas *canvas, struct rect rect, int radius, struct paint paint)
 {
-    const struct patch corner = atlas_corner(canvas->atlas, radius);
+    const struct patch corner = corner_patch(canvas, radius);
     const int r = corner.width;
     if (r == 0 || rect.width < 2 * r || rect.height < 2 * r) {
         canvas_fill(canvas, rect, paint);
@@ -121,7 +313,7 @@ void canvas_text(struct canvas *canvas, const struct letters *letters, int x, in
     const int base = y + (letters->line + letters->cap_height) / 2;
     for (uint32_t character = span_next(&text); character; character = span_next(&text)) {
         const bool control = character < ' ';
-        const struct patch patch = control ? (struct patch){0} : atlas_glyph(canvas->atlas, letters, character);
+        const struct patch patch = control ? (struct patch){0} : letter_patch(canvas, letters, character);
         if (patch.width > 0)
             add(canvas, (struct rect){x + patch.left, base + patch.top, patch.width, patch.height}, patch, paint);
         x += letters->advance;
@@ -138,7 +330,7 @@ void canvas_show(struct canvas *canvas)
     glUseProgram(canvas->program);
     glUniform2f(canvas->framebuffer, (float)canvas->width, (float)canvas->height);
     glActiveTexture(GL_TEXTURE0);
-    glBindTexture(GL_TEXTURE_2D, atlas_texture(canvas->atlas));
+    glBindTexture(GL_TEXTURE_2D, canvas->texture);
     glBindSampler(0, 0);
     glEnable(GL_BLEND);
     glBlendEquation(GL_FUNC_ADD);
@@ -154,4 +346,16 @@ int canvas_pixels(const struct canvas *canvas, float units)
 {
     const int pixels = (int)lroundf(units * canvas->scale);
     return pixels > 1 ? pixels : 1;
+}
+
+struct letters canvas_letters(const struct canvas *canvas, int x_height)
+{
+    const struct atlas *atlas = canvas->atlas;
+    struct letters letters = {.x_height = x_height};
+    letters.scale_y = (float)x_height / atlas->x_height;
+    letters.advance = (int)lroundf(atlas->advance * letters.scale_y);
+    letters.scale_x = (float)letters.advance / atlas->advance;
+    letters.cap_height = (int)lroundf(atlas->cap_height * letters.scale_y);
+    letters.line = (int)lroundf((float)x_height * 2.5f); // 1.37 em, enough space for tables
+    return letters;
 }

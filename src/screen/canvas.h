@@ -2,19 +2,28 @@
 #pragma once
 
 #include "base/text.h"
-#include "screen/atlas.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct canvas {
-    int width, height; // framebuffer, in pixels; positions count from its top left
-    float scale;       // content scale
-    struct atlas *atlas;
-    struct quad *quad; // shapes that canvas_show draws
+    int width, height;   // framebuffer, in pixels; positions count from its top left
+    float scale;         // content scale
+    struct atlas *atlas; // letters and corners in a texture
+    struct quad *quad;   // shapes that canvas_show draws
     int quads;
-    unsigned program, array, buffer; // GL names
-    int framebuffer;                 // uniform
+    unsigned program, array, buffer, texture; // GL names
+    int framebuffer;                          // uniform
+};
+
+// Letters of one size. The font is stretched a little, so that small letters have a whole number of pixels in height
+// and all letters have one in width. Unhinted outlines then look sharp.
+struct letters {
+    int x_height;           // pixels; names the size
+    int advance;            // from letter to letter
+    int cap_height;         // of capitals and digits
+    int line;               // from line to line
+    float scale_x, scale_y; // font units to pixels
 };
 
 struct paint {
@@ -38,4 +47,5 @@ void canvas_text(struct canvas *canvas, const struct letters *letters, int x, in
 // Blends all shapes over the framebuffer, in the order in which they were added.
 void canvas_show(struct canvas *canvas);
 
+struct letters canvas_letters(const struct canvas *canvas, int x_height);
 int canvas_pixels(const struct canvas *canvas, float units); // units times the content scale; at least 1

@@ -87,8 +87,8 @@ static int metrics_x_height(const struct canvas *canvas, enum overlay_size size)
 static struct metrics metrics_for(const struct canvas *canvas, int x_height)
 {
     struct metrics metrics = {
-        .body = atlas_letters(canvas->atlas, x_height),
-        .heading = atlas_letters(canvas->atlas, x_height + (x_height + 2) / 4),
+        .body = canvas_letters(canvas, x_height),
+        .heading = canvas_letters(canvas, x_height + (x_height + 2) / 4),
     };
     metrics.margin = metrics.body.line * 3 / 5;
     metrics.padding = metrics.body.line * 3 / 5;
