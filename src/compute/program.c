@@ -118,7 +118,8 @@ static char *build_log(struct device *device, cl_program program, const char *so
 
 // ---- build ----
 
-cl_program program_build(struct device *device, const char *text, const char *options, char **error)
+// Loads or compiles a program, which the caller releases even after a failure.
+static cl_int build(struct device *device, const char *text, const char *options, cl_program *program, char **error)
 {
     char all_options[256];
     snprintf(all_options, sizeof(all_options), "%s -DNV_ARCH=%d", options, device->info.nv_arch);
@@ -126,34 +127,30 @@ cl_program program_build(struct device *device, const char *text, const char *op
     size_t key_bytes;
     char *key = program_key(device, text, all_options, &key_bytes);
     kept_open(&kept, "clbin", key, key_bytes);
+    cl_int result = CL_SUCCESS;
     *error = NULL;
-    cl_program program = program_load(device, &kept, all_options);
-    if (!program) {
-        cl_int result;
-        program = clCreateProgramWithSource(device->context, 1, &text, NULL, &result);
-        if (program)
-            result = clBuildProgram(program, 1, &device->info.id, all_options, NULL, NULL);
-        if (program && result == CL_SUCCESS) {
-            program_keep(program, &kept);
-        } else {
-            *error = program ? build_log(device, program, text, result) : strdup(compute_result_name(result));
-            if (program)
-                clReleaseProgram(program);
-            program = NULL;
-        }
+    *program = program_load(device, &kept, all_options);
+    if (!*program) {
+        *program = clCreateProgramWithSource(device->context, 1, &text, NULL, &result);
+        if (*program)
+            result = clBuildProgram(*program, 1, &device->info.id, all_options, NULL, NULL);
+        if (result == CL_SUCCESS)
+            program_keep(*program, &kept);
+        else
+            *error = *program ? build_log(device, *program, text, result) : strdup(compute_result_name(result));
     }
     kept_close(&kept);
     free(key);
-    return program;
+    return result;
 }
 
 // ---- kernels ----
 
-bool program_kernels(struct device *device, const char *text, const char *options, const char *const *names, int count,
-                     cl_kernel *kernels, char **error)
+cl_int program_kernels(struct device *device, const char *text, const char *options, const char *const *names,
+                       int count, cl_kernel *kernels, char **error)
 {
-    cl_program program = program_build(device, text, options, error);
-    cl_int result = program ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
+    cl_program program;
+    cl_int result = build(device, text, options, &program, error);
     for (int i = 0; result == CL_SUCCESS && i < count && names[i]; i++) {
         kernels[i] = clCreateKernel(program, names[i], &result);
         if (result != CL_SUCCESS) {
@@ -165,7 +162,7 @@ bool program_kernels(struct device *device, const char *text, const char *option
     }
     if (program)
         clReleaseProgram(program); // its kernels retain it
-    return result == CL_SUCCESS;
+    return result;
 }
 
 cl_kernel program_file_kernel(struct device *device, const char *file, const char *options, const char *name,

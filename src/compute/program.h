@@ -5,17 +5,14 @@
 #include "compute/timing.h"
 
 // Builds `text` for the device and defines the macro NV_ARCH as device->info.nv_arch. Stores the compiled program in
-// the cache directory under its program_key; rebuilds an entry that is damaged or that the driver rejects. Safe on any
-// thread. NULL on failure: `*error` is then the compiler's log or one line, which the caller frees (NULL: out of
-// memory); no error is logged.
-cl_program program_build(struct device *device, const char *text, const char *options, char **error);
-
-// Builds `text` and opens the kernels with these names: `count`, or up to a NULL. False on failure: as program_build;
-// the caller releases the kernels that are open.
-bool program_kernels(struct device *device, const char *text, const char *options, const char *const *names, int count,
-                     cl_kernel *kernels, char **error);
-// Builds a kernel file, such as "copy.cl", and opens its kernel `name`, which the caller releases. NULL on failure: as
-// program_build.
+// the cache directory under its program_key; rebuilds an entry that is damaged or that the driver rejects. Then opens
+// the kernels with these names: `count`, or up to a NULL; the caller releases them, even after a failure. Safe on any
+// thread. Failure: `*error` is then the compiler's log or one line, which the caller frees (NULL: out of memory); no
+// error is logged. CL_BUILD_PROGRAM_FAILURE: the compiler refuses the text.
+cl_int program_kernels(struct device *device, const char *text, const char *options, const char *const *names,
+                       int count, cl_kernel *kernels, char **error);
+// Builds a kernel file, such as "copy.cl", and opens its kernel `name`, which the caller releases. NULL on failure:
+// *error as in program_kernels.
 cl_kernel program_file_kernel(struct device *device, const char *file, const char *options, const char *name,
                               char **error);
 

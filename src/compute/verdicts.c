@@ -25,18 +25,27 @@ void verdicts_finish(struct verdicts *verdicts)
     free(verdicts->known);
 }
 
-static void find_out(const char *key, size_t bytes, bool (*find)(void *context, char verdict[VERDICT_TEXT]),
-                     void *context, char verdict[VERDICT_TEXT])
+// Stores a doubtful verdict behind `once`, until another run finds the same.
+static void find_out(const char *key, size_t bytes, verdict_find *find, void *context, char verdict[VERDICT_TEXT])
 {
+    static const char once[] = "once: ";
     struct kept kept;
-    size_t length;
+    size_t length = 0;
+    char stored[VERDICT_TEXT] = "", doubtful[sizeof(once) + VERDICT_TEXT];
     kept_open(&kept, "verdict", key, bytes);
     char *text = kept_read(&kept, &length);
     if (text && length < VERDICT_TEXT)
-        snprintf(verdict, VERDICT_TEXT, "%.*s", (int)length, text);
-    else if (find(context, verdict))
-        kept_write(&kept, verdict, strlen(verdict));
+        memcpy(stored, text, length);
     free(text);
+    if (stored[0] && strncmp(stored, once, strlen(once)) != 0) {
+        memcpy(verdict, stored, VERDICT_TEXT);
+    } else {
+        const enum verdict_hold hold = find(context, verdict);
+        snprintf(doubtful, sizeof(doubtful), "%s%s", once, verdict);
+        const bool lasts = hold == VERDICT_LASTS || (hold == VERDICT_DOUBTFUL && strcmp(stored, doubtful) == 0);
+        if (hold != VERDICT_UNKNOWN)
+            kept_write(&kept, lasts ? verdict : doubtful, strlen(lasts ? verdict : doubtful));
+    }
     kept_close(&kept);
 }
 
@@ -51,8 +60,8 @@ static void remember(struct verdicts *verdicts, const char *hash, const char *ve
     snprintf(added->verdict, sizeof(added->verdict), "%s", verdict);
 }
 
-bool verdicts_get(struct verdicts *verdicts, const char *key, size_t bytes,
-                  bool (*find)(void *context, char verdict[VERDICT_TEXT]), void *context, char verdict[VERDICT_TEXT])
+bool verdicts_get(struct verdicts *verdicts, const char *key, size_t bytes, verdict_find *find, void *context,
+                  char verdict[VERDICT_TEXT])
 {
     char hash[HASH_TEXT];
     int i = 0;

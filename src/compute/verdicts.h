@@ -17,8 +17,15 @@ struct verdicts {
 void verdicts_init(struct verdicts *verdicts);
 void verdicts_finish(struct verdicts *verdicts);
 
-// Gets the verdict of a key: from memory, else from the cache directory, else from `find`, which returns true if its
-// verdict may be stored for later runs. While `find` runs, other threads wait. Returns true if the verdict was not in
-// memory.
-bool verdicts_get(struct verdicts *verdicts, const char *key, size_t bytes,
-                  bool (*find)(void *context, char verdict[VERDICT_TEXT]), void *context, char verdict[VERDICT_TEXT]);
+// How long a verdict holds. All hold for the rest of the run.
+enum verdict_hold {
+    VERDICT_UNKNOWN,  // the next run finds it again
+    VERDICT_DOUBTFUL, // the next run finds it again; the verdict lasts if it is then the same
+    VERDICT_LASTS,
+};
+typedef enum verdict_hold verdict_find(void *context, char verdict[VERDICT_TEXT]);
+
+// Gets the verdict of a key: from memory, else from the cache directory, else from `find`. While `find` runs, other
+// threads wait. Returns true if the verdict was not in memory.
+bool verdicts_get(struct verdicts *verdicts, const char *key, size_t bytes, verdict_find *find, void *context,
+                  char verdict[VERDICT_TEXT]);

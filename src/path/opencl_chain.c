@@ -155,8 +155,8 @@ struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const
     bool ok = true;
     for (int i = 0; ok && i < passes; i++) {
         const struct pass_target pass_target = opencl_pass_target(target, &opened->plan, i);
-        ok =
-            opencl_pass_open(&opened->pass[i], target->device, &opened->plan.pass[i], &pass_target, &choices[i], error);
+        ok = opencl_pass_open(&opened->pass[i], target->device, &opened->plan.pass[i], &pass_target, &choices[i],
+                              error) == CL_SUCCESS;
     }
     for (int i = 0; ok && result == CL_SUCCESS && i < passes - 1 && i < 2; i++)
         opened->between[i] = clCreateBuffer(target->device->context, CL_MEM_READ_WRITE, bytes, NULL, &result);

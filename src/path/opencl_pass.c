@@ -74,39 +74,40 @@ bool opencl_ok(cl_int result, const char *doing, char **error)
     return false;
 }
 
-static bool open_kernels(struct opencl_pass *opened, struct device *device, const struct pass_target *target,
-                         char **error)
+static cl_int open_kernels(struct opencl_pass *opened, struct device *device, const struct pass_target *target,
+                           char **error)
 {
     const struct variant *variant = opened->choice.variant;
     char *why, *text = pass_text(opened->pass, target, &opened->choice, device->kernel_dir, error);
     if (!text)
-        return false;
-    const bool ok = program_kernels(device, text, pass_options(&opened->choice, opened->device), variant->kernel,
-                                    VARIANT_KERNELS, opened->kernel, &why);
-    if (!ok)
+        return CL_OUT_OF_HOST_MEMORY;
+    const cl_int result = program_kernels(device, text, pass_options(&opened->choice, opened->device), variant->kernel,
+                                          VARIANT_KERNELS, opened->kernel, &why);
+    if (result != CL_SUCCESS)
         path_fail(error, why ? why : "cannot compile the kernels");
     free(why);
     free(text);
-    return ok;
+    return result;
 }
 
-bool opencl_pass_open(struct opencl_pass *opened, struct device *device, const struct pass *pass,
-                      const struct pass_target *target, const struct variant_choice *choice, char **error)
+cl_int opencl_pass_open(struct opencl_pass *opened, struct device *device, const struct pass *pass,
+                        const struct pass_target *target, const struct variant_choice *choice, char **error)
 {
     *opened = (struct opencl_pass){.pass = pass, .device = &device->info, .choice = *choice, .group_limit = SIZE_MAX};
     snprintf(opened->name, sizeof(opened->name), "pass %s", pass->name);
-    if (!open_kernels(opened, device, target, error))
-        return false;
+    cl_int result = open_kernels(opened, device, target, error);
+    if (result != CL_SUCCESS)
+        return result;
     for (int i = 0; i < VARIANT_KERNELS && opened->kernel[i]; i++) {
         const size_t limit = kernel_group_limit(opened->device, opened->kernel[i]);
         opened->group_limit = limit < opened->group_limit ? limit : opened->group_limit;
     }
-    cl_int result;
     int32_t arguments[PASS_ARGUMENTS] = {0};
     const int count = pass_arguments(pass, target, arguments);
     opened->arguments = clCreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
                                        sizeof(*arguments) * (size_t)(count > 0 ? count : 1), arguments, &result);
-    return opencl_ok(result, "allocate device memory for arguments", error);
+    opencl_ok(result, "allocate device memory for arguments", error);
+    return result;
 }
 
 void opencl_pass_close(struct opencl_pass *opened)

@@ -39,8 +39,9 @@ struct opencl_pass {
 };
 
 // Compiles a pass of a plan, which must outlive it. After a failure (*error as in path_open), the caller closes it too.
-bool opencl_pass_open(struct opencl_pass *opened, struct device *device, const struct pass *pass,
-                      const struct pass_target *target, const struct variant_choice *choice, char **error);
+// CL_BUILD_PROGRAM_FAILURE: the compiler refuses the program.
+cl_int opencl_pass_open(struct opencl_pass *opened, struct device *device, const struct pass *pass,
+                        const struct pass_target *target, const struct variant_choice *choice, char **error);
 void opencl_pass_close(struct opencl_pass *opened);
 // Enqueues the pass after the event `after` (NULL: at once). The caller releases the span, even after a failure.
 cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue, const struct opencl_layout *layout,

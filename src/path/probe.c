@@ -62,37 +62,44 @@ static enum child_end ask(const struct question *question, int *value)
     return child_run(probe_program, (char *const *)arguments, PROBE_LIMIT_S * 1000, value);
 }
 
-// Runs a probe and writes its verdict. Returns false if the verdict says nothing about the variant.
-static bool find(void *context, char verdict[VERDICT_TEXT])
+// Runs a probe and writes its verdict.
+static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
 {
-    static const char *const answers[] = {
-        [PROBE_PASSED - PROBE_ANSWERS] = passed,
-        [PROBE_WRONG - PROBE_ANSWERS] = "it computes wrong bytes",
-        [PROBE_NOT_BUILT - PROBE_ANSWERS] = "it does not compile",
-        [PROBE_NOT_RUN - PROBE_ANSWERS] = "it does not run",
-        [PROBE_UNKNOWN - PROBE_ANSWERS] = "the probe cannot make this program",
+    static const struct {
+        const char *text;
+        enum verdict_hold hold;
+    } answers[] = {
+        [PROBE_PASSED - PROBE_ANSWERS] = {passed, VERDICT_LASTS},
+        [PROBE_WRONG - PROBE_ANSWERS] = {"it computes wrong bytes", VERDICT_LASTS},
+        [PROBE_NOT_BUILT - PROBE_ANSWERS] = {"it does not compile", VERDICT_LASTS},
+        [PROBE_NOT_RUN - PROBE_ANSWERS] = {"it does not run", VERDICT_DOUBTFUL},
+        [PROBE_NOT_OPENED - PROBE_ANSWERS] = {"the driver cannot open the compiled kernels", VERDICT_UNKNOWN},
+        [PROBE_UNKNOWN - PROBE_ANSWERS] = {"the probe cannot make this program", VERDICT_UNKNOWN},
     };
     const int count = sizeof(answers) / sizeof(*answers);
     int value = 0;
     switch (ask(context, &value)) {
     case CHILD_EXITED:
-        if (value >= PROBE_ANSWERS && value < PROBE_ANSWERS + count)
-            snprintf(verdict, VERDICT_TEXT, "%s", answers[value - PROBE_ANSWERS]);
-        else
-            snprintf(verdict, VERDICT_TEXT, "the driver ended the process with status %d", value);
-        return value != PROBE_UNKNOWN;
+        if (value >= PROBE_ANSWERS && value < PROBE_ANSWERS + count) {
+            snprintf(verdict, VERDICT_TEXT, "%s", answers[value - PROBE_ANSWERS].text);
+            return answers[value - PROBE_ANSWERS].hold;
+        }
+        snprintf(verdict, VERDICT_TEXT, "the driver ended the process with status %d", value);
+        return VERDICT_DOUBTFUL;
     case CHILD_KILLED:
         if (value == SIGXCPU)
             snprintf(verdict, VERDICT_TEXT, "it took longer than %d s of processor time", PROBE_CPU_S);
         else
             snprintf(verdict, VERDICT_TEXT, "it crashed with signal %d", value);
-        return value != SIGINT && value != SIGTERM && value != SIGHUP; // another process sent these
+        // Another process sent SIGINT, SIGTERM or SIGHUP; the kernel sends SIGKILL if memory is full.
+        return value == SIGINT || value == SIGTERM || value == SIGHUP || value == SIGKILL ? VERDICT_UNKNOWN
+                                                                                          : VERDICT_DOUBTFUL;
     case CHILD_LATE:
         snprintf(verdict, VERDICT_TEXT, "it took longer than %d s", PROBE_LIMIT_S);
-        return true;
+        return VERDICT_DOUBTFUL;
     default:
         snprintf(verdict, VERDICT_TEXT, "the probe cannot be started: %.40s", strerror(value));
-        return false;
+        return VERDICT_UNKNOWN;
     }
 }
 

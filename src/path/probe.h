@@ -20,7 +20,10 @@ struct probe {
 
 // Returns true if the variant computes the same bytes as the cpu path. A child process builds it and runs it on small
 // pictures; it has 30 s, 10 s of processor time and 8 GiB of memory. The verdict is kept beside the compiled programs
-// (verdicts.h), and so is the program that the child has compiled. A failed probe is logged once (log_info).
+// (verdicts.h), and so is the program that the child has compiled. A verdict about the variant is kept at once; a crash
+// or a time limit if two runs end in the same way. Without a verdict (another process killed the child, or it could not
+// start), this run does not use the variant, and the next run probes it again. A failed probe is logged once
+// (log_info).
 bool probe_trusts(const struct probe *probe);
 
 // The child's arguments, after the program's name.
@@ -42,9 +45,10 @@ enum probe_status {
     PROBE_PASSED = 100,
     PROBE_ANSWERS = PROBE_PASSED, // the first answer
     PROBE_WRONG,
-    PROBE_NOT_BUILT,
+    PROBE_NOT_BUILT, // the compiler refuses the program
     PROBE_NOT_RUN,
-    PROBE_UNKNOWN, // no device makes the program with this key
+    PROBE_NOT_OPENED, // the driver has no memory, or its cache is damaged
+    PROBE_UNKNOWN,    // no device makes the program with this key
 };
 
 // The stricter limit is one of processor time, so that no variant fails because the machine is busy.

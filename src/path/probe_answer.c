@@ -166,8 +166,10 @@ static enum probe_status try_pictures(struct task *task)
     static const int sizes[][2] = {{16, 16}, {1, 1}, {67, 35}, {333, 77}, {334, 78}};
     const struct pass_target target = pass_target_of(task);
     char *error = NULL;
-    if (!opencl_pass_open(&task->opened, task->target.device, task->pass, &target, &task->choice, &error))
-        return PROBE_NOT_BUILT;
+    const cl_int opened =
+        opencl_pass_open(&task->opened, task->target.device, task->pass, &target, &task->choice, &error);
+    if (opened != CL_SUCCESS)
+        return opened == CL_BUILD_PROGRAM_FAILURE ? PROBE_NOT_BUILT : PROBE_NOT_OPENED;
     enum probe_status status = PROBE_PASSED;
     for (size_t i = 0; status == PROBE_PASSED && i < sizeof(sizes) / sizeof(*sizes); i++)
         status = try_picture(task, sizes[i][0], sizes[i][1]);

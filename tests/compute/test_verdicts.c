@@ -17,23 +17,24 @@ static char directory[512], entry[800];
 // The result of the next probe, and the number of probes so far.
 struct finding {
     const char *verdict;
-    bool keep;
+    enum verdict_hold hold;
     atomic_int count;
 };
 
-static bool find(void *context, char verdict[VERDICT_TEXT])
+static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
 {
     struct finding *finding = context;
     snprintf(verdict, VERDICT_TEXT, "%s", finding->verdict);
     atomic_fetch_add(&finding->count, 1);
-    return finding->keep;
+    return finding->hold;
 }
 
 // Asks twice for the verdict, like a new process. Only the first answer is new.
-static void check_asked(const char *what, const char *of, const char *finds, bool keep, const char *want, int probes)
+static void check_asked(const char *what, const char *of, const char *finds, enum verdict_hold hold, const char *want,
+                        int probes)
 {
     struct verdicts verdicts;
-    struct finding finding = {.verdict = finds, .keep = keep};
+    struct finding finding = {.verdict = finds, .hold = hold};
     verdicts_init(&verdicts);
     for (int i = 0; i < 2; i++) {
         char verdict[VERDICT_TEXT] = "";
@@ -67,21 +68,34 @@ static void write_entry(const char *data, size_t size)
 
 static void test_kept(void)
 {
-    check_asked("the first run", key, "passed", true, "passed", 1);
-    check_asked("the second run", key, "failed", true, "passed", 0);
+    check_asked("the first run", key, "passed", VERDICT_LASTS, "passed", 1);
+    check_asked("the second run", key, "failed", VERDICT_LASTS, "passed", 0);
     CHECK(find_entry());
     CHECK_HAS(entry, ".verdict");
     CHECK(unlink(entry) == 0);
-    check_asked("the entry removed", key, "failed", true, "failed", 1);
-    check_asked("another driver", "device\nother!\ntext", "passed", true, "passed", 1);
-    check_asked("the first driver", key, "passed", true, "failed", 0);
+    check_asked("the entry removed", key, "failed", VERDICT_LASTS, "failed", 1);
+    check_asked("another driver", "device\nother!\ntext", "passed", VERDICT_LASTS, "passed", 1);
+    check_asked("the first driver", key, "passed", VERDICT_LASTS, "failed", 0);
 }
 
 // A verdict of a probe that could not run is not kept for later runs.
 static void test_not_kept(void)
 {
-    check_asked("not kept", "another key", "not started", false, "not started", 1);
-    check_asked("still not kept", "another key", "passed", true, "passed", 1);
+    check_asked("not kept", "another key", "not started", VERDICT_UNKNOWN, "not started", 1);
+    check_asked("still not kept", "another key", "passed", VERDICT_LASTS, "passed", 1);
+}
+
+// A doubtful verdict lasts once two runs in succession have found it.
+static void test_doubtful(void)
+{
+    check_asked("a crash", "doubt", "crashed", VERDICT_DOUBTFUL, "crashed", 1);
+    check_asked("another end", "doubt", "late", VERDICT_DOUBTFUL, "late", 1);
+    check_asked("no verdict", "doubt", "killed", VERDICT_UNKNOWN, "killed", 1);
+    check_asked("the same end", "doubt", "late", VERDICT_DOUBTFUL, "late", 1);
+    check_asked("known now", "doubt", "passed", VERDICT_LASTS, "late", 0);
+    check_asked("a crash of a good variant", "good", "crashed", VERDICT_DOUBTFUL, "crashed", 1);
+    check_asked("no second crash", "good", "passed", VERDICT_LASTS, "passed", 1);
+    check_asked("good", "good", "crashed", VERDICT_DOUBTFUL, "passed", 0);
 }
 
 // Entries that are damaged, that have another key, or that another user could have written.
@@ -94,24 +108,24 @@ static void test_damaged(void)
     kept_open(&kept, "verdict", key, strlen(key));
     kept_write(&kept, too_long, strlen(too_long));
     kept_close(&kept);
-    check_asked("a verdict that is too long", key, "failed", true, "failed", 1);
+    check_asked("a verdict that is too long", key, "failed", VERDICT_LASTS, "failed", 1);
     for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
         write_entry(entries[i], strlen(entries[i]));
-        check_asked(entries[i], key, "failed", true, "failed", 1);
+        check_asked(entries[i], key, "failed", VERDICT_LASTS, "failed", 1);
     }
     CHECK(chmod(entry, 0620) == 0);
-    check_asked("an entry that others can write", key, "passed", true, "passed", 1);
+    check_asked("an entry that others can write", key, "passed", VERDICT_LASTS, "passed", 1);
     CHECK(chmod(directory, 0770) == 0);
-    check_asked("a directory that others can write", key, "failed", true, "failed", 1);
+    check_asked("a directory that others can write", key, "failed", VERDICT_LASTS, "failed", 1);
     CHECK(chmod(directory, 0700) == 0);
-    check_asked("safe again", key, "failed", true, "passed", 0);
+    check_asked("safe again", key, "failed", VERDICT_LASTS, "passed", 0);
 }
 
 static void test_no_directory(void)
 {
     setenv("XDG_CACHE_HOME", "/dev/null", 1);
     for (int i = 0; i < 2; i++)
-        check_asked("no directory", key, "failed", true, "failed", 1);
+        check_asked("no directory", key, "failed", VERDICT_LASTS, "failed", 1);
     setenv("XDG_CACHE_HOME", scratch.dir, 1);
 }
 
@@ -149,6 +163,7 @@ int main(void)
     snprintf(directory, sizeof(directory), "%s", scratch_path(&scratch, "monocle"));
     test_kept();
     test_not_kept();
+    test_doubtful();
     test_damaged();
     test_no_directory();
     test_threads();

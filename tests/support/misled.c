@@ -1,15 +1,17 @@
 // misled.c: every device seems to be a GPU, so that variants fit, and its driver misbehaves in the children that probe
 // variants, or in the program itself; linked into the program with --wrap
 // - TEST_DRIVER: the driver's version
-// - TEST_MISBEHAVE: in a child, crash, leave, hang, loop or refuse when it builds a program; wrong or fail when it runs
-//   a kernel. In the program, compile or stall: a build compiles as long as TEST_WHEN exists. stall also holds back
-//   kernels, as PoCL does during a part of its compilation.
+// - TEST_MISBEHAVE: in a child, crash, leave, hang, loop, refuse or be killed (kill) when it builds a program; have no
+//   kernel (lose), as with a damaged cache; wrong or fail when it runs a kernel. unstarted: no child starts. In the
+//   program, compile or stall: a build compiles as long as TEST_WHEN exists. stall also holds back kernels, as PoCL
+//   does during a part of its compilation.
 // - TEST_WHEN: the driver misbehaves only while this file exists
 // - TEST_LIMIT_MS: time limit of a child; its processor time is then not limited
 // - TEST_CHILDREN: file that gets a line with the process id of each child, and of a program that starts such a build
 #include "base/child.h"
 #include "compute/device.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -69,9 +71,16 @@ cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
                                      const size_t *size, const size_t *local, cl_uint events, const cl_event *after,
                                      cl_event *event);
 
+cl_kernel __real_clCreateKernel(cl_program program, const char *name, cl_int *result);
+cl_kernel __wrap_clCreateKernel(cl_program program, const char *name, cl_int *result);
+
 enum child_end __wrap_child_run(const char *program, char *const arguments[], int limit_ms, int *value)
 {
     const char *limit = getenv("TEST_LIMIT_MS");
+    if (is_wanted("unstarted")) {
+        *value = EAGAIN;
+        return CHILD_NOT_STARTED;
+    }
     return __real_child_run(program, arguments, limit && *limit ? atoi(limit) : limit_ms, value);
 }
 
@@ -151,6 +160,8 @@ cl_int __wrap_clBuildProgram(cl_program program, cl_uint count, const cl_device_
     compile_on(program, devices);
     if (misbehaves("crash"))
         signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
+    if (misbehaves("kill"))
+        raise(SIGKILL);
     if (misbehaves("leave"))
         _exit(0);
     while (misbehaves("hang"))
@@ -160,6 +171,14 @@ cl_int __wrap_clBuildProgram(cl_program program, cl_uint count, const cl_device_
     if (misbehaves("refuse"))
         return CL_BUILD_PROGRAM_FAILURE;
     return __real_clBuildProgram(program, count, devices, options, done, data);
+}
+
+cl_kernel __wrap_clCreateKernel(cl_program program, const char *name, cl_int *result)
+{
+    if (!misbehaves("lose"))
+        return __real_clCreateKernel(program, name, result);
+    *result = CL_INVALID_KERNEL_NAME;
+    return NULL;
 }
 
 cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
