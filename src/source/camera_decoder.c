@@ -216,6 +216,8 @@ struct camera_decoder *camera_decoder_open(struct source *source, const struct i
     thread_condition_init(&decoder->changed);
     decoder->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     decoder->codec = codec_open();
+    if (!decoder->codec)
+        log_error("cannot decode frames of the camera: out of memory");
     if (!decoder->codec || !pool_init(decoder->pool, source, NULL))
         goto fail;
     for (int i = 0; i < SOURCE_LENT; i++) {

@@ -4,6 +4,7 @@
 #include "scratch.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "image/codec/codec.h"
 #include "image/imagefile.h"
 
@@ -16,6 +17,20 @@ static struct check check = {.name = "imagefile"};
 static struct scratch scratch;
 static const char *data_dir;
 static char why[IMAGEFILE_WHY];
+static bool no_memory; // calloc fails
+static int logged;     // errors
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return no_memory ? NULL : __real_calloc(count, size);
+}
+
+static void count_error(void *context, const char *message)
+{
+    logged++;
+}
 
 static char *load(const char *name, size_t *size)
 {
@@ -310,6 +325,29 @@ static void test_alpha(void)
     image_free(&image);
 }
 
+// imagefile_try returns the reason; imagefile_read and imagefile_write_png log it once.
+static void test_no_memory(void)
+{
+    const struct image_shape shape = {.format = PIXFMT_RGBA, .width = 2, .height = 1};
+    struct image image, other;
+    char path[512];
+    snprintf(path, sizeof(path), "%s/small.png", data_dir);
+    if (!image_alloc(&image, &shape))
+        abort();
+    log_set_error_hook(count_error, NULL);
+    no_memory = true;
+    const bool tried = imagefile_try(&other, path, why);
+    check_that(&check, !tried && strcmp(why, "out of memory") == 0, "imagefile_try returns the reason: %s", why);
+    check_that(&check, logged == 0, "imagefile_try logs %d errors", logged);
+    imagefile_read(&other, path);
+    check_that(&check, logged == 1, "imagefile_read logs %d errors", logged);
+    imagefile_write_png(scratch_path(&scratch, "none.png"), &image);
+    check_that(&check, logged == 2, "imagefile_write_png logs %d errors", logged - 1);
+    no_memory = false;
+    log_set_error_hook(NULL, NULL);
+    image_free(&image);
+}
+
 int main(int argc, char **argv)
 {
     data_dir = argc > 1 ? argv[1] : "tests/data";
@@ -324,6 +362,7 @@ int main(int argc, char **argv)
     test_huffman();
     test_write();
     test_alpha();
+    test_no_memory();
     scratch_close(&scratch);
     return check_end(&check);
 }

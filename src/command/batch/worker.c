@@ -448,18 +448,17 @@ static void *worker_main(void *argument)
 struct worker *worker_open(const struct worker_setup *setup)
 {
     struct worker *worker = calloc(1, sizeof(*worker));
-    if (!worker) {
+    struct codec *codec = worker ? codec_open() : NULL;
+    if (!codec) {
         log_error("cannot start: out of memory");
+        free(worker);
         return NULL;
     }
     worker->setup = *setup;
     for (int i = 0; i < RUNNER_FLIGHTS; i++)
         worker->work[i].worker = worker;
-    worker->codec = codec_open();
-    if (worker->codec)
-        return worker;
-    free(worker);
-    return NULL;
+    worker->codec = codec;
+    return worker;
 }
 
 bool worker_start(struct worker *worker, int number)

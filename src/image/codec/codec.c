@@ -1,7 +1,6 @@
 // codec.c: the table of codecs, and their common checks
 #include "image/codec/kind.h"
 
-#include "base/log.h"
 #include "image/codec/exif.h"
 
 #include <stdarg.h>
@@ -178,7 +177,6 @@ struct codec *codec_open(void)
     }
     if (ok)
         return codec;
-    log_error("cannot read or write images: out of memory");
     codec_close(codec);
     return NULL;
 }

@@ -93,7 +93,7 @@ bool codec_metadata_keep(struct codec_metadata *metadata, struct codec_buffer *b
 
 struct codec;
 
-struct codec *codec_open(void);        // NULL if there is no memory (logged)
+struct codec *codec_open(void);        // NULL if there is no memory (not logged)
 void codec_close(struct codec *codec); // accepts NULL
 
 // Reads the head of a file. Fails if the file is no image, is not supported, has a damaged head, or exceeds the limits
