@@ -14,12 +14,10 @@ enum {
     TAG_INTEROPERABILITY = 0xa005,
     TYPE_SHORT = 3,
     TYPE_LONG = 4,
-    TYPE_LONG8 = 16, // this and later types: BigTIFF only
-    HEAD = 8,        // bytes of TIFF's header,
-    COUNT = 2,       // of a directory: before its entries,
-    ENTRY = 12,      // of an entry,
-    LINK = 4,        // behind the entries
-    ENTRIES_MOST = 65535,
+    HEAD = 8,   // bytes of TIFF's header,
+    COUNT = 2,  // of a directory: before its entries,
+    ENTRY = 12, // of an entry,
+    LINK = 4,   // behind the entries
 };
 
 // Tags of the first directory that describe the image and not its storage, in order. The last five are Windows' titles
@@ -35,48 +33,35 @@ struct tiff {
     const uint8_t *data;
     size_t size;
     bool big_endian;
-    int count_bytes;  // of a directory's number of entries: 2; BigTIFF: 8
-    int offset_bytes; // of an offset, an entry's count, and a value in its entry: 4; BigTIFF: 8
 };
 
-static uint64_t read_int(const struct tiff *tiff, size_t at, int bytes)
+static uint32_t read_int(const struct tiff *tiff, size_t at, int bytes)
 {
-    uint64_t value = 0;
+    uint32_t value = 0;
     for (int i = 0; i < bytes; i++)
         value = value << 8 | tiff->data[at + (size_t)(tiff->big_endian ? i : bytes - 1 - i)];
     return value;
 }
 
-// BigTIFF is accepted if `big` (libtiff, "The BigTIFF File Format").
-static bool tiff_open(struct tiff *tiff, const uint8_t *data, size_t size, bool big)
+static bool tiff_open(struct tiff *tiff, const uint8_t *data, size_t size)
 {
-    *tiff = (struct tiff){.data = data, .size = size, .count_bytes = 2, .offset_bytes = 4};
-    if (big && size >= 16 && (memcmp(data, "II+\0\10\0\0", 8) == 0 || memcmp(data, "MM\0+\0\10\0", 8) == 0))
-        tiff->count_bytes = tiff->offset_bytes = 8;
-    else if (size < 8 || (memcmp(data, "II*\0", 4) != 0 && memcmp(data, "MM\0*", 4) != 0))
-        return false;
-    tiff->big_endian = data[0] == 'M';
-    return true;
-}
-
-static size_t first_directory(const struct tiff *tiff)
-{
-    return read_int(tiff, (size_t)tiff->offset_bytes, tiff->offset_bytes);
-}
-
-static size_t entry_bytes(const struct tiff *tiff)
-{
-    return 4 + 2 * (size_t)tiff->offset_bytes;
+    *tiff = (struct tiff){.data = data, .size = size, .big_endian = size > 0 && data[0] == 'M'};
+    return size >= HEAD && (memcmp(data, "II*\0", 4) == 0 || memcmp(data, "MM\0*", 4) == 0);
 }
 
 // Returns the number of entries of the directory at `at`, and the place of the first. 0: none, or truncated.
 static int directory(const struct tiff *tiff, size_t at, size_t *first)
 {
-    *first = at + (size_t)tiff->count_bytes;
-    if (at < 8 || at > tiff->size - (size_t)tiff->count_bytes)
+    *first = at + COUNT;
+    if (at < HEAD || at > tiff->size - COUNT)
         return 0;
-    const uint64_t count = read_int(tiff, at, tiff->count_bytes);
-    return count <= ENTRIES_MOST && count * entry_bytes(tiff) <= tiff->size - *first ? (int)count : 0;
+    const size_t count = read_int(tiff, at, COUNT);
+    return count * ENTRY <= tiff->size - *first ? (int)count : 0;
+}
+
+static size_t first_directory(const struct tiff *tiff)
+{
+    return read_int(tiff, 4, 4);
 }
 
 // Returns the place of an entry of the directory at `at`; 0: none.
@@ -85,7 +70,7 @@ static size_t find_entry(const struct tiff *tiff, size_t at, uint32_t tag)
     size_t first;
     const int count = directory(tiff, at, &first);
     for (int i = 0; i < count; i++) {
-        const size_t entry = first + (size_t)i * entry_bytes(tiff);
+        const size_t entry = first + (size_t)i * ENTRY;
         if (read_int(tiff, entry, 2) == tag)
             return entry;
     }
@@ -96,14 +81,14 @@ static size_t find_entry(const struct tiff *tiff, size_t at, uint32_t tag)
 static size_t orientation_place(const struct tiff *tiff)
 {
     const size_t entry = find_entry(tiff, first_directory(tiff), TAG_ORIENTATION);
-    return entry && read_int(tiff, entry + 2, 2) == TYPE_SHORT ? entry + 4 + (size_t)tiff->offset_bytes : 0;
+    return entry && read_int(tiff, entry + 2, 2) == TYPE_SHORT ? entry + 8 : 0;
 }
 
 int exif_orientation(const uint8_t *data, size_t size)
 {
     struct tiff tiff;
-    const size_t place = tiff_open(&tiff, data, size, false) ? orientation_place(&tiff) : 0;
-    const uint64_t orientation = place ? read_int(&tiff, place, 2) : 1;
+    const size_t place = tiff_open(&tiff, data, size) ? orientation_place(&tiff) : 0;
+    const uint32_t orientation = place ? read_int(&tiff, place, 2) : 1;
     return orientation >= 1 && orientation <= 8 ? (int)orientation : 1;
 }
 
@@ -134,7 +119,7 @@ static size_t remove_thumbnail(const struct tiff *tiff, uint8_t *data)
 size_t exif_settle(uint8_t *data, size_t size, int orientation)
 {
     struct tiff tiff;
-    if (!tiff_open(&tiff, data, size, false))
+    if (!tiff_open(&tiff, data, size))
         return size;
     const size_t place = orientation > 0 ? orientation_place(&tiff) : 0;
     if (place) {
@@ -153,24 +138,19 @@ struct copy {
 };
 
 struct entry {
-    uint32_t tag, type;
-    uint64_t count;
+    uint32_t tag, type, count;
     size_t value, bytes; // place and size of its value
 };
 
 static bool read_entry(const struct tiff *tiff, size_t at, struct entry *entry)
 {
-    static const uint8_t type_bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
-    const int offset_bytes = tiff->offset_bytes;
-    const size_t types = tiff->offset_bytes == 8 ? sizeof(type_bytes) : TYPE_LONG8;
-    *entry = (struct entry){.tag = (uint32_t)read_int(tiff, at, 2), .type = (uint32_t)read_int(tiff, at + 2, 2)};
-    entry->count = read_int(tiff, at + 4, offset_bytes);
-    if (entry->type >= types || entry->count > tiff->size)
+    static const uint8_t type_bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4};
+    *entry = (struct entry){read_int(tiff, at, 2), read_int(tiff, at + 2, 2), read_int(tiff, at + 4, 4), at + 8, 0};
+    if (entry->type >= sizeof(type_bytes) || entry->count > tiff->size)
         return false;
-    entry->bytes = type_bytes[entry->type] * entry->count;
-    entry->value = at + 4 + (size_t)offset_bytes;
-    if (entry->bytes > (size_t)offset_bytes)
-        entry->value = read_int(tiff, entry->value, offset_bytes);
+    entry->bytes = (size_t)type_bytes[entry->type] * entry->count;
+    if (entry->bytes > 4)
+        entry->value = read_int(tiff, entry->value, 4);
     return entry->bytes > 0 && entry->value <= tiff->size && entry->bytes <= tiff->size - entry->value;
 }
 
@@ -198,7 +178,7 @@ static bool append(struct copy *copy, size_t bytes, size_t *at)
 static bool copy_directory(struct copy *copy, size_t from, int depth, size_t *at);
 
 // Writes an entry without its value.
-static void write_entry(struct copy *copy, size_t at, uint32_t tag, uint32_t type, uint64_t count)
+static void write_entry(struct copy *copy, size_t at, uint32_t tag, uint32_t type, uint32_t count)
 {
     write_int(copy, at, tag, 2);
     write_int(copy, at + 2, type, 2);
@@ -212,12 +192,9 @@ static bool copy_entry(struct copy *copy, size_t at, size_t from, int depth)
     size_t value = at + 8;
     bool ok = read_entry(&copy->from, from, &entry);
     const bool inner = entry.tag == TAG_EXIF || entry.tag == TAG_GPS || entry.tag == TAG_INTEROPERABILITY;
-    const bool offset = entry.bytes == 4 || (entry.bytes == 8 && copy->from.offset_bytes == 8);
     if (ok && inner)
-        ok = depth == (entry.tag == TAG_INTEROPERABILITY ? 1 : 0) && offset &&
-             copy_directory(copy, read_int(&copy->from, entry.value, (int)entry.bytes), depth + 1, &value);
-    else if (ok && entry.type >= TYPE_LONG8)
-        ok = false;
+        ok = depth == (entry.tag == TAG_INTEROPERABILITY ? 1 : 0) && entry.bytes == 4 &&
+             copy_directory(copy, read_int(&copy->from, entry.value, 4), depth + 1, &value);
     else if (ok && entry.bytes > 4)
         ok = append(copy, entry.bytes, &value);
     if (!ok) {
@@ -239,67 +216,67 @@ static bool copy_directory(struct copy *copy, size_t from, int depth, size_t *at
     if (count == 0 || !append(copy, COUNT + (size_t)count * ENTRY + LINK, at))
         return false;
     for (int i = 0; i < count; i++)
-        copied += copy_entry(copy, *at + COUNT + copied * ENTRY, first + (size_t)i * entry_bytes(&copy->from), depth);
+        copied += copy_entry(copy, *at + COUNT + copied * ENTRY, first + (size_t)i * ENTRY, depth);
     write_int(copy, *at, copied, COUNT);
     return true;
+}
+
+// Appends a directory to the output and makes it the first one: `count` entries of the output from `first` on, and the
+// main tags of the input, in order. A tag of the output has precedence. Returns the number of entries.
+static size_t merge_directories(struct copy *copy, size_t first, size_t count, int orientation)
+{
+    size_t at, copied = 0;
+    if (!append(copy, COUNT + (count + MAIN_TAGS) * ENTRY + LINK, &at))
+        return 0;
+    for (size_t i = 0, k = 0; i < count || k < MAIN_TAGS;) {
+        const struct tiff own = {copy->to->data, copy->to->size, copy->from.big_endian}; // it may have moved
+        const uint32_t mine = i < count ? read_int(&own, first + i * ENTRY, 2) : UINT32_MAX;
+        const uint32_t other = k < MAIN_TAGS ? main_tags[k] : UINT32_MAX;
+        const size_t place = at + COUNT + copied * ENTRY;
+        if (mine <= other) {
+            memcpy(copy->to->data + place, own.data + first + i++ * ENTRY, ENTRY);
+            copied++;
+        } else if (other != TAG_ORIENTATION) {
+            const size_t from = find_entry(&copy->from, first_directory(&copy->from), other);
+            copied += from && copy_entry(copy, place, from, 0);
+        } else if (orientation > 1) {
+            write_entry(copy, place, TAG_ORIENTATION, TYPE_SHORT, 1);
+            write_int(copy, place + 8, (size_t)orientation, 2);
+            copied++;
+        }
+        k += other <= mine;
+    }
+    write_int(copy, 4, at, 4);
+    write_int(copy, at, copied, COUNT);
+    return copied;
 }
 
 bool exif_from_tiff(const uint8_t *file, size_t size, int orientation, struct codec_buffer *exif, bool *left_out)
 {
     struct copy copy = {.to = exif, .most = EXIF_MOST_BYTES};
-    const bool readable = tiff_open(&copy.from, file, size, true);
-    size_t at, copied = 0;
+    bool copied = false;
+    size_t head;
     exif->size = 0;
-    if (!append(&copy, HEAD + COUNT + MAIN_TAGS * ENTRY + LINK, &at)) {
-        *left_out = true;
-        return false;
+    if (!tiff_open(&copy.from, file, size))
+        copy.from.size = HEAD; // no directory
+    if (size >= HEAD && append(&copy, HEAD, &head)) {
+        memcpy(exif->data, copy.from.big_endian ? "MM" : "II", 2);
+        write_int(&copy, 2, 42, 2);
+        copied = merge_directories(&copy, 0, 0, orientation) > 0;
     }
-    for (int i = 0; i < MAIN_TAGS; i++) {
-        const size_t place = HEAD + COUNT + copied * ENTRY;
-        if (main_tags[i] == TAG_ORIENTATION && orientation > 1) {
-            write_entry(&copy, place, TAG_ORIENTATION, TYPE_SHORT, 1);
-            write_int(&copy, place + 8, (size_t)orientation, 2);
-            copied++;
-        } else if (main_tags[i] != TAG_ORIENTATION && readable) {
-            const size_t from = find_entry(&copy.from, first_directory(&copy.from), main_tags[i]);
-            copied += from && copy_entry(&copy, place, from, 0);
-        }
-    }
-    memcpy(exif->data, copy.from.big_endian ? "MM" : "II", 2);
-    write_int(&copy, 2, 42, 2);
-    write_int(&copy, 4, HEAD, 4);
-    write_int(&copy, HEAD, copied, COUNT);
     *left_out = copy.left_out;
-    return copied > 0;
+    return copied;
 }
 
-// Writes a new first directory at the end of the file: its own entries and those of the EXIF data, in order.
 bool exif_into_tiff(const uint8_t *exif, size_t size, struct codec_buffer *file)
 {
     struct copy copy = {.to = file, .most = file->size + EXIF_MOST_BYTES};
     struct tiff own;
-    size_t first, at, copied = 0;
-    if (!tiff_open(&copy.from, exif, size, false) || !tiff_open(&own, file->data, file->size, false) ||
+    size_t first;
+    if (!tiff_open(&copy.from, exif, size) || !tiff_open(&own, file->data, file->size) ||
         own.big_endian != copy.from.big_endian)
         return false;
-    const size_t count = (size_t)directory(&own, read_int(&own, 4, 4), &first);
-    if (!append(&copy, COUNT + (count + MAIN_TAGS) * ENTRY + LINK, &at))
-        return false;
-    for (size_t i = 0, k = 0; i < count || k < MAIN_TAGS;) {
-        own.data = file->data; // it may have moved
-        const uint32_t mine = i < count ? read_int(&own, first + i * ENTRY, 2) : UINT32_MAX;
-        const uint32_t other = k < MAIN_TAGS ? main_tags[k] : UINT32_MAX;
-        const size_t place = at + COUNT + copied * ENTRY;
-        if (mine <= other) {
-            memcpy(file->data + place, file->data + first + i++ * ENTRY, ENTRY);
-            k += mine == other;
-            copied++;
-        } else {
-            const size_t from = find_entry(&copy.from, first_directory(&copy.from), main_tags[k++]);
-            copied += from && copy_entry(&copy, place, from, 0);
-        }
-    }
-    write_int(&copy, at, copied, COUNT);
-    write_int(&copy, 4, at, 4);
+    const int count = directory(&own, first_directory(&own), &first);
+    merge_directories(&copy, first, (size_t)count, 1);
     return !copy.left_out;
 }

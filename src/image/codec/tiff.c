@@ -307,6 +307,7 @@ static bool take_metadata(struct tiff *tiff, TIFF *file, const struct stream *st
                           struct codec_metadata *metadata)
 {
     uint32_t size = 0;
+    uint64_t directory;
     void *data = NULL;
     bool left_out = false;
     if (TIFFGetField(file, TIFFTAG_ICCPROFILE, &size, &data) && size > 0)
@@ -317,6 +318,8 @@ static bool take_metadata(struct tiff *tiff, TIFF *file, const struct stream *st
         metadata->exif = (struct codec_bytes){tiff->exif.data, tiff->exif.size};
     if (left_out)
         metadata->left_out = EXIF_LEFT_OUT;
+    else if (TIFFIsBigTIFF(file) && TIFFGetField(file, TIFFTAG_EXIFIFD, &directory))
+        metadata->left_out = "its EXIF data are left out, because it is a BigTIFF file";
     return codec_metadata_keep(metadata, &tiff->metadata);
 }
 

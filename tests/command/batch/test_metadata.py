@@ -176,29 +176,19 @@ def carried(c):
 
 
 def big(c):
-    """EXIF data of BigTIFF files."""
+    """A BigTIFF file keeps its orientation, profile and XMP data. Its other EXIF data are left out with a warning."""
     profile, xmp = bytes(range(16)) + b"GRAY" + bytes(300), b"<x:xmpmeta/>"
     for order, pointer in (("<", LONG8), (">", IFD8)):
-        wanted = bytes_of(order, {tag: value for tag, value in CAMERA.items() if tag not in NO_MAIN})
         data = make_big_tiff(order, {**CAMERA, 0x8773: (UNDEFINED, profile), 0x2bc: (BYTE, tuple(xmp))}, pointer)
         with open(at("big.tif"), "wb") as f:
             f.write(data)
         for kind in "jpg", "tif", "png":
-            convert(c, "big.tif", "of-big." + kind, "--orientation", "keep")
-            found_order, found = read_exif(exif_of(at("of-big." + kind)))
-            if kind == "tif":
-                found = {tag: value for tag, value in found.items() if tag in wanted}
-            c.check((found_order, found) == (order, wanted), order, kind, found)
+            convert(c, "big.tif", "of-big." + kind, "--orientation", "keep", said="left out")
+            found = read_exif(exif_of(at("of-big." + kind)))[1]
+            c.check(found[ORIENTATION] == (SHORT, pack(order, SHORT, (6,))) and EXIF not in found, order, kind, found)
         with open(at("of-big.tif"), "rb") as f:
             made = f.read()
         c.check(profile in made and xmp in made, order, "profile and XMP data")
-        inner = {0x829a: (RATIONAL, (1, 125)), 0xfe00: (LONG8, (1,)), 0xfe01: (SHORT, (1,))}
-        for tags in {EXIF: inner}, {EXIF: (IFD8, b"\xff" * 8)}, {EXIF: (LONG8, (16,))}:
-            with open(at("big.tif"), "wb") as f:
-                f.write(make_big_tiff(order, {0x10f: (ASCII, b"A maker\0"), **tags}))
-            convert(c, "big.tif", "of-big.jpg", said="left out")
-            found = read_exif(exif_of(at("of-big.jpg")))[1]
-            c.check(list(found[EXIF]) == [0x829a, 0xfe01] if tags[EXIF] is inner else list(found) == [0x10f], found)
     for end in range(0, len(data), 97):  # a truncated file: any result but a crash
         with open(at("cut.tif"), "wb") as f:
             f.write(data[:end] + (bytes(len(data) - end) if end % 2 else b""))
