@@ -54,6 +54,7 @@ static const char *const fault_names[] = {
 
 struct codec {
     void *state[CODEC_FORMATS];
+    struct codec_buffer exif; // of the file that is written
 };
 
 const char *codec_fault_name(enum codec_fault fault)
@@ -190,6 +191,7 @@ void codec_close(struct codec *codec)
             kinds[i]->close(codec->state[i]);
         free(codec->state[i]);
     }
+    codec_buffer_free(&codec->exif);
     free(codec);
 }
 
@@ -292,40 +294,52 @@ static bool is_misfit(const struct codec_bytes *icc, bool grey)
     return icc->size >= COLOUR_SPACE_AT + 4 && memcmp(icc->data + COLOUR_SPACE_AT, grey ? "RGB " : "GRAY", 4) == 0;
 }
 
-// Prepares for encoding. Returns the settings without a profile that does not fit.
-static struct codec_settings settle(const struct image *image, const struct codec_settings *settings,
-                                    struct codec_buffer *buffer, struct codec_error *error)
+// Checks that the image can be encoded, and empties the buffer. Writes the settings to `fitting`, without a profile
+// that does not fit and with EXIF data for the new pixels.
+static bool prepare(struct codec *codec, const struct image *image, const struct codec_settings *settings,
+                    struct codec_buffer *buffer, struct codec_settings *fitting, struct codec_error *error)
 {
+    const struct codec_kind *kind = kinds[settings->format];
     const bool can_be_grey = settings->format == CODEC_PNG || settings->format == CODEC_TIFF;
     const bool grey = image->shape.format == PIXFMT_GREY || (settings->grey && can_be_grey);
-    struct codec_settings fitting = *settings;
-    if (is_misfit(&fitting.metadata.icc, grey))
-        fitting.metadata.icc = (struct codec_bytes){0};
+    struct codec_bytes *exif = &fitting->metadata.exif;
+    *fitting = *settings;
     *error = (struct codec_error){0};
-    buffer->size = 0;
-    if (settings->metadata.left_out && kinds[settings->format]->info.writes)
+    buffer->size = codec->exif.size = 0;
+    if (kind->encodes == 0)
+        return codec_refuse(error, CODEC_UNSUPPORTED, "monocle cannot write %s files", kind->info.name);
+    if (!(kind->encodes & 1u << image->shape.format))
+        return codec_refuse(error, CODEC_UNSUPPORTED, "%s files cannot be written from %s pixels", kind->info.name,
+                            pixfmt_info(image->shape.format)->name);
+    if (settings->metadata.left_out)
         codec_leave_out(error, settings->metadata.left_out);
-    return fitting;
+    if (is_misfit(&fitting->metadata.icc, grey))
+        fitting->metadata.icc = (struct codec_bytes){0};
+    if (!exif->data)
+        return true;
+    if (!codec_buffer_append(&codec->exif, exif->data, exif->size))
+        return codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
+    *exif = (struct codec_bytes){codec->exif.data, exif_settle(codec->exif.data, exif->size, settings->orientation)};
+    return true;
 }
 
 bool codec_encode(struct codec *codec, const struct image *image, const struct codec_settings *settings,
                   struct codec_buffer *buffer, struct codec_error *error)
 {
-    const struct codec_kind *kind = kinds[settings->format];
+    struct codec_settings fitting;
     if (codec_goes_by_rows(settings->format))
         return codec_encode_begin(codec, image, settings, buffer, error) &&
                codec_encode_rows(codec, image, settings, image->shape.height, error);
-    const struct codec_settings fitting = settle(image, settings, buffer, error);
-    if (!kind->encode)
-        return codec_refuse(error, CODEC_UNSUPPORTED, "monocle cannot write %s files", kind->info.name);
-    return kind->encode(codec->state[settings->format], image, &fitting, buffer, error);
+    return prepare(codec, image, settings, buffer, &fitting, error) &&
+           kinds[settings->format]->encode(codec->state[settings->format], image, &fitting, buffer, error);
 }
 
 bool codec_encode_begin(struct codec *codec, const struct image *image, const struct codec_settings *settings,
                         struct codec_buffer *buffer, struct codec_error *error)
 {
-    const struct codec_settings fitting = settle(image, settings, buffer, error);
-    return kinds[settings->format]->encode_begin(codec->state[settings->format], image, &fitting, buffer, error);
+    struct codec_settings fitting;
+    return prepare(codec, image, settings, buffer, &fitting, error) &&
+           kinds[settings->format]->encode_begin(codec->state[settings->format], image, &fitting, buffer, error);
 }
 
 bool codec_encode_rows(struct codec *codec, const struct image *image, const struct codec_settings *settings, int count,
@@ -338,11 +352,21 @@ bool codec_buffer_room(struct codec_buffer *buffer, size_t room)
 {
     if (buffer->room >= room)
         return true;
-    uint8_t *larger = realloc(buffer->data, room);
+    const size_t grown = buffer->room + buffer->room / 2, bytes = room > grown ? room : grown;
+    uint8_t *larger = realloc(buffer->data, bytes);
     if (!larger)
         return false;
     buffer->data = larger;
-    buffer->room = room;
+    buffer->room = bytes;
+    return true;
+}
+
+bool codec_buffer_append(struct codec_buffer *buffer, const void *data, size_t size)
+{
+    if (!codec_buffer_room(buffer, buffer->size + size))
+        return false;
+    memcpy(buffer->data + buffer->size, data, size);
+    buffer->size += size;
     return true;
 }
 

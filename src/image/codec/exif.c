@@ -166,7 +166,7 @@ static bool append(struct copy *copy, size_t bytes, size_t *at)
     struct codec_buffer *to = copy->to;
     *at = to->size + to->size % 2;
     const size_t end = *at + bytes;
-    if (end > copy->most || (to->room < end && !codec_buffer_room(to, end + EXIF_MOST_BYTES / 16))) {
+    if (end > copy->most || !codec_buffer_room(to, end)) {
         copy->left_out = true;
         return false;
     }

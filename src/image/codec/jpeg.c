@@ -1,5 +1,4 @@
 // jpeg.c: JPEG files, by libjpeg-turbo: planes as the file codes them (raw data), other files as RGBA
-#include "image/codec/exif.h"
 #include "image/codec/kind.h"
 
 #include <setjmp.h>
@@ -32,7 +31,7 @@ struct jpeg {
     struct jpeg_error_mgr errors;
     struct codec_error *error;   // where a failure is reported
     jmp_buf back;                // target of longjmp after a failure; set by each function that calls libjpeg
-    struct codec_buffer scratch; // rows that do not fit the image, or a marker; for one call
+    struct codec_buffer scratch; // rows that do not fit the image; for one call
     struct codec_buffer profile; // an ICC profile of several markers, until the next head
 };
 
@@ -489,30 +488,25 @@ static void start_writing(struct jpeg *jpeg, const struct image_shape *shape, in
 }
 
 // Writes an APP1 marker: a name, then the data. Returns false if it is too long for a marker.
-static bool write_marker(struct jpeg *jpeg, const char *name, size_t name_bytes, struct codec_bytes bytes,
-                         int orientation)
+static bool write_marker(struct jpeg *jpeg, const char *name, size_t name_bytes, struct codec_bytes bytes)
 {
-    struct codec_buffer *marker = &jpeg->scratch;
     if (!bytes.data)
         return true;
     if (name_bytes + bytes.size > SEGMENT_MAX)
         return false;
-    if (!codec_buffer_room(marker, SEGMENT_MAX))
-        ERREXIT1(&jpeg->writer, JERR_OUT_OF_MEMORY, 0);
-    memcpy(marker->data, name, name_bytes);
-    memcpy(marker->data + name_bytes, bytes.data, bytes.size);
-    if (orientation >= 0)
-        bytes.size = exif_settle(marker->data + name_bytes, bytes.size, orientation);
-    jpeg_write_marker(&jpeg->writer, JPEG_APP0 + 1, marker->data, (unsigned)(name_bytes + bytes.size));
+    jpeg_write_m_header(&jpeg->writer, JPEG_APP0 + 1, (unsigned)(name_bytes + bytes.size));
+    for (size_t i = 0; i < name_bytes; i++)
+        jpeg_write_m_byte(&jpeg->writer, name[i]);
+    for (size_t i = 0; i < bytes.size; i++)
+        jpeg_write_m_byte(&jpeg->writer, bytes.data[i]);
     return true;
 }
 
-static void write_metadata(struct jpeg *jpeg, const struct codec_settings *settings)
+static void write_metadata(struct jpeg *jpeg, const struct codec_metadata *metadata)
 {
-    const struct codec_metadata *metadata = &settings->metadata;
-    if (!write_marker(jpeg, exif_name, sizeof(exif_name), metadata->exif, settings->orientation))
+    if (!write_marker(jpeg, exif_name, sizeof(exif_name), metadata->exif))
         codec_leave_out(jpeg->error, "its EXIF data are too long for a JPEG and are left out");
-    if (!write_marker(jpeg, xmp_name, sizeof(xmp_name), metadata->xmp, -1))
+    if (!write_marker(jpeg, xmp_name, sizeof(xmp_name), metadata->xmp))
         codec_leave_out(jpeg->error, "its XMP data are too long for a JPEG and are left out");
     if (metadata->icc.size > PROFILE_MAX)
         codec_leave_out(jpeg->error, "its colour profile is too long for a JPEG and is left out");
@@ -564,15 +558,12 @@ static bool encode_begin(void *state, const struct image *image, const struct co
                          struct codec_buffer *buffer, struct codec_error *error)
 {
     struct jpeg *jpeg = state;
-    if (!sampling_of(image->shape.format))
-        return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "JPEG files can be written from yu12, 422p, 444p or grey pixels only");
     jpeg->error = error;
     jpeg->file = buffer;
     if (setjmp(jpeg->back) != 0)
         return false;
     start_writing(jpeg, &image->shape, settings->quality);
-    write_metadata(jpeg, settings);
+    write_metadata(jpeg, &settings->metadata);
     return true;
 }
 
@@ -597,6 +588,7 @@ const struct codec_kind codec_jpeg = {
     .close = jpeg_close,
     .looks_so = looks_so,
     .head = head_of,
+    .encodes = 1 << PIXFMT_YU12 | 1 << PIXFMT_422P | 1 << PIXFMT_444P | 1 << PIXFMT_GREY,
     .decode_begin = decode_begin,
     .decode_rows = decode_rows,
     .encode_begin = encode_begin,

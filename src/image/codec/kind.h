@@ -11,8 +11,9 @@ struct codec_kind {
     bool (*looks_so)(const uint8_t *data, size_t size); // the first bytes are of this format
     // As codec_head, which checks the limits. Allocates nothing in proportion to the image.
     bool (*head)(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error);
-    // As codec_decode and codec_encode. `encode` is NULL if files are only read; its buffer is empty. Both are NULL for
-    // a codec that goes by rows.
+    unsigned encodes; // a bit 1 << enum pixfmt for each format that files are written from; 0: they are only read
+    // As codec_decode and codec_encode; NULL for a codec that goes by rows. The buffer of `encode` is empty, and the
+    // EXIF data of its settings suit the image.
     bool (*decode)(void *state, const uint8_t *data, size_t size, const struct codec_head *head, struct image *image,
                    struct codec_error *error);
     bool (*encode)(void *state, const struct image *image, const struct codec_settings *settings,
@@ -50,5 +51,7 @@ bool codec_fits(const struct image *image, const struct image_shape *shape, stru
 // Adds to error->why what the output will lack: "its colour profile is damaged and is left out". Not a fault.
 void codec_leave_out(struct codec_error *error, const char *what);
 
-// Makes room for `room` bytes in all and keeps the contents. Returns false if there is no memory.
+// Makes room for `room` bytes in all and keeps the contents. A buffer grows at least by half. Returns false if there is
+// no memory.
 bool codec_buffer_room(struct codec_buffer *buffer, size_t room);
+bool codec_buffer_append(struct codec_buffer *buffer, const void *data, size_t size); // false: no memory

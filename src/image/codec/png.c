@@ -1,5 +1,4 @@
 // png.c: PNG files (PNG specification, third edition): libdeflate unpacks; png_filter.c and runs.c do the rest
-#include "image/codec/exif.h"
 #include "image/codec/kind.h"
 #include "image/codec/png_filter.h"
 #include "image/codec/runs.h"
@@ -461,27 +460,12 @@ static void write_u32(uint8_t *at, uint32_t value)
         at[i] = (uint8_t)(value >> (24 - 8 * i));
 }
 
-// Makes room for `bytes` more; a buffer that must grow grows by half.
-static bool extend(struct codec_buffer *buffer, size_t bytes)
-{
-    const size_t needed = buffer->size + bytes;
-    return buffer->room >= needed || codec_buffer_room(buffer, needed + needed / 2);
-}
-
-static bool append(struct codec_buffer *buffer, const void *data, size_t size)
-{
-    if (!extend(buffer, size))
-        return false;
-    memcpy(buffer->data + buffer->size, data, size);
-    buffer->size += size;
-    return true;
-}
-
 // Begins a chunk with its first data; append the rest, then call chunk_end.
 static bool chunk_begin(struct codec_buffer *buffer, const char *type, const void *data, size_t size, size_t *start)
 {
     *start = buffer->size;
-    return append(buffer, (const uint8_t[4]){0}, 4) && append(buffer, type, 4) && append(buffer, data, size);
+    return codec_buffer_append(buffer, (const uint8_t[4]){0}, 4) && codec_buffer_append(buffer, type, 4) &&
+           codec_buffer_append(buffer, data, size);
 }
 
 static bool chunk_end(struct codec_buffer *buffer, size_t start)
@@ -490,7 +474,7 @@ static bool chunk_end(struct codec_buffer *buffer, size_t start)
     uint8_t sum[4];
     write_u32(buffer->data + start, (uint32_t)size);
     write_u32(sum, libdeflate_crc32(0, buffer->data + start + 4, size + 4));
-    return append(buffer, sum, sizeof(sum));
+    return codec_buffer_append(buffer, sum, sizeof(sum));
 }
 
 static bool write_chunk(struct codec_buffer *buffer, const char *type, const void *data, size_t size)
@@ -506,7 +490,8 @@ static bool append_packed(struct png *png, struct codec_buffer *buffer, int leve
         png->deflater = libdeflate_alloc_compressor(level);
         png->deflater_level = level;
     }
-    if (!png->deflater || !extend(buffer, libdeflate_zlib_compress_bound(png->deflater, size)))
+    if (!png->deflater ||
+        !codec_buffer_room(buffer, buffer->size + libdeflate_zlib_compress_bound(png->deflater, size)))
         return false;
     const size_t packed =
         libdeflate_zlib_compress(png->deflater, data, size, buffer->data + buffer->size, buffer->room - buffer->size);
@@ -514,29 +499,20 @@ static bool append_packed(struct png *png, struct codec_buffer *buffer, int leve
     return packed > 0;
 }
 
-static bool write_exif(struct codec_buffer *buffer, struct codec_bytes exif, int orientation)
-{
-    size_t start;
-    if (!chunk_begin(buffer, "eXIf", exif.data, exif.size, &start))
-        return false;
-    buffer->size -= exif.size - exif_settle(buffer->data + start + CHUNK_HEAD, exif.size, orientation);
-    return chunk_end(buffer, start);
-}
-
-static bool write_metadata(struct png *png, struct codec_buffer *buffer, const struct codec_settings *settings)
+static bool write_metadata(struct png *png, struct codec_buffer *buffer, const struct codec_metadata *metadata)
 {
     static const char icc_head[] = "ICC profile\0";             // name, method 0
     static const char xmp_head[] = "XML:com.adobe.xmp\0\0\0\0"; // keyword, not packed, no language, no translation
-    const struct codec_bytes icc = settings->metadata.icc, exif = settings->metadata.exif, xmp = settings->metadata.xmp;
+    const struct codec_bytes icc = metadata->icc, exif = metadata->exif, xmp = metadata->xmp;
     size_t start;
     bool ok = true;
     if (icc.data)
         ok = chunk_begin(buffer, "iCCP", icc_head, sizeof(icc_head), &start) &&
              append_packed(png, buffer, LEVEL_MAX, icc.data, icc.size) && chunk_end(buffer, start);
-    ok = ok && (!exif.data || write_exif(buffer, exif, settings->orientation));
+    ok = ok && (!exif.data || write_chunk(buffer, "eXIf", exif.data, exif.size));
     if (ok && xmp.data)
-        ok = chunk_begin(buffer, "iTXt", xmp_head, sizeof(xmp_head), &start) && append(buffer, xmp.data, xmp.size) &&
-             chunk_end(buffer, start);
+        ok = chunk_begin(buffer, "iTXt", xmp_head, sizeof(xmp_head), &start) &&
+             codec_buffer_append(buffer, xmp.data, xmp.size) && chunk_end(buffer, start);
     return ok;
 }
 
@@ -609,7 +585,8 @@ static bool write_quick(struct png *png, struct rows *rows, struct codec_buffer 
 {
     const size_t row = 1 + rows->bytes;
     const size_t block = row > RUNS_BLOCK ? row : RUNS_BLOCK;
-    if (!codec_buffer_room(&png->plain, SLACK + block + RUNS_SLACK) || !append(buffer, "\x78\x01", 2)) // zlib's head
+    if (!codec_buffer_room(&png->plain, SLACK + block + RUNS_SLACK) ||
+        !codec_buffer_append(buffer, "\x78\x01", 2)) // zlib's head
         return false;
     uint8_t *from = png->plain.data + SLACK;
     uint32_t sum = 1;
@@ -623,7 +600,7 @@ static bool write_quick(struct png *png, struct rows *rows, struct codec_buffer 
         const bool last = y + 1 == rows->image->shape.height;
         if (!last && filled + row <= block)
             continue;
-        if (!extend(buffer, runs_room(filled)))
+        if (!codec_buffer_room(buffer, buffer->size + runs_room(filled)))
             return false;
         sum = libdeflate_adler32(sum, from, filled);
         runs.at = buffer->data + buffer->size;
@@ -634,7 +611,7 @@ static bool write_quick(struct png *png, struct rows *rows, struct codec_buffer 
     }
     uint8_t bytes[4];
     write_u32(bytes, sum);
-    return append(buffer, bytes, sizeof(bytes));
+    return codec_buffer_append(buffer, bytes, sizeof(bytes));
 }
 
 // Also looks for longer repetitions, which drawings have, and writes the smaller result.
@@ -651,24 +628,22 @@ static bool write_small(struct png *png, struct rows *rows, struct codec_buffer 
     if (png->packed.size >= buffer->size - start)
         return true;
     buffer->size = start;
-    return append(buffer, png->packed.data, png->packed.size);
+    return codec_buffer_append(buffer, png->packed.data, png->packed.size);
 }
 
 static bool encode(void *state, const struct image *image, const struct codec_settings *settings,
                    struct codec_buffer *buffer, struct codec_error *error)
 {
     const enum pixfmt format = image->shape.format;
-    if (format != PIXFMT_RGBA && format != PIXFMT_RGB24 && format != PIXFMT_GREY)
-        return codec_refuse(error, CODEC_UNSUPPORTED, "PNG files can be written from rgba, rgb24 or grey pixels only");
     struct png *png = state;
     struct rows rows;
     uint8_t head[13] = {[8] = 8, [9] = colour_of(format, settings)};
     write_u32(head, (uint32_t)image->shape.width);
     write_u32(head + 4, (uint32_t)image->shape.height);
     size_t start = 0;
-    bool ok = append(buffer, signature, SIGNATURE_BYTES) && write_chunk(buffer, "IHDR", head, sizeof(head)) &&
-              write_metadata(png, buffer, settings) && rows_open(&rows, png, image, settings) &&
-              chunk_begin(buffer, "IDAT", "", 0, &start);
+    bool ok = codec_buffer_append(buffer, signature, SIGNATURE_BYTES) &&
+              write_chunk(buffer, "IHDR", head, sizeof(head)) && write_metadata(png, buffer, &settings->metadata) &&
+              rows_open(&rows, png, image, settings) && chunk_begin(buffer, "IDAT", "", 0, &start);
     ok = ok && (settings->compression <= LEVEL_QUICK ? write_quick(png, &rows, buffer)
                                                      : write_small(png, &rows, buffer, settings->compression));
     ok = ok && chunk_end(buffer, start) && write_chunk(buffer, "IEND", "", 0);
@@ -695,6 +670,7 @@ const struct codec_kind codec_png = {
     .close = png_close,
     .looks_so = looks_so,
     .head = head_of,
+    .encodes = 1 << PIXFMT_RGBA | 1 << PIXFMT_RGB24 | 1 << PIXFMT_GREY,
     .decode = decode,
     .encode = encode,
 };

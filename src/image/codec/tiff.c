@@ -54,7 +54,7 @@ static tmsize_t write_bytes(thandle_t handle, void *from, tmsize_t count)
     struct stream *stream = handle;
     struct codec_buffer *buffer = stream->buffer;
     const size_t end = stream->at + (size_t)count;
-    if (buffer->room < end && !codec_buffer_room(buffer, 2 * end))
+    if (!codec_buffer_room(buffer, end))
         return 0;
     if (stream->at > stream->size)
         memset(buffer->data + stream->size, 0, stream->at - stream->size);
@@ -409,7 +409,7 @@ static void set_fields(TIFF *file, const struct image *image, const struct codec
 {
     const struct codec_metadata *metadata = &settings->metadata;
     const uint16_t alpha = EXTRASAMPLE_UNASSALPHA;
-    const int kept = metadata->exif.data ? exif_orientation(metadata->exif.data, metadata->exif.size) : 1;
+    const int orientation = metadata->exif.data ? exif_orientation(metadata->exif.data, metadata->exif.size) : 1;
     TIFFSetField(file, TIFFTAG_IMAGEWIDTH, (uint32_t)image->shape.width);
     TIFFSetField(file, TIFFTAG_IMAGELENGTH, (uint32_t)image->shape.height);
     TIFFSetField(file, TIFFTAG_BITSPERSAMPLE, 8);
@@ -420,7 +420,7 @@ static void set_fields(TIFF *file, const struct image *image, const struct codec
     TIFFSetField(file, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE);
     TIFFSetField(file, TIFFTAG_ZIPQUALITY, settings->compression ? settings->compression : 1);
     TIFFSetField(file, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
-    TIFFSetField(file, TIFFTAG_ORIENTATION, settings->orientation ? settings->orientation : kept);
+    TIFFSetField(file, TIFFTAG_ORIENTATION, orientation);
     if (!settings->opaque)
         TIFFSetField(file, TIFFTAG_EXTRASAMPLES, 1, &alpha);
     if (metadata->icc.data)
@@ -450,8 +450,6 @@ static bool write_file(struct tiff *tiff, TIFF *file, const struct image *image,
 static bool encode(void *state, const struct image *image, const struct codec_settings *settings,
                    struct codec_buffer *buffer, struct codec_error *error)
 {
-    if (image->shape.format != PIXFMT_RGBA)
-        return codec_refuse(error, CODEC_UNSUPPORTED, "TIFF files can be written from rgba pixels only");
     struct stream stream = {.buffer = buffer, .error = error};
     const struct codec_bytes exif = settings->metadata.exif;
     const bool big_endian = exif.size > 0 && exif.data[0] == 'M'; // exif_into_tiff needs one byte order
@@ -485,6 +483,7 @@ const struct codec_kind codec_tiff = {
     .close = tiff_close,
     .looks_so = looks_so,
     .head = head_of,
+    .encodes = 1 << PIXFMT_RGBA,
     .decode = decode,
     .encode = encode,
 };

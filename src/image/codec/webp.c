@@ -1,5 +1,4 @@
 // webp.c: WebP files, by libwebp; the container with the metadata is read and written here
-#include "image/codec/exif.h"
 #include "image/codec/kind.h"
 
 #include <string.h>
@@ -118,30 +117,18 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
 
 static int append(const uint8_t *data, size_t size, const WebPPicture *picture)
 {
-    struct codec_buffer *buffer = picture->custom_ptr;
-    if (buffer->room < buffer->size + size && !codec_buffer_room(buffer, 2 * (buffer->size + size)))
-        return 0;
-    memcpy(buffer->data + buffer->size, data, size);
-    buffer->size += size;
-    return 1;
+    return codec_buffer_append(picture->custom_ptr, data, size);
 }
 
-// Writes a chunk, for which there must be room; its data may be in place already. Returns its end.
+// Writes a chunk, for which there must be room. Returns its end.
 static uint8_t *put_chunk(uint8_t *at, const char *name, struct codec_bytes bytes)
 {
     memcpy(at, name, 4);
     write_u32(at + 4, bytes.size);
-    memmove(at + CHUNK_HEAD, bytes.data, bytes.size);
+    memcpy(at + CHUNK_HEAD, bytes.data, bytes.size);
     if (bytes.size % 2 != 0)
         at[CHUNK_HEAD + bytes.size] = 0;
     return at + CHUNK_HEAD + bytes.size + bytes.size % 2;
-}
-
-static uint8_t *put_exif(uint8_t *at, struct codec_bytes exif, int orientation)
-{
-    uint8_t *copy = at + CHUNK_HEAD;
-    memcpy(copy, exif.data, exif.size);
-    return put_chunk(at, "EXIF", (struct codec_bytes){copy, exif_settle(copy, exif.size, orientation)});
 }
 
 static uint8_t *put_extended(uint8_t *at, const struct image *image, int flags)
@@ -175,7 +162,7 @@ static bool add_metadata(struct codec_buffer *buffer, const struct image *image,
         put_chunk(at, "ICCP", icc);
     at = buffer->data + ahead + picture;
     if (exif.data)
-        at = put_exif(at, exif, settings->orientation);
+        at = put_chunk(at, "EXIF", exif);
     if (xmp.data)
         at = put_chunk(at, "XMP ", xmp);
     buffer->size = (size_t)(at - buffer->data);
@@ -189,8 +176,6 @@ static bool encode(void *state, const struct image *image, const struct codec_se
     WebPConfig config;
     WebPPicture picture;
     const int quality = settings->quality ? settings->quality : QUALITY;
-    if (image->shape.format != PIXFMT_RGBA)
-        return codec_refuse(error, CODEC_UNSUPPORTED, "WebP files can be written from rgba pixels only");
     if (image->shape.width > WEBP_MAX_DIMENSION || image->shape.height > WEBP_MAX_DIMENSION)
         return codec_refuse(error, CODEC_TOO_LARGE,
                             "a WebP file can be at most %d pixels wide and high; choose another format",
@@ -219,6 +204,7 @@ const struct codec_kind codec_webp = {
     .info = {.name = "webp", .extensions = extensions, .writes = true, .quality = true},
     .looks_so = looks_so,
     .head = head_of,
+    .encodes = 1 << PIXFMT_RGBA,
     .decode = decode,
     .encode = encode,
 };
