@@ -239,12 +239,12 @@ static void test_left_out(struct codec *codec, struct random *random)
         size_t head_bytes, bytes, cut, damage;
     } cases[] = {
         {"iCCP", "a profile\0", NULL, 11, MOST, 0, 0},
-        {"iCCP", "a profile\0", "its colour profile is larger than 16 MiB", 11, MOST + 1, 0, 0},
+        {"iCCP", "a profile\0", "its colour profile is damaged or larger than 16 MiB", 11, MOST + 1, 0, 0},
         {"iCCP", "a profile\0", "its colour profile is damaged", 11, 1000, 1, 0},
         {"iCCP", "a profile\0", "its colour profile is damaged", 11, 100, 0, 1},
         {"iCCP", "a profile\0\1", "its colour profile is damaged", 12, 100, 0, 0},
         {"iTXt", "XML:com.adobe.xmp\0\1\0\0", NULL, 22, MOST, 0, 0},
-        {"iTXt", "XML:com.adobe.xmp\0\1\0\0", "its XMP data are larger", 22, MOST + 1, 0, 0},
+        {"iTXt", "XML:com.adobe.xmp\0\1\0\0", "its XMP data are damaged or larger than 16 MiB", 22, MOST + 1, 0, 0},
         {"iTXt", "XML:com.adobe.xmp\0\1\0\0", "its XMP data are damaged", 22, 100, 3, 0},
         {"iTXt", "XML:com.adobe.xmp\0\0\0\0", "its XMP data are damaged", 22, 100, 0, 1},
         {"iTXt", "another text\0\0\0\0", NULL, 17, 100, 0, 1},
@@ -282,13 +282,13 @@ static void test_left_out(struct codec *codec, struct random *random)
 static void test_twice(struct codec *codec, struct random *random)
 {
     static const struct {
-        const char *type, *data, *expected;
+        const char *type, *data;
         size_t bytes, carried;
     } cases[] = {
-        {"iCCP", "a profile\0\0\x78\x01\1\3\0\xfc\xffICC\1\xa7\0\xd0", "it has two colour profiles", 25, 3},
-        {"iTXt", "XML:com.adobe.xmp\0\0\0\0\0<x/>", "it has XMP data twice", 26, 4},
-        {"eXIf", "MM\0*\0\0\0\10\0\0", "it has EXIF data twice", 10, 10},
-        {"iTXt", "another text\0\0\0\0\0text", NULL, 21, 0},
+        {"iCCP", "a profile\0\0\x78\x01\1\3\0\xfc\xffICC\1\xa7\0\xd0", 25, 3},
+        {"iTXt", "XML:com.adobe.xmp\0\0\0\0\0<x/>", 26, 4},
+        {"eXIf", "MM\0*\0\0\0\10\0\0", 10, 10},
+        {"iTXt", "another text\0\0\0\0\0text", 21, 0},
     };
     struct codec_buffer file = {0};
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -301,10 +301,7 @@ static void test_twice(struct codec *codec, struct random *random)
         check_that(&check, ok && has->icc.size + has->xmp.size + has->exif.size == cases[i].carried,
                    "%s twice: %zu bytes carried, %s", cases[i].type, has->icc.size + has->xmp.size + has->exif.size,
                    error.why);
-        check_that(&check,
-                   ok &&
-                       (cases[i].expected ? has->left_out && strstr(has->left_out, cases[i].expected) : !has->left_out),
-                   "%s twice says: %s", cases[i].type, has->left_out ? has->left_out : "nothing");
+        check_that(&check, ok && !has->left_out, "%s twice says: %s", cases[i].type, has->left_out);
     }
     codec_buffer_free(&file);
 }

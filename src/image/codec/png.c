@@ -155,28 +155,27 @@ static bool skip_text(struct codec_bytes *bytes)
     return end && skip(bytes, (size_t)(end + 1 - bytes->data));
 }
 
-// Unpacks data of unknown size in place of *bytes.
-static enum libdeflate_result unpack(struct png *png, struct codec_buffer *buffer, struct codec_bytes *bytes)
+// Unpacks data of unknown size in place of *bytes. Returns false if they are damaged or larger than UNPACKED_MAX.
+static bool unpack(struct png *png, struct codec_buffer *buffer, struct codec_bytes *bytes)
 {
-    enum libdeflate_result result = LIBDEFLATE_INSUFFICIENT_SPACE;
+    enum libdeflate_result result;
     const size_t size = bytes->size;
     size_t room = size < UNPACKED_MAX / 4 - 1024 ? 4 * size + 4096 : UNPACKED_MAX;
     if (!png->inflater)
         png->inflater = libdeflate_alloc_decompressor();
     for (;; room = room < UNPACKED_MAX / 4 ? 4 * room : UNPACKED_MAX) {
         if (!png->inflater || !codec_buffer_room(buffer, room))
-            return LIBDEFLATE_BAD_DATA;
+            return false;
         result = libdeflate_zlib_decompress(png->inflater, bytes->data, size, buffer->data, room, &buffer->size);
         if (result != LIBDEFLATE_INSUFFICIENT_SPACE || room == UNPACKED_MAX)
             break;
     }
     *bytes = (struct codec_bytes){buffer->data, buffer->size};
-    return result;
+    return result == LIBDEFLATE_SUCCESS;
 }
 
-// Returns the metadata in a chunk, and what became of them.
-static enum libdeflate_result read_metadata(struct png *png, const struct chunk *chunk, int kind,
-                                            struct codec_bytes *bytes)
+// Returns the metadata in a chunk.
+static bool read_metadata(struct png *png, const struct chunk *chunk, int kind, struct codec_bytes *bytes)
 {
     bool ok = chunk->whole, packed = kind == ICC;
     *bytes = chunk->bytes;
@@ -187,7 +186,7 @@ static enum libdeflate_result read_metadata(struct png *png, const struct chunk 
         packed = ok && bytes->data[0] == 1;
         ok = ok && skip(bytes, 2) && skip_text(bytes) && skip_text(bytes);
     }
-    return !ok ? LIBDEFLATE_BAD_DATA : packed ? unpack(png, &png->unpacked[kind], bytes) : LIBDEFLATE_SUCCESS;
+    return ok && (!packed || unpack(png, &png->unpacked[kind], bytes));
 }
 
 // Takes the first chunk of each kind, as libpng does: unpacking hundreds of them could take seconds.
@@ -195,32 +194,21 @@ static void take_metadata(struct png *png, const struct chunk *chunk, struct hea
                           struct codec_metadata *metadata)
 {
     static const char xmp[] = "XML:com.adobe.xmp"; // with its NUL
-    static const struct {
-        const char *twice, *damaged, *large;
-    } left_out[METADATA] = {
-        [ICC] = {"it has two colour profiles, and the second one is left out",
-                 "its colour profile is damaged and is left out",
-                 "its colour profile is larger than 16 MiB and is left out"},
-        [EXIF] = {"it has EXIF data twice, and the second EXIF data are left out",
-                  "its EXIF data are damaged and are left out", NULL},
-        [XMP] = {"it has XMP data twice, and the second XMP data are left out",
-                 "its XMP data are damaged and are left out", "its XMP data are larger than 16 MiB and are left out"},
+    static const char *const left_out[METADATA] = {
+        [ICC] = "its colour profile is damaged or larger than 16 MiB and is left out",
+        [EXIF] = "its EXIF data are damaged and are left out",
+        [XMP] = "its XMP data are damaged or larger than 16 MiB and are left out",
     };
     struct codec_bytes *const parts[METADATA] = {&metadata->icc, &metadata->exif, &metadata->xmp};
     struct codec_bytes bytes;
     const bool is_xmp =
         is(chunk, "iTXt") && chunk->bytes.size >= sizeof(xmp) && memcmp(chunk->bytes.data, xmp, sizeof(xmp)) == 0;
     const int kind = is(chunk, "iCCP") ? ICC : is(chunk, "eXIf") ? EXIF : is_xmp ? XMP : METADATA;
-    if (kind == METADATA)
+    if (kind == METADATA || header->seen[kind])
         return;
-    if (header->seen[kind]) {
-        metadata->left_out = metadata->left_out ? metadata->left_out : left_out[kind].twice;
-        return;
-    }
     header->seen[kind] = true;
-    const enum libdeflate_result result = read_metadata(png, chunk, kind, &bytes);
-    if (result != LIBDEFLATE_SUCCESS)
-        metadata->left_out = result == LIBDEFLATE_INSUFFICIENT_SPACE ? left_out[kind].large : left_out[kind].damaged;
+    if (!read_metadata(png, chunk, kind, &bytes))
+        metadata->left_out = left_out[kind];
     else if (bytes.size > 0)
         *parts[kind] = bytes;
 }
