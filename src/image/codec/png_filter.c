@@ -44,19 +44,6 @@ static inline void undo_sub(uint8_t *to, const uint8_t *from, size_t bytes, int 
     }
 }
 
-// Pixels of more than four bytes.
-static void undo_sub_wide(uint8_t *to, const uint8_t *from, size_t bytes, size_t step)
-{
-    for (size_t i = 0; i < bytes; i++)
-        to[i] = (uint8_t)(from[i] + (i < step ? 0 : to[i - step]));
-}
-
-static void undo_average_wide(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes, size_t step)
-{
-    for (size_t i = 0; i < bytes; i++)
-        to[i] = (uint8_t)(from[i] + ((i < step ? 0 : to[i - step]) + above[i]) / 2);
-}
-
 static inline void undo_average(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes, int step)
 {
     uint32_t left = 0;
@@ -107,15 +94,17 @@ static inline int paeth(int left, int up, int corner)
     return a <= b && a <= c ? left : b <= c ? up : corner;
 }
 
-// For pixels of one or two bytes, which would leave lanes unused, or of more than four.
-static void undo_paeth_any(uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes, int step)
+// For pixels of one or two bytes, which would leave lanes unused, or of more than four. `filter` is a constant where
+// this is inlined.
+static inline void undo_channels(int filter, uint8_t *to, const uint8_t *from, const uint8_t *above, size_t bytes,
+                                 int step)
 {
     for (int channel = 0; channel < step; channel++) {
         int left = 0, corner = 0;
         for (size_t i = (size_t)channel; i < bytes; i += (size_t)step) {
             const int up = above[i];
-            to[i] = (uint8_t)(from[i] + paeth(left, up, corner));
-            left = to[i];
+            left = from[i] + (filter == SUB ? left : filter == AVERAGE ? (left + up) / 2 : paeth(left, up, corner));
+            left = to[i] = (uint8_t)left;
             corner = up;
         }
     }
@@ -134,26 +123,22 @@ static bool undo(int filter, uint8_t *to, const uint8_t *from, const uint8_t *be
         memmove(to, from, bytes);
         return true;
     case SUB: // constant steps, so that each is compiled for its own
-        (step == 1   ? undo_sub(to, from, bytes, 1)
-         : step == 2 ? undo_sub(to, from, bytes, 2)
-         : step == 3 ? undo_sub(to, from, bytes, 3)
+        (step == 3   ? undo_sub(to, from, bytes, 3)
          : step == 4 ? undo_sub(to, from, bytes, 4)
-                     : undo_sub_wide(to, from, bytes, (size_t)step));
+                     : undo_channels(SUB, to, from, before, bytes, step));
         return true;
     case UP:
         undo_up(to, from, before, bytes);
         return true;
     case AVERAGE:
-        (step == 1   ? undo_average(to, from, before, bytes, 1)
-         : step == 2 ? undo_average(to, from, before, bytes, 2)
-         : step == 3 ? undo_average(to, from, before, bytes, 3)
+        (step == 3   ? undo_average(to, from, before, bytes, 3)
          : step == 4 ? undo_average(to, from, before, bytes, 4)
-                     : undo_average_wide(to, from, before, bytes, (size_t)step));
+                     : undo_channels(AVERAGE, to, from, before, bytes, step));
         return true;
     case PAETH:
         (step == 3   ? undo_paeth(to, from, before, bytes, 3)
          : step == 4 ? undo_paeth(to, from, before, bytes, 4)
-                     : undo_paeth_any(to, from, before, bytes, step));
+                     : undo_channels(PAETH, to, from, before, bytes, step));
         return true;
     default:
         return false;
