@@ -1,4 +1,4 @@
-// keep_loaded.c: preloaded for leak checks: keeps libraries loaded, so that a leak's report names its library
+// keep_loaded.c: preloaded for leak checks: keeps libraries loaded, so that reports name the library of a leak
 int dlclose(void *handle);
 int dlclose(void *handle)
 {
