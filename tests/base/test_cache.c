@@ -159,6 +159,6 @@ int main(void)
     test_place();
     test_directory();
     test_entry();
-    CHECK(rmdir(home) == 0); // nothing was left behind
+    CHECK(rmdir(home) == 0); // no file is left behind
     return check_end(&unit);
 }

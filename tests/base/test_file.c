@@ -98,7 +98,7 @@ static void test_rights(void)
             CHECK(chmod(path, modes[i]) == 0 && file_write_atomic(path, "x", 1));
             CHECK_NUMBER(mode_of(path), modes[i] & 0666 & ~masks[m]);
         }
-        CHECK(umask(mask) == masks[m]); // as it was
+        CHECK(umask(mask) == masks[m]); // unchanged
     }
 }
 
@@ -193,7 +193,7 @@ static void check_as_nobody(void)
     check_writable(other, false, EACCES);
 }
 
-// A file that may not be written is not replaced either, though the directory allows it.
+// A file without write permission is not replaced, although the directory's permissions would allow it.
 static void check_protected_as_nobody(void)
 {
     char other[96];
@@ -224,7 +224,7 @@ static void test_writable(void)
     for (int atomic = 0; atomic < 2; atomic++) {
         snprintf(where, sizeof(where), "%s/new", directory);
         check_writable(where, atomic, 0);
-        CHECK(access(where, F_OK) != 0); // and it is not there
+        CHECK(access(where, F_OK) != 0); // the file was not created
         check_writable(path, atomic, 0);
         check_content("x");
         check_writable("/dev/null", atomic, 0);
@@ -253,7 +253,7 @@ static void test_writable(void)
     unlink(where);
 }
 
-// A write that fails half way, as on a full disk: the old bytes stay, nothing else is left.
+// A write that fails half way, as on a full disk: the old bytes stay, and no temporary file.
 static void test_full(void)
 {
     struct rlimit old, small;
@@ -294,7 +294,7 @@ static void test_close(void)
     CHECK_NUMBER(count_files(), 1);
 }
 
-// Links stay links, pipes and devices are not replaced, and two spellings are one file.
+// Links stay links. Pipes and devices are not replaced. Two spellings of a path name one file.
 static void test_kinds(void)
 {
     char link[96], pipe[96], spelled[112];
@@ -348,6 +348,6 @@ int main(void)
     test_close();
     test_kinds();
     unlink(path);
-    CHECK(rmdir(directory) == 0); // nothing was left behind
+    CHECK(rmdir(directory) == 0); // no file is left behind
     return check_end(&unit);
 }

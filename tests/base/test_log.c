@@ -53,9 +53,9 @@ static void test_fits(void)
     char out[6] = "#####";
     CHECK_NUMBER(log_escape(out, sizeof(out), "abcdefgh"), 5);
     CHECK_TEXT(out, "abcde");
-    CHECK_NUMBER(log_escape(out, sizeof(out), "ab\x1b"), 2); // not half an escape
+    CHECK_NUMBER(log_escape(out, sizeof(out), "ab\x1b"), 2); // no part of an escape sequence
     CHECK_TEXT(out, "ab");
-    CHECK_NUMBER(log_escape(out, sizeof(out), "abc\xe2\x82\xac"), 3); // nor half a character
+    CHECK_NUMBER(log_escape(out, sizeof(out), "abc\xe2\x82\xac"), 3); // no part of a character
     CHECK_TEXT(out, "abc");
     CHECK_NUMBER(log_escape(out, 1, "a"), 0);
     CHECK_TEXT(out, "");

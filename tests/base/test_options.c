@@ -55,7 +55,7 @@ struct run {
 static struct run parse(const char *line)
 {
     struct run run = {.values = {.count = 7, .rate = 30}};
-    static char words[1024]; // operands and texts point into it until the next call
+    static char words[1024]; // operands and texts point into it; the next call overwrites it
     char *argv[96] = {"test"}, *rest = NULL;
     int argc = 1;
     snprintf(words, sizeof(words), "%s", line);
@@ -258,7 +258,7 @@ static void test_help(void)
 
 int main(void)
 {
-    setlocale(LC_ALL, "de_DE.UTF-8"); // a decimal comma must change nothing, if this locale is installed
+    setlocale(LC_ALL, "de_DE.UTF-8"); // with a decimal comma the results are the same (if this locale is installed)
     test_right();
     test_wrong();
     test_environment();

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static struct stats stats; // 16 KiB: too large for comfort on the stack
+static struct stats stats; // 16 KiB, so it is not on the stack
 
 static void test_ring(void)
 {
@@ -44,7 +44,7 @@ static void test_ring(void)
     CHECK_NUMBER(stats_recent(&stats, STATS_WINDOW - 1), 10);
     CHECK_NUMBER(stats_recent(&stats, STATS_WINDOW), 0);
 
-    // A ring that was emptied has no old values.
+    // An emptied ring has no old values.
     stats.count = 0;
     stats_add(&stats, 1);
     CHECK_NUMBER(stats_recent(&stats, 1), 0);

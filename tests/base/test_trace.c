@@ -33,13 +33,13 @@ static const char *text_of(const json_t *event, const char *key)
 static void test_content(void)
 {
     struct trace *trace = trace_open(path);
-    json_t *events = load(); // whole before the first span
+    json_t *events = load(); // valid before the first span
     const size_t before = json_array_size(events);
     json_decref(events);
     trace_span(trace, "main", "draw", 1234567, 2345678, 3);
     trace_span(trace, "capture \"1\"\n", "n\xc3\xa9 \xff", 5000000000000000, 4000000000000000, 4);
     trace_span(trace, "main", "swap", 2000, 2000, UINT64_MAX / 4);
-    events = load(); // and while it is open
+    events = load(); // valid while it is open
     trace_close(trace);
     CHECK_NUMBER(json_array_size(events), before + 5); // three spans, two track names
     const json_t *name = json_array_get(events, before), *draw = json_array_get(events, before + 1);
@@ -60,7 +60,7 @@ static void test_content(void)
     json_decref(events);
 }
 
-// Every byte that may appear in a name, in a name longer than is kept.
+// Every byte that may appear in a name; the name is longer than the trace keeps.
 static void test_names(void)
 {
     char name[400];
@@ -112,7 +112,7 @@ static void test_threads(void)
     json_decref(events);
 }
 
-// Tracks that are too many to be named share the process's own track.
+// Tracks beyond the number of names share the process's own track.
 static void test_tracks(void)
 {
     struct trace *trace = trace_open(path);

@@ -1,4 +1,4 @@
-// frail.c: paths and a device that can be lost at any frame; linked instead of the program's own
+// frail.c: paths and a device that can be lost at any frame; replaces the program's own when linked
 #include "frail.h"
 
 #include "command/command.h"
@@ -122,7 +122,7 @@ static bool is_lost(struct path *path, atomic_int *count, int at)
     return device->lost;
 }
 
-// Pictures here are no JPEG files, and nothing else is fed.
+// Counts as a misuse: only JPEG files are fed by rows, and the tests have none.
 void path_feed(struct path *path, const struct path_feed *feed)
 {
     atomic_fetch_add(&world.misuses, 1);

@@ -1,4 +1,4 @@
-// frail.h: paths and a device that can be lost at any frame; linked instead of the program's own
+// frail.h: paths and a device that can be lost at any frame; replaces the program's own when linked
 #pragma once
 
 #include <stdatomic.h>

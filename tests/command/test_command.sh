@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_command.sh: the command line: exit codes, one clear line per error, the output of each command
+# test_command.sh: the command line: exit codes, one line per error, the output of each command
 #
 #   test_command.sh MONOCLE LEVEL...     levels of vector instructions that it has, sorted
 set -u
@@ -119,7 +119,7 @@ export OCL_ICD_VENDORS=/nonexistent
 refuses 3 "the cpu path (-p cpu) works without one" devices
 unset OCL_ICD_VENDORS
 
-# Fewer of the processor's instructions: named in what is measured; another word is logged, and changes nothing.
+# MONOCLE_VECTORS: results of bench name the level; an unknown level is reported and has no effect.
 measure="bench filters -p cpu -t 1 --sizes 64x64 --formats rgba -f gray -n 1"
 export MONOCLE_VECTORS=plain
 works $measure

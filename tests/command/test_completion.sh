@@ -37,7 +37,7 @@ for command in $("$monocle" help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     done
 done
 
-# What bash offers for a line whose last word is being typed.
+# Prints the words that bash offers for the last, incomplete word of a line.
 offers() {
     COMP_WORDS=("$@")
     COMP_CWORD=$(($# - 1))
@@ -83,7 +83,7 @@ completes "gpu" monocle live --device = g
 completes "accelerator all" monocle batch -d a
 completes "png" monocle batch --format p
 
-# The same of fish, which can be asked.
+# The same for fish, whose command `complete -C` prints the words.
 fish_completes() { # fish_completes WANT LINE
     local got
     got=$(fish -N -c "function monocle; $monocle \$argv; end; source $work/fish; complete -C '$2'" 2>&1 |

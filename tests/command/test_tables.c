@@ -71,7 +71,7 @@ static void check_excludes(const struct option_list *list, const struct option *
         bool found = false;
         for (const struct option *other = list->options; other->name; other++)
             found = found || strcmp(other->name, word) == 0;
-        check_that(&unit, found, "%s --%s excludes --%s, which there is not", list->command, o->name, word);
+        check_that(&unit, found, "%s --%s excludes --%s, which does not exist", list->command, o->name, word);
     }
 }
 
@@ -118,7 +118,7 @@ static bool is_grey(const uint8_t *pixel)
     return pixel[0] == pixel[1] && pixel[1] == pixel[2];
 }
 
-// The filter's `color` is what its row does with grey pixels and with coloured ones.
+// The filter's `color` matches the effect of its row on grey pixels and on coloured pixels.
 static void check_color(const struct filter *filter, const struct filter_arguments *arguments)
 {
     enum { PIXELS = FILTER_LEVELS };
@@ -178,7 +178,7 @@ static void check_paths(void)
     CHECK_TEXT(choices, PATH_CHOICES);
 }
 
-// The name of a filter is that of its files.
+// A filter and its files have the same name.
 #define CHECK_NAME(it)                                                                                                 \
     extern const struct filter filter_##it;                                                                            \
     CHECK_TEXT(filter_##it.name, #it);

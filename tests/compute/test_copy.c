@@ -1,4 +1,4 @@
-// test_copy.c: every way to copy copies all bytes; the fastest one is chosen, and its time is right
+// test_copy.c: every copy method copies all bytes; the fastest one is chosen, and its time is right
 //
 // The times are faked; the device makes the copies.
 #include "compute/copy.h"
@@ -7,7 +7,7 @@
 
 enum { BYTES = 100000, SOURCES = 3, TARGETS = 2, WAYS = 4, PLACE = 131072 };
 
-// Bytes that each way copies in whole work-groups. The largest is the size of a place.
+// Bytes that each method copies in whole work-groups. The largest is the size of a buffer.
 static const struct {
     const char *name;
     size_t group, bytes;

@@ -149,7 +149,7 @@ static void test_many(void)
     CHECK_TEXT(devices[DEVICE_MAX].name, "");
 }
 
-// If the limit of open files is too low for drivers, none is asked.
+// If the limit of open files is too low for drivers, no driver is called.
 static void test_limit(void)
 {
     struct device_info devices[DEVICE_MAX];

@@ -29,7 +29,7 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
     return finding->hold;
 }
 
-// Asks twice for the verdict, like a new process. Only the first answer is new.
+// Requests the verdict twice, like a new process. Only the first answer is new.
 static void check_asked(const char *what, const char *of, const char *finds, enum verdict_hold hold, const char *want,
                         int probes)
 {

@@ -63,7 +63,7 @@ static const struct printed accepted[] = {
      "gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray"},
 };
 
-// A refused text and a part of its message: the place, or the right word.
+// A refused text and a part of its message: the position, or the correct word.
 struct refusal {
     const char *text, *names, *suggests;
 };
@@ -219,7 +219,7 @@ static void test_refused(struct check *check)
     }
 }
 
-// Texts as long as anybody might paste, of every kind.
+// Very long texts of every kind, as a user might paste them.
 static void test_long(struct check *check)
 {
     static const char *const pieces[] = {"a", " ", ",", "=", ":", "gray,", "blur=", "9", "-", "1 ", "\x80", "."};
@@ -235,7 +235,7 @@ static void test_long(struct check *check)
     free(text);
 }
 
-// A random chain text, right for the most part.
+// A random chain text, usually valid.
 static size_t random_text(struct random *random, char *text, size_t size)
 {
     static const char *const values[] = {"1",  "2",    "0.5", "-1",    "255",      "300", "luma", "average", "se",
@@ -372,7 +372,7 @@ static void test_edit_convolve(struct check *check)
                chain_parse(&chain, "convolve", error) && chain_set(&chain, 0, 0, 2) &&
                    chain_prints(&chain, "convolve=gaussian") && chain.stage[0].arguments.radius == 2,
                "preset number 2 is not gaussian");
-    // After any key, the text of the chain gives the same chain again.
+    // After any key, parsing the printed chain gives the same chain.
     struct random random = {5};
     for (int i = 0; i < 3000; i++) {
         struct chain again;

@@ -1,4 +1,4 @@
-// fuzz_chain.c: random chain texts; a libFuzzer target, and by itself a regression test
+// fuzz_chain.c: random chain texts; a libFuzzer target, and without libFuzzer a regression test
 //
 //   fuzz_chain [--rounds N] [--seed N] [FILE...]   runs the files, then N mutations of them and of built-in texts
 //
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = malloc(size + 1); // exactly, so that a sanitizer sees a byte too many
+    char *text = malloc(size + 1); // exact size, so that a sanitizer reports reads beyond it
     if (!text)
         return 0;
     if (size)
@@ -115,7 +115,7 @@ static bool pool_add_file(struct pool *pool, const char *path)
     return true;
 }
 
-// Replaces bytes at..at+gone by `data`, as far as there is room.
+// Replaces bytes at..at+gone by `data`, up to the size of the buffer.
 static size_t splice(char *text, size_t size, size_t at, size_t gone, const char *data, size_t more)
 {
     if (at + gone > size || size - gone + more > TEXT_MAX)
@@ -143,16 +143,16 @@ static size_t mutate(const struct pool *pool, struct random *random, char *text,
         if (at < size)
             text[at] = (char)random_bits(random);
         return size;
-    case 1: // a word in, or over something
+    case 1: // insert a word, or replace bytes by it
         return splice(text, size, at, 0, word, strlen(word));
     case 2:
         return splice(text, size, at, most < 4 ? most : random_bits(random) % 4, word, strlen(word));
-    case 3: // some of it gone
+    case 3: // remove a part
         return splice(text, size, at, most ? random_bits(random) % (most < 12 ? most : 12) : 0, "", 0);
-    case 4: // another text behind it
+    case 4: // append another text
         size = splice(text, size, size, 0, ",", 1);
         return splice(text, size, size, 0, pool->text[other], pool->size[other]);
-    default: // twice itself, now and then, so that texts grow beyond every limit
+    default: // double the text, rarely, so that texts exceed every limit
         return random_bits(random) % 16 ? size : splice(text, size, size, 0, text, size);
     }
 }

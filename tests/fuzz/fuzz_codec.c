@@ -22,7 +22,7 @@ static enum codec_format format_for(const struct codec_head *head, size_t size)
 // Reads a file. If that succeeds, writes it again with its metadata; the result must be readable.
 static void try_file(const uint8_t *data, size_t size)
 {
-    enum { PIXELS_MAX = 1 << 18 }; // a large head on a small picture costs time and finds nothing
+    enum { PIXELS_MAX = 1 << 18 }; // a large size in the header of a small file costs time and finds no fault
     struct codec_head head, again;
     struct codec_error error;
     struct image image = {0};

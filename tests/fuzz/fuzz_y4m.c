@@ -1,4 +1,4 @@
-// fuzz_y4m.c: hostile Y4M films; a libFuzzer target, and by itself a run over the seeds and their mutations
+// fuzz_y4m.c: hostile Y4M films; a libFuzzer target, and without libFuzzer a run over the seeds and their mutations
 #include "base/log.h"
 #include "image/y4m.h"
 #include "source/source.h"
@@ -55,7 +55,7 @@ static unsigned next_random(uint64_t *state)
     return (unsigned)(*state >> 33);
 }
 
-// Changes, doubles or removes a few pieces.
+// Changes, doubles or removes a few parts.
 static size_t mutate(uint8_t *data, size_t size, size_t room, uint64_t *state)
 {
     static const char digits[] = "0123456789 :-\nWHFCX";

@@ -128,7 +128,7 @@ void png_add(struct codec_buffer *file, const char *type, const void *data, size
     add(file, number, 4);
 }
 
-// Rows of random bytes, each behind the number of a random filter.
+// Rows of random bytes, each after the number of a random filter.
 static void add_rows(struct codec_buffer *plain, int width, int height, int bits, struct random *random)
 {
     const size_t bytes = ((size_t)width * (size_t)bits + 7) / 8;

@@ -57,7 +57,7 @@ static void test_exif(void)
         memcpy(cut, exif, sizeof(cut));
         check_that(&check, exif_orientation(cut, exif_settle(cut, size, 0)) == 6, "0 leaves the orientation");
         cut[i % 2 ? 18 : 19] = 1; // 256 more
-        check_that(&check, exif_orientation(cut, size) == 1, "an orientation that there is not");
+        check_that(&check, exif_orientation(cut, size) == 1, "an invalid orientation counts as 1");
         exif_settle(cut, size, 8);
         check_that(&check, exif_orientation(cut, size) == 8, "both bytes of an orientation are set");
         for (size_t end = 0; end < size; end++) { // an exact block, so that the sanitizer reports reads beyond it
@@ -101,7 +101,7 @@ static void test_carried(struct codec *codec, size_t icc_bytes, struct random *r
                         codec_decode(codec, file.data, file.size, &head, &image, &error) &&
                         codec_metadata_keep(&head.metadata, &kept[i % 2]);
         check_that(&check, ok, "step %d: %s", i, error.why);
-        memset(file.data, 0, file.size); // kept metadata must not point there
+        memset(file.data, 0, file.size); // the kept metadata must not point to it
         check_that(&check, same(head.metadata.icc, all.icc), "step %d: a profile of %zu bytes, not %zu", i,
                    head.metadata.icc.size, icc_bytes);
         check_that(&check, same(head.metadata.xmp, all.xmp), "step %d: XMP of %zu bytes", i, head.metadata.xmp.size);
@@ -229,7 +229,7 @@ static void make_png(struct codec_buffer *file, const char *type, const void *da
     codec_buffer_free(&plain);
 }
 
-// Unreadable metadata of a file are reported when it is encoded anew.
+// Unreadable metadata of a file are reported when the file is encoded again.
 static void test_left_out(struct codec *codec, struct random *random)
 {
     enum { MOST = 16 << 20 };

@@ -77,7 +77,7 @@ static const int sizes[][2] = {{64, 48}, {33, 17}, {47, 31}, {1, 1},  {2, 1},
                                {16, 16}, {17, 40}, {300, 7}, {8, 33}, {40, 150}};
 enum { KINDS = sizeof(kinds) / sizeof(*kinds), SIZES = sizeof(sizes) / sizeof(*sizes) };
 
-// The same pixels in any memory.
+// Planes with the same pixels in any memory layout.
 static void test_memories(struct codec *codec, const struct codec_buffer *file, const struct codec_head *head,
                           const struct image *image, const char *name)
 {
@@ -99,7 +99,7 @@ static void test_memories(struct codec *codec, const struct codec_buffer *file, 
     codec_buffer_free(&wide);
 }
 
-// A file that is decoded and encoded a few rows at a time, in memory for a few rows.
+// A file that is decoded and encoded by rows, in memory for a few rows.
 struct by_rows {
     struct image image;
     struct codec_buffer file;
@@ -261,7 +261,7 @@ static void refuse(struct codec *codec, const struct codec_buffer *file, enum co
     image_free(&image);
 }
 
-// 500 scans are read, more are refused: a small file of very many keeps a decoder busy for minutes.
+// 500 scans are read, more are refused: a small file with thousands of scans takes a decoder minutes.
 static void test_scans(struct codec *codec)
 {
     enum { MOST = 500 };

@@ -1,4 +1,4 @@
-// test_codec_png.c: PNG files are read as stb_image reads them (16 bits rounded to 8), and it reads what is written
+// test_codec_png.c: PNG files: read as by stb_image (16 bits rounded to 8), and written so that stb_image reads them
 #include "check.h"
 #include "codec_files.h"
 #include "image/codec/runs.h"
@@ -137,7 +137,7 @@ static void test_written(struct codec *codec, struct random *random)
     image_free(&image);
 }
 
-// A block that begins with zeros behind one that ends in something else: rows of black with a last pixel of any colour.
+// A block that begins with zeros after a block that ends with another byte: black rows with a last pixel of any colour.
 static void test_seams(struct codec *codec, struct random *random)
 {
     const struct image_shape shape = {.format = PIXFMT_GREY, .width = 3000, .height = 3 * RUNS_BLOCK / 3000};
@@ -197,10 +197,10 @@ static void test_refused(struct codec *codec, struct random *random)
     refuse(codec, &file, 0, CODEC_UNSUPPORTED, "CgBI");
     wish.colour = 3;
     png_make(&file, 4, 3, &wish, random);
-    memcpy(file.data + 37, "abCd", 4); // another name for the palette: its checksum is wrong then, and it goes unread
+    memcpy(file.data + 37, "abCd", 4); // renames PLTE: its checksum is wrong, and it is not read
     refuse(codec, &file, 0, CODEC_DAMAGED, "palette (PLTE) is missing");
     png_begin(&file, 4, 3, &wish);
-    png_add(&file, "PLTE", (const uint8_t[257 * 3]){0}, 257 * 3); // one colour more than there may be
+    png_add(&file, "PLTE", (const uint8_t[257 * 3]){0}, 257 * 3); // one colour more than allowed
     refuse(codec, &file, 0, CODEC_DAMAGED, "palette");
     wish = (struct png_wish){2, 8, 0, 1, 1};
     png_make(&file, 4, 3, &wish, random);
@@ -213,7 +213,7 @@ static void test_refused(struct codec *codec, struct random *random)
     png_add(&file, "IDAT", "\x78\x01\x03\0\0\0\0\1", 8);
     png_add(&file, "IEND", "", 0);
     refuse(codec, &file, 0, CODEC_DAMAGED, "truncated");
-    file.size = 8; // and for one row more
+    file.size = 8; // one row more
     memcpy(head, (const uint8_t[]){0, 0, 0x40, 0, 0, 0, 0x40, 1}, 8);
     png_add(&file, "IHDR", head, 13);
     refuse(codec, &file, 0, CODEC_TOO_LARGE, "at most 1 GiB");
@@ -236,7 +236,7 @@ static void fill_skewed(uint8_t *data, size_t size, int kinds, struct random *ra
     }
 }
 
-// Each byte twice as often as the next, all over the place: the rarest codes would have more bits than there may be.
+// Each byte twice as frequent as the next, in random order: without a limit, the rarest codes would have too many bits.
 static void fill_deep(uint8_t *data, size_t size, struct random *random)
 {
     for (size_t i = 0, kind = 0, left = size; i < size; i++) {

@@ -1,4 +1,4 @@
-// test_codec_stb.c: GIF, BMP, PSD and TGA files: the best compressed ones are read, too short ones are refused
+// test_codec_stb.c: GIF, BMP, PSD and TGA files: files of the highest compression are read, truncated files refused
 #include "check.h"
 #include "image/codec/codec.h"
 
@@ -119,8 +119,8 @@ static void add_code(struct file *file, size_t *block, int code, int bits)
     }
 }
 
-// One colour, by codes each of which stands for one pixel more than the one before. When the table of codes is full, it
-// is cleared, or (deferred) the last code is repeated, which packs best of all.
+// One colour: each code stands for one pixel more than the code before. When the table of codes is full, it is cleared,
+// or (deferred) the last code is repeated, which gives the highest compression.
 static void make_gif(struct file *file, bool deferred)
 {
     enum { CODE_BITS = 2, COLOUR = 1, CLEAR = 4, FIRST = 6, LAST = 4095, LAST_BITS = 12 };
@@ -236,7 +236,7 @@ static void test_short(struct codec *codec)
     check_short(codec, &file, "PSD whose section is cut");
 }
 
-// A head that is cut anywhere, in an exact block, so that the sanitizer reports reads beyond it.
+// A header that is truncated at every byte, in an exact block, so that the sanitizer reports reads beyond it.
 static void test_cut(struct codec *codec)
 {
     static struct file files[4];
@@ -303,7 +303,7 @@ static void test_alpha(struct codec *codec)
     }
 }
 
-// A file other than the head's is refused: its pixels would be written beyond the image.
+// A file whose size differs from the header's is refused: its pixels would be written beyond the image.
 static void test_exchanged(struct codec *codec)
 {
     static struct file small, large;

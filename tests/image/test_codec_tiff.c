@@ -1,4 +1,4 @@
-// test_codec_tiff.c: TIFF files: written and read back, those of other programs, metadata, refusals
+// test_codec_tiff.c: TIFF files: written and read back, files of other programs, metadata, refusals
 #include "check.h"
 #include "pictures.h"
 
@@ -147,8 +147,8 @@ static void test_others(struct codec *codec)
     }
 }
 
-// A BigTIFF file of one pixel, whose colour is that of a palette with 16 bits. With a sample beside it, it is refused:
-// libtiff loses its place in tiles at the right edge.
+// A BigTIFF file of one pixel, with a colour of a 16-bit palette. With an extra sample, the file is refused:
+// libtiff then reads tiles at the right edge from a wrong offset.
 static void test_big_palette(struct codec *codec, uint32_t samples)
 {
     enum { TAGS_OF = 9, TAG = 20, MAP = 3 * 256 * 2, MAP_AT = 16 + 8 + TAGS_OF * TAG + 8, PIXEL_AT = MAP_AT + MAP };
@@ -180,7 +180,7 @@ static void test_big_palette(struct codec *codec, uint32_t samples)
     image_free(&image);
 }
 
-// A picture of 2x2 pixels in the corner of one tile without packing, the least that a tile may be.
+// An image of 2x2 pixels in the corner of one uncompressed tile of the smallest size.
 static void test_tile(struct codec *codec)
 {
     enum { SIDE = 16, BYTES = SIDE * SIDE };
@@ -210,7 +210,7 @@ static void test_tile(struct codec *codec)
     image_free(&image);
 }
 
-// The most that libtiff may need at once: a picture of 16-bit samples in one strip, which packs to next to nothing.
+// The most memory that libtiff may need at once: 16-bit samples in one strip, compressed to a few bytes.
 static void test_deep(struct codec *codec)
 {
     enum { SIDE = 2400, BYTES = 8 * SIDE * SIDE };
@@ -469,7 +469,7 @@ static void test_refused(struct codec *codec)
         const bool ok = read_bytes(codec, file.data, file.size, &head, &image, &error);
         check_that(&check,
                    !ok && error.fault == cases[i].fault && strstr(error.why, cases[i].because) &&
-                       !strstr(error.why, "Sorry"), // libtiff's
+                       !strstr(error.why, "Sorry"), // written by libtiff
                    "%s: %s", cases[i].because, ok ? "read" : error.why);
     }
     const struct wish grey = {.kind = {8, 1, 1}};
@@ -479,7 +479,7 @@ static void test_refused(struct codec *codec)
     check_that(&check,
                !read_bytes(codec, file.data, file.size - 1, &head, &image, &error) && error.fault == CODEC_DAMAGED,
                "cut short: %s", error.why);
-    make(&two, 2, 2, &grey, pixels); // a second directory like the first, behind it
+    make(&two, 2, 2, &grey, pixels); // a second directory like the first, after it
     const size_t directory = 2 + (size_t)two.tags * TAG_BYTES;
     memcpy(two.data + two.size, two.data + DIRECTORY_AT, directory);
     put(&two, DIRECTORY_AT + directory, (uint32_t)two.size, 4);
@@ -549,7 +549,7 @@ static void test_written(struct codec *codec, struct random *random)
     image_free(&again);
 }
 
-// Cut anywhere, and changed at random: refused or read, never more than its bytes.
+// Truncated at every byte and changed at random, a file is refused or read, without reads beyond its bytes.
 static void test_damage(struct codec *codec, struct random *random)
 {
     const struct codec_settings settings = {.format = CODEC_TIFF, .metadata.xmp = {(const uint8_t *)"<x/>", 4}};
@@ -563,7 +563,7 @@ static void test_damage(struct codec *codec, struct random *random)
         const size_t size = round < file.size ? round : file.size;
         uint8_t *copy = malloc(size ? size : 1); // an exact block, so that the sanitizer reports reads beyond it
         memcpy(copy, file.data, size);
-        for (int k = 0; round >= file.size && k < 3; k++) // in the directory, at the end, as often as elsewhere
+        for (int k = 0; round >= file.size && k < 3; k++) // in the directory (at the end) in half of the cases
             copy[(size_t)random_range(random, k % 2 ? (int)size - 220 : 0, (int)size - 1)] =
                 (uint8_t)random_bits(random);
         const bool read = read_bytes(codec, copy, size, &head, &again, &error);

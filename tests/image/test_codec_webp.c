@@ -69,8 +69,7 @@ static void test_pixels(struct codec *codec, struct random *random)
 
 enum { FLAGS_AT = 20, FLAG_ALPHA = 0x10, ICC_AT = 38, CHUNK_HEAD = 8 }; // RFC 9649, section 2.7
 
-// Every choice of profile, EXIF and XMP data, of even and odd sizes, around both kinds of picture, with and without
-// alpha.
+// Every combination of profile, EXIF and XMP data, even and odd sizes, lossy and lossless, with and without alpha.
 static void test_metadata(struct codec *codec, struct random *random)
 {
     static const uint8_t prefixed[] = "Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0";
@@ -123,7 +122,7 @@ static bool is_inside(struct codec_bytes bytes, const uint8_t *data, size_t size
     return bytes.data >= data && bytes.size <= size && bytes.data <= data + size - bytes.size;
 }
 
-// Cut anywhere, and changed at random: refused or read, never more than its bytes.
+// Truncated at every byte and changed at random, a file is refused or read, without reads beyond its bytes.
 static void test_damage(struct codec *codec, struct random *random)
 {
     static const uint8_t xmp[] = "<x:xmpmeta/>";

@@ -174,9 +174,9 @@ static void test_picture(struct check *check, const struct image_shape *shape, s
         frame_fill(&frame, shape, content % LAYOUT_COUNT, content, random);
         struct picture expected = reference_frame(&frame.image);
         struct color_coefficients coefficients = reference_to_rgb(shape->color);
-        uint8_t *row = malloc((size_t)shape->width * 4); // exactly, so that a sanitizer sees a byte too many
+        uint8_t *row = malloc((size_t)shape->width * 4); // exact size, so that a sanitizer reports accesses beyond it
         for (int y = 0; y < shape->height; y++) {
-            const int left = y % 2 * (shape->width / 4 * 2); // one row whole, the next in two parts
+            const int left = y % 2 * (shape->width / 4 * 2); // the first row in one part, the next in two
             convert_row_to_rgba(&frame.image, &coefficients, 0, y, left, row, ROW_CACHED);
             convert_row_to_rgba(&frame.image, &coefficients, left, y, shape->width - left, row + 4 * left, ROW_KEPT);
             compare_rows(check, &frame.image, &expected, row, y);
@@ -230,7 +230,7 @@ static void test_encoded(struct check *check, struct image_shape shape, int numb
         reference_output(&picture, &shape, expected);
         check_that(check, image_bytes(&shape) == bytes, "%s %dx%d: %zu bytes", reference_format_name(shape.format),
                    picture.width, picture.height, bytes);
-        frame_fill(&to, &shape, number / 2 % LAYOUT_COUNT, SHAPE_NOISE, random); // exactly as much as it takes
+        frame_fill(&to, &shape, number / 2 % LAYOUT_COUNT, SHAPE_NOISE, random); // exactly the bytes of the rows
         encode_image(&to.image, &frame.image);
         image_wrap(&tight, &shape, got);
         image_copy(&tight, &to.image);

@@ -77,7 +77,7 @@ static void test_formats(void)
                "it is 17x13, opaque");
     free(data);
     data = load("small.gif", &size);
-    data[4] = '7'; // as the first version has it
+    data[4] = '7'; // as in version 1
     check_that(&check, imagefile_decode(&other, data, size, why), "GIF87a is read");
     image_free(&other);
     free(data);
@@ -107,8 +107,8 @@ static void refuse(const char *path, const char *because)
     image_free(&image);
 }
 
-// A BMP whose height is negative has its first row first. One of OS/2 that has a palette is refused, not shown with
-// another's colours.
+// A BMP with a negative height starts with its top row. An OS/2 BMP with a palette is refused, because stb_image
+// would show wrong colours.
 static void test_bmp(void)
 {
     enum { HEIGHT_AT = 22 };
@@ -117,7 +117,7 @@ static void test_bmp(void)
     struct image up, down;
     char *data = load("small.bmp", &size);
     const bool read = imagefile_decode(&up, data, size, why);
-    for (int i = 0, carry = 1; i < 4; i++) { // the negative
+    for (int i = 0, carry = 1; i < 4; i++) { // the negative height
         const int byte = (uint8_t)~data[HEIGHT_AT + i] + carry;
         data[HEIGHT_AT + i] = (char)byte;
         carry = byte >> 8;
@@ -135,7 +135,7 @@ static void test_bmp(void)
     refuse(scratch_write(&scratch, "os2.bmp", os2, sizeof(os2)), "OS/2");
 }
 
-// Two pixels, dark and light, as each type of TGA files has them: a palette, colours, grey; packed or not.
+// Two pixels, dark and light, in each type of TGA file: palette, colours, grey; compressed or not.
 static void test_tga(void)
 {
     enum { HEAD = 18 };
@@ -320,7 +320,7 @@ static void test_alpha(void)
     size_t size = 0;
     const char *path = scratch_path(&scratch, "opaque.png");
     char *file = imagefile_write_png(path, &image) ? file_read(path, 1 << 20, &size) : NULL;
-    check_that(&check, file && size > COLOUR_AT && file[COLOUR_AT] == RGB, "what is opaque is written without alpha");
+    check_that(&check, file && size > COLOUR_AT && file[COLOUR_AT] == RGB, "an opaque image is written without alpha");
     free(file);
     image_free(&image);
 }

@@ -41,7 +41,7 @@ static const struct {
 };
 
 static const struct {
-    const char *line, *why; // a part of the reason
+    const char *line, *why; // part of the reason
 } bad[] = {
     {"", "begin"},
     {"YUV4MPEG", "begin"},
@@ -306,8 +306,8 @@ static size_t drain(int fd, uint8_t *to)
     return size;
 }
 
-// A pipe has room for one picture, not for two. One that came while it was full is left out; those that were begun are
-// whole in the end.
+// A pipe holds one frame, but not two. A frame that arrives while the pipe is full is left out; a frame that is partly
+// written is completed.
 static void test_stalled(void)
 {
     enum { WIDTH = 64, HEIGHT = 256, ADDED = 4, ROOM = ADDED * 3 * WIDTH * HEIGHT };

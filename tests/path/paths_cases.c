@@ -1,4 +1,4 @@
-// paths_cases.c: the cases of the path test: every format, filter and extreme value, chosen chains, random chains
+// paths_cases.c: the cases of the path test: every format, filter and extreme value, selected chains, random chains
 //
 // The cpu path runs each filter at each size, and in each format. OpenCL compiles a program for each chain and
 // work-group size, so there each format, filter, extreme and kind of launch (only sides, sides and inside, one
@@ -113,8 +113,8 @@ static bool run(struct path_test *test, enum pixfmt format, const int size[2], c
     return !reference_size_ok(format, size[0], size[1]) || path_case_run(test, &one);
 }
 
-// Every third case where another run of the same kernels, or of the same host code, has them all; every sixth where
-// both have been run.
+// Returns 3 (run every third case) if another test runs the same kernels or the same host code with all cases, 6 if
+// other tests run both, otherwise 1.
 static int stride(const struct path_test *test)
 {
     return test->kind == PATH_ZEROCOPY ? 6 : test->variant ? 3 : 1;
@@ -193,7 +193,7 @@ void paths_filters(struct path_test *test)
         run_examples(test);
 }
 
-// Rows whose ends leave any part of a vector over, through the filters that have processors' own instructions.
+// Rows of every width modulo the vector size, through the filters with vector code.
 void paths_widths(struct path_test *test)
 {
     static const char *const chains[] = {

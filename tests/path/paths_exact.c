@@ -1,7 +1,7 @@
-// paths_exact.c: every value of a formula that a path may compute in its own way
+// paths_exact.c: every value of each formula for which paths have their own code
 //
-// Random pictures seldom hit the one sum that a division by multiplication gets wrong. Here each pixel of a point
-// filter, and each neighbourhood of a stencil, is a value of its own.
+// Random pictures rarely contain the one sum for which a division by multiplication is wrong. Here each pixel of a
+// point filter, and each neighbourhood of a stencil, has another value.
 #include "paths_test.h"
 
 #include <stdio.h>
@@ -73,7 +73,7 @@ static uint8_t *block_pixel(const struct image *image, int side, int block, int 
     return image->plane[0] + (size_t)y * image->stride[0] + 4 * (size_t)(block * side + x) + channel;
 }
 
-// Sums first, first + step, ... in the channels of the blocks, and what blur makes of each.
+// Sums first, first + step, ... in the channels of the blocks, and blur's result for each.
 static void blur_chunk(struct path_test *test, struct path *path, const struct image *image, int radius, int first,
                        int step)
 {
@@ -122,7 +122,7 @@ static void exact_sobel(struct path_test *test)
     int number = 0;
     for (int gx = 0; gx < MOST; gx++)
         for (int gy = gx % 2; gy < MOST; gy += 2, number++) {
-            *small_pixel(&image, number, 2, 2) = (uint8_t)(gx % 2); // counts once in both
+            *small_pixel(&image, number, 2, 2) = (uint8_t)(gx % 2); // counts once in both gradients
             *small_pixel(&image, number, 2, 1) = (uint8_t)(gx / 2);
             *small_pixel(&image, number, 1, 2) = (uint8_t)(gy / 2);
         }

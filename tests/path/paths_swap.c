@@ -143,6 +143,6 @@ end:
 void paths_swap(struct path_test *test)
 {
     test_changes(test);
-    if (test->device && !test->stranger) // whose frames would lie in memory of another device
+    if (test->device && !test->stranger) // its frames would be in memory of another device
         test_broken(test);
 }

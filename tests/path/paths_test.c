@@ -195,8 +195,8 @@ static void renew(struct path_test *test, struct lent_frame *lent, const struct 
         move(lent, random_bits(&test->random) % 2 ? test->device->pages : test->stranger->pages);
 }
 
-// Keeps `depth` frames in flight. Frames take turns in `depth` places; a place's memory is painted anew, as a camera
-// does, or is freed and had again.
+// Keeps `depth` frames in flight, in `depth` buffers in turn. A buffer is overwritten, as by a camera, or freed and
+// allocated again.
 static bool frames_run(struct path_test *test, const char *place, struct path *path, const struct image_shape *shape,
                        const char *chain, int depth, int frames)
 {

@@ -1,9 +1,9 @@
 // test_dmabuf.c: frames that a device copies from dma-bufs: of files in memory, and of cameras
 //
 //   test_dmabuf memory   any machine with OpenCL
-//   test_dmabuf camera   in the virtual machine of tests/vm, with a vivid that fills no memory of ours (allocators=1)
+//   test_dmabuf camera   in the virtual machine of tests/vm, with a vivid that fills only its own memory (allocators=1)
 //
-// importing.c replaces the extension for that.
+// importing.c replaces the OpenCL extension.
 #include "importing.h"
 #include "pictures.h"
 #include "unit.h"
@@ -79,7 +79,7 @@ static bool comes(struct lab *lab, const struct image *frame, const char *way)
 // A picture in a file; `at` NULL: anywhere.
 static int map_picture(const struct image_shape *shape, void *at, struct image *frame)
 {
-    enum { STRIDE = 128, ROWS = 64 }; // for shapes no larger; a multiple of 16, as kernels want it
+    enum { STRIDE = 128, ROWS = 64 }; // the largest shape; a multiple of 16, which kernels need
     const size_t bytes = STRIDE * ROWS;
     const int fd = memfd_create("picture", MFD_CLOEXEC);
     if (fd < 0 || ftruncate(fd, bytes) != 0)
@@ -142,7 +142,7 @@ static void test_memory(const struct image_shape *shape)
     int fd = map_picture(shape, NULL, &frame);
     paint(&frame, 0);
     comes(&lab, &frame, "copy");
-    for (int turn = 0; turn < 3; turn++) { // each with another file at the same place
+    for (int turn = 0; turn < 3; turn++) { // each with another file at the same address
         CHECK(owner->import(owner, frame.plane[0], frame.reach_bytes, fd));
         CHECK_NUMBER(importing.held, 0);
         for (int i = 0; i < FRAMES; i++) {
@@ -324,7 +324,7 @@ static void run_camera(bool refuses, const char *way)
         if (i < REPLUGS)
             replug(&lab, source);
     }
-    source_place(source, NULL); // as when another path comes
+    source_place(source, NULL); // as at a change of the path
     take(&lab, source, "copy");
     CHECK_NUMBER(importing.alive, 0);
     source_close(source);

@@ -2,8 +2,8 @@
 //
 //   test_images [VARIANT]   runs every case with this kernel variant
 //
-// Where a device shares no textures with GL the zerocopy path never runs these kernels; any device with images does
-// here.
+// The zerocopy path runs these kernels only on devices that share textures with GL. This test runs them on any device
+// with images.
 #include "check.h"
 #include "path/resident.h"
 #include "pictures.h"

@@ -10,9 +10,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-// Results of the next launch and of the next wait, which are then not made; CL_SUCCESS: they are made.
+// Results of the next launch and of the next wait. Unless CL_SUCCESS, the driver is not called.
 static cl_int launch_result, wait_result;
-static cl_event gate;            // launches wait for it as well; NULL: for nothing more
+static cl_event gate;            // launches also wait for this event; NULL: none
 static atomic_int buffers, maps; // that are alive
 static atomic_int conversions;   // launches of the kernel of encode.cl
 static bool no_host_memory;      // the device reads no frame in place
@@ -124,7 +124,7 @@ static bool lab_open(struct lab *lab, const struct device_info *info, enum path_
     return CHECK(lab->path != NULL);
 }
 
-// Drivers may give a command's buffers back on a thread of their own, after its end has been seen.
+// Drivers may release a command's buffers on their own thread, after the command's end is visible.
 static void check_all_freed(void)
 {
     for (int ms = 0; ms < 10000 && buffers > 0; ms++)
@@ -321,7 +321,7 @@ static void test_encoder(const struct device_info *info)
     check_all_freed();
 }
 
-// The chain prepared last is put to work; without one the old chain stays. Another thread may prepare a chain while
+// path_swap takes the chain prepared last; without one, the old chain stays. Another thread may prepare a chain while
 // frames run, so path_prepare must not use the kernel of the conversion, which frames use.
 static void test_swap(const struct device_info *info)
 {

@@ -16,7 +16,7 @@ struct arguments {
     const char *device, *kernels;
     const char *format, *size, *chain;
     bool exact;
-    bool discrete; // the device is taken to have memory of its own
+    bool discrete; // the device is treated as one with dedicated memory
 };
 
 static bool arguments_read(struct arguments *arguments, struct path_test *test, int argc, char **argv)
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
                 paths_widths(&test);
             }
         }
-        if (arguments.seed == 1 && !arguments.discrete) { // what differs there is how frames come in
+        if (arguments.seed == 1 && !arguments.discrete) { // a discrete device differs only in the way frames arrive
             paths_filters(&test);
             paths_chains(&test);
             if (test.kind != PATH_ZEROCOPY && !test.variant)

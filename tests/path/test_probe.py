@@ -177,7 +177,7 @@ def passes_of_chains(c):
 
 
 def interrupted(c):
-    """A run that is interrupted twice leaves no child and no verdict."""
+    """A run that is interrupted twice leaves behind no child and no verdict."""
     env = environment(**settings(TEST_MISBEHAVE="hang", TEST_LIMIT_MS="600000"))
     with subprocess.Popen([MISLED, "live", "pattern:64x48", "--headless", "-p", "opencl", "-f", CHAIN], env=env,
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -202,7 +202,7 @@ def on_processors(c):
 
 
 def unreadable(c):
-    """A kernel directory with a variant that cannot be read costs the variant, and a line says so."""
+    """If a variant in the kernel directory cannot be read, it is not used, and one message reports it."""
     kernels = at("kernels")
     os.makedirs(os.path.join(kernels, "variants", "window.cl"))
     shutil.copy(os.path.join(KERNELS, "invert.cl"), kernels)
@@ -212,7 +212,7 @@ def unreadable(c):
 
 
 def ignored(c):
-    """A program that ignores SIGCHLD, such as a daemon, leaves that to the programs that it starts."""
+    """monocle inherits an ignored SIGCHLD, for example from a daemon."""
     ignoring = at("ignoring")
     with open(ignoring, "w", encoding="utf-8") as file:
         file.write("#!%s\nimport os, signal, sys\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"

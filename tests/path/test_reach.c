@@ -1,4 +1,4 @@
-// test_reach.c: frames are read in place only if kernels can: aligned, with memory beyond the last pixel
+// test_reach.c: frames are read in place only if they are aligned and have memory beyond the last pixel
 #include "compute/device.h"
 #include "path/opencl_pass.h"
 #include "path/path.h"

@@ -1,4 +1,4 @@
-// test_small_device.c: a device with little local memory or small work-groups gives the same bytes
+// test_small_device.c: devices with little local memory or small work-groups give the same bytes
 //
 // The test lowers the limits of any device. The generic kernel then replaces variants that exceed them.
 #include "compute/device.h"

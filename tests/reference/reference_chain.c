@@ -12,8 +12,8 @@ const char *reference_filter_name(int index)
     return reference_rules[index].name;
 }
 
-// Takes one number off the front of `text`: sign, digits with an optional point, exponent. Returns the rest, or
-// NULL if there is none.
+// Reads one number at the start of `text`: sign, digits with an optional point, exponent. Returns the rest, or
+// NULL if there is no number.
 static const char *take_number(const char *text, float *number)
 {
     const char *p = text;
@@ -54,7 +54,7 @@ static bool parse_matrix(const char *text, struct value *value)
     return false;
 }
 
-// `text` without space around it.
+// Returns `text` without leading and trailing spaces.
 static bool parse_value(const struct parameter *parameter, const char *text, struct value *value)
 {
     if (parameter->type == WORD || parameter->type == MATRIX)
@@ -116,8 +116,8 @@ static char *trim(char *text)
     return text;
 }
 
-// Cuts *text at the first `separator`: returns the piece before it without space around, and moves *text behind it
-// (NULL when there was no separator).
+// Splits *text at the first `separator`. Returns the part before it, without spaces around, and moves *text behind
+// the separator (NULL if there is none).
 static char *cut(char **text, char separator)
 {
     char *piece = *text, *end = strchr(piece, separator);

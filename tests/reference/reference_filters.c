@@ -148,7 +148,7 @@ static void pixel_convolve(const struct picture *from, int x, int y, const struc
 static void pixel_emboss(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     static const int ring[8][2] = {{-1, -1}, {0, -1}, {1, -1}, {1, 0}, {1, 1}, {0, 1}, {-1, 1}, {-1, 0}};
-    static const int weight[8] = {-1, -1, 0, 1, 1, 1, 0, -1}; // by the way round the ring from the direction
+    static const int weight[8] = {-1, -1, 0, 1, 1, 1, 0, -1}; // by the distance on the ring from the direction
     int direction = values->value[0].number, sum[3] = {0, 0, 0};
     for (int k = 0; k < 8; k++) {
         const int *offset = ring[(direction + k) % 8];

@@ -33,7 +33,7 @@ static uint8_t luma(const struct picture *picture, const struct image_shape *sha
     return yuv[0];
 }
 
-// `first` and `second` are which, as above; 0: none.
+// `first` and `second` select the chroma sample (U 1, V 2); 0: none.
 static uint8_t *add_chroma(uint8_t *at, const struct picture *picture, const struct image_shape *shape, int across,
                            int down, int first, int second)
 {

@@ -1,7 +1,7 @@
 // test_golden.c: the reference against values computed by hand and against stored images
 //
-//   test_golden DIR           compares with the pictures in DIR (tests/reference/golden)
-//   test_golden --write DIR   makes them anew, after a change of docs/pixels.md
+//   test_golden DIR           compares with the images in DIR (tests/reference/golden)
+//   test_golden --write DIR   writes the images again, after a change of docs/pixels.md
 #include "check.h"
 #include "pictures.h"
 
@@ -158,7 +158,7 @@ static const struct by_hand grey_by_hand[] = {
     {"blur=1", 3, 3, {255}, {113, 57, 0, 57, 28, 0, 0, 0, 0}},
     {"blur", 5, 1, {0, 0, 200, 0, 0}, {40, 40, 40, 40, 40}},
     {"blur=15", 2, 1, {0, 31}, {15, 16}}, // 15 and 16 of the 31 columns are bright
-    // A step up by 50 between the third and the fourth column, then a step of 100 that saturates.
+    // A step by 50 between the third and the fourth column, then a step by 100, which saturates.
     {"emboss", 5, 1, {0, 0, 0, 50, 50}, {128, 128, 228, 228, 128}},
     {"emboss=se", 5, 1, {0, 0, 0, 50, 50}, {128, 128, 28, 28, 128}},
     {"emboss=w", 5, 1, {0, 0, 0, 50, 50}, {128, 128, 255, 255, 128}},
@@ -249,7 +249,7 @@ struct yuv_by_hand {
     uint8_t yuv[3], rgb[3];
 };
 
-// White, black and the primaries as the standards have them, worked out with real numbers and rounded.
+// White, black and the primaries of the standards, computed with real numbers and rounded.
 static const struct yuv_by_hand yuvs_by_hand[] = {
     {{COLOR_MATRIX_601, COLOR_RANGE_LIMITED}, {235, 128, 128}, {255, 255, 255}},
     {{COLOR_MATRIX_601, COLOR_RANGE_LIMITED}, {16, 128, 128}, {0, 0, 0}},

@@ -92,7 +92,7 @@ static void test_remap(void)
     CHECK(keys_find(&keys, 'x', false) == ACTION_QUIT);
     CHECK(keys_find(&keys, WINDOW_KEY_ESCAPE, false) == ACTION_QUIT);
     CHECK(keys_find(&keys, 'q', false) == ACTION_NONE);
-    CHECK(keys_remap(&keys, "path=d,device=p", error)); // an exchange
+    CHECK(keys_remap(&keys, "path=d,device=p", error)); // two actions exchange their keys
     CHECK(keys_find(&keys, 'd', false) == ACTION_PATH);
     CHECK(keys_remap(&keys, "", error));
 }

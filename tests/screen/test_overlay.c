@@ -1,6 +1,6 @@
 // test_overlay.c: the overlay is visible, legible, inside the window and the same every time
 //
-// test_overlay CONTEXT [DIRECTORY]   with a directory, the pictures are left there as PPM files
+// test_overlay CONTEXT [DIRECTORY]   writes the images as PPM files to DIRECTORY
 #include "screen/keys.h"
 #include "screen_test.h"
 
@@ -16,7 +16,7 @@ static const struct {
 } sizes[SIZES] = {{200, 133, 1},  {240, 160, 1},   {320, 240, 1},     {640, 480, 1},
                   {1280, 720, 1}, {1920, 1080, 1}, {1280, 960, 1.5f}, {1920, 1200, 2}};
 
-// Light and dark, plain and busy: letters must stand out from all of it.
+// Light and dark, plain and detailed backgrounds: the text must be legible on each.
 static struct image backdrop(int width, int height)
 {
     struct image image = noise_image(width, height, 0, 5);
@@ -123,7 +123,7 @@ static const struct view views[] = {
 enum { VIEWS = sizeof(views) / sizeof(*views) };
 
 struct counts {
-    long changed, bright;   // pixels unlike the picture's; of those, light ones
+    long changed, bright;   // pixels that differ from the image's; light ones among them
     long edge, bright_edge; // the same at the window's edge
 };
 
@@ -194,7 +194,7 @@ static void test_views(struct screen_test *test, const char *directory)
     }
 }
 
-// Everything full, with bytes that are no text and numbers that are no times, in windows hardly there.
+// All fields full, with invalid UTF-8 and invalid times, in tiny windows.
 static void test_extremes(struct screen_test *test)
 {
     static const int sides[][2] = {{1, 1}, {40, 300}, {300, 40}, {1000, 700}};

@@ -142,7 +142,7 @@ static void test_split(struct screen_test *test)
     screen_test_close(test);
 }
 
-// Pictures change every frame, and now and then their size; a picture must not show another one's bytes.
+// The image changes every frame, and sometimes its size; no image may show bytes of another image.
 static void test_stream(struct screen_test *test)
 {
     enum { FRAMES = 120 };
@@ -190,7 +190,7 @@ static void test_oversized(struct screen_test *test)
         const struct renderer_box box = renderer_picture_box(&scene, &test->size);
         struct image got = screen_test_draw(test, &scene);
         struct image want = halves((int)box.width, (int)box.height);
-        // Not the middle, where the two colours are mixed.
+        // The middle is left out, because the two colours are mixed there.
         const int across = width > height ? want.shape.width / 2 - 2 : want.shape.width;
         const int down = width > height ? want.shape.height : want.shape.height / 2 - 2;
         const int right = want.shape.width - across, below = want.shape.height - down;

@@ -117,7 +117,7 @@ static void test_drag(struct window *window)
     do_input("mousemove 100 100");
 }
 
-// More typing than there is room for between two frames.
+// More key presses between two frames than the queue holds.
 static void test_flood(struct window *window)
 {
     struct window_event events[EVENTS];
@@ -147,7 +147,7 @@ static void test_resize(struct screen_test *test)
     image_free(&image);
 }
 
-// As the window manager does it, on a connection of its own.
+// Acts as the window manager, on a second connection to the X server.
 static void test_close(struct window *window)
 {
     struct window_event events[EVENTS];
@@ -186,7 +186,7 @@ static void test_fullscreen(struct window *window)
     }
 }
 
-// A window that the window manager has made fill the monitor goes back to the size before that.
+// A window that the window manager has maximised returns to its earlier size.
 static void test_filled(struct window *window)
 {
     const struct window_size before = window_size(window);
@@ -228,7 +228,7 @@ static void test_too_large(struct screen_test *test)
     CHECK(size.width <= 1920 && size.width > 1700);
     CHECK(fabs((double)size.width / size.height - 4) < 0.02);
     screen_test_close(test);
-    screen_test_open(test, 20000, 200); // not as thin as the monitor would make it
+    screen_test_open(test, 20000, 200); // the monitor's shape would make it thinner
     CHECK(test->size.width <= 1920 && test->size.width > 1700);
     CHECK_NUMBER(test->size.height, 120);
     screen_test_close(test);
@@ -269,7 +269,7 @@ static void test_no_display(void)
     CHECK_HAS(why, "DISPLAY");
 }
 
-// OpenCL drivers look the function up so. This program links no GL library that has it.
+// OpenCL drivers find the function with dlsym. This program links no GL library that has it.
 static void test_published(const struct screen_test *test)
 {
     const char *name = test->egl ? "eglGetProcAddress" : "glXGetProcAddress";

@@ -68,7 +68,8 @@ static void test_interface(struct check *check, const struct camera_pictures *kn
     }
 }
 
-// Formats that the source would not choose, since the camera has them in one piece too: each plane has its own memory.
+// Formats whose planes have separate memory. The source would not choose them, because the camera also offers them in
+// one buffer.
 static void test_planes(struct check *check, const struct camera_pictures *known, const struct camera_node *at)
 {
     for (int i = 0; i < PIXFMT_COUNT; i++) {
@@ -90,7 +91,7 @@ static void test_planes(struct check *check, const struct camera_pictures *known
             poll(&(struct pollfd){.fd = stream.device.fd, .events = POLLIN}, 1, 100);
             error = camera_stream_take(&stream, &buffer);
         }
-        check_that(check, !ok || stream.kind == V4L2_MEMORY_USERPTR, "%s: it fills memory of ours", at->path);
+        check_that(check, !ok || stream.kind == V4L2_MEMORY_USERPTR, "%s: it fills the program's memory", at->path);
         ok = ok && error == 0 && stream.memories == pixfmt_info(mode.format)->planes &&
              camera_stream_whole(&stream, (int)buffer.index);
         if (check_that(check, ok, "%s: %.4s: %s", at->path, name, why)) {

@@ -5,7 +5,7 @@
 
 #include "image/image.h"
 
-// The frames of a camera in each format; without memory: none.
+// The frames of a camera in each format; a format without memory has no frame.
 struct camera_pictures {
     struct image rgba[PIXFMT_COUNT];
     struct image_shape shape[PIXFMT_COUNT];

@@ -8,7 +8,7 @@
 // Buffers move into lent memory while the stream runs. They stay if the driver cannot write there.
 void camera_placing(struct check *check, struct source *source)
 {
-    enum { ENOUGH = 20, PATIENCE_MS = 20000 }; // every buffer's turn has come several times
+    enum { ENOUGH = 20, PATIENCE_MS = 20000 }; // each buffer has been used several times
     struct lender lender = lender_of(LENDER_PIECES), sealed = lender_of(LENDER_PIECES);
     sealed.sealed = true;
     const struct {
@@ -26,13 +26,13 @@ void camera_placing(struct check *check, struct source *source)
             lent = lender_holds(&lender, &frame.image);
             check_that(check, !moves || frame.image.reach_bytes >= image_bytes(&frame.image.shape) + IMAGE_SPARE_BYTES,
                        "placed: a device may load whole blocks");
-            check_that(check, !lent || frame.image.plane[0][1] != 0, "placed: the driver fills what is lent");
+            check_that(check, !lent || frame.image.plane[0][1] != 0, "placed: the driver fills the lent memory");
             source_return(source, &frame);
         }
         check_that(check, lent == (moves && turns[i].lent), "placed: at turn %zu the picture lies wrong", i);
     }
     printf("buffers %s\n", moves ? "move" : "are the driver's");
-    check_that(check, sealed.taken <= 1, "placed: what is refused is tried %d times", sealed.taken);
+    check_that(check, sealed.taken <= 1, "placed: refused memory is tried %d times", sealed.taken);
     source_close(source);
     check_that(check, lender_out(&lender) == 0 && lender_out(&sealed) == 0, "placed: all is given back");
 }

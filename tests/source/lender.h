@@ -19,5 +19,5 @@ struct lender {
 struct lender lender_of(int pieces);
 int lender_out(
     const struct lender *lender); // returns the number of pieces not given back; not while another thread uses it
-// Returns true if the image begins at the start of a piece and reaches to its end.
+// Returns true if the image begins at the start of a piece and extends to its end.
 bool lender_holds(struct lender *lender, const struct image *image);

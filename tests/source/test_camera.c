@@ -83,8 +83,8 @@ static double difference(const struct image *a, const struct image *b)
     return worst / 64 / 3;
 }
 
-// vivid makes grey of its colours by the luma of Rec. 709, of full range though its driver says nothing, which means
-// limited range. What we have of either is rounded.
+// vivid computes grey with the luma of Rec. 709 in full range, although its driver reports the default, limited range.
+// Both results are rounded.
 static void check_grey(const struct image *rgb, const struct image *grey)
 {
     enum { TOLERANCE = 3, BLACK = 16, WHITE = 235 };
@@ -167,7 +167,7 @@ static void test_default(bool vivid)
                pixfmt_info(source_info(source)->shape.format)->name, source_info(source)->rate);
     source_close(source);
     source = source_open(&(struct source_setup){.text = "camera", .rate = 50});
-    check_that(&check, source && (!vivid || source_info(source)->rate >= 47), "a rate is chosen when wished (%g)",
+    check_that(&check, source && (!vivid || source_info(source)->rate >= 47), "the requested rate is chosen (%g)",
                source ? source_info(source)->rate : 0);
     source_close(source);
 }
@@ -245,10 +245,10 @@ static bool comes_back(struct source *source, const char *name, int outages)
         after += health.outages >= outages && health.trouble[0] == '\0';
     }
     check_that(&check, grows, "%s: numbers grow", name);
-    return check_that(&check, after == FRAMES, "%s: pictures come again", name);
+    return check_that(&check, after == FRAMES, "%s: frames arrive again", name);
 }
 
-// vivid's own faults. A lent frame stays unchanged, whatever happens to its camera.
+// vivid's simulated faults. A lent frame stays unchanged during each fault.
 static void test_faults(void)
 {
     static const struct {

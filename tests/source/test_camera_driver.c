@@ -18,7 +18,7 @@ enum { YUYV_BYTES = WIDTH * HEIGHT * 2, MONOTONIC = V4L2_BUF_FLAG_TIMESTAMP_MONO
 
 static struct check check = {.name = "camera driver"};
 static struct scratch scratch;
-static struct codec_buffer jpeg, wide_jpeg, large_jpeg; // of the mode's size; in whole blocks; of more
+static struct codec_buffer jpeg, wide_jpeg, large_jpeg; // the mode's size; the size in whole blocks; a larger size
 
 static struct source *open_camera(void)
 {
@@ -121,7 +121,7 @@ static void test_jpeg_only(const char *data)
 
 static void test_jpeg_size(void)
 {
-    enum { LASTING = 3 }; // pictures of another size in a row that are the camera's new size
+    enum { LASTING = 3 }; // consecutive pictures of another size after which this is the camera's new size
     driver_start(V4L2_PIX_FMT_MJPEG, 1);
     send_jpeg(&jpeg);
     struct source *source = open_camera();
@@ -151,7 +151,7 @@ static void test_jpeg_size(void)
     close_camera(source);
 }
 
-// A driver must say how much it has filled.
+// A driver must report the number of filled bytes.
 static void test_bytes_used(void)
 {
     struct frame frame;
@@ -175,7 +175,7 @@ static void test_bytes_used(void)
         check_that(&check, frame.image.plane[0][YUYV_BYTES - 1] == 77, "the whole one is shown");
         source_return(source, &frame);
     }
-    // One that never says it.
+    // A driver that never reports it.
     const int64_t deadline = clock_now_ns() + (int64_t)PATIENCE_MS * NS_PER_MS;
     sent.used[0] = 0;
     driver_send(&sent);
@@ -185,11 +185,11 @@ static void test_bytes_used(void)
     captured_stderr(&scratch.said);
     check_that(&check,
                strstr(scratch.said.text, "no valid frame arrived for 2 s: the driver filled too few bytes") != NULL,
-               "what is wrong is said: %s", scratch.said.text);
+               "the fault is reported: %s", scratch.said.text);
     close_camera(source);
 }
 
-// Of each plane in its own memory; bytesused counts data_offset.
+// The same for planes in separate memory; bytesused includes data_offset.
 static void test_bytes_used_planes(void)
 {
     enum { LUMA = WIDTH * HEIGHT, CHROMA = LUMA / 2, OFFSET = 64 };
@@ -294,7 +294,7 @@ static void test_numbers(void)
     close_camera(source);
 }
 
-// The age of a frame: a time stamp counts only if it is of our clock.
+// The age of a frame: a time stamp counts only if it is from the clock that monocle uses.
 static void test_stamps(void)
 {
     static const int64_t second_ns = 1000 * (int64_t)NS_PER_MS;
@@ -330,7 +330,7 @@ static void test_stamps(void)
     close_camera(source);
 }
 
-// A lent buffer of the driver keeps its frame when the camera is removed, and holds no reference to the driver.
+// If the camera is removed, a lent buffer of the driver keeps its frame, and no reference to the driver remains.
 static void test_lent_buffer(void)
 {
     struct frame frame, none;
@@ -371,7 +371,7 @@ static void test_silent(void)
         const struct driver_frame sent = whole_frame();
         const int64_t deadline = clock_now_ns() + (int64_t)PATIENCE_MS * NS_PER_MS;
         driver_start(formats[i], 1);
-        if (compressed) // an empty buffer is no picture, and no reason to give the camera up
+        if (compressed) // an empty buffer is no frame, but the camera still works
             driver_send(&(struct driver_frame){.used = {0}});
         capture_stderr(&scratch.said);
         struct source *source = open_camera();
@@ -412,8 +412,8 @@ static void test_removed(void)
     }
 }
 
-// The default is the first camera. The pattern replaces it only if there is none: otherwise a fault of the camera would
-// look like a success.
+// The default is the first camera. The pattern replaces it only if there is no camera: otherwise a fault of the camera
+// would look like a success.
 static void test_default(void)
 {
     static const struct {

@@ -39,7 +39,7 @@ static void test_color(void)
         check_that(&check, color.matrix == rules[i].matrix && color.range == rules[i].said, "rule %zu: %s %s", i,
                    color_matrix_name(color.matrix), color_range_name(color.range));
     }
-    // An old driver leaves garbage in members that it does not know.
+    // An old driver does not set new members.
     const struct v4l2_pix_format old = {.colorspace = V4L2_COLORSPACE_REC709, .ycbcr_enc = 77, .quantization = 1};
     const struct color color = videodev_color(&old, false);
     check_that(&check, color.matrix == COLOR_MATRIX_709 && color.range == COLOR_RANGE_LIMITED, "an old driver");
@@ -50,7 +50,7 @@ static void test_padding(void)
 {
     static const struct {
         enum pixfmt format;
-        uint32_t line; // bytesperline as the driver says it; 640x480 pixels
+        uint32_t line; // bytesperline of the driver; 640x480 pixels
         size_t stride[3], offset[3], bytes;
     } cases[] = {
         {PIXFMT_YUYV, 0, {1280}, {0}, 1280 * 480},
@@ -61,7 +61,7 @@ static void test_padding(void)
         {PIXFMT_YU12, 704, {704, 352, 352}, {0, 704 * 480, 704 * 600}, 704 * 600 + 352 * 239 + 320},
         {PIXFMT_YV12, 640, {640, 320, 320}, {0, 640 * 480, 640 * 600}, 640 * 720},
         {PIXFMT_RGB24, 2048, {2048}, {0}, 2048 * 479 + 1920},
-        {PIXFMT_GREY, 100, {640}, {0}, 640 * 480}, // nonsense: less than a row
+        {PIXFMT_GREY, 100, {640}, {0}, 640 * 480}, // invalid: less than a row
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         static uint8_t memory[1 << 21];

@@ -93,7 +93,7 @@ static void test_start(void)
     }
 }
 
-// Later the source tries again until it works, and reports the reason meanwhile.
+// During the run, the source tries again until the driver accepts, and reports the reason meanwhile.
 static void test_later(void)
 {
     struct source *source = open_camera();
@@ -118,7 +118,7 @@ static void test_later(void)
     source_close(source);
 }
 
-// With fewer buffers than wished for (some drivers have a least number of their own) pictures come while one is held.
+// With fewer buffers than requested (some drivers have a minimum), frames arrive while one frame is lent.
 static void test_buffers(void)
 {
     for (unsigned buffers = 1; buffers <= 4; buffers++) {

@@ -1,8 +1,8 @@
 #!/bin/bash
 # test_cameras.sh: formats, faults and unplugging with real camera drivers, in a virtual machine
 #
-#   test_cameras.sh vivid TEST-CAMERA   the source by itself, with vivid
-#   test_cameras.sh usb MONOCLE         the program, with a USB camera and vivid
+#   test_cameras.sh vivid TEST-CAMERA   tests the source alone, with vivid
+#   test_cameras.sh usb MONOCLE         tests the program, with a USB camera and vivid
 set -u
 vm=$(dirname "$(readlink -f "$0")")/../vm
 if [ "$1" != vivid ] && [ "$1" != usb ]; then
@@ -10,14 +10,14 @@ if [ "$1" != vivid ] && [ "$1" != usb ]; then
     exit 2
 fi
 if [ "$1" = vivid ]; then
-    # The same camera three times: as usual, multi-planar, and with memory that is one piece for the device.
+    # The same camera three times: single-planar, multi-planar, and with physically contiguous memory.
     exec "$vm/run" --timeout 900 --mod "vivid n_devs=3 node_types=0x1,0x1,0x1 num_inputs=1,1,1 input_types=0,0,0 \
 multiplanar=1,2,1 allocators=0,0,1" -- "$2"
 fi
 if [ "${3:-}" != guest ]; then
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
-    # Pictures of a camera: whole ones of both usual kinds of chroma, and three that are not whole.
+    # MJPEG frames: complete ones with 4:2:2 and 4:2:0 chroma, and truncated ones.
     mkdir "$scratch/jpegs" "$scratch/out"
     for i in 0 1 2 3 4; do
         sampling=$([ $i = 3 ] && echo 4:2:0 || echo 4:2:2)
@@ -66,7 +66,7 @@ plug_in
 "$monocle" --headless camera:/dev/video2 2>/tmp/metadata
 check "a metadata node is refused" grep -q metadata /tmp/metadata
 
-# The list: the USB camera's nodes are one camera; a mode it offers, and one of vivid's.
+# The list: the USB camera's nodes count as one camera; one mode of it and one of vivid are listed.
 "$monocle" cameras --json >/tmp/cameras.json
 mapfile -t cameras <<<"$(fields /tmp/cameras.json "' '.join(c['node'] + ':' + c['driver'] for c in s)" \
     "' '.join(sorted({o['format'] for o in s[1]['offers'] if o['usable'] and o['width'] == 640}))" \
@@ -76,13 +76,13 @@ check "cameras: modes" [ "${cameras[1]}" = "mjpeg yuyv" ]
 "$monocle" cameras >/tmp/cameras
 check "cameras: for people" grep -q "^/dev/video1  uvcsim camera" /tmp/cameras
 grep -A5 video1 /tmp/cameras
-for name in "${cameras[2]}" UVCSIM; do # raw comes first where it is as fast
+for name in "${cameras[2]}" UVCSIM; do # raw formats are preferred at the same rate
     "$monocle" --headless -p cpu --frames 2 --json --screenshot /tmp/x.png "camera:$name" >/tmp/named 2>/tmp/named.err
     check "camera:$name $(cat /tmp/named.err)" \
         grep -q 'uvcsim.*"width":640,"height":480,"pixel_format":"yuyv"' /tmp/named
 done
 
-# MJPEG: chosen by name, decoded, what is damaged is left out and the others go on.
+# MJPEG: selected by name and decoded; damaged frames are left out and the others shown.
 "$monocle" --headless -p cpu --pixel-format mjpeg --frames 12 --json --screenshot "$scratch/out/mjpeg.png" \
     camera:uvcsim >/tmp/mjpeg 2>/tmp/mjpeg.err
 code=$?
@@ -113,7 +113,7 @@ for wrong in brightness=900 brightness nothing=1; do
     check "$wrong is refused: $(cat /tmp/wrong)" [ $code -eq 3 -a "$(wc -l </tmp/wrong)" -eq 1 ]
 done
 
-# A run goes on when its camera is pulled and put back.
+# A run continues if its camera is unplugged and plugged in again.
 "$monocle" --headless -p cpu -s 320x180 -n 80 --json camera:vivid >/tmp/replug 2>/tmp/replug.err &
 run=$!
 for _ in {1..200}; do

@@ -21,7 +21,7 @@ struct fake {
     int64_t delay_ns;         // from frame to frame
     int out[FRAMES_MAX + 10]; // by number: 1 while lent, 2 once returned
     int lent, most;
-    bool wrong; // a frame was returned that was not out
+    bool wrong; // a frame was returned that was not lent
 };
 
 static void sleep_ns(int64_t ns)
@@ -101,7 +101,7 @@ static void test_complete(void)
         source_return(&source, &frame);
     }
     const struct capture_counts counts = capture_counts(capture);
-    check_that(&check, status == SOURCE_END && expected == 300, "all frames came, then the end");
+    check_that(&check, status == SOURCE_END && expected == 300, "all frames arrive, then the end");
     check_that(&check, capture_take(capture, &frame, 0) == SOURCE_END, "the end stays");
     check_that(&check, counts.captured == 300 && counts.skipped == 0 && counts.dropped == 0, "nothing was skipped");
     check_that(&check, fake.most <= 2, "at most one frame waits while one is used (%d)", fake.most);
@@ -198,7 +198,7 @@ static void test_timeout(void)
     all_returned(&fake, "timeout");
 }
 
-// Frames that are kept for a while and returned by another thread than took them.
+// Frames that are kept for a while and returned by another thread than the one that took them.
 static void *return_later(void *context)
 {
     struct frame *frames = context;
@@ -258,7 +258,7 @@ static void test_reshaped(void)
     all_returned(&fake, "reshaped");
 }
 
-// If the driver hangs, stop gives up; a later call completes it.
+// If the driver hangs, capture_stop returns; a later call completes the stop.
 static void test_hanging(void)
 {
     static struct fake fake = {.last = 1, .ending = SOURCE_END, .delay_ns = 6000000000};

@@ -328,7 +328,7 @@ static void test_pipes(void)
     free(film.data);
 }
 
-// A pipe that stalls in the middle of a picture: the time-out is kept, and the picture is whole afterwards.
+// A pipe that stalls in the middle of a frame: source_next times out in time, and the frame is complete afterwards.
 static void test_stall(void)
 {
     const struct film_bytes film = make_film(&variants[0], 16, 16);

@@ -1,4 +1,4 @@
-// test_placing.c: sources put their frames into memory of another owner: the same bytes, and all memory is returned
+// test_placing.c: sources write their frames to memory of another owner: the same bytes, and all memory is returned
 #include "lender.h"
 #include "pictures.h"
 #include "scratch.h"
@@ -34,7 +34,7 @@ static void compare(const struct source_setup *setup)
         source_return(plain, &want);
         source_return(placed, &got);
     }
-    CHECK_NUMBER(lender.taken, 1); // one place is enough, because no frame is lent
+    CHECK_NUMBER(lender.taken, 1); // one buffer is enough, because no frame is lent
     source_close(plain);
     source_close(placed);
     CHECK(lender_out(&lender) == 0 && lender_out(&other) == 0 && lender_out(&poor) == 0);

@@ -129,7 +129,7 @@ static void test_kinds(void)
     check_kind(&setup, "image", "s");
     setup.has_format = true;
     setup.format = PIXFMT_GREY;
-    setup.width = 11, setup.height = 2; // the user describes raw frames
+    setup.width = 11, setup.height = 2; // the user gives size and format of raw frames
     check_kind(&setup, "raw", "");
     snprintf(names[0], sizeof(names[0]), "raw:%s", scratch_path(&scratch, "kind"));
     setup.text = names[0], setup.width = 1, setup.height = 1;
@@ -251,7 +251,7 @@ static void test_pacing(void)
     source_close(source);
 }
 
-// A program that was stopped goes on at its pace: the frames that would have come meanwhile do not follow in a rush.
+// A program that was stopped (SIGSTOP) continues at its rate: it skips the frames that were due meanwhile.
 static void test_pause(void)
 {
     enum { FRAMES = 10, PERIOD_NS = 10 * NS_PER_MS, PAUSE_NS = 500 * NS_PER_MS };
@@ -289,12 +289,12 @@ static void test_lending(void)
             check_that(&check, frames[i].image.plane[0] != frames[j].image.plane[0], "frames %d and %d are apart", i,
                        j);
     }
-    check_that(&check, source_next(source, &extra, 10) == SOURCE_TIMEOUT, "no more than that are lent");
+    check_that(&check, source_next(source, &extra, 10) == SOURCE_TIMEOUT, "at most this number is lent");
     pthread_t thread;
     void *pair[] = {source, &frames[2]};
     pthread_create(&thread, NULL, return_soon, pair);
     check_that(&check, source_next(source, &extra, 2000) == SOURCE_FRAME && extra.number == SOURCE_LENT,
-               "the next comes when another thread gives one back");
+               "the next one arrives when another thread returns one");
     pthread_join(thread, NULL);
     source_close(source);
 }

@@ -1,4 +1,4 @@
-// test_stream.c: films from standard input: behind bytes that were read before, interrupted, unreadable
+// test_stream.c: films from standard input: after bytes that were read before, interrupted, unreadable
 #include "check.h"
 #include "scratch.h"
 
@@ -69,7 +69,7 @@ static void test_behind_others(void)
 
 static void take_signal(int number) {}
 
-// A signal ends the wait for more, not the film.
+// A signal ends the wait for more bytes, but not the film.
 static void test_signal(void)
 {
     const struct source_setup setup = {
@@ -89,7 +89,7 @@ static void test_signal(void)
     check_that(&check,
                write(ends[1], "abcd", 4) == 4 && source && source_next(source, &frame, 1000) == SOURCE_FRAME &&
                    memcmp(frame.image.plane[0], "abcd", 4) == 0,
-               "and the picture comes all the same");
+               "and the frame still arrives");
     source_close(source);
     check_that(&check, captured_lines(&scratch.said) == 0, "nothing is amiss; said: %s", scratch.said.text);
     close(ends[1]);

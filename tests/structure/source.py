@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks one rule of docs/architecture.md on the source.
+"""source.py: checks one rule of docs/architecture.md on the source
 
 source.py RULE ROOT   exit status: 0 the source keeps the rule, 1 it does not (prints each place), 77 not checked
 """

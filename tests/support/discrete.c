@@ -1,4 +1,4 @@
-// discrete.c: every device seems to have memory of its own, as GPUs do, and spaces around its name, as some drivers
+// discrete.c: makes every device seem to have dedicated memory, like a GPU, and spaces around its name, as some drivers
 // report; linked into the program with --wrap=device_list and clGetDeviceInfo
 #include "compute/device.h"
 

@@ -98,7 +98,7 @@ def alive(pid):
 
 
 class Compiler:
-    """A compiler that does not finish between begin() and end(), so that no test depends on compile times or caches.
+    """A compiler that does not finish between begin() and end(), so tests do not depend on compile times or caches.
     monocle_misled uses it with the environment `env`. `how` is a TEST_MISBEHAVE of misled.c: "hang" in the child of a
     probe, "compile" or "stall" in the program itself."""
 
@@ -247,7 +247,7 @@ class Live:
 
 
 class Window(Live):
-    """A live view in a window, which takes keys."""
+    """A live view in a window, which receives keys."""
 
     def __init__(self, *args, **more):
         super().__init__(*args, **more)

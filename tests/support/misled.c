@@ -1,5 +1,5 @@
-// misled.c: every device seems to be a GPU, so that variants fit, and its driver misbehaves in the children that probe
-// variants, or in the program itself; linked into the program with --wrap
+// misled.c: makes every device seem to be a GPU, so that variants fit, and its driver misbehave in the children that
+// probe variants, or in the program itself; linked into the program with --wrap
 // - TEST_DRIVER: the driver's version
 // - TEST_MISBEHAVE: in a child, crash, leave, hang, loop, refuse or be killed (kill) when it builds a program; have no
 //   kernel (lose), as with a damaged cache; wrong or fail when it runs a kernel. unstarted: no child starts. In the
@@ -133,7 +133,7 @@ static void check_exit(void)
         fprintf(stderr, "monocle: exit() was called while the driver compiled\n");
 }
 
-// The real driver is at work all the time, since its threads matter when the process ends.
+// The real driver also runs, because its threads matter at the end of the process.
 static void compile_on(cl_program program, const cl_device_id *device)
 {
     cl_context context;

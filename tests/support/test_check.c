@@ -5,7 +5,7 @@
 
 static const char *const names[] = {"one", "other", NULL};
 
-// The exit code of check_name in a process of its own, or 10 and more: the place.
+// Runs check_name in a child process. Returns its exit code, or 10 plus the index.
 static int name_code(const char *given)
 {
     const pid_t child = fork();

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// The test program's only one; main returns check_end(&unit).
+// The only struct check of the test program; main returns check_end(&unit).
 static struct check unit = {.name = __BASE_FILE__};
 
 static inline void unit_text(const char *got, const char *want, bool whole, int line)
@@ -24,7 +24,7 @@ static inline void unit_text(const char *got, const char *want, bool whole, int 
 #define CHECK_TEXT(got, want) unit_text(got, want, true, __LINE__)
 #define CHECK_HAS(got, part) unit_text(got, part, false, __LINE__)
 
-// A fresh directory of the test's own, which the test empties and removes.
+// A new directory for the test, which the test empties and removes.
 static inline void unit_directory(char path[64])
 {
     snprintf(path, 64, "/tmp/monocle-test-XXXXXX");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""uvcsim.py [--fps N] [--jpegs DIR]... [--bayer] [--port N]: a USB camera in user space, for the driver uvcvideo
+"""uvcsim.py [--fps N] [--jpegs DIR]... [--bayer] [--port N]: simulates a USB camera in user space, for uvcvideo
 
 It connects to vhci_hcd (USB/IP over a socket pair) and needs the modules vhci_hcd and uvcvideo. It offers MJPEG and
 YUYV, 640x480 and 320x240. MJPEG sends the files *.jpg of DIR in turn, unchanged, even if they are corrupt. YUYV frame n
@@ -172,7 +172,7 @@ class Plug:
         if len(self.received) < total:
             return 0
         self.newest = max(self.newest, sequence)
-        if sequence in self.early:  # unlinked already: vhci_hcd disconnects if it is answered
+        if sequence in self.early:  # already unlinked: an answer would make vhci_hcd disconnect
             return total
         if endpoint != 0:
             self.waiting.append((sequence, length))

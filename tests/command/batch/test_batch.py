@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_batch.py MONOCLE PLAIN: the batch command: inputs, names, what exists already, shards, equal bytes"""
+"""test_batch.py MONOCLE PLAIN: the batch command: inputs, names, existing outputs, shards, equal bytes"""
 import json
 import os
 import struct

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_batch_faults.py MONOCLE LATE: a fault costs one message and one file; every output that exists is complete
+"""test_batch_faults.py MONOCLE LATE: a fault causes one message and one failed file; every existing output is complete
 
 LATE is monocle linked with late.c.
 """
@@ -283,7 +283,7 @@ def bad_directories(c):
 
 
 def late_directory(c):
-    """A directory that access() calls writable, but that refuses the first file, as a file server can."""
+    """A directory that is writable according to access(), but refuses the first file, as a file server can."""
     if os.getuid() != 0 or SANITIZED:  # LeakSanitizer cannot look into a process whose rights have changed
         print("left out: needs root, and a build without sanitizers")
         return
@@ -302,7 +302,7 @@ def late_directory(c):
 
 
 def make_many():
-    """150 pictures: enough work to be interrupted."""
+    """Makes 150 images: enough work to be interrupted."""
     if os.path.isdir(at("many")):
         return
     os.makedirs(at("many/sub"))
@@ -312,7 +312,7 @@ def make_many():
 
 
 def start(out, report=None, *more):
-    """Starts a batch of 150 pictures."""
+    """Starts a batch of 150 images."""
     make_many()
     args = [*CPU, "-f", "blur,emboss", "-r", "-o", out, "many", *(["--report", report] if report else []), *more]
     return subprocess.Popen([BINARY, "batch", *args], cwd=at(), env=environment(), stdout=subprocess.DEVNULL,
@@ -327,7 +327,7 @@ def wait_for_some(out):
 
 @functools.cache
 def reference():
-    """The outputs of an undisturbed run of start()."""
+    """Returns the outputs of an undisturbed run of start()."""
     process = start("whole")
     said = process.communicate()[1]
     assert process.returncode == 0, said

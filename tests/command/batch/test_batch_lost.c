@@ -1,4 +1,4 @@
-// test_batch_lost.c: a device that is lost costs a batch no file: it is opened again, or the cpu path takes over
+// test_batch_lost.c: if a device is lost, a batch loses no file: it opens the device again or uses the cpu path
 #include "base/file.h"
 #include "command/command.h"
 #include "image/imagefile.h"
@@ -106,7 +106,7 @@ static void interrupt(struct scratch *scratch)
     frail()->signal = 0;
     char *text = file_read(report, 1 << 20, &size);
     const int files = code & ~EXIT_SETTLED;
-    CHECK(files == EXIT_OK || files == 128 + SIGINT); // one thread may have been done before the signal was seen
+    CHECK(files == EXIT_OK || files == 128 + SIGINT); // one thread may finish before the program reacts to the signal
     CHECK(!frail()->held_late);
     CHECK(text && strstr(text, "{\"end\":") && strstr(text, "\"signal\":2"));
     free(text);

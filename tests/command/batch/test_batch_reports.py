@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_batch_reports.py MONOCLE: reports of batches, their places, merged reports; dry runs; the progress line"""
+"""test_batch_reports.py MONOCLE: reports of batches and their paths, merged reports; dry runs; the progress line"""
 import fcntl
 import json
 import os

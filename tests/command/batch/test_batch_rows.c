@@ -1,4 +1,4 @@
-// test_batch_rows.c: a file that fails while it is decoded or encoded by rows is processed no further
+// test_batch_rows.c: if decoding or encoding by rows fails, the batch stops processing that file
 //
 // Linked with --wrap: the codec's calls for rows are counted, and the encoder can be made to fail.
 #include "codec_files.h"

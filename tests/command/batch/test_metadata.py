@@ -35,7 +35,7 @@ CAMERA = {
     GPS: {0: (BYTE, (2, 3, 0, 0)), 1: (ASCII, b"N\0"), 2: (RATIONAL, (52, 1, 31, 1, 12, 10))},
     0x9c9b: (BYTE, tuple("Title\0".encode("utf-16-le"))), 0xabcd: (SHORT, (1,)),
 }
-# The question to ImageMagick, and the answer. Version 7 writes more digits.
+# Arguments of ImageMagick, and its answer. Version 7 writes more digits.
 IMAGEMAGICK = {
     "jpg": ("%[EXIF:Make] %[EXIF:DateTime] %[EXIF:ExposureTime] %x", "A maker 2026:11:21 10:11:12 1/125 300"),
     "tif": ("%[tiff:make] %[tiff:timestamp] %[EXIF:ExposureTime] %x", "A maker 2026:11:21 10:11:12 0[.]0080* 300"),

@@ -139,7 +139,7 @@ def wrong_pictures(c):
 
 
 def scaled(rows, factor):
-    """Rows of a run whose cases took `factor` times as long, and whose copies took the same time."""
+    """Returns the rows of a run whose cases took `factor` times as long, and whose copies took the same time."""
     made = []
     for r in rows:
         r = dict(r, ms_median=r["ms_median"] * factor, samples_ms=[s * factor for s in r["samples_ms"]])

@@ -2,9 +2,9 @@
 //
 //   screen_loop WIDTH HEIGHT FPS DELAY_MS OUTPUT [mirror]
 //
-// It sees WIDTH by HEIGHT pixels (even) of the screen's top left, until it is stopped or its reader closes the pipe.
+// It shows WIDTH by HEIGHT pixels (even) of the screen's top left, until it is stopped or its reader closes the pipe.
 //
-// OUTPUT is a V4L2 output device, which gets YUYV, or else a file or pipe, which gets Y4M without colour.
+// OUTPUT is a V4L2 output device, which gets YUYV, or a file or pipe, which gets Y4M without colour.
 #include "base/clock.h"
 #include "base/file.h"
 
@@ -31,7 +31,7 @@ struct picture {
 struct loop {
     int width, height, fd;
     bool device, mirror;
-    size_t head, size; // bytes of a picture, and of them those of its Y4M header
+    size_t head, size; // bytes of a frame with its Y4M header; bytes of that header
     int64_t period_ns, delay_ns;
     Display *display;
     struct picture queue[QUEUE]; // ring, oldest first
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
             next_ns = at_ns - next_ns > loop.period_ns ? at_ns : next_ns + loop.period_ns;
             continue;
         }
-        // After a wait for a slow reader, frames that are too old are left out.
+        // After a wait for a slow reader, the program skips frames that are too old.
         const bool stale = loop.count > 1 && clock_now_ns() - oldest->due_ns > 2 * loop.period_ns;
         if (!stale && !file_write_all(loop.fd, oldest->bytes, loop.size))
             return 0;

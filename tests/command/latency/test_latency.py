@@ -28,7 +28,7 @@ FIGURE, TOLERANCE_MS, QUICKEST_MS = (("min_ms", 150, 300) if NODE else ("min_ms"
 
 
 def measure(c, delay_ms, *loop_args):
-    """Measures through a loop with this delay, and checks all that the run reports. Returns a figure in ms."""
+    """Measures through a loop with this delay, and checks the whole report. Returns a figure in ms."""
     output = NODE or at("loop.y4m")
     if not NODE:
         os.mkfifo(output)
@@ -63,7 +63,7 @@ def measure(c, delay_ms, *loop_args):
 
 def delay_is_found(c):
     added = 400 if NODE else 200
-    # The mirror shows the flash in the right half of the window, too, but later: only the left half must count.
+    # The mirror also shows the flash in the right half of the window, but later: only the left half must count.
     without, with_it = measure(c, 0), measure(c, added, "mirror")
     c.check(abs(with_it - without - added) < TOLERANCE_MS, "put there", added, "found", with_it - without)
 

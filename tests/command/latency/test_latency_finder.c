@@ -1,10 +1,10 @@
-// test_latency_finder.c: flashes in small parts of noisy images are found; other changes are not
+// test_latency_finder.c: flashes in small parts of noisy images are found; other changes are not flashes
 #include "unit.h"
 
 #include "command/latency/finder.h"
 #include "pictures.h"
 
-enum { WIDTH = 160, HEIGHT = 90, LOOKS = 6, ROUNDS = 3, CHANCES = 40 }; // a lamp keeps time by chance, seldom
+enum { WIDTH = 160, HEIGHT = 90, LOOKS = 6, ROUNDS = 3, CHANCES = 40 }; // a lamp rarely follows the flash by chance
 
 struct scene {
     int x, y, width, height; // of the flash, pixels
@@ -58,9 +58,9 @@ static void level_is(const struct finder *finder, struct image *picture, const s
 static void test_found(struct image *picture)
 {
     static const struct scene scenes[] = {
-        {0, 0, WIDTH, HEIGHT, 20, 200, 0, 0}, // all of it
-        {80, 30, 20, 14, 20, 200, 10, 0},     // a far window
-        {100, 50, 40, 30, 100, 12, 15, 0},    // a bright room, hardly a flash
+        {0, 0, WIDTH, HEIGHT, 20, 200, 0, 0}, // the flash fills the image
+        {80, 30, 20, 14, 20, 200, 10, 0},     // a distant window
+        {100, 50, 40, 30, 100, 12, 15, 0},    // a bright room, a weak flash
         {10, 10, 50, 50, 60, 60, 5, 8},       // a lamp that flickers less
     };
     struct finder finder;
@@ -77,10 +77,10 @@ static void test_found(struct image *picture)
 static void test_not_found(struct image *picture)
 {
     static const struct scene scenes[] = {
-        {0, 0, 0, 0, 20, 0, 0, 0},           // nothing happens
+        {0, 0, 0, 0, 20, 0, 0, 0},           // no change
         {0, 0, 0, 0, 100, 0, 60, 0},         // a noisy sensor
         {0, 0, 0, 0, 100, 0, 5, 120},        // a lamp
-        {0, 0, WIDTH, HEIGHT, 100, 3, 2, 0}, // too little
+        {0, 0, WIDTH, HEIGHT, 100, 3, 2, 0}, // too weak
         {0, 0, 4, 3, 20, 200, 0, 0},         // too small
     };
     struct finder finder;

@@ -104,7 +104,7 @@ def usb(c):
 
 
 def jpegs():
-    """Folders of a USB camera's frames: of the usual size with a few of another; of that one; too large."""
+    """Returns folders of MJPEG frames: the usual size with a few frames of another; the other size; too large."""
     with open(os.path.join(TESTS, "data", "small.jpg"), "rb") as file:
         picture = bytearray(file.read())
     place = picture.index(b"\xff\xc0") + 5  # height and width; they may grow within the same blocks
@@ -119,8 +119,8 @@ def jpegs():
 
 
 def resized(c):
-    """MJPEG frames of another size: single ones count as damaged, lasting ones reshape the view. Frames that are too
-    large are refused."""
+    """MJPEG frames of another size: single frames count as damaged, many in a row reshape the view. Frames that are
+    too large are refused."""
     camera = UsbCamera(*(word for folder in jpegs() for word in ("--jpegs", folder)))
     run = live("camera:uvcsim", "--pixel-format", "mjpeg", "--record", "mjpeg.y4m")
     state = run.wait(lambda e: e.get("damaged", 0) > 1)

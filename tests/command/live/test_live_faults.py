@@ -77,7 +77,7 @@ def emptied(c):
     head = process.stdout.readline() + process.stdout.readline()  # the first second has been played
     os.truncate(at("emptied.y4m"), 0)
     out, err = process.communicate(timeout=60 * PATIENCE)
-    noticed = "monocle: warning: emptied.y4m was truncated while it played\n"  # unless at a round's end
+    noticed = "monocle: warning: emptied.y4m was truncated while it played\n"  # except at the end of a loop
     check_error(c, "emptied", process.returncode, 1, head + out, err.decode().removeprefix(noticed),
                 "emptied.y4m: it was truncated")
 

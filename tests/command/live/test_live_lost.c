@@ -1,4 +1,4 @@
-// test_live_lost.c: if a device is lost, the live view goes on with the cpu path without losing a frame, or reports why
+// test_live_lost.c: if a device is lost, the live view continues with the cpu path and loses no frame, or reports why
 // it cannot; with an argument: a device whose textures the window cannot show
 #include "base/file.h"
 #include "command/command.h"

@@ -265,7 +265,7 @@ xlib.XSync(display, 0)"""
 
 
 def lost_at_once(c):
-    """The same at the moment when the window appears, before the first frame."""
+    """The window is destroyed when it appears, before the first frame."""
     for request, said in (("XDestroyWindow", "rejected a request"), ("XKillClient", "lost the display")):
         with display() as (_, name):
             killer = subprocess.Popen([sys.executable, "-c", AT_ONCE, request], env=environment(DISPLAY=name),
@@ -292,7 +292,7 @@ def leaving_a_build(c):
     outputs = ["--record", "left.y4m", "--trace", "left.json"]
     for how in ("hang", "stall"):  # in the child, in the program
         for number in (None, signal.SIGINT, signal.SIGTERM):
-            # The first path, whose frames the user counts: nothing is shown yet.
+            # The first path of a run with --frames: no frame is shown yet.
             compiler = Compiler(how)
             compiler.begin()
             live = Window(MISLED, at(), PATTERN, "-f", "invert", "-p", "opencl", "--frames", "9",
@@ -300,13 +300,13 @@ def leaving_a_build(c):
             leave_build(c, how + ", the first path", live, number, compiler, frames=0)
             c.check(not live.events, how, "the first path", live.events)
 
-            # Beside the cpu path, which shows the first pictures.
+            # While the cpu path shows the first frames.
             compiler = Compiler(how)
             compiler.begin()
             live = Window(MISLED, at(), PATTERN, "-f", "invert", *outputs, **compiler.env)
             leave_build(c, how + ", beside the cpu path", live, number, compiler)
 
-            # Beside kernels of the same driver, which may wait for the compiler.
+            # While kernels of the same driver run, which may wait for the compiler.
             compiler = Compiler(how)
             live = Window(MISLED, at(), PATTERN, "-f", "gray", "-p", "opencl", *outputs, **compiler.env)
             c.check(live.state(0)["path"] == "opencl", how, "beside kernels", live.events[-1])

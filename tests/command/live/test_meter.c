@@ -1,4 +1,4 @@
-// test_meter.c: the statistics of the live view: rates, gaps that do not count, stages of long sessions
+// test_meter.c: the statistics of the live view: rates, ignored gaps, stages of long sessions
 #include "command/live/meter.h"
 
 #include "base/clock.h"
@@ -7,7 +7,7 @@
 
 #define MS ((int64_t)1000000)
 
-static struct meter meter; // its rings are too large for comfort on the stack
+static struct meter meter; // static, because its rings are too large for the stack
 
 static void show(int64_t captured_ms, int64_t shown_ms)
 {
@@ -30,23 +30,23 @@ static void test_rates(void)
     CHECK_NUMBER(meter_fps(&meter), 50);
     CHECK_NUMBER(meter_fps_low(&meter), 50);
     CHECK_NUMBER(meter_late_ms(&meter.age_ms, 50), 10);
-    CHECK_NUMBER(meter_fps_now(&meter), 0); // the last frame is long ago
+    CHECK_NUMBER(meter_fps_now(&meter), 0); // much time since the last frame
 
-    // A frozen picture is no slow frame, but only the gap behind it is left out.
+    // The time of a frozen view counts for no frame; all other intervals count.
     meter_pause(&meter);
     show(9000, 9010);
     CHECK_NUMBER(meter_fps_low(&meter), 50);
     show(9100, 9110);
     CHECK_NUMBER(meter_fps_low(&meter), 10);
 
-    // Another path begins with no stages and ages; the frames go on.
+    // A new path starts with no stages and ages; the frame count continues.
     meter_forget(&meter);
     CHECK_NUMBER(meter.age_ms.count, 0);
     CHECK_NUMBER(meter.frames, 7);
     CHECK_NUMBER(meter_fps_low(&meter), 10);
 }
 
-// The rate of the last second, from frames shown in the future: none of them is old, however slow this test runs.
+// The rate of the last second. The frames are in the future, so that none is old if the test runs slowly.
 static void test_rate_now(void)
 {
     meter = (struct meter){0};
@@ -75,7 +75,7 @@ static void test_shown_again(void)
     CHECK_NUMBER(stats_recent(&meter.stage[meter.shown_stage[0]].ms, 0), 3);
 }
 
-// More stages in a frame, and more names in a session, than there is room for.
+// A frame with more stages, and a session with more names, than the tables hold.
 static void test_full(void)
 {
     meter = (struct meter){0};

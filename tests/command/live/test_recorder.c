@@ -56,7 +56,7 @@ int main(void)
     unit_directory(directory);
     CHECK(chdir(directory) == 0);
 
-    CHECK(recorder_close(&recorder)); // nothing was recorded
+    CHECK(recorder_close(&recorder)); // no frame was recorded
     CHECK(recorder_open(&recorder, NULL, &info));
     CHECK_TEXT(recorder.name, "monocle-0001.y4m");
     add(&recorder, 3);
@@ -68,7 +68,7 @@ int main(void)
 
     test_without_frames(&recorder, &info);
 
-    // The next one counts from zero.
+    // The next recording counts from zero.
     CHECK(recorder_open(&recorder, "film.y4m", &info));
     CHECK_NUMBER(recorder.frames, 0);
     CHECK_NUMBER(recorder.left_out, 0);

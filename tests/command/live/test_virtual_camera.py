@@ -128,7 +128,7 @@ def wait_for(c, condition, what):
 
 
 def set_format(node, width, height, fourcc, picture=None):
-    """Opens the node and sets its output format. A picture that is written fixes the format for readers."""
+    """Opens the node and sets its output format. The first written frame fixes the format for readers."""
     fd = os.open(node, os.O_RDWR)
     pix = struct.pack("<IIIIIIIIIIII", width, height, struct.unpack("<I", fourcc)[0], 1, 0, 0, 0, 0, 0, 0, 0, 0)
     fcntl.ioctl(fd, VIDIOC_S_FMT, bytearray(struct.pack("<II", OUTPUT, 0) + pix.ljust(200, b"\0")))
