@@ -70,15 +70,15 @@ static json_t *camera_json(const struct camera_about *about)
         json_t *rates = json_array();
         for (int r = 0; r < offer->rates; r++)
             json_array_append_new(rates, json_real(round(offer->rate[r] * 1000) / 1000));
-        json_array_append_new(
-            offers, json_pack("{s:o,s:b,s:i,s:i,s:i,s:i,s:o}", "format", shared_text_json(offer->format), "usable",
-                              (int)offer->usable, "width", offer->width, "height", offer->height, "width_least",
-                              offer->width_least, "height_least", offer->height_least, "rates", rates));
+        json_array_append_new(offers, json_pack("{s:o,s:b,s:i,s:i,s:i,s:i,s:o}", "format", text_json(offer->format),
+                                                "usable", (int)offer->usable, "width", offer->width, "height",
+                                                offer->height, "width_least", offer->width_least, "height_least",
+                                                offer->height_least, "rates", rates));
     }
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "node", shared_text_json(about->node.path), "name",
-                     shared_text_json(about->node.card), "id", shared_text_json(about->node.id), "bus",
-                     shared_text_json(about->node.bus), "driver", shared_text_json(about->node.driver), "problem",
-                     about->node.why ? shared_text_json(about->node.why) : json_null(), "offers", offers);
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "node", text_json(about->node.path), "name",
+                     text_json(about->node.card), "id", text_json(about->node.id), "bus", text_json(about->node.bus),
+                     "driver", text_json(about->node.driver), "problem",
+                     about->node.why ? text_json(about->node.why) : json_null(), "offers", offers);
 }
 
 static int cameras_run(int argc, char **argv)
@@ -88,7 +88,7 @@ static int cameras_run(int argc, char **argv)
     int code;
     if (!command_parse(&list, argc, argv, &o, 0, &operands, &code))
         return code;
-    json_t *array = json_array();
+    json_t *array = o.json ? json_array() : NULL;
     struct camera_about *about = malloc(sizeof(*about));
     int count = 0;
     for (int next = 0; about && cameras_next(&next, about); count++) {
@@ -97,9 +97,8 @@ static int cameras_run(int argc, char **argv)
         else
             print_camera(about);
     }
-    if (o.json && json_dumpf(array, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0)
-        putchar('\n');
-    json_decref(array);
+    if (o.json)
+        print_json(array, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     free(about);
     if (count > 0)
         return EXIT_OK;

@@ -207,27 +207,17 @@ static json_t *device_json(int number, const struct device_info *info, const str
     json_t *modes = json_array();
     for (int i = 0; i < MODES; i++)
         json_array_append_new(modes, json_pack("{s:s,s:b,s:o}", "rung", probe->mode[i].name, "works",
-                                               (int)probe->mode[i].works, "why", shared_text_json(probe->mode[i].why)));
-    json_t *row = json_pack("{s:i,s:o,s:s,s:o,s:o,s:o,s:o}", "number", number, "name", shared_text_json(info->name),
-                            "type", device_type_name(info), "vendor", shared_text_json(info->vendor), "platform",
-                            shared_text_json(info->platform_name), "version", shared_text_json(info->version), "driver",
-                            shared_text_json(info->driver));
+                                               (int)probe->mode[i].works, "why", text_json(probe->mode[i].why)));
+    json_t *row =
+        json_pack("{s:i,s:o,s:s,s:o,s:o,s:o,s:o}", "number", number, "name", text_json(info->name), "type",
+                  device_type_name(info), "vendor", text_json(info->vendor), "platform", text_json(info->platform_name),
+                  "version", text_json(info->version), "driver", text_json(info->driver));
     json_object_update_new(row, json_pack("{s:i,s:I,s:I,s:I,s:b,s:b,s:b,s:b,s:o}", "compute_units", info->compute_units,
                                           "max_work_group", (json_int_t)info->max_work_group, "memory_bytes",
                                           (json_int_t)info->memory_bytes, "local_bytes", (json_int_t)info->local_bytes,
                                           "images", (int)info->images, "host_unified", (int)info->host_unified,
                                           "gl_event", (int)info->gl_event, "opens", (int)probe->opens, "rungs", modes));
     return row;
-}
-
-static void print_json(const struct device_info *devices, int count, const struct probe *probes)
-{
-    json_t *array = json_array();
-    for (int i = 0; i < count; i++)
-        json_array_append_new(array, device_json(i, &devices[i], &probes[i]));
-    json_dumpf(array, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(array);
 }
 
 static int devices_run(int argc, char **argv)
@@ -242,10 +232,15 @@ static int devices_run(int argc, char **argv)
     const char *why = "";
     const int count = device_list(devices, &why);
     probe_devices(devices, count, probes);
+    json_t *array = o.json ? json_array() : NULL;
+    for (int i = 0; i < count; i++) {
+        if (o.json)
+            json_array_append_new(array, device_json(i, &devices[i], &probes[i]));
+        else
+            print_device(i, &devices[i], &probes[i]);
+    }
     if (o.json)
-        print_json(devices, count, probes);
-    for (int i = 0; i < count && !o.json; i++)
-        print_device(i, &devices[i], &probes[i]);
+        print_json(array, JSON_INDENT(2));
     if (count > 0)
         return EXIT_OK;
     log_error("there is no OpenCL device: %s; the cpu path (-p cpu) works without one", why);

@@ -136,11 +136,8 @@ static int filters_run(int argc, char **argv)
         else
             print_filter(filters[i]);
     }
-    if (o.json) {
-        json_dumpf(array, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-        putchar('\n');
-        json_decref(array);
-    }
+    if (o.json)
+        print_json(array, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     return EXIT_OK;
 }
 

@@ -1,4 +1,4 @@
-// shared.c: options that several commands have, and text in their JSON
+// shared.c: options that several commands have, and their JSON
 #include "command/shared.h"
 
 #include "base/log.h"
@@ -81,8 +81,23 @@ bool chain_operands_none(const struct command_operands *operands, const char *ch
     return true;
 }
 
-json_t *shared_text_json(const char *text)
+json_t *text_json(const char *text)
 {
-    json_t *string = json_string(text);
-    return string ? string : json_string("?");
+    json_t *value = json_string(text);
+    char *ascii = value ? NULL : strdup(text);
+    for (char *c = ascii; c && *c; c++) {
+        if (*c & 0x80)
+            *c = '?';
+    }
+    if (ascii)
+        value = json_string(ascii);
+    free(ascii);
+    return value;
+}
+
+bool print_json(json_t *value, size_t flags)
+{
+    const bool ok = json_dumpf(value, stdout, flags) == 0 && putchar('\n') != EOF;
+    json_decref(value);
+    return ok;
 }

@@ -1,4 +1,4 @@
-// shared.h: options that several commands have, and text in their JSON
+// shared.h: options that several commands have, and their JSON
 #pragma once
 
 #include "command/command.h"
@@ -39,5 +39,9 @@ void pixel_format_list(char text[PIXEL_FORMAT_LIST]);
 // false.
 bool chain_operands_none(const struct command_operands *operands, const char *chain);
 
-// Returns the text as JSON, or "?" if it is not UTF-8, as a driver's text may be.
-struct json_t *shared_text_json(const char *text);
+// Returns the text as JSON. If it is not UTF-8, as names of files and a driver's text may be, '?' replaces each byte
+// that is not ASCII. NULL if out of memory.
+struct json_t *text_json(const char *text);
+// Prints a line of JSON on standard output and frees the value. `flags` are jansson's. Returns false if standard output
+// cannot be written, and logs nothing: main logs the error at the end.
+bool print_json(struct json_t *value, size_t flags);

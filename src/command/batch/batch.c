@@ -35,7 +35,7 @@ struct batch {
     int64_t start_ns, progress_ns; // time of the start, and of the next update of the progress
     bool progress_shown;
     struct totals totals;
-    struct record *record; // NULL: none
+    struct record record;
 };
 
 // ---- the files
@@ -202,12 +202,10 @@ static void record_group(struct batch *batch, struct outcome *group)
             tasks_tell(&batch->tasks, o);
         if (o->fault == FAULT_FULL || (o->status == STATUS_FAILED && batch->options.fail_fast))
             queue_stop(&batch->queue);
-        if (batch->record)
-            record_add(batch->record, o);
+        record_add(&batch->record, o);
         free(o);
     }
-    if (batch->record)
-        record_flush(batch->record);
+    record_flush(&batch->record);
 }
 
 // Shows one line on the terminal, which is updated in place.
@@ -287,7 +285,7 @@ static int work(struct batch *batch, const struct record_run *run)
         given_up = worker_close(workers[i]) || given_up;
     const double seconds = (double)(clock_now_ns() - batch->start_ns) / 1e9;
     totals_print(&batch->totals, run, seconds, signal, batch->options.json);
-    const bool reported = record_close(batch->record, &batch->totals, seconds, signal);
+    const bool reported = record_close(&batch->record, &batch->totals, seconds, signal);
     const int code = sum_up(batch, signal, given_up);
     return EXIT_SETTLED | (code == EXIT_OK && !reported ? EXIT_FAILED_SOME : code);
 }
@@ -315,7 +313,7 @@ static int run(struct batch *batch, const struct command_operands *operands)
         .work = tasks_hash(&batch->tasks) + hash_64(o->job, strlen(o->job)),
     };
     command_hold_signals(); // from here on, a signal lets the run write the end line of its report
-    if (o->report && !(batch->record = record_open(o->report, &run)))
+    if (o->report && !record_open(&batch->record, o->report, &run))
         return EXIT_NOTHING;
     return work(batch, &run);
 }

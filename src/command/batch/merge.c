@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "command/batch/record.h"
-#include "command/command.h"
+#include "command/shared.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -380,7 +380,7 @@ static struct sum add_up(const struct merge *merge)
     return sum;
 }
 
-static void print_json(const struct merge *merge, const struct sum *sum)
+static void print_summary(const struct merge *merge, const struct sum *sum)
 {
     json_t *row = record_counts(sum->status, sum->fault);
     json_object_update_new(row, json_pack("{s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I}", "files", (json_int_t)merge->count,
@@ -388,9 +388,7 @@ static void print_json(const struct merge *merge, const struct sum *sum)
                                           "shards_missing", sum->shards_missing, "shards_unfinished", sum->shards_cut,
                                           MERGE_UNSTARTED, merge->unstarted, "done_twice", (json_int_t)merge->twice,
                                           "torn_lines", (json_int_t)merge->torn));
-    json_dumpf(row, stdout, JSON_COMPACT);
-    putchar('\n');
-    json_decref(row);
+    print_json(row, JSON_COMPACT);
 }
 
 static void print_text(const struct merge *merge, const struct sum *sum)
@@ -471,7 +469,7 @@ static int merge_reports(const struct report_options *o, const char *const *path
         merge_sort(&merge);
         const struct sum sum = add_up(&merge);
         if (o->json)
-            print_json(&merge, &sum);
+            print_summary(&merge, &sum);
         else
             print_text(&merge, &sum);
         if (sum.status[STATUS_FAILED] + sum.missing > 0 || sum.shards_missing + sum.shards_cut + merge.unstarted > 0)

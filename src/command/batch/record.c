@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "command/shared.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -70,39 +71,23 @@ bool record_check(const char *path, const char *files_from, const struct inputs 
     return !exists || check_content(path);
 }
 
-struct record {
-    const char *path;
-    FILE *file;
-    bool begun; // the start line is written
-    bool failed;
-};
-
-// Adds a text to the JSON object. If a file's name is not UTF-8, `name` has '?' for each byte that is not ASCII, and
-// NAME_hex has all bytes in hexadecimal.
+// Adds a text to the JSON object, unless it is NULL or "". If a file's name is not UTF-8, NAME_hex has all bytes in
+// hexadecimal.
 static void set_text(json_t *row, const char *name, const char *text)
 {
-    json_t *value = json_string(text);
-    if (value) {
-        json_object_set_new(row, name, value);
+    json_t *value = text && *text ? text_json(text) : NULL;
+    if (!value)
         return;
-    }
+    json_object_set_new(row, name, value);
+    if (strcmp(json_string_value(value), text) == 0)
+        return;
     const size_t size = strlen(text);
-    char *shown = strdup(text), *hex = malloc(2 * size + 1), key[64];
-    for (size_t i = 0; shown && hex && i < size; i++) {
-        if ((unsigned char)text[i] >= 0x80)
-            shown[i] = '?';
+    char *hex = calloc(2 * size + 1, 1), key[64];
+    for (size_t i = 0; hex && i < size; i++)
         snprintf(hex + 2 * i, 3, "%02x", (unsigned char)text[i]);
-    }
     snprintf(key, sizeof(key), "%s_hex", name);
-    json_object_set_new(row, name, json_string(shown ? shown : "?"));
     json_object_set_new(row, key, json_string(hex ? hex : ""));
-    free(shown);
     free(hex);
-}
-
-static double ms(int64_t ns)
-{
-    return (double)(ns / 1000) / 1000;
 }
 
 static json_t *steps_json(const int64_t step_ns[STEPS])
@@ -110,7 +95,7 @@ static json_t *steps_json(const int64_t step_ns[STEPS])
     json_t *steps = json_object();
     for (int i = 0; i < STEPS; i++) {
         if (step_ns[i] > 0)
-            json_object_set_new(steps, step_names[i], json_real(ms(step_ns[i])));
+            json_object_set_new(steps, step_names[i], json_real((double)(step_ns[i] / 1000) / 1000));
     }
     return steps;
 }
@@ -119,13 +104,10 @@ static json_t *task_json(const struct outcome *outcome, const char *status)
 {
     json_t *row = json_object();
     set_text(row, "input", outcome->task->input->path);
-    if (outcome->task->output)
-        set_text(row, "output", outcome->task->output);
+    set_text(row, "output", outcome->task->output);
     set_text(row, "status", status);
-    if (outcome->fault != FAULT_NONE)
-        set_text(row, "error", fault_names[outcome->fault]);
-    if (outcome->why[0])
-        set_text(row, "why", outcome->why);
+    set_text(row, "error", fault_names[outcome->fault]);
+    set_text(row, "why", outcome->why);
     return row;
 }
 
@@ -137,8 +119,7 @@ static json_t *outcome_json(const struct outcome *outcome)
     if (outcome->width > 0)
         json_object_update_new(row, json_pack("{s:i,s:i}", "width", outcome->width, "height", outcome->height));
     json_object_set_new(row, "ms", steps_json(outcome->step_ns));
-    if (outcome->device)
-        set_text(row, "device", outcome->device);
+    set_text(row, "device", outcome->device);
     if (outcome->device && outcome->device_number >= 0)
         json_object_set_new(row, "device_number", json_integer(outcome->device_number));
     if (outcome->input_bytes > 0)
@@ -154,10 +135,8 @@ static json_t *run_json(const struct record_run *run)
 {
     json_t *row = json_object();
     set_text(row, "filters", run->filters);
-    if (run->path)
-        set_text(row, "path", run->path);
-    if (run->path_why && run->path_why[0])
-        set_text(row, "path_why", run->path_why);
+    set_text(row, "path", run->path);
+    set_text(row, "path_why", run->path_why);
     json_object_update_new(row, json_pack("{s:i,s:i,s:i,s:i}", "files", (int)run->files, "jobs", run->jobs, "shard",
                                           run->shard.index == 0 ? run->shard.count : run->shard.index, "shards",
                                           run->shard.count));
@@ -180,14 +159,11 @@ json_t *record_counts(const size_t status[STATUSES], const size_t fault[FAULTS])
 static json_t *totals_json(const struct totals *totals, double seconds, int signal)
 {
     json_t *row = record_counts(totals->status, totals->fault);
-    json_object_set_new(row, "seconds", json_real(seconds));
-    if (seconds > 0)
-        json_object_set_new(row, "per_second", json_real((double)totals->status[STATUS_DONE] / seconds));
-    json_object_set_new(row, "megapixels", json_real((double)totals->pixels / 1e6));
-    json_object_set_new(row, "input_bytes", json_integer((json_int_t)totals->input_bytes));
-    json_object_set_new(row, "output_bytes", json_integer((json_int_t)totals->output_bytes));
-    json_object_set_new(row, "ms", steps_json(totals->step_ns));
-    json_object_set_new(row, "signal", json_integer(signal));
+    json_t *rate = seconds > 0 ? json_real((double)totals->status[STATUS_DONE] / seconds) : NULL;
+    json_object_update_new(
+        row, json_pack("{s:f,s:o*,s:f,s:I,s:I,s:o,s:i}", "seconds", seconds, "per_second", rate, "megapixels",
+                       (double)totals->pixels / 1e6, "input_bytes", (json_int_t)totals->input_bytes, "output_bytes",
+                       (json_int_t)totals->output_bytes, "ms", steps_json(totals->step_ns), "signal", signal));
     return row;
 }
 
@@ -231,35 +207,25 @@ static FILE *open_locked(const char *path)
     return file;
 }
 
-struct record *record_open(const char *path, const struct record_run *run)
+bool record_open(struct record *record, const char *path, const struct record_run *run)
 {
-    struct record *record = calloc(1, sizeof(*record));
     char work[17];
-    if (!record) {
-        log_error("cannot write the report %s: out of memory", path);
-        return NULL;
-    }
     *record = (struct record){.path = path, .file = open_locked(path)};
     if (!record->file)
-        fail(record, errno == EWOULDBLOCK ? "another run is writing to it" : strerror(errno));
-    snprintf(work, sizeof(work), "%016llx", (unsigned long long)run->work);
+        return fail(record, errno == EWOULDBLOCK ? "another run is writing to it" : strerror(errno));
     json_t *start = run_json(run);
+    snprintf(work, sizeof(work), "%016llx", (unsigned long long)run->work);
     set_text(start, "work", work);
-    json_t *row = json_pack("{s:o}", "start", start);
-    record->begun = record->file && add_row(record, row) && record_flush(record);
-    if (record->begun)
-        return record;
-    if (record->file)
+    record->begun = add_row(record, json_pack("{s:o}", "start", start)) && record_flush(record);
+    if (!record->begun)
         fclose(record->file);
-    else
-        json_decref(row);
-    free(record);
-    return NULL;
+    return record->begun;
 }
 
-bool record_add(struct record *record, const struct outcome *outcome)
+void record_add(struct record *record, const struct outcome *outcome)
 {
-    return !record->failed && add_row(record, outcome_json(outcome));
+    if (record->begun && !record->failed)
+        add_row(record, outcome_json(outcome));
 }
 
 void record_print_plan(const struct outcome *outcome, bool planned)
@@ -267,30 +233,27 @@ void record_print_plan(const struct outcome *outcome, bool planned)
     json_t *row = task_json(outcome, planned ? "planned" : status_names[outcome->status]);
     if (planned && outcome->replace)
         json_object_set_new(row, "replaces", json_true());
-    json_dumpf(row, stdout, JSON_COMPACT);
-    putchar('\n');
-    json_decref(row);
+    print_json(row, JSON_COMPACT);
 }
 
 bool record_flush(struct record *record)
 {
-    if (!record->failed && fflush(record->file) != 0)
+    if (record->file && !record->failed && fflush(record->file) != 0)
         fail(record, strerror(errno));
     return !record->failed;
 }
 
 bool record_close(struct record *record, const struct totals *totals, double seconds, int signal)
 {
-    if (!record)
+    if (!record->begun)
         return true;
-    bool ok = !record->failed && add_row(record, json_pack("{s:o}", "end", totals_json(totals, seconds, signal))) &&
-              record_flush(record);
+    if (!record->failed && add_row(record, json_pack("{s:o}", "end", totals_json(totals, seconds, signal))))
+        record_flush(record);
     if (fsync(fileno(record->file)) != 0 && errno != EINVAL)
-        ok = fail(record, strerror(errno));
+        fail(record, strerror(errno));
     if (fclose(record->file) != 0)
-        ok = fail(record, strerror(errno));
-    free(record);
-    return ok;
+        fail(record, strerror(errno));
+    return !record->failed;
 }
 
 void totals_add(struct totals *totals, const struct outcome *outcome)
@@ -315,26 +278,20 @@ void totals_print(const struct totals *totals, const struct record_run *run, dou
         json_object_set_new(row, "left_out", json_integer((json_int_t)run->left_out));
         json_object_set_new(row, "not_reached", json_integer((json_int_t)left));
         json_object_update_new(row, totals_json(totals, seconds, signal));
-        json_dumpf(row, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
-        putchar('\n');
-        json_decref(row);
+        print_json(row, JSON_COMPACT | JSON_REAL_PRECISION(9));
         return;
     }
-    printf("%zu of %zu done", totals->status[STATUS_DONE], run->files);
-    if (totals->status[STATUS_SKIPPED] > 0)
-        printf(", %zu skipped", totals->status[STATUS_SKIPPED]);
-    if (totals->status[STATUS_FAILED] > 0)
-        printf(", %zu failed", totals->status[STATUS_FAILED]);
+    printf("%zu of %zu done", status[STATUS_DONE], run->files);
+    if (status[STATUS_SKIPPED] > 0)
+        printf(", %zu skipped", status[STATUS_SKIPPED]);
+    if (status[STATUS_FAILED] > 0)
+        printf(", %zu failed", status[STATUS_FAILED]);
     if (left > 0)
         printf(", %zu not reached", left);
     if (run->left_out > 0)
         printf(", %zu left out (outputs of earlier runs)", run->left_out);
     printf(" in %.1f s", seconds);
-    if (seconds > 0 && totals->status[STATUS_DONE] > 0)
-        printf(", %.1f per second", (double)totals->status[STATUS_DONE] / seconds);
-    if (run->path)
-        printf(" on %s", run->path);
-    if (run->path_why && run->path_why[0])
-        printf(" (%s)", run->path_why);
-    putchar('\n');
+    if (seconds > 0 && status[STATUS_DONE] > 0)
+        printf(", %.1f per second", (double)status[STATUS_DONE] / seconds);
+    printf(run->path_why[0] ? " on %s (%s)\n" : " on %s\n", run->path, run->path_why);
 }

@@ -3,6 +3,8 @@
 
 #include "command/batch/tasks.h"
 
+#include <stdio.h>
+
 // Sums over one run
 struct totals {
     size_t status[STATUSES], fault[FAULTS];
@@ -13,7 +15,7 @@ struct totals {
 // The description of a run, for its start line and summary
 struct record_run {
     const char *filters, *path; // the chain as text; "cpu" or "opencl"
-    const char *path_why;       // why `auto` chose the path; "" or NULL: it did not measure
+    const char *path_why;       // why `auto` chose the path; "": it did not measure
     size_t files;               // number of files in this shard
     size_t left_out;            // files that were left out because earlier runs made them
     struct shard shard;
@@ -21,7 +23,13 @@ struct record_run {
     uint64_t work; // identifies the job and its files: equal for runs that continue each other
 };
 
-struct record;
+// The report of a run. Zeroed: there is none, and the functions do nothing.
+struct record {
+    const char *path;
+    FILE *file;
+    bool begun;  // the start line is written
+    bool failed; // a line could not be written (logged)
+};
 struct json_t; // of jansson
 
 // Checks that a report at `path` overwrites no input, no output of any shard, no list of inputs (`files_from`, or NULL)
@@ -29,15 +37,15 @@ struct json_t; // of jansson
 bool record_check(const char *path, const char *files_from, const struct inputs *inputs, const struct naming *naming);
 
 // Opens the report, locks it and appends the start line. Keeps the lines of earlier runs. `path` must outlive the
-// report. Returns NULL on failure (logged).
-struct record *record_open(const char *path, const struct record_run *run);
-// record_add buffers a line, record_flush writes the buffered lines. Both return false if the report cannot be written
-// (logged once).
-bool record_add(struct record *record, const struct outcome *outcome);
+// report. Returns false on failure (logged).
+bool record_open(struct record *record, const char *path, const struct record_run *run);
+// Buffers a line.
+void record_add(struct record *record, const struct outcome *outcome);
+// Writes the buffered lines. Returns false if any line could not be written (logged once).
 bool record_flush(struct record *record);
 // Prints a line of JSON on standard output: the plan for a file, or the reason why it is skipped or fails.
 void record_print_plan(const struct outcome *outcome, bool planned);
-// Writes the end line and frees the report. Accepts NULL. Returns false if any line could not be written.
+// Writes the end line and closes the report. Returns false if any line could not be written.
 bool record_close(struct record *record, const struct totals *totals, double seconds, int signal);
 
 void totals_add(struct totals *totals, const struct outcome *outcome);

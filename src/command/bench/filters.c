@@ -287,10 +287,10 @@ static json_t *row_json(const struct filters_bench *f, const struct filters_row 
     const double copy_ms = samples_percentile(&row->copy->trial.ms, 50);
     const double pixels = (double)row->shape.width * row->shape.height;
     json_t *json =
-        json_pack("{s:o,s:s,s:i,s:i,s:s,s:i,s:o,s:f,s:f,s:f,s:f}", "case", shared_text_json(row->chain->text), "format",
+        json_pack("{s:o,s:s,s:i,s:i,s:s,s:i,s:o,s:f,s:f,s:f,s:f}", "case", text_json(row->chain->text), "format",
                   pixfmt_info(row->shape.format)->name, "width", row->shape.width, "height", row->shape.height, "path",
                   path_kind_name(row->path), "threads", row->threads, "device",
-                  shared_text_json(bench_device_name(f->bench, row->path)), "ms_median", ms, "ms_p95",
+                  text_json(bench_device_name(f->bench, row->path)), "ms_median", ms, "ms_p95",
                   samples_percentile(&row->trial.ms, 95), "mpix_s", pixels / ms / 1e3, "copy_fraction", copy_ms / ms);
     json_object_update_new(json,
                            json_pack("{s:f,s:f,s:f,s:s,s:i,s:i,s:o}", "ms_p5", samples_percentile(&row->trial.ms, 5),

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/stats.h"
-#include "command/command.h"
+#include "command/shared.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -251,15 +251,11 @@ static void print_changes(const json_t *rows)
     print_table(rows, columns);
 }
 
-static void print_json(const json_t *rows)
+static void print_lines(json_t *rows)
 {
     size_t i;
-    const json_t *row;
-    json_array_foreach(rows, i, row)
-    {
-        json_dumpf(row, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
-        putchar('\n');
-    }
+    json_t *row;
+    json_array_foreach(rows, i, row) print_json(json_incref(row), JSON_COMPACT | JSON_REAL_PRECISION(6));
 }
 
 static bool in_csv(const json_t *value)
@@ -313,7 +309,7 @@ int bench_report(const struct bench *bench, json_t *rows, const struct bench_col
     if (json_array_size(rows) == 0) {
         // nothing was measured; the reason was logged
     } else if (o->json) {
-        print_json(rows);
+        print_lines(rows);
     } else if (o->csv) {
         print_csv(rows);
     } else {

@@ -1,6 +1,8 @@
 // report.c: prints a histogram, or JSON lines
 #include "command/latency/latency.h"
 
+#include "command/shared.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,9 +29,7 @@ static void collect(const struct latency *l, enum part part, struct stats *stats
 
 static void print_line(json_t *object)
 {
-    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    putchar('\n');
-    json_decref(object);
+    print_json(object, JSON_COMPACT | JSON_REAL_PRECISION(9));
     command_flush();
 }
 
@@ -69,7 +69,7 @@ void latency_report_sample(const struct latency *l, int index)
     print_line(object);
 }
 
-static void print_json(const struct latency *l)
+static void print_summary(const struct latency *l)
 {
     struct stats stats;
     json_t *object = json_object();
@@ -120,7 +120,7 @@ static void print_histogram(const struct latency *l, const struct stats *stats)
 void latency_report(const struct latency *l)
 {
     if (l->options.json) {
-        print_json(l);
+        print_summary(l);
         return;
     }
     struct stats stats;

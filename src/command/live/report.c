@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "command/command.h"
+#include "command/shared.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -16,21 +16,6 @@ enum { LAST_WAIT_MS = 500 }; // longest wait for a stalled reader before the las
 
 static const char *const split_names[SPLITS] = {"off", "original", "path"};
 static const char *const overlay_names[OVERLAY_SIZES] = {"off", "small", "full", "large"};
-
-// Replaces all non-ASCII bytes by '?' if the text is not UTF-8, which JSON requires. File names may have any bytes.
-static json_t *json_text(const char *text)
-{
-    json_t *value = json_string(text);
-    if (value)
-        return value;
-    char ascii[OUTPUT_NAME];
-    snprintf(ascii, sizeof(ascii), "%s", text);
-    for (char *c = ascii; *c; c++) {
-        if (*c & 0x80)
-            *c = '?';
-    }
-    return json_string(ascii);
-}
 
 static json_t *json_ms(double ms)
 {
@@ -46,8 +31,7 @@ static void print_line(struct report *report, json_t *object, int wait_ms)
     if (report->hurried && poll(&out, 1, wait_ms) == 0)
         report->unsaid++;
     else if (!report->broken)
-        report->broken = json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) != 0 ||
-                         putchar('\n') == EOF || !command_flush();
+        report->broken = !print_json(json_incref(object), JSON_COMPACT | JSON_REAL_PRECISION(9)) || !command_flush();
     funlockfile(stdout);
     json_decref(object);
 }
@@ -62,7 +46,7 @@ static json_t *event(const char *name)
 static void report_error(void *context, const char *message)
 {
     json_t *object = event("error");
-    json_object_set_new(object, "message", json_text(message));
+    json_object_set_new(object, "message", text_json(message));
     print_line(context, object, 0);
 }
 
@@ -92,7 +76,7 @@ static json_t *json_camera(const struct status *s)
         return json_null();
     const struct image_shape *shape = virtual_camera_shape(s->camera);
     json_t *object = json_object();
-    json_object_set_new(object, "name", json_text(virtual_camera_name(s->camera)));
+    json_object_set_new(object, "name", text_json(virtual_camera_name(s->camera)));
     json_object_set_new(object, "pixel_format", json_string(pixfmt_info(shape->format)->name));
     json_object_set_new(object, "width", json_integer(shape->width));
     json_object_set_new(object, "height", json_integer(shape->height));
@@ -117,13 +101,13 @@ static void add_run(const struct status *s, json_t *object)
     json_object_set_new(object, "lost", json_integer((json_int_t)health->lost));
     json_object_set_new(object, "outages", json_integer(health->outages));
     json_object_set_new(object, "delivered", json_ms(health->rate));
-    json_object_set_new(object, "trouble", json_text(health->trouble));
+    json_object_set_new(object, "trouble", text_json(health->trouble));
     json_object_set_new(object, "path", json_string(lane->kind));
     json_object_set_new(object, "rung", json_string(lane->sharing));
     json_object_set_new(object, "in", json_string(lane->input));
-    json_object_set_new(object, "why", json_text(lane->why));
-    json_object_set_new(object, "device", json_text(lane->device));
-    json_object_set_new(object, "chain", json_text(chain));
+    json_object_set_new(object, "why", text_json(lane->why));
+    json_object_set_new(object, "device", text_json(lane->device));
+    json_object_set_new(object, "chain", text_json(chain));
     json_object_set_new(object, "virtual_camera", json_camera(s));
 }
 
@@ -131,7 +115,7 @@ static void add_run(const struct status *s, json_t *object)
 static void add_source(const struct status *s, json_t *object)
 {
     const struct image_shape *shape = &s->info->shape;
-    json_object_set_new(object, "source", json_text(s->info->name));
+    json_object_set_new(object, "source", text_json(s->info->name));
     json_object_set_new(object, "kind", json_string(s->info->kind));
     json_object_set_new(object, "width", json_integer(shape->width));
     json_object_set_new(object, "height", json_integer(shape->height));
@@ -150,7 +134,7 @@ void report_start(struct report *report, const struct status *s)
     json_object_set_new(object, "version", json_string(MONOCLE_VERSION));
     add_source(s, object);
     json_object_set_new(object, "depth", json_integer(s->depth));
-    json_object_set_new(object, "screen", s->screen ? json_text(s->screen) : json_null());
+    json_object_set_new(object, "screen", s->screen ? text_json(s->screen) : json_null());
     json_object_set_new(object, "building", json_boolean(s->building));
     json_object_set_new(object, "setup_ms", json_ms((double)(clock_now_ns() - s->meter->opened_ns) / 1e6));
     add_run(s, object);
@@ -181,7 +165,7 @@ static void add_wish(const struct status *s, json_t *object)
     json_object_set_new(object, "selected", json_string(selected));
     json_object_set_new(
         object, "control",
-        control->name[0] ? json_pack("{s:o,s:o}", "name", json_text(control->name), "value", json_text(control->value))
+        control->name[0] ? json_pack("{s:o,s:o}", "name", text_json(control->name), "value", text_json(control->value))
                          : json_null());
     json_object_set_new(object, "split", json_string(split_names[wish->split]));
     json_object_set_new(object, "divider", json_ms(wish->divider));
@@ -191,8 +175,8 @@ static void add_wish(const struct status *s, json_t *object)
     json_object_set_new(object, "help", json_boolean(wish->help));
     json_object_set_new(object, "vsync", json_boolean(wish->vsync));
     json_object_set_new(object, "fullscreen", json_boolean(wish->fullscreen));
-    json_object_set_new(object, "recording", s->recorder->writer ? json_text(s->recorder->name) : json_null());
-    json_object_set_new(object, "message", json_text(s->note));
+    json_object_set_new(object, "recording", s->recorder->writer ? text_json(s->recorder->name) : json_null());
+    json_object_set_new(object, "message", text_json(s->note));
     json_object_set_new(object, "message_is_error", json_boolean(s->note[0] && s->note_is_error));
 }
 
