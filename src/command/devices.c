@@ -106,16 +106,10 @@ static bool try_mode(struct device *device, enum path_kind kind, bool gl, const 
     return works;
 }
 
-static struct device_gl gl_handles(const struct window *window)
-{
-    const struct window_native native = window_native(window);
-    return (struct device_gl){native.glx_context, native.glx_display, native.egl_context, native.egl_display};
-}
-
 // Tests gl-shared with a window. If the mode failed with another window API before, appends the second reason.
 static void probe_shared(const struct device_info *info, const struct window *window, struct sharing_mode *mode)
 {
-    const struct device_gl gl = gl_handles(window);
+    const struct gl_handles gl = window_gl_handles(window);
     struct device *device = device_open(info, &gl, NULL);
     char why[256] = "";
     if (device && device->shares_gl)

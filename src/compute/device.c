@@ -247,7 +247,7 @@ static bool write_texture(struct device *device, cl_command_queue queue, struct 
 
 // Opens a context that shares with GL. Some drivers accept the properties but then reject every texture, so this tests
 // one. Returns false with device->sharing_why set.
-static bool open_shared(struct device *device, const struct device_gl *gl)
+static bool open_shared(struct device *device, const struct gl_handles *gl)
 {
     const bool glx = gl->glx_context != NULL;
     const cl_context_properties properties[] = {
@@ -286,7 +286,7 @@ static bool open_alone(struct device *device)
     return compute_ok(result, doing);
 }
 
-struct device *device_open(const struct device_info *info, const struct device_gl *gl, const char *kernel_dir)
+struct device *device_open(const struct device_info *info, const struct gl_handles *gl, const char *kernel_dir)
 {
     struct device *device = calloc(1, sizeof(*device));
     if (!device) {

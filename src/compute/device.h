@@ -1,6 +1,7 @@
 // device.h: lists, chooses and opens OpenCL devices
 #pragma once
 
+#include "base/gl_handles.h"
 #include "compute/memory.h"
 #include "compute/verdicts.h"
 
@@ -37,12 +38,6 @@ int device_choose(const struct device_info *devices, int count, const char *text
 
 const char *device_type_name(const struct device_info *info); // "gpu"
 
-// The native handles of the current GL context, for sharing. All NULL: no sharing.
-struct device_gl {
-    void *glx_context, *glx_display; // GLXContext and Display *
-    void *egl_context, *egl_display; // EGLContext and EGLDisplay
-};
-
 // An open device: context, and whether it shares with GL.
 struct device {
     struct device_info info;
@@ -59,7 +54,7 @@ struct device {
 
 // Opens a device. If `gl` has the handles of the current GL context (NULL or all NULL: none), the device shares with GL
 // if a test works; call on the GL thread. NULL on failure (logged).
-struct device *device_open(const struct device_info *info, const struct device_gl *gl, const char *kernel_dir);
+struct device *device_open(const struct device_info *info, const struct gl_handles *gl, const char *kernel_dir);
 void device_close(struct device *device); // accepts NULL; all memory of its `pages` must have been given back
 
 // Opens a command queue of the device. `timed`: with profiling. NULL on failure, with *result set.

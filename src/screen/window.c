@@ -401,12 +401,14 @@ bool window_lost(const struct window *window)
     return window && window->lost;
 }
 
-struct window_native window_native(const struct window *window)
+struct gl_handles window_gl_handles(const struct window *window)
 {
+    if (!window)
+        return (struct gl_handles){0};
     display_publish_gl();
     if (window->egl)
-        return (struct window_native){.egl_context = eglGetCurrentContext(), .egl_display = eglGetCurrentDisplay()};
-    return (struct window_native){.glx_context = glXGetCurrentContext(), .glx_display = glXGetCurrentDisplay()};
+        return (struct gl_handles){.egl_context = eglGetCurrentContext(), .egl_display = eglGetCurrentDisplay()};
+    return (struct gl_handles){.glx_context = glXGetCurrentContext(), .glx_display = glXGetCurrentDisplay()};
 }
 
 struct window_size window_size(const struct window *window)

@@ -1,6 +1,8 @@
 // window.h: one GLFW window with a GL context, and its events (main thread only)
 #pragma once
 
+#include "base/gl_handles.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,12 +17,6 @@ struct window_setup {
     bool egl;    // over EGL only
     bool debug;  // request a debug context
     bool hidden; // never shown; only its GL context is used
-};
-
-// The current GL context's native handles; unused ones NULL. EGL or GLX, never both.
-struct window_native {
-    void *glx_context, *glx_display;
-    void *egl_context, *egl_display;
 };
 
 struct window_size {
@@ -63,8 +59,9 @@ void window_close(struct window *window); // accepts NULL
 // hidden window, Xlib ends the process at once.
 bool window_lost(const struct window *window); // NULL: false
 
-// Returns the handles with which an OpenCL device shares the context, and makes GLX and EGL visible to its driver.
-struct window_native window_native(const struct window *window);
+// Returns the handles of the context for an OpenCL device, and makes GLX and EGL visible to its driver. NULL: no
+// handles.
+struct gl_handles window_gl_handles(const struct window *window);
 struct window_size window_size(const struct window *window);
 const char *window_gl_name(const struct window *window); // "OpenGL 3.3 core over GLX: NVIDIA H200"
 bool window_is_es(const struct window *window);

@@ -196,7 +196,7 @@ static void meet(void)
     }
 }
 
-struct device *device_open(const struct device_info *info, const struct device_gl *gl, const char *kernel_dir)
+struct device *device_open(const struct device_info *info, const struct gl_handles *gl, const char *kernel_dir)
 {
     if (world.meet)
         meet();

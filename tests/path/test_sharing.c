@@ -139,8 +139,7 @@ int main(void)
         window_open(&(struct window_setup){.title = "sharing", .width = 64, .height = 64, .hidden = true}, why);
     if (!window)
         return skip(why);
-    const struct window_native native = window_native(window);
-    const struct device_gl gl = {native.glx_context, native.glx_display, native.egl_context, native.egl_display};
+    const struct gl_handles gl = window_gl_handles(window);
     bool any = false;
     for (int i = 0; i < count; i++) {
         struct device *device = device_open(&devices[i], &gl, NULL);

@@ -210,7 +210,7 @@ static void test_filled(struct window *window)
 
 static void test_context(const struct screen_test *test)
 {
-    const struct window_native native = window_native(test->window);
+    const struct gl_handles native = window_gl_handles(test->window);
     const char *name = window_gl_name(test->window);
     CHECK((native.glx_context != NULL) == (native.glx_display != NULL));
     CHECK((native.egl_context != NULL) == (native.egl_display != NULL));
@@ -274,7 +274,7 @@ static void test_published(const struct screen_test *test)
 {
     const char *name = test->egl ? "eglGetProcAddress" : "glXGetProcAddress";
     CHECK(!dlsym(RTLD_DEFAULT, name));
-    const struct window_native native = window_native(test->window);
+    const struct gl_handles native = window_gl_handles(test->window);
     CHECK((test->egl ? native.egl_context : native.glx_context) != NULL);
     CHECK(dlsym(RTLD_DEFAULT, name) != NULL);
 }

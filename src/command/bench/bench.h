@@ -58,7 +58,7 @@ bool bench_shape(struct image_shape *shape, enum pixfmt format, struct option_si
 bool bench_needs_device(const struct bench *bench); // returns true if one of its paths needs a device
 // Opens the device if one of the paths needs it. If there is none and the user gave no paths, only the cpu path stays
 // in the list. Returns false if nothing can be measured (logged).
-bool bench_open_device(struct bench *bench, const struct device_gl *gl);
+bool bench_open_device(struct bench *bench, const struct gl_handles *gl);
 void bench_close_device(struct bench *bench);
 // Writes the processor's name and the instructions in use.
 void bench_cpu_name(char name[128]);

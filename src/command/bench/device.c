@@ -17,7 +17,7 @@ bool bench_needs_device(const struct bench *bench)
     return false;
 }
 
-bool bench_open_device(struct bench *bench, const struct device_gl *gl)
+bool bench_open_device(struct bench *bench, const struct gl_handles *gl)
 {
     struct device_info devices[DEVICE_MAX];
     const char *why = "cannot open it", *named = bench->options->device;

@@ -344,15 +344,11 @@ static json_t *rows_json(const struct paths_bench *p)
 static bool open_screen(struct paths_bench *p, bool egl)
 {
     const struct window_setup setup = {.title = "monocle bench", .width = 64, .height = 64, .egl = egl, .hidden = true};
-    struct device_gl gl = {0};
     char why[256] = "";
     p->window = window_open(&setup, why);
-    if (p->window) {
-        const struct window_native native = window_native(p->window);
-        gl = (struct device_gl){native.glx_context, native.glx_display, native.egl_context, native.egl_display};
-    } else {
+    if (!p->window)
         log_warn("cannot open a window (%s); frames end in memory, not in textures", why);
-    }
+    const struct gl_handles gl = window_gl_handles(p->window);
     return bench_open_device(p->bench, &gl);
 }
 
@@ -371,7 +367,7 @@ static bool choose_screen(struct paths_bench *p)
         return false;
     const struct device *device = p->bench->device;
     if (!p->window || !device || device->shares_gl || device->info.host_unified ||
-        !window_native(p->window).glx_context)
+        !window_gl_handles(p->window).glx_context)
         return true;
     close_screen(p);
     if (open_screen(p, true) && p->bench->device && p->bench->device->shares_gl)

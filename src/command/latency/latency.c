@@ -128,8 +128,7 @@ static struct device *open_device(const struct latency *l)
         log_warn("there is no OpenCL device: %s; using the cpu path", why);
     if (index < 0)
         return NULL;
-    const struct window_native native = window_native(l->window);
-    const struct device_gl gl = {native.glx_context, native.glx_display, native.egl_context, native.egl_display};
+    const struct gl_handles gl = window_gl_handles(l->window);
     return device_open(&devices[index], &gl, NULL);
 }
 

@@ -7,11 +7,7 @@ struct device *devices_open(struct devices *d, int index)
 {
     if (index < 0 || d->device[index])
         return index < 0 ? NULL : d->device[index];
-    struct device_gl gl = {0};
-    if (d->window) {
-        const struct window_native native = window_native(d->window);
-        gl = (struct device_gl){native.glx_context, native.glx_display, native.egl_context, native.egl_display};
-    }
+    const struct gl_handles gl = window_gl_handles(d->window);
     d->device[index] = device_open(&d->info[index], &gl, d->kernels);
     return d->device[index];
 }

@@ -73,7 +73,7 @@ static bool open_screen_and_device(struct session *s)
     if (!open_screen(s))
         return false;
     const struct device *device = zerocopy_device(s);
-    if (!device || device->shares_gl || device->info.host_unified || !window_native(s->view.window).glx_context)
+    if (!device || device->shares_gl || device->info.host_unified || !window_gl_handles(s->view.window).glx_context)
         return true;
     log_info("no GL sharing over GLX (%s); trying EGL", device->sharing_why);
     close_screen(s);
