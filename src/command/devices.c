@@ -97,10 +97,10 @@ static bool try_mode(struct device *device, enum path_kind kind, bool gl, const 
     bool works = false;
     if (!path)
         snprintf(why, 256, "%.*s", (int)strcspn(error ? error : "?", "\n"), error ? error : "?");
-    else if (strcmp(path_sharing(path), name) == 0)
+    else if (strcmp(path_info(path)->sharing, name) == 0)
         works = run_frame(path, &setup.input, why);
     else
-        snprintf(why, 256, "%s", path_why(path));
+        snprintf(why, 256, "%s", path_info(path)->why);
     path_close(path);
     free(error);
     return works;

@@ -19,14 +19,11 @@ void path_init(struct path *path, const struct backend *backend, const struct pa
 {
     *path = (struct path){
         .backend = backend,
-        .kind = setup->kind,
-        .sharing = sharing,
-        .came_in = "",
+        .info = {.kind = setup->kind, .sharing = sharing, .depth = setup->depth, .input = ""},
         .input = setup->input,
         .encode = setup->encode,
         .encoded_only = setup->encoded_only,
         .fed = setup->fed,
-        .depth = setup->depth,
     };
     pthread_mutex_init(&path->lock, NULL);
 }

@@ -7,8 +7,6 @@
 
 #include <pthread.h>
 
-enum { PATH_WHY = 200 };
-
 struct backend {
     // Makes the programs, buffers and scratch memory of a chain. On any thread. NULL on failure: *error as in
     // path_open.
@@ -26,14 +24,10 @@ struct backend {
 // The first member of each implementation's struct.
 struct path {
     const struct backend *backend;
-    enum path_kind kind; // as in the setup
-    const char *sharing; // as path_sharing returns it
-    const char *came_in; // as path_input returns it
-    char why[PATH_WHY];  // as path_why returns it
+    struct path_info info;
     struct image_shape input;
     struct image_shape encode; // width 0: none
     bool encoded_only, fed;
-    int depth, in_flight;
     void *build;          // made by backend->build, in use
     void *pending;        // the next one, until path_swap
     pthread_mutex_t lock; // guards `pending`, which path_prepare sets on any thread

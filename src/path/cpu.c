@@ -247,7 +247,7 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
         return NULL;
     }
     path_init(&cpu->path, &cpu_backend, setup, "cpu");
-    cpu->path.came_in = "host-ptr";
+    cpu->path.info.input = "host-ptr";
     cpu->variant = setup->variant;
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = setup->input.width, .height = setup->input.height};
     const size_t cache_bytes = setup->cache_bytes > 0 ? setup->cache_bytes : pages_cache_bytes();

@@ -132,16 +132,16 @@ static cl_int upload(struct opencl_path *cl, struct slot *slot, const struct ima
     slot->copied = false;
     const size_t bytes = opencl_layout_in_place(&slot->layout, frame);
     if (read_in_place(cl, slot, frame, bytes)) {
-        cl->path.came_in = "host-ptr";
+        cl->path.info.input = "host-ptr";
         return CL_SUCCESS;
     }
     if (bytes > 0 && lender_has_lent(pages, frame->plane[0], bytes)) {
         const cl_int result = make_room(cl, slot, bytes);
-        cl->path.came_in = "pinned";
+        cl->path.info.input = "pinned";
         return result != CL_SUCCESS ? result : send_pinned(cl, slot, frame->plane[0], bytes);
     }
     cl_mem imported = bytes > 0 ? lender_imported(pages, frame->plane[0], bytes) : NULL;
-    cl->path.came_in = imported ? "dma-buf" : "copy";
+    cl->path.info.input = imported ? "dma-buf" : "copy";
     return imported ? send_imported(cl, slot, imported, bytes) : send_copy(cl, slot, frame);
 }
 
@@ -177,7 +177,7 @@ static cl_int encode(struct opencl_path *cl, struct slot *slot, cl_event after)
 static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct image *frame)
 {
     const struct opencl_chain *chain = cl->path.build;
-    const bool texture = cl->output == OUTPUT_TEXTURE, alone = cl->path.in_flight == 0;
+    const bool texture = cl->output == OUTPUT_TEXTURE, alone = cl->path.info.in_flight == 0;
     cl_int result = download_reclaim(&slot->output, cl->compute_queue);
     if (result == CL_SUCCESS)
         result = download_reclaim(&slot->encoded, cl->compute_queue);

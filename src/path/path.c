@@ -14,7 +14,7 @@ static struct path *open_opencl(const struct path_setup *setup, char **error)
     return opencl_open(setup, OUTPUT_READ, error);
 }
 
-// Opens the first sharing mode that works. path->why says why the modes before it failed. A kernel that does not
+// Opens the first sharing mode that works. path->info.why says why the modes before it failed. A kernel that does not
 // compile fails in every mode, so *error is that of the last mode.
 static struct path *open_zerocopy(const struct path_setup *setup, char **error)
 {
@@ -38,7 +38,8 @@ static struct path *open_zerocopy(const struct path_setup *setup, char **error)
         }
         path = opencl_open(setup, (enum output)output, error);
         if (path)
-            snprintf(path->why, sizeof(path->why), "%s%s", output == OUTPUT_TEXTURE ? "" : "no GL sharing: ", why);
+            snprintf(path->info.why, sizeof(path->info.why), "%s%s",
+                     output == OUTPUT_TEXTURE ? "" : "no GL sharing: ", why);
         else if (output == OUTPUT_TEXTURE)
             why = "cannot create shared textures";
     }
@@ -103,8 +104,8 @@ struct path *path_open(const struct path_setup *setup, char **error)
     struct path_setup checked = *setup;
     checked.depth = setup->depth < 1 ? 1 : setup->depth > PATH_DEPTH_MAX ? PATH_DEPTH_MAX : setup->depth;
     struct path *path = kinds[setup->kind].open(&checked, error);
-    if (path && !path->why[0])
-        snprintf(path->why, sizeof(path->why), "as requested");
+    if (path && !path->info.why[0])
+        snprintf(path->info.why, sizeof(path->info.why), "as requested");
     return path;
 }
 
@@ -119,51 +120,26 @@ void path_close(struct path *path)
         return;
     struct path_result result;
     bool lost = false;
-    while (path->in_flight > 0 && path_collect(path, &result, &lost))
+    while (path->info.in_flight > 0 && path_collect(path, &result, &lost))
         ;
     path->backend->close(path);
 }
 
-enum path_kind path_kind(const struct path *path)
+const struct path_info *path_info(const struct path *path)
 {
-    return path->kind;
-}
-
-const char *path_sharing(const struct path *path)
-{
-    return path->sharing;
-}
-
-const char *path_why(const struct path *path)
-{
-    return path->why;
-}
-
-int path_depth(const struct path *path)
-{
-    return path->depth;
-}
-
-const char *path_input(const struct path *path)
-{
-    return path->came_in;
+    return &path->info;
 }
 
 bool path_ready(const struct path *path)
 {
-    return path->in_flight == 0 || !path->backend->ready || path->backend->ready(path);
-}
-
-int path_in_flight(const struct path *path)
-{
-    return path->in_flight;
+    return path->info.in_flight == 0 || !path->backend->ready || path->backend->ready(path);
 }
 
 bool path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
 {
     *lost = false;
-    if (path->in_flight == path->depth) {
-        log_error("cannot submit a frame: %d frames are in flight already", path->in_flight);
+    if (path->info.in_flight == path->info.depth) {
+        log_error("cannot submit a frame: %d frames are in flight already", path->info.in_flight);
         return false;
     }
     if (!image_shape_equal(&frame->shape, &path->input)) {
@@ -174,26 +150,26 @@ bool path_submit(struct path *path, const struct image *frame, uint64_t tag, boo
     }
     if (!path->backend->submit(path, frame, tag, lost))
         return false;
-    path->in_flight++;
+    path->info.in_flight++;
     return true;
 }
 
 void path_feed(struct path *path, const struct path_feed *feed)
 {
     path->backend->feed(path, feed);
-    path->in_flight++;
+    path->info.in_flight++;
 }
 
 bool path_collect(struct path *path, struct path_result *result, bool *lost)
 {
     *lost = false;
-    if (path->in_flight == 0) {
+    if (path->info.in_flight == 0) {
         log_error("cannot collect a frame: no frame is in flight");
         return false;
     }
     *result = (struct path_result){.width = path->input.width, .height = path->input.height};
     const bool ok = path->backend->collect(path, result, lost);
-    path->in_flight--;
+    path->info.in_flight--;
     return ok;
 }
 

@@ -88,17 +88,21 @@ int path_variants(const struct path_setup *setup, const char *names[PATH_VARIANT
 // Waits for the frames in flight. Accepts NULL. Call it on the thread that submits if the path has textures.
 void path_close(struct path *path);
 
-enum path_kind path_kind(const struct path *path);
-const char *path_sharing(const struct path *path); // "gl-shared", "mapped", "opencl", "cpu"
-const char *path_why(const struct path *path);     // one sentence: why this mode
-int path_depth(const struct path *path);
-// Returns how the device got the latest frame; "" before the first:
-//   "host-ptr"  it reads the frame in place; only the cpu path and devices that share the host's memory
-//   "pinned"    it copied the frame from memory of device.pages
-//   "dma-buf"   it copied the frame from another driver's memory, which device.pages imported
-//   "copy"      the host copied the frame first
-// All but "copy" need image.reach_bytes.
-const char *path_input(const struct path *path);
+struct path_info {
+    enum path_kind kind;
+    const char *sharing; // "gl-shared", "mapped", "opencl", "cpu"
+    char why[200];       // one sentence: why this mode
+    int depth;           // maximum number of frames in flight
+    int in_flight;       // frames submitted and not yet collected
+    // How the device got the latest frame; "" before the first:
+    //   "host-ptr"  it reads the frame in place; only the cpu path and devices that share the host's memory
+    //   "pinned"    it copied the frame from memory of device.pages
+    //   "dma-buf"   it copied the frame from another driver's memory, which device.pages imported
+    //   "copy"      the host copied the frame first
+    // All but "copy" need image.reach_bytes.
+    const char *input;
+};
+const struct path_info *path_info(const struct path *path); // borrowed until path_close
 
 // Starts work on a frame, whose pixels must stay valid until the frame is collected. At most `depth` frames may be in
 // flight. False on failure (logged once); *lost is then true if the device was lost.
@@ -109,7 +113,6 @@ void path_feed(struct path *path, const struct path_feed *feed);
 // Waits for the oldest frame in flight and fills `result`, whose memory stays valid until the next collect. False as in
 // path_submit.
 bool path_collect(struct path *path, struct path_result *result, bool *lost);
-int path_in_flight(const struct path *path);
 // Returns true if path_collect would not wait for a device: the oldest frame is finished, or none is in flight.
 bool path_ready(const struct path *path);
 

@@ -26,11 +26,10 @@ void frail_begin(void)
 // ---- the paths ----
 
 struct path {
-    enum path_kind kind;
+    struct path_info info;
     struct device *device;
     struct image frame[PATH_DEPTH_MAX], result;
     uint64_t tag[PATH_DEPTH_MAX];
-    int depth, in_flight;
 };
 
 // A lost device stays lost.
@@ -62,9 +61,12 @@ struct path *path_open(const struct path_setup *setup, char **error)
     if (setup->kind == PATH_CPU && world.no_cpu)
         return NULL;
     struct path *path = calloc(1, sizeof(*path));
-    path->kind = setup->kind;
+    path->info = (struct path_info){.kind = setup->kind,
+                                    .sharing = path_kind_name(setup->kind),
+                                    .why = "as requested",
+                                    .depth = setup->depth,
+                                    .input = "copy"};
     path->device = setup->device;
-    path->depth = setup->depth;
     if (!image_alloc(&path->result, &rgba))
         abort();
     return path;
@@ -77,34 +79,9 @@ void path_close(struct path *path)
     free(path);
 }
 
-enum path_kind path_kind(const struct path *path)
+const struct path_info *path_info(const struct path *path)
 {
-    return path->kind;
-}
-
-const char *path_input(const struct path *path)
-{
-    return "copy";
-}
-
-const char *path_sharing(const struct path *path)
-{
-    return path_kind_name(path->kind);
-}
-
-const char *path_why(const struct path *path)
-{
-    return "as requested";
-}
-
-int path_depth(const struct path *path)
-{
-    return path->depth;
-}
-
-int path_in_flight(const struct path *path)
-{
-    return path->in_flight;
+    return &path->info;
 }
 
 bool path_ready(const struct path *path)
@@ -115,7 +92,7 @@ bool path_ready(const struct path *path)
 static bool is_lost(struct path *path, atomic_int *count, int at)
 {
     struct frail_device *device = (struct frail_device *)path->device;
-    if (path->kind == PATH_CPU)
+    if (path->info.kind == PATH_CPU)
         return false;
     if (atomic_fetch_add(count, 1) == at)
         device->lost = true;
@@ -130,18 +107,18 @@ void path_feed(struct path *path, const struct path_feed *feed)
 
 bool path_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
 {
-    atomic_fetch_add(&world.misuses, path->in_flight >= path->depth);
+    atomic_fetch_add(&world.misuses, path->info.in_flight >= path->info.depth);
     *lost = is_lost(path, &world.submitted, world.submit_fails_at);
     if (*lost)
         return false;
-    path->frame[path->in_flight] = *frame;
-    path->tag[path->in_flight++] = tag;
+    path->frame[path->info.in_flight] = *frame;
+    path->tag[path->info.in_flight++] = tag;
     return true;
 }
 
 bool path_collect(struct path *path, struct path_result *result, bool *lost)
 {
-    atomic_fetch_add(&world.misuses, path->in_flight <= 0);
+    atomic_fetch_add(&world.misuses, path->info.in_flight <= 0);
     *lost = is_lost(path, &world.collected, world.collect_fails_at);
     if (*lost)
         return false;
@@ -149,7 +126,7 @@ bool path_collect(struct path *path, struct path_result *result, bool *lost)
     *result = (struct path_result){.image = path->result, .tag = path->tag[0]};
     result->width = path->result.shape.width;
     result->height = path->result.shape.height;
-    path->in_flight--;
+    path->info.in_flight--;
     memmove(&path->frame[0], &path->frame[1], sizeof(path->frame) - sizeof(path->frame[0]));
     memmove(&path->tag[0], &path->tag[1], sizeof(path->tag) - sizeof(path->tag[0]));
     return true;

@@ -154,8 +154,8 @@ static bool came_in_right(struct path_test *test, const char *place, const struc
                           const struct lent_frame *lent)
 {
     const char *right = way_in(test, lent);
-    return check_that(&test->check, strcmp(path_input(path), right) == 0, "%s: the frame came in by %s, not %s", place,
-                      path_input(path), right);
+    return check_that(&test->check, strcmp(path_info(path)->input, right) == 0, "%s: the frame came in by %s, not %s",
+                      place, path_info(path)->input, right);
 }
 
 static void let_go(struct lent_frame *lent)
@@ -219,14 +219,14 @@ static bool frames_run(struct path_test *test, const char *place, struct path *p
             submitted++;
         }
         ok = ok &&
-             check_that(&test->check, path_in_flight(path) == submitted - collected, "%s: %d frames in flight, not %d",
-                        place, path_in_flight(path), submitted - collected) &&
+             check_that(&test->check, path_info(path)->in_flight == submitted - collected,
+                        "%s: %d frames in flight, not %d", place, path_info(path)->in_flight, submitted - collected) &&
              frame_collect(test, place, path, &slot[collected % depth], tag + (uint64_t)collected, chain) &&
              check_that(&test->check, frame_hash(&slot[collected % depth].frame) == hash[collected % depth],
                         "%s: the frame was written to", place);
         collected++;
     }
-    while (!ok && path_in_flight(path) > 0 && path_collect(path, &(struct path_result){0}, &lost))
+    while (!ok && path_info(path)->in_flight > 0 && path_collect(path, &(struct path_result){0}, &lost))
         ;
     for (int i = 0; i < depth; i++)
         let_go(&slot[i]);
@@ -277,12 +277,12 @@ static bool path_is_right(struct path_test *test, const char *place, const struc
     // Without a GL context there is no GL sharing. The next mode is mapped memory, if the device shares the host's.
     const bool unified = test->device && test->device->info.host_unified;
     const char *const modes[PATH_KINDS] = {"cpu", "opencl", unified ? "mapped" : "opencl"};
-    return check_that(&test->check, !strcmp(path_sharing(path), modes[test->kind]), "%s: its sharing mode is %s: %s",
-                      place, path_sharing(path), path_why(path)) &&
-           check_that(&test->check, path_why(path) && path_why(path)[0], "%s: it does not say why", place) &&
-           check_that(&test->check, path_depth(path) == depth, "%s: depth %d, not %d", place, path_depth(path),
-                      depth) &&
-           check_that(&test->check, path_in_flight(path) == 0, "%s: a frame in flight at the start", place);
+    const struct path_info *info = path_info(path);
+    return check_that(&test->check, !strcmp(info->sharing, modes[test->kind]), "%s: its sharing mode is %s: %s", place,
+                      info->sharing, info->why) &&
+           check_that(&test->check, info->why[0], "%s: it does not say why", place) &&
+           check_that(&test->check, info->depth == depth, "%s: depth %d, not %d", place, info->depth, depth) &&
+           check_that(&test->check, info->in_flight == 0, "%s: a frame in flight at the start", place);
 }
 
 bool path_case_run(struct path_test *test, const struct path_case *setup)

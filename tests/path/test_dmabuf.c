@@ -73,7 +73,7 @@ static bool comes(struct lab *lab, const struct image *frame, const char *way)
 {
     bool lost;
     return CHECK(path_submit(lab->path, frame, 0, &lost)) && CHECK(collect_same(lab, frame)) &&
-           (CHECK_TEXT(path_input(lab->path), way), true);
+           (CHECK_TEXT(path_info(lab->path)->input, way), true);
 }
 
 // A picture in a file; `at` NULL: anywhere.
@@ -278,7 +278,7 @@ static void take(struct lab *lab, struct source *source, const char *way)
             continue;
         bool lost;
         CHECK(path_submit(lab->path, &frame.image, 0, &lost) && collect_same(lab, &frame.image));
-        count += strcmp(path_input(lab->path), way) == 0;
+        count += strcmp(path_info(lab->path)->input, way) == 0;
         source_return(source, &frame);
     }
     CHECK_NUMBER(count, FRAMES);

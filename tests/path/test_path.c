@@ -178,9 +178,9 @@ static void test_launch(const struct device_info *info, cl_int result, bool is_l
         launch_result = result;
         const bool submitted = path_submit(lab.path, &lab.frame[0].image, 0, &lost);
         CHECK_HAS(captured_stderr(&said), "cannot run a frame on the device");
-        check_that(&unit, !submitted && lost == is_lost && path_in_flight(lab.path) == 1,
+        check_that(&unit, !submitted && lost == is_lost && path_info(lab.path)->in_flight == 1,
                    "a launch that gives %d: submitted %d, lost %d, %d in flight", result, submitted, lost,
-                   path_in_flight(lab.path));
+                   path_info(lab.path)->in_flight);
         CHECK(collect(&lab, 1));
         for (int i = 0; i < 3 && !is_lost; i++)
             CHECK(submit(&lab, 1) && submit(&lab, 0) && collect(&lab, 1) && collect(&lab, 0));
@@ -200,7 +200,7 @@ static void test_wait(const struct device_info *info)
         wait_result = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
         const bool collected = path_collect(lab.path, &result, &lost);
         CHECK_HAS(captured_stderr(&said), "cannot finish a frame on the device");
-        CHECK(!collected && lost && path_in_flight(lab.path) == 1);
+        CHECK(!collected && lost && path_info(lab.path)->in_flight == 1);
         CHECK(collect(&lab, 1));
     }
     lab_close(&lab);
@@ -222,7 +222,7 @@ static void test_misuse(const struct device_info *info)
         const bool two = submit(&lab, 0) && submit(&lab, 1);
         const bool three = submit(&lab, 0);
         captured_stderr(&said);
-        CHECK(!none && !lost && !another && two && !three && path_in_flight(lab.path) == 2);
+        CHECK(!none && !lost && !another && two && !three && path_info(lab.path)->in_flight == 2);
         CHECK(collect(&lab, 0) && collect(&lab, 1));
         CHECK(submit(&lab, 1)); // in flight when the path is closed
     }
@@ -238,7 +238,7 @@ static void test_lent(const struct device_info *info, enum path_kind kind)
     bool lost;
     for (int depth = 1; depth <= 2; depth++) {
         if (lab_open(&lab, info, kind, depth)) {
-            CHECK_TEXT(path_sharing(lab.path), mode);
+            CHECK_TEXT(path_info(lab.path)->sharing, mode);
             CHECK(submit(&lab, 0));
             for (int i = 0; i < 6; i++) {
                 CHECK(path_collect(lab.path, &result, &lost));
@@ -293,7 +293,7 @@ static void test_no_host_memory(const struct device_info *info)
     if (lab_open(&lab, info, PATH_OPENCL, 1)) {
         for (int i = 0; i < 3; i++)
             CHECK(submit(&lab, 0) && collect(&lab, 0));
-        CHECK_TEXT(path_input(lab.path), "copy");
+        CHECK_TEXT(path_info(lab.path)->input, "copy");
         CHECK_NUMBER(host_memory_asked, info->host_unified);
     }
     lab_close(&lab);
@@ -386,7 +386,7 @@ static void test_setups(struct device *device)
             .kind = PATH_OPENCL, .device = device, .input = rows[0].input, .chain = &chain, .depth = depth};
         struct path *path = path_open(&setup, NULL);
         if (CHECK(path != NULL))
-            CHECK_NUMBER(path_depth(path), depth < 1 ? 1 : depth > PATH_DEPTH_MAX ? PATH_DEPTH_MAX : depth);
+            CHECK_NUMBER(path_info(path)->depth, depth < 1 ? 1 : depth > PATH_DEPTH_MAX ? PATH_DEPTH_MAX : depth);
         path_close(path);
     }
 }

@@ -35,7 +35,7 @@ static void run(struct device *device, const char *variant, const struct image *
     if (CHECK(path && path_submit(path, frame, 0, &lost) && path_collect(path, &result, &lost))) {
         struct picture expected = reference_frame(frame);
         reference_chain(&expected, text);
-        CHECK_TEXT(path_input(path), way);
+        CHECK_TEXT(path_info(path)->input, way);
         for (int y = 0; y < SIDE; y++)
             check_that(&unit,
                        memcmp(result.image.plane[0] + (size_t)y * result.image.stride[0],

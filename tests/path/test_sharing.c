@@ -47,8 +47,8 @@ static void compare(struct device *device, const struct image_shape *shape, cons
     struct path *shared = path_open(&setup, NULL);
     const char *format = pixfmt_info(shape->format)->name;
     if (check_that(&test, room && cpu && shared, "%s %s: a path does not open", format, text)) {
-        check_that(&test, strcmp(path_sharing(shared), "gl-shared") == 0, "sharing mode %s: %s", path_sharing(shared),
-                   path_why(shared));
+        check_that(&test, strcmp(path_info(shared)->sharing, "gl-shared") == 0, "sharing mode %s: %s",
+                   path_info(shared)->sharing, path_info(shared)->why);
         check_that(&test, run(cpu, &frame, 1, &want) && run(shared, &frame, 2, &got), "%s %s: no frame", format, text);
         check_that(&test, memcmp(want.plane[0], got.plane[0], image_bytes(&rgba)) == 0, "%s %dx%d '%s': bytes differ",
                    format, shape->width, shape->height, text);

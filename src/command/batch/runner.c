@@ -154,7 +154,7 @@ static struct runner_fit *free_fit(struct runner *runner)
             bytes += fit->bytes;
             if (!fit->path)
                 empty = fit;
-            else if (path_in_flight(fit->path) == 0 && (!idle || fit->asked < idle->asked))
+            else if (path_info(fit->path)->in_flight == 0 && (!idle || fit->asked < idle->asked))
                 idle = fit;
         }
         if (empty && (!idle || bytes <= most))
@@ -205,7 +205,7 @@ static bool pump(struct runner *runner, bool *lost, char **why)
     while (runner->submitted < runner->flights) {
         const struct runner_job *job = &runner->flight[runner->submitted].job;
         struct runner_fit *fit = fit_for(runner, job, why);
-        if (fit && path_in_flight(fit->path) == path_depth(fit->path))
+        if (fit && path_info(fit->path)->in_flight == path_info(fit->path)->depth)
             return true; // a cpu path has replaced the device and takes one image at a time
         if (fit && job->feed)
             path_feed(fit->path, job->feed);
@@ -237,7 +237,7 @@ bool runner_collect(struct runner *runner, struct path_result *result, char **wh
         ok = pump(runner, &lost, why) && path_collect(runner->flight[0].fit->path, result, &lost);
     } while (!ok && lost && recover(runner));
     if (ok)
-        runner->done_by = path_kind_info(path_kind(runner->flight[0].fit->path))->needs_device
+        runner->done_by = path_kind_info(path_info(runner->flight[0].fit->path)->kind)->needs_device
                               ? &runner->setup.fleet->member[runner->setup.member]
                               : NULL;
     runner->given_up = runner->given_up || (!ok && runner->recovering);

@@ -257,7 +257,7 @@ static bool open_row(struct paths_bench *p, struct paths_row *row)
         .runs = 4, // so that frames in flight overlap with others
     };
     snprintf(what, sizeof(what), "%.80s from %s %dx%d in sharing mode %s", row->chain->text,
-             pixfmt_info(row->shape.format)->name, row->shape.width, row->shape.height, path_sharing(row->path));
+             pixfmt_info(row->shape.format)->name, row->shape.width, row->shape.height, path_info(row->path)->sharing);
     return bench_check(row->pictures, setup.chain, first_frame, row, what);
 }
 
@@ -312,12 +312,12 @@ static json_t *median_json(const struct samples *samples)
 static json_t *row_json(const struct paths_bench *p, const struct paths_row *row, const struct paths_row *one)
 {
     const double ms = samples_percentile(&row->trial.ms, 50), one_ms = samples_percentile(&one->trial.ms, 50);
-    json_t *json = json_pack("{s:o,s:s,s:i,s:i,s:s,s:s,s:o,s:i,s:i,s:o,s:o}", "case", text_json(row->chain->text),
-                             "format", pixfmt_info(row->shape.format)->name, "width", row->shape.width, "height",
-                             row->shape.height, "path", path_kind_name(row->kind), "rung", path_sharing(row->path),
-                             "why", text_json(path_why(row->path)), "in_flight", row->depth, "threads", row->threads,
-                             "device", text_json(bench_device_name(p->bench, row->kind)), "gl",
-                             p->window ? text_json(window_gl_name(p->window)) : json_null());
+    json_t *json = json_pack(
+        "{s:o,s:s,s:i,s:i,s:s,s:s,s:o,s:i,s:i,s:o,s:o}", "case", text_json(row->chain->text), "format",
+        pixfmt_info(row->shape.format)->name, "width", row->shape.width, "height", row->shape.height, "path",
+        path_kind_name(row->kind), "rung", path_info(row->path)->sharing, "why", text_json(path_info(row->path)->why),
+        "in_flight", row->depth, "threads", row->threads, "device", text_json(bench_device_name(p->bench, row->kind)),
+        "gl", p->window ? text_json(window_gl_name(p->window)) : json_null());
     json_object_update_new(json, json_pack("{s:f,s:f,s:f,s:f,s:f}", "ms_median", ms, "ms_p5",
                                            samples_percentile(&row->trial.ms, 5), "ms_p95",
                                            samples_percentile(&row->trial.ms, 95), "fps", 1e3 / ms, "overlap",

@@ -68,7 +68,7 @@ static bool show_frame(struct latency *l, const struct frame *frame, struct show
     struct path_result result;
     bool lost;
     if (!path_submit(l->path, &frame->image, frame->number, &lost) || !path_collect(l->path, &result, &lost)) {
-        log_error("cannot measure: the %s path failed", path_kind_name(path_kind(l->path)));
+        log_error("cannot measure: the %s path failed", path_kind_name(path_info(l->path)->kind));
         return fail(l, EXIT_DEVICE);
     }
     // The camera also sees the frame that the window shows. While the finder learns, the window shows no frames.

@@ -44,14 +44,14 @@ void latency_report_start(const struct latency *l)
         json_t *object = json_object();
         json_object_set_new(object, "event", json_string("start"));
         json_object_set_new(object, "source", json_string(l->info->name));
-        json_object_set_new(object, "path", json_string(path_kind_name(path_kind(l->path))));
-        json_object_set_new(object, "rung", json_string(path_sharing(l->path)));
+        json_object_set_new(object, "path", json_string(path_kind_name(path_info(l->path)->kind)));
+        json_object_set_new(object, "rung", json_string(path_info(l->path)->sharing));
         json_object_set_new(object, "screen", json_string(window_gl_name(l->window)));
         print_line(object);
         return;
     }
     printf("%s, path %s, sharing mode %s, %s\nPoint the camera at the window. Press q to quit.\n", l->info->name,
-           path_kind_name(path_kind(l->path)), path_sharing(l->path), window_gl_name(l->window));
+           path_kind_name(path_info(l->path)->kind), path_info(l->path)->sharing, window_gl_name(l->window));
     command_flush();
 }
 

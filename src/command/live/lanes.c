@@ -208,7 +208,7 @@ bool lanes_collect(struct lanes *l, struct frame *frame)
         if (!lane->has_result)
             return recover(l);
     }
-    if (other->path && path_in_flight(other->path) > 0) {
+    if (other->path && path_info(other->path)->in_flight > 0) {
         other->has_result = path_collect(other->path, &other->result, &lost);
         if (!other->has_result)
             drop_other(l);
@@ -396,7 +396,7 @@ enum lanes_news lanes_take_news(struct lanes *l)
 void lanes_describe(const struct lanes *l, int which, struct lane_facts *facts)
 {
     const struct lane *lane = &l->lane[which];
-    const char *kind = path_kind_name(lane->kind), *sharing = lane->path ? path_sharing(lane->path) : "";
+    const char *kind = path_kind_name(lane->kind), *sharing = lane->path ? path_info(lane->path)->sharing : "";
     const bool same = !lane->path || strcmp(kind, sharing) == 0, on_cpu = !lane->device || strcmp(sharing, "cpu") == 0;
     *facts = (struct lane_facts){.open = lane->path != NULL,
                                  .result = lanes_result(l, which),
@@ -408,8 +408,8 @@ void lanes_describe(const struct lanes *l, int which, struct lane_facts *facts)
     facts->device = on_cpu ? "cpu" : lane->device->info.name;
     snprintf(facts->words, sizeof(facts->words), "%s%s%s", kind, same ? "" : "/", same ? "" : sharing);
     if (lane->path) {
-        facts->why = path_why(lane->path);
-        facts->input = path_input(lane->path);
+        facts->why = path_info(lane->path)->why;
+        facts->input = path_info(lane->path)->input;
     }
     if (strcmp(facts->input, "host-ptr") == 0 && source_health(l->source).userptr)
         facts->input = "userptr";

@@ -103,7 +103,7 @@ struct lane_facts {
     const char *kind;    // name of the path
     const char *sharing; // name of its sharing mode; "" if the lane is not open
     const char *why;     // one sentence: why this path and sharing mode
-    const char *input;   // how the path gets its input: path_input, or "userptr"
+    const char *input;   // how the path gets its input: path_info.input, or "userptr"
     const char *device;
     char words[PATH_WORDS]; // the path and its sharing mode, "zerocopy/mapped"; one word if both are equal, "cpu"
     char until[WHY_TEXT];   // `why` may point here
