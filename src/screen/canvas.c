@@ -205,7 +205,7 @@ static struct patch corner_patch(const struct canvas *canvas, int radius)
 
 // ---- the canvas ----
 
-bool canvas_init(struct canvas *canvas, bool es)
+bool canvas_init(struct canvas *canvas)
 {
     *canvas =
         (struct canvas){.quad = malloc(QUADS_MAX * sizeof(*canvas->quad)), .atlas = calloc(1, sizeof(*canvas->atlas))};
@@ -213,7 +213,7 @@ bool canvas_init(struct canvas *canvas, bool es)
         log_error("cannot draw the overlay: out of memory");
         return false;
     }
-    if (!(canvas->program = shader_build("quad", es)) || !load_font(canvas->atlas))
+    if (!(canvas->program = shader_build("quad")) || !load_font(canvas->atlas))
         return false;
     make_texture(canvas);
     canvas->framebuffer = glGetUniformLocation(canvas->program, "framebuffer");

@@ -34,8 +34,8 @@ struct rect {
     int x, y, width, height;
 };
 
-bool canvas_init(struct canvas *canvas, bool es); // false on failure (logged); call canvas_finish in any case
-void canvas_finish(struct canvas *canvas);        // accepts a zeroed canvas
+bool canvas_init(struct canvas *canvas);   // false on failure (logged); call canvas_finish in any case
+void canvas_finish(struct canvas *canvas); // accepts a zeroed canvas
 
 // Starts a frame of this size. The functions below add shapes to it; beyond 16384 shapes they add nothing.
 void canvas_begin(struct canvas *canvas, int width, int height, float scale);

@@ -102,15 +102,15 @@ static unsigned make_sampler(GLint filter)
     return sampler;
 }
 
-struct renderer *renderer_open(bool es)
+struct renderer *renderer_open(void)
 {
     struct renderer *renderer = calloc(1, sizeof(*renderer));
     if (!renderer) {
         log_error("cannot draw: out of memory");
         return NULL;
     }
-    renderer->es = es;
-    if (!(renderer->program = shader_build("picture", es)) || !canvas_init(&renderer->canvas, es)) {
+    renderer->es = !epoxy_is_desktop_gl();
+    if (!(renderer->program = shader_build("picture")) || !canvas_init(&renderer->canvas)) {
         renderer_close(renderer);
         return NULL;
     }
@@ -121,7 +121,7 @@ struct renderer *renderer_open(bool es)
     if (shader_on_cpu() && !window_has_alpha())
         glGenFramebuffers(1, &renderer->reader);
     renderer->timer.ns = -1;
-    renderer->timer.works = !es || epoxy_has_gl_extension("GL_EXT_disjoint_timer_query");
+    renderer->timer.works = !renderer->es || epoxy_has_gl_extension("GL_EXT_disjoint_timer_query");
     if (renderer->timer.works)
         glGenQueries(TIMER_QUERIES, renderer->timer.query);
     return renderer;

@@ -18,7 +18,7 @@ struct scene {
     const struct overlay *overlay; // NULL: none
 };
 
-struct renderer *renderer_open(bool es);        // NULL on failure (logged)
+struct renderer *renderer_open(void);           // NULL on failure (logged)
 void renderer_close(struct renderer *renderer); // accepts NULL
 
 // Copies RGBA pixels to a texture and returns its name; 0 on failure (logged once). `slot` is 0 or 1; each has its own

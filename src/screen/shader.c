@@ -10,13 +10,13 @@
 #include <string.h>
 
 // Ends with #line, so that a compiler's messages have the file's line numbers.
-static const char *prelude(bool es)
+static const char *prelude(void)
 {
-    return es ? "#version 300 es\nprecision highp float;\nprecision highp sampler2D;\n#line 1\n"
-              : "#version 330 core\n#line 1\n";
+    return epoxy_is_desktop_gl() ? "#version 330 core\n#line 1\n"
+                                 : "#version 300 es\nprecision highp float;\nprecision highp sampler2D;\n#line 1\n";
 }
 
-static unsigned compile(const char *name, const char *suffix, GLenum kind, bool es)
+static unsigned compile(const char *name, const char *suffix, GLenum kind)
 {
     char file[64], message[1024] = "";
     snprintf(file, sizeof(file), "shaders/%s.%s", name, suffix);
@@ -25,7 +25,7 @@ static unsigned compile(const char *name, const char *suffix, GLenum kind, bool 
         log_error("the shader %s is not in the program", file);
         return 0;
     }
-    const GLchar *const parts[] = {prelude(es), (const GLchar *)text->data};
+    const GLchar *const parts[] = {prelude(), (const GLchar *)text->data};
     const GLint lengths[] = {-1, (GLint)text->size};
     const unsigned shader = glCreateShader(kind);
     glShaderSource(shader, 2, parts, lengths);
@@ -40,13 +40,13 @@ static unsigned compile(const char *name, const char *suffix, GLenum kind, bool 
     return 0;
 }
 
-unsigned shader_build(const char *name, bool es)
+unsigned shader_build(const char *name)
 {
     char message[1024] = "";
     unsigned program = 0;
     GLint ok = GL_FALSE;
-    const unsigned vertex = compile(name, "vert", GL_VERTEX_SHADER, es);
-    const unsigned fragment = compile(name, "frag", GL_FRAGMENT_SHADER, es);
+    const unsigned vertex = compile(name, "vert", GL_VERTEX_SHADER);
+    const unsigned fragment = compile(name, "frag", GL_FRAGMENT_SHADER);
     if (vertex && fragment) {
         program = glCreateProgram();
         glAttachShader(program, vertex);

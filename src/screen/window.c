@@ -24,7 +24,7 @@ struct window_place {
 
 struct window {
     GLFWwindow *glfw;
-    bool es, egl;
+    bool egl;
     bool vsync;
     uint32_t us;    // character on a US keyboard for the key event being delivered
     bool repeating; // the key event being delivered is a repetition, and so is its character
@@ -297,7 +297,6 @@ static bool open_context(struct window *window, const struct window_setup *setup
         set_hints(kind, setup->debug);
         window->glfw = glfwCreateWindow(width, height, setup->title ? setup->title : "monocle", NULL, NULL);
         if (window->glfw) {
-            window->es = kind->es;
             glfwMakeContextCurrent(window->glfw);
             return true;
         }
@@ -310,14 +309,15 @@ static void name_context(struct window *window)
 {
     const char *version = (const char *)glGetString(GL_VERSION);
     const char *renderer = (const char *)glGetString(GL_RENDERER);
+    const bool es = !epoxy_is_desktop_gl();
     // On ES, the text begins with "OpenGL ES"; after the number, it is the driver's.
     static const char es_prefix[] = "OpenGL ES ";
     if (!version)
         version = "?";
-    else if (window->es && strncmp(version, es_prefix, sizeof(es_prefix) - 1) == 0)
+    else if (es && strncmp(version, es_prefix, sizeof(es_prefix) - 1) == 0)
         version += sizeof(es_prefix) - 1;
-    snprintf(window->name, sizeof(window->name), "OpenGL %s%.*s%s over %s: %s", window->es ? "ES " : "",
-             (int)strcspn(version, " "), version, window->es ? "" : " core", window->egl ? "EGL" : "GLX",
+    snprintf(window->name, sizeof(window->name), "OpenGL %s%.*s%s over %s: %s", es ? "ES " : "",
+             (int)strcspn(version, " "), version, es ? "" : " core", window->egl ? "EGL" : "GLX",
              renderer ? renderer : "?");
 }
 
@@ -425,11 +425,6 @@ struct window_size window_size(const struct window *window)
 const char *window_gl_name(const struct window *window)
 {
     return window->name;
-}
-
-bool window_is_es(const struct window *window)
-{
-    return window->es;
 }
 
 bool window_next_event(struct window *window, struct window_event *event)

@@ -64,7 +64,6 @@ bool window_lost(const struct window *window); // NULL: false
 struct gl_handles window_gl_handles(const struct window *window);
 struct window_size window_size(const struct window *window);
 const char *window_gl_name(const struct window *window); // "OpenGL 3.3 core over GLX: NVIDIA H200"
-bool window_is_es(const struct window *window);
 
 // Returns the oldest event. False: there is none. Never waits.
 bool window_next_event(struct window *window, struct window_event *event);

@@ -113,7 +113,7 @@ static bool open_screen(struct latency *l)
         log_error("cannot open a window for the flash: %s; run this command on a display", why);
         return false;
     }
-    l->renderer = renderer_open(window_is_es(l->window));
+    l->renderer = renderer_open();
     const struct image_shape rgba = {.width = shape->width, .height = shape->height};
     return l->renderer && image_alloc(&l->flash, &rgba);
 }

@@ -23,7 +23,7 @@ bool view_open(struct view *view, const struct source_info *info, const struct w
     if (!view->window && !egl)
         log_warn("cannot open a window (%s); running without one", why);
     if (view->window)
-        view->renderer = renderer_open(window_is_es(view->window));
+        view->renderer = renderer_open();
     return !view->window || view->renderer;
 }
 
