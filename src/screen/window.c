@@ -74,8 +74,8 @@ static void fit_monitor(int *width, int *height)
     *height = (int)(*height * scale) > LEAST_HEIGHT ? (int)(*height * scale) : LEAST_HEIGHT;
 }
 
-// Returns the monitor that shows most of the window.
-static GLFWmonitor *monitor_under(GLFWwindow *glfw)
+// Returns the monitor that shows most of the window, and its mode. Both may be NULL.
+static GLFWmonitor *monitor_under(GLFWwindow *glfw, const GLFWvidmode **best_mode)
 {
     int x, y, width, height, count;
     glfwGetWindowPos(glfw, &x, &y);
@@ -99,44 +99,21 @@ static GLFWmonitor *monitor_under(GLFWwindow *glfw)
             best = monitors[i];
         }
     }
+    *best_mode = best ? glfwGetVideoMode(best) : NULL;
     return best;
 }
 
-static void place_look(struct window_place *place, GLFWwindow *glfw)
+static void place_look(struct window *window)
 {
-    struct window_place now = {0};
-    GLFWmonitor *monitor = monitor_under(glfw);
-    const GLFWvidmode *mode = monitor ? glfwGetVideoMode(monitor) : NULL;
-    glfwGetWindowPos(glfw, &now.x, &now.y);
-    glfwGetWindowSize(glfw, &now.width, &now.height);
-    place->fills = glfwGetWindowMonitor(glfw) || (mode && now.width >= mode->width && now.height >= mode->height);
-    if (!place->fills || place->width == 0)
-        *place = (struct window_place){now.x, now.y, now.width, now.height, place->fills};
-}
-
-static void place_moved(struct window_place *place, GLFWwindow *glfw, int x, int y)
-{
-    if (place->fills || glfwGetWindowMonitor(glfw))
-        return;
-    place->x = x;
-    place->y = y;
-}
-
-static bool place_set_fullscreen(struct window_place *place, GLFWwindow *glfw, bool fullscreen)
-{
-    if (fullscreen == (glfwGetWindowMonitor(glfw) != NULL))
-        return false;
-    if (fullscreen) {
-        GLFWmonitor *monitor = monitor_under(glfw);
-        const GLFWvidmode *mode = monitor ? glfwGetVideoMode(monitor) : NULL;
-        if (!mode)
-            return false;
-        place_look(place, glfw);
-        glfwSetWindowMonitor(glfw, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
-    } else {
-        glfwSetWindowMonitor(glfw, NULL, place->x, place->y, place->width, place->height, GLFW_DONT_CARE);
-    }
-    return true;
+    struct window_place now = {0}, *place = &window->place;
+    const GLFWvidmode *mode;
+    monitor_under(window->glfw, &mode);
+    glfwGetWindowPos(window->glfw, &now.x, &now.y);
+    glfwGetWindowSize(window->glfw, &now.width, &now.height);
+    now.fills = glfwGetWindowMonitor(window->glfw) || (mode && now.width >= mode->width && now.height >= mode->height);
+    place->fills = now.fills;
+    if (!now.fills || place->width == 0)
+        *place = now;
 }
 
 // ---- events ----
@@ -237,13 +214,16 @@ static void on_resize(GLFWwindow *glfw, int width, int height)
     struct window *window = glfwGetWindowUserPointer(glfw);
     push_event(window, (struct window_event){.type = WINDOW_RESIZE});
     if (!window->lost)
-        place_look(&window->place, glfw);
+        place_look(window);
 }
 
 static void on_move(GLFWwindow *glfw, int x, int y)
 {
     struct window *window = glfwGetWindowUserPointer(glfw);
-    place_moved(&window->place, glfw, x, y);
+    if (window->place.fills || glfwGetWindowMonitor(glfw))
+        return;
+    window->place.x = x;
+    window->place.y = y;
 }
 
 static void on_close(GLFWwindow *glfw)
@@ -366,7 +346,7 @@ struct window *window_open(const struct window_setup *setup, char why[256])
     glfwSetFramebufferSizeCallback(window->glfw, on_resize);
     glfwSetWindowPosCallback(window->glfw, on_move);
     glfwSetWindowCloseCallback(window->glfw, on_close);
-    place_look(&window->place, window->glfw);
+    place_look(window);
     window_set_vsync(window, setup->vsync);
     if (!setup->fullscreen && !setup->hidden)
         display_watch(&window->lost); // before other programs see it
@@ -447,8 +427,20 @@ void window_set_vsync(struct window *window, bool vsync)
 
 void window_set_fullscreen(struct window *window, bool fullscreen)
 {
-    if (place_set_fullscreen(&window->place, window->glfw, fullscreen))
-        window_set_vsync(window, window->vsync); // some drivers forget the interval with the mode
+    const struct window_place *place = &window->place;
+    if (fullscreen == (glfwGetWindowMonitor(window->glfw) != NULL))
+        return;
+    if (fullscreen) {
+        const GLFWvidmode *mode;
+        GLFWmonitor *monitor = monitor_under(window->glfw, &mode);
+        if (!mode)
+            return;
+        place_look(window);
+        glfwSetWindowMonitor(window->glfw, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+    } else {
+        glfwSetWindowMonitor(window->glfw, NULL, place->x, place->y, place->width, place->height, GLFW_DONT_CARE);
+    }
+    window_set_vsync(window, window->vsync); // some drivers forget the interval with the mode
 }
 
 void window_swap(struct window *window)
