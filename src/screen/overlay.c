@@ -4,6 +4,7 @@
 #include "screen/canvas.h"
 #include "screen/keys.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -369,18 +370,27 @@ static void measure_columns(struct status *status, int room)
         status->columns = WIDEST;
 }
 
-static int lines_height(const struct status *status)
+// Draws the lines that fit above `bottom` and returns the y below them. A NULL canvas draws nothing.
+static int draw_lines(struct canvas *canvas, const struct status *status, int x, int y, int bottom)
 {
-    int height = 0;
     for (int i = 0; i < status->overlay->lines; i++) {
-        struct span rest = split(&status->overlay->line[i]).value;
+        const struct overlay_line *line = &status->overlay->line[i];
+        const struct letters *letters = letters_of(status, i);
+        struct parts parts = split(line);
         const int columns = value_columns(status, i);
-        for (int row = 0; is_shown(status->overlay, i) && (row == 0 || rest.length > 0); row++) {
-            span_take_line(&rest, columns);
-            height += letters_of(status, i)->line;
+        const int indent = parts.labelled ? status->label * status->metrics.body.advance : 0;
+        for (int row = 0; is_shown(status->overlay, i) && (row == 0 || parts.value.length > 0); row++) {
+            const struct span text = span_take_line(&parts.value, columns);
+            if (y + letters->line > bottom)
+                break;
+            if (canvas && row == 0 && indent)
+                canvas_text(canvas, letters, x, y, parts.label, palette.tone[OVERLAY_DIM]);
+            if (canvas)
+                canvas_text(canvas, letters, x + indent, y, text, palette.tone[line->tone]);
+            y += letters->line;
         }
     }
-    return height;
+    return y;
 }
 
 // Returns the panel with letters of this size. Its box may be higher than the window.
@@ -392,7 +402,7 @@ static struct status status_layout(const struct canvas *canvas, const struct ove
     status.staged = overlay->size != OVERLAY_SMALL && overlay->stages > 0;
     measure_columns(&status, room);
     int width = status.columns * metrics->body.advance;
-    int height = lines_height(&status);
+    int height = draw_lines(NULL, &status, 0, 0, INT_MAX);
     if (status.staged) {
         status.table = table_layout(overlay, metrics, room);
         status.staged = status.table.width <= room;
@@ -406,27 +416,6 @@ static struct status status_layout(const struct canvas *canvas, const struct ove
     const int top = side - metrics->padding / 2; // a line has some space above and below the letters
     status.box = (struct rect){metrics->margin, metrics->margin, width + side, height + top};
     return status;
-}
-
-static void draw_lines(struct canvas *canvas, const struct status *status, int x, int *y, int bottom)
-{
-    const struct metrics *metrics = &status->metrics;
-    for (int i = 0; i < status->overlay->lines; i++) {
-        if (!is_shown(status->overlay, i))
-            continue;
-        const struct overlay_line *line = &status->overlay->line[i];
-        const struct letters *letters = letters_of(status, i);
-        struct parts parts = split(line);
-        const int columns = value_columns(status, i);
-        const int indent = parts.labelled ? status->label * metrics->body.advance : 0;
-        if (indent && *y + letters->line <= bottom)
-            canvas_text(canvas, letters, x, *y, parts.label, palette.tone[OVERLAY_DIM]);
-        for (int row = 0; (row == 0 || parts.value.length > 0) && *y + letters->line <= bottom; row++) {
-            const struct span text = span_take_line(&parts.value, columns);
-            canvas_text(canvas, letters, x + indent, *y, text, palette.tone[line->tone]);
-            *y += letters->line;
-        }
-    }
 }
 
 static void status_draw(struct canvas *canvas, const struct overlay *overlay)
@@ -444,9 +433,8 @@ static void status_draw(struct canvas *canvas, const struct overlay *overlay)
         status.box.height = canvas->height - 2 * metrics->margin;
     canvas_round(canvas, status.box, metrics->radius, palette.panel);
     const int x = status.box.x + metrics->padding;
-    int y = status.box.y + metrics->padding * 3 / 4;
     const int bottom = status.box.y + status.box.height;
-    draw_lines(canvas, &status, x, &y, bottom);
+    int y = draw_lines(canvas, &status, x, status.box.y + metrics->padding * 3 / 4, bottom);
     if (!status.staged)
         return;
     const int width = status.box.width - 2 * metrics->padding;
@@ -506,11 +494,6 @@ struct help {
     struct rect box;
 };
 
-static int cap_width(const struct letters *letters, const char *name)
-{
-    return (span_columns(span_of(name)) + 1) * letters->advance; // half a letter on either side
-}
-
 // Draws the caps of a row's keys from `x` on and returns their width. A NULL canvas draws nothing.
 static int draw_caps(struct canvas *canvas, const struct help *help, const struct key_row *row, int x, int y)
 {
@@ -525,7 +508,7 @@ static int draw_caps(struct canvas *canvas, const struct help *help, const struc
                 canvas_text(canvas, letters, x - gap / 4, y, span_of("–"), palette.tone[OVERLAY_DIM]);
             x += letters->advance + gap / 2;
         }
-        const int width = cap_width(letters, name);
+        const int width = (span_columns(span_of(name)) + 1) * letters->advance; // half a letter on either side
         if (canvas) {
             const struct rect cap = {x, y, width, letters->line};
             canvas_round(canvas, cap, letters->line / 5, palette.cap);
