@@ -18,8 +18,7 @@ struct timer {
     bool works;
     unsigned query[TIMER_QUERIES]; // ring
     int first, count;              // queries without a result yet
-    bool running;
-    int64_t ns; // newest result; -1 before the first
+    int64_t ns;                    // newest result; -1 before the first
 };
 
 struct renderer {
@@ -64,21 +63,16 @@ static void timer_collect(struct timer *timer, bool es)
     }
 }
 
-static void timer_begin(struct timer *timer, bool es)
+// Returns false if this frame is not measured.
+static bool timer_begin(struct timer *timer, bool es)
 {
     if (!timer->works)
-        return;
+        return false;
     timer_collect(timer, es);
-    timer->running = timer->count < TIMER_QUERIES; // else this frame is not measured
-    if (timer->running)
-        glBeginQuery(GL_TIME_ELAPSED, timer->query[(timer->first + timer->count++) % TIMER_QUERIES]);
-}
-
-static void timer_end(struct timer *timer)
-{
-    if (timer->running)
-        glEndQuery(GL_TIME_ELAPSED);
-    timer->running = false;
+    if (timer->count == TIMER_QUERIES)
+        return false;
+    glBeginQuery(GL_TIME_ELAPSED, timer->query[(timer->first + timer->count++) % TIMER_QUERIES]);
+    return true;
 }
 
 // ---- opening and closing ----
@@ -285,7 +279,7 @@ void renderer_draw(struct renderer *renderer, const struct scene *scene, const s
 {
     if (size->width < 1 || size->height < 1)
         return;
-    timer_begin(&renderer->timer, renderer->es);
+    const bool measured = timer_begin(&renderer->timer, renderer->es);
     set_state(renderer, size);
     // A picture that is copied to all of the window needs no clear. Where the CPU draws, a clear takes as long as the
     // copy.
@@ -302,7 +296,8 @@ void renderer_draw(struct renderer *renderer, const struct scene *scene, const s
     if (scene->overlay)
         overlay_draw(canvas, scene->overlay);
     canvas_show(canvas);
-    timer_end(&renderer->timer);
+    if (measured)
+        glEndQuery(GL_TIME_ELAPSED);
 }
 
 int64_t renderer_gpu_ns(const struct renderer *renderer)
