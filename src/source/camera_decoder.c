@@ -38,9 +38,8 @@ struct camera_decoder {
     pthread_mutex_t lock;
     pthread_cond_t changed; // of `stop` and `inbox`; the lock guards all members below
     bool stop;
-    bool has_inbox, has_outbox;
-    struct compressed inbox;
-    struct frame outbox;
+    struct compressed inbox; // size 0: empty
+    struct frame outbox;     // slot -1: empty
     struct strangers strangers;
     uint64_t damaged;
     bool warned;         // the warning about a dropped frame was logged
@@ -50,10 +49,9 @@ struct camera_decoder {
 static void publish(struct camera_decoder *decoder, const struct frame *frame)
 {
     pthread_mutex_lock(&decoder->lock);
-    if (decoder->has_outbox)
+    if (decoder->outbox.slot >= 0)
         pool_give(decoder->pool, decoder->outbox.slot);
     decoder->outbox = *frame;
-    decoder->has_outbox = true;
     decoder->why[0] = '\0';
     pthread_mutex_unlock(&decoder->lock);
     eventfd_write(decoder->ready, 1);
@@ -157,7 +155,7 @@ static void decode(struct camera_decoder *decoder, const struct compressed *work
     int slot = -1;
     while ((slot = pool_take(decoder->pool, clock_now_ns() + WAIT_NS)) < 0) {
         pthread_mutex_lock(&decoder->lock);
-        const bool give_up = decoder->stop || decoder->has_inbox; // a newer frame has arrived
+        const bool give_up = decoder->stop || decoder->inbox.size > 0; // a newer frame has arrived
         pthread_mutex_unlock(&decoder->lock);
         if (give_up)
             return;
@@ -186,14 +184,13 @@ static void *run(void *context)
     struct compressed work = {0};
     pthread_mutex_lock(&decoder->lock);
     while (!decoder->stop) {
-        if (!decoder->has_inbox) {
+        if (decoder->inbox.size == 0) {
             pthread_cond_wait(&decoder->changed, &decoder->lock);
             continue;
         }
-        const struct compressed empty = work;
-        work = decoder->inbox;
-        decoder->inbox = empty;
-        decoder->has_inbox = false;
+        const struct compressed next = decoder->inbox;
+        decoder->inbox = (struct compressed){.bytes = work.bytes, .room = work.room};
+        work = next;
         pthread_mutex_unlock(&decoder->lock);
         decode(decoder, &work);
         pthread_mutex_lock(&decoder->lock);
@@ -210,6 +207,7 @@ struct camera_decoder *camera_decoder_open(struct source *source, const struct i
         log_error("cannot decode frames of the camera: out of memory");
         return NULL;
     }
+    decoder->outbox.slot = -1;
     decoder->pool = &source->pool;
     decoder->most_pixels = most_pixels;
     pthread_mutex_init(&decoder->lock, NULL);
@@ -272,7 +270,6 @@ void camera_decoder_put(struct camera_decoder *decoder, const void *data, size_t
         memcpy(inbox->bytes, data, size);
         inbox->size = size;
         inbox->about = *about;
-        decoder->has_inbox = true;
         pthread_cond_broadcast(&decoder->changed);
     }
     pthread_mutex_unlock(&decoder->lock);
@@ -288,11 +285,10 @@ bool camera_decoder_take(struct camera_decoder *decoder, struct frame *frame)
     eventfd_t count;
     pthread_mutex_lock(&decoder->lock);
     eventfd_read(decoder->ready, &count);
-    const bool has = decoder->has_outbox;
     *frame = decoder->outbox;
-    decoder->has_outbox = false;
+    decoder->outbox.slot = -1;
     pthread_mutex_unlock(&decoder->lock);
-    return has;
+    return frame->slot >= 0;
 }
 
 struct camera_decoder_state camera_decoder_state(struct camera_decoder *decoder)
