@@ -28,16 +28,14 @@ static bool set_controls(const struct camera_link *link, char why[CAMERA_WHY])
 // Sets the controls again that were changed while the camera ran. A control that has disappeared is no failure.
 static void change_again(struct camera_link *link)
 {
-    struct camera_change change[CAMERA_CHANGES];
+    struct v4l2_control change[CAMERA_CHANGES];
     pthread_mutex_lock(&link->lock);
     const int changes = link->changes;
     memcpy(change, link->change, sizeof(change));
     pthread_mutex_unlock(&link->lock);
-    for (int i = 0; i < changes; i++) {
-        struct v4l2_control set = {.id = change[i].id, .value = change[i].value};
-        if (videodev_ask(link->stream.device.fd, VIDIOC_S_CTRL, &set) != 0)
+    for (int i = 0; i < changes; i++)
+        if (videodev_ask(link->stream.device.fd, VIDIOC_S_CTRL, &change[i]) != 0)
             log_info("cannot set a control of camera %s again: %s", link->node.path, videodev_advice(errno));
-    }
 }
 
 static bool start(struct camera_link *link, char why[CAMERA_WHY])
@@ -315,7 +313,7 @@ bool camera_link_adjust(struct camera_link *link, int index, int steps, struct s
     while (i < link->changes && link->change[i].id != set.id)
         i++;
     if (set.id != 0 && i < CAMERA_CHANGES) {
-        link->change[i] = (struct camera_change){set.id, set.value};
+        link->change[i] = set;
         link->changes += i == link->changes;
     }
     pthread_mutex_unlock(&link->lock);

@@ -6,12 +6,6 @@
 
 enum { CAMERA_STAMPS = 32, CAMERA_CHANGES = 64 };
 
-// The last value of a control that source_control changed
-struct camera_change {
-    uint32_t id;
-    int value;
-};
-
 // The capture thread calls all functions but camera_link_adjust and camera_link_health, which any thread may call.
 struct camera_link {
     struct camera_node node;   // the node that was opened; a reconnection looks for the same camera
@@ -28,7 +22,7 @@ struct camera_link {
     pthread_mutex_t lock;
     int control_fd; // duplicate of the device's descriptor, for its controls; -1 while disconnected
     struct source_health health;
-    struct camera_change change[CAMERA_CHANGES];
+    struct v4l2_control change[CAMERA_CHANGES]; // last values of the controls that source_control changed
     int changes;
     int64_t stamp_ns[CAMERA_STAMPS]; // ring of the capture times of the latest frames
     uint64_t stamps;
