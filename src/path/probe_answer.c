@@ -1,7 +1,7 @@
 // probe_answer.c: the child's part of a probe: builds a variant, runs it and compares
 #include "base/child.h"
 #include "base/hash.h"
-#include "path/opencl_chain.h"
+#include "path/pass_alone.h"
 #include "path/probe.h"
 
 #include <stdlib.h>
@@ -69,42 +69,20 @@ static struct pass_target pass_target_of(const struct task *task)
     return (struct pass_target){task->number == 0 ? input->format : PIXFMT_RGBA, task->target.to_image, input->color};
 }
 
-static bool reads_grey(const struct task *task)
+// Runs the pass and copies its output. `intact`: it wrote only its output.
+static cl_int run(const struct task *task, const struct image *picture, const struct image *got, bool *intact)
 {
-    return task->number > 0 && task->pass->reads == PASS_GREY;
-}
-
-static cl_int run(const struct task *task, const struct image *picture, const struct image *got)
-{
-    const struct opencl_target *target = &task->target;
-    // A grey picture between passes counts as RGBA here.
-    const struct image_shape from = {
-        .format = pass_target_of(task).format, .width = target->input.width, .height = target->input.height};
-    struct opencl_layout layout;
-    const size_t bytes = opencl_layout_make(&layout, &from);
-    uint8_t *host = calloc(1, bytes);
-    cl_mem input = NULL, output = NULL;
+    struct pass_alone alone;
     struct span span = {0};
-    cl_int result = CL_OUT_OF_HOST_MEMORY;
-    cl_command_queue queue = host ? device_queue(target->device, false, &result) : NULL;
-    if (reads_grey(task))
-        layout.stride[0] = layout.to_stride;
-    if (result == CL_SUCCESS) {
-        opencl_layout_copy(&layout, host, picture);
-        input = clCreateBuffer(target->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, host, &result);
-    }
+    cl_int result = pass_alone_open(&alone, &task->target, &task->plan, task->number, picture, 1);
     if (result == CL_SUCCESS)
-        output = opencl_output_open(target, 0, &result);
+        result = pass_alone_run(&alone, &task->opened, 0, &span);
     if (result == CL_SUCCESS)
-        result = opencl_pass_run(&task->opened, queue, &layout, input, output, NULL, &span);
+        result = pass_alone_read(&alone, 0, got);
     if (result == CL_SUCCESS)
-        result = opencl_output_read(target, queue, output, got, pass_pixel_bytes[task->pass->writes]);
+        result = pass_alone_check(&alone, 0, intact);
     span_release(&span);
-    memory_release(input);
-    memory_release(output);
-    if (queue)
-        clReleaseCommandQueue(queue);
-    free(host);
+    pass_alone_close(&alone);
     return result;
 }
 
@@ -136,23 +114,20 @@ static void fill(const struct image *picture, bool grey)
 
 static enum probe_status try_picture(struct task *task, int width, int height)
 {
-    const struct image_shape rgba = {.width = width, .height = height};
-    struct image_shape shape = rgba;
     const char *why;
     task->target.input.width = width;
     task->target.input.height = height;
-    if (task->number == 0)
-        shape = task->target.input;
-    else if (reads_grey(task))
-        shape = (struct image_shape){PIXFMT_GREY, width, height, {COLOR_MATRIX_601, COLOR_RANGE_FULL}};
+    const struct image_shape rgba = {.width = width, .height = height};
+    const struct image_shape shape = pass_alone_shape(&task->target, &task->plan, task->number);
     if (!pixfmt_size_ok(shape.format, width, height, &why))
         return PROBE_PASSED; // the format does not allow this size
     struct image picture = {0}, got = {0}, want = {0};
     enum probe_status status = PROBE_NOT_RUN;
     if (image_alloc(&picture, &shape) && image_alloc(&got, &rgba) && image_alloc(&want, &rgba)) {
         fill(&picture, task->number > 0 && task->pass->equal_channels && shape.format == PIXFMT_RGBA);
-        if (expect(task->pass, &picture, &want) && run(task, &picture, &got) == CL_SUCCESS)
-            status = same(&got, &want, pass_pixel_bytes[task->pass->writes]) ? PROBE_PASSED : PROBE_WRONG;
+        bool intact;
+        if (expect(task->pass, &picture, &want) && run(task, &picture, &got, &intact) == CL_SUCCESS)
+            status = intact && same(&got, &want, pass_pixel_bytes[task->pass->writes]) ? PROBE_PASSED : PROBE_WRONG;
     }
     image_free(&picture);
     image_free(&got);

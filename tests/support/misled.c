@@ -2,9 +2,9 @@
 // probe variants, or in the program itself; linked into the program with --wrap
 // - TEST_DRIVER: the driver's version
 // - TEST_MISBEHAVE: in a child, crash, leave, hang, loop, refuse or be killed (kill) when it builds a program; have no
-//   kernel (lose), as with a damaged cache; wrong or fail when it runs a kernel. unstarted: no child starts. In the
-//   program, compile or stall: a build compiles as long as TEST_WHEN exists. stall also holds back kernels, as PoCL
-//   does during a part of its compilation.
+//   kernel (lose), as with a damaged cache; wrong, stray (it writes behind its output) or fail when it runs a kernel.
+//   unstarted: no child starts. In the program, compile or stall: a build compiles as long as TEST_WHEN exists. stall
+//   also holds back kernels, as PoCL does during a part of its compilation.
 // - TEST_WHEN: the driver misbehaves only while this file exists
 // - TEST_LIMIT_MS: time limit of a child; its processor time is then not limited
 // - TEST_CHILDREN: file that gets a line with the process id of each child, and of a program that starts such a build
@@ -27,6 +27,12 @@ static struct {
     atomic_bool awaited; // the driver compiles
     cl_event event;      // NULL: kernels need not wait
 } compiled = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+// The latest sub-buffer, the output of a probe.
+static struct {
+    cl_mem parent;
+    size_t end;
+} output;
 
 static bool is_wanted(const char *how)
 {
@@ -73,6 +79,10 @@ cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
 
 cl_kernel __real_clCreateKernel(cl_program program, const char *name, cl_int *result);
 cl_kernel __wrap_clCreateKernel(cl_program program, const char *name, cl_int *result);
+cl_mem __real_clCreateSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type, const void *region,
+                                cl_int *result);
+cl_mem __wrap_clCreateSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type, const void *region,
+                                cl_int *result);
 
 enum child_end __wrap_child_run(const char *program, char *const arguments[], int limit_ms, int *value)
 {
@@ -181,10 +191,22 @@ cl_kernel __wrap_clCreateKernel(cl_program program, const char *name, cl_int *re
     return NULL;
 }
 
+cl_mem __wrap_clCreateSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type, const void *region,
+                                cl_int *result)
+{
+    const cl_buffer_region *of = region;
+    output.parent = parent;
+    output.end = of->origin + of->size;
+    return __real_clCreateSubBuffer(parent, flags, type, region, result);
+}
+
 cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
                                      const size_t *size, const size_t *local, cl_uint events, const cl_event *after,
                                      cl_event *event)
 {
+    const cl_uchar value = 1;
+    if (misbehaves("stray"))
+        clEnqueueFillBuffer(queue, output.parent, &value, 1, output.end, 1, 0, NULL, NULL);
     if (misbehaves("fail"))
         return CL_OUT_OF_RESOURCES;
     pthread_mutex_lock(&compiled.lock);

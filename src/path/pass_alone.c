@@ -1,0 +1,119 @@
+// pass_alone.c: runs one pass of a chain on pictures of its own, for probes and for tuning
+#include "path/pass_alone.h"
+
+#include <stdlib.h>
+
+enum { GUARD_BYTES = 4096, GUARD_VALUE = 0xA5 }; // a multiple of every device's alignment of sub-buffers
+
+static bool reads_grey(const struct plan *plan, int number)
+{
+    return number > 0 && plan->pass[number].reads == PASS_GREY;
+}
+
+struct image_shape pass_alone_shape(const struct opencl_target *target, const struct plan *plan, int number)
+{
+    const int width = target->input.width, height = target->input.height;
+    if (number == 0)
+        return target->input;
+    if (reads_grey(plan, number))
+        return (struct image_shape){PIXFMT_GREY, width, height, {COLOR_MATRIX_601, COLOR_RANGE_FULL}};
+    return (struct image_shape){.width = width, .height = height};
+}
+
+// A grey picture between passes lies in memory like RGBA, but with one byte per pixel.
+static void lay_out(struct pass_alone *alone)
+{
+    struct image_shape shape = pass_alone_shape(&alone->target, alone->plan, alone->number);
+    const bool grey = reads_grey(alone->plan, alone->number);
+    if (grey)
+        shape.format = PIXFMT_RGBA;
+    alone->bytes = opencl_layout_make(&alone->layout, &shape);
+    if (grey)
+        alone->layout.stride[0] = alone->layout.to_stride;
+}
+
+// Opens an output: an image, or a buffer between guard bytes.
+static cl_int open_output(struct pass_alone *alone, int picture)
+{
+    cl_int result;
+    if (alone->target.to_image) {
+        alone->output[picture] = opencl_output_open(&alone->target, 0, &result);
+        return result;
+    }
+    const cl_uchar value = GUARD_VALUE;
+    const struct image_shape rgba = {.width = alone->target.input.width, .height = alone->target.input.height};
+    struct opencl_layout layout;
+    const cl_buffer_region inner = {GUARD_BYTES, opencl_layout_make(&layout, &rgba)};
+    const size_t bytes = inner.size + 2 * (size_t)GUARD_BYTES;
+    cl_mem guarded = clCreateBuffer(alone->target.device->context, CL_MEM_READ_WRITE, bytes, NULL, &result);
+    alone->guarded[picture] = guarded;
+    if (result == CL_SUCCESS)
+        result = clEnqueueFillBuffer(alone->queue, guarded, &value, sizeof(value), 0, bytes, 0, NULL, NULL);
+    if (result == CL_SUCCESS)
+        alone->output[picture] = clCreateSubBuffer(guarded, 0, CL_BUFFER_CREATE_TYPE_REGION, &inner, &result);
+    return result;
+}
+
+cl_int pass_alone_open(struct pass_alone *alone, const struct opencl_target *target, const struct plan *plan,
+                       int number, const struct image *picture, int pictures)
+{
+    *alone = (struct pass_alone){.target = *target, .plan = plan, .number = number, .pictures = pictures};
+    lay_out(alone);
+    cl_context context = target->device->context;
+    uint8_t *host = calloc(1, alone->bytes);
+    cl_int result = CL_OUT_OF_HOST_MEMORY;
+    if (host) {
+        opencl_layout_copy(&alone->layout, host, picture);
+        alone->queue = device_queue(target->device, true, &result);
+    }
+    for (int i = 0; result == CL_SUCCESS && i < pictures; i++) {
+        alone->input[i] = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, alone->bytes, host, &result);
+        if (result == CL_SUCCESS)
+            result = open_output(alone, i);
+    }
+    free(host);
+    return result;
+}
+
+void pass_alone_close(struct pass_alone *alone)
+{
+    if (alone->queue)
+        clFinish(alone->queue);
+    for (int i = 0; i < alone->pictures; i++) {
+        memory_release(alone->input[i]);
+        memory_release(alone->output[i]);
+        memory_release(alone->guarded[i]);
+    }
+    if (alone->queue)
+        clReleaseCommandQueue(alone->queue);
+    *alone = (struct pass_alone){0};
+}
+
+cl_int pass_alone_run(const struct pass_alone *alone, const struct opencl_pass *opened, int picture, struct span *span)
+{
+    return opencl_pass_run(opened, alone->queue, &alone->layout, alone->input[picture], alone->output[picture], NULL,
+                           span);
+}
+
+cl_int pass_alone_read(const struct pass_alone *alone, int picture, const struct image *to)
+{
+    const size_t pixel_bytes = pass_pixel_bytes[alone->plan->pass[alone->number].writes];
+    return opencl_output_read(&alone->target, alone->queue, alone->output[picture], to, pixel_bytes);
+}
+
+cl_int pass_alone_check(const struct pass_alone *alone, int picture, bool *intact)
+{
+    cl_mem guarded = alone->guarded[picture];
+    cl_uchar guards[2][GUARD_BYTES];
+    size_t bytes = 0;
+    *intact = true;
+    if (!guarded)
+        return CL_SUCCESS; // an image
+    cl_int result = clGetMemObjectInfo(guarded, CL_MEM_SIZE, sizeof(bytes), &bytes, NULL);
+    for (int i = 0; result == CL_SUCCESS && i < 2; i++)
+        result = clEnqueueReadBuffer(alone->queue, guarded, CL_TRUE, i == 0 ? 0 : bytes - GUARD_BYTES, GUARD_BYTES,
+                                     guards[i], 0, NULL, NULL);
+    for (int i = 0; result == CL_SUCCESS && i < 2 * GUARD_BYTES; i++)
+        *intact = *intact && guards[i / GUARD_BYTES][i % GUARD_BYTES] == GUARD_VALUE;
+    return result;
+}
