@@ -38,9 +38,9 @@ bool codec_refuse(struct codec_error *error, enum codec_fault fault, const char 
 // refused as truncated. Each head calls this, so that a tiny file cannot make monocle allocate gigabytes.
 bool codec_can_hold(size_t size, uint64_t least, struct codec_error *error);
 enum {
-    CODEC_DEFLATE_MOST = 1032, // maximum bytes per byte of deflated data (258 for two bits)
-    // The same for LZW: a code of c bits stands for at most 2^c bytes, and has at most 12 bits (GIF89a, appendix F;
-    // TIFF 6.0, section 13).
+    // Maximum bytes per byte of LZW data: a code of c bits stands for at most 2^c bytes, and has at most 12 bits
+    // (GIF89a,
+    // appendix F; TIFF 6.0, section 13). Other compressions of GIF, BMP, PSD, TGA and TIFF are less dense.
     CODEC_LZW_MOST = 4096 * 8 / 12 + 1,
 };
 

@@ -19,6 +19,7 @@ enum {
     PALETTE_MAX = 256,       // colours
     UNPACKED_MAX = 16 << 20, // bytes of a profile, or of XMP data
     SLACK = 16,              // bytes behind and before rows that png_filter may read
+    DEFLATE_MOST = 1032,     // maximum bytes per byte of deflated data (258 for two bits)
     LEVEL_QUICK = 1,
     LEVEL_MAX = 9,
 };
@@ -399,7 +400,7 @@ static bool inflate(struct png *png, const struct header *header, size_t bytes, 
     if (!png->inflater)
         png->inflater = libdeflate_alloc_decompressor();
     // A small file must not make monocle allocate a gigabyte.
-    if (header->pixels.size == 0 || header->pixels.size < bytes / CODEC_DEFLATE_MOST)
+    if (header->pixels.size == 0 || header->pixels.size < bytes / DEFLATE_MOST)
         return codec_refuse(error, CODEC_DAMAGED, "the file is truncated: its pixels are incomplete");
     const uint8_t *packed = join_pixels(png, header);
     if (!packed || !png->inflater || !codec_buffer_room(&png->plain, bytes + SLACK))

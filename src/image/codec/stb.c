@@ -110,19 +110,9 @@ static bool is_psd(const uint8_t *data, size_t size)
     return size >= 4 && memcmp(data, "8BPS", 4) == 0;
 }
 
-static uint32_t read_u16_le(const uint8_t *at)
-{
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8;
-}
-
 static uint32_t read_u16_be(const uint8_t *at)
 {
     return (uint32_t)at[0] << 8 | at[1];
-}
-
-static uint32_t read_u32_be(const uint8_t *at)
-{
-    return read_u16_be(at) << 16 | read_u16_be(at + 2);
 }
 
 // Offsets of fields: Adobe Photoshop File Formats Specification, "File Header Section".
@@ -163,54 +153,6 @@ static bool is_os2_palette(const uint8_t *data, size_t size)
     return is_bmp(data, size) && data[INFO_SIZE] == OS2_SIZE && size > DEPTH && data[DEPTH] < 24;
 }
 
-// The next functions return the least size of a file, by its head, which stb_image has accepted.
-static uint64_t tga_least(const uint8_t *data, size_t size, const struct image_shape *shape)
-{
-    enum { TYPE = 2, DEPTH = 16, PACKED = 8, PACKET_PIXELS = 128 }; // Truevision TGA 2.0, "Run-length Packet"
-    const uint64_t pixels = (uint64_t)shape->width * (uint64_t)shape->height, bytes = (data[DEPTH] + 7u) / 8;
-    return data[TYPE] & PACKED ? pixels / PACKET_PIXELS * (1 + bytes) : pixels * bytes;
-}
-
-static uint64_t gif_least(const uint8_t *data, size_t size, const struct image_shape *shape)
-{
-    return (uint64_t)shape->width * (uint64_t)shape->height / CODEC_LZW_MOST;
-}
-
-// Returns the least size of the pixel data. Excludes the row padding, because the last row may lack it.
-static uint64_t bmp_least(const uint8_t *data, size_t size, const struct image_shape *shape)
-{
-    enum { INFO_SIZE = 14, OS2_SIZE = 12, OS2_DEPTH = 24, DEPTH = 28 };
-    const size_t at = data[INFO_SIZE] == OS2_SIZE ? OS2_DEPTH : DEPTH;
-    if (size < at + 2)
-        return at + 2;
-    const uint32_t bits = read_u16_le(data + at);
-    return ((uint64_t)shape->width * (bits > 0 ? bits : 1) + 7) / 8 * (uint64_t)shape->height;
-}
-
-// Three sections, each with its length, precede the compression and the pixels ("Image Data Section").
-static uint64_t psd_least(const uint8_t *data, size_t size, const struct image_shape *shape)
-{
-    enum { RUN_PIXELS = 128, RUN_BYTES = 2 };
-    const uint64_t pixels = (uint64_t)shape->width * (uint64_t)shape->height;
-    const uint64_t channels = read_u16_be(data + PSD_CHANNELS);
-    uint64_t at = PSD_SECTIONS;
-    for (int i = 0; i < 3 && at + 4 <= size; i++)
-        at += 4 + (uint64_t)read_u32_be(data + at);
-    if (at + 2 > size)
-        return at + 2;
-    return at + 2 + channels * (read_u16_be(data + at) == 0 ? pixels : pixels / RUN_PIXELS * RUN_BYTES);
-}
-
-static uint64_t least_bytes(const uint8_t *data, size_t size, const struct image_shape *shape)
-{
-    if (shape->width < 1 || shape->height < 1 || shape->width > IMAGE_MAX_SIDE || shape->height > IMAGE_MAX_SIDE)
-        return 0; // codec.c refuses this size
-    return (is_psd(data, size)   ? psd_least
-            : is_bmp(data, size) ? bmp_least
-            : is_gif(data, size) ? gif_least
-                                 : tga_least)(data, size, shape);
-}
-
 static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
 {
     int channels;
@@ -228,7 +170,8 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
         return false;
     if (shape->height < 0 && shape->height >= -IMAGE_MAX_SIDE) // a BMP whose first row comes first
         shape->height = -shape->height;
-    if (!codec_can_hold(size, least_bytes(data, size, shape), error))
+    // GIF is the densest of these formats. Others are checked while they are decoded.
+    if (!codec_can_hold(size, (uint64_t)shape->width * (uint64_t)shape->height / CODEC_LZW_MOST, error))
         return false;
     shape->format = PIXFMT_RGBA;
     head->jpeg = channels <= 2 ? PIXFMT_GREY : PIXFMT_YU12;

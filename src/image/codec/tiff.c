@@ -277,26 +277,6 @@ static bool begin(TIFFRGBAImage *reader, TIFF *file, struct codec_error *error)
                         "its TIFF sample format is not supported; convert the image to 8-bit RGB first");
 }
 
-// Returns the least number of bytes that the samples take in a file; 0 if the image is too large for monocle.
-static uint64_t least_bytes(TIFF *file, const TIFFRGBAImage *reader)
-{
-    uint16_t compression = 0;
-    if (reader->width > IMAGE_MAX_SIDE || reader->height > IMAGE_MAX_SIDE)
-        return 0;
-    const uint64_t bits = (uint64_t)reader->width * reader->height * reader->samplesperpixel * reader->bitspersample;
-    TIFFGetFieldDefaulted(file, TIFFTAG_COMPRESSION, &compression);
-    switch (compression) {
-    case COMPRESSION_NONE:
-        return bits / 8;
-    case COMPRESSION_PACKBITS: // TIFF 6.0, section 9: two bytes for at most 128
-        return bits / 8 / 64;
-    case COMPRESSION_LZW:
-        return bits / 8 / CODEC_LZW_MOST;
-    default:
-        return bits / 8 / CODEC_DEFLATE_MOST;
-    }
-}
-
 static bool is_thumbnail(TIFF *file)
 {
     uint32_t type = 0;
@@ -341,8 +321,9 @@ static bool read_head(struct tiff *tiff, TIFF *file, const struct stream *stream
     head->shape.color = (struct color){COLOR_MATRIX_601, COLOR_RANGE_FULL};
     head->jpeg = is_grey(&reader) ? PIXFMT_GREY : PIXFMT_YU12;
     head->alpha = reader.alpha != 0;
+    const uint64_t bits = (uint64_t)reader.width * reader.height * reader.samplesperpixel * reader.bitspersample;
     TIFFRGBAImageEnd(&reader);
-    if (!codec_can_hold(stream->size, least_bytes(file, &reader), error))
+    if (!codec_can_hold(stream->size, bits / 8 / CODEC_LZW_MOST, error))
         return false;
     if (!take_metadata(tiff, file, stream, reader.orientation, &head->metadata))
         return codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
