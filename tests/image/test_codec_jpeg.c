@@ -391,6 +391,36 @@ static void test_tables(struct codec *codec)
     codec_buffer_free(&file);
 }
 
+// A damaged colour profile is left out with a warning, and the image is read.
+static void test_profile(struct codec *codec)
+{
+    enum { NUMBER_AT = 16, COUNT_AT, BYTES = 20 };
+    static const struct {
+        uint8_t number, count;
+        bool ok;
+    } cases[] = {{1, 1, true}, {0, 0, false}, {0, 1, false}, {2, 1, false}, {1, 2, false}};
+    struct codec_buffer file = {0};
+    struct codec_head head = {0};
+    struct codec_error error;
+    struct image image = {0};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        jpeg_make(&file, 20, 10, &(struct jpeg_wish){0});
+        file.data = realloc(file.data, file.size + BYTES);
+        memmove(file.data + 2 + BYTES, file.data + 2, file.size - 2);
+        memcpy(file.data + 2, "\xff\xe2\0\x12ICC_PROFILE\0\1\1ab", BYTES);
+        file.data[2 + NUMBER_AT] = cases[i].number;
+        file.data[2 + COUNT_AT] = cases[i].count;
+        file.size += BYTES;
+        const bool ok = read_file(codec, &file, &head, &image, &error);
+        check_that(&check, ok && head.metadata.icc.size == (cases[i].ok ? 2 : 0), "part %d of %d: %zu bytes, %s",
+                   cases[i].number, cases[i].count, head.metadata.icc.size, error.why);
+        check_that(&check, ok && !head.metadata.left_out == cases[i].ok, "part %d of %d: left out", cases[i].number,
+                   cases[i].count);
+    }
+    image_free(&image);
+    codec_buffer_free(&file);
+}
+
 int main(void)
 {
     struct random random = {5};
@@ -402,6 +432,7 @@ int main(void)
     test_short(codec);
     test_refused(codec);
     test_tables(codec);
+    test_profile(codec);
     codec_close(codec);
     return check_end(&check);
 }

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jerror.h>
 #include <jpeglib.h>
+
+#include <jerror.h> // its numbers depend on jpeglib.h
 
 enum {
     SCANS_MAX = 500,          // a small file of very many scans keeps a decoder busy for minutes
@@ -17,6 +18,8 @@ enum {
     SEGMENT_MAX = 65533, // bytes of a marker
     PARTS_MAX = 255,     // markers of an ICC profile
     PART_HEAD = 14,      // "ICC_PROFILE", NUL, number, count
+    APP1 = JPEG_APP0 + 1,
+    APP2 = JPEG_APP0 + 2,
     PROFILE_MAX = PARTS_MAX * (SEGMENT_MAX - PART_HEAD),
 };
 
@@ -29,10 +32,10 @@ struct jpeg {
     struct jpeg_destination_mgr destination;
     struct codec_buffer *file; // the writer's output
     struct jpeg_error_mgr errors;
-    struct codec_error *error;   // where a failure is reported
-    jmp_buf back;                // target of longjmp after a failure; set by each function that calls libjpeg
-    struct codec_buffer scratch; // rows that do not fit the image; for one call
-    struct codec_buffer profile; // an ICC profile of several markers, until the next head
+    struct codec_error *error;    // where a failure is reported
+    jmp_buf back;                 // target of longjmp after a failure; set by each function that calls libjpeg
+    struct codec_buffer scratch;  // rows that do not fit the image; for one call
+    struct codec_buffer metadata; // of the last head
 };
 
 static enum codec_fault fault_of(int code)
@@ -99,7 +102,7 @@ static void jpeg_close(void *state)
     jpeg_destroy_decompress(&jpeg->reader); // also if it was never created
     jpeg_destroy_compress(&jpeg->writer);
     codec_buffer_free(&jpeg->scratch);
-    codec_buffer_free(&jpeg->profile);
+    codec_buffer_free(&jpeg->metadata);
 }
 
 static bool looks_so(const uint8_t *data, size_t size)
@@ -125,84 +128,37 @@ static const struct sampling *sampling_of(enum pixfmt format)
 // The names of APP1 markers; each includes a final NUL.
 static const char exif_name[] = "Exif\0", xmp_name[] = "http://ns.adobe.com/xap/1.0/";
 
-// Parts of a profile by their numbers (ICC.1:2010, annex B.4).
-struct parts {
-    struct codec_bytes part[PARTS_MAX + 1];
-    int count;
-};
-
-// Returns the bytes behind the name; none if the segment has another name.
-static struct codec_bytes behind(struct codec_bytes segment, const char *name, size_t name_bytes)
+// Returns the bytes behind the name; none if the marker has another name.
+static struct codec_bytes behind(jpeg_saved_marker_ptr marker, const char *name, size_t name_bytes)
 {
-    if (segment.size <= name_bytes || memcmp(segment.data, name, name_bytes) != 0)
+    if (marker->data_length <= name_bytes || memcmp(marker->data, name, name_bytes) != 0)
         return (struct codec_bytes){0};
-    return (struct codec_bytes){segment.data + name_bytes, segment.size - name_bytes};
+    return (struct codec_bytes){marker->data + name_bytes, marker->data_length - name_bytes};
 }
 
-static void take_part(struct parts *parts, struct codec_bytes segment)
-{
-    if (!behind(segment, "ICC_PROFILE", 12).data || segment.size <= PART_HEAD)
-        return;
-    const int number = segment.data[12]; // from 1
-    parts->count = segment.data[13];
-    if (number > 0)
-        parts->part[number] = (struct codec_bytes){segment.data + PART_HEAD, segment.size - PART_HEAD};
-}
-
-// Returns the whole profile: in the file if it is one part, else in `profile`. If a part is missing, it returns none
-// and *whole is false.
-static struct codec_bytes join(const struct parts *parts, struct codec_buffer *profile, bool *whole)
-{
-    size_t size = 0;
-    *whole = true;
-    for (int i = 1; i <= parts->count; i++) {
-        *whole = *whole && parts->part[i].data;
-        size += parts->part[i].size;
-    }
-    if (*whole && parts->count <= 1)
-        return parts->part[parts->count];
-    *whole = *whole && codec_buffer_room(profile, size);
-    if (!*whole)
-        return (struct codec_bytes){0};
-    profile->size = 0;
-    for (int i = 1; i <= parts->count; i++) {
-        memcpy(profile->data + profile->size, parts->part[i].data, parts->part[i].size);
-        profile->size += parts->part[i].size;
-    }
-    return (struct codec_bytes){profile->data, size};
-}
-
-// Finds ICC profile, EXIF and XMP data.
-static void read_markers(struct jpeg *jpeg, const uint8_t *data, size_t size, struct codec_metadata *metadata)
+// Returns the ICC profile, EXIF and XMP data of the markers that libjpeg has saved.
+static bool read_markers(struct jpeg *jpeg, struct codec_metadata *metadata)
 {
     static const char more_xmp[] = "http://ns.adobe.com/xmp/extension/";
-    struct parts parts = {0};
-    enum { SOS = 0xda, APP1 = 0xe1, APP2 = 0xe2, FILL = 0xff };
-    size_t at = 2; // behind SOI
-    bool whole;
-    while (at + 4 <= size && data[at] == 0xff && data[at + 1] != SOS) {
-        const int code = data[at + 1];
-        if (code == FILL) {
-            at++;
-            continue;
-        }
-        const size_t length = (size_t)data[at + 2] << 8 | data[at + 3]; // counts itself
-        if (length < 2 || length > size - at - 2)
-            break;
-        const struct codec_bytes segment = {data + at + 4, length - 2};
-        if (code == APP1 && !metadata->exif.data)
-            metadata->exif = behind(segment, exif_name, sizeof(exif_name));
-        if (code == APP1 && !metadata->xmp.data)
-            metadata->xmp = behind(segment, xmp_name, sizeof(xmp_name));
-        if (code == APP1 && behind(segment, more_xmp, sizeof(more_xmp)).data)
+    JOCTET *profile = NULL;
+    unsigned profile_bytes = 0;
+    bool has_profile = false;
+    for (jpeg_saved_marker_ptr marker = jpeg->reader.marker_list; marker; marker = marker->next) {
+        if (marker->marker == APP1 && !metadata->exif.data)
+            metadata->exif = behind(marker, exif_name, sizeof(exif_name));
+        if (marker->marker == APP1 && !metadata->xmp.data)
+            metadata->xmp = behind(marker, xmp_name, sizeof(xmp_name));
+        if (marker->marker == APP1 && behind(marker, more_xmp, sizeof(more_xmp)).data)
             metadata->left_out = "its XMP data beyond the first 64 KiB are left out";
-        if (code == APP2)
-            take_part(&parts, segment);
-        at += 2 + length;
+        has_profile |= marker->marker == APP2 && behind(marker, "ICC_PROFILE", 12).data;
     }
-    metadata->icc = join(&parts, &jpeg->profile, &whole);
-    if (!whole)
+    if (has_profile && jpeg_read_icc_profile(&jpeg->reader, &profile, &profile_bytes))
+        metadata->icc = (struct codec_bytes){profile, profile_bytes};
+    else if (has_profile)
         metadata->left_out = "its colour profile is damaged and is left out";
+    const bool ok = codec_metadata_keep(metadata, &jpeg->metadata);
+    free(profile);
+    return ok || codec_refuse(jpeg->error, CODEC_NO_MEMORY, "out of memory");
 }
 
 // libjpeg calls this if the file ends too early. The warning does not return.
@@ -270,8 +226,9 @@ static bool colour_ok(const struct jpeg_decompress_struct *info, struct codec_er
 }
 
 // Call after setjmp. Each file has a new decompressor, because one keeps its tables from file to file: they would
-// replace those that a damaged file lacks.
-static bool start_reading(struct jpeg *jpeg, const uint8_t *data, size_t size, struct image_shape *shape)
+// replace those that a damaged file lacks. Keeps markers with metadata up to `marker_bytes`.
+static bool start_reading(struct jpeg *jpeg, const uint8_t *data, size_t size, unsigned marker_bytes,
+                          struct image_shape *shape)
 {
     struct jpeg_decompress_struct *info = &jpeg->reader;
     jpeg_destroy_decompress(info);
@@ -289,6 +246,8 @@ static bool start_reading(struct jpeg *jpeg, const uint8_t *data, size_t size, s
         .term_source = nothing,
     };
     info->src = &jpeg->source;
+    jpeg_save_markers(info, APP1, marker_bytes);
+    jpeg_save_markers(info, APP2, marker_bytes);
     jpeg_read_header(info, TRUE);
     if (!colour_ok(info, jpeg->error))
         return false;
@@ -341,7 +300,7 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
     jpeg->error = error;
     if (setjmp(jpeg->back) != 0)
         return false;
-    if (!start_reading(jpeg, data, size, &head->shape))
+    if (!start_reading(jpeg, data, size, SEGMENT_MAX, &head->shape))
         return false;
     head->quality = nearest_quality(&jpeg->reader);
     head->jpeg = head->shape.format;
@@ -349,8 +308,7 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
         head->jpeg = jpeg->reader.jpeg_color_space == JCS_RGB ? PIXFMT_444P : PIXFMT_YU12;
     if (!codec_can_hold(size, least_bytes(&jpeg->reader), error))
         return false;
-    read_markers(jpeg, data, size, &head->metadata);
-    return true;
+    return read_markers(jpeg, &head->metadata);
 }
 
 // Copies rows that libjpeg could not write into the image.
@@ -403,7 +361,7 @@ static bool decode_begin(void *state, const uint8_t *data, size_t size, const st
     jpeg->error = error;
     if (setjmp(jpeg->back) != 0)
         return false;
-    if (!start_reading(jpeg, data, size, &shape))
+    if (!start_reading(jpeg, data, size, 0, &shape))
         return false;
     if (!codec_fits(image, &shape, error))
         return false;
@@ -494,7 +452,7 @@ static bool write_marker(struct jpeg *jpeg, const char *name, size_t name_bytes,
         return true;
     if (name_bytes + bytes.size > SEGMENT_MAX)
         return false;
-    jpeg_write_m_header(&jpeg->writer, JPEG_APP0 + 1, (unsigned)(name_bytes + bytes.size));
+    jpeg_write_m_header(&jpeg->writer, APP1, (unsigned)(name_bytes + bytes.size));
     for (size_t i = 0; i < name_bytes; i++)
         jpeg_write_m_byte(&jpeg->writer, name[i]);
     for (size_t i = 0; i < bytes.size; i++)
