@@ -17,43 +17,38 @@ enum {
     STRANGE_MOST = 1000, // limit of invalid lines in a row: the file is then not a report
 };
 
+// The work of one or more runs of a shard: one job on a set of files. Runs with the same work continue each other.
+struct merge_work {
+    char *key;
+    char *start;            // start line of the last of these runs, JSON, without newline
+    char *end;              // end line of that run; NULL: the run did not finish
+    int shard;              // 1 to N
+    size_t number;          // in the order of the first start lines
+    size_t files, reported; // files to process; files that have a line
+};
+
 struct merge_row {
     char *key;  // names of input and output
     char *line; // the file's line of JSON, without newline
     enum status status;
     enum fault fault;
-    int shard;   // 1 to N; 0: the line belongs to no known run
-    size_t work; // number of the work of the last run with a line of this file; 0: no known run
-    bool stale;  // `work` is not the work of the shard's last run
-};
-
-// The work of one or more runs of a shard: one job on a set of files. Runs with the same work continue each other.
-struct merge_work {
-    char *key;
-    char *start;            // start line of the last of these runs, JSON, without newline
-    int shard;              // 1 to N
-    size_t files, reported; // files to process; files that have a line
-};
-
-struct merge_shard {
-    size_t work; // number of the work of its last run; 0: the shard has no run
-    char *end;   // end line of that run, JSON, without newline; NULL: the run did not finish
+    struct merge_work *work; // of the last run with a line of this file; NULL: no known run
 };
 
 // Initialise with zeros.
 struct merge {
     struct merge_row *row;
     size_t count;
-    struct names names;      // keys of the rows
-    struct merge_work *work; // work number n is work[n - 1]
+    struct names names; // keys of the rows
+    struct merge_work **work;
     size_t works;
-    struct names work_names; // keys of the works
-    struct merge_shard *shard;
-    int shards;    // N; 0: unknown yet
-    int unstarted; // reports without a start line
-    size_t torn;   // incomplete lines: not a JSON object, or a file without status
-    size_t twice;  // how often two shards did the same file
-    bool unlike;   // the reports have different numbers of shards
+    struct names work_names;  // keys of the works
+    struct merge_work **last; // for each shard, the work of its last run; NULL: the shard has no run
+    int shards;               // N; 0: unknown yet
+    int unstarted;            // reports without a start line
+    size_t torn;              // incomplete lines: not a JSON object, or a file without status
+    size_t twice;             // how often two shards did the same file
+    bool unlike;              // the reports have different numbers of shards
 };
 
 // Member of the last line of a merged report: the number of its reports without a start line.
@@ -91,11 +86,23 @@ static struct merge_row *add_row(struct merge *merge, char *key)
     return &rows[count];
 }
 
-// Adds the line of a file. Returns false if out of memory.
-static bool take_file(struct merge *merge, const json_t *json, const char *line, size_t work)
+// Replaces the line by a copy of the text. Returns false if out of memory.
+static bool set_line(char **line, const char *text)
 {
-    const int shard = work ? merge->work[work - 1].shard : 0;
-    char member[64], *key, *copy;
+    free(*line);
+    return (*line = strdup(text));
+}
+
+// Returns the number of the work's shard; 0 for no known run.
+static int shard_of(const struct merge_work *work)
+{
+    return work ? work->shard : 0;
+}
+
+// Adds the line of a file. Returns false if out of memory.
+static bool take_file(struct merge *merge, const json_t *json, const char *line, struct merge_work *work)
+{
+    char member[64], *key;
     const int status = find_name(json_string_value(json_object_get(json, "status")), status_names, STATUSES);
     const int fault = find_name(json_string_value(json_object_get(json, "error")), fault_names, FAULTS);
     if (status < 0)
@@ -109,57 +116,53 @@ static bool take_file(struct merge *merge, const json_t *json, const char *line,
         free(key);
     if (!row)
         return false;
-    if (row->line && row->status == STATUS_DONE && status == STATUS_DONE && row->shard != shard)
-        merge->twice++;
-    if (row->shard == shard)
-        row->work = work;
-    if (row->line && row->status == STATUS_DONE && (status == STATUS_SKIPPED || fault == FAULT_EXISTS))
+    const bool done = row->line && row->status == STATUS_DONE, same_shard = shard_of(row->work) == shard_of(work);
+    merge->twice += done && status == STATUS_DONE && !same_shard;
+    if (done && (status == STATUS_SKIPPED || fault == FAULT_EXISTS)) {
+        row->work = same_shard ? work : row->work;
         return true;
-    if (!(copy = strdup(line)))
-        return false;
-    free(row->line);
-    row->line = copy;
+    }
     row->status = (enum status)status;
     row->fault = fault < 0 ? FAULT_NONE : (enum fault)fault;
-    row->shard = shard;
     row->work = work;
-    return true;
+    return set_line(&row->line, line);
 }
 
-// Returns the number of a work, and adds it if it is new. Returns 0 if out of memory.
-static size_t find_work(struct merge *merge, int shard, const char *text)
+// Returns the work, and adds it if it is new. Returns NULL if out of memory.
+static struct merge_work *find_work(struct merge *merge, int shard, const char *text)
 {
     char *key;
     if (asprintf(&key, "%d %s", shard, text) < 0)
-        return 0;
+        return NULL;
     size_t index = merge->works;
     const enum name_result result = names_add(&merge->work_names, key, &index);
-    struct merge_work *larger =
-        result == NAME_NEW ? realloc(merge->work, (merge->works + 1) * sizeof(*larger)) : merge->work;
-    if (result == NAME_NEW && larger) {
-        merge->work = larger;
-        merge->work[merge->works++] = (struct merge_work){.key = key, .shard = shard};
-    } else {
-        free(key);
+    if (result == NAME_NEW) {
+        struct merge_work **larger = realloc(merge->work, (index + 1) * sizeof(*larger));
+        merge->work = larger ? larger : merge->work;
+        struct merge_work *work = larger ? calloc(1, sizeof(*work)) : NULL;
+        if (work) {
+            *work = (struct merge_work){.key = key, .shard = shard, .number = index};
+            return merge->work[merge->works++] = work;
+        }
     }
-    return result != NAME_NO_MEMORY && larger ? index + 1 : 0;
+    free(key);
+    return result == NAME_KNOWN ? merge->work[index] : NULL;
 }
 
-// Handles the start line of a run. *work becomes the number of its work; 0 if the line is invalid. Returns false if out
-// of memory.
-static bool take_start(struct merge *merge, const json_t *start, const char *line, size_t *work)
+// Handles the start line of a run. *work becomes its work; NULL if the line is invalid. Returns false if out of memory.
+static bool take_start(struct merge *merge, const json_t *start, const char *line, struct merge_work **work)
 {
     const char *text = json_string_value(json_object_get(start, "work"));
     const json_int_t shard = json_integer_value(json_object_get(start, "shard"));
     const json_int_t shards = json_integer_value(json_object_get(start, "shards"));
     const json_int_t files = json_integer_value(json_object_get(start, "files"));
-    *work = 0;
+    *work = NULL;
     if (files < 0 || shards < 1 || shards > SHARDS_MAX || shard < 1 || shard > shards)
         return true;
-    if (!merge->shard) {
+    if (!merge->last) {
         merge->shards = (int)shards;
-        merge->shard = calloc((size_t)shards, sizeof(*merge->shard));
-        if (!merge->shard)
+        merge->last = calloc((size_t)shards, sizeof(struct merge_work *));
+        if (!merge->last)
             return false;
     }
     merge->unlike = merge->unlike || merge->shards != shards;
@@ -168,26 +171,18 @@ static bool take_start(struct merge *merge, const json_t *start, const char *lin
     *work = find_work(merge, (int)shard, text ? text : "");
     if (!*work)
         return false;
-    struct merge_shard *taken = &merge->shard[shard - 1];
-    free(taken->end);
-    *taken = (struct merge_shard){.work = *work};
-    struct merge_work *begun = &merge->work[*work - 1];
-    free(begun->start);
-    begun->files = (size_t)files;
-    return (begun->start = strdup(line));
-}
-
-static bool take_end(struct merge_shard *shard, const char *line)
-{
-    free(shard->end);
-    return (shard->end = strdup(line));
+    merge->last[shard - 1] = *work;
+    (*work)->files = (size_t)files;
+    free((*work)->end);
+    (*work)->end = NULL;
+    return set_line(&(*work)->start, line);
 }
 
 // The state of reading one report
 struct source {
-    size_t work; // number of the current run's work; 0 before the first run
-    bool stray;  // the line of a file preceded the first run
-    bool merged; // the report is a merged one, with its own count of reports without a start line
+    struct merge_work *work; // of the current run; NULL before the first run
+    bool stray;              // the line of a file preceded the first run
+    bool merged;             // the report is a merged one, with its own count of reports without a start line
 };
 
 static bool take_line(struct merge *merge, const char *line, size_t size, struct source *source)
@@ -200,13 +195,13 @@ static bool take_line(struct merge *merge, const char *line, size_t size, struct
     } else if (start) {
         ok = take_start(merge, start, line, &source->work);
     } else if (json_object_get(json, "end")) {
-        ok = source->work == 0 || take_end(&merge->shard[merge->work[source->work - 1].shard - 1], line);
+        ok = !source->work || set_line(&source->work->end, line);
     } else if ((start = json_object_get(json, MERGE_UNSTARTED))) {
         const json_int_t count = json_integer_value(start); // an invalid count means 1
         merge->unstarted += count > 0 && count < INT_MAX - merge->unstarted ? (int)count : 1;
         source->merged = true;
     } else {
-        source->stray = source->stray || source->work == 0;
+        source->stray = source->stray || !source->work;
         ok = take_file(merge, json, line, source->work);
     }
     json_decref(json);
@@ -265,7 +260,7 @@ static bool merge_add(struct merge *merge, const char *path)
         log_error("%s is not a report of a batch: %s", spoken, why);
     else if (!ok)
         log_error("cannot read the report %s: out of memory", path);
-    if (read && ok && !merge->unlike && !source.merged && (source.stray || source.work == 0)) {
+    if (read && ok && !merge->unlike && !source.merged && (source.stray || !source.work)) {
         log_warn("%s does not begin with the start line of a run; is the report complete?", spoken);
         merge->unstarted++;
     }
@@ -274,28 +269,30 @@ static bool merge_add(struct merge *merge, const char *path)
     return read && ok;
 }
 
-static int by_shard_and_key(const void *a, const void *b)
+// Compares by shard, and within a shard by work and key, with the last run's work at the end.
+static int compare_rows(const void *a, const void *b, void *context)
 {
+    const struct merge *merge = context;
     const struct merge_row *one = a, *other = b;
-    if (one->shard != other->shard)
-        return one->shard - other->shard;
-    if (one->stale != other->stale)
-        return other->stale - one->stale;
-    return one->work != other->work ? (one->work < other->work ? -1 : 1) : strcmp(one->key, other->key);
+    const int shard = shard_of(one->work);
+    if (shard != shard_of(other->work))
+        return shard - shard_of(other->work);
+    if (one->work == other->work)
+        return strcmp(one->key, other->key);
+    if (one->work == merge->last[shard - 1] || other->work == merge->last[shard - 1])
+        return one->work == merge->last[shard - 1] ? 1 : -1;
+    return one->work->number < other->work->number ? -1 : 1;
 }
 
-// Sorts the rows by shard, and within a shard by work and key, with the last run's work at the end. Counts the files of
-// each work that have a line. Call once.
+// Sorts the rows. Counts the files of each work that have a line. Call once.
 static void merge_sort(struct merge *merge)
 {
     for (size_t i = 0; i < merge->count; i++) {
-        struct merge_row *row = &merge->row[i];
-        row->stale = row->shard > 0 && row->work != merge->shard[row->shard - 1].work;
-        if (row->work > 0)
-            merge->work[row->work - 1].reported++;
+        if (merge->row[i].work)
+            merge->row[i].work->reported++;
     }
     if (merge->count > 0)
-        qsort(merge->row, merge->count, sizeof(*merge->row), by_shard_and_key);
+        qsort_r(merge->row, merge->count, sizeof(*merge->row), compare_rows, merge);
 }
 
 static void merge_free(struct merge *merge)
@@ -305,14 +302,14 @@ static void merge_free(struct merge *merge)
         free(merge->row[i].line);
     }
     for (size_t i = 0; i < merge->works; i++) {
-        free(merge->work[i].key);
-        free(merge->work[i].start);
+        free(merge->work[i]->key);
+        free(merge->work[i]->start);
+        free(merge->work[i]->end);
+        free(merge->work[i]);
     }
-    for (int i = 0; i < merge->shards && merge->shard; i++)
-        free(merge->shard[i].end);
     free(merge->row);
     free(merge->work);
-    free(merge->shard);
+    free(merge->last);
     names_free(&merge->names);
     names_free(&merge->work_names);
     *merge = (struct merge){0};
@@ -371,11 +368,10 @@ static struct sum add_up(const struct merge *merge)
         sum.fault[merge->row[i].fault]++;
     }
     for (int i = 0; i < merge->shards; i++) {
-        const struct merge_shard *shard = &merge->shard[i];
-        const struct merge_work *work = shard->work ? &merge->work[shard->work - 1] : NULL;
+        const struct merge_work *work = merge->last[i];
         sum.missing += work && work->files > work->reported ? work->files - work->reported : 0;
         sum.shards_missing += !work;
-        sum.shards_cut += work && !shard->end;
+        sum.shards_cut += work && !work->end;
     }
     return sum;
 }
@@ -404,10 +400,8 @@ static void print_text(const struct merge *merge, const struct sum *sum)
             printf("  %s: %zu\n", fault_names[i], sum->fault[i]);
     }
     for (int i = 0; i < merge->shards; i++) {
-        if (!merge->shard[i].work)
-            printf("  shard %d/%d has no report\n", i + 1, merge->shards);
-        else if (!merge->shard[i].end)
-            printf("  shard %d/%d did not finish\n", i + 1, merge->shards);
+        if (!merge->last[i] || !merge->last[i]->end)
+            printf("  shard %d/%d %s\n", i + 1, merge->shards, merge->last[i] ? "did not finish" : "has no report");
     }
     if (merge->twice > 0)
         printf("  done by two shards: %zu\n", merge->twice);
@@ -423,17 +417,16 @@ static void print_lines(const struct merge *merge, FILE *out)
 {
     size_t row = 0;
     for (int shard = 0; shard <= merge->shards; shard++) {
-        const struct merge_shard *of = shard > 0 ? &merge->shard[shard - 1] : NULL;
-        size_t begun = 0;
-        for (; row < merge->count && merge->row[row].shard == shard; row++) {
+        const struct merge_work *last = shard > 0 ? merge->last[shard - 1] : NULL, *begun = NULL;
+        for (; row < merge->count && shard_of(merge->row[row].work) == shard; row++) {
             if (merge->row[row].work != begun)
-                fprintf(out, "%s\n", merge->work[(begun = merge->row[row].work) - 1].start);
+                fprintf(out, "%s\n", (begun = merge->row[row].work)->start);
             fprintf(out, "%s\n", merge->row[row].line);
         }
-        if (of && of->work != begun)
-            fprintf(out, "%s\n", merge->work[of->work - 1].start);
-        if (of && of->end)
-            fprintf(out, "%s\n", of->end);
+        if (last && last != begun)
+            fprintf(out, "%s\n", last->start);
+        if (last && last->end)
+            fprintf(out, "%s\n", last->end);
     }
     if (merge->unstarted > 0)
         fprintf(out, "{\"" MERGE_UNSTARTED "\":%d}\n", merge->unstarted);
