@@ -6,29 +6,35 @@
 #include "screen/keys.h"
 #include "source/source.h"
 
+#include <stdint.h>
 #include <string.h>
 
 enum { TEXT_BYTES = 1024 };
 
-// Escapes text for roff: backslashes, dashes, and a dot or quote at its start.
-static void print_text(const char *text)
+// Prints text up to its end or `most` bytes. Escapes it for roff: backslashes, dashes, and a dot or quote at its start.
+static void print_part(const char *text, size_t most)
 {
     if (*text == '.' || *text == '\'')
         printf("\\&");
-    for (; *text; text++) {
-        if (*text == '\\')
+    for (size_t i = 0; i < most && text[i]; i++) {
+        if (text[i] == '\\')
             printf("\\e");
-        else if (*text == '-')
+        else if (text[i] == '-')
             printf("\\-");
         else
-            putchar(*text);
+            putchar(text[i]);
     }
 }
 
-static void print_bold(const char *text)
+static void print_text(const char *text)
+{
+    print_part(text, SIZE_MAX);
+}
+
+static void print_bold(const char *text, size_t most)
 {
     printf("\\fB");
-    print_text(text);
+    print_part(text, most);
     printf("\\fR");
 }
 
@@ -39,30 +45,34 @@ static void print_paragraph(const char *text)
     putchar('\n');
 }
 
-// Prints a table row "term\tmeaning".
-static void print_row(const char *row)
+// Prints a row of a table; `gap` separates the term and its meaning.
+static void print_row(const char *row, const char *gap)
 {
-    char term[TEXT_BYTES];
-    const size_t length = strcspn(row, "\t");
-    snprintf(term, sizeof(term), "%.*s", (int)length, row);
+    const char *end = strstr(row, gap);
     printf(".TP\n");
-    print_bold(term);
+    print_bold(row, end ? (size_t)(end - row) : SIZE_MAX);
     putchar('\n');
-    print_text(row + length + (row[length] == '\t'));
+    print_text(end ? end + strspn(end, gap) : "");
     putchar('\n');
+}
+
+static void print_rows(const char *const *rows, const char *gap)
+{
+    for (; rows && *rows; rows++)
+        print_row(*rows, gap);
 }
 
 static void print_option(const struct option *o)
 {
     char text[TEXT_BYTES];
     printf(".TP\n");
+    snprintf(text, sizeof(text), "-%c", o->letter);
     if (o->letter) {
-        const char letter[] = {'-', o->letter, '\0'};
-        print_bold(letter);
+        print_bold(text, 2);
         printf(", ");
     }
     snprintf(text, sizeof(text), "--%s", o->name);
-    print_bold(text);
+    print_bold(text, SIZE_MAX);
     const char *placeholder = o->value ? o->value : o->choices;
     if (placeholder) {
         printf(" \\fI");
@@ -81,27 +91,15 @@ static void print_command(const struct option_list *list)
     print_text(list->summary);
     putchar('\n');
     for (const char *const *d = list->details; d && *d; d++)
-        strchr(*d, '\t') ? print_row(*d) : print_paragraph(*d);
+        strchr(*d, '\t') ? print_row(*d, "\t") : print_paragraph(*d);
     for (const struct option *o = list->options; o->name; o++)
         print_option(o);
     if (list->exits)
         printf(".PP\nExit status:\n");
-    for (const char *const *e = list->exits; e && *e; e++)
-        print_row(*e);
-    if (!list->examples)
-        return;
-    printf(".PP\nExamples:\n");
-    for (const char *const *e = list->examples; *e; e++) {
-        char command[TEXT_BYTES];
-        const char *gap = strstr(*e, "  ");
-        snprintf(command, sizeof(command), "%.*s", gap ? (int)(gap - *e) : TEXT_BYTES - 1, *e);
-        printf(".TP\n");
-        print_bold(command);
-        putchar('\n');
-        if (gap)
-            print_text(gap + strspn(gap, " "));
-        putchar('\n');
-    }
+    print_rows(list->exits, "\t");
+    if (list->examples)
+        printf(".PP\nExamples:\n");
+    print_rows(list->examples, "  ");
 }
 
 static void print_sources(void)
@@ -109,7 +107,7 @@ static void print_sources(void)
     printf(".SH SOURCES\n");
     const char *row;
     for (int i = 0; (row = source_help(i)); i++)
-        print_row(row);
+        print_row(row, "\t");
     char text[TEXT_BYTES] = "Pixel formats are ";
     pixel_format_list(text + strlen(text));
     print_paragraph(text);
@@ -124,7 +122,7 @@ static void print_filters(void)
         struct chain chain = {.count = 0};
         chain_append(&chain, filters[i]);
         printf(".TP\n");
-        print_bold(filters[i]->name);
+        print_bold(filters[i]->name, SIZE_MAX);
         putchar('\n');
         print_text(filters[i]->summary);
         for (int p = 0; p < filter_param_count(filters[i]); p++) {
@@ -158,7 +156,7 @@ static void print_keys(void)
             char name[16];
             keys_key_name(row->key[k], name);
             printf("%s", k == 0 ? "" : row->action == ACTION_FILTER ? " to " : ", ");
-            print_bold(name);
+            print_bold(name, SIZE_MAX);
         }
         printf("\n");
         print_text(row->help);
@@ -168,22 +166,19 @@ static void print_keys(void)
 
 static void print_exit_status(void)
 {
-    static const struct {
-        int code;
-        const char *meaning;
-    } rows[] = {
-        {EXIT_OK, "done"},
-        {EXIT_FAILED_SOME, "an error during the run; a write to an output failed"},
-        {EXIT_USAGE, "wrong arguments"},
-        {EXIT_NOTHING, "nothing was done: no source, no device, or an output that cannot be created"},
-        {EXIT_DEVICE, "the device was lost and no other path works, or the display was lost"},
-        {129, "ended by SIGHUP"},
-        {130, "interrupted by SIGINT"},
-        {143, "ended by SIGTERM"},
+    static const char *const rows[] = {
+        "0\tdone",
+        "1\tan error during the run; a write to an output failed",
+        "2\twrong arguments",
+        "3\tnothing was done: no source, no device, or an output that cannot be created",
+        "4\tthe device was lost and no other path works, or the display was lost",
+        "129\tended by SIGHUP",
+        "130\tinterrupted by SIGINT",
+        "143\tended by SIGTERM",
+        NULL,
     };
     printf(".SH EXIT STATUS\n");
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        printf(".TP\n\\fB%d\\fR\n%s\n", rows[i].code, rows[i].meaning);
+    print_rows(rows, "\t");
 }
 
 static bool has_variable(const struct option_list *list, const char *variable)
