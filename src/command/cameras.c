@@ -106,5 +106,4 @@ static int cameras_run(int argc, char **argv)
     return EXIT_NOTHING;
 }
 
-extern const struct command cameras_command;
 const struct command cameras_command = {.list = &list, .run = cameras_run};

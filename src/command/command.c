@@ -11,8 +11,6 @@
 
 enum { COMMANDS_MAX = 16 };
 
-extern const struct command live_command, batch_command, report_command, bench_command, latency_command,
-    devices_command, cameras_command, filters_command, completion_command, manual_command, probe_command;
 static const struct command help_command;
 
 const struct command *const commands[] = {&live_command,
@@ -110,7 +108,7 @@ static int print_commands(void)
     return EXIT_OK;
 }
 
-static const struct option no_options[] = {{0}};
+const struct option no_options[] = {{0}};
 static const char *const help_examples[] = {"monocle help live  describe the command live", NULL};
 static const struct option_list help_list = {
     .command = "help",

@@ -206,7 +206,6 @@ static void offer_words(int count, char *const *words)
     offer_kind(&typed, kind);
 }
 
-static const struct option no_options[] = {{0}};
 static const struct option_list list = {
     .command = "completion",
     .usage = "bash|zsh|fish",
@@ -234,5 +233,4 @@ static int completion_run(int argc, char **argv)
     return EXIT_USAGE;
 }
 
-extern const struct command completion_command;
 const struct command completion_command = {.list = &list, .run = completion_run, .hidden = true};

@@ -241,5 +241,4 @@ static int devices_run(int argc, char **argv)
     return EXIT_NOTHING;
 }
 
-extern const struct command devices_command;
 const struct command devices_command = {.list = &list, .run = devices_run};

@@ -141,5 +141,4 @@ static int filters_run(int argc, char **argv)
     return EXIT_OK;
 }
 
-extern const struct command filters_command;
 const struct command filters_command = {.list = &list, .run = filters_run};

@@ -226,7 +226,6 @@ static void print_environment(void)
            "results are identical.\n");
 }
 
-static const struct option no_options[] = {{0}};
 static const char *const examples[] = {"monocle manual | man -l -  read the man page", NULL};
 static const struct option_list list = {
     .command = "manual",
@@ -264,5 +263,4 @@ static int manual_run(int argc, char **argv)
     return EXIT_OK;
 }
 
-extern const struct command manual_command;
 const struct command manual_command = {.list = &list, .run = manual_run, .hidden = true};

@@ -6,7 +6,6 @@
 
 const char probe_program[] = "/proc/self/exe";
 
-static const struct option no_options[] = {{0}};
 static const struct option_list list = {
     .command = "probe",
     .usage = "ARGUMENTS",
@@ -27,5 +26,4 @@ static int probe_run(int argc, char **argv)
     return EXIT_USAGE;
 }
 
-extern const struct command probe_command;
 const struct command probe_command = {.list = &list, .run = probe_run, .hidden = true};

@@ -340,5 +340,4 @@ static int batch_run(int argc, char **argv)
     return code;
 }
 
-extern const struct command batch_command;
 const struct command batch_command = {.list = &batch_list, .run = batch_run};

@@ -492,5 +492,4 @@ static int run(int argc, char **argv)
     return merge_reports(&o, operands.word + 1, operands.count - 1);
 }
 
-extern const struct command report_command;
 const struct command report_command = {.list = &list, .run = run};

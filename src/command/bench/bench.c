@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct measurement filters_measurement, paths_measurement, variants_measurement;
 const struct measurement *const measurements[] = {&filters_measurement, &paths_measurement, &variants_measurement,
                                                   NULL};
 
@@ -110,37 +109,40 @@ static bool take_size(struct bench *bench, const char *item)
     return false;
 }
 
+// Returns the index of the word among the names; -1 if it is none of them (logged, with the nearest name or the
+// advice).
+static int find_word(const char *word, const char *what, const char *const *names, const char *advice)
+{
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(word, names[i]) == 0)
+            return i;
+    }
+    const char *nearest = options_nearest(word, names);
+    if (nearest)
+        log_error("there is no %s '%s'; did you mean %s?", what, word, nearest);
+    else
+        log_error("there is no %s '%s'; %s", what, word, advice);
+    return -1;
+}
+
 static bool take_format(struct bench *bench, const char *item)
 {
-    if (pixfmt_from_name(item, &bench->format[bench->formats++]))
-        return true;
     const char *names[PIXFMT_COUNT + 1] = {NULL};
     for (int i = 0; i < PIXFMT_COUNT; i++)
         names[i] = pixfmt_info((enum pixfmt)i)->name;
-    const char *nearest = options_nearest(item, names);
-    if (nearest)
-        log_error("--formats: there is no pixel format '%s'; did you mean %s?", item, nearest);
-    else
-        log_error("--formats: there is no pixel format '%s'; use a format such as rgba, nv21 or yuyv", item);
-    return false;
+    const int format = find_word(item, "pixel format", names, "use a format such as rgba, nv21 or yuyv");
+    bench->format[bench->formats++] = (enum pixfmt)format;
+    return format >= 0;
 }
 
 static bool take_path(struct bench *bench, const char *item)
 {
     const char *names[PATH_KINDS + 1] = {NULL};
-    for (int i = 0; i < PATH_KINDS; i++) {
+    for (int i = 0; i < PATH_KINDS; i++)
         names[i] = path_kind_name((enum path_kind)i);
-        if (strcmp(item, names[i]) == 0) {
-            bench->path[bench->paths++] = (enum path_kind)i;
-            return true;
-        }
-    }
-    const char *nearest = options_nearest(item, names);
-    if (nearest)
-        log_error("--path: there is no path '%s'; did you mean %s?", item, nearest);
-    else
-        log_error("--path: there is no path '%s'; the paths are %s", item, PATH_CHOICES);
-    return false;
+    const int path = find_word(item, "path", names, "the paths are " PATH_CHOICES);
+    bench->path[bench->paths++] = (enum path_kind)path;
+    return path >= 0;
 }
 
 static bool take_threads(struct bench *bench, const char *item)
@@ -242,20 +244,13 @@ bool bench_shape(struct image_shape *shape, enum pixfmt format, struct option_si
 
 // ---- the command ----
 
-static const struct measurement *find_or_suggest(const char *name)
+static const struct measurement *find_measurement(const char *name)
 {
     const char *names[BENCH_LIST + 1] = {NULL};
-    for (int i = 0; measurements[i]; i++) {
-        if (name && strcmp(measurements[i]->name, name) == 0)
-            return measurements[i];
+    for (int i = 0; measurements[i]; i++)
         names[i] = measurements[i]->name;
-    }
-    const char *nearest = name ? options_nearest(name, names) : NULL;
-    if (nearest)
-        log_error("unknown measurement '%s'; did you mean monocle bench %s?", name, nearest);
-    else
-        log_error("name a measurement; usage: monocle bench %s", list.usage);
-    return NULL;
+    const int found = find_word(name, "measurement", names, "the measurements are filters, paths and variants");
+    return found >= 0 ? measurements[found] : NULL;
 }
 
 static int bench_run(int argc, char **argv)
@@ -269,12 +264,16 @@ static int bench_run(int argc, char **argv)
         o.kernels = NULL;
     if (!resource_check_kernels(o.kernels))
         return EXIT_USAGE;
-    const struct measurement *measurement = find_or_suggest(operands.count > 0 ? operands.word[0] : NULL);
+    if (operands.count == 0) {
+        log_error("name a measurement; usage: monocle bench %s", list.usage);
+        return EXIT_USAGE;
+    }
+    const struct measurement *measurement = find_measurement(operands.word[0]);
+    if (!measurement)
+        return EXIT_USAGE;
     struct bench *bench = calloc(1, sizeof(*bench)); // too large for the stack
-    if (measurement && !bench)
+    if (!bench) {
         log_error("cannot measure: out of memory");
-    if (!measurement || !bench) {
-        free(bench);
         return EXIT_USAGE;
     }
     code = EXIT_USAGE;
@@ -294,5 +293,4 @@ static int bench_run(int argc, char **argv)
     return code;
 }
 
-extern const struct command bench_command;
 const struct command bench_command = {.list = &list, .run = bench_run};

@@ -47,6 +47,7 @@ struct measurement {
     int (*run)(struct bench *bench); // returns the exit code
 };
 
+extern const struct measurement filters_measurement, paths_measurement, variants_measurement;
 extern const struct measurement *const measurements[]; // ends with NULL
 
 bool bench_add_chain(struct bench *bench, const char *text); // false: logged

@@ -376,6 +376,5 @@ static int variants_run(struct bench *bench)
     return run(bench, true);
 }
 
-extern const struct measurement filters_measurement, variants_measurement;
 const struct measurement filters_measurement = {.name = "filters", .run = filters_run};
 const struct measurement variants_measurement = {.name = "variants", .run = variants_run};

@@ -410,5 +410,4 @@ static int paths_run(struct bench *bench)
     return code;
 }
 
-extern const struct measurement paths_measurement;
 const struct measurement paths_measurement = {.name = "paths", .run = paths_run};

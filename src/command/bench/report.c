@@ -251,18 +251,6 @@ static void print_changes(const json_t *rows)
     print_table(rows, columns);
 }
 
-static void print_lines(json_t *rows)
-{
-    size_t i;
-    json_t *row;
-    json_array_foreach(rows, i, row) print_json(json_incref(row), JSON_COMPACT | JSON_REAL_PRECISION(6));
-}
-
-static bool in_csv(const json_t *value)
-{
-    return !json_is_array(value) && !json_is_object(value);
-}
-
 static void print_csv_text(const char *text)
 {
     putchar('"');
@@ -271,48 +259,42 @@ static void print_csv_text(const char *text)
     putchar('"');
 }
 
-// All rows have the members of the first.
-static void print_csv(json_t *rows)
+// Prints the values of a row or, without a row, the keys. All rows have the members of the first. Leaves out arrays.
+static void print_csv_line(json_t *first, const json_t *row)
 {
-    json_t *first = json_array_get(rows, 0), *value;
     const char *key, *comma = "";
+    json_t *value;
     json_object_foreach(first, key, value)
     {
-        if (in_csv(value)) {
-            printf("%s%s", comma, key);
-            comma = ",";
-        }
+        const json_t *own = json_object_get(row, key);
+        if (json_is_array(value))
+            continue;
+        printf("%s%s", comma, row ? "" : key);
+        comma = ",";
+        if (json_is_string(own))
+            print_csv_text(json_string_value(own));
+        else if (own && !json_is_null(own))
+            json_dumpf(own, stdout, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
     }
     printf("\n");
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        comma = "";
-        json_object_foreach(first, key, value)
-        {
-            const json_t *own = json_object_get(json_array_get(rows, i), key);
-            if (!in_csv(value))
-                continue;
-            fputs(comma, stdout);
-            comma = ",";
-            if (json_is_string(own))
-                print_csv_text(json_string_value(own));
-            else if (own && !json_is_null(own))
-                json_dumpf(own, stdout, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
-        }
-        printf("\n");
-    }
 }
 
 int bench_report(const struct bench *bench, json_t *rows, const struct bench_column *columns, bool ok)
 {
     const struct bench_options *o = bench->options;
     const int slower = bench->base ? compare(rows, bench->base) : 0;
-    if (json_array_size(rows) == 0) {
-        // nothing was measured; the reason was logged
-    } else if (o->json) {
-        print_lines(rows);
-    } else if (o->csv) {
-        print_csv(rows);
-    } else {
+    json_t *row;
+    size_t i;
+    if (o->csv && json_array_size(rows) > 0)
+        print_csv_line(json_array_get(rows, 0), NULL);
+    json_array_foreach(rows, i, row)
+    {
+        if (o->json)
+            print_json(json_incref(row), JSON_COMPACT | JSON_REAL_PRECISION(6));
+        else if (o->csv)
+            print_csv_line(json_array_get(rows, 0), row);
+    }
+    if (json_array_size(rows) > 0 && !o->json && !o->csv) {
         print_devices(rows);
         print_table(rows, columns);
         if (bench->base)

@@ -208,5 +208,4 @@ static int latency_run(int argc, char **argv)
     return code;
 }
 
-extern const struct command latency_command;
 const struct command latency_command = {.list = &list, .run = latency_run};

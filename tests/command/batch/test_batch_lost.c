@@ -10,8 +10,6 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-extern const struct command batch_command;
-
 enum { FILES = 12 };
 
 static int run(struct scratch *scratch, const char *jobs)

@@ -6,8 +6,6 @@
 #include "scratch.h"
 #include "unit.h"
 
-extern const struct command batch_command;
-
 enum { SIDE = 512, NEVER = -1 };
 
 static struct {

@@ -187,7 +187,7 @@ def errors(c):
     with open(at("broken.json"), "w", encoding="utf-8") as f:
         f.write('{"case":"gray"')
     for code, text, args in [
-            (2, "name a measurement", []), (2, "did you mean monocle bench filters?", ["filter"]),
+            (2, "name a measurement", []), (2, "did you mean filters?", ["filter"]),
             (2, "unexpected argument", ["filters", "paths"]),
             (2, "--sizes is '640'", ["filters", "--sizes", "640"]),
             (2, "did you mean yuyv?", ["filters", "--formats", "rgba,yuvy"]),

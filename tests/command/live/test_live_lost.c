@@ -7,8 +7,6 @@
 #include "scratch.h"
 #include "unit.h"
 
-extern const struct command live_command;
-
 enum { FRAMES = 12 };
 
 static int run(const char *record, struct scratch *scratch)
