@@ -167,6 +167,17 @@ static void walk_operand(struct walk *walk, const char *operand)
     add(walk, path, slash ? (size_t)(slash - operand) + 1 : 0, FAULT_NONE, 0); // task_open checks the type
 }
 
+// Returns true if the path stays below the working directory: it is relative and has no part "..".
+static bool is_below(const char *path)
+{
+    const char *part = path;
+    while (*part && strncmp(part, "../", 3) != 0 && strcmp(part, "..") != 0) {
+        part += strcspn(part, "/");
+        part += strspn(part, "/");
+    }
+    return *path != '/' && !*part;
+}
+
 static void take_name(struct walk *walk, const char *name)
 {
     static const char order_mark[] = "\xef\xbb\xbf";
@@ -177,8 +188,7 @@ static void take_name(struct walk *walk, const char *name)
     while (name[0] == '.' && name[1] == '/')
         name += 2 + strspn(name + 2, "/");
     const char *slash = strrchr(name, '/');
-    const bool below = *name != '/' && name_parent_length(name) == 0;
-    add(walk, strdup(name), slash && !below ? (size_t)(slash - name) + 1 : 0, FAULT_NONE, 0);
+    add(walk, strdup(name), slash && !is_below(name) ? (size_t)(slash - name) + 1 : 0, FAULT_NONE, 0);
 }
 
 // Reads the next name up to the byte `end`, and skips empty names. Returns 1, 0 at the end of the list, or -1 if the

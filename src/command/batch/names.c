@@ -35,18 +35,6 @@ const char *name_missing_library(const char *path)
     return *extension ? codec_missing_library(extension + 1) : NULL;
 }
 
-size_t name_parent_length(const char *path)
-{
-    size_t length = 0;
-    for (const char *part = path; *part; part += strspn(part, "/")) {
-        const size_t size = strcspn(part, "/");
-        if (size == 2 && strncmp(part, "..", 2) == 0)
-            length = (size_t)(part - path) + size;
-        part += size;
-    }
-    return length;
-}
-
 struct spelling {
     char *text;
     size_t length;

@@ -12,8 +12,6 @@ bool name_format(const char *path, enum codec_format *format);
 // Returns the library that the file's format needs and this build lacks; NULL if none is missing.
 const char *name_missing_library(const char *path);
 
-// Returns the length of the path up to its last part ".."; 0 if there is none.
-size_t name_parent_length(const char *path);
 // Returns the normal form of `path`, without "." and "..": relative to `directory` if the file is below it, else
 // absolute. `directory` is the working directory; "" if it is unknown. Resolves a symbolic link only if ".."
 // follows it, because the link then decides what ".." means. The caller frees the text; NULL if out of memory.
