@@ -17,20 +17,23 @@ static const size_t working_set_bytes = (size_t)160 << 20;
 
 struct bench_memory {
     int pictures; // 0: by size
-    struct {
+    struct pool {
         struct image_shape shape;
         struct bench_pictures pictures;
-    } host[SHAPES_MAX];
-    struct {
-        struct image_shape shape;
-        bool to_image;
-        struct resident *resident;
-    } device[SHAPES_MAX];
-    int hosts, devices;
+        struct resident *resident[2]; // the same pictures in the device's memory, by `to_image`; NULL: none yet
+    } pool[SHAPES_MAX];
+    int pools;
     uint8_t *copy_memory; // for copies on the host; allocated at first use
     size_t copy_bytes;
     uint64_t random;
 };
+
+static void pictures_free(struct bench_pictures *pictures)
+{
+    while (pictures->count > 0)
+        image_free(&pictures->image[--pictures->count]);
+    free(pictures->image);
+}
 
 struct bench_memory *bench_memory_open(int pictures)
 {
@@ -46,12 +49,10 @@ void bench_memory_close(struct bench_memory *memory)
 {
     if (!memory)
         return;
-    for (int i = 0; i < memory->devices; i++)
-        resident_close(memory->device[i].resident);
-    for (int i = 0; i < memory->hosts; i++) {
-        for (int k = 0; k < memory->host[i].pictures.count; k++)
-            image_free(&memory->host[i].pictures.image[k]);
-        free(memory->host[i].pictures.image);
+    for (struct pool *pool = memory->pool; pool < memory->pool + memory->pools; pool++) {
+        resident_close(pool->resident[0]);
+        resident_close(pool->resident[1]);
+        pictures_free(&pool->pictures);
     }
     free(memory->copy_memory);
     free(memory);
@@ -79,57 +80,55 @@ static int count_pictures(const struct bench_memory *memory, const struct image_
     return wanted < 2 ? 2 : (int)wanted;
 }
 
-const struct bench_pictures *bench_memory_pictures(struct bench_memory *memory, const struct image_shape *shape)
+// Returns the pool of the shape, and makes it if it is new. NULL on failure (logged).
+static struct pool *find_pool(struct bench_memory *memory, const struct image_shape *shape)
 {
-    for (int i = 0; i < memory->hosts; i++) {
-        if (image_shape_equal(&memory->host[i].shape, shape))
-            return &memory->host[i].pictures;
+    struct pool *pool = memory->pool;
+    for (; pool < memory->pool + memory->pools; pool++) {
+        if (image_shape_equal(&pool->shape, shape))
+            return pool;
     }
     const int count = count_pictures(memory, shape);
-    struct image *image = memory->hosts < SHAPES_MAX ? calloc((size_t)count, sizeof(*image)) : NULL;
-    bool ok = image != NULL;
-    for (int i = 0; ok && i < count; i++) {
-        ok = image_alloc(&image[i], shape);
-        if (ok)
-            fill_random(memory, image[i].memory, image_bytes(shape));
-    }
-    if (!image) {
+    struct bench_pictures made = {0};
+    if (memory->pools < SHAPES_MAX)
+        made.image = calloc((size_t)count, sizeof(*made.image));
+    if (!made.image) {
         log_error("cannot allocate the images: out of memory, or too many sizes and formats in one run");
         return NULL;
     }
-    memory->host[memory->hosts].shape = *shape;
-    memory->host[memory->hosts].pictures = (struct bench_pictures){image, count};
-    memory->hosts++; // also after a failure, so that bench_memory_close frees it
-    if (ok)
-        return &memory->host[memory->hosts - 1].pictures;
-    log_error("cannot allocate %d images of %dx%d: out of memory", count, shape->width, shape->height);
-    memory->host[memory->hosts - 1].shape = (struct image_shape){0}; // no search finds it
-    return NULL;
+    for (; made.count < count && image_alloc(&made.image[made.count], shape); made.count++)
+        fill_random(memory, made.image[made.count].memory, image_bytes(shape));
+    if (made.count < count) {
+        log_error("cannot allocate %d images of %dx%d: out of memory", count, shape->width, shape->height);
+        pictures_free(&made);
+        return NULL;
+    }
+    memory->pools++;
+    *pool = (struct pool){.shape = *shape, .pictures = made};
+    return pool;
+}
+
+const struct bench_pictures *bench_memory_pictures(struct bench_memory *memory, const struct image_shape *shape)
+{
+    const struct pool *pool = find_pool(memory, shape);
+    return pool ? &pool->pictures : NULL;
 }
 
 struct resident *bench_memory_resident(struct bench_memory *memory, struct device *device,
                                        const struct image_shape *shape, bool to_image)
 {
-    for (int i = 0; i < memory->devices; i++) {
-        if (image_shape_equal(&memory->device[i].shape, shape) && memory->device[i].to_image == to_image)
-            return memory->device[i].resident;
-    }
-    const struct bench_pictures *pictures = bench_memory_pictures(memory, shape);
-    if (!pictures || memory->devices == SHAPES_MAX)
-        return NULL;
+    struct pool *pool = find_pool(memory, shape);
+    if (!pool || pool->resident[to_image])
+        return pool ? pool->resident[to_image] : NULL;
     const struct path_setup setup = {.device = device, .input = *shape};
-    struct resident *resident = resident_open(&setup, pictures->count, to_image);
+    struct resident *resident = resident_open(&setup, pool->pictures.count, to_image);
     bool ok = resident != NULL;
-    for (int i = 0; ok && i < pictures->count; i++)
-        ok = resident_fill(resident, i, &pictures->image[i]);
-    if (!ok) {
-        resident_close(resident);
-        return NULL;
-    }
-    memory->device[memory->devices].shape = *shape;
-    memory->device[memory->devices].to_image = to_image;
-    memory->device[memory->devices++].resident = resident;
-    return resident;
+    for (int i = 0; ok && i < pool->pictures.count; i++)
+        ok = resident_fill(resident, i, &pool->pictures.image[i]);
+    if (ok)
+        return pool->resident[to_image] = resident;
+    resident_close(resident);
+    return NULL;
 }
 
 uint8_t *bench_memory_copies(struct bench_memory *memory, size_t bytes)
