@@ -60,7 +60,6 @@ bool camera_link_open(struct camera_link *link, const struct source_setup *setup
     char why[CAMERA_WHY];
     camera_stream_init(&link->stream);
     pthread_mutex_init(&link->lock, NULL);
-    link->ready = true;
     link->setup = *setup;
     link->control_fd = -1;
     if (!camera_find(text, &link->node, why) || !camera_stream_open(&link->stream, link->node.path, why) ||
@@ -106,8 +105,6 @@ static void disconnect(struct camera_link *link)
 
 void camera_link_close(struct camera_link *link)
 {
-    if (!link->ready)
-        return;
     disconnect(link);
     camera_stream_finish(&link->stream);
     pthread_mutex_destroy(&link->lock);

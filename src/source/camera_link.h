@@ -16,7 +16,6 @@ struct camera_link {
     bool connected;
     int64_t heard_ns; // time of the latest valid frame, or of the latest start of the stream
 
-    bool ready; // `lock` and `stream` are initialised
     // Guards the members up to the blank line. No thread asks the device while it holds the lock: a stalled device may
     // take seconds to answer, and the other threads would wait.
     pthread_mutex_t lock;
@@ -40,7 +39,7 @@ struct camera_link {
 // Finds the camera of `text` (as camera_find), sets its controls, chooses its mode and starts the stream. Returns false
 // on failure (logged). Call camera_link_close in either case.
 bool camera_link_open(struct camera_link *link, const struct source_setup *setup, const char *text);
-void camera_link_close(struct camera_link *link); // accepts a zeroed link; all frames must have been returned
+void camera_link_close(struct camera_link *link); // all frames must have been returned
 
 // The caller accepts the frames of a started stream: marks the camera as connected.
 void camera_link_accept(struct camera_link *link);
