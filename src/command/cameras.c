@@ -50,35 +50,34 @@ static void print_offer(const struct camera_offer *offer)
     puts(offer->rates > 0 ? "/s" : "");
 }
 
-static void print_camera(const struct camera_about *about)
+static void print_camera(const struct camera_node *node, const struct camera_offers *offers)
 {
-    if (about->node.why) {
-        printf("%s  %s\n", about->node.path, about->node.why);
+    if (node->why) {
+        printf("%s  %s\n", node->path, node->why);
         return;
     }
-    printf("%s  %s\n   id\t%s\n   bus\t%s\n   driver\t%s\n", about->node.path, about->node.card,
-           about->node.id[0] ? about->node.id : "-", about->node.bus, about->node.driver);
-    for (int i = 0; i < about->offers; i++)
-        print_offer(&about->offer[i]);
+    printf("%s  %s\n   id\t%s\n   bus\t%s\n   driver\t%s\n", node->path, node->card, node->id[0] ? node->id : "-",
+           node->bus, node->driver);
+    for (int i = 0; i < offers->count; i++)
+        print_offer(&offers->offer[i]);
 }
 
-static json_t *camera_json(const struct camera_about *about)
+static json_t *camera_json(const struct camera_node *node, const struct camera_offers *offers)
 {
-    json_t *offers = json_array();
-    for (int i = 0; i < about->offers; i++) {
-        const struct camera_offer *offer = &about->offer[i];
+    json_t *array = json_array();
+    for (int i = 0; i < offers->count; i++) {
+        const struct camera_offer *offer = &offers->offer[i];
         json_t *rates = json_array();
         for (int r = 0; r < offer->rates; r++)
             json_array_append_new(rates, json_real(round(offer->rate[r] * 1000) / 1000));
-        json_array_append_new(offers, json_pack("{s:o,s:b,s:i,s:i,s:i,s:i,s:o}", "format", text_json(offer->format),
-                                                "usable", (int)offer->usable, "width", offer->width, "height",
-                                                offer->height, "width_least", offer->width_least, "height_least",
-                                                offer->height_least, "rates", rates));
+        json_array_append_new(array, json_pack("{s:o,s:b,s:i,s:i,s:i,s:i,s:o}", "format", text_json(offer->format),
+                                               "usable", (int)offer->usable, "width", offer->width, "height",
+                                               offer->height, "width_least", offer->width_least, "height_least",
+                                               offer->height_least, "rates", rates));
     }
-    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "node", text_json(about->node.path), "name",
-                     text_json(about->node.card), "id", text_json(about->node.id), "bus", text_json(about->node.bus),
-                     "driver", text_json(about->node.driver), "problem",
-                     about->node.why ? text_json(about->node.why) : json_null(), "offers", offers);
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "node", text_json(node->path), "name", text_json(node->card),
+                     "id", text_json(node->id), "bus", text_json(node->bus), "driver", text_json(node->driver),
+                     "problem", node->why ? text_json(node->why) : json_null(), "offers", array);
 }
 
 static int cameras_run(int argc, char **argv)
@@ -89,17 +88,21 @@ static int cameras_run(int argc, char **argv)
     if (!command_parse(&list, argc, argv, &o, 0, &operands, &code))
         return code;
     json_t *array = o.json ? json_array() : NULL;
-    struct camera_about *about = malloc(sizeof(*about));
+    struct camera_offers *offers = malloc(sizeof(*offers));
+    struct camera_node node;
     int count = 0;
-    for (int next = 0; about && cameras_next(&next, about); count++) {
+    for (int next = 0; offers && camera_node_next(&next, &node, offers);) {
+        if (node.opened && node.why) // it is no camera
+            continue;
+        count++;
         if (o.json)
-            json_array_append_new(array, camera_json(about));
+            json_array_append_new(array, camera_json(&node, offers));
         else
-            print_camera(about);
+            print_camera(&node, offers);
     }
     if (o.json)
         print_json(array, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    free(about);
+    free(offers);
     if (count > 0)
         return EXIT_OK;
     log_error("no camera found: no /dev/video* node captures video; connect a camera, or load its driver");

@@ -58,12 +58,12 @@ static void list_rates(const struct camera_device *device, uint32_t fourcc, stru
 }
 
 static void add_offer(const struct camera_device *device, uint32_t fourcc, const struct v4l2_frmsizeenum *size,
-                      struct camera_about *about)
+                      struct camera_offers *offers)
 {
-    if (about->offers == CAMERA_MODES)
+    if (offers->count == CAMERA_MODES)
         return;
     struct camera_mode mode;
-    struct camera_offer *offer = &about->offer[about->offers++];
+    struct camera_offer *offer = &offers->offer[offers->count++];
     *offer = (struct camera_offer){.usable = camera_mode_known(fourcc, &mode)};
     if (offer->usable)
         snprintf(offer->format, sizeof(offer->format), "%s", camera_mode_name(&mode));
@@ -80,28 +80,27 @@ static void add_offer(const struct camera_device *device, uint32_t fourcc, const
     list_rates(device, fourcc, offer);
 }
 
-static void list_offers(const struct camera_device *device, struct camera_about *about)
+static void list_offers(const struct camera_device *device, struct camera_offers *offers)
 {
     struct v4l2_fmtdesc format = {.type = device->type};
     for (; videodev_ask(device->fd, VIDIOC_ENUM_FMT, &format) == 0; format.index++) {
         struct v4l2_frmsizeenum size = {.pixel_format = format.pixelformat};
         for (; videodev_ask(device->fd, VIDIOC_ENUM_FRAMESIZES, &size) == 0; size.index++) {
-            add_offer(device, format.pixelformat, &size, about);
+            add_offer(device, format.pixelformat, &size, offers);
             if (size.type != V4L2_FRMSIZE_TYPE_DISCRETE)
                 break;
         }
     }
 }
 
-// Opens the node and describes it. `about` may be NULL; otherwise it gets the modes.
-static void look_at(struct camera_node *node, struct camera_about *about)
+// Opens the node and describes it. `offers` may be NULL; otherwise it gets the modes.
+static void look_at(struct camera_node *node, struct camera_offers *offers)
 {
     struct camera_device device;
     node->why = camera_device_open(&device, node->path);
     node->opened = device.fd >= 0;
-    node->usable = !node->why;
-    if (about && node->usable)
-        list_offers(&device, about);
+    if (offers && !node->why)
+        list_offers(&device, offers);
     camera_device_close(&device);
     memcpy(node->card, device.card, sizeof(node->card));
     memcpy(node->driver, device.driver, sizeof(node->driver));
@@ -109,30 +108,18 @@ static void look_at(struct camera_node *node, struct camera_about *about)
     find_id(node);
 }
 
-static bool next_node(int *next, struct camera_node *node, struct camera_about *about)
+bool camera_node_next(int *next, struct camera_node *node, struct camera_offers *offers)
 {
+    if (offers)
+        offers->count = 0;
     while (*next < NODES_MAX) {
         *node = (struct camera_node){0};
         snprintf(node->path, sizeof(node->path), "/dev/video%d", (*next)++);
         if (access(node->path, F_OK) != 0)
             continue;
-        look_at(node, about);
+        look_at(node, offers);
         return true;
     }
-    return false;
-}
-
-bool camera_node_next(int *next, struct camera_node *node)
-{
-    return next_node(next, node, NULL);
-}
-
-bool cameras_next(int *next, struct camera_about *about)
-{
-    about->offers = 0;
-    while (next_node(next, &about->node, about))
-        if (about->node.usable || !about->node.opened)
-            return true;
     return false;
 }
 
@@ -168,9 +155,9 @@ static bool find_path(const char *text, struct camera_node *node, char why[CAMER
     snprintf(node->path, sizeof(node->path), "%.*s", CAMERA_NODE - 1, real ? real : path);
     free(real);
     look_at(node, NULL);
-    if (!node->usable)
+    if (node->why)
         snprintf(why, CAMERA_WHY, "cannot open camera %s: %s", path, node->why);
-    return node->usable;
+    return !node->why;
 }
 
 bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY])
@@ -181,15 +168,15 @@ bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY
         return find_path(text, node, why);
     int best = 0;
     struct camera_node at, closed = {0};
-    for (int next = 0; !(any && best > 0) && camera_node_next(&next, &at);) {
+    for (int next = 0; !(any && best > 0) && camera_node_next(&next, &at, NULL);) {
         const int fit = any ? 1 : fit_name(&at, text);
-        if (!at.usable && fit > 0)
+        if (at.why && fit > 0)
             log_info("skipped %s: %s", at.path, at.why);
         if (!at.opened && !closed.why)
             closed = at;
-        if (at.usable && best > 0 && fit == best)
+        if (!at.why && best > 0 && fit == best)
             log_info("%s (%s) also matches; using the first match, %s", at.path, at.card, node->path);
-        if (at.usable && fit > best) {
+        if (!at.why && fit > best) {
             *node = at;
             best = fit;
         }
@@ -211,9 +198,9 @@ bool camera_find_again(const struct camera_node *known, struct camera_node *node
     int best = 0;
     const char *reason = "the camera was removed";
     struct camera_node at;
-    for (int next = 0; camera_node_next(&next, &at);) {
-        const int fit = at.usable ? fit_known(&at, known) : 0;
-        if (!at.usable && strcmp(at.path, known->path) == 0)
+    for (int next = 0; camera_node_next(&next, &at, NULL);) {
+        const int fit = at.why ? 0 : fit_known(&at, known);
+        if (at.why && strcmp(at.path, known->path) == 0)
             reason = at.why;
         if (fit > best) {
             *node = at;

@@ -11,10 +11,10 @@ struct camera_node {
     char path[CAMERA_NODE]; // "/dev/video0"
     char card[32];          // name of the camera, from the driver
     char driver[16];
-    char bus[32];        // port of the camera
-    char id[CAMERA_ID];  // name in /dev/v4l/by-id; "" if it has none
-    bool opened, usable; // usable: it can capture video
-    const char *why;     // why it is not usable; NULL if it is
+    char bus[32];       // port of the camera
+    char id[CAMERA_ID]; // name in /dev/v4l/by-id; "" if it has none
+    bool opened;
+    const char *why; // why it cannot capture video; NULL if it can
 };
 
 struct camera_offer {
@@ -26,16 +26,14 @@ struct camera_offer {
     int rates;
 };
 
-struct camera_about {
-    struct camera_node node;
+struct camera_offers {
     struct camera_offer offer[CAMERA_MODES];
-    int offers;
+    int count;
 };
 
-// Return the next video node, beginning with number *next, and advance *next. Return false if there are no more.
-// cameras_next leaves out nodes that can be opened but do not capture video.
-bool camera_node_next(int *next, struct camera_node *node);
-bool cameras_next(int *next, struct camera_about *about);
+// Describes the next video node, beginning with number *next, and advances *next. `offers` may be NULL; otherwise it
+// gets the modes. Returns false if there are no more nodes.
+bool camera_node_next(int *next, struct camera_node *node, struct camera_offers *offers);
 
 // Finds the node for `text`: a path, a number, a stable id, the bus, or a part of the id, the bus or the camera's name.
 // NULL or "" means the first node that captures. Returns false if no such node is usable; `why` is then a complete

@@ -108,8 +108,8 @@ void camera_interfaces(struct check *check, const char *node, const struct camer
 {
     struct camera_node at;
     int planar = 0, others = 0;
-    for (int next = 0; camera_node_next(&next, &at);) {
-        if (!at.usable || strcmp(at.path, node) == 0)
+    for (int next = 0; camera_node_next(&next, &at, NULL);) {
+        if (at.why || strcmp(at.path, node) == 0)
             continue;
         struct camera_device device;
         const bool multi = !camera_device_open(&device, at.path) && device.multi;
