@@ -231,8 +231,7 @@ static void toggle_recording(struct session *s, int number)
 static void toggle_help(struct session *s, int number)
 {
     s->wish.help = !s->wish.help;
-    if (!s->note.error)
-        s->note.text[0] = '\0'; // the message may be the hint to press h, and it would hide a part of the help
+    note_clear(&s->note, false); // the message may be the hint to press h, and it would hide a part of the help
 }
 
 static void quit(struct session *s, int number)

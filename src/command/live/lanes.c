@@ -116,8 +116,8 @@ static bool recover(struct lanes *l)
         return false;
     }
     lanes_describe(l, LANE_MAIN, &facts);
-    note_set(l->note, true, 0, "the %s path failed on %s; continuing on the cpu path", facts.kind, facts.device);
-    log_warn("%s", l->note->text);
+    log_warn("%s", note_set(l->note, true, 0, "the %s path failed on %s; continuing on the cpu path", facts.kind,
+                            facts.device));
     l->wish->split = SPLIT_OFF;
     lanes_close(l);
     l->wish->kind = PATH_CPU;
@@ -174,13 +174,13 @@ static void measure_arrival(struct meter *meter, const struct flight *flight)
 {
     const struct frame *frame = &flight->frame;
     const int64_t arrived_ns = frame->decode_ns ? frame->decode_ns : frame->ready_ns;
-    meter_host(meter, NULL, "capture", frame->captured_ns, arrived_ns, frame->number);
+    meter_host(meter, NULL, "capture", frame->captured_ns, arrived_ns);
     if (frame->decode_ns)
-        meter_host(meter, NULL, "decode", frame->decode_ns, frame->ready_ns, frame->number);
-    meter_host(meter, NULL, "wait", frame->ready_ns, flight->taken_ns, frame->number);
+        meter_host(meter, NULL, "decode", frame->decode_ns, frame->ready_ns);
+    meter_host(meter, NULL, "wait", frame->ready_ns, flight->taken_ns);
 }
 
-static void measure_lane(const struct lanes *l, int which, uint64_t frame)
+static void measure_lane(const struct lanes *l, int which)
 {
     const struct lane *lane = &l->lane[which];
     const char *label = NULL;
@@ -192,7 +192,7 @@ static void measure_lane(const struct lanes *l, int which, uint64_t frame)
         if (time->clock == STAGE_DEVICE)
             snprintf(track, sizeof(track), "device %s %.*s", label ? label : "", (int)strcspn(time->name, " "),
                      time->name);
-        meter_add(l->meter, track, label, time, frame);
+        meter_add(l->meter, track, label, time);
     }
 }
 
@@ -217,11 +217,11 @@ bool lanes_collect(struct lanes *l, struct frame *frame)
     l->flights--;
     memmove(&l->flight[0], &l->flight[1], (size_t)l->flights * sizeof(l->flight[0]));
     l->rerun = false;
-    meter_begin(l->meter);
+    meter_begin(l->meter, flight.frame.number);
     if (flight.taken_ns)
         measure_arrival(l->meter, &flight);
     for (int i = 0; i < LANES; i++)
-        measure_lane(l, i, flight.frame.number);
+        measure_lane(l, i);
     *frame = flight.frame;
     return true;
 }
@@ -336,11 +336,9 @@ static void build_failed(struct lanes *l, const struct lane *lane)
     chain_print(&l->build.chain, text);
     if (l->awaited)
         l->news = LANES_FAILED;
-    note_set(l->note, true, 0, "cannot build \"%s\" for the %s path\n%s", text, path_kind_name(l->build.setup.kind),
-             l->build.error ? l->build.error : "see standard error");
-    for (size_t end = strlen(l->note->text); end > 0 && l->note->text[end - 1] == '\n'; end--)
-        l->note->text[end - 1] = '\0';
-    log_error("%s", l->note->text);
+    log_error("%s",
+              note_set(l->note, true, 0, "cannot build \"%s\" for the %s path\n%s", text,
+                       path_kind_name(l->build.setup.kind), l->build.error ? l->build.error : "see standard error"));
     if (l->build.path)
         return;
     if (lane == &l->lane[LANE_OTHER]) {
@@ -364,8 +362,8 @@ static void take_build(struct lanes *l)
         lane_use_build(l, lane, &l->build);
         lane->shows = l->building_shows;
         l->awaited = false;
-        if (lane == &l->lane[LANE_MAIN] && l->note->error)
-            l->note->text[0] = '\0';
+        if (lane == &l->lane[LANE_MAIN])
+            note_clear(l->note, true);
     } else if (!lane->stale) {
         build_failed(l, lane);
     }

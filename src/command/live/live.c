@@ -143,13 +143,13 @@ static void finish_frame(struct session *s, bool again)
     const bool window = s->view.window != NULL;
     if (!collect(s, &frame))
         return;
-    if (window && !view_upload(&s->view, &s->lanes, frame.number))
+    if (window && !view_upload(&s->view, &s->lanes, &s->meter))
         s->code = EXIT_FAILED_SOME;
-    if (!again && !outputs_record(&s->outputs, &s->lanes, frame.number, !window))
+    if (!again && !outputs_record(&s->outputs, &s->lanes, !window))
         output_failed(s);
     if (s->save_due)
         events_save_picture(s);
-    if (!outputs_send(&s->outputs, &s->lanes, frame.number)) {
+    if (!outputs_send(&s->outputs, &s->lanes)) {
         lanes_set_encode(&s->lanes, NULL);
         output_failed(s);
     }

@@ -9,8 +9,9 @@
 
 enum { LATE_FRAMES = 60, LOW_FRAMES = 1000 }; // values behind the figures on the screen
 
-void meter_begin(struct meter *m)
+void meter_begin(struct meter *m, uint64_t number)
 {
+    m->number = number;
     m->frame_stages = 0;
 }
 
@@ -41,7 +42,7 @@ static int find_stage(struct meter *m, const char *name)
     return free_entry;
 }
 
-void meter_add(struct meter *m, const char *track, const char *prefix, const struct stage_time *time, uint64_t frame)
+void meter_add(struct meter *m, const char *track, const char *prefix, const struct stage_time *time)
 {
     char name[METER_NAME];
     snprintf(name, sizeof(name), "%s%s%s", prefix ? prefix : "", prefix ? " " : "", time->name);
@@ -51,14 +52,14 @@ void meter_add(struct meter *m, const char *track, const char *prefix, const str
     if (m->frame_stages < METER_STAGES)
         m->frame_stage[m->frame_stages++] = index;
     if (track)
-        trace_span(m->trace, track, name, time->start_ns, time->end_ns, frame);
+        trace_span(m->trace, track, name, time->start_ns, time->end_ns, m->number);
 }
 
-void meter_host(struct meter *m, const char *track, const char *name, int64_t start_ns, int64_t end_ns, uint64_t frame)
+void meter_host(struct meter *m, const char *track, const char *name, int64_t start_ns, int64_t end_ns)
 {
     struct stage_time time = {.clock = STAGE_HOST, .start_ns = start_ns, .end_ns = end_ns};
     snprintf(time.name, sizeof(time.name), "%s", name);
-    meter_add(m, track, NULL, &time, frame);
+    meter_add(m, track, NULL, &time);
 }
 
 void meter_shown_again(struct meter *m)

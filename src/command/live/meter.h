@@ -22,18 +22,17 @@ struct meter {
     struct stats interval_ms;                    // between shown frames
     uint64_t frames;                             // shown
     int64_t opened_ns, first_ns, last_ns;        // when the run began, and when the first and last frame were shown
+    uint64_t number;                             // of the frame being made
     bool paused;                                 // ignore the next interval
     struct trace *trace;                         // borrowed; NULL for none
 };
 
-// Begins a frame. Its stages follow in order; meter_shown or meter_shown_again ends it.
-void meter_begin(struct meter *meter);
+// Begins frame `number`. Its stages follow in order; meter_shown or meter_shown_again ends it.
+void meter_begin(struct meter *meter, uint64_t number);
 // Adds a stage named `prefix` (NULL: none) and time->name. `track` is its track in the trace; NULL: not traced.
-void meter_add(struct meter *meter, const char *track, const char *prefix, const struct stage_time *time,
-               uint64_t frame);
+void meter_add(struct meter *meter, const char *track, const char *prefix, const struct stage_time *time);
 // Adds a stage that the host measured.
-void meter_host(struct meter *meter, const char *track, const char *name, int64_t start_ns, int64_t end_ns,
-                uint64_t frame);
+void meter_host(struct meter *meter, const char *track, const char *name, int64_t start_ns, int64_t end_ns);
 // Ends a frame that was shown before: its stages count, but not its age or interval.
 void meter_shown_again(struct meter *meter);
 void meter_shown(struct meter *meter, int64_t captured_ns, int64_t shown_ns);

@@ -5,18 +5,30 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
-void note_set(struct note *note, bool error, double seconds, const char *format, ...)
+const char *note_set(struct note *note, bool error, double seconds, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(note->text, sizeof(note->text), format, arguments);
     va_end(arguments);
+    for (size_t end = strlen(note->text); end > 0 && note->text[end - 1] == '\n'; end--)
+        note->text[end - 1] = '\0';
     note->error = error;
     note->until_ns = seconds > 0 ? clock_now_ns() + (int64_t)(seconds * 1e9) : 0;
+    return note->text;
 }
 
-const char *note_text(const struct note *note)
+void note_clear(struct note *note, bool error)
 {
-    return note->until_ns == 0 || clock_now_ns() <= note->until_ns ? note->text : "";
+    if (note->error == error)
+        note->text[0] = '\0';
+}
+
+const char *note_text(const struct note *note, bool *error)
+{
+    const char *text = note->until_ns == 0 || clock_now_ns() <= note->until_ns ? note->text : "";
+    *error = text[0] && note->error;
+    return text;
 }

@@ -1,4 +1,4 @@
-// note.h: the message at the bottom of the window. Main thread. Zeroed is empty.
+// note.h: the message at the bottom of the window. Main thread. Zeroed is empty. Only note.c uses the members.
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,11 @@ struct note {
     int64_t until_ns; // 0: until it is replaced
 };
 
-// Replaces the message. 0 seconds: it stays until it is replaced.
-void note_set(struct note *note, bool error, double seconds, const char *format, ...)
+// Replaces the message; newlines at its end are removed. 0 seconds: it stays until it is replaced. Returns the text,
+// which is valid until the next call.
+const char *note_set(struct note *note, bool error, double seconds, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-const char *note_text(const struct note *note); // "": there is none, or its time is over
+// Removes the message if it is an error (`error`), or if it is none.
+void note_clear(struct note *note, bool error);
+// Returns the message; "": there is none, or its time is over. Sets *error if it is an error.
+const char *note_text(const struct note *note, bool *error);

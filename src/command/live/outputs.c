@@ -133,7 +133,7 @@ bool outputs_open_camera(struct outputs *o, const char *node, const struct sourc
     return !node || o->camera;
 }
 
-bool outputs_record(struct outputs *o, struct lanes *lanes, uint64_t number, bool wait)
+bool outputs_record(struct outputs *o, struct lanes *lanes, bool wait)
 {
     enum { STALL_S = 1 }; // how long the message stays after the last dropped frame
     struct recorder *recorder = &o->recorder;
@@ -151,11 +151,11 @@ bool outputs_record(struct outputs *o, struct lanes *lanes, uint64_t number, boo
         note_set(lanes->note, true, STALL_S, "the reader of %s has stalled: %llu frames dropped", recorder->name,
                  (unsigned long long)recorder->left_out);
     }
-    meter_host(lanes->meter, "main", "record", start, clock_now_ns(), number);
+    meter_host(lanes->meter, "main", "record", start, clock_now_ns());
     return ok;
 }
 
-bool outputs_send(struct outputs *o, struct lanes *lanes, uint64_t number)
+bool outputs_send(struct outputs *o, struct lanes *lanes)
 {
     const struct path_result *result = lanes_result(lanes, LANE_MAIN);
     if (!o->camera || !result || !result->encoded.plane[0])
@@ -168,7 +168,7 @@ bool outputs_send(struct outputs *o, struct lanes *lanes, uint64_t number)
         virtual_camera_close(o->camera);
         o->camera = NULL;
     }
-    meter_host(lanes->meter, "main", "virtual camera", start, clock_now_ns(), number);
+    meter_host(lanes->meter, "main", "virtual camera", start, clock_now_ns());
     return ok;
 }
 
@@ -184,8 +184,8 @@ static bool continue_recording(struct recorder *recorder, const struct source_in
                  recorder->name);
         return true;
     }
-    note_set(note, true, 0, "the frame size changed: recording to %s stopped after %llu frames", before, frames);
-    log_error("%s", note->text);
+    log_error("%s", note_set(note, true, 0, "the frame size changed: recording to %s stopped after %llu frames", before,
+                             frames));
     return false;
 }
 

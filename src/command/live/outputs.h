@@ -40,11 +40,11 @@ struct outputs {
 
 // Opens the virtual camera `node` (NULL: none) for the source's frames. False on failure (logged).
 bool outputs_open_camera(struct outputs *outputs, const char *node, const struct source_info *info);
-// Write the main lane's result to the recording or to the virtual camera, if that is open, and measure it as a stage of
-// frame `number`. If the recording's reader has stalled, waits for it (`wait`) or drops the frame. False: the output
-// failed and is closed (logged; the note reports it).
-bool outputs_record(struct outputs *outputs, struct lanes *lanes, uint64_t number, bool wait);
-bool outputs_send(struct outputs *outputs, struct lanes *lanes, uint64_t number);
+// Write the main lane's result to the recording or to the virtual camera, if that is open, and measure it. If the
+// recording's reader has stalled, waits for it (`wait`) or drops the frame. False: the output failed and is closed
+// (logged; the note reports it).
+bool outputs_record(struct outputs *outputs, struct lanes *lanes, bool wait);
+bool outputs_send(struct outputs *outputs, struct lanes *lanes);
 // Continues both with the source's new frame size: the recording in a new file, because a video has one frame size.
 // False if one of them stopped (logged; the note reports it).
 bool outputs_resize(struct outputs *outputs, const char *node, const struct source_info *info, struct note *note);

@@ -177,7 +177,7 @@ static void add_wish(const struct status *s, json_t *object)
     json_object_set_new(object, "fullscreen", json_boolean(wish->fullscreen));
     json_object_set_new(object, "recording", s->recorder->writer ? text_json(s->recorder->name) : json_null());
     json_object_set_new(object, "message", text_json(s->note));
-    json_object_set_new(object, "message_is_error", json_boolean(s->note[0] && s->note_is_error));
+    json_object_set_new(object, "message_is_error", json_boolean(s->note_is_error));
 }
 
 void report_state(struct report *report, const char *name, const struct status *s)

@@ -125,7 +125,7 @@ static bool await_path(struct session *s)
         if (s->redraw) {
             note_set(&s->note, false, 0, "building the filters");
             view_draw(&s->view, status_read(s), &s->meter, NULL, false);
-            s->note.text[0] = '\0';
+            note_clear(&s->note, false);
             s->redraw = false;
         }
         clock_sleep_until_ns(clock_now_ns() + BUILD_WAIT_NS);

@@ -14,8 +14,6 @@ const struct status *status_read(struct session *s)
         .skipped = counts.skipped + counts.dropped,
         .wish = &s->wish,
         .meter = &s->meter,
-        .note = note_text(&s->note),
-        .note_is_error = s->note.error,
         .building = lanes_building(&s->lanes),
         .split = lanes_split(&s->lanes),
         .depth = s->lanes.depth,
@@ -24,6 +22,7 @@ const struct status *status_read(struct session *s)
         .adjusted = &s->controls.adjusted,
         .screen = s->view.window ? window_gl_name(s->view.window) : NULL,
     };
+    status->note = note_text(&s->note, &status->note_is_error);
     if (status->camera)
         status->sent = virtual_camera_counts(status->camera);
     lanes_describe(&s->lanes, LANE_MAIN, &status->lane);

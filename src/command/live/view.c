@@ -35,7 +35,7 @@ void view_close(struct view *view)
     view->window = NULL;
 }
 
-bool view_upload(struct view *view, const struct lanes *lanes, uint64_t number)
+bool view_upload(struct view *view, const struct lanes *lanes, struct meter *meter)
 {
     bool ok = true;
     for (int i = 0; i < LANES; i++) {
@@ -46,8 +46,7 @@ bool view_upload(struct view *view, const struct lanes *lanes, uint64_t number)
         const int64_t start = clock_now_ns();
         view->texture[i] = renderer_upload(view->renderer, i, &result->image);
         ok = ok && view->texture[i];
-        meter_host(lanes->meter, "main", i == LANE_MAIN ? "texture upload" : "texture upload 2", start, clock_now_ns(),
-                   number);
+        meter_host(meter, "main", i == LANE_MAIN ? "texture upload" : "texture upload 2", start, clock_now_ns());
     }
     return ok;
 }
@@ -91,13 +90,13 @@ void view_draw(struct view *view, const struct status *status, struct meter *met
     view->drawn_ns = clock_now_ns();
     if (!frame)
         return;
-    meter_host(meter, "main", "draw", start, drawn, frame->number);
+    meter_host(meter, "main", "draw", start, drawn);
     const int64_t gpu_ns = renderer_gpu_ns(view->renderer);
     if (gpu_ns >= 0) {
         const struct stage_time gpu = {.name = "draw on gpu", .clock = STAGE_DEVICE, .end_ns = gpu_ns};
-        meter_add(meter, NULL, NULL, &gpu, frame->number);
+        meter_add(meter, NULL, NULL, &gpu);
     }
-    meter_host(meter, "main", "swap", drawn, view->drawn_ns, frame->number);
+    meter_host(meter, "main", "swap", drawn, view->drawn_ns);
     if (again)
         meter_shown_again(meter);
     else

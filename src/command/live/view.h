@@ -17,9 +17,8 @@ struct view {
 bool view_open(struct view *view, const struct source_info *info, const struct wish *wish, bool egl);
 // Call after the devices that share the window's GL context are closed.
 void view_close(struct view *view);
-// Uploads results that are not textures yet, and measures each upload as a stage of frame `number`. False on failure
-// (logged).
-bool view_upload(struct view *view, const struct lanes *lanes, uint64_t number);
+// Uploads results that are not textures yet, and measures each upload. False on failure (logged).
+bool view_upload(struct view *view, const struct lanes *lanes, struct meter *meter);
 // Draws and swaps. Measures it as stages of `frame`; NULL: a redraw, which is not measured. `again`: the frame was
 // shown before, so its age and interval do not count.
 void view_draw(struct view *view, const struct status *status, struct meter *meter, const struct frame *frame,

@@ -11,7 +11,7 @@ static struct meter meter; // static, because its rings are too large for the st
 
 static void show(int64_t captured_ms, int64_t shown_ms)
 {
-    meter_begin(&meter);
+    meter_begin(&meter, 1);
     meter_shown(&meter, captured_ms * MS, shown_ms * MS);
 }
 
@@ -66,8 +66,8 @@ static void test_shown_again(void)
 {
     meter = (struct meter){0};
     show(0, 10);
-    meter_begin(&meter);
-    meter_host(&meter, NULL, "draw", 0, 3 * MS, 1);
+    meter_begin(&meter, 1);
+    meter_host(&meter, NULL, "draw", 0, 3 * MS);
     meter_shown_again(&meter);
     CHECK_NUMBER(meter.frames, 1);
     CHECK_NUMBER(meter.age_ms.count, 1);
@@ -80,17 +80,17 @@ static void test_full(void)
 {
     meter = (struct meter){0};
     const struct stage_time time = {.name = "pass", .end_ns = MS};
-    meter_begin(&meter);
+    meter_begin(&meter, 1);
     for (int i = 0; i < METER_STAGES + 10; i++) {
         char prefix[16];
         snprintf(prefix, sizeof(prefix), "%d", i);
-        meter_add(&meter, NULL, prefix, &time, 1);
+        meter_add(&meter, NULL, prefix, &time);
     }
     CHECK_NUMBER(meter.stages, METER_STAGES);
 
     meter = (struct meter){0};
     for (int i = 0; i < METER_STAGES + 10; i++)
-        meter_add(&meter, NULL, NULL, &time, 1);
+        meter_add(&meter, NULL, NULL, &time);
     CHECK_NUMBER(meter.stages, 1);
     CHECK_NUMBER(meter.frame_stages, METER_STAGES);
     CHECK_NUMBER(meter.shown_stages, 0);
@@ -100,14 +100,14 @@ static void test_full(void)
     for (int i = 0; i < METER_STAGES; i++) {
         char name[16];
         snprintf(name, sizeof(name), "%d", i);
-        meter_begin(&meter);
-        meter_host(&meter, NULL, name, 0, i * MS, 1);
+        meter_begin(&meter, 1);
+        meter_host(&meter, NULL, name, 0, i * MS);
         if (i == 0)
             meter_shown(&meter, 0, 1);
     }
-    meter_begin(&meter);
-    meter_host(&meter, NULL, "new", 0, 7 * MS, 1);
-    meter_host(&meter, NULL, "newer", 0, 8 * MS, 1);
+    meter_begin(&meter, 1);
+    meter_host(&meter, NULL, "new", 0, 7 * MS);
+    meter_host(&meter, NULL, "newer", 0, 8 * MS);
     CHECK_TEXT(meter.stage[meter.shown_stage[0]].name, "0");
     const struct meter_stage *new = &meter.stage[meter.frame_stage[0]], *newer = &meter.stage[meter.frame_stage[1]];
     CHECK_TEXT(new->name, "new");
