@@ -162,7 +162,7 @@ static void toggle_freeze(struct session *s, int number)
 static void toggle_fullscreen(struct session *s, int number)
 {
     s->wish.fullscreen = !s->wish.fullscreen;
-    window_set_fullscreen(s->view.window, s->wish.fullscreen);
+    window_set_fullscreen(s->window, s->wish.fullscreen);
 }
 
 static void toggle_mirror(struct session *s, int number)
@@ -178,7 +178,7 @@ static void toggle_mirror(struct session *s, int number)
 static void toggle_vsync(struct session *s, int number)
 {
     s->wish.vsync = !s->wish.vsync;
-    window_set_vsync(s->view.window, s->wish.vsync);
+    window_set_vsync(s->window, s->wish.vsync);
     note_set(&s->note, false, NOTE_S, "vsync %s", s->wish.vsync ? "on" : "off");
 }
 
@@ -304,16 +304,16 @@ static void handle_key(struct session *s, const struct window_event *event, bool
 void events_handle(struct session *s, bool quit_only)
 {
     struct window_event event;
-    while (s->view.window && !s->quit && window_next_event(s->view.window, &event)) {
+    while (s->window && !s->quit && window_next_event(s->window, &event)) {
         s->redraw = s->redraw || event.type != WINDOW_KEY;
         if (event.type == WINDOW_KEY)
             handle_key(s, &event, quit_only);
         else if (event.type == WINDOW_DRAG && !quit_only)
-            view_across(&s->view, &s->info->shape, event.x, &s->wish.divider);
+            view_across(s->view, &s->info->shape, event.x, &s->wish.divider);
         else if (event.type == WINDOW_CLOSE)
             s->quit = true;
     }
-    if (window_lost(s->view.window)) {
+    if (window_lost(s->window)) {
         s->quit = true;
         s->code = EXIT_DEVICE;
     }
@@ -351,8 +351,7 @@ bool events_open(struct session *s)
 {
     s->keys = s->options.key_map;
     name_digits(s);
-    s->view.overlay.keys = &s->keys;
-    return !s->view.window || !s->options.kernels || watch_kernels(s);
+    return !s->window || !s->options.kernels || watch_kernels(s);
 }
 
 void events_close(struct session *s)

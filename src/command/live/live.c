@@ -17,7 +17,7 @@ static const int64_t progress_ns = 1000000000, redraw_ns = 200000000;
 // on the screen until the user quits.
 static bool finished(const struct session *s)
 {
-    const bool stays = s->view.window && s->limit == 0 && s->still;
+    const bool stays = s->window && s->limit == 0 && s->still;
     return s->quit || report_broken(&s->report) || s->code >= EXIT_NOTHING || command_interrupted() != 0 ||
            (s->limit > 0 && s->meter.frames >= s->limit) || (s->ended && lanes_in_flight(&s->lanes) == 0 && !stays);
 }
@@ -49,7 +49,7 @@ static void output_failed(struct session *s)
 {
     if (!command_interrupted())
         s->code = EXIT_FAILED_SOME;
-    s->quit = s->quit || !s->view.window;
+    s->quit = s->quit || !s->window;
 }
 
 // Changes everything to the new shape of the source's frames. No frame may be in flight. If the run cannot continue,
@@ -77,7 +77,7 @@ static void reshape(struct session *s)
         s->code = s->quit ? s->code : EXIT_DEVICE;
         return;
     }
-    if (s->view.window)
+    if (s->window)
         lanes_changed(&s->lanes, false); // for the second pane of the split view
     report_reshaped(&s->report, status_read(s));
     if (!s->quit) // else no path is open, and no frame may arrive
@@ -130,9 +130,10 @@ static bool collect(struct session *s, struct frame *frame)
     return ok;
 }
 
-static void draw(struct session *s, const struct frame *frame, bool again)
+// `meter` is for view_draw.
+static void draw(struct session *s, struct meter *meter)
 {
-    view_draw(&s->view, status_read(s), &s->meter, frame, again);
+    s->drawn_ns = view_draw(s->view, status_read(s), meter);
     s->redraw = false;
 }
 
@@ -140,10 +141,10 @@ static void draw(struct session *s, const struct frame *frame, bool again)
 static void finish_frame(struct session *s, bool again)
 {
     struct frame frame;
-    const bool window = s->view.window != NULL;
+    const bool window = s->window != NULL;
     if (!collect(s, &frame))
         return;
-    if (window && !view_upload(&s->view, &s->lanes, &s->meter))
+    if (window && !view_upload(s->view, &s->lanes, &s->meter))
         s->code = EXIT_FAILED_SOME;
     if (!again && !outputs_record(&s->outputs, &s->lanes, !window))
         output_failed(s);
@@ -158,7 +159,11 @@ static void finish_frame(struct session *s, bool again)
         source_return(s->source, &frame);
         return;
     }
-    draw(s, &frame, again);
+    draw(s, &s->meter);
+    if (again)
+        meter_shown_again(&s->meter);
+    else
+        meter_shown(&s->meter, frame.captured_ns, s->drawn_ns);
     if (s->has_current)
         source_return(s->source, &s->current);
     s->current = frame;
@@ -168,10 +173,10 @@ static void finish_frame(struct session *s, bool again)
 // Without a new frame: draws the window again if it is out of date.
 static void idle(struct session *s)
 {
-    if (!s->view.window)
+    if (!s->window)
         return;
-    if (s->redraw || clock_now_ns() - s->view.drawn_ns > redraw_ns)
-        draw(s, NULL, false);
+    if (s->redraw || clock_now_ns() - s->drawn_ns > redraw_ns)
+        draw(s, NULL);
     else if (s->wish.frozen || s->ended)
         clock_sleep_until_ns(clock_now_ns() + IDLE_MS * 1000000);
 }
@@ -183,7 +188,7 @@ static void follow_changes(struct session *s)
         log_info("kernel files changed: rebuilding");
         lanes_changed(&s->lanes, true);
     }
-    if (s->view.window)
+    if (s->window)
         lanes_update(&s->lanes);
     report_news(s);
     if (s->reshaped && !s->wish.frozen)
@@ -194,7 +199,7 @@ static void follow_changes(struct session *s)
 // without a window there may be more, so that upload, kernels and download overlap.
 static void run_frames(struct session *s)
 {
-    const bool window = s->view.window != NULL;
+    const bool window = s->window != NULL;
     for (events_handle(s, false); !finished(s); events_handle(s, false)) {
         const int in_flight = lanes_in_flight(&s->lanes);
         if (in_flight == 0)

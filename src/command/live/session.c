@@ -7,6 +7,7 @@
 #include "command/live/output_check.h"
 #include "command/shared.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { HINT_S = 6, BUILD_WAIT_NS = 8000000 };
@@ -39,12 +40,27 @@ static bool open_source(struct session *s)
     return controls_save(&s->controls, o, s->info);
 }
 
-// Opens the window, unless the user wants none. `egl`: over EGL only.
+// Opens the window, unless the user wants none. If there is none, logs why unless `egl`: over EGL only. False: the
+// window cannot be drawn in (logged).
 static bool open_window(struct session *s, bool egl)
 {
-    const bool ok = s->options.headless || view_open(&s->view, s->info, &s->wish, egl);
-    s->devices.window = s->view.window;
-    return ok;
+    if (s->options.headless)
+        return true;
+    char title[300], why[256];
+    snprintf(title, sizeof(title), "monocle: %s", s->info->name);
+    struct window_setup setup = {
+        .title = title,
+        .width = s->info->shape.width,
+        .height = s->info->shape.height,
+        .fullscreen = s->wish.fullscreen,
+        .vsync = s->wish.vsync,
+        .egl = egl,
+    };
+    window_enlarge(&setup);
+    s->devices.window = s->window = window_open(&setup, why);
+    if (!s->window && !egl)
+        log_warn("cannot open a window (%s); running without one", why);
+    return !s->window || (s->view = view_open(s->window, &s->keys));
 }
 
 static bool open_screen(struct session *s)
@@ -56,13 +72,16 @@ static bool open_screen(struct session *s)
 static void close_screen(struct session *s)
 {
     devices_close(&s->devices);
-    view_close(&s->view);
+    view_close(s->view);
+    window_close(s->window);
+    s->view = NULL;
+    s->devices.window = s->window = NULL;
 }
 
 // Returns the device that must write the window's textures; NULL: none.
 static const struct device *zerocopy_device(struct session *s)
 {
-    const bool wanted = s->view.window && path_kind_info(s->wish.kind)->shares_gl;
+    const bool wanted = s->window && path_kind_info(s->wish.kind)->shares_gl;
     return wanted ? devices_open(&s->devices, s->wish.device) : NULL;
 }
 
@@ -73,11 +92,11 @@ static bool open_screen_and_device(struct session *s)
     if (!open_screen(s))
         return false;
     const struct device *device = zerocopy_device(s);
-    if (!device || device->shares_gl || device->info.host_unified || !window_gl_handles(s->view.window).glx_context)
+    if (!device || device->shares_gl || device->info.host_unified || !window_gl_handles(s->window).glx_context)
         return true;
     log_info("no GL sharing over GLX (%s); trying EGL", device->sharing_why);
     close_screen(s);
-    if (open_window(s, true) && s->view.window && devices_pick(&s->devices, &s->wish, s->options.device) &&
+    if (open_window(s, true) && s->window && devices_pick(&s->devices, &s->wish, s->options.device) &&
         (device = zerocopy_device(s)) && device->shares_gl)
         return true;
     close_screen(s);
@@ -91,7 +110,7 @@ static void set_limits(struct session *s)
     const bool endless = o->loop || s->info->endless, kept = o->screenshot || o->record || s->outputs.camera;
     s->limit = (uint64_t)o->frames;
     s->lanes.depth = 1; // with two, each frame would be shown one frame interval later
-    if (s->view.window)
+    if (s->window)
         return;
     if (s->limit == 0 && endless && !s->outputs.camera) // a virtual camera runs until the user stops it
         s->limit = ENDLESS_FRAMES;
@@ -106,7 +125,7 @@ static void set_lanes(struct session *s)
         .wish = &s->wish,
         .devices = &s->devices,
         .source = s->source,
-        .window = s->view.window,
+        .window = s->window,
         .meter = &s->meter,
         .note = &s->note,
         .threads = s->options.threads,
@@ -124,7 +143,7 @@ static bool await_path(struct session *s)
         lanes_update(&s->lanes);
         if (s->redraw) {
             note_set(&s->note, false, 0, "building the filters");
-            view_draw(&s->view, status_read(s), &s->meter, NULL, false);
+            s->drawn_ns = view_draw(s->view, status_read(s), NULL);
             note_clear(&s->note, false);
             s->redraw = false;
         }
@@ -159,7 +178,7 @@ static bool build_path(struct session *s)
 bool session_open_path(struct session *s)
 {
     const enum path_kind kind = s->wish.kind;
-    const bool slow = s->view.window && path_kind_info(kind)->needs_device, named = s->options.path >= 0;
+    const bool slow = s->window && path_kind_info(kind)->needs_device, named = s->options.path >= 0;
     if (slow && named && s->options.frames > 0)
         return await_path(s) && lanes_warm_up(&s->lanes);
     if (slow)
@@ -188,7 +207,7 @@ static bool open_parts(struct session *s)
     if ((s->saves_last && !output_new_possible()) || !events_open(s) || !session_open_path(s) ||
         (o->record && !recorder_open(&s->outputs.recorder, o->record, s->info)))
         return false;
-    if (s->view.window)
+    if (s->window)
         note_set(&s->note, false, HINT_S, "press h for the keys, o for more figures");
     s->redraw = true;
     s->meter.trace = s->trace;
@@ -218,7 +237,7 @@ bool session_close(struct session *s)
     if (!capture_stop(s->capture))
         return false;
     trace_close(s->trace);
-    if (!lanes_finish(&s->lanes) || window_lost(s->view.window))
+    if (!lanes_finish(&s->lanes) || window_lost(s->window))
         return false;
     if (s->has_current)
         source_return(s->source, &s->current);

@@ -18,10 +18,11 @@ struct session {
     struct source *source;
     const struct source_info *info;
     struct capture *capture;
+    struct window *window; // NULL: none
+    struct view *view;     // of the window
     struct devices devices;
     struct wish wish;
     struct lanes lanes;
-    struct view view;
     struct outputs outputs;
     struct meter meter;
     struct note note;
@@ -36,6 +37,7 @@ struct session {
     bool still;      // the source is one image, shown once
 
     int64_t reported_ns;  // when progress was last reported
+    int64_t drawn_ns;     // when the window was last drawn
     uint64_t taken;       // frames taken from the capture
     struct frame current; // the frame on the screen, kept to be shown again through a new chain or path
     bool has_current;

@@ -20,7 +20,7 @@ const struct status *status_read(struct session *s)
         .recorder = &s->outputs.recorder,
         .camera = s->outputs.camera,
         .adjusted = &s->controls.adjusted,
-        .screen = s->view.window ? window_gl_name(s->view.window) : NULL,
+        .screen = s->window ? window_gl_name(s->window) : NULL,
     };
     status->note = note_text(&s->note, &status->note_is_error);
     if (status->camera)

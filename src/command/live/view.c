@@ -3,36 +3,39 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "screen/renderer.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 
-bool view_open(struct view *view, const struct source_info *info, const struct wish *wish, bool egl)
+struct view {
+    struct window *window; // borrowed
+    struct renderer *renderer;
+    struct overlay overlay;
+    unsigned texture[LANES]; // of each lane's last result; 0: none
+};
+
+struct view *view_open(struct window *window, const struct keys *keys)
 {
-    char title[300], why[256];
-    snprintf(title, sizeof(title), "monocle: %s", info->name);
-    struct window_setup setup = {
-        .title = title,
-        .width = info->shape.width,
-        .height = info->shape.height,
-        .fullscreen = wish->fullscreen,
-        .vsync = wish->vsync,
-        .egl = egl,
-    };
-    window_enlarge(&setup);
-    view->window = window_open(&setup, why);
-    if (!view->window && !egl)
-        log_warn("cannot open a window (%s); running without one", why);
-    if (view->window)
-        view->renderer = renderer_open();
-    return !view->window || view->renderer;
+    struct view *view = calloc(1, sizeof(*view));
+    if (!view) {
+        log_error("cannot draw in the window: out of memory");
+        return NULL;
+    }
+    view->window = window;
+    view->overlay.keys = keys;
+    view->renderer = renderer_open();
+    if (view->renderer)
+        return view;
+    view_close(view);
+    return NULL;
 }
 
 void view_close(struct view *view)
 {
+    if (!view)
+        return;
     renderer_close(view->renderer);
-    view->renderer = NULL;
-    window_close(view->window);
-    view->window = NULL;
+    free(view);
 }
 
 bool view_upload(struct view *view, const struct lanes *lanes, struct meter *meter)
@@ -77,30 +80,26 @@ static struct scene compose(const struct view *view, const struct status *status
     return scene;
 }
 
-void view_draw(struct view *view, const struct status *status, struct meter *meter, const struct frame *frame,
-               bool again)
+int64_t view_draw(struct view *view, const struct status *status, struct meter *meter)
 {
     overlay_fill(&view->overlay, status);
     const struct scene scene = compose(view, status);
     const struct window_size size = window_size(view->window);
-    const int64_t start = clock_now_ns();
+    const int64_t start_ns = clock_now_ns();
     renderer_draw(view->renderer, &scene, &size);
-    const int64_t drawn = clock_now_ns();
+    const int64_t drawn_ns = clock_now_ns();
     window_swap(view->window);
-    view->drawn_ns = clock_now_ns();
-    if (!frame)
-        return;
-    meter_host(meter, "main", "draw", start, drawn);
+    const int64_t shown_ns = clock_now_ns();
+    if (!meter)
+        return shown_ns;
+    meter_host(meter, "main", "draw", start_ns, drawn_ns);
     const int64_t gpu_ns = renderer_gpu_ns(view->renderer);
     if (gpu_ns >= 0) {
         const struct stage_time gpu = {.name = "draw on gpu", .clock = STAGE_DEVICE, .end_ns = gpu_ns};
         meter_add(meter, NULL, NULL, &gpu);
     }
-    meter_host(meter, "main", "swap", drawn, view->drawn_ns);
-    if (again)
-        meter_shown_again(meter);
-    else
-        meter_shown(meter, frame->captured_ns, view->drawn_ns);
+    meter_host(meter, "main", "swap", drawn_ns, shown_ns);
+    return shown_ns;
 }
 
 bool view_across(const struct view *view, const struct image_shape *shape, float x, float *across)
