@@ -31,9 +31,9 @@ void build_start(struct build *b)
         b->done = true;
 }
 
-bool build_take(struct build *b, bool wait)
+bool build_take(struct build *b)
 {
-    if (!b->done && !wait)
+    if (!b->done)
         return false;
     if (b->running)
         pthread_join(b->thread, NULL);
@@ -41,16 +41,17 @@ bool build_take(struct build *b, bool wait)
     return true;
 }
 
-bool build_close(struct build *b, int patience_ms)
+bool build_discard(struct build *b, int patience_ms)
 {
     if (!b->running)
         return true;
     const int64_t deadline_ns = clock_now_ns() + (int64_t)patience_ms * 1000000;
-    while (!b->done && clock_now_ns() < deadline_ns)
-        clock_sleep_until_ns(clock_now_ns() + POLL_NS);
-    if (!b->done)
-        return false;
-    build_take(b, true);
+    for (; patience_ms >= 0 && !b->done; clock_sleep_until_ns(clock_now_ns() + POLL_NS)) {
+        if (clock_now_ns() >= deadline_ns)
+            return false;
+    }
+    pthread_join(b->thread, NULL);
+    b->running = false;
     path_close(b->opened);
     free(b->error);
     return true;

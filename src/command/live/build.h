@@ -25,8 +25,9 @@ struct build {
 
 // Starts the build of `build`, whose job is set; returns at once. The struct must stay in place until build_take.
 void build_start(struct build *build);
-// Takes the result of a build that was started, once. False if it still runs; `wait` waits for it.
-bool build_take(struct build *build, bool wait);
-// Waits for a running build and discards it. A driver's compiler cannot be stopped: if the build takes longer than
-// `patience_ms`, returns false. The struct, its device and its path must then stay as they are until the process exits.
-bool build_close(struct build *build, int patience_ms);
+// Takes the result of a build that was started, once. False if it still runs.
+bool build_take(struct build *build);
+// Waits for a build that was not taken, and frees its result. A driver's compiler cannot be stopped: if the build takes
+// longer than `patience_ms` (-1: no limit), returns false. The struct, its device and its path must then stay as they
+// are until the process exits.
+bool build_discard(struct build *build, int patience_ms);

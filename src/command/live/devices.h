@@ -1,6 +1,7 @@
 // devices.h: the OpenCL devices of this system, each opened when first used. Main thread. Zeroed has none.
 #pragma once
 
+#include "command/live/note.h"
 #include "command/live/wish.h"
 #include "compute/device.h"
 #include "screen/window.h"
@@ -9,6 +10,7 @@ struct devices {
     struct device_info info[DEVICE_MAX];
     struct device *device[DEVICE_MAX]; // NULL: not open
     int count;
+    // Set by the caller, both borrowed:
     const struct window *window; // devices share with its GL context; NULL: none
     const char *kernels;         // directory of kernels that replace the built-in ones; NULL: none
 };
@@ -22,6 +24,10 @@ bool devices_choose(struct devices *devices, struct wish *wish, const char *name
 bool devices_pick(struct devices *devices, struct wish *wish, const char *name);
 // Returns the device, opened if it wasn't. NULL if `index` is -1, or on failure (logged).
 struct device *devices_open(struct devices *devices, int index);
+// Sets wish->device to the next listed device and opens it. The note reports the result. False: it did not change.
+bool devices_next(struct devices *devices, struct wish *wish, struct note *note);
+// Returns the index of an open device.
+int devices_index(const struct devices *devices, const struct device *device);
 // Closes the devices; they stay listed. No path and no source may still use their memory; the GL context must still be
 // current.
 void devices_close(struct devices *devices);

@@ -58,7 +58,7 @@ static void pick_filter(struct session *s, int digit)
             chain_append(chain, filter_find("mirror"));
         note_set(&s->note, false, NOTE_S, "%s: %s", filters[index]->name, filters[index]->summary);
     }
-    lanes_changed(&s->lanes, false);
+    lanes_changed(s->lanes, false);
 }
 
 static void next_path(struct session *s, int number)
@@ -74,25 +74,13 @@ static void next_path(struct session *s, int number)
     }
     s->wish.kind = next;
     note_set(&s->note, false, NOTE_S, "path %s", path_kind_name(next));
-    lanes_changed(&s->lanes, false);
+    lanes_changed(s->lanes, false);
 }
 
 static void next_device(struct session *s, int number)
 {
-    if (s->devices.count < 2) {
-        note_set(&s->note, false, NOTE_S, "%s",
-                 s->devices.count == 1 ? "there is only one OpenCL device" : "there is no OpenCL device");
-        return;
-    }
-    const int next = (s->wish.device + 1) % s->devices.count;
-    if (!devices_open(&s->devices, next)) {
-        note_set(&s->note, true, NOTE_S, "cannot open %s; see standard error", s->devices.info[next].name);
-        return;
-    }
-    s->wish.device = next;
-    note_set(&s->note, false, NOTE_S, "device %s%s", s->devices.info[next].name,
-             path_kind_info(s->wish.kind)->needs_device ? "" : " (this path does not use it)");
-    lanes_changed(&s->lanes, false);
+    if (devices_next(&s->devices, &s->wish, &s->note))
+        lanes_changed(s->lanes, false);
 }
 
 static void next_split(struct session *s, int number)
@@ -104,7 +92,7 @@ static void next_split(struct session *s, int number)
         if (other == wish->kind || (path_kind_info(other)->needs_device && !devices_open(&s->devices, wish->device)))
             wish->split = SPLIT_OFF;
     }
-    lanes_changed(&s->lanes, false);
+    lanes_changed(s->lanes, false);
 }
 
 static void note_value(struct session *s)
@@ -138,7 +126,7 @@ static void change_value(struct session *s, int steps)
         const struct stage *at = &s->wish.chain.stage[stage];
         const float value = at->values.value[param] + (float)steps * at->filter->params[param].step;
         if (chain_set(&s->wish.chain, stage, param, value))
-            lanes_changed(&s->lanes, false);
+            lanes_changed(s->lanes, false);
     }
     note_value(s);
 }
@@ -172,7 +160,7 @@ static void toggle_mirror(struct session *s, int number)
         chain_remove(chain, chain->count - 1);
     else if (!chain_append(chain, filter_find("mirror")))
         note_set(&s->note, true, NOTE_S, "cannot add a mirror: a chain has at most %d filters", CHAIN_MAX);
-    lanes_changed(&s->lanes, false);
+    lanes_changed(s->lanes, false);
 }
 
 static void toggle_vsync(struct session *s, int number)
@@ -190,7 +178,7 @@ static void next_overlay(struct session *s, int number)
 void events_save_picture(struct session *s)
 {
     char name[OUTPUT_NAME];
-    const struct image *picture = lanes_picture(&s->lanes);
+    const struct image *picture = lanes_picture(s->lanes);
     s->save_due = false;
     if (picture && output_save_new(picture, name))
         note_set(&s->note, false, NOTE_S, "saved %s", name);
@@ -201,7 +189,7 @@ void events_save_picture(struct session *s)
 // Saves the current frame. If there is none yet, the loop saves the first one.
 static void save_picture(struct session *s, int number)
 {
-    if (lanes_result(&s->lanes, LANE_MAIN))
+    if (lanes_result(s->lanes, LANE_MAIN))
         events_save_picture(s);
     else
         s->save_due = true;
@@ -209,23 +197,8 @@ static void save_picture(struct session *s, int number)
 
 static void toggle_recording(struct session *s, int number)
 {
-    struct recorder *recorder = &s->outputs.recorder;
-    if (recorder->writer) {
-        const bool ok = recorder_close(recorder);
-        if (ok && recorder->frames == 0)
-            note_set(&s->note, true, NOTE_S, "nothing recorded to %s: %s", recorder->name,
-                     s->wish.frozen ? "the view is frozen" : "no frame arrived");
-        else
-            note_set(&s->note, !ok, NOTE_S, "recorded %llu frames to %s%s", (unsigned long long)recorder->frames,
-                     recorder->name, ok ? "" : ", which is incomplete; see standard error");
-        if (!ok)
-            s->code = EXIT_FAILED_SOME;
-        return;
-    }
-    if (s->still)
-        note_set(&s->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
-    else if (!recorder_open(recorder, NULL, s->info))
-        note_set(&s->note, true, NOTE_S, "cannot start a recording; see standard error");
+    if (!outputs_toggle_recording(&s->outputs, s->still, s->wish.frozen))
+        s->code = EXIT_FAILED_SOME;
 }
 
 static void toggle_help(struct session *s, int number)

@@ -2,12 +2,57 @@
 #include "command/live/lanes.h"
 
 #include "base/log.h"
+#include "command/live/build.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CLOSE_PATIENCE_MS = 250 };
+
+struct lane {
+    struct path *path; // NULL: not open
+    enum path_kind kind;
+    struct device *device; // NULL for the cpu path
+    struct chain chain;    // what the path runs
+    enum split shows;      // the split view that the path was built for
+    struct path_result result;
+    bool has_result;
+    bool stale;  // the wish may have changed: compare them
+    bool reload; // kernel files have changed: build again
+};
+
+struct flight {
+    struct frame frame;
+    int64_t taken_ns; // when the caller took it from the capture; 0: it was shown before
+};
+
+struct lanes {
+    struct lanes_setup set;
+    struct image_shape encode; // of the main lane's next path; width 0: none
+    struct lane lane[LANES];
+    struct build build;
+    struct lane *building;                // what `build` builds; NULL: nothing
+    enum split building_shows;            // lane.shows after the build
+    struct flight flight[PATH_DEPTH_MAX]; // oldest first
+    int flights;
+    struct image readback; // RGBA; for lanes_picture if the result is a texture
+    bool rerun;            // see lanes_rerun
+    bool awaited;          // the path that the user named is being built
+    enum lanes_news news;
+};
+
+struct lanes *lanes_create(const struct lanes_setup *setup)
+{
+    struct lanes *l = calloc(1, sizeof(*l));
+    if (!l) {
+        log_error("cannot start: out of memory");
+        return NULL;
+    }
+    l->set = *setup;
+    lanes_set_encode(l, setup->encode);
+    return l;
+}
 
 static void lane_close(struct lane *lane)
 {
@@ -19,7 +64,7 @@ static void lane_close(struct lane *lane)
 // Fills in the build that the wish needs. False: the lane must be closed.
 static bool lane_wanted(const struct lanes *l, int which, struct build *build)
 {
-    const struct wish *wish = l->wish;
+    const struct wish *wish = l->set.wish;
     if (which == LANE_OTHER && wish->split == SPLIT_OFF)
         return false;
     const enum path_kind kind = which == LANE_OTHER && wish->split == SPLIT_PATH ? wish_next_kind(wish) : wish->kind;
@@ -28,13 +73,13 @@ static bool lane_wanted(const struct lanes *l, int which, struct build *build)
         build->chain.count = 0;
     build->setup = (struct path_setup){
         .kind = kind,
-        .device = path_kind_info(kind)->needs_device ? devices_open(l->devices, wish->device) : NULL,
-        .input = source_info(l->source)->shape,
+        .device = path_kind_info(kind)->needs_device ? devices_open(l->set.devices, wish->device) : NULL,
+        .input = source_info(l->set.source)->shape,
         .encode = which == LANE_MAIN ? l->encode : (struct image_shape){0},
         .chain = &build->chain,
-        .depth = l->depth,
-        .threads = l->threads,
-        .gl = l->window != NULL,
+        .depth = l->set.depth,
+        .threads = l->set.threads,
+        .gl = l->set.window != NULL,
     };
     return true;
 }
@@ -48,8 +93,8 @@ static void lane_use_build(struct lanes *l, struct lane *lane, const struct buil
         lane->kind = build->setup.kind;
         lane->device = build->setup.device;
         if (lane == &l->lane[LANE_MAIN]) {
-            source_place(l->source, lane->device ? lane->device->pages : NULL);
-            meter_forget(l->meter); // the overlay shows them beside the new path's name
+            source_place(l->set.source, lane->device ? lane->device->pages : NULL);
+            meter_forget(l->set.meter); // the overlay shows them beside the new path's name
         }
     } else {
         path_swap(lane->path);
@@ -74,9 +119,7 @@ static void lane_settle(struct lanes *l, struct lane *lane)
 {
     if (l->building != lane)
         return;
-    build_take(&l->build, true);
-    path_close(l->build.opened);
-    free(l->build.error);
+    build_discard(&l->build, -1);
     l->building = NULL;
 }
 
@@ -96,12 +139,15 @@ void lanes_set_encode(struct lanes *l, const struct image_shape *shape)
 
 bool lanes_finish(struct lanes *l)
 {
-    if (!build_close(&l->build, CLOSE_PATIENCE_MS) || window_lost(l->window))
+    if (!l)
+        return true;
+    if (!build_discard(&l->build, CLOSE_PATIENCE_MS) || window_lost(l->set.window))
         return false;
     l->building = NULL;
     lanes_close(l);
     for (int i = 0; i < l->flights; i++)
-        source_return(l->source, &l->flight[i].frame);
+        source_return(l->set.source, &l->flight[i].frame);
+    free(l);
     return true;
 }
 
@@ -116,11 +162,11 @@ static bool recover(struct lanes *l)
         return false;
     }
     lanes_describe(l, LANE_MAIN, &facts);
-    log_warn("%s", note_set(l->note, true, 0, "the %s path failed on %s; continuing on the cpu path", facts.kind,
+    log_warn("%s", note_set(l->set.note, true, 0, "the %s path failed on %s; continuing on the cpu path", facts.kind,
                             facts.device));
-    l->wish->split = SPLIT_OFF;
+    l->set.wish->split = SPLIT_OFF;
     lanes_close(l);
-    l->wish->kind = PATH_CPU;
+    l->set.wish->kind = PATH_CPU;
     l->news = LANES_CHANGED;
     bool ok = lanes_open(l, NULL);
     for (int i = 0; ok && i < l->flights; i++) {
@@ -137,8 +183,8 @@ static void drop_other(struct lanes *l)
 {
     lane_settle(l, &l->lane[LANE_OTHER]);
     lane_close(&l->lane[LANE_OTHER]);
-    l->wish->split = SPLIT_OFF;
-    note_set(l->note, true, 0, "the other pane of the split view failed; the split view is now off");
+    l->set.wish->split = SPLIT_OFF;
+    note_set(l->set.note, true, 0, "the other pane of the split view failed; the split view is now off");
     l->news = LANES_CHANGED;
 }
 
@@ -192,7 +238,7 @@ static void measure_lane(const struct lanes *l, int which)
         if (time->clock == STAGE_DEVICE)
             snprintf(track, sizeof(track), "device %s %.*s", label ? label : "", (int)strcspn(time->name, " "),
                      time->name);
-        meter_add(l->meter, track, label, time);
+        meter_add(l->set.meter, track, label, time);
     }
 }
 
@@ -217,9 +263,9 @@ bool lanes_collect(struct lanes *l, struct frame *frame)
     l->flights--;
     memmove(&l->flight[0], &l->flight[1], (size_t)l->flights * sizeof(l->flight[0]));
     l->rerun = false;
-    meter_begin(l->meter, flight.frame.number);
+    meter_begin(l->set.meter, flight.frame.number);
     if (flight.taken_ns)
-        measure_arrival(l->meter, &flight);
+        measure_arrival(l->set.meter, &flight);
     for (int i = 0; i < LANES; i++)
         measure_lane(l, i);
     *frame = flight.frame;
@@ -228,7 +274,7 @@ bool lanes_collect(struct lanes *l, struct frame *frame)
 
 bool lanes_warm_up(struct lanes *l)
 {
-    const struct image_shape *shape = &source_info(l->source)->shape;
+    const struct image_shape *shape = &source_info(l->set.source)->shape;
     struct frame blank = {0}, done;
     if (!image_alloc(&blank.image, shape)) {
         log_error("cannot start: out of memory");
@@ -238,7 +284,7 @@ bool lanes_warm_up(struct lanes *l)
     const bool ok = lanes_submit(l, &blank, 0) && lanes_collect(l, &done);
     l->flights = 0;
     l->lane[LANE_MAIN].has_result = l->lane[LANE_OTHER].has_result = false;
-    meter_forget(l->meter);
+    meter_forget(l->set.meter);
     image_free(&blank.image);
     return ok;
 }
@@ -255,7 +301,7 @@ const struct image *lanes_picture(struct lanes *l)
         return NULL;
     if (lane->result.image.plane[0])
         return &lane->result.image;
-    if (window_lost(l->window))
+    if (window_lost(l->set.window))
         return NULL;
     const struct image_shape shape = {.width = lane->result.width, .height = lane->result.height};
     if (!l->readback.memory && !image_alloc(&l->readback, &shape)) {
@@ -293,7 +339,7 @@ bool lanes_rerun(const struct lanes *l)
 bool lanes_split(const struct lanes *l)
 {
     const struct lane *other = &l->lane[LANE_OTHER];
-    return l->wish->split != SPLIT_OFF && other->path && other->shows == l->wish->split;
+    return l->set.wish->split != SPLIT_OFF && other->path && other->shows == l->set.wish->split;
 }
 
 static bool same_chain(const struct chain *a, const struct chain *b)
@@ -318,13 +364,13 @@ static void lane_update(struct lanes *l, int which)
     if (!wanted)
         lane_close(lane);
     if (same)
-        lane->shows = l->wish->split;
+        lane->shows = l->set.wish->split;
     if (!wanted || same)
         return;
     build.path = reuse ? lane->path : NULL;
     l->build = build;
     l->building = lane;
-    l->building_shows = l->wish->split;
+    l->building_shows = l->set.wish->split;
     build_start(&l->build);
 }
 
@@ -337,19 +383,17 @@ static void build_failed(struct lanes *l, const struct lane *lane)
     if (l->awaited)
         l->news = LANES_FAILED;
     log_error("%s",
-              note_set(l->note, true, 0, "cannot build \"%s\" for the %s path\n%s", text,
+              note_set(l->set.note, true, 0, "cannot build \"%s\" for the %s path\n%s", text,
                        path_kind_name(l->build.setup.kind), l->build.error ? l->build.error : "see standard error"));
     if (l->build.path)
         return;
     if (lane == &l->lane[LANE_OTHER]) {
-        l->wish->split = SPLIT_OFF;
+        l->set.wish->split = SPLIT_OFF;
         return;
     }
-    l->wish->kind = lane->kind;
-    for (int i = 0; i < l->devices->count; i++) {
-        if (lane->device && l->devices->device[i] == lane->device)
-            l->wish->device = i;
-    }
+    l->set.wish->kind = lane->kind;
+    if (lane->device)
+        l->set.wish->device = devices_index(l->set.devices, lane->device);
 }
 
 static void take_build(struct lanes *l)
@@ -363,7 +407,7 @@ static void take_build(struct lanes *l)
         lane->shows = l->building_shows;
         l->awaited = false;
         if (lane == &l->lane[LANE_MAIN])
-            note_clear(l->note, true);
+            note_clear(l->set.note, true);
     } else if (!lane->stale) {
         build_failed(l, lane);
     }
@@ -373,7 +417,7 @@ static void take_build(struct lanes *l)
 void lanes_update(struct lanes *l)
 {
     int first = LANE_MAIN;
-    if (l->building && build_take(&l->build, false)) {
+    if (l->building && build_take(&l->build)) {
         first = l->building == &l->lane[LANE_MAIN] ? LANE_OTHER : LANE_MAIN; // they take turns, or one would starve
         take_build(l);
     }
@@ -409,10 +453,10 @@ void lanes_describe(const struct lanes *l, int which, struct lane_facts *facts)
         facts->why = path_info(lane->path)->why;
         facts->input = path_info(lane->path)->input;
     }
-    if (strcmp(facts->input, "host-ptr") == 0 && source_health(l->source).userptr)
+    if (strcmp(facts->input, "host-ptr") == 0 && source_health(l->set.source).userptr)
         facts->input = "userptr";
-    if (lane->kind != l->wish->kind && lanes_building(l)) {
-        snprintf(facts->until, sizeof(facts->until), "until the %s path is built", path_kind_name(l->wish->kind));
+    if (lane->kind != l->set.wish->kind && lanes_building(l)) {
+        snprintf(facts->until, sizeof(facts->until), "until the %s path is built", path_kind_name(l->set.wish->kind));
         facts->why = facts->until;
     }
 }

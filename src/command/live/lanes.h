@@ -3,7 +3,6 @@
 // new path while the old one runs. Main thread.
 #pragma once
 
-#include "command/live/build.h"
 #include "command/live/devices.h"
 #include "command/live/meter.h"
 #include "command/live/note.h"
@@ -12,23 +11,6 @@
 
 enum { LANE_MAIN, LANE_OTHER, LANES };
 
-struct lane {
-    struct path *path; // NULL: not open
-    enum path_kind kind;
-    struct device *device; // NULL for the cpu path
-    struct chain chain;    // what the path runs
-    enum split shows;      // the split view that the path was built for
-    struct path_result result;
-    bool has_result;
-    bool stale;  // the wish may have changed: compare them
-    bool reload; // kernel files have changed: build again
-};
-
-struct flight {
-    struct frame frame;
-    int64_t taken_ns; // when the caller took it from the capture; 0: it was shown before
-};
-
 // What changed since the last lanes_take_news.
 enum lanes_news {
     LANES_UNCHANGED,
@@ -36,41 +18,34 @@ enum lanes_news {
     LANES_FAILED,  // the path that the user named cannot be built (logged)
 };
 
-// The caller sets the first group of members. The others belong to lanes.c.
-struct lanes {
+struct lanes;
+
+// All pointers are borrowed.
+struct lanes_setup {
     struct wish *wish; // a path, device or split view that cannot be built is removed from it
     struct devices *devices;
     struct source *source;
     const struct window *window; // its GL context is current; NULL: none
     struct meter *meter;         // gets the stages of each frame
     struct note *note;
-    struct image_shape encode; // the main lane also converts its results to this shape; width 0: no
-    int depth, threads;        // path_setup
-
-    struct lane lane[LANES];
-    struct build build;
-    struct lane *building;                // what `build` builds; NULL: nothing
-    enum split building_shows;            // lane.shows after the build
-    struct flight flight[PATH_DEPTH_MAX]; // oldest first
-    int flights;
-    struct image readback; // RGBA; for lanes_picture if the result is a texture
-    bool rerun;            // see lanes_rerun
-    bool awaited;          // the path that the user named is being built
-    enum lanes_news news;
+    const struct image_shape *encode; // see lanes_set_encode
+    int depth, threads;               // path_setup
 };
 
+// Has no open path yet. NULL: out of memory (logged).
+struct lanes *lanes_create(const struct lanes_setup *setup);
 // Builds the main lane's path for the source's shape and waits for it. False on failure: *error is the reason, which
 // the caller frees, or NULL if it was logged.
 bool lanes_open(struct lanes *lanes, char **error);
-// Changes `encode` for the next path that is opened; NULL: none.
+// The next main path also converts its results to this shape; NULL: it does not.
 void lanes_set_encode(struct lanes *lanes, const struct image_shape *shape);
 // Runs a blank frame through the main lane, because some drivers finish compiling only when a kernel first runs. False
 // on failure (logged).
 bool lanes_warm_up(struct lanes *lanes);
 // Closes both lanes; waits for their build and discards it.
 void lanes_close(struct lanes *lanes);
-// Ends the run: closes the lanes and returns the frames in flight to the source. False if a driver still compiles or
-// the display is lost: what they use must stay open, and the process must end without exit().
+// Ends the run: returns the frames in flight to the source and frees the lanes. Accepts NULL. False if a driver still
+// compiles or the display is lost: everything that they use must stay open, and the process must end without exit().
 bool lanes_finish(struct lanes *lanes);
 
 // Takes over a frame. False if no path works any more (logged).

@@ -19,13 +19,13 @@ static bool finished(const struct session *s)
 {
     const bool stays = s->window && s->limit == 0 && s->still;
     return s->quit || report_broken(&s->report) || s->code >= EXIT_NOTHING || command_interrupted() != 0 ||
-           (s->limit > 0 && s->meter.frames >= s->limit) || (s->ended && lanes_in_flight(&s->lanes) == 0 && !stays);
+           (s->limit > 0 && s->meter.frames >= s->limit) || (s->ended && lanes_in_flight(s->lanes) == 0 && !stays);
 }
 
 // Reports what changed in the lanes by itself.
 static void report_news(struct session *s)
 {
-    const enum lanes_news news = lanes_take_news(&s->lanes);
+    const enum lanes_news news = lanes_take_news(s->lanes);
     if (news == LANES_UNCHANGED)
         return;
     if (news == LANES_FAILED)
@@ -58,7 +58,7 @@ static void reshape(struct session *s)
 {
     const struct image_shape old = s->info->shape, *shape = &s->info->shape;
     s->reshaped = false;
-    lanes_close(&s->lanes);
+    lanes_close(s->lanes);
     if (s->has_current)
         source_return(s->source, &s->current);
     s->has_current = false;
@@ -70,15 +70,15 @@ static void reshape(struct session *s)
              pixfmt_info(shape->format)->name);
     s->redraw = true;
     const bool resized = shape->width != old.width || shape->height != old.height; // outputs depend on the size only
-    if (resized && !outputs_resize(&s->outputs, s->options.virtual_camera, s->info, &s->note))
+    if (resized && !outputs_resize(&s->outputs))
         output_failed(s);
-    lanes_set_encode(&s->lanes, s->outputs.camera ? virtual_camera_shape(s->outputs.camera) : NULL);
+    lanes_set_encode(s->lanes, outputs_camera_shape(&s->outputs));
     if (!s->quit && !session_open_path(s)) {
         s->code = s->quit ? s->code : EXIT_DEVICE;
         return;
     }
     if (s->window)
-        lanes_changed(&s->lanes, false); // for the second pane of the split view
+        lanes_changed(s->lanes, false); // for the second pane of the split view
     report_reshaped(&s->report, status_read(s));
     if (!s->quit) // else no path is open, and no frame may arrive
         capture_resume(s->capture);
@@ -86,7 +86,7 @@ static void reshape(struct session *s)
 
 static void submit(struct session *s, const struct frame *frame, int64_t taken_ns)
 {
-    if (!lanes_submit(&s->lanes, frame, taken_ns))
+    if (!lanes_submit(s->lanes, frame, taken_ns))
         s->code = EXIT_DEVICE;
     report_news(s);
 }
@@ -117,13 +117,13 @@ static bool collect(struct session *s, struct frame *frame)
 {
     if (s->code >= EXIT_NOTHING)
         return false;
-    while (lanes_building(&s->lanes) && !lanes_ready(&s->lanes)) {
+    while (lanes_building(s->lanes) && !lanes_ready(s->lanes)) {
         events_handle(s, false);
         if (finished(s))
             return false;
         clock_sleep_until_ns(clock_now_ns() + READY_NS);
     }
-    const bool ok = lanes_collect(&s->lanes, frame);
+    const bool ok = lanes_collect(s->lanes, frame);
     if (!ok)
         s->code = EXIT_DEVICE;
     report_news(s);
@@ -144,14 +144,14 @@ static void finish_frame(struct session *s, bool again)
     const bool window = s->window != NULL;
     if (!collect(s, &frame))
         return;
-    if (window && !view_upload(s->view, &s->lanes, &s->meter))
+    if (window && !view_upload(s->view, s->lanes, &s->meter))
         s->code = EXIT_FAILED_SOME;
-    if (!again && !outputs_record(&s->outputs, &s->lanes, !window))
+    if (!again && !outputs_record(&s->outputs, s->lanes, !window))
         output_failed(s);
     if (s->save_due)
         events_save_picture(s);
-    if (!outputs_send(&s->outputs, &s->lanes)) {
-        lanes_set_encode(&s->lanes, NULL);
+    if (!outputs_send(&s->outputs, s->lanes)) {
+        lanes_set_encode(s->lanes, outputs_camera_shape(&s->outputs));
         output_failed(s);
     }
     if (!window) {
@@ -186,10 +186,10 @@ static void follow_changes(struct session *s)
 {
     if (events_kernels_changed(s)) {
         log_info("kernel files changed: rebuilding");
-        lanes_changed(&s->lanes, true);
+        lanes_changed(s->lanes, true);
     }
     if (s->window)
-        lanes_update(&s->lanes);
+        lanes_update(s->lanes);
     report_news(s);
     if (s->reshaped && !s->wish.frozen)
         reshape(s);
@@ -201,22 +201,22 @@ static void run_frames(struct session *s)
 {
     const bool window = s->window != NULL;
     for (events_handle(s, false); !finished(s); events_handle(s, false)) {
-        const int in_flight = lanes_in_flight(&s->lanes);
+        const int in_flight = lanes_in_flight(s->lanes);
         if (in_flight == 0)
             follow_changes(s);
         // The current frame is shown again if the lanes have changed and no new frame is there.
-        bool again = s->has_current && lanes_rerun(&s->lanes);
+        bool again = s->has_current && lanes_rerun(s->lanes);
         const bool hurried = in_flight > 0 || (window && (again || s->redraw));
         const int wait_ms = hurried ? 0 : window ? IDLE_MS : HEADLESS_WAIT_MS;
-        const bool submitted = in_flight < s->lanes.depth && !s->wish.frozen && submit_newest(s, wait_ms);
+        const bool submitted = in_flight < s->depth && !s->wish.frozen && submit_newest(s, wait_ms);
         again = again && !submitted;
         if (again) {
             s->has_current = false;
             submit(s, &s->current, 0);
         }
-        if (lanes_in_flight(&s->lanes) == 0)
+        if (lanes_in_flight(s->lanes) == 0)
             idle(s);
-        else if (!submitted || lanes_in_flight(&s->lanes) == s->lanes.depth)
+        else if (!submitted || lanes_in_flight(s->lanes) == s->depth)
             finish_frame(s, again);
         report_progress(s);
     }
@@ -230,7 +230,7 @@ static bool save_last(struct session *s)
     const char *named = s->options.screenshot;
     if (!named && !s->saves_last)
         return true;
-    const struct image *picture = lanes_picture(&s->lanes);
+    const struct image *picture = lanes_picture(s->lanes);
     if (!picture && (!named || command_interrupted()))
         return true; // a signal ended the run before the first picture
     if (!picture) {
@@ -249,7 +249,7 @@ static bool save_last(struct session *s)
 // Completes the recording and the screenshot; sets the exit code if one fails.
 static void finish_outputs(struct session *s)
 {
-    if (!recorder_close(&s->outputs.recorder) && s->code == EXIT_OK && !command_interrupted())
+    if (!outputs_end_recording(&s->outputs) && s->code == EXIT_OK && !command_interrupted())
         s->code = EXIT_FAILED_SOME;
     if (s->meter.frames == 0 && s->ended && s->code == EXIT_OK) {
         log_error("the source %s has no frames", s->info->name);

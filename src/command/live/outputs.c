@@ -126,11 +126,60 @@ bool recorder_close(struct recorder *recorder)
     return ok;
 }
 
-bool outputs_open_camera(struct outputs *o, const char *node, const struct source_info *info)
+static bool open_camera(struct outputs *o)
 {
-    if (node)
-        o->camera = virtual_camera_open(node, info->shape.width, info->shape.height, info->rate);
-    return !node || o->camera;
+    const struct image_shape *shape = &o->info->shape;
+    o->camera = o->node ? virtual_camera_open(o->node, shape->width, shape->height, o->info->rate) : NULL;
+    return !o->node || o->camera;
+}
+
+static void close_camera(struct outputs *o)
+{
+    virtual_camera_close(o->camera);
+    o->camera = NULL;
+}
+
+bool outputs_open(struct outputs *o, const char *node, const struct source_info *info, struct meter *meter,
+                  struct note *note)
+{
+    *o = (struct outputs){.node = node, .info = info, .meter = meter, .note = note};
+    return open_camera(o);
+}
+
+void outputs_close(struct outputs *o)
+{
+    recorder_close(&o->recorder);
+    close_camera(o);
+}
+
+bool outputs_start_recording(struct outputs *o, const char *path)
+{
+    return recorder_open(&o->recorder, path, o->info);
+}
+
+bool outputs_end_recording(struct outputs *o)
+{
+    return recorder_close(&o->recorder);
+}
+
+bool outputs_toggle_recording(struct outputs *o, bool still, bool frozen)
+{
+    struct recorder *recorder = &o->recorder;
+    if (!recorder->writer) {
+        if (still)
+            note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
+        else if (!outputs_start_recording(o, NULL))
+            note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
+        return true;
+    }
+    const bool ok = recorder_close(recorder);
+    if (ok && recorder->frames == 0)
+        note_set(o->note, true, NOTE_S, "nothing recorded to %s: %s", recorder->name,
+                 frozen ? "the view is frozen" : "no frame arrived");
+    else
+        note_set(o->note, !ok, NOTE_S, "recorded %llu frames to %s%s", (unsigned long long)recorder->frames,
+                 recorder->name, ok ? "" : ", which is incomplete; see standard error");
+    return ok;
 }
 
 bool outputs_record(struct outputs *o, struct lanes *lanes, bool wait)
@@ -144,18 +193,18 @@ bool outputs_record(struct outputs *o, struct lanes *lanes, bool wait)
     const uint64_t left_out = recorder->left_out;
     const bool ok = picture && recorder_add(recorder, picture, wait);
     if (!ok) {
-        note_set(lanes->note, true, 0, "recording to %s stopped after %llu frames", recorder->name,
+        note_set(o->note, true, 0, "recording to %s stopped after %llu frames", recorder->name,
                  (unsigned long long)recorder->frames);
         recorder_close(recorder);
     } else if (recorder->left_out > left_out) {
-        note_set(lanes->note, true, STALL_S, "the reader of %s has stalled: %llu frames dropped", recorder->name,
+        note_set(o->note, true, STALL_S, "the reader of %s has stalled: %llu frames dropped", recorder->name,
                  (unsigned long long)recorder->left_out);
     }
-    meter_host(lanes->meter, "main", "record", start, clock_now_ns());
+    meter_host(o->meter, "main", "record", start, clock_now_ns());
     return ok;
 }
 
-bool outputs_send(struct outputs *o, struct lanes *lanes)
+bool outputs_send(struct outputs *o, const struct lanes *lanes)
 {
     const struct path_result *result = lanes_result(lanes, LANE_MAIN);
     if (!o->camera || !result || !result->encoded.plane[0])
@@ -163,41 +212,61 @@ bool outputs_send(struct outputs *o, struct lanes *lanes)
     const int64_t start = clock_now_ns();
     const bool ok = virtual_camera_send(o->camera, &result->encoded);
     if (!ok) {
-        note_set(lanes->note, true, 0, "virtual camera %s stopped: the device accepts no more frames",
+        note_set(o->note, true, 0, "virtual camera %s stopped: the device accepts no more frames",
                  virtual_camera_name(o->camera));
-        virtual_camera_close(o->camera);
-        o->camera = NULL;
+        close_camera(o);
     }
-    meter_host(lanes->meter, "main", "virtual camera", start, clock_now_ns());
+    meter_host(o->meter, "main", "virtual camera", start, clock_now_ns());
     return ok;
 }
 
-static bool continue_recording(struct recorder *recorder, const struct source_info *info, struct note *note)
+static bool continue_recording(struct outputs *o)
 {
+    struct recorder *recorder = &o->recorder;
     if (!recorder->writer)
         return true;
     const unsigned long long frames = recorder->frames;
     char before[OUTPUT_NAME];
     memcpy(before, recorder->name, sizeof(before));
-    if (recorder_continue(recorder, info)) {
+    if (recorder_continue(recorder, o->info)) {
         log_warn("the frame size changed: %s ends after %llu frames, and the recording continues in %s", before, frames,
                  recorder->name);
         return true;
     }
-    log_error("%s", note_set(note, true, 0, "the frame size changed: recording to %s stopped after %llu frames", before,
-                             frames));
+    log_error("%s", note_set(o->note, true, 0, "the frame size changed: recording to %s stopped after %llu frames",
+                             before, frames));
     return false;
 }
 
-bool outputs_resize(struct outputs *o, const char *node, const struct source_info *info, struct note *note)
+bool outputs_resize(struct outputs *o)
 {
-    const bool ok = continue_recording(&o->recorder, info, note);
+    const bool ok = continue_recording(o);
     if (!o->camera)
         return ok;
     // A program that keeps the device open keeps the old size; opening then fails.
-    virtual_camera_close(o->camera);
-    if (outputs_open_camera(o, node, info))
+    close_camera(o);
+    if (open_camera(o))
         return ok;
-    note_set(note, true, 0, "the frame size changed: the virtual camera %s stopped", node);
+    note_set(o->note, true, 0, "the frame size changed: the virtual camera %s stopped", o->node);
     return false;
+}
+
+const struct image_shape *outputs_camera_shape(const struct outputs *o)
+{
+    return o->camera ? virtual_camera_shape(o->camera) : NULL;
+}
+
+struct outputs_facts outputs_describe(const struct outputs *o)
+{
+    struct outputs_facts facts = {0};
+    if (o->recorder.writer) {
+        facts.recording = o->recorder.name;
+        facts.recorded = o->recorder.frames;
+    }
+    if (o->camera) {
+        facts.camera = virtual_camera_name(o->camera);
+        facts.camera_shape = *virtual_camera_shape(o->camera);
+        facts.sent = virtual_camera_counts(o->camera);
+    }
+    return facts;
 }

@@ -1,4 +1,4 @@
-// outputs.h: screenshots, the recording and the virtual camera. Main thread. Zeroed has none.
+// outputs.h: screenshots, the recording and the virtual camera. Main thread.
 #pragma once
 
 #include "command/live/lanes.h"
@@ -7,6 +7,7 @@
 
 enum { OUTPUT_NAME = 4096 };
 
+// Zeroed is closed. Only outputs.c uses the members.
 struct recorder {
     struct y4m_writer *writer; // NULL: not recording
     char name[OUTPUT_NAME];
@@ -33,18 +34,45 @@ bool recorder_add(struct recorder *recorder, const struct image *rgba, bool wait
 // without frames if the recorder created its file (logged).
 bool recorder_close(struct recorder *recorder);
 
+// Zeroed has none. Only outputs.c uses the members.
 struct outputs {
     struct recorder recorder;
     struct virtual_camera *camera; // the virtual camera; NULL: none
+    const char *node;             // of the virtual camera
+    const struct source_info *info;
+    struct meter *meter;
+    struct note *note;
 };
 
-// Opens the virtual camera `node` (NULL: none) for the source's frames. False on failure (logged).
-bool outputs_open_camera(struct outputs *outputs, const char *node, const struct source_info *info);
+// Opens the virtual camera `node` (NULL: none) for the source's frames. False on failure (logged). All pointers are
+// borrowed.
+bool outputs_open(struct outputs *outputs, const char *node, const struct source_info *info, struct meter *meter,
+                  struct note *note);
+void outputs_close(struct outputs *outputs);
+// Begins the recording, as recorder_open.
+bool outputs_start_recording(struct outputs *outputs, const char *path);
+// Ends the recording, if there is one, as recorder_close.
+bool outputs_end_recording(struct outputs *outputs);
+// Ends the recording, or begins one under a new name. The note reports it. `still`: there is only one frame; `frozen`:
+// no frames arrive. False: the recording is incomplete (logged).
+bool outputs_toggle_recording(struct outputs *outputs, bool still, bool frozen);
 // Write the main lane's result to the recording or to the virtual camera, if that is open, and measure it. If the
 // recording's reader has stalled, waits for it (`wait`) or drops the frame. False: the output failed and is closed
 // (logged; the note reports it).
 bool outputs_record(struct outputs *outputs, struct lanes *lanes, bool wait);
-bool outputs_send(struct outputs *outputs, struct lanes *lanes);
+bool outputs_send(struct outputs *outputs, const struct lanes *lanes);
 // Continues both with the source's new frame size: the recording in a new file, because a video has one frame size.
 // False if one of them stopped (logged; the note reports it).
-bool outputs_resize(struct outputs *outputs, const char *node, const struct source_info *info, struct note *note);
+bool outputs_resize(struct outputs *outputs);
+// Returns the shape of the virtual camera's frames; NULL: there is none.
+const struct image_shape *outputs_camera_shape(const struct outputs *outputs);
+
+// The texts are borrowed.
+struct outputs_facts {
+    const char *recording; // name of the file; NULL: none
+    uint64_t recorded;     // its frames
+    const char *camera;    // name of the virtual camera; NULL: none
+    struct image_shape camera_shape;
+    struct virtual_camera_counts sent;
+};
+struct outputs_facts outputs_describe(const struct outputs *outputs);

@@ -55,7 +55,7 @@ static void fill_headline(const struct status *s, struct overlay *overlay)
     const char *path = s->lane.open && !named ? s->lane.words : "";
     overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s%s%s", figures, path, path[0] && split[0] ? "  " : "", split,
                  coming ? "  building " : "", coming ? wanted : "", s->wish->frozen ? "  FROZEN" : "",
-                 s->recorder->writer ? "  REC" : "");
+                 s->outputs.recording ? "  REC" : "");
 }
 
 // Adds the camera's frame rate, the frames' ages, the selected control and the lost frames.
@@ -80,15 +80,15 @@ static void fill_camera(const struct status *s, struct overlay *overlay)
 // Adds the virtual camera and the recording.
 static void fill_outputs(const struct status *s, struct overlay *overlay)
 {
-    if (s->camera) {
-        const struct image_shape *out = virtual_camera_shape(s->camera);
-        overlay_line(overlay, OVERLAY_PLAIN, "camera\t%s  %dx%d %s, %llu sent, %llu repeated",
-                     virtual_camera_name(s->camera), out->width, out->height, pixfmt_info(out->format)->name,
-                     (unsigned long long)s->sent.sent, (unsigned long long)s->sent.repeated);
-    }
-    if (s->recorder->writer)
-        overlay_line(overlay, OVERLAY_WARNING, "record\t%s, %llu frames", s->recorder->name,
-                     (unsigned long long)s->recorder->frames);
+    const struct outputs_facts *to = &s->outputs;
+    const struct image_shape *shape = &to->camera_shape;
+    if (to->camera)
+        overlay_line(overlay, OVERLAY_PLAIN, "camera\t%s  %dx%d %s, %llu sent, %llu repeated", to->camera, shape->width,
+                     shape->height, pixfmt_info(shape->format)->name, (unsigned long long)to->sent.sent,
+                     (unsigned long long)to->sent.repeated);
+    if (to->recording)
+        overlay_line(overlay, OVERLAY_WARNING, "record\t%s, %llu frames", to->recording,
+                     (unsigned long long)to->recorded);
 }
 
 static void fill_lines(const struct status *s, struct overlay *overlay)

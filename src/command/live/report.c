@@ -70,20 +70,20 @@ bool report_broken(const struct report *report)
     return report->broken;
 }
 
-static json_t *json_camera(const struct status *s)
+static json_t *json_camera(const struct outputs_facts *outputs)
 {
-    if (!s->camera)
+    if (!outputs->camera)
         return json_null();
-    const struct image_shape *shape = virtual_camera_shape(s->camera);
+    const struct image_shape *shape = &outputs->camera_shape;
     json_t *object = json_object();
-    json_object_set_new(object, "name", text_json(virtual_camera_name(s->camera)));
+    json_object_set_new(object, "name", text_json(outputs->camera));
     json_object_set_new(object, "pixel_format", json_string(pixfmt_info(shape->format)->name));
     json_object_set_new(object, "width", json_integer(shape->width));
     json_object_set_new(object, "height", json_integer(shape->height));
     json_object_set_new(object, "matrix", json_string(color_matrix_name(shape->color.matrix)));
-    json_object_set_new(object, "sent", json_integer((json_int_t)s->sent.sent));
-    json_object_set_new(object, "skipped", json_integer((json_int_t)s->sent.skipped));
-    json_object_set_new(object, "repeated", json_integer((json_int_t)s->sent.repeated));
+    json_object_set_new(object, "sent", json_integer((json_int_t)outputs->sent.sent));
+    json_object_set_new(object, "skipped", json_integer((json_int_t)outputs->sent.skipped));
+    json_object_set_new(object, "repeated", json_integer((json_int_t)outputs->sent.repeated));
     return object;
 }
 
@@ -108,7 +108,7 @@ static void add_run(const struct status *s, json_t *object)
     json_object_set_new(object, "why", text_json(lane->why));
     json_object_set_new(object, "device", text_json(lane->device));
     json_object_set_new(object, "chain", text_json(chain));
-    json_object_set_new(object, "virtual_camera", json_camera(s));
+    json_object_set_new(object, "virtual_camera", json_camera(&s->outputs));
 }
 
 // Adds the source and the shape of its frames.
@@ -175,7 +175,7 @@ static void add_wish(const struct status *s, json_t *object)
     json_object_set_new(object, "help", json_boolean(wish->help));
     json_object_set_new(object, "vsync", json_boolean(wish->vsync));
     json_object_set_new(object, "fullscreen", json_boolean(wish->fullscreen));
-    json_object_set_new(object, "recording", s->recorder->writer ? text_json(s->recorder->name) : json_null());
+    json_object_set_new(object, "recording", s->outputs.recording ? text_json(s->outputs.recording) : json_null());
     json_object_set_new(object, "message", text_json(s->note));
     json_object_set_new(object, "message_is_error", json_boolean(s->note_is_error));
 }
@@ -268,9 +268,9 @@ static void print_table(const struct report *report, const struct status *s)
     log_escape(name, sizeof(name), s->info->name);
     fprintf(out, "%s through %s\n", name, chain);
     fprintf(out, "path %s (%s), device %s\n", s->lane.words, s->lane.why, s->lane.device);
-    if (s->camera)
-        fprintf(out, "virtual camera %s: %llu frames sent, %llu repeated\n", virtual_camera_name(s->camera),
-                (unsigned long long)s->sent.sent, (unsigned long long)s->sent.repeated);
+    if (s->outputs.camera)
+        fprintf(out, "virtual camera %s: %llu frames sent, %llu repeated\n", s->outputs.camera,
+                (unsigned long long)s->outputs.sent.sent, (unsigned long long)s->outputs.sent.repeated);
     print_frames(report, s);
     print_camera(s, out);
     if (meter->frames == 0)

@@ -107,40 +107,41 @@ static bool open_screen_and_device(struct session *s)
 static void set_limits(struct session *s)
 {
     const struct live_options *o = &s->options;
-    const bool endless = o->loop || s->info->endless, kept = o->screenshot || o->record || s->outputs.camera;
+    const bool endless = o->loop || s->info->endless, kept = o->screenshot || o->record || o->virtual_camera;
     s->limit = (uint64_t)o->frames;
-    s->lanes.depth = 1; // with two, each frame would be shown one frame interval later
+    s->depth = 1; // with two, each frame would be shown one frame interval later
     if (s->window)
         return;
-    if (s->limit == 0 && endless && !s->outputs.camera) // a virtual camera runs until the user stops it
+    if (s->limit == 0 && endless && !o->virtual_camera) // a virtual camera runs until the user stops it
         s->limit = ENDLESS_FRAMES;
     s->saves_last = !kept && (!o->headless || (o->frames == 0 && endless));
     if (!s->info->live)
-        s->lanes.depth = 2; // latency does not matter: upload, kernels and download overlap
+        s->depth = 2; // latency does not matter: upload, kernels and download overlap
 }
 
-static void set_lanes(struct session *s)
+static bool open_lanes(struct session *s)
 {
-    s->lanes = (struct lanes){
+    s->lanes = lanes_create(&(struct lanes_setup){
         .wish = &s->wish,
         .devices = &s->devices,
         .source = s->source,
         .window = s->window,
         .meter = &s->meter,
         .note = &s->note,
+        .encode = outputs_camera_shape(&s->outputs),
+        .depth = s->depth,
         .threads = s->options.threads,
-    };
-    if (s->outputs.camera)
-        s->lanes.encode = *virtual_camera_shape(s->outputs.camera);
+    });
+    return s->lanes != NULL;
 }
 
 // Builds the wish's path while the window shows a message and the user may quit: compiling may take seconds. False if
 // the build fails (logged), or if the user quits.
 static bool await_path(struct session *s)
 {
-    lanes_await(&s->lanes);
-    for (s->redraw = true; !s->quit && lanes_building(&s->lanes); events_handle(s, true)) {
-        lanes_update(&s->lanes);
+    lanes_await(s->lanes);
+    for (s->redraw = true; !s->quit && lanes_building(s->lanes); events_handle(s, true)) {
+        lanes_update(s->lanes);
         if (s->redraw) {
             note_set(&s->note, false, 0, "building the filters");
             s->drawn_ns = view_draw(s->view, status_read(s), NULL);
@@ -149,14 +150,14 @@ static bool await_path(struct session *s)
         }
         clock_sleep_until_ns(clock_now_ns() + BUILD_WAIT_NS);
     }
-    return !s->quit && lanes_take_news(&s->lanes) == LANES_CHANGED;
+    return !s->quit && lanes_take_news(s->lanes) == LANES_CHANGED;
 }
 
 // Builds the wish's path and waits for it. If the user named no path, the cpu path replaces one that fails.
 static bool build_path(struct session *s)
 {
     char *error = NULL;
-    while (!lanes_open(&s->lanes, &error)) {
+    while (!lanes_open(s->lanes, &error)) {
         const char *kind = path_kind_name(s->wish.kind), *why = error ? error : "see above";
         const bool last = s->options.path >= 0 || s->wish.kind == PATH_CPU;
         if (last)
@@ -180,18 +181,18 @@ bool session_open_path(struct session *s)
     const enum path_kind kind = s->wish.kind;
     const bool slow = s->window && path_kind_info(kind)->needs_device, named = s->options.path >= 0;
     if (slow && named && s->options.frames > 0)
-        return await_path(s) && lanes_warm_up(&s->lanes);
+        return await_path(s) && lanes_warm_up(s->lanes);
     if (slow)
         s->wish.kind = PATH_CPU;
-    if (!build_path(s) || !lanes_warm_up(&s->lanes))
+    if (!build_path(s) || !lanes_warm_up(s->lanes))
         return false;
     if (!slow)
         return true;
     s->wish.kind = kind;
     if (named)
-        lanes_await(&s->lanes);
+        lanes_await(s->lanes);
     else
-        lanes_changed(&s->lanes, false);
+        lanes_changed(s->lanes, false);
     return true;
 }
 
@@ -200,12 +201,11 @@ static bool open_parts(struct session *s)
 {
     const struct live_options *o = &s->options;
     if (!open_source(s) || (o->trace && !(s->trace = trace_open(o->trace))) ||
-        !outputs_open_camera(&s->outputs, o->virtual_camera, s->info) || !open_screen_and_device(s))
+        !outputs_open(&s->outputs, o->virtual_camera, s->info, &s->meter, &s->note) || !open_screen_and_device(s))
         return false;
-    set_lanes(s);
     set_limits(s);
-    if ((s->saves_last && !output_new_possible()) || !events_open(s) || !session_open_path(s) ||
-        (o->record && !recorder_open(&s->outputs.recorder, o->record, s->info)))
+    if (!open_lanes(s) || (s->saves_last && !output_new_possible()) || !events_open(s) || !session_open_path(s) ||
+        (o->record && !outputs_start_recording(&s->outputs, o->record)))
         return false;
     if (s->window)
         note_set(&s->note, false, HINT_S, "press h for the keys, o for more figures");
@@ -232,12 +232,11 @@ bool session_open(struct session *s)
 
 bool session_close(struct session *s)
 {
-    recorder_close(&s->outputs.recorder);
-    virtual_camera_close(s->outputs.camera);
+    outputs_close(&s->outputs);
     if (!capture_stop(s->capture))
         return false;
     trace_close(s->trace);
-    if (!lanes_finish(&s->lanes) || window_lost(s->window))
+    if (!lanes_finish(s->lanes) || window_lost(s->window))
         return false;
     if (s->has_current)
         source_return(s->source, &s->current);

@@ -22,7 +22,7 @@ struct session {
     struct view *view;     // of the window
     struct devices devices;
     struct wish wish;
-    struct lanes lanes;
+    struct lanes *lanes;
     struct outputs outputs;
     struct meter meter;
     struct note note;
@@ -32,6 +32,7 @@ struct session {
     char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: each digit's filter
     int kernel_watch;                            // inotify descriptor of the kernel directory; -1: none
 
+    int depth;       // frames in flight
     uint64_t limit;  // frames to show; 0: no limit
     bool saves_last; // save the last frame under the first free name
     bool still;      // the source is one image, shown once

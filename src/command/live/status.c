@@ -14,18 +14,15 @@ const struct status *status_read(struct session *s)
         .skipped = counts.skipped + counts.dropped,
         .wish = &s->wish,
         .meter = &s->meter,
-        .building = lanes_building(&s->lanes),
-        .split = lanes_split(&s->lanes),
-        .depth = s->lanes.depth,
-        .recorder = &s->outputs.recorder,
-        .camera = s->outputs.camera,
+        .building = lanes_building(s->lanes),
+        .split = lanes_split(s->lanes),
+        .depth = s->depth,
+        .outputs = outputs_describe(&s->outputs),
         .adjusted = &s->controls.adjusted,
         .screen = s->window ? window_gl_name(s->window) : NULL,
     };
     status->note = note_text(&s->note, &status->note_is_error);
-    if (status->camera)
-        status->sent = virtual_camera_counts(status->camera);
-    lanes_describe(&s->lanes, LANE_MAIN, &status->lane);
-    lanes_describe(&s->lanes, LANE_OTHER, &status->other);
+    lanes_describe(s->lanes, LANE_MAIN, &status->lane);
+    lanes_describe(s->lanes, LANE_OTHER, &status->other);
     return status;
 }

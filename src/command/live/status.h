@@ -19,9 +19,7 @@ struct status {
     struct lane_facts lane, other; // LANE_MAIN and LANE_OTHER
     bool building, split;          // lanes_building, lanes_split
     int depth;
-    const struct recorder *recorder;
-    struct virtual_camera *camera;         // the virtual camera; NULL: none
-    struct virtual_camera_counts sent;     // its counts
+    struct outputs_facts outputs;
     const struct source_control *adjusted; // the control that the keys change; name "": none
     const char *screen;                    // window_gl_name; NULL: no window
 };
