@@ -1,14 +1,16 @@
 // lanes.c: sends frames through the lanes' paths, and changes the paths when the wish changes
 #include "command/live/lanes.h"
 
+#include "base/clock.h"
 #include "base/log.h"
-#include "command/live/build.h"
+#include "base/thread.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLOSE_PATIENCE_MS = 250 };
+enum { CLOSE_PATIENCE_MS = 250, POLL_NS = 2000000 };
 
 struct lane {
     struct path *path; // NULL: not open
@@ -22,6 +24,21 @@ struct lane {
     bool reload; // kernel files have changed: build again
 };
 
+// Builds a path, or a chain for an open path, on a thread of its own.
+struct build {
+    struct lane *lane;       // NULL: no build
+    enum split shows;        // lane.shows after the build
+    struct path_setup setup; // setup.chain is set by the thread
+    struct chain chain;
+    struct path *path; // prepare the chain on this path, which must stay open until then; NULL: open a new path
+    pthread_t thread;
+    bool running;     // the thread must be joined
+    atomic_bool done; // the members below are set
+    bool ok;
+    struct path *opened; // the new path; NULL if `path` was prepared for path_swap
+    char *error;         // why the build failed; NULL if ok or if it was logged
+};
+
 struct flight {
     struct frame frame;
     int64_t taken_ns; // when the caller took it from the capture; 0: it was shown before
@@ -32,10 +49,10 @@ struct lanes {
     struct image_shape encode; // of the main lane's next path; width 0: none
     struct lane lane[LANES];
     struct build build;
-    struct lane *building;                // what `build` builds; NULL: nothing
-    enum split building_shows;            // lane.shows after the build
     struct flight flight[PATH_DEPTH_MAX]; // oldest first
     int flights;
+    struct frame held; // the frame of the results, if `holds`: may be submitted again
+    bool holds;
     struct image readback; // RGBA; for lanes_picture if the result is a texture
     bool rerun;            // see lanes_rerun
     bool awaited;          // the path that the user named is being built
@@ -114,21 +131,56 @@ bool lanes_open(struct lanes *l, char **error)
     return build.opened != NULL;
 }
 
-// Waits until no build uses the lane's path, and discards the result. Call before the path is closed.
-static void lane_settle(struct lanes *l, struct lane *lane)
+static void *build_run(void *context)
 {
-    if (l->building != lane)
-        return;
-    build_discard(&l->build, -1);
-    l->building = NULL;
+    struct build *b = context;
+    b->setup.chain = &b->chain;
+    if (b->path)
+        b->ok = path_prepare(b->path, &b->chain, &b->error);
+    else
+        b->ok = (b->opened = path_open(&b->setup, &b->error)) != NULL;
+    b->done = true;
+    return NULL;
+}
+
+static void build_join(struct build *b)
+{
+    if (b->running)
+        pthread_join(b->thread, NULL);
+    b->running = false;
+    b->lane = NULL;
+}
+
+// Waits for the build, if there is one, and frees its result. Nothing can stop a driver's compiler: returns false if
+// the build takes longer than `patience_ms`; -1: no limit.
+static bool build_discard(struct build *b, int patience_ms)
+{
+    if (!b->lane)
+        return true;
+    const int64_t deadline_ns = clock_now_ns() + (int64_t)patience_ms * 1000000;
+    for (; patience_ms >= 0 && !b->done; clock_sleep_until_ns(clock_now_ns() + POLL_NS)) {
+        if (clock_now_ns() >= deadline_ns)
+            return false;
+    }
+    build_join(b);
+    path_close(b->opened);
+    free(b->error);
+    return true;
+}
+
+void lanes_release(struct lanes *l)
+{
+    if (l->holds)
+        source_return(l->set.source, &l->held);
+    l->holds = false;
 }
 
 void lanes_close(struct lanes *l)
 {
-    for (int i = 0; i < LANES; i++) {
-        lane_settle(l, &l->lane[i]);
+    build_discard(&l->build, -1);
+    for (int i = 0; i < LANES; i++)
         lane_close(&l->lane[i]);
-    }
+    lanes_release(l);
     image_free(&l->readback);
 }
 
@@ -143,7 +195,6 @@ bool lanes_finish(struct lanes *l)
         return true;
     if (!build_discard(&l->build, CLOSE_PATIENCE_MS) || window_lost(l->set.window))
         return false;
-    l->building = NULL;
     lanes_close(l);
     for (int i = 0; i < l->flights; i++)
         source_return(l->set.source, &l->flight[i].frame);
@@ -181,7 +232,8 @@ static bool recover(struct lanes *l)
 // Switches the split view off because its second path failed.
 static void drop_other(struct lanes *l)
 {
-    lane_settle(l, &l->lane[LANE_OTHER]);
+    if (l->build.lane == &l->lane[LANE_OTHER])
+        build_discard(&l->build, -1);
     lane_close(&l->lane[LANE_OTHER]);
     l->set.wish->split = SPLIT_OFF;
     note_set(l->set.note, true, 0, "the other pane of the split view failed; the split view is now off");
@@ -198,6 +250,13 @@ bool lanes_submit(struct lanes *l, const struct frame *frame, int64_t taken_ns)
     if (other->path && !path_submit(other->path, &frame->image, frame->number, &lost))
         drop_other(l);
     return true;
+}
+
+bool lanes_submit_again(struct lanes *l)
+{
+    const struct frame frame = l->held;
+    l->holds = false;
+    return lanes_submit(l, &frame, 0);
 }
 
 int lanes_in_flight(const struct lanes *l)
@@ -242,17 +301,13 @@ static void measure_lane(const struct lanes *l, int which)
     }
 }
 
-bool lanes_collect(struct lanes *l, struct frame *frame)
+const struct frame *lanes_collect(struct lanes *l)
 {
     bool lost = false;
     struct lane *lane = &l->lane[LANE_MAIN], *other = &l->lane[LANE_OTHER];
-    lane->has_result = path_collect(lane->path, &lane->result, &lost);
-    if (!lane->has_result) {
+    while (!(lane->has_result = path_collect(lane->path, &lane->result, &lost))) {
         if (!recover(l))
-            return false;
-        lane->has_result = path_collect(lane->path, &lane->result, &lost);
-        if (!lane->has_result)
-            return recover(l);
+            return NULL;
     }
     if (other->path && path_info(other->path)->in_flight > 0) {
         other->has_result = path_collect(other->path, &other->result, &lost);
@@ -268,21 +323,24 @@ bool lanes_collect(struct lanes *l, struct frame *frame)
         measure_arrival(l->set.meter, &flight);
     for (int i = 0; i < LANES; i++)
         measure_lane(l, i);
-    *frame = flight.frame;
-    return true;
+    lanes_release(l);
+    l->held = flight.frame;
+    l->holds = true;
+    return &l->held;
 }
 
 bool lanes_warm_up(struct lanes *l)
 {
     const struct image_shape *shape = &source_info(l->set.source)->shape;
-    struct frame blank = {0}, done;
+    struct frame blank = {0};
     if (!image_alloc(&blank.image, shape)) {
         log_error("cannot start: out of memory");
         return false;
     }
     memset(blank.image.memory, 0, image_bytes(shape));
-    const bool ok = lanes_submit(l, &blank, 0) && lanes_collect(l, &done);
+    const bool ok = lanes_submit(l, &blank, 0) && lanes_collect(l);
     l->flights = 0;
+    l->holds = false;
     l->lane[LANE_MAIN].has_result = l->lane[LANE_OTHER].has_result = false;
     meter_forget(l->set.meter);
     image_free(&blank.image);
@@ -328,12 +386,12 @@ void lanes_await(struct lanes *l)
 
 bool lanes_building(const struct lanes *l)
 {
-    return l->building || l->lane[LANE_MAIN].stale || l->lane[LANE_OTHER].stale;
+    return l->build.lane || l->lane[LANE_MAIN].stale || l->lane[LANE_OTHER].stale;
 }
 
 bool lanes_rerun(const struct lanes *l)
 {
-    return l->rerun;
+    return l->rerun && l->holds;
 }
 
 bool lanes_split(const struct lanes *l)
@@ -358,7 +416,7 @@ static void lane_update(struct lanes *l, int which)
     const bool wanted = lane_wanted(l, which, &build);
     const bool reuse = wanted && lane->path && lane->kind == build.setup.kind && lane->device == build.setup.device;
     const bool same = reuse && !lane->reload && same_chain(&lane->chain, &build.chain);
-    if (wanted && !same && l->building)
+    if (wanted && !same && l->build.lane)
         return;
     lane->stale = lane->reload = false;
     if (!wanted)
@@ -368,10 +426,12 @@ static void lane_update(struct lanes *l, int which)
     if (!wanted || same)
         return;
     build.path = reuse ? lane->path : NULL;
+    build.lane = lane;
+    build.shows = l->set.wish->split;
     l->build = build;
-    l->building = lane;
-    l->building_shows = l->set.wish->split;
-    build_start(&l->build);
+    l->build.running = thread_start(&l->build.thread, build_run, &l->build, "builder");
+    if (!l->build.running)
+        l->build.done = true;
 }
 
 // Logs a failed build. The old path keeps running. A new path, device or split view is removed from the wish. A new
@@ -398,13 +458,13 @@ static void build_failed(struct lanes *l, const struct lane *lane)
 
 static void take_build(struct lanes *l)
 {
-    struct lane *lane = l->building;
-    l->building = NULL;
+    struct lane *lane = l->build.lane;
+    build_join(&l->build);
     if (l->news != LANES_FAILED)
         l->news = LANES_CHANGED;
     if (l->build.ok) {
         lane_use_build(l, lane, &l->build);
-        lane->shows = l->building_shows;
+        lane->shows = l->build.shows;
         l->awaited = false;
         if (lane == &l->lane[LANE_MAIN])
             note_clear(l->set.note, true);
@@ -417,13 +477,13 @@ static void take_build(struct lanes *l)
 void lanes_update(struct lanes *l)
 {
     int first = LANE_MAIN;
-    if (l->building && build_take(&l->build)) {
-        first = l->building == &l->lane[LANE_MAIN] ? LANE_OTHER : LANE_MAIN; // they take turns, or one would starve
+    if (l->build.lane && l->build.done) {
+        first = l->build.lane == &l->lane[LANE_MAIN] ? LANE_OTHER : LANE_MAIN; // they take turns, or one would starve
         take_build(l);
     }
     for (int i = 0; i < LANES; i++) {
         const int which = (first + i) % LANES;
-        if (l->lane[which].stale && l->building != &l->lane[which])
+        if (l->lane[which].stale && l->build.lane != &l->lane[which])
             lane_update(l, which);
     }
 }

@@ -42,19 +42,22 @@ void lanes_set_encode(struct lanes *lanes, const struct image_shape *shape);
 // Runs a blank frame through the main lane, because some drivers finish compiling only when a kernel first runs. False
 // on failure (logged).
 bool lanes_warm_up(struct lanes *lanes);
-// Closes both lanes; waits for their build and discards it.
+// Closes both lanes, after a build that runs has ended, and releases the held frame.
 void lanes_close(struct lanes *lanes);
-// Ends the run: returns the frames in flight to the source and frees the lanes. Accepts NULL. False if a driver still
+// Ends the run: returns all frames to the source and frees the lanes. Accepts NULL. False if a driver still
 // compiles or the display is lost: everything that they use must stay open, and the process must end without exit().
 bool lanes_finish(struct lanes *lanes);
 
-// Takes over a frame. False if no path works any more (logged).
+// Takes over a frame, which the caller took from the capture at `taken_ns`; 0: it was shown before. False if no path
+// works any more (logged).
 bool lanes_submit(struct lanes *lanes, const struct frame *frame, int64_t taken_ns);
+bool lanes_submit_again(struct lanes *lanes); // submits the held frame
 int lanes_in_flight(const struct lanes *lanes);
 bool lanes_ready(const struct lanes *lanes); // true: lanes_collect will not wait for a device
-// Waits for the oldest frame in flight and gives it back; the results stay valid until the next call. Begins the frame
-// in the meter. False if no path works any more (logged).
-bool lanes_collect(struct lanes *lanes, struct frame *frame);
+// Waits for the oldest frame in flight, and holds it instead of the frame before. The results stay valid until the next
+// call. Begins the frame in the meter. NULL if no path works any more (logged).
+const struct frame *lanes_collect(struct lanes *lanes);
+void lanes_release(struct lanes *lanes); // returns the held frame, if there is one, to the source
 const struct path_result *lanes_result(const struct lanes *lanes, int which); // NULL: none
 // Returns the main lane's result in memory, which stays owned by the lanes. NULL if there is none, on failure (logged),
 // or if the display is lost.
@@ -65,7 +68,7 @@ void lanes_changed(struct lanes *lanes, bool reload); // call after a change of 
 void lanes_await(struct lanes *lanes);
 void lanes_update(struct lanes *lanes);         // starts builds and takes their results; no frame may be in flight
 bool lanes_building(const struct lanes *lanes); // true: a lane does not match the wish yet
-bool lanes_rerun(const struct lanes *lanes);    // true: they have changed since the last collected frame
+bool lanes_rerun(const struct lanes *lanes);    // true: they have changed since they collected the held frame
 bool lanes_split(const struct lanes *lanes);    // true: LANE_OTHER makes the second pane that the wish wants
 enum lanes_news lanes_take_news(struct lanes *lanes);
 

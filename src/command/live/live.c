@@ -22,9 +22,10 @@ static bool finished(const struct session *s)
            (s->limit > 0 && s->meter.frames >= s->limit) || (s->ended && lanes_in_flight(s->lanes) == 0 && !stays);
 }
 
-// Reports what changed in the lanes by itself.
-static void report_news(struct session *s)
+// Reports what changed in the lanes by itself. `ok` false: no path works any more.
+static void report_news(struct session *s, bool ok)
 {
+    s->code = ok ? s->code : EXIT_DEVICE;
     const enum lanes_news news = lanes_take_news(s->lanes);
     if (news == LANES_UNCHANGED)
         return;
@@ -59,9 +60,6 @@ static void reshape(struct session *s)
     const struct image_shape old = s->info->shape, *shape = &s->info->shape;
     s->reshaped = false;
     lanes_close(s->lanes);
-    if (s->has_current)
-        source_return(s->source, &s->current);
-    s->has_current = false;
     if (!source_reshape(s->source)) {
         s->code = EXIT_NOTHING;
         return;
@@ -84,13 +82,6 @@ static void reshape(struct session *s)
         capture_resume(s->capture);
 }
 
-static void submit(struct session *s, const struct frame *frame, int64_t taken_ns)
-{
-    if (!lanes_submit(s->lanes, frame, taken_ns))
-        s->code = EXIT_DEVICE;
-    report_news(s);
-}
-
 // Takes the newest frame and submits it. False if none arrives in time, or if the source has ended or changed its
 // shape.
 static bool submit_newest(struct session *s, int timeout_ms)
@@ -101,7 +92,7 @@ static bool submit_newest(struct session *s, int timeout_ms)
     const enum source_status status = capture_take(s->capture, &frame, timeout_ms);
     if (status == SOURCE_FRAME) {
         s->taken++;
-        submit(s, &frame, clock_now_ns());
+        report_news(s, lanes_submit(s->lanes, &frame, clock_now_ns()));
         return true;
     }
     s->reshaped = status == SOURCE_RESHAPED;
@@ -112,22 +103,20 @@ static bool submit_newest(struct session *s, int timeout_ms)
 }
 
 // Takes the oldest frame in flight. A driver that compiles may delay kernels that are ready (PoCL does), so keys and
-// signals are handled while a path is being built. False if no path works, or the user quits.
-static bool collect(struct session *s, struct frame *frame)
+// signals are handled while a path is being built. NULL if no path works, or the user quits.
+static const struct frame *collect(struct session *s)
 {
     if (s->code >= EXIT_NOTHING)
-        return false;
+        return NULL;
     while (lanes_building(s->lanes) && !lanes_ready(s->lanes)) {
         events_handle(s, false);
         if (finished(s))
-            return false;
+            return NULL;
         clock_sleep_until_ns(clock_now_ns() + READY_NS);
     }
-    const bool ok = lanes_collect(s->lanes, frame);
-    if (!ok)
-        s->code = EXIT_DEVICE;
-    report_news(s);
-    return ok;
+    const struct frame *frame = lanes_collect(s->lanes);
+    report_news(s, frame != NULL);
+    return frame;
 }
 
 // `meter` is for view_draw.
@@ -140,9 +129,9 @@ static void draw(struct session *s, struct meter *meter)
 // Collects a frame, writes it to the outputs, and shows it. `again`: it was shown before.
 static void finish_frame(struct session *s, bool again)
 {
-    struct frame frame;
     const bool window = s->window != NULL;
-    if (!collect(s, &frame))
+    const struct frame *frame = collect(s);
+    if (!frame)
         return;
     if (window && !view_upload(s->view, s->lanes, &s->meter))
         s->code = EXIT_FAILED_SOME;
@@ -154,20 +143,14 @@ static void finish_frame(struct session *s, bool again)
         lanes_set_encode(s->lanes, outputs_camera_shape(&s->outputs));
         output_failed(s);
     }
-    if (!window) {
-        meter_shown(&s->meter, frame.captured_ns, clock_now_ns());
-        source_return(s->source, &frame);
-        return;
-    }
-    draw(s, &s->meter);
+    if (window)
+        draw(s, &s->meter);
     if (again)
         meter_shown_again(&s->meter);
     else
-        meter_shown(&s->meter, frame.captured_ns, s->drawn_ns);
-    if (s->has_current)
-        source_return(s->source, &s->current);
-    s->current = frame;
-    s->has_current = true;
+        meter_shown(&s->meter, frame->captured_ns, window ? s->drawn_ns : clock_now_ns());
+    if (!window)
+        lanes_release(s->lanes); // a window may have to show it again
 }
 
 // Without a new frame: draws the window again if it is out of date.
@@ -190,7 +173,7 @@ static void follow_changes(struct session *s)
     }
     if (s->window)
         lanes_update(s->lanes);
-    report_news(s);
+    report_news(s, true);
     if (s->reshaped && !s->wish.frozen)
         reshape(s);
 }
@@ -204,16 +187,14 @@ static void run_frames(struct session *s)
         const int in_flight = lanes_in_flight(s->lanes);
         if (in_flight == 0)
             follow_changes(s);
-        // The current frame is shown again if the lanes have changed and no new frame is there.
-        bool again = s->has_current && lanes_rerun(s->lanes);
+        // The last frame is shown again if the lanes have changed and no new frame is there.
+        bool again = lanes_rerun(s->lanes);
         const bool hurried = in_flight > 0 || (window && (again || s->redraw));
         const int wait_ms = hurried ? 0 : window ? IDLE_MS : HEADLESS_WAIT_MS;
         const bool submitted = in_flight < s->depth && !s->wish.frozen && submit_newest(s, wait_ms);
         again = again && !submitted;
-        if (again) {
-            s->has_current = false;
-            submit(s, &s->current, 0);
-        }
+        if (again)
+            report_news(s, lanes_submit_again(s->lanes));
         if (lanes_in_flight(s->lanes) == 0)
             idle(s);
         else if (!submitted || lanes_in_flight(s->lanes) == s->depth)

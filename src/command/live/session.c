@@ -238,8 +238,6 @@ bool session_close(struct session *s)
     trace_close(s->trace);
     if (!lanes_finish(s->lanes) || window_lost(s->window))
         return false;
-    if (s->has_current)
-        source_return(s->source, &s->current);
     source_close(s->source);
     close_screen(s);
     controls_free(&s->controls);

@@ -37,15 +37,13 @@ struct session {
     bool saves_last; // save the last frame under the first free name
     bool still;      // the source is one image, shown once
 
-    int64_t reported_ns;  // when progress was last reported
-    int64_t drawn_ns;     // when the window was last drawn
-    uint64_t taken;       // frames taken from the capture
-    struct frame current; // the frame on the screen, kept to be shown again through a new chain or path
-    bool has_current;
-    bool reshaped; // the source's next frames have another shape
-    bool ended;    // the source has no more frames
-    bool redraw;   // the screen is out of date
-    bool save_due; // save the next frame: there was none when the user pressed the key
+    int64_t reported_ns; // when progress was last reported
+    int64_t drawn_ns;    // when the window was last drawn
+    uint64_t taken;      // frames taken from the capture
+    bool reshaped;       // the source's next frames have another shape
+    bool ended;          // the source has no more frames
+    bool redraw;         // the screen is out of date
+    bool save_due;       // save the next frame: there was none when the user pressed the key
     bool quit;
     enum exit_code code;
 };
