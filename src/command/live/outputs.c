@@ -56,76 +56,6 @@ bool output_new_possible(void)
     return new_name(name, "monocle", 1, 4, ".png") && unlink(name) == 0;
 }
 
-// Begins a video in recorder->name. On failure, removes the file if recorder->created.
-static bool begin(struct recorder *recorder, const struct source_info *info)
-{
-    int numerator = info->rate_numerator, denominator = info->rate_denominator;
-    if (denominator == 0)
-        y4m_rate(info->rate > 0 ? info->rate : DEFAULT_RATE, &numerator, &denominator);
-    recorder->frames = recorder->left_out = 0;
-    recorder->writer = y4m_writer_open(recorder->name, info->shape.width, info->shape.height, numerator, denominator);
-    if (!recorder->writer && recorder->created)
-        unlink(recorder->name);
-    return recorder->writer != NULL;
-}
-
-bool recorder_open(struct recorder *recorder, const char *path, const struct source_info *info)
-{
-    struct stat status;
-    recorder->created = !path || (strcmp(path, "-") != 0 && lstat(path, &status) != 0);
-    if (path)
-        snprintf(recorder->name, sizeof(recorder->name), "%s", path);
-    else if (!new_name(recorder->name, "monocle", 1, 4, ".y4m"))
-        return false;
-    memcpy(recorder->first, recorder->name, sizeof(recorder->first));
-    return begin(recorder, info);
-}
-
-bool recorder_continue(struct recorder *recorder, const struct source_info *info)
-{
-    char stem[OUTPUT_NAME], suffix[OUTPUT_NAME] = "";
-    struct stat status;
-    snprintf(stem, sizeof(stem), "%s", recorder->first);
-    char *dot = strrchr(stem, '.');
-    const bool file = !output_is_stdout(stem) && stat(stem, &status) == 0 && S_ISREG(status.st_mode);
-    if (!recorder_close(recorder))
-        return false;
-    if (!file) {
-        log_error("a Y4M video has one frame size, and a second file cannot follow because %s is not a regular file",
-                  stem);
-        return false;
-    }
-    if (dot && !strchr(dot, '/')) {
-        snprintf(suffix, sizeof(suffix), "%s", dot);
-        *dot = '\0';
-    }
-    recorder->created = new_name(recorder->name, stem, 2, 1, suffix);
-    return recorder->created && begin(recorder, info);
-}
-
-bool recorder_add(struct recorder *recorder, const struct image *rgba, bool wait)
-{
-    bool left_out = false;
-    if (!y4m_writer_add(recorder->writer, rgba, wait ? NULL : &left_out))
-        return false;
-    recorder->frames += !left_out;
-    recorder->left_out += left_out;
-    return true;
-}
-
-bool recorder_close(struct recorder *recorder)
-{
-    struct y4m_writer *writer = recorder->writer;
-    if (writer && recorder->left_out > 0)
-        log_warn("%llu frames are missing from %s: its reader stalled", (unsigned long long)recorder->left_out,
-                 recorder->name);
-    recorder->writer = NULL;
-    const bool ok = !writer || y4m_writer_close(writer);
-    if (writer && ok && recorder->created && recorder->frames == 0 && unlink(recorder->name) == 0)
-        log_warn("no frame was recorded; %s is removed", recorder->name);
-    return ok;
-}
-
 static bool open_camera(struct outputs *o)
 {
     const struct image_shape *shape = &o->info->shape;
@@ -148,57 +78,94 @@ bool outputs_open(struct outputs *o, const char *node, const struct source_info 
 
 void outputs_close(struct outputs *o)
 {
-    recorder_close(&o->recorder);
+    outputs_end_recording(o);
     close_camera(o);
+}
+
+// Begins a video in o->name. On failure, removes the file if o->created.
+static bool begin(struct outputs *o)
+{
+    const struct source_info *info = o->info;
+    int numerator = info->rate_numerator, denominator = info->rate_denominator;
+    if (denominator == 0)
+        y4m_rate(info->rate > 0 ? info->rate : DEFAULT_RATE, &numerator, &denominator);
+    o->frames = o->left_out = 0;
+    o->writer = y4m_writer_open(o->name, info->shape.width, info->shape.height, numerator, denominator);
+    if (!o->writer && o->created)
+        unlink(o->name);
+    return o->writer != NULL;
 }
 
 bool outputs_start_recording(struct outputs *o, const char *path)
 {
-    return recorder_open(&o->recorder, path, o->info);
+    struct stat status;
+    o->created = !path || (strcmp(path, "-") != 0 && lstat(path, &status) != 0);
+    if (path)
+        snprintf(o->name, sizeof(o->name), "%s", path);
+    else if (!new_name(o->name, "monocle", 1, 4, ".y4m"))
+        return false;
+    memcpy(o->first, o->name, sizeof(o->first));
+    return begin(o);
+}
+
+bool outputs_add_frame(struct outputs *o, const struct image *rgba, bool wait)
+{
+    bool left_out = false;
+    if (!y4m_writer_add(o->writer, rgba, wait ? NULL : &left_out))
+        return false;
+    o->frames += !left_out;
+    o->left_out += left_out;
+    return true;
 }
 
 bool outputs_end_recording(struct outputs *o)
 {
-    return recorder_close(&o->recorder);
+    struct y4m_writer *writer = o->writer;
+    if (!writer)
+        return true;
+    if (o->left_out > 0)
+        log_warn("%llu frames are missing from %s: its reader stalled", (unsigned long long)o->left_out, o->name);
+    o->writer = NULL;
+    const bool ok = y4m_writer_close(writer);
+    if (ok && o->created && o->frames == 0 && unlink(o->name) == 0)
+        log_warn("no frame was recorded; %s is removed", o->name);
+    return ok;
 }
 
 bool outputs_toggle_recording(struct outputs *o, bool still, bool frozen)
 {
-    struct recorder *recorder = &o->recorder;
-    if (!recorder->writer) {
+    if (!o->writer) {
         if (still)
             note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
         else if (!outputs_start_recording(o, NULL))
             note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
         return true;
     }
-    const bool ok = recorder_close(recorder);
-    if (ok && recorder->frames == 0)
-        note_set(o->note, true, NOTE_S, "nothing recorded to %s: %s", recorder->name,
+    const bool ok = outputs_end_recording(o);
+    if (ok && o->frames == 0)
+        note_set(o->note, true, NOTE_S, "nothing recorded to %s: %s", o->name,
                  frozen ? "the view is frozen" : "no frame arrived");
     else
-        note_set(o->note, !ok, NOTE_S, "recorded %llu frames to %s%s", (unsigned long long)recorder->frames,
-                 recorder->name, ok ? "" : ", which is incomplete; see standard error");
+        note_set(o->note, !ok, NOTE_S, "recorded %llu frames to %s%s", (unsigned long long)o->frames, o->name,
+                 ok ? "" : ", which is incomplete; see standard error");
     return ok;
 }
 
 bool outputs_record(struct outputs *o, struct lanes *lanes, bool wait)
 {
     enum { STALL_S = 1 }; // how long the message stays after the last dropped frame
-    struct recorder *recorder = &o->recorder;
-    if (!recorder->writer)
+    if (!o->writer)
         return true;
     const int64_t start = clock_now_ns();
     const struct image *picture = lanes_picture(lanes);
-    const uint64_t left_out = recorder->left_out;
-    const bool ok = picture && recorder_add(recorder, picture, wait);
+    const uint64_t left_out = o->left_out;
+    const bool ok = picture && outputs_add_frame(o, picture, wait);
     if (!ok) {
-        note_set(o->note, true, 0, "recording to %s stopped after %llu frames", recorder->name,
-                 (unsigned long long)recorder->frames);
-        recorder_close(recorder);
-    } else if (recorder->left_out > left_out) {
-        note_set(o->note, true, STALL_S, "the reader of %s has stalled: %llu frames dropped", recorder->name,
-                 (unsigned long long)recorder->left_out);
+        note_set(o->note, true, 0, "recording to %s stopped after %llu frames", o->name, (unsigned long long)o->frames);
+        outputs_end_recording(o);
+    } else if (o->left_out > left_out) {
+        note_set(o->note, true, STALL_S, "the reader of %s has stalled: %llu frames dropped", o->name,
+                 (unsigned long long)o->left_out);
     }
     meter_host(o->meter, "main", "record", start, clock_now_ns());
     return ok;
@@ -220,17 +187,39 @@ bool outputs_send(struct outputs *o, const struct lanes *lanes)
     return ok;
 }
 
+// Ends the recording and begins its next file, NAME-2.y4m or the first free number. False on failure (logged).
+static bool begin_next(struct outputs *o)
+{
+    char stem[OUTPUT_NAME], suffix[OUTPUT_NAME] = "";
+    struct stat status;
+    snprintf(stem, sizeof(stem), "%s", o->first);
+    char *dot = strrchr(stem, '.');
+    const bool file = !output_is_stdout(stem) && stat(stem, &status) == 0 && S_ISREG(status.st_mode);
+    if (!outputs_end_recording(o))
+        return false;
+    if (!file) {
+        log_error("a Y4M video has one frame size, and a second file cannot follow because %s is not a regular file",
+                  stem);
+        return false;
+    }
+    if (dot && !strchr(dot, '/')) {
+        snprintf(suffix, sizeof(suffix), "%s", dot);
+        *dot = '\0';
+    }
+    o->created = new_name(o->name, stem, 2, 1, suffix);
+    return o->created && begin(o);
+}
+
 static bool continue_recording(struct outputs *o)
 {
-    struct recorder *recorder = &o->recorder;
-    if (!recorder->writer)
+    if (!o->writer)
         return true;
-    const unsigned long long frames = recorder->frames;
+    const unsigned long long frames = o->frames;
     char before[OUTPUT_NAME];
-    memcpy(before, recorder->name, sizeof(before));
-    if (recorder_continue(recorder, o->info)) {
+    memcpy(before, o->name, sizeof(before));
+    if (begin_next(o)) {
         log_warn("the frame size changed: %s ends after %llu frames, and the recording continues in %s", before, frames,
-                 recorder->name);
+                 o->name);
         return true;
     }
     log_error("%s", note_set(o->note, true, 0, "the frame size changed: recording to %s stopped after %llu frames",
@@ -258,11 +247,7 @@ const struct image_shape *outputs_camera_shape(const struct outputs *o)
 
 struct outputs_facts outputs_describe(const struct outputs *o)
 {
-    struct outputs_facts facts = {0};
-    if (o->recorder.writer) {
-        facts.recording = o->recorder.name;
-        facts.recorded = o->recorder.frames;
-    }
+    struct outputs_facts facts = {.recording = o->writer ? o->name : NULL, .recorded = o->frames};
     if (o->camera) {
         facts.camera = virtual_camera_name(o->camera);
         facts.camera_shape = *virtual_camera_shape(o->camera);

@@ -19,82 +19,92 @@ int __wrap_fsync(int fd)
     return -1;
 }
 
-static void add(struct recorder *recorder, int frames)
+static void add(struct outputs *outputs, int frames)
 {
     const struct image_shape shape = {.width = 4, .height = 2};
     struct image image;
     CHECK(image_alloc(&image, &shape));
     memset(image.memory, 0, image_bytes(&shape));
     for (int i = 0; i < frames; i++)
-        CHECK(recorder_add(recorder, &image, true));
+        CHECK(outputs_add_frame(outputs, &image, true));
     image_free(&image);
 }
 
 // A film without frames is removed, but a file that existed before stays.
-static void test_without_frames(struct recorder *recorder, const struct source_info *info)
+static void test_without_frames(struct outputs *outputs)
 {
     struct captured captured;
     for (int there = 0; there < 2; there++) {
         const int fd = there ? open("empty.y4m", O_WRONLY | O_CREAT, 0666) : -1;
         CHECK(!there || close(fd) == 0);
-        CHECK(recorder_open(recorder, "empty.y4m", info));
+        CHECK(outputs_start_recording(outputs, "empty.y4m"));
         CHECK(access("empty.y4m", F_OK) == 0);
         capture_stderr(&captured);
-        CHECK(recorder_close(recorder));
+        CHECK(outputs_end_recording(outputs));
         const bool removed = strstr(captured_stderr(&captured), "no frame was recorded; empty.y4m is removed");
         CHECK_NUMBER(removed, !there);
         CHECK_NUMBER(access("empty.y4m", F_OK) == 0, there);
     }
+
+    // It is also removed if the frame size changes; the recording continues in the next file.
+    CHECK(outputs_start_recording(outputs, "none.y4m"));
+    CHECK(outputs_resize(outputs));
+    CHECK(access("none.y4m", F_OK) != 0);
+    CHECK_TEXT(outputs->name, "none-2.y4m");
+    CHECK(outputs_end_recording(outputs));
 }
 
 int main(void)
 {
-    static struct recorder recorder;
+    static struct outputs outputs;
+    struct note note = {0};
     const struct source_info info = {.shape = {.width = 4, .height = 2}, .rate = 25};
     struct captured captured;
     char directory[64];
     unit_directory(directory);
     CHECK(chdir(directory) == 0);
 
-    CHECK(recorder_close(&recorder)); // no frame was recorded
-    CHECK(recorder_open(&recorder, NULL, &info));
-    CHECK_TEXT(recorder.name, "monocle-0001.y4m");
-    add(&recorder, 3);
-    CHECK_NUMBER(recorder.frames, 3);
-    recorder.left_out = 2;
+    CHECK(outputs_open(&outputs, NULL, &info, NULL, &note));
+    CHECK(outputs_end_recording(&outputs)); // no frame was recorded
+    CHECK(outputs_start_recording(&outputs, NULL));
+    CHECK_TEXT(outputs.name, "monocle-0001.y4m");
+    add(&outputs, 3);
+    CHECK_NUMBER(outputs.frames, 3);
+    outputs.left_out = 2;
     capture_stderr(&captured);
-    CHECK(recorder_close(&recorder));
+    CHECK(outputs_end_recording(&outputs));
     CHECK_HAS(captured_stderr(&captured), "2 frames are missing from monocle-0001.y4m: its reader stalled");
 
-    test_without_frames(&recorder, &info);
+    test_without_frames(&outputs);
 
     // The next recording counts from zero.
-    CHECK(recorder_open(&recorder, "film.y4m", &info));
-    CHECK_NUMBER(recorder.frames, 0);
-    CHECK_NUMBER(recorder.left_out, 0);
-    add(&recorder, 1);
-    CHECK(recorder_continue(&recorder, &info));
-    CHECK_TEXT(recorder.name, "film-2.y4m");
-    CHECK_NUMBER(recorder.frames, 0);
-    add(&recorder, 1);
+    CHECK(outputs_start_recording(&outputs, "film.y4m"));
+    CHECK_NUMBER(outputs.frames, 0);
+    CHECK_NUMBER(outputs.left_out, 0);
+    add(&outputs, 1);
+    CHECK(outputs_resize(&outputs));
+    CHECK_TEXT(outputs.name, "film-2.y4m");
+    CHECK_NUMBER(outputs.frames, 0);
+    add(&outputs, 1);
 
     // A recording that cannot be finished is not continued in another file.
     disk_fails = true;
     capture_stderr(&captured);
-    CHECK(!recorder_continue(&recorder, &info));
+    CHECK(!outputs_resize(&outputs));
     CHECK_HAS(captured_stderr(&captured), "film-2.y4m");
-    CHECK(!recorder.writer);
+    CHECK(!outputs.writer);
     CHECK(access("film-3.y4m", F_OK) != 0);
-    CHECK(recorder_open(&recorder, "film-4.y4m", &info));
-    add(&recorder, 1);
+    CHECK(outputs_start_recording(&outputs, "film-4.y4m"));
+    add(&outputs, 1);
     capture_stderr(&captured);
-    CHECK(!recorder_close(&recorder));
+    CHECK(!outputs_end_recording(&outputs));
     CHECK_HAS(captured_stderr(&captured), "film-4.y4m");
 
     for (const char *const *name =
              (const char *const[]){"empty.y4m", "monocle-0001.y4m", "film.y4m", "film-2.y4m", "film-4.y4m", NULL};
          *name; name++)
         CHECK(unlink(*name) == 0);
+    outputs_close(&outputs);
     CHECK(chdir("/") == 0 && rmdir(directory) == 0);
     return check_end(&unit);
 }
