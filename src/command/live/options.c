@@ -153,8 +153,17 @@ static bool take_options(struct live_options *o)
     char error[CHAIN_ERROR];
     if (o->kernels && !o->kernels[0])
         o->kernels = NULL;
-    struct source_setup setup; // discarded: only checks the name of the format
-    if (!outputs_check_names(o) || !pixel_format_take(o->pixel_format, &setup) || !resource_check_kernels(o->kernels))
+    o->setup = (struct source_setup){
+        .text = o->source,
+        .width = o->size.width,
+        .height = o->size.height,
+        .rate = o->rate,
+        .color = {(enum color_matrix)o->matrix, (enum color_range)o->range},
+        .loop = o->loop,
+        .paced = !o->fast && !(o->headless && o->record), // a recording without a window takes every frame
+    };
+    if (!outputs_check_names(o) || !pixel_format_take(o->pixel_format, &o->setup) ||
+        !resource_check_kernels(o->kernels))
         return false;
     if (o->filters && !chain_parse(&o->chain, o->filters, error)) {
         log_error("%s", error);

@@ -4,6 +4,7 @@
 #include "base/options.h"
 #include "filter/chain.h"
 #include "screen/keys.h"
+#include "source/source.h"
 
 struct live_options {
     const char *source;
@@ -29,9 +30,10 @@ struct live_options {
     const char *kernels;
     int log_level; // -1: not given
 
-    struct chain chain;  // of --filter
-    struct keys key_map; // of --keys
-    bool stdout_taken;   // an output file is written to standard output
+    struct source_setup setup; // of the source, without its controls
+    struct chain chain;        // of --filter
+    struct keys key_map;       // of --keys
+    bool stdout_taken;         // an output file is written to standard output
 };
 
 extern const struct option_list live_list;

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "command/live/events.h"
 #include "command/live/output_check.h"
-#include "command/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,18 +17,10 @@ static bool open_source(struct session *s)
     const struct live_options *o = &s->options;
     if (!controls_load(&s->controls, o))
         return false;
-    struct source_setup setup = {
-        .text = o->source,
-        .width = o->size.width,
-        .height = o->size.height,
-        .rate = o->rate,
-        .controls = s->controls.setting,
-        .control_count = s->controls.count,
-        .color = {(enum color_matrix)o->matrix, (enum color_range)o->range},
-        .loop = o->loop,
-        .paced = !o->fast && !(o->headless && o->record), // a recording without a window takes every frame
-    };
-    if (!pixel_format_take(o->pixel_format, &setup) || !(s->source = source_open(&setup)))
+    struct source_setup setup = o->setup;
+    setup.controls = s->controls.setting;
+    setup.control_count = s->controls.count;
+    if (!(s->source = source_open(&setup)))
         return false;
     s->info = source_info(s->source);
     s->still = s->info->still && !o->loop;
