@@ -126,7 +126,7 @@ static void test_damaged(void)
     good = realloc(good, size + 1);
     good[size] = 0;
     check_refused("too long", good, size + 1);
-    check_built("the entry made anew", true);
+    check_built("the new entry", true);
     const uint64_t empty_hash = hash_64("", 0); // a valid head of an empty binary
     memset(good + 16, 0, 8);
     memcpy(good + 24, &empty_hash, 8);
@@ -160,11 +160,11 @@ static void test_unsafe(void)
     CHECK(stat(entry, &status) == 0 && (status.st_mode & 07777) == 0600);
     CHECK(chmod(entry, 0620) == 0);
     check_built("an entry that others can write", false);
-    check_built("the entry made anew", true);
+    check_built("the new entry", true);
     snprintf(kept, sizeof(kept), "%s.kept", entry);
     CHECK(rename(entry, kept) == 0 && symlink(kept, entry) == 0);
     check_built("a link to an entry", false);
-    check_built("the entry made anew", true);
+    check_built("the new entry", true);
     unlink(kept);
     CHECK(chmod(directory, 0770) == 0);
     check_built("a directory that others can write", false);
@@ -173,7 +173,7 @@ static void test_unsafe(void)
     if (geteuid() == 0) {
         CHECK(chown(entry, 65534, 0) == 0);
         check_built("another user's entry", false);
-        check_built("the entry made anew", true);
+        check_built("the new entry", true);
         CHECK(chown(directory, 65534, 0) == 0);
         check_built("another user's directory", false);
         CHECK(chown(directory, 0, 0) == 0);

@@ -208,8 +208,8 @@ static void test_refused(struct check *check)
         const struct refusal *row = &refused[i];
         struct chain chain;
         char error[CHAIN_ERROR] = "", problem[PROPERTY_TEXT];
-        check_that(check, !reference_chain(NULL, row->text), "the reference takes \"%s\"", row->text);
-        if (!check_that(check, !chain_parse(&chain, row->text, error), "\"%s\" is taken", row->text))
+        check_that(check, !reference_chain(NULL, row->text), "the reference accepts \"%s\"", row->text);
+        if (!check_that(check, !chain_parse(&chain, row->text, error), "\"%s\" is accepted", row->text))
             continue;
         check_that(check, !row->names || strstr(error, row->names), "\"%s\": \"%s\" does not name \"%s\"", row->text,
                    error, row->names);
@@ -326,7 +326,7 @@ static void test_edit(struct check *check)
                chain_append(&chain, filter_find("blur")) && chain_append(&chain, filter_find("contrast")) &&
                    chain_append(&chain, filter_find("emboss")),
                "filters cannot be appended");
-    check_that(check, chain_prints(&chain, "blur,contrast,emboss"), "what was appended is not there");
+    check_that(check, chain_prints(&chain, "blur,contrast,emboss"), "the appended filters are missing");
     check_that(check,
                chain_set(&chain, 0, 0, 99) && chain_prints(&chain, "blur=15,contrast,emboss") &&
                    chain.stage[0].arguments.radius == 15,

@@ -47,7 +47,7 @@ static void test_exif(void)
         check_that(&check, left == (last ? 80 : size) && exif_orientation(cut, left) == 1, "settled: %zu bytes, %d",
                    left, exif_orientation(cut, left));
         check_that(&check, !memmem(cut, left, "thumb", 5), "the thumbnail is still there");
-        check_that(&check, last || memmem(cut, left, "notes", 5), "what stands behind it is gone");
+        check_that(&check, last || memmem(cut, left, "notes", 5), "the bytes after it are missing");
         check_that(&check, memcmp(cut + 22, "\0\0\0\0", 4) == 0, "its directory is still linked");
         memcpy(cut, exif, sizeof(cut));
         memset(cut + 50, 0, 4);
@@ -386,7 +386,7 @@ static void test_table(struct codec *codec)
     check_that(&check,
                !codec_head(codec, "text", 4, 0, &head, &error) && error.fault == CODEC_NOT_A_PICTURE &&
                    !codec_head(codec, "", 0, 0, &head, &error) && error.fault == CODEC_NOT_A_PICTURE,
-               "text and nothing are no pictures");
+               "text and an empty file are not images");
     for (int i = CODEC_FINE; i <= CODEC_NO_MEMORY; i++)
         check_that(&check, codec_fault_name((enum codec_fault)i)[0] != '\0', "fault %d has a name", i);
 }

@@ -69,7 +69,7 @@ static void test_kinds(struct codec *codec, struct random *random)
         check_that(&check, ok, "colour %d, %d bits, interlaced %d, %dx%d: %s", wish->colour, wish->depth,
                    wish->interlaced, width, height, why);
         check_that(&check, !ok || same_as_stb(&file, &image),
-                   "colour %d, %d bits, interlaced %d, transparent %d, %dx%d: not what stb_image reads", wish->colour,
+                   "colour %d, %d bits, interlaced %d, transparent %d, %dx%d: differs from stb_image", wish->colour,
                    wish->depth, wish->interlaced, wish->transparent, width, height);
     }
     codec_buffer_free(&file);
@@ -121,7 +121,7 @@ static void test_written(struct codec *codec, struct random *random)
             simplify(&frame.image, settings.grey, settings.opaque);
         check_that(&check,
                    codec_encode(codec, &frame.image, &settings, &file, &error) && same_as_stb(&file, &frame.image),
-                   "%s %dx%d at %d: not what was written, to stb_image", pixfmt_info(shape.format)->name, shape.width,
+                   "%s %dx%d at %d: stb_image reads other pixels", pixfmt_info(shape.format)->name, shape.width,
                    shape.height, settings.compression);
         check_that(&check, read_file(codec, &file, &image, why) && same_as_stb(&file, &image), "it is read back: %s",
                    why);
@@ -276,7 +276,7 @@ static void test_runs(struct random *random)
         const enum libdeflate_result result =
             libdeflate_deflate_decompress(inflater, packed, (size_t)(runs.at - packed), plain, SIZE, &back);
         check_that(&check, result == LIBDEFLATE_SUCCESS && back == size && memcmp(plain, data + BEFORE, size) == 0,
-                   "%zu bytes in blocks of %zu do not come back", size, block);
+                   "%zu bytes in blocks of %zu are not restored", size, block);
     }
     libdeflate_free_decompressor(inflater);
     free(plain);

@@ -567,7 +567,7 @@ static void test_damage(struct codec *codec, struct random *random)
             copy[(size_t)random_range(random, k % 2 ? (int)size - 220 : 0, (int)size - 1)] =
                 (uint8_t)random_bits(random);
         const bool read = read_bytes(codec, copy, size, &head, &again, &error);
-        check_that(&check, read || error.why[0], "refused without a word");
+        check_that(&check, read || error.why[0], "refused without a reason");
         check_that(&check, !read || round >= file.size || round + 8 > file.size, "cut at %zu of %zu and read", round,
                    file.size);
         free(copy);

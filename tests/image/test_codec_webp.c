@@ -98,7 +98,7 @@ static void test_metadata(struct codec *codec, struct random *random)
         check_that(&check, head.orientation == (i & 2 && !(i & 32) ? 6 : 1), "%d: orientation %d", i, head.orientation);
         check_that(&check, head.alpha == !(i & 16), "%d: alpha", i);
         check_that(&check, !(i & 7) || !(file.data[FLAGS_AT] & FLAG_ALPHA) == !head.alpha, "%d: alpha is announced", i);
-        check_that(&check, !(i & 1) || file.data[ICC_AT + sizeof(icc) - 1] == 0, "%d: what makes a size even is 0", i);
+        check_that(&check, !(i & 1) || file.data[ICC_AT + sizeof(icc) - 1] == 0, "%d: the padding byte is 0", i);
         check_that(&check, !(i & 8) || difference(&image, &again, i & 16) == 0, "%d: other pixels", i);
     }
     // EXIF data as some programs write them: with the prefix of JPEG files.
@@ -144,7 +144,7 @@ static void test_damage(struct codec *codec, struct random *random)
             const struct codec_buffer part = {copy, size, size};
             const bool read =
                 codec_head(codec, copy, size, 1 << 16, &head, &error) && read_back(codec, &part, &head, &again, &error);
-            check_that(&check, read || error.why[0], "refused without a word");
+            check_that(&check, read || error.why[0], "refused without a reason");
             check_that(&check, !read || head.metadata.xmp.size == 0 || is_inside(head.metadata.xmp, copy, size),
                        "XMP data beyond the end at %zu of %zu", size, file.size);
             check_that(&check, !read || round + 64 > file.size, "cut at %zu of %zu and read", round, file.size);

@@ -41,7 +41,7 @@ static void test_formats(struct check *check)
                        !pixfmt_size_ok(format, IMAGE_MAX_SIDE + 2, 2, &why) &&
                        pixfmt_size_ok(format, IMAGE_MAX_SIDE, 2, &why) &&
                        pixfmt_size_ok(format, 2, IMAGE_MAX_SIDE, &why),
-                   "%s takes a size out of range, or not the largest", name);
+                   "%s accepts a size out of range, or refuses the largest", name);
     }
 }
 

@@ -288,7 +288,7 @@ static void test_write(void)
         const char *path = scratch_path(&scratch, "written.png");
         check_that(&check, imagefile_write_png(path, &frame.image), "a PNG is written");
         if (check_that(&check, imagefile_read(&back, path), "and read")) {
-            check_that(&check, same_rows(&back, &frame.image), "PNG of %dx%d comes back the same", shape.width,
+            check_that(&check, same_rows(&back, &frame.image), "PNG of %dx%d is read back unchanged", shape.width,
                        shape.height);
         }
         image_free(&back);

@@ -106,7 +106,7 @@ static void test_headers(void)
     static const char nul[] = "YUV4MPEG2 W2 H2 I\0";
     check_that(&check, !y4m_parse_header(nul, sizeof(nul) - 1, &header, &why) && strstr(why, "interlacing"),
                "refused because of interlacing: a NUL byte");
-    check_that(&check, y4m_parse_frame("FRAME", 5) && y4m_parse_frame("FRAME Ip Xa", 11), "frame lines are taken");
+    check_that(&check, y4m_parse_frame("FRAME", 5) && y4m_parse_frame("FRAME Ip Xa", 11), "frame lines are accepted");
     check_that(&check, !y4m_parse_frame("FRAM", 4) && !y4m_parse_frame("FRAMES", 6) && !y4m_parse_frame("", 0),
                "other lines are not");
 }
@@ -337,12 +337,12 @@ static void test_stalled(void)
     check_that(&check, y4m_writer_close(writer), "the recording ends well");
     size += drain(ends[0], got + size);
     uint8_t *bytes = expected(kept, count, "25:1", &wanted);
-    check_that(&check, size == wanted && memcmp(got, bytes, size) == 0, "%zu bytes came of %zu", size, wanted);
+    check_that(&check, size == wanted && memcmp(got, bytes, size) == 0, "%zu bytes arrived of %zu", size, wanted);
     writer = y4m_writer_open(path, WIDTH, HEIGHT, 25, 1); // this pipe is never read
     capture_stderr(&scratch.said);
     bool out = false;
     for (int i = 0; i < 2; i++)
-        check_that(&check, writer && y4m_writer_add(writer, &frames[i].image, &out) && !out, "picture %d is taken", i);
+        check_that(&check, writer && y4m_writer_add(writer, &frames[i].image, &out) && !out, "frame %d is accepted", i);
     errno = 0;
     const bool ended = y4m_writer_close(writer);
     check_that(&check, captured_lines(&scratch.said) == 1 && !ended && strstr(scratch.said.text, "stalled"),
@@ -383,7 +383,7 @@ static void test_outputs(void)
     close(fd);
     size_t size;
     char *data = file_read(path, 1000, &size);
-    check_that(&check, data && strncmp(data, "beforeYUV4MPEG2 ", 16) == 0, "what stdout held stays");
+    check_that(&check, data && strncmp(data, "beforeYUV4MPEG2 ", 16) == 0, "bytes of stdout before the recording stay");
     free(data);
     capture_stderr(&scratch.said);
     struct y4m_writer *writer = y4m_writer_open(scratch_path(&scratch, "big"), 30000, 30000, 25, 1);

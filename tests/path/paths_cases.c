@@ -1,8 +1,8 @@
 // paths_cases.c: the cases of the path test: every format, filter and extreme value, selected chains, random chains
 //
-// The cpu path runs each filter at each size, and in each format. OpenCL compiles a program for each chain and
-// work-group size, so there each format, filter, extreme and kind of launch (only sides, sides and inside, one
-// long row) is run, but not their product. Zerocopy on mapped memory runs the same programs: a sixth of them will do.
+// The cpu path runs each filter at each size and in each format. OpenCL compiles a program for each chain and
+// work-group size, so it runs each format, filter, extreme value and kind of launch (only sides, sides and inside, one
+// long row), but not all combinations. Zerocopy on mapped memory runs the same programs, so a sixth of them is enough.
 #include "path/variants.h"
 #include "paths_test.h"
 

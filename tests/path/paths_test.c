@@ -137,7 +137,7 @@ static bool frame_collect(struct path_test *test, const char *place, struct path
         return false;
     const bool copied = strcmp(result.stage[0].name, "copy in") == 0;
     if (!check_that(&test->check, copied == (strcmp(way_in(test, lent), "copy") == 0),
-                    "%s: a frame that comes by %s %s", place, way_in(test, lent),
+                    "%s: a frame that arrives by %s %s", place, way_in(test, lent),
                     copied ? "is copied" : "has no time of its copy"))
         return false;
     struct picture expected = reference_frame(image);
@@ -154,7 +154,7 @@ static bool came_in_right(struct path_test *test, const char *place, const struc
                           const struct lent_frame *lent)
 {
     const char *right = way_in(test, lent);
-    return check_that(&test->check, strcmp(path_info(path)->input, right) == 0, "%s: the frame came in by %s, not %s",
+    return check_that(&test->check, strcmp(path_info(path)->input, right) == 0, "%s: the frame arrived by %s, not %s",
                       place, path_info(path)->input, right);
 }
 
@@ -296,7 +296,7 @@ bool path_case_run(struct path_test *test, const struct path_case *setup)
     struct chain chain;
     bool parsed = chain_parse(&chain, setup->chain, error);
     if (!check_that(&test->check, parsed == reference_chain(NULL, setup->chain), "%s: chain_parse %s", place,
-                    parsed ? "takes it" : error))
+                    parsed ? "accepts it" : error))
         return false;
     if (!parsed)
         return true;

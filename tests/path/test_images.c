@@ -60,7 +60,7 @@ static void run(struct images_test *test, const struct image_shape *shape, const
     struct resident *resident = resident_open(&setup, 1, true);
     struct opencl_chain *open = NULL;
     if (check_that(&test->check, chain_parse(&chain, text, error), "%s: %s", place, error) &&
-        check_that(&test->check, resident != NULL, "%s: no pictures on the device", place) &&
+        check_that(&test->check, resident != NULL, "%s: no images on the device", place) &&
         check_that(&test->check, (open = resident_chain_open(resident, &chain, variant, &why)) != NULL, "%s: %s", place,
                    why) &&
         check_that(&test->check,

@@ -87,7 +87,7 @@ static void compare_many(struct device *device)
             continue;
         ok = ok && path_collect(shared, &result, &lost) && path_read(shared, &result, &got) &&
              run(cpu, &frame[i - 1], 0, &want);
-        check_that(&test, ok && result.tag == (uint64_t)(i - 1), "frame %d came back as another", i - 1);
+        check_that(&test, ok && result.tag == (uint64_t)(i - 1), "frame %d was returned as another", i - 1);
         check_that(&test, ok && memcmp(want.plane[0], got.plane[0], image_bytes(&rgba)) == 0, "frame %d differs",
                    i - 1);
     }

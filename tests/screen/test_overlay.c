@@ -204,7 +204,7 @@ static void test_extremes(struct screen_test *test)
     overlay = (struct overlay){.keys = &keys, .budget_ms = 1e-9};
     for (int i = 0; i < OVERLAY_LINES + 3; i++)
         overlay_line(&overlay, OVERLAY_WARNING, "%*s\t%0*d\xff\xc3", i, "label", 2 * i, i);
-    check_that(test->check, overlay.lines == OVERLAY_LINES, "%d lines are taken", overlay.lines);
+    check_that(test->check, overlay.lines == OVERLAY_LINES, "%d lines are kept", overlay.lines);
     for (int i = 0; i < OVERLAY_STAGES; i++) {
         add_stage(&overlay, "a stage of a name so long that it has to be cut off somewhere", i & 1, 1e12);
         overlay.stage[i].history[i] = i & 1 ? NAN : i & 2 ? INFINITY : -1;

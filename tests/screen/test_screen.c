@@ -76,7 +76,7 @@ static void test_boxes(struct screen_test *test)
         struct image image = noise_image(cases[i].width, cases[i].height, 0, (uint32_t)i);
         const struct scene scene = scene_of(renderer_upload(test->renderer, 1, &image), &image);
         const struct renderer_box box = renderer_picture_box(&scene, &test->size);
-        check_that(test->check, memcmp(&box, &cases[i].box, sizeof(box)) == 0, "%dx%d lies at %g,%g %gx%g",
+        check_that(test->check, memcmp(&box, &cases[i].box, sizeof(box)) == 0, "%dx%d is at %g,%g %gx%g",
                    cases[i].width, cases[i].height, box.x, box.y, box.width, box.height);
         struct image got = screen_test_draw(test, &scene);
         check_that(test->check, count_not_black(&got, &box) == 0, "%dx%d: not black around", cases[i].width,

@@ -47,7 +47,7 @@ static bool take(struct source *source, const char *name, struct image *rgba)
     int64_t stamp = 0;
     image_alloc(rgba, &(struct image_shape){.width = info->shape.width, .height = info->shape.height});
     for (int i = 0; i < FRAMES; i++) {
-        if (!check_that(&check, source_next(source, &frame, PATIENCE_MS) == SOURCE_FRAME, "%s: frame %d comes", name,
+        if (!check_that(&check, source_next(source, &frame, PATIENCE_MS) == SOURCE_FRAME, "%s: frame %d arrives", name,
                         i))
             return false;
         const int64_t now = clock_now_ns();
@@ -124,7 +124,7 @@ static void test_formats(bool vivid)
         check_that(&check,
                    info->live && strcmp(info->kind, "camera") == 0 && info->shape.format == format &&
                        info->shape.color.matrix && info->shape.color.range,
-                   "%s: what the camera is", name);
+                   "%s: description of the camera", name);
         printf("%s: %s, %dx%d, %g/s, matrix %s, %s range\n", name, info->name, info->shape.width, info->shape.height,
                info->rate, color_matrix_name(info->shape.color.matrix), color_range_name(info->shape.color.range));
         const bool taken = take(source, name, &image);
@@ -288,7 +288,7 @@ static void test_faults(void)
     check_that(&check, memcmp(before, held.image.plane[0], bytes) == 0, "a lent picture outlives its camera");
     source_return(source, &held);
     source_close(source);
-    check_that(&check, lender_out(&lender) == 0, "what was lent to a camera that went is given back");
+    check_that(&check, lender_out(&lender) == 0, "memory lent to a removed camera is returned");
     free(before);
     for (int i = 0; i < 2; i++) {
         capture_stderr(&scratch.said);

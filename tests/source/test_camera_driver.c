@@ -44,7 +44,7 @@ static struct driver_frame whole_frame(void)
 
 static bool comes(struct source *source, struct frame *frame)
 {
-    return check_that(&check, source_next(source, frame, PATIENCE_MS) == SOURCE_FRAME, "a picture comes");
+    return check_that(&check, source_next(source, frame, PATIENCE_MS) == SOURCE_FRAME, "a frame arrives");
 }
 
 // Takes a frame and returns it. Returns true if one arrives.
@@ -54,7 +54,7 @@ static bool passes(struct source *source, const char *after)
     const bool came = source_next(source, &frame, PATIENCE_MS) == SOURCE_FRAME;
     if (came)
         source_return(source, &frame);
-    return check_that(&check, came, "a picture comes after %s", after);
+    return check_that(&check, came, "a frame arrives after %s", after);
 }
 
 // Sends a frame. Returns true if it is dropped and counted as damaged.

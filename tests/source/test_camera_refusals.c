@@ -114,7 +114,7 @@ static void test_later(void)
     fault.refused = 0;
     const bool back = comes(source, 3);
     captured_stderr(&scratch.said);
-    check_that(&check, back && source_health(source).outages == 1, "it comes back: %s", scratch.said.text);
+    check_that(&check, back && source_health(source).outages == 1, "frames arrive again: %s", scratch.said.text);
     source_close(source);
 }
 

@@ -94,7 +94,7 @@ static void test_complete(void)
     uint64_t expected = 0;
     enum source_status status;
     while ((status = capture_take(capture, &frame, 1000)) == SOURCE_FRAME) {
-        check_that(&check, frame.number == expected, "frame %llu comes in order", (unsigned long long)expected);
+        check_that(&check, frame.number == expected, "frame %llu arrives in order", (unsigned long long)expected);
         expected = frame.number + 1;
         if (expected % 100 == 0)
             sleep_ns(5000000); // a slow reader loses no frame
@@ -103,7 +103,7 @@ static void test_complete(void)
     const struct capture_counts counts = capture_counts(capture);
     check_that(&check, status == SOURCE_END && expected == 300, "all frames arrive, then the end");
     check_that(&check, capture_take(capture, &frame, 0) == SOURCE_END, "the end stays");
-    check_that(&check, counts.captured == 300 && counts.skipped == 0 && counts.dropped == 0, "nothing was skipped");
+    check_that(&check, counts.captured == 300 && counts.skipped == 0 && counts.dropped == 0, "no frame was skipped");
     check_that(&check, fake.most <= 2, "at most one frame waits while one is used (%d)", fake.most);
     capture_stop(capture);
     all_returned(&fake, "complete");
@@ -217,7 +217,7 @@ static void test_other_thread(void)
         struct frame frames[2];
         pthread_t thread;
         for (int i = 0; i < 2; i++) {
-            check_that(&check, capture_take(capture, &frames[i], 1000) == SOURCE_FRAME, "a frame comes");
+            check_that(&check, capture_take(capture, &frames[i], 1000) == SOURCE_FRAME, "a frame arrives");
             frames[i].image.memory = &source; // only for return_later
         }
         pthread_create(&thread, NULL, return_later, frames);

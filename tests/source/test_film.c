@@ -205,7 +205,7 @@ static void test_refused(void)
     const char *path = scratch_write(&scratch, "longest.y4m", longest, strlen(longest));
     struct source *source = source_open(&(struct source_setup){.text = path});
     struct frame frame;
-    check_that(&check, source && source_next(source, &frame, 1000) == SOURCE_FRAME, "the longest header is taken");
+    check_that(&check, source && source_next(source, &frame, 1000) == SOURCE_FRAME, "the longest header is accepted");
     if (source)
         source_return(source, &frame);
     source_close(source);

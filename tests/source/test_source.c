@@ -214,7 +214,7 @@ static void test_noise(void)
         most = count[i] > most ? count[i] : most;
     }
     check_that(&check, bytes == 2 * SOURCE_LENT * (65 * 37 + 2 * 33 * 19), "%zu bytes", bytes);
-    check_that(&check, least > bytes / 512 && most < bytes / 128, "a value comes %zu to %zu times", least, most);
+    check_that(&check, least > bytes / 512 && most < bytes / 128, "a value occurs %zu to %zu times", least, most);
     check_that(&check, first == count_noise(&setup, count), "a second run has other frames");
     struct source *source = source_open(&setup);
     struct frame one, two;
@@ -232,7 +232,7 @@ static void test_pacing(void)
     check_that(&check, source_info(source)->live, "a paced source is live");
     int64_t begin = clock_now_ns();
     for (int i = 0; i <= 20; i++) {
-        check_that(&check, source_next(source, &frame, -1) == SOURCE_FRAME, "a paced frame comes");
+        check_that(&check, source_next(source, &frame, -1) == SOURCE_FRAME, "a paced frame arrives");
         check_that(&check, frame.number == (uint64_t)i, "frame %d is number %d", i, (int)frame.number);
         source_return(source, &frame);
     }
@@ -263,7 +263,7 @@ static void test_pause(void)
     source_next(source, &first, 1000);
     source_return(source, &first);
     for (int i = 0; i < FRAMES; i++) {
-        check_that(&check, source_next(source, &frame, 1000) == SOURCE_FRAME, "a frame comes after a pause");
+        check_that(&check, source_next(source, &frame, 1000) == SOURCE_FRAME, "a frame arrives after a pause");
         source_return(source, &frame);
     }
     check_that(&check, frame.captured_ns - first.captured_ns >= (int64_t)(FRAMES - 1) * PERIOD_NS,

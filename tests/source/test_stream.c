@@ -61,7 +61,7 @@ static void test_behind_others(void)
             source_return(source, &frame);
     }
     source_close(source);
-    check_that(&check, captured_lines(&scratch.said) == 0, "nothing is left over; said: %s", scratch.said.text);
+    check_that(&check, captured_lines(&scratch.said) == 0, "no error at the end; said: %s", scratch.said.text);
     lseek(STDIN_FILENO, 17, SEEK_SET);
     refuse(&setup, "it has 3 bytes of pixels");
     end_input(saved);
@@ -91,7 +91,7 @@ static void test_signal(void)
                    memcmp(frame.image.plane[0], "abcd", 4) == 0,
                "and the frame still arrives");
     source_close(source);
-    check_that(&check, captured_lines(&scratch.said) == 0, "nothing is amiss; said: %s", scratch.said.text);
+    check_that(&check, captured_lines(&scratch.said) == 0, "no error; said: %s", scratch.said.text);
     close(ends[1]);
     end_input(saved);
 }
