@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 const char *cache_unsafe(const struct stat *status)
@@ -29,14 +28,6 @@ static bool find_base(char base[PATH_MAX])
 static bool make_directory(const char *path)
 {
     return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
-// Closes a descriptor and keeps errno.
-static void drop(int fd)
-{
-    const int saved = errno;
-    close(fd);
-    errno = saved;
 }
 
 int cache_open(char path[PATH_MAX], const char **unsafe)
@@ -71,26 +62,13 @@ char *cache_read(int directory, const char *name, size_t limit, size_t *size)
         else
             errno = EPERM;
     }
-    drop(fd);
+    const int saved = errno;
+    close(fd);
+    errno = saved;
     return data;
 }
 
 bool cache_write(int directory, const char *name, const void *data, size_t size)
 {
-    unsigned long long random;
-    char temporary[32];
-    if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-        return false;
-    snprintf(temporary, sizeof(temporary), ".%016llx", random);
-    const int fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return false;
-    const bool written = file_write_all(fd, data, size);
-    drop(fd);
-    if (written && renameat(directory, temporary, directory, name) == 0)
-        return true;
-    const int saved = errno;
-    unlinkat(directory, temporary, 0);
-    errno = saved;
-    return false;
+    return file_replace(directory, name, 0600, false, data, size);
 }

@@ -106,9 +106,9 @@ static bool write_device(const char *path, const void *data, size_t size)
     return fd >= 0 && close_written(fd, file_write_all(fd, data, size));
 }
 
-// Makes a temporary file in the directory of `path`, with the rights `mode` minus the umask. Returns its descriptor, or
-// -1 with errno set.
-static int make_temporary(const char *path, mode_t mode, char temporary[PATH_MAX])
+// Makes a temporary file in the directory of `path` (relative to `directory`), with the rights `mode` minus the umask.
+// Returns its descriptor, or -1 with errno set.
+static int make_temporary(int directory, const char *path, mode_t mode, char temporary[PATH_MAX])
 {
     enum { ATTEMPTS = 100 };
     const char *slash = strrchr(path, '/');
@@ -121,24 +121,24 @@ static int make_temporary(const char *path, mode_t mode, char temporary[PATH_MAX
             errno = ENAMETOOLONG;
             return -1;
         }
-        const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        const int fd = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd >= 0 || errno != EEXIST)
             return fd;
     }
     return -1;
 }
 
-static bool replace(const char *path, mode_t mode, const void *data, size_t size)
+bool file_replace(int directory, const char *path, mode_t mode, bool sync, const void *data, size_t size)
 {
     char temporary[PATH_MAX];
-    const int fd = make_temporary(path, mode, temporary);
+    const int fd = make_temporary(directory, path, mode, temporary);
     if (fd < 0)
         return false;
-    const bool written = file_write_all(fd, data, size) && fsync(fd) == 0;
-    if (close_written(fd, written) && rename(temporary, path) == 0)
+    const bool written = file_write_all(fd, data, size) && (!sync || fsync(fd) == 0);
+    if (close_written(fd, written) && renameat(directory, temporary, directory, path) == 0)
         return true;
     const int saved = errno;
-    unlink(temporary);
+    unlinkat(directory, temporary, 0);
     errno = saved;
     return false;
 }
@@ -174,7 +174,7 @@ bool file_write_atomic(const char *path, const void *data, size_t size)
     struct stat status;
     char target[PATH_MAX];
     if (stat(path, &status) != 0)
-        return follow_links(path, target) && replace(target, FILE_MODE, data, size);
+        return follow_links(path, target) && file_replace(AT_FDCWD, target, FILE_MODE, true, data, size);
     if (S_ISDIR(status.st_mode)) {
         errno = EISDIR;
         return false;
@@ -182,14 +182,14 @@ bool file_write_atomic(const char *path, const void *data, size_t size)
     if (!S_ISREG(status.st_mode))
         return write_device(path, data, size);
     return access(path, W_OK) == 0 && follow_links(path, target) &&
-           replace(target, status.st_mode & FILE_MODE, data, size);
+           file_replace(AT_FDCWD, target, status.st_mode & FILE_MODE, true, data, size);
 }
 
 // Returns true if a new file can be made in the directory of `path`, by trying it.
 static bool can_make(const char *path)
 {
     char temporary[PATH_MAX];
-    const int fd = make_temporary(path, FILE_MODE, temporary);
+    const int fd = make_temporary(AT_FDCWD, path, FILE_MODE, temporary);
     if (fd < 0)
         return false;
     close(fd);

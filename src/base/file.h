@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 // Reads a regular file of at most `limit` bytes and adds a NUL. The caller frees. NULL with errno set on failure: EFBIG
 // if the file is larger, EISDIR for a directory, EINVAL for a pipe or device.
@@ -15,6 +16,10 @@ char *file_read_all(int fd, size_t limit, size_t *size);
 // Writes all bytes to an open file, at its position. False with errno set on failure.
 bool file_write_all(int fd, const void *data, size_t size);
 
+// Writes a temporary file beside `path` (relative to the open directory, or to AT_FDCWD) with the rights `mode` minus
+// the umask, and renames it. Replaces a symbolic link itself. A system crash may truncate the file without `sync`.
+// Returns false with errno set on failure, and leaves no temporary file.
+bool file_replace(int directory, const char *path, mode_t mode, bool sync, const void *data, size_t size);
 // Writes a temporary file in the same directory, syncs and renames it, so that the path has the old bytes or all new
 // ones. A symbolic link stays, and its target is replaced or created. A device or pipe is written directly. A file
 // without write permission is not replaced (EACCES). A new file has the rights 0666 minus the umask; a file that

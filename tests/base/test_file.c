@@ -112,8 +112,8 @@ static struct {
 
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
-int __real_rename(const char *from, const char *to);
-int __wrap_rename(const char *from, const char *to);
+int __real_renameat(int from_at, const char *from, int to_at, const char *to);
+int __wrap_renameat(int from_at, const char *from, int to_at, const char *to);
 mode_t __real_umask(mode_t mask);
 mode_t __wrap_umask(mode_t mask);
 
@@ -127,13 +127,13 @@ int __wrap_fsync(int fd)
     return __real_fsync(fd);
 }
 
-int __wrap_rename(const char *from, const char *to)
+int __wrap_renameat(int from_at, const char *from, int to_at, const char *to)
 {
     struct stat status = {0};
     seen.calls++;
-    if (stat(from, &status) != 0 || status.st_ino != seen.inode || status.st_size != seen.size)
+    if (fstatat(from_at, from, &status, 0) != 0 || status.st_ino != seen.inode || status.st_size != seen.size)
         seen.renames++;
-    return __real_rename(from, to);
+    return __real_renameat(from_at, from, to_at, to);
 }
 
 mode_t __wrap_umask(mode_t mask)
