@@ -174,9 +174,6 @@ void image_transpose(struct image *to, const struct image *from)
         case 1:
             transpose_samples(t, to->stride[i], f, from->stride[i], columns, rows, 1, shift);
             break;
-        case 2:
-            transpose_samples(t, to->stride[i], f, from->stride[i], columns, rows, 2, shift);
-            break;
         case 3:
             transpose_samples(t, to->stride[i], f, from->stride[i], columns, rows, 3, shift);
             break;
