@@ -8,32 +8,22 @@
 // VECTORS_NAME(name): a const struct of functions, or one function. VECTORS_TABLE declares name_plain, name_avx2, ...
 // and defines name(), which returns the address of the one for vectors_level().
 #if defined(__x86_64__)
-enum vectors { VECTORS_PLAIN, VECTORS_AVX2, VECTORS_AVX512, VECTORS_LEVELS };
-#define VECTORS_TABLE(type, name)                                                                                      \
-    extern type name##_plain, name##_avx2, name##_avx512;                                                              \
-    static inline type *name(void)                                                                                     \
-    {                                                                                                                  \
-        type *const level[VECTORS_LEVELS] = {&name##_plain, &name##_avx2, &name##_avx512};                             \
-        return level[vectors_level()];                                                                                 \
-    }
+#define VECTORS_ABOVE_PLAIN(ROW, type, name) ROW(type, name, avx2) ROW(type, name, avx512)
 #elif defined(__aarch64__)
-enum vectors { VECTORS_PLAIN, VECTORS_NEON, VECTORS_LEVELS };
+#define VECTORS_ABOVE_PLAIN(ROW, type, name) ROW(type, name, neon)
+#else
+#define VECTORS_ABOVE_PLAIN(ROW, type, name)
+#endif
+#define VECTORS_DECLARE(type, name, level) extern type name##_##level;
+#define VECTORS_ADDRESS(type, name, level) &name##_##level,
 #define VECTORS_TABLE(type, name)                                                                                      \
-    extern type name##_plain, name##_neon;                                                                             \
+    VECTORS_DECLARE(type, name, plain)                                                                                 \
+    VECTORS_ABOVE_PLAIN(VECTORS_DECLARE, type, name)                                                                   \
     static inline type *name(void)                                                                                     \
     {                                                                                                                  \
-        type *const level[VECTORS_LEVELS] = {&name##_plain, &name##_neon};                                             \
+        type *const level[] = {&name##_plain, VECTORS_ABOVE_PLAIN(VECTORS_ADDRESS, type, name)};                       \
         return level[vectors_level()];                                                                                 \
     }
-#else
-enum vectors { VECTORS_PLAIN, VECTORS_LEVELS };
-#define VECTORS_TABLE(type, name)                                                                                      \
-    extern type name##_plain;                                                                                          \
-    static inline type *name(void)                                                                                     \
-    {                                                                                                                  \
-        return &name##_plain;                                                                                          \
-    }
-#endif
 
 // Appends the level that the file is being compiled for: VECTORS_NAME(rows) is rows_avx2 at the level avx2.
 #define VECTORS_NAME(name) VECTORS_JOIN(name, VECTORS)
@@ -41,7 +31,7 @@ enum vectors { VECTORS_PLAIN, VECTORS_LEVELS };
 #define VECTORS_PASTE(name, level) name##_##level
 
 // Returns the highest level that this processor has, or a lower one that the environment variable MONOCLE_VECTORS
-// names: plain, avx2 or avx512; on 64-bit ARM plain or neon. On any thread.
-enum vectors vectors_level(void);
+// names: plain, avx2 or avx512; on 64-bit ARM plain or neon. 0 is plain. On any thread.
+int vectors_level(void);
 
-const char *vectors_name(enum vectors level); // as in MONOCLE_VECTORS
+const char *vectors_name(int level); // as in MONOCLE_VECTORS
