@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "command/batch/names.h"
 #include "command/batch/output.h"
+#include "command/batch/table.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -35,7 +36,7 @@ struct walk {
     const char *directory; // the working directory; "": unknown
     struct place outputs;  // the directory of the outputs; inode 0: none
     bool among_outputs;    // the operand is the directory of the outputs
-    struct names names;    // normal names of the inputs; owns the texts
+    struct table names;    // normal names of the inputs
     const char *stopped;   // why the walk stopped; NULL: it goes on
     size_t taken;          // names so far, repeated ones too
 };
@@ -46,23 +47,21 @@ static void add(struct walk *walk, char *path, size_t relative, enum fault fault
 {
     struct inputs *inputs = walk->inputs;
     struct input *rows = inputs->row;
-    size_t index = inputs->count;
-    if ((index & (index - 1)) == 0) // the rows are full
-        rows = realloc(inputs->row, (2 * index + 1) * sizeof(*rows));
+    const size_t count = inputs->count, names = walk->names.count;
+    if ((count & (count - 1)) == 0) // the rows are full
+        rows = realloc(inputs->row, (2 * count + 1) * sizeof(*rows));
     if (rows)
         inputs->row = rows;
     char *name = path && rows ? name_normal(walk->directory, path) : NULL;
-    const enum name_result result = name ? names_add(&walk->names, name, &index) : NAME_NO_MEMORY;
-    const bool full = walk->taken++ == INPUTS_MAX;
-    if (result == NAME_NO_MEMORY || full)
+    const bool ok = name && table_row(&walk->names, name, sizeof(char *)), full = walk->taken++ == INPUTS_MAX;
+    free(name);
+    if (!ok || full)
         walk->stopped = full ? too_many : no_memory;
-    if (result == NAME_NEW) {
+    if (walk->names.count > names)
         rows[inputs->count++] =
             (struct input){.path = path, .relative = path + relative, .fault = fault, .error = error};
-        return;
-    }
-    free(name);
-    free(path);
+    else
+        free(path);
 }
 
 static char *join(const char *directory, const char *name)
@@ -241,9 +240,7 @@ bool inputs_gather(struct inputs *inputs, const struct inputs_setup *setup)
     const bool listed = !setup->files_from || take_list(&walk, setup->files_from);
     for (int i = 0; listed && i < setup->operands && !walk.stopped; i++)
         walk_operand(&walk, setup->operand[i]);
-    for (size_t i = 0; i < walk.names.room; i++)
-        free((char *)walk.names.slot[i].text);
-    names_free(&walk.names);
+    table_free(&walk.names);
     free(directory);
     if (listed && walk.stopped)
         log_error("%s", walk.stopped);

@@ -19,7 +19,7 @@ enum {
 
 // The work of one or more runs of a shard: one job on a set of files. Runs with the same work continue each other.
 struct merge_work {
-    char *key;
+    const char *key;
     char *start;            // start line of the last of these runs, JSON, without newline
     char *end;              // end line of that run; NULL: the run did not finish
     int shard;              // 1 to N
@@ -28,8 +28,8 @@ struct merge_work {
 };
 
 struct merge_row {
-    char *key;  // names of input and output
-    char *line; // the file's line of JSON, without newline
+    const char *key; // names of input and output
+    char *line;      // the file's line of JSON, without newline
     enum status status;
     enum fault fault;
     struct merge_work *work; // of the last run with a line of this file; NULL: no known run
@@ -37,12 +37,8 @@ struct merge_row {
 
 // Initialise with zeros.
 struct merge {
-    struct merge_row *row;
-    size_t count;
-    struct names names; // keys of the rows
-    struct merge_work **work;
-    size_t works;
-    struct names work_names;  // keys of the works
+    struct table rows;        // of struct merge_row
+    struct table works;       // of struct merge_work
     struct merge_work **last; // for each shard, the work of its last run; NULL: the shard has no run
     int shards;               // N; 0: unknown yet
     int unstarted;            // reports without a start line
@@ -73,19 +69,6 @@ static int find_name(const char *text, const char *const *names, int count)
     return -1;
 }
 
-static struct merge_row *add_row(struct merge *merge, char *key)
-{
-    const size_t count = merge->count;
-    struct merge_row *rows = merge->row;
-    if ((count & (count - 1)) == 0) // the rows are full
-        rows = realloc(rows, (2 * count + 1) * sizeof(*rows));
-    if (!rows)
-        return NULL;
-    merge->row = rows;
-    rows[merge->count++] = (struct merge_row){.key = key};
-    return &rows[count];
-}
-
 // Replaces the line by a copy of the text. Returns false if out of memory.
 static bool set_line(char **line, const char *text)
 {
@@ -109,11 +92,8 @@ static bool take_file(struct merge *merge, const json_t *json, const char *line,
         return ++merge->torn;
     if (asprintf(&key, "%s\n%s", exact(json, "input", member), exact(json, "output", member)) < 0)
         return false;
-    size_t index = merge->count;
-    const enum name_result result = names_add(&merge->names, key, &index);
-    struct merge_row *row = result == NAME_NEW ? add_row(merge, key) : result == NAME_KNOWN ? &merge->row[index] : NULL;
-    if (result != NAME_NEW)
-        free(key);
+    struct merge_row *row = table_row(&merge->rows, key, sizeof(*row));
+    free(key);
     if (!row)
         return false;
     const bool done = row->line && row->status == STATUS_DONE, same_shard = shard_of(row->work) == shard_of(work);
@@ -134,19 +114,14 @@ static struct merge_work *find_work(struct merge *merge, int shard, const char *
     char *key;
     if (asprintf(&key, "%d %s", shard, text) < 0)
         return NULL;
-    size_t index = merge->works;
-    const enum name_result result = names_add(&merge->work_names, key, &index);
-    if (result == NAME_NEW) {
-        struct merge_work **larger = realloc(merge->work, (index + 1) * sizeof(*larger));
-        merge->work = larger ? larger : merge->work;
-        struct merge_work *work = larger ? calloc(1, sizeof(*work)) : NULL;
-        if (work) {
-            *work = (struct merge_work){.key = key, .shard = shard, .number = index};
-            return merge->work[merge->works++] = work;
-        }
-    }
+    const size_t works = merge->works.count;
+    struct merge_work *work = table_row(&merge->works, key, sizeof(*work));
     free(key);
-    return result == NAME_KNOWN ? merge->work[index] : NULL;
+    if (merge->works.count > works) {
+        work->shard = shard;
+        work->number = works;
+    }
+    return work;
 }
 
 // Handles the start line of a run. *work becomes its work; NULL if the line is invalid. Returns false if out of memory.
@@ -273,7 +248,7 @@ static bool merge_add(struct merge *merge, const char *path)
 static int compare_rows(const void *a, const void *b, void *context)
 {
     const struct merge *merge = context;
-    const struct merge_row *one = a, *other = b;
+    const struct merge_row *one = *(void *const *)a, *other = *(void *const *)b;
     const int shard = shard_of(one->work);
     if (shard != shard_of(other->work))
         return shard - shard_of(other->work);
@@ -284,35 +259,30 @@ static int compare_rows(const void *a, const void *b, void *context)
     return one->work->number < other->work->number ? -1 : 1;
 }
 
-// Sorts the rows. Counts the files of each work that have a line. Call once.
+// Sorts the rows, which cannot be found by their keys any more. Counts the files of each work that have a line.
 static void merge_sort(struct merge *merge)
 {
-    for (size_t i = 0; i < merge->count; i++) {
-        if (merge->row[i].work)
-            merge->row[i].work->reported++;
+    for (size_t i = 0; i < merge->rows.count; i++) {
+        struct merge_row *row = merge->rows.row[i];
+        if (row->work)
+            row->work->reported++;
     }
-    if (merge->count > 0)
-        qsort_r(merge->row, merge->count, sizeof(*merge->row), compare_rows, merge);
+    if (merge->rows.count > 0)
+        qsort_r(merge->rows.row, merge->rows.count, sizeof(void *), compare_rows, merge);
 }
 
 static void merge_free(struct merge *merge)
 {
-    for (size_t i = 0; i < merge->count; i++) {
-        free(merge->row[i].key);
-        free(merge->row[i].line);
+    for (size_t i = 0; i < merge->rows.count; i++)
+        free(((struct merge_row *)merge->rows.row[i])->line);
+    for (size_t i = 0; i < merge->works.count; i++) {
+        struct merge_work *work = merge->works.row[i];
+        free(work->start);
+        free(work->end);
     }
-    for (size_t i = 0; i < merge->works; i++) {
-        free(merge->work[i]->key);
-        free(merge->work[i]->start);
-        free(merge->work[i]->end);
-        free(merge->work[i]);
-    }
-    free(merge->row);
-    free(merge->work);
+    table_free(&merge->rows);
+    table_free(&merge->works);
     free(merge->last);
-    names_free(&merge->names);
-    names_free(&merge->work_names);
-    *merge = (struct merge){0};
 }
 
 struct report_options {
@@ -363,9 +333,10 @@ static const struct option_list list = {
 static struct sum add_up(const struct merge *merge)
 {
     struct sum sum = {0};
-    for (size_t i = 0; i < merge->count; i++) {
-        sum.status[merge->row[i].status]++;
-        sum.fault[merge->row[i].fault]++;
+    for (size_t i = 0; i < merge->rows.count; i++) {
+        const struct merge_row *row = merge->rows.row[i];
+        sum.status[row->status]++;
+        sum.fault[row->fault]++;
     }
     for (int i = 0; i < merge->shards; i++) {
         const struct merge_work *work = merge->last[i];
@@ -379,7 +350,7 @@ static struct sum add_up(const struct merge *merge)
 static void print_summary(const struct merge *merge, const struct sum *sum)
 {
     json_t *row = record_counts(sum->status, sum->fault);
-    json_object_update_new(row, json_pack("{s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I}", "files", (json_int_t)merge->count,
+    json_object_update_new(row, json_pack("{s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I}", "files", (json_int_t)merge->rows.count,
                                           "missing", (json_int_t)sum->missing, "shards", merge->shards,
                                           "shards_missing", sum->shards_missing, "shards_unfinished", sum->shards_cut,
                                           MERGE_UNSTARTED, merge->unstarted, "done_twice", (json_int_t)merge->twice,
@@ -389,7 +360,7 @@ static void print_summary(const struct merge *merge, const struct sum *sum)
 
 static void print_text(const struct merge *merge, const struct sum *sum)
 {
-    printf("%zu files of %d shard%s: %zu done, %zu skipped, %zu failed", merge->count, merge->shards,
+    printf("%zu files of %d shard%s: %zu done, %zu skipped, %zu failed", merge->rows.count, merge->shards,
            merge->shards == 1 ? "" : "s", sum->status[STATUS_DONE], sum->status[STATUS_SKIPPED],
            sum->status[STATUS_FAILED]);
     if (sum->missing > 0)
@@ -415,13 +386,17 @@ static void print_text(const struct merge *merge, const struct sum *sum)
 // lines, the last run at the end, with its end line. The last line counts the reports without a start line.
 static void print_lines(const struct merge *merge, FILE *out)
 {
-    size_t row = 0;
+    size_t at = 0;
     for (int shard = 0; shard <= merge->shards; shard++) {
         const struct merge_work *last = shard > 0 ? merge->last[shard - 1] : NULL, *begun = NULL;
-        for (; row < merge->count && shard_of(merge->row[row].work) == shard; row++) {
-            if (merge->row[row].work != begun)
-                fprintf(out, "%s\n", (begun = merge->row[row].work)->start);
-            fprintf(out, "%s\n", merge->row[row].line);
+        for (; at < merge->rows.count; at++) {
+            const struct merge_row *row = merge->rows.row[at];
+            if (shard_of(row->work) != shard)
+                break;
+            if (row->work != begun)
+                fprintf(out, "%s\n", row->work->start);
+            begun = row->work;
+            fprintf(out, "%s\n", row->line);
         }
         if (last && last != begun)
             fprintf(out, "%s\n", last->start);

@@ -1,4 +1,4 @@
-// names.h: names of files: their formats, their normal form, the names of outputs, and a table of names
+// names.h: names of files: their formats, their normal form, and the names of outputs
 #pragma once
 
 #include "image/codec/codec.h"
@@ -32,19 +32,3 @@ void naming_finish(struct naming *naming);
 // Returns the path of the output, which the caller frees; NULL if out of memory. `relative` is the input's path below
 // the directory that the user named; `number` counts the inputs from 1.
 char *naming_output(const struct naming *naming, const char *relative, size_t number);
-
-// A table from names to row indices. Initialise with zeros.
-struct names {
-    struct name_slot {
-        const char *text; // borrowed; NULL: free
-        size_t index;
-    } * slot;
-    size_t room, count; // room is a power of two
-};
-
-enum name_result { NAME_NEW, NAME_KNOWN, NAME_NO_MEMORY };
-
-// Adds a name with *index. If the table has the name already, *index becomes the stored index. The table borrows the
-// text, which must outlive it.
-enum name_result names_add(struct names *names, const char *text, size_t *index);
-void names_free(struct names *names); // leaves the table empty

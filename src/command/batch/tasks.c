@@ -80,7 +80,11 @@ static void mark_clash(struct task *task, const struct input *rival)
 // Fills one row per input. Returns false if out of memory.
 static bool name_outputs(struct task *rows, const struct inputs *inputs, const struct naming *naming)
 {
-    struct names names = {0};
+    struct named {
+        const char *output;
+        struct task *first;
+    } * named;
+    struct table names = {0};
     bool ok = true;
     for (size_t i = 0; ok && i < inputs->count; i++) {
         const struct input *input = &inputs->row[i];
@@ -88,45 +92,40 @@ static bool name_outputs(struct task *rows, const struct inputs *inputs, const s
         if (input->fault != FAULT_NONE)
             continue;
         rows[i].output = naming_output(naming, input->relative, i + 1);
-        size_t earlier = i;
-        const enum name_result result = rows[i].output ? names_add(&names, rows[i].output, &earlier) : NAME_NO_MEMORY;
-        ok = result != NAME_NO_MEMORY;
-        if (result == NAME_KNOWN) {
-            mark_clash(&rows[i], &inputs->row[earlier]);
-            mark_clash(&rows[earlier], input);
+        named = rows[i].output ? table_row(&names, rows[i].output, sizeof(*named)) : NULL;
+        ok = named;
+        if (ok && named->first) {
+            mark_clash(&rows[i], named->first->input);
+            mark_clash(named->first, input);
+        } else if (ok) {
+            named->first = &rows[i];
         }
     }
-    names_free(&names);
+    table_free(&names);
     return ok;
 }
 
-// Finds the row of the task's output directory, and adds the row if it is new. Returns false if out of memory.
-static bool find_directory(struct tasks *tasks, struct names *names, struct task *task)
+// Finds the task's output directory, and adds it if it is new. Returns false if out of memory.
+static bool find_directory(struct tasks *tasks, struct task *task)
 {
     const char *slash = strrchr(task->output, '/');
     char *path = strndup(task->output, slash ? (size_t)(slash - task->output) + 1 : 0);
-    size_t index = tasks->directories, length = 0;
-    const enum name_result result = path ? names_add(names, path, &index) : NAME_NO_MEMORY;
-    if (result == NAME_NEW) {
-        struct directory *row = &tasks->directory[tasks->directories++];
-        row->path = path;
+    struct directory *row = path ? table_row(&tasks->directories, path, sizeof(*row)) : NULL;
+    size_t length = 0;
+    if (row && !row->nearest) {
         row->error = output_possible(task->output, &length) ? 0 : errno;
         row->nearest = length > 0 ? strndup(path, length) : strdup(".");
-    } else {
-        free(path);
     }
-    task->directory = &tasks->directory[index];
-    return result != NAME_NO_MEMORY && task->directory->nearest;
+    free(path);
+    task->directory = row;
+    return row && row->nearest;
 }
 
 static bool find_directories(struct tasks *tasks)
 {
-    struct names names = {0};
-    tasks->directory = calloc(tasks->count + 1, sizeof(*tasks->directory));
-    bool ok = tasks->directory;
+    bool ok = true;
     for (size_t i = 0; ok && i < tasks->count; i++)
-        ok = !tasks->row[i].output || find_directory(tasks, &names, &tasks->row[i]);
-    names_free(&names);
+        ok = !tasks->row[i].output || find_directory(tasks, &tasks->row[i]);
     return ok;
 }
 
@@ -175,14 +174,12 @@ void tasks_free(struct tasks *tasks)
 {
     for (size_t i = 0; i < tasks->count; i++)
         free(tasks->row[i].output);
-    for (size_t i = 0; i < tasks->directories; i++) {
-        free(tasks->directory[i].path);
-        free(tasks->directory[i].nearest);
-    }
+    for (size_t i = 0; i < tasks->directories.count; i++)
+        free(((struct directory *)tasks->directories.row[i])->nearest);
     free(tasks->row);
-    free(tasks->directory);
+    table_free(&tasks->directories);
     free(tasks->source);
-    names_free(&tasks->logged);
+    table_free(&tasks->logged);
     *tasks = (struct tasks){0};
 }
 
@@ -198,8 +195,8 @@ uint64_t tasks_hash(const struct tasks *tasks)
 
 void tasks_clean(const struct tasks *tasks)
 {
-    for (size_t i = 0; i < tasks->directories; i++)
-        output_clean_directory(tasks->directory[i].path);
+    for (size_t i = 0; i < tasks->directories.count; i++)
+        output_clean_directory(((const struct directory *)tasks->directories.row[i])->path);
 }
 
 static bool is_source(const struct tasks *tasks, const struct stat *status)
@@ -306,8 +303,8 @@ void tasks_tell(struct tasks *tasks, const struct outcome *outcome)
 {
     const struct directory *directory = outcome->of_directory ? outcome->task->directory : NULL;
     char name[PATH_MAX], why[FAULT_WHY]; // escaped: without newlines
-    size_t index = 0;
-    if (directory && names_add(&tasks->logged, directory->nearest, &index) == NAME_KNOWN)
+    const size_t logged = tasks->logged.count;
+    if (directory && table_row(&tasks->logged, directory->nearest, sizeof(char *)) && tasks->logged.count == logged)
         return;
     log_escape(name, sizeof(name), directory ? directory->nearest : outcome->task->input->path);
     log_escape(why, sizeof(why), outcome->why);

@@ -4,6 +4,7 @@
 #include "command/batch/inputs.h"
 #include "command/batch/names.h"
 #include "command/batch/outcome.h"
+#include "command/batch/table.h"
 
 #include <stdatomic.h>
 
@@ -27,7 +28,7 @@ enum existing_rule {
 
 // A directory of outputs
 struct directory {
-    char *path;       // ends with a slash; "" is the working directory
+    const char *path; // ends with a slash; "" is the working directory
     char *nearest;    // the directory or, if it is missing, its nearest existing parent; must be writable
     atomic_int error; // errno value of a failure to make a file there; 0: none so far
 };
@@ -44,9 +45,8 @@ struct task {
 struct tasks {
     struct task *row; // tasks of this shard only
     size_t count;
-    struct directory *directory; // each once
-    size_t directories;
-    struct names logged; // values of `nearest` whose errors were logged
+    struct table directories; // of struct directory, by path
+    struct table logged;      // values of `nearest` whose errors were logged
     // The identities of all inputs. An output must not replace one of these files, whatever its name is.
     struct source_id {
         dev_t device;
