@@ -78,37 +78,21 @@ void plan_make(struct plan *plan, const struct chain *chain)
         name_pass(&plan->pass[i]);
 }
 
-// Empties a plan and returns its passes, which the caller adds again in more parts.
-static int take_passes(struct plan *plan, struct pass whole[PLAN_PASSES])
-{
-    const int count = plan->count;
-    memcpy(whole, plan->pass, (size_t)count * sizeof(*whole));
-    plan->count = 0;
-    return count;
-}
-
-static void put_pass(struct plan *plan, struct pass *pass)
-{
-    name_pass(pass);
-    plan->pass[plan->count++] = *pass;
-}
-
 void plan_split(struct plan *plan, bool input_rgba, int radius)
 {
-    struct pass whole[PLAN_PASSES];
-    const int count = take_passes(plan, whole);
-    for (int i = 0; i < count; i++) {
-        struct pass rest = whole[i];
-        const bool plain = (i > 0 || input_rgba) && rest.before_count == 0;
-        if (rest.stencil && rest.stencil->arguments.radius >= radius && !plain) {
-            struct pass first = {
-                .before_count = rest.before_count, .load_mirror = rest.load_mirror, .load_flip = rest.load_flip};
-            memcpy(first.before, rest.before, sizeof(rest.before));
-            put_pass(plan, &first);
-            rest.before_count = 0;
-            rest.load_mirror = rest.load_flip = false;
-        }
-        put_pass(plan, &rest);
+    for (int i = plan->count - 1; i >= 0; i--) {
+        struct pass *first = &plan->pass[i], *rest = first + 1;
+        const bool plain = (i > 0 || input_rgba) && first->before_count == 0;
+        if (!first->stencil || first->stencil->arguments.radius < radius || plain)
+            continue;
+        memmove(rest, first, (size_t)(plan->count++ - i) * sizeof(*first));
+        first->stencil = NULL;
+        first->after_count = 0;
+        first->store_mirror = first->store_flip = false;
+        rest->before_count = 0;
+        rest->load_mirror = rest->load_flip = false;
+        name_pass(first);
+        name_pass(rest);
     }
 }
 
