@@ -20,7 +20,7 @@ bool stage_init(struct stage *stage, const struct filter *filter)
 
 bool stage_prepare(struct stage *stage, const char **why)
 {
-    stage->arguments = (struct filter_arguments){0};
+    stage->arguments = (struct filter_arguments){.radius = stage->filter->radius};
     return !stage->filter->prepare || stage->filter->prepare(&stage->values, &stage->arguments, why);
 }
 

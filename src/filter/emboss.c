@@ -14,7 +14,6 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 {
     static const int place[RING] = {0, 1, 2, 5, 8, 7, 6, 3}; // nw n ne e se s sw w in the 3x3 square
     const int light = (int)values->value[0];
-    arguments->radius = 1;
     arguments->count = WEIGHTS;
     for (int i = 0; i < WEIGHTS; i++)
         arguments->value[i] = 0;
@@ -32,5 +31,6 @@ const struct filter filter_emboss = {
     .example = "emboss=ne",
     .kind = FILTER_STENCIL,
     .params = params,
+    .radius = 1,
     .prepare = prepare,
 };

@@ -64,9 +64,10 @@ struct filter {
     enum filter_color color;
     const struct param *params; // a row without a name ends the list; NULL: none
     bool mirror, flip;          // FILTER_GEOMETRY: exchanges left and right, or top and bottom
+    int radius;                 // FILTER_STENCIL: its radius, unless `prepare` sets another
 
-    // Computes radius and arguments. Returns false if each value is in its range but the combination is impossible;
-    // *why is then a static text. NULL: radius 0 and no arguments.
+    // Computes the arguments. Returns false if each value is in its range but the combination is impossible; *why is
+    // then a static text. NULL: no arguments.
     bool (*prepare)(const struct filter_values *values, struct filter_arguments *arguments, const char **why);
 };
 

@@ -10,7 +10,6 @@ static const struct param params[] = {
 
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
-    arguments->radius = 1;
     arguments->count = 1;
     arguments->value[0] = (int32_t)floor(values->value[0] * 256.0 + 0.5);
     return true;
@@ -23,5 +22,6 @@ const struct filter filter_sharpen = {
     .example = "sharpen=1.5",
     .kind = FILTER_STENCIL,
     .params = params,
+    .radius = 1,
     .prepare = prepare,
 };
