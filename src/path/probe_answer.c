@@ -63,12 +63,6 @@ static bool expect(const struct pass *pass, const struct image *picture, struct 
 
 // ---- the result of the device ----
 
-static struct pass_target pass_target_of(const struct task *task)
-{
-    const struct image_shape *input = &task->target.input;
-    return (struct pass_target){task->number == 0 ? input->format : PIXFMT_RGBA, task->target.to_image, input->color};
-}
-
 // Runs the pass and copies its output. `intact`: it wrote only its output.
 static cl_int run(const struct task *task, const struct image *picture, const struct image *got, bool *intact)
 {
@@ -139,7 +133,7 @@ static enum probe_status try_pictures(struct task *task)
 {
     // Less than a work-group, one pixel, several work-groups, and rows that end inside a block.
     static const int sizes[][2] = {{16, 16}, {1, 1}, {67, 35}, {333, 77}, {334, 78}};
-    const struct pass_target target = pass_target_of(task);
+    const struct pass_target target = opencl_pass_target(&task->target, &task->plan, task->number);
     char *error = NULL;
     const cl_int opened =
         opencl_pass_open(&task->opened, task->target.device, task->pass, &target, &task->choice, &error);
@@ -158,7 +152,7 @@ static bool has_key(const struct task *task, struct device *device, const char *
 {
     char hash[HASH_TEXT] = "", *error = NULL;
     size_t bytes;
-    const struct pass_target target = pass_target_of(task);
+    const struct pass_target target = opencl_pass_target(&task->target, &task->plan, task->number);
     const struct probe probe = {.device = device, .pass = task->pass, .target = &target, .choice = &task->choice};
     char *key = probe_key(&probe, &bytes, &error);
     if (key)
