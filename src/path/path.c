@@ -49,13 +49,10 @@ static struct path *open_zerocopy(const struct path_setup *setup, char **error)
 static const struct {
     struct path_kind_info info;
     struct path *(*open)(const struct path_setup *setup, char **error); // as path_open; the setup has been checked
-    int (*variants)(const struct path_setup *setup, const char *names[PATH_VARIANTS]); // as path_variants
 } kinds[PATH_KINDS] = {
-    [PATH_CPU] = {{.name = "cpu"}, cpu_open, cpu_variants},
-    [PATH_OPENCL] = {{"opencl", .needs_device = true}, open_opencl, opencl_variants},
-    [PATH_ZEROCOPY] = {{"zerocopy", .needs_device = true, .shares_gl = true, .steps_down = true},
-                       open_zerocopy,
-                       opencl_variants},
+    [PATH_CPU] = {{.name = "cpu"}, cpu_open},
+    [PATH_OPENCL] = {{"opencl", .needs_device = true}, open_opencl},
+    [PATH_ZEROCOPY] = {{"zerocopy", .needs_device = true, .shares_gl = true, .steps_down = true}, open_zerocopy},
 };
 
 const struct path_kind_info *path_kind_info(enum path_kind kind)
@@ -111,7 +108,7 @@ struct path *path_open(const struct path_setup *setup, char **error)
 
 int path_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS])
 {
-    return kinds[setup->kind].variants(setup, names);
+    return (kinds[setup->kind].info.needs_device ? opencl_variants : cpu_variants)(setup, names);
 }
 
 void path_close(struct path *path)
