@@ -222,42 +222,26 @@ static void lender_give(struct pages_owner *owner, void *memory)
     piece_close(lender, piece);
 }
 
-// Returns the piece that contains these bytes; NULL: none. The caller holds the lock.
-static const struct piece *find(const struct lender *lender, const void *at, size_t bytes)
+bool lender_find(struct pages_owner *owner, const void *at, size_t bytes, cl_mem *imported)
 {
+    struct lender *lender = (struct lender *)owner;
+    *imported = NULL;
+    if (!lender)
+        return false;
+    pthread_mutex_lock(&lender->lock);
     const struct piece *piece = lender->pieces;
     for (; piece; piece = piece->next) {
         const size_t offset = (uintptr_t)at - (uintptr_t)piece->at; // huge if the bytes begin before the piece
         if (offset <= piece->bytes && bytes <= piece->bytes - offset)
             break;
     }
-    return piece;
-}
-
-bool lender_has_lent(struct pages_owner *owner, const void *at, size_t bytes)
-{
-    struct lender *lender = (struct lender *)owner;
-    if (!lender)
-        return false;
-    pthread_mutex_lock(&lender->lock);
-    const struct piece *piece = find(lender, at, bytes);
-    const bool lent = piece && piece->pinned.at;
+    bool found = piece && (piece->pinned.at || piece->at == at);
+    if (found && !piece->pinned.at) {
+        found = clRetainMemObject(piece->pinned.buffer) == CL_SUCCESS;
+        *imported = found ? piece->pinned.buffer : NULL;
+    }
     pthread_mutex_unlock(&lender->lock);
-    return lent;
-}
-
-cl_mem lender_imported(struct pages_owner *owner, const void *at, size_t bytes)
-{
-    struct lender *lender = (struct lender *)owner;
-    cl_mem buffer = NULL;
-    if (!lender)
-        return NULL;
-    pthread_mutex_lock(&lender->lock);
-    const struct piece *piece = find(lender, at, bytes);
-    if (piece && !piece->pinned.at && piece->at == at && clRetainMemObject(piece->pinned.buffer) == CL_SUCCESS)
-        buffer = piece->pinned.buffer;
-    pthread_mutex_unlock(&lender->lock);
-    return buffer;
+    return found;
 }
 
 struct pages_owner *lender_open(cl_context context, cl_device_id device, bool lends, const struct dmabuf_calls *calls)

@@ -51,8 +51,6 @@ struct dmabuf_calls dmabuf_look_up(cl_platform_id platform);
 // not ask the driver again. NULL on failure (logged).
 struct pages_owner *lender_open(cl_context context, cl_device_id device, bool lends, const struct dmabuf_calls *calls);
 void lender_close(struct pages_owner *lender); // accepts NULL; all memory must have been given back
-// Returns true if these bytes lie in pinned memory that the lender has lent. On any thread. Accepts NULL.
-bool lender_has_lent(struct pages_owner *lender, const void *at, size_t bytes);
-// Returns the buffer of imported memory that begins at `at` and has at least this many bytes; the caller releases it.
-// NULL if there is none. On any thread. Accepts NULL.
-cl_mem lender_imported(struct pages_owner *lender, const void *at, size_t bytes);
+// Returns true if these bytes lie in pinned memory that the lender has lent, or begin imported memory. *imported is
+// then NULL or the buffer of the imported memory, which the caller releases. On any thread. Accepts NULL.
+bool lender_find(struct pages_owner *lender, const void *at, size_t bytes, cl_mem *imported);

@@ -127,7 +127,7 @@ static cl_int send_copy(struct opencl_path *cl, struct slot *slot, const struct 
 
 static cl_int upload(struct opencl_path *cl, struct slot *slot, const struct image *frame)
 {
-    struct pages_owner *pages = cl->device->pages;
+    cl_mem imported;
     slot->layout = cl->input_layout;
     slot->copied = false;
     const size_t bytes = opencl_layout_in_place(&slot->layout, frame);
@@ -135,14 +135,15 @@ static cl_int upload(struct opencl_path *cl, struct slot *slot, const struct ima
         cl->path.info.input = "host-ptr";
         return CL_SUCCESS;
     }
-    if (bytes > 0 && lender_has_lent(pages, frame->plane[0], bytes)) {
-        const cl_int result = make_room(cl, slot, bytes);
-        cl->path.info.input = "pinned";
-        return result != CL_SUCCESS ? result : send_pinned(cl, slot, frame->plane[0], bytes);
+    if (bytes == 0 || !lender_find(cl->device->pages, frame->plane[0], bytes, &imported)) {
+        cl->path.info.input = "copy";
+        return send_copy(cl, slot, frame);
     }
-    cl_mem imported = bytes > 0 ? lender_imported(pages, frame->plane[0], bytes) : NULL;
-    cl->path.info.input = imported ? "dma-buf" : "copy";
-    return imported ? send_imported(cl, slot, imported, bytes) : send_copy(cl, slot, frame);
+    cl->path.info.input = imported ? "dma-buf" : "pinned";
+    if (imported)
+        return send_imported(cl, slot, imported, bytes);
+    const cl_int result = make_room(cl, slot, bytes);
+    return result != CL_SUCCESS ? result : send_pinned(cl, slot, frame->plane[0], bytes);
 }
 
 // ---- submit ----

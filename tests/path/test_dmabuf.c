@@ -179,18 +179,17 @@ static void test_pieces(const struct image_shape *shape)
     const int fd = map_picture(shape, NULL, &frame);
     uint8_t *taken = owner->take(owner, BYTES), *imported = frame.plane[0];
     CHECK(taken && owner->import(owner, imported, BYTES, fd));
-    CHECK(lender_has_lent(owner, taken, BYTES) && lender_has_lent(owner, taken + 1, BYTES - 1));
-    CHECK(!lender_has_lent(owner, taken - 1, 1) && !lender_has_lent(owner, taken - 1, BYTES));
-    CHECK(!lender_has_lent(owner, taken, BYTES + 1) && !lender_has_lent(owner, taken + 1, BYTES));
-    CHECK(!lender_has_lent(owner, taken + BYTES, 1) && !lender_has_lent(owner, taken + BYTES + 1, 1));
-    CHECK(!lender_has_lent(owner, imported, BYTES));
-    cl_mem buffer = lender_imported(owner, imported, BYTES);
-    CHECK(buffer && clReleaseMemObject(buffer) == CL_SUCCESS);
-    CHECK(!lender_imported(owner, imported + PAGE_BYTES, PAGE_BYTES)); // a buffer begins where its piece does
-    CHECK(!lender_imported(owner, imported, BYTES + 1) && !lender_imported(owner, taken, BYTES));
+    cl_mem buffer;
+    CHECK(lender_find(owner, taken, BYTES, &buffer) && !buffer && lender_find(owner, taken + 1, BYTES - 1, &buffer));
+    CHECK(!lender_find(owner, taken - 1, 1, &buffer) && !lender_find(owner, taken - 1, BYTES, &buffer));
+    CHECK(!lender_find(owner, taken, BYTES + 1, &buffer) && !lender_find(owner, taken + 1, BYTES, &buffer));
+    CHECK(!lender_find(owner, taken + BYTES, 1, &buffer) && !lender_find(owner, taken + BYTES + 1, 1, &buffer));
+    CHECK(lender_find(owner, imported, BYTES, &buffer) && buffer && clReleaseMemObject(buffer) == CL_SUCCESS);
+    CHECK(!lender_find(owner, imported + PAGE_BYTES, PAGE_BYTES, &buffer)); // a buffer begins where its piece does
+    CHECK(!lender_find(owner, imported, BYTES + 1, &buffer) && !buffer);
     owner->give(owner, taken);
     owner->give(owner, imported);
-    CHECK(!lender_has_lent(owner, taken, BYTES) && !lender_imported(owner, imported, BYTES));
+    CHECK(!lender_find(owner, taken, BYTES, &buffer) && !lender_find(owner, imported, BYTES, &buffer));
     munmap(frame.plane[0], frame.reach_bytes);
     lab_close(&lab);
 }
