@@ -1,8 +1,6 @@
 // chain.c: changes and prints chains; chain_parse.c parses them
 #include "filter/chain.h"
 
-#include "filter/param.h"
-
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -77,6 +75,15 @@ static void print_number(float value, char *text, size_t size)
     }
 }
 
+// Writes word `index` of the row's choices.
+static void print_choice(const struct param *row, int index, char text[64])
+{
+    const char *word = row->choices;
+    while (index-- > 0)
+        word += strcspn(word, "|") + 1;
+    snprintf(text, 64, "%.*s", (int)strcspn(word, "|"), word);
+}
+
 void chain_value_text(const struct stage *stage, int param, char text[64])
 {
     const struct param *row = &stage->filter->params[param];
@@ -84,7 +91,7 @@ void chain_value_text(const struct stage *stage, int param, char text[64])
     if (row->type == PARAM_MATRIX && value < 0)
         snprintf(text, 64, "%dx%d", stage->values.matrix_side, stage->values.matrix_side);
     else if (row->choices)
-        param_choice_name(row, (int)value, text, 64);
+        print_choice(row, (int)value, text);
     else
         print_number(value, text, 64);
 }

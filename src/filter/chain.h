@@ -16,6 +16,10 @@ struct chain {
     int count; // 0: the chain changes nothing
 };
 
+bool stage_init(struct stage *stage, const struct filter *filter); // default values
+// Computes the arguments from the values. False: the combination is impossible; *why is then a static text.
+bool stage_prepare(struct stage *stage, const char **why);
+
 // Parses chain text. False on failure; `error` then gets one line with the place and a suggestion.
 bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR]);
 // Writes text that parses to the same chain, without default values and without stages `none`. It has a parameter's

@@ -2,7 +2,6 @@
 #include "filter/chain.h"
 
 #include "base/options.h"
-#include "filter/param.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -10,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { NAME_SHOWN = 40 };
 
@@ -56,15 +56,6 @@ static bool parse_number(const char *text, float *value, const char **end)
     return stop != text && (size_t)(stop - text) <= length && isfinite(*value);
 }
 
-static const char *suggest(const char *word, const char *const *words, char hint[80])
-{
-    const char *nearest = options_nearest(word, words);
-    hint[0] = '\0';
-    if (nearest)
-        snprintf(hint, 80, "; did you mean '%s'?", nearest);
-    return hint;
-}
-
 static bool parse_matrix(struct parse *parse, const struct param *row, const char *text, struct stage *stage)
 {
     int count = 0;
@@ -89,9 +80,23 @@ static bool parse_matrix(struct parse *parse, const struct param *row, const cha
     return true;
 }
 
+// Returns the index of the word in the row's choices, ignoring case; -1: it is not one of them.
+static int find_choice(const struct param *row, const char *word)
+{
+    const size_t length = strlen(word);
+    int index = 0;
+    for (const char *at = row->choices; at; index++) {
+        const size_t span = strcspn(at, "|");
+        if (span == length && strncasecmp(at, word, length) == 0)
+            return index;
+        at = at[span] ? at + span + 1 : NULL;
+    }
+    return -1;
+}
+
 static bool parse_choice(struct parse *parse, const struct param *row, const char *text, float *value)
 {
-    const int index = param_choice_find(row, text);
+    const int index = find_choice(row, text);
     if (index < 0)
         return fail(parse, "%s: %s is '%.40s', but must be one of %s", parse->filter->name, row->name, text,
                     row->choices);
@@ -128,21 +133,12 @@ static bool parse_value(struct parse *parse, int index, const char *text, struct
     case PARAM_CHOICE:
         return parse_choice(parse, row, text, value);
     case PARAM_MATRIX:
-        if (param_choice_find(row, text) >= 0)
+        if (find_choice(row, text) >= 0)
             return parse_choice(parse, row, text, value);
         *value = -1;
         return parse_matrix(parse, row, text, stage);
     }
     return false;
-}
-
-static int find_param(const struct filter *filter, const char *name)
-{
-    for (int i = 0; i < filter_param_count(filter); i++) {
-        if (strcmp(filter->params[i].name, name) == 0)
-            return i;
-    }
-    return -1;
 }
 
 static bool parse_assignment(struct parse *parse, char *text, struct stage *stage)
@@ -159,15 +155,15 @@ static bool parse_assignment(struct parse *parse, char *text, struct stage *stag
     }
     *equals = '\0';
     const char *name = trim(text);
-    const int index = find_param(parse->filter, name);
-    if (index < 0) {
-        const char *words[FILTER_PARAMS + 1] = {0};
-        for (int i = 0; i < count; i++)
-            words[i] = parse->filter->params[i].name;
-        char hint[80];
-        return fail(parse, "%s has no parameter '%.40s'%s", parse->filter->name, name, suggest(name, words, hint));
+    const char *names[FILTER_PARAMS + 1] = {0};
+    for (int i = 0; i < count; i++) {
+        names[i] = parse->filter->params[i].name;
+        if (strcmp(names[i], name) == 0)
+            return parse_value(parse, i, trim(equals + 1), stage);
     }
-    return parse_value(parse, index, trim(equals + 1), stage);
+    const char *nearest = options_nearest(name, names);
+    return fail(parse, "%s has no parameter '%.40s'%s%s%s", parse->filter->name, name,
+                nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 static bool is_chain(const char *text)
