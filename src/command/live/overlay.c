@@ -104,7 +104,8 @@ static void fill_lines(const struct status *s, struct overlay *overlay)
     overlay_line(overlay, OVERLAY_PLAIN, "source\t%s  %dx%d %s%s", s->info->name, shape->width, shape->height,
                  format->name, color);
     if (s->lane.open)
-        overlay_line(overlay, OVERLAY_PLAIN, "path\t%s, in by %s: %s", s->lane.words, s->lane.input, s->lane.why);
+        overlay_line(overlay, OVERLAY_PLAIN, "path\t%s, input: %s, reason: %s", s->lane.words, s->lane.input,
+                     s->lane.why);
     fill_camera(s, overlay);
     overlay_line(overlay, OVERLAY_PLAIN, "device\t%s", s->lane.device);
     overlay_line(overlay, OVERLAY_DIM, "screen\t%s, vsync %s", s->screen, s->wish->vsync ? "on" : "off");
