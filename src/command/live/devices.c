@@ -1,7 +1,12 @@
-// devices.c: lists, chooses and opens OpenCL devices
+// devices.c: lists, chooses and opens OpenCL devices, and watches their kernels
 #include "command/live/devices.h"
 
 #include "base/log.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 struct device *devices_open(struct devices *d, int index)
 {
@@ -91,8 +96,37 @@ int devices_index(const struct devices *d, const struct device *device)
     return index;
 }
 
+bool devices_watch_kernels(struct devices *d)
+{
+    // Editors either write a file in place or move a new one over it.
+    d->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (d->watch > 0 && inotify_add_watch(d->watch, d->kernels, IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE) >= 0)
+        return true;
+    log_error("cannot watch %s for edited kernels: %s", d->kernels, strerror(errno));
+    return false;
+}
+
+bool devices_kernels_changed(const struct devices *d)
+{
+    bool changed = false;
+    char events[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+    ssize_t size;
+    while (d->watch > 0 && (size = read(d->watch, events, sizeof(events))) > 0) {
+        for (char *at = events; at < events + size;) {
+            const struct inotify_event *event = (const struct inotify_event *)at;
+            const char *dot = event->len > 0 && event->name[0] != '.' ? strrchr(event->name, '.') : NULL;
+            changed = changed || (event->mask & IN_Q_OVERFLOW) || (dot && strcmp(dot, ".cl") == 0);
+            at += sizeof(*event) + event->len;
+        }
+    }
+    return changed;
+}
+
 void devices_close(struct devices *d)
 {
+    if (d->watch > 0)
+        close(d->watch);
+    d->watch = 0;
     for (int i = 0; i < d->count; i++) {
         device_close(d->device[i]);
         d->device[i] = NULL;

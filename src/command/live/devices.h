@@ -10,6 +10,7 @@ struct devices {
     struct device_info info[DEVICE_MAX];
     struct device *device[DEVICE_MAX]; // NULL: not open
     int count;
+    int watch; // inotify descriptor of `kernels`; 0: none
     // Set by the caller, both borrowed:
     const struct window *window; // devices share with its GL context; NULL: none
     const char *kernels;         // directory of kernels that replace the built-in ones; NULL: none
@@ -28,6 +29,10 @@ struct device *devices_open(struct devices *devices, int index);
 bool devices_next(struct devices *devices, struct wish *wish, struct note *note);
 // Returns the index of an open device.
 int devices_index(const struct devices *devices, const struct device *device);
-// Closes the devices; they stay listed. No path and no source may still use their memory; the GL context must still be
-// current.
+// Watches the directory `kernels`. False on failure (logged).
+bool devices_watch_kernels(struct devices *devices);
+// Returns true if a .cl file in it was written, moved in or deleted since the last call. Never waits.
+bool devices_kernels_changed(const struct devices *devices);
+// Closes the devices and the watch; the devices stay listed. No path and no source may still use their memory; the GL
+// context must still be current.
 void devices_close(struct devices *devices);

@@ -1,14 +1,10 @@
-// events.c: carries out keys and pointer events, and watches the kernel directory
+// events.c: carries out keys and pointer events
 #include "command/live/events.h"
 
-#include "base/log.h"
 #include "command/live/session.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/inotify.h>
-#include <unistd.h>
 
 enum { DIGITS = 9 };
 
@@ -292,43 +288,8 @@ void events_handle(struct session *s, bool quit_only)
     }
 }
 
-// Editors either write a file in place or move a new one over it.
-static bool watch_kernels(struct session *s)
-{
-    const char *directory = s->options.kernels;
-    s->kernel_watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (s->kernel_watch >= 0 &&
-        inotify_add_watch(s->kernel_watch, directory, IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE) >= 0)
-        return true;
-    log_error("cannot watch %s for edited kernels: %s", directory, strerror(errno));
-    return false;
-}
-
-bool events_kernels_changed(struct session *s)
-{
-    bool changed = false;
-    char events[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
-    ssize_t size;
-    while (s->kernel_watch >= 0 && (size = read(s->kernel_watch, events, sizeof(events))) > 0) {
-        for (char *at = events; at < events + size;) {
-            const struct inotify_event *event = (const struct inotify_event *)at;
-            const char *dot = event->len > 0 && event->name[0] != '.' ? strrchr(event->name, '.') : NULL;
-            changed = changed || (event->mask & IN_Q_OVERFLOW) || (dot && strcmp(dot, ".cl") == 0);
-            at += sizeof(*event) + event->len;
-        }
-    }
-    return changed;
-}
-
-bool events_open(struct session *s)
+void events_open(struct session *s)
 {
     s->keys = s->options.key_map;
     name_digits(s);
-    return !s->window || !s->options.kernels || watch_kernels(s);
-}
-
-void events_close(struct session *s)
-{
-    if (s->kernel_watch >= 0)
-        close(s->kernel_watch);
 }

@@ -167,7 +167,7 @@ static void idle(struct session *s)
 // Follows changes of the kernel files, the wish and the source. No frame may be in flight.
 static void follow_changes(struct session *s)
 {
-    if (events_kernels_changed(s)) {
+    if (devices_kernels_changed(&s->devices)) {
         log_info("kernel files changed: rebuilding");
         lanes_changed(s->lanes, true);
     }

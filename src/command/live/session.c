@@ -195,7 +195,10 @@ static bool open_parts(struct session *s)
         !outputs_open(&s->outputs, o->virtual_camera, s->info, &s->meter, &s->note) || !open_screen_and_device(s))
         return false;
     set_limits(s);
-    if (!open_lanes(s) || (s->saves_last && !output_new_possible()) || !events_open(s) || !session_open_path(s) ||
+    events_open(s);
+    const bool watched = s->window && o->kernels;
+    if (!open_lanes(s) || (s->saves_last && !output_new_possible()) ||
+        (watched && !devices_watch_kernels(&s->devices)) || !session_open_path(s) ||
         (o->record && !outputs_start_recording(&s->outputs, o->record)))
         return false;
     if (s->window)
@@ -210,15 +213,13 @@ bool session_open(struct session *s)
 {
     s->meter.opened_ns = clock_now_ns();
     s->devices.kernels = s->options.kernels;
-    s->kernel_watch = -1;
     wish_init(&s->wish, &s->options);
     s->code = outputs_check_files(&s->options);
-    if (s->code != EXIT_OK)
-        return false;
-    const bool ok = open_parts(s);
-    if (!ok && !s->quit && s->code == EXIT_OK)
+    if (s->code == EXIT_OK && open_parts(s))
+        return true;
+    if (!s->quit && s->code == EXIT_OK)
         s->code = EXIT_NOTHING;
-    return ok;
+    return false;
 }
 
 bool session_close(struct session *s)
@@ -232,6 +233,5 @@ bool session_close(struct session *s)
     source_close(s->source);
     close_screen(s);
     controls_free(&s->controls);
-    events_close(s);
     return true;
 }

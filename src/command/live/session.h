@@ -1,6 +1,5 @@
 // session.h: the parts of one run of the `live` command. session.c opens and closes them, live.c runs frames through
-// them, and events.c handles keys, pointer events and edited kernel files. A part does not know the session. Main
-// thread.
+// them, and events.c handles keys and pointer events. A part does not know the session. Main thread.
 #pragma once
 
 #include "base/trace.h"
@@ -30,7 +29,6 @@ struct session {
     struct status status; // see status_read
     struct keys keys;
     char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: each digit's filter
-    int kernel_watch;                            // inotify descriptor of the kernel directory; -1: none
 
     int depth;       // frames in flight
     uint64_t limit;  // frames to show; 0: no limit
