@@ -128,11 +128,12 @@ static int find_word(const char *word, const char *what, const char *const *name
 static bool take_format(struct bench *bench, const char *item)
 {
     const char *names[PIXFMT_COUNT + 1] = {NULL};
+    if (pixfmt_from_name(item, &bench->format[bench->formats++])) // in any case, or by another name
+        return true;
     for (int i = 0; i < PIXFMT_COUNT; i++)
         names[i] = pixfmt_info((enum pixfmt)i)->name;
-    const int format = find_word(item, "pixel format", names, "use a format such as rgba, nv21 or yuyv");
-    bench->format[bench->formats++] = (enum pixfmt)format;
-    return format >= 0;
+    find_word(item, "pixel format", names, "use a format such as rgba, nv21 or yuyv");
+    return false;
 }
 
 static bool take_path(struct bench *bench, const char *item)

@@ -57,7 +57,7 @@ def rows(c):
     found = rows_of(c, "filters", "-p", "cpu", "-t", "1", *SMALL)
     c.check([r["format"] for r in found] == ["nv21", "yuyv"] + 5 * ["rgba"] + ["nv21"], "default cases", found)
     c.check(found[7]["case"] == "blur=2,gray,emboss", found[7])
-    found = rows_of(c, "filters", "-p", "cpu", "-t", "1", *SMALL, "--formats", "yuyv,grey")
+    found = rows_of(c, "filters", "-p", "cpu", "-t", "1", *SMALL, "--formats", "YUY2,grey")
     c.check(len(found) == 14, "default chains in two formats", len(found))
     found = rows_of(c, "filters", "-p", "cpu", "-t", "1", *SMALL, "-f", "all")
     c.check({"none", "median", "flip"} < {r["case"] for r in found}, "all filters", found)
