@@ -118,6 +118,13 @@ static void draw_clipped(struct canvas *canvas, const struct letters *letters, i
     canvas_text(canvas, letters, x + (columns - 1) * letters->advance, y, span_of("…"), palette.tone[OVERLAY_DIM]);
 }
 
+// Returns how many parts of `unit` pixels remain when `excess` pixels must go, but not fewer than `least`.
+static int parts_left(int parts, int excess, int unit, int least)
+{
+    const int left = excess > 0 ? parts - (excess + unit - 1) / unit : parts;
+    return left > least ? left : least;
+}
+
 // ---- the stage table: name, times and a small graph of each stage ----
 
 struct table {
@@ -145,16 +152,8 @@ static struct table table_layout(const struct overlay *overlay, const struct met
         if (columns > table.name)
             table.name = columns < NAME_MOST ? columns : NAME_MOST;
     }
-    int excess = table_width(&table, metrics) - room;
-    if (excess > 0) {
-        table.bars -= (excess + table.bar - 1) / table.bar;
-        table.bars = table.bars > BARS_LEAST ? table.bars : BARS_LEAST;
-        excess = table_width(&table, metrics) - room;
-    }
-    if (excess > 0) {
-        table.name -= (excess + metrics->body.advance - 1) / metrics->body.advance;
-        table.name = table.name > NAME_LEAST ? table.name : NAME_LEAST;
-    }
+    table.bars = parts_left(table.bars, table_width(&table, metrics) - room, table.bar, BARS_LEAST);
+    table.name = parts_left(table.name, table_width(&table, metrics) - room, metrics->body.advance, NAME_LEAST);
     table.width = table_width(&table, metrics);
     table.height = (overlay->stages + 2) * metrics->body.line + metrics->padding / 2; // with a head and a legend
     return table;
@@ -546,15 +545,11 @@ static bool help_fits(const struct canvas *canvas, const struct help *help)
 static void help_cut(struct help *help, const struct canvas *canvas)
 {
     const struct metrics *metrics = &help->metrics;
-    const int wide = help->box.width - canvas->width, high = help->box.height - canvas->height;
-    if (wide > 0) {
-        help->columns -= (wide + metrics->body.advance - 1) / metrics->body.advance;
-        help->box.width = canvas->width;
-    }
-    if (high > 0) {
-        help->rows -= (high + help->pitch - 1) / help->pitch;
-        help->box.height = canvas->height;
-    }
+    struct rect *box = &help->box;
+    help->columns = parts_left(help->columns, box->width - canvas->width, metrics->body.advance, 0);
+    help->rows = parts_left(help->rows, box->height - canvas->height, help->pitch, 0);
+    box->width = box->width < canvas->width ? box->width : canvas->width;
+    box->height = box->height < canvas->height ? box->height : canvas->height;
 }
 
 static void help_draw(struct canvas *canvas, const struct overlay *overlay)
