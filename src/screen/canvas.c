@@ -244,14 +244,10 @@ bool canvas_init(struct canvas *canvas)
 
 void canvas_finish(struct canvas *canvas)
 {
-    if (canvas->array)
-        glDeleteVertexArrays(1, &canvas->array);
-    if (canvas->buffer)
-        glDeleteBuffers(1, &canvas->buffer);
-    if (canvas->program)
-        glDeleteProgram(canvas->program);
-    if (canvas->texture)
-        glDeleteTextures(1, &canvas->texture);
+    glDeleteVertexArrays(1, &canvas->array); // GL ignores names that are 0
+    glDeleteBuffers(1, &canvas->buffer);
+    glDeleteProgram(canvas->program);
+    glDeleteTextures(1, &canvas->texture);
     free(canvas->atlas);
     free(canvas->quad);
     *canvas = (struct canvas){0};

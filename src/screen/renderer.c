@@ -125,20 +125,15 @@ void renderer_close(struct renderer *renderer)
 {
     if (!renderer)
         return;
-    if (renderer->timer.works)
-        glDeleteQueries(TIMER_QUERIES, renderer->timer.query);
     for (int i = 0; i < 2; i++)
         upload_finish(&renderer->upload[i]);
     canvas_finish(&renderer->canvas);
-    if (renderer->array) {
-        glDeleteVertexArrays(1, &renderer->array);
-        glDeleteSamplers(1, &renderer->nearest);
-        glDeleteSamplers(1, &renderer->linear);
-    }
-    if (renderer->reader)
-        glDeleteFramebuffers(1, &renderer->reader);
-    if (renderer->program)
-        glDeleteProgram(renderer->program);
+    glDeleteQueries(TIMER_QUERIES, renderer->timer.query); // GL ignores names that are 0
+    glDeleteVertexArrays(1, &renderer->array);
+    glDeleteSamplers(1, &renderer->nearest);
+    glDeleteSamplers(1, &renderer->linear);
+    glDeleteFramebuffers(1, &renderer->reader);
+    glDeleteProgram(renderer->program);
     free(renderer);
 }
 
