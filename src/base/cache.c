@@ -1,4 +1,4 @@
-// cache.c: files kept between runs, in a directory that only this user can write
+// cache.c: files kept between runs, in directories that only this user can write
 #include "base/cache.h"
 
 #include "base/file.h"
@@ -7,22 +7,30 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-const char *cache_unsafe(const struct stat *status)
+// `root`: root may own it too.
+static const char *why_unsafe(const struct stat *status, bool root)
 {
-    if (status->st_uid != geteuid())
+    if (status->st_uid != geteuid() && !(root && status->st_uid == 0))
         return "belongs to another user";
     return status->st_mode & (S_IWGRP | S_IWOTH) ? "can be written by other users" : NULL;
 }
 
-// Finds $XDG_CACHE_HOME or ~/.cache. The specification says to ignore relative paths. False: there is none.
-static bool find_base(char base[PATH_MAX])
+const char *cache_unsafe(const struct stat *status)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (cache && cache[0] == '/')
-        return snprintf(base, PATH_MAX, "%s", cache) < PATH_MAX;
-    return home && home[0] == '/' && snprintf(base, PATH_MAX, "%s/.cache", home) < PATH_MAX;
+    return why_unsafe(status, false);
+}
+
+// Finds the directory that the variable names, or `standard` in the home directory. The specification says to ignore
+// relative paths. False: there is none.
+static bool find_base(const char *variable, const char *standard, char base[PATH_MAX])
+{
+    const char *named = getenv(variable), *home = getenv("HOME");
+    if (named && named[0] == '/')
+        return snprintf(base, PATH_MAX, "%s", named) < PATH_MAX;
+    return home && home[0] == '/' && snprintf(base, PATH_MAX, "%s/%s", home, standard) < PATH_MAX;
 }
 
 static bool make_directory(const char *path)
@@ -30,23 +38,67 @@ static bool make_directory(const char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-int cache_open(char path[PATH_MAX], const char **unsafe)
+static int open_safe(const char *path, bool root, const char **unsafe)
 {
-    char base[PATH_MAX];
     struct stat status;
-    *unsafe = NULL;
-    if (!find_base(base) || !make_directory(base) || snprintf(path, PATH_MAX, "%s/monocle", base) >= PATH_MAX ||
-        !make_directory(path))
-        return -1;
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    *unsafe = NULL;
     if (fd < 0) {
         *unsafe = errno == ENOTDIR || errno == ELOOP ? "is a file or a symbolic link, not a directory" : NULL;
         return -1;
     }
-    if (fstat(fd, &status) == 0 && !(*unsafe = cache_unsafe(&status)))
+    if (fstat(fd, &status) == 0 && !(*unsafe = why_unsafe(&status, root)))
         return fd;
     close(fd);
     return -1;
+}
+
+int cache_open(char path[PATH_MAX], const char **unsafe)
+{
+    char base[PATH_MAX];
+    *unsafe = NULL;
+    if (!find_base("XDG_CACHE_HOME", ".cache", base) || !make_directory(base) ||
+        snprintf(path, PATH_MAX, "%s/monocle", base) >= PATH_MAX || !make_directory(path))
+        return -1;
+    return open_safe(path, false, unsafe);
+}
+
+int data_open(char path[PATH_MAX], bool make, const char **unsafe)
+{
+    char base[PATH_MAX];
+    *unsafe = NULL;
+    path[0] = '\0';
+    if (!find_base("XDG_DATA_HOME", ".local/share", base) || snprintf(path, PATH_MAX, "%s/monocle", base) >= PATH_MAX) {
+        path[0] = '\0';
+        errno = ENOENT;
+        return -1;
+    }
+    for (char *slash = strchr(path + 1, '/'); make && slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0700); // the last mkdir, or open, reports the error
+        *slash = '/';
+    }
+    if (make && !make_directory(path))
+        return -1;
+    return open_safe(path, false, unsafe);
+}
+
+bool data_system_next(char path[PATH_MAX], size_t *at)
+{
+    const char *named = getenv("XDG_DATA_DIRS"), *list = named && named[0] ? named : "/usr/local/share:/usr/share";
+    while (*at < strlen(list)) {
+        const char *base = list + *at;
+        const size_t length = strcspn(base, ":");
+        *at += length + 1;
+        if (base[0] == '/' && snprintf(path, PATH_MAX, "%.*s/monocle", (int)length, base) < PATH_MAX)
+            return true;
+    }
+    return false;
+}
+
+int data_system_open(const char *path, const char **unsafe)
+{
+    return open_safe(path, true, unsafe);
 }
 
 char *cache_read(int directory, const char *name, size_t limit, size_t *size)
@@ -57,7 +109,7 @@ char *cache_read(int directory, const char *name, size_t limit, size_t *size)
     if (fd < 0)
         return NULL;
     if (fstat(fd, &status) == 0) {
-        if (S_ISREG(status.st_mode) && !cache_unsafe(&status))
+        if (S_ISREG(status.st_mode) && !why_unsafe(&status, true))
             data = file_read_all(fd, limit, size);
         else
             errno = EPERM;

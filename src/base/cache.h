@@ -1,4 +1,4 @@
-// cache.h: files kept between runs, in a directory that only this user can write
+// cache.h: files kept between runs, in directories that only this user can write
 #pragma once
 
 #include <limits.h>
@@ -15,7 +15,17 @@ const char *cache_unsafe(const struct stat *status);
 // is unsafe, *unsafe says why and `path` names the directory; otherwise *unsafe is NULL.
 int cache_open(char path[PATH_MAX], const char **unsafe);
 
-// Reads an entry of the directory, as file_read. NULL with errno set on failure (EPERM: it is unsafe); not logged.
+// Opens "$XDG_DATA_HOME/monocle" or "~/.local/share/monocle", as cache_open, for files that the user must not lose.
+// `make`: makes it if it is missing. If `path` is "" after a failure, the environment names no place.
+int data_open(char path[PATH_MAX], bool make, const char **unsafe);
+// Writes the next of the directories "DIR/monocle" with a DIR of $XDG_DATA_DIRS (default: /usr/local/share:/usr/share).
+// *at begins at 0. False: there is no more.
+bool data_system_next(char path[PATH_MAX], size_t *at);
+// Opens one of these directories, which only root and this user may be able to write. Returns as cache_open.
+int data_system_open(const char *path, const char **unsafe);
+
+// Reads an entry of the directory, as file_read. NULL with errno set on failure (EPERM: a user other than this one and
+// root can write it); not logged.
 char *cache_read(int directory, const char *name, size_t limit, size_t *size);
 // Replaces an entry (mode 0600). Readers see the whole old or the whole new entry; a system crash may truncate it.
 // False with errno set on failure; not logged.
