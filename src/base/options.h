@@ -49,7 +49,8 @@ struct option_list {
     const char *const *exits;      // rows "code\tmeaning" of the exit status table, NULL-ended; NULL for none
     const struct option *options;  // ended by a row without a name
     void (*print_more)(FILE *out); // prints further sections after the options; NULL: none
-    const char *complete;          // for completion of operands: "source", "filter", ...; NULL: nothing
+    const char *actions;           // "list|show": the first operand is one of these words; NULL: it is not
+    const char *complete;          // for completion of the other operands: "source", "filter", ...; NULL: nothing
 };
 
 enum option_result {

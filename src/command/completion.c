@@ -134,22 +134,35 @@ static void offer_kind(const struct typed *typed, const char *kind)
         if (!commands[i]->hidden)
             offer(typed, commands[i]->list->command, commands[i]->list->summary);
     }
-    if (strcmp(kind, "merge") == 0)
-        offer(typed, "merge", "");
     if (source || strcmp(kind, "file") == 0)
         printf(":files\n");
     else if (strcmp(kind, "directory") == 0)
         printf(":directories\n");
 }
 
+// Offers the words of "a|b|c"; NULL: none.
+static void offer_choices(const struct typed *typed, const char *choices)
+{
+    char word[64];
+    for (const char *at = choices; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
+        snprintf(word, sizeof(word), "%.*s", (int)strcspn(at, "|"), at);
+        offer(typed, word, "");
+    }
+}
+
+static bool is_choice(const char *choices, const char *word)
+{
+    const size_t length = strlen(word);
+    const char *at = choices;
+    while (at && (strncmp(at, word, length) != 0 || (at[length] && at[length] != '|')))
+        at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL;
+    return at != NULL;
+}
+
 // Offers values of an option. A value of kind "filter" is a chain: completes its last filter.
 static void offer_values(struct typed typed, const struct option *o)
 {
-    char word[64];
-    for (const char *at = o->choices; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL) {
-        snprintf(word, sizeof(word), "%.*s", (int)strcspn(at, "|"), at);
-        offer(&typed, word, "");
-    }
+    offer_choices(&typed, o->choices);
     if (o->complete && strcmp(o->complete, "filter") == 0) {
         const char *comma = strrchr(typed.word + typed.kept, ',');
         typed.kept = comma ? (size_t)(comma - typed.word) + 1 : typed.kept;
@@ -200,10 +213,13 @@ static void offer_words(int count, char *const *words)
     }
     if (count == 1)
         offer_kind(&typed, "command");
-    const char *kind = list->complete;
-    for (int i = first; kind && strcmp(kind, "merge") == 0 && i < count - 1; i++)
-        kind = strcmp(words[i], "merge") == 0 ? "file" : kind;
-    offer_kind(&typed, kind);
+    bool acts = !list->actions;
+    for (int i = first; !acts && i < count - 1; i++)
+        acts = is_choice(list->actions, words[i]);
+    if (acts)
+        offer_kind(&typed, list->complete);
+    else
+        offer_choices(&typed, list->actions);
 }
 
 static const struct option_list list = {

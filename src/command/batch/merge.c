@@ -327,7 +327,8 @@ static const struct option_list list = {
     .details = details,
     .exits = exits,
     .options = options,
-    .complete = "merge",
+    .actions = "merge",
+    .complete = "file",
 };
 
 static struct sum add_up(const struct merge *merge)
