@@ -1,4 +1,4 @@
-// resource.h: files embedded in the binary (kernels, shaders, font), and the directory that overrides the kernels
+// resource.h: files embedded in the binary (kernels, shaders, assets), and the directory that overrides the kernels
 #pragma once
 
 #include <stdbool.h>

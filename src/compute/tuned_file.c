@@ -1,0 +1,439 @@
+// tuned_file.c: the text files with results of tunings: shipped, the system's and the user's
+#include "compute/tuned_file.h"
+
+#include "base/cache.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/resource.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static const char file_name[] = "tuned", lock_name[] = "tuned.lock";
+static const char head[] = "monocle tuned ";
+enum { VERSION = 1, LINE_BYTES = 4096, LIST_ROOM = 16 };
+
+const char *tuned_level_name(enum tuned_level level)
+{
+    static const char *const names[TUNED_LEVELS] = {"shipped", "system", "user", "run"};
+    return names[level];
+}
+
+// ---- lists ----
+
+bool tuned_list_add(struct tuned_list *list, const struct tuned_entry *entry)
+{
+    if (list->count == list->room) {
+        const size_t room = list->room > 0 ? 2 * list->room : LIST_ROOM;
+        struct tuned_entry **larger = realloc(list->entry, room * sizeof(struct tuned_entry *));
+        if (!larger)
+            return false;
+        list->entry = larger;
+        list->room = room;
+    }
+    list->entry[list->count] = tuned_entry_copy(entry);
+    return list->entry[list->count] && ++list->count > 0;
+}
+
+void tuned_list_free(struct tuned_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->entry[i]);
+    free(list->entry);
+    *list = (struct tuned_list){0};
+}
+
+// ---- the text ----
+
+struct line {
+    const char *text; // up to the end of the text
+    size_t length, number;
+    char copy[LINE_BYTES]; // the entry points into it
+};
+
+enum line_kind { LINE_NOTE, LINE_ENTRY, LINE_DAMAGED };
+
+// Moves to the next line. `text` and `length` are 0 before the first one.
+static bool next_line(struct line *line, const char *text, size_t size)
+{
+    const char *from = line->text ? line->text + line->length + 1 : text;
+    if (from >= text + size)
+        return false;
+    const char *end = memchr(from, '\n', (size_t)(text + size - from));
+    line->text = from;
+    line->length = end ? (size_t)(end - from) : (size_t)(text + size - from);
+    line->number++;
+    return true;
+}
+
+static enum line_kind read_line(struct line *line, struct tuned_entry *entry, char why[TUNED_WHY])
+{
+    if (line->length == 0 || line->text[0] == '#')
+        return LINE_NOTE;
+    if (line->length >= LINE_BYTES || memchr(line->text, '\0', line->length)) {
+        snprintf(why, TUNED_WHY, "it is %s", line->length >= LINE_BYTES ? "too long" : "not text");
+        return LINE_DAMAGED;
+    }
+    memcpy(line->copy, line->text, line->length);
+    line->copy[line->length] = '\0';
+    return tuned_entry_parse(line->copy, entry, why) ? LINE_ENTRY : LINE_DAMAGED;
+}
+
+// Moves to the first line of a text and checks it. An empty text is a file without entries.
+static bool check_head(struct line *line, const char *text, size_t size, char why[TUNED_TEXT_WHY])
+{
+    char version[8] = "";
+    if (!next_line(line, text, size))
+        return true;
+    const size_t length = sizeof(head) - 1, digits = line->length - length;
+    if (line->length > length && memcmp(line->text, head, length) == 0 && digits < sizeof(version))
+        memcpy(version, line->text + length, digits);
+    const bool number = version[0] && !version[strspn(version, "0123456789")];
+    if (number && atoi(version) == VERSION)
+        return true;
+    if (number)
+        snprintf(why, TUNED_TEXT_WHY, "it has version %s, and this program uses version %d", version, VERSION);
+    else
+        snprintf(why, TUNED_TEXT_WHY, "its first line is not '%s%d'", head, VERSION);
+    return false;
+}
+
+bool tuned_parse(const char *text, size_t size, struct tuned_list *list, struct tuned_damage *damage,
+                 char why[TUNED_TEXT_WHY])
+{
+    struct line line = {.text = NULL};
+    struct tuned_entry entry;
+    char damaged[TUNED_WHY];
+    *damage = (struct tuned_damage){0};
+    if (!check_head(&line, text, size, why))
+        return false;
+    while (next_line(&line, text, size)) {
+        const enum line_kind kind = read_line(&line, &entry, damaged);
+        if (kind == LINE_ENTRY && !tuned_list_add(list, &entry)) {
+            snprintf(why, TUNED_TEXT_WHY, "out of memory");
+            return false;
+        }
+        if (kind == LINE_DAMAGED && damage->lines++ == 0) {
+            damage->first = line.number;
+            memcpy(damage->why, damaged, sizeof(damaged));
+        }
+    }
+    return true;
+}
+
+void tuned_damage_log(const struct tuned_damage *damage, const char *path)
+{
+    char more[48] = "";
+    if (damage->lines > 1)
+        snprintf(more, sizeof(more), ", and %zu more damaged lines", damage->lines - 1);
+    if (damage->lines > 0)
+        log_warn("%s:%zu is not used: %s%s; correct or remove it", path, damage->first, damage->why, more);
+}
+
+void tuned_print_head(FILE *out)
+{
+    fprintf(out, "%s%d\n#", head, VERSION);
+    for (int i = 0; i < TUNED_FIELDS; i++)
+        fprintf(out, "%s%s", i > 0 ? "\t" : " ", tuned_field_name(i));
+    fprintf(out, "\n");
+}
+
+// ---- reading ----
+
+static void read_text(const char *path, const char *text, size_t size, struct tuned_list *list)
+{
+    struct tuned_damage damage;
+    char why[TUNED_TEXT_WHY];
+    if (!tuned_parse(text, size, list, &damage, why))
+        log_warn("%s is not used: %s", path, why);
+    tuned_damage_log(&damage, path);
+}
+
+// Returns why a file could not be read, by errno.
+static const char *read_error(void)
+{
+    if (errno == EPERM)
+        return "it is not a file that only you and root can write; remove it, or change its owner and mode";
+    return errno == ELOOP ? "it is a symbolic link" : errno == EFBIG ? "it has more than 16 MiB" : strerror(errno);
+}
+
+// Reads the file of an open directory, which this closes. -1: there is no directory.
+static void read_file(int directory, const char *place, const char *unsafe, struct tuned_list *list)
+{
+    char path[PATH_MAX + sizeof(file_name)];
+    size_t size;
+    snprintf(path, sizeof(path), "%s/%s", place, file_name);
+    if (unsafe)
+        log_warn("%s is not used: its directory %s", path, unsafe);
+    if (directory < 0)
+        return;
+    char *text = cache_read(directory, file_name, TUNED_FILE_BYTES, &size);
+    if (text)
+        read_text(path, text, size, list);
+    else if (errno != ENOENT)
+        log_warn("%s is not used: %s", path, read_error());
+    free(text);
+    close(directory);
+}
+
+static void read_shipped(struct tuned_list *list)
+{
+    static const char name[] = "assets/tuned.tsv";
+    const struct resource *shipped = resource_find(name);
+    if (shipped)
+        read_text(name, (const char *)shipped->data, shipped->size, list);
+}
+
+void tuned_level_read(enum tuned_level level, struct tuned_list *list)
+{
+    char place[PATH_MAX];
+    const char *unsafe;
+    size_t at = 0;
+    int directory;
+    if (level == TUNED_SHIPPED)
+        read_shipped(list);
+    while (level == TUNED_SYSTEM && data_system_next(place, &at)) {
+        directory = data_system_open(place, &unsafe);
+        read_file(directory, place, unsafe, list);
+    }
+    if (level == TUNED_USER) {
+        directory = data_open(place, false, &unsafe);
+        read_file(directory, place, unsafe, list);
+    }
+}
+
+// ---- writing ----
+
+void tuned_user_path(char path[PATH_MAX])
+{
+    char place[PATH_MAX];
+    const char *unsafe;
+    const int directory = data_open(place, false, &unsafe);
+    if (directory >= 0)
+        close(directory);
+    if (!place[0] || snprintf(path, PATH_MAX, "%s/%s", place, file_name) >= PATH_MAX)
+        path[0] = '\0';
+}
+
+// A change of the user's file.
+struct change {
+    char path[PATH_MAX + sizeof(file_name)];
+    int directory, lock;
+    char *old; // its text
+    size_t old_size;
+};
+
+static bool fail(const struct change *change, const char *why)
+{
+    log_error("cannot write %s: %s; its entries are unchanged", change->path, why);
+    return false;
+}
+
+// Waits for the lock. The file system may have no locks; then two changes at once may lose one of them.
+static bool lock(struct change *change)
+{
+    change->lock = openat(change->directory, lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (change->lock < 0)
+        return false;
+    while (flock(change->lock, LOCK_EX) != 0) {
+        if (errno != EINTR) {
+            log_info("cannot lock %s: %m", change->path);
+            break;
+        }
+    }
+    return true;
+}
+
+// Locks and reads the user's file. Call change_end in any case.
+static bool change_begin(struct change *change)
+{
+    char place[PATH_MAX], why[TUNED_TEXT_WHY];
+    const char *unsafe;
+    struct line line = {.text = NULL};
+    *change = (struct change){.lock = -1, .directory = data_open(place, true, &unsafe)};
+    snprintf(change->path, sizeof(change->path), "%s/%s", place, file_name);
+    if (!place[0]) {
+        log_error("cannot store results: set HOME or XDG_DATA_HOME to a directory of your own");
+        return false;
+    }
+    if (change->directory < 0) {
+        snprintf(why, sizeof(why), "its directory %s", unsafe ? unsafe : "cannot be opened");
+        return fail(change, unsafe ? why : strerror(errno));
+    }
+    if (!lock(change))
+        return fail(change, strerror(errno));
+    change->old = cache_read(change->directory, file_name, TUNED_FILE_BYTES, &change->old_size);
+    if (!change->old && errno != ENOENT)
+        return fail(change, read_error());
+    if (!change->old || check_head(&line, change->old, change->old_size, why))
+        return true;
+    strncat(why, "; move it away", sizeof(why) - strlen(why) - 1);
+    return fail(change, why);
+}
+
+static void change_end(struct change *change)
+{
+    free(change->old);
+    if (change->lock >= 0)
+        close(change->lock); // and unlocks it
+    if (change->directory >= 0)
+        close(change->directory);
+}
+
+// Closes `out` and, if its text is `changed`, replaces the file by it. `text` and `size` are those of the stream.
+static bool change_write(struct change *change, bool changed, FILE *out, char **text, const size_t *size)
+{
+    bool ok = !ferror(out);
+    ok = fclose(out) == 0 && ok;
+    if (!ok)
+        ok = fail(change, "out of memory");
+    else if (changed && *size > TUNED_FILE_BYTES)
+        ok = fail(change, "it would have more than 16 MiB; remove entries with 'monocle tuned clear'");
+    else if (changed && !file_replace(change->directory, file_name, 0600, true, *text, *size))
+        ok = fail(change, strerror(errno));
+    free(*text);
+    return ok;
+}
+
+// Prints the lines of the old text, except the entries for which `drop` returns true. An empty file gets a head.
+static void print_rest(const struct change *change, FILE *out,
+                       bool (*drop)(void *context, const struct tuned_entry *entry), void *context)
+{
+    struct line line = {.text = NULL};
+    struct tuned_entry entry;
+    char why[TUNED_WHY];
+    if (change->old_size == 0)
+        tuned_print_head(out);
+    while (next_line(&line, change->old, change->old_size)) {
+        if (line.number > 1 && read_line(&line, &entry, why) == LINE_ENTRY && drop(context, &entry))
+            continue;
+        fwrite(line.text, 1, line.length, out);
+        putc('\n', out);
+    }
+}
+
+// ---- merge ----
+
+enum merge_state { MERGE_ADDED, MERGE_REPLACED, MERGE_SKIPPED };
+
+struct merge_row {
+    const struct tuned_entry *entry;
+    size_t number; // in the list
+    enum merge_state state;
+};
+
+struct merge {
+    struct merge_row *row; // sorted by key, each key once
+    size_t count;
+    bool newer;
+};
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct merge_row *one = a, *other = b;
+    const int order = tuned_key_compare(&one->entry->key, &other->entry->key);
+    return order != 0 ? order : (one->number > other->number) - (one->number < other->number);
+}
+
+static int compare_key(const void *key, const void *row)
+{
+    return tuned_key_compare(key, &((const struct merge_row *)row)->entry->key);
+}
+
+// Sorts the entries. The last one with the same key counts.
+static bool merge_sort(struct merge *merge, const struct tuned_list *entries)
+{
+    merge->row = calloc(entries->count + 1, sizeof(*merge->row));
+    if (!merge->row)
+        return false;
+    for (size_t i = 0; i < entries->count; i++)
+        merge->row[i] = (struct merge_row){entries->entry[i], i, MERGE_ADDED};
+    qsort(merge->row, entries->count, sizeof(*merge->row), compare_rows);
+    for (size_t i = 0; i < entries->count; i++) {
+        if (i + 1 == entries->count || compare_key(&merge->row[i].entry->key, &merge->row[i + 1]) != 0)
+            merge->row[merge->count++] = merge->row[i];
+    }
+    return true;
+}
+
+// Compares a line of the file with the new entries.
+static bool drop_replaced(void *context, const struct tuned_entry *old)
+{
+    struct merge *merge = context;
+    struct merge_row *row = bsearch(&old->key, merge->row, merge->count, sizeof(*row), compare_key);
+    if (!row)
+        return false;
+    const bool skip = merge->newer && strcmp(old->date, row->entry->date) >= 0;
+    row->state = skip || row->state == MERGE_SKIPPED ? MERGE_SKIPPED : MERGE_REPLACED;
+    return !skip;
+}
+
+static bool merge_write(struct change *change, struct merge *merge, struct tuned_counts *counts)
+{
+    char *text = NULL;
+    size_t size, count[MERGE_SKIPPED + 1] = {0};
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return fail(change, "out of memory");
+    print_rest(change, out, drop_replaced, merge);
+    for (size_t i = 0; i < merge->count; i++) {
+        count[merge->row[i].state]++;
+        if (merge->row[i].state != MERGE_SKIPPED)
+            tuned_entry_print(merge->row[i].entry, out);
+    }
+    *counts = (struct tuned_counts){count[MERGE_ADDED], count[MERGE_REPLACED], count[MERGE_SKIPPED]};
+    return change_write(change, counts->added + counts->replaced > 0, out, &text, &size);
+}
+
+bool tuned_merge(const struct tuned_list *entries, bool newer, struct tuned_counts *counts)
+{
+    struct change change;
+    struct merge merge = {.newer = newer};
+    *counts = (struct tuned_counts){0};
+    bool ok = change_begin(&change);
+    if (ok && !merge_sort(&merge, entries))
+        ok = fail(&change, "out of memory");
+    ok = ok && merge_write(&change, &merge, counts);
+    free(merge.row);
+    change_end(&change);
+    return ok;
+}
+
+// ---- removal ----
+
+struct removal {
+    bool (*match)(void *context, const struct tuned_entry *entry);
+    void *context;
+    size_t count;
+};
+
+static bool drop_matching(void *context, const struct tuned_entry *old)
+{
+    struct removal *removal = context;
+    const bool drop = removal->match(removal->context, old);
+    removal->count += drop;
+    return drop;
+}
+
+bool tuned_remove(bool (*match)(void *context, const struct tuned_entry *entry), void *context, size_t *removed)
+{
+    struct change change;
+    struct removal removal = {match, context, 0};
+    char *text = NULL;
+    size_t size;
+    bool ok = change_begin(&change);
+    FILE *out = ok ? open_memstream(&text, &size) : NULL;
+    if (ok && !out)
+        ok = fail(&change, "out of memory");
+    if (out) {
+        print_rest(&change, out, drop_matching, &removal);
+        ok = change_write(&change, removal.count > 0, out, &text, &size);
+    }
+    *removed = removal.count;
+    change_end(&change);
+    return ok;
+}
