@@ -25,7 +25,7 @@ struct command {
     bool hidden;                       // not listed in the help
 };
 
-extern const struct command live_command, batch_command, report_command, bench_command, latency_command,
+extern const struct command live_command, batch_command, report_command, bench_command, latency_command, tuned_command,
     devices_command, cameras_command, filters_command, completion_command, manual_command, probe_command;
 extern const struct command *const commands[]; // ends with NULL; the first command is the default
 

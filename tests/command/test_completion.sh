@@ -73,6 +73,8 @@ touch lively.y4m merged.jsonl
 completes "live lively.y4m" monocle liv
 completes "merge" monocle report me
 completes "merged.jsonl" monocle report merge me
+completes "export" monocle tuned ex
+completes "merged.jsonl" monocle tuned import -j me
 completes "blur" monocle live -f blu
 completes "2,sepia" monocle live -f blur = 2,sep
 completes "3,threshold" monocle -f blur = 1 : 3,th

@@ -24,9 +24,9 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def environment(**more):
-    """Returns the environment of a run, without the user's settings (MONOCLE_*, TERM)."""
+    """Returns the environment of a run, without the user's settings (MONOCLE_*, TERM) and results of tunings."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("MONOCLE_")}
-    return {**env, "TERM": "xterm", **more}
+    return {**env, "TERM": "xterm", "XDG_DATA_HOME": "/nonexistent", **more}
 
 
 def run(binary, *args, stdin=None, cwd=None, timeout=120, **env):

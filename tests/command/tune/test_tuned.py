@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""test_tuned.py MONOCLE: lists, exports, imports and removes the results of tunings"""
+import json
+import os
+import subprocess
+import sys
+
+sys.path.append(sys.path[0] + "/../../support")
+from checks import Checks, at, programs
+from live_support import environment, run
+
+BINARY, = programs(1)
+HEAD = "monocle tuned 1\n"
+NAMES = ("pass size choice ms default_ms date device vendor type architecture compute_units driver source").split()
+
+
+def entry(**fields):
+    """Returns a line with these fields; the others are those of a complete entry."""
+    row = dict(zip(NAMES, ("rgba>blur2>buffer", "2M", "window:ROWS=8", "0.5000", "1.2500", "2026-11-23T15:00:00Z",
+                           "NVIDIA H200", "NVIDIA", "gpu", "sm_90", "132", "550.1", "abc")))
+    row.update(fields)
+    return "\t".join(row[name] for name in NAMES) + "\n"
+
+
+def write(name, *lines):
+    with open(at(name), "w", encoding="utf-8") as file:
+        file.write("".join(lines))
+
+
+def read(name):
+    with open(at(name), encoding="utf-8") as file:
+        return file.read()
+
+
+def tuned(*args, stdin=None):
+    code, out, err = run(BINARY, "tuned", *args, cwd=at(), stdin=stdin, XDG_DATA_HOME=at("home"),
+                         XDG_DATA_DIRS=at("system"))
+    return code, out.decode(), err
+
+
+def rows(*args):
+    """Returns the entries that are not shipped."""
+    return [row for row in json.loads(tuned("--json", *args)[1]) if row["level"] != "shipped"]
+
+
+def prepare(c):
+    """Two entries of the user and one of the system."""
+    for place in "home", "system":
+        os.makedirs(at(place, "monocle"), mode=0o755)
+        write(place + "/monocle/tuned", HEAD)
+        os.chmod(at(place, "monocle/tuned"), 0o644)
+    write("home/monocle/tuned", HEAD, "# mine\n", entry(), entry(size="256K", ms="0.0000", date="-"))
+    write("system/monocle/tuned", HEAD, entry(device="pthread-EPYC", vendor="AMD", type="cpu", choice="inside"))
+
+
+def listing(c):
+    code, out, err = tuned()
+    lines = out.splitlines()
+    c.check(code == 0 and err == "", code, err)
+    c.check(lines[0].split() == "# device pass size choice speed-up level date".split(), out)
+    mine = [line.split() for line in lines if " user " in line]
+    c.check([row[1:6] for row in mine] == [["NVIDIA", "H200", "rgba>blur2>buffer", size, "window:ROWS=8"]
+                                           for size in ("256K", "2M")] and " 2.50 " in out, out)
+    c.check(any(line.endswith("2026-11-23") for line in lines) and any(line.endswith("-") for line in lines), out)
+    c.check(tuned("list")[1] == out, "list is the default")
+    got = rows()
+    c.check(len(got) == 3 and {row["level"] for row in got} == {"user", "system"}, got)
+    whole = next(row for row in got if row["size"] == "2M" and row["level"] == "user")
+    c.check([whole[name] for name in NAMES] == ["rgba>blur2>buffer", "2M", "window:ROWS=8", 0.5, 1.25,
+                                                "2026-11-23T15:00:00Z", "NVIDIA H200", "NVIDIA", "gpu", "sm_90", 132,
+                                                "550.1", "abc"] and whole["speed_up"] == 2.5, whole)
+    unknown = next(row for row in got if row["size"] == "256K")
+    c.check(unknown["ms"] is None and unknown["speed_up"] is None and unknown["date"] == "", unknown)
+    counts = [len(rows(*args)) for args in (("-d", "h200"), ("-d", "CPU"), ("--pass", "BLUR2"))]
+    c.check(counts == [2, 1, 3], counts)
+    code, out, err = tuned("--pass", "none of it")
+    c.check(code == 3 and out == "" and err.count("\n") == 1 and "no entry has this device and pass" in err, err)
+
+
+def showing(c):
+    whole = next(row for row in rows() if row["size"] == "2M" and row["level"] == "user")
+    code, out, err = tuned("show", str(whole["number"]))
+    c.check(code == 0 and err == "" and "   choice         window:ROWS=8\n   ms             0.5000\n" in out and
+            "   level          user\n" in out, out, err)
+    c.check(tuned("show", "rgba>blur2>buffer", "-d", "H200")[1].count("choice") == 2, "of a pass")
+    c.check(json.loads(tuned("show", "--json", str(whole["number"]))[1]) == [whole], "JSON")
+    for what, says in ("999", "number '999'"), ("blur", "pass 'blur'"):
+        code, out, err = tuned("show", what)
+        c.check(code == 3 and out == "" and err.count("\n") == 1 and says in err, what, err)
+
+
+def exporting(c):
+    code, out, err = tuned("export", "-")
+    lines = out.splitlines(keepends=True)
+    c.check(code == 0 and err == "" and lines[0] == HEAD and lines[1].startswith("# pass\t") and len(lines) == 5, out)
+    c.check(lines[2] == read("system/monocle/tuned").splitlines(keepends=True)[1] and lines[3] == entry(), out)
+    c.check(tuned("export", "all.tsv")[:2] == (0, "") and read("all.tsv") == out, "to a file")
+    code, out, err = tuned("export", "-", "-d", "EPYC")
+    c.check(code == 0 and out.count("\n") == 3 and "pthread-EPYC" in out, out)
+    for args, code, says in (("none", "-d", "Arc"), 3, "nothing to export"), (("no/such/place",), 3, "No such file"), \
+            (("-", "--json"), 2, "export writes no JSON"):
+        got = tuned("export", *args)
+        c.check(got[0] == code and got[1] == "" and got[2].count("\n") == 1 and says in got[2], args, got)
+    c.check(not os.path.exists(at("none")), "an empty file was made")
+
+
+def importing(c):
+    tuned("export", "all.tsv")
+    os.unlink(at("home/monocle/tuned"))
+    c.check(tuned("import", "all.tsv") == (0, "3 new, 0 replaced, 0 skipped (not newer than yours), 0 damaged lines\n",
+                                           ""), "new")
+    c.check(json.loads(tuned("import", "--json", "all.tsv")[1]) == {"new": 0, "replaced": 0, "skipped": 3,
+                                                                    "damaged_lines": 0}, "again")
+    write("newer.tsv", HEAD, entry(date="2026-11-24T00:00:00Z", choice="sums"), "half a line\n",
+          entry(source="a\033[2J"), entry(device="another"))
+    code, out, err = tuned("import", "newer.tsv")
+    c.check(code == 1 and out == "1 new, 1 replaced, 0 skipped (not newer than yours), 2 damaged lines\n", out)
+    c.check(err.count("\n") == 1 and "newer.tsv:3 is not used: it has 1 fields" in err and "1 more damaged" in err, err)
+    c.check({row["choice"] for row in rows("-d", "H200") if row["size"] == "2M"} == {"sums"}, rows())
+    two = HEAD + entry(device="a") + entry(device="another")
+    code, out, err = tuned("import", "-", "-d", "another", stdin=two.encode())
+    c.check(code == 0 and out.startswith("0 new, 0 replaced, 1 skipped"), out, err)
+    before = read("home/monocle/tuned")
+    write("version.tsv", "monocle tuned 2\n", entry(device="b"))
+    write("thesis.txt", "Chapter 1\n")
+    for name, says in ("version.tsv", "version 2, and this program uses version 1"), (".", "Is a directory"), \
+            ("thesis.txt", "its first line is not 'monocle tuned 1'"), ("none", "No such file"):
+        code, out, err = tuned("import", name)
+        c.check(code == 3 and out == "" and err.count("\n") == 1 and says in err, name, code, out, err)
+    c.check(read("home/monocle/tuned") == before, "unchanged")
+
+
+def clearing(c):
+    shipped = len(json.loads(tuned("--json")[1])) - 3
+    c.check(tuned("clear", "--pass", "sobel") == (0, "0 entries removed; 0 shipped and system entries stay\n", "") or
+            shipped > 0, "no such pass")
+    code, out, err = tuned("clear", "-d", "EPYC")
+    c.check(code == 0 and out.startswith("0 entries removed; ") and "; 0 " not in out and err == "", out, err)
+    c.check(len(rows()) == 3, "the system's entry stays")
+    code, out, err = tuned("clear", "--json", "-d", "H200", "--pass", "blur")
+    c.check(code == 0 and json.loads(out)["removed"] == 2, out, err)
+    c.check(read("home/monocle/tuned") == HEAD + "# mine\n", "comments stay")
+
+
+def wrong(c):
+    for args, says in (("remove",), "unknown action 'remove'"), (("show",), "name a number or a pass"), \
+            (("import",), "name a file"), (("clear", "all"), "unexpected argument 'all'"), \
+            (("list", "a"), "unexpected argument 'a'"), (("export", "a", "b"), "unexpected argument 'b'"):
+        code, out, err = tuned(*args)
+        c.check(code == 2 and out == "" and err.count("\n") == 1 and says in err, args, code, out, err)
+
+
+def full_disk(c):
+    """A full disk is one line, and the file keeps its entries."""
+    write("many.tsv", HEAD, *(entry(device="device %d" % i) for i in range(2000)))
+    if subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", at("system")], capture_output=True).returncode:
+        print("no file system of its own can be mounted here: left out")
+        return
+    script = ('mount -t tmpfs -o size=100k none home && "$0" tuned import few.tsv && '
+              '{ "$0" tuned import many.tsv; code=$?; "$0" tuned export -; ls -A home/monocle; exit $code; }')
+    write("few.tsv", HEAD, entry())
+    done = subprocess.run(["unshare", "-rm", "sh", "-c", script, BINARY], cwd=at(), capture_output=True, text=True,
+                          env=environment(XDG_DATA_HOME=at("home"), XDG_DATA_DIRS=at("none")))
+    lines = done.stdout.splitlines(keepends=True)
+    c.check(done.returncode == 3 and done.stderr.count("\n") == 1 and
+            "tuned: No space left on device; its entries are unchanged" in done.stderr, done)
+    c.check(lines[3:] == [entry(), "tuned\n", "tuned.lock\n"], done.stdout)
+
+
+def damaged(c):
+    """A damaged file of the user or the system is one warning, and the rest works."""
+    write("home/monocle/tuned", HEAD, entry(), "\x00\x01\x02\n", entry(size="3M"))
+    write("system/monocle/tuned", "monocle tuned 7\n")
+    code, out, err = tuned()
+    c.check(code == 0 and err.count("\n") == 2 and "home/monocle/tuned:3 is not used: it is not text, and 1 more" in
+            err and "system/monocle/tuned is not used: it has version 7" in err, err)
+    c.check(len(rows()) == 1, out)
+    os.chmod(at("home/monocle/tuned"), 0o666)
+    code, out, err = tuned("clear")
+    c.check(code == 3 and err.count("\n") == 1 and "cannot write" in err and "only you and root can write" in err, err)
+
+
+sys.exit(Checks().run(listing, showing, exporting, importing, clearing, wrong, full_disk, damaged, before=prepare))
