@@ -1,0 +1,107 @@
+// fuzz_tuned.c: hostile files of tuned entries; a libFuzzer target, and by itself a run over seeds and their mutations
+#include "compute/tuned_file.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char *print(const struct tuned_list *list, size_t *size)
+{
+    char *text = NULL;
+    FILE *out = open_memstream(&text, size);
+    tuned_print_head(out);
+    for (size_t i = 0; i < list->count; i++)
+        tuned_entry_print(list->entry[i], out);
+    fclose(out);
+    return text;
+}
+
+// The entries that are read from a file, printed and read again are the same.
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct tuned_list list = {0}, again = {0};
+    struct tuned_damage damage;
+    char why[TUNED_TEXT_WHY];
+    size_t printed, reprinted;
+    char *exact = malloc(size ? size : 1); // so that a sanitizer sees a byte too many
+    if (size)
+        memcpy(exact, data, size);
+    tuned_parse(exact, size, &list, &damage, why);
+    free(exact);
+    char *text = print(&list, &printed);
+    if (!tuned_parse(text, printed, &again, &damage, why) || damage.lines > 0)
+        abort();
+    char *other = print(&again, &reprinted);
+    if (again.count != list.count || strcmp(text, other) != 0)
+        abort();
+    free(other);
+    free(text);
+    tuned_list_free(&again);
+    tuned_list_free(&list);
+    return 0;
+}
+
+#ifndef FUZZER
+#define LINE "rgba>blur2>buffer\t2M\twindow:ROWS=8\t0.5000\t1.25\t-\tD\tV\tgpu\tsm_90\t132\t550.1\tabc"
+
+static const char *const seeds[] = {
+    "monocle tuned 1\n" LINE "\n",
+    "monocle tuned 1\n# note\n\n" LINE "\n" LINE,
+    "monocle tuned 1\n" LINE "\nbroken\nnv12>gray>image\t1\tgeneric\t999999999.9999\t0\t2026\t \t-\t-\t-\t0\t-\t-\n",
+    "monocle tuned 2\n" LINE "\n",
+};
+
+// Knuth's MMIX generator; its high bits are good enough here.
+static unsigned next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(*state >> 33);
+}
+
+// Changes or removes a few pieces.
+static size_t mutate(char *data, size_t size, uint64_t *state)
+{
+    static const char letters[] = "0123456789.-\t\n#KMG ";
+    for (unsigned n = 1 + next_random(state) % 4; n > 0 && size > 1; n--) {
+        const size_t at = next_random(state) % size, length = 1 + next_random(state) % 8;
+        if (next_random(state) % 3 == 0)
+            data[at] = (char)next_random(state);
+        else if (next_random(state) % 2 == 0)
+            data[at] = letters[next_random(state) % (sizeof(letters) - 1)];
+        else if (at + length < size) {
+            memmove(data + at, data + at + length, size - at - length);
+            size -= length;
+        }
+    }
+    return size;
+}
+
+int main(int argc, char **argv)
+{
+    enum { ROOM = 4096, ROUNDS = 20000 };
+    uint64_t state = 1;
+    char data[ROOM];
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(*seeds); i++)
+        LLVMFuzzerTestOneInput((const uint8_t *)seeds[i], strlen(seeds[i]));
+    for (long i = 0; i < ROUNDS; i++) {
+        const char *seed = seeds[next_random(&state) % (sizeof(seeds) / sizeof(*seeds))];
+        const size_t size = strlen(seed);
+        memcpy(data, seed, size);
+        LLVMFuzzerTestOneInput((const uint8_t *)data, mutate(data, size, &state));
+    }
+    for (int i = 1; i < argc; i++) { // inputs that once failed
+        FILE *file = fopen(argv[i], "rb");
+        if (!file) {
+            perror(argv[i]);
+            return 1;
+        }
+        LLVMFuzzerTestOneInput((const uint8_t *)data, fread(data, 1, sizeof(data), file));
+        fclose(file);
+    }
+    printf("%d files tried\n", ROUNDS);
+    return 0;
+}
+#endif
