@@ -94,49 +94,23 @@ static void print(const char *kind, char message[MESSAGE_BYTES])
     fwrite(text, 1, used, stderr);
 }
 
-static void log_message(enum log_level level, const char *kind, const char *format, va_list arguments)
+void log_message(enum log_level level, const char *format, ...)
 {
+    static const char *const kinds[] = {
+        [LOG_ERROR] = "error: ", [LOG_WARN] = "warning: ", [LOG_INFO] = "", [LOG_DEBUG] = "debug: "};
     char message[MESSAGE_BYTES];
+    va_list arguments;
     if (level > log_state.level && level != LOG_ERROR)
         return;
-    if (vsnprintf(message, sizeof(message), format, arguments) < 0)
+    va_start(arguments, format);
+    const int length = vsnprintf(message, sizeof(message), format, arguments);
+    va_end(arguments);
+    if (length < 0)
         return;
     if (level == LOG_ERROR)
         call_hook(message);
     if (level <= log_state.level)
-        print(kind, message); // modifies the message
-}
-
-void log_error(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    log_message(LOG_ERROR, "error: ", format, arguments);
-    va_end(arguments);
-}
-
-void log_warn(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    log_message(LOG_WARN, "warning: ", format, arguments);
-    va_end(arguments);
-}
-
-void log_info(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    log_message(LOG_INFO, "", format, arguments);
-    va_end(arguments);
-}
-
-void log_debug(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    log_message(LOG_DEBUG, "debug: ", format, arguments);
-    va_end(arguments);
+        print(kinds[level], message); // modifies the message
 }
 
 bool status_line_possible(void)

@@ -14,10 +14,11 @@ void log_set_error_hook(void (*hook)(void *context, const char *message), void *
 
 // The code that detects an error logs it once: what failed, where, and what to do. Safe on any thread. Names may
 // contain any bytes: log_escape escapes the message. A newline starts an indented line of the same message.
-void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_message(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define log_error(...) log_message(LOG_ERROR, __VA_ARGS__)
+#define log_warn(...) log_message(LOG_WARN, __VA_ARGS__)
+#define log_info(...) log_message(LOG_INFO, __VA_ARGS__)
+#define log_debug(...) log_message(LOG_DEBUG, __VA_ARGS__)
 
 // Copies text for a terminal and truncates it to fit. Control characters except tabs, and bytes that are not UTF-8, are
 // written as "\x1b". Returns the length.

@@ -67,9 +67,9 @@ static void drop(struct camera_decoder *decoder, int frames, uint64_t number, co
     if (decoder->why[0] == '\0')
         snprintf(decoder->why, sizeof(decoder->why), "%s", why);
     pthread_mutex_unlock(&decoder->lock);
-    (first ? log_warn
-           : log_debug)("dropped frame %llu of the camera: %s; further damaged frames are dropped without a warning",
-                        (unsigned long long)number, why);
+    log_message(first ? LOG_WARN : LOG_DEBUG,
+                "dropped frame %llu of the camera: %s; further damaged frames are dropped without a warning",
+                (unsigned long long)number, why);
 }
 
 // Returns true if frames of the shape `a` can be converted to the shape `b`: only the chroma subsampling may differ.
