@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "image/codec/codec.h"
 #include "image/convert.h"
+#include "image/rgb_rows.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,43 +21,39 @@ static bool refuse(char why[IMAGEFILE_WHY], const char *reason)
     return false;
 }
 
-static uint32_t *pixel_at(const struct image *image, int x, int y)
+// Converts an image to RGBA and rotates it upright. `to` has the upright size.
+static void convert_upright(struct image *to, const struct image *from, struct codec_turn turn)
 {
-    return (uint32_t *)(image->plane[0] + (size_t)y * image->stride[0]) + x;
-}
-
-// Rotates RGBA pixels upright.
-static void rotate(struct image *to, const struct image *from, struct codec_turn turn)
-{
+    const struct color_coefficients coefficients = color_to_rgb(from->shape.color);
     const int width = to->shape.width, height = to->shape.height;
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++) {
-            const int across = turn.mirror ? width - 1 - x : x, down = turn.flip ? height - 1 - y : y;
-            *pixel_at(to, x, y) = turn.transpose ? *pixel_at(from, down, across) : *pixel_at(from, across, down);
-        }
+    for (int y = 0; y < height; y++) {
+        uint8_t *row = image_row(to, 0, turn.flip ? height - 1 - y : y);
+        convert_row_to_rgba(from, &coefficients, 0, y, width, row, ROW_KEPT);
+        if (turn.mirror)
+            rgb_rows()->mirror(row, row, width);
+    }
 }
 
 static bool decode_head(struct codec *codec, const void *data, size_t size, const struct codec_head *head,
                         struct image *image, struct codec_error *error)
 {
-    struct image raw = {0}, rgba = {0};
-    const struct image_shape lying = {.format = PIXFMT_RGBA, .width = head->shape.width, .height = head->shape.height};
+    struct image raw = {0}, transposed = {0};
     const struct codec_turn turn = codec_turn(head->orientation);
-    const struct image_shape upright = turn.transpose ? image_transposed(&lying) : lying;
-    const bool turned = turn.transpose || turn.mirror || turn.flip;
-    bool ok =
-        image_reserve(&raw, &head->shape) && image_alloc(image, &upright) && (!turned || image_alloc(&rgba, &lying));
+    const struct image_shape upright = turn.transpose ? image_transposed(&head->shape) : head->shape;
+    const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = upright.width, .height = upright.height};
+    bool ok = image_reserve(&raw, &head->shape) && image_alloc(image, &rgba) &&
+              (!turn.transpose || image_reserve(&transposed, &upright));
     if (!ok)
         snprintf(error->why, sizeof(error->why), "out of memory");
     ok = ok && codec_decode(codec, data, size, head, &raw, error);
+    if (ok && turn.transpose)
+        image_transpose(&transposed, &raw);
     if (ok)
-        convert_to_rgba(turned ? &rgba : image, &raw);
-    if (ok && turned)
-        rotate(image, &rgba, turn);
-    if (!ok)
+        convert_upright(image, turn.transpose ? &transposed : &raw, turn);
+    else
         image_free(image);
     image_free(&raw);
-    image_free(&rgba);
+    image_free(&transposed);
     return ok;
 }
 
