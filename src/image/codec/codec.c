@@ -1,6 +1,7 @@
 // codec.c: the table of codecs, and their common checks
 #include "image/codec/kind.h"
 
+#include "base/vector.h"
 #include "image/codec/exif.h"
 
 #include <stdarg.h>
@@ -346,6 +347,26 @@ bool codec_encode_rows(struct codec *codec, const struct image *image, const str
                        struct codec_error *error)
 {
     return kinds[settings->format]->encode_rows(codec->state[settings->format], image, count, error);
+}
+
+void codec_pack_row(const struct image *image, int y, int channels, uint8_t *to)
+{
+    const uint8_t *from = image_row(image, 0, y);
+    const int width = image->shape.width;
+    if (image->shape.format != PIXFMT_RGBA || channels == 4) {
+        memcpy(to, from, (size_t)(width * channels));
+    } else if (channels == 3) {
+        const pixel_word *pixels = (const pixel_word *)from;
+        for (int x = 0; x + 1 < width; x++) // a byte too many, which the next pixel overwrites
+            *(pixel_word *)(to + 3 * (size_t)x) = pixels[x];
+        memcpy(to + 3 * (size_t)(width - 1), from + 4 * (size_t)(width - 1), 3);
+    } else {
+        for (int x = 0; x < width; x++) {
+            to[channels * x] = from[4 * x];
+            if (channels == 2)
+                to[2 * x + 1] = from[4 * x + 3];
+        }
+    }
 }
 
 bool codec_buffer_room(struct codec_buffer *buffer, size_t room)

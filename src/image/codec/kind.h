@@ -51,6 +51,9 @@ bool codec_fits(const struct image *image, const struct image_shape *shape, stru
 // Adds to error->why what the output will lack: "its colour profile is damaged and is left out". Not a fault.
 void codec_leave_out(struct codec_error *error, const char *what);
 
+// Copies row `y` of an image in rgba, rgb24 or grey. Of rgba: 1 channel is grey, 2 are grey and alpha, 3 are RGB.
+void codec_pack_row(const struct image *image, int y, int channels, uint8_t *to);
+
 // Makes room for `room` bytes in all and keeps the contents. A buffer grows at least by half. Returns false if there is
 // no memory.
 bool codec_buffer_room(struct codec_buffer *buffer, size_t room);

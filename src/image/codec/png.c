@@ -3,8 +3,6 @@
 #include "image/codec/png_filter.h"
 #include "image/codec/runs.h"
 
-#include "base/vector.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -516,27 +514,6 @@ static enum colour colour_of(enum pixfmt format, const struct codec_settings *se
     return settings->opaque ? RGB : RGBA;
 }
 
-// Converts a row of the image to the file's colour.
-static void pack_row(const struct image *image, int y, enum colour colour, uint8_t *to)
-{
-    const uint8_t *from = image_row(image, 0, y);
-    const int width = image->shape.width, channels = channels_of(colour);
-    if (image->shape.format != PIXFMT_RGBA || colour == RGBA) {
-        memcpy(to, from, (size_t)(width * channels));
-    } else if (colour == RGB) {
-        const pixel_word *pixels = (const pixel_word *)from;
-        for (int x = 0; x + 1 < width; x++) // a byte too many, which the next pixel overwrites
-            *(pixel_word *)(to + 3 * (size_t)x) = pixels[x];
-        memcpy(to + 3 * (size_t)(width - 1), from + 4 * (size_t)(width - 1), 3);
-    } else {
-        for (int x = 0; x < width; x++) {
-            to[channels * x] = from[4 * x];
-            if (colour == GREY_ALPHA)
-                to[2 * x + 1] = from[4 * x + 3];
-        }
-    }
-}
-
 // Makes filtered rows of an image, from the first row on.
 struct rows {
     const struct image *image;
@@ -564,7 +541,7 @@ static void rows_make(struct rows *rows, int y, int filter, uint8_t *to)
     uint8_t *row = rows->row[y % 2];
     if (y == 0)
         memset(rows->row[1], 0, rows->bytes);
-    pack_row(rows->image, y, rows->colour, row);
+    codec_pack_row(rows->image, y, channels_of(rows->colour), row);
     png_filter()->apply(filter, to, row, rows->row[(y + 1) % 2], rows->bytes, channels_of(rows->colour));
 }
 

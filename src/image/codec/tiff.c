@@ -412,17 +412,10 @@ static void set_fields(TIFF *file, const struct image *image, const struct codec
 
 static bool write_file(struct tiff *tiff, TIFF *file, const struct image *image, const struct codec_settings *settings)
 {
-    const int colours = settings->grey ? 1 : 3;
+    const int channels = (settings->grey ? 1 : 3) + !settings->opaque;
     bool ok = codec_buffer_room(&tiff->raster, 4 * (size_t)image->shape.width);
     for (int y = 0; ok && y < image->shape.height; y++) {
-        const uint8_t *rgba = image->plane[0] + (size_t)y * image->stride[0];
-        uint8_t *to = tiff->raster.data;
-        for (int x = 0; x < image->shape.width; x++, rgba += 4) {
-            for (int c = 0; c < colours; c++)
-                *to++ = rgba[c];
-            if (!settings->opaque)
-                *to++ = rgba[3];
-        }
+        codec_pack_row(image, y, channels, tiff->raster.data);
         ok = TIFFWriteScanline(file, tiff->raster.data, (uint32_t)y, 0) > 0;
     }
     return ok && TIFFWriteDirectory(file);
