@@ -78,6 +78,7 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
     };
     const int count = sizeof(answers) / sizeof(*answers);
     int value = 0;
+    bool killed;
     switch (ask(context, &value)) {
     case CHILD_EXITED:
         if (value >= PROBE_ANSWERS && value < PROBE_ANSWERS + count) {
@@ -87,13 +88,13 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
         snprintf(verdict, VERDICT_TEXT, "the driver ended the process with status %d", value);
         return VERDICT_DOUBTFUL;
     case CHILD_KILLED:
+        // Another process sends these signals; the kernel sends SIGKILL if memory is full.
+        killed = value == SIGINT || value == SIGTERM || value == SIGHUP || value == SIGKILL;
         if (value == SIGXCPU)
             snprintf(verdict, VERDICT_TEXT, "it took longer than %d s of processor time", PROBE_CPU_S);
         else
-            snprintf(verdict, VERDICT_TEXT, "it crashed with signal %d", value);
-        // Another process sent SIGINT, SIGTERM or SIGHUP; the kernel sends SIGKILL if memory is full.
-        return value == SIGINT || value == SIGTERM || value == SIGHUP || value == SIGKILL ? VERDICT_UNKNOWN
-                                                                                          : VERDICT_DOUBTFUL;
+            snprintf(verdict, VERDICT_TEXT, "it %s signal %d", killed ? "was killed by" : "crashed with", value);
+        return killed ? VERDICT_UNKNOWN : VERDICT_DOUBTFUL;
     case CHILD_LATE:
         snprintf(verdict, VERDICT_TEXT, "it took longer than %d s", PROBE_LIMIT_S);
         return VERDICT_DOUBTFUL;

@@ -131,7 +131,7 @@ def misbehaves(c):
 
 def without_verdict(c):
     """A driver without memory, a damaged cache of the driver or a single crash do not disable a variant for ever."""
-    for how, says, made in [("kill", "it crashed with signal 9", 1), ("unstarted", "the probe cannot be started", 0),
+    for how, says, made in [("kill", "it was killed by signal 9", 1), ("unstarted", "the probe cannot be started", 0),
                             ("lose", "the driver cannot open the compiled kernels", 1),
                             ("crash", "it crashed with signal 11", 1)]:
         forget()
