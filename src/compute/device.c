@@ -296,6 +296,7 @@ struct device *device_open(const struct device_info *info, const struct gl_handl
     device->info = *info;
     snprintf(device->sharing_why, sizeof(device->sharing_why), "no GL context to share with");
     verdicts_init(&device->verdicts);
+    tuned_init(&device->tuned);
     if (kernel_dir && !(device->kernel_dir = strdup(kernel_dir)))
         goto fail;
     device->shares_gl = gl && (gl->glx_context || gl->egl_context) && open_shared(device, gl);
@@ -318,6 +319,7 @@ void device_close(struct device *device)
     lender_close(device->pages);
     if (device->context)
         clReleaseContext(device->context);
+    tuned_finish(&device->tuned);
     verdicts_finish(&device->verdicts);
     free(device->kernel_dir);
     free(device);

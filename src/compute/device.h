@@ -3,6 +3,7 @@
 
 #include "base/gl_handles.h"
 #include "compute/memory.h"
+#include "compute/tuned.h"
 #include "compute/verdicts.h"
 
 #include <stdbool.h>
@@ -46,6 +47,7 @@ struct device {
     char sharing_why[160];    // one sentence: why it shares or does not
     char *kernel_dir;         // overrides embedded kernels; NULL for none
     struct verdicts verdicts; // of probes on this device
+    struct tuned tuned;       // results of tunings, of all devices
     struct dmabuf_calls dmabuf;
     // Owner of memory that the device copies from without the host (memory.h). NULL: the device reads frames in the
     // host's memory and imports none, or the owner cannot be opened.

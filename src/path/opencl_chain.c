@@ -1,7 +1,9 @@
 // opencl_chain.c: plans, compiles and enqueues a chain on an OpenCL device
 #include "path/opencl_chain.h"
 
+#include "base/log.h"
 #include "path/backend.h"
+#include "path/pass_tuned.h"
 #include "path/probe.h"
 
 #include <stdlib.h>
@@ -56,10 +58,11 @@ static bool is_trusted(void *context, const struct variant_choice *choice)
     });
 }
 
-// Chooses a variant for each pass of a plan. `probed`: only variants that pass their probe. Returns false if a pass
-// converts or filters before its stencil and its variant would do that again for each neighbour.
+// Chooses a variant for each pass of a plan: the one that the setup names, else the tuned one, else the best by
+// default. `probed`: only variants that pass their probe. Returns false if a pass converts or filters before its
+// stencil and its variant would do that again for each neighbour.
 static bool choose(const struct opencl_target *target, const struct plan *plan, bool probed,
-                   struct variant_choice *choices)
+                   struct pass_choice *choices)
 {
     bool tiled = true;
     for (int i = 0; i < plan->count; i++) {
@@ -67,14 +70,18 @@ static bool choose(const struct opencl_target *target, const struct plan *plan, 
         const struct pass_target pass_target = opencl_pass_target(target, plan, i);
         const struct variant_pass of = {pass, &pass_target, &target->device->info};
         struct candidate candidate = {target, plan, i};
-        choices[i] = variant_choose(&of, &target->wanted, probed ? is_trusted : NULL, &candidate);
-        tiled = tiled && (choices[i].variant->tiles || !pass_prepares_input(pass, pass_target.format));
+        bool (*trusted)(void *, const struct variant_choice *) = probed ? is_trusted : NULL;
+        choices[i] = (struct pass_choice){.tuned = {.entry = NULL}};
+        if (target->wanted.variant || !pass_tuned(target->device, &of, target->input.width, target->input.height,
+                                                  trusted, &candidate, &choices[i]))
+            choices[i].choice = variant_choose(&of, &target->wanted, trusted, &candidate);
+        tiled = tiled && (choices[i].choice.variant->tiles || !pass_prepares_input(pass, pass_target.format));
     }
     return tiled;
 }
 
 // Plans the chain and chooses the variants of its passes. A variant that the setup names is not probed.
-static void plan_passes(struct plan *plan, struct variant_choice *choices, const struct opencl_target *target,
+static void plan_passes(struct plan *plan, struct pass_choice *choices, const struct opencl_target *target,
                         const struct chain *chain)
 {
     const bool probed = !target->wanted.variant;
@@ -88,7 +95,7 @@ static void plan_passes(struct plan *plan, struct variant_choice *choices, const
 int opencl_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS])
 {
     struct opencl_target target = opencl_target_make(setup, false);
-    struct variant_choice choices[PLAN_PASSES];
+    struct pass_choice choices[PLAN_PASSES];
     struct plan plan;
     int count = 0;
     names[count++] = "generic";
@@ -97,7 +104,7 @@ int opencl_variants(const struct path_setup *setup, const char *names[PATH_VARIA
         target.wanted = (struct variant_choice){.variant = variants[v]};
         plan_passes(&plan, choices, &target, setup->chain);
         for (int i = 0; i < plan.count; i++)
-            used = used || choices[i].variant == variants[v];
+            used = used || choices[i].choice.variant == variants[v];
         if (used && variants[v]->devices & setup->device->info.type && strcmp(variants[v]->name, names[0]) != 0)
             names[count++] = variants[v]->name;
     }
@@ -138,6 +145,22 @@ cl_int opencl_output_read(const struct opencl_target *target, cl_command_queue q
 
 // ---- the chain ----
 
+static bool open_pass(struct opencl_pass *opened, const struct opencl_target *target, const struct plan *plan,
+                      int number, const struct pass_choice *choice, char **error)
+{
+    const struct pass_target pass_target = opencl_pass_target(target, plan, number);
+    const struct pass *pass = &plan->pass[number];
+    char text[VARIANT_TEXT];
+    if (opencl_pass_open(opened, target->device, pass, &pass_target, &choice->choice, error) != CL_SUCCESS)
+        return false;
+    opened->tuned = choice->tuned;
+    variant_print(&opened->choice, text);
+    if (opened->tuned.entry)
+        log_info("pass %s on '%s' runs the tuned variant %s (%s, %s)", pass->name, target->device->info.name, text,
+                 tuned_match_name(opened->tuned.match), tuned_level_name(opened->tuned.level));
+    return true;
+}
+
 struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const struct chain *chain, char **error)
 {
     struct opencl_chain *opened = calloc(1, sizeof(*opened));
@@ -145,7 +168,7 @@ struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const
         path_fail(error, "out of memory");
         return NULL;
     }
-    struct variant_choice choices[PLAN_PASSES];
+    struct pass_choice choices[PLAN_PASSES];
     plan_passes(&opened->plan, choices, target, chain);
     opened->rgba = (struct image_shape){.width = target->input.width, .height = target->input.height};
     struct opencl_layout layout;
@@ -153,11 +176,8 @@ struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const
     const int passes = opened->plan.count;
     cl_int result = CL_SUCCESS;
     bool ok = true;
-    for (int i = 0; ok && i < passes; i++) {
-        const struct pass_target pass_target = opencl_pass_target(target, &opened->plan, i);
-        ok = opencl_pass_open(&opened->pass[i], target->device, &opened->plan.pass[i], &pass_target, &choices[i],
-                              error) == CL_SUCCESS;
-    }
+    for (int i = 0; ok && i < passes; i++)
+        ok = open_pass(&opened->pass[i], target, &opened->plan, i, &choices[i], error);
     for (int i = 0; ok && result == CL_SUCCESS && i < passes - 1 && i < 2; i++)
         opened->between[i] = clCreateBuffer(target->device->context, CL_MEM_READ_WRITE, bytes, NULL, &result);
     if (ok && opencl_ok(result, "allocate device memory between passes", error))

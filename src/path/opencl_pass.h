@@ -32,6 +32,7 @@ struct opencl_pass {
     const struct pass *pass;
     const struct device_info *device;
     struct variant_choice choice;
+    struct tuned_found tuned;          // its entry, of the device's database, named the choice; NULL: none did
     cl_kernel kernel[VARIANT_KERNELS]; // the variant's
     size_t group_limit;                // largest work-group, in work-items
     cl_mem arguments;

@@ -278,6 +278,15 @@ struct variant_choice variant_preset(const struct variant *variant, const struct
     return choice;
 }
 
+bool variant_accept(struct variant_choice *choice, const struct variant_pass *of,
+                    bool (*trusted)(void *context, const struct variant_choice *choice), void *context)
+{
+    const struct variant_choice preset = variant_preset(choice->variant, of);
+    for (int k = 0; k < VARIANT_PARAMS; k++)
+        choice->value[k] = choice->value[k] != 0 ? choice->value[k] : preset.value[k];
+    return variant_fits(choice, of) && (!trusted || choice->variant == &generic || trusted(context, choice));
+}
+
 struct variant_choice variant_choose(const struct variant_pass *of, const struct variant_choice *wanted,
                                      bool (*trusted)(void *context, const struct variant_choice *choice), void *context)
 {
@@ -286,12 +295,9 @@ struct variant_choice variant_choose(const struct variant_pass *of, const struct
             wanted->variant ? wanted->variant == variants[i] : (variants[i]->devices & of->device->type) != 0;
         if (!candidate)
             continue;
-        struct variant_choice choice = variant_preset(variants[i], of);
-        for (int k = 0; k < VARIANT_PARAMS; k++) {
-            if (wanted->value[k] != 0)
-                choice.value[k] = wanted->value[k];
-        }
-        if (variant_fits(&choice, of) && (!trusted || trusted(context, &choice)))
+        struct variant_choice choice = *wanted;
+        choice.variant = variants[i];
+        if (variant_accept(&choice, of, trusted, context))
             return choice;
     }
     struct variant_choice choice = variant_preset(&generic, of);

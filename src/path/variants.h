@@ -71,6 +71,11 @@ bool variant_fits(const struct variant_choice *choice, const struct variant_pass
 // Returns a variant with its default values for this pass and device.
 struct variant_choice variant_preset(const struct variant *variant, const struct variant_pass *of);
 
+// Completes a choice: default values replace the values 0. Returns true if it then fits and `trusted` accepts it (NULL:
+// accepts all). The generic kernel is always trusted.
+bool variant_accept(struct variant_choice *choice, const struct variant_pass *of,
+                    bool (*trusted)(void *context, const struct variant_choice *choice), void *context);
+
 // Chooses how to run a pass. The candidate is wanted->variant or, if that is NULL, each variant for the device's type
 // in turn. Returns the first candidate that fits and that `trusted` accepts (NULL: accepts all), or else the generic
 // kernel. Values of `wanted` replace the default values; 0: the default.

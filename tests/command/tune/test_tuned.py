@@ -180,4 +180,32 @@ def damaged(c):
     c.check(code == 3 and err.count("\n") == 1 and "cannot write" in err and "only you and root can write" in err, err)
 
 
-sys.exit(Checks().run(listing, showing, exporting, importing, clearing, wrong, full_disk, damaged, before=prepare))
+def in_use(c):
+    """The live view runs a tuned variant if it passes its probe. The frames are the same."""
+    devices = json.loads(run(BINARY, "devices", "--json")[1] or b"[]")
+    if not devices:
+        print("no OpenCL device: left out")
+        return
+    device = devices[0]
+
+    def live(*choices):
+        fields = {name: device[name] for name in ("vendor", "type", "driver")}
+        write("home/monocle/tuned", HEAD, *(entry(device=device["name"], size="4K", choice=choice, source="-",
+                                                  compute_units=str(device["compute_units"]), **fields)
+                                            for choice in choices))
+        code, _, err = run(BINARY, "live", "pattern:80x50", "-d", "0", "-p", "opencl", "-f", "blur=2", "--headless",
+                           "--frames", "1", "-o", "frame.png", "--log-level", "info", cwd=at(),
+                           XDG_DATA_HOME=at("home"), XDG_CACHE_HOME=at("cache"))
+        c.check(code == 0, choices, err)
+        used = [line.partition("runs the tuned variant ")[2] for line in err.splitlines() if "tuned" in line]
+        with open(at("frame.png"), "rb") as file:
+            return used, file.read()
+
+    used, frame = live()
+    c.check(used == [], used)
+    for choice in "generic:GROUP_WIDTH=64:GROUP_HEIGHT=2", "inside:GROUP_WIDTH=64":
+        got = live(choice, "sums")  # sums does not fit this pass
+        c.check(got == ([choice + " (same device and size, user)"], frame), got[0])
+
+
+XX
