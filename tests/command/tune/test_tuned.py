@@ -208,4 +208,5 @@ def in_use(c):
         c.check(got == ([choice + " (same device and size, user)"], frame), got[0])
 
 
-XX
+sys.exit(Checks().run(listing, showing, exporting, importing, clearing, wrong, full_disk, damaged, in_use,
+                      before=prepare))
