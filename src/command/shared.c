@@ -101,3 +101,17 @@ bool print_json(json_t *value, size_t flags)
     json_decref(value);
     return ok;
 }
+
+int find_word(const char *word, const char *what, const char *const *names, const char *advice)
+{
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(word, names[i]) == 0)
+            return i;
+    }
+    const char *nearest = options_nearest(word, names);
+    if (nearest)
+        log_error("there is no %s '%s'; did you mean %s?", what, word, nearest);
+    else
+        log_error("there is no %s '%s'; %s", what, word, advice);
+    return -1;
+}

@@ -45,3 +45,7 @@ struct json_t *text_json(const char *text);
 // Prints a line of JSON on standard output and frees the value. `flags` are jansson's. Returns false if standard output
 // cannot be written, and logs nothing: main logs the error at the end.
 bool print_json(struct json_t *value, size_t flags);
+
+// Returns the index of the word among the names, which end with NULL; -1 if it is none of them (logged, with the
+// nearest name or the advice). `what`: "path".
+int find_word(const char *word, const char *what, const char *const *names, const char *advice);

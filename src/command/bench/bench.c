@@ -6,7 +6,6 @@
 #include "command/bench/memory.h"
 #include "command/command.h"
 #include "command/shared.h"
-#include "image/color.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -99,45 +98,11 @@ static const struct option_list list = {
 
 // ---- options that are lists ----
 
-enum { ITEM_BYTES = 64, THREADS_MAX = 256 };
+enum { THREADS_MAX = 256 };
 
-static bool take_size(struct bench *bench, const char *item)
+static bool take_path(void *context, const char *item)
 {
-    if (options_parse_size(item, &bench->size[bench->sizes++]))
-        return true;
-    log_error("--sizes is '%s', but must be WIDTHxHEIGHT, such as 1920x1080", item);
-    return false;
-}
-
-// Returns the index of the word among the names; -1 if it is none of them (logged, with the nearest name or the
-// advice).
-static int find_word(const char *word, const char *what, const char *const *names, const char *advice)
-{
-    for (int i = 0; names[i]; i++) {
-        if (strcmp(word, names[i]) == 0)
-            return i;
-    }
-    const char *nearest = options_nearest(word, names);
-    if (nearest)
-        log_error("there is no %s '%s'; did you mean %s?", what, word, nearest);
-    else
-        log_error("there is no %s '%s'; %s", what, word, advice);
-    return -1;
-}
-
-static bool take_format(struct bench *bench, const char *item)
-{
-    const char *names[PIXFMT_COUNT + 1] = {NULL};
-    if (pixfmt_from_name(item, &bench->format[bench->formats++])) // in any case, or by another name
-        return true;
-    for (int i = 0; i < PIXFMT_COUNT; i++)
-        names[i] = pixfmt_info((enum pixfmt)i)->name;
-    find_word(item, "pixel format", names, "use a format such as rgba, nv21 or yuyv");
-    return false;
-}
-
-static bool take_path(struct bench *bench, const char *item)
-{
+    struct bench *bench = context;
     const char *names[PATH_KINDS + 1] = {NULL};
     for (int i = 0; i < PATH_KINDS; i++)
         names[i] = path_kind_name((enum path_kind)i);
@@ -146,8 +111,9 @@ static bool take_path(struct bench *bench, const char *item)
     return path >= 0;
 }
 
-static bool take_threads(struct bench *bench, const char *item)
+static bool take_threads(void *context, const char *item)
 {
+    struct bench *bench = context;
     char *end;
     const long threads = strtol(item, &end, 10);
     if (*end || item[0] < '0' || item[0] > '9' || threads < 1 || threads > THREADS_MAX) {
@@ -158,96 +124,24 @@ static bool take_threads(struct bench *bench, const char *item)
     return true;
 }
 
-static bool take_items(struct bench *bench, const char *option, const char *text,
-                       bool (*take)(struct bench *bench, const char *item))
-{
-    int items = 0;
-    for (const char *at = text; at; items++) {
-        const size_t length = strcspn(at, ",");
-        char item[ITEM_BYTES];
-        if (items == BENCH_LIST || length >= sizeof(item)) {
-            log_error("--%s: '%s' is too long; give at most %d items", option, text, BENCH_LIST);
-            return false;
-        }
-        snprintf(item, sizeof(item), "%.*s", (int)length, at);
-        if (!take(bench, item))
-            return false;
-        at = at[length] ? at + length + 1 : NULL;
-    }
-    return true;
-}
-
-bool bench_add_chain(struct bench *bench, const char *text)
-{
-    char error[CHAIN_ERROR];
-    if (bench->chains == BENCH_CHAINS) {
-        log_error("--filter: there are more than %d chains; measure them in several runs", BENCH_CHAINS);
-        return false;
-    }
-    struct bench_chain *added = &bench->chain[bench->chains++];
-    added->text = text;
-    if (chain_parse(&added->chain, text, error))
-        return true;
-    log_error("--filter: %s", error);
-    return false;
-}
-
-static bool take_chains(struct bench *bench, const struct option_texts *texts)
-{
-    for (int i = 0; i < texts->count; i++) {
-        if (strcmp(texts->text[i], "all") != 0) {
-            if (!bench_add_chain(bench, texts->text[i]))
-                return false;
-            continue;
-        }
-        for (int k = 0; filters[k]; k++) {
-            if (!bench_add_chain(bench, filters[k]->name))
-                return false;
-        }
-    }
-    return true;
-}
-
 // Returns false if an option is wrong (logged).
 static bool parse_lists(struct bench *bench)
 {
     const struct bench_options *o = bench->options;
-    const struct {
-        const char *option, *text;
-        bool (*take)(struct bench *bench, const char *item);
-    } lists[] = {
-        {"sizes", o->sizes, take_size},
-        {"formats", o->formats, take_format},
-        {"path", o->paths, take_path},
-        {"threads", o->threads, take_threads},
-    };
-    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
-        if (lists[i].text && !take_items(bench, lists[i].option, lists[i].text, lists[i].take))
-            return false;
-    }
+    struct cases *cases = &bench->cases;
+    if (!cases_take_sizes(cases, o->sizes) || !cases_take_formats(cases, o->formats) ||
+        !cases_each("path", o->paths, take_path, bench) || !cases_each("threads", o->threads, take_threads, bench))
+        return false;
     if (bench->paths > 0 && !bench_needs_device(bench) && !device_option_unused(o->device))
         return false;
-    return take_chains(bench, &o->filters);
-}
-
-bool bench_shape(struct image_shape *shape, enum pixfmt format, struct option_size size)
-{
-    const struct color unknown = {0};
-    const char *why;
-    *shape = (struct image_shape){.format = format, .width = size.width, .height = size.height};
-    if (!pixfmt_size_ok(format, size.width, size.height, &why)) {
-        log_error("cannot measure %dx%d: %s", size.width, size.height, why);
-        return false;
-    }
-    shape->color = color_resolve(unknown, unknown, format == PIXFMT_GREY, size.width, size.height);
-    return true;
+    return cases_take_chains(cases, &o->filters);
 }
 
 // ---- the command ----
 
 static const struct measurement *find_measurement(const char *name)
 {
-    const char *names[BENCH_LIST + 1] = {NULL};
+    const char *names[CASES_LIST + 1] = {NULL};
     for (int i = 0; measurements[i]; i++)
         names[i] = measurements[i]->name;
     const int found = find_word(name, "measurement", names, "the measurements are filters, paths and variants");

@@ -1,9 +1,7 @@
 // bench.h: the bench command: its options, and what its measurements share; call all on the main thread
 #pragma once
 
-#include "base/options.h"
-#include "filter/chain.h"
-#include "image/image.h"
+#include "command/cases.h"
 #include "path/path.h"
 
 struct json_t; // of jansson
@@ -20,22 +18,13 @@ struct bench_options {
     const char *compare, *kernels;
 };
 
-enum { BENCH_LIST = 16, BENCH_CHAINS = OPTION_TEXTS_MAX };
-
-struct bench_chain {
-    const char *text; // as the user wrote it
-    struct chain chain;
-};
-
 // A run of the command. The lists come from the options; a measurement fills in those that are empty.
 struct bench {
     const struct bench_options *options;
-    struct bench_chain chain[BENCH_CHAINS];
-    struct option_size size[BENCH_LIST];
-    enum pixfmt format[BENCH_LIST];
-    enum path_kind path[BENCH_LIST];
-    int thread[BENCH_LIST];
-    int chains, sizes, formats, paths, threads;
+    struct cases cases;
+    enum path_kind path[CASES_LIST];
+    int thread[CASES_LIST];
+    int paths, threads;
     struct bench_memory *memory;
     struct device *device; // NULL: none is open
     char cpu_name[128];
@@ -49,10 +38,6 @@ struct measurement {
 
 extern const struct measurement filters_measurement, paths_measurement, variants_measurement;
 extern const struct measurement *const measurements[]; // ends with NULL
-
-bool bench_add_chain(struct bench *bench, const char *text); // false: logged
-// Sets the shape of a format's pictures, with the usual colours of that format. False: there is no such size (logged).
-bool bench_shape(struct image_shape *shape, enum pixfmt format, struct option_size size);
 
 // ---- device.c ----
 

@@ -17,7 +17,7 @@ struct copy_row {
 };
 
 struct filters_row {
-    const struct bench_chain *chain;
+    const struct case_chain *chain;
     struct image_shape shape;
     enum path_kind path;
     int threads;
@@ -80,18 +80,18 @@ static bool add_variants(struct filters_bench *f, struct filters_row *row)
 }
 
 // Adds a chain in a format, at each size that its path is measured at, with each number of threads.
-static bool add_rows(struct filters_bench *f, const struct bench_chain *chain, enum pixfmt format, enum path_kind path)
+static bool add_rows(struct filters_bench *f, const struct case_chain *chain, enum pixfmt format, enum path_kind path)
 {
     static const struct option_size cpu_sizes[] = {{1920, 1080}, {3840, 2160}};
     static const struct option_size gpu_sizes[] = {{7680, 4320}}; // larger than every cache
     const struct bench *bench = f->bench;
     const bool device = path_kind_info(path)->needs_device,
                on_gpu = device && !(bench->device->info.type & CL_DEVICE_TYPE_CPU);
-    const struct option_size *size = bench->sizes ? bench->size : on_gpu ? gpu_sizes : cpu_sizes;
-    const int sizes = bench->sizes ? bench->sizes : device ? 1 : 2;
+    const struct option_size *size = bench->cases.sizes ? bench->cases.size : on_gpu ? gpu_sizes : cpu_sizes;
+    const int sizes = bench->cases.sizes ? bench->cases.sizes : device ? 1 : 2;
     struct filters_row row = {.chain = chain, .path = path};
     for (int s = 0; s < sizes; s++) {
-        if (!bench_shape(&row.shape, format, size[s]))
+        if (!cases_shape(&row.shape, format, size[s]))
             return false;
         for (int t = 0; t < bench_thread_counts(bench, path); t++) {
             row.threads = bench_threads(bench, path, t);
@@ -106,7 +106,7 @@ static bool add_rows(struct filters_bench *f, const struct bench_chain *chain, e
 static bool add_examples(struct bench *bench)
 {
     for (int i = 0; filters[i]; i++) {
-        if (!bench_add_chain(bench, filters[i]->example))
+        if (!cases_add_chain(&bench->cases, filters[i]->example))
             return false;
     }
     return true;
@@ -119,7 +119,7 @@ static bool add_default_chains(struct bench *bench, bool once)
         bool seen = false;
         for (int k = 0; once && k < i; k++)
             seen = seen || strcmp(cases[k].chain, cases[i].chain) == 0;
-        if (!seen && !bench_add_chain(bench, cases[i].chain))
+        if (!seen && !cases_add_chain(&bench->cases, cases[i].chain))
             return false;
     }
     return true;
@@ -128,15 +128,17 @@ static bool add_default_chains(struct bench *bench, bool once)
 static bool choose_rows(struct filters_bench *f)
 {
     struct bench *bench = f->bench;
-    const bool pairs = bench->chains == 0 && bench->formats == 0 && !f->variants; // chain i with its own format
-    if (bench->chains == 0 && !(f->variants ? add_examples(bench) : add_default_chains(bench, !pairs)))
+    const bool pairs =
+        bench->cases.chains == 0 && bench->cases.formats == 0 && !f->variants; // chain i with its own format
+    if (bench->cases.chains == 0 && !(f->variants ? add_examples(bench) : add_default_chains(bench, !pairs)))
         return false;
-    if (bench->formats == 0 && !pairs)
-        bench->format[bench->formats++] = PIXFMT_RGBA;
+    if (bench->cases.formats == 0 && !pairs)
+        bench->cases.format[bench->cases.formats++] = PIXFMT_RGBA;
     for (int p = 0; p < bench->paths; p++) {
-        for (int c = 0; c < bench->chains; c++) {
-            for (int i = 0; i < (pairs ? 1 : bench->formats); i++) {
-                if (!add_rows(f, &bench->chain[c], pairs ? cases[c].format : bench->format[i], bench->path[p]))
+        for (int c = 0; c < bench->cases.chains; c++) {
+            for (int i = 0; i < (pairs ? 1 : bench->cases.formats); i++) {
+                if (!add_rows(f, &bench->cases.chain[c], pairs ? cases[c].format : bench->cases.format[i],
+                              bench->path[p]))
                     return false;
             }
         }

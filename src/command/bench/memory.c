@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHAPES_MAX = 2 * PIXFMT_COUNT * BENCH_LIST };
+enum { SHAPES_MAX = 2 * PIXFMT_COUNT * CASES_LIST };
 
 // Pictures up to 4 megapixels are small.
 static const size_t small_pixels = (size_t)4 << 20;

@@ -37,7 +37,7 @@ static const char *const part_keys[PARTS] = {
 };
 
 struct paths_row {
-    const struct bench_chain *chain;
+    const struct case_chain *chain;
     struct image_shape shape;
     enum path_kind kind;
     int threads, depth;
@@ -213,17 +213,17 @@ static bool add_paths(struct paths_bench *p, struct paths_row *row)
 static bool choose_rows(struct paths_bench *p)
 {
     struct bench *bench = p->bench;
-    const struct option_size *size = bench->sizes ? bench->size : camera_sizes;
-    const int sizes = bench->sizes ? bench->sizes : CAMERA_SIZES;
-    if (bench->chains == 0 && !bench_add_chain(bench, "blur=2,gray,emboss"))
+    const struct option_size *size = bench->cases.sizes ? bench->cases.size : camera_sizes;
+    const int sizes = bench->cases.sizes ? bench->cases.sizes : CAMERA_SIZES;
+    if (bench->cases.chains == 0 && !cases_add_chain(&bench->cases, "blur=2,gray,emboss"))
         return false;
-    if (bench->formats == 0)
-        bench->format[bench->formats++] = PIXFMT_NV21;
+    if (bench->cases.formats == 0)
+        bench->cases.format[bench->cases.formats++] = PIXFMT_NV21;
     for (int s = 0; s < sizes; s++) {
-        for (int c = 0; c < bench->chains; c++) {
-            for (int f = 0; f < bench->formats; f++) {
-                struct paths_row row = {.chain = &bench->chain[c], .gl = p->window != NULL};
-                if (!bench_shape(&row.shape, bench->format[f], size[s]) || !add_paths(p, &row))
+        for (int c = 0; c < bench->cases.chains; c++) {
+            for (int f = 0; f < bench->cases.formats; f++) {
+                struct paths_row row = {.chain = &bench->cases.chain[c], .gl = p->window != NULL};
+                if (!cases_shape(&row.shape, bench->cases.format[f], size[s]) || !add_paths(p, &row))
                     return false;
             }
         }
