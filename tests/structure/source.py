@@ -25,8 +25,9 @@ LAYERS = {
     "filter": ["base"],
     "compute": ["base"],
     "path": ["compute", "filter", "image", "base"],
+    "tune": ["path", "compute", "filter", "image", "base"],
     "screen": ["image", "base"],
-    "command": ["source", "sink", "path", "screen", "compute", "filter", "image", "base"],
+    "command": ["source", "sink", "path", "tune", "screen", "compute", "filter", "image", "base"],
     "": ["command", "base"],  # main.c
 }
 

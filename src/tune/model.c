@@ -1,0 +1,117 @@
+// model.c: a Gaussian process with a Matern 3/2 covariance (Rasmussen and Williams, Gaussian Processes for Machine
+// Learning, algorithm 2.1)
+#include "tune/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double noise = 0.01; // variance of a measured value
+static const double scale_min = 1 / 32.0, scale_max = 16;
+
+bool model_open(struct model *model, const struct space *space)
+{
+    *model = (struct model){.space = space};
+    for (int p = 0; p < space->params; p++)
+        model->scale[p] = 1;
+    model->factor = malloc(sizeof(*model->factor) * MODEL_POINTS * MODEL_POINTS);
+    return model->factor != NULL;
+}
+
+void model_close(struct model *model)
+{
+    free(model->factor);
+}
+
+static double covariance(const struct model *model, int a, int b)
+{
+    const struct space *space = model->space;
+    const uint16_t *x = space_tuple(space, a), *y = space_tuple(space, b);
+    double sum = 0;
+    for (int p = 0; p < space->params; p++) {
+        if (x[p] == y[p])
+            continue;
+        const double step = model->scale[p] * (x[p] - y[p]) / (space->param[p].values - 1);
+        sum += step * step;
+    }
+    const double distance = sqrt(3 * sum);
+    return (1 + distance) * exp(-distance);
+}
+
+// Factors the covariances of the points. Returns the logarithm of the values' probability, up to a constant.
+static double factorise(struct model *model)
+{
+    double probability = 0;
+    for (int i = 0; i < model->points; i++) {
+        double *row = model->factor + (size_t)i * MODEL_POINTS;
+        double value = model->value[i], rest = 1 + noise;
+        for (int j = 0; j < i; j++) {
+            const double *other = model->factor + (size_t)j * MODEL_POINTS;
+            double sum = covariance(model, model->configuration[i], model->configuration[j]);
+            for (int k = 0; k < j; k++)
+                sum -= row[k] * other[k];
+            row[j] = sum / other[j];
+            rest -= row[j] * row[j];
+            value -= row[j] * model->half[j];
+        }
+        row[i] = sqrt(fmax(rest, noise / 2)); // rounding errors must not make it 0
+        model->half[i] = value / row[i];
+        probability -= 0.5 * model->half[i] * model->half[i] + log(row[i]);
+    }
+    return probability;
+}
+
+void model_fit(struct model *model, const int *configuration, const double *value, int points)
+{
+    model->points = points;
+    memcpy(model->configuration, configuration, sizeof(*configuration) * (size_t)points);
+    memcpy(model->value, value, sizeof(*value) * (size_t)points);
+    factorise(model);
+}
+
+// The probability with the present weights. Weights near 1 are more probable; few points say little about them.
+static double weigh(struct model *model)
+{
+    double probability = factorise(model);
+    for (int p = 0; p < model->space->params; p++) {
+        const double off = log(model->scale[p]);
+        probability -= 0.5 * off * off;
+    }
+    return probability;
+}
+
+void model_learn(struct model *model)
+{
+    double best = weigh(model);
+    for (int p = 0; p < model->space->params; p++) {
+        if (model->space->param[p].values < 2)
+            continue;
+        for (int turn = 0; turn < 2; turn++) {
+            const double before = model->scale[p];
+            model->scale[p] *= turn ? 0.5 : 2;
+            const bool legal = model->scale[p] >= scale_min && model->scale[p] <= scale_max;
+            const double found = legal ? weigh(model) : -INFINITY;
+            if (found > best)
+                best = found;
+            else
+                model->scale[p] = before;
+        }
+    }
+    factorise(model);
+}
+
+void model_estimate(const struct model *model, int configuration, double *mean, double *deviation)
+{
+    double half[MODEL_POINTS], variance = 1;
+    *mean = 0;
+    for (int i = 0; i < model->points; i++) {
+        const double *row = model->factor + (size_t)i * MODEL_POINTS;
+        double sum = covariance(model, configuration, model->configuration[i]);
+        for (int k = 0; k < i; k++)
+            sum -= row[k] * half[k];
+        half[i] = sum / row[i];
+        *mean += half[i] * model->half[i];
+        variance -= half[i] * half[i];
+    }
+    *deviation = sqrt(fmax(variance, 1e-12));
+}

@@ -1,0 +1,220 @@
+// pool.c: a pool of candidates around the best configurations; an estimate of their times chooses the one to try
+#include "tune/model.h"
+#include "tune/strategy.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    START = 10,     // random configurations before the first estimate
+    BEST = 5,       // configurations whose surroundings are in the pool
+    CROSSED = 20,   // candidates from each of them and another one
+    LEAPS = 20,     // candidates that differ from each of them in 2 or 3 parameters
+    POOL = 600,     // candidates; random ones fill the pool
+    NEAREST = 5,    // configurations that an estimate of `pool` depends on
+    LEARN_EVERY = 5 // results between two fits of the model's weights
+};
+
+struct pool {
+    int told[MODEL_POINTS]; // configurations with results; the fastest first
+    int tolds;
+    int candidate[POOL];
+    int candidates;
+    struct model model; // only for `model`
+    int learned;        // number of results when the model learned its weights
+};
+
+static double speed(const struct search *search, int configuration)
+{
+    const double ms = search->ms[configuration];
+    return isfinite(ms) ? search->ms[search->best] / ms : 0; // 1: the best one; 0: failed
+}
+
+static void tell_pool(struct search *search, int configuration)
+{
+    struct pool *pool = search->own;
+    const double ms = search->ms[configuration];
+    if (pool->tolds == MODEL_POINTS)
+        pool->tolds--; // forgets the slowest
+    int at = pool->tolds++;
+    for (; at > 0 && !(search->ms[pool->told[at - 1]] <= ms); at--)
+        pool->told[at] = pool->told[at - 1];
+    pool->told[at] = configuration;
+}
+
+// ---- candidates ----
+
+static void add(struct search *search, int configuration)
+{
+    struct pool *pool = search->own;
+    if (configuration >= 0 && pool->candidates < POOL && !search_asked(search, configuration))
+        pool->candidate[pool->candidates++] = configuration;
+}
+
+// A configuration with each value from one of the two; -1: not allowed.
+static int cross(struct search *search, int a, int b)
+{
+    const struct space *space = search->space;
+    const uint16_t *x = space_tuple(space, a), *y = space_tuple(space, b);
+    uint16_t tuple[SPACE_PARAMS];
+    for (int p = 0; p < space->params; p++)
+        tuple[p] = search_random_below(search, 2) ? x[p] : y[p];
+    return space_find(space, tuple);
+}
+
+static void fill(struct search *search)
+{
+    struct pool *pool = search->own;
+    const int bests = pool->tolds < BEST ? pool->tolds : BEST;
+    pool->candidates = 0;
+    for (int i = 0; i < search->rests && search->rests <= POOL; i++)
+        add(search, search->rest[i]);
+    for (int i = 0; i < bests && search->rests > POOL; i++) {
+        const int best = pool->told[i];
+        const int count = space_neighbours(search->space, best, SPACE_ANY_VALUE, search->near, search->near_most);
+        for (int k = 0; k < count; k++)
+            add(search, search->near[k]);
+        for (int k = 0; k < CROSSED; k++)
+            add(search, cross(search, best, pool->told[search_random_below(search, bests)]));
+        for (int k = 0; k < LEAPS; k++)
+            add(search, search_random_leap(search, best, 2 + k % 2));
+    }
+    while (pool->candidates < POOL && search->rests > POOL)
+        add(search, search_random_rest(search));
+}
+
+// Returns the candidate with the highest score, or -1 while too little is known.
+static int choose(struct search *search, double (*score)(const struct search *search, int configuration))
+{
+    struct pool *pool = search->own;
+    int best = -1;
+    double highest = -INFINITY;
+    fill(search);
+    for (int i = 0; i < pool->candidates; i++) {
+        const double found = score(search, pool->candidate[i]);
+        if (found > highest) {
+            highest = found;
+            best = pool->candidate[i];
+        }
+    }
+    return best;
+}
+
+static bool starts(const struct search *search)
+{
+    return search->asked < START || search->best < 0;
+}
+
+// ---- pool: the nearest neighbours' speed ----
+
+// A different value counts at least half of the largest difference, because the order of values may mean nothing.
+static double distance(const struct space *space, int a, int b)
+{
+    const uint16_t *x = space_tuple(space, a), *y = space_tuple(space, b);
+    double sum = 0;
+    for (int p = 0; p < space->params; p++) {
+        if (x[p] != y[p])
+            sum += 0.5 + 0.5 * abs(x[p] - y[p]) / (space->param[p].values - 1);
+    }
+    return sum;
+}
+
+static double nearest_speed(const struct search *search, int configuration)
+{
+    const struct pool *pool = search->own;
+    double near[NEAREST], weights = 0, sum = 0;
+    int told[NEAREST], count = 0;
+    for (int i = 0; i < pool->tolds; i++) {
+        const double found = distance(search->space, configuration, pool->told[i]);
+        if (count == NEAREST && found >= near[count - 1])
+            continue;
+        int at = count < NEAREST ? count++ : NEAREST - 1;
+        for (; at > 0 && near[at - 1] > found; at--) {
+            near[at] = near[at - 1];
+            told[at] = told[at - 1];
+        }
+        near[at] = found;
+        told[at] = pool->told[i];
+    }
+    for (int i = 0; i < count; i++) {
+        const double weight = 1 / (near[i] * near[i]);
+        weights += weight;
+        sum += weight * speed(search, told[i]);
+    }
+    return sum / weights;
+}
+
+static int next_pool(struct search *search)
+{
+    return starts(search) ? -1 : choose(search, nearest_speed);
+}
+
+const struct strategy pool_strategy = {
+    .name = "pool",
+    .own_bytes = sizeof(struct pool),
+    .next = next_pool,
+    .tell = tell_pool,
+};
+
+// ---- model: a Gaussian process, and the nearest neighbours' speed in turn ----
+
+static void fit(struct search *search)
+{
+    struct pool *pool = search->own;
+    double value[MODEL_POINTS], mean = 0, variance = 0;
+    for (int i = 0; i < pool->tolds; i++) {
+        value[i] = speed(search, pool->told[i]);
+        mean += value[i] / pool->tolds;
+    }
+    for (int i = 0; i < pool->tolds; i++)
+        variance += (value[i] - mean) * (value[i] - mean) / pool->tolds;
+    for (int i = 0; i < pool->tolds; i++)
+        value[i] = (value[i] - mean) / sqrt(fmax(variance, 1e-12));
+    model_fit(&pool->model, pool->told, value, pool->tolds);
+    if (search->told >= pool->learned + LEARN_EVERY) {
+        model_learn(&pool->model);
+        pool->learned = search->told;
+    }
+}
+
+// By how much a configuration is expected to exceed the best speed (expected improvement).
+static double improvement(const struct search *search, int configuration)
+{
+    const struct pool *pool = search->own;
+    const double density_0 = 0.3989422804014327; // of the normal distribution, at 0
+    double mean, deviation;
+    model_estimate(&pool->model, configuration, &mean, &deviation);
+    const double over = (mean - pool->model.value[0]) / deviation;
+    return deviation * (over * 0.5 * erfc(-over * M_SQRT1_2) + density_0 * exp(-0.5 * over * over));
+}
+
+static int next_model(struct search *search)
+{
+    if (starts(search))
+        return -1;
+    if (search->asked % 2) // the model explores; the nearest results refine
+        return choose(search, nearest_speed);
+    fit(search);
+    return choose(search, improvement);
+}
+
+static bool open_model(struct search *search)
+{
+    struct pool *pool = search->own;
+    return model_open(&pool->model, search->space);
+}
+
+static void close_model(struct search *search)
+{
+    struct pool *pool = search->own;
+    model_close(&pool->model);
+}
+
+const struct strategy model_strategy = {
+    .name = "model",
+    .own_bytes = sizeof(struct pool),
+    .open = open_model,
+    .next = next_model,
+    .tell = tell_pool,
+    .close = close_model,
+};

@@ -1,0 +1,202 @@
+// search.c: asks a strategy, never for one configuration twice, and keeps the results
+#include "tune/search.h"
+
+#include "tune/strategy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUDGET_UNKNOWN = 100, LEAP_TRIES = 64 };
+
+// ---- random numbers ----
+
+static uint64_t next_random(uint64_t *state) // splitmix64
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+int search_random_below(struct search *search, int limit)
+{
+    return (int)(((next_random(&search->state) >> 32) * (uint64_t)limit) >> 32);
+}
+
+double search_random_unit(struct search *search)
+{
+    return (double)(next_random(&search->state) >> 11) * 0x1p-53;
+}
+
+int search_random_rest(struct search *search)
+{
+    return search->rests > 0 ? search->rest[search_random_below(search, search->rests)] : -1;
+}
+
+void search_shuffle(struct search *search, int *list, int count)
+{
+    for (int i = count - 1; i > 0; i--) {
+        const int other = search_random_below(search, i + 1), kept = list[i];
+        list[i] = list[other];
+        list[other] = kept;
+    }
+}
+
+int search_random_leap(struct search *search, int configuration, int count)
+{
+    const struct space *space = search->space;
+    uint16_t tuple[SPACE_PARAMS];
+    for (int i = 0; i < LEAP_TRIES; i++) {
+        memcpy(tuple, space_tuple(space, configuration), sizeof(*tuple) * (size_t)space->params);
+        for (int k = 0; k < count; k++) {
+            const int p = search_random_below(search, space->params);
+            tuple[p] = (uint16_t)search_random_below(search, space->param[p].values);
+        }
+        const int found = space_find(space, tuple);
+        if (found >= 0 && !search_asked(search, found))
+            return found;
+    }
+    return -1;
+}
+
+// ---- full, random, auto ----
+
+static int next_full(struct search *search)
+{
+    int *at = search->own;
+    while (*at < search->space->count && search_asked(search, *at))
+        (*at)++;
+    return *at < search->space->count ? *at : -1;
+}
+
+static const struct strategy full_strategy = {
+    .name = "full",
+    .own_bytes = sizeof(int),
+    .next = next_full,
+};
+
+static int next_any(struct search *search)
+{
+    return -1;
+}
+
+static const struct strategy random_strategy = {
+    .name = "random",
+    .next = next_any,
+};
+
+static const struct strategy auto_strategy = {
+    .name = "auto",
+};
+
+const struct strategy *const strategies[] = {&auto_strategy,   &full_strategy,  &random_strategy,
+                                             &anneal_strategy, &mcmc_strategy,  &ils_strategy,
+                                             &pool_strategy,   &model_strategy, NULL};
+
+const struct strategy *strategy_find(const char *name)
+{
+    for (int i = 0; strategies[i]; i++) {
+        if (strcmp(strategies[i]->name, name) == 0)
+            return strategies[i];
+    }
+    return NULL;
+}
+
+// ---- the search ----
+
+static const struct strategy *choose(const struct strategy *strategy, const struct space *space, int budget)
+{
+    if (strategy != &auto_strategy)
+        return strategy;
+    return space->count <= budget ? &full_strategy : &model_strategy;
+}
+
+struct search *search_open(const struct strategy *strategy, const struct space *space, int budget, uint64_t seed,
+                           const int *first, int firsts)
+{
+    struct search *search = calloc(1, sizeof(*search));
+    if (!search)
+        return NULL;
+    const size_t count = (size_t)space->count;
+    *search =
+        (struct search){.space = space, .budget = budget > 0 ? budget : BUDGET_UNKNOWN, .state = seed, .best = -1};
+    search->strategy = choose(strategy, space, budget);
+    search->near_most = space_neighbours_max(space);
+    search->ms = malloc(sizeof(*search->ms) * (count + 1)); // + 1: never an empty block
+    search->rest = malloc(sizeof(*search->rest) * (count + 1));
+    search->place = malloc(sizeof(*search->place) * (count + 1));
+    search->near = malloc(sizeof(*search->near) * ((size_t)search->near_most + 1));
+    search->first = malloc(sizeof(*search->first) * ((size_t)firsts + 1));
+    search->own = calloc(1, search->strategy->own_bytes + 1);
+    if (!search->ms || !search->rest || !search->place || !search->near || !search->first || !search->own)
+        goto fail;
+    for (int c = 0; c < space->count; c++) {
+        search->ms[c] = NAN;
+        search->rest[c] = search->place[c] = c;
+    }
+    search->rests = space->count;
+    for (int i = firsts - 1; i >= 0; i--) // the last one is taken first
+        search->first[search->firsts++] = first[i];
+    if (!search->strategy->open || search->strategy->open(search))
+        return search;
+fail:
+    search_close(search);
+    return NULL;
+}
+
+static int propose(struct search *search)
+{
+    while (search->firsts > 0) {
+        const int first = search->first[--search->firsts];
+        if (!search_asked(search, first))
+            return first;
+    }
+    const int proposed = search->strategy->next(search);
+    return proposed >= 0 && !search_asked(search, proposed) ? proposed : search_random_rest(search);
+}
+
+int search_next(struct search *search)
+{
+    if (search->rests == 0)
+        return -1;
+    const int next = propose(search), hole = search->place[next];
+    const int moved = search->rest[--search->rests];
+    search->rest[hole] = moved;
+    search->place[moved] = hole;
+    search->place[next] = -1;
+    search->asked++;
+    return next;
+}
+
+void search_tell(struct search *search, int configuration, double ms)
+{
+    search->ms[configuration] = ms;
+    search->told++;
+    if (isfinite(ms) && (search->best < 0 || ms < search->ms[search->best]))
+        search->best = configuration;
+    if (search->strategy->tell)
+        search->strategy->tell(search, configuration);
+}
+
+int search_best(const struct search *search, double *ms)
+{
+    if (search->best >= 0 && ms)
+        *ms = search->ms[search->best];
+    return search->best;
+}
+
+void search_close(struct search *search)
+{
+    if (!search)
+        return;
+    if (search->own && search->strategy->close)
+        search->strategy->close(search);
+    free(search->own);
+    free(search->first);
+    free(search->near);
+    free(search->place);
+    free(search->rest);
+    free(search->ms);
+    free(search);
+}

@@ -1,0 +1,227 @@
+// test_search.c: spaces, and every strategy: each configuration once, the same for a seed, in parallel, with failures
+#include "tune/search.h"
+
+#include "unit.h"
+
+#include <math.h>
+
+enum { WIDTHS = 8, HEIGHTS = 6, ROWS = 3, TILES = 2, MOST = WIDTHS * HEIGHTS * ROWS * TILES };
+
+// Four parameters; the launch's come second and third. Not allowed: work-groups over a limit.
+static void make_space(struct space *space)
+{
+    static const struct {
+        const char *name;
+        bool build;
+        int values;
+    } params[] = {{"ROWS", true, ROWS}, {"WIDTH", false, WIDTHS}, {"HEIGHT", false, HEIGHTS}, {"TILE", true, TILES}};
+    space_init(space);
+    for (int p = 0; p < 4; p++) {
+        CHECK(space_add_param(space, params[p].name, params[p].build) == p);
+        for (int v = 0; v < params[p].values; v++) {
+            char text[8];
+            snprintf(text, sizeof(text), "%d", 1 << v);
+            CHECK(space_add_value(space, p, text) == v);
+        }
+    }
+    for (int i = 2 * MOST; i-- > 0;) { // each twice, and backwards
+        const int c = i % MOST;
+        const uint16_t tuple[] = {(uint16_t)(c % ROWS), (uint16_t)(c / ROWS % WIDTHS),
+                                  (uint16_t)(c / ROWS / WIDTHS % HEIGHTS), (uint16_t)(c / ROWS / WIDTHS / HEIGHTS)};
+        if (tuple[1] + tuple[2] <= 9)
+            CHECK(space_add(space, tuple));
+    }
+    space_sort(space);
+}
+
+// The fastest one has ROWS=4, WIDTH=32, HEIGHT=4, TILE=2; some fail.
+static double time_of(const struct space *space, int configuration)
+{
+    const uint16_t *v = space_tuple(space, configuration);
+    if (v[3] == 1 && v[0] + v[1] + v[2] > 11)
+        return INFINITY;
+    return 1 + 0.3 * abs(v[0] - 2) + 0.2 * abs(v[1] - 5) + 0.25 * abs(v[2] - 2) + (v[3] ? 0 : 0.4 + 0.1 * v[0]);
+}
+
+static void test_space(void)
+{
+    struct space space;
+    make_space(&space);
+    CHECK_NUMBER(space.count, (WIDTHS * HEIGHTS - 6) * ROWS * TILES);
+    for (int c = 0; c < space.count; c++)
+        CHECK_NUMBER(space_find(&space, space_tuple(&space, c)), c);
+    const uint16_t not_allowed[] = {0, 7, 5, 0}, corner[] = {0, 7, 2, 0};
+    CHECK_NUMBER(space_find(&space, not_allowed), -1);
+    const int at = space_find(&space, corner);
+    char text[SPACE_TEXT];
+    space_print(&space, at, text);
+    CHECK_TEXT(text, "ROWS=1,WIDTH=128,HEIGHT=4,TILE=1");
+    int near[64];
+    const int any = space_neighbours(&space, at, SPACE_ANY_VALUE, near, 64);
+    CHECK_NUMBER(any, 2 + 7 + 2 + 1); // HEIGHT: only 1 and 2 are allowed
+    CHECK(any <= space_neighbours_max(&space));
+    CHECK_NUMBER(space_neighbours(&space, at, SPACE_ANY_VALUE, near, 5), 5);
+    const int next = space_neighbours(&space, at, SPACE_NEXT_VALUE, near, 64);
+    CHECK_NUMBER(next, 1 + 1 + 1 + 1);
+    for (int i = 0; i < next; i++) {
+        const uint16_t *tuple = space_tuple(&space, near[i]);
+        CHECK(space_same_build(&space, at, near[i]) == (tuple[0] == corner[0] && tuple[3] == corner[3]));
+    }
+    CHECK_NUMBER(space_find_param(&space, "HEIGHT"), 2);
+    CHECK_NUMBER(space_find_param(&space, "height"), -1);
+    CHECK_NUMBER(space_find_value(&space, 1, "16"), 4);
+    space_finish(&space);
+    CHECK_NUMBER(space.count, 0);
+}
+
+// The next value that is allowed may be some steps away. Values are sorted as numbers, or not at all.
+static void test_values(void)
+{
+    struct space space;
+    const char *const numbers[] = {"16", "2", "0.5", "100"}, *const words[] = {"none", "all", "1"};
+    space_init(&space);
+    space_add_param(&space, "number", true);
+    space_add_param(&space, "word", true);
+    for (int i = 0; i < 4; i++)
+        space_add_value(&space, 0, numbers[i]);
+    for (int i = 0; i < 3; i++)
+        space_add_value(&space, 1, words[i]);
+    space_sort_values(&space, 0);
+    space_sort_values(&space, 1);
+    CHECK_TEXT(space.param[0].value[0], "0.5");
+    CHECK_TEXT(space.param[0].value[3], "100");
+    CHECK_TEXT(space.param[1].value[0], "none");
+    const uint16_t tuples[][2] = {{3, 0}, {0, 0}, {0, 2}};
+    for (int i = 0; i < 3; i++)
+        space_add(&space, tuples[i]);
+    space_sort(&space);
+    int near[8];
+    CHECK_NUMBER(space_neighbours(&space, space_find(&space, tuples[1]), SPACE_NEXT_VALUE, near, 8), 2);
+    for (int p = 2; p < SPACE_PARAMS; p++)
+        CHECK(space_add_param(&space, "more", true) == p);
+    CHECK(space_add_param(&space, "too many", true) == -1);
+    space_finish(&space);
+}
+
+// Asks `ahead` configurations before it tells the first result. Writes them in order. Returns their number.
+static int run(const char *name, const struct space *space, int budget, uint64_t seed, int ahead, int *asked)
+{
+    bool seen[MOST] = {false};
+    int count = 0, told = 0;
+    double best = INFINITY, ms = INFINITY;
+    struct search *search = search_open(strategy_find(name), space, budget, seed, NULL, 0);
+    CHECK(search && search_best(search, NULL) == -1);
+    while (search && count < budget) {
+        const int next = search_next(search);
+        if (next < 0)
+            break;
+        if (!check_that(&unit, next < space->count && !seen[next], "%s: %d is out of range, or twice", name, next))
+            break;
+        seen[next] = true;
+        asked[count++] = next;
+        for (; told < count && count - told >= ahead; told++) {
+            best = fmin(best, time_of(space, asked[told]));
+            search_tell(search, asked[told], time_of(space, asked[told]));
+        }
+    }
+    CHECK(isinf(best) ? search_best(search, &ms) == -1 : search_best(search, &ms) >= 0 && ms == best);
+    search_close(search);
+    return count;
+}
+
+static void test_strategy(const char *name)
+{
+    struct space space;
+    int first[MOST], again[MOST];
+    make_space(&space);
+    const int count = run(name, &space, MOST, 1, 1, first);
+    check_that(&unit, count == space.count, "%s: %d of %d configurations", name, count, space.count);
+    CHECK(run(name, &space, MOST, 1, 7, again) == space.count);
+    CHECK(run(name, &space, 60, 5, 1, first) == 60);
+    CHECK(run(name, &space, 60, 5, 1, again) == 60);
+    check_that(&unit, memcmp(first, again, 60 * sizeof(int)) == 0, "%s: differs for the same seed", name);
+    CHECK(run(name, &space, 60, 6, 1, again) == 60);
+    const bool same = memcmp(first, again, 60 * sizeof(int)) == 0;
+    check_that(&unit, same == (strcmp(name, "full") == 0), "%s: is %s for another seed", name,
+               same ? "the same" : "different");
+    space_finish(&space);
+}
+
+// Finds the optimum, or one near it, sooner than `random`, whose median after 60 of 252 is about 1.2.
+static void test_finds(const char *name)
+{
+    struct space space;
+    double sum = 0;
+    int asked[MOST];
+    make_space(&space);
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        double best = INFINITY;
+        for (int i = 0, count = run(name, &space, 60, seed, 1, asked); i < count; i++)
+            best = fmin(best, time_of(&space, asked[i]));
+        sum += best / 10;
+    }
+    check_that(&unit, sum < 1.1, "%s: the mean of the best times is %g", name, sum);
+    space_finish(&space);
+}
+
+// The first ones are tried first, in their order and once.
+static void test_first(const char *name)
+{
+    struct space space;
+    make_space(&space);
+    const int first[] = {17, 200, 17, 4};
+    struct search *search = search_open(strategy_find(name), &space, 50, 3, first, 4);
+    CHECK(search_next(search) == 17);
+    search_tell(search, 17, time_of(&space, 17));
+    CHECK(search_next(search) == 200);
+    CHECK(search_next(search) == 4);
+    const int next = search_next(search);
+    CHECK(next >= 0 && next != 17 && next != 200 && next != 4);
+    search_close(search);
+    search_close(NULL);
+    space_finish(&space);
+}
+
+// All fail; one configuration; none.
+static void test_extremes(const char *name)
+{
+    struct space space;
+    make_space(&space);
+    struct search *search = search_open(strategy_find(name), &space, 0, 3, NULL, 0);
+    int count = 0;
+    for (int next; (next = search_next(search)) >= 0; count++)
+        search_tell(search, next, INFINITY);
+    CHECK_NUMBER(count, space.count);
+    CHECK_NUMBER(search_best(search, NULL), -1);
+    search_close(search);
+    for (space.count = 1; space.count >= 0; space.count--) {
+        search = search_open(strategy_find(name), &space, 5, 3, NULL, 0);
+        CHECK(search_next(search) == space.count - 1);
+        if (space.count == 1)
+            search_tell(search, 0, 2.5);
+        CHECK(search_next(search) == -1);
+        CHECK_NUMBER(search_best(search, NULL), space.count - 1);
+        search_close(search);
+    }
+    space_finish(&space);
+}
+
+int main(void)
+{
+    test_space();
+    test_values();
+    char names[256] = "";
+    for (int i = 0; strategies[i]; i++) {
+        snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", i ? "|" : "", strategies[i]->name);
+        const char *name = strategies[i]->name;
+        CHECK(strategy_find(name) == strategies[i]);
+        test_strategy(name);
+        test_first(name);
+        test_extremes(name);
+        if (strcmp(name, "full") != 0 && strcmp(name, "random") != 0)
+            test_finds(name);
+    }
+    CHECK_TEXT(names, STRATEGY_CHOICES);
+    CHECK(!strategy_find("quick"));
+    return check_end(&unit);
+}
