@@ -90,6 +90,7 @@ static void check_example(const char *example)
     const struct command *command = begins ? command_find(words[1]) : NULL;
     if (!check_that(&unit, command != NULL, "'%s' has no command", example))
         return;
+    memset(values, 0, sizeof(values)); // defaults, for option_texts
     const enum option_result result =
         options_parse(command->list, count - 1, words + 1, values, operands, &operand_count);
     check_that(&unit, result == OPTION_OK, "'%s' is not taken", example);
