@@ -330,8 +330,10 @@ static int run_import(struct tuned_options *o, const char *path)
     struct tuned_list wanted = {0};
     struct tuned_damage damage;
     struct tuned_counts counts;
+    char place[PATH_MAX];
     const bool ok = read_import(o, path, &wanted, &damage) && tuned_merge(&wanted, true, &counts);
     tuned_list_free(&wanted);
+    tuned_user_path(place);
     if (!ok)
         return EXIT_NOTHING;
     if (o->json)
@@ -340,8 +342,8 @@ static int run_import(struct tuned_options *o, const char *path)
                              (json_int_t)damage.lines),
                    JSON_FLAGS);
     else
-        printf("%zu new, %zu replaced, %zu skipped (not newer than yours), %zu damaged lines\n", counts.added,
-               counts.replaced, counts.skipped, damage.lines);
+        printf("%s: %zu new, %zu replaced, %zu skipped (not newer than yours), %zu damaged lines\n", place,
+               counts.added, counts.replaced, counts.skipped, damage.lines);
     return damage.lines > 0 ? EXIT_FAILED_SOME : EXIT_OK;
 }
 
@@ -349,6 +351,7 @@ static int run_clear(struct tuned_options *o, const char *operand)
 {
     size_t removed, left = 0;
     struct tuned_list others = {0};
+    char place[PATH_MAX];
     if (!tuned_remove(is_wanted, o, &removed))
         return EXIT_NOTHING;
     tuned_level_read(TUNED_SHIPPED, &others);
@@ -356,10 +359,11 @@ static int run_clear(struct tuned_options *o, const char *operand)
     for (size_t i = 0; i < others.count; i++)
         left += is_wanted(o, others.entry[i]);
     tuned_list_free(&others);
+    tuned_user_path(place);
     if (o->json)
         print_json(json_pack("{s:I,s:I}", "removed", (json_int_t)removed, "left", (json_int_t)left), JSON_FLAGS);
     else
-        printf("%zu entries removed; %zu shipped and system entries stay\n", removed, left);
+        printf("%s: %zu entries removed; %zu shipped and system entries stay\n", place, removed, left);
     return EXIT_OK;
 }
 
