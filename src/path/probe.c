@@ -62,8 +62,8 @@ static enum child_end ask(const struct question *question, int *value)
     return child_run(probe_program, (char *const *)arguments, PROBE_LIMIT_S * 1000, value);
 }
 
-// Runs a probe and writes its verdict.
-static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
+// Writes the verdict of a probe that ended in this way.
+static enum verdict_hold judge(enum child_end end, int value, char verdict[VERDICT_TEXT])
 {
     static const struct {
         const char *text;
@@ -77,9 +77,8 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
         [PROBE_UNKNOWN - PROBE_ANSWERS] = {"the probe cannot make this program", VERDICT_UNKNOWN},
     };
     const int count = sizeof(answers) / sizeof(*answers);
-    int value = 0;
     bool killed;
-    switch (ask(context, &value)) {
+    switch (end) {
     case CHILD_EXITED:
         if (value >= PROBE_ANSWERS && value < PROBE_ANSWERS + count) {
             snprintf(verdict, VERDICT_TEXT, "%s", answers[value - PROBE_ANSWERS].text);
@@ -104,6 +103,14 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
     }
 }
 
+// Runs a probe and writes its verdict.
+static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
+{
+    int value = 0;
+    const enum child_end end = ask(context, &value);
+    return judge(end, value, verdict);
+}
+
 bool probe_trusts(const struct probe *probe)
 {
     if (!probe_program)
@@ -126,4 +133,27 @@ bool probe_trusts(const struct probe *probe)
                  device->info.name, probe->choice->variant->name, verdict);
     free(key);
     return trusted;
+}
+
+enum probe_status probe_now(const struct probe *probe, char why[VERDICT_TEXT])
+{
+    struct question question = {.probe = probe};
+    size_t bytes;
+    int value = 0;
+    char *error = NULL, *key = NULL;
+    if (!probe_program)
+        return PROBE_PASSED;
+    if (!(key = probe_key(probe, &bytes, &error))) {
+        snprintf(why, VERDICT_TEXT, "%.*s", VERDICT_TEXT - 1, error ? error : "out of memory");
+        free(error);
+        return PROBE_NOT_BUILT;
+    }
+    hash_128_text(key, bytes, question.key);
+    free(key);
+    const enum child_end end = ask(&question, &value);
+    judge(end, value, why);
+    if (end == CHILD_LATE || (end == CHILD_KILLED && value == SIGXCPU))
+        return PROBE_LATE;
+    return end == CHILD_EXITED && value >= PROBE_ANSWERS && value <= PROBE_UNKNOWN ? (enum probe_status)value
+                                                                                   : PROBE_NOT_RUN;
 }

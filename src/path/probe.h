@@ -49,7 +49,12 @@ enum probe_status {
     PROBE_NOT_RUN,
     PROBE_NOT_OPENED, // the driver has no memory, or its cache is damaged
     PROBE_UNKNOWN,    // no device makes the program with this key
+    PROBE_LATE,       // only of probe_now: it took longer than its limits
 };
+
+// Runs a probe now, without looking up or storing a verdict, and writes the reason if it has not passed. On any thread;
+// several threads may probe at the same time.
+enum probe_status probe_now(const struct probe *probe, char why[VERDICT_TEXT]);
 
 // The stricter limit is one of processor time, so that no variant fails because the machine is busy.
 enum { PROBE_CPU_S = 10, PROBE_LIMIT_S = 30 };

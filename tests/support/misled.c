@@ -5,6 +5,7 @@
 //   kernel (lose), as with a damaged cache; wrong, stray (it writes behind its output) or fail when it runs a kernel.
 //   unstarted: no child starts. In the program, compile or stall: a build compiles as long as TEST_WHEN exists. stall
 //   also holds back kernels, as PoCL does during a part of its compilation.
+// - TEST_ONLY: only children with this text in an argument misbehave
 // - TEST_WHEN: the driver misbehaves only while this file exists
 // - TEST_LIMIT_MS: time limit of a child; its processor time is then not limited
 // - TEST_CHILDREN: file that gets a line with the process id of each child, and of a program that starts such a build
@@ -40,9 +41,22 @@ static bool is_wanted(const char *how)
     return wanted && strcmp(wanted, how) == 0 && (!when || access(when, F_OK) == 0);
 }
 
+// Returns true if an argument of this process contains the text of TEST_ONLY, or if there is no such text.
+static bool is_meant(void)
+{
+    const char *only = getenv("TEST_ONLY");
+    char arguments[4096] = "";
+    FILE *file = only ? fopen("/proc/self/cmdline", "r") : NULL;
+    if (!file)
+        return true;
+    const size_t bytes = fread(arguments, 1, sizeof(arguments) - 1, file);
+    fclose(file);
+    return memmem(arguments, bytes, only, strlen(only)) != NULL;
+}
+
 static bool misbehaves(const char *how)
 {
-    return in_child && is_wanted(how);
+    return in_child && is_wanted(how) && is_meant();
 }
 
 static bool compiles_on(void)

@@ -102,7 +102,7 @@ def errors(c):
         code, out, err = tune(*args)
         c.check(code == want and not out and err.count("\n") == 1 and text in err, args, code, out, err)
 
-    refused(2, "name a table of results; usage: monocle tune --replay TABLE")
+    refused(2, "name a chain to tune, such as -f blur=2; usage: monocle tune -f CHAIN")
     refused(2, "there is no search 'fulll'; did you mean full?", "--replay", "table.json", "--search", "fulll")
     refused(2, "--budget", "--replay", "table.json", "--budget", "0")
     refused(2, "unexpected argument", "--replay", "table.json", "more")

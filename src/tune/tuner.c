@@ -1,0 +1,311 @@
+// tuner.c: searches for the fastest configuration of a pass, and compares it with the default
+#include "tune/tuner.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/stats.h"
+#include "base/workers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { JOBS_MAX = 16, FINALISTS = 6, ROUNDS = 15, FIRST_MAX = 64 };
+
+static const double search_ms = 4;       // of one measurement in the search; each configuration has three
+static const double compare_ms = 6;      // of one measurement in the comparison
+static const double threshold_min = .02; // smallest gain that replaces the default
+
+struct tuner {
+    const struct tuner_setup *setup;
+    struct tuner_result *result;
+    struct search *search;
+    struct workers *workers;
+    int64_t start_ns;
+    bool stopped;
+    int jobs, batch;
+    struct tuner_trial candidate[JOBS_MAX]; // of the current batch
+};
+
+// ---- the search ----
+
+static double ms_since(int64_t start_ns)
+{
+    return (double)(clock_now_ns() - start_ns) / 1e6;
+}
+
+static void validate(void *context, int part)
+{
+    struct tuner *tuner = context;
+    struct tuner_trial *candidate = &tuner->candidate[part];
+    const int64_t start_ns = clock_now_ns();
+    candidate->status = tune_pass_validate(tuner->setup->pass, candidate->configuration, candidate->why);
+    candidate->validate_ms = ms_since(start_ns);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+// Builds a valid candidate and measures its time.
+static void measure(struct tuner *tuner, struct tuner_trial *candidate)
+{
+    const int64_t start_ns = clock_now_ns();
+    struct tune_build *build = tune_build_open(tuner->setup->pass, candidate->configuration, candidate->why);
+    candidate->build_ms = ms_since(start_ns);
+    candidate->status = PROBE_NOT_RUN;
+    if (!build)
+        return;
+    bool ok = true;
+    for (int i = 0; ok && i < TUNER_RUNS; i++)
+        ok = tune_build_time(build, search_ms, &candidate->run_ms[i]);
+    tune_build_close(build);
+    if (!ok) {
+        snprintf(candidate->why, sizeof(candidate->why), "it cannot be timed");
+        return;
+    }
+    double sorted[TUNER_RUNS];
+    memcpy(sorted, candidate->run_ms, sizeof(sorted));
+    qsort(sorted, TUNER_RUNS, sizeof(*sorted), compare_doubles);
+    candidate->ms = sorted[TUNER_RUNS / 2];
+    candidate->status = PROBE_PASSED;
+    candidate->why[0] = '\0';
+}
+
+// Adds a candidate to the trials and tells the search. False: no memory (logged).
+static bool keep(struct tuner *tuner, const struct tuner_trial *candidate)
+{
+    struct tuner_state *state = &tuner->result->state;
+    struct tuner_trial *grown = realloc(state->trial, (size_t)(state->trials + 1) * sizeof(*grown));
+    if (!grown) {
+        log_error("cannot tune: out of memory");
+        return false;
+    }
+    state->trial = grown;
+    grown[state->trials++] = *candidate;
+    state->failed += isinf(candidate->ms) ? 1 : 0;
+    if (!isinf(candidate->ms) && (state->best < 0 || candidate->ms < grown[state->best].ms))
+        state->best = state->trials - 1;
+    search_tell(tuner->search, candidate->configuration, candidate->ms);
+    if (isinf(candidate->ms)) {
+        const struct variant_choice choice = tune_pass_choice(tuner->setup->pass, candidate->configuration);
+        char text[VARIANT_TEXT];
+        variant_print(&choice, text);
+        log_info("pass %s does not run with %s: %s", tune_pass_name(tuner->setup->pass), text, candidate->why);
+    }
+    return true;
+}
+
+static bool report(struct tuner *tuner)
+{
+    struct tuner_state *state = &tuner->result->state;
+    const struct tuner_setup *setup = tuner->setup;
+    state->spent_s = ms_since(tuner->start_ns) / 1e3;
+    return !setup->progress || setup->progress(setup->context, state);
+}
+
+static bool search_over(const struct tuner *tuner)
+{
+    const struct tuner_setup *setup = tuner->setup;
+    const struct tuner_state *state = &tuner->result->state;
+    if (state->trials == 0)
+        return false;
+    if (tuner->stopped || (setup->budget > 0 && state->trials >= setup->budget))
+        return true;
+    if (setup->seconds > 0 && ms_since(tuner->start_ns) / 1e3 >= setup->seconds)
+        return true;
+    return setup->target_ms > 0 && state->best >= 0 && state->trial[state->best].ms <= setup->target_ms;
+}
+
+// Asks the search for the next candidates, as many as run at a time.
+static void ask(struct tuner *tuner)
+{
+    const int left = tuner->setup->budget > 0 ? tuner->setup->budget - tuner->result->state.trials : tuner->jobs;
+    tuner->batch = 0;
+    while (tuner->batch < tuner->jobs && tuner->batch < left) {
+        const int configuration = search_next(tuner->search);
+        if (configuration < 0)
+            break;
+        tuner->candidate[tuner->batch++] = (struct tuner_trial){.configuration = configuration};
+    }
+}
+
+// Children of a CPU device would disturb the measurements, so a batch is validated as a whole and measured afterwards.
+static bool search(struct tuner *tuner)
+{
+    while (!search_over(tuner)) {
+        ask(tuner);
+        if (tuner->batch == 0)
+            break;
+        workers_run(tuner->workers, validate, tuner, tuner->batch);
+        for (int i = 0; i < tuner->batch; i++) {
+            struct tuner_trial *candidate = &tuner->candidate[i];
+            candidate->ms = INFINITY;
+            if (candidate->status == PROBE_PASSED && !tuner->stopped)
+                measure(tuner, candidate);
+            if (!keep(tuner, candidate))
+                return false;
+            tuner->stopped = !report(tuner) || tuner->stopped;
+        }
+    }
+    return true;
+}
+
+// ---- the comparison ----
+
+// A configuration in the comparison. The first one is the default.
+struct finalist {
+    int configuration;
+    struct tune_build *build;
+    struct samples ms, ratio; // per round; ratio: the default's time / this one's
+};
+
+static int compare_trials(const void *a, const void *b)
+{
+    const struct tuner_trial *x = *(const struct tuner_trial *const *)a, *y = *(const struct tuner_trial *const *)b;
+    return x->ms < y->ms ? -1 : x->ms > y->ms;
+}
+
+// Writes the default and the fastest configurations. Returns their number; 0: no memory.
+static int choose_finalists(const struct tuner_result *result, struct finalist finalist[FINALISTS])
+{
+    const struct tuner_state *state = &result->state;
+    const struct tuner_trial **sorted = calloc((size_t)state->trials + 1, sizeof(*sorted));
+    int count = 0;
+    if (!sorted)
+        return 0;
+    for (int i = 0; i < state->trials; i++)
+        sorted[i] = &state->trial[i];
+    qsort(sorted, (size_t)state->trials, sizeof(*sorted), compare_trials);
+    finalist[count++].configuration = result->base;
+    for (int i = 0; i < state->trials && count < FINALISTS && !isinf(sorted[i]->ms); i++) {
+        if (sorted[i]->configuration != result->base)
+            finalist[count++].configuration = sorted[i]->configuration;
+    }
+    free(sorted);
+    return count;
+}
+
+static bool run_round(struct finalist *finalist, int count, int round)
+{
+    double ms[FINALISTS];
+    for (int i = 0; i < count; i++) {
+        const int turn = (i + round) % count;
+        if (finalist[turn].build && !tune_build_time(finalist[turn].build, compare_ms, &ms[turn]))
+            return false;
+    }
+    for (int i = 0; i < count; i++) {
+        if (finalist[i].build &&
+            (!samples_add(&finalist[i].ms, ms[i]) || !samples_add(&finalist[i].ratio, ms[0] / ms[i])))
+            return false;
+    }
+    return true;
+}
+
+static void choose_winner(struct tuner_result *result, const struct finalist *finalist, int count)
+{
+    const struct samples *base = &finalist[0].ms;
+    result->base_ms = samples_percentile(base, 50);
+    result->noise = (samples_percentile(base, 75) - samples_percentile(base, 25)) / 2 / result->base_ms;
+    result->best = result->base;
+    result->best_ms = result->base_ms;
+    result->speedup = 1;
+    double least = 1 + fmax(threshold_min, result->noise);
+    for (int i = 1; i < count; i++) {
+        const double ratio = samples_percentile(&finalist[i].ratio, 50);
+        if (ratio <= least)
+            continue;
+        least = ratio;
+        result->speedup = ratio;
+        result->best = finalist[i].configuration;
+        result->best_ms = samples_percentile(&finalist[i].ms, 50);
+    }
+}
+
+// Returns the default: the first preset that runs. -1: none.
+static int find_base(const struct tuner *tuner)
+{
+    const struct tuner_state *state = &tuner->result->state;
+    int presets[TUNE_PRESETS];
+    const int count = tune_pass_presets(tuner->setup->pass, presets);
+    for (int p = 0; p < count; p++) {
+        for (int i = 0; i < state->trials; i++) {
+            if (state->trial[i].configuration == presets[p] && !isinf(state->trial[i].ms))
+                return presets[p];
+        }
+    }
+    return -1;
+}
+
+static bool compare(struct tuner *tuner)
+{
+    struct finalist finalist[FINALISTS] = {0};
+    char why[VERDICT_TEXT] = "";
+    tuner->result->state.comparing = true;
+    report(tuner);
+    if ((tuner->result->base = find_base(tuner)) < 0) {
+        log_error("cannot tune pass %s: no default configuration runs on this device; see 'monocle tune --json'",
+                  tune_pass_name(tuner->setup->pass));
+        return false;
+    }
+    const int count = choose_finalists(tuner->result, finalist);
+    for (int i = 0; i < count; i++)
+        finalist[i].build = tune_build_open(tuner->setup->pass, finalist[i].configuration, why);
+    bool ok = count > 0 && finalist[0].build;
+    for (int round = 0; ok && round < ROUNDS; round++)
+        ok = run_round(finalist, count, round);
+    if (ok)
+        choose_winner(tuner->result, finalist, count);
+    else
+        log_error("cannot compare pass %s with its default: %s", tune_pass_name(tuner->setup->pass),
+                  count > 0 && !finalist[0].build ? why : "see above");
+    for (int i = 0; i < count; i++) {
+        tune_build_close(finalist[i].build);
+        samples_free(&finalist[i].ms);
+        samples_free(&finalist[i].ratio);
+    }
+    return ok;
+}
+
+// ---- the tuner ----
+
+static bool open_tuner(struct tuner *tuner)
+{
+    const struct tuner_setup *setup = tuner->setup;
+    int first[FIRST_MAX], firsts = 0, presets[TUNE_PRESETS];
+    const int count = tune_pass_presets(setup->pass, presets);
+    for (int i = 0; i < count; i++)
+        first[firsts++] = presets[i];
+    for (int i = 0; i < setup->firsts && firsts < FIRST_MAX; i++)
+        first[firsts++] = setup->first[i];
+    const int cpus = workers_available();
+    tuner->jobs = setup->jobs > 0 ? setup->jobs : cpus;
+    tuner->jobs = tuner->jobs < JOBS_MAX ? tuner->jobs : JOBS_MAX;
+    const struct space *space = tune_pass_space(setup->pass);
+    const bool all = setup->budget == 0 && setup->seconds <= 0 && setup->target_ms <= 0;
+    tuner->search = search_open(setup->strategy, space, all ? space->count : setup->budget, setup->seed, first, firsts);
+    if (!tuner->search) {
+        log_error("cannot tune: out of memory");
+        return false;
+    }
+    return (tuner->workers = workers_open(tuner->jobs)) != NULL;
+}
+
+bool tuner_run(const struct tuner_setup *setup, struct tuner_result *result)
+{
+    *result = (struct tuner_result){.state.best = -1, .base = -1, .best = -1, .speedup = 1};
+    struct tuner tuner = {.setup = setup, .result = result, .start_ns = clock_now_ns()};
+    const bool ok = open_tuner(&tuner) && search(&tuner) && compare(&tuner);
+    search_close(tuner.search);
+    workers_close(tuner.workers);
+    return ok;
+}
+
+void tuner_finish(struct tuner_result *result)
+{
+    free(result->state.trial);
+    result->state = (struct tuner_state){0};
+}
