@@ -31,6 +31,7 @@ static const char bash_script[] =
     "    ((COMP_CWORD == 1)) && compopt -o nosort 2>/dev/null # commands precede files\n"
     "    while IFS=$'\\t' read -r word _; do\n"
     "        case $word in\n"
+    "        -?) ;; # each short option has a long name\n"
     "        :nospace) compopt -o nospace 2>/dev/null ;;\n"
     "        :files | :directories)\n"
     "            compopt -o filenames 2>/dev/null\n"
@@ -110,8 +111,12 @@ static void offer_options(const struct typed *typed, const struct option_list *l
     for (const struct option *o = list->options; o->name; o++) {
         snprintf(name, sizeof(name), "--%s", o->name);
         offer(typed, name, o->help);
+        snprintf(name, sizeof(name), "-%c", o->letter);
+        if (o->letter)
+            offer(typed, name, o->help);
     }
     offer(typed, "--help", "show this help");
+    offer(typed, "-h", "show this help");
     if (first)
         offer(typed, "--version", "print the version");
 }

@@ -37,6 +37,8 @@ for command in $("$monocle" help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     done
 done
 
+check "zsh and fish can ask for -p" grep -q "^-p"$'\t' <("$monocle" completion words live -)
+
 # Prints the words that bash offers for the last, incomplete word of a line.
 offers() {
     COMP_WORDS=("$@")
@@ -64,6 +66,7 @@ completes "devices" monocle help dev
 completes "" monocle devices clip
 completes "--screenshot" monocle live --scr
 completes "--screenshot" monocle --scr
+completes "" monocle live -p
 completes "zerocopy" monocle live -p z
 completes "zerocopy" monocle live --path = z
 completes "clip.y4m" monocle live cl
@@ -95,6 +98,7 @@ fish_completes() { # fish_completes WANT LINE
 if command -v fish >/dev/null; then
     fish_completes "filters" "monocle filt"
     fish_completes "--screenshot" "monocle --scr"
+    fish_completes "-p" "monocle live -p"
     fish_completes "cpu opencl zerocopy" "monocle live --path "
     fish_completes "clip.y4m" "monocle live --record cl"
     fish_completes "2,sepia" "monocle live -f 2,sep"
