@@ -6,20 +6,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double noise = 0.01; // variance of a measured value
-static const double scale_min = 1 / 32.0, scale_max = 16;
+static const double noise = 0.01;     // variance of a measured value
+static const double two_weight = 0.2; // at first, of one more factor 2; a parameter's whole range has the weight 1
+static const double weight_min = 1 / 64.0, weight_max = 16;
+
+// Devices like widths that a power of two divides: 48 is unlike 32 and 64, though it is between them.
+static double twos(const char *text)
+{
+    char *end;
+    const long number = strtol(text, &end, 10);
+    return end == text || *end || number < 1 ? 0 : __builtin_ctzl((unsigned long)number);
+}
+
+static void place_values(struct model *model)
+{
+    const struct space *space = model->space;
+    int at = 0;
+    for (int p = 0; p < space->params; p++) {
+        const struct space_param *param = &space->param[p];
+        model->scale[p] = 1;
+        model->first[p] = at;
+        for (int v = 0; v < param->values; v++, at++) {
+            model->place[2 * at] = param->values > 1 ? (float)v / (float)(param->values - 1) : 0;
+            model->place[2 * at + 1] = (float)twos(param->value[v]);
+        }
+    }
+}
 
 bool model_open(struct model *model, const struct space *space)
 {
-    *model = (struct model){.space = space};
-    for (int p = 0; p < space->params; p++)
-        model->scale[p] = 1;
+    *model = (struct model){.space = space, .two = two_weight};
+    model->place = malloc(2 * sizeof(*model->place) * ((size_t)space_neighbours_max(space) + 1));
     model->factor = malloc(sizeof(*model->factor) * MODEL_POINTS * MODEL_POINTS);
-    return model->factor != NULL;
+    if (model->place && model->factor)
+        place_values(model);
+    return model->place && model->factor;
 }
 
 void model_close(struct model *model)
 {
+    free(model->place);
     free(model->factor);
 }
 
@@ -31,8 +57,10 @@ static double covariance(const struct model *model, int a, int b)
     for (int p = 0; p < space->params; p++) {
         if (x[p] == y[p])
             continue;
-        const double step = model->scale[p] * (x[p] - y[p]) / (space->param[p].values - 1);
-        sum += step * step;
+        const float *from = model->place + 2 * (model->first[p] + x[p]);
+        const float *to = model->place + 2 * (model->first[p] + y[p]);
+        const double step = from[0] - to[0], two = from[1] - to[1];
+        sum += model->scale[p] * model->scale[p] * (step * step + two * two * model->two * model->two);
     }
     const double distance = sqrt(3 * sum);
     return (1 + distance) * exp(-distance);
@@ -69,34 +97,41 @@ void model_fit(struct model *model, const int *configuration, const double *valu
     factorise(model);
 }
 
-// The probability with the present weights. Weights near 1 are more probable; few points say little about them.
+// The probability with the present weights. The first weights are the most probable; few points say little about them.
 static double weigh(struct model *model)
 {
-    double probability = factorise(model);
+    double probability = factorise(model), off = log(model->two / two_weight);
+    probability -= 0.5 * off * off;
     for (int p = 0; p < model->space->params; p++) {
-        const double off = log(model->scale[p]);
+        off = log(model->scale[p]);
         probability -= 0.5 * off * off;
     }
     return probability;
+}
+
+// Doubles a weight, or halves it, if this is more probable.
+static void improve(struct model *model, double *weight, double *best)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        const double before = *weight;
+        *weight *= turn ? 0.5 : 2;
+        const bool legal = *weight >= weight_min && *weight <= weight_max;
+        const double found = legal ? weigh(model) : -INFINITY;
+        if (found > *best)
+            *best = found;
+        else
+            *weight = before;
+    }
 }
 
 void model_learn(struct model *model)
 {
     double best = weigh(model);
     for (int p = 0; p < model->space->params; p++) {
-        if (model->space->param[p].values < 2)
-            continue;
-        for (int turn = 0; turn < 2; turn++) {
-            const double before = model->scale[p];
-            model->scale[p] *= turn ? 0.5 : 2;
-            const bool legal = model->scale[p] >= scale_min && model->scale[p] <= scale_max;
-            const double found = legal ? weigh(model) : -INFINITY;
-            if (found > best)
-                best = found;
-            else
-                model->scale[p] = before;
-        }
+        if (model->space->param[p].values > 1)
+            improve(model, &model->scale[p], &best);
     }
+    improve(model, &model->two, &best);
     factorise(model);
 }
 

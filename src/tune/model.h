@@ -8,6 +8,9 @@ enum { MODEL_POINTS = 256 };
 struct model {
     const struct space *space;
     double scale[SPACE_PARAMS]; // weight of each parameter in the distance between two configurations
+    double two;                 // weight of a factor 2 in a value
+    float *place;               // of each value: its place in the parameter's range, and how often 2 divides it
+    int first[SPACE_PARAMS];    // the first value of each parameter in `place`
     int points;
     int configuration[MODEL_POINTS];
     double value[MODEL_POINTS];
