@@ -39,9 +39,9 @@ bool codec_refuse(struct codec_error *error, enum codec_fault fault, const char 
 bool codec_can_hold(size_t size, uint64_t least, struct codec_error *error);
 enum {
     // Maximum bytes per byte of LZW data: a code of c bits stands for at most 2^c bytes, and has at most 12 bits
-    // (GIF89a,
-    // appendix F; TIFF 6.0, section 13). Other compressions of GIF, BMP, PSD, TGA and TIFF are less dense.
+    // (GIF89a, appendix F; TIFF 6.0, section 13). Other compressions of TIFF are less dense.
     CODEC_LZW_MOST = 4096 * 8 / 12 + 1,
+    CODEC_RUN_MOST = 64, // of BMP, PSD and TGA: two bytes are a run of at most 128
 };
 
 // Returns true if the image has the shape of the file to decode. Otherwise the file is refused: it is not the one that

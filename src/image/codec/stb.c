@@ -170,8 +170,8 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
         return false;
     if (shape->height < 0 && shape->height >= -IMAGE_MAX_SIDE) // a BMP whose first row comes first
         shape->height = -shape->height;
-    // GIF is the densest of these formats. Others are checked while they are decoded.
-    if (!codec_can_hold(size, (uint64_t)shape->width * (uint64_t)shape->height / CODEC_LZW_MOST, error))
+    const unsigned most = is_gif(data, size) ? CODEC_LZW_MOST : CODEC_RUN_MOST;
+    if (!codec_can_hold(size, (uint64_t)shape->width * (uint64_t)shape->height / most, error))
         return false;
     shape->format = PIXFMT_RGBA;
     head->jpeg = channels <= 2 ? PIXFMT_GREY : PIXFMT_YU12;
