@@ -283,11 +283,26 @@ static bool is_thumbnail(TIFF *file)
     return TIFFGetField(file, TIFFTAG_SUBFILETYPE, &type) && (type & FILETYPE_REDUCEDIMAGE);
 }
 
+static bool has_exif(TIFF *file)
+{
+    static const uint32_t tags[] = {
+        TIFFTAG_EXIFIFD,  TIFFTAG_GPSIFD,   TIFFTAG_IMAGEDESCRIPTION, TIFFTAG_MAKE,      TIFFTAG_MODEL,
+        TIFFTAG_SOFTWARE, TIFFTAG_DATETIME, TIFFTAG_ARTIST,           TIFFTAG_COPYRIGHT,
+    };
+    union {
+        uint64_t directory;
+        const char *text;
+    } value;
+    bool has = false;
+    for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++)
+        has = has || TIFFGetField(file, tags[i], &value);
+    return has;
+}
+
 static bool take_metadata(struct tiff *tiff, TIFF *file, const struct stream *stream, int orientation,
                           struct codec_metadata *metadata)
 {
     uint32_t size = 0;
-    uint64_t directory;
     void *data = NULL;
     bool left_out = false;
     if (TIFFGetField(file, TIFFTAG_ICCPROFILE, &size, &data) && size > 0)
@@ -298,7 +313,7 @@ static bool take_metadata(struct tiff *tiff, TIFF *file, const struct stream *st
         metadata->exif = (struct codec_bytes){tiff->exif.data, tiff->exif.size};
     if (left_out)
         metadata->left_out = EXIF_LEFT_OUT;
-    else if (TIFFIsBigTIFF(file) && TIFFGetField(file, TIFFTAG_EXIFIFD, &directory))
+    else if (TIFFIsBigTIFF(file) && has_exif(file))
         metadata->left_out = "its EXIF data are left out, because it is a BigTIFF file";
     return codec_metadata_keep(metadata, &tiff->metadata);
 }

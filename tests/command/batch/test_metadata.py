@@ -189,6 +189,10 @@ def big(c):
         with open(at("of-big.tif"), "rb") as f:
             made = f.read()
         c.check(profile in made and xmp in made, order, "profile and XMP data")
+    for tags in ({}, {0x10f: (ASCII, b"A maker\0")}, {0x132: (ASCII, b"2026:11:23 12:00:00\0")}, {GPS: CAMERA[GPS]}):
+        with open(at("big.tif"), "wb") as f:
+            f.write(make_big_tiff("<", tags))
+        convert(c, "big.tif", "of-big.jpg", said="left out" if tags else "")
     for end in range(0, len(data), 97):  # a truncated file: any result but a crash
         with open(at("cut.tif"), "wb") as f:
             f.write(data[:end] + (bytes(len(data) - end) if end % 2 else b""))
