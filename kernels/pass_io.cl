@@ -20,7 +20,7 @@
 //   PASS_STENCIL              the filter's function
 //   PASS_STENCIL_AT           index of its first argument
 //   PASS_RADIUS               its radius
-//   PASS_EQUAL_CHANNELS                defined if its input is grey: all three channels are equal
+//   PASS_EQUAL_CHANNELS       defined if its input is grey: all three channels are equal
 #define RADIUS(v) PASS_RADIUS
 
 // The types are macros, because NVIDIA's compiler does not recognise an image type behind a typedef. Only kernel
