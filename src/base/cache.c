@@ -86,11 +86,14 @@ int data_open(char path[PATH_MAX], bool make, const char **unsafe)
 bool data_system_next(char path[PATH_MAX], size_t *at)
 {
     const char *named = getenv("XDG_DATA_DIRS"), *list = named && named[0] ? named : "/usr/local/share:/usr/share";
-    while (*at < strlen(list)) {
-        const char *base = list + *at;
-        const size_t length = strcspn(base, ":");
-        *at += length + 1;
-        if (base[0] == '/' && snprintf(path, PATH_MAX, "%.*s/monocle", (int)length, base) < PATH_MAX)
+    const size_t size = strlen(list);
+    while (*at < size) {
+        const size_t end = size - *at;
+        size_t begin = end;
+        while (begin > 0 && list[begin - 1] != ':')
+            begin--;
+        *at += end - begin + 1;
+        if (list[begin] == '/' && snprintf(path, PATH_MAX, "%.*s/monocle", (int)(end - begin), list + begin) < PATH_MAX)
             return true;
     }
     return false;

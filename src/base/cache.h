@@ -18,8 +18,8 @@ int cache_open(char path[PATH_MAX], const char **unsafe);
 // Opens "$XDG_DATA_HOME/monocle" or "~/.local/share/monocle", as cache_open, for files that the user must not lose.
 // `make`: makes it if it is missing. If `path` is "" after a failure, the environment names no place.
 int data_open(char path[PATH_MAX], bool make, const char **unsafe);
-// Writes the next of the directories "DIR/monocle" with a DIR of $XDG_DATA_DIRS (default: /usr/local/share:/usr/share).
-// *at begins at 0. False: there is no more.
+// Writes the next of the directories "DIR/monocle" with a DIR of $XDG_DATA_DIRS (default: /usr/local/share:/usr/share),
+// from the last one to the first, which has precedence. *at begins at 0. False: there is no more.
 bool data_system_next(char path[PATH_MAX], size_t *at);
 // Opens one of these directories, which only root and this user may be able to write. Returns as cache_open.
 int data_system_open(const char *path, const char **unsafe);

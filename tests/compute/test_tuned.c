@@ -479,14 +479,24 @@ static void test_order(void)
 
 #define LINE(choice, size) "p\t" size "\t" choice "\t0.5\t1.25\t-\tD\tV\tgpu\tsm_90\t132\t1.0\t-\n"
 
-// A later level comes first, but not before a better match of an earlier level.
+// A later level comes first, but not before a better match of an earlier level. The first directory of the system comes
+// before the second.
 static void test_levels(void)
 {
-    static const char *const want[] = {"run", "user", "system", "shipped", "near"};
+    static const enum tuned_level levels[] = {TUNED_RUN,    TUNED_USER,    TUNED_SYSTEM,
+                                              TUNED_SYSTEM, TUNED_SHIPPED, TUNED_USER};
+    static const char *const want[] = {"run", "user", "system", "second", "shipped", "near"};
+    char dirs[1024];
     const struct tuned_entry base = entry_of("p", "2M", "run");
     struct tuned tuned;
     shipped = "monocle tuned 1\n" LINE("shipped", "2M");
     write_file(system_file, "monocle tuned 1\n" LINE("system", "2M"));
+    CHECK(mkdir(scratch_path(&scratch, "second"), 0755) == 0);
+    CHECK(mkdir(scratch_path(&scratch, "second/monocle"), 0755) == 0);
+    write_file(scratch_path(&scratch, "second/monocle/tuned"), "monocle tuned 1\n" LINE("second", "2M"));
+    int used = snprintf(dirs, sizeof(dirs), ":%s::", scratch_path(&scratch, "system"));
+    snprintf(dirs + used, sizeof(dirs) - (size_t)used, "relative:%s:", scratch_path(&scratch, "second"));
+    setenv("XDG_DATA_DIRS", dirs, 1);
     write_file(user, "monocle tuned 1\n" LINE("near", "4M") LINE("user", "2M"));
     tuned_init(&tuned);
     CHECK(tuned_add(&tuned, &base));
@@ -494,7 +504,7 @@ static void test_levels(void)
     for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
         CHECK(tuned_next(&tuned, &base.key, &found));
         CHECK_TEXT(found.entry->choice, want[i]);
-        CHECK_NUMBER(found.level, i < 4 ? TUNED_RUN - i : TUNED_USER);
+        CHECK_NUMBER(found.level, levels[i]);
         CHECK_TEXT(found.entry->source, i == 0 ? "abc" : "");
     }
     CHECK(!tuned_next(&tuned, &base.key, &found));
