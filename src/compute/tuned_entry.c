@@ -82,10 +82,10 @@ struct tuned_entry *tuned_entry_copy(const struct tuned_entry *entry)
 // ---- values ----
 
 enum { LOG2_UNIT = 10, LOG2_MAX = 39 };
+static const char units[] = " KMG"; // of 2 ** LOG2_UNIT each
 
 static void print_size(int log2, char text[TUNED_SIZE])
 {
-    static const char units[] = " KMG"; // of 2 ** LOG2_UNIT each
     const int unit = log2 / LOG2_UNIT;
     snprintf(text, TUNED_SIZE, "%d%.*s", 1 << log2 % LOG2_UNIT, unit > 0, units + unit);
 }
@@ -101,13 +101,16 @@ void tuned_size(int width, int height, char text[TUNED_SIZE])
 
 int tuned_size_log2(const char *text)
 {
-    for (int log2 = 0; log2 <= LOG2_MAX; log2++) {
-        char size[TUNED_SIZE];
-        print_size(log2, size);
-        if (strcmp(size, text) == 0)
-            return log2;
-    }
-    return -1;
+    char size[TUNED_SIZE];
+    const size_t digits = strspn(text, "0123456789");
+    const char *unit = strchr(units, text[digits] ? text[digits] : units[0]);
+    if (digits == 0 || digits > 3 || !unit)
+        return -1;
+    int log2 = LOG2_UNIT * (int)(unit - units);
+    for (int number = atoi(text); number > 1; number /= 2)
+        log2++;
+    print_size(log2, size);
+    return strcmp(size, text) == 0 ? log2 : -1;
 }
 
 void tuned_date(char text[TUNED_DATE])

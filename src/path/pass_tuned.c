@@ -88,6 +88,8 @@ bool pass_source(const struct variant_pass *of, const struct variant_choice *cho
 
 // ---- the look-up ----
 
+enum { TUNED_TRIED = 50 }; // entries; more of them would make the start slow
+
 bool pass_tuned(struct device *device, const struct variant_pass *of, int width, int height,
                 bool (*trusted)(void *context, const struct variant_choice *choice), void *context,
                 struct pass_choice *found)
@@ -95,7 +97,7 @@ bool pass_tuned(struct device *device, const struct variant_pass *of, int width,
     struct pass_key key;
     struct tuned_found next = {0};
     pass_key_make(&key, of, width, height);
-    while (tuned_next(&device->tuned, &key.key, &next)) {
+    for (int i = 0; i < TUNED_TRIED && tuned_next(&device->tuned, &key.key, &next); i++) {
         const char *source = next.entry->source;
         char hash[HASH_TEXT];
         struct variant_choice choice;

@@ -30,7 +30,7 @@ struct pass_choice {
 };
 
 // Finds the best entry of the device's database for a pass whose choice fits and is trusted (variant_accept), and whose
-// source is this kernel text. False: there is none, and *found is unchanged.
+// source is this kernel text. False: none of the 50 best entries is such an entry, and *found is unchanged.
 bool pass_tuned(struct device *device, const struct variant_pass *of, int width, int height,
                 bool (*trusted)(void *context, const struct variant_choice *choice), void *context,
                 struct pass_choice *found);

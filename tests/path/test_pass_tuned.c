@@ -168,6 +168,21 @@ static void test_untrusted(const struct device_info *info)
     device_close(device);
 }
 
+// Thousands of entries that cannot be used do not slow the start: only the best ones are tried.
+static void test_many(const struct device_info *device)
+{
+    enum { FEW = 40, MANY = 60 };
+    const char *choices[1 + MANY + 1] = {"generic:GROUP_WIDTH=64:GROUP_HEIGHT=2"};
+    for (int i = 1; i <= FEW; i++)
+        choices[i] = "no variant";
+    write_entries(device, choices, "");
+    check_path(device, NULL, choices[0]);
+    for (int i = FEW; i <= MANY; i++)
+        choices[i] = "no variant";
+    write_entries(device, choices, "");
+    check_path(device, NULL, NULL);
+}
+
 static void test_paths(const struct device_info *device)
 {
     static const char *const good[] = {"generic:GROUP_WIDTH=64", NULL};
@@ -206,6 +221,7 @@ int main(void)
     CHECK(mkdir(scratch_path(&scratch, "monocle"), 0700) == 0);
     if (device_list(devices, &why_none) > 0) {
         test_paths(&devices[0]);
+        test_many(&devices[0]);
         test_untrusted(&devices[0]);
     } else {
         printf("no device, so no path is tested: %s\n", why_none);
