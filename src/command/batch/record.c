@@ -78,8 +78,9 @@ static void set_text(json_t *row, const char *name, const char *text)
     json_t *value = text && *text ? text_json(text) : NULL;
     if (!value)
         return;
-    json_object_set_new(row, name, value);
-    if (strcmp(json_string_value(value), text) == 0)
+    const bool exact = strcmp(json_string_value(value), text) == 0;
+    json_object_set_new(row, name, value); // if it fails, the value is freed
+    if (exact)
         return;
     const size_t size = strlen(text);
     char *hex = calloc(2 * size + 1, 1), key[64];
