@@ -284,7 +284,7 @@ char *naming_output(const struct naming *naming, const char *relative, size_t nu
         }
     }
     const bool ok = !ferror(out);
-    if (fclose(out) != 0 || !ok) {
+    if (fclose(out) != 0 || !ok || !path) {
         free(path);
         return NULL;
     }
