@@ -305,8 +305,8 @@ static json_t *result_json(const struct table *table, int configuration)
                   "search_algorithm", 0.0, "validation", result->check_ms, "runtimes", runs);
     json_t *time = correct ? json_real(result->ms) : json_string(state_names[result->state]);
     return json_pack("{s:o,s:o,s:s,s:i,s:[{s:s,s:o,s:s}],s:[s]}", "configuration", values, "times", times, "invalidity",
-                     state_names[result->state], "correctness", result->state != TABLE_CORRECTNESS, "measurements",
-                     "name", "time", "value", time, "unit", "ms", "objectives", "time");
+                     state_names[result->state], "correctness", correct, "measurements", "name", "time", "value", time,
+                     "unit", "ms", "objectives", "time");
 }
 
 bool table_write(const struct table *table, const char *device, const char *path)

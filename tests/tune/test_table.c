@@ -79,6 +79,8 @@ static void test_round(void)
     CHECK_HAS(written, "\"schema_version\":\"1.0.0\"");
     CHECK_HAS(written, "\"configuration\":{\"x\":16,\"tile\":true,\"kind\":\"a b\"}");
     CHECK_HAS(written, "\"runtimes\":[0.24,0.26]");
+    CHECK_HAS(written, "\"invalidity\":\"timeout\",\"correctness\":0,");
+    CHECK_HAS(written, "\"invalidity\":\"correct\",\"correctness\":1,");
     CHECK_HAS(written, "\"compilation\":812.5");
     CHECK_HAS(written, "\"device\":\"a device\"");
     free(written);
