@@ -86,6 +86,17 @@ def goal(c):
     c.check(replay(c, "--search", "auto")[1]["auto"] == searches["auto"], "another run differs")
 
 
+def measured(c):
+    """auto's goal on all configurations of real passes, measured on devices: tests/tune/tables."""
+    names = sorted(os.listdir(os.path.join(TESTS, "tune", "tables")))
+    c.check(len(names) >= 4, names)
+    for name in names:
+        code, out, err = tune("--replay", os.path.join(TESTS, "tune", "tables", name), "--json", "--search", "auto")
+        c.check((code, err) == (0, ""), name, code, err)
+        for after in json.loads(out)["searches"][0]["after"][1:]:
+            c.check(after["median"] >= 0.95 and after["p10"] >= 0.85, name, after)
+
+
 def output(c):
     code, out, err = tune("--replay", "table.json", "--seeds", "2", "--budget", "12")
     lines = out.splitlines()
@@ -118,4 +129,4 @@ def write(name, text):
     return name
 
 
-sys.exit(Checks().run(full, random, goal, output, errors, before=make_table))
+sys.exit(Checks().run(full, random, goal, measured, output, errors, before=make_table))
