@@ -88,7 +88,7 @@ static void test_round(void)
         check_good(&back);
     table_finish(&back);
     table.result[0].state = TABLE_UNTRIED;
-    CHECK(table_write(&table, "a device", path) && table_read(&back, path));
+    CHECK(table_write(&table, "not UTF-8: \xff", path) && table_read(&back, path));
     CHECK_NUMBER(back.space.count, 3);
     table_finish(&back);
     messages = 0;
