@@ -74,7 +74,7 @@ static const char fish_script[] =
     "function __monocle_words\n"
     "    set -l words (commandline -opc)\n"
     "    set -l current (commandline -ct)\n"
-    "    set -l option (string replace -rf '^(--[a-z-]+=).*' '$1' -- \"$current\"; or echo)\n"
+    "    set -l option (string replace -rf '^(--[a-z0-9-]+=).*' '$1' -- \"$current\"; or echo)\n"
     "    for line in ($words[1] completion words $words[2..] \"$current\" 2>/dev/null)\n"
     "        switch $line\n"
     "            case :nospace\n"

@@ -29,7 +29,7 @@ if command -v man >/dev/null && command -v groff >/dev/null; then
 fi
 for command in $("$monocle" help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     check "the manual has $command" grep -qF "monocle $command" "$work/monocle.1"
-    for option in $("$monocle" "$command" --help | sed -n 's/^  .*--\([a-z-]*\).*/\1/p'); do
+    for option in $("$monocle" "$command" --help | sed -n 's/^  .*--\([a-z0-9-]*\).*/\1/p'); do
         [ "$option" = help ] && continue
         check "the manual has --$option" grep -qF -- "\\-\\-${option//-/\\-}" "$work/monocle.1"
         check "the scripts can ask for --$option" grep -q -- "^--$option"$'\t' \
