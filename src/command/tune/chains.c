@@ -182,18 +182,18 @@ static bool tune(struct run *run, const struct subject *subject, struct plan_tim
     };
     struct tuner_result result;
     bool ok = tuner_run(&setup, &result);
+    if (status_line_possible())
+        status_line_show("");
     if (ok) {
         const struct variant_choice choice = tune_pass_choice(pass, result.best);
         times->passes++;
         times->best_ms += result.best_ms;
-        ok = tune_pass_store(pass, &choice, result.best_ms, result.base_ms);
+        if (of->json)
+            ok = print_json(result_json(run, &result), 0);
+        else
+            print_result(run, &result);
+        ok = tune_pass_store(pass, &choice, result.best_ms, result.base_ms) && ok;
     }
-    if (status_line_possible())
-        status_line_show("");
-    if (ok && of->json)
-        ok = print_json(result_json(run, &result), 0);
-    else if (ok)
-        print_result(run, &result);
     ok = write_t4(run, &result.state) && ok;
     tuner_finish(&result);
     tune_pass_close(pass);

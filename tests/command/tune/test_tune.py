@@ -12,7 +12,7 @@ import time
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs, skip
-from live_support import has_opencl, run
+from live_support import has_opencl, png, run
 
 MISLED, MONOCLE = programs(2)
 SMALL = ("-f", "invert", "-s", "64x48")
@@ -51,6 +51,32 @@ def tries(c):
     c.check(choices[0] == found["default"] and found["best"] in choices, found)
     c.check((found["speedup"] == 1) == (found["best"] == found["default"]), found)
     c.check(found["pass"] == "invert" and found["width"] == 64 and found["format"] == "rgba", found)
+
+
+def stores(c):
+    """The winner is in the user's database, and the next run uses it. Another tuning replaces it."""
+    png(at("picture.png"), 64, 48)
+    for seed in ("1", "2"):
+        code, (found,), err = tune(*SMALL, "--formats", "rgb24", "--search", "random", "--budget", "4", "--seed", seed,
+                                   binary=MONOCLE)
+        c.check(code == 0, code, err)
+        code, out, err = run(MONOCLE, "tuned", "list", "--json", **settings())
+        rows = [row for row in json.loads(out) if row["level"] == "user"]
+        c.check(code == 0 and len(rows) == 1, code, out, err)
+        c.check((rows[0]["pass"], rows[0]["choice"]) == ("rgb24>invert>buffer", found["best"]), rows, found["best"])
+        code, _, err = run(MONOCLE, "batch", "-p", "opencl", "-f", "invert", "--log-level", "info", at("picture.png"),
+                           "-o", at(seed + ".png"), **settings())
+        c.check(code == 0 and "runs the tuned variant " + found["best"] + " (same device and size, user)" in err, err)
+
+
+def not_stored(c):
+    """If the result cannot be stored, the run prints it, says why it is not stored, and fails."""
+    os.rmdir(at("data"))
+    with open(at("data"), "w", encoding="utf-8"):
+        pass
+    code, found, err = tune(*SMALL, "--search", "random", "--budget", "2", binary=MONOCLE)
+    c.check(code == 1 and len(found) == 1, code, found)
+    c.check(err.count("\n") == 1 and at("data") in err, err)
 
 
 def repeats(c):
@@ -158,5 +184,5 @@ def refuses(c):
         c.check(code == 2 and found == [] and err.count("\n") == 1 and says in err, args, code, err)
 
 
-sys.exit(Checks().run(tries, repeats, passes, plans, faults, hangs, nothing_runs, interrupted, stops, table, refuses,
-                      before=prepare))
+sys.exit(Checks().run(tries, stores, not_stored, repeats, passes, plans, faults, hangs, nothing_runs, interrupted,
+                      stops, table, refuses, before=prepare))
