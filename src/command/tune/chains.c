@@ -5,6 +5,7 @@
 #include "base/resource.h"
 #include "command/cases.h"
 #include "command/shared.h"
+#include "command/tune/explain.h"
 #include "tune/table.h"
 #include "tune/tuner.h"
 
@@ -158,6 +159,20 @@ static bool write_t4(const struct run *run, const struct tuner_state *state)
     return ok;
 }
 
+// Prints how the parameters change the time.
+static bool explain(const struct tune_pass *pass, const struct tuner_state *state)
+{
+    const struct space *space = tune_pass_space(pass);
+    double *ms = calloc((size_t)space->count, sizeof(*ms));
+    for (int i = 0; ms && i < state->trials; i++)
+        ms[state->trial[i].configuration] = state->trial[i].ms;
+    if (!ms)
+        log_error("cannot explain the times: out of memory");
+    const bool ok = ms && explain_print(space, ms);
+    free(ms);
+    return ok;
+}
+
 // ---- the run ----
 
 // Tunes a pass, prints and stores the result.
@@ -192,6 +207,8 @@ static bool tune(struct run *run, const struct subject *subject, struct plan_tim
             ok = print_json(result_json(run, &result), 0);
         else
             print_result(run, &result);
+        if (of->explain)
+            ok = explain(pass, &result.state);
         ok = tune_pass_store(pass, &choice, result.best_ms, result.base_ms) && ok;
     }
     ok = write_t4(run, &result.state) && ok;

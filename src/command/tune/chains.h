@@ -14,7 +14,7 @@ struct tune_chains {
     int budget;           // configurations for each pass; 0: no limit
     double seconds;       // time for each pass; 0: no limit
     double target_mpix_s; // stop at this speed; 0: no target
-    bool json;
+    bool json, explain;
     const char *t4; // file for the results of one pass; NULL: none
 };
 

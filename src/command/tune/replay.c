@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "command/command.h"
+#include "command/tune/explain.h"
 #include "tune/search.h"
 #include "tune/table.h"
 
@@ -121,6 +122,18 @@ static bool play_all(const struct replay *replay, const struct table *table, con
     return ok;
 }
 
+static bool explain(const struct table *table)
+{
+    double *ms = calloc((size_t)table->space.count, sizeof(*ms));
+    for (int c = 0; ms && c < table->space.count; c++)
+        ms[c] = table->result[c].ms;
+    if (!ms)
+        log_error("cannot explain the times: out of memory");
+    const bool ok = ms && explain_print(&table->space, ms);
+    free(ms);
+    return ok;
+}
+
 static int replay_table(const struct replay *replay, const struct table *table, const struct strategy *const *chosen)
 {
     int failed = 0;
@@ -133,7 +146,9 @@ static int replay_table(const struct replay *replay, const struct table *table, 
     json_t *json = replay->json ? head_json(replay, table, failed) : NULL;
     if (!json)
         print_head(replay, table, failed);
-    const bool ok = play_all(replay, table, chosen, json);
+    bool ok = play_all(replay, table, chosen, json);
+    if (ok && replay->explain)
+        ok = explain(table);
     if (ok && json) {
         json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
         putchar('\n');

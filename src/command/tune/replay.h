@@ -7,7 +7,7 @@ struct replay {
     const char *table;                 // path of a T4 results file
     const struct option_texts *search; // names of strategies, or "all"; none: all
     int budget, seeds;
-    bool json;
+    bool json, explain;
 };
 
 // Prints, for each strategy, how near the best configuration found comes to the best of the table. Returns the exit

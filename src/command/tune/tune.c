@@ -14,7 +14,7 @@ struct tune_options {
     const char *sizes, *formats, *device, *kernels, *budget, *t4, *replay;
     int path, seed, seeds, log_level;
     double target;
-    bool json;
+    bool json, explain;
 };
 
 #define AT(member) offsetof(struct tune_options, member)
@@ -39,6 +39,8 @@ static const struct option options[] = {
      .help = "search to use, see below; default: auto; with --replay: all, may be repeated", .offset = AT(search)},
     {"seed", 0, OPTION_INT, "N", .help = "seed of the search's random numbers; default: 1", .offset = AT(seed),
      .min = 1, .max = INT_MAX},
+    {"explain", 0, OPTION_FLAG, .help = "also print how each parameter changed the time", .offset = AT(explain),
+     .excludes = "json"},
     {"t4", 0, OPTION_TEXT, "FILE", .help = "write the results of the last pass to a T4 file, which Kernel Tuner reads",
      .offset = AT(t4), .complete = "file"},
     {"replay", 0, OPTION_TEXT, "TABLE", .help = "play searches against a T4 file of measured results; needs no device",
@@ -59,6 +61,7 @@ static const char *const examples[] = {
     "monocle tune -f gray,blur=5 --formats nv21,yuyv --sizes 1280x720  tune for cameras",
     "monocle tune -f all --budget 30s  tune every filter, 30 seconds for each pass",
     "monocle tuned list  list what is known",
+    "monocle tune -f blur=2 --explain  show what makes it fast or slow",
     "monocle tune -f blur=2 --t4 table.json  save all measurements",
     "monocle tune --replay table.json --budget 40  show how close each search gets with 40 configurations",
     NULL,
@@ -72,6 +75,9 @@ static const char *const details[] = {
     "The table shows the median times of the default and of the best configuration, measured in turns, and the "
     "speed-up. "
     "A configuration that is not faster by 2 % and by more than the noise does not replace the default.",
+    "--explain prints, for each parameter, the median and best time of the configurations with each value; the share "
+    "of "
+    "the variation of times that it explains; and the pairs that explain more together.",
     "--replay needs no device: a T4 results file, as --t4 and Kernel Tuner write, has the time of each configuration. "
     "The "
     "table shows the optimum's time divided by the best time found, after a quarter, half and all of the budget. 1 is "
@@ -157,7 +163,7 @@ static int run_replay(const struct tune_options *o, const struct budget *budget)
         return EXIT_USAGE;
     }
     const int count = budget->count > 0 ? budget->count : REPLAY_BUDGET;
-    return replay_run(&(struct replay){o->replay, &o->search, count, o->seeds, o->json});
+    return replay_run(&(struct replay){o->replay, &o->search, count, o->seeds, o->json, o->explain});
 }
 
 static int tune_run(int argc, char **argv)
@@ -194,6 +200,7 @@ static int tune_run(int argc, char **argv)
         .seconds = budget.seconds,
         .target_mpix_s = o.target,
         .json = o.json,
+        .explain = o.explain,
         .t4 = o.t4,
     });
 }
