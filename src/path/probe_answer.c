@@ -132,7 +132,7 @@ static enum probe_status try_picture(struct task *task, int width, int height)
 static enum probe_status try_pictures(struct task *task)
 {
     // Less than a work-group, one pixel, several work-groups, and rows that end inside a block.
-    static const int sizes[][2] = {{16, 16}, {1, 1}, {67, 35}, {333, 77}, {334, 78}};
+    static const int sizes[][2] = {{16, 16}, {1, 1}, {67, 35}, {333, 77}, {334, 78}, {1870, 6}};
     const struct pass_target target = opencl_pass_target(&task->target, &task->plan, task->number);
     char *error = NULL;
     const cl_int opened =

@@ -180,8 +180,10 @@ static bool has_variants(const struct opencl_target *target, const struct plan *
         const struct pass_target reads = opencl_pass_target(target, plan, i);
         const struct variant_pass of = {&plan->pass[i], &reads, &target->device->info};
         bool found = false;
-        for (int v = 0; variants[v]; v++)
-            found = found || is_candidate(variants[v], &of);
+        for (int v = 0; variants[v]; v++) {
+            const struct variant_choice preset = variant_preset(variants[v], &of);
+            found = found || (is_candidate(variants[v], &of) && variant_fits(&preset, &of));
+        }
         if (!found)
             return false;
     }
@@ -229,8 +231,15 @@ static bool open_pictures(struct tune_pass *pass)
         return false;
     }
     fill(&picture, pass->number > 0 && pass->of.pass->equal_channels && shape.format == PIXFMT_RGBA);
-    const cl_int result =
-        pass_alone_open(&pass->alone, &pass->target, &pass->plan, pass->number, &picture, picture_count(&shape));
+    int count = picture_count(&shape);
+    cl_int result;
+    while ((result = pass_alone_open(&pass->alone, &pass->target, &pass->plan, pass->number, &picture, count)) !=
+           CL_SUCCESS) {
+        pass_alone_close(&pass->alone);
+        if (count == 1)
+            break;
+        count = count > 2 ? 2 : 1; // a device with little memory
+    }
     image_free(&picture);
     pass->has_pictures = compute_ok(result, "store images on the device");
     return pass->has_pictures;
@@ -318,6 +327,11 @@ bool tune_pass_store(const struct tune_pass *pass, const struct variant_choice *
 
 // ---- time ----
 
+bool tune_pass_prepare(struct tune_pass *pass)
+{
+    return pass->has_pictures || open_pictures(pass);
+}
+
 // The runs of one measurement.
 struct series {
     const struct tune_build *build;
@@ -331,9 +345,9 @@ static cl_int enqueue(void *context, int run, struct span *span)
     return pass_alone_run(alone, &series->build->opened, (series->first + run) % alone->pictures, span);
 }
 
-static bool time_runs(const struct tune_build *build, int runs, struct timing *timing)
+static bool time_runs(const struct tune_build *build, int first, int runs, struct timing *timing)
 {
-    return timing_run(build->pass->alone.queue, runs, enqueue, &(struct series){.build = build}, timing);
+    return timing_run(build->pass->alone.queue, runs, enqueue, &(struct series){build, first}, timing);
 }
 
 struct tune_build *tune_build_open(struct tune_pass *pass, int configuration, char why[VERDICT_TEXT])
@@ -347,10 +361,9 @@ struct tune_build *tune_build_open(struct tune_pass *pass, int configuration, ch
         return NULL;
     }
     build->pass = pass;
-    if ((pass->has_pictures || open_pictures(pass)) &&
-        opencl_pass_open(&build->opened, pass->target.device, pass->of.pass, &pass->reads, &choice, &error) ==
+    if (opencl_pass_open(&build->opened, pass->target.device, pass->of.pass, &pass->reads, &choice, &error) ==
             CL_SUCCESS &&
-        time_runs(build, 1, &timing))
+        time_runs(build, 0, 1, &timing))
         return build;
     snprintf(why, VERDICT_TEXT, "%.*s", VERDICT_TEXT - 1, error ? error : "its first run fails");
     free(error);
@@ -369,10 +382,10 @@ void tune_build_close(struct tune_build *build)
 bool tune_build_time(struct tune_build *build, double for_ms, double *ms)
 {
     struct timing timing;
-    if (!time_runs(build, 1, &timing)) // also restores caches and clock rates
+    if (!time_runs(build, 0, 1, &timing)) // also restores caches and clock rates
         return false;
     const double runs = for_ms / fmax(timing.device_ms, 1e-3);
-    if (!time_runs(build, (int)fmin(fmax(runs, 2), TIMING_RUNS), &timing))
+    if (!time_runs(build, 1, (int)fmin(fmax(runs, 2), TIMING_RUNS), &timing))
         return false;
     *ms = timing.device_ms;
     return true;

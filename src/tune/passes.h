@@ -48,8 +48,10 @@ bool tune_pass_is_fused(const struct tune_pass *pass);
 // means the other plan. False: logged.
 bool tune_pass_store(const struct tune_pass *pass, const struct variant_choice *choice, double ms, double default_ms);
 
-// Builds a valid configuration and runs it once, untimed. The first call stores random pictures on the device, more
-// than its caches hold. Only one thread may use the functions below. On failure
+// Stores random pictures on the device, if possible more than its caches hold. Call it before tune_build_open. False:
+// logged.
+bool tune_pass_prepare(struct tune_pass *pass);
+// Builds a valid configuration and runs it once, untimed. Only one thread may use the functions below. On failure
 // returns NULL and writes the reason.
 struct tune_build *tune_build_open(struct tune_pass *pass, int configuration, char why[VERDICT_TEXT]);
 void tune_build_close(struct tune_build *build); // accepts NULL

@@ -11,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOBS_MAX = 16, FINALISTS = 6, ROUNDS = 15, FIRST_MAX = 64 };
+enum { JOBS_MAX = 16, FINALISTS = 6, ROUNDS = 15, ROUNDS_MIN = 5, FIRST_MAX = 64 };
 
-static const double search_ms = 4;       // of one measurement in the search; each configuration has three
-static const double compare_ms = 6;      // of one measurement in the comparison
-static const double threshold_min = .02; // smallest gain that replaces the default
+static const double search_ms = 4;          // of one measurement in the search; each configuration has three
+static const double compare_ms = 6;         // of one measurement in the comparison
+static const double compare_most_ms = 20e3; // after ROUNDS_MIN rounds
+static const double threshold_min = .02;    // smallest gain that replaces the default
 
 struct tuner {
     const struct tuner_setup *setup;
@@ -107,11 +108,33 @@ static bool report(struct tuner *tuner)
     return !setup->progress || setup->progress(setup->context, state);
 }
 
+// Returns the default: the first preset that runs. -1: none.
+static int find_base(const struct tuner *tuner)
+{
+    const struct tuner_state *state = &tuner->result->state;
+    int presets[TUNE_PRESETS];
+    const int count = tune_pass_presets(tuner->setup->pass, presets);
+    for (int p = 0; p < count; p++) {
+        for (int i = 0; i < state->trials; i++) {
+            if (state->trial[i].configuration == presets[p] && !isinf(state->trial[i].ms))
+                return presets[p];
+        }
+    }
+    return -1;
+}
+
+// Returns true while no preset has run and one is untried. The search tries them first.
+static bool needs_base(const struct tuner *tuner)
+{
+    int presets[TUNE_PRESETS];
+    return tuner->result->state.trials < tune_pass_presets(tuner->setup->pass, presets) && find_base(tuner) < 0;
+}
+
 static bool search_over(const struct tuner *tuner)
 {
     const struct tuner_setup *setup = tuner->setup;
     const struct tuner_state *state = &tuner->result->state;
-    if (state->trials == 0)
+    if (needs_base(tuner))
         return false;
     if (tuner->stopped || (setup->budget > 0 && state->trials >= setup->budget))
         return true;
@@ -123,7 +146,9 @@ static bool search_over(const struct tuner *tuner)
 // Asks the search for the next candidates, as many as run at a time.
 static void ask(struct tuner *tuner)
 {
-    const int left = tuner->setup->budget > 0 ? tuner->setup->budget - tuner->result->state.trials : tuner->jobs;
+    int left = tuner->setup->budget > 0 ? tuner->setup->budget - tuner->result->state.trials : tuner->jobs;
+    if (left < 1)
+        left = 1; // no default runs yet
     tuner->batch = 0;
     while (tuner->batch < tuner->jobs && tuner->batch < left) {
         const int configuration = search_next(tuner->search);
@@ -131,6 +156,43 @@ static void ask(struct tuner *tuner)
             break;
         tuner->candidate[tuner->batch++] = (struct tuner_trial){.configuration = configuration};
     }
+}
+
+// Returns false if the device has failed (logged): a kernel may break it for all that follow.
+static bool device_works(const struct tuner *tuner)
+{
+    const struct tuner_state *state = &tuner->result->state;
+    char why[VERDICT_TEXT];
+    if (state->best < 0)
+        return true;
+    struct tune_build *build = tune_build_open(tuner->setup->pass, state->trial[state->best].configuration, why);
+    if (!build)
+        log_error("cannot tune pass %s further: the device has failed; see --log-level info",
+                  tune_pass_name(tuner->setup->pass));
+    tune_build_close(build);
+    return build != NULL;
+}
+
+// Returns true if children that run at the same time may be the reason of the failure: they share the memory.
+static bool is_doubtful(enum probe_status status)
+{
+    return status == PROBE_NOT_RUN || status == PROBE_NOT_OPENED || status == PROBE_UNKNOWN;
+}
+
+// Measures a candidate that is valid, and keeps it. False: the search cannot go on (logged).
+static bool try_candidate(struct tuner *tuner, int at)
+{
+    struct tuner_trial *candidate = &tuner->candidate[at];
+    if (tuner->batch > 1 && is_doubtful(candidate->status))
+        validate(tuner, at);
+    const bool valid = candidate->status == PROBE_PASSED;
+    candidate->ms = INFINITY;
+    if (valid)
+        measure(tuner, candidate);
+    if (!keep(tuner, candidate))
+        return false;
+    tuner->stopped = !report(tuner) || tuner->stopped;
+    return !valid || !isinf(candidate->ms) || device_works(tuner);
 }
 
 // Children of a CPU device would disturb the measurements, so a batch is validated as a whole and measured afterwards.
@@ -141,14 +203,9 @@ static bool search(struct tuner *tuner)
         if (tuner->batch == 0)
             break;
         workers_run(tuner->workers, validate, tuner, tuner->batch);
-        for (int i = 0; i < tuner->batch; i++) {
-            struct tuner_trial *candidate = &tuner->candidate[i];
-            candidate->ms = INFINITY;
-            if (candidate->status == PROBE_PASSED && !tuner->stopped)
-                measure(tuner, candidate);
-            if (!keep(tuner, candidate))
+        for (int i = 0; i < tuner->batch && (i == 0 || !search_over(tuner)); i++) {
+            if (!try_candidate(tuner, i))
                 return false;
-            tuner->stopped = !report(tuner) || tuner->stopped;
         }
     }
     return true;
@@ -189,20 +246,29 @@ static int choose_finalists(const struct tuner_result *result, struct finalist f
     return count;
 }
 
+static void finalist_close(struct finalist *finalist)
+{
+    tune_build_close(finalist->build);
+    samples_free(&finalist->ms);
+    samples_free(&finalist->ratio);
+    finalist->build = NULL;
+}
+
+// Measures each finalist once. One that fails leaves the comparison. False: the default fails, or there is no memory.
 static bool run_round(struct finalist *finalist, int count, int round)
 {
     double ms[FINALISTS];
     for (int i = 0; i < count; i++) {
-        const int turn = (i + round) % count;
-        if (finalist[turn].build && !tune_build_time(finalist[turn].build, compare_ms, &ms[turn]))
-            return false;
+        struct finalist *of = &finalist[(i + round) % count];
+        if (of->build && !tune_build_time(of->build, compare_ms, &ms[of - finalist]))
+            finalist_close(of);
     }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; finalist[0].build && i < count; i++) {
         if (finalist[i].build &&
             (!samples_add(&finalist[i].ms, ms[i]) || !samples_add(&finalist[i].ratio, ms[0] / ms[i])))
             return false;
     }
-    return true;
+    return finalist[0].build != NULL;
 }
 
 static void choose_winner(struct tuner_result *result, const struct finalist *finalist, int count)
@@ -225,21 +291,6 @@ static void choose_winner(struct tuner_result *result, const struct finalist *fi
     }
 }
 
-// Returns the default: the first preset that runs. -1: none.
-static int find_base(const struct tuner *tuner)
-{
-    const struct tuner_state *state = &tuner->result->state;
-    int presets[TUNE_PRESETS];
-    const int count = tune_pass_presets(tuner->setup->pass, presets);
-    for (int p = 0; p < count; p++) {
-        for (int i = 0; i < state->trials; i++) {
-            if (state->trial[i].configuration == presets[p] && !isinf(state->trial[i].ms))
-                return presets[p];
-        }
-    }
-    return -1;
-}
-
 static bool compare(struct tuner *tuner)
 {
     struct finalist finalist[FINALISTS] = {0};
@@ -247,7 +298,7 @@ static bool compare(struct tuner *tuner)
     tuner->result->state.comparing = true;
     report(tuner);
     if ((tuner->result->base = find_base(tuner)) < 0) {
-        log_error("cannot tune pass %s: no default configuration runs on this device; see 'monocle tune --json'",
+        log_error("cannot tune pass %s: no default configuration runs on this device; see --log-level info",
                   tune_pass_name(tuner->setup->pass));
         return false;
     }
@@ -255,18 +306,19 @@ static bool compare(struct tuner *tuner)
     for (int i = 0; i < count; i++)
         finalist[i].build = tune_build_open(tuner->setup->pass, finalist[i].configuration, why);
     bool ok = count > 0 && finalist[0].build;
-    for (int round = 0; ok && round < ROUNDS; round++)
+    const int64_t start_ns = clock_now_ns();
+    for (int round = 0; ok && round < ROUNDS; round++) {
+        if (round >= ROUNDS_MIN && ms_since(start_ns) > compare_most_ms)
+            break;
         ok = run_round(finalist, count, round);
+    }
     if (ok)
         choose_winner(tuner->result, finalist, count);
     else
         log_error("cannot compare pass %s with its default: %s", tune_pass_name(tuner->setup->pass),
                   count > 0 && !finalist[0].build ? why : "see above");
-    for (int i = 0; i < count; i++) {
-        tune_build_close(finalist[i].build);
-        samples_free(&finalist[i].ms);
-        samples_free(&finalist[i].ratio);
-    }
+    for (int i = 0; i < count; i++)
+        finalist_close(&finalist[i]);
     return ok;
 }
 
@@ -298,7 +350,7 @@ bool tuner_run(const struct tuner_setup *setup, struct tuner_result *result)
 {
     *result = (struct tuner_result){.state.best = -1, .base = -1, .best = -1, .speedup = 1};
     struct tuner tuner = {.setup = setup, .result = result, .start_ns = clock_now_ns()};
-    const bool ok = open_tuner(&tuner) && search(&tuner) && compare(&tuner);
+    const bool ok = tune_pass_prepare(setup->pass) && open_tuner(&tuner) && search(&tuner) && compare(&tuner);
     search_close(tuner.search);
     workers_close(tuner.workers);
     return ok;

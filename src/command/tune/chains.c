@@ -1,6 +1,7 @@
 // chains.c: tunes the passes of chains on a device
 #include "command/tune/chains.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/resource.h"
 #include "command/cases.h"
@@ -9,6 +10,7 @@
 #include "tune/table.h"
 #include "tune/tuner.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +40,7 @@ struct run {
 // The results of a plan's passes.
 struct plan_times {
     int passes;
-    double best_ms; // sum
+    double best_ms; // of the fused pass, or of the two passes that it is divided into
 };
 
 // ---- progress ----
@@ -137,7 +139,7 @@ static bool write_t4(const struct run *run, const struct tuner_state *state)
         [PROBE_LATE - PROBE_ANSWERS] = TABLE_TIMEOUT,
     };
     struct table table = {.space = *tune_pass_space(run->pass)};
-    if (!run->of->t4)
+    if (!run->of->t4 || state->trials == 0)
         return true;
     if (!(table.result = calloc((size_t)table.space.count, sizeof(*table.result)))) {
         log_error("cannot write %s: out of memory", run->of->t4);
@@ -202,14 +204,16 @@ static bool tune(struct run *run, const struct subject *subject, struct plan_tim
     if (ok) {
         const struct variant_choice choice = tune_pass_choice(pass, result.best);
         times->passes++;
-        times->best_ms += result.best_ms;
+        if (subject->number < (subject->tiles ? 1 : 2)) // the later passes are the same in both plans
+            times->best_ms += result.best_ms;
         if (of->json)
             ok = print_json(result_json(run, &result), 0);
         else
             print_result(run, &result);
         if (of->explain)
             ok = explain(pass, &result.state);
-        ok = tune_pass_store(pass, &choice, result.best_ms, result.base_ms) && ok;
+        if (!of->kernels || !of->kernels[0])
+            ok = tune_pass_store(pass, &choice, result.best_ms, result.base_ms) && ok;
     }
     ok = write_t4(run, &result.state) && ok;
     tuner_finish(&result);
@@ -221,7 +225,9 @@ static bool tune(struct run *run, const struct subject *subject, struct plan_tim
 static struct plan_times tune_plan(struct run *run, struct subject *subject)
 {
     struct plan_times times = {0};
-    const int passes = tune_passes(&subject->target, subject->tiles);
+    int passes = tune_passes(&subject->target, subject->tiles);
+    if (subject->plan && !subject->tiles)
+        passes = 2; // only the first pass of the fused plan is divided
     for (subject->number = 0; subject->number < passes && !command_interrupted(); subject->number++)
         run->ok = tune(run, subject, &times) && run->ok;
     if (times.passes < passes)
@@ -237,7 +243,7 @@ static void store_split(struct run *run, const struct subject *subject, double f
     variant_parse(&generic, "generic");
     for (int i = 0; i < passes; i++) {
         struct tune_pass *pass = tune_pass_open(&subject->target, true, i);
-        if (pass && tune_pass_is_fused(pass))
+        if (pass && tune_pass_is_fused(pass) && (!run->of->kernels || !run->of->kernels[0]))
             run->ok = tune_pass_store(pass, &generic, split_ms, fused_ms) && run->ok;
         tune_pass_close(pass);
     }
@@ -272,9 +278,10 @@ static bool tune_all(struct run *run)
         for (int f = 0; f < cases->formats; f++) {
             for (int s = 0; s < cases->sizes; s++) {
                 struct image_shape shape;
-                if (!cases_shape(&shape, cases->format[f], cases->size[s]))
-                    return false;
+                cases_shape(&shape, cases->format[f], cases->size[s]); // parse has checked it
                 tune_target(run, &cases->chain[c], &shape);
+                if (!command_flush())
+                    return false; // nobody reads the results
             }
         }
     }
@@ -305,7 +312,15 @@ static bool parse(struct run *run)
         cases->size[cases->sizes++] = (struct option_size){1920, 1080};
     if (cases->formats == 0)
         cases->format[cases->formats++] = PIXFMT_RGBA;
-    return true;
+    for (int i = 0; i < cases->formats * cases->sizes; i++) {
+        struct image_shape shape;
+        if (!cases_shape(&shape, cases->format[i / cases->sizes], cases->size[i % cases->sizes]))
+            return false;
+    }
+    if (!of->t4 || file_writable(of->t4, true))
+        return true;
+    log_error("cannot write %s: %s", of->t4, strerror(errno));
+    return false;
 }
 
 int tune_chains_run(const struct tune_chains *of)
