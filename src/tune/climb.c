@@ -1,4 +1,4 @@
-// climb.c: iterated local search: climbs to the best neighbour, then leaps
+// climb.c: iterated local search: climbs from neighbour to faster neighbour, and leaps from a local optimum
 #include "tune/strategy.h"
 
 #include <math.h>
@@ -11,10 +11,10 @@ struct climb {
     bool started;
     int at;           // the climb's present configuration
     int home;         // the local optimum that leaps begin at
-    int leap;         // asked for as the start of another climb; -1: none
-    int leaps;        // from this home, none of which led to a better one
+    int leap;         // the proposed start of the next climb; -1: none
+    int leaps;        // number of leaps from `home`, all without a better optimum
     int *queue;       // neighbours of `at` to try, in this order
-    int queued, next; // how many, and the next one
+    int queued, next; // their number, and the index of the next one
 };
 
 static bool better(const struct search *search, int a, int b)
@@ -22,7 +22,7 @@ static bool better(const struct search *search, int a, int b)
     return isfinite(search->ms[a]) && !(search->ms[a] >= search->ms[b]);
 }
 
-// Sorts the neighbours that differ only in the launch first: they need no build.
+// Neighbours that differ only in the launch come first: they need no build.
 static void fill_queue(struct search *search)
 {
     struct climb *climb = search->own;
@@ -46,7 +46,8 @@ static void go(struct search *search, int configuration)
     fill_queue(search);
 }
 
-// At a local optimum: the next climb begins near the better one of this and the last.
+// Called at a local optimum. The next climb starts near the better of this optimum and `home`. After LEAPS_MAX leaps
+// without a better optimum, it starts at a random configuration.
 static int leap(struct search *search)
 {
     struct climb *climb = search->own;

@@ -7,10 +7,11 @@
 #include <string.h>
 
 static const double noise = 0.01;     // variance of a measured value
-static const double two_weight = 0.2; // at first, of one more factor 2; a parameter's whole range has the weight 1
+static const double two_weight = 0.2; // initial model.two; the initial weight of a parameter's whole range is 1
 static const double weight_min = 1 / 64.0, weight_max = 16;
 
-// Devices like widths that a power of two divides: 48 is unlike 32 and 64, though it is between them.
+// Returns the number of factors of 2. Many devices are fast with a width that has many: 48 is between 32 and 64, but
+// differs from both.
 static double twos(const char *text)
 {
     char *end;
@@ -66,7 +67,7 @@ static double covariance(const struct model *model, int a, int b)
     return (1 + distance) * exp(-distance);
 }
 
-// Factors the covariances of the points. Returns the logarithm of the values' probability, up to a constant.
+// Computes the Cholesky factor. Returns the logarithm of the values' probability, up to a constant.
 static double factorise(struct model *model)
 {
     double probability = 0;
@@ -97,7 +98,8 @@ void model_fit(struct model *model, const int *configuration, const double *valu
     factorise(model);
 }
 
-// The probability with the present weights. The first weights are the most probable; few points say little about them.
+// Returns the logarithm of the probability of the values and the weights. A prior prefers the initial weights, because
+// a few points do not determine them.
 static double weigh(struct model *model)
 {
     double probability = factorise(model), off = log(model->two / two_weight);
@@ -109,7 +111,7 @@ static double weigh(struct model *model)
     return probability;
 }
 
-// Doubles a weight, or halves it, if this is more probable.
+// Doubles or halves a weight if this makes the probability higher than *best. *best is then the new probability.
 static void improve(struct model *model, double *weight, double *best)
 {
     for (int turn = 0; turn < 2; turn++) {

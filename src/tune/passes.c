@@ -13,7 +13,7 @@
 
 struct tune_pass {
     struct opencl_target target; // of the pass
-    struct pass_target reads;    // what it reads and writes
+    struct pass_target reads;    // input and output of the pass
     struct plan plan;
     int number;
     struct variant_pass of;
@@ -71,7 +71,7 @@ static int add_number(struct space *space, int param, int number)
     return add_text(space, param, text);
 }
 
-// Adds the variants and the values of their parameters that occur in the choices.
+// Adds the variants of the choices, their parameters, and the values that occur.
 static bool add_params(struct space *space, const struct choices *choices)
 {
     bool ok = space_add_param(space, "variant", true) == PARAM_VARIANT;
@@ -213,7 +213,7 @@ static void fill(const struct image *picture, bool grey)
     }
 }
 
-// Returns the number of pictures. A camera's frame is in the caches; larger pictures are not.
+// Returns the number of pictures. In real use, a camera's frame is in the caches, and a larger picture is not.
 static int picture_count(const struct image_shape *shape)
 {
     static const size_t camera_px = 4 << 20, caches_bytes = 256 << 20;

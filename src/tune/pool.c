@@ -1,4 +1,4 @@
-// pool.c: a pool of candidates around the best configurations; an estimate of their times chooses the one to try
+// pool.c: fills a pool with candidates near the best configurations, and proposes the one with the best estimate
 #include "tune/model.h"
 #include "tune/strategy.h"
 
@@ -7,11 +7,11 @@
 
 enum {
     START = 10,     // random configurations before the first estimate
-    BEST = 5,       // configurations whose surroundings are in the pool
-    CROSSED = 20,   // candidates from each of them and another one
-    LEAPS = 20,     // candidates that differ from each of them in 2 or 3 parameters
-    POOL = 600,     // candidates; random ones fill the pool
-    NEAREST = 5,    // configurations that an estimate of `pool` depends on
+    BEST = 5,       // the pool has the neighbours of this number of best configurations
+    CROSSED = 20,   // candidates per best one, each a mixture of it and another best one
+    LEAPS = 20,     // candidates per best one, which differ from it in 2 or 3 parameters
+    POOL = 600,     // candidates in all; random ones fill the pool
+    NEAREST = 5,    // number of nearest results from which `pool` estimates
     LEARN_EVERY = 5 // results between two fits of the model's weights
 };
 
@@ -51,7 +51,7 @@ static void add(struct search *search, int configuration)
         pool->candidate[pool->candidates++] = configuration;
 }
 
-// A configuration with each value from one of the two; -1: not allowed.
+// Returns a configuration that takes each value from one of the two at random; -1: it is not allowed.
 static int cross(struct search *search, int a, int b)
 {
     const struct space *space = search->space;
@@ -83,7 +83,7 @@ static void fill(struct search *search)
         add(search, search_random_rest(search));
 }
 
-// Returns the candidate with the highest score, or -1 while too little is known.
+// Fills the pool. Returns the candidate with the highest score; -1: there is no candidate.
 static int choose(struct search *search, double (*score)(const struct search *search, int configuration))
 {
     struct pool *pool = search->own;
@@ -100,6 +100,7 @@ static int choose(struct search *search, double (*score)(const struct search *se
     return best;
 }
 
+// Returns true while there are too few results for an estimate.
 static bool starts(const struct search *search)
 {
     return search->asked < START || search->best < 0;
@@ -107,7 +108,7 @@ static bool starts(const struct search *search)
 
 // ---- pool: the nearest neighbours' speed ----
 
-// A different value counts at least half of the largest difference, because the order of values may mean nothing.
+// Each parameter that differs adds 0.5 to 1. The minimum is 0.5 because the order of values may be arbitrary.
 static double distance(const struct space *space, int a, int b)
 {
     const uint16_t *x = space_tuple(space, a), *y = space_tuple(space, b);
@@ -156,7 +157,7 @@ const struct strategy pool_strategy = {
     .tell = tell_pool,
 };
 
-// ---- model: a Gaussian process, and the nearest neighbours' speed in turn ----
+// ---- model: alternates between a Gaussian process and the nearest neighbours' speed ----
 
 static void fit(struct search *search)
 {
@@ -177,7 +178,7 @@ static void fit(struct search *search)
     }
 }
 
-// By how much a configuration is expected to exceed the best speed (expected improvement).
+// Returns the expected improvement: the expected gain of a configuration over the best speed so far.
 static double improvement(const struct search *search, int configuration)
 {
     const struct pool *pool = search->own;
@@ -192,7 +193,7 @@ static int next_model(struct search *search)
 {
     if (starts(search))
         return -1;
-    if (search->asked % 2) // the model explores; the nearest results refine
+    if (search->asked % 2) // the model finds new regions; the nearest results improve known ones
         return choose(search, nearest_speed);
     fit(search);
     return choose(search, improvement);

@@ -1,4 +1,4 @@
-// search.c: asks a strategy, never for one configuration twice, and keeps the results
+// search.c: the part that all strategies share: returns each configuration once, keeps the results
 #include "tune/search.h"
 
 #include "tune/strategy.h"

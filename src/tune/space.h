@@ -9,8 +9,8 @@ enum { SPACE_PARAMS = 24, SPACE_VALUES = 4096, SPACE_TEXT = 1024 };
 
 struct space_param {
     char *name;
-    bool build;   // a value is compiled in; otherwise it only changes the launch
-    char **value; // the texts of the values, in their order
+    bool build;   // the value is compiled into the program; otherwise it only changes the launch
+    char **value; // texts of the values, in order
     int values;
 };
 
@@ -25,17 +25,18 @@ struct space {
 void space_init(struct space *space);
 void space_finish(struct space *space); // leaves an empty space
 
-// Both copy the text and return an index. -1: there are SPACE_PARAMS parameters or SPACE_VALUES values, or no memory.
+// These two copy the text and return the new index. -1: there are SPACE_PARAMS parameters or SPACE_VALUES values
+// already, or there is no memory.
 int space_add_param(struct space *space, const char *name, bool build);
 int space_add_value(struct space *space, int param, const char *text);
-int space_find_param(const struct space *space, const char *name);            // -1: there is none
-int space_find_value(const struct space *space, int param, const char *text); // -1: there is none
+int space_find_param(const struct space *space, const char *name);            // -1: not found
+int space_find_value(const struct space *space, int param, const char *text); // -1: not found
 // Sorts a parameter's values by size if all are numbers. Call it before the first space_add.
 void space_sort_values(struct space *space, int param);
 
-// Adds a configuration: `params` indices. False: no memory.
+// Adds a configuration; `tuple` has `params` indices. False: no memory.
 bool space_add(struct space *space, const uint16_t *tuple);
-// Sorts the configurations and removes repeated ones. The functions below need this.
+// Sorts the configurations and removes duplicates. Call it before the functions below.
 void space_sort(struct space *space);
 
 static inline const uint16_t *space_tuple(const struct space *space, int configuration)
@@ -43,7 +44,7 @@ static inline const uint16_t *space_tuple(const struct space *space, int configu
     return space->tuple + (size_t)configuration * (size_t)space->params;
 }
 
-int space_find(const struct space *space, const uint16_t *tuple); // -1: not allowed
+int space_find(const struct space *space, const uint16_t *tuple); // returns the configuration; -1: not allowed
 // Writes "ROWS=8,GROUP_WIDTH=32"; a text that is too long is cut.
 void space_print(const struct space *space, int configuration, char text[SPACE_TEXT]);
 
@@ -51,8 +52,8 @@ enum space_step {
     SPACE_ANY_VALUE, // one parameter has any other value
     SPACE_NEXT_VALUE // one parameter has the next higher or lower value that is allowed with the other values
 };
-// Writes at most `most` configurations that differ from this one in one parameter. Returns their number.
+// Writes at most `most` configurations that differ from this one in exactly one parameter. Returns their number.
 int space_neighbours(const struct space *space, int configuration, enum space_step step, int *out, int most);
 int space_neighbours_max(const struct space *space); // the largest possible number
-// Returns true if the two differ only in parameters of the launch, so that one program runs both.
+// Returns true if the two configurations differ only in parameters of the launch. One program then runs both.
 bool space_same_build(const struct space *space, int a, int b);

@@ -1,12 +1,13 @@
-// strategy.h: what a strategy's file implements and may use; see search.h for users
+// strategy.h: the interface that each strategy implements, and functions that strategies share (callers use search.h)
 #pragma once
 
 #include "tune/search.h"
 
-// open: prepares search->own (own_bytes, zeroed); false: no memory. NULL if there is nothing to do.
-// next: proposes a configuration, which may have been asked for already; search_next then takes any other one. -1: any.
-// tell: search->ms has the result. NULL if it does not matter.
-// close: frees the parts of search->own. NULL if there are none.
+// open: prepares search->own (own_bytes, zeroed); false: no memory. May be NULL.
+// next: proposes a configuration. If search_next has returned it before, or if it is -1, search_next returns a random
+// one.
+// tell: is called after search->ms gets the result. May be NULL.
+// close: frees the memory that search->own points to. May be NULL.
 
 struct search {
     const struct strategy *strategy;
@@ -14,11 +15,11 @@ struct search {
     void *own;
     int budget;     // > 0
     uint64_t state; // of random_below
-    double *ms;     // of each configuration; NAN: not told
+    double *ms;     // of each configuration; NAN: not told yet
     int asked, told;
     int best;             // -1: none
-    int *rest, *place;    // the configurations never asked for, and the place of each in `rest`; -1: asked
-    int rests;            // how many
+    int *rest, *place;    // configurations not returned yet; index of each configuration in `rest`, -1: returned
+    int rests;            // length of `rest`
     int *first, firsts;   // configurations to try first
     int *near, near_most; // room for the neighbours of a configuration
 };
@@ -32,8 +33,8 @@ static inline bool search_asked(const struct search *search, int configuration)
 
 int search_random_below(struct search *search, int limit); // 0..limit-1
 double search_random_unit(struct search *search);          // 0 <= x < 1
-int search_random_rest(struct search *search);             // a configuration never asked for; -1: none
-// Changes `count` parameters of a configuration at random. Returns an allowed configuration, never asked for, or -1 if
-// it finds none.
+int search_random_rest(struct search *search);             // a random one of `rest`; -1: it is empty
+// Changes up to `count` parameters of a configuration at random. Returns an allowed configuration of `rest`; -1: it
+// found none in 64 tries.
 int search_random_leap(struct search *search, int configuration, int count);
 void search_shuffle(struct search *search, int *list, int count);

@@ -29,18 +29,18 @@ static const struct {
     {"us", 1e-3}, {"microseconds", 1e-3}, {"ns", 1e-6},       {"nanoseconds", 1e-6}, {"s", 1e3}, {"seconds", 1e3},
 };
 
-// A file while it is read.
+// The state while a file is read.
 struct reader {
     struct table *table;
     const json_t *results;
     double default_unit; // in ms; 0: the file names an unknown unit
-    size_t at;           // the result
+    size_t at;           // index of the result; SIZE_MAX: none
     char problem[PROBLEM];
 };
 
 static bool refuse(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// Returns false.
+// Writes the problem. Always returns false.
 static bool refuse(struct reader *reader, const char *format, ...)
 {
     va_list arguments;
@@ -85,7 +85,8 @@ static bool value_text(struct reader *reader, const char *name, const json_t *va
     return length < VALUE_TEXT || refuse(reader, "the value of parameter '%s' has over %d bytes", name, VALUE_TEXT - 1);
 }
 
-// Returns the configuration of result `at`, with all parameters of the space; NULL: refused.
+// Returns the configuration of result `at`. NULL: refused, because its parameters are not the space's. A space without
+// parameters accepts any.
 static json_t *configuration_at(struct reader *reader)
 {
     const struct space *space = &reader->table->space;
@@ -139,7 +140,7 @@ static bool add_values(struct reader *reader)
     return configuration;
 }
 
-// The tuple of result `at`.
+// Writes the tuple of result `at`.
 static void read_tuple(struct reader *reader, uint16_t tuple[SPACE_PARAMS])
 {
     struct space *space = &reader->table->space;
@@ -279,7 +280,7 @@ bool table_read(struct table *table, const char *path)
 
 // ---- writing ----
 
-// A value as the number, boolean or text that it was.
+// Returns a value as a JSON number or boolean if its text is one, otherwise as a string.
 static json_t *value_json(const char *text)
 {
     json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);

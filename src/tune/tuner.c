@@ -143,7 +143,7 @@ static bool search_over(const struct tuner *tuner)
     return setup->target_ms > 0 && state->best >= 0 && state->trial[state->best].ms <= setup->target_ms;
 }
 
-// Asks the search for the next candidates, as many as run at a time.
+// Takes the next candidates from the search, at most `jobs`.
 static void ask(struct tuner *tuner)
 {
     int left = tuner->setup->budget > 0 ? tuner->setup->budget - tuner->result->state.trials : tuner->jobs;
@@ -195,7 +195,7 @@ static bool try_candidate(struct tuner *tuner, int at)
     return !valid || !isinf(candidate->ms) || device_works(tuner);
 }
 
-// Children of a CPU device would disturb the measurements, so a batch is validated as a whole and measured afterwards.
+// On a CPU device, child processes would disturb a measurement. So a batch is validated as a whole and then measured.
 static bool search(struct tuner *tuner)
 {
     while (!search_over(tuner)) {
@@ -213,11 +213,11 @@ static bool search(struct tuner *tuner)
 
 // ---- the comparison ----
 
-// A configuration in the comparison. The first one is the default.
+// A configuration in the comparison. finalist[0] is the default.
 struct finalist {
     int configuration;
     struct tune_build *build;
-    struct samples ms, ratio; // per round; ratio: the default's time / this one's
+    struct samples ms, ratio; // one per round; ratio: the default's time / this configuration's time
 };
 
 static int compare_trials(const void *a, const void *b)

@@ -8,18 +8,18 @@ enum { TUNER_RUNS = 3 };
 
 struct tuner_trial {
     int configuration;
-    double ms; // median of run_ms; INFINITY: it failed
+    double ms; // median of run_ms; INFINITY: it failed or was not measured
     double run_ms[TUNER_RUNS];
     double validate_ms, build_ms; // on the host's clock
-    enum probe_status status;     // of the validation; PROBE_NOT_RUN also if it cannot be measured
-    char why[VERDICT_TEXT];       // the reason of a failure
+    enum probe_status status;     // of the validation; PROBE_NOT_RUN: also if it cannot be measured
+    char why[VERDICT_TEXT];       // reason of the failure
 };
 
-// What the tuner knows so far. Its memory is valid until tuner_finish.
+// The progress of the tuner. Its memory is valid until tuner_finish.
 struct tuner_state {
     struct tuner_trial *trial; // in the order of the search
     int trials, failed;
-    int best; // index of the fastest in `trial`; -1: none
+    int best; // index of the fastest trial; -1: none
     double spent_s;
     bool comparing; // the search has ended
 };
@@ -32,10 +32,10 @@ struct tuner_setup {
     int firsts;
     int budget;       // maximum number of configurations; 0: no limit
     double seconds;   // maximum time of the search; 0: no limit
-    double target_ms; // the search ends at a configuration that is this fast; 0: no target
-    int jobs;         // child processes at a time; 0: one per CPU, at most 16
-    // Called after each configuration, on the thread of tuner_run. Returns false to end the search; the comparison
-    // follows. NULL: none.
+    double target_ms; // the search ends when a configuration has this time or less; 0: no target
+    int jobs;         // child processes at a time, at most 16; 0: one per CPU
+    // Called after each configuration and before the comparison, on the thread of tuner_run. Returns false to end the
+    // search; the comparison follows. May be NULL.
     bool (*progress)(void *context, const struct tuner_state *state);
     void *context;
 };
@@ -45,11 +45,12 @@ struct tuner_result {
     int base, best;          // configurations: the default and the winner
     double base_ms, best_ms; // medians of the comparison
     double speedup;          // median over the rounds of the default's time / the winner's; 1: the default wins
-    double noise;            // of the default's times: half the distance of the quartiles / the median
+    double noise;            // half the interquartile range of the default's times / their median
 };
 
 // Tries configurations: validates several at a time in child processes, then times one after the other. At the end,
-// compares the fastest ones with the default in turns. The default loses only to a configuration that is faster by more
-// than the noise. Returns false if the default cannot run (logged). The caller calls tuner_finish in any case.
+// runs the five fastest and the default in turns. A configuration replaces the default only if it is faster by more
+// than 2 % and by more than the noise. Returns false on failure, such as no default that runs (logged). The caller
+// calls tuner_finish in any case.
 bool tuner_run(const struct tuner_setup *setup, struct tuner_result *result);
 void tuner_finish(struct tuner_result *result);

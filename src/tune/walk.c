@@ -1,18 +1,18 @@
-// walk.c: simulated annealing and the Metropolis walk: steps between neighbours, sometimes to a slower one
+// walk.c: simulated annealing and the Metropolis walk: steps to a neighbour, sometimes to a slower one
 #include "tune/strategy.h"
 
 #include <math.h>
 
-enum { STEPS = 200 }; // between results that are known, for one proposal
+enum { STEPS = 200 }; // maximum per proposal, over configurations with known results
 
 struct walk {
     bool started;
-    int at;    // where the walk is; valid if started
+    int at;    // present configuration; valid if started
     int stuck; // results since the best one was found
 };
 
-// A step from the present time to a time that is `slower` times longer is accepted with the probability
-// exp(-slower / heat).
+// Returns true if the walk goes to a configuration with this time: always if it is not slower, otherwise with the
+// probability exp(-loss / heat). A loss of 0.1 means that it takes 10 % longer than the present one.
 static bool accepts(struct search *search, double ms, double heat)
 {
     const struct walk *walk = search->own;
@@ -33,7 +33,7 @@ static void arrive(struct search *search, int configuration, double heat)
     walk->stuck = configuration == search->best ? 0 : walk->stuck + 1;
 }
 
-// Walks over neighbours with known results to one without, and proposes it.
+// Walks over neighbours with known results until it reaches one without. Returns that one; -1: it reached none.
 static int walk_on(struct search *search, enum space_step step, double heat)
 {
     struct walk *walk = search->own;
@@ -87,7 +87,7 @@ static int next_mcmc(struct search *search)
         return -1;
     if (walk->stuck > STUCK_MAX) {
         walk->stuck = 0;
-        walk->started = false; // at the next result
+        walk->started = false; // the walk restarts at the next result
         return -1;
     }
     return walk_on(search, SPACE_ANY_VALUE, mcmc_heat);
