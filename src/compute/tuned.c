@@ -1,4 +1,4 @@
-// tuned.c: looks up the results of tunings: what is fastest for a pass on a device
+// tuned.c: looks up the results of tunings: the fastest choices for a pass on a device
 #include "compute/tuned.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static enum tuned_match match_of(const struct tuned_key *entry, const struct tun
     return type ? TUNED_VENDOR_TYPE : TUNED_NONE;
 }
 
-// Returns the order of an entry among those for a key: lower is better, from 1. `index`: of the entry in its level.
+// Returns the rank of an entry for a key; a lower one is better; at least 1. `index`: of the entry in its level.
 static uint64_t rank_of(const struct tuned_key *entry, const struct tuned_key *key, enum tuned_match match,
                         enum tuned_level level, size_t index)
 {
@@ -57,7 +57,7 @@ static uint64_t rank_of(const struct tuned_key *entry, const struct tuned_key *k
            (uint64_t)(TUNED_LEVELS - level) << 32 | (UINT32_MAX - (uint32_t)index);
 }
 
-// Compares the entries of a level with the best one so far, which comes after rank `after`.
+// Replaces *best by the best entry of a level, if that is better. Considers only entries with a rank above `after`.
 static void find_in_level(const struct tuned *tuned, enum tuned_level level, const struct tuned_key *key,
                           uint64_t after, struct tuned_found *best)
 {

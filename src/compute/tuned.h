@@ -1,4 +1,4 @@
-// tuned.h: looks up the results of tunings: what is fastest for a pass on a device
+// tuned.h: looks up the results of tunings: the fastest choices for a pass on a device
 #pragma once
 
 #include "compute/tuned_file.h"
@@ -36,11 +36,11 @@ struct tuned_found {
     uint64_t rank; // for tuned_next
 };
 
-// Finds the entries for a key: each call returns the next one, from the best to the worst, until it returns false. The
-// first call, with `found` zeroed, finds the best. The caller takes the first that it can use: an entry for another
-// text (entry.source) or one whose choice does not fit is passed over. Among entries with the same match, the nearest
-// size comes first, then the driver of the key, then the latest level and line. The first call of all reads the files.
+// Finds the entries for a key, one per call, from the best to the worst. The first call, with `found` zeroed, finds the
+// best. Returns false if no entry is left. The caller skips entries that it cannot use: the entry is for another kernel
+// text (entry.source), or its choice does not fit. Among entries with the same match, the nearest size comes first,
+// then the driver of the key, then the latest level and line. The first call for `tuned` reads the files.
 bool tuned_next(struct tuned *tuned, const struct tuned_key *key, struct tuned_found *found);
 
-// Adds an entry of this run, in memory. False: out of memory.
+// Adds an entry to the level TUNED_RUN. False: out of memory.
 bool tuned_add(struct tuned *tuned, const struct tuned_entry *entry);

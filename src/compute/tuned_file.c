@@ -57,7 +57,7 @@ struct line {
 
 enum line_kind { LINE_NOTE, LINE_ENTRY, LINE_DAMAGED };
 
-// Moves to the next line. `text` and `length` are 0 before the first one.
+// Moves to the next line. A zeroed line is before the first one. False: there is none.
 static bool next_line(struct line *line, const char *text, size_t size)
 {
     const char *from = line->text ? line->text + line->length + 1 : text;
@@ -83,7 +83,7 @@ static enum line_kind read_line(struct line *line, struct tuned_entry *entry, ch
     return tuned_entry_parse(line->copy, entry, why) ? LINE_ENTRY : LINE_DAMAGED;
 }
 
-// Moves to the first line of a text and checks it. An empty text is a file without entries.
+// Moves to the first line of a text and checks it. An empty text is valid.
 static bool check_head(struct line *line, const char *text, size_t size, char why[TUNED_TEXT_WHY])
 {
     char version[8] = "";
@@ -153,7 +153,7 @@ static void read_text(const char *path, const char *text, size_t size, struct tu
     tuned_damage_log(&damage, path);
 }
 
-// Returns why a file could not be read, by errno.
+// Returns the reason why a file could not be read, from errno.
 static const char *read_error(void)
 {
     if (errno == EPERM)
@@ -161,7 +161,7 @@ static const char *read_error(void)
     return errno == ELOOP ? "it is a symbolic link" : errno == EFBIG ? "it has more than 16 MiB" : strerror(errno);
 }
 
-// Reads the file of an open directory, which this closes. -1: there is no directory.
+// Reads the file in an open directory, and closes the directory. `directory` -1: there is none.
 static void read_file(int directory, const char *place, const char *unsafe, struct tuned_list *list)
 {
     char path[PATH_MAX + sizeof(file_name)];
@@ -233,7 +233,7 @@ static bool fail(const struct change *change, const char *why)
     return false;
 }
 
-// Waits for the lock. The file system may have no locks; then two changes at once may lose one of them.
+// Waits for the lock. On a file system without locks, one of two simultaneous changes may be lost.
 static bool lock(struct change *change)
 {
     change->lock = openat(change->directory, lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -284,7 +284,7 @@ static void change_end(struct change *change)
         close(change->directory);
 }
 
-// Closes `out` and, if its text is `changed`, replaces the file by it. `text` and `size` are those of the stream.
+// Closes `out`, a stream to `text` and `size`. If `changed`, replaces the file by the text. Frees the text.
 static bool change_write(struct change *change, bool changed, FILE *out, char **text, const size_t *size)
 {
     bool ok = !ferror(out);
@@ -360,7 +360,7 @@ static bool merge_sort(struct merge *merge, const struct tuned_list *entries)
     return true;
 }
 
-// Compares a line of the file with the new entries.
+// Returns true if a new entry replaces this line of the file.
 static bool drop_replaced(void *context, const struct tuned_entry *old)
 {
     struct merge *merge = context;

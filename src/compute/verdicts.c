@@ -25,7 +25,7 @@ void verdicts_finish(struct verdicts *verdicts)
     free(verdicts->known);
 }
 
-// Stores a doubtful verdict behind `once`, until another run finds the same.
+// Stores a doubtful verdict with the prefix `once`, until the next run finds the same one.
 static void find_out(const char *key, size_t bytes, verdict_find *find, void *context, char verdict[VERDICT_TEXT])
 {
     static const char once[] = "once: ";

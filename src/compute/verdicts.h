@@ -17,11 +17,11 @@ struct verdicts {
 void verdicts_init(struct verdicts *verdicts);
 void verdicts_finish(struct verdicts *verdicts);
 
-// How long a verdict holds. All hold for the rest of the run.
+// How long a verdict is kept. Each one is kept for the rest of the run.
 enum verdict_hold {
-    VERDICT_UNKNOWN,  // the next run finds it again
-    VERDICT_DOUBTFUL, // the next run finds it again; the verdict lasts if it is then the same
-    VERDICT_LASTS,
+    VERDICT_UNKNOWN,  // the next run calls `find` again
+    VERDICT_DOUBTFUL, // the next run calls `find` again; if it returns the same verdict, that one lasts
+    VERDICT_LASTS,    // in the cache directory, for all later runs
 };
 typedef enum verdict_hold verdict_find(void *context, char verdict[VERDICT_TEXT]);
 

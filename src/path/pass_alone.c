@@ -20,7 +20,7 @@ struct image_shape pass_alone_shape(const struct opencl_target *target, const st
     return (struct image_shape){.width = width, .height = height};
 }
 
-// A grey picture between passes lies in memory like RGBA, but with one byte per pixel.
+// A grey picture between passes has the layout of RGBA, with 1 byte per pixel instead of 4.
 static void lay_out(struct pass_alone *alone)
 {
     struct image_shape shape = pass_alone_shape(&alone->target, alone->plan, alone->number);
@@ -32,7 +32,7 @@ static void lay_out(struct pass_alone *alone)
         alone->layout.stride[0] = alone->layout.to_stride;
 }
 
-// Opens an output: an image, or a buffer between guard bytes.
+// Opens an output: an OpenCL image, or a buffer between guard bytes.
 static cl_int open_output(struct pass_alone *alone, int picture)
 {
     cl_int result;
@@ -108,7 +108,7 @@ cl_int pass_alone_check(const struct pass_alone *alone, int picture, bool *intac
     size_t bytes = 0;
     *intact = true;
     if (!guarded)
-        return CL_SUCCESS; // an image
+        return CL_SUCCESS; // an OpenCL image has no guard bytes
     cl_int result = clGetMemObjectInfo(guarded, CL_MEM_SIZE, sizeof(bytes), &bytes, NULL);
     for (int i = 0; result == CL_SUCCESS && i < 2; i++)
         result = clEnqueueReadBuffer(alone->queue, guarded, CL_TRUE, i == 0 ? 0 : bytes - GUARD_BYTES, GUARD_BYTES,

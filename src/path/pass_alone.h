@@ -9,7 +9,7 @@ struct pass_alone {
     struct opencl_target target; // the size of the pictures; to_image: the pass writes an image
     const struct plan *plan;     // borrowed
     int number;                  // of the pass
-    cl_command_queue queue;      // timed
+    cl_command_queue queue;      // with profiling
     struct opencl_layout layout; // of each input
     size_t bytes;                // of each input
     int pictures;                // inputs and outputs, used in turn
@@ -20,11 +20,12 @@ struct pass_alone {
 // Returns the shape of the pictures that a pass reads. Grey pictures between passes have PIXFMT_GREY.
 struct image_shape pass_alone_shape(const struct opencl_target *target, const struct plan *plan, int number);
 
-// Copies `picture`, which has the shape of pass_alone_shape, to each input. After a failure the caller closes it, too.
+// Copies `picture`, which has the shape of pass_alone_shape, to each input. The caller calls pass_alone_close in any
+// case.
 cl_int pass_alone_open(struct pass_alone *alone, const struct opencl_target *target, const struct plan *plan,
                        int number, const struct image *picture, int pictures);
 void pass_alone_close(struct pass_alone *alone);
-// Enqueues the pass on input `picture`. The caller releases the span, even after a failure.
+// Enqueues the pass on input `picture`. The caller releases the span in any case.
 cl_int pass_alone_run(const struct pass_alone *alone, const struct opencl_pass *opened, int picture, struct span *span);
 // Waits, and copies an output: RGBA, or one byte per pixel if the pass writes grey pictures.
 cl_int pass_alone_read(const struct pass_alone *alone, int picture, const struct image *to);

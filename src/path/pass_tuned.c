@@ -20,7 +20,7 @@ static __attribute__((format(printf, 2, 3))) void append(char text[PASS_KEY], co
     va_end(arguments);
 }
 
-// Appends a filter to those of the pass, with a "+" between two of them.
+// Appends a filter, after a "+" unless it is the pass's first one.
 static void append_filter(char text[PASS_KEY], const struct stage *stage)
 {
     append(text, "%s%s", text[strlen(text) - 1] == '>' ? "" : "+", stage->filter->name);
@@ -46,7 +46,7 @@ void pass_key_print(const struct pass *pass, const struct pass_target *target, c
            pass->store_mirror ? ":mirror" : "", pass->store_flip ? ":flip" : "");
 }
 
-// The compute capability of NVIDIA's devices; the vector instructions of a CPU; "" for other devices.
+// Writes the compute capability of an NVIDIA device, the vector instructions of a CPU, or "" for any other device.
 static void print_architecture(const struct device_info *device, char *text, size_t size)
 {
     text[0] = '\0';

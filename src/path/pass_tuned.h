@@ -12,25 +12,26 @@ struct pass_key {
     char pass[PASS_KEY], size[TUNED_SIZE], architecture[16];
 };
 
-// Writes all of a pass that matters to its speed, as INPUT>FILTERS>OUTPUT: "nv12>gray+blur2+invert>buffer". INPUT is a
-// pixel format, or "channel" for grey pictures between passes. A stencil has its radius, and ":grey" if it filters one
-// channel. INPUT and OUTPUT may have ":mirror" and ":flip". OUTPUT is "buffer", "channel" or "image".
+// Writes the properties of a pass that its speed depends on, as INPUT>FILTERS>OUTPUT: "nv12>gray+blur2+invert>buffer".
+// INPUT is a pixel format, or "channel" for grey pictures between passes. A stencil has its radius, and ":grey" if it
+// filters one channel. OUTPUT is "buffer", "channel" or "image". ":mirror" and ":flip" may follow INPUT and OUTPUT.
 void pass_key_print(const struct pass *pass, const struct pass_target *target, char text[PASS_KEY]);
 void pass_key_make(struct pass_key *key, const struct variant_pass *of, int width, int height);
 
-// Writes the hash of the kernel text of a pass and a choice, for tuned_entry.source. False if the text cannot be made
-// (not logged).
+// Writes the hash of the kernel text of a pass and a choice, for tuned_entry.source. False if pass_text fails (not
+// logged).
 bool pass_source(const struct variant_pass *of, const struct variant_choice *choice, const char *kernel_dir,
                  char hash[HASH_TEXT]);
 
 // How the variant of a pass was chosen.
 struct pass_choice {
     struct variant_choice choice;
-    struct tuned_found tuned; // its entry is NULL: the choice is not tuned
+    struct tuned_found tuned; // tuned.entry NULL: the choice is not tuned
 };
 
-// Finds the best entry of the device's database for a pass whose choice fits and is trusted (variant_accept), and whose
-// source is this kernel text. False: none of the 50 best entries is such an entry, and *found is unchanged.
+// Finds the best entry of the device's database that a pass can use: its choice fits and is trusted (variant_accept),
+// and the entry is for the same kernel text or for any. False: the pass can use none of the 50 best entries, and *found
+// is unchanged.
 bool pass_tuned(struct device *device, const struct variant_pass *of, int width, int height,
                 bool (*trusted)(void *context, const struct variant_choice *choice), void *context,
                 struct pass_choice *found);

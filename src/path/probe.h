@@ -20,10 +20,11 @@ struct probe {
 
 // Returns true if the variant computes the same bytes as the cpu path. A child process builds it and runs it on small
 // pictures; it has 30 s, 10 s of processor time and 8 GiB of memory. The verdict is kept beside the compiled programs
-// (verdicts.h), and so is the program that the child has compiled. A verdict about the variant is kept at once; a crash
-// or a time limit if two runs end in the same way. Without a verdict (another process killed the child, or it could not
-// start), this run does not use the variant, and the next run probes it again. A failed probe is logged once
-// (log_info).
+// (verdicts.h), and so is the program that the child has compiled. A failed probe is logged once (log_info).
+// - The probe passed, the bytes are wrong, or the program does not compile: the verdict is kept at once.
+// - Crash, time limit, or a kernel that does not run: the verdict is kept if the next run ends in the same way.
+// - Another process killed the child, the child did not start, or the driver cannot open the kernels: this run does not
+//   use the variant, and the next run probes it again.
 bool probe_trusts(const struct probe *probe);
 
 // The child's arguments, after the program's name.
@@ -49,10 +50,10 @@ enum probe_status {
     PROBE_NOT_RUN,
     PROBE_NOT_OPENED, // the driver has no memory, or its cache is damaged
     PROBE_UNKNOWN,    // no device makes the program with this key
-    PROBE_LATE,       // only of probe_now: it took longer than its limits
+    PROBE_LATE,       // only returned by probe_now: the child exceeded a time limit
 };
 
-// Runs a probe now, without looking up or storing a verdict, and writes the reason if it has not passed. On any thread;
+// Runs a probe now; neither looks up nor stores a verdict. After a failure, `why` has the reason. On any thread;
 // several threads may probe at the same time.
 enum probe_status probe_now(const struct probe *probe, char why[VERDICT_TEXT]);
 
