@@ -46,7 +46,7 @@ static bool take_format(void *context, const char *item)
 {
     struct cases *cases = context;
     const char *names[PIXFMT_COUNT + 1] = {NULL};
-    if (pixfmt_from_name(item, &cases->format[cases->formats++])) // in any case, or by another name
+    if (pixfmt_from_name(item, &cases->format[cases->formats++])) // upper or lower case, also alternative names
         return true;
     for (int i = 0; i < PIXFMT_COUNT; i++)
         names[i] = pixfmt_info((enum pixfmt)i)->name;

@@ -12,7 +12,7 @@ struct case_chain {
     struct chain chain;
 };
 
-// Lists that the user did not give are empty.
+// A list that the user did not give is empty.
 struct cases {
     struct case_chain chain[CASES_CHAINS];
     struct option_size size[CASES_LIST];
@@ -20,16 +20,16 @@ struct cases {
     int chains, sizes, formats;
 };
 
-// These parse the values of --filter, --sizes and --formats, and add the items. The texts are borrowed. False: logged.
+// Parse the values of --filter, --sizes and --formats, and add the items. The texts are borrowed. False: logged.
 bool cases_take_chains(struct cases *cases, const struct option_texts *texts); // "all": each filter by itself
 bool cases_take_sizes(struct cases *cases, const char *text);                  // "640x480,1920x1080"; NULL: none
 bool cases_take_formats(struct cases *cases, const char *text);                // "rgba,nv21"; NULL: none
 
 bool cases_add_chain(struct cases *cases, const char *text); // false: logged
 
-// Calls take(context, item) for each item of a list, until it returns false. False: also if an item is too long, or if
-// there are more than CASES_LIST (logged).
+// Calls take(context, item) for each item of a list until it returns false. Returns false if `take` did, if an item is
+// too long, or if there are more than CASES_LIST items (the last two are logged).
 bool cases_each(const char *option, const char *text, bool (*take)(void *context, const char *item), void *context);
 
-// Sets the shape of a format's pictures, with the usual colours of that format. False: there is no such size (logged).
+// Sets a shape with the usual colours of the format. False: the format cannot have this size (logged).
 bool cases_shape(struct image_shape *shape, enum pixfmt format, struct option_size size);

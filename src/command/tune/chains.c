@@ -17,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double split_gain = 0.97; // a plan with more passes must be this much faster
+static const double split_gain = 0.97; // the plan `split` wins if it takes less than this share of the time of `fused`
 
 // One pass to tune.
 struct subject {
     const struct case_chain *chain;
     struct tune_target target;
-    bool tiles;       // the plan in which a pass may convert and filter before its stencil
+    bool tiles;       // see tune_passes
     const char *plan; // its name; NULL: the chain has one plan
     int number;
 };
@@ -231,11 +231,11 @@ static struct plan_times tune_plan(struct run *run, struct subject *subject)
     for (subject->number = 0; subject->number < passes && !command_interrupted(); subject->number++)
         run->ok = tune(run, subject, &times) && run->ok;
     if (times.passes < passes)
-        times.passes = 0; // not all are known
+        times.passes = 0; // without all passes, the plan has no time
     return times;
 }
 
-// Stores that the plan with separate passes is faster.
+// Stores that the plan `split` is faster than `fused`: the generic kernel as the choice of each fused pass.
 static void store_split(struct run *run, const struct subject *subject, double fused_ms, double split_ms)
 {
     const int passes = tune_passes(&subject->target, true);

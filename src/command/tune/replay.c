@@ -1,4 +1,4 @@
-// replay.c: plays searches against a table of measured results, and prints how near they come to the optimum
+// replay.c: simulates searches on a table of measured results, and prints how close they come to the optimum
 #include "command/tune/replay.h"
 
 #include "base/log.h"
@@ -157,7 +157,7 @@ static int replay_table(const struct replay *replay, const struct table *table, 
     return ok ? EXIT_OK : EXIT_FAILED_SOME;
 }
 
-// Returns false (logged) if there is no such strategy.
+// Writes the named strategies, or all. Returns false (logged) if there is no strategy of a name.
 static bool choose(const struct option_texts *search, const struct strategy *chosen[STRATEGIES_MAX])
 {
     const char *names[STRATEGIES_MAX + 2] = {"all"};

@@ -1,4 +1,4 @@
-// replay.h: plays searches against a table of measured results
+// replay.h: simulates searches on a table of measured results
 #pragma once
 
 #include "base/options.h"
@@ -10,6 +10,6 @@ struct replay {
     bool json, explain;
 };
 
-// Prints, for each strategy, how near the best configuration found comes to the best of the table. Returns the exit
-// code.
+// Runs each strategy with each seed on the table. Prints the optimum's time divided by the best time found. Returns the
+// exit code.
 int replay_run(const struct replay *replay);

@@ -28,26 +28,29 @@ static const struct option options[] = {
     {"formats", 0, OPTION_TEXT, "FORMAT,...", .help = "list of input pixel formats: rgba, nv21, ...; default: rgba",
      .offset = AT(formats)},
     {"path", 'p', OPTION_CHOICE, "PATH", .choices = "opencl|zerocopy",
-     .help = "tune for results in memory (opencl) or in textures (zerocopy); default: opencl", .offset = AT(path)},
+     .help = "tune for this path: results in memory (opencl) or in textures (zerocopy); default: opencl",
+     .offset = AT(path)},
     DEVICE_OPTION(AT(device), "", ""),
     {"budget", 'b', OPTION_TEXT, "N|SECONDSs",
      .help = "limit per pass: configurations (80) or time (30s); default: all; with --replay: 80",
      .offset = AT(budget)},
-    {"target", 0, OPTION_NUMBER, "MPIX", .help = "end the search at a configuration with this speed, in Mpixel/s",
+    {"target", 0, OPTION_NUMBER, "MPIX", .help = "end the search when a configuration has this speed, in Mpixel/s",
      .offset = AT(target), .min = 0.001, .max = 1e9},
     {"search", 0, OPTION_TEXTS, "SEARCH", .choices = "all|" STRATEGY_CHOICES,
-     .help = "search to use, see below; default: auto; with --replay: all, may be repeated", .offset = AT(search)},
+     .help = "search to use, see below; default: auto; with --replay: default: all, may be repeated",
+     .offset = AT(search)},
     {"seed", 0, OPTION_INT, "N", .help = "seed of the search's random numbers; default: 1", .offset = AT(seed),
      .min = 1, .max = INT_MAX},
     {"explain", 0, OPTION_FLAG, .help = "also print how each parameter changed the time", .offset = AT(explain),
      .excludes = "json"},
     {"t4", 0, OPTION_TEXT, "FILE", .help = "write the results of the last pass to a T4 file, which Kernel Tuner reads",
      .offset = AT(t4), .complete = "file"},
-    {"replay", 0, OPTION_TEXT, "TABLE", .help = "play searches against a T4 file of measured results; needs no device",
+    {"replay", 0, OPTION_TEXT, "TABLE", .help = "simulate searches on a T4 file of measured results; needs no device",
      .offset = AT(replay), .complete = "file"},
     {"seeds", 0, OPTION_INT, "K", .help = "with --replay: repeat each search with K seeds; default: 50",
      .offset = AT(seeds), .min = 1, .max = 10000},
-    {"json", 'j', OPTION_FLAG, .help = "print one JSON object per pass, with all configurations; or one per replay",
+    {"json", 'j', OPTION_FLAG,
+     .help = "print one JSON object per pass, with all tried configurations; or one per replay",
      .offset = AT(json)},
     {"kernels", 0, OPTION_TEXT, "DIR",
      .help = "prefer kernels (.cl files) in DIR to the built-in ones, and store no result",
@@ -61,47 +64,45 @@ static const char *const examples[] = {
     "monocle tune -f blur=2  try all configurations for 1920x1080, rgba",
     "monocle tune -f gray,blur=5 --formats nv21,yuyv --sizes 1280x720  tune for cameras",
     "monocle tune -f all --budget 30s  tune every filter, 30 seconds for each pass",
-    "monocle tuned list  list what is known",
-    "monocle tune -f blur=2 --explain  show what makes it fast or slow",
+    "monocle tuned list  list the stored results",
+    "monocle tune -f blur=2 --explain  show how each parameter changes the time",
     "monocle tune -f blur=2 --t4 table.json  save all measurements",
     "monocle tune --replay table.json --budget 40  show how close each search gets with 40 configurations",
     NULL,
 };
 
 static const char *const details[] = {
-    "monocle tune measures configurations (kernel variant and work-group size) of each pass of a chain on a device, "
-    "and "
-    "stores the fastest. live, batch and bench use the results from their next start. A child process tests each "
-    "configuration first; a wrong or crashing one is never used. Ctrl-C ends the search; the results so far are kept.",
+    "monocle tune measures configurations (kernel variant and work-group size) of each pass of a chain on a device. "
+    "It stores the fastest one. live, batch and bench use the results from their next start. A child process tests "
+    "each configuration first, so monocle never uses one that crashes or computes wrong bytes. Ctrl-C ends the search; "
+    "monocle then compares and stores the results so far.",
     "The table shows the median times of the default and of the best configuration, measured in turns, and the "
-    "speed-up. "
-    "A configuration that is not faster by 2 % and by more than the noise does not replace the default.",
-    "--explain prints, for each parameter, the median and best time of the configurations with each value; the share "
-    "of "
-    "the variation of times that it explains; and the pairs that explain more together.",
-    "--replay needs no device: a T4 results file, as --t4 and Kernel Tuner write, has the time of each configuration. "
-    "The "
-    "table shows the optimum's time divided by the best time found, after a quarter, half and all of the budget. 1 is "
-    "the optimum. p10: one of ten seeds is at or below this value.",
+    "speed-up. A configuration replaces the default only if it is faster by more than 2 % and by more than the noise.",
+    "--explain prints, for each parameter, the median and best time of the configurations with each value. It also "
+    "prints the share of the variation of times that each parameter explains, and the pairs that explain more together.",
+    "--replay needs no device. It reads the time of each configuration from a T4 results file, which --t4 or Kernel "
+    "Tuner has written. The table shows the optimum's time divided by the best time found, after a quarter, half and "
+    "all of the budget. 1 is the optimum. p10: 10 % of the seeds are at or below this value.",
     "The searches are:",
-    "full\ttries all configurations in their order",
+    "full\ttries all configurations in order",
     "random\ttries configurations in random order",
-    "anneal\tsimulated annealing: moves one parameter to its next value, at first often to a slower configuration",
-    "mcmc\tMetropolis walk: changes one parameter, sometimes to a slower configuration; restarts when it is stuck",
-    "ils\titerated local search: climbs to a neighbour that is faster, first among those that need no build; at an "
-    "optimum, changes 2 or 3 parameters and climbs again",
-    "pool\tselects from neighbours and mixtures of the best configurations, and random ones, by the times of the "
-    "nearest "
-    "results",
-    "model\tas pool, but selects every second configuration by the gain that a Gaussian process expects",
-    "auto\tfull if the budget suffices for all configurations, else model",
+    "anneal\tsimulated annealing: moves one parameter to its next value; accepts slower configurations, often at first "
+    "and later rarely",
+    "mcmc\tMetropolis walk: changes one parameter; sometimes accepts a slower configuration; restarts after 25 results "
+    "without a gain",
+    "ils\titerated local search: changes one parameter, and continues from a faster configuration; tries "
+    "configurations without a new build first; at an optimum, changes 2 or 3 parameters",
+    "pool\tfills a pool with neighbours and mixtures of the best configurations, and random ones; estimates each from "
+    "the nearest results, and tries the best",
+    "model\tas pool, but a Gaussian process selects every second configuration by its expected gain",
+    "auto\tfull without --budget and --target, or if the budget in configurations suffices for all; otherwise model",
     NULL,
 };
 static const char *const exits[] = {
     "0\tdone",
     "1\ta pass cannot be tuned, or a result cannot be stored or written",
     "2\twrong arguments",
-    "3\tthere is no such device, or the table cannot be read or has no correct result",
+    "3\tthere is no such device; or the table of --replay cannot be read or has no correct result",
     "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM",
     NULL,
 };

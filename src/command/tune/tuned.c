@@ -20,7 +20,7 @@ struct tuned_options {
 
 static const struct option options[] = {
     {"device", 'd', OPTION_TEXT, "DEVICE", .offset = AT(device),
-     .help = "only entries whose device name contains DEVICE, or whose device has this type; default: all",
+     .help = "only entries whose device has this type or a name that contains DEVICE; default: all",
      .choices = "gpu|cpu|accelerator"},
     {"pass", 0, OPTION_TEXT, "PASS", .help = "only entries whose pass contains PASS; default: all", .offset = AT(pass)},
     {"json", 'j', OPTION_FLAG, .help = "print entries as a JSON array, and counts as a JSON object",
@@ -29,26 +29,26 @@ static const struct option options[] = {
 };
 static const char *const examples[] = {
     "monocle tuned  list the entries",
-    "monocle tuned show 'rgba>blur2>buffer'  print all that is known of a pass",
+    "monocle tuned show 'rgba>blur2>buffer'  print all fields of the entries for a pass",
     "monocle tuned export -d H200 h200.tsv  write the entries of a device to a file",
     "monocle tuned import h200.tsv  use the entries of another machine",
-    "monocle tuned clear --pass blur  remove your entries with a blur",
+    "monocle tuned clear --pass blur  remove your entries whose pass contains blur",
     NULL,
 };
 static const char *const details[] = {
-    "An entry is the fastest way to run a pass on a device, as `monocle tune` measured it. The actions are:",
+    "An entry is the fastest configuration of a pass on a device that `monocle tune` found. The actions are:",
     "list\tprint one line per entry (default)",
     "show NUMBER|PASS\tprint all fields of the entry with this number in the list, or of all entries with this pass",
     "export FILE\twrite your entries and the system's to FILE, or to standard output (-)",
-    "import FILE\tadd the entries of FILE, or of standard input (-), to yours; an older entry does not replace a newer "
-    "one",
+    "import FILE\tadd the entries of FILE, or of standard input (-), to yours; an entry replaces yours only if it is "
+    "newer",
     "clear\tremove your entries",
     "Entries have levels; a later level takes precedence:",
     "shipped\tpart of the program",
     "system\tmonocle/tuned in a directory of XDG_DATA_DIRS (default: /usr/local/share and /usr/share)",
     "user\tmonocle/tuned in XDG_DATA_HOME (default: ~/.local/share)",
-    "The files are text, one line per entry, and may be edited. monocle uses a file only if no other user can write "
-    "it.",
+    "The files are text with one line per entry; you may edit them. monocle uses a file only if no other user but root "
+    "can write it.",
     NULL,
 };
 static const char *const exits[] = {
@@ -172,7 +172,7 @@ enum { JSON_FLAGS = JSON_INDENT(2) | JSON_REAL_PRECISION(6) };
 
 enum { COLUMNS = 8, CELL = 32 };
 
-// Sets `cell` to the texts of a row of the list; numbers are in `room`.
+// Sets `cell` to the texts of a row of the list. `room` holds the texts of numbers.
 static void fill_cells(const struct row *row, const char *cell[COLUMNS], char room[COLUMNS][CELL])
 {
     const struct tuned_entry *entry = row->entry;
@@ -266,7 +266,7 @@ static int run_show(struct tuned_options *o, const char *operand)
     return shown > 0 ? EXIT_OK : EXIT_NOTHING;
 }
 
-// Writes the entries of the system, then those of the user, because the last line with a key counts.
+// Writes the system's entries, then the user's, because the last line with a key counts.
 static int run_export(struct tuned_options *o, const char *path)
 {
     char *text = NULL;
@@ -368,7 +368,7 @@ static int run_clear(struct tuned_options *o, const char *operand)
 }
 
 static const struct action {
-    const char *name, *operand; // operand: what it must be given; NULL: nothing
+    const char *name, *operand; // operand: its argument, for messages; NULL: it has none
     int (*run)(struct tuned_options *o, const char *operand);
 } actions[] = {
     {"list", NULL, run_list},         {"show", "a number or a pass", run_show},
