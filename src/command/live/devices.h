@@ -11,7 +11,7 @@ struct devices {
     struct device *device[DEVICE_MAX]; // NULL: not open
     int count;
     int watch; // inotify descriptor of `kernels`; 0: none
-    // Set by the caller, both borrowed:
+    // The caller sets these two; both are borrowed.
     const struct window *window; // devices share with its GL context; NULL: none
     const char *kernels;         // directory of kernels that replace the built-in ones; NULL: none
 };
@@ -25,13 +25,15 @@ bool devices_choose(struct devices *devices, struct wish *wish, const char *name
 bool devices_pick(struct devices *devices, struct wish *wish, const char *name);
 // Returns the device, opened if it wasn't. NULL if `index` is -1, or on failure (logged).
 struct device *devices_open(struct devices *devices, int index);
-// Sets wish->device to the next listed device and opens it. The note reports the result. False: it did not change.
+// Opens the next listed device and sets wish->device to it. The note reports the result. False: wish->device is
+// unchanged.
 bool devices_next(struct devices *devices, struct wish *wish, struct note *note);
 // Returns the index of an open device.
 int devices_index(const struct devices *devices, const struct device *device);
 // Watches the directory `kernels`. False on failure (logged).
 bool devices_watch_kernels(struct devices *devices);
-// Returns true if a .cl file in it was written, moved in or deleted since the last call. Never waits.
+// Returns true if a .cl file in the watched directory was written, moved in or deleted since the last call. Never
+// waits.
 bool devices_kernels_changed(const struct devices *devices);
 // Closes the devices and the watch; the devices stay listed. No path and no source may still use their memory; the GL
 // context must still be current.

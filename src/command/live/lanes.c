@@ -51,7 +51,7 @@ struct lanes {
     struct build build;
     struct flight flight[PATH_DEPTH_MAX]; // oldest first
     int flights;
-    struct frame held; // the frame of the results, if `holds`: may be submitted again
+    struct frame held; // the frame of the results; valid if `holds`; see lanes_submit_again
     bool holds;
     struct image readback; // RGBA; for lanes_picture if the result is a texture
     bool rerun;            // see lanes_rerun
@@ -111,7 +111,7 @@ static void lane_use_build(struct lanes *l, struct lane *lane, const struct buil
         lane->device = build->setup.device;
         if (lane == &l->lane[LANE_MAIN]) {
             source_place(l->set.source, lane->device ? lane->device->pages : NULL);
-            meter_forget(l->set.meter); // the overlay shows them beside the new path's name
+            meter_forget(l->set.meter); // the overlay shows the statistics beside the new path's name
         }
     } else {
         path_swap(lane->path);
@@ -478,7 +478,7 @@ void lanes_update(struct lanes *l)
 {
     int first = LANE_MAIN;
     if (l->build.lane && l->build.done) {
-        first = l->build.lane == &l->lane[LANE_MAIN] ? LANE_OTHER : LANE_MAIN; // they take turns, or one would starve
+        first = l->build.lane == &l->lane[LANE_MAIN] ? LANE_OTHER : LANE_MAIN; // take turns, or one lane would starve
         take_build(l);
     }
     for (int i = 0; i < LANES; i++) {

@@ -32,30 +32,31 @@ struct lanes_setup {
     int depth, threads;               // path_setup
 };
 
-// Has no open path yet. NULL: out of memory (logged).
+// Creates lanes without an open path. NULL: out of memory (logged).
 struct lanes *lanes_create(const struct lanes_setup *setup);
 // Builds the main lane's path for the source's shape and waits for it. False on failure: *error is the reason, which
 // the caller frees, or NULL if it was logged.
 bool lanes_open(struct lanes *lanes, char **error);
-// The next main path also converts its results to this shape; NULL: it does not.
+// Sets the YUV shape to which the main lane's next path also converts its results; NULL: none.
 void lanes_set_encode(struct lanes *lanes, const struct image_shape *shape);
 // Runs a blank frame through the main lane, because some drivers finish compiling only when a kernel first runs. False
 // on failure (logged).
 bool lanes_warm_up(struct lanes *lanes);
-// Closes both lanes, after a build that runs has ended, and releases the held frame.
+// Waits for a running build and discards it; closes both lanes; returns the held frame to the source.
 void lanes_close(struct lanes *lanes);
-// Ends the run: returns all frames to the source and frees the lanes. Accepts NULL. False if a driver still
-// compiles or the display is lost: everything that they use must stay open, and the process must end without exit().
+// Ends the run: returns all frames to the source and frees the lanes. Accepts NULL. False if a driver still compiles or
+// the display is lost: the lanes, their devices and the window must then stay open, and the process must end without
+// exit().
 bool lanes_finish(struct lanes *lanes);
 
-// Takes over a frame, which the caller took from the capture at `taken_ns`; 0: it was shown before. False if no path
-// works any more (logged).
+// Takes over a frame and submits it. `taken_ns`: when the caller took it from the capture; 0: it was shown before.
+// False if no path works any more (logged).
 bool lanes_submit(struct lanes *lanes, const struct frame *frame, int64_t taken_ns);
-bool lanes_submit_again(struct lanes *lanes); // submits the held frame
+bool lanes_submit_again(struct lanes *lanes); // submits the held frame; otherwise as lanes_submit
 int lanes_in_flight(const struct lanes *lanes);
 bool lanes_ready(const struct lanes *lanes); // true: lanes_collect will not wait for a device
-// Waits for the oldest frame in flight, and holds it instead of the frame before. The results stay valid until the next
-// call. Begins the frame in the meter. NULL if no path works any more (logged).
+// Waits for the oldest frame in flight and holds it; returns the frame held before to the source. The results stay
+// valid until the next call. Begins the frame in the meter. NULL if no path works any more (logged).
 const struct frame *lanes_collect(struct lanes *lanes);
 void lanes_release(struct lanes *lanes); // returns the held frame, if there is one, to the source
 const struct path_result *lanes_result(const struct lanes *lanes, int which); // NULL: none
@@ -68,7 +69,7 @@ void lanes_changed(struct lanes *lanes, bool reload); // call after a change of 
 void lanes_await(struct lanes *lanes);
 void lanes_update(struct lanes *lanes);         // starts builds and takes their results; no frame may be in flight
 bool lanes_building(const struct lanes *lanes); // true: a lane does not match the wish yet
-bool lanes_rerun(const struct lanes *lanes);    // true: they have changed since they collected the held frame
+bool lanes_rerun(const struct lanes *lanes);    // true: a lane has changed since the held frame was collected
 bool lanes_split(const struct lanes *lanes);    // true: LANE_OTHER makes the second pane that the wish wants
 enum lanes_news lanes_take_news(struct lanes *lanes);
 

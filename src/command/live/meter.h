@@ -22,7 +22,7 @@ struct meter {
     struct stats interval_ms;                    // between shown frames
     uint64_t frames;                             // shown
     int64_t opened_ns, first_ns, last_ns;        // when the run began, and when the first and last frame were shown
-    uint64_t number;                             // of the frame being made
+    uint64_t number;                             // of the present frame, from meter_begin
     bool paused;                                 // ignore the next interval
     struct trace *trace;                         // borrowed; NULL for none
 };

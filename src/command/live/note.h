@@ -16,7 +16,7 @@ struct note {
 // which is valid until the next call.
 const char *note_set(struct note *note, bool error, double seconds, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-// Removes the message if it is an error (`error`), or if it is none.
+// Removes the message if it is an error (`error` true) or if it is not an error (`error` false).
 void note_clear(struct note *note, bool error);
-// Returns the message; "": there is none, or its time is over. Sets *error if it is an error.
+// Returns the message; "": there is none, or its time is over. Sets *error to true if it is an error, else to false.
 const char *note_text(const struct note *note, bool *error);

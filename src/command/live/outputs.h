@@ -43,17 +43,19 @@ bool outputs_add_frame(struct outputs *outputs, const struct image *rgba, bool w
 // Ends the recording, if there is one. Returns true if every frame that was not dropped is written; logs the number of
 // dropped frames. Removes a video without frames if monocle created its file (logged).
 bool outputs_end_recording(struct outputs *outputs);
-// Ends the recording, or begins one under a new name. The note reports it. `still`: there is only one frame; `frozen`:
-// no frames arrive. False: the recording is incomplete (logged).
+// Ends the recording, or begins one under a new name. The note reports the end, or the reason why none begins. `still`:
+// the source is a still image, which cannot be recorded; `frozen`: the view is frozen. False: the recording is
+// incomplete (logged).
 bool outputs_toggle_recording(struct outputs *outputs, bool still, bool frozen);
 
-// Write the main lane's result to the recording (`wait`: see outputs_add_frame) or to the virtual camera, if that is
-// open, and measure it. False: the output failed and is closed (logged; the note reports it).
+// outputs_record writes the main lane's result to the recording (`wait`: see outputs_add_frame), outputs_send to the
+// virtual camera. Both measure this, and do nothing if there is no such output. False: the output failed and is closed
+// (logged; the note reports it).
 bool outputs_record(struct outputs *outputs, struct lanes *lanes, bool wait);
 bool outputs_send(struct outputs *outputs, const struct lanes *lanes);
-// Continues both with the source's new frame size. A video has one frame size, so the recording continues in
-// "NAME-2.y4m", or the first free number; this needs a regular file. False if one of them stopped (logged; the note
-// reports it).
+// Continues the recording and the virtual camera with the source's new frame size. A video has one frame size, so the
+// recording continues in "NAME-2.y4m", or the first free number; this needs a regular file. False if one of them
+// stopped (logged; the note reports it).
 bool outputs_resize(struct outputs *outputs);
 // Returns the shape of the virtual camera's frames; NULL: there is none.
 const struct image_shape *outputs_camera_shape(const struct outputs *outputs);
@@ -61,7 +63,7 @@ const struct image_shape *outputs_camera_shape(const struct outputs *outputs);
 // The texts are borrowed.
 struct outputs_facts {
     const char *recording; // name of the file; NULL: none
-    uint64_t recorded;     // its frames
+    uint64_t recorded;     // number of frames in this file
     const char *camera;    // name of the virtual camera; NULL: none
     struct image_shape camera_shape;
     struct virtual_camera_counts sent;

@@ -36,7 +36,7 @@ struct session {
     bool still;      // the source is one image, shown once
 
     int64_t reported_ns; // when progress was last reported
-    int64_t drawn_ns;    // when the window was last drawn
+    int64_t drawn_ns;    // when the window was last drawn, after the swap
     uint64_t taken;      // frames taken from the capture
     bool reshaped;       // the source's next frames have another shape
     bool ended;          // the source has no more frames

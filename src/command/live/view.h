@@ -6,12 +6,13 @@
 
 struct view;
 
-// Draws in the window, whose GL context is current. Borrows the window and the keys. NULL on failure (logged).
+// Opens a view that draws in the window. The window's GL context must be current. Borrows the window and the keys. NULL
+// on failure (logged).
 struct view *view_open(struct window *window, const struct keys *keys);
 void view_close(struct view *view); // accepts NULL; call before window_close
 // Uploads results that are not textures yet, and measures each upload. False on failure (logged).
 bool view_upload(struct view *view, const struct lanes *lanes, struct meter *meter);
-// Draws, swaps, and measures both; `meter` NULL: a redraw, which is not measured. Returns the time after the swap.
+// Draws, swaps, and measures both. `meter` NULL: a redraw, which is not measured. Returns the time after the swap.
 int64_t view_draw(struct view *view, const struct status *status, struct meter *meter);
 // Finds the pointer's place across the picture, 0 to 1, from its place across the window. False: no picture is visible.
 bool view_across(const struct view *view, const struct image_shape *shape, float x, float *across);
