@@ -16,8 +16,8 @@ struct canvas {
     int framebuffer;                          // uniform
 };
 
-// Letters of one size. The font is stretched a little, so that small letters have a whole number of pixels in height
-// and all letters have one in width. Unhinted outlines then look sharp.
+// Letters of one size. The canvas stretches the font a little: the width of letters, and the height of small letters,
+// become a whole number of pixels. Unhinted outlines then look sharp.
 struct letters {
     int x_height;           // pixels; names the size
     int advance;            // from letter to letter

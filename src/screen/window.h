@@ -59,8 +59,8 @@ void window_close(struct window *window); // accepts NULL
 // hidden window, Xlib ends the process at once.
 bool window_lost(const struct window *window); // NULL: false
 
-// Returns the handles of the context for an OpenCL device, and makes GLX and EGL visible to its driver. NULL: no
-// handles.
+// Returns the GL context's handles for an OpenCL device, and makes GLX and EGL visible to its driver. `window` NULL:
+// all handles are NULL.
 struct gl_handles window_gl_handles(const struct window *window);
 struct window_size window_size(const struct window *window);
 const char *window_gl_name(const struct window *window); // "OpenGL 3.3 core over GLX: NVIDIA H200"

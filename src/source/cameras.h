@@ -31,13 +31,14 @@ struct camera_offers {
     int count;
 };
 
-// Describes the next video node, beginning with number *next, and advances *next. `offers` may be NULL; otherwise it
-// gets the modes. Returns false if there are no more nodes.
+// Describes the next video node, from number *next on, and sets *next to the number after it. `offers` gets the modes;
+// may be NULL. Returns false if there are no more nodes.
 bool camera_node_next(int *next, struct camera_node *node, struct camera_offers *offers);
 
 // Finds the node for `text`: a path, a number, a stable id, the bus, or a part of the id, the bus or the camera's name.
 // NULL or "" means the first node that captures. Returns false if no such node is usable; `why` is then a complete
-// message. node->path is then "" if there is no such node, even one that cannot be opened.
+// message. If the text is no path or number, *node is then the first node that cannot be opened (it may be the camera);
+// its path is "" if there is no such node.
 bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY]);
 // Finds the same camera again by its id, else by its name, driver and preferably its bus. Its node number may have
 // changed. Returns false if it is not there; `why` then has the reason.

@@ -48,7 +48,7 @@ struct source_kind {
     bool (*print_controls)(const char *text, FILE *out, bool settings);
 };
 
-// The images that a source lends in turn
+// The images that a source lends in turn.
 struct pool {
     pthread_mutex_t lock;
     pthread_cond_t returned;
@@ -81,7 +81,7 @@ bool source_size_fits(const struct source_setup *setup, int width, int height, c
 bool source_convert(struct image *image, const struct source_setup *setup, const char *name);
 
 // Allocates an image of this shape for every slot; `shape` NULL: the slots stay empty. pool_take moves a free image to
-// the owner of source_place; `source` NULL: images do not move. Returns false if out of memory (logged).
+// the owner of source_place; `source` NULL: images do not move. False: out of memory (logged).
 bool pool_init(struct pool *pool, const struct source *source, const struct image_shape *shape);
 void pool_finish(struct pool *pool); // accepts a zeroed pool, or one whose pool_init failed
 

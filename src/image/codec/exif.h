@@ -19,8 +19,9 @@ size_t exif_settle(uint8_t *data, size_t size, int orientation);
 // EXIF_MOST_BYTES are left out.
 enum { EXIF_MOST_BYTES = 1 << 20 };
 
-// Replaces *exif by the EXIF data of a TIFF file (of a BigTIFF file: none), with this orientation (1 to 8) unless it is
-// 1. Sets *left_out if entries were left out. Returns false if there is nothing to write, or no memory.
+// Replaces *exif by the EXIF data of a TIFF file. The entries of a BigTIFF file are not read. Adds this orientation (1
+// to 8) unless it is 1. Sets *left_out to true if entries were left out, else to false. Returns false if there is
+// nothing to write, or no memory.
 bool exif_from_tiff(const uint8_t *file, size_t size, int orientation, struct codec_buffer *exif, bool *left_out);
 
 // Adds EXIF data to a TIFF file of the same byte order. Tags that the file has itself, such as the orientation, stay.

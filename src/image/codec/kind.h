@@ -11,9 +11,9 @@ struct codec_kind {
     bool (*looks_so)(const uint8_t *data, size_t size); // the first bytes are of this format
     // As codec_head, which checks the limits. Allocates nothing in proportion to the image.
     bool (*head)(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error);
-    unsigned encodes; // a bit 1 << enum pixfmt for each format that files are written from; 0: they are only read
-    // As codec_decode and codec_encode; NULL for a codec that goes by rows. The buffer of `encode` is empty, and the
-    // EXIF data of its settings suit the image.
+    unsigned encodes; // set of bits 1 << enum pixfmt: the formats that it encodes; 0: it only decodes
+    // As codec_decode and codec_encode; NULL for a codec that goes by rows. `encode` gets an empty buffer. exif_settle
+    // has adapted its EXIF data.
     bool (*decode)(void *state, const uint8_t *data, size_t size, const struct codec_head *head, struct image *image,
                    struct codec_error *error);
     bool (*encode)(void *state, const struct image *image, const struct codec_settings *settings,
@@ -39,9 +39,9 @@ bool codec_refuse(struct codec_error *error, enum codec_fault fault, const char 
 bool codec_can_hold(size_t size, uint64_t least, struct codec_error *error);
 enum {
     // Maximum bytes per byte of LZW data: a code of c bits stands for at most 2^c bytes, and has at most 12 bits
-    // (GIF89a, appendix F; TIFF 6.0, section 13). Other compressions of TIFF are less dense.
+    // (GIF89a, appendix F; TIFF 6.0, section 13). The other compressions of TIFF have a lower maximum.
     CODEC_LZW_MOST = 4096 * 8 / 12 + 1,
-    CODEC_RUN_MOST = 64, // of BMP, PSD and TGA: two bytes are a run of at most 128
+    CODEC_RUN_MOST = 64, // maximum pixels per byte of BMP, PSD and TGA data: two bytes encode at most 128 pixels
 };
 
 // Returns true if the image has the shape of the file to decode. Otherwise the file is refused: it is not the one that
@@ -51,7 +51,8 @@ bool codec_fits(const struct image *image, const struct image_shape *shape, stru
 // Adds to error->why what the output will lack: "its colour profile is damaged and is left out". Not a fault.
 void codec_leave_out(struct codec_error *error, const char *what);
 
-// Copies row `y` of an image in rgba, rgb24 or grey. Of rgba: 1 channel is grey, 2 are grey and alpha, 3 are RGB.
+// Copies row `y` of an image in rgba, rgb24 or grey. For rgb24 and grey, `channels` is that of the format. From rgba,
+// it copies 1: grey, 2: grey and alpha, 3: RGB, 4: RGBA.
 void codec_pack_row(const struct image *image, int y, int channels, uint8_t *to);
 
 // Makes room for `room` bytes in all and keeps the contents. A buffer grows at least by half. Returns false if there is
