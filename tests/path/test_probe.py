@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_probe.py MONOCLE_MISLED MONOCLE: a variant runs only after a probe in a child process, whatever the driver does
+"""test_probe.py MONOCLE_MISLED MONOCLE: a variant runs only after a probe in a child process; faulty drivers
 
 MONOCLE_MISLED makes every device a GPU, and makes its driver misbehave in the child (tests/support/misled.c)."""
 import contextlib
@@ -115,7 +115,7 @@ def passes(c):
 
 
 def misbehaves(c):
-    """The generic code replaces the variant. The verdict is kept at once or, if the child died, by the second run."""
+    """The generic code replaces the variant. The first or, if the child died, the second run keeps the verdict."""
     for how, says, runs in [("crash", "it crashed with signal 11", 2),
                             ("leave", "the driver ended the process with status 0", 2),
                             ("fail", "it does not run", 2), ("refuse", "it does not compile", 1),
@@ -130,7 +130,7 @@ def misbehaves(c):
 
 
 def without_verdict(c):
-    """A driver without memory, a damaged cache of the driver or a single crash do not disable a variant for ever."""
+    """A driver without memory, a damaged driver cache or a single crash does not disable a variant for later runs."""
     for how, says, made in [("kill", "it was killed by signal 9", 1), ("unstarted", "the probe cannot be started", 0),
                             ("lose", "the driver cannot open the compiled kernels", 1),
                             ("crash", "it crashed with signal 11", 1)]:
@@ -177,7 +177,7 @@ def passes_of_chains(c):
 
 
 def interrupted(c):
-    """A run that is interrupted twice leaves behind no child and no verdict."""
+    """A run that is interrupted twice leaves no child and no verdict."""
     env = environment(**settings(TEST_MISBEHAVE="hang", TEST_LIMIT_MS="600000"))
     with subprocess.Popen([MISLED, "live", "pattern:64x48", "--headless", "-p", "opencl", "-f", CHAIN], env=env,
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""make_table.py FILE: writes a T4 results file of a made-up blur kernel on a made-up GPU, always the same
+"""make_table.py FILE: writes a T4 results file of an invented blur kernel on an invented GPU, always the same bytes
 
 The times follow a simple model: memory traffic, occupancy, register pressure and 2 % of noise. As in real spaces, the
-parameters depend on each other, some configurations fail, and few are near the fastest one.
+parameters depend on each other, some configurations fail, and few are nearly as fast as the best one.
 """
 import hashlib
 import itertools
@@ -16,7 +16,7 @@ RADIUS = 3
 
 
 def noise(text):
-    """Returns a number from -1 to 1 that depends on the text alone."""
+    """Returns a number from -1 to 1 that depends only on the text."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big") / 2 ** 47 - 1
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_replay.py MONOCLE: monocle tune --replay: its figures against plain computations, its errors"""
+"""test_replay.py MONOCLE: monocle tune --replay: its figures against independent computations, and its errors"""
 import json
 import math
 import os
@@ -62,13 +62,13 @@ def full(c):
 
 
 def random(c):
-    """The best of n random ones has the rank r or better with a known probability: none of the n has a better rank."""
+    """The rank of the best of n random configurations has a known distribution."""
     exact = sorted(nearness(), reverse=True)
     seeds, margin = 1000, 0.06  # the distance of the two distributions is below this with a probability of 0.998
     searches = replay(c, "--search", "random", "--seeds", str(seeds), "--budget", "80")[1]
     for after in searches["random"]:
         n, below, at_most = after["configurations"], {}, 1.0
-        for rank in range(len(exact) - n + 1):  # probability that all n are worse than the first `rank` ones
+        for rank in range(len(exact) - n + 1):  # at_most: probability that none of the n is among the first `rank`
             below[rank] = at_most
             at_most *= max(0, 1 - n / (len(exact) - rank))
         for quantile, share in (("p10", 0.1), ("median", 0.5), ("p90", 0.9)):
@@ -78,7 +78,7 @@ def random(c):
 
 
 def goal(c):
-    """auto's goal: after 80 configurations, half of the seeds reach 0.95 of the optimum, and 9 of 10 reach 0.85."""
+    """The goal for auto: after 80 configurations, 50 % of the seeds reach 0.95 of the optimum, and 90 % reach 0.85."""
     found, searches = replay(c, "--search", "auto", "--search", "random")
     c.check((found["budget"], found["seeds"]) == (80, 50), found)
     last = searches["auto"][2]
@@ -88,7 +88,7 @@ def goal(c):
 
 
 def measured(c):
-    """auto's goal on all configurations of real passes, measured on devices: tests/tune/tables."""
+    """The goal for auto on tables of real passes, measured on devices: tests/tune/tables."""
     names = sorted(os.listdir(os.path.join(TESTS, "tune", "tables")))
     c.check(len(names) >= 4, names)
     for name in names:

@@ -1,4 +1,4 @@
-// test_search.c: spaces, and every strategy: each configuration once, the same for a seed, in parallel, with failures
+// test_search.c: spaces; every strategy: each configuration once, same seed, requests ahead, failures
 #include "tune/search.h"
 
 #include "unit.h"
@@ -7,7 +7,8 @@
 
 enum { WIDTHS = 8, HEIGHTS = 6, ROWS = 3, TILES = 2, MOST = WIDTHS * HEIGHTS * ROWS * TILES };
 
-// Four parameters; the launch's come second and third. Not allowed: work-groups over a limit.
+// Makes a space of four parameters; the second and the third only change the launch. It has a limit of the work-group's
+// size.
 static void make_space(struct space *space)
 {
     static const struct {
@@ -103,7 +104,8 @@ static void test_values(void)
     space_finish(&space);
 }
 
-// Asks `ahead` configurations before it tells the first result. Writes them in order. Returns their number.
+// Runs a search that requests `ahead` configurations before the first result. Writes them in order. Returns their
+// number.
 static int run(const char *name, const struct space *space, int budget, uint64_t seed, int ahead, int *asked)
 {
     bool seen[MOST] = {false};
@@ -147,7 +149,7 @@ static void test_strategy(const char *name)
     space_finish(&space);
 }
 
-// Finds the optimum, or one near it, sooner than `random`, whose median after 60 of 252 is about 1.2.
+// Finds a configuration near the optimum sooner than `random` (median after 60 of 252: about 1.2 times the optimum).
 static void test_finds(const char *name)
 {
     struct space space;
@@ -164,7 +166,7 @@ static void test_finds(const char *name)
     space_finish(&space);
 }
 
-// The first ones are tried first, in their order and once.
+// The configurations in `first` are tried first, in order and once.
 static void test_first(const char *name)
 {
     struct space space;
@@ -182,7 +184,7 @@ static void test_first(const char *name)
     space_finish(&space);
 }
 
-// All fail; one configuration; none.
+// Spaces where all configurations fail, with one configuration, and with none.
 static void test_extremes(const char *name)
 {
     struct space space;

@@ -1,4 +1,4 @@
-// test_table.c: T4 results files: what is written is read again; damaged files are refused with one line
+// test_table.c: T4 results files: a file is read as it was written; damaged files are refused with one line
 #include "tune/table.h"
 
 #include "base/file.h"
@@ -163,7 +163,7 @@ static void test_refusals(void)
     CHECK_HAS(message, "Is a directory");
 }
 
-// More parameters or values than a space has room for.
+// Too many parameters, and a value that is too long.
 static void test_limits(void)
 {
     char text[8192] = "{\"results\":[{\"configuration\":{";
@@ -178,7 +178,7 @@ static void test_limits(void)
     CHECK_HAS(message, "the value of parameter 'x' has over 255 bytes");
 }
 
-// Damages the good file in one to three places. Each result is a table, or one line.
+// Damages the good file in one to three places. table_read then returns a table, or logs one line.
 static void test_damage(void)
 {
     static const char bytes[] = "{}[]\",:0123456789eE+-.truefalsn\\ \n\x01\x80\xff";

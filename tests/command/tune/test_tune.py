@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_tune.py MONOCLE_MISLED MONOCLE: `monocle tune` on a device: what it tries, what it chooses, and faulty drivers
+"""test_tune.py MONOCLE_MISLED MONOCLE: `monocle tune` on a device: its trials, its choice, faulty drivers
 
 MONOCLE_MISLED makes every device a GPU, and makes its driver misbehave in the child (tests/support/misled.c)."""
 import json
@@ -70,7 +70,7 @@ def stores(c):
 
 
 def not_stored(c):
-    """If the result cannot be stored, the run prints it, says why it is not stored, and fails."""
+    """If the result cannot be stored, the run prints the result and the reason, and fails."""
     os.rmdir(at("data"))
     with open(at("data"), "w", encoding="utf-8"):
         pass
@@ -80,7 +80,7 @@ def not_stored(c):
 
 
 def repeats(c):
-    """The same seed makes the same search."""
+    """The same seed gives the same search."""
     runs = [tune(*SMALL, "--search", "random", "--budget", "5", "--seed", seed, binary=MONOCLE)[1][0]["trials"]
             for seed in ("7", "7", "8")]
     choices = [[trial["choice"] for trial in trials] for trials in runs]
@@ -96,7 +96,7 @@ def passes(c):
 
 
 def plans(c):
-    """A device with tiles has a plan in which one pass converts and filters, and one in which two passes do."""
+    """A device with tiles has two plans: one pass converts and filters, or two passes do."""
     code, found, err = tune("-f", "emboss", "--formats", "nv21", "-s", "64x48", "--budget", "2", "--search", "random")
     c.check(code == 0, code, err)
     c.check([(row["plan"], row["pass"]) for row in found] ==
@@ -119,7 +119,7 @@ def faults(c):
 
 
 def hangs(c):
-    """A configuration whose driver never returns costs its time limit, not the run."""
+    """A configuration whose driver hangs fails after the time limit. The run continues."""
     start = time.monotonic()
     code, (found,), err = tune(*SMALL, "--search", "full", "--budget", "6", TEST_MISBEHAVE="hang",
                                TEST_ONLY="GROUP_HEIGHT=2", TEST_LIMIT_MS="20000")
@@ -130,7 +130,7 @@ def hangs(c):
 
 
 def nothing_runs(c):
-    """If no configuration runs, the command says so and fails."""
+    """If no configuration runs, the command reports this and fails."""
     code, found, err = tune(*SMALL, "--budget", "3", TEST_MISBEHAVE="fail")
     c.check(code == 1 and found == [], code, found)
     c.check(err.count("\n") == 1 and "no default configuration runs" in err, err)
@@ -153,7 +153,7 @@ def interrupted(c):
 
 
 def stops(c):
-    """The search ends at its target, and after its time."""
+    """The search ends when it reaches its target, or after its time."""
     code, (found,), err = tune(*SMALL, "--target", "0.001", binary=MONOCLE)
     c.check(code == 0 and found["tried"] == 1, found["tried"], err)
     code, (found,), err = tune(*SMALL, "--budget", "0.001s", binary=MONOCLE)
@@ -161,7 +161,7 @@ def stops(c):
 
 
 def table(c):
-    """--t4 writes the results, with the reasons of failures, and --replay reads them."""
+    """--t4 writes the results and the kinds of failures. --replay reads them."""
     code, (found,), err = tune(*SMALL, "--search", "full", "--budget", "8", "--t4", at("t4.json"),
                                TEST_MISBEHAVE="wrong", TEST_ONLY="GROUP_HEIGHT=2")
     with open(at("t4.json"), encoding="utf-8") as file:
@@ -175,7 +175,7 @@ def table(c):
 
 
 def refuses(c):
-    """Wrong arguments get one line that says what to do."""
+    """Each wrong argument gives one line with a remedy."""
     for args, says in [((), "name a chain to tune, such as -f blur=2"), (("-f", "blurr"), "did you mean 'blur'"),
                        ((*SMALL, "--budget", "3m"), "--budget is '3m'"), ((*SMALL, "--budget", "0"), "--budget is '0'"),
                        ((*SMALL, "--search", "best"), "there is no search 'best'"),

@@ -15,7 +15,7 @@ NAMES = ("pass size choice ms default_ms date device vendor type architecture co
 
 
 def entry(**fields):
-    """Returns a line with these fields; the others are those of a complete entry."""
+    """Returns a line with these fields. The other fields have default values."""
     row = dict(zip(NAMES, ("rgba>blur2>buffer", "2M", "window:ROWS=8", "0.5000", "1.2500", "2026-11-23T15:00:00Z",
                            "NVIDIA H200", "NVIDIA", "gpu", "sm_90", "132", "550.1", "abc")))
     row.update(fields)
@@ -39,7 +39,7 @@ def tuned(*args, stdin=None):
 
 
 def counts(*args, **more):
-    """Returns as tuned, without the place of the user's file in the output."""
+    """Returns the results of tuned, without the path of the user's file in the output."""
     code, out, err = tuned(*args, **more)
     return code, out.replace(at("home/monocle/tuned") + ": ", "", 1), err
 
@@ -50,7 +50,7 @@ def rows(*args):
 
 
 def prepare(c):
-    """Two entries of the user and one of the system."""
+    """Makes two entries of the user and one of the system."""
     for place in "home", "system":
         os.makedirs(at(place, "monocle"), mode=0o755)
         write(place + "/monocle/tuned", HEAD)
@@ -157,7 +157,7 @@ def wrong(c):
 
 
 def full_disk(c):
-    """A full disk is one line, and the file keeps its entries."""
+    """A full disk gives one error line, and the file keeps its entries."""
     write("many.tsv", HEAD, *(entry(device="device %d" % i) for i in range(2000)))
     if subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", at("system")], capture_output=True).returncode:
         print("no file system of its own can be mounted here: left out")
@@ -174,7 +174,7 @@ def full_disk(c):
 
 
 def damaged(c):
-    """A damaged file of the user or the system is one warning, and the rest works."""
+    """A damaged file of the user or the system gives one warning. The other entries are used."""
     write("home/monocle/tuned", HEAD, entry(), "\x00\x01\x02\n", entry(size="3M"))
     write("system/monocle/tuned", "monocle tuned 7\n")
     code, out, err = tuned()
