@@ -50,8 +50,7 @@ static const struct option options[] = {
     {"seeds", 0, OPTION_INT, "K", .help = "with --replay: repeat each search with K seeds; default: 50",
      .offset = AT(seeds), .min = 1, .max = 10000},
     {"json", 'j', OPTION_FLAG,
-     .help = "print one JSON object per pass, with all tried configurations; or one per replay",
-     .offset = AT(json)},
+     .help = "print one JSON object per pass, with all tried configurations; or one per replay", .offset = AT(json)},
     {"kernels", 0, OPTION_TEXT, "DIR",
      .help = "prefer kernels (.cl files) in DIR to the built-in ones, and store no result",
      .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
@@ -74,12 +73,13 @@ static const char *const examples[] = {
 static const char *const details[] = {
     "monocle tune measures configurations (kernel variant and work-group size) of each pass of a chain on a device. "
     "It stores the fastest one. live, batch and bench use the results from their next start. A child process tests "
-    "each configuration first, so monocle never uses one that crashes or computes wrong bytes. Ctrl-C ends the search; "
-    "monocle then compares and stores the results so far.",
+    "each configuration first, so monocle never uses one that crashes or computes wrong bytes. Ctrl-C ends the "
+    "search; monocle then compares and stores the results so far.",
     "The table shows the median times of the default and of the best configuration, measured in turns, and the "
     "speed-up. A configuration replaces the default only if it is faster by more than 2 % and by more than the noise.",
     "--explain prints, for each parameter, the median and best time of the configurations with each value. It also "
-    "prints the share of the variation of times that each parameter explains, and the pairs that explain more together.",
+    "prints the share of the variation of times that each parameter explains, and the pairs that explain more "
+    "together.",
     "--replay needs no device. It reads the time of each configuration from a T4 results file, which --t4 or Kernel "
     "Tuner has written. The table shows the optimum's time divided by the best time found, after a quarter, half and "
     "all of the budget. 1 is the optimum. p10: 10 % of the seeds are at or below this value.",
