@@ -266,7 +266,7 @@ static void make_in_place(struct band *band, int y, const struct stencil_rows *r
     for (int i = 0; i < cpu->stencil->rows; i++) {
         ends_out[i] = made[i];
         out[i] = rows->out[i] + bytes;
-        middle.prefetch[i].in += 2 * bytes; // the ends prefetch what comes before that
+        middle.prefetch[i].in += 2 * bytes; // the ends prefetch the bytes before
         middle.prefetch[i].out += 2 * bytes;
     }
     for (int i = 0; i < cpu->lines; i++)

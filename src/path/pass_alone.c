@@ -20,6 +20,17 @@ struct image_shape pass_alone_shape(const struct opencl_target *target, const st
     return (struct image_shape){.width = width, .height = height};
 }
 
+void pass_alone_fill(const struct image *picture, const struct plan *plan, int number)
+{
+    const bool grey = number > 0 && plan->pass[number].equal_channels && picture->shape.format == PIXFMT_RGBA;
+    uint32_t state = 1;
+    uint8_t *bytes = picture->memory;
+    for (size_t i = 0; i < image_bytes(&picture->shape); i++) {
+        state = state * 1664525 + 1013904223; // Numerical Recipes
+        bytes[i] = grey && (i % 4 == 1 || i % 4 == 2) ? bytes[i - 1] : (uint8_t)(state >> 24);
+    }
+}
+
 // A grey picture between passes has the layout of RGBA, with 1 byte per pixel instead of 4.
 static void lay_out(struct pass_alone *alone)
 {

@@ -93,19 +93,6 @@ static bool same(const struct image *got, const struct image *want, size_t pixel
 
 // ---- one picture ----
 
-// Fills a picture with random bytes. `grey`: the three colours of each RGBA pixel are equal.
-static void fill(const struct image *picture, bool grey)
-{
-    uint32_t state = 1;
-    uint8_t *bytes = picture->memory;
-    for (size_t i = 0; i < image_bytes(&picture->shape); i++) {
-        state = state * 1664525 + 1013904223; // Numerical Recipes
-        bytes[i] = (uint8_t)(state >> 24);
-        if (grey && (i % 4 == 1 || i % 4 == 2))
-            bytes[i] = bytes[i - 1];
-    }
-}
-
 static enum probe_status try_picture(struct task *task, int width, int height)
 {
     const char *why;
@@ -118,7 +105,7 @@ static enum probe_status try_picture(struct task *task, int width, int height)
     struct image picture = {0}, got = {0}, want = {0};
     enum probe_status status = PROBE_NOT_RUN;
     if (image_alloc(&picture, &shape) && image_alloc(&got, &rgba) && image_alloc(&want, &rgba)) {
-        fill(&picture, task->number > 0 && task->pass->equal_channels && shape.format == PIXFMT_RGBA);
+        pass_alone_fill(&picture, &task->plan, task->number);
         bool intact;
         if (expect(task->pass, &picture, &want) && run(task, &picture, &got, &intact) == CL_SUCCESS)
             status = intact && same(&got, &want, pass_pixel_bytes[task->pass->writes]) ? PROBE_PASSED : PROBE_WRONG;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double rounding = 1e-20; // a sum of squares that is 0 but for rounding
+static const double rounding = 1e-20; // a smaller sum of squares is a rounding error
 
 static bool has_time(double ms)
 {

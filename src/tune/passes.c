@@ -202,17 +202,6 @@ int tune_passes(const struct tune_target *target, bool tiles)
     return possible && split.count == fused.count ? 0 : split.count;
 }
 
-// Fills a picture with random bytes. `grey`: the three colours of each RGBA pixel are equal.
-static void fill(const struct image *picture, bool grey)
-{
-    uint32_t state = 1;
-    uint8_t *bytes = picture->memory;
-    for (size_t i = 0; i < image_bytes(&picture->shape); i++) {
-        state = state * 1664525 + 1013904223; // Numerical Recipes
-        bytes[i] = grey && (i % 4 == 1 || i % 4 == 2) ? bytes[i - 1] : (uint8_t)(state >> 24);
-    }
-}
-
 // Returns the number of pictures. In real use, a camera's frame is in the caches, and a larger picture is not.
 static int picture_count(const struct image_shape *shape)
 {
@@ -230,7 +219,7 @@ static bool open_pictures(struct tune_pass *pass)
         log_error("cannot tune at %dx%d: out of memory", shape.width, shape.height);
         return false;
     }
-    fill(&picture, pass->number > 0 && pass->of.pass->equal_channels && shape.format == PIXFMT_RGBA);
+    pass_alone_fill(&picture, &pass->plan, pass->number);
     int count = picture_count(&shape);
     cl_int result;
     while ((result = pass_alone_open(&pass->alone, &pass->target, &pass->plan, pass->number, &picture, count)) !=

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOBS_MAX = 16, FINALISTS = 6, ROUNDS = 15, ROUNDS_MIN = 5, FIRST_MAX = 64 };
+enum { JOBS_MAX = 16, FINALISTS = 6, ROUNDS = 15, ROUNDS_MIN = 5 };
 
 static const double search_ms = 4;          // of one measurement in the search; each configuration has three
 static const double compare_ms = 6;         // of one measurement in the comparison
@@ -327,18 +327,14 @@ static bool compare(struct tuner *tuner)
 static bool open_tuner(struct tuner *tuner)
 {
     const struct tuner_setup *setup = tuner->setup;
-    int first[FIRST_MAX], firsts = 0, presets[TUNE_PRESETS];
+    int presets[TUNE_PRESETS];
     const int count = tune_pass_presets(setup->pass, presets);
-    for (int i = 0; i < count; i++)
-        first[firsts++] = presets[i];
-    for (int i = 0; i < setup->firsts && firsts < FIRST_MAX; i++)
-        first[firsts++] = setup->first[i];
     const int cpus = workers_available();
-    tuner->jobs = setup->jobs > 0 ? setup->jobs : cpus;
-    tuner->jobs = tuner->jobs < JOBS_MAX ? tuner->jobs : JOBS_MAX;
+    tuner->jobs = cpus < JOBS_MAX ? cpus : JOBS_MAX;
     const struct space *space = tune_pass_space(setup->pass);
     const bool all = setup->budget == 0 && setup->seconds <= 0 && setup->target_ms <= 0;
-    tuner->search = search_open(setup->strategy, space, all ? space->count : setup->budget, setup->seed, first, firsts);
+    tuner->search =
+        search_open(setup->strategy, space, all ? space->count : setup->budget, setup->seed, presets, count);
     if (!tuner->search) {
         log_error("cannot tune: out of memory");
         return false;

@@ -28,12 +28,9 @@ struct tuner_setup {
     struct tune_pass *pass;
     const struct strategy *strategy;
     uint64_t seed;    // of the search
-    const int *first; // configurations to try after the default ones; borrowed
-    int firsts;
     int budget;       // maximum number of configurations; 0: no limit
     double seconds;   // maximum time of the search; 0: no limit
     double target_ms; // the search ends when a configuration has this time or less; 0: no target
-    int jobs;         // child processes at a time, at most 16; 0: one per CPU
     // Called after each configuration and before the comparison, on the thread of tuner_run. Returns false to end the
     // search; the comparison follows. May be NULL.
     bool (*progress)(void *context, const struct tuner_state *state);

@@ -2,7 +2,7 @@
 // probe variants, or in the program itself; linked into the program with --wrap
 // - TEST_DRIVER: the driver's version
 // - TEST_MISBEHAVE: in a child, crash, leave, hang, loop, refuse or be killed (kill) when it builds a program; have no
-//   kernel (lose), as with a damaged cache; wrong, stray (it writes behind its output) or fail when it runs a kernel.
+//   kernel (lose), as with a damaged cache; wrong, stray (it writes after its output) or fail when it runs a kernel.
 //   unstarted: no child starts. In the program, compile or stall: a build compiles as long as TEST_WHEN exists. stall
 //   also holds back kernels, as PoCL does during a part of its compilation.
 // - TEST_ONLY: only children with this text in an argument misbehave

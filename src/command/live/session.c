@@ -31,8 +31,8 @@ static bool open_source(struct session *s)
     return controls_save(&s->controls, o, s->info);
 }
 
-// Opens the window, unless the user wants none. If there is none, logs why unless `egl`: over EGL only. False: the
-// window cannot be drawn in (logged).
+// Opens the window, if the user wants one. `egl`: only over EGL, and a missing window is not logged. False: the window
+// cannot be drawn in (logged).
 static bool open_window(struct session *s, bool egl)
 {
     if (s->options.headless)

@@ -17,7 +17,7 @@ enum {
     HEAD = 8,   // bytes of TIFF's header,
     COUNT = 2,  // of a directory: before its entries,
     ENTRY = 12, // of an entry,
-    LINK = 4,   // behind the entries
+    LINK = 4,   // after the entries
 };
 
 // Tags of the first directory that describe the image and not its storage, in order. The last five are Windows' titles

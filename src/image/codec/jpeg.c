@@ -128,7 +128,7 @@ static const struct sampling *sampling_of(enum pixfmt format)
 // The names of APP1 markers; each includes a final NUL.
 static const char exif_name[] = "Exif\0", xmp_name[] = "http://ns.adobe.com/xap/1.0/";
 
-// Returns the bytes behind the name; none if the marker has another name.
+// Returns the bytes after the name, or none if the marker has another name.
 static struct codec_bytes behind(jpeg_saved_marker_ptr marker, const char *name, size_t name_bytes)
 {
     if (marker->data_length <= name_bytes || memcmp(marker->data, name, name_bytes) != 0)
@@ -226,7 +226,7 @@ static bool colour_ok(const struct jpeg_decompress_struct *info, struct codec_er
 }
 
 // Call after setjmp. Each file has a new decompressor, because one keeps its tables from file to file: they would
-// replace those that a damaged file lacks. Keeps markers with metadata up to `marker_bytes`.
+// replace the missing tables of a damaged file. Keeps markers with metadata up to `marker_bytes`.
 static bool start_reading(struct jpeg *jpeg, const uint8_t *data, size_t size, unsigned marker_bytes,
                           struct image_shape *shape)
 {
