@@ -13,7 +13,12 @@ typedef struct {
     int r, g, b, a;
 } pixel;
 
+// The arguments of the filters. Variants that define CONSTANT as 2 keep them in constant memory.
+#if defined(CONSTANT) && CONSTANT > 1
+typedef __constant const int *arguments;
+#else
 typedef __global const int *arguments;
+#endif
 #define ARG(args, i) ((args)[i])
 
 // Returns the integer nearest to the square root of n. It is exact for roots below 255.5: such a root differs from

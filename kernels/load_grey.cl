@@ -1,4 +1,5 @@
 // load_grey.cl: luma without chroma
+#include "source.cl"
 #include "yuv.cl"
 
 INLINE pixel load(struct source source, arguments args, int x, int y)

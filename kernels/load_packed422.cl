@@ -1,4 +1,5 @@
 // load_packed422.cl: two pixels in 4 bytes, luma first or chroma first (YUYV, UYVY)
+#include "source.cl"
 #include "yuv.cl"
 
 #ifndef Y_BYTE

@@ -1,4 +1,5 @@
 // load_planar.cl: three planes, U or V first, chroma of full or half width and height (YU12, YV12, 422P, 444P)
+#include "source.cl"
 #include "yuv.cl"
 
 #ifndef U_PLANE

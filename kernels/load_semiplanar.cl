@@ -1,4 +1,5 @@
 // load_semiplanar.cl: a plane of luma and a plane of chroma pairs, U or V first (NV12, NV21, NV16, NV61)
+#include "source.cl"
 #include "yuv.cl"
 
 #ifndef U_BYTE

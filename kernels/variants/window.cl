@@ -1,9 +1,9 @@
 // window.cl: the pass for GPUs: a work-item makes a block of pixels, 4 pixels wide
 //
 // A work-item loads 16 bytes at a time. It keeps the stencil's input in registers: the window, which is the block and
-// the pixels within the radius around it. PASS_TILE is for passes that convert or filter before the stencil: the
-// work-group then makes the stencil's input once, in local memory. A filter with a file variants/NAME_window.cl
-// computes the whole block at once (PASS_WINDOW_FILTER); other filters compute it pixel by pixel.
+// the pixels within the radius around it. With a tile, the work-group makes the stencil's input once, in local memory.
+// A filter with a file variants/NAME_window.cl computes the whole block at once (PASS_WINDOW_FILTER); other filters
+// compute it pixel by pixel.
 #ifndef PASS_RADIUS
 #define PASS_RADIUS 0
 #endif
@@ -13,6 +13,12 @@
 #ifndef GROUP_WIDTH
 #define GROUP_WIDTH 32 // the largest work-group; with a tile, the only one
 #define GROUP_HEIGHT 4
+#endif
+#ifndef TILE
+#define TILE 1 // 1: no tile; 2: a tile; 3: a tile whose rows have padding
+#endif
+#if TILE > 1
+#define PASS_TILE
 #endif
 #define GROUP_ITEMS (GROUP_WIDTH * GROUP_HEIGHT)
 #include "variants/block_io.cl"
@@ -94,6 +100,7 @@ INLINE void pass(struct source source, arguments args, DESTINATION to, layout la
 // side, and `radius` more rows above and below.
 enum {
     TILE_GROUPS = GROUP_WIDTH + 2,
+    TILE_STRIDE = TILE_GROUPS + TILE - 2,              // from a row to the next
     TILE_ROWS = GROUP_HEIGHT * ROWS + 2 * PASS_RADIUS, // an even number
     TILE_PAIRS = TILE_GROUPS * TILE_ROWS / 2,
 };
@@ -119,7 +126,7 @@ INLINE void tile_pair(struct source source, arguments args, int x, int y, int in
         }
     }
     to[0] = (uint4)(word[0], word[1], word[2], word[3]);
-    to[TILE_GROUPS] = (uint4)(word[4], word[5], word[6], word[7]);
+    to[TILE_STRIDE] = (uint4)(word[4], word[5], word[6], word[7]);
 }
 
 // Fills the tile from its top left (left, top) on. `inside` is a literal: 1 if the whole tile is inside the picture.
@@ -130,7 +137,7 @@ INLINE void tile_fill(struct source source, arguments args, int left, int top, i
     for (int step = 0; step < TILE_PAIRS; step += GROUP_ITEMS) {
         const int i = item + step, row = i / TILE_GROUPS * 2, group = i % TILE_GROUPS;
         if (i < TILE_PAIRS)
-            tile_pair(source, args, left + group * BLOCK_WIDTH, top + row, inside, to + row * TILE_GROUPS + group);
+            tile_pair(source, args, left + group * BLOCK_WIDTH, top + row, inside, to + row * TILE_STRIDE + group);
     }
 }
 
@@ -138,7 +145,7 @@ INLINE void tile_window(tile from, uint *window)
 {
 #pragma unroll
     for (int row = 0; row < WINDOW_ROWS; row++) {
-        tile at = from + (get_local_id(1) * ROWS + row) * TILE_GROUPS + get_local_id(0);
+        tile at = from + (get_local_id(1) * ROWS + row) * TILE_STRIDE + get_local_id(0);
         uint word[3 * BLOCK_WIDTH];
         vstore4(at[0], 0, word);
         vstore4(at[1], 1, word);
@@ -231,13 +238,13 @@ INLINE void pass(struct source source, arguments args, DESTINATION to, layout la
 __attribute__((reqd_work_group_size(GROUP_WIDTH, GROUP_HEIGHT, 1)))
 #endif
 __kernel void
-pass_window(__global const uchar *restrict bytes, layout layout, __global const int *restrict args, DESTINATION to)
+pass_window(__global const uchar *restrict bytes, layout layout, arguments restrict args, DESTINATION to)
 {
     const struct source source = source_of(bytes, layout);
     const int x = get_global_id(0) * BLOCK_WIDTH, y = get_global_id(1) * ROWS;
     uint block[BLOCK_PIXELS] = {0};
 #ifdef PASS_TILE
-    __local uint4 shared[TILE_GROUPS * TILE_ROWS];
+    __local uint4 shared[TILE_STRIDE * TILE_ROWS];
     const int left = x - ((int)get_local_id(0) + 1) * BLOCK_WIDTH;
     const int top = y - (int)get_local_id(1) * ROWS - PASS_RADIUS;
     if (left >= 0 && top >= 0 && left + TILE_GROUPS * BLOCK_WIDTH <= source.width && top + TILE_ROWS <= source.height)

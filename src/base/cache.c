@@ -104,6 +104,12 @@ int data_system_open(const char *path, const char **unsafe)
     return open_safe(path, true, unsafe);
 }
 
+int cache_open_named(const char *path, bool make, const char **unsafe)
+{
+    *unsafe = NULL;
+    return make && !make_directory(path) ? -1 : open_safe(path, true, unsafe);
+}
+
 char *cache_read(int directory, const char *name, size_t limit, size_t *size)
 {
     const int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); // a pipe must not block

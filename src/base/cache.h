@@ -23,6 +23,9 @@ int data_open(char path[PATH_MAX], bool make, const char **unsafe);
 bool data_system_next(char path[PATH_MAX], size_t *at);
 // Opens one of these directories, which only root and this user may be able to write. Returns as cache_open.
 int data_system_open(const char *path, const char **unsafe);
+// Opens a directory that the user has named, in the same way. `make`: makes it (mode 0700) if it is missing. errno is
+// set if *unsafe is NULL after a failure.
+int cache_open_named(const char *path, bool make, const char **unsafe);
 
 // Reads an entry of the directory, as file_read. NULL with errno set on failure (EPERM: a user other than this one and
 // root can write it); not logged.

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -17,8 +19,8 @@
 // A killed process may hang in a driver. child_run waits KILLED_MS for it, then leaves it to the system.
 enum { POLL_MS = 5, KILLED_MS = 2000 };
 
-// Returns 0, or errno.
-static int start(const char *program, char *const arguments[], pid_t *child)
+// `output`: the child's standard output; negative: /dev/null. Returns 0, or errno.
+static int start(const char *program, char *const arguments[], int output, pid_t *child)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -31,8 +33,10 @@ static int start(const char *program, char *const arguments[], pid_t *child)
         return ENOMEM;
     }
     int error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
-    for (int fd = STDOUT_FILENO; error == 0 && fd <= STDERR_FILENO; fd++)
-        error = posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, fd);
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDERR_FILENO);
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(&files, output >= 0 ? output : STDIN_FILENO, STDOUT_FILENO);
     if (error == 0)
         error = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
@@ -57,11 +61,17 @@ static bool ends_within(pid_t child, int limit_ms, int *status)
     return false;
 }
 
+static enum child_end ended(int status, int *value)
+{
+    *value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    return WIFSIGNALED(status) ? CHILD_KILLED : CHILD_EXITED;
+}
+
 enum child_end child_run(const char *program, char *const arguments[], int limit_ms, int *value)
 {
     pid_t child;
     int status;
-    *value = start(program, arguments, &child);
+    *value = start(program, arguments, -1, &child);
     if (*value != 0)
         return CHILD_NOT_STARTED;
     if (!ends_within(child, limit_ms, &status)) {
@@ -69,8 +79,118 @@ enum child_end child_run(const char *program, char *const arguments[], int limit
         ends_within(child, KILLED_MS, &status);
         return CHILD_LATE;
     }
-    *value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-    return WIFSIGNALED(status) ? CHILD_KILLED : CHILD_EXITED;
+    return ended(status, value);
+}
+
+// ---- a child whose output is read ----
+
+enum { TALK_MS = 100 };
+
+struct talk {
+    bool (*line)(void *context, char *text);
+    void *context;
+    char text[CHILD_LINE];
+    size_t bytes;
+    bool over_long; // the rest of this line is ignored
+};
+
+// Returns false if `line` wants the child to end.
+static bool take(struct talk *talk, const char *piece, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        if (piece[i] != '\n') {
+            talk->over_long = talk->over_long || talk->bytes == sizeof(talk->text) - 1;
+            if (!talk->over_long)
+                talk->text[talk->bytes++] = piece[i];
+            continue;
+        }
+        talk->text[talk->bytes] = '\0';
+        if (!talk->over_long && !talk->line(talk->context, talk->text))
+            return false;
+        talk->bytes = 0;
+        talk->over_long = false;
+    }
+    return true;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+enum talk_end { TALK_CLOSED, TALK_LATE, TALK_STOPPED };
+
+// Reads until the pipe is closed, the time is over, or `line` returns false.
+static enum talk_end listen_to(int pipe, int limit_ms, struct talk *talk)
+{
+    const int64_t end_ms = now_ms() + limit_ms;
+    while (now_ms() < end_ms) {
+        char piece[CHILD_LINE];
+        struct pollfd polled = {.fd = pipe, .events = POLLIN};
+        if (poll(&polled, 1, TALK_MS) <= 0) { // nothing yet, or a signal
+            if (!talk->line(talk->context, NULL))
+                return TALK_STOPPED;
+            continue;
+        }
+        const ssize_t bytes = read(pipe, piece, sizeof(piece));
+        if (bytes == 0 || (bytes < 0 && errno != EINTR))
+            return TALK_CLOSED;
+        if (bytes > 0 && !take(talk, piece, (size_t)bytes))
+            return TALK_STOPPED;
+    }
+    return TALK_LATE;
+}
+
+enum child_end child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
+                          bool (*line)(void *context, char *text), void *context)
+{
+    struct talk talk = {.line = line, .context = context};
+    int pipe[2], status;
+    pid_t child;
+    if (pipe2(pipe, O_CLOEXEC) != 0) {
+        *value = errno;
+        return CHILD_NOT_STARTED;
+    }
+    *value = start(program, arguments, pipe[1], &child);
+    close(pipe[1]);
+    enum talk_end end = *value == 0 ? listen_to(pipe[0], limit_ms, &talk) : TALK_CLOSED;
+    close(pipe[0]);
+    if (*value != 0)
+        return CHILD_NOT_STARTED;
+    if (end == TALK_CLOSED && ends_within(child, KILLED_MS, &status))
+        return ended(status, value);
+    kill(-child, SIGKILL);
+    ends_within(child, KILLED_MS, &status);
+    return end == TALK_STOPPED ? CHILD_KILLED : CHILD_LATE;
+}
+
+bool child_was_killed(enum child_end end, int value)
+{
+    return end == CHILD_KILLED && (value == SIGINT || value == SIGTERM || value == SIGHUP || value == SIGKILL);
+}
+
+void child_explain(enum child_end end, int value, int limit_s, int cpu_s, char why[CHILD_WHY])
+{
+    switch (end) {
+    case CHILD_EXITED:
+        snprintf(why, CHILD_WHY, "the driver ended the process with status %d", value);
+        break;
+    case CHILD_KILLED:
+        if (value == SIGXCPU)
+            snprintf(why, CHILD_WHY, "it took longer than %d s of processor time", cpu_s);
+        else
+            snprintf(why, CHILD_WHY, "it %s signal %d", child_was_killed(end, value) ? "was killed by" : "crashed with",
+                     value);
+        break;
+    case CHILD_LATE:
+        snprintf(why, CHILD_WHY, "it took longer than %d s", limit_s);
+        break;
+    case CHILD_NOT_STARTED:
+        snprintf(why, CHILD_WHY, "its process cannot be started: %s", strerror(value));
+        break;
+    }
 }
 
 // Returns the bytes of data memory that the process already has. Sanitizers reserve terabytes.

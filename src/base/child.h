@@ -1,6 +1,7 @@
 // child.h: runs a program as a child process, within limits
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum child_end {
@@ -14,6 +15,20 @@ enum child_end {
 // and waits until it ends. After `limit_ms` it kills the whole group and waits at most 2 s more. On any thread. Logs
 // nothing.
 enum child_end child_run(const char *program, char *const arguments[], int limit_ms, int *value);
+
+// As child_run, but calls line(context, text) for each line that the child writes to standard output, without its
+// newline, and with NULL about every 100 ms. Ignores lines of more than CHILD_LINE bytes. If `line` returns false, this
+// kills the child's group and returns CHILD_KILLED with *value 0.
+enum { CHILD_LINE = 16384 };
+enum child_end child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
+                          bool (*line)(void *context, char *text), void *context);
+
+// Returns true if another program or the user ended the child, or the kernel because memory was full.
+bool child_was_killed(enum child_end end, int value);
+// Writes how a child failed, such as "it crashed with signal 11". The text of CHILD_EXITED blames a driver. `limit_s`
+// and `cpu_s`: the child's limits of time and of processor time.
+enum { CHILD_WHY = 80 };
+void child_explain(enum child_end end, int value, int limit_s, int cpu_s, char why[CHILD_WHY]);
 
 // The child program calls this first. It disables core files, and limits the program to `bytes` of further data memory
 // and to `seconds` of processor time (SIGXCPU). The kernel kills the program when the thread that started it ends.

@@ -75,6 +75,29 @@ char *file_read_text(const char *path, size_t limit)
     return text;
 }
 
+bool file_read_number(const char *path, uint64_t *number)
+{
+    size_t size;
+    char *end, *text = file_read(path, FILE_WORD, &size);
+    if (!text)
+        return false;
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    const bool ok = end != text && errno == 0;
+    free(text);
+    errno = ok ? 0 : EINVAL;
+    return ok;
+}
+
+void file_read_word(const char *path, char word[FILE_WORD])
+{
+    size_t size;
+    char *text = file_read(path, FILE_WORD - 1, &size);
+    snprintf(word, FILE_WORD, "%s", text ? text : "");
+    word[strcspn(word, "\n")] = '\0';
+    free(text);
+}
+
 bool file_write_all(int fd, const void *data, size_t size)
 {
     const char *at = data;

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 // Reads a regular file of at most `limit` bytes and adds a NUL. The caller frees. NULL with errno set on failure: EFBIG
@@ -10,6 +11,12 @@
 char *file_read(const char *path, size_t limit, size_t *size);
 // Reads a text in the same way, without a byte order mark, which some editors write.
 char *file_read_text(const char *path, size_t limit);
+
+// Read a short text, such as a file of /sys, as a number or as a line without its newline. The number fails with errno
+// set if the text does not begin with one. The line is "" on failure.
+enum { FILE_WORD = 64 };
+bool file_read_number(const char *path, uint64_t *number);
+void file_read_word(const char *path, char word[FILE_WORD]);
 
 // Reads an open file from its position to its end, as file_read.
 char *file_read_all(int fd, size_t limit, size_t *size);

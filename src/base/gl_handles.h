@@ -1,8 +1,30 @@
-// gl_handles.h: the native handles of a GL context, with which an OpenCL device shares it
+// gl_handles.h: a GL context as other layers see it: to bind it, and to share it with an OpenCL device
 #pragma once
+
+#include <stdbool.h>
 
 // EGL or GLX, never both: the handles of the other one are NULL. All NULL: no GL context.
 struct gl_handles {
     void *glx_context, *glx_display; // GLXContext and Display *
     void *egl_context, *egl_display; // EGLContext and EGLDisplay
 };
+
+enum { GL_NAME = 160 };
+
+// A context of GL 3.3 core or ES 3.0, and a second one, the builder, which shares its textures, buffers and programs.
+// The window has one, and compute/gl_context.h opens one without a window. It also declares the calls.
+struct gl_context {
+    char name[GL_NAME]; // "OpenGL 4.5 core over EGL: llvmpipe (LLVM 15.0.6, 256 bits)"
+    bool software;      // a CPU draws
+    bool (*bind)(struct gl_context *context, bool builder);
+    void (*unbind)(struct gl_context *context, bool builder);
+};
+
+// Sets name and software. `version` and `renderer`: the texts of glGetString, or NULL. `over`: "GLX" or "EGL".
+void gl_context_describe(struct gl_context *context, bool es, const char *version, const char *renderer,
+                         const char *over);
+
+// Draws a pixel in the current context, with a program of its own. Returns true if the pixel is correct. Also call
+// it before the builder is closed. Otherwise the context may still use a program of the builder, and Mesa 22.3 may hang
+// when it closes the context.
+bool gl_context_draws(void);

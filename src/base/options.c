@@ -432,13 +432,12 @@ void options_describe(const struct option *o, char *text, size_t size)
     snprintf(text, size, "%.*s%s%s%s", length, o->help, range, o->help + length, environment);
 }
 
-// Prints text in lines of at most COLUMNS. The first begins at `column`; the others are indented.
-static void print_wrapped(FILE *out, const char *text, int column, int indent)
+void options_print_text(FILE *out, const char *text, int column, int indent, int columns)
 {
     const char *space = "";
     while (*text) {
         const int length = (int)strcspn(text, " ");
-        if (*space && column + 1 + length > COLUMNS) {
+        if (*space && column + 1 + length > columns) {
             fprintf(out, "\n%*s", indent, "");
             column = indent;
             space = "";
@@ -458,7 +457,7 @@ void options_print_row(FILE *out, const char *left, const char *right, int width
         fprintf(out, "%s\n%*s", left, width, "");
     else
         fprintf(out, "%-*s", width, left);
-    print_wrapped(out, right, width, width);
+    options_print_text(out, right, width, width, COLUMNS);
 }
 
 static void print_options(const struct option *options, FILE *out)
@@ -518,7 +517,7 @@ static void print_details(const char *const *details, FILE *out)
             snprintf(left, sizeof(left), "  %.*s", (int)(tab - *d), *d);
             options_print_row(out, left, tab + 1, width + 4);
         } else {
-            print_wrapped(out, *d, 0, 0);
+            options_print_text(out, *d, 0, 0, COLUMNS);
         }
     }
 }
@@ -526,7 +525,7 @@ static void print_details(const char *const *details, FILE *out)
 void options_print_help(const struct option_list *list, FILE *out)
 {
     fprintf(out, "Usage: monocle %s%s%s\n\n", list->command, *list->usage ? " " : "", list->usage);
-    print_wrapped(out, list->summary, 0, 0);
+    options_print_text(out, list->summary, 0, 0, COLUMNS);
     if (list->examples && list->examples[0]) {
         fprintf(out, "\nExamples:\n");
         print_examples(list->examples, out);

@@ -70,6 +70,9 @@ enum option_result options_parse(const struct option_list *list, int argc, char 
 void options_print_help(const struct option_list *list, FILE *out);
 // Prints a row as in the help: `left` in a column of this width, `right` wrapped beside it.
 void options_print_row(FILE *out, const char *left, const char *right, int width);
+// Prints text in lines of at most `columns` bytes, cut at spaces. The first line begins at `column`; the others are
+// indented.
+void options_print_text(FILE *out, const char *text, int column, int indent, int columns);
 // Writes the row's help, range and environment variable: "pause between frames (1 to 100)".
 void options_describe(const struct option *option, char *text, size_t size);
 

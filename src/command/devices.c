@@ -1,11 +1,10 @@
-// devices.c: the command that lists the OpenCL devices and tests which sharing modes they support
-#include "compute/device.h"
+// devices.c: the command that lists the OpenCL devices, tests which sharing modes they support, and names the GL
+#include "command/inspect.h"
 
 #include "base/log.h"
 #include "command/shared.h"
-#include "image/image.h"
-#include "path/path.h"
-#include "screen/window.h"
+#include "compute/device.h"
+#include "compute/kept.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -14,25 +13,55 @@
 
 static const char *const examples[] = {
     "monocle devices  list the devices",
-    "monocle devices --json  list the devices as JSON",
+    "monocle devices --all  also list limits, vector widths, extensions and image formats",
+    "monocle devices --json  list all facts of the devices as JSON",
     "monocle live -d 0  run the live view on the first device",
     NULL,
 };
 static const char *const details[] = {
     "The option -d of the other commands takes a number from this list, a type (gpu, cpu, accelerator), or a part of a "
-    "device's name. The cpu path needs no device.",
+    "device's name. The cpu and gl paths need no device.",
     "monocle opens each device and runs a test frame in each sharing mode, the fastest mode first:",
     "gl-shared\tkernels write the texture that the window shows",
     "mapped\tkernels write host memory; OpenCL copies nothing",
     "opencl\tOpenCL copies each frame to the device, and each result back",
+    "Below the devices, the list shows the GL context of a window, and the GL context of --headless.",
+    "A child process with a limit of 180 s queries each device. If a driver crashes or hangs, the list says so and "
+    "continues with the other drivers.",
+    "The members of a device in --json, besides those of the list (null: the driver does not report it):",
+    "vendor_id\tPCI vendor id, such as \"0x10de\"",
+    "pci\tPCI address, such as \"0000:01:00.0\"",
+    "opencl_c\tversions of OpenCL C",
+    "half, double\ttrue if the device computes with this type",
+    "work_item_sizes\tlargest work-group in each dimension",
+    "limits\tsizes in bytes or pixels, alignment, clock, resolution of the profiling timer (timer_ns)",
+    "vector_widths\tpreferred and native, for each type",
+    "extensions\tall extensions",
+    "extensions_used\tthe extensions that monocle uses: true if the device has the extension",
+    "image_formats\tformats of 2D images that kernels read or write, such as \"RGBA/UNORM_INT8\"",
+    "opens\ttrue if the device can be opened",
+    "rungs\tthe sharing modes",
+    "problem\twhy a query failed; null if all succeeded",
     NULL,
 };
 static const char *const exits[] = {
     "0\tthe list was printed",
     "1\tstandard output cannot be written",
     "2\twrong arguments",
-    "3\tthere is no OpenCL device",
+    "3\tthere is no OpenCL device, or -d selects none",
     NULL,
+};
+struct devices_options {
+    bool json, all;
+    const char *device;
+};
+#define AT(member) offsetof(struct devices_options, member)
+static const struct option options[] = {
+    {"device", 'd', OPTION_TEXT, "DEVICE", .help = "list only this device; default: all devices", .offset = AT(device),
+     .choices = "gpu|cpu|accelerator", .complete = "device"},
+    {"all", 'a', OPTION_FLAG, .help = "list all facts of a device", .offset = AT(all), .excludes = "json"},
+    {"json", 'j', OPTION_FLAG, .help = "print one JSON array on standard output, with all facts", .offset = AT(json)},
+    {0},
 };
 static const struct option_list list = {
     .command = "devices",
@@ -41,128 +70,64 @@ static const struct option_list list = {
     .examples = examples,
     .details = details,
     .exits = exits,
-    .options = list_options,
+    .options = options,
 };
 
-// ---- the test of the sharing modes ----
+// ---- query ----
 
-enum { SIDE = 16, MODES = 3, MODE_SHARED = 0, MODE_MAPPED, MODE_OPENCL };
+static const char *const modes[] = {"gl-shared", "mapped", "opencl"};
+enum { MODES = sizeof(modes) / sizeof(*modes) };
 
-struct sharing_mode {
-    const char *name;
-    bool works;
-    char why[256]; // one line: why it works or fails
-};
-
-struct probe {
-    bool opens; // the device can be opened; otherwise the reason is logged
-    struct sharing_mode mode[MODES];
-};
-
-// Runs one frame through an empty chain. Returns true if the pixels come back unchanged; otherwise `why` has the
-// reason.
-static bool run_frame(struct path *path, const struct image_shape *shape, char why[256])
+static void warn_driver(void *context, const struct driver *driver, const char *why)
 {
-    struct image frame = {0}, back = {0};
-    struct path_result result;
-    bool lost = false, same = false;
-    if (image_alloc(&frame, shape) && image_alloc(&back, shape)) {
-        const size_t bytes = image_bytes(shape);
-        for (size_t i = 0; i < bytes; i++)
-            frame.plane[0][i] = (uint8_t)(i * 37 + i / 64);
-        same = path_submit(path, &frame, 0, &lost) && path_collect(path, &result, &lost) &&
-               path_read(path, &result, &back) && memcmp(frame.plane[0], back.plane[0], bytes) == 0;
-    }
-    if (!same)
-        snprintf(why, 256, "%s", lost ? "the device was lost during a test frame" : "the test frame has wrong pixels");
-    image_free(&frame);
-    image_free(&back);
-    return same;
+    log_warn("skipped the OpenCL driver %s (%s): %s; other commands will fail in the same way until you repair it, or "
+             "disable it: sudo mv %s %s.disabled",
+             driver->library, driver->file, why, driver->file, driver->file);
 }
 
-// Opens a path on the device and runs a frame. Returns true if the path uses the sharing mode `name` and the frame is
-// correct.
-static bool try_mode(struct device *device, enum path_kind kind, bool gl, const char *name, char why[256])
+// Adds what a child finds out about the device.
+static void complete(json_t *device)
 {
-    const struct chain chain = {.count = 0};
-    const struct path_setup setup = {
-        .kind = kind,
-        .device = device,
-        .input = {.format = PIXFMT_RGBA, .width = SIDE, .height = SIDE},
-        .chain = &chain,
-        .gl = gl,
-    };
-    char *error = NULL;
-    struct path *path = path_open(&setup, &error);
-    bool works = false;
-    if (!path)
-        snprintf(why, 256, "%.*s", (int)strcspn(error ? error : "?", "\n"), error ? error : "?");
-    else if (strcmp(path_info(path)->sharing, name) == 0)
-        works = run_frame(path, &setup.input, why);
-    else
-        snprintf(why, 256, "%s", path_info(path)->why);
-    path_close(path);
-    free(error);
-    return works;
+    char why[INSPECT_WHY], number[16];
+    json_t *rungs = json_array();
+    snprintf(number, sizeof(number), "%d", (int)json_integer_value(json_object_get(device, "number")));
+    json_t *found = inspect(INSPECT_DEVICE, number, why);
+    for (int i = 0; i < MODES; i++) {
+        json_t *mode = json_object_get(found, modes[i]);
+        const char *reason = json_string_value(json_object_get(mode, "why"));
+        char untested[INSPECT_WHY + 32];
+        snprintf(untested, sizeof(untested), "not tested: %s", why[0] ? why : "the device cannot be opened");
+        json_array_append_new(rungs, json_pack("{s:s,s:b,s:s}", "rung", modes[i], "works",
+                                               json_is_true(json_object_get(mode, "works")), "why",
+                                               reason ? reason : untested));
+        json_object_del(found, modes[i]);
+    }
+    json_object_set_new(device, "opens", json_false()); // the child replaces it
+    json_object_update(device, found);
+    json_object_set_new(device, "rungs", rungs);
+    json_object_set_new(device, "problem", why[0] ? json_string(why) : json_null());
+    json_decref(found);
 }
 
-// Tests gl-shared with a window. If the mode failed with another window API before, appends the second reason.
-static void probe_shared(const struct device_info *info, const struct window *window, struct sharing_mode *mode)
+// Returns the number of the device that `text` means, -1 if none matches (logged).
+static int choose(json_t *array, const char *text)
 {
-    const struct gl_handles gl = window_gl_handles(window);
-    struct device *device = device_open(info, &gl, NULL);
-    char why[256] = "";
-    if (device && device->shares_gl)
-        mode->works = try_mode(device, PATH_ZEROCOPY, true, mode->name, why);
-    else
-        snprintf(why, sizeof(why), "%s", device ? device->sharing_why : "cannot open the device");
-    if (mode->works)
-        snprintf(mode->why, sizeof(mode->why), "shares textures with %s", window_gl_name(window));
-    else
-        snprintf(mode->why + strlen(mode->why), sizeof(mode->why) - strlen(mode->why), "%sover %s: %.100s",
-                 mode->why[0] ? "; " : "", gl.glx_context ? "GLX" : "EGL", why);
-    device_close(device);
-}
-
-static void probe_alone(const struct device_info *info, struct probe *probe)
-{
-    struct device *device = device_open(info, NULL, NULL);
-    probe->opens = device != NULL;
-    struct sharing_mode *mapped = &probe->mode[MODE_MAPPED], *opencl = &probe->mode[MODE_OPENCL];
-    if (!device) {
-        snprintf(mapped->why, sizeof(mapped->why), "cannot open the device");
-        snprintf(opencl->why, sizeof(opencl->why), "cannot open the device");
-        return;
+    struct device_info devices[DEVICE_MAX] = {0};
+    int count = 0;
+    size_t i;
+    json_t *each;
+    json_array_foreach(array, i, each)
+    {
+        const char *type = "", *name = "", *platform = "";
+        json_unpack(each, "{s:s,s:s,s:s}", "type", &type, "name", &name, "platform", &platform);
+        struct device_info *info = &devices[count++];
+        info->type = strcmp(type, "gpu") == 0   ? CL_DEVICE_TYPE_GPU
+                     : strcmp(type, "cpu") == 0 ? CL_DEVICE_TYPE_CPU
+                                                : CL_DEVICE_TYPE_ACCELERATOR;
+        snprintf(info->name, sizeof(info->name), "%s", name);
+        snprintf(info->platform_name, sizeof(info->platform_name), "%s", platform);
     }
-    if (!info->host_unified)
-        snprintf(mapped->why, sizeof(mapped->why), "the device does not share the host's memory");
-    else if ((mapped->works = try_mode(device, PATH_ZEROCOPY, false, mapped->name, mapped->why)))
-        snprintf(mapped->why, sizeof(mapped->why), "the device shares the host's memory");
-    if ((opencl->works = try_mode(device, PATH_OPENCL, false, opencl->name, opencl->why)))
-        snprintf(opencl->why, sizeof(opencl->why), "the kernels compile and run");
-    device_close(device);
-}
-
-// Opens each device and runs a small frame in each sharing mode. For gl-shared, it opens hidden windows.
-static void probe_devices(const struct device_info *devices, int count, struct probe *probes)
-{
-    for (int i = 0; i < count; i++) {
-        probes[i] = (struct probe){.mode = {{.name = "gl-shared"}, {.name = "mapped"}, {.name = "opencl"}}};
-        probe_alone(&devices[i], &probes[i]);
-    }
-    for (int egl = 0; egl < 2; egl++) {
-        const struct window_setup setup = {.width = SIDE, .height = SIDE, .egl = egl == 1, .hidden = true};
-        char why[256] = "";
-        struct window *window = window_open(&setup, why);
-        for (int i = 0; i < count; i++) {
-            struct sharing_mode *mode = &probes[i].mode[MODE_SHARED];
-            if (window && !mode->works && probes[i].opens)
-                probe_shared(&devices[i], window, mode);
-            else if (!window && egl == 0)
-                snprintf(mode->why, sizeof(mode->why), "not tested: cannot open a window: %s", why);
-        }
-        window_close(window);
-    }
+    return device_choose(devices, count, text);
 }
 
 // ---- output ----
@@ -179,66 +144,210 @@ static void print_bytes(size_t bytes)
     printf(value < 10 && unit > 0 ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }
 
-static void print_device(int number, const struct device_info *info, const struct probe *probe)
+static const char *text_of(json_t *object, const char *name)
 {
-    printf("%d  %s\n", number, info->name);
-    printf("   type       %s\n", device_type_name(info));
-    printf("   platform   %s, %s\n", info->platform_name, info->version);
-    printf("   driver     %s\n", info->driver);
-    printf("   compute    %d units, work-groups up to %zu\n", info->compute_units, info->max_work_group);
-    printf("   memory     ");
-    print_bytes(info->memory_bytes);
-    printf("%s, local ", info->host_unified ? " shared with the host" : "");
-    print_bytes(info->local_bytes);
-    printf("\n   images     %s\n", info->images ? "yes" : "no");
-    printf("   GL events  %s\n", info->gl_event ? "yes" : "no");
-    for (int i = 0; i < MODES; i++)
-        printf("   %-9s  %s: %s\n", probe->mode[i].name, probe->mode[i].works ? "yes" : "no", probe->mode[i].why);
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "?";
 }
 
-static json_t *device_json(int number, const struct device_info *info, const struct probe *probe)
+static size_t number_of(json_t *object, const char *name)
 {
-    json_t *modes = json_array();
-    for (int i = 0; i < MODES; i++)
-        json_array_append_new(modes, json_pack("{s:s,s:b,s:o}", "rung", probe->mode[i].name, "works",
-                                               (int)probe->mode[i].works, "why", text_json(probe->mode[i].why)));
-    json_t *row =
-        json_pack("{s:i,s:o,s:s,s:o,s:o,s:o,s:o}", "number", number, "name", text_json(info->name), "type",
-                  device_type_name(info), "vendor", text_json(info->vendor), "platform", text_json(info->platform_name),
-                  "version", text_json(info->version), "driver", text_json(info->driver));
-    json_object_update_new(row, json_pack("{s:i,s:I,s:I,s:I,s:b,s:b,s:b,s:b,s:o}", "compute_units", info->compute_units,
-                                          "max_work_group", (json_int_t)info->max_work_group, "memory_bytes",
-                                          (json_int_t)info->memory_bytes, "local_bytes", (json_int_t)info->local_bytes,
-                                          "images", (int)info->images, "host_unified", (int)info->host_unified,
-                                          "gl_event", (int)info->gl_event, "opens", (int)probe->opens, "rungs", modes));
-    return row;
+    return (size_t)json_integer_value(json_object_get(object, name));
+}
+
+static bool is_true(json_t *object, const char *name)
+{
+    return json_is_true(json_object_get(object, name));
+}
+
+static void print_device(json_t *device)
+{
+    printf("%zu  %s\n", number_of(device, "number"), text_of(device, "name"));
+    printf("   type       %s\n", text_of(device, "type"));
+    printf("   platform   %s, %s\n", text_of(device, "platform"), text_of(device, "version"));
+    printf("   driver     %s\n", text_of(device, "driver"));
+    printf("   compute    %zu units, work-groups up to %zu\n", number_of(device, "compute_units"),
+           number_of(device, "max_work_group"));
+    printf("   memory     ");
+    print_bytes(number_of(device, "memory_bytes"));
+    printf("%s, local ", is_true(device, "host_unified") ? " shared with the host" : "");
+    print_bytes(number_of(device, "local_bytes"));
+    printf("\n   images     %s\n", is_true(device, "images") ? "yes" : "no");
+    printf("   GL events  %s\n", is_true(device, "gl_event") ? "yes" : "no");
+    size_t i;
+    json_t *mode;
+    json_array_foreach(json_object_get(device, "rungs"), i, mode)
+        printf("   %-9s  %s: %s\n", text_of(mode, "rung"), is_true(mode, "works") ? "yes" : "no", text_of(mode, "why"));
+}
+
+// ---- all facts ----
+
+enum { COLUMNS = 100, INDENT = 26 };
+
+static void print_value(const char *name, json_t *value)
+{
+    static const char bytes[] = "_bytes";
+    const size_t length = strlen(name);
+    const bool is_bytes = length > sizeof(bytes) && strcmp(name + length - sizeof(bytes) + 1, bytes) == 0;
+    if (json_is_integer(value) && is_bytes)
+        print_bytes((size_t)json_integer_value(value));
+    else if (json_is_integer(value))
+        printf("%lld", (long long)json_integer_value(value));
+    else
+        printf("%s", json_is_string(value)  ? json_string_value(value)
+                     : json_is_true(value)  ? "yes"
+                     : json_is_false(value) ? "no"
+                                            : "-");
+}
+
+// Prints an array or an object as words, broken into lines.
+static void print_words(json_t *value)
+{
+    json_t *words = json_array(), *each;
+    const char *name;
+    size_t i;
+    int column = INDENT;
+    json_object_foreach(value, name, each)
+    {
+        if (json_is_integer(each))
+            json_array_append_new(words, json_sprintf("%s %lld", name, (long long)json_integer_value(each)));
+        else if (json_is_true(each))
+            json_array_append_new(words, json_string(name));
+    }
+    json_array_extend(words, value); // does nothing if it is an object
+    json_array_foreach(words, i, each)
+    {
+        const int length = 1 + (json_is_string(each) ? (int)json_string_length(each) : 8);
+        if (column > INDENT && column + length > COLUMNS) {
+            printf(",\n%*s", INDENT, "");
+            column = INDENT;
+        }
+        printf("%s", column > INDENT ? ", " : "");
+        print_value("", each);
+        column += length + 1;
+    }
+    printf("%s\n", column > INDENT ? "" : "none");
+    json_decref(words);
+}
+
+static void print_fact(const char *label, const char *name, json_t *value)
+{
+    printf("   %-*s", INDENT - 3, label);
+    if (json_is_array(value) || json_is_object(value)) {
+        print_words(value);
+        return;
+    }
+    print_value(name, value);
+    putchar('\n');
+}
+
+static void print_all(json_t *device)
+{
+    static const struct {
+        const char *group, *name; // group NULL: a member of the device
+        const char *label;
+    } shown[] = {
+        {NULL, "vendor_id", "vendor id"},
+        {NULL, "pci", "PCI address"},
+        {NULL, "opencl_c", "OpenCL C"},
+        {NULL, "half", "half"},
+        {NULL, "double", "double"},
+        {NULL, "work_item_sizes", "work-item sizes"},
+        {"vector_widths", "preferred", "preferred vectors"},
+        {"vector_widths", "native", "native vectors"},
+        {NULL, "extensions_used", "extensions used"},
+        {"image_formats", "read", "image formats read"},
+        {"image_formats", "write", "image formats written"},
+        {NULL, "problem", "problem"},
+    };
+    const char *name;
+    json_t *value;
+    json_object_foreach(json_object_get(device, "limits"), name, value) print_fact(name, name, value);
+    for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
+        json_t *group = shown[i].group ? json_object_get(device, shown[i].group) : device;
+        if ((value = json_object_get(group, shown[i].name)))
+            print_fact(shown[i].label, shown[i].name, value);
+    }
+}
+
+static void print_list(json_t *array, const struct devices_options *o, int only)
+{
+    size_t i;
+    json_t *device;
+    json_t *chosen = json_array();
+    json_array_foreach(array, i, device)
+    {
+        if (only >= 0 && only != (int)i)
+            continue;
+        complete(device);
+        json_array_append(chosen, device);
+        if (o->json)
+            continue;
+        print_device(device);
+        if (o->all)
+            print_all(device);
+    }
+    if (o->json)
+        print_json(chosen, JSON_INDENT(2));
+    else
+        json_decref(chosen);
+}
+
+static void print_context(const char *name, json_t *context, const char *why)
+{
+    const bool works = is_true(context, "works"), right = is_true(context, "filters");
+    printf("   %-9s  %s%s%s\n", name, context ? text_of(context, "text") : why,
+           !works  ? ""
+           : right ? ", the gl path works"
+                   : ", the gl path does not work: ",
+           works && !right ? text_of(context, "why") : "");
+}
+
+// Prints the GL that the window and runs without one get.
+static void print_gl(void)
+{
+    static const char *const windows[] = {"GLX", "EGL", "ES"}; // the live view uses the first that works
+    char why[INSPECT_WHY];
+    json_t *found = inspect(INSPECT_GL, "", why), *window = json_object_get(found, "GLX");
+    for (int i = 2; i >= 0; i--) {
+        if (is_true(json_object_get(found, windows[i]), "works"))
+            window = json_object_get(found, windows[i]);
+    }
+    json_t *headless = json_object_get(found, "headless");
+    printf("GL\n");
+    print_context("window", window, why);
+    print_context("headless", headless, why);
+    json_decref(found);
 }
 
 static int devices_run(int argc, char **argv)
 {
-    struct list_options o = {0};
+    struct devices_options o = {0};
     struct command_operands operands;
+    struct drivers_choice choice;
     int code;
     if (!command_parse(&list, argc, argv, &o, 0, &operands, &code))
         return code;
-    struct device_info devices[DEVICE_MAX];
-    struct probe probes[DEVICE_MAX];
-    const char *why = "";
-    const int count = device_list(devices, &why);
-    probe_devices(devices, count, probes);
-    json_t *array = o.json ? json_array() : NULL;
-    for (int i = 0; i < count; i++) {
-        if (o.json)
-            json_array_append_new(array, device_json(i, &devices[i], &probes[i]));
-        else
-            print_device(i, &devices[i], &probes[i]);
-    }
-    if (o.json)
-        print_json(array, JSON_INDENT(2));
-    if (count > 0)
-        return EXIT_OK;
-    log_error("there is no OpenCL device: %s; the cpu path (-p cpu) works without one", why);
-    return EXIT_NOTHING;
+    json_t *found = inspect_opencl("/etc/OpenCL/vendors", &choice, warn_driver, NULL);
+    json_t *array = json_object_get(found, "devices");
+    const bool any = json_array_size(array) > 0;
+    const int only = any && o.device ? choose(array, o.device) : -1;
+    code = any && (!o.device || only >= 0) ? EXIT_OK : EXIT_NOTHING;
+    if (any)
+        kept_check();
+    if (code == EXIT_OK)
+        print_list(array, &o, only);
+    else if (o.json)
+        print_json(json_array(), 0);
+    if (!any)
+        log_error("there is no OpenCL device: %s; the cpu path (-p cpu) works without one; to find the cause, run: "
+                  "monocle doctor",
+                  text_of(found, "why"));
+    if (!o.json && !o.device)
+        print_gl();
+    drivers_restore(&choice);
+    json_decref(found);
+    return code;
 }
 
 const struct command devices_command = {.list = &list, .run = devices_run};

@@ -220,8 +220,8 @@ static void print_environment(void)
            "directory if another user owns it or can write to it.\n");
     printf(
         ".TP\n\\fBXDG_DATA_HOME\\fR\nDirectory of the user's data; default: \\fI~/.local/share\\fR. monocle stores the "
-        "results of tunings in its file \\fImonocle/tuned\\fR.\n");
-    printf(".TP\n\\fBXDG_DATA_DIRS\\fR\nDirectories of the system's data, which may have results of tunings too; "
+        "tuning results in its file \\fImonocle/tuned\\fR.\n");
+    printf(".TP\n\\fBXDG_DATA_DIRS\\fR\nDirectories of the system's data, which may have tuning results too; "
            "default: \\fI/usr/local/share:/usr/share\\fR.\n");
     printf(".TP\n\\fBPOCL_CACHE_DIR\\fR\nDirectory in which PoCL (OpenCL on CPUs) stores compiled kernels; default: "
            "\\fIpocl/kcache\\fR in the cache directory. If it is not writable, or another user owns it or can write to "

@@ -1,8 +1,11 @@
-// probe.c: the hidden command that tests a kernel variant in a process of its own (path/probe.h)
+// probe.c: the hidden command that tests a kernel variant in a child process (path/probe.h)
 #include "path/probe.h"
 
 #include "base/log.h"
 #include "command/command.h"
+#include "tune/user_kernel.h"
+
+#include <string.h>
 
 const char probe_program[] = "/proc/self/exe";
 
@@ -18,6 +21,8 @@ static int probe_run(int argc, char **argv)
     struct command_operands operands;
     int code;
     // EXIT_AT_ONCE, because a faulty driver could crash in the functions that exit() runs.
+    if (argc == USER_WORDS && strcmp(argv[USER_WORD_KIND], "spec") == 0)
+        return user_kernel_answer(argv) | EXIT_AT_ONCE;
     if (argc == WORDS)
         return probe_answer(argv) | EXIT_AT_ONCE;
     if (!command_parse(&list, argc, argv, NULL, argc, &operands, &code))

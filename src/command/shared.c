@@ -16,11 +16,11 @@ const struct option list_options[] = {
     {0},
 };
 
-bool device_option_unused(const char *device)
+bool device_option_unused(const char *device, const char *path)
 {
     if (!device || device == getenv("MONOCLE_DEVICE"))
         return true;
-    log_error("-d selects an OpenCL device, but -p cpu does not use one; remove -d or -p cpu");
+    log_error("-d selects an OpenCL device, but -p %s does not use one; remove -d or -p %s", path, path);
     return false;
 }
 
@@ -93,6 +93,19 @@ json_t *text_json(const char *text)
         value = json_string(ascii);
     free(ascii);
     return value;
+}
+
+json_t *passes_json(const struct path_pass *pass, int passes)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < passes; i++) {
+        const struct tuned_found *tuned = &pass[i].tuned;
+        json_array_append_new(array,
+                              json_pack("{s:s,s:s,s:s,s:s?,s:b}", "pass", pass[i].name, "choice", pass[i].choice,
+                                        "from", tuned->entry ? tuned_level_name(tuned->level) : "default", "match",
+                                        tuned->entry ? tuned_match_name(tuned->match) : NULL, "stale", tuned->stale));
+    }
+    return array;
 }
 
 bool print_json(json_t *value, size_t flags)

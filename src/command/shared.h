@@ -2,6 +2,7 @@
 #pragma once
 
 #include "command/command.h"
+#include "path/path.h"
 #include "source/source.h"
 
 // The options of the commands that print a list.
@@ -19,9 +20,9 @@ extern const struct option list_options[];
         .environment = "MONOCLE_DEVICE", .choices = "gpu|cpu|accelerator" more_choices,                                \
     }
 
-// For the cpu path, which needs no device: returns false (logged) if the user gave -d on the command line. `device` is
-// the option's value. The variable MONOCLE_DEVICE is allowed.
-bool device_option_unused(const char *device);
+// For a path that needs no device, "cpu" or "gl": returns false (logged) if the user gave -d on the command line.
+// `device` is the option's value. The variable MONOCLE_DEVICE is allowed.
+bool device_option_unused(const char *device, const char *path);
 
 // Sets the setup's pixel format from the value of --pixel-format. "mjpeg" asks a camera for compressed frames; NULL
 // allows every format. Returns false if there is no such format (logged).
@@ -42,6 +43,8 @@ bool chain_operands_none(const struct command_operands *operands, const char *ch
 // Returns the text as JSON. If it is not UTF-8, as names of files and a driver's text may be, '?' replaces each byte
 // that is not ASCII. NULL if out of memory.
 struct json_t *text_json(const char *text);
+// Returns how a path runs its passes, as a JSON array.
+struct json_t *passes_json(const struct path_pass *pass, int passes);
 // Prints a line of JSON on standard output and frees the value. `flags` are jansson's. Returns false if standard output
 // cannot be written, and logs nothing: main logs the error at the end.
 bool print_json(struct json_t *value, size_t flags);

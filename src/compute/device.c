@@ -59,11 +59,14 @@ static void describe(cl_platform_id platform, cl_device_id id, struct device_inf
     get_platform_name(platform, info->platform_name);
     info->type = (cl_device_type)get_number(id, CL_DEVICE_TYPE);
     info->compute_units = (int)get_number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
+    info->clock_mhz = (int)get_number(id, CL_DEVICE_MAX_CLOCK_FREQUENCY);
     info->max_work_group = (size_t)get_number(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     info->memory_bytes = (size_t)get_number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
     info->local_bytes = (size_t)get_number(id, CL_DEVICE_LOCAL_MEM_SIZE);
+    info->constant_bytes = (size_t)get_number(id, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
     info->images = get_number(id, CL_DEVICE_IMAGE_SUPPORT) != 0;
     info->host_unified = (info->type & CL_DEVICE_TYPE_CPU) || get_number(id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
+    info->half = has_extension(id, "cl_khr_fp16");
     info->gl_event = has_extension(id, "cl_khr_gl_event");
     info->dmabuf = has_extension(id, "cl_khr_external_memory_dma_buf") && strncmp(info->version, "OpenCL 3.", 9) == 0;
     if (has_extension(id, "cl_nv_device_attribute_query"))
@@ -90,6 +93,11 @@ static const char *why_none(const cl_platform_id *platforms, cl_uint count)
     for (cl_uint i = 0; i < count && i < PLATFORM_MAX; i++) {
         char name[64];
         get_platform_name(platforms[i], name);
+        if (strcmp(name, "rusticl") == 0)
+            return getenv("RUSTICL_ENABLE")
+                       ? "rusticl finds no device for the drivers in RUSTICL_ENABLE"
+                       : "rusticl has no device, because RUSTICL_ENABLE is not set; set it to the GPU's driver "
+                         "(radeonsi, iris, v3d), or to llvmpipe for the CPU";
         if (strcmp(name, "Portable Computing Language") != 0)
             continue;
         return getenv("POCL_DEVICES") ? "PoCL has no device named in POCL_DEVICES; unset it, or set it to 'cpu' "
@@ -159,6 +167,16 @@ int device_list(struct device_info devices[DEVICE_MAX], const char **why)
     if (count > 0)
         kept_check(); // here, because a run lists devices once, but builds programs for several
     return count;
+}
+
+void device_drivers_start(void)
+{
+    cl_platform_id platforms[PLATFORM_MAX];
+    cl_uint found = 0, count;
+    if (why_too_little() || get_platforms(platforms, &found) != CL_SUCCESS)
+        return;
+    for (cl_uint p = 0; p < found && p < PLATFORM_MAX; p++)
+        clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 0, NULL, &count);
 }
 
 // ---- choose ----
@@ -295,6 +313,7 @@ struct device *device_open(const struct device_info *info, const struct gl_handl
     }
     device->info = *info;
     snprintf(device->sharing_why, sizeof(device->sharing_why), "no GL context to share with");
+    programs_init(&device->programs);
     verdicts_init(&device->verdicts);
     tuned_init(&device->tuned);
     if (kernel_dir && !(device->kernel_dir = strdup(kernel_dir)))
@@ -317,6 +336,7 @@ void device_close(struct device *device)
     if (!device)
         return;
     lender_close(device->pages);
+    programs_finish(&device->programs);
     if (device->context)
         clReleaseContext(device->context);
     tuned_finish(&device->tuned);

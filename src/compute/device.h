@@ -3,6 +3,7 @@
 
 #include "base/gl_handles.h"
 #include "compute/memory.h"
+#include "compute/programs.h"
 #include "compute/tuned.h"
 #include "compute/verdicts.h"
 
@@ -13,12 +14,13 @@
 struct device_info {
     cl_platform_id platform;
     cl_device_id id;
-    char name[128], vendor[64], driver[64], version[64], platform_name[64];
+    char name[128], vendor[64], driver[64], version[128], platform_name[64];
     cl_device_type type;
-    int compute_units;
+    int compute_units, clock_mhz;
     size_t max_work_group;
-    size_t memory_bytes, local_bytes;
+    size_t memory_bytes, local_bytes, constant_bytes;
     bool images;       // it supports images
+    bool half;         // cl_khr_fp16 is listed
     bool host_unified; // device memory is host memory
     bool gl_event;     // cl_khr_gl_event is listed
     bool dmabuf;       // cl_khr_external_memory_dma_buf is listed
@@ -31,6 +33,10 @@ enum { DEVICE_MAX = 32 };
 // *why is a static text: no platform, no device, or a resource limit that is too low for drivers. Logs a warning if
 // compiled programs cannot be cached safely.
 int device_list(struct device_info devices[DEVICE_MAX], const char **why);
+
+// Makes the OpenCL drivers find their devices. Call it before a window opens: ROCm may find none once a GL context
+// exists.
+void device_drivers_start(void);
 
 // Returns the index of the device that `text` means: its number in the list, its type ("gpu", "cpu", "accelerator"), or
 // a part of its name or its platform's name, ignoring case. NULL or "" means the first. -1 if none matches (logged with
@@ -46,8 +52,9 @@ struct device {
     bool shares_gl;           // a test wrote a GL texture
     char sharing_why[160];    // one sentence: why it shares or does not
     char *kernel_dir;         // overrides embedded kernels; NULL for none
+    struct programs programs; // built for this device
     struct verdicts verdicts; // of probes on this device
-    struct tuned tuned;       // results of tunings, of all devices
+    struct tuned tuned;       // tuning results, of all devices
     struct dmabuf_calls dmabuf;
     // Owner of memory that the device copies from without the host (memory.h). NULL: the device reads frames in the
     // host's memory and imports none, or the owner cannot be opened.

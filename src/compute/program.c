@@ -119,27 +119,43 @@ static char *build_log(struct device *device, cl_program program, const char *so
 // ---- build ----
 
 // Loads or compiles a program, which the caller releases even after a failure.
-static cl_int build(struct device *device, const char *text, const char *options, cl_program *program, char **error)
+static cl_int load_or_compile(struct device *device, const char *text, const char *options, const char *key,
+                              size_t key_bytes, cl_program *program, char **error)
 {
-    char all_options[256];
-    snprintf(all_options, sizeof(all_options), "%s -DNV_ARCH=%d", options, device->info.nv_arch);
     struct kept kept;
-    size_t key_bytes;
-    char *key = program_key(device, text, all_options, &key_bytes);
     kept_open(&kept, "clbin", key, key_bytes);
     cl_int result = CL_SUCCESS;
-    *error = NULL;
-    *program = program_load(device, &kept, all_options);
+    *program = program_load(device, &kept, options);
     if (!*program) {
         *program = clCreateProgramWithSource(device->context, 1, &text, NULL, &result);
         if (*program)
-            result = clBuildProgram(*program, 1, &device->info.id, all_options, NULL, NULL);
+            result = clBuildProgram(*program, 1, &device->info.id, options, NULL, NULL);
         if (result == CL_SUCCESS)
             program_keep(*program, &kept);
         else
             *error = *program ? build_log(device, *program, text, result) : strdup(compute_result_name(result));
     }
     kept_close(&kept);
+    return result;
+}
+
+// As load_or_compile, but takes the program from memory if it is there.
+static cl_int build(struct device *device, const char *text, const char *options, cl_program *program, char **error)
+{
+    char all_options[256];
+    snprintf(all_options, sizeof(all_options), "%s -DNV_ARCH=%d", options, device->info.nv_arch);
+    size_t key_bytes;
+    char *key = program_key(device, text, all_options, &key_bytes);
+    cl_int result = CL_SUCCESS;
+    *error = NULL;
+    *program = key ? programs_find(&device->programs, key, key_bytes) : NULL;
+    if (!*program) {
+        result = load_or_compile(device, text, all_options, key, key_bytes, program, error);
+        if (result == CL_SUCCESS && key) {
+            programs_add(&device->programs, key, key_bytes, *program);
+            return result;
+        }
+    }
     free(key);
     return result;
 }

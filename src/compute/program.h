@@ -4,11 +4,12 @@
 #include "compute/device.h"
 #include "compute/timing.h"
 
-// Builds `text` for the device and defines the macro NV_ARCH as device->info.nv_arch. Stores the compiled program in
-// the cache directory under its program_key; rebuilds an entry that is damaged or that the driver rejects. Then opens
-// the kernels with these names: `count`, or up to a NULL; the caller releases them, even after a failure. Safe on any
-// thread. Failure: `*error` is then the compiler's log or one line, which the caller frees (NULL: out of memory); no
-// error is logged. CL_BUILD_PROGRAM_FAILURE: the compiler refuses the text.
+// Builds `text` for the device, unless it is in memory from an earlier call, and defines the macro NV_ARCH as
+// device->info.nv_arch. Stores the compiled program in the cache directory under its program_key; rebuilds an entry
+// that is damaged or that the driver rejects. Then opens the kernels with these names: `count`, or up to a NULL; the
+// caller releases them, even after a failure. Safe on any thread. Failure: `*error` is then the compiler's log or one
+// line, which the caller frees (NULL: out of memory); no error is logged. CL_BUILD_PROGRAM_FAILURE: the compiler
+// refuses the text.
 cl_int program_kernels(struct device *device, const char *text, const char *options, const char *const *names,
                        int count, cl_kernel *kernels, char **error);
 // Builds a kernel file, such as "copy.cl", and opens its kernel `name`, which the caller releases. NULL on failure:

@@ -43,6 +43,14 @@ void shared_texture_lent(struct shared_texture *shared)
     shared->fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
 }
 
+void shared_texture_finish(struct shared_texture *shared)
+{
+    glFinish();
+    if (shared->fence)
+        glDeleteSync(shared->fence);
+    shared->fence = NULL;
+}
+
 cl_int shared_texture_acquire(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event)
 {
     if (shared->fence) {

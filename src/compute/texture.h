@@ -14,6 +14,7 @@ cl_int shared_texture_open(struct shared_texture *shared, cl_context context, in
 void shared_texture_close(struct shared_texture *shared); // accepts an empty one
 // Marks the end of GL's use so far. `acquire` waits for this mark.
 void shared_texture_lent(struct shared_texture *shared);
+void shared_texture_finish(struct shared_texture *shared); // waits for GL instead, here
 // Enqueue the commands that begin and end OpenCL's use. `after`: an event to wait for, or NULL. `event` may be NULL.
 cl_int shared_texture_acquire(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event);
 cl_int shared_texture_release(struct shared_texture *shared, cl_command_queue queue, cl_event after, cl_event *event);

@@ -1,4 +1,4 @@
-// tuned.c: looks up the results of tunings: the fastest choices for a pass on a device
+// tuned.c: looks up the tuning results: the fastest choices for a pass on a device
 #include "compute/tuned.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// tuned.h: looks up the results of tunings: the fastest choices for a pass on a device
+// tuned.h: looks up the tuning results: the fastest choices for a pass on a device
 #pragma once
 
 #include "compute/tuned_file.h"

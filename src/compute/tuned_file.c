@@ -1,4 +1,4 @@
-// tuned_file.c: the text files with results of tunings: shipped, the system's and the user's
+// tuned_file.c: the text files with tuning results: shipped, the system's and the user's
 #include "compute/tuned_file.h"
 
 #include "base/cache.h"
@@ -60,9 +60,10 @@ enum line_kind { LINE_NOTE, LINE_ENTRY, LINE_DAMAGED };
 // Moves to the next line. A zeroed line is before the first one. False: there is none.
 static bool next_line(struct line *line, const char *text, size_t size)
 {
-    const char *from = line->text ? line->text + line->length + 1 : text;
-    if (from >= text + size)
-        return false;
+    const size_t at = line->text ? (size_t)(line->text - text) + line->length + 1 : 0;
+    if (at >= size)
+        return false; // an empty text may be NULL
+    const char *from = text + at;
     const char *end = memchr(from, '\n', (size_t)(text + size - from));
     line->text = from;
     line->length = end ? (size_t)(end - from) : (size_t)(text + size - from);

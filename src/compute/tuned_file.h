@@ -1,4 +1,4 @@
-// tuned_file.h: the text files with results of tunings: shipped, the system's and the user's
+// tuned_file.h: the text files with tuning results: shipped, the system's and the user's
 //
 // The first line of a file is "monocle tuned 1". Each other line is an entry (tuned_entry.h), empty, or a comment after
 // "#". If several lines have the same key, the last one counts. A file with another first line is not used and not

@@ -17,6 +17,8 @@ struct backend {
     void (*feed)(struct path *path, const struct path_feed *feed); // as path_feed; NULL: never fed
     bool (*collect)(struct path *path, struct path_result *result, bool *lost);
     bool (*ready)(const struct path *path); // as path_ready; NULL: collect never waits for a device
+    int (*passes)(const struct path *path, struct path_pass passes[PATH_PASSES]); // as path_passes; NULL: none
+    const struct opencl_target *(*target)(const struct path *path);               // as path_target; NULL: none
     bool (*read_texture)(struct path *path, struct image *rgba); // as path_read; NULL: no result is a texture
     void (*close)(struct path *path);                            // also frees the path; accepts a partly built one
 };
@@ -30,6 +32,7 @@ struct path {
     bool encoded_only, fed;
     void *build;          // made by backend->build, in use
     void *pending;        // the next one, until path_swap
+    void *tried;          // borrowed; the next frame runs it instead of `build`; NULL: none
     pthread_mutex_t lock; // guards `pending`, which path_prepare sets on any thread
 };
 
@@ -39,6 +42,8 @@ void path_finish(struct path *path);
 
 struct path *cpu_open(const struct path_setup *setup, char **error);
 int cpu_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS]); // as path_variants
+
+struct path *gl_open(const struct path_setup *setup, char **error);
 
 // The place of an OpenCL path's output, cheapest for the screen first.
 enum output { OUTPUT_TEXTURE, OUTPUT_MAPPED, OUTPUT_READ };

@@ -1,15 +1,19 @@
 // cpu.c: the path without a device: passes over bands of rows, on threads of the processor
+#include "base/log.h"
 #include "base/pages.h"
 #include "base/workers.h"
 #include "path/backend.h"
 #include "path/cpu_rows.h"
+#include "path/cpu_tuning.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     BANDS_PER_THREAD = 4, // an interrupted thread delays the others by at most one band
+    PREFETCH_CALLS = 2,   // with 1, the rows often arrive too late
     BAND_MIN_ROWS = 16,   // with fewer rows, the start of a band takes too long
 };
 
@@ -22,8 +26,10 @@ struct cpu_build {
     uint8_t *scratch;     // of all bands, one after the other
     size_t scratch_bytes; // of one band
     int bands;
-    int few_rows;            // rows of a picture that are kept if it arrives by rows; 0: all
-    struct image between[2]; // pictures between runs; empty with a single run
+    struct cpu_tuning tuning;
+    struct tuned_found tuned; // the entry that named it; tuned.entry NULL: none did
+    int few_rows;             // rows of a picture that are kept if it arrives by rows; 0: all
+    struct image between[2];  // pictures between runs; empty with a single run
 };
 
 struct cpu_slot {
@@ -34,7 +40,9 @@ struct cpu_slot {
 
 struct cpu_path {
     struct path path;
-    const char *variant; // as in path_setup
+    const char *variant;      // the name of a row variant; NULL: the best ones
+    struct tuned *tuned;      // as in path_setup; NULL: not used
+    struct cpu_tuning wanted; // of the setup
     struct workers *workers;
     struct image fed;                         // the picture that arrives by rows
     struct cpu_slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
@@ -53,10 +61,10 @@ static void cpu_build_free(void *of)
     free(build);
 }
 
-static int count_bands(int height, int threads)
+static int count_bands(int height, int threads, const struct cpu_tuning *tuning)
 {
     const int most = height / BAND_MIN_ROWS < 1 ? 1 : height / BAND_MIN_ROWS;
-    const int wanted = threads == 1 ? 1 : threads * BANDS_PER_THREAD; // one thread delays no other
+    const int wanted = threads == 1 ? 1 : threads * tuning->value[CPU_BANDS]; // one thread delays no other
     return wanted < most ? wanted : most;
 }
 
@@ -77,20 +85,57 @@ static int count_few_rows(const struct cpu_build *build, enum pixfmt format)
     return rows;
 }
 
-static struct cpu_build *make_build(const struct cpu_path *cpu, const struct chain *chain)
+// Plans the chain, and chooses the row variants of its passes.
+static void plan_chain(struct cpu_build *build, const struct image_shape *input, const struct chain *chain,
+                       const char *variant)
 {
-    const struct image_shape *input = &cpu->path.input;
-    struct cpu_build *build = calloc(1, sizeof(*build));
-    if (!build)
-        return NULL;
     plan_make(&build->plan, chain);
     bool turns = false; // a pass mirrors: alpha is not at the place of the input
     for (int i = 0; i < build->plan.count; i++)
         turns = turns || build->plan.pass[i].load_mirror || build->plan.pass[i].store_mirror;
     plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA || !turns, input->format == PIXFMT_GREY);
     for (int i = 0; i < build->plan.count; i++)
-        cpu_pass_init(&build->pass[i], &build->plan.pass[i], input->width, cpu->variant);
-    build->bands = count_bands(input->height, workers_count(cpu->workers));
+        cpu_pass_init(&build->pass[i], &build->plan.pass[i], input->width, variant);
+}
+
+// Returns the default values for a planned chain.
+static struct cpu_tuning preset(const struct cpu_pass *first, int threads, bool larger_than_caches)
+{
+    struct cpu_tuning tuning;
+    tuning.value[CPU_BANDS] = threads > 1 ? BANDS_PER_THREAD : CPU_UNSET;
+    tuning.value[CPU_PREFETCH] = first->stencil && first->step == 4 ? PREFETCH_CALLS : CPU_UNSET;
+    tuning.value[CPU_STREAM] = first->stencil ? CPU_UNSET : larger_than_caches;
+    return tuning;
+}
+
+// Sets the values that the setup names, else those of the best entry of the database, else the default ones.
+static void choose_tuning(struct cpu_build *build, const struct cpu_path *cpu, const struct chain *chain)
+{
+    const int threads = workers_count(cpu->workers);
+    struct cpu_tuning values = cpu->wanted;
+    struct cpu_key key;
+    build->tuning = preset(build->pass, threads, cpu->larger_than_caches);
+    if (cpu->tuned) {
+        cpu_key_make(&key, chain, &cpu->path.input, threads);
+        if (cpu_tuned(cpu->tuned, &key, &values, &build->tuned))
+            log_info("chain %s on the cpu path uses the tuned %s (%s, %s)", key.chain, build->tuned.entry->choice,
+                     tuned_match_name(build->tuned.match), tuned_level_name(build->tuned.level));
+    }
+    for (int i = 0; i < CPU_PARAMS; i++) {
+        if (values.value[i] != CPU_UNSET && build->tuning.value[i] != CPU_UNSET)
+            build->tuning.value[i] = values.value[i];
+    }
+}
+
+static struct cpu_build *make_build(const struct cpu_path *cpu, const struct chain *chain)
+{
+    const struct image_shape *input = &cpu->path.input;
+    struct cpu_build *build = calloc(1, sizeof(*build));
+    if (!build)
+        return NULL;
+    plan_chain(build, input, chain, cpu->variant);
+    choose_tuning(build, cpu, chain);
+    build->bands = count_bands(input->height, workers_count(cpu->workers), &build->tuning);
     for (int i = 0; i < build->plan.count; i += build->run[build->runs++]) {
         const struct cpu_pass *passes = &build->pass[i];
         const int count = cpu_run_length(passes, build->plan.count - i, input->height / build->bands);
@@ -139,8 +184,9 @@ static void run_passes(struct path *path, struct image *from, const struct path_
             .scratch = build->scratch,
             .scratch_bytes = build->scratch_bytes,
             .bands = build->bands,
+            .prefetch = build->tuning.value[CPU_PREFETCH],
         };
-        run.streams = cpu->larger_than_caches && !run.encoded && !run.passes[run.count - 1].stencil;
+        run.streams = build->tuning.value[CPU_STREAM] == 1 && !run.encoded && !run.passes[run.count - 1].stencil;
         slot->run_start_ns[i] = clock_now_ns();
         workers_run(cpu->workers, cpu_run_band, &run, build->bands);
         slot->run_end_ns[i] = clock_now_ns();
@@ -206,6 +252,19 @@ static bool cpu_collect(struct path *path, struct path_result *result, bool *los
     return true;
 }
 
+static_assert((int)PATH_CHOICE >= CPU_TUNING_TEXT && (int)PATH_PASSES >= CHAIN_MAX, "room for the passes of any plan");
+
+static int cpu_passes(const struct path *path, struct path_pass passes[PATH_PASSES])
+{
+    const struct cpu_build *build = path->build;
+    const int count = build->tuned.entry ? build->plan.count : 0;
+    for (int i = 0; i < count; i++) {
+        passes[i] = (struct path_pass){.name = build->plan.pass[i].name, .tuned = build->tuned};
+        cpu_tuning_print(&build->tuning, passes[i].choice);
+    }
+    return count;
+}
+
 static void cpu_close(struct path *path)
 {
     struct cpu_path *cpu = (struct cpu_path *)path;
@@ -225,6 +284,7 @@ static const struct backend cpu_backend = {
     .submit = cpu_submit,
     .feed = cpu_feed,
     .collect = cpu_collect,
+    .passes = cpu_passes,
     .close = cpu_close,
 };
 
@@ -239,6 +299,26 @@ static bool reserve_fed(struct cpu_path *cpu)
     return ok;
 }
 
+// The input passes through the cache, too.
+static bool is_larger_than_caches(const struct path_setup *setup)
+{
+    const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = setup->input.width, .height = setup->input.height};
+    const size_t cache_bytes = setup->cache_bytes > 0 ? setup->cache_bytes : pages_cache_bytes();
+    return cache_bytes > 0 && image_bytes(&rgba) > cache_bytes / 4 * 3;
+}
+
+// Takes the variant that the setup names. Without one, the path uses tuning results; there are none for results in
+// YUV. Returns false if the variant has an illegal parameter.
+static bool read_variant(struct cpu_path *cpu, const struct path_setup *setup)
+{
+    const char *rows = setup->variant && strchr(setup->variant, ':') ? setup->variant : "rows";
+    if (setup->variant && strcmp(setup->variant, rows) != 0)
+        cpu->variant = setup->variant;
+    if (!setup->variant && setup->encode.width == 0)
+        cpu->tuned = setup->tuned;
+    return cpu_tuning_parse(&cpu->wanted, rows);
+}
+
 struct path *cpu_open(const struct path_setup *setup, char **error)
 {
     struct cpu_path *cpu = calloc(1, sizeof(*cpu));
@@ -248,11 +328,13 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
     }
     path_init(&cpu->path, &cpu_backend, setup, "cpu");
     cpu->path.info.input = "host-ptr";
-    cpu->variant = setup->variant;
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = setup->input.width, .height = setup->input.height};
-    const size_t cache_bytes = setup->cache_bytes > 0 ? setup->cache_bytes : pages_cache_bytes();
-    cpu->larger_than_caches =
-        cache_bytes > 0 && image_bytes(&rgba) > cache_bytes / 4 * 3; // the input passes through the cache too
+    cpu->larger_than_caches = is_larger_than_caches(setup);
+    if (!read_variant(cpu, setup)) {
+        path_fail(error, "the cpu path has no parameters with these names and values");
+        cpu_close(&cpu->path);
+        return NULL;
+    }
     bool ok = (cpu->workers = workers_open(setup->threads)) != NULL;
     for (int i = 0; ok && i < setup->depth + (setup->fed ? 0 : 1); i++) {
         cpu->slot[i].output.shape = rgba;
@@ -281,6 +363,14 @@ static bool fits_chain(const struct row_variant *row, const struct path_setup *s
             return true;
     }
     return false;
+}
+
+void cpu_tuning_preset(const struct path_setup *setup, struct cpu_tuning *tuning)
+{
+    struct cpu_build build = {0};
+    plan_chain(&build, &setup->input, setup->chain, NULL);
+    *tuning =
+        preset(build.pass, setup->threads > 0 ? setup->threads : workers_available(), is_larger_than_caches(setup));
 }
 
 int cpu_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS])

@@ -314,10 +314,13 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
                                 .step = cpu->step,
                                 .scratch = maker->own,
                                 .first = !maker->begun};
+    const bool prefetches = number == 0 && run->prefetch > 0;
+    const int calls = run->prefetch * (more + 1);
     for (int i = 0; i <= more; i++) {
-        const bool prefetches_output = number == 0 && cpu->step == 4 && has_output;
-        rows.prefetch[i].in = in_place ? picture_row(run, clamp_to(maker->loaded + i, height)) : to;
-        rows.prefetch[i].out = prefetches_output ? output_at(band, clamp_to(band->y + more + 1 + i, band->end)) : to;
+        const int in_row = clamp_to(maker->loaded + calls - more - 1 + i, height);
+        const bool prefetches_output = prefetches && cpu->step == 4 && has_output;
+        rows.prefetch[i].in = prefetches && in_place ? picture_row(run, in_row) : to;
+        rows.prefetch[i].out = prefetches_output ? output_at(band, clamp_to(band->y + calls + i, band->end)) : to;
     }
     if (in_place)
         make_in_place(band, y, &rows);

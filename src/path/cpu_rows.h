@@ -30,6 +30,7 @@ struct cpu_run {
     uint8_t *scratch;                       // of all bands, one after the other
     size_t scratch_bytes;                   // of one band
     int bands;
+    int prefetch; // the first stencil prefetches the rows of this many calls ahead; 0 or less: none
     bool streams; // the rows of `to` are written with non-temporal stores; only where no pass has a stencil
 };
 

@@ -5,11 +5,13 @@
 #include "path/opencl_chain.h"
 #include "path/opencl_encode.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 // A frame in flight, or the latest result.
 struct slot {
     uint64_t tag;
+    const struct opencl_chain *chain; // that the frame runs; borrowed until the frame is collected
     // Input.
     struct pinned staging; // uploads come from here; empty if the input is host memory itself
     cl_mem input;
@@ -50,8 +52,7 @@ struct opencl_path {
 // A device that shares the host's memory reads a frame in place; the source lends the frame until it is collected.
 static bool read_in_place(struct opencl_path *cl, struct slot *slot, const struct image *frame, size_t bytes)
 {
-    const struct opencl_chain *chain = cl->path.build;
-    const size_t spare = chain->pass[0].choice.variant->wide_loads ? OPENCL_WIDE_LOAD : 0;
+    const size_t spare = slot->chain->pass[0].choice.variant->wide_loads ? OPENCL_WIDE_LOAD : 0;
     cl_int result;
     if (!cl->device->info.host_unified || cl->copies || bytes == 0 || bytes + spare > frame->reach_bytes)
         return false;
@@ -177,7 +178,7 @@ static cl_int encode(struct opencl_path *cl, struct slot *slot, cl_event after)
 // Enqueues everything from the frame to the result.
 static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct image *frame)
 {
-    const struct opencl_chain *chain = cl->path.build;
+    const struct opencl_chain *chain = slot->chain;
     const bool texture = cl->output == OUTPUT_TEXTURE, alone = cl->path.info.in_flight == 0;
     cl_int result = download_reclaim(&slot->output, cl->compute_queue);
     if (result == CL_SUCCESS)
@@ -222,6 +223,8 @@ static bool opencl_submit(struct path *path, const struct image *frame, uint64_t
         return false;
     }
     slot->tag = tag;
+    slot->chain = path->tried ? path->tried : path->build;
+    path->tried = NULL;
     const cl_int result = enqueue(cl, slot, frame);
     if (!compute_ok(result, "run a frame on the device")) {
         *lost = compute_device_lost(result);
@@ -283,7 +286,7 @@ static void add_command(struct path_result *result, const char *name, cl_event e
 
 static void add_stages(struct opencl_path *cl, const struct slot *slot, struct path_result *result)
 {
-    const struct opencl_chain *chain = cl->path.build;
+    const struct opencl_chain *chain = slot->chain;
     if (slot->copied) {
         struct stage_time *copy = path_add_stage(result, "copy in", STAGE_HOST);
         copy->start_ns = slot->copy_start_ns;
@@ -451,6 +454,23 @@ static void *opencl_build(const struct path *path, const struct chain *chain, ch
     return build((const struct opencl_path *)path, chain, false, error);
 }
 
+static_assert((int)PATH_PASSES == PLAN_PASSES && (int)PATH_CHOICE == VARIANT_TEXT, "room for the passes of any plan");
+
+static int opencl_passes(const struct path *path, struct path_pass passes[PATH_PASSES])
+{
+    const struct opencl_chain *chain = path->build;
+    for (int i = 0; i < chain->plan.count; i++) {
+        passes[i] = (struct path_pass){.name = chain->plan.pass[i].name, .tuned = chain->pass[i].tuned};
+        variant_print(&chain->pass[i].choice, passes[i].choice);
+    }
+    return chain->plan.count;
+}
+
+static const struct opencl_target *opencl_target(const struct path *path)
+{
+    return &((const struct opencl_path *)path)->target;
+}
+
 static void opencl_close(struct path *path)
 {
     struct opencl_path *cl = (struct opencl_path *)path;
@@ -476,6 +496,8 @@ static const struct backend opencl_backend = {
     .submit = opencl_submit,
     .collect = opencl_collect,
     .ready = opencl_ready,
+    .passes = opencl_passes,
+    .target = opencl_target,
     .read_texture = opencl_read_texture,
     .close = opencl_close,
 };

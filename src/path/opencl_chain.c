@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "path/backend.h"
-#include "path/pass_tuned.h"
 #include "path/probe.h"
 
 #include <stdlib.h>
@@ -80,16 +79,18 @@ static bool choose(const struct opencl_target *target, const struct plan *plan, 
     return tiled;
 }
 
-// Plans the chain and chooses the variants of its passes. A variant that the setup names is not probed.
-static void plan_passes(struct plan *plan, struct pass_choice *choices, const struct opencl_target *target,
+// Plans the chain and chooses the variants of its passes. A variant that the setup names is not probed. Returns true if
+// the plan has tiles.
+static bool plan_passes(struct plan *plan, struct pass_choice *choices, const struct opencl_target *target,
                         const struct chain *chain)
 {
     const bool probed = !target->wanted.variant;
     opencl_plan(plan, target, chain, true);
     if (choose(target, plan, false, choices) && choose(target, plan, probed, choices))
-        return;
+        return true;
     opencl_plan(plan, target, chain, false);
     choose(target, plan, probed, choices);
+    return false;
 }
 
 int opencl_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS])
@@ -150,26 +151,28 @@ static bool open_pass(struct opencl_pass *opened, const struct opencl_target *ta
 {
     const struct pass_target pass_target = opencl_pass_target(target, plan, number);
     const struct pass *pass = &plan->pass[number];
-    char text[VARIANT_TEXT];
     if (opencl_pass_open(opened, target->device, pass, &pass_target, &choice->choice, error) != CL_SUCCESS)
         return false;
     opened->tuned = choice->tuned;
-    variant_print(&opened->choice, text);
-    if (opened->tuned.entry)
-        log_info("pass %s on '%s' runs the tuned variant %s (%s, %s)", pass->name, target->device->info.name, text,
-                 tuned_match_name(opened->tuned.match), tuned_level_name(opened->tuned.level));
     return true;
 }
 
-struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const struct chain *chain, char **error)
+static void log_tuned(const struct opencl_chain *chain)
 {
-    struct opencl_chain *opened = calloc(1, sizeof(*opened));
-    if (!opened) {
-        path_fail(error, "out of memory");
-        return NULL;
+    char text[VARIANT_TEXT];
+    for (int i = 0; i < chain->plan.count; i++) {
+        const struct opencl_pass *pass = &chain->pass[i];
+        variant_print(&pass->choice, text);
+        if (pass->tuned.entry)
+            log_info("pass %s on '%s' runs the tuned variant %s (%s, %s)", pass->pass->name, pass->device->name, text,
+                     tuned_match_name(pass->tuned.match), tuned_level_name(pass->tuned.level));
     }
-    struct pass_choice choices[PLAN_PASSES];
-    plan_passes(&opened->plan, choices, target, chain);
+}
+
+// Compiles the plan of a chain. On failure, closes the chain and returns NULL.
+static struct opencl_chain *open_passes(struct opencl_chain *opened, const struct opencl_target *target,
+                                        const struct pass_choice *choices, char **error)
+{
     opened->rgba = (struct image_shape){.width = target->input.width, .height = target->input.height};
     struct opencl_layout layout;
     const size_t bytes = opencl_layout_make(&layout, &opened->rgba);
@@ -184,6 +187,34 @@ struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const
         return opened;
     opencl_chain_close(opened);
     return NULL;
+}
+
+struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const struct chain *chain, char **error)
+{
+    struct opencl_chain *opened = calloc(1, sizeof(*opened));
+    struct pass_choice choices[PLAN_PASSES];
+    if (!opened) {
+        path_fail(error, "out of memory");
+        return NULL;
+    }
+    opened->tiles = plan_passes(&opened->plan, choices, target, chain);
+    opened = open_passes(opened, target, choices, error);
+    if (opened)
+        log_tuned(opened);
+    return opened;
+}
+
+struct opencl_chain *opencl_chain_with(const struct opencl_target *target, const struct chain *chain, bool tiles,
+                                       const struct pass_choice *choices, char **error)
+{
+    struct opencl_chain *opened = calloc(1, sizeof(*opened));
+    if (!opened) {
+        path_fail(error, "out of memory");
+        return NULL;
+    }
+    opencl_plan(&opened->plan, target, chain, tiles);
+    opened->tiles = tiles;
+    return open_passes(opened, target, choices, error);
 }
 
 void opencl_chain_close(void *of)

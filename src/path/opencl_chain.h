@@ -2,6 +2,7 @@
 #pragma once
 
 #include "path/opencl_pass.h"
+#include "path/pass_tuned.h"
 #include "path/path.h"
 
 // What a chain is compiled for.
@@ -16,6 +17,7 @@ struct opencl_target {
 struct opencl_chain {
     struct image_shape rgba; // of its output
     struct plan plan;
+    bool tiles; // the plan was made with tiles
     struct opencl_pass pass[PLAN_PASSES];
     cl_mem between[2]; // pictures between passes; NULL with a single pass
 };
@@ -36,6 +38,9 @@ cl_int opencl_output_read(const struct opencl_target *target, cl_command_queue q
 
 // Plans and compiles a chain. On any thread. NULL on failure: *error as in path_open.
 struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const struct chain *chain, char **error);
+// Compiles the plan with or without `tiles`, with a choice for each of its passes. Otherwise as opencl_chain_open.
+struct opencl_chain *opencl_chain_with(const struct opencl_target *target, const struct chain *chain, bool tiles,
+                                       const struct pass_choice *choices, char **error);
 void opencl_chain_close(void *opened); // a struct opencl_chain, or NULL
 // Enqueues all passes after the event `after` (NULL: at once). `layout` is that of the picture in `from`. The caller
 // releases the spans of the passes, even after a failure.

@@ -65,14 +65,17 @@ cl_int opencl_encode(const struct opencl_encoder *encoder, cl_command_queue queu
         {sizeof(from), &from}, {sizeof(encoding), &encoding}, {sizeof(to), &to}};
     const size_t block_rows = (size_t)1 << chroma_of(pixfmt_info(shape->format))->shift_y;
     const size_t width = ((size_t)shape->width + 1) / 2, height = ((size_t)shape->height + block_rows - 1) / block_rows;
-    const size_t most = kernel_group_limit(encoder->device, encoder->kernel), group = most < GROUP ? most : GROUP;
-    cl_int result = CL_SUCCESS;
-    // Whole work-groups of blocks, then the columns that are left.
-    for (size_t x = 0; result == CL_SUCCESS && x < width;) {
-        const size_t local[2] = {width - x < group ? width - x : group, 1}, offset[2] = {x, 0};
-        const size_t size[2] = {(width - x) / local[0] * local[0], height};
-        result = kernel_run(encoder->kernel, queue, arguments, 3, offset, size, local, after, span);
-        x += size[0];
-    }
+    const size_t most = kernel_group_limit(encoder->device, encoder->kernel);
+    size_t group = most < GROUP ? most : GROUP;
+    while (group > width)
+        group /= 2;
+    // Whole work-groups of blocks. The last one overlaps with the one before and writes the same bytes again: PoCL
+    // compiles the kernel for each size of a work-group, which takes 0.3 s.
+    const size_t whole = width / group * group, local[2] = {group, 1};
+    cl_int result = kernel_run(encoder->kernel, queue, arguments, 3, (size_t[2]){0, 0}, (size_t[2]){whole, height},
+                               local, after, span);
+    if (result == CL_SUCCESS && whole < width)
+        result = kernel_run(encoder->kernel, queue, arguments, 3, (size_t[2]){width - group, 0},
+                            (size_t[2]){group, height}, local, after, span);
     return result;
 }

@@ -1,9 +1,14 @@
 // pass_alone.c: runs one pass of a chain on pictures of its own, for probes and for tuning
 #include "path/pass_alone.h"
 
+#include "base/log.h"
+#include "base/random.h"
+
 #include <stdlib.h>
 
 enum { GUARD_BYTES = 4096, GUARD_VALUE = 0xA5 }; // a multiple of every device's alignment of sub-buffers
+
+// ---- pictures ----
 
 static bool reads_grey(const struct plan *plan, int number)
 {
@@ -23,13 +28,86 @@ struct image_shape pass_alone_shape(const struct opencl_target *target, const st
 void pass_alone_fill(const struct image *picture, const struct plan *plan, int number)
 {
     const bool grey = number > 0 && plan->pass[number].equal_channels && picture->shape.format == PIXFMT_RGBA;
-    uint32_t state = 1;
     uint8_t *bytes = picture->memory;
-    for (size_t i = 0; i < image_bytes(&picture->shape); i++) {
-        state = state * 1664525 + 1013904223; // Numerical Recipes
-        bytes[i] = grey && (i % 4 == 1 || i % 4 == 2) ? bytes[i - 1] : (uint8_t)(state >> 24);
+    random_fill(bytes, image_bytes(&picture->shape), 1);
+    for (size_t i = 0; grey && i < image_bytes(&picture->shape); i += 4)
+        bytes[i + 1] = bytes[i + 2] = bytes[i];
+}
+
+static void add_geometry(struct chain *chain, bool mirror, bool flip)
+{
+    if (mirror)
+        chain_append(chain, filter_find("mirror"));
+    if (flip)
+        chain_append(chain, filter_find("flip"));
+}
+
+static void add_stage(struct chain *chain, const struct stage *stage)
+{
+    if (stage && chain->count < CHAIN_MAX)
+        chain->stage[chain->count++] = *stage;
+}
+
+// Fills in the pass as a chain of its own.
+static void chain_of(const struct pass *pass, struct chain *chain)
+{
+    chain->count = 0;
+    add_geometry(chain, pass->load_mirror, pass->load_flip);
+    for (int i = 0; i < pass->before_count; i++)
+        add_stage(chain, pass->before[i]);
+    add_stage(chain, pass->stencil);
+    for (int i = 0; i < pass->after_count; i++)
+        add_stage(chain, pass->after[i]);
+    add_geometry(chain, pass->store_mirror, pass->store_flip);
+}
+
+bool pass_alone_expect(const struct pass *pass, const struct image *picture, struct image *rgba)
+{
+    struct chain chain;
+    struct path_result result;
+    bool lost;
+    chain_of(pass, &chain);
+    const struct path_setup setup = {.kind = PATH_CPU, .input = picture->shape, .chain = &chain, .threads = 1};
+    struct path *path = path_open(&setup, NULL);
+    const bool ok = path && path_submit(path, picture, 0, &lost) && path_collect(path, &result, &lost) &&
+                    path_read(path, &result, rgba);
+    path_close(path);
+    return ok;
+}
+
+// Copies a result of the cpu path to a picture, which may be grey.
+static void copy_result(const struct image *picture, const struct image *rgba)
+{
+    struct image to = *picture;
+    if (picture->shape.format == PIXFMT_RGBA) {
+        image_copy(&to, rgba);
+        return;
+    }
+    for (int y = 0; y < picture->shape.height; y++) {
+        for (int x = 0; x < picture->shape.width; x++)
+            image_row(picture, 0, y)[x] = image_row(rgba, 0, y)[4 * (size_t)x];
     }
 }
+
+bool pass_alone_input(const struct image *picture, const struct plan *plan, int number, const struct image *frame)
+{
+    const struct image_shape shape = {.width = frame->shape.width, .height = frame->shape.height};
+    struct image rgba[2] = {{.memory = NULL}, {.memory = NULL}}, to = *picture;
+    bool ok = number == 0 || (image_alloc(&rgba[0], &shape) && image_alloc(&rgba[1], &shape));
+    if (!ok)
+        log_error("cannot filter a frame of %dx%d: out of memory", shape.width, shape.height);
+    for (int i = 0; ok && i < number; i++)
+        ok = pass_alone_expect(&plan->pass[i], i == 0 ? frame : &rgba[(i + 1) % 2], &rgba[i % 2]);
+    if (ok && number == 0)
+        image_copy(&to, frame);
+    else if (ok)
+        copy_result(picture, &rgba[(number + 1) % 2]);
+    image_free(&rgba[0]);
+    image_free(&rgba[1]);
+    return ok;
+}
+
+// ---- the device ----
 
 // A grey picture between passes has the layout of RGBA, with 1 byte per pixel instead of 4.
 static void lay_out(struct pass_alone *alone)

@@ -24,6 +24,12 @@ struct image_shape pass_alone_shape(const struct opencl_target *target, const st
 // equal.
 void pass_alone_fill(const struct image *picture, const struct plan *plan, int number);
 
+// Runs the pass with the cpu path, on one thread. False on failure (logged).
+bool pass_alone_expect(const struct pass *pass, const struct image *picture, struct image *rgba);
+// Fills a picture of this shape with the pixels that the pass reads if `frame` is the input of the plan. False on
+// failure (logged).
+bool pass_alone_input(const struct image *picture, const struct plan *plan, int number, const struct image *frame);
+
 // Copies `picture`, which has the shape of pass_alone_shape, to each input. The caller calls pass_alone_close in any
 // case.
 cl_int pass_alone_open(struct pass_alone *alone, const struct opencl_target *target, const struct plan *plan,

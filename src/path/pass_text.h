@@ -4,7 +4,7 @@
 #include "image/image.h"
 #include "path/variants.h"
 
-enum { PASS_ARGUMENTS = 6 + CHAIN_MAX * FILTER_ARGUMENTS };
+enum { YUV_ARGUMENTS = 6, PASS_ARGUMENTS = YUV_ARGUMENTS + CHAIN_MAX * FILTER_ARGUMENTS };
 
 // Returns the program of a pass for a variant; the caller frees it. It depends on the filters and their radius, not on
 // other parameters or the picture's size. NULL on failure: *error as in path_open.

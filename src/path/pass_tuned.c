@@ -3,6 +3,7 @@
 
 #include "base/vectors.h"
 #include "path/pass_text.h"
+#include "path/source_strip.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -81,6 +82,7 @@ bool pass_source(const struct variant_pass *of, const struct variant_choice *cho
     free(error);
     if (!text)
         return false;
+    source_strip(text);
     hash_128_text(text, strlen(text), hash);
     free(text);
     return true;
@@ -111,4 +113,28 @@ bool pass_tuned(struct device *device, const struct variant_pass *of, int width,
         return true;
     }
     return false;
+}
+
+static bool same_choice(const struct variant_choice *a, const struct variant_choice *b)
+{
+    return a->variant == b->variant && memcmp(a->value, b->value, sizeof(a->value)) == 0;
+}
+
+int pass_tuned_choices(struct device *device, const struct variant_pass *of, int width, int height,
+                       struct variant_choice *choices, int most)
+{
+    struct pass_key key;
+    struct tuned_found next = {0};
+    int count = 0;
+    pass_key_make(&key, of, width, height);
+    for (int i = 0; i < TUNED_TRIED && count < most && tuned_next(&device->tuned, &key.key, &next); i++) {
+        struct variant_choice *choice = &choices[count];
+        if (!variant_parse(choice, next.entry->choice) || !variant_accept(choice, of, NULL, NULL))
+            continue;
+        bool known = false;
+        for (int k = 0; k < count; k++)
+            known = known || same_choice(&choices[k], choice);
+        count += known ? 0 : 1;
+    }
+    return count;
 }

@@ -18,8 +18,8 @@ struct pass_key {
 void pass_key_print(const struct pass *pass, const struct pass_target *target, char text[PASS_KEY]);
 void pass_key_make(struct pass_key *key, const struct variant_pass *of, int width, int height);
 
-// Writes the hash of the kernel text of a pass and a choice, for tuned_entry.source. False if pass_text fails (not
-// logged).
+// Writes the hash of the kernel text of a pass and a choice, for tuned_entry.source. Comments and white space do not
+// change it. False if pass_text fails (not logged).
 bool pass_source(const struct variant_pass *of, const struct variant_choice *choice, const char *kernel_dir,
                  char hash[HASH_TEXT]);
 
@@ -35,3 +35,8 @@ struct pass_choice {
 bool pass_tuned(struct device *device, const struct variant_pass *of, int width, int height,
                 bool (*trusted)(void *context, const struct variant_choice *choice), void *context,
                 struct pass_choice *found);
+
+// Writes the choices of the device's best 50 entries that fit the pass, for any kernel text, each once: at most `most`.
+// Returns their number.
+int pass_tuned_choices(struct device *device, const struct variant_pass *of, int width, int height,
+                       struct variant_choice *choices, int most);

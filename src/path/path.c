@@ -14,33 +14,48 @@ static struct path *open_opencl(const struct path_setup *setup, char **error)
     return opencl_open(setup, OUTPUT_READ, error);
 }
 
+// The places of the output of zerocopy, best first. The gl path is one of its sharing modes.
+enum mode { MODE_TEXTURE, MODE_GL, MODE_MAPPED, MODE_READ, MODES };
+
+static struct path *open_mode(const struct path_setup *setup, enum mode mode, char **error)
+{
+    static const enum output outputs[] = {
+        [MODE_TEXTURE] = OUTPUT_TEXTURE, [MODE_MAPPED] = OUTPUT_MAPPED, [MODE_READ] = OUTPUT_READ};
+    return mode == MODE_GL ? gl_open(setup, error) : opencl_open(setup, outputs[mode], error);
+}
+
 // Opens the first sharing mode that works. path->info.why says why the modes before it failed. A kernel that does not
 // compile fails in every mode, so *error is that of the last mode.
 static struct path *open_zerocopy(const struct path_setup *setup, char **error)
 {
     const struct device *device = setup->device;
-    const bool shares = setup->gl && device->shares_gl;
+    const bool shares = setup->textures && device->shares_gl;
     // On NVIDIA 580, conversion to YUV from a shared image gave wrong bytes, so a result that is converted stays in a
     // buffer.
     const bool encodes = setup->encode.width > 0;
-    const bool possible[] = {
-        [OUTPUT_TEXTURE] = shares && !encodes, [OUTPUT_MAPPED] = device->info.host_unified, [OUTPUT_READ] = true};
-    const char *why = !setup->gl ? "no window" : device->sharing_why;
+    const bool possible[MODES] = {
+        [MODE_TEXTURE] = shares && !encodes,
+        // The gl path converts to YUV on the host, and takes no variants.
+        [MODE_GL] = setup->textures && setup->gl && !setup->gl->software && !encodes && !setup->variant,
+        [MODE_MAPPED] = device->info.host_unified,
+        [MODE_READ] = true,
+    };
+    const char *why = !setup->textures ? "no window" : device->sharing_why;
     if (shares && encodes)
         why = "the virtual camera needs results in a buffer";
     struct path *path = NULL;
-    for (int output = OUTPUT_TEXTURE; !path && output <= OUTPUT_READ; output++) {
-        if (!possible[output])
+    for (enum mode mode = MODE_TEXTURE; !path && mode < MODES; mode++) {
+        if (!possible[mode])
             continue;
         if (error) {
             free(*error);
             *error = NULL;
         }
-        path = opencl_open(setup, (enum output)output, error);
+        path = open_mode(setup, mode, error);
         if (path)
             snprintf(path->info.why, sizeof(path->info.why), "%s%s",
-                     output == OUTPUT_TEXTURE ? "" : "no GL sharing: ", why);
-        else if (output == OUTPUT_TEXTURE)
+                     mode == MODE_TEXTURE ? "" : "no GL sharing: ", why);
+        else if (mode == MODE_TEXTURE)
             why = "cannot create shared textures";
     }
     return path;
@@ -52,6 +67,7 @@ static const struct {
 } kinds[PATH_KINDS] = {
     [PATH_CPU] = {{.name = "cpu"}, cpu_open},
     [PATH_OPENCL] = {{"opencl", .needs_device = true}, open_opencl},
+    [PATH_GL] = {{"gl", .needs_gl = true}, gl_open},
     [PATH_ZEROCOPY] = {{"zerocopy", .needs_device = true, .shares_gl = true, .steps_down = true}, open_zerocopy},
 };
 
@@ -84,6 +100,8 @@ static const char *refusal(const struct path_setup *setup)
         return why;
     if ((setup->encode.width != 0 || setup->encoded_only) && !encode_ok(setup))
         return "cannot convert results to this format and size";
+    if (kinds[setup->kind].info.needs_gl && !setup->gl)
+        return "no GL context";
     if (needs_device && setup->variant && !variant_parse(&wanted, setup->variant))
         return "no variant of the kernels has this name and these parameters";
     return needs_device && !setup->device ? "no OpenCL device" : NULL;
@@ -108,6 +126,9 @@ struct path *path_open(const struct path_setup *setup, char **error)
 
 int path_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS])
 {
+    names[0] = "generic";
+    if (setup->kind == PATH_GL)
+        return 1;
     return (kinds[setup->kind].info.needs_device ? opencl_variants : cpu_variants)(setup, names);
 }
 
@@ -125,6 +146,32 @@ void path_close(struct path *path)
 const struct path_info *path_info(const struct path *path)
 {
     return &path->info;
+}
+
+int path_passes(const struct path *path, struct path_pass passes[PATH_PASSES])
+{
+    return path->backend->passes ? path->backend->passes(path, passes) : 0;
+}
+
+const struct opencl_target *path_target(const struct path *path)
+{
+    return path->backend->target ? path->backend->target(path) : NULL;
+}
+
+const struct opencl_chain *path_chain(const struct path *path)
+{
+    return path->backend->target ? path->build : NULL;
+}
+
+void path_try(struct path *path, struct opencl_chain *chain)
+{
+    path->tried = chain;
+}
+
+void path_adopt(struct path *path, struct opencl_chain *chain)
+{
+    path->backend->build_free(path->build);
+    path->build = chain;
 }
 
 bool path_ready(const struct path *path)

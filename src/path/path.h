@@ -1,4 +1,4 @@
-// path.h: a path runs a plan on frames: cpu, opencl or zerocopy
+// path.h: a path runs a plan on frames: cpu, opencl, gl or zerocopy
 #pragma once
 
 #include "compute/device.h"
@@ -9,14 +9,15 @@
 #include <stdint.h>
 
 // The kinds of path. Their rows are in path.c. The `p` key goes through them in this order.
-enum path_kind { PATH_CPU, PATH_OPENCL, PATH_ZEROCOPY, PATH_KINDS, PATH_DEFAULT = PATH_ZEROCOPY };
-#define PATH_CHOICES "cpu|opencl|zerocopy"
+enum path_kind { PATH_CPU, PATH_OPENCL, PATH_GL, PATH_ZEROCOPY, PATH_KINDS, PATH_DEFAULT = PATH_ZEROCOPY };
+#define PATH_CHOICES "cpu|opencl|gl|zerocopy"
 
 struct path_kind_info {
     const char *name;  // "zerocopy"
     bool needs_device; // it runs on an OpenCL device
+    bool needs_gl;     // it draws in a GL context
     bool shares_gl;    // its results are textures if the device shares with the window's GL context
-    bool steps_down;   // the cpu path replaces it if there is no device
+    bool steps_down;   // the gl path or the cpu path replaces it if there is no device
 };
 const struct path_kind_info *path_kind_info(enum path_kind kind);
 const char *path_kind_name(enum path_kind kind);
@@ -48,11 +49,16 @@ struct path_setup {
     const struct chain *chain;
     int depth; // frames in flight, 1..PATH_DEPTH_MAX; default: 1
     // "window", "generic:GROUP_WIDTH=64" (variants.h), "vectors" (filter/rows.h): used for each pass that it fits;
-    // other passes use the generic code. Borrowed until path_close. NULL: the best variants.
+    // other passes use the generic code. "rows:BANDS=8": the best rows with these parameters (cpu_tuning.h). Borrowed
+    // until path_close. NULL: the best variants and parameters.
     const char *variant;
-    int threads;        // PATH_CPU: threads; 0: one per CPU
-    size_t cache_bytes; // PATH_CPU: of the last level of cache; 0: this system's
-    bool gl;            // a GL context is current on the thread that submits; results may be textures
+    int threads;         // PATH_CPU: threads; 0: one per CPU
+    struct tuned *tuned; // PATH_CPU: tuning results, borrowed until path_close; NULL: none
+    size_t cache_bytes;  // PATH_CPU: of the last level of cache; 0: this system's
+    // A GL context, bound to the thread that submits until path_close; NULL: none. Borrowed until path_close.
+    struct gl_context *gl;
+    bool textures;       // results may be textures of this context
+    const char *kernels; // PATH_GL: a directory with files that replace embedded kernels, or NULL; borrowed likewise
 };
 
 enum stage_clock { STAGE_HOST, STAGE_DEVICE }; // measured by the host, or by the device's profiling events
@@ -77,20 +83,20 @@ struct path_result {
 
 struct path;
 
-// Opens the path and compiles its programs. PATH_ZEROCOPY uses the first mode that works: gl-shared, mapped, opencl. On
-// any thread. NULL on failure: *error gets a text, which the caller frees (compiler log or one line); if `error` is
-// NULL, the text is logged.
+// Opens the path and compiles its programs. PATH_ZEROCOPY uses the first mode that works: gl-shared, gl, mapped,
+// opencl. On any thread. NULL on failure: *error gets a text, which the caller frees (compiler log or one line); if
+// `error` is NULL, the text is logged.
 struct path *path_open(const struct path_setup *setup, char **error);
 // Sets `names` to the variants that fit a pass of the setup's chain on its device, the generic code first.
 // Returns their number.
 enum { PATH_VARIANTS = 8 };
 int path_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS]);
-// Waits for the frames in flight. Accepts NULL. Call it on the thread that submits if the path has textures.
+// Waits for the frames in flight. Accepts NULL. Call it on the thread that submits if the path uses GL.
 void path_close(struct path *path);
 
 struct path_info {
     enum path_kind kind;
-    const char *sharing; // "gl-shared", "mapped", "opencl", "cpu"
+    const char *sharing; // "gl-shared", "gl", "mapped", "opencl", "cpu"
     char why[200];       // one sentence: why this mode
     int depth;           // maximum number of frames in flight
     int in_flight;       // frames submitted and not yet collected
@@ -103,6 +109,28 @@ struct path_info {
     const char *input;
 };
 const struct path_info *path_info(const struct path *path); // borrowed until path_close
+
+// How a path runs a pass of its chain.
+enum { PATH_PASSES = 2 * CHAIN_MAX, PATH_CHOICE = 96 };
+struct path_pass {
+    const char *name;         // "blur+gray"; valid until the path's chain changes
+    char choice[PATH_CHOICE]; // the variant and its parameters: "window:ROWS=8"
+    struct tuned_found tuned; // the entry that named the choice; tuned.entry NULL: the choice is a default
+};
+// Writes the passes of the current chain. Returns their number; 0: the cpu path with its default parameters. Call it on
+// the thread that submits.
+int path_passes(const struct path *path, struct path_pass passes[PATH_PASSES]);
+
+// These run another build of the chain, for tuning while frames run (tune/online.h); path/opencl_chain.h has the
+// structs. All are for the thread that submits. path_target and path_chain return what the path runs: borrowed, until
+// the chain changes or the path closes; NULL: the path needs no device. The next frame after path_try runs `chain`,
+// which must compute the same bytes and stay open until this frame is collected. path_adopt takes over `chain` and
+// closes the chain before; call it without frames in flight.
+struct opencl_chain;
+const struct opencl_target *path_target(const struct path *path);
+const struct opencl_chain *path_chain(const struct path *path);
+void path_try(struct path *path, struct opencl_chain *chain); // NULL: the path's own chain
+void path_adopt(struct path *path, struct opencl_chain *chain);
 
 // Starts work on a frame, whose pixels must stay valid until the frame is collected. At most `depth` frames may be in
 // flight. False on failure (logged once); *lost is then true if the device was lost.

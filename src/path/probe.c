@@ -4,9 +4,11 @@
 #include "base/child.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/workers.h"
 #include "compute/program.h"
 #include "path/pass_text.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +36,17 @@ char *probe_key(const struct probe *probe, size_t *bytes, char **error)
     return key;
 }
 
+int probe_limit_s(int width, int height)
+{
+    return PROBE_LIMIT_S * (1 + (int)((int64_t)width * height >> 21));
+}
+
+int probe_cpu_s(int width, int height)
+{
+    const int share = PROBE_LIMIT_S / PROBE_CPU_S;
+    return width > 0 ? probe_limit_s(width, height) / share * workers_available() : PROBE_CPU_S;
+}
+
 struct question {
     const struct probe *probe;
     char key[HASH_TEXT];
@@ -42,9 +55,10 @@ struct question {
 static enum child_end ask(const struct question *question, int *value)
 {
     const struct probe *probe = question->probe;
-    char parent[16], number[16], chain[CHAIN_TEXT], variant[VARIANT_TEXT];
+    char parent[16], number[16], size[32], chain[CHAIN_TEXT], variant[VARIANT_TEXT];
     snprintf(parent, sizeof(parent), "%d", (int)getpid());
     snprintf(number, sizeof(number), "%d", probe->number);
+    snprintf(size, sizeof(size), "%dx%d", probe->width, probe->height);
     variant_print(probe->choice, variant);
     chain_print(probe->chain, chain);
     const char *const arguments[1 + WORDS + 1] = {
@@ -58,12 +72,13 @@ static enum child_end ask(const struct question *question, int *value)
         [1 + WORD_VARIANT] = variant,
         [1 + WORD_CHAIN] = chain,
         [1 + WORD_KERNELS] = probe->device->kernel_dir ? probe->device->kernel_dir : "",
+        [1 + WORD_SIZE] = size,
     };
-    return child_run(probe_program, (char *const *)arguments, PROBE_LIMIT_S * 1000, value);
+    return child_run(probe_program, (char *const *)arguments, probe_limit_s(probe->width, probe->height) * 1000, value);
 }
 
 // Writes the verdict of a probe that ended in this way.
-static enum verdict_hold judge(enum child_end end, int value, char verdict[VERDICT_TEXT])
+static enum verdict_hold judge(const struct probe *probe, enum child_end end, int value, char verdict[VERDICT_TEXT])
 {
     static const struct {
         const char *text;
@@ -77,38 +92,23 @@ static enum verdict_hold judge(enum child_end end, int value, char verdict[VERDI
         [PROBE_UNKNOWN - PROBE_ANSWERS] = {"the probe cannot make this program", VERDICT_UNKNOWN},
     };
     const int count = sizeof(answers) / sizeof(*answers);
-    bool killed;
-    switch (end) {
-    case CHILD_EXITED:
-        if (value >= PROBE_ANSWERS && value < PROBE_ANSWERS + count) {
-            snprintf(verdict, VERDICT_TEXT, "%s", answers[value - PROBE_ANSWERS].text);
-            return answers[value - PROBE_ANSWERS].hold;
-        }
-        snprintf(verdict, VERDICT_TEXT, "the driver ended the process with status %d", value);
-        return VERDICT_DOUBTFUL;
-    case CHILD_KILLED:
-        // Another process sends these signals; the kernel sends SIGKILL if memory is full.
-        killed = value == SIGINT || value == SIGTERM || value == SIGHUP || value == SIGKILL;
-        if (value == SIGXCPU)
-            snprintf(verdict, VERDICT_TEXT, "it took longer than %d s of processor time", PROBE_CPU_S);
-        else
-            snprintf(verdict, VERDICT_TEXT, "it %s signal %d", killed ? "was killed by" : "crashed with", value);
-        return killed ? VERDICT_UNKNOWN : VERDICT_DOUBTFUL;
-    case CHILD_LATE:
-        snprintf(verdict, VERDICT_TEXT, "it took longer than %d s", PROBE_LIMIT_S);
-        return VERDICT_DOUBTFUL;
-    default:
-        snprintf(verdict, VERDICT_TEXT, "the probe cannot be started: %.40s", strerror(value));
-        return VERDICT_UNKNOWN;
+    if (end == CHILD_EXITED && value >= PROBE_ANSWERS && value < PROBE_ANSWERS + count) {
+        snprintf(verdict, VERDICT_TEXT, "%s", answers[value - PROBE_ANSWERS].text);
+        return answers[value - PROBE_ANSWERS].hold;
     }
+    static_assert((int)VERDICT_TEXT >= CHILD_WHY, "room for the reason");
+    child_explain(end, value, probe_limit_s(probe->width, probe->height), probe_cpu_s(probe->width, probe->height),
+                  verdict);
+    return end == CHILD_NOT_STARTED || child_was_killed(end, value) ? VERDICT_UNKNOWN : VERDICT_DOUBTFUL;
 }
 
 // Runs a probe and writes its verdict.
 static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
 {
     int value = 0;
-    const enum child_end end = ask(context, &value);
-    return judge(end, value, verdict);
+    const struct question *question = context;
+    const enum child_end end = ask(question, &value);
+    return judge(question->probe, end, value, verdict);
 }
 
 bool probe_trusts(const struct probe *probe)
@@ -151,7 +151,7 @@ enum probe_status probe_now(const struct probe *probe, char why[VERDICT_TEXT])
     hash_128_text(key, bytes, question.key);
     free(key);
     const enum child_end end = ask(&question, &value);
-    judge(end, value, why);
+    judge(probe, end, value, why);
     if (end == CHILD_LATE || (end == CHILD_KILLED && value == SIGXCPU))
         return PROBE_LATE;
     return end == CHILD_EXITED && value >= PROBE_ANSWERS && value <= PROBE_UNKNOWN ? (enum probe_status)value

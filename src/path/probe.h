@@ -16,6 +16,7 @@ struct probe {
     const struct chain *chain;
     enum pixfmt format; // of the chain's input
     int number;         // of the pass in the chain's plan
+    int width, height;  // of a picture that the child also runs it on, without a comparison; 0: none
 };
 
 // Returns true if the variant computes the same bytes as the cpu path. A child process builds it and runs it on small
@@ -38,6 +39,7 @@ enum probe_word {
     WORD_VARIANT, // as variant_print writes it
     WORD_CHAIN,
     WORD_KERNELS, // directory; "": none
+    WORD_SIZE,    // of the picture without a comparison: "1920x1080"; "0x0": none
     WORDS,
 };
 
@@ -59,6 +61,10 @@ enum probe_status probe_now(const struct probe *probe, char why[VERDICT_TEXT]);
 
 // The stricter limit is one of processor time, so that no variant fails because the machine is busy.
 enum { PROBE_CPU_S = 10, PROBE_LIMIT_S = 30 };
+// With a picture, both limits are multiplied by its size in units of 2 Mpixel, and the limit of processor time by the
+// number of processors. Return seconds.
+int probe_limit_s(int width, int height);
+int probe_cpu_s(int width, int height);
 #define PROBE_DATA_BYTES ((size_t)8 << 30)
 
 // Returns a key of everything that a verdict depends on: the variant, the device and the program. The caller frees it.

@@ -1,6 +1,7 @@
 // probe_answer.c: the child's part of a probe: builds a variant, runs it and compares
 #include "base/child.h"
 #include "base/hash.h"
+#include "base/options.h"
 #include "path/pass_alone.h"
 #include "path/probe.h"
 
@@ -16,50 +17,8 @@ struct task {
     struct plan plan;
     const struct pass *pass;
     struct opencl_pass opened;
+    struct option_size large; // of the picture without a comparison; 0: none
 };
-
-// ---- the result of the cpu path ----
-
-static void add_geometry(struct chain *chain, bool mirror, bool flip)
-{
-    if (mirror)
-        chain_append(chain, filter_find("mirror"));
-    if (flip)
-        chain_append(chain, filter_find("flip"));
-}
-
-static void add_stage(struct chain *chain, const struct stage *stage)
-{
-    if (stage && chain->count < CHAIN_MAX)
-        chain->stage[chain->count++] = *stage;
-}
-
-// Fills in the pass as a chain of its own.
-static void chain_of(const struct pass *pass, struct chain *chain)
-{
-    chain->count = 0;
-    add_geometry(chain, pass->load_mirror, pass->load_flip);
-    for (int i = 0; i < pass->before_count; i++)
-        add_stage(chain, pass->before[i]);
-    add_stage(chain, pass->stencil);
-    for (int i = 0; i < pass->after_count; i++)
-        add_stage(chain, pass->after[i]);
-    add_geometry(chain, pass->store_mirror, pass->store_flip);
-}
-
-static bool expect(const struct pass *pass, const struct image *picture, struct image *rgba)
-{
-    struct chain chain;
-    struct path_result result;
-    bool lost;
-    chain_of(pass, &chain);
-    const struct path_setup setup = {.kind = PATH_CPU, .input = picture->shape, .chain = &chain, .threads = 1};
-    struct path *path = path_open(&setup, NULL);
-    const bool ok = path && path_submit(path, picture, 0, &lost) && path_collect(path, &result, &lost) &&
-                    path_read(path, &result, rgba);
-    path_close(path);
-    return ok;
-}
 
 // ---- the result of the device ----
 
@@ -107,12 +66,34 @@ static enum probe_status try_picture(struct task *task, int width, int height)
     if (image_alloc(&picture, &shape) && image_alloc(&got, &rgba) && image_alloc(&want, &rgba)) {
         pass_alone_fill(&picture, &task->plan, task->number);
         bool intact;
-        if (expect(task->pass, &picture, &want) && run(task, &picture, &got, &intact) == CL_SUCCESS)
+        if (pass_alone_expect(task->pass, &picture, &want) && run(task, &picture, &got, &intact) == CL_SUCCESS)
             status = intact && same(&got, &want, pass_pixel_bytes[task->pass->writes]) ? PROBE_PASSED : PROBE_WRONG;
     }
     image_free(&picture);
     image_free(&got);
     image_free(&want);
+    return status;
+}
+
+// Runs the pass on a picture of the size of real frames, because some kernels only hang or fail there.
+static enum probe_status try_large(struct task *task)
+{
+    struct pass_alone alone = {0};
+    struct image picture = {0};
+    struct span span = {0};
+    enum probe_status status = PROBE_NOT_RUN;
+    task->target.input.width = task->large.width;
+    task->target.input.height = task->large.height;
+    const struct image_shape shape = pass_alone_shape(&task->target, &task->plan, task->number);
+    if (image_alloc(&picture, &shape)) {
+        pass_alone_fill(&picture, &task->plan, task->number);
+        if (pass_alone_open(&alone, &task->target, &task->plan, task->number, &picture, 1) == CL_SUCCESS &&
+            pass_alone_run(&alone, &task->opened, 0, &span) == CL_SUCCESS && clFinish(alone.queue) == CL_SUCCESS)
+            status = PROBE_PASSED;
+        span_release(&span);
+        pass_alone_close(&alone);
+    }
+    image_free(&picture);
     return status;
 }
 
@@ -129,6 +110,8 @@ static enum probe_status try_pictures(struct task *task)
     enum probe_status status = PROBE_PASSED;
     for (size_t i = 0; status == PROBE_PASSED && i < sizeof(sizes) / sizeof(*sizes); i++)
         status = try_picture(task, sizes[i][0], sizes[i][1]);
+    if (status == PROBE_PASSED && task->large.width > 0)
+        status = try_large(task);
     return status;
 }
 
@@ -191,8 +174,13 @@ static bool parse(struct task *task, char *const *words)
 // Does not free its memory: the process ends after this call.
 int probe_answer(char *const *words)
 {
-    child_begin(atoi(words[WORD_PARENT]), PROBE_DATA_BYTES, PROBE_CPU_S);
+    struct option_size large = {0};
+    if (!options_parse_size(words[WORD_SIZE], &large))
+        large = (struct option_size){0};
+    child_begin(atoi(words[WORD_PARENT]), PROBE_DATA_BYTES, probe_cpu_s(large.width, large.height));
     struct task *task = calloc(1, sizeof(*task));
+    if (task)
+        task->large = large;
     if (!task || !parse(task, words) || !(task->target.device = find_device(task, words)))
         return PROBE_UNKNOWN;
     return (int)try_pictures(task);

@@ -1,6 +1,8 @@
 // variants.c: the table of kernel variants, and the function that chooses one
 #include "path/variants.h"
 
+#include "path/pass_text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,39 +82,46 @@ static const struct variant generic = {
 
 // ---- inside: kernels/variants/inside.cl ----
 
-enum { INSIDE_GROUP };
+enum { INSIDE_GROUP, INSIDE_ROWS };
 enum { KERNEL_INSIDE, KERNEL_SIDES };
 
 static void inside_preset(const struct variant_pass *of, int *value)
 {
     value[INSIDE_GROUP] = 256;
+    value[INSIDE_ROWS] = 1;
 }
 
-// Returns the launch of exactly the columns x to x + width - 1, in work-groups of one row.
+// Returns the launch of exactly the columns x to x + width - 1, in work-groups of one row. `height` is in work-items.
 static struct variant_launch columns(int kernel, size_t x, size_t width, size_t height, size_t group)
 {
     return (struct variant_launch){kernel, {x, 0}, {width, height}, {group, 1}};
 }
 
-// Writes the launches of the inner columns (whole work-groups, then the columns that are left) and of both sides.
+// Writes the launches of the inner columns (whole work-groups, then the columns that are left), of both sides, and of
+// the rows that are left.
 static int inside_launches(const struct variant_pass *of, const int *value, size_t width, size_t height, size_t most,
                            struct variant_launch *launch)
 {
     const size_t radius = (size_t)radius_of(of), wanted = (size_t)value[INSIDE_GROUP];
+    const size_t rows = (size_t)value[INSIDE_ROWS], tall = height / rows * rows;
     const size_t group = most < wanted ? most : wanted, side = radius < most ? radius : 1;
-    if (width <= 2 * radius) {
+    if (width <= 2 * radius || tall == 0) {
         launch[0] = blocks(KERNEL_SIDES, width, height, 1, 1, group, 1, most);
         return 1;
     }
     const size_t inner = width - 2 * radius, whole = inner / group * group;
     int count = 0;
     if (whole > 0)
-        launch[count++] = columns(KERNEL_INSIDE, radius, whole, height, group);
+        launch[count++] = columns(KERNEL_INSIDE, radius, whole, tall / rows, group);
     if (inner > whole)
-        launch[count++] = columns(KERNEL_INSIDE, radius + whole, inner - whole, height, inner - whole);
+        launch[count++] = columns(KERNEL_INSIDE, radius + whole, inner - whole, tall / rows, inner - whole);
     if (radius > 0) {
-        launch[count++] = columns(KERNEL_SIDES, 0, radius, height, side);
-        launch[count++] = columns(KERNEL_SIDES, width - radius, radius, height, side);
+        launch[count++] = columns(KERNEL_SIDES, 0, radius, tall, side);
+        launch[count++] = columns(KERNEL_SIDES, width - radius, radius, tall, side);
+    }
+    if (tall < height) {
+        launch[count] = blocks(KERNEL_SIDES, width, height - tall, 1, 1, group, 1, most);
+        launch[count++].offset[1] = tall;
     }
     return count;
 }
@@ -123,7 +132,7 @@ static const struct variant inside = {
     .file = "variants/inside.cl",
     .macros = "#define UNROLL_LOOPS\n",
     .kernel = {[KERNEL_INSIDE] = "pass_inside", [KERNEL_SIDES] = "pass"},
-    .param = {{"GROUP_WIDTH", .values = {32, 64, 128, 256, 512, 1024}}},
+    .param = {{"GROUP_WIDTH", .values = {32, 64, 128, 256, 512, 1024}}, {"ROWS", true, {1, 2, 3, 4}}},
     .fits = is_small,
     .preset = inside_preset,
     .launches = inside_launches,
@@ -131,7 +140,10 @@ static const struct variant inside = {
 
 // ---- window: kernels/variants/window.cl ----
 
-enum { WINDOW_ROWS, WINDOW_GROUP_WIDTH, WINDOW_GROUP_HEIGHT };
+enum { WINDOW_CPU_ITEMS = 256 };
+enum { WINDOW_ROWS, WINDOW_GROUP_WIDTH, WINDOW_GROUP_HEIGHT, WINDOW_TILE, WINDOW_CONSTANT };
+enum { TILE_NONE = 1, TILE_PLAIN, TILE_PADDED };
+enum { CONSTANT_NONE = 1, CONSTANT_ARGUMENTS };
 
 // Returns the rows of a block, as measured on H100 and H200 for radius 1, 2, 3 and 4. More rows share more of the
 // loaded pixels, but need more registers.
@@ -157,21 +169,33 @@ static void window_preset(const struct variant_pass *of, int *value)
     value[WINDOW_ROWS] = is_cpu(of) ? 2 : of->target->to_image && rows > 4 ? 4 : rows;
     value[WINDOW_GROUP_WIDTH] = flat ? 128 : 32;
     value[WINDOW_GROUP_HEIGHT] = flat ? 1 : 4;
+    value[WINDOW_TILE] = radius > 0 && pass_prepares_input(of->pass, of->target->format) ? TILE_PLAIN : TILE_NONE;
+    value[WINDOW_CONSTANT] = CONSTANT_NONE;
+}
+
+// Returns true if the pass has arguments, and they fit the device's constant memory.
+static bool constant_fits(const struct variant_pass *of)
+{
+    int32_t arguments[PASS_ARGUMENTS];
+    const size_t bytes = sizeof(*arguments) * (size_t)pass_arguments(of->pass, of->target, arguments);
+    return bytes > 0 && bytes <= of->device->constant_bytes;
 }
 
 // Without a stencil, the rows of a block must be a power of two. With one, a work-group must have an even number of
-// rows.
+// rows. PoCL keeps the registers of a whole work-group on a thread's stack, up to 8 KiB for each work-item.
 static bool window_allows(const struct variant_pass *of, const int *value)
 {
     const int rows = value[WINDOW_ROWS];
-    if (radius_of(of) == 0 ? (rows & (rows - 1)) != 0 : rows * value[WINDOW_GROUP_HEIGHT] % 2 != 0)
+    if (radius_of(of) == 0 ? (rows & (rows - 1)) != 0 || value[WINDOW_TILE] != TILE_NONE
+                           : rows * value[WINDOW_GROUP_HEIGHT] % 2 != 0)
         return false;
     const size_t radius = (size_t)radius_of(of), width = (size_t)value[WINDOW_GROUP_WIDTH];
-    const size_t height = (size_t)value[WINDOW_GROUP_HEIGHT];
-    const size_t tile = (width + 2) * BLOCK_WIDTH * WORD_BYTES * (height * (size_t)value[WINDOW_ROWS] + 2 * radius);
-    const size_t exchange = 2 * BLOCK_WIDTH * WORD_BYTES * width * height;
-    const size_t needed = (radius > 0 ? tile : 0) + (of->target->to_image ? exchange : 0);
-    return width * height <= of->device->max_work_group && needed <= of->device->local_bytes;
+    const size_t height = (size_t)value[WINDOW_GROUP_HEIGHT], padding = value[WINDOW_TILE] == TILE_PADDED;
+    const size_t stride = (width + 2 + padding) * BLOCK_WIDTH * WORD_BYTES;
+    const size_t tile = value[WINDOW_TILE] == TILE_NONE ? 0 : stride * (height * (size_t)rows + 2 * radius);
+    const size_t exchange = of->target->to_image ? 2 * BLOCK_WIDTH * WORD_BYTES * width * height : 0;
+    return width * height <= of->device->max_work_group && (!is_cpu(of) || width * height <= WINDOW_CPU_ITEMS) &&
+           tile + exchange <= of->device->local_bytes && (value[WINDOW_CONSTANT] == CONSTANT_NONE || constant_fits(of));
 }
 
 static int window_launches(const struct variant_pass *of, const int *value, size_t width, size_t height, size_t most,
@@ -192,7 +216,9 @@ static const struct variant window = {
     .windows = true,
     .param = {{"ROWS", true, {1, 2, 3, 4, 6, 8}},
               {"GROUP_WIDTH", true, {16, 32, 64, 128}},
-              {"GROUP_HEIGHT", true, {1, 2, 4, 8}}},
+              {"GROUP_HEIGHT", true, {1, 2, 4, 8}},
+              {"TILE", true, {TILE_NONE, TILE_PLAIN, TILE_PADDED}},
+              {"CONSTANT", true, {CONSTANT_NONE, CONSTANT_ARGUMENTS}}},
     .fits = is_small,
     .preset = window_preset,
     .allows = window_allows,
@@ -240,7 +266,7 @@ static const struct variant sums = {
     .kernel = {"pass_sums"},
     .wide_loads = true,
     .computes = true,
-    .param = {{"ITEMS", true, {32, 64, 128, 256}}, {"ROWS", true, {8, 16, 32, 64}}},
+    .param = {{"ITEMS", true, {32, 64, 128, 256}}, {"ROWS", true, {8, 16, 32, 64, 128, 256}}},
     .fits = sums_fits,
     .preset = sums_preset,
     .allows = sums_allows,

@@ -6,7 +6,7 @@
 #include "image/color.h"
 #include "image/pixfmt.h"
 
-enum { VARIANT_PARAMS = 3, VARIANT_VALUES = 8, VARIANT_KERNELS = 2, VARIANT_LAUNCHES = 4, VARIANT_TEXT = 96 };
+enum { VARIANT_PARAMS = 5, VARIANT_VALUES = 8, VARIANT_KERNELS = 2, VARIANT_LAUNCHES = 5, VARIANT_TEXT = 96 };
 enum { WINDOW_RADIUS_MAX = 4 }; // largest radius of a stencil that the variants `window` and `inside` fit
 
 // The input and output of a pass: the part that the plan does not define.

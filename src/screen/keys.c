@@ -22,6 +22,7 @@ static const struct key_row default_rows[] = {
     {ACTION_PATH, "path", {'p'}, false, "use the next path"},
     {ACTION_DEVICE, "device", {'d'}, false, "use the next device"},
     {ACTION_SPLIT, "split", {WINDOW_KEY_TAB}, false, "split view: original | filtered, path | path, off"},
+    {ACTION_TUNE, "tune", {'t'}, false, "tune the kernels while frames run; pause"},
     {ACTION_FREEZE, "freeze", {' '}, false, "freeze or resume the view"},
     {ACTION_MIRROR, "mirror", {'m'}, false, "mirror the image"},
     {ACTION_FULLSCREEN, "fullscreen", {'f'}, false, "full screen on or off"},

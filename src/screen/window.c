@@ -1,11 +1,11 @@
-// window.c: the GLFW window, its GL context and its events
+// window.c: the GLFW window and its events
 #include "screen/window.h"
 
 #include "base/log.h"
 #include "screen/display.h"
+#include "screen/window_context.h"
 
 #include <epoxy/egl.h>
-#include <epoxy/gl.h>
 #include <epoxy/glx.h>
 
 #define GLFW_INCLUDE_NONE
@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { EVENT_ROOM = 256 }; // far more than one frame's typing and dragging
 
@@ -23,30 +24,16 @@ struct window_place {
 };
 
 struct window {
-    GLFWwindow *glfw;
-    bool egl;
+    struct window_context context;
+    GLFWwindow *glfw; // context.window
     bool vsync;
     uint32_t us;    // character on a US keyboard for the key event being delivered
     bool repeating; // the key event being delivered is a repetition, and so is its character
     bool dragging;
     bool lost; // the display was lost
     struct window_place place;
-    char name[256];
     struct window_event event[EVENT_ROOM]; // ring
     int first, count;
-};
-
-// Kinds of contexts, best first.
-struct context_kind {
-    bool es, egl;
-    const char *name;
-};
-
-static const struct context_kind context_kinds[] = {
-    {false, false, "OpenGL 3.3"},
-    {true, false, "OpenGL ES 3.0"},
-    {false, true, "OpenGL 3.3 over EGL"},
-    {true, true, "OpenGL ES 3.0 over EGL"},
 };
 
 // ---- size and place ----
@@ -234,80 +221,20 @@ static void on_close(GLFWwindow *glfw)
 
 // ---- opening and closing ----
 
-// Adds GLFW's last error to the reason.
-static void add_reason(char why[256], const char *what)
-{
-    const char *text = NULL;
-    const int code = glfwGetError(&text);
-    const size_t used = strlen(why);
-    snprintf(why + used, 256 - used, "%s%s: %s", used ? "; " : "", what,
-             code != GLFW_NO_ERROR && text ? text : "no reason given");
-}
-
-static void set_hints(const struct context_kind *kind, bool debug)
-{
-    glfwDefaultWindowHints();
-    glfwWindowHint(GLFW_CLIENT_API, kind->es ? GLFW_OPENGL_ES_API : GLFW_OPENGL_API);
-    glfwWindowHint(GLFW_CONTEXT_CREATION_API, kind->egl ? GLFW_EGL_CONTEXT_API : GLFW_NATIVE_CONTEXT_API);
-    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
-    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, kind->es ? 0 : 3);
-    if (!kind->es) {
-        glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
-        glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
-    }
-    glfwWindowHint(GLFW_OPENGL_DEBUG_CONTEXT, debug);
-    // Plain 8-bit RGB: with alpha, a compositor would blend the window; the other buffers are unused.
-    glfwWindowHint(GLFW_ALPHA_BITS, 0);
-    glfwWindowHint(GLFW_DEPTH_BITS, 0);
-    glfwWindowHint(GLFW_STENCIL_BITS, 0);
-    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
-    glfwWindowHint(GLFW_AUTO_ICONIFY, GLFW_FALSE); // full screen stays when another monitor gets the focus
-    glfwWindowHintString(GLFW_X11_CLASS_NAME, "monocle");
-    glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "monocle");
-}
-
-static bool open_context(struct window *window, const struct window_setup *setup, char why[256])
-{
-    int width = setup->width, height = setup->height;
-    fit_monitor(&width, &height);
-    for (size_t i = 0; i < sizeof(context_kinds) / sizeof(*context_kinds); i++) {
-        const struct context_kind *kind = &context_kinds[i];
-        if ((setup->es && !kind->es) || (setup->egl && !kind->egl))
-            continue;
-        set_hints(kind, setup->debug);
-        window->glfw = glfwCreateWindow(width, height, setup->title ? setup->title : "monocle", NULL, NULL);
-        if (window->glfw) {
-            glfwMakeContextCurrent(window->glfw);
-            return true;
-        }
-        add_reason(why, kind->name);
-    }
-    return false;
-}
-
-static void name_context(struct window *window)
-{
-    const char *version = (const char *)glGetString(GL_VERSION);
-    const char *renderer = (const char *)glGetString(GL_RENDERER);
-    const bool es = !epoxy_is_desktop_gl();
-    // On ES, the text begins with "OpenGL ES"; after the number, it is the driver's.
-    static const char es_prefix[] = "OpenGL ES ";
-    if (!version)
-        version = "?";
-    else if (es && strncmp(version, es_prefix, sizeof(es_prefix) - 1) == 0)
-        version += sizeof(es_prefix) - 1;
-    snprintf(window->name, sizeof(window->name), "OpenGL %s%.*s%s over %s: %s", es ? "ES " : "",
-             (int)strcspn(version, " "), version, es ? "" : " core", window->egl ? "EGL" : "GLX",
-             renderer ? renderer : "?");
-}
-
-// GLFW 3.4 tries Wayland first. Without a Wayland server, libwayland then prints an error of its own.
-static void choose_platform(void)
+// GLFW 3.4 tries Wayland first. Without a Wayland server, libwayland then prints an error of its own. NVIDIA's OpenCL
+// shares textures only over GLX, so its users get a window of XWayland if that works. GLFW 3.3 has one platform.
+static bool start_glfw(void)
 {
 #ifdef GLFW_PLATFORM
-    const char *wayland = getenv("WAYLAND_DISPLAY");
-    glfwInitHint(GLFW_PLATFORM, wayland && *wayland ? GLFW_ANY_PLATFORM : GLFW_PLATFORM_X11);
+    const char *wayland = getenv("WAYLAND_DISPLAY"), *x11 = getenv("DISPLAY");
+    const bool on_wayland = wayland && *wayland;
+    const bool nvidia = x11 && *x11 && access("/proc/driver/nvidia/version", F_OK) == 0;
+    glfwInitHint(GLFW_PLATFORM, on_wayland && !nvidia ? GLFW_ANY_PLATFORM : GLFW_PLATFORM_X11);
+    if (!on_wayland || !nvidia || glfwInit())
+        return glfwInit(); // does nothing if it is initialised
+    glfwInitHint(GLFW_PLATFORM, GLFW_ANY_PLATFORM);
 #endif
+    return glfwInit();
 }
 
 void window_enlarge(struct window_setup *setup)
@@ -329,15 +256,15 @@ struct window *window_open(const struct window_setup *setup, char why[256])
         snprintf(reason, sizeof(reason), "out of memory");
         goto fail;
     }
-    choose_platform();
-    if (!glfwInit()) {
-        add_reason(reason, "cannot open the display");
+    if (!start_glfw()) {
+        window_add_reason(reason, "cannot open the display");
         goto fail;
     }
-    if (!open_context(window, setup, reason))
+    int width = setup->width, height = setup->height;
+    fit_monitor(&width, &height);
+    if (!window_context_open(&window->context, setup, width, height, reason))
         goto fail;
-    window->egl = epoxy_has_egl() && eglGetCurrentContext() != EGL_NO_CONTEXT;
-    name_context(window);
+    window->glfw = window->context.window;
     glfwSetWindowUserPointer(window->glfw, window);
     glfwSetCharCallback(window->glfw, on_character);
     glfwSetKeyCallback(window->glfw, on_key);
@@ -356,7 +283,7 @@ struct window *window_open(const struct window_setup *setup, char why[256])
         window_set_fullscreen(window, true);
         display_watch(&window->lost); // not before: GLFW would wait forever for a destroyed window
     }
-    log_debug("window: %s", window->name);
+    log_debug("window: %s", window->context.gl.name);
     return window;
 fail:
     if (why)
@@ -370,8 +297,7 @@ void window_close(struct window *window)
 {
     if (!window || window->lost)
         return;
-    if (window->glfw)
-        glfwDestroyWindow(window->glfw);
+    window_context_close(&window->context);
     glfwTerminate(); // also correct after glfwInit failed
     free(window);
 }
@@ -386,9 +312,14 @@ struct gl_handles window_gl_handles(const struct window *window)
     if (!window)
         return (struct gl_handles){0};
     display_publish_gl();
-    if (window->egl)
+    if (window->context.egl)
         return (struct gl_handles){.egl_context = eglGetCurrentContext(), .egl_display = eglGetCurrentDisplay()};
     return (struct gl_handles){.glx_context = glXGetCurrentContext(), .glx_display = glXGetCurrentDisplay()};
+}
+
+struct gl_context *window_gl(struct window *window)
+{
+    return window ? window_context_share(&window->context) : NULL;
 }
 
 struct window_size window_size(const struct window *window)
@@ -404,7 +335,7 @@ struct window_size window_size(const struct window *window)
 
 const char *window_gl_name(const struct window *window)
 {
-    return window->name;
+    return window->context.gl.name;
 }
 
 bool window_next_event(struct window *window, struct window_event *event)

@@ -12,17 +12,19 @@
 #include <string.h>
 
 struct tune_pass {
+    struct subject subject;
     struct opencl_target target; // of the pass
     struct pass_target reads;    // input and output of the pass
     struct plan plan;
     int number;
+    const struct image *frame; // see struct tune_target
     struct variant_pass of;
-    struct space space;
     bool has_pictures;
     struct pass_alone alone;
 };
 
-struct tune_build {
+// A build of a configuration.
+struct built {
     struct tune_pass *pass;
     struct opencl_pass opened;
 };
@@ -30,7 +32,6 @@ struct tune_build {
 // ---- the space ----
 
 enum { CHOICES_MAX = 4096, PARAM_VARIANT = 0 };
-static const char absent[] = "-"; // the value of a parameter that a variant does not have
 
 struct choices {
     struct variant_choice choice[CHOICES_MAX];
@@ -86,8 +87,8 @@ static bool add_params(struct space *space, const struct choices *choices)
         }
     }
     for (int i = 1; ok && i < space->params; i++) {
+        ok = add_text(space, i, SPACE_ABSENT) >= 0;
         space_sort_values(space, i);
-        ok = add_text(space, i, absent) >= 0;
     }
     return ok;
 }
@@ -97,8 +98,8 @@ static bool tuple_of(const struct space *space, const struct variant_choice *cho
 {
     char text[16];
     for (int i = 0; i < space->params; i++) {
-        int value =
-            i == PARAM_VARIANT ? space_find_value(space, i, choice->variant->name) : space_find_value(space, i, absent);
+        int value = i == PARAM_VARIANT ? space_find_value(space, i, choice->variant->name)
+                                       : space_find_value(space, i, SPACE_ABSENT);
         for (int k = 0; choice->variant->param[k].name; k++) {
             if (strcmp(choice->variant->param[k].name, space->param[i].name) == 0) {
                 snprintf(text, sizeof(text), "%d", choice->value[k]);
@@ -137,15 +138,14 @@ static bool make_space(struct space *space, const struct variant_pass *of)
     return ok;
 }
 
-static int configuration_of(const struct tune_pass *pass, const struct variant_choice *choice)
+static const struct tune_pass *pass_of(const struct subject *subject)
 {
-    uint16_t tuple[SPACE_PARAMS];
-    return tuple_of(&pass->space, choice, tuple) ? space_find(&pass->space, tuple) : -1;
+    return (const struct tune_pass *)subject; // its first member
 }
 
-struct variant_choice tune_pass_choice(const struct tune_pass *pass, int configuration)
+struct variant_choice tune_pass_choice(const struct subject *subject, int configuration)
 {
-    const struct space *space = &pass->space;
+    const struct space *space = &subject->space;
     const uint16_t *tuple = space_tuple(space, configuration);
     struct variant_choice choice = {0};
     variant_parse(&choice, space->param[PARAM_VARIANT].value[tuple[PARAM_VARIANT]]);
@@ -156,15 +156,35 @@ struct variant_choice tune_pass_choice(const struct tune_pass *pass, int configu
     return choice;
 }
 
-int tune_pass_presets(const struct tune_pass *pass, int presets[TUNE_PRESETS])
+// Returns the configuration of a choice; -1: the space does not have it.
+static int find_choice(const struct space *space, const struct variant_choice *choice)
 {
-    int count = 0;
-    for (int i = 0; variants[i] && count < TUNE_PRESETS; i++) {
-        const struct variant_choice choice = variant_preset(variants[i], &pass->of);
-        if (is_candidate(variants[i], &pass->of) && (presets[count] = configuration_of(pass, &choice)) >= 0)
-            count++;
+    uint16_t tuple[SPACE_PARAMS];
+    return tuple_of(space, choice, tuple) ? space_find(space, tuple) : -1;
+}
+
+// Adds the default configuration of each variant.
+static void add_presets(struct subject *subject, const struct variant_pass *of)
+{
+    for (int i = 0; variants[i] && subject->presets < SUBJECT_PRESETS; i++) {
+        const struct variant_choice choice = variant_preset(variants[i], of);
+        const int configuration = is_candidate(variants[i], of) ? find_choice(&subject->space, &choice) : -1;
+        if (configuration >= 0)
+            subject->preset[subject->presets++] = configuration;
     }
-    return count;
+}
+
+// Adds the results of the database: of this device, of other sizes and of similar devices.
+static void add_seeds(struct subject *subject, const struct variant_pass *of, const struct opencl_target *target)
+{
+    struct variant_choice choices[SUBJECT_SEEDS];
+    const int count =
+        pass_tuned_choices(target->device, of, target->input.width, target->input.height, choices, SUBJECT_SEEDS);
+    for (int i = 0; i < count; i++) {
+        const int configuration = find_choice(&subject->space, &choices[i]);
+        if (configuration >= 0)
+            subject->seed[subject->seeds++] = configuration;
+    }
 }
 
 // ---- the pass ----
@@ -219,7 +239,12 @@ static bool open_pictures(struct tune_pass *pass)
         log_error("cannot tune at %dx%d: out of memory", shape.width, shape.height);
         return false;
     }
-    pass_alone_fill(&picture, &pass->plan, pass->number);
+    if (!pass->frame) {
+        pass_alone_fill(&picture, &pass->plan, pass->number);
+    } else if (!pass_alone_input(&picture, &pass->plan, pass->number, pass->frame)) {
+        image_free(&picture);
+        return false;
+    }
     int count = picture_count(&shape);
     cl_int result;
     while ((result = pass_alone_open(&pass->alone, &pass->target, &pass->plan, pass->number, &picture, count)) !=
@@ -234,48 +259,16 @@ static bool open_pictures(struct tune_pass *pass)
     return pass->has_pictures;
 }
 
-struct tune_pass *tune_pass_open(const struct tune_target *target, bool tiles, int number)
+static bool prepare(struct subject *subject)
 {
-    struct tune_pass *pass = calloc(1, sizeof(*pass));
-    if (!pass) {
-        log_error("cannot tune: out of memory");
-        return NULL;
-    }
-    pass->target = chain_target(target);
-    opencl_plan(&pass->plan, &pass->target, target->chain, tiles);
-    pass->reads = opencl_pass_target(&pass->target, &pass->plan, number);
-    pass->target.to_image = pass->reads.to_image;
-    pass->number = number;
-    pass->of = (struct variant_pass){&pass->plan.pass[number], &pass->reads, &target->device->info};
-    if (make_space(&pass->space, &pass->of))
-        return pass;
-    log_error("cannot tune: out of memory");
-    tune_pass_close(pass);
-    return NULL;
+    struct tune_pass *pass = (struct tune_pass *)subject;
+    return pass->has_pictures || open_pictures(pass);
 }
 
-void tune_pass_close(struct tune_pass *pass)
+static enum probe_status validate(const struct subject *subject, int configuration, char why[VERDICT_TEXT])
 {
-    if (!pass)
-        return;
-    pass_alone_close(&pass->alone);
-    space_finish(&pass->space);
-    free(pass);
-}
-
-const char *tune_pass_name(const struct tune_pass *pass)
-{
-    return pass->of.pass->name;
-}
-
-const struct space *tune_pass_space(const struct tune_pass *pass)
-{
-    return &pass->space;
-}
-
-enum probe_status tune_pass_validate(const struct tune_pass *pass, int configuration, char why[VERDICT_TEXT])
-{
-    const struct variant_choice choice = tune_pass_choice(pass, configuration);
+    const struct tune_pass *pass = pass_of(subject);
+    const struct variant_choice choice = tune_pass_choice(subject, configuration);
     return probe_now(
         &(struct probe){
             .device = pass->target.device,
@@ -285,16 +278,56 @@ enum probe_status tune_pass_validate(const struct tune_pass *pass, int configura
             .pass = pass->of.pass,
             .target = &pass->reads,
             .choice = &choice,
+            .width = pass->target.input.width,
+            .height = pass->target.input.height,
         },
         why);
 }
 
-bool tune_pass_is_fused(const struct tune_pass *pass)
+static void print(const struct subject *subject, int configuration, char text[SUBJECT_TEXT])
 {
+    const struct variant_choice choice = tune_pass_choice(subject, configuration);
+    variant_print(&choice, text);
+}
+
+static void close_pass(struct subject *subject)
+{
+    struct tune_pass *pass = (struct tune_pass *)subject;
+    pass_alone_close(&pass->alone);
+    free(pass);
+}
+
+// Names all that the times depend on, except for the program text.
+static char *print_key(const struct subject *subject)
+{
+    const struct tune_pass *pass = pass_of(subject);
+    const struct image_shape *input = &pass->target.input;
+    struct pass_key key;
+    char *text = NULL;
+    pass_key_make(&key, &pass->of, input->width, input->height);
+    const struct tuned_key *of = &key.key;
+    return asprintf(&text, "%s\n%dx%d\n%s\n%s\n%s\n%d\n%s\n%s", of->pass, input->width, input->height, of->device,
+                    of->vendor, of->type, of->compute_units, of->driver, pass->frame ? "captured" : "random") < 0
+               ? NULL
+               : text;
+}
+
+static bool source(const struct subject *subject, int configuration, char hash[HASH_TEXT])
+{
+    const struct tune_pass *pass = pass_of(subject);
+    const struct variant_choice choice = tune_pass_choice(subject, configuration);
+    return pass_source(&pass->of, &choice, pass->target.device->kernel_dir, hash);
+}
+
+bool tune_pass_is_fused(const struct subject *subject)
+{
+    const struct tune_pass *pass = pass_of(subject);
     return pass_prepares_input(pass->of.pass, pass->reads.format);
 }
 
-bool tune_pass_store(const struct tune_pass *pass, const struct variant_choice *choice, double ms, double default_ms)
+// Adds a result to this run's results and, unless the user has kernels of their own, to the user's database.
+static bool store_choice(const struct tune_pass *pass, const struct variant_choice *choice, double ms,
+                         double default_ms)
 {
     const struct image_shape *input = &pass->target.input;
     struct pass_key key;
@@ -306,24 +339,33 @@ bool tune_pass_store(const struct tune_pass *pass, const struct variant_choice *
     tuned_date(date);
     const bool has_source = pass_source(&pass->of, choice, pass->target.device->kernel_dir, source);
     const struct tuned_entry entry = {key.key, text, has_source ? source : "", date, ms, default_ms};
-    bool ok = tuned_list_add(&list, &entry);
+    bool ok = tuned_add(&pass->target.device->tuned, &entry) && tuned_list_add(&list, &entry);
     if (!ok)
         log_error("cannot store the result of pass %s: out of memory", pass->of.pass->name);
-    ok = ok && tuned_merge(&list, false, &counts);
+    const char *kernels = pass->target.device->kernel_dir;
+    ok = ok && ((kernels && kernels[0]) || tuned_merge(&list, false, &counts));
     tuned_list_free(&list);
     return ok;
 }
 
-// ---- time ----
-
-bool tune_pass_prepare(struct tune_pass *pass)
+static bool store(const struct subject *subject, int configuration, double ms, double default_ms)
 {
-    return pass->has_pictures || open_pictures(pass);
+    const struct variant_choice choice = tune_pass_choice(subject, configuration);
+    return store_choice(pass_of(subject), &choice, ms, default_ms);
 }
+
+bool tune_pass_store_split(const struct subject *subject, double split_ms, double fused_ms)
+{
+    struct variant_choice generic;
+    variant_parse(&generic, "generic");
+    return store_choice(pass_of(subject), &generic, split_ms, fused_ms);
+}
+
+// ---- time ----
 
 // The runs of one measurement.
 struct series {
-    const struct tune_build *build;
+    const struct built *build;
     int first; // picture
 };
 
@@ -334,15 +376,23 @@ static cl_int enqueue(void *context, int run, struct span *span)
     return pass_alone_run(alone, &series->build->opened, (series->first + run) % alone->pictures, span);
 }
 
-static bool time_runs(const struct tune_build *build, int first, int runs, struct timing *timing)
+static bool time_runs(const struct built *build, int first, int runs, struct timing *timing)
 {
     return timing_run(build->pass->alone.queue, runs, enqueue, &(struct series){build, first}, timing);
 }
 
-struct tune_build *tune_build_open(struct tune_pass *pass, int configuration, char why[VERDICT_TEXT])
+static void release(void *built)
 {
-    struct tune_build *build = calloc(1, sizeof(*build));
-    const struct variant_choice choice = tune_pass_choice(pass, configuration);
+    struct built *build = built;
+    opencl_pass_close(&build->opened);
+    free(build);
+}
+
+static void *build(struct subject *subject, int configuration, char why[VERDICT_TEXT])
+{
+    struct tune_pass *pass = (struct tune_pass *)subject;
+    struct built *build = calloc(1, sizeof(*build));
+    const struct variant_choice choice = tune_pass_choice(subject, configuration);
     struct timing timing;
     char *error = NULL;
     if (!build) {
@@ -356,20 +406,13 @@ struct tune_build *tune_build_open(struct tune_pass *pass, int configuration, ch
         return build;
     snprintf(why, VERDICT_TEXT, "%.*s", VERDICT_TEXT - 1, error ? error : "its first run fails");
     free(error);
-    tune_build_close(build);
+    release(build);
     return NULL;
 }
 
-void tune_build_close(struct tune_build *build)
+static bool time_build(void *built, double for_ms, double *ms)
 {
-    if (!build)
-        return;
-    opencl_pass_close(&build->opened);
-    free(build);
-}
-
-bool tune_build_time(struct tune_build *build, double for_ms, double *ms)
-{
+    const struct built *build = built;
     struct timing timing;
     if (!time_runs(build, 0, 1, &timing)) // also restores caches and clock rates
         return false;
@@ -378,4 +421,40 @@ bool tune_build_time(struct tune_build *build, double for_ms, double *ms)
         return false;
     *ms = timing.device_ms;
     return true;
+}
+
+static bool run_build(void *built, int runs)
+{
+    struct timing timing;
+    return time_runs(built, 0, runs, &timing);
+}
+
+// ---- opening ----
+
+struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int number)
+{
+    static const struct subject_type type = {prepare, validate,   build,     time_build, release,  print,
+                                             store,   close_pass, print_key, source,     run_build};
+    struct tune_pass *pass = calloc(1, sizeof(*pass));
+    if (!pass) {
+        log_error("cannot tune: out of memory");
+        return NULL;
+    }
+    pass->target = chain_target(target);
+    pass->frame = target->frame;
+    opencl_plan(&pass->plan, &pass->target, target->chain, tiles);
+    pass->reads = opencl_pass_target(&pass->target, &pass->plan, number);
+    pass->target.to_image = pass->reads.to_image;
+    pass->number = number;
+    pass->of = (struct variant_pass){&pass->plan.pass[number], &pass->reads, &target->device->info};
+    pass->subject.type = &type;
+    pass->subject.name = pass->of.pass->name;
+    if (make_space(&pass->subject.space, &pass->of)) {
+        add_presets(&pass->subject, &pass->of);
+        add_seeds(&pass->subject, &pass->of, &pass->target);
+        return &pass->subject;
+    }
+    log_error("cannot tune: out of memory");
+    subject_close(&pass->subject);
+    return NULL;
 }

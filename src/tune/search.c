@@ -1,6 +1,7 @@
 // search.c: the part that all strategies share: returns each configuration once, keeps the results
 #include "tune/search.h"
 
+#include "base/random.h"
 #include "tune/strategy.h"
 
 #include <math.h>
@@ -11,22 +12,14 @@ enum { BUDGET_UNKNOWN = 100, LEAP_TRIES = 64 };
 
 // ---- random numbers ----
 
-static uint64_t next_random(uint64_t *state) // splitmix64
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 int search_random_below(struct search *search, int limit)
 {
-    return (int)(((next_random(&search->state) >> 32) * (uint64_t)limit) >> 32);
+    return (int)(((random_next(&search->state) >> 32) * (uint64_t)limit) >> 32);
 }
 
 double search_random_unit(struct search *search)
 {
-    return (double)(next_random(&search->state) >> 11) * 0x1p-53;
+    return random_unit(&search->state);
 }
 
 int search_random_rest(struct search *search)

@@ -1,6 +1,7 @@
 // space.c: see space.h
 #include "tune/space.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,9 +72,14 @@ int space_find_value(const struct space *space, int param, const char *text)
     return -1;
 }
 
+static double number_of(const char *text)
+{
+    return strcmp(text, SPACE_ABSENT) == 0 ? INFINITY : strtod(text, NULL);
+}
+
 static int compare_numbers(const void *a, const void *b)
 {
-    const double x = strtod(*(char *const *)a, NULL), y = strtod(*(char *const *)b, NULL);
+    const double x = number_of(*(char *const *)a), y = number_of(*(char *const *)b);
     return (x > y) - (x < y);
 }
 
@@ -82,6 +88,8 @@ void space_sort_values(struct space *space, int param)
     const struct space_param *p = &space->param[param];
     for (int v = 0; v < p->values; v++) {
         char *end;
+        if (strcmp(p->value[v], SPACE_ABSENT) == 0)
+            continue;
         strtod(p->value[v], &end);
         if (end == p->value[v] || *end)
             return;

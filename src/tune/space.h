@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 enum { SPACE_PARAMS = 24, SPACE_VALUES = 4096, SPACE_TEXT = 1024 };
+#define SPACE_ABSENT "-" // the value of a parameter that a configuration does not have
 
 struct space_param {
     char *name;
@@ -31,7 +32,7 @@ int space_add_param(struct space *space, const char *name, bool build);
 int space_add_value(struct space *space, int param, const char *text);
 int space_find_param(const struct space *space, const char *name);            // -1: not found
 int space_find_value(const struct space *space, int param, const char *text); // -1: not found
-// Sorts a parameter's values by size if all are numbers. Call it before the first space_add.
+// Sorts a parameter's values by size if all are numbers; SPACE_ABSENT comes last. Call it before the first space_add.
 void space_sort_values(struct space *space, int param);
 
 // Adds a configuration; `tuple` has `params` indices. False: no memory.

@@ -1,10 +1,14 @@
-// tuner.h: searches for the fastest configuration of a pass, and compares it with the default
+// tuner.h: searches for the fastest configuration of a subject, and compares it with the default
 #pragma once
 
-#include "tune/passes.h"
 #include "tune/search.h"
+#include "tune/subject.h"
 
 enum { TUNER_RUNS = 3 };
+#define TUNER_GAIN_MIN .02 // smallest gain for which a configuration replaces the default or the current one
+
+struct energy;
+struct journal;
 
 struct tuner_trial {
     int configuration;
@@ -15,22 +19,29 @@ struct tuner_trial {
     char why[VERDICT_TEXT];       // reason of the failure
 };
 
+double tuner_median(const double run_ms[TUNER_RUNS]);
+
 // The progress of the tuner. Its memory is valid until tuner_finish.
 struct tuner_state {
-    struct tuner_trial *trial; // in the order of the search
-    int trials, failed;
-    int best; // index of the fastest trial; -1: none
+    struct tuner_trial *trial;   // in the order of the search
+    int trials, failed, resumed; // resumed: trials of an earlier run
+    int best;                    // index of the fastest trial; -1: none
     double spent_s;
     bool comparing; // the search has ended
 };
 
 struct tuner_setup {
-    struct tune_pass *pass;
+    struct subject *subject;
     const struct strategy *strategy;
     uint64_t seed;    // of the search
     int budget;       // maximum number of configurations; 0: no limit
     double seconds;   // maximum time of the search; 0: no limit
     double target_ms; // the search ends when a configuration has this time or less; 0: no target
+    // Log of the results (journal.h). Its results become the first trials and are not measured again. Their search
+    // time counts towards `seconds`. NULL: none.
+    struct journal *journal;
+    struct energy *energy; // counter of the device (base/energy.h); NULL: none
+    bool by_energy;        // the comparison chooses the least energy, of the 11 fastest and the default; needs `energy`
     // Called after each configuration and before the comparison, on the thread of tuner_run. Returns false to end the
     // search; the comparison follows. May be NULL.
     bool (*progress)(void *context, const struct tuner_state *state);
@@ -43,6 +54,8 @@ struct tuner_result {
     double base_ms, best_ms; // medians of the comparison
     double speedup;          // median over the rounds of the default's time / the winner's; 1: the default wins
     double noise;            // half the interquartile range of the default's times / their median
+    double gap_ms;           // pause between two runs of the winner in a queue; 0: unknown
+    double base_mj, best_mj; // millijoules of a run; 0: not measured
 };
 
 // Tries configurations: validates several at a time in child processes, then times one after the other. At the end,

@@ -93,6 +93,12 @@ static int child(const char *part, const char *argument)
         write_pid(getenv("TEST_NOTE"));
         pause();
     }
+    if (strcmp(part, "talk") == 0) {
+        printf("one\n%*s\ntwo\nunfinished", CHILD_LINE, "too long");
+        fflush(stdout);
+        if (*argument)
+            pause();
+    }
     if (strcmp(part, "family") == 0) {
         if (fork() == 0)
             write_pid(argument);
@@ -168,6 +174,72 @@ static void test_late(void)
     unlink(note);
 }
 
+struct heard {
+    char lines[64];
+    const char *stop_at;
+};
+
+static bool hear(void *context, char *line)
+{
+    struct heard *heard = context;
+    if (line && strlen(heard->lines) + strlen(line) + 2 < sizeof(heard->lines))
+        strcat(strcat(heard->lines, line), ";");
+    return !line || !heard->stop_at || strcmp(line, heard->stop_at) != 0;
+}
+
+// A parent gets the lines of its child, and can end it.
+static void test_talk(void)
+{
+    const struct {
+        const char *argument, *stop_at, *lines;
+        int limit_ms;
+        enum child_end end;
+        int value;
+    } cases[] = {
+        {"", NULL, "one;two;", PATIENT_MS, CHILD_EXITED, 7},
+        {"and wait", NULL, "one;two;", 1000, CHILD_LATE, 0},
+        {"and wait", "one", "one;", PATIENT_MS, CHILD_KILLED, 0},
+    };
+    int value;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct heard heard = {.stop_at = cases[i].stop_at};
+        char *const arguments[] = {"child", "talk", (char *)cases[i].argument, NULL};
+        const enum child_end end = child_talk("/proc/self/exe", arguments, cases[i].limit_ms, &value, hear, &heard);
+        CHECK_NUMBER(end, cases[i].end);
+        CHECK_NUMBER(value, cases[i].value);
+        CHECK_TEXT(heard.lines, cases[i].lines);
+    }
+    struct heard heard = {.lines = ""};
+    char *const crash[] = {"child", "crash", "", NULL};
+    CHECK_NUMBER(child_talk("/proc/self/exe", crash, PATIENT_MS, &value, hear, &heard), CHILD_KILLED);
+    CHECK_NUMBER(value, SIGSEGV);
+    CHECK_NUMBER(child_talk("/nowhere/at/all", crash, PATIENT_MS, &value, hear, &heard), CHILD_NOT_STARTED);
+    CHECK_NUMBER(value, ENOENT);
+}
+
+static void test_explain(void)
+{
+    static const struct {
+        enum child_end end;
+        int value;
+        const char *why;
+        bool was_killed;
+    } cases[] = {
+        {CHILD_EXITED, 3, "the driver ended the process with status 3", false},
+        {CHILD_KILLED, SIGSEGV, "it crashed with signal 11", false},
+        {CHILD_KILLED, SIGKILL, "it was killed by signal 9", true},
+        {CHILD_KILLED, SIGXCPU, "it took longer than 20 s of processor time", false},
+        {CHILD_LATE, 0, "it took longer than 10 s", false},
+        {CHILD_NOT_STARTED, ENOENT, "its process cannot be started: No such file or directory", false},
+    };
+    char why[CHILD_WHY];
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        child_explain(cases[i].end, cases[i].value, 10, 20, why);
+        CHECK_TEXT(why, cases[i].why);
+        CHECK(child_was_killed(cases[i].end, cases[i].value) == cases[i].was_killed);
+    }
+}
+
 static void test_limits(void)
 {
     int value;
@@ -206,6 +278,8 @@ int main(int argc, char **argv)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     test_ends();
     test_late();
+    test_talk();
+    test_explain();
     test_limits();
     test_parent();
     rmdir(directory);

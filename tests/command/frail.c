@@ -30,6 +30,7 @@ struct path {
     struct device *device;
     struct image frame[PATH_DEPTH_MAX], result;
     uint64_t tag[PATH_DEPTH_MAX];
+    bool tried; // the next frame, or the frame in flight, is one of path_try
 };
 
 // A lost device stays lost.
@@ -43,6 +44,7 @@ const struct path_kind_info *path_kind_info(enum path_kind kind)
     static const struct path_kind_info rows[PATH_KINDS] = {
         {"cpu", .needs_device = false},
         {"opencl", .needs_device = true},
+        {"gl", .needs_gl = true},
         {"zerocopy", .needs_device = true, .shares_gl = true, .steps_down = true},
     };
     return &rows[kind];
@@ -84,9 +86,39 @@ const struct path_info *path_info(const struct path *path)
     return &path->info;
 }
 
+int path_passes(const struct path *path, struct path_pass passes[PATH_PASSES])
+{
+    return 0;
+}
+
+const struct opencl_target *path_target(const struct path *path)
+{
+    return NULL;
+}
+
+const struct opencl_chain *path_chain(const struct path *path)
+{
+    return NULL;
+}
+
+void path_try(struct path *path, struct opencl_chain *chain)
+{
+    path->tried = chain != NULL;
+}
+
+void path_adopt(struct path *path, struct opencl_chain *chain) {}
+
 bool path_ready(const struct path *path)
 {
     return true;
+}
+
+// Returns true, once, if a frame of path_try fails in this step.
+static bool tried_fails(struct path *path, int step)
+{
+    const bool fails = path->tried && world.tried_fails == step;
+    path->tried = path->tried && !fails && step == 1;
+    return fails;
 }
 
 static bool is_lost(struct path *path, atomic_int *count, int at)
@@ -109,7 +141,7 @@ bool path_submit(struct path *path, const struct image *frame, uint64_t tag, boo
 {
     atomic_fetch_add(&world.misuses, path->info.in_flight >= path->info.depth);
     *lost = is_lost(path, &world.submitted, world.submit_fails_at);
-    if (*lost)
+    if (*lost || tried_fails(path, 1))
         return false;
     path->frame[path->info.in_flight] = *frame;
     path->tag[path->info.in_flight++] = tag;
@@ -120,8 +152,10 @@ bool path_collect(struct path *path, struct path_result *result, bool *lost)
 {
     atomic_fetch_add(&world.misuses, path->info.in_flight <= 0);
     *lost = is_lost(path, &world.collected, world.collect_fails_at);
-    if (*lost)
+    if (*lost || tried_fails(path, 2)) {
+        path->info.in_flight--;
         return false;
+    }
     convert_to_rgba(&path->result, &path->frame[0]);
     *result = (struct path_result){.image = path->result, .tag = path->tag[0]};
     result->width = path->result.shape.width;
@@ -146,6 +180,8 @@ bool path_prepare(struct path *path, const struct chain *chain, char **error)
 void path_swap(struct path *path) {}
 
 // ---- the device ----
+
+void device_drivers_start(void) {}
 
 int device_list(struct device_info devices[DEVICE_MAX], const char **why)
 {

@@ -116,7 +116,9 @@ assert all(r["why"] for r in device["rungs"]) and device["rungs"][2]["works"]
 fi
 refuses 2 "unexpected argument" devices 0
 export OCL_ICD_VENDORS=/nonexistent
-refuses 3 "the cpu path (-p cpu) works without one" devices
+refuses 3 "the cpu path (-p cpu) works without one" devices -d 0
+"$monocle" devices >"$out" 2>"$err" && fail "devices without an OpenCL device"
+says "   headless   " # GL
 unset OCL_ICD_VENDORS
 
 # MONOCLE_VECTORS: results of bench name the level; an unknown level is reported and has no effect.

@@ -29,7 +29,7 @@ if command -v man >/dev/null && command -v groff >/dev/null; then
 fi
 for command in $("$monocle" help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     check "the manual has $command" grep -qF "monocle $command" "$work/monocle.1"
-    for option in $("$monocle" "$command" --help | sed -n 's/^  .*--\([a-z0-9-]*\).*/\1/p'); do
+    for option in $("$monocle" "$command" --help | sed -n 's/^  \(-., \|    \)--\([a-z0-9-]*\).*/\2/p'); do
         [ "$option" = help ] && continue
         check "the manual has --$option" grep -qF -- "\\-\\-${option//-/\\-}" "$work/monocle.1"
         check "the scripts can ask for --$option" grep -q -- "^--$option"$'\t' \
@@ -99,7 +99,7 @@ if command -v fish >/dev/null; then
     fish_completes "filters" "monocle filt"
     fish_completes "--screenshot" "monocle --scr"
     fish_completes "-p" "monocle live -p"
-    fish_completes "cpu opencl zerocopy" "monocle live --path "
+    fish_completes "cpu opencl gl zerocopy" "monocle live --path "
     fish_completes "clip.y4m" "monocle live --record cl"
     fish_completes "2,sepia" "monocle live -f 2,sep"
     fish_completes "mjpeg" "monocle live --pixel-format mj"

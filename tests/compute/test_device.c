@@ -14,8 +14,11 @@ struct made_up {
 
 enum { PLATFORMS = 2, DEVICES = 3, MANY = 20 };
 
+// Longer than 64 bytes, as PoCL's.
+#define LONG_VERSION "OpenCL 3.0 PoCL HSTR: cpu-x86_64-pc-linux-gnu-skylake-avx512, of a test"
+
 static struct made_up drivers[PLATFORMS][MANY] = {
-    {{"First CPU", "", "OpenCL 1.2 x", CL_DEVICE_TYPE_CPU, false, false},
+    {{"First CPU", "", LONG_VERSION, CL_DEVICE_TYPE_CPU, false, false},
      {"  Slow GPU  ", "cl_khr_gl_event", "OpenCL 3.0 x", CL_DEVICE_TYPE_GPU, false, true},
      {"Lost GPU", "", "OpenCL 3.0 x", CL_DEVICE_TYPE_GPU, true, false}},
     {{"Fast GPU", "cl_a cl_khr_external_memory_dma_buf cl_khr_gl_event", "OpenCL 3.0 x", CL_DEVICE_TYPE_GPU, false,
@@ -25,6 +28,9 @@ static struct made_up drivers[PLATFORMS][MANY] = {
       false}},
 };
 static int devices_each = DEVICES;
+static const char *platform_name; // NULL: "Platform 1"
+
+static int asked; // platforms asked for all their devices
 
 cl_int __wrap_clGetPlatformIDs(cl_uint room, cl_platform_id *platforms, cl_uint *found);
 cl_int __wrap_clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t room, void *value, size_t *size);
@@ -45,7 +51,10 @@ cl_int __wrap_clGetPlatformIDs(cl_uint room, cl_platform_id *platforms, cl_uint 
 
 cl_int __wrap_clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t room, void *value, size_t *size)
 {
-    snprintf(value, room, "Platform %d", (struct made_up *)platform == drivers[1]);
+    if (platform_name)
+        snprintf(value, room, "%s", platform_name);
+    else
+        snprintf(value, room, "Platform %d", (struct made_up *)platform == drivers[1]);
     return CL_SUCCESS;
 }
 
@@ -53,6 +62,7 @@ cl_int __wrap_clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_ui
                              cl_uint *found)
 {
     struct made_up *device = (struct made_up *)platform;
+    asked += type == CL_DEVICE_TYPE_ALL;
     *found = 0;
     for (int i = 0; i < devices_each; i++) {
         if (device[i].type == type && (*found)++ < room)
@@ -113,6 +123,7 @@ static void test_list(void)
                    "%s: unified %d, gl_event %d, dmabuf %d", want[i].name, devices[i].host_unified, devices[i].gl_event,
                    devices[i].dmabuf);
     }
+    CHECK_TEXT(devices[WANTED - 1].version, LONG_VERSION);
 }
 
 static void test_choice(void)
@@ -162,8 +173,27 @@ static void test_limit(void)
         CHECK(setrlimit(RLIMIT_NOFILE, &low) == 0);
         CHECK((device_list(devices, &why) > 0) == (files == 64));
         CHECK((strstr(why, "ulimit -n") != NULL) == (files == 63));
+        asked = 0;
+        device_drivers_start();
+        CHECK_NUMBER(asked, files == 64 ? PLATFORMS : 0);
     }
     setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// The reason names the variable with which a driver lists devices.
+static void test_none(void)
+{
+    struct device_info devices[DEVICE_MAX];
+    const char *why;
+    devices_each = 0;
+    platform_name = "rusticl";
+    unsetenv("RUSTICL_ENABLE");
+    CHECK(device_list(devices, &why) == 0 && strstr(why, "RUSTICL_ENABLE is not set"));
+    setenv("RUSTICL_ENABLE", "iris", 1);
+    CHECK(device_list(devices, &why) == 0 && strstr(why, "drivers in RUSTICL_ENABLE"));
+    unsetenv("RUSTICL_ENABLE");
+    devices_each = DEVICES;
+    platform_name = NULL;
 }
 
 // device_list keeps the environment, so that child processes find the same drivers.
@@ -180,6 +210,7 @@ static void test_environment(void)
 int main(void)
 {
     test_list();
+    test_none();
     test_environment();
     test_choice();
     test_limit();

@@ -60,8 +60,8 @@ int main(int argc, char **argv)
         if (!CHECK(device != NULL))
             continue;
         for (const struct resource *r = resources; r->name; r++) {
-            if (strncmp(r->name, "kernels/", 8) == 0 && strcmp(r->name, "kernels/language.cl") != 0 &&
-                strcmp(r->name, "kernels/common.cl") != 0)
+            if (strncmp(r->name, "kernels/", 8) == 0 && ends(r->name, ".cl") &&
+                strcmp(r->name, "kernels/language.cl") != 0 && strcmp(r->name, "kernels/common.cl") != 0)
                 compile(device, argv[1], r->name + 8);
         }
         device_close(device);

@@ -1,4 +1,5 @@
-// test_program.c: compiled programs on disk: the driver gets only an undamaged entry of the same program
+// test_program.c: compiled programs on disk: the driver gets only an undamaged entry of the same program; also those in
+// memory
 #include "compute/program.h"
 
 #include "base/hash.h"
@@ -41,13 +42,20 @@ cl_program __wrap_clCreateProgramWithBinary(cl_context context, cl_uint count, c
     return __real_clCreateProgramWithBinary(context, count, devices, lengths, binaries, status, result);
 }
 
-static void build(const char *program_text, const char *program_options)
+static void build_again(const char *program_text, const char *program_options)
 {
     char *error;
     compiled = loaded = 0;
     const cl_int result = program_kernels(device, program_text, program_options, NULL, 0, NULL, &error);
     check_that(&unit, result == CL_SUCCESS, "not built: %s", error ? error : "");
     free(error);
+}
+
+// Builds in a device that has no program in memory.
+static void build(const char *program_text, const char *program_options)
+{
+    programs_forget(&device->programs);
+    build_again(program_text, program_options);
 }
 
 // Checks whether the program is loaded from its entry or compiled from its text.
@@ -185,6 +193,25 @@ static void test_unsafe(void)
     CHECK(unlink(directory) == 0 && rename(kept, directory) == 0);
 }
 
+// The latest programs are taken from memory. The cache directory is unusable, because PoCL compiles to store a program.
+static void test_memory(void)
+{
+    CHECK(chmod(directory, 0770) == 0);
+    build(text, options);
+    for (int i = 1; i < PROGRAMS_KEPT; i++) {
+        char others[64];
+        snprintf(others, sizeof(others), "%s -DNUMBER=%d", options, i);
+        build_again(text, others);
+        CHECK_NUMBER(compiled + loaded, 1);
+    }
+    build_again(text, options);
+    CHECK_NUMBER(compiled + loaded, 0);
+    build_again(text, "-cl-std=CL1.2 -DNUMBER=1000"); // replaces the oldest
+    build_again(text, options);
+    CHECK_NUMBER(compiled + loaded, 1);
+    CHECK(chmod(directory, 0700) == 0);
+}
+
 // Only the listing of devices logs that there is no cache, once.
 static void test_warning(void)
 {
@@ -228,6 +255,7 @@ int main(void)
         test_damaged();
         test_other_key();
         test_unsafe();
+        test_memory();
         test_warning();
     }
     device_close(device);

@@ -45,6 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #ifndef FUZZER
+#include "fuzz_texts.h"
+
 #define LINE "rgba>blur2>buffer\t2M\twindow:ROWS=8\t0.5000\t1.25\t-\tD\tV\tgpu\tsm_90\t132\t550.1\tabc"
 
 static const char *const seeds[] = {
@@ -54,54 +56,9 @@ static const char *const seeds[] = {
     "monocle tuned 2\n" LINE "\n",
 };
 
-// Knuth's MMIX generator; its high bits are good enough here.
-static unsigned next_random(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(*state >> 33);
-}
-
-// Changes or removes a few pieces.
-static size_t mutate(char *data, size_t size, uint64_t *state)
-{
-    static const char letters[] = "0123456789.-\t\n#KMG ";
-    for (unsigned n = 1 + next_random(state) % 4; n > 0 && size > 1; n--) {
-        const size_t at = next_random(state) % size, length = 1 + next_random(state) % 8;
-        if (next_random(state) % 3 == 0)
-            data[at] = (char)next_random(state);
-        else if (next_random(state) % 2 == 0)
-            data[at] = letters[next_random(state) % (sizeof(letters) - 1)];
-        else if (at + length < size) {
-            memmove(data + at, data + at + length, size - at - length);
-            size -= length;
-        }
-    }
-    return size;
-}
-
 int main(int argc, char **argv)
 {
-    enum { ROOM = 4096, ROUNDS = 20000 };
-    uint64_t state = 1;
-    char data[ROOM];
-    for (size_t i = 0; i < sizeof(seeds) / sizeof(*seeds); i++)
-        LLVMFuzzerTestOneInput((const uint8_t *)seeds[i], strlen(seeds[i]));
-    for (long i = 0; i < ROUNDS; i++) {
-        const char *seed = seeds[next_random(&state) % (sizeof(seeds) / sizeof(*seeds))];
-        const size_t size = strlen(seed);
-        memcpy(data, seed, size);
-        LLVMFuzzerTestOneInput((const uint8_t *)data, mutate(data, size, &state));
-    }
-    for (int i = 1; i < argc; i++) { // inputs that once failed
-        FILE *file = fopen(argv[i], "rb");
-        if (!file) {
-            perror(argv[i]);
-            return 1;
-        }
-        LLVMFuzzerTestOneInput((const uint8_t *)data, fread(data, 1, sizeof(data), file));
-        fclose(file);
-    }
-    printf("%d files tried\n", ROUNDS);
-    return 0;
+    return fuzz_texts(&(struct fuzz_texts){seeds, sizeof(seeds) / sizeof(*seeds), "0123456789.-\t\n#KMG ", 3}, argc,
+                      argv);
 }
 #endif

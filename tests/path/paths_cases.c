@@ -256,6 +256,33 @@ void paths_chains(struct path_test *test)
         }
 }
 
+void paths_values(struct path_test *test)
+{
+    static const struct {
+        const char *variant, *chain;
+        enum pixfmt format;
+    } rows[] = {
+        {"inside:ROWS=2", "emboss", PIXFMT_RGBA},
+        {"inside:ROWS=3", "gray,blur=2", PIXFMT_NV21},
+        {"inside:ROWS=4:GROUP_WIDTH=32", "mirror,convolve=gaussian", PIXFMT_YUYV},
+        {"inside:ROWS=4", "gamma", PIXFMT_GREY},
+        {"sums:ROWS=256", "blur=6", PIXFMT_RGBA},
+        {"window:TILE=1", "gray,emboss", PIXFMT_NV21},
+        {"window:TILE=2", "convolve=gaussian", PIXFMT_RGBA},
+        {"window:TILE=3", "blur=2,flip", PIXFMT_RGBA},
+        {"window:TILE=3:CONSTANT=2", "gamma,sobel", PIXFMT_YU12},
+        {"window:CONSTANT=2", "convolve=1 2 3 4 5 6 7 8 300", PIXFMT_RGB24},
+    };
+    static const int few[][2] = {{34, 18}, {130, 67}};
+    const char *const variant = test->variant;
+    for (int i = 0; i < COUNT(rows); i++) {
+        test->variant = rows[i].variant;
+        for (int size = 0; size < COUNT(few); size++)
+            run(test, rows[i].format, few[size], rows[i].chain);
+    }
+    test->variant = variant;
+}
+
 static const char *pick(struct random *random, const char *const *words, int count)
 {
     return words[random_bits(random) % (uint32_t)count];

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCKS = 1000 }; // neighbourhoods side by side in one picture
+enum { BLOCKS = 500 }; // neighbourhoods side by side in one picture, which GL can have as a texture
 
 static struct path *open_rgba(struct path_test *test, const char *text, const struct image_shape *shape)
 {

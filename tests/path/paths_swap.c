@@ -102,8 +102,10 @@ static void test_broken(struct path_test *test)
     struct path *path = NULL;
     if (!check_that(&test->check, broken_kernels(directory, file), "cannot write to /tmp"))
         return;
-    device = device_open(&test->device->info, NULL, directory);
-    if (!check_that(&test->check, device != NULL, "device_open with a kernel directory failed"))
+    test->kernels = directory;
+    if (test->device)
+        device = device_open(&test->device->info, NULL, directory);
+    if (!check_that(&test->check, device != NULL || test->gl, "device_open with a kernel directory failed"))
         goto end;
     path = open_chain(test, device, "blur", &error);
     if (!check_that(&test->check, path != NULL, "blur cannot be opened beside a broken gray: %s", error ? error : ""))
@@ -125,7 +127,7 @@ static void test_broken(struct path_test *test)
     path_swap(path);
     path_frame_run(test, path, &shape, "invert");
     free(good.error);
-    if (test->kind == PATH_OPENCL) {
+    if (test->kind == PATH_OPENCL || test->kind == PATH_GL) {
         free(error);
         error = NULL;
         struct path *none = open_chain(test, device, "gray", &error);
@@ -133,6 +135,7 @@ static void test_broken(struct path_test *test)
         path_close(none);
     }
 end:
+    test->kernels = NULL;
     path_close(path);
     device_close(device);
     free(error);
@@ -140,9 +143,25 @@ end:
     rmdir(directory);
 }
 
+// GL cannot have a texture of every size of frames.
+static void test_large(struct path_test *test)
+{
+    const struct image_shape wide = {PIXFMT_RGBA, IMAGE_MAX_SIDE, 1, {0}};
+    const struct chain chain = {.count = 0};
+    struct path_setup setup = path_case_setup(test, &wide, &chain);
+    char *error = NULL;
+    struct path *path = path_open(&setup, &error);
+    check_that(&test->check, path || (error && strstr(error, "pixels on a side")), "a frame of %d pixels: %s",
+               wide.width, error ? error : "no error");
+    path_close(path);
+    free(error);
+}
+
 void paths_swap(struct path_test *test)
 {
+    if (test->gl)
+        test_large(test);
     test_changes(test);
-    if (test->device && !test->stranger) // its frames would be in memory of another device
+    if ((test->device || test->gl) && !test->stranger) // its frames would be in memory of another device
         test_broken(test);
 }

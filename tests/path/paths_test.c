@@ -117,7 +117,7 @@ static const char *way_in(const struct path_test *test, const struct lent_frame 
 {
     if (test->kind == PATH_CPU)
         return "host-ptr";
-    if (lent->frame.image.reach_bytes == 0)
+    if (test->kind == PATH_GL || lent->frame.image.reach_bytes == 0)
         return "copy";
     if (test->device->info.host_unified)
         return "host-ptr";
@@ -262,7 +262,9 @@ struct path_setup path_case_setup(struct path_test *test, const struct image_sha
                                .encoded_only = test->encoded_only,
                                .chain = chain,
                                .cache_bytes = test->streams ? 1 : 0,
-                               .variant = test->variant};
+                               .variant = test->variant,
+                               .gl = test->gl,
+                               .kernels = test->kernels};
 }
 
 bool path_frame_run(struct path_test *test, struct path *path, const struct image_shape *shape, const char *chain)
@@ -276,7 +278,7 @@ static bool path_is_right(struct path_test *test, const char *place, const struc
 {
     // Without a GL context there is no GL sharing. The next mode is mapped memory, if the device shares the host's.
     const bool unified = test->device && test->device->info.host_unified;
-    const char *const modes[PATH_KINDS] = {"cpu", "opencl", unified ? "mapped" : "opencl"};
+    const char *const modes[PATH_KINDS] = {"cpu", "opencl", "gl", unified ? "mapped" : "opencl"};
     const struct path_info *info = path_info(path);
     return check_that(&test->check, !strcmp(info->sharing, modes[test->kind]), "%s: its sharing mode is %s: %s", place,
                       info->sharing, info->why) &&

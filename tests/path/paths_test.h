@@ -9,8 +9,10 @@
 struct path_test {
     struct check check;
     enum path_kind kind;
-    struct device *device;     // NULL for PATH_CPU
+    struct device *device;     // NULL: the path needs none
+    struct gl_context *gl;     // bound to the thread; NULL: the path needs none
     struct device *stranger;   // a second device; some frames lie in its memory; NULL: none
+    const char *kernels;       // as in struct path_setup
     const char *variant;       // as in struct path_setup
     struct image_shape encode; // the YUV output besides RGBA; width 0: none
     bool encoded_only;         // only the YUV output
@@ -43,6 +45,7 @@ void paths_streaming_stores(struct path_test *test);
 void paths_widths(struct path_test *test);
 void paths_filters(struct path_test *test);
 void paths_chains(struct path_test *test);
+void paths_values(struct path_test *test); // values of variants' parameters
 void paths_random(struct path_test *test, long rounds);
 
 // paths_exact.c: formulas at all of their values, or at some.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_oclgrind.py TEST_OCLGRIND: Oclgrind reports nothing in the generic kernels, and reports faults that the test
-puts into them
+"""test_oclgrind.py TEST_OCLGRIND: Oclgrind reports nothing in the variants generic and inside, and reports faults
+that the test puts into them
 
 Oclgrind simulates a device. It reports accesses outside buffers, uninitialised values, data races and wrong calls.
 """
@@ -21,8 +21,8 @@ CASES = [
     ("rgb24", "9x4", "blur=2,sepia,sobel"),
     ("yuyv", "8x4", "mirror,convolve=gaussian,maxrgb"),
     ("yu12", "7x5", "emboss,flip,contrast=2"),
-    ("grey", "11x3", "sharpen,threshold"),
 ]
+INSIDE = ("grey", "11x3", "sharpen,threshold")  # for the variant `inside`; groups of two rows leave a row over
 # Each fault: the file, a text in it, the faulty text that replaces it, and a part of Oclgrind's message.
 FAULTS = [
     ("invert.cl", "255 - p.r", "255 - ARG(args, 1 << 20)", "Invalid read"),
@@ -48,6 +48,11 @@ def kernels(c):
                 done.stderr[-2000:])
 
 
+def inside(c):
+    messages, done = oclgrind(INSIDE, "--variant", "inside:ROWS=2")
+    c.check(not messages.strip() and done.returncode == 0, messages, done.stderr[-2000:])
+
+
 def faults(c):
     for number, (file, text, fault, expected) in enumerate(FAULTS):
         with open(os.path.join(KERNELS, file), encoding="utf-8") as source:
@@ -63,4 +68,4 @@ def faults(c):
 
 if not shutil.which("oclgrind"):
     skip("oclgrind is not installed (package oclgrind)")
-sys.exit(Checks().run(kernels, faults))
+sys.exit(Checks().run(kernels, inside, faults))

@@ -72,7 +72,7 @@ static void write_entries(const struct device_info *device, const char *const *c
     struct pass_key key;
     char error[CHAIN_ERROR];
     const struct pass_target target = {.format = shape.format};
-    CHECK(out && chain_parse(&chain, "blur=2", error));
+    CHECK(out && chain_parse(&chain, "blur=3", error));
     plan_make(&plan, &chain);
     pass_key_make(&key, &(struct variant_pass){&plan.pass[0], &target, device}, shape.width, shape.height);
     tuned_print_head(out);
@@ -93,7 +93,7 @@ static void check_path(const struct device_info *info, const char *wanted, const
     struct path_result result;
     bool lost = false;
     struct device *device = device_open(info, NULL, NULL);
-    CHECK(chain_parse(&chain, "blur=2", error));
+    CHECK(chain_parse(&chain, "blur=3", error));
     const struct path_setup setup = {
         .kind = PATH_OPENCL, .device = device, .input = shape, .chain = &chain, .depth = 1, .variant = wanted};
     const struct opencl_target target = opencl_target_make(&setup, false);
@@ -114,7 +114,7 @@ static void check_path(const struct device_info *info, const char *wanted, const
     CHECK(made);
     if (made) {
         struct picture expected = reference_frame(&frame.image);
-        reference_chain(&expected, "blur=2");
+        reference_chain(&expected, "blur=3");
         for (int y = 0; y < expected.height; y++)
             check_that(&unit,
                        memcmp(result.image.plane[0] + (size_t)y * result.image.stride[0],
@@ -128,7 +128,7 @@ static void check_path(const struct device_info *info, const char *wanted, const
 }
 
 // The hash of the kernel text of a choice for the pass.
-static void hash_of(const struct device_info *device, const char *text, char hash[HASH_TEXT])
+static void hash_of(const struct device_info *device, const char *text, const char *kernel_dir, char hash[HASH_TEXT])
 {
     struct plan plan;
     struct chain chain;
@@ -136,9 +136,23 @@ static void hash_of(const struct device_info *device, const char *text, char has
     char error[CHAIN_ERROR];
     const struct pass_target target = {.format = shape.format};
     const struct variant_pass of = {&plan.pass[0], &target, device};
-    CHECK(chain_parse(&chain, "blur=2", error) && variant_parse(&choice, text));
+    CHECK(chain_parse(&chain, "blur=3", error) && variant_parse(&choice, text));
     plan_make(&plan, &chain);
-    CHECK(variant_accept(&choice, &of, NULL, NULL) && pass_source(&of, &choice, NULL, hash));
+    CHECK(variant_accept(&choice, &of, NULL, NULL) && pass_source(&of, &choice, kernel_dir, hash));
+}
+
+// A comment in a kernel file does not change the hash. Another program does.
+static void test_source(const struct device_info *device)
+{
+    static const char *const texts[] = {"// blur\nint a;\n", "/* mean of\n a square */\n\n\nint  a;", "int b;\n"};
+    char hash[3][HASH_TEXT];
+    for (int i = 0; i < 3; i++) {
+        FILE *out = fopen(scratch_path(&scratch, "blur.cl"), "w");
+        CHECK(out && fputs(texts[i], out) >= 0 && fclose(out) == 0);
+        hash_of(device, "generic", scratch.dir, hash[i]);
+    }
+    CHECK_TEXT(hash[1], hash[0]);
+    CHECK(strcmp(hash[2], hash[0]) != 0);
 }
 
 static bool refuse(void *context, const struct variant_choice *choice)
@@ -149,14 +163,15 @@ static bool refuse(void *context, const struct variant_choice *choice)
 // An entry whose variant fails its probe is passed over.
 static void test_untrusted(const struct device_info *info)
 {
-    static const char *const choices[] = {"generic:GROUP_WIDTH=64:GROUP_HEIGHT=2", "inside:GROUP_WIDTH=64", NULL};
+    static const char *const choices[] = {"generic:GROUP_WIDTH=64:GROUP_HEIGHT=2", "inside:GROUP_WIDTH=64:ROWS=3",
+                                          NULL};
     struct device *device = device_open(info, NULL, NULL);
     struct chain chain;
     struct plan plan;
     struct pass_choice found;
     char error[CHAIN_ERROR], text[VARIANT_TEXT];
     const struct pass_target target = {.format = shape.format};
-    CHECK(device && chain_parse(&chain, "blur=2", error));
+    CHECK(device && chain_parse(&chain, "blur=3", error));
     plan_make(&plan, &chain);
     const struct variant_pass of = {&plan.pass[0], &target, info};
     write_entries(info, choices, "");
@@ -201,7 +216,7 @@ static void test_paths(const struct device_info *device)
     check_path(device, NULL, NULL);
     write_entries(device, good, "00000000000000000000000000000000"); // of another kernel text
     check_path(device, NULL, NULL);
-    hash_of(device, good[0], hash);
+    hash_of(device, good[0], NULL, hash);
     write_entries(device, good, hash);
     const char *const filled = device->type & CL_DEVICE_TYPE_CPU ? "generic:GROUP_WIDTH=64:GROUP_HEIGHT=1"
                                                                  : "generic:GROUP_WIDTH=64:GROUP_HEIGHT=4";
@@ -223,6 +238,7 @@ int main(void)
         test_paths(&devices[0]);
         test_many(&devices[0]);
         test_untrusted(&devices[0]);
+        test_source(&devices[0]);
     } else {
         printf("no device, so no path is tested: %s\n", why_none);
     }

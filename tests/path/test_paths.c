@@ -1,9 +1,11 @@
 // test_paths.c: every path gives the bytes of docs/pixels.md
 //
-//   test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--variant NAME] [--discrete]
+//   test_paths cpu|opencl|gl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--variant NAME] [--discrete]
 //              [--kernels DIRECTORY]      kernel files that replace the embedded ones
-//   test_paths cpu|opencl|zerocopy --exact [--variant NAME]           every formula at each of its values
-//   test_paths cpu|opencl|zerocopy --case FORMAT WIDTHxHEIGHT CHAIN      runs one case, as a failure names it
+//              [--es]                     gl: OpenGL ES
+//   test_paths cpu|opencl|gl|zerocopy --exact [--variant NAME]           every formula at each of its values
+//   test_paths cpu|opencl|gl|zerocopy --case FORMAT WIDTHxHEIGHT CHAIN      runs one case, as a failure names it
+#include "compute/gl_context.h"
 #include "paths_test.h"
 
 #include <stdio.h>
@@ -15,7 +17,7 @@ struct arguments {
     long rounds; // -1: the default of the path
     const char *device, *kernels;
     const char *format, *size, *chain;
-    bool exact;
+    bool exact, es;
     bool discrete; // the device is treated as one with dedicated memory
 };
 
@@ -41,6 +43,8 @@ static bool arguments_read(struct arguments *arguments, struct path_test *test, 
             test->variant = argv[++i];
         } else if (!strcmp(argv[i], "--discrete")) {
             arguments->discrete = true;
+        } else if (!strcmp(argv[i], "--es")) {
+            arguments->es = true;
         } else if (!strcmp(argv[i], "--exact")) {
             arguments->exact = true;
         } else if (!strcmp(argv[i], "--case") && i + 3 < argc) {
@@ -73,6 +77,20 @@ static struct device *device_get(const struct arguments *arguments)
     return device;
 }
 
+// Opens a GL context and binds it to this thread; NULL with the reason printed.
+static struct gl_context *context_get(const struct arguments *arguments)
+{
+    char why[256];
+    struct gl_context *context = gl_context_open(arguments->es, why);
+    if (!context)
+        fprintf(stderr, "test_paths: skipped: no GL context: %s\n", why);
+    else
+        fprintf(stderr, "test_paths: %s\n", context->name);
+    if (context && !gl_context_bind(context, false))
+        abort();
+    return context;
+}
+
 static bool run_case(struct path_test *test, const struct arguments *arguments)
 {
     struct path_case one = {.chain = arguments->chain, .frames = 4};
@@ -100,14 +118,17 @@ int main(int argc, char **argv)
     struct arguments arguments;
     if (!arguments_read(&arguments, &test, argc, argv)) {
         fprintf(stderr,
-                "usage: test_paths cpu|opencl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--variant NAME] "
-                "[--discrete] [--kernels DIRECTORY] [--exact] [--case FORMAT WIDTHxHEIGHT CHAIN]\n");
+                "usage: test_paths cpu|opencl|gl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--variant NAME] "
+                "[--discrete] [--kernels DIRECTORY] [--es] [--exact] [--case FORMAT WIDTHxHEIGHT CHAIN]\n");
         return 2;
     }
-    if (test.kind != PATH_CPU && !(test.device = device_get(&arguments)))
+    if (path_kind_info(test.kind)->needs_device && !(test.device = device_get(&arguments)))
         return arguments.device ? 1 : CHECK_SKIP;
+    if (test.kind == PATH_GL && !(test.gl = context_get(&arguments)))
+        return CHECK_SKIP;
     if (arguments.discrete && !(test.stranger = device_get(&arguments)))
         return 1;
+    test.kernels = arguments.kernels;
     test.random.state = arguments.seed;
     bool ok = true;
     if (arguments.chain) {
@@ -115,7 +136,10 @@ int main(int argc, char **argv)
     } else if (arguments.exact) {
         paths_exact(&test, true);
     } else {
-        long rounds = test.kind == PATH_CPU ? 400 : test.kind == PATH_OPENCL && !test.variant ? 8 : 6;
+        long rounds = test.kind == PATH_CPU                       ? 400
+                      : test.kind == PATH_OPENCL && !test.variant ? 8
+                      : test.kind == PATH_GL                      ? 40
+                                                                  : 6;
         if (arguments.seed == 1) { // the fixed part does not change with the seed
             paths_swap(&test);
             paths_formats(&test);
@@ -129,11 +153,16 @@ int main(int argc, char **argv)
             paths_chains(&test);
             if (test.kind != PATH_ZEROCOPY && !test.variant)
                 paths_exact(&test, false);
+            if (test.kind == PATH_OPENCL && !test.variant)
+                paths_values(&test);
         }
         paths_random(&test, arguments.rounds >= 0 ? arguments.rounds : rounds);
     }
     device_close(test.device);
     device_close(test.stranger);
+    if (test.gl)
+        gl_context_unbind(test.gl, false);
+    gl_context_close(test.gl);
     fprintf(stderr, "test_paths: %s: %ld cases from seed %llu\n", path_kind_name(test.kind), test.cases,
             (unsigned long long)arguments.seed);
     return ok ? check_end(&test.check) : 2;

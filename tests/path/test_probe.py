@@ -131,7 +131,7 @@ def misbehaves(c):
 
 def without_verdict(c):
     """A driver without memory, a damaged driver cache or a single crash does not disable a variant for later runs."""
-    for how, says, made in [("kill", "it was killed by signal 9", 1), ("unstarted", "the probe cannot be started", 0),
+    for how, says, made in [("kill", "it was killed by signal 9", 1), ("unstarted", "its process cannot be started", 0),
                             ("lose", "the driver cannot open the compiled kernels", 1),
                             ("crash", "it crashed with signal 11", 1)]:
         forget()
@@ -227,7 +227,7 @@ def command(c):
     """The hidden command, run by hand."""
     code, out, err = run(MONOCLE, "probe")
     c.check(code == 2 and "this command is internal" in err and out == b"", code, out, err)
-    words = ["1", "0" * 32, "rgba", "buffer", "0", "generic", "none", ""]
+    words = ["1", "0" * 32, "rgba", "buffer", "0", "generic", "none", "", "0x0"]
     code, out, err = run(MONOCLE, "probe", *words)
     c.check(code == 1 and out == b"", "a probe whose parent is not the process that asks", code, out, err)
 

@@ -9,6 +9,7 @@
 
 enum { FRAMES = 6, DEPTH = 2 };
 
+static struct gl_context *context; // the window's
 static struct check test = {.name = "sharing"};
 
 static void fill(struct image *image, unsigned seed)
@@ -35,7 +36,7 @@ static void compare(struct device *device, const struct image_shape *shape, cons
     char error[CHAIN_ERROR];
     if (!check_that(&test, chain_parse(&chain, text, error), "%s: %s", text, error))
         return;
-    struct path_setup setup = {.kind = PATH_CPU, .input = *shape, .chain = &chain, .gl = true};
+    struct path_setup setup = {.kind = PATH_CPU, .input = *shape, .chain = &chain, .gl = context, .textures = true};
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = shape->width, .height = shape->height};
     struct image frame, want, got;
     const bool room = image_alloc(&frame, shape) && image_alloc(&want, &rgba) && image_alloc(&got, &rgba);
@@ -68,7 +69,8 @@ static void compare_many(struct device *device)
     chain_parse(&chain, "blur,gray,emboss", error);
     const struct image_shape shape = {PIXFMT_NV21, 640, 360, {COLOR_MATRIX_601, COLOR_RANGE_LIMITED}};
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = 640, .height = 360};
-    struct path_setup setup = {.kind = PATH_CPU, .input = shape, .chain = &chain, .depth = DEPTH, .gl = true};
+    struct path_setup setup = {
+        .kind = PATH_CPU, .input = shape, .chain = &chain, .depth = DEPTH, .gl = context, .textures = true};
     struct path *cpu = path_open(&setup, NULL);
     setup.kind = PATH_ZEROCOPY;
     setup.device = device;
@@ -139,6 +141,7 @@ int main(void)
         window_open(&(struct window_setup){.title = "sharing", .width = 64, .height = 64, .hidden = true}, why);
     if (!window)
         return skip(why);
+    context = window_gl(window);
     const struct gl_handles gl = window_gl_handles(window);
     bool any = false;
     for (int i = 0; i < count; i++) {

@@ -6,8 +6,14 @@
 
 #include "unit.h"
 
-static const struct device_info gpu = {
-    .type = CL_DEVICE_TYPE_GPU, .max_work_group = 1024, .local_bytes = 48 << 10, .compute_units = 10};
+static const struct device_info gpu = {.type = CL_DEVICE_TYPE_GPU,
+                                       .max_work_group = 1024,
+                                       .local_bytes = 48 << 10,
+                                       .constant_bytes = 64 << 10,
+                                       .compute_units = 10};
+// Local memory for a tile of 34 rows of 66 groups of 16 bytes.
+static const struct device_info narrow_gpu = {
+    .type = CL_DEVICE_TYPE_GPU, .max_work_group = 1024, .local_bytes = 34 * 66 * 16, .constant_bytes = 1 << 9};
 static const struct device_info small_gpu = {.type = CL_DEVICE_TYPE_GPU, .max_work_group = 64, .local_bytes = 1 << 10};
 static const struct device_info cpu = {.type = CL_DEVICE_TYPE_CPU, .max_work_group = 4096, .local_bytes = 512 << 10};
 static const struct variant_choice any;
@@ -56,8 +62,16 @@ static void test_choice(void)
         {"blur=2", &gpu, "inside", "inside"},
         {"blur=2", &gpu, "sums", "generic"},
         {"blur=5", &gpu, "window", "generic"},
-        {"blur=2", &gpu, "window:ROWS=8:GROUP_WIDTH=128:GROUP_HEIGHT=8", "generic"}, // too little local memory
-        {"blur=2", &gpu, "window:ROWS=1:GROUP_HEIGHT=1", "generic"},                 // an odd number of rows
+        {"blur=2", &gpu, "window:ROWS=8:GROUP_WIDTH=128:GROUP_HEIGHT=8", "window"},
+        {"blur=2", &gpu, "window:ROWS=8:GROUP_WIDTH=128:GROUP_HEIGHT=8:TILE=2", "generic"}, // too little local memory
+        {"blur=1", &gpu, "window:ROWS=8:GROUP_WIDTH=64:GROUP_HEIGHT=4:TILE=3", "window"},
+        {"blur=1", &narrow_gpu, "window:ROWS=8:GROUP_WIDTH=64:GROUP_HEIGHT=4:TILE=2", "window"},
+        {"blur=1", &narrow_gpu, "window:ROWS=8:GROUP_WIDTH=64:GROUP_HEIGHT=4:TILE=3", "generic"}, // padding
+        {"gamma", &gpu, "window:CONSTANT=2", "window"},
+        {"gamma", &narrow_gpu, "window:CONSTANT=2", "generic"},      // too little constant memory
+        {"blur=2", &gpu, "window:CONSTANT=2", "generic"},            // no arguments
+        {"gray", &gpu, "window:TILE=2", "generic"},                  // a tile needs a stencil
+        {"blur=2", &gpu, "window:ROWS=1:GROUP_HEIGHT=1", "generic"}, // an odd number of rows
         {"gray", &gpu, "window:ROWS=3", "generic"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -90,13 +104,25 @@ static void test_text(void)
     CHECK_TEXT(text, "window:ROWS=8:GROUP_HEIGHT=2");
     choice = choose("blur=2", &gpu, text, NULL);
     variant_print(&choice, text);
-    CHECK_TEXT(text, "window:ROWS=8:GROUP_WIDTH=32:GROUP_HEIGHT=2"); // the rest by default
+    CHECK_TEXT(text, "window:ROWS=8:GROUP_WIDTH=32:GROUP_HEIGHT=2:TILE=1:CONSTANT=1"); // the rest by default
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
         check_that(&unit, !variant_parse(&choice, wrong[i]), "'%s' is parsed", wrong[i]);
 }
 
-// Checks that launches have whole work-groups of at most `most` work-items, and that several launches share the
-// columns.
+// The table of variants has the choices of the entries that ship with the program.
+static void test_shipped(void)
+{
+    struct tuned_list list = {0};
+    struct variant_choice choice;
+    tuned_level_read(TUNED_SHIPPED, &list);
+    CHECK(list.count > 0);
+    for (size_t i = 0; i < list.count; i++)
+        check_that(&unit, variant_parse(&choice, list.entry[i]->choice), "there is no '%s'", list.entry[i]->choice);
+    tuned_list_free(&list);
+}
+
+// Checks that launches have whole work-groups of at most `most` work-items. Several launches share the pixels, and
+// those of kernel 0 stay inside the columns that have all neighbours.
 static void check_launches(const struct variant_choice *choice, const struct variant_pass *of, size_t width,
                            size_t height, size_t most)
 {
@@ -104,7 +130,9 @@ static void check_launches(const struct variant_choice *choice, const struct var
     char text[VARIANT_TEXT];
     variant_print(choice, text);
     const int count = choice->variant->launches(of, choice->value, width, height, most, launches);
-    size_t columns = 0;
+    const size_t radius = of->pass->stencil ? (size_t)of->pass->stencil->arguments.radius : 0;
+    size_t pixels = 0;
+    CHECK(count <= VARIANT_LAUNCHES);
     for (int i = 0; i < count; i++) {
         const struct variant_launch *l = &launches[i];
         for (int k = 0; k < 2; k++)
@@ -112,10 +140,16 @@ static void check_launches(const struct variant_choice *choice, const struct var
                        "%s, %zux%zu: %zu work-items in groups of %zu", text, width, height, l->size[k], l->local[k]);
         check_that(&unit, l->local[0] * l->local[1] <= most || strcmp(choice->variant->name, "sums") == 0,
                    "%s: a group of %zux%zu", text, l->local[0], l->local[1]);
-        columns += l->size[0];
+        const size_t right = l->offset[0] + l->size[0], rows = l->kernel == 0 ? (size_t)choice->value[1] : 1;
+        const size_t bottom = l->offset[1] + l->size[1] * rows;
+        if (count > 1 && l->kernel == 0)
+            check_that(&unit, l->offset[0] >= radius && right + radius <= width && bottom <= height,
+                       "%s, %zux%zu: columns to %zu, rows to %zu", text, width, height, right, bottom);
+        pixels +=
+            ((right < width ? right : width) - l->offset[0]) * ((bottom < height ? bottom : height) - l->offset[1]);
     }
     if (count > 1)
-        check_that(&unit, columns == width, "%s: %zu columns of %zu", text, columns, width);
+        check_that(&unit, pixels == width * height, "%s, %zux%zu: %zu pixels", text, width, height, pixels);
 }
 
 static void test_launches(const struct variant *variant, const struct variant_pass *of)
@@ -160,6 +194,7 @@ int main(int argc, char **argv)
     }
     test_choice();
     test_text();
+    test_shipped();
     test_filters();
     return check_end(&unit);
 }

@@ -25,6 +25,7 @@ static void test_table(void)
         {'.', ACTION_CONTROL_NEXT},
         {'<', ACTION_CONTROL_DOWN},
         {'>', ACTION_CONTROL_UP},
+        {'t', ACTION_TUNE},
         {' ', ACTION_FREEZE},
         {'f', ACTION_FULLSCREEN},
         {'m', ACTION_MIRROR},

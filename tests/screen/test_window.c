@@ -2,6 +2,7 @@
 //
 // test_window CONTEXT | none   "none": without a display
 #include "base/clock.h"
+#include "builder.h"
 #include "screen_test.h"
 #include "unit.h"
 
@@ -219,6 +220,10 @@ static void test_context(const struct screen_test *test)
     CHECK_HAS(name, native.egl_context ? "over EGL: " : "over GLX: ");
     CHECK_HAS(name, test->es ? "OpenGL ES 3." : " core over ");
     CHECK_NUMBER(window_size(test->window).scale, 1);
+    struct gl_context *context = window_gl(test->window);
+    CHECK(context && context == window_gl(test->window));
+    CHECK_TEXT(context->name, name);
+    check_builder(&unit, context);
 }
 
 static void test_too_large(struct screen_test *test)

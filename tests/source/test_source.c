@@ -73,12 +73,13 @@ static void test_refused(void)
     refuse("camera:/dev/null", "not a V4L2 device");
     refuse("camera:250", "No such file");
     refuse("/dev/zero", "it is not a regular file");
-    refuse("/nonexistent", "No such file");
+    refuse(scratch_path(&scratch, "none"), "No such file");
     refuse("patern", "No such file");
     refuse("raw", "raw:FILE");
     refuse("raw:", "raw:FILE");
     refuse("raw:/etc/passwd", "--size");
-    refuse("@/nonexistent", "No such file");
+    snprintf(text, sizeof(text), "@%s", scratch_path(&scratch, "none"));
+    refuse(text, "No such file");
     refuse("@", "@LIST");
     refuse("@/dev/zero", "not a regular file");
     refuse(scratch_write(&scratch, "empty", "", 0), "empty");

@@ -27,7 +27,9 @@ LAYERS = {
     "path": ["compute", "filter", "image", "base"],
     "tune": ["path", "compute", "filter", "image", "base"],
     "screen": ["image", "base"],
-    "command": ["source", "sink", "path", "tune", "screen", "compute", "filter", "image", "base"],
+    "measure": ["path", "screen", "compute", "filter", "image", "base"],
+    "command": ["source", "sink", "path", "tune", "measure", "screen", "compute", "filter", "image",
+                "base"],
     "": ["command", "base"],  # main.c
 }
 
@@ -46,27 +48,29 @@ HOMES = {
     r"libdeflate\.h": r"src/image/codec/png\.c",
     r"GLFW/.*": r"src/screen/window.*\.c",
     r"X11/.*": r"src/screen/display\.c",
-    r"dlfcn\.h": r"src/screen/display\.c",
-    r"epoxy/.*|GL/.*|EGL/.*": r"src/screen/.*|src/compute/texture\.c",
+    r"dlfcn\.h": r"src/(screen/display|base/nvml|command/inspect|compute/gl_context)\.c",
+    r"epoxy/.*|GL/.*|EGL/.*":
+        r"src/screen/.*|src/base/gl_handles\.c|src/compute/(texture|gl_context)\.c|src/path/gl.*\.c",
     r"CL/cl_gl\.h": r"src/compute/.*\.c",
     r"CL/.*": r"src/compute/cl\.h",
     r"xxhash\.h": r"src/base/hash\.c",
     r"immintrin\.h": r"src/base/vector\.h",
     r"arm_neon\.h": r"src/base/vector\.h",
-    r"jansson\.h": r"src/(command/.*|tune/table|base/trace)\.c",
+    r"jansson\.h":
+        r"src/(command/.*|measure/(answer|figure|measure)|tune/(captures|journal|spec_read|table)|base/trace)\.c",
 }
 # Rows of tables, and the only files that may name them. Other code reads columns, so that it works with new rows.
 ROWS = {
-    r"PATH_(OPENCL|ZEROCOPY)": r"src/path/.*|src/command/(devices|bench/filters|batch/(batch|choose|runner))\.c",
+    r"PATH_(OPENCL|ZEROCOPY)": r"src/path/.*|src/command/(inspect_device|bench/filters|batch/(batch|choose|runner))\.c",
     r"PIXFMT_(?!RGBA|GREY|COUNT|PLANES)\w+":  # formats of files, cameras and measurements, and defaults
         r"src/(image/(pixfmt|image|y4m|codec/).*|sink/virtual_camera\.c|source/(camera.*|generated)\.c|"
-        r"command/(bench/.*|batch/worker)\.c)",
+        r"measure/pictures\.c|command/(bench/.*|batch/worker)\.c)",
     # The name of a kind of source.
     r"str\w*cmp\(.*(?:info->kind|kinds\S*->name|\"(?:camera|pattern|noise|y4m|raw|list))": r"src/source/source\.c",
 }
 # Headers that any file may include: C11, POSIX and Linux.
 SYSTEM = re.compile(
-    r"(assert|ctype|dirent|errno|fcntl|float|ftw|inttypes|limits|locale|math|poll|pthread|sched|setjmp|signal|"
+    r"(assert|ctype|dirent|errno|fcntl|float|ftw|glob|grp|inttypes|limits|locale|math|poll|pthread|sched|setjmp|signal|"
     r"spawn|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|sys/[a-z]+|linux/[a-z]+)\.h")
 
 TEXT = re.compile(r"\.(c|h|cl|glsl|py|sh|md|build|txt|vert|frag|desktop|svg)$|^(tools|tests/\w+|\.ci)/[a-z-]+$|"
@@ -149,24 +153,43 @@ def rule_lengths(root):
             yield f"{name}: {count} lines; the most is {FILE_LINES}"
 
 
-def rule_functions(root):
-    """No function has more than FUNCTION_LINES lines."""
+def functions(root, pattern):
+    """Yields (name, file, first line, lines, is static) of each function in the files that match."""
     if not shutil.which("ctags"):
         print("skipped: ctags is not installed (package universal-ctags)")
         sys.exit(77)
-    names = files(root, r"^(src|kernels|tests)/.*\.(c|h|cl)$")
-    tags = subprocess.run(["ctags", "--languages=C", "--langmap=C:+.cl", "--kinds-C=f", "--fields=+ne", "-o", "-",
-                           "--sort=no", *names], cwd=root, check=True, capture_output=True, text=True).stdout
-    count = 0
+    tags = subprocess.run(["ctags", "--languages=C", "--langmap=C:+.cl", "--kinds-C=f", "--fields=+nef", "-o", "-",
+                           "--sort=no", *files(root, pattern)], cwd=root, check=True, capture_output=True,
+                          text=True).stdout
     for tag in tags.splitlines():
         found = re.search(r"^(\w+)\t([^\t]+)\t.*\tline:(\d+).*\tend:(\d+)", tag)
         if found:
-            count += 1
-            length = int(found[4]) - int(found[3]) + 1
-            if length > FUNCTION_LINES:
-                yield f"{found[2]}:{found[3]}: {found[1]} has {length} lines; the most is {FUNCTION_LINES}"
+            static = re.search(r"\tfile:|\^VECTOR_INLINE", tag)
+            yield found[1], found[2], int(found[3]), int(found[4]) - int(found[3]) + 1, static
+
+
+def rule_functions(root):
+    """No function has more than FUNCTION_LINES lines."""
+    count = 0
+    for name, file, line, length, _ in functions(root, r"^(src|kernels|tests)/.*\.(c|h|cl)$"):
+        count += 1
+        if length > FUNCTION_LINES:
+            yield f"{file}:{line}: {name} has {length} lines; the most is {FUNCTION_LINES}"
     if count < 100:
         yield f"ctags found {count} functions only: the rule checks nothing"
+
+
+def rule_names(root):
+    """No two functions that other files can call have the same name: the linker would choose one of two libraries."""
+    seen = {}
+    for name, file, line, _, static in functions(root, r"^src/.*\.c$"):
+        if static or name == "VECTORS_NAME":  # a macro that makes a name
+            continue
+        if name in seen:
+            yield f"{file}:{line}: {name} is also a function of {seen[name]}"
+        seen[name] = file
+    if len(seen) < 100:
+        yield f"ctags found {len(seen)} functions only: the rule checks nothing"
 
 
 def rule_headers(root):
@@ -259,7 +282,8 @@ def rule_glsl(root):
 def rule_text(root):
     """Text files are plain: no tabs, no space at the end of a line, no long lines, one newline at the end."""
     for name in files(root, TEXT):
-        if name.startswith(("assets/DejaVu", "tests/data/", "tests/reference/golden/", "tests/fuzz/corpus/")):
+        if name.startswith(("assets/DejaVu", "assets/uPlot/", "tests/data/", "tests/reference/golden/",
+                            "tests/fuzz/corpus/")):
             continue
         text = lines(root, name)
         if text[-1] or (len(text) > 1 and not text[-2].strip()):

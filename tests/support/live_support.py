@@ -24,7 +24,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def environment(**more):
-    """Returns the environment of a run, without the user's settings (MONOCLE_*, TERM) and results of tunings."""
+    """Returns the environment of a run, without the user's settings (MONOCLE_*, TERM) and tuning results."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("MONOCLE_")}
     return {**env, "TERM": "xterm", "XDG_DATA_HOME": "/nonexistent", **more}
 

@@ -1,16 +1,22 @@
 // misled.c: makes every device seem to be a GPU, so that variants fit, and its driver misbehave in the children that
-// probe variants, or in the program itself; linked into the program with --wrap
+// probe variants or measure a device, or in the program itself; linked into the program with --wrap
 // - TEST_DRIVER: the driver's version
 // - TEST_MISBEHAVE: in a child, crash, leave, hang, loop, refuse or be killed (kill) when it builds a program; have no
 //   kernel (lose), as with a damaged cache; wrong, stray (it writes after its output) or fail when it runs a kernel.
-//   unstarted: no child starts. In the program, compile or stall: a build compiles as long as TEST_WHEN exists. stall
-//   also holds back kernels, as PoCL does during a part of its compilation.
+//   endless: a kernel with more than 200 kB of output never returns. unstarted: no child starts. In the program,
+//   compile or stall: a build compiles as long as TEST_WHEN exists. stall also holds back kernels, as PoCL does during
+//   a part of its compilation.
 // - TEST_ONLY: only children with this text in an argument misbehave
 // - TEST_WHEN: the driver misbehaves only while this file exists
 // - TEST_LIMIT_MS: time limit of a child; its processor time is then not limited
+// - TEST_GROUP: the limit of work-items in a work-group, except for kernels that name the shape of theirs
+// - TEST_ENERGY: directory with sys/class, where the device's energy counter is (base/energy.h)
+// - TEST_CONFIGURATIONS: number of configurations that a search tries
 // - TEST_CHILDREN: file that gets a line with the process id of each child, and of a program that starts such a build
 #include "base/child.h"
+#include "base/energy.h"
 #include "compute/device.h"
+#include "tune/search.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -76,6 +82,10 @@ static void note_process(void)
 
 enum child_end __real_child_run(const char *program, char *const arguments[], int limit_ms, int *value);
 enum child_end __wrap_child_run(const char *program, char *const arguments[], int limit_ms, int *value);
+enum child_end __real_child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
+                                 bool (*line)(void *context, char *text), void *context);
+enum child_end __wrap_child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
+                                 bool (*line)(void *context, char *text), void *context);
 void __real_child_begin(int parent, size_t bytes, int seconds);
 void __wrap_child_begin(int parent, size_t bytes, int seconds);
 int __real_device_list(struct device_info devices[DEVICE_MAX], const char **why);
@@ -91,12 +101,27 @@ cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
                                      const size_t *size, const size_t *local, cl_uint events, const cl_event *after,
                                      cl_event *event);
 
+int __real_search_next(struct search *search);
+int __wrap_search_next(struct search *search);
 cl_kernel __real_clCreateKernel(cl_program program, const char *name, cl_int *result);
 cl_kernel __wrap_clCreateKernel(cl_program program, const char *name, cl_int *result);
 cl_mem __real_clCreateSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type, const void *region,
                                 cl_int *result);
 cl_mem __wrap_clCreateSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type, const void *region,
                                 cl_int *result);
+cl_int __real_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what,
+                                       size_t bytes, void *value, size_t *needed);
+cl_int __wrap_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what,
+                                       size_t bytes, void *value, size_t *needed);
+
+struct energy *__real_energy_open(const struct energy_device *device, char why[ENERGY_WHY]);
+struct energy *__wrap_energy_open(const struct energy_device *device, char why[ENERGY_WHY]);
+
+struct energy *__wrap_energy_open(const struct energy_device *device, char why[ENERGY_WHY])
+{
+    const char *root = getenv("TEST_ENERGY");
+    return __real_energy_open(root ? &(struct energy_device){.root = root} : device, why);
+}
 
 enum child_end __wrap_child_run(const char *program, char *const arguments[], int limit_ms, int *value)
 {
@@ -106,6 +131,13 @@ enum child_end __wrap_child_run(const char *program, char *const arguments[], in
         return CHILD_NOT_STARTED;
     }
     return __real_child_run(program, arguments, limit && *limit ? atoi(limit) : limit_ms, value);
+}
+
+enum child_end __wrap_child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
+                                 bool (*line)(void *context, char *text), void *context)
+{
+    const char *limit = getenv("TEST_LIMIT_MS");
+    return __real_child_talk(program, arguments, limit && *limit ? atoi(limit) : limit_ms, value, line, context);
 }
 
 void __wrap_child_begin(int parent, size_t bytes, int seconds)
@@ -197,12 +229,31 @@ cl_int __wrap_clBuildProgram(cl_program program, cl_uint count, const cl_device_
     return __real_clBuildProgram(program, count, devices, options, done, data);
 }
 
+int __wrap_search_next(struct search *search)
+{
+    static atomic_int asked;
+    const char *most = getenv("TEST_CONFIGURATIONS");
+    return most && ++asked > atoi(most) ? -1 : __real_search_next(search);
+}
+
 cl_kernel __wrap_clCreateKernel(cl_program program, const char *name, cl_int *result)
 {
     if (!misbehaves("lose"))
         return __real_clCreateKernel(program, name, result);
     *result = CL_INVALID_KERNEL_NAME;
     return NULL;
+}
+
+cl_int __wrap_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what,
+                                       size_t bytes, void *value, size_t *needed)
+{
+    const char *most = getenv("TEST_GROUP");
+    size_t shape[3] = {0};
+    const cl_int result = __real_clGetKernelWorkGroupInfo(kernel, device, what, bytes, value, needed);
+    __real_clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(shape), shape, NULL);
+    if (most && what == CL_KERNEL_WORK_GROUP_SIZE && shape[0] == 0)
+        *(size_t *)value = (size_t)atoi(most);
+    return result;
 }
 
 cl_mem __wrap_clCreateSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type, const void *region,
@@ -223,6 +274,8 @@ cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
         clEnqueueFillBuffer(queue, output.parent, &value, 1, output.end, 1, 0, NULL, NULL);
     if (misbehaves("fail"))
         return CL_OUT_OF_RESOURCES;
+    while (misbehaves("endless") && output.end > 200000)
+        pause();
     pthread_mutex_lock(&compiled.lock);
     if (compiled.event)
         clEnqueueBarrierWithWaitList(queue, 1, &compiled.event, NULL);

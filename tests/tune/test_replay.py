@@ -124,6 +124,13 @@ def output(c):
     c.check(list(replay(c, "--seeds", "1", "--search", "ils", "--search", "full")[1]) == ["full", "ils"], "two")
 
 
+def names(c):
+    """The path of a table need not be UTF-8."""
+    os.symlink("table.json", at("caf\udce9.json"))
+    code, out, err = tune("--replay", "caf\udce9.json", "--json", "--search", "full", "--seeds", "1", "--budget", "1")
+    c.check((code, err) == (0, "") and json.loads(out)["table"] == "caf?.json", code, out, err)
+
+
 def errors(c):
     def refused(want, text, *args):
         code, out, err = tune(*args)
@@ -131,8 +138,9 @@ def errors(c):
 
     refused(2, "name a chain to tune, such as -f blur=2; usage: monocle tune -f CHAIN")
     refused(2, "there is no search 'fulll'; did you mean full?", "--replay", "table.json", "--search", "fulll")
+    refused(2, "there is no search 'quick'; use auto", "--replay", "table.json", "--search", "quick")
     refused(2, "--budget", "--replay", "table.json", "--budget", "0")
-    refused(2, "unexpected argument", "--replay", "table.json", "more")
+    refused(2, "--replay does not apply to SPEC.json", "--replay", "table.json", "more")
     refused(3, "cannot read none.json: No such file", "--replay", "none.json")
     refused(3, "there is no array 'results'", "--replay", write("empty.json", "{}"))
     row = {"configuration": {"x": 1}, "times": {}, "invalidity": "compile", "correctness": 1}
@@ -145,4 +153,4 @@ def write(name, text):
     return name
 
 
-sys.exit(Checks().run(full, random, goal, measured, explain, output, errors, before=make_table))
+sys.exit(Checks().run(full, random, goal, measured, explain, output, names, errors, before=make_table))

@@ -79,11 +79,11 @@ static void test_space(void)
 static void test_values(void)
 {
     struct space space;
-    const char *const numbers[] = {"16", "2", "0.5", "100"}, *const words[] = {"none", "all", "1"};
+    const char *const numbers[] = {"16", SPACE_ABSENT, "2", "0.5", "100"}, *const words[] = {"none", "all", "1"};
     space_init(&space);
     space_add_param(&space, "number", true);
     space_add_param(&space, "word", true);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         space_add_value(&space, 0, numbers[i]);
     for (int i = 0; i < 3; i++)
         space_add_value(&space, 1, words[i]);
@@ -91,6 +91,7 @@ static void test_values(void)
     space_sort_values(&space, 1);
     CHECK_TEXT(space.param[0].value[0], "0.5");
     CHECK_TEXT(space.param[0].value[3], "100");
+    CHECK_TEXT(space.param[0].value[4], SPACE_ABSENT);
     CHECK_TEXT(space.param[1].value[0], "none");
     const uint16_t tuples[][2] = {{3, 0}, {0, 0}, {0, 2}};
     for (int i = 0; i < 3; i++)

@@ -11,6 +11,7 @@
 #include "command/batch/record.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +31,14 @@ struct batch {
     struct tasks tasks;
     struct queue queue;
     struct fleet fleet;
+    struct tuned tuned; // tuning results for cpu paths
     struct choice choice;
     int jobs, threads;             // number of workers; threads of one cpu path
     int64_t start_ns, progress_ns; // time of the start, and of the next update of the progress
     bool progress_shown;
     struct totals totals;
     struct record record;
+    struct captures captures; // of --capture
 };
 
 // ---- the files
@@ -124,10 +127,9 @@ static bool choose_jobs(struct batch *batch)
     batch->threads = most / batch->jobs; // with few files, each file gets several threads
     if (!choose_path(&batch->choice, &batch->options, &batch->queue, &batch->fleet, batch->jobs))
         return false;
-    const bool device = batch->choice.kind != PATH_CPU;
-    if (device)
+    if (batch->choice.kind == PATH_OPENCL)
         employ_devices(batch);
-    return queue_admit(&batch->queue, &batch->jobs, device);
+    return queue_admit(&batch->queue, &batch->jobs, batch->choice.kind != PATH_CPU);
 }
 
 static void start_workers(struct batch *batch, struct worker *workers[JOBS_MAX])
@@ -135,9 +137,11 @@ static void start_workers(struct batch *batch, struct worker *workers[JOBS_MAX])
     const struct batch_options *o = &batch->options;
     const uint64_t keep_bytes = o->memory_bytes / (uint64_t)(8 * batch->jobs);
     for (int i = 0; i < batch->jobs; i++) {
-        const int member = batch->choice.kind == PATH_CPU ? -1 : i % batch->fleet.count;
-        const struct worker_setup setup = {
-            o, &batch->queue, {&o->chain, &batch->fleet, member, batch->threads, keep_bytes}};
+        const int member = batch->choice.kind == PATH_OPENCL ? i % batch->fleet.count : -1;
+        const struct worker_setup setup = {o,
+                                           &batch->queue,
+                                           {&o->chain, &batch->fleet, member, batch->choice.kind == PATH_GL,
+                                            batch->threads, &batch->tuned, keep_bytes, &batch->captures}};
         workers[i] = worker_open(&setup);
         if (!workers[i] || !worker_start(workers[i], i + 1))
             queue_leave(&batch->queue);
@@ -203,6 +207,7 @@ static void record_group(struct batch *batch, struct outcome *group)
         if (o->fault == FAULT_FULL || (o->status == STATUS_FAILED && batch->options.fail_fast))
             queue_stop(&batch->queue);
         record_add(&batch->record, o);
+        json_decref(o->passes);
         free(o);
     }
     record_flush(&batch->record);
@@ -278,6 +283,7 @@ static int work(struct batch *batch, const struct record_run *run)
 {
     struct worker *workers[JOBS_MAX] = {NULL};
     bool given_up = false;
+    captures_open(&batch->captures, batch->options.capture);
     batch->start_ns = clock_now_ns();
     start_workers(batch, workers);
     const int signal = commit_all(batch); // returns at once if no worker has started (logged)
@@ -285,7 +291,8 @@ static int work(struct batch *batch, const struct record_run *run)
         given_up = worker_close(workers[i]) || given_up;
     const double seconds = (double)(clock_now_ns() - batch->start_ns) / 1e9;
     totals_print(&batch->totals, run, seconds, signal, batch->options.json);
-    const bool reported = record_close(&batch->record, &batch->totals, seconds, signal);
+    const bool captured = captures_close(&batch->captures);
+    const bool reported = record_close(&batch->record, &batch->totals, seconds, signal) && captured;
     const int code = sum_up(batch, signal, given_up);
     return EXIT_SETTLED | (code == EXIT_OK && !reported ? EXIT_FAILED_SOME : code);
 }
@@ -329,9 +336,11 @@ static int batch_run(int argc, char **argv)
     }
     if (options_take(&batch->options, argc, argv, &operands, &code)) {
         queue_init(&batch->queue, &batch->tasks, batch->options.fail_fast, batch->options.memory_bytes);
+        tuned_init(&batch->tuned);
         code = run(batch, &operands);
         queue_finish(&batch->queue);
         fleet_finish(&batch->fleet);
+        tuned_finish(&batch->tuned);
     }
     tasks_free(&batch->tasks);
     inputs_free(&batch->inputs);

@@ -113,7 +113,8 @@ static bool open_fleet(struct fleet *fleet, const struct batch_options *o)
 static void compare(struct choice *choice, const struct batch_options *o, const struct sample *sample, double decode_ms,
                     struct fleet *fleet, size_t files, int jobs)
 {
-    const struct runner_setup cpu = {&o->chain, NULL, -1, 1, 0}, opencl = {&o->chain, fleet, 0, 1, 0};
+    const struct runner_setup cpu = {.chain = &o->chain, .member = -1, .threads = 1};
+    const struct runner_setup opencl = {.chain = &o->chain, .fleet = fleet, .threads = 1};
     struct cost a = {.codec_ms = decode_ms}, b = a;
     if (!measure(&cpu, sample, &a))
         return;
@@ -156,13 +157,26 @@ static void measure_paths(struct choice *choice, const struct batch_options *o, 
     worker_close(worker);
 }
 
+// Logs once why there is no GL, before the runners open their contexts.
+static bool try_gl(void)
+{
+    char why[256];
+    struct gl_context *gl = gl_context_open(false, why);
+    if (!gl)
+        log_error("there is no GL context: %s; use -p cpu", why);
+    gl_context_close(gl);
+    return gl;
+}
+
 bool choose_path(struct choice *choice, const struct batch_options *o, struct queue *queue, struct fleet *fleet,
                  int jobs)
 {
     const bool named =
         o->device && o->device != getenv("MONOCLE_DEVICE"); // on the command line, not by the environment
     const bool opencl = o->path == BATCH_OPENCL || (o->path == BATCH_AUTO && (named || o->kernels));
-    *choice = (struct choice){.kind = PATH_CPU};
+    *choice = (struct choice){.kind = o->path == BATCH_GL ? PATH_GL : PATH_CPU};
+    if (choice->kind == PATH_GL && !try_gl())
+        return false;
     if ((opencl || (o->path == BATCH_AUTO && o->device)) && !open_fleet(fleet, o))
         return false;
     if (opencl && fleet->count > 0)

@@ -27,7 +27,7 @@ static const struct option options[] = {
      .offset = AT(files_from), .complete = "file"},
     {"null", '0', OPTION_FLAG, .help = "expect a NUL byte after each name in --files-from, as from `find -print0`",
      .offset = AT(null)},
-    {"path", 'p', OPTION_CHOICE, .choices = "auto|cpu|opencl", .offset = AT(path),
+    {"path", 'p', OPTION_CHOICE, .choices = "auto|cpu|opencl|gl", .offset = AT(path),
      .help = "path that runs the filters; auto: opencl from 100 files on if estimated 15 % faster, else cpu; default: "
              "auto"},
     DEVICE_OPTION(AT(device), "; all: all GPUs, else all devices", "|all"),
@@ -62,6 +62,8 @@ static const struct option options[] = {
      .help = "process part K of N; N alone: take K from SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX"},
     {"report", 0, OPTION_TEXT, "FILE", .help = "append one line of JSON per file to FILE", .offset = AT(report),
      .complete = "file"},
+    {"capture", 0, OPTION_TEXT, "DIR", .help = "keep the chain and an image of each size in DIR for `monocle tune`",
+     .offset = AT(capture), .complete = "directory"},
     {"json", 'j', OPTION_FLAG, .help = "print the summary as JSON; with --dry-run: one line per file",
      .offset = AT(json)},
     {"dry-run", 'n', OPTION_FLAG, .help = "print the plan and process no file", .offset = AT(dry_run)},
@@ -78,6 +80,7 @@ static const char *const examples[] = {
     "names",
     "monocle batch --files-from - --null -f sobel -o out  take the names from another program, such as find -print0",
     "monocle batch -r -f gray -o out --shard 3/16 --report 3.jsonl photos  process part 3 of 16",
+    "monocle batch -f median -o out --capture work photos  keep an image of each size for monocle tune",
     NULL,
 };
 static const char *const details[] = {
@@ -92,6 +95,7 @@ static const char *const details[] = {
     "-p auto takes the cpu path for fewer than 100 files. For 100 files or more, it estimates the time of both paths "
     "from one "
     "file, and takes opencl if its time is at least 15 % shorter. With -d or --kernels, it takes opencl.",
+    "-p gl filters with GL shaders, without a window. It needs no OpenCL, and never takes part in -p auto.",
     "monocle writes each output under a temporary name, syncs it and renames it. An output is therefore always "
     "complete. If a file fails, monocle logs one line and continues. `monocle report merge` combines the reports of "
     "several runs.",
@@ -99,7 +103,7 @@ static const char *const details[] = {
 };
 static const char *const exits[] = {
     "0\tevery file is done or skipped",
-    "1\tsome files failed, or the report or the summary could not be written",
+    "1\tsome files failed, or the report, the summary or a capture could not be written",
     "2\twrong arguments",
     "3\tno file is done or skipped",
     "4\ta device was lost, and no path could continue",
@@ -184,11 +188,11 @@ static bool take_chain(struct batch_options *o)
 }
 
 // Returns false (logged) if the user gave --kernels. The variable MONOCLE_KERNELS alone is allowed.
-static bool kernels_unused(const char *kernels)
+static bool kernels_unused(const char *kernels, const char *path)
 {
     if (!kernels || kernels == getenv("MONOCLE_KERNELS"))
         return true;
-    log_error("--kernels selects OpenCL kernels, but -p cpu does not use them; remove --kernels or -p cpu");
+    log_error("--kernels selects OpenCL kernels, but -p %s does not use them; remove --kernels or -p %s", path, path);
     return false;
 }
 
@@ -205,7 +209,8 @@ static bool options_agree(const struct batch_options *o)
         log_error("%s has no effect on %s, the format of all outputs; leave out one or the other", lost, format->name);
         return false;
     }
-    return o->path != BATCH_CPU || (device_option_unused(o->device) && kernels_unused(o->kernels));
+    const char *path = o->path == BATCH_CPU ? "cpu" : o->path == BATCH_GL ? "gl" : NULL;
+    return !path || (device_option_unused(o->device, path) && kernels_unused(o->kernels, path));
 }
 
 // Checks and converts the arguments. Returns false if they are wrong (logged).

@@ -39,9 +39,10 @@ struct outcome {
     enum fault fault;
     char why[FAULT_WHY]; // why it failed or was skipped; if done: a warning, or ""
     int64_t step_ns[STEPS];
-    const char *device; // name of the device that ran the filters, "cpu" for the cpu path; NULL: none did
-    int device_number;  // number in `monocle devices`; -1: the cpu path
-    int width, height;  // size of the output, in pixels; 0: unknown
+    const char *device;    // name of the device that ran the filters, "cpu" for the cpu path; NULL: none did
+    struct json_t *passes; // how the device ran the filters, as passes_json; NULL: unknown
+    int device_number;     // number in `monocle devices`; -1: the cpu path
+    int width, height;     // size of the output, in pixels; 0: unknown
     size_t input_bytes, output_bytes;
     char hash[HASH_TEXT]; // hash of the output if the run writes a report, else ""
     struct output output; // file to sync and rename

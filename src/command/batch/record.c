@@ -123,6 +123,8 @@ static json_t *outcome_json(const struct outcome *outcome)
     set_text(row, "device", outcome->device);
     if (outcome->device && outcome->device_number >= 0)
         json_object_set_new(row, "device_number", json_integer(outcome->device_number));
+    if (outcome->passes)
+        json_object_set(row, "passes", outcome->passes);
     if (outcome->input_bytes > 0)
         json_object_set_new(row, "input_bytes", json_integer((json_int_t)outcome->input_bytes));
     if (outcome->status == STATUS_DONE) {

@@ -63,9 +63,24 @@ static struct device *fleet_device(struct fleet *fleet, int index, const struct 
     return device;
 }
 
+static bool open_gl(struct runner *runner)
+{
+    char why[256];
+    struct gl_context *gl = gl_context_open(false, why);
+    if (!gl)
+        log_error("there is no GL context: %s; use -p cpu", why);
+    else if (gl_context_bind(gl, false))
+        runner->gl = gl;
+    else
+        gl_context_close(gl);
+    return runner->gl;
+}
+
 bool runner_open(struct runner *runner, const struct runner_setup *setup)
 {
     *runner = (struct runner){.setup = *setup};
+    if (setup->gl)
+        return open_gl(runner);
     if (setup->member >= 0)
         runner->device = fleet_device(setup->fleet, setup->member, NULL);
     return setup->member < 0 || runner->device;
@@ -81,11 +96,15 @@ void runner_close(struct runner *runner)
 {
     for (int i = 0; i < RUNNER_FITS; i++)
         fit_close(&runner->fit[i]);
+    if (runner->gl)
+        gl_context_unbind(runner->gl, false);
+    gl_context_close(runner->gl);
+    runner->gl = NULL;
 }
 
 int runner_lag(const struct runner *runner)
 {
-    return runner->device ? 1 : 0;
+    return runner->device || runner->gl ? 1 : 0;
 }
 
 static bool fits(const struct runner_fit *fit, const struct runner_job *job)
@@ -119,8 +138,11 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
         return false;
     }
     struct path_setup setup = {
-        .kind = runner->device ? PATH_OPENCL : PATH_CPU,
+        .kind = runner->gl       ? PATH_GL
+                : runner->device ? PATH_OPENCL
+                                 : PATH_CPU,
         .device = runner->device,
+        .gl = runner->gl,
         .input = fit->input,
         .encode = fit->encode,
         .encoded_only = fit->encode.width > 0,
@@ -128,17 +150,26 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
         .chain = &chain,
         .depth = runner_lag(runner) + 1,
         .threads = runner->setup.threads,
+        .tuned = runner->setup.tuned,
     };
     // for each image in flight: input, output, and the intermediate results of passes
     fit->bytes = (image_bytes(input) + 8 * (uint64_t)input->width * (uint64_t)input->height) * RUNNER_FLIGHTS;
     fit->path = path_open(&setup, why);
-    if (fit->path || !runner->device || !may_leave_device(runner))
-        return fit->path;
-    log_warn("an image of %dx%d pixels runs on the cpu path: %s", input->width, input->height,
-             *why ? *why : "the device cannot run it");
-    free(*why);
-    setup.kind = PATH_CPU;
-    fit->path = path_open(&setup, why);
+    if (!fit->path && setup.kind != PATH_CPU && may_leave_device(runner)) {
+        log_warn("an image of %dx%d pixels runs on the cpu path: %s", input->width, input->height,
+                 *why ? *why : "the device cannot run it");
+        free(*why);
+        setup.kind = PATH_CPU;
+        fit->path = path_open(&setup, why);
+    }
+    if (fit->path && runner->setup.captures && !job->feed) {
+        const bool cpu = setup.kind == PATH_CPU, tunable = cpu && fit->encode.width == 0;
+        captures_add(runner->setup.captures, &chain,
+                     cpu          ? "cpu"
+                     : runner->gl ? runner->gl->name
+                                  : runner->device->info.name,
+                     tunable ? setup.threads : 0, false, job->picture);
+    }
     return fit->path;
 }
 
@@ -146,7 +177,7 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
 // paths hold too much memory. At most RUNNER_FLIGHTS - 1 paths are busy, so a place can always be freed.
 static struct runner_fit *free_fit(struct runner *runner)
 {
-    const uint64_t most = runner->device ? runner->setup.keep_bytes : 0;
+    const uint64_t most = runner_lag(runner) ? runner->setup.keep_bytes : 0;
     for (;;) {
         struct runner_fit *empty = NULL, *idle = NULL;
         uint64_t bytes = 0;
@@ -221,7 +252,7 @@ void runner_submit(struct runner *runner, const struct runner_job *job)
     bool lost = false;
     char *why = NULL;
     runner->flight[runner->flights++].job = *job;
-    if (runner->device)
+    if (runner_lag(runner))
         pump(runner, &lost, &why); // on failure, runner_collect tries again and returns the error
     free(why);
 }
@@ -236,10 +267,13 @@ bool runner_collect(struct runner *runner, struct path_result *result, char **wh
         *why = NULL;
         ok = pump(runner, &lost, why) && path_collect(runner->flight[0].fit->path, result, &lost);
     } while (!ok && lost && recover(runner));
-    if (ok)
-        runner->done_by = path_kind_info(path_info(runner->flight[0].fit->path)->kind)->needs_device
+    if (ok) {
+        const struct path *path = runner->flight[0].fit->path;
+        runner->done_path = path;
+        runner->done_by = path_kind_info(path_info(path)->kind)->needs_device
                               ? &runner->setup.fleet->member[runner->setup.member]
                               : NULL;
+    }
     runner->given_up = runner->given_up || (!ok && runner->recovering);
     runner->recovering = runner->recovering && !ok;
     runner->flight[0] = runner->flight[1];

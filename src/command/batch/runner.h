@@ -1,10 +1,12 @@
-// runner.h: runs images of any size through one chain, on a device that all runners share or on the cpu path; replaces
-// a lost device
+// runner.h: runs images of any size through one chain: on a device that all runners share, in a GL context of its own,
+// or on the cpu path; replaces a lost device
 #pragma once
 
 #include "compute/device.h"
+#include "compute/gl_context.h"
 #include "image/codec/codec.h"
 #include "path/path.h"
+#include "tune/captures.h"
 
 #include <pthread.h>
 
@@ -40,9 +42,12 @@ enum {
 struct runner_setup {
     const struct chain *chain; // at most CHAIN_MAX filters; 2 fewer if images are rotated
     struct fleet *fleet;
-    int member;          // number of the fleet's member; -1: the cpu path
-    int threads;         // threads of a cpu path
-    uint64_t keep_bytes; // memory of a device that idle paths may keep; 0: close idle paths
+    int member;                // number of the fleet's member; -1: the cpu path or the gl path
+    bool gl;                   // the gl path
+    int threads;               // threads of a cpu path
+    struct tuned *tuned;       // tuning results for a cpu path; NULL: none
+    uint64_t keep_bytes;       // memory of a device that idle paths may keep; 0: close idle paths
+    struct captures *captures; // get an image of each shape; NULL: none. Images by rows are not captured.
 };
 
 // An image for a runner
@@ -65,7 +70,8 @@ struct runner_fit {
 
 struct runner {
     struct runner_setup setup;
-    struct device *device; // NULL: the cpu path
+    struct device *device; // NULL: the cpu path or the gl path
+    struct gl_context *gl; // NULL: not the gl path
     struct runner_fit fit[RUNNER_FITS];
     unsigned long asked; // counts the uses of paths
     struct {
@@ -74,12 +80,14 @@ struct runner {
     } flight[RUNNER_FLIGHTS];           // the oldest first
     int flights, submitted;             // images in flight; the first `submitted` of them are on their paths
     const struct fleet_member *done_by; // device of the last collected image; NULL: the cpu path
+    const struct path *done_path;       // of the last collected image; valid until the next submit
     bool recovering;                    // a device was lost and no image was collected since
     bool given_up;                      // no device or path could replace a lost device
 };
 
-bool runner_open(struct runner *runner, const struct runner_setup *setup); // returns false on failure (logged)
-void runner_close(struct runner *runner);                                  // accepts a zeroed runner
+// Returns false on failure (logged). Call it and all other functions on one thread.
+bool runner_open(struct runner *runner, const struct runner_setup *setup);
+void runner_close(struct runner *runner); // accepts a zeroed runner; runner_submit may follow, except with gl
 
 // Number of images that may stay in flight while the caller prepares the next one. It is 0 on the cpu path, which only
 // works within runner_collect.

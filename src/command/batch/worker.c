@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "command/shared.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -338,6 +339,9 @@ static bool filter(struct work *work, struct path_result *result)
         const struct fleet_member *device = runner->done_by;
         outcome->device = device ? device->info.name : "cpu";
         outcome->device_number = device ? device->number : -1;
+        struct path_pass pass[PATH_PASSES];
+        const int passes = work->worker->setup.options->report ? path_passes(runner->done_path, pass) : 0;
+        outcome->passes = passes > 0 ? passes_json(pass, passes) : NULL;
     }
     if (ok && result->stages > 0)
         outcome->step_ns[STEP_FILTER] = result->stage[result->stages - 1].end_ns - result->stage[0].start_ns;
@@ -430,7 +434,7 @@ static void *worker_main(void *argument)
             queue_stop(queue);
             break;
         }
-        if (!load(work, task, !worker->runner.device)) {
+        if (!load(work, task, runner_lag(&worker->runner) == 0 && !worker->setup.options->capture)) {
             hand_in(work);
             continue;
         }
@@ -441,6 +445,7 @@ static void *worker_main(void *argument)
     }
     while (worker->flights > 0)
         finish_oldest(worker);
+    runner_close(&worker->runner); // on this thread, where its GL context is current
     queue_leave(queue);
     return NULL;
 }
@@ -476,7 +481,6 @@ bool worker_close(struct worker *worker)
     if (worker->started)
         pthread_join(worker->thread, NULL);
     const bool given_up = worker->runner.given_up;
-    runner_close(&worker->runner);
     codec_close(worker->codec);
     for (int i = 0; i < RUNNER_FLIGHTS; i++)
         work_free(&worker->work[i]);

@@ -6,6 +6,7 @@
 #include "command/bench/memory.h"
 #include "command/command.h"
 #include "command/shared.h"
+#include "measure/measure.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 
 const struct measurement *const measurements[] = {&filters_measurement, &paths_measurement, &variants_measurement,
-                                                  NULL};
+                                                  &device_measurement, NULL};
 
 #define AT(member) offsetof(struct bench_options, member)
 
@@ -25,14 +26,15 @@ static const struct option options[] = {
     {"formats", 0, OPTION_TEXT, "FORMAT,...", .help = "list of input pixel formats: rgba, nv21, yuyv, ...",
      .offset = AT(formats)},
     {"path", 'p', OPTION_TEXT, "PATH,...", .help = "list of paths: " PATH_CHOICES, .offset = AT(paths)},
-    DEVICE_OPTION(AT(device), "", ""),
+    DEVICE_OPTION(AT(device), "; 'device' also takes 'all'", "|all"),
     {"threads", 't', OPTION_TEXT, "N,...", .help = "list of thread counts for the cpu path", .offset = AT(threads)},
     {"pictures", 0, OPTION_INT, "N",
      .help = "number of input images per case; default: 1 up to 4 megapixels, else enough to exceed the caches",
      .offset = AT(pictures), .min = 1, .max = BENCH_PICTURES_MAX},
-    {"rounds", 'n', OPTION_INT, "N", .help = "measure each case N times; default: 30", .offset = AT(rounds), .min = 1,
-     .max = 1000, .excludes = "time"},
-    {"time", 0, OPTION_NUMBER, "SECONDS", .help = "measure 3 to 1000 rounds for this many seconds, excluding set-up",
+    {"rounds", 'n', OPTION_INT, "N", .help = "measure each case N times; default: 30; 'device': 9",
+     .offset = AT(rounds), .min = 1, .max = 1000, .excludes = "time"},
+    {"time", 0, OPTION_NUMBER, "SECONDS",
+     .help = "measure 3 to 1000 rounds for this many seconds, excluding set-up; 'device': time of all tests together",
      .offset = AT(seconds), .min = 0.1, .max = 86400},
     {"json", 'j', OPTION_FLAG, .help = "print one JSON object per line on standard output", .offset = AT(json),
      .excludes = "csv"},
@@ -40,6 +42,8 @@ static const struct option options[] = {
     {"compare", 'c', OPTION_TEXT, "BASE.json",
      .help = "compare with the --json output of an earlier run; exit status 1 if a case is slower",
      .offset = AT(compare), .complete = "file"},
+    {"report", 'r', OPTION_TEXT, "FILE.html", .help = "'device': write a page with charts, which needs no network",
+     .offset = AT(report), .complete = "file"},
     {"kernels", 0, OPTION_TEXT, "DIR", .help = "prefer kernels (.cl files) in DIR to the built-in ones",
      .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
     {0},
@@ -52,12 +56,17 @@ static const char *const examples[] = {
     "monocle bench filters -p cpu --compare base.json  compare with the saved results",
     "monocle bench paths --sizes 1920x1080  measure whole frames on every path",
     "monocle bench variants -f blur=3  measure the generic code and each variant for blur",
+    "monocle bench device  measure what the first OpenCL device can do, in about two minutes",
+    "monocle bench device compute -d all --json  measure one test on all devices",
+    "monocle bench device --json --report report.html >a.json  save the results, and show them as charts",
+    "monocle bench device b.json --compare a.json  compare two saved results",
     NULL,
 };
 
 static const char *const details[] = {
     "filters\ttimes whole passes, from an image in memory to RGBA in memory. On an OpenCL device, it uses the device's "
-    "memory and clock. The table also shows the time of a plain copy of the same number of bytes. A pass that reads "
+    "memory and clock; on gl, the clock of GL. The table also shows the time of a plain copy of the same number of "
+    "bytes. A pass that reads "
     "its input once and writes its output once cannot be much faster than the copy. Defaults: 8 standard cases; paths "
     "cpu and opencl; 1920x1080 and 3840x2160 on the cpu path, 7680x4320 on a GPU; 1 thread and one thread per CPU.",
     "paths\ttimes whole frames, from the source's memory to a texture, with one and with two frames in flight. The "
@@ -68,31 +77,55 @@ static const char *const details[] = {
     "faster on some devices or processors. The column 'x generic' shows how many times as fast it is. A chain of "
     "several passes uses the variant in every pass that it fits, and the generic code in the others. Defaults: the "
     "example of each filter; format rgba; paths and sizes as 'filters'; 1 thread.",
-    "Each round measures every case once. The table shows the median over the rounds, and the 5th and 95th "
-    "percentiles. Input images are random. Before the first round, monocle compares each case's output with the cpu "
-    "path's output, computed filter by filter, and skips cases that differ.",
-    "--compare gives a case the verdict 'slower' or 'faster' if a Mann-Whitney rank test gives p < 0.001 and the "
-    "medians differ by more than 3 %. If the plain copy changed in the same direction, its change is added to the 3 %. "
-    "Both runs need at least 8 rounds.",
+    "device\tmeasures the speed of an OpenCL device: arithmetic, memory, launches, transfers, products of matrices, "
+    "convolution, small images, compiling, GL textures, camera frames, energy. Operands choose tests or groups of "
+    "tests from the list below. Each test runs in a child process, so a driver that hangs or crashes ends only this "
+    "test. monocle compares each kernel's result with its own. The table shows the median of 9 rounds (at least 3 on "
+    "a slow device) ± half the interquartile range, in % of the median; '-': skipped. The event clock is the clock "
+    "of OpenCL's profiling events. --json prints one object for each device; docs/bench.schema.json describes it.",
+    "Operands of 'device' that end in .json are files of saved results. monocle then reads these results and measures "
+    "nothing. --compare gives a figure the verdict 'faster' or 'slower' if the values differ by more than 3 % and by "
+    "more than twice the sum of both spreads, otherwise 'same'. 'new' and 'missing' figures have a value in only one "
+    "of the two results. Give both runs the same --time: sizes of matrices depend on it. The base is the device of "
+    "the same name, else the first device in the file. The page of --report shows all devices, and the base, side by "
+    "side.",
+    "'filters', 'paths' and 'variants' measure every case once per round. The table shows the median over the rounds, "
+    "and the 5th and 95th percentiles. Input images are random. Before the first round, monocle compares each case's "
+    "output with the cpu path's output, computed filter by filter, and skips cases that differ.",
+    "For these three, --compare gives a case the verdict 'slower' or 'faster' if a Mann-Whitney rank test gives "
+    "p < 0.001 and the medians differ by more than 3 %. If the plain copy changed in the same direction, its change "
+    "is added to the 3 %. Both runs need at least 8 rounds.",
     NULL,
 };
 static const char *const exits[] = {
     "0\tall cases were measured, and --compare found no slower case",
-    "1\ta case failed, or --compare found a slower case",
+    "1\ta case failed, --compare found a slower case or a missing figure, or the page cannot be written",
     "2\twrong arguments",
-    "3\tthere is no such device, or the file of --compare cannot be read",
+    "3\tthere is no such device, or the file of --compare or of results cannot be read",
     "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM",
     NULL,
 };
 
+static void print_tests(FILE *out)
+{
+    fprintf(out, "\nTests of 'device' (M: 10^6, G: 10^9):\n");
+    for (int i = 0; measure_tests[i]; i++) {
+        char name[40], text[512];
+        snprintf(name, sizeof(name), "  %s", measure_tests[i]->name);
+        snprintf(text, sizeof(text), "%s: %s", measure_tests[i]->unit, measure_tests[i]->definition);
+        options_print_row(out, name, text, 22);
+    }
+}
+
 static const struct option_list list = {
     .command = "bench",
-    .usage = "filters|paths|variants [options]",
-    .summary = "measure the speed of filters, paths or variants",
+    .usage = "filters|paths|variants|device [TEST...] [options]",
+    .summary = "measure the speed of filters, paths, variants or devices",
     .examples = examples,
     .details = details,
     .exits = exits,
     .options = options,
+    .print_more = print_tests,
     .complete = "measurement",
 };
 
@@ -132,7 +165,8 @@ static bool parse_lists(struct bench *bench)
     if (!cases_take_sizes(cases, o->sizes) || !cases_take_formats(cases, o->formats) ||
         !cases_each("path", o->paths, take_path, bench) || !cases_each("threads", o->threads, take_threads, bench))
         return false;
-    if (bench->paths > 0 && !bench_needs_device(bench) && !device_option_unused(o->device))
+    if (bench->paths > 0 && !bench_needs_device(bench) &&
+        !device_option_unused(o->device, path_kind_name(bench->path[0])))
         return false;
     return cases_take_chains(cases, &o->filters);
 }
@@ -144,7 +178,7 @@ static const struct measurement *find_measurement(const char *name)
     const char *names[CASES_LIST + 1] = {NULL};
     for (int i = 0; measurements[i]; i++)
         names[i] = measurements[i]->name;
-    const int found = find_word(name, "measurement", names, "the measurements are filters, paths and variants");
+    const int found = find_word(name, "measurement", names, "the measurements are filters, paths, variants and device");
     return found >= 0 ? measurements[found] : NULL;
 }
 
@@ -153,7 +187,7 @@ static int bench_run(int argc, char **argv)
     struct bench_options o = {0};
     struct command_operands operands;
     int code;
-    if (!command_parse(&list, argc, argv, &o, 1, &operands, &code))
+    if (!command_parse(&list, argc, argv, &o, argc, &operands, &code))
         return code;
     if (o.kernels && !o.kernels[0])
         o.kernels = NULL;
@@ -164,26 +198,34 @@ static int bench_run(int argc, char **argv)
         return EXIT_USAGE;
     }
     const struct measurement *measurement = find_measurement(operands.word[0]);
-    if (!measurement)
+    if (!measurement || (!measurement->takes_words && !command_limit_operands(&list, &operands, 1)))
         return EXIT_USAGE;
+    if (o.report && measurement != &device_measurement) {
+        log_error("--report is an option of 'bench device'");
+        return EXIT_USAGE;
+    }
     struct bench *bench = calloc(1, sizeof(*bench)); // too large for the stack
     if (!bench) {
         log_error("cannot measure: out of memory");
         return EXIT_USAGE;
     }
     code = EXIT_USAGE;
+    tuned_init(&bench->tuned);
     bench->options = &o;
+    bench->word = operands.word + 1;
+    bench->words = operands.count - 1;
     if (parse_lists(bench)) {
         command_hold_signals(); // after a signal, the results so far are printed
+        json_t *(*base_read)(const char *) = measurement->base_read ? measurement->base_read : bench_base_read;
         code = EXIT_NOTHING;
         bench_cpu_name(bench->cpu_name);
-        if ((!o.compare || (bench->base = bench_base_read(o.compare))) &&
-            (bench->memory = bench_memory_open(o.pictures)))
+        if ((!o.compare || (bench->base = base_read(o.compare))) && (bench->memory = bench_memory_open(o.pictures)))
             code = measurement->run(bench);
     }
     bench_memory_close(bench->memory);
     bench_close_device(bench);
     json_decref(bench->base);
+    tuned_finish(&bench->tuned);
     free(bench);
     return code;
 }

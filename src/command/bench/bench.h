@@ -15,28 +15,35 @@ struct bench_options {
     double seconds; // 0: not given
     int pictures;   // 0: not given
     bool json, csv;
-    const char *compare, *kernels;
+    const char *compare, *report, *kernels;
 };
 
 // A run of the command. The lists come from the options; a measurement fills in those that are empty.
 struct bench {
     const struct bench_options *options;
+    const char **word; // the operands after the measurement's name
+    int words;
     struct cases cases;
     enum path_kind path[CASES_LIST];
     int thread[CASES_LIST];
     int paths, threads;
     struct bench_memory *memory;
     struct device *device; // NULL: none is open
+    struct tuned tuned;    // tuning results for the cpu path
     char cpu_name[128];
-    struct json_t *base; // rows to compare with; NULL: none
+    const char *gl_name;   // of the GL context; NULL: none
+    struct gl_context *gl; // without a window, current; NULL: none
+    struct json_t *base;   // rows to compare with; NULL: none
 };
 
 struct measurement {
     const char *name;
-    int (*run)(struct bench *bench); // returns the exit code
+    int (*run)(struct bench *bench);               // returns the exit code
+    bool takes_words;                              // it may have operands
+    struct json_t *(*base_read)(const char *path); // reads the file of --compare; NULL: bench_base_read
 };
 
-extern const struct measurement filters_measurement, paths_measurement, variants_measurement;
+extern const struct measurement filters_measurement, paths_measurement, variants_measurement, device_measurement;
 extern const struct measurement *const measurements[]; // ends with NULL
 
 // ---- device.c ----
@@ -46,6 +53,10 @@ bool bench_needs_device(const struct bench *bench); // returns true if one of it
 // in the list. Returns false if nothing can be measured (logged).
 bool bench_open_device(struct bench *bench, const struct gl_handles *gl);
 void bench_close_device(struct bench *bench);
+// Opens a GL context without a window, and makes it current, if one of the paths needs it. Returns false on failure,
+// with the reason.
+bool bench_open_gl(struct bench *bench, char why[256]);
+void bench_close_gl(struct bench *bench);
 // Writes the processor's name and the instructions in use.
 void bench_cpu_name(char name[128]);
 // Returns the name of the processor or device that a path runs on.

@@ -2,11 +2,12 @@
 #include "command/bench/bench.h"
 
 #include "base/log.h"
+#include "base/processor.h"
 #include "base/vectors.h"
+#include "compute/gl_context.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 bool bench_needs_device(const struct bench *bench)
 {
@@ -45,46 +46,55 @@ void bench_close_device(struct bench *bench)
     bench->device = NULL;
 }
 
-// Reads the first line that begins with `start`, after its colon if it has one.
-static bool read_line(const char *path, const char *start, char text[96])
+bool bench_open_gl(struct bench *bench, char why[256])
 {
-    FILE *file = fopen(path, "r");
-    char line[256];
-    bool found = false;
-    while (file && !found && fgets(line, sizeof(line), file)) {
-        const char *colon = strchr(line, ':'), *value = colon ? colon + 1 + strspn(colon + 1, " ") : line;
-        found = strncmp(line, start, strlen(start)) == 0;
-        snprintf(text, 96, "%.*s", (int)strcspn(value, "\n"), value);
+    bool needed = false;
+    for (int i = 0; i < bench->paths; i++)
+        needed = needed || path_kind_info(bench->path[i])->needs_gl;
+    if (!needed)
+        return true;
+    struct gl_context *gl = gl_context_open(false, why);
+    if (!gl || !gl_context_bind(gl, false)) {
+        gl_context_close(gl);
+        return false;
     }
-    if (file)
-        fclose(file);
-    return found;
+    bench->gl = gl;
+    bench->gl_name = gl->name;
+    return true;
+}
+
+void bench_close_gl(struct bench *bench)
+{
+    if (bench->gl)
+        gl_context_unbind(bench->gl, false);
+    gl_context_close(bench->gl);
+    bench->gl = NULL;
 }
 
 void bench_cpu_name(char name[128])
 {
-    char model[96];
-    struct utsname machine;
-    // Kernels for ARM have no "model name", but most of them have a device tree.
-    if (!read_line("/proc/cpuinfo", "model name", model) &&
-        !read_line("/sys/firmware/devicetree/base/model", "", model))
-        snprintf(model, sizeof(model), "%s", uname(&machine) == 0 ? machine.machine : "cpu");
+    char model[PROCESSOR_NAME];
+    processor_model(model);
     snprintf(name, 128, "%s, %s", model, vectors_name(vectors_level()));
 }
 
 const char *bench_device_name(const struct bench *bench, enum path_kind path)
 {
+    if (path_kind_info(path)->needs_gl)
+        return bench->gl_name ? bench->gl_name : "GL";
     return path_kind_info(path)->needs_device ? bench->device->info.name : bench->cpu_name;
 }
 
 int bench_thread_counts(const struct bench *bench, enum path_kind path)
 {
-    return path_kind_info(path)->needs_device ? 1 : bench->threads;
+    return path == PATH_CPU ? bench->threads : 1;
 }
 
 int bench_threads(const struct bench *bench, enum path_kind path, int index)
 {
-    if (!path_kind_info(path)->needs_device)
+    if (path == PATH_CPU)
         return bench->thread[index];
+    if (!path_kind_info(path)->needs_device)
+        return 0;
     return bench->device->info.type & CL_DEVICE_TYPE_CPU ? bench->device->info.compute_units : 0;
 }

@@ -21,8 +21,8 @@ struct filters_row {
     struct image_shape shape;
     enum path_kind path;
     int threads;
-    const char *variant;     // NULL: the path chooses
-    struct subject *subject; // NULL: it cannot be built, or its output is wrong
+    const char *variant;           // NULL: the path chooses
+    struct bench_subject *subject; // NULL: it cannot be built, or its output is wrong
     struct trial trial;
     struct copy_row *copy;
 };
@@ -181,29 +181,31 @@ static void describe(const struct filters_row *row, char text[200])
 // Builds the row's chain, checks its output, and finds the copy to compare with. False: logged.
 static bool open_row(struct filters_bench *f, struct filters_row *row)
 {
-    const struct subject_setup setup = {
+    const struct bench_subject_setup setup = {
         .kind = row->path,
         .device = f->bench->device,
+        .gl = f->bench->gl,
         .threads = row->threads,
+        .tuned = &f->bench->tuned,
         .shape = row->shape,
         .chain = &row->chain->chain,
         .variant = row->variant,
     };
     char what[200], *error = NULL;
     describe(row, what);
-    struct subject *subject = subject_open(f->bench->memory, &setup, &error);
+    struct bench_subject *subject = bench_subject_open(f->bench->memory, &setup, &error);
     if (!subject) {
         log_error("cannot measure %s: %s", what, error ? error : "see above");
         free(error);
         return false;
     }
-    const struct bench_pictures *pictures = bench_memory_pictures(f->bench->memory, &row->shape);
-    if (!bench_check(pictures, setup.chain, subject_first, subject, what)) {
-        subject_close(subject);
+    const struct pictures *pictures = bench_memory_pictures(f->bench->memory, &row->shape);
+    if (!pictures_check(pictures, setup.chain, bench_subject_first, subject, what)) {
+        bench_subject_close(subject);
         return false;
     }
     row->subject = subject;
-    row->trial = (struct trial){.run = subject_run, .context = subject, .warm_runs = 4};
+    row->trial = (struct trial){.run = bench_subject_run, .context = subject, .warm_runs = 4};
     return (row->copy = copy_for(f, row, pictures->count)) != NULL;
 }
 
@@ -333,7 +335,7 @@ static json_t *rows_json(const struct filters_bench *f)
 static void finish(struct filters_bench *f)
 {
     for (int i = 0; i < f->rows; i++) {
-        subject_close(f->row[i].subject);
+        bench_subject_close(f->row[i].subject);
         trial_finish(&f->row[i].trial);
     }
     for (int i = 0; i < f->copies; i++) {
@@ -357,14 +359,20 @@ static int run(struct bench *bench, bool variants)
         if (!variants && workers_available() > 1)
             bench->thread[bench->threads++] = workers_available();
     }
+    char why[256];
     if (!bench_open_device(bench, NULL))
         return EXIT_NOTHING;
+    if (!bench_open_gl(bench, why)) {
+        log_error("there is no GL context: %s", why);
+        return EXIT_NOTHING;
+    }
     if (choose_rows(&f)) {
         const bool ok = measure(&f);
         check_clock(&f);
         code = bench_report(bench, rows_json(&f), variants ? variant_columns : columns, ok);
     }
     finish(&f);
+    bench_close_gl(bench);
     return code;
 }
 

@@ -1,7 +1,8 @@
-// memory.h: random pictures to measure with, made once for all cases, and the check of a case's result
+// memory.h: random pictures to measure with, made once for all cases
 #pragma once
 
 #include "command/bench/bench.h"
+#include "measure/pictures.h"
 #include "path/resident.h"
 
 struct bench_memory;
@@ -13,22 +14,11 @@ enum { BENCH_OUTPUTS = 2, BENCH_PICTURES_MAX = 64 }; // outputs of a path or a r
 struct bench_memory *bench_memory_open(int pictures);
 void bench_memory_close(struct bench_memory *memory); // accepts NULL; close the users of its pictures before
 
-// Random pictures of one shape; owned by the memory.
-struct bench_pictures {
-    struct image *image;
-    int count;
-};
-
-// NULL on failure (logged).
-const struct bench_pictures *bench_memory_pictures(struct bench_memory *memory, const struct image_shape *shape);
+// Random pictures of this shape; owned by the memory. NULL on failure (logged).
+const struct pictures *bench_memory_pictures(struct bench_memory *memory, const struct image_shape *shape);
 // The same pictures in the device's memory; owned by `memory`. NULL on failure.
 struct resident *bench_memory_resident(struct bench_memory *memory, struct device *device,
                                        const struct image_shape *shape, bool to_image);
 
 // Random memory of the host for copies, at least `bytes` large. Valid until the next call. NULL on failure (logged).
 uint8_t *bench_memory_copies(struct bench_memory *memory, size_t bytes);
-
-// Calls first(context, rgba), which must filter the first picture of `pictures`, and compares with the cpu path's
-// output, computed filter by filter. Returns true if both are equal. Otherwise logs the first difference of `what`.
-bool bench_check(const struct bench_pictures *pictures, const struct chain *chain,
-                 bool (*first)(void *context, struct image *rgba), void *context, const char *what);

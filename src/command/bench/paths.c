@@ -2,12 +2,11 @@
 #include "command/bench/memory.h"
 #include "command/bench/trial.h"
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/workers.h"
 #include "command/shared.h"
-#include "screen/upload.h"
-#include "screen/window.h"
+#include "measure/frames.h"
+#include "measure/offscreen.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -17,167 +16,39 @@
 static const struct option_size camera_sizes[] = {{640, 480}, {1280, 720}, {1920, 1080}, {3840, 2160}};
 enum { CAMERA_SIZES = sizeof(camera_sizes) / sizeof(*camera_sizes), DEPTHS = 2 };
 
-// The times of a frame. Not every path has all of them.
-enum frame_part {
-    PART_LATENCY,  // from submit to the end
-    PART_PINNED,   // from the time at which the pixels lie in memory that the device reaches, to the end
-    PART_COPY_IN,  // by the host, to memory that the device reaches
-    PART_UPLOAD,   // to the device
-    PART_PASSES,   // the filters
-    PART_SHARE,    // a texture acquired from GL and released
-    PART_DOWNLOAD, // from the device, or mapped
-    PART_TEXTURE,  // from memory to a texture, until GL has finished
-    PARTS
-};
-
-static const char *const part_keys[PARTS] = {
-    [PART_LATENCY] = "latency_ms",   [PART_PINNED] = "pinned_ms",   [PART_COPY_IN] = "copy_in_ms",
-    [PART_UPLOAD] = "upload_ms",     [PART_PASSES] = "passes_ms",   [PART_SHARE] = "share_ms",
-    [PART_DOWNLOAD] = "download_ms", [PART_TEXTURE] = "texture_ms",
-};
-
 struct paths_row {
     const struct case_chain *chain;
     struct image_shape shape;
     enum path_kind kind;
     int threads, depth;
-    struct path *path;
-    const struct bench_pictures *pictures;
-    int next; // index of a picture
-    bool gl;  // a frame ends in a texture
-    struct upload upload;
-    struct {
-        double sum_ms; // of the measurement being made
-        int count;
-        struct samples ms; // one value per round
-    } part[PARTS];
+    struct frames frames;
+    struct samples part_ms[FRAME_PARTS]; // one value per round
     struct trial trial;
 };
 
 struct paths_bench {
     struct bench *bench;
-    struct window *window; // NULL: none can be opened
+    struct offscreen offscreen;
+    bool failed;           // there is no device
     struct paths_row *row; // DEPTHS rows for each case: with one frame in flight, then with two
     int rows;
 };
 
-// ---- frames in flight ----
-
-// The beginnings of the stages' names in src/path/opencl.c.
-static const struct {
-    const char *stage;
-    enum frame_part part;
-} stage_parts[] = {
-    {"copy in", PART_COPY_IN}, {"upload", PART_UPLOAD},     {"pass ", PART_PASSES}, {"acquire", PART_SHARE},
-    {"release", PART_SHARE},   {"download", PART_DOWNLOAD}, {"map", PART_DOWNLOAD},
-};
-
-static double ms_between(int64_t start_ns, int64_t end_ns)
-{
-    return (double)(end_ns - start_ns) / 1e6;
-}
-
-static void add(struct paths_row *row, enum frame_part part, double ms)
-{
-    row->part[part].sum_ms += ms;
-    row->part[part].count++;
-}
-
-// Adds each part of the frame once, even if several stages belong to it.
-static void add_parts(struct paths_row *row, const struct path_result *result)
-{
-    double part_ms[PARTS] = {0};
-    bool has[PARTS] = {false};
-    for (int i = 0; i < result->stages; i++) {
-        const struct stage_time *stage = &result->stage[i];
-        for (size_t k = 0; k < sizeof(stage_parts) / sizeof(*stage_parts); k++) {
-            if (strncmp(stage->name, stage_parts[k].stage, strlen(stage_parts[k].stage)) == 0) {
-                part_ms[stage_parts[k].part] += ms_between(stage->start_ns, stage->end_ns);
-                has[stage_parts[k].part] = true;
-            }
-        }
-    }
-    for (int i = 0; i < PARTS; i++) {
-        if (has[i])
-            add(row, (enum frame_part)i, part_ms[i]);
-    }
-}
-
-// Returns the time at which the pixels lay in memory that the device reaches.
-static int64_t pinned_ns(const struct path_result *result, int64_t submitted_ns)
-{
-    return result->stages > 0 && strcmp(result->stage[0].name, "copy in") == 0 ? result->stage[0].end_ns : submitted_ns;
-}
-
-// Waits for the oldest frame and returns the time at which it was finished; 0 on failure (logged).
-static int64_t finish_frame(struct paths_row *row, int64_t submitted_ns)
-{
-    struct path_result result;
-    bool lost;
-    if (!path_collect(row->path, &result, &lost))
-        return 0;
-    int64_t end_ns = clock_now_ns();
-    if (row->gl && !result.texture) {
-        const int64_t start_ns = end_ns;
-        if (!upload_picture(&row->upload, &result.image))
-            return 0;
-        if (!upload_wait()) {
-            log_error("GL did not finish the upload of a frame to a texture");
-            return 0;
-        }
-        end_ns = clock_now_ns();
-        add(row, PART_TEXTURE, ms_between(start_ns, end_ns));
-    }
-    add_parts(row, &result);
-    add(row, PART_LATENCY, ms_between(submitted_ns, end_ns));
-    add(row, PART_PINNED, ms_between(pinned_ns(&result, submitted_ns), end_ns));
-    return end_ns;
-}
-
-// Excludes the frames that fill the pipeline: time runs from the end of the last of these.
 static bool run_frames(void *context, int runs, struct trial_time *time)
 {
     struct paths_row *row = context;
-    const int total = runs + row->depth;
-    int64_t submitted_ns[PATH_DEPTH_MAX], first_ns = 0, end_ns = 0;
-    bool lost;
-    for (int i = 0; i < PARTS; i++)
-        row->part[i].sum_ms = row->part[i].count = 0;
-    for (int submitted = 0, done = 0; done < total; done++) {
-        for (; submitted < total && submitted - done < row->depth; submitted++) {
-            const struct image *picture = &row->pictures->image[row->next];
-            row->next = (row->next + 1) % row->pictures->count;
-            submitted_ns[submitted % row->depth] = clock_now_ns();
-            if (!path_submit(row->path, picture, 0, &lost))
-                return false;
-        }
-        end_ns = finish_frame(row, submitted_ns[done % row->depth]);
-        if (end_ns == 0)
-            return false;
-        if (done == row->depth - 1)
-            first_ns = end_ns;
-    }
-    time->ms = time->wall_ms = ms_between(first_ns, end_ns) / runs;
-    return true;
+    const bool ok = frames_run(&row->frames, runs, &time->ms);
+    time->wall_ms = time->ms;
+    return ok;
 }
 
 static void keep_parts(void *context)
 {
     struct paths_row *row = context;
-    for (int i = 0; i < PARTS; i++) {
-        if (row->part[i].count > 0)
-            samples_add(&row->part[i].ms, row->part[i].sum_ms / row->part[i].count);
+    for (int i = 0; i < FRAME_PARTS; i++) {
+        if (row->frames.part[i].count > 0)
+            samples_add(&row->part_ms[i], row->frames.part[i].sum_ms / row->frames.part[i].count);
     }
-}
-
-// Filters the first picture alone.
-static bool first_frame(void *context, struct image *rgba)
-{
-    const struct paths_row *row = context;
-    struct path_result result;
-    bool lost;
-    return path_submit(row->path, &row->pictures->image[0], 0, &lost) && path_collect(row->path, &result, &lost) &&
-           path_read(row->path, &result, rgba);
 }
 
 // ---- what is measured ----
@@ -222,7 +93,7 @@ static bool choose_rows(struct paths_bench *p)
     for (int s = 0; s < sizes; s++) {
         for (int c = 0; c < bench->cases.chains; c++) {
             for (int f = 0; f < bench->cases.formats; f++) {
-                struct paths_row row = {.chain = &bench->cases.chain[c], .gl = p->window != NULL};
+                struct paths_row row = {.chain = &bench->cases.chain[c]};
                 if (!cases_shape(&row.shape, bench->cases.format[f], size[s]) || !add_paths(p, &row))
                     return false;
             }
@@ -240,11 +111,13 @@ static bool open_row(struct paths_bench *p, struct paths_row *row)
         .chain = &row->chain->chain,
         .depth = row->depth,
         .threads = row->threads,
-        .gl = row->gl,
+        .tuned = &p->bench->tuned,
+        .gl = p->bench->gl ? p->bench->gl : window_gl(p->offscreen.window),
+        .textures = p->offscreen.window != NULL,
     };
     char what[200], *error = NULL;
-    row->pictures = bench_memory_pictures(p->bench->memory, &row->shape);
-    if (!row->pictures || !(row->path = path_open(&setup, &error))) {
+    const struct pictures *pictures = bench_memory_pictures(p->bench->memory, &row->shape);
+    if (!pictures || !frames_open(&row->frames, &setup, pictures, &error)) {
         log_error("cannot measure the %s path: %s", path_kind_name(row->kind), error ? error : "see above");
         free(error);
         return false;
@@ -257,8 +130,9 @@ static bool open_row(struct paths_bench *p, struct paths_row *row)
         .runs = 4, // so that frames in flight overlap with others
     };
     snprintf(what, sizeof(what), "%.80s from %s %dx%d in sharing mode %s", row->chain->text,
-             pixfmt_info(row->shape.format)->name, row->shape.width, row->shape.height, path_info(row->path)->sharing);
-    return bench_check(row->pictures, setup.chain, first_frame, row, what);
+             pixfmt_info(row->shape.format)->name, row->shape.width, row->shape.height,
+             path_info(row->frames.path)->sharing);
+    return pictures_check(pictures, setup.chain, frames_first, &row->frames, what);
 }
 
 static bool measure(struct paths_bench *p)
@@ -312,18 +186,25 @@ static json_t *median_json(const struct samples *samples)
 static json_t *row_json(const struct paths_bench *p, const struct paths_row *row, const struct paths_row *one)
 {
     const double ms = samples_percentile(&row->trial.ms, 50), one_ms = samples_percentile(&one->trial.ms, 50);
-    json_t *json = json_pack(
-        "{s:o,s:s,s:i,s:i,s:s,s:s,s:o,s:i,s:i,s:o,s:o}", "case", text_json(row->chain->text), "format",
-        pixfmt_info(row->shape.format)->name, "width", row->shape.width, "height", row->shape.height, "path",
-        path_kind_name(row->kind), "rung", path_info(row->path)->sharing, "why", text_json(path_info(row->path)->why),
-        "in_flight", row->depth, "threads", row->threads, "device", text_json(bench_device_name(p->bench, row->kind)),
-        "gl", p->window ? text_json(window_gl_name(p->window)) : json_null());
+    json_t *json =
+        json_pack("{s:o,s:s,s:i,s:i,s:s,s:s,s:o,s:i,s:i,s:o,s:o}", "case", text_json(row->chain->text), "format",
+                  pixfmt_info(row->shape.format)->name, "width", row->shape.width, "height", row->shape.height, "path",
+                  path_kind_name(row->kind), "rung", path_info(row->frames.path)->sharing, "why",
+                  text_json(path_info(row->frames.path)->why), "in_flight", row->depth, "threads", row->threads,
+                  "device", text_json(bench_device_name(p->bench, row->kind)), "gl",
+                  p->offscreen.window ? text_json(window_gl_name(p->offscreen.window)) : json_null());
     json_object_update_new(json, json_pack("{s:f,s:f,s:f,s:f,s:f}", "ms_median", ms, "ms_p5",
                                            samples_percentile(&row->trial.ms, 5), "ms_p95",
                                            samples_percentile(&row->trial.ms, 95), "fps", 1e3 / ms, "overlap",
                                            one_ms > 0 ? one_ms / ms : 1.0));
-    for (int i = 0; i < PARTS; i++)
-        json_object_set_new(json, part_keys[i], median_json(&row->part[i].ms));
+    struct path_pass pass[PATH_PASSES];
+    const int passes = path_passes(row->frames.path, pass);
+    json_object_set_new(json, "passes", passes_json(pass, passes));
+    for (int i = 0; i < FRAME_PARTS; i++) {
+        char key[32];
+        snprintf(key, sizeof(key), "%s_ms", frame_part_names[i]);
+        json_object_set_new(json, key, median_json(&row->part_ms[i]));
+    }
     json_object_set_new(json, "rounds", json_integer(row->trial.ms.count));
     json_object_set_new(json, "samples_ms", bench_samples_json(&row->trial.ms));
     return json;
@@ -340,66 +221,59 @@ static json_t *rows_json(const struct paths_bench *p)
     return rows;
 }
 
-// Opens a window, if possible, and the device.
-static bool open_screen(struct paths_bench *p, bool egl)
+static struct device *open_device(void *context, const struct gl_handles *gl)
 {
-    const struct window_setup setup = {.title = "monocle bench", .width = 64, .height = 64, .egl = egl, .hidden = true};
-    char why[256] = "";
-    p->window = window_open(&setup, why);
-    if (!p->window)
-        log_warn("cannot open a window (%s); frames end in memory, not in textures", why);
-    const struct gl_handles gl = window_gl_handles(p->window);
-    return bench_open_device(p->bench, &gl);
-}
-
-// Closes the device first, because it shares the window's GL context.
-static void close_screen(struct paths_bench *p)
-{
-    bench_close_device(p->bench);
-    window_close(p->window);
-    p->window = NULL;
-}
-
-// As in the live view: if the GPU does not share over GLX, tries a window over EGL, and uses GLX if that is not better.
-static bool choose_screen(struct paths_bench *p)
-{
-    if (!open_screen(p, false))
-        return false;
-    const struct device *device = p->bench->device;
-    if (!p->window || !device || device->shares_gl || device->info.host_unified ||
-        !window_gl_handles(p->window).glx_context)
-        return true;
-    close_screen(p);
-    if (open_screen(p, true) && p->bench->device && p->bench->device->shares_gl)
-        return true;
-    close_screen(p);
-    return open_screen(p, false);
+    struct paths_bench *p = context;
+    p->failed = !bench_open_device(p->bench, gl);
+    return p->bench->device;
 }
 
 static void finish(struct paths_bench *p)
 {
     for (int i = 0; i < p->rows; i++) {
         struct paths_row *row = &p->row[i];
-        path_close(row->path);
-        if (row->gl)
-            upload_finish(&row->upload);
-        for (int k = 0; k < PARTS; k++)
-            samples_free(&row->part[k].ms);
+        frames_close(&row->frames);
+        for (int k = 0; k < FRAME_PARTS; k++)
+            samples_free(&row->part_ms[k]);
         trial_finish(&row->trial);
     }
     free(p->row);
-    close_screen(p);
+    offscreen_close(&p->offscreen);
+    p->bench->device = NULL;
+}
+
+// Removes the default paths that need a GL context.
+static void drop_gl(struct bench *bench)
+{
+    int count = 0;
+    for (int i = 0; i < bench->paths; i++) {
+        if (!path_kind_info(bench->path[i])->needs_gl)
+            bench->path[count++] = bench->path[i];
+    }
+    bench->paths = count;
 }
 
 static int paths_run(struct bench *bench)
 {
     struct paths_bench p = {.bench = bench};
     int code = EXIT_NOTHING;
+    char why[256];
     for (int i = 0; bench->paths < PATH_KINDS && !bench->options->paths; i++)
         bench->path[bench->paths++] = (enum path_kind)i;
     if (bench->threads == 0)
         bench->thread[bench->threads++] = workers_available();
-    if (choose_screen(&p)) {
+    offscreen_open(&p.offscreen, open_device, &p);
+    if (p.offscreen.window)
+        bench->gl_name = window_gl_name(p.offscreen.window);
+    else if (!bench_open_gl(bench, why)) {
+        if (bench->options->paths)
+            log_error("there is no GL context: %s", why);
+        p.failed = bench->options->paths != NULL;
+        drop_gl(bench);
+    }
+    if (!p.failed) {
+        if (!p.offscreen.window)
+            log_warn("cannot open a window (%s); frames end in memory, not in textures", p.offscreen.why);
         code = EXIT_USAGE;
         if (choose_rows(&p)) {
             const bool ok = measure(&p);
@@ -407,6 +281,7 @@ static int paths_run(struct bench *bench)
         }
     }
     finish(&p);
+    bench_close_gl(bench);
     return code;
 }
 

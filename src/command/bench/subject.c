@@ -9,18 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct subject {
-    const struct bench_pictures *pictures;
+struct bench_subject {
+    const struct pictures *pictures;
     struct path *path; // for kinds without a device, which read the host's pictures in place; else NULL
     struct resident *resident;
     struct opencl_chain *chain;
     int next; // index of a picture
 };
 
-struct subject *subject_open(struct bench_memory *memory, const struct subject_setup *setup, char **error)
+struct bench_subject *bench_subject_open(struct bench_memory *memory, const struct bench_subject_setup *setup,
+                                         char **error)
 {
     *error = NULL;
-    struct subject *subject = calloc(1, sizeof(*subject));
+    struct bench_subject *subject = calloc(1, sizeof(*subject));
     bool ok = subject && (subject->pictures = bench_memory_pictures(memory, &setup->shape));
     if (ok && !path_kind_info(setup->kind)->needs_device) {
         const struct path_setup path = {
@@ -28,7 +29,9 @@ struct subject *subject_open(struct bench_memory *memory, const struct subject_s
             .input = setup->shape,
             .chain = setup->chain,
             .threads = setup->threads,
+            .tuned = setup->tuned,
             .variant = setup->variant,
+            .gl = setup->gl,
         };
         ok = (subject->path = path_open(&path, error)) != NULL;
     } else if (ok) {
@@ -39,11 +42,11 @@ struct subject *subject_open(struct bench_memory *memory, const struct subject_s
     }
     if (ok)
         return subject;
-    subject_close(subject);
+    bench_subject_close(subject);
     return NULL;
 }
 
-void subject_close(struct subject *subject)
+void bench_subject_close(struct bench_subject *subject)
 {
     if (!subject)
         return;
@@ -52,26 +55,40 @@ void subject_close(struct subject *subject)
     free(subject);
 }
 
-static bool run_path(struct subject *subject, int runs, struct path_result *result)
+// Adds the time of the gl path's draws on the GPU's clock; nothing on the cpu path.
+static void add_draws(const struct path_result *result, double *ms)
+{
+    for (int i = 0; i < result->stages; i++) {
+        const struct stage_time *stage = &result->stage[i];
+        if (stage->clock == STAGE_DEVICE && strncmp(stage->name, "pass ", 5) == 0)
+            *ms += (double)(stage->end_ns - stage->start_ns) / 1e6;
+    }
+}
+
+static bool run_path(struct bench_subject *subject, int runs, struct path_result *result, double *draws_ms)
 {
     bool lost, ok = true;
     for (int i = 0; ok && i < runs; i++) {
         const struct image *picture = &subject->pictures->image[(subject->next + i) % subject->pictures->count];
         ok = path_submit(subject->path, picture, 0, &lost) && path_collect(subject->path, result, &lost);
+        if (ok)
+            add_draws(result, draws_ms);
     }
     return ok;
 }
 
-bool subject_run(void *context, int runs, struct trial_time *time)
+bool bench_subject_run(void *context, int runs, struct trial_time *time)
 {
-    struct subject *subject = context;
+    struct bench_subject *subject = context;
     struct timing timing;
     bool ok;
     if (subject->path) {
         struct path_result result;
+        double draws_ms = 0;
         const int64_t start_ns = clock_now_ns();
-        ok = run_path(subject, runs, &result);
-        time->ms = time->wall_ms = (double)(clock_now_ns() - start_ns) / 1e6 / runs;
+        ok = run_path(subject, runs, &result, &draws_ms);
+        time->wall_ms = (double)(clock_now_ns() - start_ns) / 1e6 / runs;
+        time->ms = draws_ms > 0 ? draws_ms / runs : time->wall_ms;
     } else {
         ok = resident_run(subject->resident, subject->chain, subject->next, runs, &timing);
         if (ok)
@@ -81,14 +98,15 @@ bool subject_run(void *context, int runs, struct trial_time *time)
     return ok;
 }
 
-bool subject_first(void *context, struct image *rgba)
+bool bench_subject_first(void *context, struct image *rgba)
 {
-    struct subject *subject = context;
+    struct bench_subject *subject = context;
     struct path_result result;
     struct timing timing;
+    double draws_ms = 0;
     subject->next = 0;
     if (subject->path)
-        return run_path(subject, 1, &result) && path_read(subject->path, &result, rgba);
+        return run_path(subject, 1, &result, &draws_ms) && path_read(subject->path, &result, rgba);
     return resident_run(subject->resident, subject->chain, 0, 1, &timing) && resident_read(subject->resident, rgba);
 }
 

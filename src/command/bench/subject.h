@@ -4,22 +4,25 @@
 #include "command/bench/memory.h"
 #include "command/bench/trial.h"
 
-struct subject_setup {
+struct bench_subject_setup {
     enum path_kind kind;
     struct device *device; // for paths that need one
+    struct gl_context *gl; // current; for the gl path
     int threads;           // of the cpu path
+    struct tuned *tuned;   // for the cpu path
     struct image_shape shape;
     const struct chain *chain;
     const char *variant; // as in path_setup
 };
 
 // On failure returns NULL, and *error has the reason or is NULL (logged); the caller frees it.
-struct subject;
-struct subject *subject_open(struct bench_memory *memory, const struct subject_setup *setup, char **error);
-void subject_close(struct subject *subject); // accepts NULL
-bool subject_run(void *subject, int runs, struct trial_time *time);
+struct bench_subject;
+struct bench_subject *bench_subject_open(struct bench_memory *memory, const struct bench_subject_setup *setup,
+                                         char **error);
+void bench_subject_close(struct bench_subject *subject); // accepts NULL
+bool bench_subject_run(void *subject, int runs, struct trial_time *time);
 // Runs on the first picture and copies the output to `rgba`.
-bool subject_first(void *subject, struct image *rgba);
+bool bench_subject_first(void *subject, struct image *rgba);
 
 struct copy_setup {
     struct device *device; // copies in its memory; NULL: in the host's

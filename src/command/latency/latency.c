@@ -108,6 +108,7 @@ static bool open_screen(struct latency *l)
                                  .fullscreen = l->options.fullscreen,
                                  .vsync = l->options.vsync == 0};
     window_enlarge(&setup);
+    device_drivers_start();
     l->window = window_open(&setup, why);
     if (!l->window) {
         log_error("cannot open a window for the flash: %s; run this command on a display", why);
@@ -134,8 +135,11 @@ static struct device *open_device(const struct latency *l)
 
 static bool open_path(struct latency *l)
 {
-    struct path_setup setup = {
-        .kind = (enum path_kind)l->options.path, .input = l->info->shape, .chain = &l->chain, .gl = true};
+    struct path_setup setup = {.kind = (enum path_kind)l->options.path,
+                               .input = l->info->shape,
+                               .chain = &l->chain,
+                               .gl = window_gl(l->window),
+                               .textures = true};
     if (path_kind_info(setup.kind)->needs_device && !(l->device = open_device(l))) {
         if (l->options.device && l->options.device[0])
             return false;

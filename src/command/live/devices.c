@@ -63,11 +63,15 @@ bool devices_choose(struct devices *d, struct wish *wish, const char *name)
     if (!kind->needs_device)
         return true;
     if ((name && name[0]) || !kind->steps_down) {
-        log_error("there is no OpenCL device: %s; the cpu path (-p cpu) works without one", why);
+        log_error("there is no OpenCL device: %s; the cpu path (-p cpu) and the gl path (-p gl) work without one", why);
         return false;
     }
-    log_warn("there is no OpenCL device: %s; using the cpu path", why);
-    wish->kind = PATH_CPU;
+    const struct gl_context *gl = window_gl(d->window);
+    wish->kind = gl && !gl->software ? PATH_GL : PATH_CPU;
+    log_warn("there is no OpenCL device: %s; using the %s path%s%s", why, path_kind_name(wish->kind), gl ? ": " : "",
+             !gl            ? ""
+             : gl->software ? "GL draws on the CPU, too"
+                            : gl->name);
     return true;
 }
 
@@ -115,7 +119,8 @@ bool devices_kernels_changed(const struct devices *d)
         for (char *at = events; at < events + size;) {
             const struct inotify_event *event = (const struct inotify_event *)at;
             const char *dot = event->len > 0 && event->name[0] != '.' ? strrchr(event->name, '.') : NULL;
-            changed = changed || (event->mask & IN_Q_OVERFLOW) || (dot && strcmp(dot, ".cl") == 0);
+            changed = changed || (event->mask & IN_Q_OVERFLOW) ||
+                      (dot && (strcmp(dot, ".cl") == 0 || strcmp(dot, ".glsl") == 0));
             at += sizeof(*event) + event->len;
         }
     }

@@ -12,12 +12,13 @@ struct devices {
     int count;
     int watch; // inotify descriptor of `kernels`; 0: none
     // The caller sets these two; both are borrowed.
-    const struct window *window; // devices share with its GL context; NULL: none
-    const char *kernels;         // directory of kernels that replace the built-in ones; NULL: none
+    struct window *window; // devices share with its GL context; NULL: none
+    const char *kernels;   // directory of kernels that replace the built-in ones; NULL: none
 };
 
-// Lists the devices and picks one. If none opens for a path that may step down, changes the wish to the cpu path
-// (logged). False if there is no device of that name, or none for a path that needs one (logged).
+// Lists the devices and picks one. If none opens for a path that may step down, changes the wish to the gl path
+// on a GPU, otherwise to the cpu path (logged). False if there is no device of that name, or none for a path that needs
+// one (logged).
 bool devices_choose(struct devices *devices, struct wish *wish, const char *name);
 // Sets wish->device to the listed device `name`; false if there is none (logged). NULL or "": the first device that
 // opens, preferably one that shares GL with the window if the path can use that; -1 if none opens; 0 if the path needs
@@ -32,8 +33,8 @@ bool devices_next(struct devices *devices, struct wish *wish, struct note *note)
 int devices_index(const struct devices *devices, const struct device *device);
 // Watches the directory `kernels`. False on failure (logged).
 bool devices_watch_kernels(struct devices *devices);
-// Returns true if a .cl file in the watched directory was written, moved in or deleted since the last call. Never
-// waits.
+// Returns true if a .cl or .glsl file in the watched directory was written, moved in or deleted since the last call.
+// Never waits.
 bool devices_kernels_changed(const struct devices *devices);
 // Closes the devices and the watch; the devices stay listed. No path and no source may still use their memory; the GL
 // context must still be current.

@@ -61,7 +61,7 @@ static void next_path(struct session *s, int number)
 {
     const enum path_kind next = wish_next_kind(&s->wish);
     if (next == s->wish.kind) {
-        note_set(&s->note, false, NOTE_S, "there is no OpenCL device, so only the cpu path works");
+        note_set(&s->note, false, NOTE_S, "there is no OpenCL device and no GL, so only the cpu path works");
         return;
     }
     if (path_kind_info(next)->needs_device && !devices_open(&s->devices, s->wish.device)) {
@@ -135,6 +135,15 @@ static void select_control(struct session *s, int step)
 static void change_control(struct session *s, int steps)
 {
     controls_adjust(&s->controls, s->source, 0, steps, &s->note);
+}
+
+static void toggle_tuning(struct session *s, int number)
+{
+    s->wish.tune = !s->wish.tune;
+    if (session_tune(s))
+        note_set(&s->note, false, NOTE_S, "tuning %s", s->wish.tune ? "on" : "paused");
+    else
+        s->wish.tune = false;
 }
 
 static void toggle_freeze(struct session *s, int number)
@@ -234,6 +243,7 @@ static const struct {
     [ACTION_CONTROL_PREVIOUS] = {select_control, -1},
     [ACTION_CONTROL_UP] = {change_control, 1},
     [ACTION_CONTROL_DOWN] = {change_control, -1},
+    [ACTION_TUNE] = {.run = toggle_tuning},
     [ACTION_FREEZE] = {.run = toggle_freeze},
     [ACTION_FULLSCREEN] = {.run = toggle_fullscreen},
     [ACTION_MIRROR] = {.run = toggle_mirror},

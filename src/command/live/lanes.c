@@ -46,6 +46,8 @@ struct flight {
 
 struct lanes {
     struct lanes_setup set;
+    struct online *online;     // NULL: none
+    struct tuned tuned;        // tuning results for the cpu path
     struct image_shape encode; // of the main lane's next path; width 0: none
     struct lane lane[LANES];
     struct build build;
@@ -67,8 +69,21 @@ struct lanes *lanes_create(const struct lanes_setup *setup)
         return NULL;
     }
     l->set = *setup;
+    tuned_init(&l->tuned);
     lanes_set_encode(l, setup->encode);
     return l;
+}
+
+void lanes_tune(struct lanes *l, struct online *online)
+{
+    l->online = online;
+}
+
+// The main lane's path has another chain, or is closed.
+static void end_tuning(struct lanes *l)
+{
+    if (l->online)
+        online_forget(l->online);
 }
 
 static void lane_close(struct lane *lane)
@@ -79,7 +94,7 @@ static void lane_close(struct lane *lane)
 }
 
 // Fills in the build that the wish needs. False: the lane must be closed.
-static bool lane_wanted(const struct lanes *l, int which, struct build *build)
+static bool lane_wanted(struct lanes *l, int which, struct build *build)
 {
     const struct wish *wish = l->set.wish;
     if (which == LANE_OTHER && wish->split == SPLIT_OFF)
@@ -96,7 +111,10 @@ static bool lane_wanted(const struct lanes *l, int which, struct build *build)
         .chain = &build->chain,
         .depth = l->set.depth,
         .threads = l->set.threads,
-        .gl = l->set.window != NULL,
+        .tuned = &l->tuned,
+        .gl = l->set.gl,
+        .textures = l->set.gl != NULL,
+        .kernels = l->set.devices->kernels,
     };
     return true;
 }
@@ -117,6 +135,8 @@ static void lane_use_build(struct lanes *l, struct lane *lane, const struct buil
         path_swap(lane->path);
         lane->has_result = false;
     }
+    if (lane == &l->lane[LANE_MAIN])
+        end_tuning(l);
     lane->chain = build->chain;
     l->rerun = true;
 }
@@ -180,6 +200,7 @@ void lanes_close(struct lanes *l)
     build_discard(&l->build, -1);
     for (int i = 0; i < LANES; i++)
         lane_close(&l->lane[i]);
+    end_tuning(l);
     lanes_release(l);
     image_free(&l->readback);
 }
@@ -198,6 +219,7 @@ bool lanes_finish(struct lanes *l)
     lanes_close(l);
     for (int i = 0; i < l->flights; i++)
         source_return(l->set.source, &l->flight[i].frame);
+    tuned_finish(&l->tuned);
     free(l);
     return true;
 }
@@ -240,12 +262,26 @@ static void drop_other(struct lanes *l)
     l->news = LANES_CHANGED;
 }
 
+// If the failed frame ran a candidate of the tuning, submits it again for the path's own chain.
+static bool submit_without_candidate(struct lanes *l)
+{
+    const struct frame *frame = &l->flight[0].frame;
+    struct path *path = l->lane[LANE_MAIN].path;
+    bool lost = false;
+    if (!l->online || !online_frame_failed(l->online))
+        return false;
+    path_try(path, NULL);
+    return path_submit(path, &frame->image, frame->number, &lost);
+}
+
 bool lanes_submit(struct lanes *l, const struct frame *frame, int64_t taken_ns)
 {
     bool lost = false;
-    struct lane *other = &l->lane[LANE_OTHER];
+    struct lane *lane = &l->lane[LANE_MAIN], *other = &l->lane[LANE_OTHER];
     l->flight[l->flights++] = (struct flight){*frame, taken_ns};
-    if (!path_submit(l->lane[LANE_MAIN].path, &frame->image, frame->number, &lost))
+    if (l->online && online_submit(l->online, lane->path, &frame->image) && l->news == LANES_UNCHANGED)
+        l->news = LANES_CHANGED;
+    if (!path_submit(lane->path, &frame->image, frame->number, &lost) && !submit_without_candidate(l))
         return recover(l);
     if (other->path && !path_submit(other->path, &frame->image, frame->number, &lost))
         drop_other(l);
@@ -306,9 +342,11 @@ const struct frame *lanes_collect(struct lanes *l)
     bool lost = false;
     struct lane *lane = &l->lane[LANE_MAIN], *other = &l->lane[LANE_OTHER];
     while (!(lane->has_result = path_collect(lane->path, &lane->result, &lost))) {
-        if (!recover(l))
+        if (!submit_without_candidate(l) && !recover(l))
             return NULL;
     }
+    if (l->online)
+        online_collect(l->online, &lane->result);
     if (other->path && path_info(other->path)->in_flight > 0) {
         other->has_result = path_collect(other->path, &other->result, &lost);
         if (!other->has_result)
@@ -507,11 +545,12 @@ void lanes_describe(const struct lanes *l, int which, struct lane_facts *facts)
                                  .sharing = sharing,
                                  .why = "",
                                  .input = ""};
-    facts->device = on_cpu ? "cpu" : lane->device->info.name;
+    facts->device = strcmp(sharing, "gl") == 0 ? l->set.gl->name : on_cpu ? "cpu" : lane->device->info.name;
     snprintf(facts->words, sizeof(facts->words), "%s%s%s", kind, same ? "" : "/", same ? "" : sharing);
     if (lane->path) {
         facts->why = path_info(lane->path)->why;
         facts->input = path_info(lane->path)->input;
+        facts->passes = path_passes(lane->path, facts->pass);
     }
     if (strcmp(facts->input, "host-ptr") == 0 && source_health(l->set.source).userptr)
         facts->input = "userptr";

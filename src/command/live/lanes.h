@@ -8,6 +8,7 @@
 #include "command/live/note.h"
 #include "command/live/wish.h"
 #include "source/source.h"
+#include "tune/online.h"
 
 enum { LANE_MAIN, LANE_OTHER, LANES };
 
@@ -25,7 +26,8 @@ struct lanes_setup {
     struct wish *wish; // a path, device or split view that cannot be built is removed from it
     struct devices *devices;
     struct source *source;
-    const struct window *window; // its GL context is current; NULL: none
+    const struct window *window; // NULL: none
+    struct gl_context *gl;       // current on this thread; NULL: none
     struct meter *meter;         // gets the stages of each frame
     struct note *note;
     const struct image_shape *encode; // see lanes_set_encode
@@ -37,6 +39,8 @@ struct lanes *lanes_create(const struct lanes_setup *setup);
 // Builds the main lane's path for the source's shape and waits for it. False on failure: *error is the reason, which
 // the caller frees, or NULL if it was logged.
 bool lanes_open(struct lanes *lanes, char **error);
+// The main lane takes part in this tuning; borrowed until lanes_finish. NULL: none.
+void lanes_tune(struct lanes *lanes, struct online *online);
 // Sets the YUV shape to which the main lane's next path also converts its results; NULL: none.
 void lanes_set_encode(struct lanes *lanes, const struct image_shape *shape);
 // Runs a blank frame through the main lane, because some drivers finish compiling only when a kernel first runs. False
@@ -86,5 +90,7 @@ struct lane_facts {
     const char *device;
     char words[PATH_WORDS]; // the path and its sharing mode, "zerocopy/mapped"; one word if both are equal, "cpu"
     char until[WHY_TEXT];   // `why` may point here
+    struct path_pass pass[PATH_PASSES];
+    int passes; // as path_passes; 0 if the lane is not open
 };
 void lanes_describe(const struct lanes *lanes, int which, struct lane_facts *facts);

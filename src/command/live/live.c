@@ -1,12 +1,14 @@
 // live.c: the `live` command: takes frames from the source, runs them through the lanes, shows and records them
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/workers.h"
 #include "command/live/events.h"
 #include "command/live/session.h"
 #include "image/imagefile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { IDLE_MS = 8, HEADLESS_WAIT_MS = 100 }; // longest delay of keys and signals while no frame arrives
 enum { READY_NS = 500000 };                   // how often a frame in flight is polled while a path is being built
@@ -31,7 +33,7 @@ static void report_news(struct session *s, bool ok)
         return;
     if (news == LANES_FAILED)
         s->code = EXIT_NOTHING;
-    s->redraw = true;
+    s->redraw = s->capture_due = true;
     report_state(&s->report, "state", status_read(s));
 }
 
@@ -59,6 +61,7 @@ static void reshape(struct session *s)
 {
     const struct image_shape old = s->info->shape, *shape = &s->info->shape;
     s->reshaped = false;
+    s->capture_due = true;
     lanes_close(s->lanes);
     if (!source_reshape(s->source)) {
         s->code = EXIT_NOTHING;
@@ -92,6 +95,8 @@ static bool submit_newest(struct session *s, int timeout_ms)
     const enum source_status status = capture_take(s->capture, &frame, timeout_ms);
     if (status == SOURCE_FRAME) {
         s->taken++;
+        if (s->online)
+            online_pace(s->online, s->options.fast || s->info->rate <= 0 ? 0 : 1000 / s->info->rate, status_skipped(s));
         report_news(s, lanes_submit(s->lanes, &frame, clock_now_ns()));
         return true;
     }
@@ -126,6 +131,21 @@ static void draw(struct session *s, struct meter *meter)
     s->redraw = false;
 }
 
+// Writes the chain and the frame that it has run on to the directory of --capture. Waits until no path is being built,
+// because the cpu path may run until then.
+static void capture_work(struct session *s, const struct frame *frame)
+{
+    struct lane_facts facts;
+    if (!s->capture_due || lanes_building(s->lanes))
+        return;
+    s->capture_due = false;
+    lanes_describe(s->lanes, LANE_MAIN, &facts);
+    // A path that also converts its results has no parameters to tune.
+    const bool tunable = strcmp(facts.device, "cpu") == 0 && !outputs_camera_shape(&s->outputs);
+    const int threads = !tunable ? 0 : s->options.threads > 0 ? s->options.threads : workers_available();
+    captures_add(&s->captures, facts.chain, facts.device, threads, facts.result->texture != 0, &frame->image);
+}
+
 // Collects a frame, writes it to the outputs, and shows it. `again`: it was shown before.
 static void finish_frame(struct session *s, bool again)
 {
@@ -133,6 +153,7 @@ static void finish_frame(struct session *s, bool again)
     const struct frame *frame = collect(s);
     if (!frame)
         return;
+    capture_work(s, frame);
     if (window && !view_upload(s->view, s->lanes, &s->meter))
         s->code = EXIT_FAILED_SOME;
     if (!again && !outputs_record(&s->outputs, s->lanes, !window))
@@ -236,7 +257,8 @@ static void finish_outputs(struct session *s)
         log_error("the source %s has no frames", s->info->name);
         s->code = EXIT_NOTHING;
     }
-    if (!save_last(s) && s->code == EXIT_OK)
+    const bool saved = save_last(s);
+    if ((!captures_close(&s->captures) || !saved) && s->code == EXIT_OK)
         s->code = EXIT_FAILED_SOME;
 }
 

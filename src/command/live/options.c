@@ -22,7 +22,8 @@ static const struct option live_options[] = {
      .help = "filter chain to apply, such as 'blur=2,gray'; `monocle filters` lists the filters", .offset = AT(filters),
      .complete = "filter"},
     {"path", 'p', OPTION_CHOICE, .choices = PATH_CHOICES,
-     .help = "path that runs the filters; default: zerocopy, or cpu if there is no OpenCL device", .offset = AT(path)},
+     .help = "path that runs the filters; default: zerocopy; without an OpenCL device: gl on a GPU, otherwise cpu",
+     .offset = AT(path)},
     DEVICE_OPTION(AT(device), "", ""),
     {"threads", 't', OPTION_INT, "N", .help = "number of threads of the cpu path; default: one per CPU",
      .offset = AT(threads), .min = 1, .max = 256},
@@ -55,6 +56,9 @@ static const struct option live_options[] = {
     {"frames", 'n', OPTION_INT, "N",
      .help = "stop after N frames; default: 300 without a window if the source has no end", .offset = AT(frames),
      .min = 1, .max = INT_MAX},
+    {"tune", 0, OPTION_FLAG,
+     .help = "search for faster kernels while frames run, use them and store them; not for the cpu path",
+     .offset = AT(tune)},
     {"json", 'j', OPTION_FLAG, .help = "print one JSON object per line on standard output", .offset = AT(json)},
     {"screenshot", 0, OPTION_TEXT, "FILE.png", .help = "write the last frame as PNG", .offset = AT(screenshot),
      .complete = "file"},
@@ -63,6 +67,9 @@ static const struct option live_options[] = {
     {"virtual-camera", 0, OPTION_TEXT, "NODE",
      .help = "send the filtered frames to NODE, a V4L2 output device such as v4l2loopback's /dev/video10",
      .offset = AT(virtual_camera), .complete = "file"},
+    {"capture", 0, OPTION_TEXT, "DIR",
+     .help = "keep the chain and a frame in DIR for `monocle tune`, and again after each change of the chain",
+     .offset = AT(capture), .complete = "directory"},
     {"trace", 0, OPTION_TEXT, "FILE.json", .help = "write a Chrome/Perfetto trace of every stage on every thread",
      .offset = AT(trace), .complete = "file"},
     {"vsync", 0, OPTION_CHOICE, .choices = "on|off", .help = "wait for the monitor before each frame; default: on",
@@ -85,7 +92,9 @@ static const char *const examples[] = {
     "monocle live clip.y4m -f 'blur=2,gray' --loop  repeat a video, blurred and grey",
     "monocle live photo.jpg -f emboss=nw            show an image; change the filter with keys",
     "monocle live --headless --frames 100 --json    measure 100 frames, for a script",
+    "monocle live -f blur=2 --tune                  find and store faster kernels while frames run",
     "monocle live -f sepia --virtual-camera /dev/video10  send the filtered frames to other programs as a camera",
+    "monocle live -f blur=2 --capture work          keep the chain and a frame for monocle tune",
     "monocle live clip.y4m -f median --headless --record - | ffplay -  pipe the filtered video to another program",
     NULL,
 };
@@ -95,6 +104,11 @@ static const char *const details[] = {
     "At the end, monocle prints how long each stage took.",
     "monocle saves the last frame as monocle-0001.png, or under the next free number, if it cannot open a window or if "
     "it stops after the default 300 frames. --screenshot, --record and --virtual-camera turn this off.",
+    "--tune tunes each pass of the chain that has no result for this device, driver and size, as `monocle tune` does. "
+    "A thread builds and tests up to 80 configurations for each pass. A fast configuration then runs on some of the "
+    "frames. It replaces the current one if it is faster by more than 2 % and by more than the noise. All frames stay "
+    "correct. The tuning pauses when frames are late. When all passes are tuned, it rests until the chain, the path or "
+    "the frame size changes.",
     "With --json, each line of standard output is an object with one of these events:",
     "start\tonce, before the first frame",
     "progress\tonce a second",

@@ -58,6 +58,22 @@ static void fill_headline(const struct status *s, struct overlay *overlay)
                  s->outputs.recording ? "  REC" : "");
 }
 
+// Adds the variant of each pass, and where it comes from: "blur window:ROWS=8 (user, same device, other size)".
+static void fill_passes(const struct lane_facts *lane, struct overlay *overlay)
+{
+    char text[OVERLAY_TEXT] = "";
+    size_t used = 0;
+    for (int i = 0; i < lane->passes && used < sizeof(text); i++) {
+        const struct path_pass *pass = &lane->pass[i];
+        const struct tuned_found *tuned = &pass->tuned;
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s (%s%s%s)", i > 0 ? ", " : "", pass->name,
+                                 pass->choice, tuned->entry ? tuned_level_name(tuned->level) : "default",
+                                 tuned->entry ? ", " : "", tuned->entry ? tuned_match_name(tuned->match) : "");
+    }
+    if (lane->passes > 0)
+        overlay_line(overlay, OVERLAY_PLAIN, "kernels\t%s", text);
+}
+
 // Adds the camera's frame rate, the frames' ages, the selected control and the lost frames.
 static void fill_camera(const struct status *s, struct overlay *overlay)
 {
@@ -95,7 +111,7 @@ static void fill_lines(const struct status *s, struct overlay *overlay)
 {
     const struct image_shape *shape = &s->info->shape;
     const struct pixfmt_info *format = pixfmt_info(shape->format);
-    char words[OVERLAY_TEXT], color[64] = "", split[SPLIT_WORDS];
+    char words[OVERLAY_TEXT], color[64] = "", split[SPLIT_WORDS], tuning[TUNING_WORDS];
     chain_words(s->wish, words, sizeof(words));
     overlay_line(overlay, OVERLAY_PLAIN, "chain\t%s%s", words, s->building ? "  (building)" : "");
     if (format->yuv)
@@ -108,6 +124,10 @@ static void fill_lines(const struct status *s, struct overlay *overlay)
                      s->lane.why);
     fill_camera(s, overlay);
     overlay_line(overlay, OVERLAY_PLAIN, "device\t%s", s->lane.device);
+    fill_passes(&s->lane, overlay);
+    status_tuning_words(s, tuning);
+    if (tuning[0])
+        overlay_line(overlay, OVERLAY_PLAIN, "tuning\t%s", tuning);
     overlay_line(overlay, OVERLAY_DIM, "screen\t%s, vsync %s", s->screen, s->wish->vsync ? "on" : "off");
     split_words(s, split);
     if (split[0])

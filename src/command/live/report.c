@@ -87,6 +87,22 @@ static json_t *json_camera(const struct outputs_facts *outputs)
     return object;
 }
 
+static json_t *json_tuning(const struct status *s)
+{
+    static const char *const phases[] = {
+        [ONLINE_WAITING] = "waiting", [ONLINE_NOTHING] = "nothing", [ONLINE_TUNING] = "tuning",
+        [ONLINE_DONE] = "done",       [ONLINE_ENDED] = "ended",
+    };
+    const struct online_state *at = &s->tuning;
+    char text[TUNING_WORDS];
+    status_tuning_words(s, text);
+    if (!text[0])
+        return json_null();
+    return json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:f,s:i,s:i,s:o}", "state", at->paused ? "paused" : phases[at->phase],
+                     "text", text, "pass", at->pass, "tried", at->tried, "total", at->total, "failed", at->failed,
+                     "gain", at->gain, "tuned", at->tuned, "faster", at->faster, "why", text_json(at->why));
+}
+
 // Adds the path, its device and the run's counts.
 static void add_run(const struct status *s, json_t *object)
 {
@@ -108,6 +124,8 @@ static void add_run(const struct status *s, json_t *object)
     json_object_set_new(object, "why", text_json(lane->why));
     json_object_set_new(object, "device", text_json(lane->device));
     json_object_set_new(object, "chain", text_json(chain));
+    json_object_set_new(object, "passes", passes_json(lane->pass, lane->passes));
+    json_object_set_new(object, "tuning", json_tuning(s));
     json_object_set_new(object, "virtual_camera", json_camera(&s->outputs));
 }
 
@@ -268,6 +286,10 @@ static void print_table(const struct report *report, const struct status *s)
     log_escape(name, sizeof(name), s->info->name);
     fprintf(out, "%s through %s\n", name, chain);
     fprintf(out, "path %s (%s), device %s\n", s->lane.words, s->lane.why, s->lane.device);
+    char tuning[TUNING_WORDS];
+    status_tuning_words(s, tuning);
+    if (tuning[0])
+        fprintf(out, "tuning: %s\n", tuning);
     if (s->outputs.camera)
         fprintf(out, "virtual camera %s: %llu frames sent, %llu repeated\n", s->outputs.camera,
                 (unsigned long long)s->outputs.sent.sent, (unsigned long long)s->outputs.sent.repeated);

@@ -5,11 +5,12 @@
 #include "base/log.h"
 #include "command/live/events.h"
 #include "command/live/output_check.h"
+#include "compute/gl_context.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HINT_S = 6, BUILD_WAIT_NS = 8000000 };
+enum { HINT_S = 6, BUILD_WAIT_NS = 8000000, TUNING_PATIENCE_MS = 250 };
 enum { ENDLESS_FRAMES = 300 }; // limit of a headless run of an endless source without --frames
 
 static bool open_source(struct session *s)
@@ -56,6 +57,8 @@ static bool open_window(struct session *s, bool egl)
 
 static bool open_screen(struct session *s)
 {
+    if (!s->options.headless)
+        device_drivers_start();
     return open_window(s, false) && devices_choose(&s->devices, &s->wish, s->options.device);
 }
 
@@ -106,17 +109,44 @@ static void set_limits(struct session *s)
     if (s->limit == 0 && endless && !o->virtual_camera) // a virtual camera runs until the user stops it
         s->limit = ENDLESS_FRAMES;
     s->saves_last = !kept && (!o->headless || (o->frames == 0 && endless));
-    if (!s->info->live)
-        s->depth = 2; // latency does not matter: upload, kernels and download overlap
+    if (!s->info->live && !o->tune) // the times of overlapping frames cannot be compared
+        s->depth = 2;               // latency does not matter: upload, kernels and download overlap
+}
+
+// Opens a GL context if the path needs one and there is no window. False on failure (logged).
+static bool open_gl(struct session *s)
+{
+    char why[256];
+    if (s->window || !path_kind_info(s->wish.kind)->needs_gl)
+        return true;
+    struct gl_context *gl = gl_context_open(false, why);
+    if (!gl)
+        log_error("cannot run the %s path: there is no GL context: %s", path_kind_name(s->wish.kind), why);
+    else if (gl_context_bind(gl, false))
+        s->gl = gl;
+    else
+        gl_context_close(gl);
+    return s->gl != NULL;
+}
+
+static void close_gl(struct session *s)
+{
+    if (s->gl)
+        gl_context_unbind(s->gl, false);
+    gl_context_close(s->gl);
+    s->gl = NULL;
 }
 
 static bool open_lanes(struct session *s)
 {
+    struct gl_context *gl = s->window ? window_gl(s->window) : s->gl;
+    s->wish.gl = gl != NULL;
     s->lanes = lanes_create(&(struct lanes_setup){
         .wish = &s->wish,
         .devices = &s->devices,
         .source = s->source,
         .window = s->window,
+        .gl = gl,
         .meter = &s->meter,
         .note = &s->note,
         .encode = outputs_camera_shape(&s->outputs),
@@ -124,6 +154,18 @@ static bool open_lanes(struct session *s)
         .threads = s->options.threads,
     });
     return s->lanes != NULL;
+}
+
+bool session_tune(struct session *s)
+{
+    if (!s->online && s->wish.tune) {
+        if (!(s->online = online_open()))
+            return false;
+        lanes_tune(s->lanes, s->online);
+    }
+    if (s->online)
+        online_pause(s->online, !s->wish.tune);
+    return true;
 }
 
 // Builds the wish's path while the window shows a message and the user may quit: compiling may take seconds. False if
@@ -164,13 +206,13 @@ static bool build_path(struct session *s)
     return true;
 }
 
-// Builds the first path. The first build of a device's kernels may take seconds. In a window the cpu path therefore
+// Builds the first path. The first build of kernels or shaders may take seconds. In a window the cpu path therefore
 // shows the first frames, with the same bytes, while the wish's path is being built. Exception: the user gave both
 // --path and --frames.
 bool session_open_path(struct session *s)
 {
     const enum path_kind kind = s->wish.kind;
-    const bool slow = s->window && path_kind_info(kind)->needs_device, named = s->options.path >= 0;
+    const bool slow = s->window && kind != PATH_CPU, named = s->options.path >= 0;
     if (slow && named && s->options.frames > 0)
         return await_path(s) && lanes_warm_up(s->lanes);
     if (slow)
@@ -197,14 +239,19 @@ static bool open_parts(struct session *s)
     set_limits(s);
     events_open(s);
     const bool watched = s->window && o->kernels;
-    if (!open_lanes(s) || (s->saves_last && !output_new_possible()) ||
+    if (!open_gl(s) || !open_lanes(s) || (s->saves_last && !output_new_possible()) ||
         (watched && !devices_watch_kernels(&s->devices)) || !session_open_path(s) ||
         (o->record && !outputs_start_recording(&s->outputs, o->record)))
         return false;
     if (s->window)
         note_set(&s->note, false, HINT_S, "press h for the keys, o for more figures");
-    s->redraw = true;
+    s->redraw = s->capture_due = true;
+    if (s->wish.tune && !path_kind_info(s->wish.kind)->needs_device)
+        log_warn("--tune: the %s path has nothing to tune; use -p zerocopy or -p opencl", path_kind_name(s->wish.kind));
+    if (!session_tune(s))
+        return false;
     s->meter.trace = s->trace;
+    captures_open(&s->captures, o->capture);
     s->capture = capture_start(s->source, s->trace);
     return s->capture != NULL;
 }
@@ -225,12 +272,14 @@ bool session_open(struct session *s)
 bool session_close(struct session *s)
 {
     outputs_close(&s->outputs);
+    captures_close(&s->captures);
     if (!capture_stop(s->capture))
         return false;
     trace_close(s->trace);
-    if (!lanes_finish(s->lanes) || window_lost(s->window))
+    if (!lanes_finish(s->lanes) || !online_close(s->online, TUNING_PATIENCE_MS) || window_lost(s->window))
         return false;
     source_close(s->source);
+    close_gl(s);
     close_screen(s);
     controls_free(&s->controls);
     return true;

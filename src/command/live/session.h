@@ -7,6 +7,7 @@
 #include "command/live/controls.h"
 #include "command/live/report.h"
 #include "command/live/view.h"
+#include "tune/captures.h"
 
 enum { DIGIT_LINES = 6, DIGIT_COLUMNS = 46 };
 
@@ -19,14 +20,17 @@ struct session {
     struct capture *capture;
     struct window *window; // NULL: none
     struct view *view;     // of the window
+    struct gl_context *gl; // of the gl path without a window; NULL: none
     struct devices devices;
     struct wish wish;
     struct lanes *lanes;
+    struct online *online; // tunes while frames run; NULL: not yet
     struct outputs outputs;
     struct meter meter;
     struct note note;
     struct report report;
-    struct status status; // see status_read
+    struct captures captures; // of --capture
+    struct status status;     // see status_read
     struct keys keys;
     char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: each digit's filter
 
@@ -41,6 +45,7 @@ struct session {
     bool reshaped;       // the source's next frames have another shape
     bool ended;          // the source has no more frames
     bool redraw;         // the screen is out of date
+    bool capture_due;    // capture the next frame: the path or its frames have changed
     bool save_due;       // save the next frame: there was none when the user pressed the key
     bool quit;
     enum exit_code code;
@@ -52,6 +57,8 @@ bool session_open(struct session *session);
 // Builds the first path for the source's shape and runs a blank frame through it. False on failure (logged), or if the
 // user quits meanwhile.
 bool session_open_path(struct session *session);
+// Starts, pauses or continues the tuning, as the wish says. False on failure (logged).
+bool session_tune(struct session *session);
 // Closes everything. False if a driver is still busy or the display is lost. The session and all that they use must
 // then stay as they are, and the caller exits with EXIT_AT_ONCE.
 bool session_close(struct session *session);

@@ -3,6 +3,43 @@
 
 #include "command/live/session.h"
 
+#include <stdio.h>
+
+uint64_t status_skipped(const struct session *s)
+{
+    const struct capture_counts counts = s->capture ? capture_counts(s->capture) : (struct capture_counts){0};
+    return counts.skipped + counts.dropped;
+}
+
+void status_tuning_words(const struct status *s, char text[TUNING_WORDS])
+{
+    const struct online_state *at = &s->tuning;
+    text[0] = '\0';
+    if (!s->wish->tune && at->phase != ONLINE_TUNING)
+        return;
+    switch (at->phase) {
+    case ONLINE_WAITING:
+        snprintf(text, TUNING_WORDS, "waiting for a frame");
+        break;
+    case ONLINE_NOTHING:
+        snprintf(text, TUNING_WORDS, "the %s path has nothing to tune", s->lane.kind);
+        break;
+    case ONLINE_TUNING:
+        if (at->total == 0)
+            snprintf(text, TUNING_WORDS, "starting");
+        else
+            snprintf(text, TUNING_WORDS, "%s: %d of %d, %.2f x%s", at->pass, at->tried, at->total, at->gain,
+                     at->paused ? " (paused)" : "");
+        break;
+    case ONLINE_DONE:
+        snprintf(text, TUNING_WORDS, "done, %d of %d passes faster", at->faster, s->lane.passes);
+        break;
+    case ONLINE_ENDED:
+        snprintf(text, TUNING_WORDS, "ended: %s", at->why);
+        break;
+    }
+}
+
 const struct status *status_read(struct session *s)
 {
     struct status *status = &s->status;
@@ -11,7 +48,7 @@ const struct status *status_read(struct session *s)
         .info = s->info,
         .health = source_health(s->source),
         .captured = counts.captured,
-        .skipped = counts.skipped + counts.dropped,
+        .skipped = status_skipped(s),
         .wish = &s->wish,
         .meter = &s->meter,
         .building = lanes_building(s->lanes),
@@ -22,6 +59,8 @@ const struct status *status_read(struct session *s)
         .screen = s->window ? window_gl_name(s->window) : NULL,
     };
     status->note = note_text(&s->note, &status->note_is_error);
+    if (s->online)
+        status->tuning = online_describe(s->online);
     lanes_describe(s->lanes, LANE_MAIN, &status->lane);
     lanes_describe(s->lanes, LANE_OTHER, &status->other);
     return status;

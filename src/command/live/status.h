@@ -18,6 +18,7 @@ struct status {
     bool note_is_error;
     struct lane_facts lane, other; // LANE_MAIN and LANE_OTHER
     bool building, split;          // lanes_building, lanes_split
+    struct online_state tuning;    // if wish->tune
     int depth;
     struct outputs_facts outputs;
     const struct source_control *adjusted; // the control that the keys change; name "": none
@@ -26,3 +27,8 @@ struct status {
 
 // Reads the state of all parts. Valid until the session changes or the next call.
 const struct status *status_read(struct session *session);
+// Describes the tuning: "blur: 12 of 80, 1.08 x". "": the user did not ask for it.
+enum { TUNING_WORDS = 300 };
+void status_tuning_words(const struct status *status, char text[TUNING_WORDS]);
+// Returns the number of frames that were not shown.
+uint64_t status_skipped(const struct session *session);

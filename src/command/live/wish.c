@@ -10,6 +10,7 @@ void wish_init(struct wish *wish, const struct live_options *o)
         .divider = 0.5f,
         .vsync = o->vsync != 1,
         .fullscreen = o->fullscreen,
+        .tune = o->tune,
         .overlay = o->overlay >= 0 ? (enum overlay_size)o->overlay : OVERLAY_SMALL,
     };
 }
@@ -38,8 +39,10 @@ bool wish_mirrored(const struct wish *wish)
 enum path_kind wish_next_kind(const struct wish *wish)
 {
     enum path_kind kind = wish->kind;
-    do
+    const struct path_kind_info *info;
+    do {
         kind = (enum path_kind)((kind + 1) % PATH_KINDS);
-    while (path_kind_info(kind)->needs_device && wish->device < 0);
+        info = path_kind_info(kind);
+    } while ((info->needs_device && wish->device < 0) || (info->needs_gl && !wish->gl));
     return kind;
 }

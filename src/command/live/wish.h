@@ -13,9 +13,10 @@ struct wish {
     int selected; // number of the selected parameter, counted through the whole chain
     enum path_kind kind;
     int device; // index in struct devices; -1: none
+    bool gl;    // there is a GL context
     enum split split;
     float divider; // between the panes, 0 to 1 across the picture
-    bool frozen, vsync, fullscreen, help;
+    bool frozen, vsync, fullscreen, help, tune;
     enum overlay_size overlay;
 };
 
@@ -23,5 +24,5 @@ void wish_init(struct wish *wish, const struct live_options *options);
 // Finds the selected parameter. False: the chain has no parameter.
 bool wish_selected(const struct wish *wish, int *stage, int *param);
 bool wish_mirrored(const struct wish *wish); // true: the last filter is a mirror
-// Returns the path kind after the wish's, skipping those that need a device if there is none.
+// Returns the path kind after the wish's. Skips kinds that need a device or a GL context if there is none.
 enum path_kind wish_next_kind(const struct wish *wish);

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "command/command.h"
+#include "command/shared.h"
 #include "command/tune/explain.h"
 #include "tune/search.h"
 #include "tune/table.h"
@@ -80,10 +81,10 @@ static json_t *head_json(const struct replay *replay, const struct table *table,
     char best[SPACE_TEXT];
     const int optimum = table_best(table);
     space_print(&table->space, optimum, best);
-    return json_pack("{s:s*,s:i,s:i,s:i,s:f,s:s*,s:i,s:i,s:[]}", "table", replay->table, "configurations",
+    return json_pack("{s:o,s:i,s:i,s:i,s:f,s:o,s:i,s:i,s:[]}", "table", text_json(replay->table), "configurations",
                      table->space.count, "parameters", table->space.params, "failed", failed, "optimum_ms",
-                     table->result[optimum].ms, "optimum", best, "budget", replay->budget, "seeds", replay->seeds,
-                     "searches");
+                     table->result[optimum].ms, "optimum", text_json(best), "budget", replay->budget, "seeds",
+                     replay->seeds, "searches");
 }
 
 static json_t *row_json(const struct replay *replay, const struct strategy *strategy, const struct outcome *outcome)
@@ -160,23 +161,19 @@ static int replay_table(const struct replay *replay, const struct table *table, 
 // Writes the named strategies, or all. Returns false (logged) if there is no strategy of a name.
 static bool choose(const struct option_texts *search, const struct strategy *chosen[STRATEGIES_MAX])
 {
-    const char *names[STRATEGIES_MAX + 2] = {"all"};
-    int count = 0;
+    enum { ALL };
+    const char *names[STRATEGIES_MAX + 2] = {[ALL] = "all"};
+    bool wanted[STRATEGIES_MAX + 1] = {[ALL] = search->count == 0};
     for (int i = 0; strategies[i]; i++)
         names[i + 1] = strategies[i]->name;
     for (int i = 0; i < search->count; i++) {
-        const char *name = search->text[i];
-        if (strcmp(name, "all") == 0 || strategy_find(name))
-            continue;
-        const char *nearest = options_nearest(name, names);
-        log_error("--search: there is no search '%s'; did you mean %s?", name, nearest ? nearest : "auto");
-        return false;
+        const int at = find_word(search->text[i], "search", names, "use auto");
+        if (at < 0)
+            return false;
+        wanted[at] = true;
     }
-    for (int i = 0; strategies[i]; i++) {
-        bool wanted = search->count == 0;
-        for (int k = 0; k < search->count; k++)
-            wanted = wanted || strcmp(search->text[k], "all") == 0 || strcmp(search->text[k], strategies[i]->name) == 0;
-        if (wanted)
+    for (int i = 0, count = 0; strategies[i]; i++) {
+        if (wanted[ALL] || wanted[i + 1])
             chosen[count++] = strategies[i];
     }
     return true;

@@ -1,4 +1,4 @@
-// tuned.c: the command that lists, exports, imports and removes the results of tunings
+// tuned.c: the command that lists, exports, imports and removes the tuning results
 #include "compute/tuned_file.h"
 
 #include "base/file.h"
@@ -61,7 +61,7 @@ static const char *const exits[] = {
 static const struct option_list list = {
     .command = "tuned",
     .usage = "[list | show NUMBER|PASS | export FILE | import FILE | clear] [options]",
-    .summary = "list, export, import and remove the results of tunings",
+    .summary = "list, export, import and remove the tuning results",
     .examples = examples,
     .details = details,
     .exits = exits,
@@ -249,9 +249,10 @@ static int run_show(struct tuned_options *o, const char *operand)
     struct table table;
     size_t shown = 0;
     const bool some = table_open(&table, o), numbered = operand[strspn(operand, "0123456789")] == '\0';
+    const long number = strtol(operand, NULL, 10);
     for (size_t i = 0; i < table.count; i++) {
         const struct row row = table.row[i];
-        if (numbered ? row.number == atoi(operand) : strcmp(row.entry->key.pass, operand) == 0)
+        if (numbered ? row.number == number : strcmp(row.entry->key.pass, operand) == 0)
             table.row[shown++] = row;
     }
     table.count = shown;

@@ -375,6 +375,11 @@ def contradictions(c):
                        (["-f", "blur=2", "gray"], "there is no file 'gray'; did you mean -f 'blur=2,gray'?"),
                        (["-f", "blur", "2"], "there is no file '2'; did you mean -f 'blur=2'?")):
         c.check(len(outcome(c, BINARY, CPU + args + ["-o", "no-out", "no"], 2, says)) == 1, args)
+    said = outcome(c, BINARY, ["-p", "gl", "-d", "0", "-o", "no-out", "no"], 2, "-p gl does not use one")
+    c.check(len(said) == 1, said)
+    said = outcome(c, BINARY, ["-p", "gl", "-o", "no-out", "no"], 3, "there is no GL context: ",
+                   __EGL_VENDOR_LIBRARY_FILENAMES="/nonexistent")
+    c.check(len(said) == 1, said)
     png(at("gray"), 8, 8)
     outcome(c, BINARY, CPU + ["--quality", "50", "-o", "no-out", "no", "gray"], 0, MONOCLE_DEVICE="all",
             MONOCLE_KERNELS=KERNELS)
@@ -400,7 +405,9 @@ def devices(c):
         out = "de-out" + "".join(jobs)
         outcome(c, BINARY, ["-p", "opencl", "-d", "all", *jobs, "-f", "blur", "-r", "-o", out, "--report",
                             out + ".jsonl", "de"], 0, **two)
-        used = {row["device_number"] for row in files(at(out + ".jsonl")).values()}
+        rows = files(at(out + ".jsonl")).values()
+        used = {row["device_number"] for row in rows}
+        c.check(all([p["pass"] for p in row["passes"]][-1] == "blur" for row in rows), jobs, "passes")
         c.check(len(used) == expected and used <= {0, 1} and digests(at(out)) == digests(at("de-cpu")), jobs, used)
     os.sched_setaffinity(0, cpus)
 
@@ -475,6 +482,9 @@ def equal_bytes(c):
     ways = [CPU + ["--jobs", n] for n in ("1", "2", "5")] + [CPU + ["--memory", "16M"]]
     if has_opencl(BINARY):
         ways += [["-p", "opencl", "--jobs", n] for n in ("1", "3")] + [["-p", "opencl", "-d", "all"]]
+    tree(at("one"), 1)
+    if batch(BINARY, "-p", "gl", "-o", "one-gl", "one")[0] == 0:
+        ways.append(["-p", "gl", "--jobs", "2"])
     for i, way in enumerate(ways):
         outcome(c, BINARY, way + ["-f", "blur=2,gray,emboss,sepia", "-r", "-o", "eq-%d" % i, "eq"], 0)
         seen[i] = digests(at("eq-%d" % i))

@@ -42,7 +42,8 @@ def rows_of(c, *args, code=0, **keywords):
 
 
 def rows(c):
-    for path in ["cpu", "opencl", "zerocopy"] if OPENCL else ["cpu"]:
+    gl = bench("filters", *SMALL, "-p", "gl", "-f", "gray")[0] == 0
+    for path in ["cpu"] + OPENCL * ["opencl", "zerocopy"] + gl * ["gl"]:
         found = rows_of(c, "filters", *SMALL, "-p", path, "-f", "blur=2", "-f", MATRIX, "--formats", "nv21,rgba",
                         "-t", "1,2")
         threads = {1, 2} if path == "cpu" else {r["threads"] for r in found}
@@ -92,19 +93,31 @@ def variants(c):
 
 
 def paths(c):
-    kinds = ["cpu", "opencl", "zerocopy"] if OPENCL else ["cpu"]
     for display in (True, False):
+        kinds = (["cpu", "opencl", "zerocopy"] if OPENCL else ["cpu"]) + (["gl"] if display else [])
         env = {} if display else {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
         found = rows_of(c, "paths", *SMALL, "-p", ",".join(kinds), "-f", "blur=2,emboss", **env)
         c.check([(r["path"], r["in_flight"]) for r in found] == [(k, d) for k in kinds for d in (1, 2)], found)
         for r in found:
             c.check(r["format"] == "nv21" and r["rung"] and r["why"], r)
+            c.check((r["path"] in ("cpu", "gl")) == (r["passes"] == []) and all(p["choice"] for p in r["passes"]), r)
             c.check(r["passes_ms"] > 0 and r["latency_ms"] >= r["pinned_ms"] > 0, r)
             c.check(all(p in r for p in PARTS), r)
             c.check((r["copy_in_ms"] is None) == (r["path"] == "cpu"), "copy in", r)
-            c.check((r["texture_ms"] is not None) == (r["gl"] is not None and r["rung"] != "gl-shared"), "texture", r)
+            drawn = r["gl"] is None or r["rung"] in ("gl-shared", "gl")
+            c.check((r["texture_ms"] is None) == drawn, "texture", r)
             c.check(r["in_flight"] == 2 or r["overlap"] == 1, "overlap", r)
             c.check(display or r["gl"] is None, "a window without a display", r)
+
+
+def device_frames(c):
+    """With a display, the frames of `bench device camera` end in textures."""
+    if not OPENCL:
+        return
+    code, out, err = bench("device", "camera.stage", "--time", "0.1", "--json")
+    found = [f["parameters"] for f in json.loads(out)["figures"]]
+    c.check(code == 0 and {p["to"] for p in found} == {"texture"}, code, found, err)
+    c.check({p["path"] for p in found if p["stage"] == "texture"} >= {"cpu", "opencl"}, found)
 
 
 def tables(c):
@@ -262,5 +275,5 @@ def interrupted(c):
     c.check(len(found) == 1 and found[0]["rounds"] > 0, "rows of an interrupted run", out)
 
 
-sys.exit(Checks().run(rows, variants, paths, tables, wrong_pictures, compare, errors, narrow, processor_name,
-                      interrupted))
+sys.exit(Checks().run(rows, variants, paths, device_frames, tables, wrong_pictures, compare, errors, narrow,
+                      processor_name, interrupted))

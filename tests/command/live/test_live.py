@@ -251,13 +251,15 @@ def recordings(c):
     data = y4m(48, 33, "420jpeg", 40)
     paths = ["cpu", "opencl", "zerocopy"] if has_opencl(BINARY) else ["cpu"]
     seen = {}
-    for path in paths:
+    for path in paths + ["gl"]:
         code, out, err = live("-", "-f", "blur=2,gray", "-p", path, "--headless", "--fast", "--record", "-", stdin=data)
+        if path == "gl" and "there is no GL context" in err:
+            continue
         c.check(code == 0, path, code, err)
         seen[path] = y4m_pictures(out)
         c.check(len(seen[path]) == 40 and len(set(seen[path])) == 40, path, len(seen[path]))
         c.check("40 frames" in err, "the table goes to standard error", err)
-    for path in paths[1:]:
+    for path in seen:
         c.check(seen[path] == seen["cpu"], path, "differs from cpu")
     code, out, err = live("-", "-f", "blur=2,gray", "-p", "cpu", "--headless", "--record", "-", stdin=data)
     c.check(code == 0 and y4m_pictures(out) == seen["cpu"], "paced differs from fast")

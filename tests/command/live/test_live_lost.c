@@ -2,6 +2,7 @@
 // it cannot; with an argument: a device whose textures the window cannot show
 #include "base/file.h"
 #include "command/command.h"
+#include "tune/online.h"
 
 #include "frail.h"
 #include "scratch.h"
@@ -9,10 +10,55 @@
 
 enum { FRAMES = 12 };
 
+// ---- a tuning, instead of that of tune/online.c ----
+
+static struct {
+    int submitted, failed;
+    bool candidate; // the frame in flight runs one
+} tuning;
+
+struct online *online_open(void)
+{
+    return (struct online *)&tuning;
+}
+
+bool online_close(struct online *online, int patience_ms)
+{
+    return true;
+}
+
+bool online_submit(struct online *online, struct path *path, const struct image *frame)
+{
+    tuning.candidate = ++tuning.submitted % 2 == 0;
+    path_try(path, tuning.candidate ? (struct opencl_chain *)&tuning : NULL);
+    return false;
+}
+
+void online_collect(struct online *online, const struct path_result *result) {}
+
+void online_pace(struct online *online, double budget_ms, uint64_t skipped) {}
+
+void online_forget(struct online *online) {}
+
+bool online_frame_failed(struct online *online)
+{
+    tuning.failed += tuning.candidate;
+    return tuning.candidate;
+}
+
+void online_pause(struct online *online, bool pause) {}
+
+struct online_state online_describe(struct online *online)
+{
+    return (struct online_state){.phase = ONLINE_TUNING};
+}
+
+// ---- runs ----
+
 static int run(const char *record, struct scratch *scratch)
 {
     char *argv[] = {"live", "pattern:34x22,nv12", "--headless",   "--fast", "--path", "opencl", "--frames",
-                    "12",   "--record",           (char *)record, NULL};
+                    "12",   "--record",           (char *)record, "--tune", NULL};
     frail_begin();
     capture_stderr(&scratch->said);
     const int code = live_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);
@@ -90,6 +136,16 @@ int main(int argc, char **argv)
     lose(NEVER, 5, true);
     CHECK_NUMBER(run(cut, &scratch), EXIT_DEVICE);
     CHECK_HAS(scratch.said.text, "frail device");
+
+    // The frames of candidates fail. They run again on the same path.
+    lose(NEVER, NEVER, false);
+    for (int step = 1; step <= 2; step++) {
+        frail()->tried_fails = step;
+        tuning.failed = 0;
+        CHECK_NUMBER(run(cut, &scratch), EXIT_OK);
+        CHECK(tuning.failed > 0 && captured_lines(&scratch.said) == 0);
+        check_same(whole, cut);
+    }
     scratch_close(&scratch);
     return check_end(&unit);
 }

@@ -49,7 +49,7 @@ def switching(c):
     """Each switch of the path moves the frames to other memory, while one frame still lies in the old one."""
     need_window()
     live = Window(BINARY, at(), "pattern:64x40", "-p", "opencl", "--vsync", "off")
-    ways = {"opencl": "pinned", "zerocopy": "pinned", "cpu": "host-ptr"}
+    ways = {"opencl": "pinned", "gl": "copy", "zerocopy": "pinned", "cpu": "host-ptr"}
     seen = set()
     for _ in range(7):
         state = live.wait(lambda e: e["event"] == "progress" and not e["building"], since=len(live.events))

@@ -3,6 +3,7 @@
 
 Needs a display (with-display gives one), xdotool and ImageMagick's import. MISLED is monocle linked with misled.c.
 """
+import json
 import os
 import resource
 import shutil
@@ -45,6 +46,7 @@ def hotkeys(c):
         ("m", "mirror", False), ("2", "chain", "threshold"), ("plus", "chain", "threshold=132"), ("0", "chain", "none"),
         ("space", "frozen", True), ("3", "chain", "maxrgb"), ("space", "frozen", False),
         ("o", "overlay", "full"), ("o", "overlay", "large"), ("o", "overlay", "off"), ("o", "overlay", "small"),
+        ("t", "message", "tuning on"), ("t", "message", "tuning paused"),
         ("v", "vsync", False), ("h", "message", ""), ("h", "help", False), ("v", "vsync", True),
         ("Tab", "split", "original"), ("Tab", "split", "path" if OPENCL else "off"), ("Tab", "split", "off"),
     ]
@@ -53,7 +55,7 @@ def hotkeys(c):
         c.check(state[field] == value, key, field, "is", state[field], "not", value)
     record(c, live, "monocle-0001.y4m")
     if OPENCL:
-        for want in ("cpu", "opencl", "zerocopy"):
+        for want in ("cpu", "opencl", "gl", "zerocopy"):
             state = live.key("p")
             c.check(state["path"] == want and state["chain"] == "maxrgb", "p gives", state["path"], "not", want)
     state = live.key("d")
@@ -152,13 +154,13 @@ def devices(c):
     live = Live(PATTERN, "-f", "blur,emboss", "-p", "opencl", "--overlay", "off", "--keys", "screenshot=F5", **several)
     first = live.state(0)["device"]
     live.key("space")
-    rows = [("Tab", "opencl", 0), ("d", "opencl", 1), ("p", "zerocopy", 1), ("d", "zerocopy", 0),
+    rows = [("Tab", "opencl", 0), ("d", "opencl", 1), ("p", "gl", None), ("p", "zerocopy", 1), ("d", "zerocopy", 0),
             ("Tab", "zerocopy", 0), ("d", "zerocopy", 1), ("p", "cpu", None), ("d", "cpu", None),
             ("p", "opencl", 0), ("Tab", "opencl", 0)]
     seen = []
     for number, (key, path, device) in enumerate(rows, 1):
         state = live.key(key)
-        on = None if state["device"] == "cpu" else int(state["device"] != first)
+        on = None if state["path"] in ("cpu", "gl") else int(state["device"] != first)
         c.check((state["path"], on) == (path, device), key, "gives", state["path"], state["device"])
         c.check(key != "d" or path != "cpu" or "does not use it" in state["message"], "cpu", state["message"])
         live.key("F5")
@@ -171,9 +173,9 @@ def devices(c):
 
 def no_device(c):
     live = Live(PATTERN, "-p", "cpu", OCL_ICD_VENDORS="/nonexistent")
-    for key in "p", "d":
+    for key, message in ("p", "path gl"), ("d", "there is no OpenCL device"), ("p", "path cpu"):
         state = live.key(key)
-        c.check(state["path"] == "cpu" and "there is no OpenCL device" in state["message"], key, state["message"])
+        c.check(message in state["message"], key, state["message"])
     code, last, errors = live.end()
     c.check(code == 0 and not errors, code, errors)
 
@@ -417,7 +419,22 @@ def quick_start(c):
 
 need_window()
 OPENCL = has_opencl(BINARY)
+def captures(c):
+    """--capture keeps each chain that a key selects, and nothing for the same chain again."""
+    live = Live(PATTERN, "-p", "cpu", "--capture", "work")
+    for key, count in ((None, 1), ("2", 2), ("0", 2), ("3", 3)):
+        if key:
+            live.key(key)
+        c.check(wait_until(lambda n=count: len(os.listdir(at("work"))) == n), key, os.listdir(at("work")))
+    live.end()
+    heads = []
+    for name in os.listdir(at("work")):
+        with open(at("work", name), "rb") as file:
+            heads.append(json.loads(file.readline()))
+    c.check(sorted(head["chain"] for head in heads) == ["gray", "maxrgb", "none"], heads)
+
+
 sys.exit(Checks().run(hotkeys, back, other_letters, bytes_on_screen, devices, no_device, divider, messages, figures,
                       kernel_reload, switching_keeps_the_picture, still_picture, recording_a_picture,
-                      recording_a_frozen_view, small_picture, early_screenshot, keys_while_building, named_path_fails,
-                      interrupted, full_disk, quick_start))
+                      recording_a_frozen_view, small_picture, early_screenshot, captures, keys_while_building,
+                      named_path_fails, interrupted, full_disk, quick_start))

@@ -2,6 +2,8 @@
 """test_tune.py MONOCLE_MISLED MONOCLE: `monocle tune` on a device: its trials, its choice, faulty drivers
 
 MONOCLE_MISLED makes every device a GPU, and makes its driver misbehave in the child (tests/support/misled.c)."""
+import csv
+import glob
 import json
 import os
 import signal
@@ -50,6 +52,7 @@ def tries(c):
     c.check(found["failed"] == 0 and all(trial["ms"] > 0 for trial in found["trials"]), found)
     c.check(choices[0] == found["default"] and found["best"] in choices, found)
     c.check((found["speedup"] == 1) == (found["best"] == found["default"]), found)
+    c.check(0 <= found["gap_ms"] < 10 and "default_mj" not in found or "energy_counter" in found, found)
     c.check(found["pass"] == "invert" and found["width"] == 64 and found["format"] == "rgba", found)
 
 
@@ -69,20 +72,69 @@ def stores(c):
         c.check(code == 0 and "runs the tuned variant " + found["best"] + " (same device and size, user)" in err, err)
 
 
+def says_where(c):
+    """The table ends with the file of the results."""
+    code, out, err = run(MONOCLE, "tune", *SMALL, "--budget", "1", **settings())
+    path = at("data", "monocle", "tuned")
+    lines = out.decode().splitlines()
+    c.check(code == 0 and "default ms" in lines[0] and "search s" in lines[0], out, err)
+    c.check(os.path.exists(path) and lines[-1].startswith("stored in " + path + "; "), out, err)
+
+
+def tunes_cpu(c):
+    """The cpu path has parameters, too. The winner is in the database, and the cpu path uses it."""
+    png(at("picture.png"), 64, 48)
+    code, (found,), err = tune("-p", "cpu", "-t", "1", "-f", "emboss", "-s", "64x48", "--formats", "rgb24", "--t4",
+                               at("t4.json"), binary=MONOCLE)
+    c.check(code == 0 and err == "", code, err)
+    c.check((found["plan"], found["pass"], found["default"]) == (None, "emboss", "rows:PREFETCH=2"), found)
+    c.check(found["tried"] == found["configurations"] == 4 and found["failed"] == 0 and found["device"], found)
+    with open(at("t4.json"), encoding="utf-8") as file:
+        results = json.load(file)["results"]
+    c.check(len(results) == 4 and all(row["configuration"]["STREAM"] == "-" for row in results), results)
+    code, out, err = run(MONOCLE, "tuned", "list", "--json", "-d", "cpu", "--pass", "cpu:", **settings())
+    (row,) = json.loads(out)
+    c.check((row["pass"], row["choice"]) == ("cpu:rgb24>emboss1>rgba", found["best"]), row)
+    c.check((row["device"], row["type"], row["compute_units"]) == (found["device"], "cpu", 1), row)
+    code, _, err = run(MONOCLE, "batch", "-p", "cpu", "-f", "emboss", "--log-level", "info", at("picture.png"),
+                       "-o", at("made.png"), **settings())
+    c.check(code == 0 and "uses the tuned " + found["best"] + " (same " in err, err)
+
+
 def not_stored(c):
-    """If the result cannot be stored, the run prints the result and the reason, and fails."""
+    """If the database can be neither read nor written, the run prints the result and the reasons, and fails."""
     os.rmdir(at("data"))
     with open(at("data"), "w", encoding="utf-8"):
         pass
     code, found, err = tune(*SMALL, "--search", "random", "--budget", "2", binary=MONOCLE)
     c.check(code == 1 and len(found) == 1, code, found)
-    c.check(err.count("\n") == 1 and at("data") in err, err)
+    c.check(err.count("\n") == 2 and "cannot write " + at("data") in err, err)
+
+
+def begins(c):
+    """After the defaults, the search tries the stored results of other sizes and of similar devices."""
+    tune(*SMALL, "--budget", "1", binary=MONOCLE)
+    path = at("data/monocle/tuned")
+    with open(path, encoding="utf-8") as file:
+        head, entry = file.read().rstrip("\n").rsplit("\n", 1)
+    fields = entry.split("\t")
+    wanted = ["generic:GROUP_WIDTH=16:GROUP_HEIGHT=16", "generic:GROUP_WIDTH=8:GROUP_HEIGHT=8"]
+    lines = [head, "\t".join([*fields[:2], wanted[0], *fields[3:]]),
+             "\t".join([*fields[:2], wanted[1], *fields[3:6], "another device", *fields[7:]]),
+             "\t".join([*fields[:2], "no variant", *fields[3:6], "a third device", *fields[7:]])]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    code, (found,), err = tune("-f", "invert", "-s", "640x480", "--search", "random", "--budget", "4", binary=MONOCLE)
+    c.check(code == 0 and [trial["choice"] for trial in found["trials"]][2:] == wanted, code, found["trials"], err)
 
 
 def repeats(c):
-    """The same seed gives the same search."""
-    runs = [tune(*SMALL, "--search", "random", "--budget", "5", "--seed", seed, binary=MONOCLE)[1][0]["trials"]
-            for seed in ("7", "7", "8")]
+    """The same seed gives the same search, if the stored results are the same."""
+    runs = []
+    for seed, number in zip("778", "123"):
+        os.mkdir(at(number))
+        runs.append(tune(*SMALL, "--search", "random", "--budget", "5", "--seed", seed, binary=MONOCLE,
+                         XDG_DATA_HOME=at(number))[1][0]["trials"])
     choices = [[trial["choice"] for trial in trials] for trials in runs]
     c.check(choices[0] == choices[1] != choices[2], choices)
 
@@ -107,7 +159,8 @@ def faults(c):
     """A configuration that misbehaves fails with a reason, and is never chosen. The others are measured."""
     for how, why in [("crash", "it crashed with signal 11"), ("wrong", "it computes wrong bytes"),
                      ("stray", "it computes wrong bytes"), ("refuse", "it does not compile"),
-                     ("fail", "it does not run"), ("leave", "the driver ended the process with status 0")]:
+                     ("fail", "it does not run"), ("kill", "it was killed by signal 9"),
+                     ("leave", "the driver ended the process with status 0")]:
         code, (found,), err = tune(*SMALL, "--search", "full", "--budget", "8", TEST_MISBEHAVE=how,
                                    TEST_ONLY="GROUP_HEIGHT=2")
         failed = {trial["choice"]: trial["failed"] for trial in found["trials"] if "failed" in trial}
@@ -119,10 +172,10 @@ def faults(c):
 
 
 def hangs(c):
-    """A configuration whose driver hangs fails after the time limit. The run continues."""
+    """A configuration that hangs, but only on large pictures, fails after the time limit. The run continues."""
     start = time.monotonic()
-    code, (found,), err = tune(*SMALL, "--search", "full", "--budget", "6", TEST_MISBEHAVE="hang",
-                               TEST_ONLY="GROUP_HEIGHT=2", TEST_LIMIT_MS="20000")
+    code, (found,), err = tune("-f", "invert", "-s", "640x480", "--search", "full", "--budget", "6",
+                               TEST_MISBEHAVE="endless", TEST_ONLY="GROUP_HEIGHT=2", TEST_LIMIT_MS="20000")
     failed = [trial for trial in found["trials"] if "failed" in trial]
     c.check(code == 0 and 0 < len(failed) < 6, code, found, err)
     c.check(all(trial["failed"].startswith("it took longer than") for trial in failed), failed)
@@ -150,6 +203,58 @@ def interrupted(c):
     rows = [json.loads(line) for line in out.splitlines()]
     c.check(len(rows) == 1 and 1 <= rows[0]["tried"] < rows[0]["configurations"], rows, err)
     c.check(rows and rows[0]["failed"] == 0, rows)
+    c.check("interrupted; run the same command with --resume to go on" in err, err)
+
+
+def log_lines():
+    """Returns the lines of the only log of a search; none if there is no log."""
+    logs = glob.glob(at("cache", "monocle", "*.trials"))
+    if not logs:
+        return []
+    with open(logs[0], encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+def resumes(c):
+    """After kill -9, --resume takes over all results, times and failures. A run that finishes removes its log."""
+    faulty = {"TEST_MISBEHAVE": "wrong", "TEST_ONLY": "GROUP_HEIGHT=2"}
+    process = subprocess.Popen([MISLED, "tune", "--json", *SMALL, "--search", "full"], stdout=subprocess.DEVNULL,
+                               env={**os.environ, **settings(**faulty)})
+    end = time.monotonic() + 200
+    while time.monotonic() < end and len(log_lines()) < 6:
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    logged = [json.loads(line) for line in log_lines()]
+    count = len(logged)
+    with open(glob.glob(at("cache", "monocle", "*.trials"))[0], "a", encoding="utf-8") as file:
+        file.write('{"name":"inv')
+    code, (found,), err = tune(*SMALL, "--budget", "1", "--resume", TEST_DRIVER="another")
+    c.check(code == 0 and found["resumed"] == 0, code, found["resumed"], err)
+    code, (found,), err = tune(*SMALL, "--search", "full", "--budget", str(count + 2), "--resume")
+    c.check(code == 0 and err.count("\n") == 1 and "%d is not used" % (count + 1) in err, code, err)
+    c.check(count >= 6 and (found["resumed"], found["tried"]) == (count, count + 2), found)
+    for trial, line in zip(found["trials"], logged):
+        values = [value for value in line["configuration"].values() if value != "-"]
+        c.check([part.split("=")[-1] for part in trial["choice"].split(":")] == values, trial, line)
+        c.check(trial.get("ms") == (sorted(line["ms"])[1] if line["ms"] else None), trial, line)
+    c.check(any(trial.get("failed") == "it computes wrong bytes" for trial in found["trials"]), found)
+    c.check(log_lines() == [], log_lines())
+
+
+def energy(c):
+    """If the device has a counter, the energy per frame is reported, and may be the objective."""
+    for name, text in [("name", "ina3221"), ("in1_label", "VDD_IN"), ("in1_input", "10000"), ("curr1_input", "2000")]:
+        path = at("root", "sys", "class", "hwmon", "hwmon0", name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text + "\n")  # 20 W
+    for objective in ("time", "energy"):
+        code, (found,), err = tune(*SMALL, "--budget", "2", "--objective", objective, TEST_ENERGY=at("root"))
+        c.check(code == 0 and found["energy_counter"] == "INA3221, VDD_IN", objective, code, found, err)
+        c.check(all(found[name + "_mj"] > 0 for name in ("default", "best")), found)
+    code, found, err = tune(*SMALL, "--budget", "2", "--objective", "energy", TEST_ENERGY=at("none"))
+    c.check(code == 3 and found == [] and err.count("\n") == 1 and "needs an energy counter" in err, code, err)
 
 
 def stops(c):
@@ -161,8 +266,9 @@ def stops(c):
 
 
 def table(c):
-    """--t4 writes the results and the kinds of failures. --replay reads them."""
-    code, (found,), err = tune(*SMALL, "--search", "full", "--budget", "8", "--t4", at("t4.json"),
+    """--t4 writes the results and the kinds of failures, --csv the reasons too. --replay reads the results."""
+    code, (found,), err = tune(*SMALL, "--search", "full", "--budget", "8", "--t4", at("t4.json"), "--csv", at("csv"),
+                               "--heat-map", at("map.png"),
                                TEST_MISBEHAVE="wrong", TEST_ONLY="GROUP_HEIGHT=2")
     with open(at("t4.json"), encoding="utf-8") as file:
         results = json.load(file)["results"]
@@ -170,6 +276,17 @@ def table(c):
     for result, trial in zip(sorted(results, key=str), sorted(found["trials"], key=str)):
         wrong = str(result["configuration"]["GROUP_HEIGHT"]) == "2"
         c.check(result["invalidity"] == ("correctness" if wrong else "correct"), result)
+    with open(at("csv"), encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+        file.seek(0)
+        c.check(all(line.endswith("\r\n") for line in file), "RFC 4180")
+    for row, trial in zip(rows, found["trials"]):
+        c.check((row["configuration"], row["why"]) == (trial["choice"], trial.get("failed", "")), row, trial)
+        c.check(row["ms"] == "%.6f" % trial["ms"] if "ms" in trial else row["status"] == "correctness", row, trial)
+        c.check((row["chain"], row["format"], row["size"], row["pass"]) == ("invert", "rgba", "64x48", "invert"), row)
+    c.check(len(rows) == 8, rows)
+    with open(at("map.png"), "rb") as file:
+        c.check(file.read(8) == b"\x89PNG\r\n\x1a\n", "a picture")
     code, out, err = run(MONOCLE, "tune", "--replay", at("t4.json"), "--json", **settings())
     c.check(code == 0 and json.loads(out)["configurations"] == 8, code, out, err)
 
@@ -180,10 +297,14 @@ def refuses(c):
                        ((*SMALL, "--budget", "3m"), "--budget is '3m'"), ((*SMALL, "--budget", "0"), "--budget is '0'"),
                        ((*SMALL, "--search", "best"), "there is no search 'best'"),
                        ((*SMALL, "--search", "all"), "several searches need --replay"),
+                       ((*SMALL, "-p", "cpu", "-d", "0"), "-p cpu does not use one"),
+                       ((*SMALL, "-t", "2"), "--threads needs -p cpu"), ((*SMALL, "--seeds", "2"), "needs --replay"),
+                       ((*SMALL, "--csv", "a.capture"), "such as a.csv"), ((*SMALL, "--t4", "a.png"), "such as a.json"),
+                       ((*SMALL, "--heat-map", "b/c.CSV"), "such as b/c.png"),
                        ((*SMALL, "--kernels", at("none")), "none"), (("-f", "invert", "-s", "64"), "--sizes is '64'")]:
         code, found, err = tune(*args, binary=MONOCLE)
         c.check(code == 2 and found == [] and err.count("\n") == 1 and says in err, args, code, err)
 
 
-sys.exit(Checks().run(tries, stores, not_stored, repeats, passes, plans, faults, hangs, nothing_runs, interrupted,
-                      stops, table, refuses, before=prepare))
+sys.exit(Checks().run(tries, stores, says_where, tunes_cpu, not_stored, begins, repeats, passes, plans, faults, hangs,
+                      nothing_runs, interrupted, resumes, energy, stops, table, refuses, before=prepare))

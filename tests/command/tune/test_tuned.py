@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""test_tuned.py MONOCLE: lists, exports, imports and removes the results of tunings"""
+"""test_tuned.py MONOCLE: lists, exports, imports and removes the tuning results"""
 import json
 import os
 import subprocess
@@ -90,7 +90,7 @@ def showing(c):
             "   level          user\n" in out, out, err)
     c.check(tuned("show", "rgba>blur2>buffer", "-d", "H200")[1].count("choice") == 2, "of a pass")
     c.check(json.loads(tuned("show", "--json", str(whole["number"]))[1]) == [whole], "JSON")
-    for what, says in ("999", "number '999'"), ("blur", "pass 'blur'"):
+    for what, says in ("999", "number '999'"), ("4294967297", "number '4294967297'"), ("blur", "pass 'blur'"):
         code, out, err = tuned("show", what)
         c.check(code == 3 and out == "" and err.count("\n") == 1 and says in err, what, err)
 
@@ -187,31 +187,40 @@ def damaged(c):
 
 
 def in_use(c):
-    """The live view runs a tuned variant if it passes its probe. The frames are the same."""
+    """The live view runs a tuned variant if it passes its probe, and reports it. The frames are the same."""
     devices = json.loads(run(BINARY, "devices", "--json")[1] or b"[]")
     if not devices:
         print("no OpenCL device: left out")
         return
     device = devices[0]
 
-    def live(*choices):
+    def live(*choices, **changes):
         fields = {name: device[name] for name in ("vendor", "type", "driver")}
-        write("home/monocle/tuned", HEAD, *(entry(device=device["name"], size="4K", choice=choice, source="-",
-                                                  compute_units=str(device["compute_units"]), **fields)
-                                            for choice in choices))
-        code, _, err = run(BINARY, "live", "pattern:80x50", "-d", "0", "-p", "opencl", "-f", "blur=2", "--headless",
-                           "--frames", "1", "-o", "frame.png", "--log-level", "info", cwd=at(),
-                           XDG_DATA_HOME=at("home"), XDG_CACHE_HOME=at("cache"))
+        fields.update(device=device["name"], size="4K", source="-", compute_units=str(device["compute_units"]))
+        fields["pass"] = "rgba>blur3>buffer"  # no result for it ships with the program
+        write("home/monocle/tuned", HEAD, *(entry(choice=choice, **{**fields, **changes}) for choice in choices))
+        code, out, err = run(BINARY, "live", "pattern:80x50", "-d", "0", "-p", "opencl", "-f", "blur=3", "--headless",
+                             "--frames", "1", "-o", "frame.png", "--log-level", "info", "--json", cwd=at(),
+                             XDG_DATA_HOME=at("home"), XDG_CACHE_HOME=at("cache"))
         c.check(code == 0, choices, err)
         used = [line.partition("runs the tuned variant ")[2] for line in err.splitlines() if "tuned" in line]
+        passes = json.loads(out.splitlines()[-1])["passes"]
+        c.check([row["pass"] for row in passes] == ["convert", "blur"] and passes[0]["from"] == "default", passes)
+        blur = passes[-1]
         with open(at("frame.png"), "rb") as file:
-            return used, file.read()
+            return used, file.read(), (blur["from"], blur["match"], blur["stale"], blur["choice"])
 
-    used, frame = live()
-    c.check(used == [], used)
-    for choice in "generic:GROUP_WIDTH=64:GROUP_HEIGHT=2", "inside:GROUP_WIDTH=64":
+    used, frame, facts = live()
+    c.check(used == [] and facts[:3] == ("default", None, False), used, facts)
+    for choice in "generic:GROUP_WIDTH=64:GROUP_HEIGHT=2", "inside:GROUP_WIDTH=64:ROWS=2":
         got = live(choice, "sums")  # sums does not fit this pass
-        c.check(got == ([choice + " (same device and size, user)"], frame), got[0])
+        c.check(got == ([choice + " (same device and size, user)"], frame,
+                        ("user", "same device and size", False, choice)), got[0], got[2])
+    for changes, match, stale in [({"driver": "old"}, "same device, other driver", True),
+                                  ({"size": "2M"}, "same device, other size", False),
+                                  ({"device": "another", "architecture": "-"}, "same vendor and type", False)]:
+        got = live(choice, **changes)
+        c.check(got[2] == ("user", match, stale, choice), changes, got[2])
 
 
 sys.exit(Checks().run(listing, showing, exporting, importing, clearing, wrong, full_disk, damaged, in_use,

@@ -1,0 +1,121 @@
+// pass.glsl: a pass, or half of a blur, as a fragment shader
+//
+// The host puts the language and the pass's macros before this file, and the filters after it (src/path/gl_text.c):
+//   LOAD_0(x, y) .. LOAD_3(x, y)     the samples of a pixel of the input: red, green, blue and alpha, or luma, U and V
+//   PASS_YUV                         defined if they are luma, U and V
+//   PASS_BEFORE, PASS_AFTER, PASS_LOAD_X .. PASS_STORE_Y, PASS_STENCIL .. PASS_EQUAL_CHANNELS    as in pass_io.cl
+//   PASS_SUMS_ACROSS                 defined for the first half of a blur: the sums of rows
+//   PASS_SUMS_DOWN                   defined for its second half: the mean from these sums
+//   PASS_SHOWN                       defined if the output has bytes that GL draws, not integers
+#ifdef PASS_YUV
+uniform highp int coefficients[6];
+#define COEFFICIENT(k, i) coefficients[i]
+#include "yuv.cl"
+#endif
+
+uniform highp usampler2D plane0, plane1, plane2;
+uniform highp ivec2 size; // of the picture
+
+#ifdef PASS_SHOWN
+out highp vec4 result;
+#else
+out highp uvec4 result;
+#endif
+
+pixel unpacked(ivec4 rgba)
+{
+    return pixel(rgba.r, rgba.g, rgba.b, rgba.a);
+}
+
+// Returns the pass's input at a place inside the picture, after the point filters before the stencil.
+pixel loaded(int x, int y)
+{
+    x = PASS_LOAD_X(x, size.x);
+    y = PASS_LOAD_Y(y, size.y);
+#ifdef PASS_YUV
+    pixel p = yuv_pixel(0, LOAD_0(x, y), LOAD_1(x, y), LOAD_2(x, y));
+#else
+    pixel p = pixel(LOAD_0(x, y), LOAD_1(x, y), LOAD_2(x, y), LOAD_3(x, y));
+#endif
+    return PASS_BEFORE(p, 0);
+}
+
+#if defined(PASS_SUMS_ACROSS)
+
+// The sums of a row, and the pixel's own alpha.
+pixel computed(int x, int y)
+{
+    pixel sum = pixel(0, 0, 0, loaded(x, y).a);
+    for (int dx = -PASS_RADIUS; dx <= PASS_RADIUS; dx++) {
+        pixel p = loaded(clamp(x + dx, 0, size.x - 1), y);
+        sum.r += p.r;
+        sum.g += p.g;
+        sum.b += p.b;
+    }
+    return sum;
+}
+
+#elif defined(PASS_SUMS_DOWN)
+
+pixel computed(int x, int y)
+{
+    const int side = 2 * PASS_RADIUS + 1, area = side * side;
+    ivec3 sum = ivec3(area / 2);
+    for (int dy = -PASS_RADIUS; dy <= PASS_RADIUS; dy++) {
+        int row = clamp(y + dy, 0, size.y - 1);
+        sum += ivec3(LOAD_0(x, row), LOAD_1(x, row), LOAD_2(x, row));
+    }
+    return PASS_AFTER(unpacked(ivec4(sum / area, LOAD_3(x, y))), 0);
+}
+
+#elif defined(PASS_STENCIL)
+
+#define RADIUS(v) PASS_RADIUS
+struct view {
+    int x, y, channel;
+};
+
+int tap(view v, int dx, int dy)
+{
+    pixel p = loaded(clamp(v.x + dx, 0, size.x - 1), clamp(v.y + dy, 0, size.y - 1));
+    return v.channel == 0 ? p.r : v.channel == 1 ? p.g : p.b;
+}
+
+int PASS_STENCIL(view v, arguments args);
+
+pixel computed(int x, int y)
+{
+    pixel p = loaded(x, y);
+    p.r = PASS_STENCIL(view(x, y, 0), PASS_STENCIL_AT);
+#ifdef PASS_EQUAL_CHANNELS
+    p.g = p.b = p.r;
+#else
+    p.g = PASS_STENCIL(view(x, y, 1), PASS_STENCIL_AT);
+    p.b = PASS_STENCIL(view(x, y, 2), PASS_STENCIL_AT);
+#endif
+    return PASS_AFTER(p, 0);
+}
+
+#else
+
+pixel computed(int x, int y)
+{
+    return loaded(x, y);
+}
+
+#endif
+
+void main()
+{
+    int x = int(gl_FragCoord.x), y = int(gl_FragCoord.y);
+#ifndef PASS_SUMS_ACROSS // the second half mirrors
+    x = PASS_STORE_X(x, size.x);
+    y = PASS_STORE_Y(y, size.y);
+#endif
+    pixel p = computed(x, y);
+#ifdef PASS_SHOWN
+    result = vec4(p.r, p.g, p.b, p.a) / 255.0;
+#else
+    result = uvec4(p.r, p.g, p.b, p.a);
+#endif
+}

@@ -1,0 +1,44 @@
+// energy.h: counters of the energy that a device uses; logs nothing
+//
+// A counter changes only every 1 to 100 ms, so measure for at least 0.3 s. It counts the whole device or board, with
+// all programs that use it.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ENERGY_WHY = 200, ENERGY_NAME = 64 };
+
+struct energy_device {
+    bool cpu;            // the processors of this machine
+    bool nvidia;         // an NVIDIA GPU
+    const char *pci;     // address of a GPU: "0000:01:00.0"; NULL: unknown
+    const char *root;    // directory instead of "/", for tests; NULL: "/"
+    const char *library; // instead of libnvidia-ml.so.1, for tests; NULL: that
+};
+
+struct energy;
+
+// Opens the best counter of the device. Its sources, in order:
+// - a processor: the energy of all packages (RAPL, /sys/class/powercap)
+// - an NVIDIA GPU: its energy (NVML), or else its power, added up every 20 ms by a thread
+// - a board with power sensors, such as Jetson: the power of its input (INA3221, /sys/class/hwmon), added up likewise
+// NULL: there is none that this user may read; `why` has the reason as half a sentence.
+struct energy *energy_open(const struct energy_device *device, char why[ENERGY_WHY]);
+void energy_close(struct energy *energy); // accepts NULL
+
+const char *energy_name(const struct energy *energy); // "RAPL, 2 packages"
+// Sets *uj to the microjoules since energy_open. Call at least every minute, because counters wrap around. False: the
+// counter cannot be read any more. Only one thread may call this.
+bool energy_read(struct energy *energy, uint64_t *uj);
+
+// The energy and the time of one run.
+struct energy_use {
+    double mj, ms;
+};
+
+// Measures the energy of run(context, runs), which makes 1 to 64 runs and waits; a run takes about `run_ms`. Runs until
+// the counter changes, then for `least_ms`, and until it changes again. False: a run failed, or the counter cannot be
+// read or does not change within 0.5 s.
+bool energy_measure(struct energy *energy, double run_ms, double least_ms, bool (*run)(void *context, int runs),
+                    void *context, struct energy_use *use);

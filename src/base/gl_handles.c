@@ -1,0 +1,77 @@
+// gl_handles.c: describes and tests a GL context
+#include "base/gl_handles.h"
+
+#include <epoxy/gl.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+void gl_context_describe(struct gl_context *context, bool es, const char *version, const char *renderer,
+                         const char *over)
+{
+    static const char *const software[] = {"llvmpipe", "softpipe", "swrast", "Software Rasterizer", "SwiftShader"};
+    // On ES, the text begins with "OpenGL ES"; after the number, it is the driver's.
+    static const char es_prefix[] = "OpenGL ES ";
+    if (!version)
+        version = "?";
+    else if (es && strncmp(version, es_prefix, sizeof(es_prefix) - 1) == 0)
+        version += sizeof(es_prefix) - 1;
+    if (!renderer)
+        renderer = "?";
+    snprintf(context->name, sizeof(context->name), "OpenGL %s%.*s%s over %s: %s", es ? "ES " : "",
+             (int)strcspn(version, " "), version, es ? "" : " core", over, renderer);
+    context->software = false;
+    for (size_t i = 0; i < sizeof(software) / sizeof(*software); i++)
+        context->software = context->software || strstr(renderer, software[i]);
+}
+
+static GLuint open_program(void)
+{
+    static const char *const texts[][3] = {
+        {"#version 330 core\n", "#version 300 es\n",
+         "void main() { gl_Position = vec4(gl_VertexID == 1 ? 3 : -1, gl_VertexID == 2 ? 3 : -1, 0, 1); }"},
+        {"#version 330 core\n", "#version 300 es\n", "out highp vec4 color; void main() { color = vec4(1, 0, 1, 0); }"},
+    };
+    static const GLenum types[] = {GL_VERTEX_SHADER, GL_FRAGMENT_SHADER};
+    const GLuint program = glCreateProgram();
+    for (int i = 0; i < 2; i++) {
+        const GLuint shader = glCreateShader(types[i]);
+        glShaderSource(shader, 2, (const char *[]){texts[i][!epoxy_is_desktop_gl()], texts[i][2]}, NULL);
+        glCompileShader(shader);
+        glAttachShader(program, shader);
+        glDeleteShader(shader);
+    }
+    glLinkProgram(program);
+    return program;
+}
+
+bool gl_context_draws(void)
+{
+    uint8_t pixel[4] = {0};
+    GLuint texture, framebuffer, array;
+    while (glGetError() != GL_NO_ERROR)
+        ; // an error of other code
+    const GLuint program = open_program();
+    glGenVertexArrays(1, &array);
+    glBindVertexArray(array);
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 1, 1, 0, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+    glViewport(0, 0, 1, 1);
+    glUseProgram(program);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    glReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixel);
+    glUseProgram(0);
+    glBindVertexArray(0);
+    glBindTexture(GL_TEXTURE_2D, 0);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    glDeleteFramebuffers(1, &framebuffer);
+    glDeleteVertexArrays(1, &array);
+    glDeleteTextures(1, &texture);
+    glDeleteProgram(program);
+    return glGetError() == GL_NO_ERROR && memcmp(pixel, (uint8_t[]){255, 0, 255, 0}, 4) == 0;
+}

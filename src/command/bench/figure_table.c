@@ -1,0 +1,348 @@
+// figure_table.c: the figures of a test as a table: names of rows and columns, figures with their spread, notes
+#include "command/bench/figure_table.h"
+
+#include "base/log.h"
+#include "base/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GAP = 2, TEXT = 2 * FIGURE_PARAMETERS };
+
+// The different names of the rows or of the columns, in the order of the figures.
+struct side {
+    char key[FIGURE_PARAMETERS]; // the names of the parameters: "type size"
+    char (*name)[FIGURE_PARAMETERS];
+    int count, width;
+};
+
+// Figures that have the same parameters.
+struct table {
+    const struct figure **figure;
+    int *row, *column; // of each figure
+    int count;
+    struct side rows, columns;
+    int value_width, spread_width;
+};
+
+// ---- text ----
+
+// Returns the number of characters of UTF-8 text.
+static int width_of(const char *text)
+{
+    int width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+static void print_left(const char *text, int width)
+{
+    const int used = width_of(text);
+    printf("%s%*s", text, used < width ? width - used : 0, "");
+}
+
+static void print_right(const char *text, int width)
+{
+    const int used = width_of(text);
+    printf("%*s%s", used < width ? width - used : 0, "", text);
+}
+
+static void value_text(const struct figure *f, char text[FIGURE_TEXT])
+{
+    const double value = f->value;
+    const int digits = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3;
+    if (f->status != FIGURE_OK)
+        snprintf(text, FIGURE_TEXT, "%s", f->status == FIGURE_FAILED ? "failed" : "-");
+    else if (value >= 0.01 && value < 1e9)
+        snprintf(text, FIGURE_TEXT, "%.*f", digits, value);
+    else
+        snprintf(text, FIGURE_TEXT, "%.2g", value);
+}
+
+static void spread_text(const struct figure *f, char text[FIGURE_TEXT])
+{
+    const double percent = 100 * f->spread;
+    text[0] = '\0';
+    if (f->status == FIGURE_OK)
+        snprintf(text, FIGURE_TEXT, percent < 1e4 ? "±%.*f%%" : "±%.*g%%", percent < 0.95 ? 1 : 0, percent);
+}
+
+void figure_text(const struct figure *figure, char text[FIGURE_TEXT])
+{
+    char spread[FIGURE_TEXT];
+    value_text(figure, text);
+    spread_text(figure, spread);
+    if (spread[0])
+        snprintf(text + strlen(text), FIGURE_TEXT - strlen(text), " %s", spread);
+}
+
+// ---- rows and columns ----
+
+// Copies the names of `length` bytes of parameters ("type size") or their values ("float 640x480").
+static void copy_words(const char *words, int length, bool values, char text[FIGURE_PARAMETERS])
+{
+    int used = 0;
+    bool value = false;
+    for (int i = 0; i < length; i++) {
+        const bool space = words[i] == ' ', equals = words[i] == '=' && !value;
+        value = equals || (value && !space);
+        if (space || (!equals && value == values))
+            text[used++] = words[i];
+    }
+    text[used] = '\0';
+}
+
+// Splits the parameters into those of the row and the last one, of the column.
+static void split(const struct figure *figure, bool values, char row[FIGURE_PARAMETERS], char column[FIGURE_PARAMETERS])
+{
+    const char *all = figure->parameters, *space = strrchr(all, ' ');
+    const int length = space ? (int)(space - all) : 0;
+    copy_words(all, length, values, row);
+    copy_words(space ? space + 1 : all, (int)strlen(space ? space + 1 : all), values, column);
+}
+
+static bool has_keys(const struct table *table, const struct figure *figure)
+{
+    char row[FIGURE_PARAMETERS], column[FIGURE_PARAMETERS];
+    split(figure, false, row, column);
+    return strcmp(row, table->rows.key) == 0 && strcmp(column, table->columns.key) == 0;
+}
+
+static int add_name(struct side *side, const char *name)
+{
+    int at = 0;
+    while (at < side->count && strcmp(side->name[at], name) != 0)
+        at++;
+    if (at < side->count)
+        return at;
+    memcpy(side->name[at], name, FIGURE_PARAMETERS);
+    side->width = width_of(name) > side->width ? width_of(name) : side->width;
+    return side->count++;
+}
+
+static void add_figure(struct table *table, const struct figure *figure)
+{
+    char row[FIGURE_PARAMETERS], column[FIGURE_PARAMETERS], text[FIGURE_TEXT];
+    split(figure, true, row, column);
+    table->row[table->count] = add_name(&table->rows, row);
+    table->column[table->count] = add_name(&table->columns, column);
+    table->figure[table->count++] = figure;
+    value_text(figure, text);
+    table->value_width = width_of(text) > table->value_width ? width_of(text) : table->value_width;
+    spread_text(figure, text);
+    table->spread_width = width_of(text) > table->spread_width ? width_of(text) : table->spread_width;
+}
+
+static int cell_width(const struct table *table)
+{
+    const int figure = table->value_width + 1 + table->spread_width;
+    return table->columns.width > figure ? table->columns.width : figure;
+}
+
+static int row_width(const struct table *table)
+{
+    const int key = width_of(table->rows.key);
+    return table->rows.width > key ? table->rows.width : key;
+}
+
+// Returns the number of columns that fit in a line, at least 1.
+static int columns_in_line(const struct table *table)
+{
+    const int fit = (FIGURE_LINE - GAP - row_width(table)) / (GAP + cell_width(table));
+    return fit > 1 ? fit : 1;
+}
+
+// Exchanges rows and columns if the rows have no names, or if the columns are too many for a line.
+static void turn(struct table *table)
+{
+    const bool many = table->columns.count > columns_in_line(table) && table->rows.count < table->columns.count;
+    if (table->rows.key[0] && !many)
+        return;
+    const struct side side = table->rows;
+    int *const row = table->row;
+    table->rows = table->columns;
+    table->columns = side;
+    table->row = table->column;
+    table->column = row;
+}
+
+// ---- lines ----
+
+static const struct figure *find_cell(const struct table *table, int row, int column)
+{
+    for (int i = 0; i < table->count; i++)
+        if (table->row[i] == row && table->column[i] == column)
+            return table->figure[i];
+    return NULL;
+}
+
+static void print_cell(const struct table *table, const struct figure *figure, bool last)
+{
+    char text[FIGURE_TEXT] = "";
+    if (figure)
+        value_text(figure, text);
+    print_right(text, GAP + cell_width(table) - 1 - table->spread_width);
+    if (figure)
+        spread_text(figure, text);
+    if (text[0] || !last)
+        printf(" ");
+    print_left(text, last ? 0 : table->spread_width);
+}
+
+static void print_columns(const struct table *table, int first, int end)
+{
+    const int rows = row_width(table);
+    if (table->columns.key[0])
+        printf("%*s%s\n", 2 * GAP + rows, "", table->columns.key);
+    printf("%*s", GAP, "");
+    print_left(table->rows.key, table->columns.key[0] ? rows : 0);
+    for (int c = first; c < end && table->columns.key[0]; c++)
+        print_right(table->columns.name[c], GAP + cell_width(table));
+    printf("\n");
+    for (int r = 0; r < table->rows.count; r++) {
+        printf("%*s", GAP, "");
+        print_left(table->rows.name[r], rows);
+        for (int c = first; c < end; c++)
+            print_cell(table, find_cell(table, r, c), c == end - 1);
+        printf("\n");
+    }
+}
+
+static void print_cells(const struct table *table)
+{
+    const int fit = columns_in_line(table), blocks = (table->columns.count + fit - 1) / fit;
+    for (int b = 0; b < blocks; b++)
+        print_columns(table, table->columns.count * b / blocks, table->columns.count * (b + 1) / blocks);
+}
+
+// ---- notes ----
+
+static bool same_note(const struct figure *a, const struct figure *b)
+{
+    return a->status == b->status && strcmp(a->note, b->note) == 0;
+}
+
+// Returns true if all figures of the row have the note; `row` -1: all figures.
+static bool is_noted(const struct table *table, int row, const struct figure *like)
+{
+    bool all = true;
+    for (int i = 0; i < table->count; i++)
+        all = all && (same_note(table->figure[i], like) || (row >= 0 && table->row[i] != row));
+    return all;
+}
+
+static void append(FILE *out, const char **comma, const char *row, const char *column)
+{
+    fprintf(out, "%s%s%s%s", *comma, row, row[0] && column[0] ? " " : "", column);
+    *comma = ", ";
+}
+
+// Writes the names of the figures that have this note.
+static void list_noted(const struct table *table, const struct figure *like, FILE *out)
+{
+    const char *comma = "";
+    if (is_noted(table, -1, like)) {
+        fputs(table->figure[0]->parameters[0] ? "all" : like->test, out);
+        return;
+    }
+    for (int r = 0; r < table->rows.count; r++) {
+        if (is_noted(table, r, like))
+            append(out, &comma, table->rows.name[r], "");
+        else
+            for (int i = 0; i < table->count; i++)
+                if (table->row[i] == r && same_note(table->figure[i], like))
+                    append(out, &comma, table->rows.name[r], table->columns.name[table->column[i]]);
+    }
+}
+
+// Prints each note once, after the names of its figures.
+static void print_notes(const struct table *table)
+{
+    for (int i = 0; i < table->count; i++) {
+        const struct figure *f = table->figure[i];
+        char *text = NULL;
+        size_t size = 0;
+        bool printed = false;
+        for (int before = 0; before < i; before++)
+            printed = printed || same_note(table->figure[before], f);
+        FILE *out = f->note[0] && !printed ? open_memstream(&text, &size) : NULL;
+        if (!out)
+            continue;
+        list_noted(table, f, out);
+        fprintf(out, f->status == FIGURE_OK ? ": " : " %s: ", figure_status_name(f->status));
+        fprintf(out, "%s", f->note);
+        fclose(out);
+        printf("%*s", GAP, "");
+        options_print_text(stdout, text, GAP, 2 * GAP, FIGURE_LINE);
+        free(text);
+    }
+}
+
+// ---- the table ----
+
+// Prints the figures that have the parameters of the first; `shown` marks them.
+static bool print_alike(const struct figure *figures, int count, bool *shown)
+{
+    struct table table = {0};
+    const size_t room = (size_t)count;
+    int *const places = calloc(2 * room, sizeof(*places));
+    table.figure = calloc(room, sizeof(*table.figure));
+    table.rows.name = calloc(room, sizeof(*table.rows.name));
+    table.columns.name = calloc(room, sizeof(*table.columns.name));
+    const bool ok = places && table.figure && table.rows.name && table.columns.name;
+    if (ok) {
+        table.row = places;
+        table.column = places + room;
+        split(figures, false, table.rows.key, table.columns.key);
+        for (int i = 0; i < count; i++) {
+            if (shown[i] || !has_keys(&table, &figures[i]))
+                continue;
+            shown[i] = true;
+            add_figure(&table, &figures[i]);
+        }
+        turn(&table);
+        if (figures->parameters[0])
+            print_cells(&table);
+        print_notes(&table);
+    }
+    free(table.columns.name);
+    free(table.rows.name);
+    free(table.figure);
+    free(places);
+    return ok;
+}
+
+// Copies the figures with texts that a terminal can show.
+static struct figure *copy_clean(const struct figure *figures, int count)
+{
+    struct figure *clean = calloc((size_t)count, sizeof(*clean));
+    for (int i = 0; clean && i < count; i++) {
+        clean[i] = figures[i];
+        log_escape(clean[i].test, sizeof(clean[i].test), figures[i].test);
+        log_escape(clean[i].parameters, sizeof(clean[i].parameters), figures[i].parameters);
+        log_escape(clean[i].note, sizeof(clean[i].note), figures[i].note);
+    }
+    return clean;
+}
+
+void figure_table_print(const struct measure_test *test, const struct figure *figures, int count)
+{
+    char name[FIGURE_TEST + TEXT], definition[1024];
+    struct figure *clean = copy_clean(figures, count);
+    bool *shown = calloc((size_t)count, sizeof(*shown)), ok = clean && shown;
+    log_escape(name, sizeof(name), test->name);
+    printf("\n%s, ", name);
+    log_escape(name, sizeof(name), test->unit);
+    log_escape(definition, sizeof(definition), test->definition);
+    printf("%s%s:\n%*s", name, figure_less_is_better(test->unit) ? " (less is better)" : "", GAP, "");
+    options_print_text(stdout, definition, GAP, GAP, FIGURE_LINE);
+    for (int i = 0; ok && i < count; i++)
+        if (!shown[i])
+            ok = print_alike(clean + i, count - i, shown + i);
+    if (!ok)
+        log_error("cannot print the figures of %s: out of memory", test->name);
+    free(shown);
+    free(clean);
+}

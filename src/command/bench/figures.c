@@ -1,0 +1,433 @@
+// figures.c: the measurement `device`: runs the tests of devices and prints their figures
+#include "command/bench/bench.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "command/bench/figure_table.h"
+#include "command/bench/results.h"
+#include "command/bench/trial.h"
+#include "command/shared.h"
+#include "compute/device_energy.h"
+#include "measure/measure.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { CHOSEN_MAX = 64 };
+
+struct figures {
+    const struct bench *bench;
+    struct device_info device[DEVICE_MAX];
+    const struct measure_test *test[CHOSEN_MAX]; // the chosen ones
+    int devices, tests;
+    struct figure *figure; // of one device
+    int count, room;
+    struct json_t *results; // of the devices so far
+    bool any, failed;       // figures
+};
+
+// ---- options ----
+
+// Returns false if an option of the other measurements was given (logged).
+static bool check_options(const struct bench_options *o)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } others[] = {
+        {"filter", o->filters.count > 0}, {"sizes", o->sizes != NULL},     {"formats", o->formats != NULL},
+        {"path", o->paths != NULL},       {"threads", o->threads != NULL}, {"pictures", o->pictures > 0},
+    };
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+        if (!others[i].given)
+            continue;
+        log_error("--%s is not an option of 'bench device'; it measures the device, not filters", others[i].name);
+        return false;
+    }
+    return true;
+}
+
+// Fills in the tests that the words name, or all. Returns false if a word names none (logged).
+static bool choose_tests(struct figures *figures)
+{
+    const struct bench *bench = figures->bench;
+    bool used[CHOSEN_MAX] = {false};
+    for (int w = 0; w < bench->words; w++) {
+        const char *names[CHOSEN_MAX + 1] = {NULL};
+        bool found = false;
+        for (int i = 0; measure_tests[i]; i++) {
+            names[i] = measure_tests[i]->name;
+            if (measure_is_named(measure_tests[i], bench->word[w]))
+                used[i] = found = true;
+        }
+        if (!found) {
+            find_word(bench->word[w], "test", names, "see 'monocle bench --help' for the tests");
+            return false;
+        }
+    }
+    for (int i = 0; measure_tests[i]; i++) {
+        if (bench->words == 0 || used[i])
+            figures->test[figures->tests++] = measure_tests[i];
+    }
+    return true;
+}
+
+static bool choose_devices(struct figures *figures)
+{
+    const char *named = figures->bench->options->device, *why = "";
+    figures->devices = device_list(figures->device, &why);
+    if (figures->devices == 0)
+        log_error("there is no OpenCL device: %s", why);
+    return figures->devices > 0 &&
+           ((named && strcmp(named, "all") == 0) || device_choose(figures->device, figures->devices, named) >= 0);
+}
+
+static bool is_chosen(const struct figures *figures, int device)
+{
+    const char *named = figures->bench->options->device;
+    return (named && strcmp(named, "all") == 0) || device_choose(figures->device, figures->devices, named) == device;
+}
+
+// ---- JSON and CSV ----
+
+static json_t *device_json(const struct device_info *info, int number)
+{
+    json_t *device =
+        json_pack("{s:i,s:o,s:s,s:o,s:o,s:o,s:o}", "number", number, "name", text_json(info->name), "type",
+                  device_type_name(info), "vendor", text_json(info->vendor), "platform", text_json(info->platform_name),
+                  "version", text_json(info->version), "driver", text_json(info->driver));
+    json_object_update_new(device,
+                           json_pack("{s:i,s:i,s:I,s:I,s:b}", "compute_units", info->compute_units, "clock_mhz",
+                                     info->clock_mhz, "memory_bytes", (json_int_t)info->memory_bytes, "local_bytes",
+                                     (json_int_t)info->local_bytes, "host_unified", (int)info->host_unified));
+    return device;
+}
+
+// Returns an empty object if the device has no sensor.
+static json_t *sensors_json(const struct sensors *sensors)
+{
+    json_t *object = json_object();
+    if (sensors->clock_mhz > 0)
+        json_object_set_new(object, "clock_mhz", json_integer(sensors->clock_mhz));
+    if (sensors->temperature_c > 0)
+        json_object_set_new(object, "temperature_c", json_integer(sensors->temperature_c));
+    return object;
+}
+
+// Takes over `device`.
+static json_t *result_json(const struct figures *figures, json_t *device)
+{
+    json_t *tests = json_object(), *values = json_array();
+    char measured[32];
+    const time_t now = time(NULL);
+    struct tm utc;
+    strftime(measured, sizeof(measured), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    for (int i = 0; i < figures->tests; i++)
+        json_object_set_new(
+            tests, figures->test[i]->name,
+            json_pack("{s:s,s:s}", "unit", figures->test[i]->unit, "definition", figures->test[i]->definition));
+    for (int i = 0; i < figures->count; i++)
+        json_array_append_new(values, figure_json(&figures->figure[i]));
+    return json_pack("{s:i,s:s,s:s,s:o,s:o,s:o}", "format", RESULTS_FORMAT, "monocle", MONOCLE_VERSION, "measured",
+                     measured, "device", device, "tests", tests, "figures", values);
+}
+
+static const json_t *test_of(const json_t *result, const char *name)
+{
+    return json_object_get(json_object_get(result, "tests"), name);
+}
+
+static void print_number(const json_t *number)
+{
+    printf(",");
+    if (number)
+        json_dumpf(number, stdout, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)); // does not depend on the locale
+}
+
+static void print_text(const char *text)
+{
+    printf(",\"");
+    for (; text && *text; text++)
+        fputs(*text == '"' ? "\"\"" : (const char[]){*text, '\0'}, stdout);
+    printf("\"");
+}
+
+static void print_csv_head(void)
+{
+    printf("device,name,test,parameters,status,value,by_event,unit,spread,rounds,checked,note,verdict,base_value,"
+           "change\n");
+}
+
+static void print_csv(const json_t *result)
+{
+    const json_t *item, *device = json_object_get(result, "device");
+    struct figure f;
+    size_t i;
+    json_array_foreach(json_object_get(result, "figures"), i, item)
+    {
+        figure_read(item, &f);
+        printf("%d", (int)json_integer_value(json_object_get(device, "number")));
+        print_text(json_string_value(json_object_get(device, "name")));
+        print_text(f.test);
+        print_text(f.parameters);
+        print_text(figure_status_name(f.status));
+        print_number(json_object_get(item, "value"));
+        print_number(json_object_get(item, "by_event"));
+        print_text(json_string_value(json_object_get(test_of(result, f.test), "unit")));
+        print_number(json_object_get(item, "spread"));
+        printf(",%d,%s", f.rounds, f.checked ? "yes" : "no");
+        print_text(f.note);
+        print_text(json_string_value(json_object_get(item, "verdict")));
+        print_number(json_object_get(item, "base_value"));
+        print_number(json_object_get(item, "change"));
+        printf("\n");
+    }
+}
+
+// ---- the run ----
+
+static void take(void *context, const struct figure *figure)
+{
+    struct figures *figures = context;
+    if (figures->count == figures->room) {
+        const int room = figures->room ? 2 * figures->room : 256;
+        struct figure *more = realloc(figures->figure, (size_t)room * sizeof(*more));
+        if (!more) {
+            log_error("cannot store a figure: out of memory");
+            figures->failed = true;
+            return;
+        }
+        figures->figure = more;
+        figures->room = room;
+    }
+    figures->figure[figures->count++] = *figure;
+    figures->any = true;
+    figures->failed = figures->failed || figure->status == FIGURE_FAILED;
+}
+
+static bool progress(void *context, const char *text)
+{
+    if (text)
+        bench_progress("%s", text);
+    return !command_interrupted();
+}
+
+// Compares the figures of a device with the base, prints them unless a table has them, and keeps them for the page.
+static void finish_device(struct figures *figures, json_t *result)
+{
+    const struct bench_options *o = figures->bench->options;
+    if (figures->bench->base && results_compare(result, figures->bench->base) > 0)
+        figures->failed = true;
+    if (o->json)
+        print_json(json_incref(result), JSON_COMPACT | JSON_REAL_PRECISION(6));
+    else if (o->csv) {
+        if (json_array_size(figures->results) == 0)
+            print_csv_head();
+        print_csv(result);
+    } else if (figures->bench->base)
+        results_print(result);
+    else
+        printf("\n");
+    json_array_append_new(figures->results, result);
+}
+
+// The texts may come from a file.
+static void print_heading(const json_t *device)
+{
+    const char *name = "", *platform = "", *driver = "";
+    int units = 0, clock_mhz = 0;
+    char line[512], shown[sizeof(line)], clock[32] = "";
+    json_unpack((json_t *)device, "{s:s,s?s,s?s,s?i,s?i}", "name", &name, "platform", &platform, "driver", &driver,
+                "compute_units", &units, "clock_mhz", &clock_mhz);
+    if (clock_mhz > 0) // some drivers do not report it
+        snprintf(clock, sizeof(clock), ", at most %d MHz", clock_mhz);
+    snprintf(line, sizeof(line), "%s (%s, driver %s, compute units: %d%s)", name, platform, driver, units, clock);
+    log_escape(shown, sizeof(shown), line);
+    options_print_text(stdout, shown, 0, 2, FIGURE_LINE);
+    printf("figures: median of the rounds ± half the interquartile range, in %% of the median\n");
+}
+
+static void print_figures(const struct measure_test *test, const struct figure *figures, int count)
+{
+    figure_table_print(test, figures, count);
+    command_flush();
+}
+
+// Takes the figures of a result that was read from a file.
+static void show_result(struct figures *figures, json_t *result)
+{
+    const struct bench_options *o = figures->bench->options;
+    const char *name;
+    json_t *test;
+    const json_t *item;
+    size_t i;
+    figures->count = 0;
+    if (!o->json && !o->csv)
+        print_heading(json_object_get(result, "device"));
+    json_object_foreach(json_object_get(result, "tests"), name, test)
+    {
+        const int before = figures->count;
+        const struct measure_test row = {.name = name,
+                                         .unit = json_string_value(json_object_get(test, "unit")),
+                                         .definition = json_string_value(json_object_get(test, "definition"))};
+        struct figure figure;
+        json_array_foreach(json_object_get(result, "figures"), i, item)
+        {
+            if (figure_read(item, &figure) && strcmp(figure.test, name) == 0)
+                take(figures, &figure);
+        }
+        if (!o->json && !o->csv && figures->count > before)
+            print_figures(&row, figures->figure + before, figures->count - before);
+    }
+    finish_device(figures, json_incref(result));
+}
+
+static void measure_device(struct figures *figures, int number)
+{
+    const struct bench_options *o = figures->bench->options;
+    const bool table = !o->json && !o->csv;
+    double usual_s = 0;
+    struct sensors start, end;
+    json_t *device = device_json(&figures->device[number], number);
+    figures->count = 0;
+    for (int i = 0; i < figures->tests; i++)
+        usual_s += figures->test[i]->seconds;
+    if (table)
+        print_heading(device);
+    device_sensors_read(&figures->device[number], &start);
+    for (int i = 0; i < figures->tests && !command_interrupted(); i++) {
+        const int before = figures->count;
+        const struct measure_setup setup = {
+            .test = figures->test[i],
+            .device = number,
+            .kernels = o->kernels,
+            .seconds = o->seconds * figures->test[i]->seconds / usual_s,
+            .rounds = o->rounds,
+            .take = take,
+            .progress = progress,
+            .context = figures,
+        };
+        measure_run(&setup);
+        bench_progress(NULL);
+        if (table && figures->count > before)
+            print_figures(figures->test[i], figures->figure + before, figures->count - before);
+    }
+    device_sensors_read(&figures->device[number], &end);
+    json_object_set_new(device, "start", sensors_json(&start));
+    json_object_set_new(device, "end", sensors_json(&end));
+    finish_device(figures, result_json(figures, device));
+}
+
+// ---- results of earlier runs ----
+
+static bool is_file(const char *word)
+{
+    const size_t length = strlen(word);
+    return length > 5 && strcmp(word + length - 5, ".json") == 0;
+}
+
+// Returns false if only some of the operands are files (logged).
+static bool check_operands(const struct bench *bench, bool *files)
+{
+    *files = bench->words > 0 && is_file(bench->word[0]);
+    for (int w = 0; w < bench->words; w++) {
+        if (is_file(bench->word[w]) == *files)
+            continue;
+        log_error("the operands are names of tests and a file of results; give only one of these");
+        return false;
+    }
+    return true;
+}
+
+// Returns false if the page cannot be written or would replace results (logged).
+static bool check_report(const struct bench *bench)
+{
+    const char *path = bench->options->report;
+    bool input = path && bench->options->compare && file_same(path, bench->options->compare);
+    for (int w = 0; path && w < bench->words; w++)
+        input = input || (is_file(bench->word[w]) && file_same(path, bench->word[w]));
+    if (input)
+        log_error("--report would replace the results in %s; name another file", path);
+    else if (path && !file_writable(path, true))
+        log_error("--report: cannot write %s: %s", path, strerror(errno));
+    else
+        return true;
+    return false;
+}
+
+// Returns false if a file cannot be read (logged).
+static bool show_files(struct figures *figures)
+{
+    for (int w = 0; w < figures->bench->words; w++) {
+        json_t *results = results_read(figures->bench->word[w]), *result;
+        size_t i;
+        if (!results)
+            return false;
+        json_array_foreach(results, i, result) show_result(figures, result);
+        json_decref(results);
+    }
+    return true;
+}
+
+// ---- the command ----
+
+static bool measure_devices(struct figures *figures)
+{
+    if (!choose_devices(figures))
+        return false;
+    for (int i = 0; i < figures->devices && !command_interrupted(); i++) {
+        if (is_chosen(figures, i))
+            measure_device(figures, i);
+    }
+    return true;
+}
+
+static bool write_report(struct figures *figures)
+{
+    json_t *results = json_array(), *base;
+    size_t i;
+    json_array_foreach(figures->bench->base, i, base)
+    {
+        json_object_set_new(base, "label", json_string("base"));
+        json_array_append(results, base);
+    }
+    json_array_extend(results, figures->results);
+    const bool ok = page_write(figures->bench->options->report, results);
+    json_decref(results);
+    return ok;
+}
+
+static int run(struct bench *bench)
+{
+    struct figures *figures = calloc(1, sizeof(*figures)); // too large for the stack
+    int code = EXIT_USAGE;
+    if (!figures) {
+        log_error("cannot measure: out of memory");
+        return EXIT_NOTHING;
+    }
+    bool files = false;
+    figures->bench = bench;
+    figures->results = json_array();
+    if (check_options(bench->options) && check_operands(bench, &files) && check_report(bench) &&
+        (files || choose_tests(figures))) {
+        code = EXIT_NOTHING;
+        if (files ? show_files(figures) : measure_devices(figures))
+            code = figures->failed ? EXIT_FAILED_SOME : EXIT_OK;
+        // A run that is interrupted at once replaces no page.
+        const bool stopped = command_interrupted() && !figures->any;
+        if (code != EXIT_NOTHING && bench->options->report && !stopped && !write_report(figures))
+            code = EXIT_FAILED_SOME;
+    }
+    json_decref(figures->results);
+    free(figures->figure);
+    free(figures);
+    return code;
+}
+
+const struct measurement device_measurement = {
+    .name = "device", .run = run, .takes_words = true, .base_read = results_read};

@@ -1,0 +1,144 @@
+// drivers.c: finds the OpenCL drivers that the loader would load
+#include "command/inspect.h"
+
+#include "base/file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MAX_BYTES = 4096, DRIVER_PATH = 300 };
+static const char vendors_variable[] = "OCL_ICD_VENDORS", libraries_variable[] = "OCL_ICD_FILENAMES";
+
+// Adds a driver that a file describes: its first line is a library.
+static int add_file(const char *path, struct driver *drivers, int count)
+{
+    if (count == DRIVERS_MAX)
+        return count;
+    struct driver *driver = &drivers[count];
+    size_t size;
+    char *text = file_read(path, FILE_MAX_BYTES, &size);
+    *driver = (struct driver){.library = ""};
+    snprintf(driver->file, sizeof(driver->file), "%s", path);
+    if (text)
+        snprintf(driver->library, sizeof(driver->library), "%.*s", (int)strcspn(text, " \t\r\n"), text);
+    free(text);
+    return count + 1;
+}
+
+static int is_driver(const struct dirent *entry)
+{
+    const size_t length = strlen(entry->d_name);
+    return length > 4 && strcmp(entry->d_name + length - 4, ".icd") == 0;
+}
+
+static int add_directory(const char *path, struct driver *drivers)
+{
+    struct dirent **entries;
+    int count = 0;
+    const int found = scandir(path, &entries, is_driver, alphasort);
+    for (int i = 0; i < found; i++) {
+        char file[PATH_MAX];
+        if (snprintf(file, sizeof(file), "%s/%s", path, entries[i]->d_name) < PATH_MAX)
+            count = add_file(file, drivers, count);
+        free(entries[i]);
+    }
+    if (found >= 0)
+        free(entries);
+    return count;
+}
+
+// Adds what OCL_ICD_VENDORS names: a directory; a file here or in `vendors`; or a library.
+static int add_chosen(const char *chosen, const char *vendors, struct driver *drivers)
+{
+    char file[PATH_MAX];
+    struct stat status;
+    const size_t length = strlen(chosen);
+    const bool is_file = length > 4 && strcmp(chosen + length - 4, ".icd") == 0, found = stat(chosen, &status) == 0;
+    if (found && S_ISDIR(status.st_mode))
+        return add_directory(chosen, drivers);
+    if (is_file && !found && !strchr(chosen, '/') &&
+        snprintf(file, sizeof(file), "%s/%s", vendors, chosen) < (int)sizeof(file))
+        return add_file(file, drivers, 0);
+    if (is_file)
+        return add_file(chosen, drivers, 0);
+    if (!strstr(chosen, ".so"))
+        return 0; // probably a directory that does not exist
+    *drivers = (struct driver){.library = ""};
+    snprintf(drivers->file, sizeof(drivers->file), "%s", vendors_variable);
+    snprintf(drivers->library, sizeof(drivers->library), "%s", chosen);
+    return 1;
+}
+
+int drivers_list(const char *vendors, struct driver drivers[DRIVERS_MAX])
+{
+    const char *chosen = getenv(vendors_variable), *libraries = getenv(libraries_variable);
+    int count = chosen && *chosen ? add_chosen(chosen, vendors, drivers) : add_directory(vendors, drivers);
+    for (const char *at = libraries; at && *at && count < DRIVERS_MAX; count++) {
+        const size_t bytes = strcspn(at, ":");
+        drivers[count] = (struct driver){.library = ""};
+        snprintf(drivers[count].file, sizeof(drivers[count].file), "%s", libraries_variable);
+        snprintf(drivers[count].library, sizeof(drivers[count].library), "%.*s", (int)bytes, at);
+        at += bytes + (at[bytes] == ':');
+    }
+    return count;
+}
+
+static void driver_path(const struct drivers_choice *choice, int number, char path[DRIVER_PATH])
+{
+    snprintf(path, DRIVER_PATH, "%s/%02d.icd", choice->path, number);
+}
+
+// Not OCL_ICD_FILENAMES: ocl-icd 2.3.1 ignores it.
+bool drivers_use(struct drivers_choice *choice, const struct driver *drivers, int count)
+{
+    const char *vendors = getenv(vendors_variable), *libraries = getenv(libraries_variable);
+    const char *temporary = getenv("TMPDIR");
+    *choice = (struct drivers_choice){.path = ""};
+    if (snprintf(choice->path, sizeof(choice->path), "%s/monocle-drivers-XXXXXX",
+                 temporary && *temporary ? temporary : "/tmp") >= (int)sizeof(choice->path) ||
+        !mkdtemp(choice->path)) {
+        choice->path[0] = '\0';
+        return false;
+    }
+    for (; choice->count < count; choice->count++) {
+        char path[DRIVER_PATH], text[sizeof(drivers->library) + 1];
+        driver_path(choice, choice->count, path);
+        const int length = snprintf(text, sizeof(text), "%s\n", drivers[choice->count].library);
+        if (!file_replace(AT_FDCWD, path, 0600, false, text, (size_t)length))
+            break;
+    }
+    choice->vendors = vendors ? strdup(vendors) : NULL;
+    choice->libraries = libraries ? strdup(libraries) : NULL;
+    setenv(vendors_variable, choice->path, 1);
+    unsetenv(libraries_variable);
+    return choice->count == count;
+}
+
+static void restore(const char *variable, char *value)
+{
+    if (value)
+        setenv(variable, value, 1);
+    else
+        unsetenv(variable);
+    free(value);
+}
+
+void drivers_restore(struct drivers_choice *choice)
+{
+    if (!choice->path[0])
+        return;
+    for (int i = 0; i < choice->count; i++) {
+        char path[DRIVER_PATH];
+        driver_path(choice, i, path);
+        unlink(path);
+    }
+    rmdir(choice->path);
+    restore(vendors_variable, choice->vendors);
+    restore(libraries_variable, choice->libraries);
+    *choice = (struct drivers_choice){.path = ""};
+}

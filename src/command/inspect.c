@@ -1,0 +1,156 @@
+// inspect.c: the hidden command that queries drivers in a child process, and the parent's side of it
+#include "command/inspect.h"
+
+#include "base/child.h"
+#include "base/log.h"
+#include "command/command.h"
+#include "command/shared.h"
+#include "source/cameras.h"
+
+#include <dlfcn.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// In seconds. A device compiles kernels, which takes minutes on a slow board or in an emulator.
+enum { LIMIT_S = 60, DEVICE_LIMIT_S = 180 };
+// The exit status of a complete answer. 0 or 1: the driver ended the process.
+enum { DONE = 100 };
+#define DATA_BYTES ((size_t)16 << 30)
+
+// ---- the parent ----
+
+static int limit_of(const char *what)
+{
+    return strcmp(what, INSPECT_DEVICE) == 0 ? DEVICE_LIMIT_S : LIMIT_S;
+}
+
+static void explain(enum child_end end, int value, int limit_s, char why[INSPECT_WHY])
+{
+    why[0] = '\0';
+    if (end != CHILD_EXITED || value != DONE)
+        child_explain(end, value, limit_s, limit_s, why);
+}
+
+// Adds a line, which is a JSON object. Ignores other lines: a driver may print some.
+static bool merge(void *context, char *text)
+{
+    json_t *part = text ? json_loads(text, 0, NULL) : NULL;
+    if (json_is_object(part))
+        json_object_update(context, part);
+    json_decref(part);
+    return true;
+}
+
+json_t *inspect(const char *what, const char *argument, char why[INSPECT_WHY])
+{
+    char parent[16];
+    int value;
+    snprintf(parent, sizeof(parent), "%d", (int)getpid());
+    char *const arguments[] = {"monocle", "inspect", parent, (char *)what, (char *)argument, NULL};
+    json_t *all = json_object();
+    const enum child_end end = child_talk("/proc/self/exe", arguments, limit_of(what) * 1000, &value, merge, all);
+    explain(end, value, limit_of(what), why);
+    return all;
+}
+
+// Lists the devices of each driver alone. Keeps the drivers that work.
+static int select_drivers(struct driver *drivers, int count,
+                          void (*warn)(void *context, const struct driver *driver, const char *why), void *context)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        struct drivers_choice alone;
+        char why[INSPECT_WHY] = "";
+        if (drivers_use(&alone, &drivers[i], 1))
+            json_decref(inspect(INSPECT_OPENCL, "", why));
+        drivers_restore(&alone);
+        if (why[0])
+            warn(context, &drivers[i], why);
+        else
+            drivers[kept++] = drivers[i];
+    }
+    return kept;
+}
+
+json_t *inspect_opencl(const char *vendors, struct drivers_choice *choice,
+                       void (*warn)(void *context, const struct driver *driver, const char *why), void *context)
+{
+    char why[INSPECT_WHY];
+    *choice = (struct drivers_choice){.path = ""};
+    json_t *list = inspect(INSPECT_OPENCL, "", why);
+    struct driver *drivers = why[0] ? calloc(DRIVERS_MAX, sizeof(*drivers)) : NULL;
+    if (drivers) {
+        const int kept = select_drivers(drivers, drivers_list(vendors, drivers), warn, context);
+        json_decref(list);
+        list = drivers_use(choice, drivers, kept) ? inspect(INSPECT_OPENCL, "", why) : json_object();
+    }
+    free(drivers);
+    if (why[0])
+        json_object_set_new(list, "why", json_sprintf("the OpenCL drivers cannot be queried: %s", why));
+    return list;
+}
+
+// ---- the child ----
+
+void inspect_print(json_t *object)
+{
+    print_json(object, JSON_COMPACT);
+    fflush(stdout);
+}
+
+static void load_driver(const char *library)
+{
+    inspect_print(json_pack("{s:o}", "error", dlopen(library, RTLD_NOW) ? json_string("") : text_json(dlerror())));
+    inspect_print(inspect_device_list());
+}
+
+static void open_cameras(void)
+{
+    struct camera_node node;
+    for (int next = 0; camera_node_next(&next, &node, NULL);)
+        inspect_print(json_pack("{s:{s:o,s:o,s:b,s:o}}", node.path, "name", text_json(node.card), "driver",
+                                text_json(node.driver), "opened", (int)node.opened, "why",
+                                text_json(node.why ? node.why : "")));
+}
+
+static void answer(const char *what, const char *argument)
+{
+    if (strcmp(what, INSPECT_OPENCL) == 0)
+        inspect_print(inspect_device_list());
+    else if (strcmp(what, INSPECT_DRIVER) == 0)
+        load_driver(argument);
+    else if (strcmp(what, INSPECT_DEVICE) == 0)
+        inspect_device(atoi(argument));
+    else if (strcmp(what, INSPECT_GL) == 0)
+        inspect_gl();
+    else
+        open_cameras();
+}
+
+static const struct option_list list = {
+    .command = "inspect",
+    .usage = "ARGUMENTS",
+    .summary = "query drivers; only monocle itself runs this command",
+    .options = no_options,
+};
+
+static int inspect_run(int argc, char **argv)
+{
+    struct command_operands operands;
+    int code;
+    if (argc == 4) {
+        child_begin(atoi(argv[1]), DATA_BYTES, limit_of(argv[2]));
+        answer(argv[2], argv[3]);
+        // EXIT_AT_ONCE, because a faulty driver could crash in the functions that exit() runs.
+        return DONE | EXIT_AT_ONCE;
+    }
+    if (!command_parse(&list, argc, argv, NULL, argc, &operands, &code))
+        return code;
+    log_error("this command is internal: monocle starts it to query drivers");
+    return EXIT_USAGE;
+}
+
+const struct command inspect_command = {.list = &list, .run = inspect_run, .hidden = true};

@@ -1,0 +1,105 @@
+// measure.c: the table of tests; runs a test in a child process
+#include "measure/measure.h"
+
+#include "base/child.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern const struct measure_test measure_compute, measure_memory_read, measure_memory_write, measure_memory_copy,
+    measure_memory_stride, measure_memory_misaligned, measure_memory_size, measure_memory_local, measure_memory_image,
+    measure_latency, measure_transfer_frame, measure_transfer_size, measure_matmul_group, measure_matmul_step,
+    measure_convolution, measure_small, measure_build, measure_share, measure_camera_path, measure_camera_stage,
+    measure_camera_filter, measure_energy;
+
+const struct measure_test *const measure_tests[] = {
+    &measure_compute,
+    &measure_memory_read,
+    &measure_memory_write,
+    &measure_memory_copy,
+    &measure_memory_stride,
+    &measure_memory_misaligned,
+    &measure_memory_size,
+    &measure_memory_local,
+    &measure_memory_image,
+    &measure_latency,
+    &measure_transfer_frame,
+    &measure_transfer_size,
+    &measure_matmul_group,
+    &measure_matmul_step,
+    &measure_convolution,
+    &measure_small,
+    &measure_build,
+    &measure_share,
+    &measure_camera_path,
+    &measure_camera_stage,
+    &measure_camera_filter,
+    &measure_energy,
+    NULL,
+};
+
+bool measure_is_named(const struct measure_test *test, const char *word)
+{
+    const size_t length = strlen(word);
+    return strncmp(test->name, word, length) == 0 && (test->name[length] == '\0' || test->name[length] == '.');
+}
+
+// ---- the parent ----
+
+struct listener {
+    const struct measure_setup *setup;
+    int figures;
+    bool stopped;
+};
+
+static bool hear(void *context, char *text)
+{
+    struct listener *listener = context;
+    const struct measure_setup *setup = listener->setup;
+    json_t *object = text ? json_loads(text, 0, NULL) : NULL;
+    const char *progress = json_string_value(json_object_get(object, "progress"));
+    struct figure figure;
+    if (object && !progress && figure_read(object, &figure) && strcmp(figure.test, setup->test->name) == 0) {
+        setup->take(setup->context, &figure);
+        listener->figures++;
+    }
+    listener->stopped = !setup->progress(setup->context, progress);
+    json_decref(object);
+    return !listener->stopped;
+}
+
+bool measure_run(const struct measure_setup *setup)
+{
+    struct listener listener = {.setup = setup};
+    char parent[16], device[16], milliseconds[16], rounds[16];
+    const int round_count = setup->rounds > 0 ? setup->rounds : MEASURE_ROUNDS;
+    const double time_s = setup->seconds > 0 ? setup->seconds : setup->test->seconds * round_count / MEASURE_ROUNDS;
+    const int limit_s = MEASURE_SETUP_S + 4 * (int)time_s;
+    int value = 0;
+    snprintf(parent, sizeof(parent), "%d", (int)getpid());
+    snprintf(device, sizeof(device), "%d", setup->device);
+    snprintf(milliseconds, sizeof(milliseconds), "%d", (int)(time_s * 1e3));
+    snprintf(rounds, sizeof(rounds), "%d", round_count);
+    const char *const arguments[1 + MEASURE_WORDS + 1] = {
+        "monocle",
+        [1 + MEASURE_COMMAND] = "measure",
+        [1 + MEASURE_PARENT] = parent,
+        [1 + MEASURE_DEVICE] = device,
+        [1 + MEASURE_TEST] = setup->test->name,
+        [1 + MEASURE_MS] = milliseconds,
+        [1 + MEASURE_COUNT] = rounds,
+        [1 + MEASURE_KERNELS] = setup->kernels ? setup->kernels : "",
+    };
+    const enum child_end end =
+        child_talk(measure_program, (char *const *)arguments, limit_s * 1000, &value, hear, &listener);
+    if (!listener.stopped && (end != CHILD_EXITED || value != EXIT_SUCCESS || listener.figures == 0)) {
+        struct figure figure = {.status = FIGURE_FAILED};
+        snprintf(figure.test, sizeof(figure.test), "%s", setup->test->name);
+        child_explain(end, value, limit_s, limit_s, figure.note);
+        setup->take(setup->context, &figure);
+    }
+    return !listener.stopped;
+}

@@ -1,0 +1,257 @@
+// session.c: measures the cases of a test in turns, each once per round, so that disturbances affect all of them
+// equally
+#include "measure/session.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "base/resource.h"
+#include "measure/answer.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- kernels ----
+
+void session_argument(struct session_case *c, const void *value, size_t bytes)
+{
+    c->arguments[c->argument_count++] = (struct kernel_argument){bytes, value};
+}
+
+bool session_kernel(struct session_case *c, const char *options, const char *name)
+{
+    char *why = NULL, all[256];
+    snprintf(all, sizeof(all), "-cl-std=CL1.2 %s", options);
+    const char *file = c->file ? c->file : c->session->test->file;
+    c->kernel = program_file_kernel(c->session->device, file, all, name, &why);
+    if (!c->kernel)
+        session_fail_build(c, why);
+    free(why);
+    return c->kernel != NULL;
+}
+
+static cl_int enqueue(void *context, int run, struct span *span)
+{
+    const struct session_case *c = context;
+    static const size_t none[2] = {0};
+    return kernel_run(c->kernel, c->session->queue, c->arguments, (cl_uint)c->argument_count, none, c->size, c->local,
+                      NULL, span);
+}
+
+double session_kernel_time(struct session_case *c, int runs)
+{
+    struct timing timing;
+    return timing_run(c->session->queue, runs, enqueue, c, &timing) ? timing.device_ms / 1e3 : -1;
+}
+
+bool session_kernel_once(struct session_case *c, cl_uint loops)
+{
+    const cl_uint usual = c->loops;
+    c->loops = loops;
+    const bool ok = session_kernel_time(c, 1) >= 0;
+    c->loops = usual;
+    return ok;
+}
+
+// ---- the state of a case ----
+
+static void set_status(struct session_case *c, enum figure_status status, const char *format, va_list arguments)
+{
+    c->figure.status = status;
+    vsnprintf(c->figure.note, sizeof(c->figure.note), format, arguments);
+}
+
+void session_skip(struct session_case *c, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    set_status(c, FIGURE_SKIPPED, format, arguments);
+    va_end(arguments);
+}
+
+void session_fail(struct session_case *c, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    set_status(c, FIGURE_FAILED, format, arguments);
+    va_end(arguments);
+}
+
+void session_fail_build(struct session_case *c, const char *log)
+{
+    // The first line names the device.
+    const char *line = log ? strchr(log, '\n') : NULL;
+    line = line && line[1] ? line + 1 : log ? log : "out of memory";
+    session_fail(c, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
+static bool runs(const struct session_case *c)
+{
+    return c->figure.status == FIGURE_OK;
+}
+
+// ---- measurement ----
+
+enum { ROUNDS_LEAST = 3 };
+
+static double time_case(struct session_case *c, int count)
+{
+    c->session->error[0] = '\0';
+    const double seconds = c->time(c, count);
+    if (!(seconds > 0) && runs(c))
+        session_fail(c, "%s", c->session->error[0] ? c->session->error : "the device reports impossible times");
+    return seconds;
+}
+
+static void check(struct session_case *c)
+{
+    if (!c->check)
+        return;
+    c->session->error[0] = '\0';
+    c->figure.checked = c->check(c);
+    if (!c->figure.checked && runs(c))
+        session_fail(c, "%s", c->session->error[0] ? c->session->error : "it computes a wrong result");
+}
+
+// Raises the loops until a run takes a quarter of `slot_s`, then chooses the number of runs that fill the slot.
+static void calibrate(struct session_case *c, double slot_s)
+{
+    const double least_s = slot_s / 4;
+    c->loops = c->loops ? c->loops : 1;
+    time_case(c, 1); // drivers finish compiling in the first run
+    double run_s = runs(c) ? time_case(c, 1) : 0;
+    while (runs(c) && run_s < least_s && c->loops < c->loops_most) {
+        const double factor = fmin(fmax(least_s / run_s * 1.2, 1.5), 16);
+        c->loops = (cl_uint)fmin(ceil(c->loops * factor), c->loops_most);
+        run_s = time_case(c, 1);
+    }
+    if (!runs(c))
+        return;
+    // By the host's clock, because a short run takes less time than its launch.
+    c->runs = (int)fmin(fmax(slot_s / run_s, 1), TIMING_RUNS);
+    const int64_t start_ns = clock_now_ns();
+    time_case(c, c->runs);
+    const double host_s = (double)(clock_now_ns() - start_ns) / 1e9;
+    c->runs = (int)fmax(fmin(c->runs, c->runs * 2 * slot_s / host_s), 1);
+}
+
+static void measure(struct session_case *c)
+{
+    if (c->runs > 1)
+        time_case(c, 1); // restores caches and clock rates after the other cases
+    const double run_s = runs(c) ? time_case(c, c->runs) : 0;
+    bool kept = !runs(c) || samples_add(&c->values, c->work > 0 ? c->work * c->loops / run_s : run_s * 1e6);
+    for (int i = 0; kept && runs(c) && i < c->parts; i++)
+        kept = c->part[i].value < 0 || samples_add(&c->part[i].values, c->part[i].value);
+    if (!kept)
+        session_fail(c, "out of memory");
+}
+
+static void release(struct session_case *c)
+{
+    samples_free(&c->values);
+    for (int i = 0; i < c->parts; i++)
+        samples_free(&c->part[i].values);
+    if (c->kernel)
+        clReleaseKernel(c->kernel);
+    c->kernel = NULL;
+}
+
+static void set_value(struct figure *figure, const struct session *session, const struct samples *values)
+{
+    const double low = samples_percentile(values, 25), high = samples_percentile(values, 75);
+    snprintf(figure->test, sizeof(figure->test), "%s", session->test->name);
+    figure->value = samples_percentile(values, 50);
+    figure->spread = figure->value > 0 ? (high - low) / 2 / figure->value : 0;
+    figure->rounds = values->count;
+}
+
+static void finish(struct session_case *c)
+{
+    set_value(&c->figure, c->session, &c->values);
+    if (c->finish && runs(c))
+        c->finish(c);
+    answer_figure(&c->figure);
+    for (int i = 0; runs(c) && i < c->parts; i++) {
+        struct session_part *part = &c->part[i];
+        if (part->values.count == 0)
+            continue;
+        set_value(&part->figure, c->session, &part->values);
+        part->figure.checked = c->figure.checked;
+        answer_figure(&part->figure);
+    }
+    release(c);
+}
+
+void session_measure(struct session *session, struct session_case *cases, int count)
+{
+    int running = 0;
+    for (int i = 0; i < count; i++)
+        running += runs(&cases[i]);
+    const double slot_s = session->seconds / session->rounds / (running ? running : 1);
+    for (int i = 0; i < count; i++) {
+        answer_progress("%s: warming up, %d of %d", session->test->name, i + 1, count);
+        if (runs(&cases[i]))
+            check(&cases[i]);
+        if (runs(&cases[i]) && cases[i].runs == 0)
+            calibrate(&cases[i], slot_s);
+    }
+    const int64_t start_ns = clock_now_ns();
+    for (int round = 0; round < session->rounds; round++) {
+        // A slow device gets fewer rounds.
+        if (round >= ROUNDS_LEAST && (double)(clock_now_ns() - start_ns) / 1e9 > 2 * session->seconds)
+            break;
+        answer_progress("%s: round %d of %d", session->test->name, round + 1, session->rounds);
+        for (int i = 0; i < count; i++) {
+            struct session_case *c = &cases[(i + round) % count];
+            if (runs(c))
+                measure(c);
+        }
+    }
+    for (int i = 0; i < count; i++)
+        finish(&cases[i]);
+}
+
+double session_best(struct session_case *cases, int count)
+{
+    double best = 0;
+    for (int i = 0; i < count; i++) {
+        struct session_case *c = &cases[i];
+        if (runs(c))
+            check(c);
+        if (runs(c))
+            calibrate(c, c->session->seconds / 100);
+        for (int round = 0; round < ROUNDS_LEAST && runs(c); round++)
+            measure(c);
+        if (runs(c))
+            best = fmax(best, samples_percentile(&c->values, 50));
+        release(c);
+    }
+    return best;
+}
+
+// ---- data ----
+
+cl_mem session_random_buffer(struct session *session, size_t bytes)
+{
+    enum { PIECE = 1 << 20 };
+    cl_int result;
+    cl_mem buffer = clCreateBuffer(session->device->context, CL_MEM_READ_WRITE, bytes, NULL, &result);
+    uint8_t *random = malloc(PIECE);
+    if (!random)
+        result = CL_OUT_OF_HOST_MEMORY;
+    for (size_t at = 0; result == CL_SUCCESS && at < bytes; at += PIECE) {
+        const size_t part = bytes - at < PIECE ? bytes - at : PIECE;
+        random_fill(random, part, (uint32_t)(1 + at / PIECE));
+        result = clEnqueueWriteBuffer(session->queue, buffer, CL_TRUE, at, part, random, 0, NULL, NULL);
+    }
+    free(random);
+    if (compute_ok(result, "fill memory on the device"))
+        return buffer;
+    if (buffer)
+        clReleaseMemObject(buffer);
+    return NULL;
+}

@@ -1,0 +1,183 @@
+// share.c: the test of GL textures that a kernel writes: the time to hand a texture from GL to OpenCL and back
+#include "measure/session.h"
+
+#include "base/clock.h"
+#include "compute/texture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 1920, HEIGHT = 1080, GROUP_WIDTH = 16, GROUP_HEIGHT = 8, PIXEL = 4 };
+
+enum way { WAY_IMAGE, WAY_EMPTY, WAY_FINISH, WAY_FENCE, WAYS };
+static const char *const ways[WAYS] = {"image", "empty", "finish", "fence"};
+
+struct sharing {
+    struct shared_texture shared;
+    cl_mem image;
+    cl_uint number;
+};
+
+struct share {
+    struct sharing *sharing;
+    enum way way;
+};
+
+static cl_int write_pattern(const struct session_case *c, const cl_mem *image)
+{
+    struct sharing *s = ((const struct share *)c->data)->sharing;
+    static const size_t none[2] = {0}, local[2] = {GROUP_WIDTH, GROUP_HEIGHT},
+                        size[2] = {WIDTH, (HEIGHT + GROUP_HEIGHT - 1) / GROUP_HEIGHT * GROUP_HEIGHT};
+    const struct kernel_argument arguments[] = {{sizeof(*image), image}, {sizeof(s->number), &s->number}};
+    struct span span = {0};
+    s->number++;
+    const cl_int result = kernel_run(c->kernel, c->session->queue, arguments, 2, none, size, local, NULL, &span);
+    span_release(&span);
+    return result;
+}
+
+// GL hands the texture over, the kernel writes it, and GL gets it back.
+static cl_int write_texture(const struct session_case *c)
+{
+    const struct share *share = c->data;
+    struct shared_texture *shared = &share->sharing->shared;
+    const cl_command_queue queue = c->session->queue;
+    const bool fence = share->way == WAY_FENCE;
+    cl_event released = NULL;
+    if (fence)
+        shared_texture_lent(shared);
+    else
+        shared_texture_finish(shared);
+    cl_int result = shared_texture_acquire(shared, queue, NULL, NULL); // waits for the fence
+    if (result == CL_SUCCESS && share->way != WAY_EMPTY)
+        result = write_pattern(c, &shared->image);
+    if (result == CL_SUCCESS)
+        result = shared_texture_release(shared, queue, NULL, &released);
+    if (result == CL_SUCCESS)
+        result = fence ? clWaitForEvents(1, &released) : clFinish(queue);
+    event_release(&released);
+    return result;
+}
+
+static bool run_once(const struct session_case *c)
+{
+    const struct share *share = c->data;
+    cl_int result;
+    if (share->way == WAY_IMAGE) {
+        result = write_pattern(c, &share->sharing->image);
+        if (result == CL_SUCCESS)
+            result = clFinish(c->session->queue);
+    } else {
+        result = write_texture(c);
+    }
+    return compute_ok(result, "write a GL texture");
+}
+
+static double time_runs(struct session_case *c, int runs)
+{
+    const int64_t start_ns = clock_now_ns();
+    for (int i = 0; i < runs; i++)
+        if (!run_once(c))
+            return -1;
+    return (double)(clock_now_ns() - start_ns) / 1e9 / runs;
+}
+
+// ---- check ----
+
+// Reads the pixels through GL, or through OpenCL if no texture is written.
+static bool read_pixels(const struct session_case *c, uint8_t *pixels)
+{
+    static const size_t origin[3] = {0}, region[3] = {WIDTH, HEIGHT, 1};
+    const struct share *share = c->data;
+    if (share->way != WAY_IMAGE)
+        return shared_texture_read(&share->sharing->shared, WIDTH, HEIGHT, 0, pixels);
+    return compute_ok(clEnqueueReadImage(c->session->queue, share->sharing->image, CL_TRUE, origin, region, 0, 0,
+                                         pixels, 0, NULL, NULL),
+                      "read an image");
+}
+
+// Each run writes different pixels. The way 'empty' must not change the pixels.
+static bool check(struct session_case *c)
+{
+    const struct share *share = c->data;
+    struct share writer = {share->sharing, WAY_FENCE};
+    struct session_case written = *c;
+    written.data = &writer;
+    uint8_t *pixels = malloc((size_t)WIDTH * HEIGHT * PIXEL);
+    bool ok = pixels && (share->way != WAY_EMPTY || run_once(&written)) && run_once(c) && read_pixels(c, pixels);
+    for (int i = 0; ok && i < WIDTH * HEIGHT; i++) {
+        const uint8_t want[PIXEL] = {(uint8_t)(i % WIDTH), (uint8_t)(i / WIDTH), (uint8_t)share->sharing->number, 255};
+        ok = memcmp(pixels + (size_t)i * PIXEL, want, PIXEL) == 0;
+    }
+    free(pixels);
+    return ok;
+}
+
+// ---- the cases ----
+
+// False on failure (logged).
+static bool open_sharing(struct sharing *s, const struct session *session)
+{
+    static const cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
+    static const cl_image_desc shape = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = WIDTH, .image_height = HEIGHT};
+    const cl_context context = session->device->context;
+    cl_int result = shared_texture_open(&s->shared, context, WIDTH, HEIGHT);
+    if (result == CL_SUCCESS)
+        s->image = clCreateImage(context, CL_MEM_WRITE_ONLY, &format, &shape, NULL, &result);
+    return compute_ok(result, "share a GL texture with OpenCL");
+}
+
+static void open_case(struct session_case *c)
+{
+    if (!session_kernel(c, "", "share"))
+        return;
+    if (kernel_group_limit(&c->session->device->info, c->kernel) < GROUP_WIDTH * GROUP_HEIGHT) {
+        session_skip(c, "the driver limits work-groups of this kernel to fewer than %d work-items",
+                     GROUP_WIDTH * GROUP_HEIGHT);
+        return;
+    }
+    c->time = time_runs;
+    c->check = check;
+}
+
+static void run(struct session *session)
+{
+    struct session_case cases[WAYS] = {{0}};
+    struct share shares[WAYS];
+    struct sharing sharing = {.number = 0};
+    const bool shares_gl = session->window && session->device->shares_gl;
+    const bool open = shares_gl && open_sharing(&sharing, session);
+    for (int i = 0; i < WAYS; i++) {
+        struct session_case *c = &cases[i];
+        shares[i] = (struct share){&sharing, (enum way)i};
+        c->session = session;
+        c->data = &shares[i];
+        snprintf(c->figure.parameters, sizeof(c->figure.parameters), "way=%s", ways[i]);
+        if (!session->window)
+            session_skip(c, "cannot open a window: %.160s", session->window_why);
+        else if (!shares_gl)
+            session_skip(c, "%s", session->device->sharing_why);
+        else if (open)
+            open_case(c);
+        else
+            session_fail(c, "%s", session->error);
+    }
+    session_measure(session, cases, WAYS);
+    clFinish(session->queue);
+    shared_texture_close(&sharing.shared);
+    memory_release(sharing.image);
+}
+
+const struct measure_test measure_share = {
+    .name = "share",
+    .unit = "µs",
+    .definition = "a kernel writes a GL texture of 1920x1080 pixels, by the host's clock; finish: glFinish, acquire, "
+                  "kernel, release, clFinish; fence: a GL fence and the event of the release replace glFinish and "
+                  "clFinish; empty: 'finish' without the kernel; image: the kernel writes an OpenCL image, without GL",
+    .file = "bench/share.cl",
+    .seconds = 1,
+    .gl = true,
+    .run = run,
+};

@@ -1,0 +1,325 @@
+// small.c: the test of many small images: launches for one or for many, several queues, copies during kernels
+#include "measure/session.h"
+
+#include "base/clock.h"
+#include "base/random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIDE_LEAST = 64, SIDE_MOST = 300, IMAGES_GPU = 1000, IMAGES_CPU = 48, IMAGES_LEAST = 8 };
+enum { PARTS = 4, BATCHES = 2, ROWS = 16, GROUP_WIDTH = 16, GROUP_HEIGHT = 8, PIXEL = 4 };
+
+struct image {
+    cl_int at, width, height, unused; // at: offset in its part, in pixels
+};
+
+// Each part has its own memory objects, because two queues must not change the same one at the same time.
+struct part {
+    cl_mem from, to;
+    int first, count;     // of the images
+    size_t offset, bytes; // in the host's memory
+};
+
+struct images {
+    struct image image[IMAGES_GPU];
+    struct part part[PARTS];
+    int count;
+    size_t bytes;
+    cl_mem table, pin_from, pin_to;
+    uint8_t *from, *to, *expected; // the host's memory; the first two are pinned
+    cl_command_queue queue[PARTS];
+};
+
+struct small {
+    const struct images *images;
+    bool packed, copies;
+    int queues;
+};
+
+// ---- one run ----
+
+static size_t round_up(int value, int unit)
+{
+    return (size_t)((value + unit - 1) / unit * unit);
+}
+
+static cl_int launch(const struct session_case *c, cl_command_queue queue, const struct part *part, cl_int first,
+                     int count)
+{
+    const struct small *small = c->data;
+    const struct image *image = &small->images->image[first];
+    const size_t local[2] = {GROUP_WIDTH, GROUP_HEIGHT};
+    const size_t each[2] = {round_up(image->width, GROUP_WIDTH), round_up(image->height, GROUP_HEIGHT)};
+    const size_t packed[2] = {round_up(SIDE_MOST, GROUP_WIDTH), (size_t)(ROWS * count)};
+    cl_int result = clSetKernelArg(c->kernel, 0, sizeof(cl_mem), &part->from);
+    if (result == CL_SUCCESS)
+        result = clSetKernelArg(c->kernel, 1, sizeof(cl_mem), &part->to);
+    if (result == CL_SUCCESS)
+        result = clSetKernelArg(c->kernel, 2, sizeof(cl_mem), &small->images->table);
+    if (result == CL_SUCCESS)
+        result = clSetKernelArg(c->kernel, 3, sizeof(first), &first);
+    if (result == CL_SUCCESS)
+        result = clEnqueueNDRangeKernel(queue, c->kernel, 2, NULL, small->packed ? packed : each, local, 0, NULL, NULL);
+    return result;
+}
+
+// Enqueues the work on the images from `first`. The queue runs its commands in order.
+static cl_int enqueue(const struct session_case *c, cl_command_queue queue, const struct part *part, int first,
+                      int count)
+{
+    const struct small *small = c->data;
+    const struct images *m = small->images;
+    const struct image *last = &m->image[first + count - 1];
+    const size_t begin = (size_t)m->image[first].at * PIXEL,
+                 bytes = (size_t)(last->at + last->width * last->height) * PIXEL - begin;
+    cl_int result = CL_SUCCESS;
+    if (small->copies)
+        result = clEnqueueWriteBuffer(queue, part->from, CL_FALSE, begin, bytes, m->from + part->offset + begin, 0,
+                                      NULL, NULL);
+    if (result == CL_SUCCESS)
+        result = launch(c, queue, part, first, count);
+    if (result == CL_SUCCESS && small->copies)
+        result =
+            clEnqueueReadBuffer(queue, part->to, CL_FALSE, begin, bytes, m->to + part->offset + begin, 0, NULL, NULL);
+    return result;
+}
+
+// Processes all images once and waits. The parts take turns, so that all queues have work.
+static bool run_once(const struct session_case *c)
+{
+    const struct small *small = c->data;
+    const struct images *m = small->images;
+    cl_int result = CL_SUCCESS;
+    const int batches = small->packed ? BATCHES : m->part[0].count;
+    for (int i = 0; result == CL_SUCCESS && i < batches * PARTS; i++) {
+        const struct part *part = &m->part[i % PARTS];
+        const int begin = part->count * (i / PARTS) / batches, end = part->count * (i / PARTS + 1) / batches;
+        const cl_command_queue queue = m->queue[i % PARTS % small->queues];
+        result = enqueue(c, queue, part, part->first + begin, end - begin);
+        if (result == CL_SUCCESS && i < PARTS)
+            result = clFlush(queue); // starts early; drivers start long queues themselves
+    }
+    for (int i = 0; result == CL_SUCCESS && i < small->queues; i++)
+        result = clFlush(m->queue[i]);
+    for (int i = 0; i < small->queues; i++) {
+        const cl_int finished = clFinish(m->queue[i]); // also after an error: commands use the memory
+        result = result == CL_SUCCESS ? finished : result;
+    }
+    return compute_ok(result, "process small images");
+}
+
+static double time_runs(struct session_case *c, int runs)
+{
+    const int64_t start_ns = clock_now_ns();
+    for (int i = 0; i < runs; i++)
+        if (!run_once(c))
+            return -1;
+    return (double)(clock_now_ns() - start_ns) / 1e9 / runs;
+}
+
+// ---- check ----
+
+// Clears the memory first. The run must then write all pixels, and copy them both ways if the case copies.
+static bool check(struct session_case *c)
+{
+    const struct small *small = c->data;
+    const struct images *m = small->images;
+    const cl_uint zero = 0;
+    cl_int result = CL_SUCCESS;
+    memset(m->to, 0, m->bytes);
+    for (int i = 0; i < PARTS && result == CL_SUCCESS; i++) {
+        const struct part *part = &m->part[i];
+        result = clEnqueueFillBuffer(m->queue[0], part->to, &zero, sizeof(zero), 0, part->bytes, 0, NULL, NULL);
+        if (result == CL_SUCCESS && small->copies)
+            result = clEnqueueFillBuffer(m->queue[0], part->from, &zero, sizeof(zero), 0, part->bytes, 0, NULL, NULL);
+        else if (result == CL_SUCCESS)
+            result = clEnqueueWriteBuffer(m->queue[0], part->from, CL_FALSE, 0, part->bytes, m->from + part->offset, 0,
+                                          NULL, NULL);
+    }
+    const cl_int finished = clFinish(m->queue[0]);
+    if (!compute_ok(result == CL_SUCCESS ? finished : result, "clear the images") || !run_once(c))
+        return false;
+    for (int i = 0; i < PARTS && result == CL_SUCCESS && !small->copies; i++)
+        result = clEnqueueReadBuffer(m->queue[0], m->part[i].to, CL_TRUE, 0, m->part[i].bytes,
+                                     m->to + m->part[i].offset, 0, NULL, NULL);
+    return compute_ok(result, "read the images") && memcmp(m->to, m->expected, m->bytes) == 0;
+}
+
+static int limit(int value, int most)
+{
+    return value < 0 ? 0 : value > most ? most : value;
+}
+
+static void emboss(const struct image *image, const uint8_t *from, uint8_t *to)
+{
+    const int width = image->width, height = image->height;
+    for (int i = 0; i < width * height; i++) {
+        const int x = i % width, y = i / width;
+        const int left = limit(x - 1, width - 1), right = limit(x + 1, width - 1);
+        const int above = limit(y - 1, height - 1) * width, below = limit(y + 1, height - 1) * width;
+        const int row = y * width;
+        for (int n = 0; n < PIXEL - 1; n++) {
+            const int sum = 128 + from[(row + right) * PIXEL + n] - from[(row + left) * PIXEL + n] +
+                            from[(below + x) * PIXEL + n] - from[(above + x) * PIXEL + n] +
+                            from[(below + right) * PIXEL + n] - from[(above + left) * PIXEL + n];
+            to[i * PIXEL + n] = (uint8_t)limit(sum, UINT8_MAX);
+        }
+        to[i * PIXEL + PIXEL - 1] = from[i * PIXEL + PIXEL - 1];
+    }
+}
+
+// ---- memory ----
+
+// Chooses the number and the sizes of images, and places them. The sizes are the same in each run of the program.
+static void place_images(struct images *m, const struct device_info *info)
+{
+    uint64_t random = 1;
+    m->count = info->type & CL_DEVICE_TYPE_CPU ? IMAGES_CPU : IMAGES_GPU;
+    while (m->count > IMAGES_LEAST && (size_t)m->count * SIDE_MOST * SIDE_MOST * PIXEL > info->memory_bytes / 8)
+        m->count /= 2;
+    for (int p = 0; p < PARTS; p++) {
+        struct part *part = &m->part[p];
+        part->count = m->count / PARTS;
+        part->first = p * part->count;
+        part->offset = m->bytes;
+        cl_int at = 0;
+        for (struct image *image = &m->image[part->first]; image < &m->image[part->first + part->count]; image++) {
+            image->at = at;
+            image->width = SIDE_LEAST + (int)(random_next(&random) % (SIDE_MOST - SIDE_LEAST + 1));
+            image->height = SIDE_LEAST + (int)(random_next(&random) % (SIDE_MOST - SIDE_LEAST + 1));
+            at += image->width * image->height;
+        }
+        part->bytes = (size_t)at * PIXEL;
+        m->bytes += part->bytes;
+    }
+    m->count = PARTS * m->part[0].count;
+}
+
+// Allocates memory that the device can copy from and to while the host works.
+static cl_int pin(const struct images *m, cl_context context, cl_mem *buffer, uint8_t **memory)
+{
+    cl_int result;
+    *buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, m->bytes, NULL, &result);
+    if (result == CL_SUCCESS)
+        *memory = clEnqueueMapBuffer(m->queue[0], *buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, m->bytes, 0, NULL,
+                                     NULL, &result);
+    return result;
+}
+
+static void close_images(struct images *m)
+{
+    if (m->from)
+        clEnqueueUnmapMemObject(m->queue[0], m->pin_from, m->from, 0, NULL, NULL);
+    if (m->to)
+        clEnqueueUnmapMemObject(m->queue[0], m->pin_to, m->to, 0, NULL, NULL);
+    for (int i = 0; i < PARTS; i++) {
+        if (m->queue[i]) {
+            clFinish(m->queue[i]);
+            clReleaseCommandQueue(m->queue[i]);
+        }
+        memory_release(m->part[i].from);
+        memory_release(m->part[i].to);
+    }
+    memory_release(m->table);
+    memory_release(m->pin_from);
+    memory_release(m->pin_to);
+    free(m->expected);
+}
+
+// False on failure (logged). Call close_images also after a failure.
+static bool open_images(struct images *m, const struct session *session)
+{
+    const struct device *device = session->device;
+    cl_int result = CL_SUCCESS;
+    place_images(m, &device->info);
+    m->expected = malloc(m->bytes);
+    if (!m->expected)
+        result = CL_OUT_OF_HOST_MEMORY;
+    for (int i = 0; i < PARTS && result == CL_SUCCESS; i++) {
+        struct part *part = &m->part[i];
+        m->queue[i] = device_queue(device, false, &result);
+        if (result == CL_SUCCESS)
+            part->from = clCreateBuffer(device->context, CL_MEM_READ_ONLY, part->bytes, NULL, &result);
+        if (result == CL_SUCCESS)
+            part->to = clCreateBuffer(device->context, CL_MEM_READ_WRITE, part->bytes, NULL, &result);
+    }
+    if (result == CL_SUCCESS)
+        m->table = clCreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                                  sizeof(*m->image) * (size_t)m->count, m->image, &result);
+    if (result == CL_SUCCESS)
+        result = pin(m, device->context, &m->pin_from, &m->from);
+    if (result == CL_SUCCESS)
+        result = pin(m, device->context, &m->pin_to, &m->to);
+    if (!compute_ok(result, "allocate small images"))
+        return false;
+    random_fill(m->from, m->bytes, 1);
+    for (int i = 0; i < m->count; i++) {
+        const size_t at = m->part[i / m->part[0].count].offset + (size_t)m->image[i].at * PIXEL;
+        emboss(&m->image[i], m->from + at, m->expected + at);
+    }
+    return true;
+}
+
+// ---- the cases ----
+
+static void open_case(struct session_case *c)
+{
+    const struct small *small = c->data;
+    char options[32];
+    snprintf(options, sizeof(options), "-DROWS=%d", ROWS);
+    if (!session_kernel(c, options, small->packed ? "packed" : "each"))
+        return;
+    if (kernel_group_limit(&c->session->device->info, c->kernel) < GROUP_WIDTH * GROUP_HEIGHT) {
+        session_skip(c, "the driver limits work-groups of this kernel to fewer than %d work-items",
+                     GROUP_WIDTH * GROUP_HEIGHT);
+        return;
+    }
+    c->time = time_runs;
+    c->check = check;
+    c->work = small->images->count;
+}
+
+static void run(struct session *session)
+{
+    enum { WAYS = 2, QUEUES = 3, CASES = 2 * WAYS * QUEUES };
+    struct session_case cases[CASES] = {{0}};
+    struct small all[CASES];
+    struct images *images = calloc(1, sizeof(*images)); // too large for the stack
+    const bool open = images && open_images(images, session);
+    for (int i = 0; i < CASES; i++) {
+        struct session_case *c = &cases[i];
+        all[i] = (struct small){
+            .images = images,
+            .packed = i % WAYS == 1,
+            .queues = 1 << (i / WAYS % QUEUES),
+            .copies = i / WAYS / QUEUES == 1,
+        };
+        c->session = session;
+        c->data = &all[i];
+        snprintf(c->figure.parameters, sizeof(c->figure.parameters), "copies=%s queues=%d way=%s",
+                 all[i].copies ? "both" : "none", all[i].queues, all[i].packed ? "packed" : "each");
+        if (open)
+            open_case(c);
+        else
+            session_fail(c, "%s", images ? session->error : "out of memory");
+    }
+    session_measure(session, cases, CASES);
+    if (images)
+        close_images(images);
+    free(images);
+}
+
+const struct measure_test measure_small = {
+    .name = "small",
+    .unit = "image/s",
+    .definition =
+        "emboss of 1000 RGBA images (48 on a CPU device) of 64x64 to 300x300 pixels, by the host's clock; each: "
+        "one launch per image; packed: 8 launches for all images; queues: the images use this number of "
+        "queues, so that copies and kernels can overlap; copies=both: copies each image to the device and "
+        "back; none: the images stay on the device",
+    .file = "bench/small.cl",
+    .seconds = 2,
+    .run = run,
+};

@@ -1,0 +1,115 @@
+// compose.c: assembles the program of a pass from kernel files and macros
+#include "path/compose.h"
+
+#include "path/backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool compose_start(struct composer *c, bool glsl, const char *kernel_dir, char **error)
+{
+    *c = (struct composer){.glsl = glsl, .kernel_dir = kernel_dir};
+    c->out = open_memstream(&c->text, &c->bytes);
+    if (!c->out)
+        path_fail(error, "cannot generate a kernel: out of memory");
+    return c->out != NULL;
+}
+
+// #line keeps the compiler's line numbers correct.
+static void add_line(struct composer *c, int line, int part)
+{
+    if (c->glsl)
+        fprintf(c->out, "#line %d %d\n", line, part);
+    else
+        fprintf(c->out, "#line %d \"%s\"\n", line, c->part[part]);
+}
+
+// Returns the part's number; -1: there is no room.
+static int add_part(struct composer *c, const char *name)
+{
+    if (c->parts == COMPOSE_FILES || strlen(name) >= sizeof(c->part[0])) {
+        snprintf(c->why, sizeof(c->why), "cannot include kernel %.63s: too many files, or its name is too long", name);
+        return -1;
+    }
+    strcpy(c->part[c->parts], name);
+    return c->parts++;
+}
+
+void compose_part(struct composer *c, const char *name)
+{
+    const int part = add_part(c, name);
+    if (part >= 0)
+        add_line(c, 1, part);
+}
+
+void compose_file(struct composer *c, const char *file)
+{
+    for (int i = 0; i < c->parts; i++) {
+        if (strcmp(c->part[i], file) == 0)
+            return;
+    }
+    if (c->why[0])
+        return;
+    const int part = add_part(c, file);
+    char *text = part >= 0 ? resource_kernel(file, c->kernel_dir, c->why) : NULL;
+    if (!text)
+        return;
+    add_line(c, 1, part);
+    int number = 1;
+    for (char *line = text; *line; number++) {
+        const size_t length = strcspn(line, "\n");
+        const bool ended = line[length] == '\n';
+        line[length] = '\0';
+        char name[64];
+        if (sscanf(line, " # include \"%63[^\"]\"", name) == 1) {
+            compose_file(c, name);
+            add_line(c, number + 1, part);
+        } else {
+            fprintf(c->out, "%s\n", line);
+        }
+        line += length + (ended ? 1 : 0);
+    }
+    free(text);
+}
+
+void compose_stages(struct composer *c, const struct stage *const *stages, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char file[COMPOSE_NAME];
+        snprintf(file, sizeof(file), "%s.cl", stages[i]->filter->name);
+        compose_file(c, file);
+    }
+}
+
+int compose_points(struct composer *c, const char *macro, const struct stage *const *stages, int count, int offset)
+{
+    for (int i = 0; i < count; i++)
+        fprintf(c->out, "INLINE pixel filter_%s(pixel p, arguments args);\n", stages[i]->filter->name);
+    fprintf(c->out, "#define %s(p, args) ", macro);
+    for (int i = count - 1; i >= 0; i--)
+        fprintf(c->out, "filter_%s(", stages[i]->filter->name);
+    fprintf(c->out, "(p)");
+    for (int i = 0; i < count; i++) {
+        fprintf(c->out, ", (args) + %d)", offset);
+        offset += stages[i]->arguments.count;
+    }
+    fprintf(c->out, "\n");
+    return offset;
+}
+
+void compose_geometry(struct composer *c, const struct pass *pass)
+{
+    fprintf(c->out, "#define PASS_LOAD_X(x, width) %s\n", pass->load_mirror ? "((width) - 1 - (x))" : "(x)");
+    fprintf(c->out, "#define PASS_LOAD_Y(y, height) %s\n", pass->load_flip ? "((height) - 1 - (y))" : "(y)");
+    fprintf(c->out, "#define PASS_STORE_X(x, width) %s\n", pass->store_mirror ? "((width) - 1 - (x))" : "(x)");
+    fprintf(c->out, "#define PASS_STORE_Y(y, height) %s\n", pass->store_flip ? "((height) - 1 - (y))" : "(y)");
+}
+
+char *compose_end(struct composer *c, char **error)
+{
+    if (fclose(c->out) == 0 && !c->why[0])
+        return c->text;
+    path_fail(error, c->why[0] ? c->why : "cannot generate the kernels: out of memory");
+    free(c->text);
+    return NULL;
+}

@@ -1,0 +1,198 @@
+// gl_chain.c: compiles and draws a chain
+#include "path/gl_chain.h"
+
+#include "path/backend.h"
+#include "path/pass_text.h"
+
+#include <epoxy/gl.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBERS_ROW = 256 }; // arguments in a row of their texture (kernels/language.glsl)
+
+static const struct {
+    GLenum format, layout, type;
+} texels[TEXELS_KINDS] = {
+    [TEXELS_GREY] = {GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE},
+    [TEXELS_RGBA] = {GL_RGBA8UI, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE},
+    [TEXELS_GREY_SUMS] = {GL_R16UI, GL_RED_INTEGER, GL_UNSIGNED_SHORT},
+    [TEXELS_RGBA_SUMS] = {GL_RGBA16UI, GL_RGBA_INTEGER, GL_UNSIGNED_SHORT},
+    [TEXELS_SHOWN] = {GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE},
+};
+
+unsigned gl_texture_open(unsigned format, unsigned layout, unsigned type, int width, int height)
+{
+    GLuint texture;
+    while (glGetError() != GL_NO_ERROR)
+        ; // an error of other code
+    glGenTextures(1, &texture);
+    glBindTexture(GL_TEXTURE_2D, texture);
+    glTexImage2D(GL_TEXTURE_2D, 0, (GLint)format, width, height, 0, layout, type, NULL);
+    // GL reads integer textures only if they have neither mipmaps nor linear filters.
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    glBindTexture(GL_TEXTURE_2D, 0);
+    if (glGetError() == GL_NO_ERROR)
+        return texture;
+    glDeleteTextures(1, &texture);
+    return 0;
+}
+
+// ---- drawing ----
+
+void gl_chain_begin(bool es)
+{
+    static const GLenum off[] = {GL_BLEND,        GL_CULL_FACE,    GL_DEPTH_TEST,         GL_DITHER,
+                                 GL_SCISSOR_TEST, GL_STENCIL_TEST, GL_RASTERIZER_DISCARD, GL_SAMPLE_ALPHA_TO_COVERAGE};
+    for (size_t i = 0; i < sizeof(off) / sizeof(*off); i++)
+        glDisable(off[i]);
+    if (!es)
+        glDisable(GL_FRAMEBUFFER_SRGB);
+    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+    for (GLuint unit = 0; unit < 4; unit++)
+        glBindSampler(unit, 0);
+}
+
+static void bind_texture(GLuint unit, unsigned texture)
+{
+    glActiveTexture(GL_TEXTURE0 + unit);
+    glBindTexture(GL_TEXTURE_2D, texture);
+}
+
+static void draw_step(const struct gl_chain *chain, int number, unsigned to)
+{
+    const struct gl_step *step = &chain->step[number];
+    if (!step->first)
+        bind_texture(0, chain->between[step->reads][(number - 1) % 2]);
+    bind_texture(3, chain->numbers[number]);
+    glFramebufferTexture2D(GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D,
+                           step->writes == TEXELS_SHOWN ? to : chain->between[step->writes][number % 2], 0);
+    gl_program_use(chain->program[number], chain->numbers[number] ? NULL : chain->few[number], step->numbers);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+}
+
+void gl_chain_draw(const struct gl_chain *chain, const unsigned planes[PIXFMT_PLANES], unsigned framebuffer,
+                   unsigned array, unsigned to, void (*passed)(void *context), void *context)
+{
+    const struct image_shape *input = &chain->target->input;
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
+    glBindVertexArray(array);
+    glViewport(0, 0, input->width, input->height);
+    for (GLuint i = 0; i < PIXFMT_PLANES; i++)
+        bind_texture(i, planes[i]);
+    for (int i = 0; i < chain->steps; i++) {
+        draw_step(chain, i, to);
+        if (passed && chain->step[i].part != PART_ACROSS)
+            passed(context);
+    }
+}
+
+void gl_chain_end(void)
+{
+    for (GLuint unit = 4; unit > 0; unit--)
+        bind_texture(unit - 1, 0);
+    glUseProgram(0);
+    glBindVertexArray(0);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+}
+
+// ---- opening ----
+
+// Writes the arguments of a step, to a texture if they are many. False: GL refuses it.
+static bool make_numbers(struct gl_chain *chain, int number)
+{
+    int32_t numbers[PASS_ARGUMENTS + NUMBERS_ROW] = {0};
+    const struct gl_step *step = &chain->step[number];
+    const int rows =
+        pass_arguments(step->pass, &(struct pass_target){.format = PIXFMT_RGBA}, numbers) / NUMBERS_ROW + 1;
+    memcpy(chain->few[number], numbers, sizeof(chain->few[number]));
+    if (step->numbers <= GL_FEW_NUMBERS)
+        return true;
+    chain->numbers[number] = gl_texture_open(GL_R32I, GL_RED_INTEGER, GL_INT, NUMBERS_ROW, rows);
+    glBindTexture(GL_TEXTURE_2D, chain->numbers[number]);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, NUMBERS_ROW, rows, GL_RED_INTEGER, GL_INT, numbers);
+    glBindTexture(GL_TEXTURE_2D, 0);
+    return chain->numbers[number] != 0;
+}
+
+// Makes the textures of a step. False: GL refuses one.
+static bool make_textures(struct gl_chain *chain, int number)
+{
+    const struct image_shape *input = &chain->target->input;
+    const enum gl_texels kind = chain->step[number].writes;
+    unsigned *between = &chain->between[kind][number % 2];
+    if (kind != TEXELS_SHOWN && !*between)
+        *between =
+            gl_texture_open(texels[kind].format, texels[kind].layout, texels[kind].type, input->width, input->height);
+    return (kind == TEXELS_SHOWN || *between) && make_numbers(chain, number);
+}
+
+// Draws one pixel with each program. False on a GL error.
+static bool draw_once(const struct gl_chain *chain)
+{
+    const unsigned planes[PIXFMT_PLANES] = {0};
+    const unsigned to = gl_texture_open(GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, 1, 1);
+    GLuint framebuffer, array;
+    glGenFramebuffers(1, &framebuffer);
+    glGenVertexArrays(1, &array);
+    gl_chain_begin(chain->target->es);
+    glEnable(GL_SCISSOR_TEST);
+    glScissor(0, 0, 1, 1);
+    gl_chain_draw(chain, planes, framebuffer, array, to, NULL, NULL);
+    gl_chain_end();
+    glDisable(GL_SCISSOR_TEST);
+    glFinish(); // the other context may use the objects now
+    glDeleteFramebuffers(1, &framebuffer);
+    glDeleteVertexArrays(1, &array);
+    glDeleteTextures(1, &to);
+    return to && glGetError() == GL_NO_ERROR;
+}
+
+static bool make_steps(struct gl_chain *chain, char **error)
+{
+    const struct gl_target *target = chain->target;
+    for (int i = 0; i < chain->steps; i++) {
+        struct composer parts;
+        char *text = gl_text(&chain->step[i], target->input.format, target->es, target->kernel_dir, &parts, error);
+        if (!text || !(chain->program[i] = gl_program_get(target->programs, text, target->es, &parts, error)))
+            return false;
+        if (!make_textures(chain, i)) {
+            path_fail(error, "GL refuses the textures of this chain at this frame size");
+            return false;
+        }
+    }
+    return true;
+}
+
+struct gl_chain *gl_chain_open(const struct gl_target *target, const struct chain *chain, char **error)
+{
+    struct gl_chain *opened = calloc(1, sizeof(*opened));
+    if (!opened) {
+        path_fail(error, "cannot build a chain: out of memory");
+        return NULL;
+    }
+    opened->target = target;
+    opened->steps = gl_plan(&opened->plan, chain, target->input.format, opened->step);
+    if (make_steps(opened, error)) {
+        if (draw_once(opened))
+            return opened;
+        path_fail(error, "the GL driver cannot draw with the shaders of this chain");
+    }
+    gl_chain_close(opened);
+    return NULL;
+}
+
+void gl_chain_close(struct gl_chain *chain)
+{
+    if (!chain)
+        return;
+    for (int i = 0; i < chain->steps; i++)
+        gl_program_put(chain->target->programs, chain->program[i]);
+    glDeleteTextures(GL_STEPS, chain->numbers); // GL ignores 0
+    glDeleteTextures(TEXELS_KINDS * 2, &chain->between[0][0]);
+    free(chain);
+}

@@ -1,0 +1,167 @@
+// gl_text.c: plans the steps of a chain in GL, and generates their shaders
+#include "path/gl_text.h"
+
+#include "path/pass_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SPLIT_RADIUS = 1, SUMS_RADIUS = 2 };
+
+// ---- plan ----
+
+static bool has_halves(const struct pass *pass)
+{
+    return pass->stencil && strcmp(pass->stencil->filter->name, "blur") == 0 &&
+           pass->stencil->arguments.radius >= SUMS_RADIUS;
+}
+
+static int count_numbers(const struct pass *pass)
+{
+    int32_t arguments[PASS_ARGUMENTS];
+    return pass_arguments(pass, &(struct pass_target){.format = PIXFMT_RGBA}, arguments);
+}
+
+int gl_plan(struct plan *plan, const struct chain *chain, enum pixfmt format, struct gl_step steps[GL_STEPS])
+{
+    int count = 0;
+    plan_make(plan, chain);
+    plan_split(plan, format == PIXFMT_RGBA, SPLIT_RADIUS);
+    plan_mark_grey(plan, format != PIXFMT_RGBA, format == PIXFMT_GREY);
+    enum gl_texels from = TEXELS_RGBA;
+    for (int i = 0; i < plan->count; i++) {
+        const struct pass *pass = &plan->pass[i];
+        struct gl_step step = {.pass = pass, .first = i == 0, .reads = from, .numbers = count_numbers(pass)};
+        if (has_halves(pass)) {
+            step.part = PART_ACROSS;
+            step.writes = pass->grey ? TEXELS_GREY_SUMS : TEXELS_RGBA_SUMS;
+            steps[count++] = step;
+            step = (struct gl_step){.pass = pass, .part = PART_DOWN, .reads = step.writes, .numbers = step.numbers};
+        }
+        step.writes = i == plan->count - 1 ? TEXELS_SHOWN : pass->writes == PASS_GREY ? TEXELS_GREY : TEXELS_RGBA;
+        steps[count++] = step;
+        from = step.writes;
+    }
+    return count;
+}
+
+// ---- text ----
+
+static const char *const es_head = "#version 300 es\n"
+                                   "precision highp float;\n"
+                                   "precision highp int;\n"
+                                   "precision highp usampler2D;\n";
+
+// Defines the macros that read the samples of a frame's pixel. A group of bytes is one texel.
+static void add_samples(FILE *out, const struct pixfmt_info *info)
+{
+    for (int i = 0; i < 3; i++) {
+        const struct pixfmt_samples *from = &info->samples[i];
+        const struct pixfmt_plane *plane = &info->plane[from->plane];
+        fprintf(out, "#define LOAD_%d(x, y) ", i);
+        if (from->step == 0) // grey has no chroma
+            fprintf(out, "128\n");
+        else if (from->step < plane->bytes && plane->shift_x > 0 && i == 0) // luma of packed formats
+            fprintf(out, "int(texelFetch(plane%d, ivec2((x) >> %d, y), 0)[%d + %d * ((x) & 1)])\n", from->plane,
+                    plane->shift_x, from->first, from->step);
+        else
+            fprintf(out, "int(texelFetch(plane%d, ivec2((x) >> %d, (y) >> %d), 0)[%d])\n", from->plane, plane->shift_x,
+                    plane->shift_y, from->first);
+    }
+    if (info->samples[0].step == 4)
+        fprintf(out, "#define LOAD_3(x, y) int(texelFetch(plane0, ivec2(x, y), 0)[3])\n");
+    else
+        fprintf(out, "#define LOAD_3(x, y) 255\n");
+    if (info->yuv)
+        fprintf(out, "#define PASS_YUV\n");
+}
+
+// Defines the same macros for a texture that an earlier step drew.
+static void add_texels(FILE *out, enum gl_texels texels)
+{
+    const bool grey = texels == TEXELS_GREY || texels == TEXELS_GREY_SUMS;
+    for (int i = 0; i < 3; i++)
+        fprintf(out, "#define LOAD_%d(x, y) int(texelFetch(plane0, ivec2(x, y), 0)[%d])\n", i, grey ? 0 : i);
+    fprintf(out, "#define LOAD_3(x, y) %s\n", grey ? "255" : "int(texelFetch(plane0, ivec2(x, y), 0)[3])");
+}
+
+static void add_macros(struct composer *c, const struct gl_step *step, enum pixfmt format)
+{
+    const struct pass *pass = step->pass;
+    if (step->first)
+        add_samples(c->out, pixfmt_info(format));
+    else
+        add_texels(c->out, step->reads);
+    if (pass->equal_channels)
+        fprintf(c->out, "#define PASS_EQUAL_CHANNELS\n");
+    if (step->writes == TEXELS_SHOWN)
+        fprintf(c->out, "#define PASS_SHOWN\n");
+    if (step->part != PART_WHOLE)
+        fprintf(c->out, "#define PASS_SUMS_%s\n", step->part == PART_ACROSS ? "ACROSS" : "DOWN");
+    int offset = compose_points(c, "PASS_BEFORE", pass->before, pass->before_count, 0);
+    if (pass->stencil) {
+        fprintf(c->out, "#define PASS_STENCIL filter_%s\n#define PASS_STENCIL_AT %d\n#define PASS_RADIUS %d\n",
+                pass->stencil->filter->name, offset, pass->stencil->arguments.radius);
+        offset += pass->stencil->arguments.count;
+    }
+    compose_points(c, "PASS_AFTER", pass->after, pass->after_count, offset);
+    compose_geometry(c, pass);
+}
+
+char *gl_text(const struct gl_step *step, enum pixfmt format, bool es, const char *kernel_dir, struct composer *parts,
+              char **error)
+{
+    const struct pass *pass = step->pass;
+    if (!compose_start(parts, true, kernel_dir, error))
+        return NULL;
+    fputs(es ? es_head : "#version 330 core\n", parts->out);
+    if (step->numbers <= GL_FEW_NUMBERS)
+        fprintf(parts->out, "#define FEW_NUMBERS %d\n", step->numbers > 0 ? step->numbers : 1);
+    compose_file(parts, "language.glsl");
+    compose_file(parts, "common.cl");
+    compose_part(parts, "plan");
+    add_macros(parts, step, format);
+    compose_file(parts, "pass.glsl");
+    compose_stages(parts, pass->before, pass->before_count);
+    if (pass->stencil && step->part == PART_WHOLE)
+        compose_stages(parts, &pass->stencil, 1);
+    compose_stages(parts, pass->after, pass->after_count);
+    return compose_end(parts, error);
+}
+
+// ---- the compiler's log ----
+
+// Reads "3:12" or "3(12)", after which the rest begins. Returns false for any other text.
+static bool read_place(const char *line, int *part, int *number, const char **rest)
+{
+    char middle, end;
+    int used = 0;
+    if (sscanf(line, "%d%c%d%n", part, &middle, number, &used) != 3 || (middle != ':' && middle != '('))
+        return false;
+    end = line[used];
+    *rest = line + used + (middle == '(' && end == ')' ? 1 : 0);
+    return true;
+}
+
+char *gl_explain(const struct composer *parts, const char *log)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        return NULL;
+    while (*log) {
+        const size_t length = strcspn(log, "\n");
+        const char *line = strncmp(log, "ERROR: ", 7) == 0 ? log + 7 : log, *rest;
+        int part, number;
+        if (read_place(line, &part, &number, &rest) && part >= 0 && part < parts->parts && rest <= log + length)
+            fprintf(out, "%s:%d%.*s\n", parts->part[part], number, (int)(log + length - rest), rest);
+        else
+            fprintf(out, "%.*s\n", (int)length, log);
+        log += length + (log[length] == '\n');
+    }
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}

@@ -1,0 +1,43 @@
+// gl_text.h: the steps of a plan in GL, and the fragment shader of each
+#pragma once
+
+#include "image/image.h"
+#include "path/compose.h"
+
+// A step draws a pass; a large blur needs two: the sums of rows, then the sums of these.
+enum gl_part { PART_WHOLE, PART_ACROSS, PART_DOWN };
+
+// The texels of a texture.
+enum gl_texels {
+    TEXELS_GREY,      // R8UI
+    TEXELS_RGBA,      // RGBA8UI
+    TEXELS_GREY_SUMS, // R16UI
+    TEXELS_RGBA_SUMS, // RGBA16UI
+    TEXELS_SHOWN,     // RGBA8: the chain's output
+    TEXELS_KINDS,
+};
+
+struct gl_step {
+    const struct pass *pass;
+    enum gl_part part;
+    bool first;                   // it reads a frame
+    enum gl_texels reads, writes; // `reads` is unused in the first step
+    int numbers;                  // arguments of its filters
+};
+
+enum {
+    GL_STEPS = 2 * PLAN_PASSES,
+    GL_FEW_NUMBERS = 128, // arguments that are uniforms; more are in a texture
+};
+
+// Plans a chain. Returns the number of steps, which point into the plan.
+int gl_plan(struct plan *plan, const struct chain *chain, enum pixfmt format, struct gl_step steps[GL_STEPS]);
+
+// Returns the shader of a step; the caller frees it. Its text depends on the filters and their radius, not on other
+// parameters or the picture's size. `parts` gets the names of its files. NULL on failure: *error as in path_open.
+char *gl_text(const struct gl_step *step, enum pixfmt format, bool es, const char *kernel_dir, struct composer *parts,
+              char **error);
+
+// Returns a compiler's log with names of files instead of their numbers: "gray.cl:3: ..."; the caller frees it. NULL:
+// out of memory.
+char *gl_explain(const struct composer *parts, const char *log);

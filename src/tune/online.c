@@ -1,0 +1,649 @@
+// online.c: tunes the passes of a path's chain while frames run
+#include "tune/online.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "tune/passes.h"
+#include "tune/search.h"
+#include "tune/tuner.h"
+#include "tune/workbench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { BUDGET = 80, REST_NS = 1000000000 };
+enum { FRAMES_FEW = 4, FRAMES_ALL = 16 }; // pairs of frames of a trial; the first pair is not used
+enum { LATE_MAX = 2, UNTIMED_MAX = 100 }; // frames of a trial
+static const double slow = 1.5;           // a candidate is not tried on frames if it takes this much longer
+static const double busy_max = .7;        // share of a frame's time
+
+// ---- state ----
+
+// A chain from the tuning's thread to the frames, and back.
+struct offer {
+    enum { OFFER_NONE, OFFER_TRY, OFFER_ADOPT, OFFER_ANSWERED } state;
+    struct opencl_chain *chain; // owned by the tuning's thread, unless the path has adopted it
+    int pass;
+    bool ok, wins;      // the answer: the chain was tried or adopted; it replaces the current one
+    double ms, base_ms; // medians of the chain and of the current one; 0: unknown
+};
+
+// A comparison of the offered chain with the path's chain: pairs of frames, in the order ABBA.
+struct trial {
+    int frames;
+    int late, untimed;        // frames of the offered chain that took too long; frames without times
+    double ms[2][FRAMES_ALL]; // of the path's chain, and of the offered chain
+};
+
+struct online {
+    pthread_t thread;
+    pthread_mutex_t lock; // guards the members below
+    pthread_cond_t changed;
+    bool ends, rests;
+    unsigned number; // of the job
+    bool has_job;
+    struct workbench_job job;
+    struct image frame; // a copy of a frame; owned by the thread while `wanted` is false
+    bool wanted;
+    struct offer offer;
+    struct online_state state;
+    bool news; // the state has changed much
+    bool done; // the thread ends
+    struct trial trial;
+    bool running, candidate; // a frame of the trial is in flight; it runs the offered chain
+    bool paused;             // by online_pause
+    int64_t submitted_ns;    // 0: no frame is in flight
+    int64_t rests_until_ns;
+    double budget_ms;
+    uint64_t skipped;
+};
+
+// ---- the frames ----
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+// Returns a percentile of few values.
+static double percentile(const double *values, int count, double percent)
+{
+    double sorted[FRAMES_ALL];
+    memcpy(sorted, values, (size_t)count * sizeof(*sorted));
+    qsort(sorted, (size_t)count, sizeof(*sorted), compare_doubles);
+    return sorted[(int)(percent / 100 * (count - 1) + .5)];
+}
+
+// Ends the offer. Hold the lock.
+static void answer(struct online *o, bool ok)
+{
+    if (o->offer.state == OFFER_TRY || o->offer.state == OFFER_ADOPT) {
+        o->offer.state = OFFER_ANSWERED;
+        o->offer.ok = ok;
+        pthread_cond_broadcast(&o->changed);
+    }
+    o->running = o->candidate = false;
+    o->trial = (struct trial){.frames = 0};
+}
+
+// Ends the job. Hold the lock.
+static void forget(struct online *o)
+{
+    answer(o, false);
+    o->has_job = false;
+    o->number++;
+    o->wanted = false;
+    pthread_cond_broadcast(&o->changed);
+}
+
+static void begin_job(struct online *o, const struct path *path)
+{
+    o->has_job = true;
+    o->number++;
+    o->state = (struct online_state){.phase = ONLINE_NOTHING};
+    if (!workbench_job_of(&o->job, path))
+        return;
+    o->state.phase = ONLINE_TUNING;
+    pthread_cond_broadcast(&o->changed);
+}
+
+static void set_rest(struct online *o)
+{
+    const bool rests = o->paused || clock_now_ns() < o->rests_until_ns;
+    if (o->rests && !rests)
+        pthread_cond_broadcast(&o->changed);
+    o->rests = rests;
+}
+
+// Prepares a frame of a trial.
+static void try_frame(struct online *o, struct path *path)
+{
+    o->running = !o->rests;
+    if (o->rests) {
+        o->trial.frames &= ~1; // a pair must be of adjacent frames
+        return;
+    }
+    o->candidate = (o->trial.frames + 1) / 2 % 2 == 1;
+    if (o->candidate)
+        path_try(path, o->offer.chain);
+}
+
+bool online_submit(struct online *o, struct path *path, const struct image *frame)
+{
+    if (path_info(path)->in_flight > 0)
+        return false;
+    pthread_mutex_lock(&o->lock);
+    set_rest(o);
+    if (!o->has_job && !o->paused && !o->ends && o->state.phase != ONLINE_ENDED)
+        begin_job(o, path);
+    if (o->wanted && image_shape_equal(&o->frame.shape, &frame->shape)) {
+        image_copy(&o->frame, frame);
+        o->wanted = false;
+        pthread_cond_broadcast(&o->changed);
+    }
+    if (o->offer.state == OFFER_ADOPT) {
+        path_adopt(path, o->offer.chain);
+        answer(o, true);
+        o->news = true;
+    } else if (o->offer.state == OFFER_TRY) {
+        try_frame(o, path);
+    }
+    const bool news = o->news;
+    o->news = false;
+    o->submitted_ns = clock_now_ns();
+    pthread_mutex_unlock(&o->lock);
+    return news;
+}
+
+// Returns the device's time of the trial's pass in a frame; 0: unknown.
+static double pass_ms(const struct online *o, const struct path_result *result)
+{
+    const char *name = o->offer.chain->pass[o->offer.pass].name;
+    double ms = 0;
+    for (int i = 0; i < result->stages; i++) {
+        const struct stage_time *stage = &result->stage[i];
+        if (stage->clock == STAGE_DEVICE && strcmp(stage->name, name) == 0)
+            ms += (double)(stage->end_ns - stage->start_ns) / 1e6;
+    }
+    return ms;
+}
+
+// Compares the two chains after some pairs of frames. Hold the lock.
+static void judge(struct online *o)
+{
+    const struct trial *trial = &o->trial;
+    const double *base = trial->ms[0] + 1, *own = trial->ms[1] + 1;
+    const int count = trial->frames / 2 - 1;
+    double ratio[FRAMES_ALL];
+    for (int i = 0; i < count; i++)
+        ratio[i] = base[i] / own[i];
+    struct offer *offer = &o->offer;
+    offer->ms = percentile(own, count, 50);
+    offer->base_ms = percentile(base, count, 50);
+    const double noise = (percentile(base, count, 75) - percentile(base, count, 25)) / 2 / offer->base_ms;
+    const bool all = count + 1 == FRAMES_ALL, promising = percentile(ratio, count, 50) > 1 + TUNER_GAIN_MIN;
+    offer->wins = all && percentile(ratio, count, 50) > 1 + fmax(TUNER_GAIN_MIN, noise);
+    if (all || !promising)
+        answer(o, true);
+}
+
+// Adds the time of a trial's frame. Hold the lock.
+static void add_time(struct online *o, double ms)
+{
+    struct trial *trial = &o->trial;
+    if (ms <= 0) {
+        trial->frames &= ~1;
+        if (++trial->untimed == UNTIMED_MAX)
+            answer(o, false);
+        return;
+    }
+    trial->ms[o->candidate][trial->frames / 2] = ms;
+    if (++trial->frames % 2 == 0 && (trial->frames / 2 == FRAMES_FEW || trial->frames / 2 == FRAMES_ALL))
+        judge(o);
+}
+
+// A frame needed too much of its time. Hold the lock.
+static void rest(struct online *o, double ms)
+{
+    o->rests_until_ns = clock_now_ns() + REST_NS;
+    if (o->running && o->candidate && ms > 0 && ++o->trial.late == LATE_MAX) {
+        o->offer.ms = ms;
+        answer(o, true);
+    }
+}
+
+void online_collect(struct online *o, const struct path_result *result)
+{
+    const int64_t now_ns = clock_now_ns();
+    pthread_mutex_lock(&o->lock);
+    const double frame_ms = o->submitted_ns > 0 ? (double)(now_ns - o->submitted_ns) / 1e6 : 0;
+    const double ms = o->running ? pass_ms(o, result) : 0;
+    if (o->budget_ms > 0 && frame_ms > busy_max * o->budget_ms)
+        rest(o, ms);
+    else if (o->running)
+        add_time(o, ms);
+    o->running = o->candidate = false;
+    o->submitted_ns = 0;
+    pthread_mutex_unlock(&o->lock);
+}
+
+void online_pace(struct online *o, double budget_ms, uint64_t skipped)
+{
+    pthread_mutex_lock(&o->lock);
+    if (skipped > o->skipped)
+        o->rests_until_ns = clock_now_ns() + REST_NS;
+    o->budget_ms = budget_ms;
+    o->skipped = skipped;
+    pthread_mutex_unlock(&o->lock);
+}
+
+void online_forget(struct online *o)
+{
+    pthread_mutex_lock(&o->lock);
+    forget(o);
+    pthread_mutex_unlock(&o->lock);
+}
+
+// Ends the tuning, unless job `number` is over.
+static void end(struct online *o, unsigned number, const char *why)
+{
+    pthread_mutex_lock(&o->lock);
+    if (o->number == number && !o->ends) {
+        o->state.phase = ONLINE_ENDED;
+        snprintf(o->state.why, sizeof(o->state.why), "%s", why);
+        o->news = true;
+        forget(o);
+        log_warn("the tuning has ended: %s", why);
+    }
+    pthread_mutex_unlock(&o->lock);
+}
+
+bool online_frame_failed(struct online *o)
+{
+    pthread_mutex_lock(&o->lock);
+    const bool candidate = o->candidate;
+    const unsigned number = o->number;
+    pthread_mutex_unlock(&o->lock);
+    if (candidate)
+        end(o, number, "a frame failed with a new configuration");
+    return candidate;
+}
+
+void online_pause(struct online *o, bool pause)
+{
+    pthread_mutex_lock(&o->lock);
+    o->paused = pause;
+    if (!pause && o->state.phase == ONLINE_ENDED)
+        o->state.phase = ONLINE_WAITING;
+    set_rest(o);
+    pthread_mutex_unlock(&o->lock);
+}
+
+struct online_state online_describe(struct online *o)
+{
+    pthread_mutex_lock(&o->lock);
+    set_rest(o);
+    struct online_state state = o->state;
+    state.paused = o->rests && state.phase == ONLINE_TUNING;
+    pthread_mutex_unlock(&o->lock);
+    return state;
+}
+
+// ---- the thread ----
+
+// The tuning of a pass.
+struct tuning {
+    struct online *online;
+    unsigned number; // of the job
+    struct workbench *bench;
+    struct subject *subject;
+    int pass;
+    int current;                   // configuration in use; -1: not in the space
+    double base_ms, gain, part_ms; // of the current one: time in frames, gain so far, time on a part of a frame
+    bool replaced;
+};
+
+// Waits while the tuning rests. Returns false if the job is over.
+static bool go_on(struct online *o, unsigned number)
+{
+    pthread_mutex_lock(&o->lock);
+    while (o->rests && !o->ends && o->number == number)
+        pthread_cond_wait(&o->changed, &o->lock);
+    const bool on = !o->ends && o->number == number;
+    pthread_mutex_unlock(&o->lock);
+    return on;
+}
+
+// Gives a chain to the frames and waits. *result is the answer. Returns false if there is none, because the job is over
+// or the device reports no times. The chain then stays the caller's.
+static bool give(const struct tuning *t, struct opencl_chain *chain, bool adopt, struct offer *result)
+{
+    struct online *o = t->online;
+    pthread_mutex_lock(&o->lock);
+    bool ok = !o->ends && o->number == t->number;
+    if (ok) {
+        o->offer = (struct offer){.state = adopt ? OFFER_ADOPT : OFFER_TRY, .chain = chain, .pass = t->pass};
+        while (o->offer.state != OFFER_ANSWERED)
+            pthread_cond_wait(&o->changed, &o->lock);
+        *result = o->offer;
+        ok = result->ok;
+        o->offer = (struct offer){.state = OFFER_NONE};
+    }
+    pthread_mutex_unlock(&o->lock);
+    return ok;
+}
+
+struct validation {
+    const struct subject *subject;
+    int configuration;
+    enum probe_status status;
+    char why[VERDICT_TEXT];
+};
+
+// The child inherits the priority, so that it takes no time from the frames.
+static void *validate(void *context)
+{
+    struct validation *of = context;
+    setpriority(PRIO_PROCESS, (id_t)gettid(), 19);
+    of->status = of->subject->type->validate(of->subject, of->configuration, of->why);
+    return NULL;
+}
+
+static bool is_valid(const struct tuning *t, int configuration, char why[VERDICT_TEXT])
+{
+    struct validation of = {.subject = t->subject, .configuration = configuration, .status = PROBE_UNKNOWN};
+    pthread_t thread;
+    if (thread_start(&thread, validate, &of, "validation"))
+        pthread_join(thread, NULL);
+    snprintf(why, VERDICT_TEXT, "%s", of.why);
+    return of.status == PROBE_PASSED;
+}
+
+// Stores the result of the current configuration, and lets the path report it. Takes over the chain, which runs it.
+static void keep(struct tuning *t, struct opencl_chain *chain, double ms)
+{
+    struct offer offer;
+    if (t->current >= 0)
+        t->subject->type->store(t->subject, t->current, ms, ms * t->gain);
+    workbench_use(t->bench, chain, t->pass);
+    if (!give(t, chain, true, &offer))
+        opencl_chain_close(chain);
+}
+
+// Compares a candidate that is valid with the current configuration on frames. Takes over the chain. Returns its time;
+// NAN: the job is over.
+static double try_on_frames(struct tuning *t, int configuration, struct opencl_chain *chain, double part_ms)
+{
+    struct offer offer;
+    if (!give(t, chain, false, &offer)) {
+        opencl_chain_close(chain);
+        end(t->online, t->number, "the device does not report the times of its commands");
+        return NAN;
+    }
+    if (offer.base_ms > 0)
+        t->base_ms = offer.base_ms;
+    if (!offer.wins || configuration == t->current) {
+        opencl_chain_close(chain);
+        return offer.ms;
+    }
+    t->current = configuration;
+    t->part_ms = part_ms;
+    t->gain *= offer.base_ms / offer.ms;
+    t->base_ms = offer.ms;
+    t->replaced = true;
+    keep(t, chain, offer.ms);
+    return offer.ms;
+}
+
+// Returns the time of a configuration. INFINITY: it failed, and `why` has the reason. NAN: the job is over.
+static double try_configuration(struct tuning *t, int configuration, char why[VERDICT_TEXT])
+{
+    struct workbench *bench = t->bench;
+    const struct variant_choice choice = tune_pass_choice(t->subject, configuration);
+    double part_ms, none;
+    if (!is_valid(t, configuration, why))
+        return INFINITY;
+    struct opencl_chain *chain = workbench_build(bench, t->pass, &choice, why);
+    bool ok = chain && workbench_time(bench, chain, t->pass, &part_ms);
+    const bool is_slow = ok && t->base_ms > 0 && part_ms > slow * t->part_ms;
+    if (ok && !is_slow && workbench_same(bench, chain))
+        return try_on_frames(t, configuration, chain, part_ms);
+    opencl_chain_close(chain);
+    if (is_slow)
+        return t->base_ms * part_ms / t->part_ms;
+    if (chain)
+        snprintf(why, VERDICT_TEXT, "%s", ok ? "it computes wrong bytes" : "it does not run");
+    if (!ok && !workbench_time(bench, bench->current, t->pass, &none)) {
+        end(t->online, t->number, "the device has failed");
+        return NAN;
+    }
+    return INFINITY;
+}
+
+// Returns the configuration in use; -1: it is not in the space.
+static int find_current(const struct tuning *t)
+{
+    char current[VARIANT_TEXT], text[SUBJECT_TEXT];
+    variant_print(&t->bench->job.choice[t->pass].choice, current);
+    for (int i = 0; i < t->subject->space.count; i++) {
+        t->subject->type->print(t->subject, i, text);
+        if (strcmp(text, current) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static void report(const struct tuning *t, int tried, int total, int failed)
+{
+    struct online *o = t->online;
+    pthread_mutex_lock(&o->lock);
+    if (o->number == t->number) {
+        struct online_state *state = &o->state;
+        snprintf(state->pass, sizeof(state->pass), "%s", t->subject->name);
+        state->tried = tried;
+        state->total = total;
+        state->failed = failed;
+        state->gain = t->gain;
+    }
+    pthread_mutex_unlock(&o->lock);
+}
+
+// Tries configurations. Returns false if the job is over.
+static bool search(struct tuning *t, struct search *search)
+{
+    const int count = t->subject->space.count, total = count < BUDGET ? count : BUDGET;
+    int tried = 0, failed = 0, configuration;
+    report(t, tried, total, failed);
+    while (tried < total && (configuration = search_next(search)) >= 0) {
+        char why[VERDICT_TEXT] = "", text[SUBJECT_TEXT];
+        const double ms = go_on(t->online, t->number) ? try_configuration(t, configuration, why) : NAN;
+        if (isnan(ms))
+            return false;
+        search_tell(search, configuration, ms);
+        tried++;
+        if (isinf(ms)) {
+            failed++;
+            t->subject->type->print(t->subject, configuration, text);
+            log_info("pass %s does not run with %s: %s", t->subject->name, text, why);
+        }
+        report(t, tried, total, failed);
+    }
+    return true;
+}
+
+// Counts the pass. If no configuration was faster, stores the current one, so that the pass counts as tuned.
+static void finish_pass(struct tuning *t)
+{
+    struct online *o = t->online;
+    char why[VERDICT_TEXT];
+    if (!t->replaced) {
+        struct opencl_chain *chain = workbench_build(t->bench, t->pass, &t->bench->job.choice[t->pass].choice, why);
+        double ms;
+        if (chain && workbench_time(t->bench, chain, t->pass, &ms) && workbench_same(t->bench, chain))
+            keep(t, chain, t->base_ms);
+        else
+            opencl_chain_close(chain);
+    }
+    pthread_mutex_lock(&o->lock);
+    if (o->number == t->number) {
+        o->state.tuned++;
+        o->state.faster += t->replaced;
+    }
+    pthread_mutex_unlock(&o->lock);
+}
+
+// Returns false if the job is over.
+static bool tune_pass(struct online *o, unsigned number, struct workbench *bench, int pass)
+{
+    const struct workbench_job *job = &bench->job;
+    const struct tune_target target = {
+        .device = job->target.device,
+        .chain = &job->chain,
+        .input = job->target.input,
+        .to_image = job->target.to_image,
+    };
+    struct tuning t = {.online = o, .number = number, .bench = bench, .pass = pass, .gain = 1};
+    if (!(t.subject = tune_pass_open(&target, job->tiles, pass))) {
+        end(o, number, "out of memory");
+        return false;
+    }
+    int first[1 + SUBJECT_PRESETS + SUBJECT_SEEDS], firsts = 0;
+    if ((t.current = find_current(&t)) >= 0)
+        first[firsts++] = t.current;
+    for (int i = 0; i < t.subject->presets; i++)
+        first[firsts++] = t.subject->preset[i];
+    for (int i = 0; i < t.subject->seeds; i++)
+        first[firsts++] = t.subject->seed[i];
+    struct search *of = search_open(strategy_find("auto"), &t.subject->space, BUDGET, 1, first, firsts);
+    const bool timed = workbench_time(bench, bench->current, pass, &t.part_ms);
+    if (!of || !timed)
+        end(o, number, of ? "the device does not report the times of its commands" : "out of memory");
+    bool ok = of && timed && search(&t, of);
+    if (ok && t.base_ms > 0) {
+        finish_pass(&t);
+    } else if (ok) { // children cannot be started, or all frames are late
+        char why[sizeof(o->state.why)];
+        snprintf(why, sizeof(why), "no configuration of pass %.60s could be timed; see --log-level info",
+                 t.subject->name);
+        end(o, number, why);
+        ok = false;
+    }
+    search_close(of);
+    subject_close(t.subject);
+    return ok;
+}
+
+// Waits for a copy of a frame. Returns false if the job is over.
+static bool await_frame(struct online *o, unsigned number, const struct image_shape *shape)
+{
+    image_free(&o->frame);
+    if (!image_alloc(&o->frame, shape)) {
+        end(o, number, "out of memory");
+        return false;
+    }
+    pthread_mutex_lock(&o->lock);
+    o->wanted = o->number == number;
+    while (o->wanted && !o->ends && o->number == number)
+        pthread_cond_wait(&o->changed, &o->lock);
+    o->wanted = false;
+    const bool ok = !o->ends && o->number == number;
+    pthread_mutex_unlock(&o->lock);
+    return ok;
+}
+
+// Tunes the passes that have no result for this device, driver and size.
+static void tune_job(struct online *o, unsigned number, const struct workbench_job *job)
+{
+    struct workbench *bench = calloc(1, sizeof(*bench)); // too large for the stack
+    char why[VERDICT_TEXT] = "out of memory";
+    bool ok = await_frame(o, number, &job->target.input);
+    if (ok && (!bench || !workbench_open(bench, job, &o->frame, why))) {
+        end(o, number, why);
+        ok = false;
+    }
+    for (int i = 0; ok && i < job->passes; i++) {
+        const struct tuned_found *tuned = &job->choice[i].tuned;
+        if (!tuned->entry || tuned->match != TUNED_EXACT)
+            ok = tune_pass(o, number, bench, i);
+    }
+    pthread_mutex_lock(&o->lock);
+    if (ok && o->number == number) {
+        o->state.phase = ONLINE_DONE;
+        o->news = true;
+    }
+    pthread_mutex_unlock(&o->lock);
+    if (bench)
+        workbench_close(bench);
+    free(bench);
+}
+
+static void *run(void *context)
+{
+    struct online *o = context;
+    struct workbench_job *job = calloc(1, sizeof(*job));
+    unsigned number = 0;
+    pthread_mutex_lock(&o->lock);
+    while (job && !o->ends) {
+        if (number == o->number || !o->has_job || o->state.phase != ONLINE_TUNING) {
+            pthread_cond_wait(&o->changed, &o->lock);
+            continue;
+        }
+        number = o->number;
+        *job = o->job;
+        pthread_mutex_unlock(&o->lock);
+        tune_job(o, number, job);
+        pthread_mutex_lock(&o->lock);
+    }
+    o->done = true;
+    pthread_cond_broadcast(&o->changed);
+    pthread_mutex_unlock(&o->lock);
+    free(job);
+    return NULL;
+}
+
+// ---- open and close ----
+
+struct online *online_open(void)
+{
+    struct online *o = calloc(1, sizeof(*o));
+    if (!o) {
+        log_error("cannot tune: out of memory");
+        return NULL;
+    }
+    pthread_mutex_init(&o->lock, NULL);
+    thread_condition_init(&o->changed);
+    if (thread_start(&o->thread, run, o, "tuning"))
+        return o;
+    pthread_mutex_destroy(&o->lock);
+    pthread_cond_destroy(&o->changed);
+    free(o);
+    return NULL;
+}
+
+bool online_close(struct online *o, int patience_ms)
+{
+    if (!o)
+        return true;
+    const int64_t deadline_ns = clock_now_ns() + (int64_t)patience_ms * 1000000;
+    pthread_mutex_lock(&o->lock);
+    o->ends = true;
+    forget(o);
+    while (!o->done && thread_wait(&o->changed, &o->lock, deadline_ns))
+        ;
+    const bool done = o->done;
+    pthread_mutex_unlock(&o->lock);
+    if (!done)
+        return false;
+    pthread_join(o->thread, NULL);
+    image_free(&o->frame);
+    pthread_mutex_destroy(&o->lock);
+    pthread_cond_destroy(&o->changed);
+    free(o);
+    return true;
+}

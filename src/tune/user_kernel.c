@@ -1,0 +1,406 @@
+// user_kernel.c: a user's kernel as a subject of the tuner
+#include "tune/user_kernel.h"
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "tune/user_rig.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { LIMIT_S = 30, LIMIT_REFERENCES = 10, REFERENCE_LIMIT_S = 600 };
+static const size_t data_bytes_max = (size_t)4 << 30;
+
+struct user_kernel {
+    struct subject subject;
+    struct device *device;
+    struct spec spec; // its space is the subject's
+    char name[64];
+    struct user_data data;
+    struct user_rig rig;
+    bool ready;
+    int limit_ms; // of a validation
+};
+
+// A build of a configuration.
+struct built {
+    struct user_build build;
+};
+
+static const struct user_kernel *kernel_of(const struct subject *subject)
+{
+    return (const struct user_kernel *)subject; // its first member
+}
+
+// ---- the child ----
+
+void user_kernel_print_device(const struct device_info *info, char text[200])
+{
+    snprintf(text, 200, "%.64s: %.128s", info->platform_name, info->name);
+}
+
+// Returns the status of a child that ended in this way. Keeps the reason that the child has written.
+static enum probe_status judge(enum child_end end, int value, int limit_ms, char why[VERDICT_TEXT])
+{
+    if (end == CHILD_EXITED && value >= PROBE_ANSWERS && value <= PROBE_UNKNOWN) {
+        if (value != PROBE_PASSED && !why[0])
+            snprintf(why, VERDICT_TEXT, "it fails");
+        return (enum probe_status)value;
+    }
+    static_assert((int)VERDICT_TEXT >= CHILD_WHY, "room for the reason");
+    child_explain(end, value, limit_ms / 1000, limit_ms / 1000, why);
+    return end == CHILD_LATE ? PROBE_LATE : PROBE_NOT_RUN;
+}
+
+// Runs a configuration in a child.
+static enum probe_status ask(const struct user_kernel *user, int configuration, bool reference, int limit_ms,
+                             char why[VERDICT_TEXT])
+{
+    const struct space *space = &user->subject.space;
+    const uint16_t *tuple = space_tuple(space, configuration);
+    char parent[16], data[16], note[16], device[200], indexes[8 * SPACE_PARAMS] = "";
+    int value = 0;
+    const int fd = memfd_create("monocle-note", MFD_CLOEXEC);
+    for (int p = 0; p < space->params; p++)
+        snprintf(indexes + strlen(indexes), sizeof(indexes) - strlen(indexes), "%d ", tuple[p]);
+    snprintf(parent, sizeof(parent), "%d", (int)getpid());
+    snprintf(data, sizeof(data), "%d", user->data.fd);
+    snprintf(note, sizeof(note), "%d", fd);
+    user_kernel_print_device(&user->device->info, device);
+    const char *const arguments[1 + USER_WORDS + 1] = {
+        "monocle",
+        [1 + USER_WORD_COMMAND] = "probe",
+        [1 + USER_WORD_KIND] = "spec",
+        [1 + USER_WORD_PARENT] = parent,
+        [1 + USER_WORD_SPEC] = user->spec.path,
+        [1 + USER_WORD_HASH] = user->spec.hash,
+        [1 + USER_WORD_DEVICE] = device,
+        [1 + USER_WORD_REFERENCE] = reference ? "reference" : "",
+        [1 + USER_WORD_TUPLE] = indexes,
+        [1 + USER_WORD_DATA] = data,
+        [1 + USER_WORD_NOTE] = note,
+    };
+    why[0] = '\0';
+    const enum child_end end = child_run(probe_program, (char *const *)arguments, limit_ms, &value);
+    const ssize_t read = fd >= 0 ? pread(fd, why, VERDICT_TEXT - 1, 0) : 0;
+    why[read > 0 ? read : 0] = '\0';
+    if (fd >= 0)
+        close(fd);
+    return judge(end, value, limit_ms, why);
+}
+
+// Returns true if the device allows the work-groups of all kernels.
+static bool fits_device(const struct user_kernel *user, int configuration, char why[VERDICT_TEXT])
+{
+    const struct spec *spec = &user->spec;
+    const uint16_t *tuple = space_tuple(&user->subject.space, configuration);
+    char reason[SPEC_WHY];
+    struct spec_launch launch;
+    for (int i = 0; i < spec->kernels; i++) {
+        const size_t most = user->device->info.max_work_group;
+        if (!spec_launch(spec, &spec->kernel[i], tuple, &launch, reason))
+            continue; // spec_enumerate has refused it
+        const double items = (double)launch.local[0] * (double)launch.local[1] * (double)launch.local[2];
+        if (items <= (double)most)
+            continue;
+        snprintf(why, VERDICT_TEXT, "a work-group of %.0f work-items; the device allows %zu", items, most);
+        return false;
+    }
+    return true;
+}
+
+static enum probe_status validate(const struct subject *subject, int configuration, char why[VERDICT_TEXT])
+{
+    const struct user_kernel *user = kernel_of(subject);
+    if (!fits_device(user, configuration, why))
+        return PROBE_NOT_RUN;
+    if (!probe_program)
+        return PROBE_PASSED;
+    return ask(user, configuration, false, user->limit_ms, why);
+}
+
+// ---- the inputs and references ----
+
+static bool check_sizes(const struct user_kernel *user)
+{
+    const struct spec *spec = &user->spec;
+    const size_t quarter = user->device->info.memory_bytes / 4;
+    const size_t most = quarter < data_bytes_max ? quarter : data_bytes_max;
+    cl_ulong largest = 0;
+    size_t total = 0;
+    clGetDeviceInfo(user->device->info.id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(largest), &largest, NULL);
+    for (int i = 0; i < spec->arguments; i++) {
+        const struct spec_argument *argument = &spec->argument[i];
+        if (argument->memory != SPEC_VECTOR)
+            continue;
+        total += argument->bytes * (argument->output ? 2 : 1);
+        if (argument->bytes < largest && total <= most)
+            continue;
+        log_error("cannot use %s: argument '%s' has %.0f MiB; on '%s', a buffer may have %.0f MiB, and all inputs and "
+                  "references together %.0f MiB",
+                  spec->path, argument->name, (double)argument->bytes / 0x1p20, user->device->info.name,
+                  (double)largest / 0x1p20, (double)most / 0x1p20);
+        return false;
+    }
+    return true;
+}
+
+static bool fill(struct user_kernel *user)
+{
+    const struct spec *spec = &user->spec;
+    struct user_data *data = &user->data;
+    if (!user_data_open(data, spec, 0, 0)) {
+        log_error("cannot store the arguments of %s (%.0f MiB): %s", spec->path, (double)data->bytes / 0x1p20,
+                  strerror(errno));
+        return false;
+    }
+    for (int i = 0; i < spec->arguments; i++) {
+        const struct spec_argument *argument = &spec->argument[i];
+        if (argument->memory == SPEC_VECTOR && !spec_fill(spec, argument, &argument->in, data->map + data->input[i]))
+            return false;
+        if (argument->has_reference && !spec_fill(spec, argument, &argument->reference, data->map + data->reference[i]))
+            return false;
+    }
+    return true;
+}
+
+// Computes the references in a child: with the reference kernels, or else with the first default that runs.
+static bool make_references(struct user_kernel *user)
+{
+    const struct spec *spec = &user->spec;
+    const struct subject *subject = &user->subject;
+    enum probe_status status = PROBE_NOT_RUN;
+    char why[VERDICT_TEXT] = "";
+    bool needed = false;
+    for (int i = 0; i < spec->arguments; i++)
+        needed = needed || (spec->argument[i].output && !spec->argument[i].has_reference);
+    if (!needed || !probe_program)
+        return true;
+    if (spec->references == 0)
+        log_warn("%s has no ReferenceKernel: all configurations are compared with the default one", spec->path);
+    const int64_t start_ns = clock_now_ns();
+    for (int i = 0; status != PROBE_PASSED && i < (spec->references > 0 ? 1 : subject->presets); i++)
+        status = ask(user, subject->preset[i], true, REFERENCE_LIMIT_S * 1000, why);
+    user->limit_ms += LIMIT_REFERENCES * (int)((clock_now_ns() - start_ns) / 1000000);
+    if (status != PROBE_PASSED)
+        log_error("cannot compute the reference of %s: %s", spec->path, why);
+    return status == PROBE_PASSED;
+}
+
+static bool prepare(struct subject *subject)
+{
+    struct user_kernel *user = (struct user_kernel *)subject;
+    user->ready = user->ready || (check_sizes(user) && fill(user) && make_references(user) &&
+                                  compute_ok(user_rig_open(&user->rig, user->device, &user->spec, &user->data),
+                                             "store the arguments on the device"));
+    return user->ready;
+}
+
+// ---- time ----
+
+// Runs the kernels `runs` times, and sets *ms to the average sum of their times.
+static cl_int time_runs(const struct user_build *build, int runs, double *ms)
+{
+    cl_event event[TIMING_RUNS][SPEC_KERNELS] = {{NULL}};
+    cl_int result = CL_SUCCESS;
+    double ns = 0;
+    for (int i = 0; result == CL_SUCCESS && i < runs; i++)
+        result = user_build_enqueue(build, event[i]);
+    const cl_int finished = clFinish(build->rig->queue);
+    result = result == CL_SUCCESS ? finished : result;
+    for (int i = 0; i < runs; i++) {
+        for (int k = 0; k < build->kernels; k++) {
+            cl_int status = CL_COMPLETE;
+            if (!event[i][k])
+                continue;
+            clGetEventInfo(event[i][k], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL);
+            result = status < 0 ? status : result;
+            ns += (double)(event_stamp(event[i][k], CL_PROFILING_COMMAND_END) -
+                           event_stamp(event[i][k], CL_PROFILING_COMMAND_START));
+            event_release(&event[i][k]);
+        }
+    }
+    *ms = ns / 1e6 / runs;
+    return result;
+}
+
+static void release(void *built)
+{
+    struct built *build = built;
+    user_build_close(&build->build);
+    free(build);
+}
+
+static void *build(struct subject *subject, int configuration, char why[VERDICT_TEXT])
+{
+    const struct user_kernel *user = kernel_of(subject);
+    struct built *build = calloc(1, sizeof(*build));
+    char reason[SPEC_WHY] = "out of memory";
+    double ms;
+    cl_int result = CL_OUT_OF_HOST_MEMORY;
+    if (build)
+        result = user_build_open(&build->build, &user->rig, false, space_tuple(&subject->space, configuration), reason);
+    if (result == CL_SUCCESS && (result = time_runs(&build->build, 1, &ms)) != CL_SUCCESS)
+        snprintf(reason, sizeof(reason), "its first run fails: %s", compute_result_name(result));
+    if (result == CL_SUCCESS)
+        return build;
+    snprintf(why, VERDICT_TEXT, "%.*s", VERDICT_TEXT - 1, reason);
+    if (build)
+        release(build);
+    return NULL;
+}
+
+static bool time_build(void *built, double for_ms, double *ms)
+{
+    const struct user_build *build = &((struct built *)built)->build;
+    cl_int result = time_runs(build, 1, ms); // also restores caches and clock rates
+    const double runs = for_ms / fmax(*ms, 1e-3);
+    if (result == CL_SUCCESS)
+        result = time_runs(build, (int)fmin(fmax(runs, 2), TIMING_RUNS), ms);
+    if (!compute_ok(result, "run a measurement on the device"))
+        return false;
+    if (!(*ms > 0))
+        log_error("the device does not report the times of its kernels");
+    return *ms > 0;
+}
+
+static bool run_build(void *built, int runs)
+{
+    double ms;
+    return compute_ok(time_runs(&((struct built *)built)->build, runs, &ms), "run a measurement on the device");
+}
+
+// ---- the subject ----
+
+static char *make_key(const struct subject *subject)
+{
+    const struct user_kernel *user = kernel_of(subject);
+    const struct device_info *info = &user->device->info;
+    char *key = NULL;
+    if (asprintf(&key, "spec %s\n%s\n%s\n%s", user->spec.path, info->platform_name, info->name, info->driver) < 0)
+        return NULL;
+    return key;
+}
+
+static bool find_source(const struct subject *subject, int configuration, char hash[HASH_TEXT])
+{
+    (void)configuration; // the description and the kernel files have all programs
+    memcpy(hash, kernel_of(subject)->spec.hash, HASH_TEXT);
+    return true;
+}
+
+static void print(const struct subject *subject, int configuration, char text[SUBJECT_TEXT])
+{
+    char all[SPACE_TEXT];
+    space_print(&subject->space, configuration, all);
+    log_escape(text, SUBJECT_TEXT, all); // the values are texts of the description
+}
+
+static void close_kernel(struct subject *subject)
+{
+    struct user_kernel *user = (struct user_kernel *)subject;
+    user_rig_close(&user->rig);
+    user_data_close(&user->data);
+    space_init(&user->spec.space); // the caller has freed it
+    spec_finish(&user->spec);
+    free(user);
+}
+
+// Adds the description's default, or else configurations from all parts of the space.
+static bool add_presets(struct subject *subject, const struct spec *spec)
+{
+    enum { SPREAD = 4 };
+    const struct space *space = &subject->space;
+    uint16_t tuple[SPACE_PARAMS];
+    bool any = false;
+    for (int p = 0; p < space->params; p++) {
+        any = any || spec->preset[p] >= 0;
+        tuple[p] = (uint16_t)(spec->preset[p] >= 0 ? spec->preset[p] : 0);
+    }
+    if (any && (subject->preset[0] = space_find(space, tuple)) < 0) {
+        log_error("cannot use %s: its conditions do not allow the defaults of its parameters", spec->path);
+        return false;
+    }
+    subject->presets = any ? 1 : space->count < SPREAD ? space->count : SPREAD;
+    for (int i = 0; !any && i < subject->presets; i++)
+        subject->preset[i] = (int)((int64_t)i * space->count / subject->presets);
+    return true;
+}
+
+// Sets the name: the file's name without ".json".
+static void set_name(struct user_kernel *user)
+{
+    const char *path = user->spec.path, *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    char text[NAME_MAX + 1];
+    snprintf(text, sizeof(text), "%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
+    log_escape(user->name, sizeof(user->name), text); // people and JSON need UTF-8 without control characters
+    user->subject.name = user->name;
+}
+
+bool user_kernel_reads(const struct subject *subject, const char *path)
+{
+    const struct spec *spec = &kernel_of(subject)->spec;
+    const char *name[2 * SPEC_KERNELS + 2 * SPEC_ARGUMENTS];
+    int names = 0;
+    bool found = false;
+    for (int i = 0; i < spec->kernels; i++)
+        name[names++] = spec->kernel[i].file;
+    for (int i = 0; i < spec->references; i++)
+        name[names++] = spec->reference[i].file;
+    for (int i = 0; i < spec->arguments; i++) {
+        const struct spec_argument *argument = &spec->argument[i];
+        name[names++] = argument->in.fill == SPEC_FILE ? argument->in.source : NULL;
+        name[names++] = argument->reference.fill == SPEC_FILE ? argument->reference.source : NULL;
+    }
+    for (int i = 0; i < names && !found; i++) {
+        char *file = name[i] ? spec_file(spec, name[i]) : NULL;
+        found = file && file_same(file, path);
+        free(file);
+    }
+    return found;
+}
+
+struct subject *user_kernel_open(struct device *device, const char *path, struct user_budget *budget)
+{
+    static const struct subject_type type = {prepare, validate,     build,    time_build,  release,  print,
+                                             NULL,    close_kernel, make_key, find_source, run_build};
+    struct user_kernel *user = calloc(1, sizeof(*user));
+    char why[SPEC_WHY];
+    if (!user) {
+        log_error("cannot tune: out of memory");
+        return NULL;
+    }
+    struct spec *spec = &user->spec;
+    user->subject.type = &type;
+    user->device = device;
+    user->data.fd = -1;
+    user->limit_ms = LIMIT_S * 1000;
+    bool ok = spec_load(spec, path);
+    if (ok && !spec_enumerate(spec, why)) {
+        log_error("cannot use %s: %s", path, why);
+        ok = false;
+    }
+    user->subject.space = spec->space;
+    if (!ok || !add_presets(&user->subject, spec)) {
+        subject_close(&user->subject);
+        return NULL;
+    }
+    if (spec->ignored[0])
+        log_warn("%s: these members have no effect: %s", path, spec->ignored);
+    set_name(user);
+    budget->configurations = spec->budget;
+    if (spec->fraction > 0 && spec->budget == 0)
+        budget->configurations = (int)ceil(spec->fraction * spec->space.count);
+    budget->seconds = spec->seconds;
+    return &user->subject;
+}

@@ -1,0 +1,39 @@
+// user_kernel.h: a user's kernel, described by a file (spec.h), as a subject of the tuner
+#pragma once
+
+#include "compute/device.h"
+#include "tune/subject.h"
+
+// The limits of the search that the description has; 0: none.
+struct user_budget {
+    int configurations;
+    double seconds;
+};
+
+// Reads the description and its kernels. NULL on failure (logged). Each configuration is validated on the whole input,
+// in a child process, for at most 30 s and 10 times the duration of the reference.
+struct subject *user_kernel_open(struct device *device, const char *path, struct user_budget *budget);
+
+// Returns true if the path is one of the files that the description names.
+bool user_kernel_reads(const struct subject *subject, const char *path);
+
+// The child's arguments, after the program's name.
+enum user_word {
+    USER_WORD_COMMAND,
+    USER_WORD_KIND, // "spec"
+    USER_WORD_PARENT,
+    USER_WORD_SPEC,      // path of the description
+    USER_WORD_HASH,      // spec.hash
+    USER_WORD_DEVICE,    // platform and name
+    USER_WORD_REFERENCE, // "reference": write the references; "": compare with them
+    USER_WORD_TUPLE,     // indexes of the values
+    USER_WORD_DATA,      // file descriptor of the parent: struct user_data
+    USER_WORD_NOTE,      // the same: the child writes the reason of a failure to it
+    USER_WORDS,
+};
+
+// Writes the text by which the child finds the device.
+void user_kernel_print_device(const struct device_info *info, char text[200]);
+
+// The child's part: runs a configuration. Returns the exit status, an enum probe_status.
+int user_kernel_answer(char *const *words);

@@ -1,0 +1,401 @@
+#!/usr/bin/env python3
+"""test_bench_device.py MONOCLE MISLED: measurements of a device: their figures, checks, faults of drivers, errors
+
+The time is short: this tests the measurement, not the speed."""
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+
+sys.path.append(sys.path[0] + "/../../support")
+from checks import SOURCES, Checks, at, programs, skip
+from live_support import PATIENCE, environment, has_opencl, on_terminal, run, wait_until
+
+BINARY, MISLED = programs(2)
+QUICK = ["--time", "0.1"]
+# memory.read and memory.write run the kernels of the other tests, but PoCL takes long to compile them for all types.
+CASES = {"compute": 30, "memory.copy": 15, "memory.stride": 6,
+         "memory.misaligned": 5, "memory.size": 9, "memory.local": 5, "memory.image": 6, "latency": 6,
+         "transfer.frame": 48, "transfer.size": 40, "matmul.group": 22, "matmul.step": 14,
+         "convolution": 6, "small": 12, "build": 9, "share": 4}
+GPU_CASES = {"matmul.group": 40}  # processors measure every second shape
+
+if not has_opencl(BINARY):
+    skip("no OpenCL device")
+
+
+def bench(*args, binary=BINARY, **environment):
+    """PoCL takes compiled kernels from the cache, so that only the first check compiles them."""
+    return run(binary, "bench", "device", *args, **environment)
+
+
+def figures_of(c, *args, code=0, **keywords):
+    got, out, err = bench(*args, "--json", **keywords)
+    c.check(got == code and out.count(b"\n") == 1, args, "exit code", got, out, err)
+    return json.loads(out)
+
+
+def figures(c):
+    # PoCL compiles the kernel for each shape of a work-group otherwise.
+    found = figures_of(c, *CASES, *QUICK, POCL_WORK_GROUP_SPECIALIZATION="0")
+    device = found["device"]
+    c.check(found["format"] == 1 and device["compute_units"] > 0 and device["clock_mhz"] >= 0, found)
+    c.check(all(device[key] for key in ("name", "vendor", "platform", "version", "driver", "memory_bytes")), device)
+    c.check(figures_of(c, "latency", "-n", "2", "-d", "all")["figures"][0]["rounds"] == 2, "rounds")
+    c.check(set(found["tests"]) == set(CASES) and all(t["unit"] and t["definition"] for t in found["tests"].values()))
+    for test, count in (CASES if device["type"] == "cpu" else {**CASES, **GPU_CASES}).items():
+        mine = [f for f in found["figures"] if f["test"] == test]
+        keys = {json.dumps(f["parameters"]) for f in mine}
+        c.check(len(keys) == len(mine) == count, test, "cases", keys)
+        for f in mine:
+            c.check(f["status"] in ("ok", "skipped"), f)
+            if f["status"] == "ok":
+                c.check(f["value"] > 0 and f["spread"] >= 0 and 3 <= f["rounds"] <= 9 and f["checked"], f)
+            else:
+                c.check(len(f["reason"]) > 10 and "value" not in f, f)
+    copies = [f for f in found["figures"] if f["test"].startswith("transfer")]
+    c.check(any(f.get("by_event", 0) > 0 or "note" in f for f in copies), "no event of a transfer")
+    zero = [f["parameters"]["way"] for f in copies if "zero copy" in f.get("note", "")]
+    c.check(zero == ["map-read"] * 2 or device["type"] != "cpu", "zero copy", zero)
+    steps = [f for f in found["figures"] if f["test"] == "matmul.step" and f["status"] == "ok"]
+    c.check(len(steps) >= 8 and all("% of the peak, which is" in f["note"] for f in steps), "peak", steps)
+    done = {f["parameters"]["type"] for f in found["figures"] if f["test"] == "compute" and f["status"] == "ok"}
+    c.check({"float", "int", "short", "char"} <= done, "types", done)
+
+
+def camera(c):
+    """Each path converts frames of each size, and the stages of a frame take no longer than the frame."""
+    found = figures_of(c, "camera.path", "camera.stage", *QUICK, DISPLAY="", WAYLAND_DISPLAY="")["figures"]
+    paths = {f["parameters"]["path"] for f in found}
+    sizes = ["640x480", "1280x720", "1920x1080"]
+    c.check(paths >= {"cpu", "opencl", "zerocopy"} and {f["parameters"]["to"] for f in found} == {"memory"}, found)
+    for test, frames in (("camera.path", {}), ("camera.stage", {"stage": "frame"})):
+        mine = [f["parameters"] for f in found if f["test"] == test]
+        mine = [m for m in mine if m.get("stage", "frame") == "frame"]
+        kinds = [m["path"] for m in mine[:len(paths)]]
+        c.check(mine == [{"size": s, "to": "memory", "path": p, **frames} for s in sizes for p in kinds], test, mine)
+    done = [f for f in found if f["status"] == "ok"]
+    c.check({f["parameters"]["path"] for f in done} >= {"cpu", "opencl", "zerocopy"}, found)
+    c.check(all(f["value"] > 0 and f["rounds"] >= 3 and f["checked"] for f in done), done)
+    c.check({f["parameters"].get("stage") for f in done} >= {None, "frame", "passes", "download"}, "stages", done)
+    c.check(all("sharing mode" in f["note"] and "display" in f["note"] for f in done if
+                f["parameters"]["path"] == "zerocopy" and f["parameters"].get("stage", "frame") == "frame"), done)
+    found = figures_of(c, "camera.filter", *QUICK, code=1, binary=MISLED, TEST_MISBEHAVE="refuse",
+                       XDG_CACHE_HOME=at())["figures"]
+    names = [f["parameters"]["filter"] for f in found]
+    c.check(len(set(names)) == len(names) and {"none", "blur", "flip"} <= set(names), names)
+    c.check(all(f["status"] == "failed" and "cannot compile" in f["reason"] for f in found), found)
+
+
+def energy(c):
+    """The energy of frames on a board with a sensor of 20 W; without a counter, the reason."""
+    for name, text in [("name", "ina3221"), ("in1_label", "VDD_IN"), ("in1_input", "10000"), ("curr1_input", "2000")]:
+        path = at("root", "sys", "class", "hwmon", "hwmon0", name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+    want = [(on, name) for on in ("device", "cpu-path") for name in ("none", "blur", "emboss")]
+    for root, status in (("none", "skipped"), ("root", "ok")):
+        found = figures_of(c, "energy", "-n", "1", binary=MISLED, TEST_ENERGY=at(root))["figures"]
+        c.check([(f["parameters"]["on"], f["parameters"]["filter"]) for f in found] == want, found)
+        c.check(all(f["status"] == status for f in found), root, found)
+        c.check(status == "ok" or all(re.match("no energy counter: .*INA3221", f["reason"]) for f in found), found)
+    for f in found:
+        mj, watts = re.fullmatch("(.*) mJ per frame at (.*) W; counter: INA3221, VDD_IN", f["note"]).groups()
+        c.check(f["checked"] and .5 < f["value"] * float(watts) < 1e6, "Mpixel/s", f)
+        c.check(abs(float(mj) * f["value"] / (1920 * 1080 / 1e3) - 1) < .01, f)
+
+
+def tables(c):
+    """All outputs have the same figures, in every locale."""
+    code, out, err = bench("latency", *QUICK, LC_ALL="de_DE.UTF-8")
+    c.check(code == 0 and "latency, µs (less is better):\n" in out.decode() and "roundtrip" in out.decode(), out, err)
+    code, out, err = bench("latency", "latency", *QUICK, "--csv", LC_ALL="de_DE.UTF-8")
+    rows = list(csv.DictReader(io.StringIO(out.decode())))
+    c.check(code == 0 and len(rows) == CASES["latency"], "a test that is named twice", out, err)
+    c.check(all(float(row["value"]) > 0 and row["unit"] == "µs" and row["checked"] == "yes" for row in rows), rows)
+    code, said = on_terminal(BINARY, "bench", "device", "latency", *QUICK)
+    c.check(code == 0 and b"latency: round 3 of 9" in said, said)
+
+
+def faults(c):
+    """A driver that misbehaves in one test: the test has the reason, and the others go on."""
+    for how, reason, limit in [("crash", "crashed with signal 11", ""), ("leave", "status 0", ""),
+                               ("hang", "it took longer than", str(6000 * PATIENCE)), ("wrong", "wrong result", ""),
+                               ("fail", "CL_OUT_OF_RESOURCES", "")]:
+        found = figures_of(c, "compute", "latency", *QUICK, code=1, binary=MISLED, TEST_MISBEHAVE=how,
+                           TEST_ONLY="compute", TEST_LIMIT_MS=limit)
+        failed = [f for f in found["figures"] if f["status"] == "failed"]
+        c.check(failed and all(f["test"] == "compute" and reason in f["reason"] for f in failed), how, failed)
+        good = [f for f in found["figures"] if f["test"] == "latency" and f["status"] == "ok"]
+        c.check(len(good) == CASES["latency"], how, good)
+
+
+def unwritten(c):
+    """Only the first work-group runs. The right results of the others are not 0, as the memory is before the test."""
+    found = figures_of(c, "memory.stride", *QUICK, code=1, binary=MISLED, TEST_MISBEHAVE="wrong")
+    c.check(len(found["figures"]) == CASES["memory.stride"] and
+            all("wrong result" in f.get("reason", "") for f in found["figures"]), found["figures"])
+
+
+def shapes(c):
+    """A driver allows large work-groups only to kernels that name their shape."""
+    found = figures_of(c, "matmul.step", *QUICK, binary=MISLED, TEST_GROUP="256", POCL_WORK_GROUP_SPECIALIZATION="0")
+    c.check([f["status"] for f in found["figures"]] == ["ok"] * CASES["matmul.step"], found["figures"])
+
+
+def failed_table(c):
+    code, out, err = bench("latency", *QUICK, binary=MISLED, TEST_MISBEHAVE="crash")
+    c.check(code == 1 and "latency failed: it crashed with signal 11" in out.decode(), out, err)
+
+
+def errors(c):
+    for code, text, args in [
+            (2, "did you mean compute?", ["comptue"]), (2, "did you mean latency?", ["latency", "latncy"]),
+            (2, "--filter is not an option of 'bench device'", ["-f", "gray"]),
+            (2, "--sizes is not an option of 'bench device'", ["--sizes", "64x64"]),
+            (2, "must be", ["-n", "0"]), (2, "contradict each other", ["--json", "--csv"]),
+            (3, "no OpenCL device matches 'nothing'", ["-d", "nothing"])]:
+        got, out, err = bench(*args)
+        c.check(got == code and text in err and err.count("\n") == 1 and out == b"", args, got, err)
+    code, out, err = bench("latency", OCL_ICD_VENDORS="/nonexistent")
+    c.check(code == 3 and "no OpenCL device" in err, code, err)
+    code, out, err = run(BINARY, "measure", "1", "2", cwd=at())
+    c.check(code == 2 and "internal" in err, code, err)
+
+
+def result(name="GPU", **values):
+    """A device's result, one=(2, .1) is the figure "part=one" with value, spread."""
+    items = [{"test": "latency", "parameters": {"part": part}, "status": "ok", "value": value[0], "spread": value[1],
+              "rounds": 9, "checked": True} if value else
+             {"test": "latency", "parameters": {"part": part}, "status": "skipped", "reason": "lacks it"}
+             for part, value in values.items()]
+    return {"format": 1, "monocle": "1", "device": {"name": name, "driver": "2"}, "figures": items,
+            "tests": {"latency": {"unit": "µs", "definition": "a launch"}}}
+
+
+def write(name, *results):
+    with open(at(name), "w", encoding="utf-8") as file:
+        file.write("".join(json.dumps(r) + "\n" for r in results))
+    return at(name)
+
+
+def compared(c):
+    """The verdict of each figure, from two files and from a new run."""
+    base = write("base.json", result("other"), result(more=(10, .01), less=(10, .01), noisy=(10, .2), near=(10, 0),
+                                                      gone=(10, 0), lost=(10, 0), came=None, never=None))
+    new = write("new.json", result(more=(11, .01), less=(9, .01), noisy=(15, .05), near=(10.2, 0), lost=None,
+                                   came=(10, 0), never=None))
+    found = figures_of(c, new, "--compare", base, code=1)
+    got = {f["parameters"]["part"]: f.get("verdict") for f in found["figures"]}
+    c.check(got == {"more": "slower", "less": "faster", "noisy": "same", "near": "same", "lost": "missing",
+                    "came": "new", "never": None}, got)
+    c.check([f["parameters"]["part"] for f in found["missing"]] == ["gone"], found["missing"])
+    for unit, verdict in ("GB/s", "faster"), ("pixel/J", "faster"), ("J/frame", "slower"), ("ms", "slower"):
+        tests = {"latency": {"unit": unit, "definition": ""}}
+        files = [write(f"{value}.json", dict(result(a=(value, .02)), tests=tests)) for value in (10, 12)]
+        found = figures_of(c, files[1], "--compare", files[0], code=verdict == "slower")
+        c.check(found["figures"][0]["verdict"] == verdict, unit, found["figures"])
+    code, out, err = bench(new, "--compare", base)
+    c.check(code == 1 and "1 slower, 2 missing, 1 faster, 1 new, 2 same" in out.decode() and not err, out, err)
+    code, out, err = bench(new, "--compare", new)
+    c.check(code == 0 and "0 slower, 0 missing, 0 faster, 0 new, 5 same" in out.decode(), out, err)
+    code, out, err = bench(new, "--compare", new, "--csv")
+    rows = list(csv.DictReader(io.StringIO(out.decode())))
+    c.check(code == 0 and [r["verdict"] for r in rows] == ["same"] * 4 + [""] + ["same"] + [""], rows)
+    code, out, err = bench(write("b.json", result("B", more=(1, 0))), "-c", base)
+    c.check("the base is from another device: other; this one: B" in err and err.count("\n") == 1, err)
+    code, out, err = bench("latency", *QUICK, "--json")
+    with open(at("saved.json"), "wb") as file:
+        file.write(out)
+    found["figures"][0]["parameters"] = {"part": "unknown"}
+    found = figures_of(c, write("compared.json", found), "-c", new, code=1)["figures"][0]
+    c.check(found["verdict"] == "new" and not found.keys() & {"base_value", "base_spread", "change"}, found)
+    again = figures_of(c, at("saved.json"), "-c", at("saved.json"))
+    c.check({f["verdict"] for f in again["figures"]} == {"same"}, again)
+    code, out, err = bench("latency", *QUICK, "-c", at("saved.json"))
+    c.check(code in (0, 1) and "compared with" in out.decode() and "0 missing" in out.decode(), out, err)
+
+
+def members(value, schema, root):
+    """Yields each pair of an object in the value and the name of a member that its schema requires."""
+    while "$ref" in schema:
+        schema = root["$defs"][schema["$ref"].rsplit("/", 1)[1]]
+    if isinstance(value, list):
+        for item in value:
+            yield from members(item, schema.get("items", {}), root)
+    if isinstance(value, dict):
+        then = schema.get("then" if value.get("status") == "ok" else "else", {})
+        for name in schema.get("required", []) + then.get("required", []):
+            yield value, name
+        for name, member in value.items():
+            of = schema.get("properties", {}).get(name) or schema.get("additionalProperties")
+            yield from members(member, of if isinstance(of, dict) else {}, root)
+
+
+def schema(c):
+    """The output matches docs/bench.schema.json. Output that breaks a rule of the schema does not match."""
+    if not jsonschema:
+        print("schema: not checked, because the package python3-jsonschema is missing")
+        return
+    with open(os.path.join(SOURCES, "docs", "bench.schema.json"), encoding="utf-8") as file:
+        rules = json.load(file)
+    jsonschema.Draft202012Validator.check_schema(rules)
+    good = jsonschema.Draft202012Validator(rules)
+    now = figures_of(c, "latency", "memory.size", *QUICK)
+    crashed = figures_of(c, "latency", *QUICK, code=1, binary=MISLED, TEST_MISBEHAVE="crash")
+    now["figures"][1]["spread"] = 0
+    older = json.loads(json.dumps(now))
+    older["figures"][0]["parameters"] = {"part": "other"}
+    older["figures"][1]["value"] *= 1000
+    files = [write("now.json", now), write("older.json", older)]
+    compared = figures_of(c, files[0], "--compare", files[1], code=1)
+    c.check(compared["figures"][1]["verdict"] == "slower" and compared["missing"], compared)
+    for value in now, crashed, compared:
+        c.check(good.is_valid(value), [error.message for error in good.iter_errors(value)])
+        found = list(members(value, rules, rules))
+        c.check(len(found) > 20, "members", len(found))
+        for item, name in found:
+            member = item.pop(name)
+            c.check(not good.is_valid(value), "valid without", name)
+            item[name] = member
+        value["figures"][0]["more"] = 1
+        c.check(not good.is_valid(value), "valid with an unknown member")
+
+
+TABLE = """
+a, ms (less is better):
+  it takes\\x1b[1m
+        width
+  type            1           12
+  int     1.50 ±3%     1234 ±30%
+  long  failed            -
+  int: far
+  long 1 failed: wrong
+  long 12 skipped: none
+"""
+
+
+def shown(c):
+    """Tables from files: each figure with its spread, notes with all their figures, no control character."""
+    def figure(parameters, value=None, spread=0.0, note=None, status="ok"):
+        more = {"value": value, "spread": spread, "rounds": 9, "checked": True} if value else {"reason": note}
+        return {"test": "a", "parameters": parameters, "status": status, **more, **({"note": note} if note else {})}
+
+    def table(*figures, args=()):
+        saved = dict(result(), figures=figures, tests={"a": {"unit": "ms", "definition": "it takes\x1b[1m"}})
+        code, out, err = bench(write("shown.json", saved), *args)
+        c.check(code == any(f["status"] == "failed" for f in figures) and not err, code, err)
+        return out.decode()
+
+    both = [figure({"type": "int", "width": 1}, 1.5, .03, "far"), figure({"type": "int", "width": 12}, 1234, .3, "far")]
+    text = table(*both, figure({"type": "long", "width": 1}, None, 0, "wrong", "failed"),
+                 figure({"type": "long", "width": 12}, None, 0, "none", "skipped"))
+    c.check(TABLE in text, text)
+    text = table(*[figure({"type": "int", "size": n}, n, .01) for n in range(1, 21)])
+    c.check("  size       int\n" in text and "  20    20.0 ±1%\n" in text, "too many columns become rows", text)
+    many = [figure({"type": t, "size": n}, n, .01) for t in range(10) for n in range(10, 20)]
+    text = table(*many)
+    c.check(max(map(len, text.splitlines())) <= 80 and text.count(" ±1%") == 100, "two blocks of columns", text)
+    text = table(*both, figure({"part": "other"}, 2), figure({"part": "third"}, 0.0012))
+    c.check("\n  part\n  other    2.00 ±0.0%\n  third  0.0012 ±0.0%\n" in text, "other parameters", text)
+    rows = list(csv.DictReader(io.StringIO(bench(*2 * [at("shown.json")], "--csv")[1].decode())))
+    c.check([float(row["value"]) for row in rows] == 2 * [1.5, 1234, 2, 0.0012], "one header line", rows)
+
+
+EVIL = "</script><script>document.title = 'evil'</script><!-- <img src=x onerror=alert(1)> & \u2028 ü"
+
+
+def rendered(c, *args):
+    """Returns the elements of the page that Chromium shows, or "" if it is not installed."""
+    chromium = shutil.which("chromium")
+    if not chromium:
+        return ""
+    done = subprocess.run([chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=1000",
+                           f"--user-data-dir={at('profile')}", "--dump-dom", "file://" + at("report.html")],
+                          capture_output=True, text=True, timeout=60 * PATIENCE)
+    c.check("<h2 id=\"test-" in done.stdout, "the page's script ended early", done)
+    return done.stdout.partition("<main>")[2].partition("</main>")[0]
+
+
+def page(c):
+    """The page has the results of all devices, no address of a network, and text that stays text."""
+    skipped = result(EVIL, one=(1, 0), two=(2, .1), three=None)
+    skipped["figures"] += [{"test": "own", "parameters": {"way": way, "n": n}, "status": "ok", "value": n,
+                            "spread": .25, "rounds": 9, "checked": True, "by_event": 77}
+                           for way in ("in", "out") for n in (1, 2, 40)]
+    skipped["tests"].update(own={"unit": "x/s", "definition": "of another program"},
+                            gone={"unit": "s", "definition": "ends early"})
+    skipped["figures"].append({"test": "gone", "parameters": {}, "status": "failed", "reason": "it crashed"})
+    files = [write("a.json", skipped), write("b.json", result("B", one=(3, 0)))]
+    code, out, err = bench(*files, "--compare", files[0], "--report", at("report.html"))
+    c.check("another device" in err, code, out, err)
+    with open(at("report.html"), encoding="utf-8") as file:
+        text = file.read()
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", text, re.S)
+    c.check(len(scripts) == 3 == text.count("</script"), len(scripts))
+    results = json.loads(scripts[0])
+    c.check([r["device"]["name"] for r in results] == [EVIL, EVIL, "B"] and results[0]["label"] == "base", results)
+    c.check("innerHTML" not in text and "default-src 'none'" in text and "{{" not in scripts[2], "not safe")
+    c.check(not re.search(r"""(src|href|url)\s*[=(]\s*["']?(https?:)?//""", text), "an address")
+    shown = rendered(c)
+    for part in ("same", "slower +200%", "three: skipped: lacks it", "A, B failed: it crashed", "event clock 77.0",
+                 "40.0 </span><small>±25%", "of another program", "(base)</h3>",
+                 "latency, µs (less is better)</h2>", "own, x/s</h2>", "<canvas", "&lt;script&gt;document"):
+        c.check(not shown or part in shown, "the page lacks", part, shown)
+    c.check("<img" not in shown, "a device's text became an element")
+
+
+def bad_results(c):
+    """Files that are no results of this format: one clear line."""
+    good = write("good.json", result(one=(1, 0)))
+    bad = {"empty": "", "cut": json.dumps(result(one=(1, 0)))[:-9], "list": "[]", "number": "1", "nul": "{}\0",
+           "filters": '{"case": "gray", "ms_median": 1}', "figure": '{"format": 1, "device": {"name": "x"}, '
+           '"tests": {}, "figures": [{"test": "latency", "parameters": {}, "status": "ok", "value": 1, "rounds": 9}]}'}
+    one = result(one=(1, 0))
+    for name, member, value in [("value", "value", "1"), ("spread", "spread", None), ("event", "by_event", "1"),
+                                ("change", "change", "1")]:
+        bad[name] = json.dumps(dict(one, figures=[dict(one["figures"][0], **{member: value})]))
+    bad.update(measured=json.dumps(dict(one, measured=1)), tests=json.dumps(dict(one, tests=dict.fromkeys(
+        ["latency", *map(str, range(256))], one["tests"]["latency"]))), missing=json.dumps(dict(one, base=one)))
+    cases = [(3, "format 2, but this version reads format 1", [write("new.json", dict(result(), format=2))]),
+             (3, "No such file", [at("none.json")]), (3, "No such file", [good, "-c", at("none.json")]),
+             (2, "give only one", [good, "latency"]), (2, "would replace", [good, "--report", good]),
+             (2, "cannot write", [good, "--report", at("none/report.html")])]
+    for name, text in bad.items():
+        with open(at(name + ".json"), "w", encoding="utf-8") as file:
+            file.write(text)
+        cases.append((3, "has no results of 'monocle bench device --json'", [good, "-c", at(name + ".json")]))
+    for code, text, args in cases:
+        got, out, err = bench(*args)
+        c.check(got == code and text in err and err.count("\n") == 1, args, got, out, err)
+    code, out, err = run(BINARY, "bench", "filters", "--report", at("report.html"))
+    c.check(code == 2 and "'bench device'" in err and not os.path.exists(at("report.html")), code, err)
+    if os.path.exists("/dev/full"):
+        code, out, err = bench(good, "--report", "/dev/full")
+        c.check(code == 1 and "cannot write /dev/full: No space left" in err and err.count("\n") == 1, code, err)
+
+
+def stopped(c):
+    """A run that is interrupted before the first figure keeps the page of an earlier run."""
+    page = write("report.html")
+    with subprocess.Popen([MISLED, "bench", "device", "latency", "--report", page], stdout=subprocess.PIPE,
+                          env=environment(TEST_MISBEHAVE="hang", TEST_CHILDREN=at("children"))) as process:
+        wait_until(lambda: os.path.exists(at("children")))
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60 * PATIENCE)
+    c.check(process.returncode == 130 and os.path.getsize(page) == 0, process.returncode, os.path.getsize(page))
+
+
+sys.exit(Checks().run(figures, camera, energy, tables, faults, unwritten, shapes, failed_table, errors, compared,
+                      shown, schema, page, bad_results, stopped))

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""test_devices.py MONOCLE MONOCLE_MISLED ICD: the facts of devices; drivers that crash, hang or are missing
+
+ICD is a driver without devices that misbehaves when it is loaded (tests/support/icd.c)."""
+import json
+import os
+import shutil
+import sys
+
+sys.path.append(sys.path[0] + "/../support")
+from checks import Checks, at, programs, skip
+from live_support import has_opencl, run
+
+MONOCLE, MISLED, ICD = programs(3)
+VENDORS = "/etc/OpenCL/vendors"
+
+if not has_opencl(MONOCLE):
+    skip("there is no OpenCL device")
+
+
+def vendors(*libraries, real=True):
+    """Makes a directory of drivers: these libraries, and the machine's drivers. Returns its path."""
+    os.makedirs(at("vendors"), exist_ok=True)
+    for number, library in enumerate(libraries):
+        with open(at("vendors/a%d.icd" % number), "w", encoding="utf-8") as file:
+            file.write(library + "\n")
+    for name in os.listdir(VENDORS) if real else []:
+        shutil.copy(os.path.join(VENDORS, name), at("vendors"))
+    return at("vendors")
+
+
+def facts(c):
+    code, out, err = run(MONOCLE, "devices", "--json")
+    device = json.loads(out)[0]
+    c.check(code == 0 and err == "", code, err)
+    c.check(device["opens"] is True and device["problem"] is None, device)
+    limits = device["limits"]
+    c.check(limits["image2d_width"] >= 2048 and limits["allocation_bytes"] > 1 << 20, limits)
+    c.check(4 <= limits["alignment_bytes"] <= 1024 and limits["timer_ns"] >= 1, limits)
+    c.check(limits["local_memory"] in ("local", "global"), limits)
+    c.check(len(device["work_item_sizes"]) == limits["work_item_dimensions"] >= 3, device)
+    c.check(set(device["vector_widths"]) == {"preferred", "native"}, device)
+    c.check(all(widths["float"] in (1, 2, 4, 8, 16) for widths in device["vector_widths"].values()), device)
+    c.check(isinstance(device["half"], bool) and isinstance(device["double"], bool), device)
+    c.check(device["double"] == ("cl_khr_fp64" in device["extensions"]), device)
+    c.check("1.2" in device["opencl_c"] and device["vendor_id"].startswith("0x"), device)
+    c.check("RGBA/UNORM_INT8" in device["image_formats"]["read"], device["image_formats"])
+    c.check("RGBA/UNORM_INT8" in device["image_formats"]["write"], device["image_formats"])
+    c.check(all(used == (name in device["extensions"]) for name, used in device["extensions_used"].items()), device)
+    c.check([r["rung"] for r in device["rungs"]] == ["gl-shared", "mapped", "opencl"], device["rungs"])
+
+
+def text(c):
+    code, short, _ = run(MONOCLE, "devices")
+    code_all, everything, _ = run(MONOCLE, "devices", "--all")
+    c.check(code == code_all == 0 and b"timer_ns" not in short and short[:40] == everything[:40], short)
+    c.check(b"\nGL\n   window     " in short and b"\n   headless   " in short, short)
+    c.check(b"the gl path does not work" not in short, short)
+    for word in b"timer_ns", b"preferred vectors", b"RGBA/UNORM_INT8", b"OpenCL C", b"extensions used":
+        c.check(word in everything, word, everything)
+    c.check(run(MONOCLE, "devices", "-a", "-j")[0] == 2, "--all and --json")
+
+
+def one(c):
+    two = {"POCL_DEVICES": "basic pthread"}
+    everything = json.loads(run(MONOCLE, "devices", "--json", **two)[1])
+    for device in everything:
+        code, out, err = run(MONOCLE, "devices", "--json", "-d", str(device["number"]), **two)
+        c.check(code == 0 and [d["number"] for d in json.loads(out)] == [device["number"]], code, out, err)
+    code, out, err = run(MONOCLE, "devices", "--json", "-d", "no such name")
+    c.check(code == 3 and json.loads(out) == [] and "no OpenCL device matches 'no such name'" in err, code, out, err)
+
+
+def crashes(c):
+    """A driver that crashes when it is loaded is named, and the others are listed."""
+    place = vendors(ICD)
+    for how, broken in ("crash", True), ("", False):
+        code, out, err = run(MONOCLE, "devices", "--json", OCL_ICD_VENDORS=place, TEST_ICD=how, TMPDIR=at())
+        c.check(code == 0 and json.loads(out)[0]["rungs"][2]["works"], how, code, out, err)
+        c.check(("crashed with signal 11" in err and "sudo mv " + place + "/a0.icd " in err) == broken, how, err)
+        c.check(err.count("\n") == broken, how, err)
+    c.check(os.listdir(at()) == ["vendors"], os.listdir(at()))
+
+
+def hangs(c):
+    code, out, err = run(MISLED, "devices", OCL_ICD_VENDORS=vendors(ICD, real=False), TEST_ICD="hang",
+                         TEST_LIMIT_MS="400")
+    c.check(code == 3 and out.startswith(b"GL\n") and "it took longer than" in err, code, out, err)
+    c.check("monocle doctor" in err, err)
+
+
+def crashes_later(c):
+    """A driver that crashes when it compiles: the facts known before are listed."""
+    for how, why in ("crash", "crashed with signal 11"), ("leave", "ended the process with status 0"):
+        code, out, err = run(MISLED, "devices", "--json", TEST_MISBEHAVE=how, TEST_LIMIT_MS="100000",
+                             XDG_CACHE_HOME=at())
+        device = json.loads(out)[0]
+        c.check(code == 0 and device["opens"] and device["limits"]["timer_ns"], how, code, out, err)
+        c.check(not any(r["works"] for r in device["rungs"]), how, device["rungs"])
+        c.check(why in device["problem"] and why in device["rungs"][2]["why"], how, device["problem"])
+
+
+def internal(c):
+    code, out, err = run(MONOCLE, "inspect")
+    c.check(code == 2 and "this command is internal" in err and out == b"", code, out, err)
+    code, out, err = run(MONOCLE, "inspect", "1", "opencl", "")
+    c.check(code == 1 and out == b"", "a child whose parent is another process", code, out, err)
+
+
+sys.exit(Checks().run(facts, text, one, crashes, hangs, crashes_later, internal))

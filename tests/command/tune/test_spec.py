@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""test_spec.py MONOCLE_MISLED MONOCLE: `monocle tune SPEC.json` on a device: the examples, wrong kernels, wrong files
+
+MONOCLE_MISLED has a time limit for children that the test sets (tests/support/misled.c)."""
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(sys.path[0] + "/../../support")
+from checks import SOURCES, Checks, at, programs, skip
+from live_support import has_opencl, run
+
+MISLED, MONOCLE = programs(2)
+EXAMPLES = os.path.join(SOURCES, "assets", "tune")
+
+if not has_opencl(MISLED):
+    skip("there is no OpenCL device")
+
+pocl = tempfile.TemporaryDirectory()
+
+# HOW selects a fault. `out` of 4 work-items in one work-group.
+KERNEL = """
+#if HOW == 2
+#error refused
+#endif
+kernel void k(int n, global float *in, global float *out, global float *both)
+{
+    const int i = get_global_id(0);
+    out[i] = in[i] * n + both[i];
+    both[i] += 1;
+    if (HOW == 3 && i == 1)
+        out[i] += 5;
+    if (HOW == 4)
+        out[i < 2 ? -1 - i : n + i] = 1; // before and after it
+    if (HOW == 5)
+        in[i] = 7;
+    if (HOW == 6)
+        *(global int *)(size_t)n = 7;
+    if (HOW == 7)
+        while (out[i] != -1.25f)
+            barrier(CLK_GLOBAL_MEM_FENCE);
+}
+"""
+REFERENCE = """
+kernel void r(int n, global const float *in, global float *out, global float *both)
+{
+    const int i = get_global_id(0);
+    out[i] = in[i] * n + both[i];
+}
+"""
+WHY = {2: "refused", 3: "out[1] is ", 4: "it writes before or after 'out'",
+       5: "it writes to 'in', which is ReadOnly", 6: "signal 11", 7: "it took longer than",
+       8: "a work-group of 1048576 work-items; the device allows "}
+KIND = {1: "correct", 2: "compile", 3: "correctness", 4: "correctness", 5: "correctness", 6: "runtime", 7: "timeout",
+        8: "runtime"}
+
+
+def settings(**more):
+    """Returns the environment of a run. The limit of a child is long, because the machine may be busy."""
+    return {"XDG_CACHE_HOME": at("cache"), "XDG_DATA_HOME": at("data"), "TEST_LIMIT_MS": "100000",
+            "POCL_CACHE_DIR": pocl.name, **more}
+
+
+def prepare(c):
+    os.mkdir(at("cache"))
+    os.mkdir(at("data"))
+
+
+def vector(name, access, **more):
+    return {"Name": name, "Type": "float", "MemoryType": "Vector", "AccessType": access, "Size": "4", **more}
+
+
+def description(values):
+    """Returns a description of KERNEL, and writes the kernels' files."""
+    for name, text in ("k.cl", KERNEL), ("r.cl", REFERENCE):
+        with open(at(name), "w", encoding="utf-8") as file:
+            file.write(text)
+    return {
+        "ConfigurationSpace": {"TuningParameters": [{"Name": "HOW", "Values": values, "Default": values[0]}]},
+        "KernelSpecification": {
+            "Language": "OpenCL", "KernelName": "k", "KernelFile": "k.cl",
+            "GlobalSize": {"X": 4}, "LocalSize": {"X": "4 if HOW != 8 else 2 ** 20"},
+            "Arguments": [{"Name": "n", "Type": "int32", "MemoryType": "Scalar", "FillValue": 4},
+                          vector("in", "ReadOnly", FillType="Random", FillValue=1.0),
+                          vector("out", "WriteOnly", Output=1),
+                          vector("both", "ReadWrite", FillType="Constant", FillValue=2)]},
+        "ReferenceKernel": {"KernelName": "r", "KernelFile": "r.cl", "GlobalSize": {"X": 4}, "LocalSize": {"X": 4}}}
+
+
+def tune(spec, *args, binary=MISLED, **env):
+    """Writes the description. Returns the exit code, the JSON objects, and standard error."""
+    with open(at("spec.json"), "w", encoding="utf-8") as file:
+        file.write(spec if isinstance(spec, str) else json.dumps(spec))
+    code, out, err = run(binary, "tune", at("spec.json"), "--json", *args, **settings(**env))
+    return code, [json.loads(line) for line in out.splitlines()], err
+
+
+def results(path):
+    with open(path, encoding="utf-8") as file:
+        return {result["configuration"]["HOW"]: result["invalidity"] for result in json.load(file)["results"]}
+
+
+def examples(c):
+    """Each example that is installed runs, also at odd sizes. --replay reads its T4 file."""
+    for name, problem, values in [("matmul", [67, 67], {"WORK_X": 2, "WORK_Y": 2, "PAD": 1}),
+                                  ("convolution", [61, 35], {"WORK_X": 2, "TILE": 1, "UNROLL": 1}),
+                                  ("reduction", 12345, {"VECTOR": 4})]:
+        with open(os.path.join(EXAMPLES, name + ".json"), encoding="utf-8") as file:
+            spec = json.load(file)
+        kernels = spec["KernelSpecification"]
+        kernel = kernels[0] if isinstance(kernels, list) else kernels
+        for at_kernel, file in (kernel, name + ".cl"), (spec["ReferenceKernel"], name + "_reference.cl"):
+            at_kernel["KernelFile"] = os.path.join(EXAMPLES, file)
+        kernel["ProblemSize"] = problem
+        for parameter in spec["ConfigurationSpace"]["TuningParameters"]: # one configuration, so that the test is fast
+            parameter["Default"] = values.get(parameter["Name"], parameter["Default"])
+        code, found, err = tune(spec, "--budget", "1", "--t4", at("t4.json"), binary=MONOCLE)
+        c.check(code == 0 and len(found) == 1, name, code, err)
+        c.check(err.count("\n") == 2 and err.count("which is outside its directory") == 2, name, err)
+        c.check(found[0]["tried"] == 1 and found[0]["trials"][0]["ms"] > 0, name, found)
+        c.check(found[0]["spec"] == at("spec.json") and 100 <= found[0]["configurations"] <= 600, name, found)
+        code, out, err = run(MONOCLE, "tune", "--replay", at("t4.json"), "--json", "--seeds", "2", **settings())
+        c.check(code == 0 and json.loads(out)["configurations"] == 1, name, code, err)
+    c.check(os.listdir(at("data")) == [], "a result is stored")
+
+
+def faults(c):
+    """Each fault costs one configuration, which is recorded with its kind."""
+    values = [1, 2, 3, 4, 5, 6, 8]
+    code, (found,), err = tune(description(values), "--t4", at("t4.json"))
+    failed = {int(trial["choice"][4:]): trial["failed"] for trial in found["trials"] if "failed" in trial}
+    c.check(code == 0 and found["best"] == "HOW=1" and found["tried"] == 7, code, found, err)
+    c.check(sorted(failed) == values[1:], failed)
+    for how, why in failed.items():
+        # A sanitizer turns the crash into an exit status.
+        c.check(WHY[how] in why or (how == 6 and "ended the process with status" in why), how, why)
+    c.check(results(at("t4.json")) == {how: KIND[how] for how in values}, results(at("t4.json")))
+
+
+def loops(c):
+    """A kernel that never ends fails after the time limit."""
+    code, (found,), err = tune(description([1, 7]), "--t4", at("t4.json"), TEST_LIMIT_MS="8000")
+    c.check(code == 0 and found["best"] == "HOW=1" and WHY[7] in found["trials"][1]["failed"], code, found, err)
+    c.check(results(at("t4.json")) == {1: "correct", 7: "timeout"}, results(at("t4.json")))
+
+
+def references(c):
+    """The reference is a file, or by default the default configuration."""
+    spec = description([1, 3])
+    del spec["ReferenceKernel"]
+    code, (found,), err = tune(spec)
+    c.check(code == 0 and found["failed"] == 1 and err.count("\n") == 1 and "no ReferenceKernel" in err, found, err)
+    spec["KernelSpecification"]["Arguments"][1].update(FillType="Generator", DataSource="i * 0.5")
+    reference = {"TargetName": "out", "FillType": "BinaryRaw", "DataSource": "out.bin"}
+    spec["KernelSpecification"]["ReferenceArguments"] = [reference]
+    for values, failed in ((2, 4, 6, 8), 1), ((2, 4.01, 6, 8), 2), ((2, 9, 6, 8), 1):
+        with open(at("out.bin"), "wb") as file:
+            file.write(struct.pack("<4f", *values))
+        code, found, err = tune(spec)
+        if failed == 2 or values[1] == 9: # the default is wrong
+            c.check(code == 1 and found == [] and "no default configuration runs" in err, values, code, err)
+        else:
+            c.check(code == 0 and found[0]["failed"] == failed and err == "", values, found, err)
+    reference.update(ValidationThreshold=6)
+    code, (found,), err = tune(spec)
+    c.check(code == 0 and found["failed"] == 0, found, err)
+
+
+def limits(c):
+    """The limits of the description apply without --budget. --csv has a row for each configuration."""
+    spec = description([1, 2, 3, 4])
+    spec["Budget"] = [{"Type": "ConfigurationCount", "BudgetValue": 2}]
+    code, (found,), err = tune(spec, "--csv", at("tried.csv"))
+    c.check(code == 0 and found["tried"] == 2 and err == "", found, err)
+    with open(at("tried.csv"), encoding="utf-8") as file:
+        c.check(len(file.readlines()) == 3, "rows")
+
+
+def refuses(c):
+    """Each wrong description or argument gives one line, before a kernel runs."""
+    good, missing, size, large, unknown, binary = (description([1]) for _ in range(6))
+    missing["KernelSpecification"]["KernelFile"] = "none.cl"
+    size["KernelSpecification"]["GlobalSize"]["X"] = "HOW / 2"
+    large["KernelSpecification"]["Arguments"][1]["Size"] = "2 ** 36"
+    unknown["KernelSpecification"]["Arguments"][1]["Size"] = "SIZE"
+    binary["KernelSpecification"]["Arguments"][1].update(FillType="BinaryRaw", DataSource="none.bin")
+    for spec, args, code, says in [
+            ("{", (), 3, "line 1: "), ("[]", (), 3, "the object KernelSpecification is missing"),
+            (missing, (), 3, "none.cl' of "), (size, (), 3, "must be a whole number"),
+            (large, (), 3, "argument 'in' has 262144 MiB"), (unknown, (), 3, "there is no name 'SIZE'"),
+            (binary, (), 3, "cannot read 'none.bin' for argument 'in'"),
+            (good, ("--target", "5"), 2, "--target does not apply"),
+            (good, ("-f", "gray"), 2, "--filter does not apply"),
+            (good, ("other.json",), 2, "other.json")]:
+        got, found, err = tune(spec, *args, binary=MONOCLE)
+        c.check(got == code and found == [] and err.count("\n") == 1 and says in err, says, got, err)
+    code, _, err = run(MONOCLE, "tune", at("absent.json"), **settings())
+    c.check(code == 3 and err.count("\n") == 1 and "No such file" in err, code, err)
+    code, _, err = run(MONOCLE, "tune", at("data"), **settings())
+    c.check(code == 3 and err.count("\n") == 1 and "Is a directory" in err, code, err)
+
+
+def overwrites(c):
+    """An output does not replace the description, a file that it names, or another output."""
+    spec = description([1])
+    os.symlink(at("k.cl"), at("link.json"))
+    for args in [("--csv", "spec.json"), ("--t4", "link.json"), ("--heat-map", "r.cl"), ("--csv", "x", "--t4", "./x"),
+                 ("--t4", "spec.json")]:
+        code, found, err = tune(spec, *(a if a.startswith("--") else at(a) for a in args))
+        c.check(code == 2 and found == [] and err.count("\n") == 1 and "name another" in err, args, code, err)
+        with open(at("spec.json"), encoding="utf-8") as file:
+            c.check(json.load(file) == spec, args)
+        with open(at("k.cl"), encoding="utf-8") as file:
+            c.check(file.read() == KERNEL, args)
+
+
+def names(c):
+    """A file's name and values with control characters or cut letters are printed as text."""
+    spec = description(["1"])
+    value = "/*\x1b[31m" + "\u00e9" * 80 + "*/"
+    spec["ConfigurationSpace"]["TuningParameters"].append({"Name": "T", "Values": [value]})
+    for name in b"\xff\x1b[31m.json", "\u00e9".encode() * 40 + b".json", b"a" + "\u00e9".encode() * 40 + b".json":
+        path = os.path.join(os.fsencode(at(".")), name)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(spec, file)
+        code, out, err = run(MISLED, "tune", path, **settings())
+        c.check(code == 0 and b"HOW=1,T=/*\\x1b[31m" in out and b"\x1b" not in out and err == "", name, code, out, err)
+
+
+def endless(c):
+    """A signal ends a run whose inputs or reference take forever."""
+    generator, reference = description([1]), description([7])
+    generator["KernelSpecification"]["Arguments"][1].update(
+        Type="uint8", Size="2 ** 28", FillType="Generator", DataSource="i" + " + i - i" * 400)
+    generator["Unknown"] = {}
+    del reference["ReferenceKernel"]
+    for number, spec in enumerate((generator, reference)):
+        with open(at("spec.json"), "w", encoding="utf-8") as file:
+            json.dump(spec, file)
+        process = subprocess.Popen([MONOCLE, "tune", at("spec.json"), "--log-level", "info"], stderr=subprocess.PIPE,
+                                   env={**os.environ, **settings()})
+        said = b""
+        while not any(word in said for word in (b"Unknown", b"no ReferenceKernel", b"error")):
+            said = process.stderr.readline() # the inputs or the reference come next
+        process.send_signal(signal.SIGINT)
+        try:
+            c.check(process.wait(60) == 130, number, process.returncode)
+        except subprocess.TimeoutExpired:
+            c.check(False, number, "it does not end")
+            process.kill()
+        process.communicate()
+
+
+sys.exit(Checks().run(examples, faults, loops, references, limits, refuses, overwrites, names, endless, before=prepare))
