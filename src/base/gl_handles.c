@@ -3,6 +3,7 @@
 
 #include <epoxy/gl.h>
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 void gl_context_describe(struct gl_context *context, bool es, const char *version, const char *renderer,
                          const char *over)
 {
-    static const char *const software[] = {"llvmpipe", "softpipe", "swrast", "Software Rasterizer", "SwiftShader"};
+    static const char *const names[] = {"llvmpipe", "softpipe", "swrast", "Software Rasterizer", "SwiftShader"};
     // On ES, the text begins with "OpenGL ES"; after the number, it is the driver's.
     static const char es_prefix[] = "OpenGL ES ";
     if (!version)
@@ -22,8 +23,22 @@ void gl_context_describe(struct gl_context *context, bool es, const char *versio
     snprintf(context->name, sizeof(context->name), "OpenGL %s%.*s%s over %s: %s", es ? "ES " : "",
              (int)strcspn(version, " "), version, es ? "" : " core", over, renderer);
     context->software = false;
-    for (size_t i = 0; i < sizeof(software) / sizeof(*software); i++)
-        context->software = context->software || strstr(renderer, software[i]);
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        context->software = context->software || strstr(renderer, names[i]);
+}
+
+static pthread_mutex_t software = PTHREAD_MUTEX_INITIALIZER;
+
+void gl_software_lock(const struct gl_context *context)
+{
+    if (context->software)
+        pthread_mutex_lock(&software);
+}
+
+void gl_software_unlock(const struct gl_context *context)
+{
+    if (context->software)
+        pthread_mutex_unlock(&software);
 }
 
 static GLuint open_program(void)

@@ -24,6 +24,12 @@ struct gl_context {
 void gl_context_describe(struct gl_context *context, bool es, const char *version, const char *renderer,
                          const char *over);
 
+// Mesa's driver for the CPU (22.3) crashes if a thread draws, copies or maps while another one draws, each in a context
+// of its own. Hold this lock meanwhile; it locks only if a CPU draws. The builder holds it as long as it is bound. It
+// is not recursive.
+void gl_software_lock(const struct gl_context *context);
+void gl_software_unlock(const struct gl_context *context);
+
 // Draws a pixel in the current context, with a program of its own. Returns true if the pixel is correct. Also call
 // it before the builder is closed. Otherwise the context may still use a program of the builder, and Mesa 22.3 may hang
 // when it closes the context.

@@ -147,7 +147,9 @@ static struct headless *open_kind(EGLDisplay display, const char *display_name, 
     if (!fault) {
         gl_context_describe(&headless->base, es, (const char *)glGetString(GL_VERSION),
                             (const char *)glGetString(GL_RENDERER), "EGL");
+        gl_software_lock(&headless->base);
         fault = gl_context_draws() ? NULL : "it draws wrong pixels";
+        gl_software_unlock(&headless->base);
         make_current(headless, EGL_NO_CONTEXT);
     }
     if (before.context != EGL_NO_CONTEXT)
@@ -225,7 +227,9 @@ void gl_context_close(struct gl_context *context)
     if (!headless)
         return;
     if (headless->builder && gl_context_bind(context, false)) {
+        gl_software_lock(context);
         gl_context_draws();
+        gl_software_unlock(context);
         gl_context_unbind(context, false);
     }
     if (headless->builder)
@@ -238,10 +242,15 @@ void gl_context_close(struct gl_context *context)
 
 bool gl_context_bind(struct gl_context *context, bool builder)
 {
-    return context->bind(context, builder);
+    const bool bound = context->bind(context, builder);
+    if (bound && builder)
+        gl_software_lock(context);
+    return bound;
 }
 
 void gl_context_unbind(struct gl_context *context, bool builder)
 {
+    if (builder)
+        gl_software_unlock(context);
     context->unbind(context, builder);
 }

@@ -232,7 +232,7 @@ static void prepare_context(struct gl_path *gl)
     gl->stamped = has_stamps(gl->target.es);
 }
 
-static bool gl_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+static bool submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
 {
     struct gl_path *gl = (struct gl_path *)path;
     struct slot *slot = &gl->slot[gl->write_slot];
@@ -268,6 +268,15 @@ static bool gl_submit(struct path *path, const struct image *frame, uint64_t tag
     path->info.input = "copy";
     gl->write_slot = (gl->write_slot + 1) % gl->slots;
     return true;
+}
+
+static bool gl_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
+{
+    const struct gl_context *context = ((const struct gl_path *)path)->context;
+    gl_software_lock(context);
+    const bool ok = submit(path, frame, tag, lost);
+    gl_software_unlock(context);
+    return ok;
 }
 
 // ---- collect ----
@@ -325,7 +334,10 @@ static bool gl_collect(struct path *path, struct path_result *result, bool *lost
     struct slot *slot = &gl->slot[gl->read_slot];
     gl->read_slot = (gl->read_slot + 1) % gl->slots;
     result->tag = slot->tag;
-    if (!await(slot) || (slot->pack && !map(gl, slot))) {
+    gl_software_lock(gl->context);
+    const bool ok = await(slot) && (!slot->pack || map(gl, slot));
+    gl_software_unlock(gl->context);
+    if (!ok) {
         log_error("cannot finish a frame with GL: the driver has failed, or the context is lost");
         *lost = true;
         return false;
@@ -340,8 +352,11 @@ static bool gl_read_texture(struct path *path, struct image *rgba)
     const struct gl_path *gl = (const struct gl_path *)path;
     const struct slot *slot = &gl->slot[(gl->read_slot + gl->slots - 1) % gl->slots];
     const struct shared_texture texture = {.texture = slot->shown};
-    if (shared_texture_read(&texture, rgba->shape.width, rgba->shape.height, (int)(rgba->stride[0] / 4),
-                            rgba->plane[0]))
+    gl_software_lock(gl->context);
+    const bool ok = shared_texture_read(&texture, rgba->shape.width, rgba->shape.height, (int)(rgba->stride[0] / 4),
+                                        rgba->plane[0]);
+    gl_software_unlock(gl->context);
+    if (ok)
         return true;
     log_error("cannot read a texture back: the GL framebuffer is incomplete");
     return false;
@@ -384,6 +399,7 @@ static void slot_close(struct slot *slot)
 static void gl_close(struct path *path)
 {
     struct gl_path *gl = (struct gl_path *)path;
+    gl_software_lock(gl->context);
     if (gl->framebuffer) { // this thread submitted frames
         for (int i = 0; i < gl->slots; i++) {
             unmap(&gl->slot[i]);
@@ -392,6 +408,7 @@ static void gl_close(struct path *path)
         glDeleteFramebuffers(1, &gl->framebuffer);
         glDeleteVertexArrays(1, &gl->array);
     }
+    gl_software_unlock(gl->context);
     path_finish(path);
     if (gl_context_bind(gl->context, true)) {
         for (int i = 0; i < gl->slots; i++)

@@ -2,6 +2,7 @@
 #include "command/live/view.h"
 
 #include "base/clock.h"
+#include "base/gl_handles.h"
 #include "base/log.h"
 #include "screen/renderer.h"
 
@@ -47,7 +48,9 @@ bool view_upload(struct view *view, const struct lanes *lanes, struct meter *met
         if (!result || view->texture[i])
             continue;
         const int64_t start = clock_now_ns();
+        gl_software_lock(window_gl(view->window));
         view->texture[i] = renderer_upload(view->renderer, i, &result->image);
+        gl_software_unlock(window_gl(view->window));
         ok = ok && view->texture[i];
         meter_host(meter, "main", i == LANE_MAIN ? "texture upload" : "texture upload 2", start, clock_now_ns());
     }
@@ -86,9 +89,11 @@ int64_t view_draw(struct view *view, const struct status *status, struct meter *
     const struct scene scene = compose(view, status);
     const struct window_size size = window_size(view->window);
     const int64_t start_ns = clock_now_ns();
+    gl_software_lock(window_gl(view->window));
     renderer_draw(view->renderer, &scene, &size);
     const int64_t drawn_ns = clock_now_ns();
     window_swap(view->window);
+    gl_software_unlock(window_gl(view->window));
     const int64_t shown_ns = clock_now_ns();
     if (!meter)
         return shown_ns;
