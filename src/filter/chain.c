@@ -19,7 +19,9 @@ bool stage_init(struct stage *stage, const struct filter *filter)
 bool stage_prepare(struct stage *stage, const char **why)
 {
     stage->arguments = (struct filter_arguments){.radius = stage->filter->radius};
-    return !stage->filter->prepare || stage->filter->prepare(&stage->values, &stage->arguments, why);
+    const bool ok = !stage->filter->prepare || stage->filter->prepare(&stage->values, &stage->arguments, why);
+    stage->arguments.rows = stage->filter->one_row ? 0 : stage->arguments.radius;
+    return ok;
 }
 
 bool chain_is_grey(const struct chain *chain, bool grey)

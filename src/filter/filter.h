@@ -10,7 +10,8 @@ enum {
     FILTER_MATRIX = 81,     // numbers in the largest matrix, 9x9
     FILTER_LEVELS = 256,    // values of a channel
     FILTER_ARGUMENTS = 256, // arguments of a filter's function: at most one for each level
-    FILTER_RADIUS_MAX = 15,
+    FILTER_RADIUS_MAX = 15, // of a stencil's rows
+    FILTER_REACH_MAX = 31,  // of a stencil of one row
 };
 
 enum filter_kind {
@@ -52,6 +53,7 @@ struct filter_values {
 // Arguments of the kernel. The host computes these integers once, so that every path uses the same ones.
 struct filter_arguments {
     int radius; // stencils: pixels on each side; otherwise 0
+    int rows;   // stencils: rows above and below, the radius or 0
     int count;
     int32_t value[FILTER_ARGUMENTS];
 };
@@ -65,6 +67,7 @@ struct filter {
     const struct param *params; // a row without a name ends the list; NULL: none
     bool mirror, flip;          // FILTER_GEOMETRY: exchanges left and right, or top and bottom
     int radius;                 // FILTER_STENCIL: its radius, unless `prepare` sets another
+    bool one_row;               // FILTER_STENCIL: it reads no row above or below
 
     // Computes the arguments. Returns false if each value is in its range but the combination is impossible; *why is
     // then a static text. NULL: no arguments.

@@ -52,21 +52,21 @@ INLINE void make_points(point_filter *filter, const struct filter_arguments *num
     }
 }
 
-// Callers pass constants as `radius` and `step` if that is faster.
+// `reach`: rows above and below. Callers pass constants as `radius`, `reach` and `step` if that is faster.
 INLINE void make_stencil(stencil_filter *filter, const struct filter_arguments *numbers,
-                         const struct stencil_rows *rows, int radius, int step)
+                         const struct stencil_rows *rows, int radius, int reach, int step)
 {
     // Copies the pointers, because compilers would reload the originals after each store.
     const uint8_t *in[2 * FILTER_RADIUS_MAX + 1];
-    for (int i = 0; i < 2 * radius + 1; i++)
+    for (int i = 0; i < 2 * reach + 1; i++)
         in[i] = rows->in[i];
     const int32_t *restrict args = numbers->value;
     uint8_t *restrict to = rows->out[0];
     const int bytes = step * rows->width;
     for (int i = 0; i < bytes; i++)
-        to[i] = (uint8_t)filter((view){in + radius, i, step, radius}, args);
+        to[i] = (uint8_t)filter((view){in + reach, i, step, radius}, args);
     if (step == 4) {
-        const pixel_word *restrict centre = (const pixel_word *)in[radius];
+        const pixel_word *restrict centre = (const pixel_word *)in[reach];
         pixel_word *restrict words = (pixel_word *)to;
         for (int x = 0; x < rows->width; x++)
             words[x] = (words[x] & 0xffffff) | (centre[x] & 0xff000000);
@@ -76,12 +76,12 @@ INLINE void make_stencil(stencil_filter *filter, const struct filter_arguments *
 INLINE void make_stencils(stencil_filter *filter, const struct filter_arguments *numbers,
                           const struct stencil_rows *rows)
 {
-    if (numbers->radius == 1 && rows->step == 4)
-        make_stencil(filter, numbers, rows, 1, 4);
-    else if (numbers->radius == 1)
-        make_stencil(filter, numbers, rows, 1, 1);
+    if (numbers->rows == 1 && rows->step == 4)
+        make_stencil(filter, numbers, rows, 1, 1, 4);
+    else if (numbers->rows == 1)
+        make_stencil(filter, numbers, rows, 1, 1, 1);
     else
-        make_stencil(filter, numbers, rows, numbers->radius, rows->step);
+        make_stencil(filter, numbers, rows, numbers->radius, numbers->rows, rows->step);
 }
 
 // The type of a filter's function decides the kind of its row function. The other kind is never called.

@@ -14,9 +14,9 @@ struct row_prefetch {
 
 // The output rows of a stencil filter, and the input rows that they are made from.
 struct stencil_rows {
-    // in[i] is input row y - radius + i, for i from 0 to 2 * radius + rows - 1 (`rows` of the variant). in[-1] is row
-    // y - radius - 1; it must not be used if `first`. Each row can be read from pixel -radius to width - 1 + radius,
-    // because the edge pixels are repeated.
+    // With R = arguments.rows, in[i] is input row y - R + i, for i from 0 to 2 * R + rows - 1 (`rows` of the variant).
+    // in[-1] is row y - R - 1; it must not be used if `first`. Each row can be read from pixel -radius to
+    // width - 1 + radius, because the edge pixels are repeated.
     const uint8_t *const *in;
     uint8_t *const *out; // row y, and the next rows that the variant makes
     int width, step;     // step: bytes from one pixel to the next: 4 in RGBA rows, 1 in grey rows

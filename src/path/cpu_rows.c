@@ -9,7 +9,8 @@
 // is made twice.
 enum { REPEATED_SHARE = 8 };
 // The first stencil reads the rows of an RGBA picture in place, if they have at least IN_PLACE_WIDTH pixels. It makes
-// END_WIDTH pixels at both ends of each row from copies of the ends, which have the edge pixels repeated.
+// END_WIDTH pixels, at least the radius, at both ends of each row from copies of the ends, which have the edge pixels
+// repeated.
 enum { END_WIDTH = 16, IN_PLACE_WIDTH = 4 * END_WIDTH };
 enum { OWN_LINES = 4, LINES_MAX = 2 * FILTER_RADIUS_MAX + 1 + STENCIL_ROWS };
 
@@ -55,6 +56,12 @@ static int pass_radius(const struct cpu_pass *cpu)
     return cpu->pass->stencil->arguments.radius;
 }
 
+// Returns the number of rows above and below that a stencil reads.
+static int pass_rows(const struct cpu_pass *cpu)
+{
+    return cpu->pass->stencil->arguments.rows;
+}
+
 static const struct row_variant *choose(const struct stage *stage, int width, int step, const char *wanted)
 {
     return row_variant_choose(stage->filter, &stage->arguments, width, step, wanted);
@@ -79,14 +86,14 @@ void cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, int width, con
     }
     if (cpu->stencil->scratch_bytes)
         cpu->scratch_bytes = align(cpu->stencil->scratch_bytes(&pass->stencil->arguments, width, cpu->step));
-    cpu->lines = 2 * pass_radius(cpu) + 1 + cpu->stencil->rows; // with the row above, which running sums subtract
+    cpu->lines = 2 * pass_rows(cpu) + 1 + cpu->stencil->rows; // with the row above, which running sums subtract
 }
 
 int cpu_run_length(const struct cpu_pass *passes, int count, int band_rows)
 {
     int length = 1, reach = 0;
     for (; length < count; length++) {
-        reach += 2 * pass_radius(&passes[length]); // all but the first pass have a stencil
+        reach += 2 * pass_rows(&passes[length]); // all but the first pass have a stencil
         if (passes[length - 1].pass->store_flip || passes[length].pass->load_flip || reach * REPEATED_SHARE > band_rows)
             break;
     }
@@ -108,7 +115,7 @@ int cpu_run_reach(const struct cpu_pass *passes, int count)
 {
     int reach = 0;
     for (int i = 0; i < count; i++)
-        reach += passes[i].stencil ? pass_radius(&passes[i]) + passes[i].stencil->rows - 1 : 0;
+        reach += passes[i].stencil ? pass_rows(&passes[i]) + passes[i].stencil->rows - 1 : 0;
     return reach;
 }
 
@@ -258,7 +265,7 @@ static void make_in_place(struct band *band, int y, const struct stencil_rows *r
 {
     const struct cpu_run *run = band->run;
     const struct cpu_pass *cpu = run->passes;
-    const int height = run->from->shape.height, radius = pass_radius(cpu);
+    const int height = run->from->shape.height, reach = pass_rows(cpu);
     const size_t bytes = 4 * END_WIDTH;
     struct stencil_rows ends = *rows, middle = *rows;
     uint8_t made[STENCIL_ROWS][4 * 2 * (END_WIDTH + FILTER_RADIUS_MAX)], *ends_out[STENCIL_ROWS], *out[STENCIL_ROWS];
@@ -270,7 +277,7 @@ static void make_in_place(struct band *band, int y, const struct stencil_rows *r
         middle.prefetch[i].out += 2 * bytes;
     }
     for (int i = 0; i < cpu->lines; i++)
-        in[i] = picture_row(run, clamp_to(y - radius - 1 + i, height)) + bytes;
+        in[i] = picture_row(run, clamp_to(y - reach - 1 + i, height)) + bytes;
     ends.out = ends_out;
     middle.in = in + 1;
     middle.out = out;
@@ -290,11 +297,11 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
     const struct cpu_run *run = band->run;
     const struct cpu_pass *cpu = &run->passes[number];
     struct maker *maker = &band->maker[number];
-    const int height = run->from->shape.height, radius = pass_radius(cpu), more = cpu->stencil->rows - 1;
+    const int height = run->from->shape.height, reach = pass_rows(cpu), more = cpu->stencil->rows - 1;
     const bool in_place = number == 0 && band->in_place;
     if (!maker->begun)
-        maker->loaded = clamp_to(y - radius, height);
-    for (; maker->loaded <= clamp_to(y + radius + more, height); maker->loaded++) {
+        maker->loaded = clamp_to(y - reach, height);
+    for (; maker->loaded <= clamp_to(y + reach + more, height); maker->loaded++) {
         if (in_place)
             load_ends(band, maker->loaded);
         else
@@ -302,7 +309,7 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
     }
     const uint8_t *in[LINES_MAX];
     for (int i = 0; i < cpu->lines; i++)
-        in[i] = line_of(band, number, clamp_to(y - radius - 1 + i, height));
+        in[i] = line_of(band, number, clamp_to(y - reach - 1 + i, height));
     const bool has_output = run->to->plane[0], is_output = has_output && number == run->count - 1 && cpu->step == 4;
     maker->made[0] = to;
     for (int i = 1; i <= more; i++)
@@ -394,8 +401,9 @@ static int band_edge(const struct cpu_run *run, int band)
 static bool reads_picture(const struct cpu_run *run)
 {
     const struct pass *pass = run->passes[0].pass;
-    return pass->stencil && run->passes[0].step == 4 && run->from->shape.format == PIXFMT_RGBA &&
-           pass->before_count == 0 && !pass->load_mirror && run->from->shape.width >= IN_PLACE_WIDTH;
+    return pass->stencil && pass->stencil->arguments.radius <= END_WIDTH && run->passes[0].step == 4 &&
+           run->from->shape.format == PIXFMT_RGBA && pass->before_count == 0 && !pass->load_mirror &&
+           run->from->shape.width >= IN_PLACE_WIDTH;
 }
 
 static void band_init(struct band *band, const struct cpu_run *run, int number)

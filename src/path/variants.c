@@ -40,10 +40,11 @@ static struct variant_launch blocks(int kernel, size_t width, size_t height, siz
     };
 }
 
-// Some templates unroll the loops of a stencil.
+// Some templates unroll the loops of a stencil, or load a square around each block.
 static bool is_small(const struct variant_pass *of)
 {
-    return radius_of(of) <= WINDOW_RADIUS_MAX;
+    const struct stage *stencil = of->pass->stencil;
+    return radius_of(of) <= WINDOW_RADIUS_MAX && (!stencil || stencil->arguments.rows == radius_of(of));
 }
 
 // ---- generic: kernels/pass.cl ----

@@ -61,8 +61,8 @@ static bool stage_sound(const struct stage *stage)
         }
     }
     const struct filter_arguments *arguments = &stage->arguments;
-    return arguments->radius >= 0 && arguments->radius <= FILTER_RADIUS_MAX && arguments->count >= 0 &&
-           arguments->count <= FILTER_ARGUMENTS;
+    return arguments->radius >= 0 && arguments->radius <= FILTER_REACH_MAX && arguments->rows <= FILTER_RADIUS_MAX &&
+           arguments->count >= 0 && arguments->count <= FILTER_ARGUMENTS;
 }
 
 static bool error_sound(const char *error)

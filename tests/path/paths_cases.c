@@ -70,6 +70,13 @@ static const char *const filter_texts[] = {
     "sharpen=0.1",
     "sharpen=8",
     "median",
+    "ridge",
+    "ridge=1",
+    "ridge=2",
+    "ridge=3",
+    "ridge=8",
+    "ridge=20",
+    "ridge=21",
     "mirror",
     "flip",
 };
@@ -101,6 +108,8 @@ static const char *const chain_texts[] = {
     "none,none,none,none,none",
     "sharpen=8,sharpen=8,sharpen=8",
     "blur=1,flip,flip,blur=1",
+    "gray,ridge=15,threshold=40",
+    "blur=2,ridge=4,mirror,blur=3,ridge=21,flip,ridge=2",
     "threshold=90,convolve=9 8 7 6 5 4 3 2 1 0 -1 -2 -3 -4 -5 -6 -7 -8 -9 1 1 1 1 1 1:3:7,maxrgb,flip,blur=4",
 };
 
@@ -220,6 +229,8 @@ void paths_widths(struct path_test *test)
         "median",
         "gray,sobel",
         "gray,median",
+        "ridge=6",
+        "gray,ridge=21",
         "blur=2,gray,emboss",
         ("convolve=1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 "
          "1 2 3 4 5 6 7 8 9 1 2 3 -99")};

@@ -203,6 +203,18 @@ static void pixel_median(const struct picture *from, int x, int y, const struct 
     }
 }
 
+static void pixel_ridge(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    int width = values->value[0].number, begin = x - width / 2;
+    for (int i = 0; i < 3; i++) {
+        int sum[3] = {0, 0, 0}; // left, centre, right
+        for (int k = 0; k < 3 * width; k++)
+            sum[k / width] += picture_pixel(from, begin - width + k, y)[i];
+        int more = sum[1] - (sum[0] > sum[2] ? sum[0] : sum[2]);
+        to[i] = (uint8_t)(more > 0 ? more / width : 0);
+    }
+}
+
 static void pixel_mirror(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     memcpy(to, picture_pixel(from, from->width - 1 - x, y), 4);
@@ -248,6 +260,7 @@ const struct rule reference_rules[] = {
     {"sobel", pixel_sobel, NULL, {{0}}},
     {"sharpen", pixel_sharpen, NULL, {{"amount", REAL, 0, 8, "1", {0}, {0}}}},
     {"median", pixel_median, NULL, {{0}}},
+    {"ridge", pixel_ridge, NULL, {{"width", INTEGER, 1, 21, "5", {0}, {0}}}},
     {"mirror", pixel_mirror, NULL, {{0}}},
     {"flip", pixel_flip, NULL, {{0}}},
 };
