@@ -98,6 +98,17 @@ void file_read_word(const char *path, char word[FILE_WORD])
     free(text);
 }
 
+int file_read_line(FILE *file, char *line, size_t most, size_t *size)
+{
+    int c;
+    for (*size = 0; (c = getc_unlocked(file)) != EOF && c != '\n'; line[(*size)++] = (char)c) {
+        if (*size == most)
+            return -1;
+    }
+    line[*size] = '\0';
+    return *size > 0 || c != EOF;
+}
+
 bool file_write_all(int fd, const void *data, size_t size)
 {
     const char *at = data;

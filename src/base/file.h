@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 // Reads a regular file of at most `limit` bytes and adds a NUL. The caller frees. NULL with errno set on failure: EFBIG
@@ -17,6 +18,10 @@ char *file_read_text(const char *path, size_t limit);
 enum { FILE_WORD = 64 };
 bool file_read_number(const char *path, uint64_t *number);
 void file_read_word(const char *path, char word[FILE_WORD]);
+
+// Reads the next line of at most `most` bytes into `line`, which has room for one more, with a NUL instead of the
+// newline. *size becomes its length. Returns 1, 0 at the end or on failure, or -1 if the line is longer.
+int file_read_line(FILE *file, char *line, size_t most, size_t *size);
 
 // Reads an open file from its position to its end, as file_read.
 char *file_read_all(int fd, size_t limit, size_t *size);

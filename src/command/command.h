@@ -25,8 +25,8 @@ struct command {
     bool hidden;                       // not listed in the help
 };
 
-extern const struct command live_command, batch_command, report_command, bench_command, latency_command, tune_command,
-    tuned_command, devices_command, doctor_command, cameras_command, filters_command, completion_command,
+extern const struct command live_command, lane_command, batch_command, report_command, bench_command, latency_command,
+    tune_command, tuned_command, devices_command, doctor_command, cameras_command, filters_command, completion_command,
     manual_command, probe_command, measure_command, inspect_command;
 extern const struct command *const commands[]; // ends with NULL; the first command is the default
 

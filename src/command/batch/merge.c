@@ -183,19 +183,6 @@ static bool take_line(struct merge *merge, const char *line, size_t size, struct
     return ok;
 }
 
-// Reads the next line into `line`, with a NUL instead of the newline. `line` has room for LINE_MOST + 1 bytes; *size
-// becomes its length. Returns 1, 0 at the end, or -1 if the line is too long.
-static int read_line(FILE *file, char *line, size_t *size)
-{
-    int c;
-    for (*size = 0; (c = getc_unlocked(file)) != EOF && c != '\n'; line[(*size)++] = (char)c) {
-        if (*size == LINE_MOST)
-            return -1;
-    }
-    line[*size] = '\0';
-    return *size > 0 || c != EOF;
-}
-
 // Handles all lines of an open report. Returns false if out of memory, or if the file is not a report: *why then has
 // the reason.
 static bool take_lines(struct merge *merge, FILE *file, struct source *source, const char **why)
@@ -204,7 +191,7 @@ static bool take_lines(struct merge *merge, FILE *file, struct source *source, c
     size_t size = 0;
     int got = 0, strange = 0;
     bool ok = line;
-    while (ok && strange < STRANGE_MOST && (got = read_line(file, line, &size)) > 0) {
+    while (ok && strange < STRANGE_MOST && (got = file_read_line(file, line, LINE_MOST, &size)) > 0) {
         const size_t torn = merge->torn;
         ok = size == 0 || take_line(merge, line, size, source);
         strange = size == 0 || merge->torn > torn ? strange + 1 : 0;
