@@ -19,8 +19,10 @@
 // A killed process may hang in a driver. child_run waits KILLED_MS for it, then leaves it to the system.
 enum { POLL_MS = 5, KILLED_MS = 2000 };
 
-// `output`: the child's standard output; negative: /dev/null. Returns 0, or errno.
-static int start(const char *program, char *const arguments[], int output, pid_t *child)
+enum { LINES_FILENO = STDERR_FILENO + 1 }; // the child's descriptor for the lines of child_write
+
+// `lines`: the pipe for child_write; negative: none. Returns 0, or errno.
+static int start(const char *program, char *const arguments[], int lines, pid_t *child)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -34,11 +36,13 @@ static int start(const char *program, char *const arguments[], int output, pid_t
     }
     int error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
     if (error == 0)
+        error = posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDOUT_FILENO);
+    if (error == 0)
         error = posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDERR_FILENO);
+    if (error == 0 && lines >= 0)
+        error = posix_spawn_file_actions_adddup2(&files, lines, LINES_FILENO);
     if (error == 0)
-        error = posix_spawn_file_actions_adddup2(&files, output >= 0 ? output : STDIN_FILENO, STDOUT_FILENO);
-    if (error == 0)
-        error = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+        error = posix_spawn_file_actions_addclosefrom_np(&files, lines >= 0 ? LINES_FILENO + 1 : LINES_FILENO);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &none);
@@ -82,7 +86,7 @@ enum child_end child_run(const char *program, char *const arguments[], int limit
     return ended(status, value);
 }
 
-// ---- a child whose output is read ----
+// ---- a child whose lines are read ----
 
 enum { TALK_MS = 100 };
 
@@ -166,6 +170,11 @@ enum child_end child_talk(const char *program, char *const arguments[], int limi
     return end == TALK_STOPPED ? CHILD_KILLED : CHILD_LATE;
 }
 
+void child_write(const char *line)
+{
+    dprintf(LINES_FILENO, "%s\n", line);
+}
+
 bool child_was_killed(enum child_end end, int value)
 {
     return end == CHILD_KILLED && (value == SIGINT || value == SIGTERM || value == SIGHUP || value == SIGKILL);
@@ -219,6 +228,7 @@ void child_begin(int parent, size_t bytes, int seconds)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(EXIT_FAILURE);
+    fcntl(LINES_FILENO, F_SETFD, FD_CLOEXEC); // not for the programs that a driver starts
     lower_limit(RLIMIT_CORE, 0);
     lower_limit(RLIMIT_CPU, (rlim_t)seconds);
     // Not RLIMIT_AS: drivers of GPUs reserve many times the memory that they use.

@@ -16,12 +16,16 @@ enum child_end {
 // nothing.
 enum child_end child_run(const char *program, char *const arguments[], int limit_ms, int *value);
 
-// As child_run, but calls line(context, text) for each line that the child writes to standard output, without its
+// As child_run, but calls line(context, text) for each line that the child writes with child_write, without its
 // newline, and with NULL about every 100 ms. Ignores lines of more than CHILD_LINE bytes. If `line` returns false, this
 // kills the child's group and returns CHILD_KILLED with *value 0.
 enum { CHILD_LINE = 16384 };
 enum child_end child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
                           bool (*line)(void *context, char *text), void *context);
+
+// The child writes a line to the parent that called child_talk. Libraries do not write there, as they may to standard
+// output.
+void child_write(const char *line);
 
 // Returns true if another program or the user ended the child, or the kernel because memory was full.
 bool child_was_killed(enum child_end end, int value);

@@ -34,7 +34,7 @@ static void explain(enum child_end end, int value, int limit_s, char why[INSPECT
         child_explain(end, value, limit_s, limit_s, why);
 }
 
-// Adds a line, which is a JSON object. Ignores other lines: a driver may print some.
+// Adds a line, which is a JSON object.
 static bool merge(void *context, char *text)
 {
     json_t *part = text ? json_loads(text, 0, NULL) : NULL;
@@ -95,23 +95,26 @@ json_t *inspect_opencl(const char *vendors, struct drivers_choice *choice,
 
 // ---- the child ----
 
-void inspect_print(json_t *object)
+void inspect_write(json_t *object)
 {
-    print_json(object, JSON_COMPACT);
-    fflush(stdout);
+    char *line = json_dumps(object, JSON_COMPACT);
+    if (line)
+        child_write(line);
+    free(line);
+    json_decref(object);
 }
 
 static void load_driver(const char *library)
 {
-    inspect_print(json_pack("{s:o}", "error", dlopen(library, RTLD_NOW) ? json_string("") : text_json(dlerror())));
-    inspect_print(inspect_device_list());
+    inspect_write(json_pack("{s:o}", "error", dlopen(library, RTLD_NOW) ? json_string("") : text_json(dlerror())));
+    inspect_write(inspect_device_list());
 }
 
 static void open_cameras(void)
 {
     struct camera_node node;
     for (int next = 0; camera_node_next(&next, &node, NULL);)
-        inspect_print(json_pack("{s:{s:o,s:o,s:b,s:o}}", node.path, "name", text_json(node.card), "driver",
+        inspect_write(json_pack("{s:{s:o,s:o,s:b,s:o}}", node.path, "name", text_json(node.card), "driver",
                                 text_json(node.driver), "opened", (int)node.opened, "why",
                                 text_json(node.why ? node.why : "")));
 }
@@ -119,7 +122,7 @@ static void open_cameras(void)
 static void answer(const char *what, const char *argument)
 {
     if (strcmp(what, INSPECT_OPENCL) == 0)
-        inspect_print(inspect_device_list());
+        inspect_write(inspect_device_list());
     else if (strcmp(what, INSPECT_DRIVER) == 0)
         load_driver(argument);
     else if (strcmp(what, INSPECT_DEVICE) == 0)

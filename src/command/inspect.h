@@ -52,9 +52,9 @@ struct json_t *inspect_opencl(const char *vendors, struct drivers_choice *choice
 
 // ---- the child ----
 
-// Prints what the device of this number can do: one JSON object per line, the reliable facts first.
+// Writes what the device of this number can do: one JSON object per line, the reliable facts first.
 void inspect_device(int number);
-// Prints the GL contexts, by name: without a window ("headless"), and of windows ("GLX", "EGL", "ES").
+// Writes the GL contexts, by name: without a window ("headless"), and of windows ("GLX", "EGL", "ES").
 void inspect_gl(void);
 struct json_t *inspect_device_list(void);  // {"devices": [...], "why": "..."}
-void inspect_print(struct json_t *object); // prints it as one line, flushes, and releases it
+void inspect_write(struct json_t *object); // writes it to the parent as one line, and releases it

@@ -127,10 +127,10 @@ static void keep_error(void *context, const char *message)
     snprintf(((struct last_error *)context)->text, WHY, "%s", message);
 }
 
-// Prints the modes tested so far. The parent knows the others as not tested.
-static void print_mode(const struct sharing_mode *mode)
+// Writes the modes tested so far. The parent knows the others as not tested.
+static void write_mode(const struct sharing_mode *mode)
 {
-    inspect_print(json_pack("{s:{s:b,s:o}}", mode->name, "works", (int)mode->works, "why", text_json(mode->why)));
+    inspect_write(json_pack("{s:{s:b,s:o}}", mode->name, "works", (int)mode->works, "why", text_json(mode->why)));
 }
 
 static void inspect_alone(struct device *device, const char *error)
@@ -143,10 +143,10 @@ static void inspect_alone(struct device *device, const char *error)
         snprintf(mapped.why, WHY, "the device does not share the host's memory");
     else if ((mapped.works = try_mode(device, PATH_ZEROCOPY, NULL, mapped.name, mapped.why)))
         snprintf(mapped.why, WHY, "the device shares the host's memory");
-    print_mode(&mapped);
+    write_mode(&mapped);
     if (device && (opencl.works = try_mode(device, PATH_OPENCL, NULL, opencl.name, opencl.why)))
         snprintf(opencl.why, WHY, "the kernels compile and run");
-    print_mode(&opencl);
+    write_mode(&opencl);
 }
 
 // Tests gl-shared with a hidden window, over GLX and then over EGL.
@@ -163,7 +163,7 @@ static void inspect_shared(const struct device_info *info)
             snprintf(shared.why, WHY, "not tested: cannot open a window: %.200s", why);
         window_close(window);
     }
-    print_mode(&shared);
+    write_mode(&shared);
 }
 
 void inspect_device(int number)
@@ -174,12 +174,12 @@ void inspect_device(int number)
     const int count = device_list(devices, &why);
     if (number < 0 || number >= count)
         return;
-    inspect_print(device_facts(&devices[number]));
+    inspect_write(device_facts(&devices[number]));
     log_set_error_hook(keep_error, &error);
     struct device *device = device_open(&devices[number], NULL, NULL);
-    inspect_print(json_pack("{s:b}", "opens", device != NULL));
+    inspect_write(json_pack("{s:b}", "opens", device != NULL));
     if (device)
-        inspect_print(json_pack("{s:o}", "image_formats", device_image_formats(device)));
+        inspect_write(json_pack("{s:o}", "image_formats", device_image_formats(device)));
     inspect_alone(device, error.text);
     device_close(device);
     if (device)

@@ -61,15 +61,15 @@ static json_t *context_json(const struct gl_context *context, const char *why, b
                      (int)right, "why", text_json(fault));
 }
 
-// Prints the context, which is current, or why there is none (context NULL). If the gl path crashes, the first line
+// Writes the context, which is current, or why there is none (context NULL). If the gl path crashes, the first line
 // stays valid.
-static void print_context(const char *name, struct gl_context *context, const char *why)
+static void write_context(const char *name, struct gl_context *context, const char *why)
 {
     char fault[256] = "";
-    inspect_print(json_pack("{s:o}", name, context_json(context, why, false, "not tested")));
+    inspect_write(json_pack("{s:o}", name, context_json(context, why, false, "not tested")));
     if (context) {
         const bool right = try_path(context, fault);
-        inspect_print(json_pack("{s:o}", name, context_json(context, why, right, right ? "" : fault)));
+        inspect_write(json_pack("{s:o}", name, context_json(context, why, right, right ? "" : fault)));
     }
 }
 
@@ -89,14 +89,14 @@ void inspect_gl(void)
         gl_context_close(context);
         context = NULL;
     }
-    print_context("headless", context, why);
+    write_context("headless", context, why);
     if (context)
         gl_context_unbind(context, false);
     gl_context_close(context);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
         why[0] = '\0';
         struct window *window = window_open(&kinds[i].setup, why);
-        print_context(kinds[i].name, window_gl(window), why);
+        write_context(kinds[i].name, window_gl(window), why);
         window_close(window);
     }
 }

@@ -16,9 +16,10 @@
 // Frees the value. jansson's numbers do not depend on the locale.
 static void write_line(json_t *value)
 {
-    json_dumpf(value, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    putchar('\n');
-    fflush(stdout);
+    char *line = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    if (line)
+        child_write(line);
+    free(line);
     json_decref(value);
 }
 

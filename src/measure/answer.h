@@ -1,4 +1,4 @@
-// answer.h: what the child process of a test writes to its parent: lines of JSON on standard output
+// answer.h: what the child process of a test writes to its parent: lines of JSON (base/child.h)
 #pragma once
 
 #include "measure/figure.h"

@@ -52,7 +52,7 @@ enum measure_word {
     MEASURE_WORDS,
 };
 
-// The child's part: runs a test and writes its figures to standard output. Returns the exit status.
+// The child's part: runs a test and writes its figures to the parent (base/child.h). Returns the exit status.
 int measure_answer(char *const *words);
 
 // The child of a test has its time to measure and this time, for the set-up and for slow compilers and devices.

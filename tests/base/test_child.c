@@ -94,8 +94,13 @@ static int child(const char *part, const char *argument)
         pause();
     }
     if (strcmp(part, "talk") == 0) {
-        printf("one\n%*s\ntwo\nunfinished", CHILD_LINE, "too long");
+        char over_long[CHILD_LINE + 1];
+        snprintf(over_long, sizeof(over_long), "%*s", CHILD_LINE, "too long");
+        child_write("one");
+        printf("a library prints {");
         fflush(stdout);
+        child_write(over_long);
+        child_write("two");
         if (*argument)
             pause();
     }

@@ -100,6 +100,13 @@ def crashes_later(c):
         c.check(why in device["problem"] and why in device["rungs"][2]["why"], how, device["problem"])
 
 
+def talkative(c):
+    """A driver that prints text hides no fact."""
+    code, out, err = run(MISLED, "devices", "--json", TEST_MISBEHAVE="print")
+    device = json.loads(out)[0]
+    c.check(code == 0 and device["opens"] and device["rungs"][2]["works"], code, out, err)
+
+
 def internal(c):
     code, out, err = run(MONOCLE, "inspect")
     c.check(code == 2 and "this command is internal" in err and out == b"", code, out, err)
@@ -107,4 +114,4 @@ def internal(c):
     c.check(code == 1 and out == b"", "a child whose parent is another process", code, out, err)
 
 
-sys.exit(Checks().run(facts, text, one, crashes, hangs, crashes_later, internal))
+sys.exit(Checks().run(facts, text, one, crashes, hangs, crashes_later, talkative, internal))

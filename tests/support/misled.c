@@ -2,10 +2,10 @@
 // probe variants or measure a device, or in the program itself; linked into the program with --wrap
 // - TEST_DRIVER: the driver's version
 // - TEST_MISBEHAVE: in a child, crash, leave, hang, loop, refuse or be killed (kill) when it builds a program; have no
-//   kernel (lose), as with a damaged cache; wrong, stray (it writes after its output) or fail when it runs a kernel.
-//   endless: a kernel with more than 200 kB of output never returns. unstarted: no child starts. In the program,
-//   compile or stall: a build compiles as long as TEST_WHEN exists. stall also holds back kernels, as PoCL does during
-//   a part of its compilation.
+//   kernel (lose), as with a damaged cache; print when it lists devices or runs a kernel; wrong, stray (it writes
+//   after its output) or fail when it runs a kernel. endless: a kernel with more than 200 kB of output never returns.
+//   unstarted: no child starts. In the program, compile or stall: a build compiles as long as TEST_WHEN exists. stall
+//   also holds back kernels, as PoCL does during a part of its compilation.
 // - TEST_ONLY: only children with this text in an argument misbehave
 // - TEST_WHEN: the driver misbehaves only while this file exists
 // - TEST_LIMIT_MS: time limit of a child; its processor time is then not limited
@@ -148,8 +148,18 @@ void __wrap_child_begin(int parent, size_t bytes, int seconds)
     note_process();
 }
 
+// Prints a line that is not complete.
+static void print_text(void)
+{
+    static const char text[] = "the driver's log: ";
+    for (int fd = STDOUT_FILENO; misbehaves("print") && fd <= STDERR_FILENO; fd++)
+        if (write(fd, text, strlen(text)) < 0)
+            abort();
+}
+
 int __wrap_device_list(struct device_info devices[DEVICE_MAX], const char **why)
 {
+    print_text();
     const int count = __real_device_list(devices, why);
     const char *driver = getenv("TEST_DRIVER");
     for (int i = 0; i < count; i++) {
@@ -270,6 +280,7 @@ cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
                                      cl_event *event)
 {
     const cl_uchar value = 1;
+    print_text();
     if (misbehaves("stray"))
         clEnqueueFillBuffer(queue, output.parent, &value, 1, output.end, 1, 0, NULL, NULL);
     if (misbehaves("fail"))

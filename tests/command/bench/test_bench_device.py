@@ -154,6 +154,12 @@ def shapes(c):
     c.check([f["status"] for f in found["figures"]] == ["ok"] * CASES["matmul.step"], found["figures"])
 
 
+def talkative(c):
+    """A driver that prints text changes no figure."""
+    found = figures_of(c, "latency", *QUICK, binary=MISLED, TEST_MISBEHAVE="print")["figures"]
+    c.check([f["status"] for f in found] == ["ok"] * CASES["latency"], found)
+
+
 def failed_table(c):
     code, out, err = bench("latency", *QUICK, binary=MISLED, TEST_MISBEHAVE="crash")
     c.check(code == 1 and "latency failed: it crashed with signal 11" in out.decode(), out, err)
@@ -397,5 +403,5 @@ def stopped(c):
     c.check(process.returncode == 130 and os.path.getsize(page) == 0, process.returncode, os.path.getsize(page))
 
 
-sys.exit(Checks().run(figures, camera, energy, tables, faults, unwritten, shapes, failed_table, errors, compared,
-                      shown, schema, page, bad_results, stopped))
+sys.exit(Checks().run(figures, camera, energy, tables, faults, unwritten, shapes, talkative, failed_table, errors,
+                      compared, shown, schema, page, bad_results, stopped))
