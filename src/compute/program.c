@@ -99,7 +99,7 @@ char *build_log_places(const char *log, const char *text)
     return fclose(stream) == 0 ? out : NULL;
 }
 
-static char *build_log(struct device *device, cl_program program, const char *source, cl_int result)
+char *program_log(const struct device *device, cl_program program, const char *source, cl_int result)
 {
     size_t size = 0;
     clGetProgramBuildInfo(program, device->info.id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
@@ -133,19 +133,40 @@ static cl_int load_or_compile(struct device *device, const char *text, const cha
         if (result == CL_SUCCESS)
             program_keep(*program, &kept);
         else
-            *error = *program ? build_log(device, *program, text, result) : strdup(compute_result_name(result));
+            *error = *program ? program_log(device, *program, text, result) : strdup(compute_result_name(result));
     }
     kept_close(&kept);
     return result;
+}
+
+// Adds the option for NV_ARCH, and returns the program's key.
+static char *complete_key(const struct device *device, const char *text, const char *options, char all_options[256],
+                          size_t *bytes)
+{
+    snprintf(all_options, 256, "%s -DNV_ARCH=%d", options, device->info.nv_arch);
+    return program_key(device, text, all_options, bytes);
+}
+
+bool program_is_kept(const struct device *device, const char *text, const char *options)
+{
+    char all_options[256];
+    size_t key_bytes, bytes;
+    struct kept kept;
+    char *key = complete_key(device, text, options, all_options, &key_bytes);
+    kept_open(&kept, "clbin", key, key_bytes);
+    void *data = kept_read(&kept, &bytes);
+    kept_close(&kept);
+    free(key);
+    free(data);
+    return data != NULL;
 }
 
 // As load_or_compile, but takes the program from memory if it is there.
 static cl_int build(struct device *device, const char *text, const char *options, cl_program *program, char **error)
 {
     char all_options[256];
-    snprintf(all_options, sizeof(all_options), "%s -DNV_ARCH=%d", options, device->info.nv_arch);
     size_t key_bytes;
-    char *key = program_key(device, text, all_options, &key_bytes);
+    char *key = complete_key(device, text, options, all_options, &key_bytes);
     cl_int result = CL_SUCCESS;
     *error = NULL;
     *program = key ? programs_find(&device->programs, key, key_bytes) : NULL;

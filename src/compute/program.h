@@ -12,6 +12,11 @@
 // refuses the text.
 cl_int program_kernels(struct device *device, const char *text, const char *options, const char *const *names,
                        int count, cl_kernel *kernels, char **error);
+// Returns true if the cache directory has the program that program_kernels compiled from this text.
+bool program_is_kept(const struct device *device, const char *text, const char *options);
+// Returns a line that names the device and the result of a build, then the compiler's log. The caller frees it. NULL if
+// there is no memory.
+char *program_log(const struct device *device, cl_program program, const char *text, cl_int result);
 // Builds a kernel file, such as "copy.cl", and opens its kernel `name`, which the caller releases. NULL on failure:
 // *error as in program_kernels.
 cl_kernel program_file_kernel(struct device *device, const char *file, const char *options, const char *name,

@@ -14,8 +14,8 @@ enum { SIDE = 64, PIXELS = SIDE * SIDE, SUM = 25 };
 enum origin { ORIGIN_NEW, ORIGIN_SAME, ORIGIN_KEPT, ORIGINS };
 static const char *const origins[ORIGINS] = {"new", "same", "kept"};
 
-enum step { STEP_BUILD, STEP_FIRST, STEP_SECOND, STEPS };
-static const char *const steps[STEPS] = {"build", "first", "second"};
+enum { LAUNCHES = 2 };
+static const char *const launches[LAUNCHES] = {"first", "second"};
 
 // Shared by the cases.
 struct builder {
@@ -23,42 +23,49 @@ struct builder {
     char *text;
     cl_mem from, to;
     uint64_t random;
-    double seconds[ORIGINS][STEPS]; // of the latest build
 };
 
 struct build {
     struct builder *builder;
     enum origin origin;
-    enum step step;
+    uint32_t number; // of the latest build
+    struct session_part launch[LAUNCHES];
 };
 
 // ---- one build ----
 
-static cl_kernel build_text(const struct builder *b, const char *options)
+// Returns NULL on failure: the case is then marked, or the error is logged.
+static cl_kernel build_text(struct session_case *c, const char *text, const char *options)
 {
-    const struct device *device = b->session->device;
-    const char *text = b->text;
+    const struct device *device = c->session->device;
     cl_kernel kernel = NULL;
     cl_int result;
     cl_program program = clCreateProgramWithSource(device->context, 1, &text, NULL, &result);
     if (result == CL_SUCCESS)
         result = clBuildProgram(program, 1, &device->info.id, options, NULL, NULL);
-    if (result == CL_SUCCESS)
+    if (result == CL_SUCCESS) {
         kernel = clCreateKernel(program, "build", &result);
+    } else if (program) {
+        char *log = program_log(device, program, text, result);
+        session_fail_build(c, log);
+        free(log);
+    }
     if (program)
         clReleaseProgram(program); // the kernel retains it
     compute_ok(result, "build a kernel");
     return kernel;
 }
 
-// Builds as monocle does for its own kernels: the second build takes the compiled program from monocle's cache.
-static cl_kernel build_kept(const struct builder *b, const char *options)
+// Builds as monocle does for its own kernels: the second build takes the compiled program from monocle's cache. Returns
+// NULL on failure: the case is then marked.
+static cl_kernel build_kept(struct session_case *c, const char *text, const char *options)
 {
     static const char *const name = "build";
     cl_kernel kernel = NULL;
     char *why = NULL;
-    programs_forget(&b->session->device->programs);
-    compute_ok(program_kernels(b->session->device, b->text, options, &name, 1, &kernel, &why), "build a kernel");
+    programs_forget(&c->session->device->programs);
+    if (program_kernels(c->session->device, text, options, &name, 1, &kernel, &why) != CL_SUCCESS)
+        session_fail_build(c, why);
     free(why);
     return kernel;
 }
@@ -80,66 +87,77 @@ static double launch(const struct builder *b, cl_kernel kernel)
     return compute_ok(result, "launch a kernel") ? seconds : -1;
 }
 
-// Builds, launches twice, and adds the seconds of the steps to `sum`. Returns false on failure (logged).
-static bool build_once(struct builder *b, enum origin origin, uint32_t *number, double sum[STEPS])
+static void print_options(const struct build *build, char options[64])
 {
+    snprintf(options, 64, "-cl-std=CL1.2 -DNUMBER=%uu", (unsigned)build->number);
+}
+
+// Builds, launches, and adds the seconds to both sums. Returns false on failure: the case is then marked, or the error
+// is logged.
+static bool build_once(struct session_case *c, double *build_s, double launch_s[LAUNCHES])
+{
+    struct build *build = c->data;
+    struct builder *b = build->builder;
     char options[64];
-    *number = origin == ORIGIN_NEW ? (uint32_t)random_next(&b->random) : 0;
-    snprintf(options, sizeof(options), "-cl-std=CL1.2 -DNUMBER=%uu", (unsigned)*number);
+    build->number = build->origin == ORIGIN_NEW ? (uint32_t)random_next(&b->random) : 0;
+    print_options(build, options);
     const int64_t start_ns = clock_now_ns();
-    cl_kernel kernel = origin == ORIGIN_KEPT ? build_kept(b, options) : build_text(b, options);
-    sum[STEP_BUILD] += (double)(clock_now_ns() - start_ns) / 1e9;
-    for (int i = STEP_FIRST; kernel && i < STEPS; i++) {
+    cl_kernel kernel = (build->origin == ORIGIN_KEPT ? build_kept : build_text)(c, b->text, options);
+    *build_s += (double)(clock_now_ns() - start_ns) / 1e9;
+    bool ok = kernel != NULL;
+    for (int i = 0; ok && i < LAUNCHES; i++) {
         const double seconds = launch(b, kernel);
-        if (seconds < 0) {
-            clReleaseKernel(kernel);
-            return false;
-        }
-        sum[i] += seconds;
+        launch_s[i] += seconds;
+        ok = seconds >= 0;
     }
     if (kernel)
         clReleaseKernel(kernel);
-    return kernel != NULL;
+    return ok;
 }
 
 // ---- the cases ----
 
-// A new text takes long to build, so one build gives the values of all steps. The case of the first step builds.
+// A new text takes long to build, so one build gives the values of all steps.
 static double time_builds(struct session_case *c, int runs)
 {
-    const struct build *build = c->data;
-    double *seconds = build->builder->seconds[build->origin], sum[STEPS] = {0};
-    uint32_t number;
-    for (int i = 0; i < runs && build->step == STEP_BUILD; i++)
-        if (!build_once(build->builder, build->origin, &number, sum))
+    double build_s = 0, launch_s[LAUNCHES] = {0};
+    for (int i = 0; i < runs; i++)
+        if (!build_once(c, &build_s, launch_s))
             return -1;
-    for (int i = 0; i < STEPS && build->step == STEP_BUILD; i++)
-        seconds[i] = sum[i] / runs;
-    return seconds[build->step];
+    for (int i = 0; i < LAUNCHES; i++)
+        c->part[i].value = launch_s[i] * 1e3 / runs;
+    return build_s / runs;
+}
+
+// Returns true if the build stored the compiled program, where it should.
+static bool is_kept(const struct build *build)
+{
+    char options[64];
+    print_options(build, options);
+    return build->origin != ORIGIN_KEPT ||
+           program_is_kept(build->builder->session->device, build->builder->text, options);
 }
 
 static bool check(struct session_case *c)
 {
     const struct build *build = c->data;
-    const struct builder *b = build->builder;
+    const cl_mem to = build->builder->to;
     const cl_command_queue queue = c->session->queue;
-    uint32_t got[PIXELS], number;
-    double sum[STEPS] = {0};
-    if (build->step != STEP_BUILD) { // checked with the build
-        if (!(b->seconds[build->origin][build->step] > 0))
-            session_fail(c, "the build failed");
-        return c->figure.status == FIGURE_OK;
-    }
+    uint32_t got[PIXELS];
+    double build_s = 0, launch_s[LAUNCHES] = {0};
     memset(got, 0, sizeof(got));
-    cl_int result = clEnqueueWriteBuffer(queue, b->to, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL);
-    if (!compute_ok(result, "clear the result") || !build_once(build->builder, build->origin, &number, sum))
+    cl_int result = clEnqueueWriteBuffer(queue, to, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL);
+    if (!compute_ok(result, "clear the result") || !build_once(c, &build_s, launch_s))
         return false;
-    result = clEnqueueReadBuffer(queue, b->to, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL);
+    result = clEnqueueReadBuffer(queue, to, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL);
     bool ok = compute_ok(result, "read the result");
     for (int i = 0; i < PIXELS; i++)
-        ok = ok && got[i] == SUM * (number | 1);
-    memcpy(build->builder->seconds[build->origin], sum, sizeof(sum));
-    return ok;
+        ok = ok && got[i] == SUM * (build->number | 1);
+    if (!ok || is_kept(build))
+        return ok;
+    session_skip(c, "monocle cannot store the compiled kernel: its cache directory cannot be written, or the driver "
+                    "returns no binary");
+    return false;
 }
 
 static void to_ms(struct session_case *c)
@@ -174,27 +192,37 @@ static bool open_builder(struct builder *b)
     return compute_ok(result, "allocate memory on the device");
 }
 
+static void open_case(struct session_case *c, struct build *build)
+{
+    const char *text = origins[build->origin];
+    snprintf(c->figure.parameters, sizeof(c->figure.parameters), "text=%s step=build", text);
+    for (int i = 0; i < LAUNCHES; i++) {
+        struct figure *figure = &build->launch[i].figure;
+        snprintf(figure->parameters, sizeof(figure->parameters), "text=%s step=%s", text, launches[i]);
+    }
+    c->session = build->builder->session;
+    c->data = build;
+    c->part = build->launch;
+    c->parts = LAUNCHES;
+    c->time = time_builds;
+    c->check = check;
+    c->finish = to_ms;
+}
+
 static void run(struct session *session)
 {
-    enum { CASES = ORIGINS * STEPS };
-    struct session_case cases[CASES] = {{0}};
-    struct build builds[CASES];
+    struct session_case cases[ORIGINS] = {{0}};
+    struct build builds[ORIGINS] = {{0}};
     struct builder builder = {.session = session};
     const bool open = open_builder(&builder);
-    for (int i = 0; i < CASES; i++) {
-        struct session_case *c = &cases[i];
-        builds[i] = (struct build){&builder, i / STEPS, i % STEPS};
-        c->session = session;
-        c->data = &builds[i];
-        snprintf(c->figure.parameters, sizeof(c->figure.parameters), "text=%s step=%s", origins[i / STEPS],
-                 steps[i % STEPS]);
-        c->time = time_builds;
-        c->check = check;
-        c->finish = to_ms;
+    for (int i = 0; i < ORIGINS; i++) {
+        builds[i].builder = &builder;
+        builds[i].origin = i;
+        open_case(&cases[i], &builds[i]);
         if (!open)
-            session_fail(c, "%s", session->error);
+            session_fail(&cases[i], "%s", session->error);
     }
-    session_measure(session, cases, CASES);
+    session_measure(session, cases, ORIGINS);
     close_builder(&builder);
 }
 

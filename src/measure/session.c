@@ -82,9 +82,13 @@ void session_fail(struct session_case *c, const char *format, ...)
 
 void session_fail_build(struct session_case *c, const char *log)
 {
-    // The first line names the device.
+    // The first line names the device. Warnings may precede the error.
     const char *line = log ? strchr(log, '\n') : NULL;
     line = line && line[1] ? line + 1 : log ? log : "out of memory";
+    const char *error = strstr(line, "error:");
+    while (error && error > line && error[-1] != '\n')
+        error--;
+    line = error ? error : line + strspn(line, "\n");
     session_fail(c, "%.*s", (int)strcspn(line, "\n"), line);
 }
 

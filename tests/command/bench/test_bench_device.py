@@ -160,6 +160,29 @@ def talkative(c):
     c.check([f["status"] for f in found] == ["ok"] * CASES["latency"], found)
 
 
+def with_kernels(c, test, old, new, code=1):
+    """Returns the figures of a test whose kernel file has `new` instead of `old`."""
+    name = os.path.join("bench", test.partition(".")[0] + ".cl")
+    with open(os.path.join(SOURCES, "kernels", name), encoding="utf-8") as file:
+        text = file.read()
+    c.check(old in text, name, "lacks", old)
+    os.makedirs(at("kernels", "bench"), exist_ok=True)
+    with open(at("kernels", name), "w", encoding="utf-8") as file:
+        file.write(text.replace(old, new))
+    return figures_of(c, test, *QUICK, "--kernels", at("kernels"), code=code)["figures"]
+
+
+def builds(c):
+    """A compiler's first error; a cache that stores nothing."""
+    found = with_kernels(c, "build", "uint sum = 0;", "uint sum = nonsense;")
+    c.check([f["parameters"]["step"] for f in found] == ["build"] * 3 and
+            all("error:" in f["reason"] and "nonsense" in f["reason"] for f in found), found)
+    found = figures_of(c, "build", *QUICK, XDG_CACHE_HOME="/dev/null/none")["figures"]
+    c.check([(f["parameters"]["text"], f["status"]) for f in found] ==
+            [("new", "ok")] * 3 + [("same", "ok")] * 3 + [("kept", "skipped")], found)
+    c.check("cannot store the compiled kernel" in found[-1]["reason"], found[-1])
+
+
 def failed_table(c):
     code, out, err = bench("latency", *QUICK, binary=MISLED, TEST_MISBEHAVE="crash")
     c.check(code == 1 and "latency failed: it crashed with signal 11" in out.decode(), out, err)
@@ -403,5 +426,5 @@ def stopped(c):
     c.check(process.returncode == 130 and os.path.getsize(page) == 0, process.returncode, os.path.getsize(page))
 
 
-sys.exit(Checks().run(figures, camera, energy, tables, faults, unwritten, shapes, talkative, failed_table, errors,
-                      compared, shown, schema, page, bad_results, stopped))
+sys.exit(Checks().run(figures, camera, energy, tables, faults, unwritten, shapes, talkative, builds, failed_table,
+                      errors, compared, shown, schema, page, bad_results, stopped))
