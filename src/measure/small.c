@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE_LEAST = 64, SIDE_MOST = 300, IMAGES_GPU = 1000, IMAGES_CPU = 48, IMAGES_LEAST = 8 };
-enum { PARTS = 4, BATCHES = 2, ROWS = 16, GROUP_WIDTH = 16, GROUP_HEIGHT = 8, PIXEL = 4 };
+enum { SIDE_LEAST = 64, SIDE_MOST = 300, GROUP_WIDTH = 16, GROUP_HEIGHT = 8, PIXEL = 4, ROWS = 16 };
+enum { PARTS = 4, BATCHES = 2, IMAGES_GPU = 1000, IMAGES_CPU = 48, IMAGES_LEAST = PARTS * BATCHES };
 
 struct image {
     cl_int at, width, height, unused; // at: offset in its part, in pixels
@@ -177,7 +177,7 @@ static void place_images(struct images *m, const struct device_info *info)
 {
     uint64_t random = 1;
     m->count = info->type & CL_DEVICE_TYPE_CPU ? IMAGES_CPU : IMAGES_GPU;
-    while (m->count > IMAGES_LEAST && (size_t)m->count * SIDE_MOST * SIDE_MOST * PIXEL > info->memory_bytes / 8)
+    while (m->count / 2 >= IMAGES_LEAST && (size_t)m->count * SIDE_MOST * SIDE_MOST * PIXEL > info->memory_bytes / 8)
         m->count /= 2;
     for (int p = 0; p < PARTS; p++) {
         struct part *part = &m->part[p];

@@ -9,6 +9,7 @@
 // - TEST_ONLY: only children with this text in an argument misbehave
 // - TEST_WHEN: the driver misbehaves only while this file exists
 // - TEST_LIMIT_MS: time limit of a child; its processor time is then not limited
+// - TEST_MEMORY: size of a device's memory, in bytes
 // - TEST_GROUP: the limit of work-items in a work-group, except for kernels that name the shape of theirs
 // - TEST_ENERGY: directory with sys/class, where the device's energy counter is (base/energy.h)
 // - TEST_CONFIGURATIONS: number of configurations that a search tries
@@ -161,8 +162,10 @@ int __wrap_device_list(struct device_info devices[DEVICE_MAX], const char **why)
 {
     print_text();
     const int count = __real_device_list(devices, why);
-    const char *driver = getenv("TEST_DRIVER");
+    const char *driver = getenv("TEST_DRIVER"), *memory = getenv("TEST_MEMORY");
     for (int i = 0; i < count; i++) {
+        if (memory)
+            devices[i].memory_bytes = strtoull(memory, NULL, 10);
         devices[i].type = CL_DEVICE_TYPE_GPU;
         if (driver)
             snprintf(devices[i].driver, sizeof(devices[i].driver), "%s", driver);

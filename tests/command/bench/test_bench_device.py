@@ -183,6 +183,12 @@ def builds(c):
     c.check("cannot store the compiled kernel" in found[-1]["reason"], found[-1])
 
 
+def little_memory(c):
+    """A device with little memory gets fewer small images."""
+    found = figures_of(c, "small", *QUICK, binary=MISLED, TEST_MEMORY="1000000")["figures"]
+    c.check([f["status"] for f in found] == ["ok"] * CASES["small"], found)
+
+
 def failed_table(c):
     code, out, err = bench("latency", *QUICK, binary=MISLED, TEST_MISBEHAVE="crash")
     c.check(code == 1 and "latency failed: it crashed with signal 11" in out.decode(), out, err)
