@@ -62,7 +62,7 @@ static bool check(struct session_case *c)
             clEnqueueReadBuffer(queue, m->matrices->c, CL_TRUE, (size_t)row * row_bytes, row_bytes, got, 0, NULL, NULL);
         ok = compute_ok(result, "read the product");
         for (int j = 0; ok && j < COLUMNS; j++)
-            ok = same(m, got, row, (j * (m->n - 1) + i) / COLUMNS);
+            ok = same(m, got, row, (j * (m->n - 1) + i) / (COLUMNS - 1)); // the last one is m->n - 1
     }
     free(got);
     return ok;

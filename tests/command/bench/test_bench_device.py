@@ -189,6 +189,13 @@ def little_memory(c):
     c.check([f["status"] for f in found] == ["ok"] * CASES["small"], found)
 
 
+def last_column(c):
+    """The check of a product finds a last column that the kernel does not write."""
+    found = with_kernels(c, "matmul.step", "c[y * n + x] = sum", "if (x < n - 1) c[y * n + x] = sum")
+    naive = [f for f in found if f["parameters"]["step"] == "naive"]
+    c.check(len(naive) == 2 and all("wrong result" in f.get("reason", "") for f in naive), naive)
+
+
 def failed_table(c):
     code, out, err = bench("latency", *QUICK, binary=MISLED, TEST_MISBEHAVE="crash")
     c.check(code == 1 and "latency failed: it crashed with signal 11" in out.decode(), out, err)
