@@ -174,14 +174,14 @@ static void open_cases(struct session *session, struct session_case *cases, stru
     }
 }
 
-double compute_peak(struct session *session, const struct element *element)
+struct figure compute_peak(struct session *session, const struct element *element)
 {
     struct session_case cases[ELEMENT_WIDTHS] = {{0}};
     struct compute *computes = calloc(ELEMENT_WIDTHS, sizeof(*computes));
     if (!computes)
-        return 0;
+        return (struct figure){.value = 0};
     open_cases(session, cases, computes, (int)(element - elements) * ELEMENT_WIDTHS, ELEMENT_WIDTHS);
-    const double best = session_best(cases, ELEMENT_WIDTHS);
+    const struct figure best = session_best(cases, ELEMENT_WIDTHS);
     close_cases(computes, ELEMENT_WIDTHS);
     free(computes);
     return best;

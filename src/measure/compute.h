@@ -3,5 +3,6 @@
 
 #include "measure/elements.h"
 
-// Measures briefly for each vector width. Returns the best speed in Gop/s; 0: the device lacks the type, or failure.
-double compute_peak(struct session *session, const struct element *element);
+// Measures briefly for each vector width. Returns the best speed in Gop/s; its value is 0 if the device lacks the type,
+// or on failure.
+struct figure compute_peak(struct session *session, const struct element *element);

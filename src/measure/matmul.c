@@ -1,4 +1,5 @@
 // matmul.c: the tests of the product of two matrices: by shape of the work-group, and by step of optimization
+#include "measure/answer.h"
 #include "measure/compute.h"
 
 #include <math.h>
@@ -18,8 +19,8 @@ static const int type_elements[TYPES] = {ELEMENT_FLOAT, ELEMENT_INT};
 struct matrices {
     const struct element *element;
     cl_mem a, b, c;
-    uint8_t *random; // of both
-    double peak;     // Gop/s; 0: not measured
+    uint8_t *random;    // of both
+    struct figure peak; // Gop/s; value 0: not measured
 };
 
 struct matmul {
@@ -158,14 +159,6 @@ static bool choose_kernel(struct session_case *c, const struct step *step, size_
     return open_kernel(c, options, step->kernel);
 }
 
-static void add_fraction(struct session_case *c)
-{
-    const struct matmul *m = c->data;
-    if (m->matrices->peak > 0)
-        snprintf(c->figure.note, sizeof(c->figure.note), "%.1f %% of the peak, which is %.4g Gop/s",
-                 100 * c->figure.value / m->matrices->peak, m->matrices->peak);
-}
-
 static void open_case(struct session_case *c, const struct step *step, size_t local_x, size_t local_y)
 {
     struct matmul *m = c->data;
@@ -190,7 +183,7 @@ static double find_time(struct session *session, cl_int side)
     double speed = 0;
     if (open_matrices(session, &matrices, &elements[ELEMENT_FLOAT], side)) {
         open_case(&c, &steps[0], 8, 8);
-        speed = session_best(&c, 1);
+        speed = session_best(&c, 1).value;
     }
     close_matrices(&matrices);
     return speed > 0 ? c.work / speed : 0;
@@ -237,7 +230,23 @@ static void open_step(struct session_case *c, int i, const struct matmul *m)
     snprintf(c->figure.parameters, sizeof(c->figure.parameters), "type=%s size=%dx%dx%d step=%s",
              m->matrices->element->name, m->n, m->k, m->n, steps[i].name);
     open_case(c, &steps[i], 16, 16);
-    c->finish = add_fraction;
+}
+
+// Reports the peak beside the steps of its type, which have been measured.
+static void report_peak(const struct matmul *m, const struct session_case *cases)
+{
+    struct figure peak = m->matrices->peak;
+    size_t used = 0;
+    if (!(peak.value > 0))
+        return;
+    snprintf(peak.parameters, sizeof(peak.parameters), "type=%s size=%dx%dx%d step=peak", m->matrices->element->name,
+             m->n, m->k, m->n);
+    for (int i = 0; i < STEPS; i++)
+        if (cases[i].figure.status == FIGURE_OK)
+            used += (size_t)snprintf(peak.note + used, sizeof(peak.note) - used, "%s%s %.3g",
+                                     used ? ", " : "steps in % of the peak: ", steps[i].name,
+                                     100 * cases[i].figure.value / peak.value);
+    answer_figure(&peak);
 }
 
 // Opens and measures `count` cases per type, of products of n x k and k x n numbers.
@@ -250,7 +259,8 @@ static void measure(struct session *session, int count, cl_int n, cl_int k,
     for (int t = 0; t < TYPES; t++) {
         struct matrices *m = &matrices[t];
         const bool opened = open_matrices(session, m, &elements[type_elements[t]], n);
-        m->peak = opened && open == open_step ? compute_peak(session, m->element) : 0;
+        if (opened && open == open_step)
+            m->peak = compute_peak(session, m->element);
         for (int i = 0; i < count; i++) {
             struct session_case *c = &cases[t * count + i];
             all[t * count + i] = (struct matmul){m, n, k};
@@ -263,8 +273,10 @@ static void measure(struct session *session, int count, cl_int n, cl_int k,
         }
     }
     session_measure(session, cases, TYPES * count);
-    for (int t = 0; t < TYPES; t++)
+    for (int t = 0; t < TYPES; t++) {
+        report_peak(&all[t * count], &cases[t * count]);
         close_matrices(&matrices[t]);
+    }
 }
 
 static void run_group(struct session *session)

@@ -219,9 +219,9 @@ void session_measure(struct session *session, struct session_case *cases, int co
         finish(&cases[i]);
 }
 
-double session_best(struct session_case *cases, int count)
+struct figure session_best(struct session_case *cases, int count)
 {
-    double best = 0;
+    struct figure best = {.value = 0};
     for (int i = 0; i < count; i++) {
         struct session_case *c = &cases[i];
         if (runs(c))
@@ -231,7 +231,9 @@ double session_best(struct session_case *cases, int count)
         for (int round = 0; round < ROUNDS_LEAST && runs(c); round++)
             measure(c);
         if (runs(c))
-            best = fmax(best, samples_percentile(&c->values, 50));
+            set_value(&c->figure, c->session, &c->values);
+        if (runs(c) && c->figure.value > best.value)
+            best = c->figure;
         release(c);
     }
     return best;

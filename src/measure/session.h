@@ -75,8 +75,9 @@ void session_fail_build(struct session_case *c, const char *log);
 // Measures all cases that are not skipped, and reports the figures of all in their order. Releases their kernels.
 void session_measure(struct session *session, struct session_case *cases, int count);
 
-// Measures the cases briefly and reports nothing. Returns the largest value; 0: none can run. Releases their kernels.
-double session_best(struct session_case *cases, int count);
+// Measures the cases briefly and reports nothing. Returns the figure with the largest value; its value is 0 if no case
+// can run. Releases their kernels.
+struct figure session_best(struct session_case *cases, int count);
 
 // ---- data ----
 
