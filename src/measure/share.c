@@ -117,16 +117,20 @@ static bool check(struct session_case *c)
 // ---- the cases ----
 
 // False on failure (logged).
-static bool open_sharing(struct sharing *s, const struct session *session)
+static bool open_image(struct sharing *s, cl_context context)
 {
     static const cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
     static const cl_image_desc shape = {
         .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = WIDTH, .image_height = HEIGHT};
-    const cl_context context = session->device->context;
-    cl_int result = shared_texture_open(&s->shared, context, WIDTH, HEIGHT);
-    if (result == CL_SUCCESS)
-        s->image = clCreateImage(context, CL_MEM_WRITE_ONLY, &format, &shape, NULL, &result);
-    return compute_ok(result, "share a GL texture with OpenCL");
+    cl_int result;
+    s->image = clCreateImage(context, CL_MEM_WRITE_ONLY, &format, &shape, NULL, &result);
+    return compute_ok(result, "make an image");
+}
+
+// False on failure (logged).
+static bool open_texture(struct sharing *s, cl_context context)
+{
+    return compute_ok(shared_texture_open(&s->shared, context, WIDTH, HEIGHT), "share a GL texture with OpenCL");
 }
 
 static void open_case(struct session_case *c)
@@ -147,19 +151,24 @@ static void run(struct session *session)
     struct session_case cases[WAYS] = {{0}};
     struct share shares[WAYS];
     struct sharing sharing = {.number = 0};
+    const cl_context context = session->device->context;
     const bool shares_gl = session->window && session->device->shares_gl;
-    const bool open = shares_gl && open_sharing(&sharing, session);
+    const bool has_texture = shares_gl && open_texture(&sharing, context);
+    const bool has_image = session->device->info.images && open_image(&sharing, context);
     for (int i = 0; i < WAYS; i++) {
         struct session_case *c = &cases[i];
         shares[i] = (struct share){&sharing, (enum way)i};
         c->session = session;
         c->data = &shares[i];
         snprintf(c->figure.parameters, sizeof(c->figure.parameters), "way=%s", ways[i]);
-        if (!session->window)
+        const bool image = shares[i].way == WAY_IMAGE;
+        if (image && !session->device->info.images)
+            session_skip(c, "the device has no images");
+        else if (!image && !session->window)
             session_skip(c, "cannot open a window: %.160s", session->window_why);
-        else if (!shares_gl)
+        else if (!image && !shares_gl)
             session_skip(c, "%s", session->device->sharing_why);
-        else if (open)
+        else if (image ? has_image : has_texture)
             open_case(c);
         else
             session_fail(c, "%s", session->error);

@@ -70,6 +70,8 @@ def figures(c):
     steps = [f for f in found["figures"] if f["test"] == "matmul.step" and f["status"] == "ok"]
     notes = [f.get("note", "") for f in steps if f["parameters"]["step"] == "peak"]
     c.check(len(notes) == 2 and all(re.match(r"steps in % of the peak: naive [\d.]+, local ", n) for n in notes), notes)
+    image = [f for f in found["figures"] if f["test"] == "share" and f["parameters"]["way"] == "image"]
+    c.check(image[0]["status"] == "ok", "an image needs no GL", image)
     done = {f["parameters"]["type"] for f in found["figures"] if f["test"] == "compute" and f["status"] == "ok"}
     c.check({"float", "int", "short", "char"} <= done, "types", done)
 
