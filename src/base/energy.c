@@ -18,7 +18,7 @@ enum { PACKAGES_MAX = 16, SAMPLE_MS = 20, HWMONS_MAX = 64, CHANNELS = 8 };
 // A file with a counter in microjoules.
 struct package {
     char path[PATH_MAX];
-    uint64_t last, range; // range: the counter wraps around after this value; 0: never
+    uint64_t last, range; // range: the counter wraps around after this value; 0: unknown
 };
 
 struct energy {
@@ -44,16 +44,21 @@ struct energy {
 
 static bool read_packages(struct energy *energy, uint64_t *uj)
 {
+    bool ok = true;
     for (int i = 0; i < energy->packages; i++) {
         struct package *package = &energy->package[i];
         uint64_t now;
         if (!file_read_number(package->path, &now))
             return false;
-        energy->uj += now >= package->last ? now - package->last : now + package->range - package->last;
+        const uint64_t reached = now < package->last ? now + package->range : now;
+        if (reached >= package->last)
+            energy->uj += reached - package->last;
+        else
+            ok = false; // it wrapped around at an unknown value
         package->last = now;
     }
     *uj = energy->uj;
-    return true;
+    return ok;
 }
 
 // Opens all packages. Their parts, such as the memory's, have directories with two colons: intel-rapl:0:1.

@@ -29,7 +29,8 @@ void energy_close(struct energy *energy); // accepts NULL
 
 const char *energy_name(const struct energy *energy); // "RAPL, 2 packages"
 // Sets *uj to the microjoules since energy_open. Call at least every minute, because counters wrap around. False: the
-// counter cannot be read any more. Only one thread may call this.
+// counter cannot be read, or has wrapped around at an unknown value: then the next call works. Only one thread may call
+// this.
 bool energy_read(struct energy *energy, uint64_t *uj);
 
 // The energy and the time of one run.

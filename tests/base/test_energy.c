@@ -99,6 +99,14 @@ static void test_packages(void)
     uint64_t uj;
     CHECK(!energy_read(energy, &uj));
     energy_close(energy);
+    put("powercap/intel-rapl:0/energy_uj", "5000000");
+    put("powercap/intel-rapl:0/max_energy_range_uj", "none");
+    energy = energy_open(&cpu, why);
+    put("powercap/intel-rapl:0/energy_uj", "1000000"); // it has wrapped around at an unknown value
+    CHECK(energy && !energy_read(energy, &uj));
+    put("powercap/intel-rapl:0/energy_uj", "3000000");
+    check_joules(energy, 2);
+    energy_close(energy);
     if (geteuid() != 0) { // root may read all files
         char path[700];
         snprintf(path, sizeof(path), "%s/sys/class/powercap/intel-rapl:2/energy_uj", root);
