@@ -42,9 +42,8 @@ static size_t shown_bytes(struct span text)
     const size_t length = text.length;
     const uint32_t character = span_next(&text);
     const size_t bytes = length - text.length;
-    const bool control = (character < ' ' && character != '\t') || (character >= 0x7f && character < 0xa0);
     const bool invalid = character == 0xfffd && bytes == 1;
-    return control || invalid ? 0 : bytes;
+    return character_is_control(character) || invalid ? 0 : bytes;
 }
 
 size_t log_escape(char *out, size_t size, const char *text)

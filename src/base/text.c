@@ -1,7 +1,6 @@
 // text.c: splits UTF-8 text into characters and lines
 #include "base/text.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 struct span span_of(const char *text)
@@ -40,6 +39,20 @@ uint32_t span_next(struct span *span)
         return valid ? skip(span, form + 1, character) : skip(span, 1, REPLACEMENT);
     }
     return skip(span, 1, REPLACEMENT);
+}
+
+bool character_is_control(uint32_t character)
+{
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {
+        {0, '\t' - 1},    {'\t' + 1, ' ' - 1}, {0x7f, 0x9f},     // C0, delete, C1
+        {0x200e, 0x200f}, {0x2028, 0x202e},    {0x2066, 0x2069}, // directions, line separators
+    };
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+        if (character >= ranges[i].first && character <= ranges[i].last)
+            return true;
+    return false;
 }
 
 int span_columns(struct span span)

@@ -1,6 +1,7 @@
 // text.h: splits UTF-8 text into characters and lines; each character fills one column
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,8 @@ struct span span_of(const char *text);
 
 // Removes the first character and returns it: U+FFFD for a byte that is not part of valid UTF-8, 0 at the end.
 uint32_t span_next(struct span *span);
+// Returns true for a character, other than a tab, that controls a terminal or the order of the text.
+bool character_is_control(uint32_t character);
 int span_columns(struct span span);
 struct span span_head(struct span span, int columns); // returns its first columns
 

@@ -2,6 +2,7 @@
 #include "command/shared.h"
 
 #include "base/log.h"
+#include "base/text.h"
 #include "filter/chain.h"
 
 #include <jansson.h>
@@ -110,9 +111,35 @@ json_t *passes_json(const struct path_pass *pass, int passes)
 
 bool print_json(json_t *value, size_t flags)
 {
-    const bool ok = json_dumpf(value, stdout, flags) == 0 && putchar('\n') != EOF;
+    char *text = json_dumps(value, flags);
+    bool ok = text != NULL;
+    for (struct span rest = span_of(ok ? text : ""); ok && rest.length > 0;) {
+        const char *at = rest.text;
+        const uint32_t character = span_next(&rest);
+        const size_t bytes = (size_t)(rest.text - at);
+        if (character_is_control(character) && character != '\n') // jansson escapes only those below U+0020
+            ok = printf("\\u%04x", (unsigned)character) > 0;
+        else
+            ok = fwrite(at, 1, bytes, stdout) == bytes;
+    }
+    free(text);
     json_decref(value);
-    return ok;
+    return ok && putchar('\n') != EOF;
+}
+
+void print_csv_text(FILE *out, const char *text)
+{
+    const size_t room = 4 * strlen(text) + 1;
+    char *shown = malloc(room);
+    if (!shown)
+        return;
+    log_escape(shown, room, text);
+    const bool quoted = strpbrk(shown, ",\"") != NULL;
+    fputs(quoted ? "\"" : "", out);
+    for (const char *at = shown; *at; at++)
+        fprintf(out, *at == '"' ? "\"\"" : "%c", *at);
+    fputs(quoted ? "\"" : "", out);
+    free(shown);
 }
 
 int find_word(const char *word, const char *what, const char *const *names, const char *advice)

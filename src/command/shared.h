@@ -45,9 +45,12 @@ bool chain_operands_none(const struct command_operands *operands, const char *ch
 struct json_t *text_json(const char *text);
 // Returns how a path runs its passes, as a JSON array.
 struct json_t *passes_json(const struct path_pass *pass, int passes);
-// Prints a line of JSON on standard output and frees the value. `flags` are jansson's. Returns false if standard output
+// Prints a line of JSON on standard output, with all control characters escaped, and frees the value. `flags` are
+// jansson's. Returns false if standard output
 // cannot be written, and logs nothing: main logs the error at the end.
 bool print_json(struct json_t *value, size_t flags);
+// Prints a field of comma-separated values (RFC 4180), with control characters escaped as log_escape does.
+void print_csv_text(FILE *out, const char *text);
 
 // Returns the index of the word among the names, which end with NULL; -1 if it is none of them (logged, with the
 // nearest name or the advice). `what`: "path".

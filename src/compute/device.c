@@ -15,16 +15,23 @@ enum { PLATFORM_MAX = 16 };
 
 // ---- list ----
 
+// Copies a driver's text as a terminal can show it, without spaces at its ends.
+static void take_text(char *whole, char *text, size_t size)
+{
+    char *start = whole + strspn(whole, " ");
+    size_t length = strlen(start);
+    while (length > 0 && start[length - 1] == ' ')
+        length--;
+    start[length] = '\0';
+    log_escape(text, size, start);
+}
+
 static void get_text(cl_device_id id, cl_device_info what, char *text, size_t size)
 {
     char whole[1024] = "";
     if (clGetDeviceInfo(id, what, sizeof(whole) - 1, whole, NULL) != CL_SUCCESS)
         whole[0] = '\0';
-    const char *start = whole + strspn(whole, " ");
-    size_t length = strlen(start);
-    while (length > 0 && start[length - 1] == ' ')
-        length--;
-    snprintf(text, size, "%.*s", (int)length, start);
+    take_text(whole, text, size);
 }
 
 static cl_ulong get_number(cl_device_id id, cl_device_info what)
@@ -44,9 +51,10 @@ static bool has_extension(cl_device_id id, const char *name)
 
 static void get_platform_name(cl_platform_id platform, char name[64])
 {
-    memset(name, 0, 64);
-    if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, 63, name, NULL) != CL_SUCCESS)
-        name[0] = '\0';
+    char whole[64] = "";
+    if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(whole) - 1, whole, NULL) != CL_SUCCESS)
+        whole[0] = '\0';
+    take_text(whole, name, 64);
 }
 
 static void describe(cl_platform_id platform, cl_device_id id, struct device_info *info)

@@ -25,7 +25,9 @@ static void write_line(json_t *value)
 
 void answer_figure(const struct figure *figure)
 {
-    write_line(figure_json(figure));
+    struct figure clean = *figure;
+    log_escape(clean.note, sizeof(clean.note), figure->note); // a driver's text may not be UTF-8
+    write_line(figure_json(&clean));
 }
 
 void answer_failure(const struct session *session)

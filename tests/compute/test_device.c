@@ -23,7 +23,8 @@ static struct made_up drivers[PLATFORMS][MANY] = {
      {"Lost GPU", "", "OpenCL 3.0 x", CL_DEVICE_TYPE_GPU, true, false}},
     {{"Fast GPU", "cl_a cl_khr_external_memory_dma_buf cl_khr_gl_event", "OpenCL 3.0 x", CL_DEVICE_TYPE_GPU, false,
       false},
-     {"Old GPU", "xcl_khr_gl_event cl_khr_external_memory_dma_buf", "OpenCL 1.2 x", CL_DEVICE_TYPE_GPU, false, false},
+     {"Old\x1b GPU\xc2\x8e", "xcl_khr_gl_event cl_khr_external_memory_dma_buf", "OpenCL 1.2 x", CL_DEVICE_TYPE_GPU,
+      false, false},
      {"Board", "cl_khr_gl_events cl_khr_external_memory_dma_buf_", "OpenCL 3.0 x", CL_DEVICE_TYPE_ACCELERATOR, false,
       false}},
 };
@@ -107,8 +108,11 @@ static void test_list(void)
         const char *name;
         bool unified, gl_event, dmabuf;
     } want[] = {
-        {"Slow GPU", true, true, false}, {"Fast GPU", false, true, true},   {"Old GPU", false, false, false},
-        {"Board", false, false, false},  {"First CPU", true, false, false},
+        {"Slow GPU", true, true, false},
+        {"Fast GPU", false, true, true},
+        {"Old\\x1b GPU\\xc2\\x8e", false, false, false},
+        {"Board", false, false, false},
+        {"First CPU", true, false, false},
     };
     enum { WANTED = sizeof(want) / sizeof(*want) };
     struct device_info devices[DEVICE_MAX];

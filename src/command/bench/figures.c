@@ -151,10 +151,8 @@ static void print_number(const json_t *number)
 
 static void print_text(const char *text)
 {
-    printf(",\"");
-    for (; text && *text; text++)
-        fputs(*text == '"' ? "\"\"" : (const char[]){*text, '\0'}, stdout);
-    printf("\"");
+    printf(",");
+    print_csv_text(stdout, text ? text : "");
 }
 
 static void print_csv_head(void)

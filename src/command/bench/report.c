@@ -251,14 +251,6 @@ static void print_changes(const json_t *rows)
     print_table(rows, columns);
 }
 
-static void print_csv_text(const char *text)
-{
-    putchar('"');
-    for (; *text; text++)
-        fputs(*text == '"' ? "\"\"" : (const char[]){*text, '\0'}, stdout);
-    putchar('"');
-}
-
 // Prints the values of a row or, without a row, the keys. All rows have the members of the first. Leaves out arrays.
 static void print_csv_line(json_t *first, const json_t *row)
 {
@@ -272,7 +264,7 @@ static void print_csv_line(json_t *first, const json_t *row)
         printf("%s%s", comma, row ? "" : key);
         comma = ",";
         if (json_is_string(own))
-            print_csv_text(json_string_value(own));
+            print_csv_text(stdout, json_string_value(own));
         else if (own && !json_is_null(own))
             json_dumpf(own, stdout, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
     }

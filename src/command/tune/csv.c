@@ -3,13 +3,14 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "command/shared.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS = 11, FIELD = 1024 };
+enum { FIELDS = 11 };
 
 static const char *status_name(enum probe_status status)
 {
@@ -22,17 +23,10 @@ static const char *status_name(enum probe_status status)
     return names[status - PROBE_ANSWERS];
 }
 
-// Prints the fields. One with a comma or a quote is quoted; control characters are escaped.
 static void print_row(FILE *out, const char *const field[FIELDS])
 {
-    char text[FIELD];
     for (int i = 0; i < FIELDS; i++) {
-        log_escape(text, sizeof(text), field[i]);
-        const bool quoted = strpbrk(text, ",\"") != NULL;
-        fputs(quoted ? "\"" : "", out);
-        for (const char *at = text; *at; at++)
-            fprintf(out, *at == '"' ? "\"\"" : "%c", *at);
-        fputs(quoted ? "\"" : "", out);
+        print_csv_text(out, field[i]);
         fputs(i + 1 < FIELDS ? "," : "\r\n", out);
     }
 }

@@ -150,10 +150,8 @@ static int replay_table(const struct replay *replay, const struct table *table, 
     bool ok = play_all(replay, table, chosen, json);
     if (ok && replay->explain)
         ok = explain(table);
-    if (ok && json) {
-        json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-        putchar('\n');
-    }
+    if (ok && json)
+        print_json(json_incref(json), JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     json_decref(json);
     return ok ? EXIT_OK : EXIT_FAILED_SOME;
 }

@@ -199,6 +199,20 @@ def last_column(c):
     c.check(len(naive) == 2 and all("wrong result" in f.get("reason", "") for f in naive), naive)
 
 
+def escaped(c):
+    """Names with separators and control characters, in every output."""
+    name = 'a "b", c\n\x1b\x7f\x85\u202e'
+    file, shown = write("escaped.json", result(name, one=(1, 0))), 'a "b", c\\x0a\\x1b\\x7f\\xc2\\x85\\xe2\\x80\\xae'
+    code, out, err = bench(file, "--json")
+    c.check(code == 0 and not re.search("[\0-\t\v-\x1f\x7f-\x9f\u202e]", out.decode()), out)
+    c.check(json.loads(out)["device"]["name"] == name, out)
+    code, out, err = bench(file, "--csv")
+    rows = list(csv.reader(io.StringIO(out.decode()), strict=True))
+    c.check(code == 0 and rows[1][1] == shown and len(rows[1]) == len(rows[0]), rows)
+    code, out, err = bench(file, "-c", file)
+    c.check(code == 0 and out.decode().count(shown) == 2, out)
+
+
 def failed_table(c):
     code, out, err = bench("latency", *QUICK, binary=MISLED, TEST_MISBEHAVE="crash")
     c.check(code == 1 and "latency failed: it crashed with signal 11" in out.decode(), out, err)
