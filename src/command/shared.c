@@ -142,16 +142,19 @@ void print_csv_text(FILE *out, const char *text)
     free(shown);
 }
 
-int find_word(const char *word, const char *what, const char *const *names, const char *advice)
+int find_word(const char *word, const char *what, const char *const *names)
 {
-    for (int i = 0; names[i]; i++) {
+    char all[1024] = "";
+    for (int i = 0, used = 0; names[i]; i++) {
         if (strcmp(word, names[i]) == 0)
             return i;
+        used += snprintf(all + used, sizeof(all) - (size_t)used, "%s%s", i ? ", " : "", names[i]);
+        used = used < (int)sizeof(all) ? used : (int)sizeof(all) - 1;
     }
     const char *nearest = options_nearest(word, names);
     if (nearest)
-        log_error("there is no %s '%s'; did you mean %s?", what, word, nearest);
+        log_error("there is no %s '%s'; did you mean %s? All names: %s", what, word, nearest, all);
     else
-        log_error("there is no %s '%s'; %s", what, word, advice);
+        log_error("there is no %s '%s'; choose from: %s", what, word, all);
     return -1;
 }

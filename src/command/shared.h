@@ -53,5 +53,5 @@ bool print_json(struct json_t *value, size_t flags);
 void print_csv_text(FILE *out, const char *text);
 
 // Returns the index of the word among the names, which end with NULL; -1 if it is none of them (logged, with the
-// nearest name or the advice). `what`: "path".
-int find_word(const char *word, const char *what, const char *const *names, const char *advice);
+// nearest name and all names). `what`: "path".
+int find_word(const char *word, const char *what, const char *const *names);

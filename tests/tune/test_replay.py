@@ -138,7 +138,7 @@ def errors(c):
 
     refused(2, "name a chain to tune, such as -f blur=2; usage: monocle tune -f CHAIN")
     refused(2, "there is no search 'fulll'; did you mean full?", "--replay", "table.json", "--search", "fulll")
-    refused(2, "there is no search 'quick'; use auto", "--replay", "table.json", "--search", "quick")
+    refused(2, "there is no search 'quick'; choose from: all, auto", "--replay", "table.json", "--search", "quick")
     refused(2, "--budget", "--replay", "table.json", "--budget", "0")
     refused(2, "--replay does not apply to SPEC.json", "--replay", "table.json", "more")
     refused(3, "cannot read none.json: No such file", "--replay", "none.json")

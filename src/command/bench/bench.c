@@ -139,7 +139,7 @@ static bool take_path(void *context, const char *item)
     const char *names[PATH_KINDS + 1] = {NULL};
     for (int i = 0; i < PATH_KINDS; i++)
         names[i] = path_kind_name((enum path_kind)i);
-    const int path = find_word(item, "path", names, "the paths are " PATH_CHOICES);
+    const int path = find_word(item, "path", names);
     bench->path[bench->paths++] = (enum path_kind)path;
     return path >= 0;
 }
@@ -178,7 +178,7 @@ static const struct measurement *find_measurement(const char *name)
     const char *names[CASES_LIST + 1] = {NULL};
     for (int i = 0; measurements[i]; i++)
         names[i] = measurements[i]->name;
-    const int found = find_word(name, "measurement", names, "the measurements are filters, paths, variants and device");
+    const int found = find_word(name, "measurement", names);
     return found >= 0 ? measurements[found] : NULL;
 }
 

@@ -66,7 +66,7 @@ static bool choose_tests(struct figures *figures)
                 used[i] = found = true;
         }
         if (!found) {
-            find_word(bench->word[w], "test", names, "see 'monocle bench --help' for the tests");
+            find_word(bench->word[w], "test", names);
             return false;
         }
     }

@@ -165,7 +165,7 @@ static bool choose(const struct option_texts *search, const struct strategy *cho
     for (int i = 0; strategies[i]; i++)
         names[i + 1] = strategies[i]->name;
     for (int i = 0; i < search->count; i++) {
-        const int at = find_word(search->text[i], "search", names, "use auto");
+        const int at = find_word(search->text[i], "search", names);
         if (at < 0)
             return false;
         wanted[at] = true;

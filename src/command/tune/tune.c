@@ -230,7 +230,7 @@ static bool find_strategy(const struct strategy **found, const struct option_tex
     }
     for (int i = 0; strategies[i] && i < STRATEGIES_MAX; i++)
         names[i] = strategies[i]->name;
-    const int at = find_word(name, "search", names, "use auto");
+    const int at = find_word(name, "search", names);
     *found = at >= 0 ? strategies[at] : NULL;
     return at >= 0;
 }

@@ -221,6 +221,7 @@ def failed_table(c):
 def errors(c):
     for code, text, args in [
             (2, "did you mean compute?", ["comptue"]), (2, "did you mean latency?", ["latency", "latncy"]),
+            (2, "there is no test 'speed'; choose from: compute, memory.read,", ["speed"]),
             (2, "--filter is not an option of 'bench device'", ["-f", "gray"]),
             (2, "--sizes is not an option of 'bench device'", ["--sizes", "64x64"]),
             (2, "must be", ["-n", "0"]), (2, "contradict each other", ["--json", "--csv"]),
