@@ -184,15 +184,29 @@ static void print_device(json_t *device)
 
 enum { COLUMNS = 100, INDENT = 26 };
 
-static void print_value(const char *name, json_t *value)
+// Returns the unit of a limit whose name in JSON ends in one, such as "clock_mhz", and writes the rest of the name in
+// words. "": it has no unit.
+static const char *split_unit(const char *name, char label[64])
 {
-    static const char bytes[] = "_bytes";
-    const size_t length = strlen(name);
-    const bool is_bytes = length > sizeof(bytes) && strcmp(name + length - sizeof(bytes) + 1, bytes) == 0;
-    if (json_is_integer(value) && is_bytes)
+    static const char *const units[][2] = {{"_bytes", "bytes"}, {"_bits", "bits"},     {"_mhz", "MHz"},
+                                           {"_ns", "ns"},       {"_pixels", "pixels"}, {"", ""}};
+    for (size_t i = 0;; i++) {
+        const size_t length = strlen(name), suffix = strlen(units[i][0]);
+        if (length < suffix || strcmp(name + length - suffix, units[i][0]) != 0)
+            continue;
+        snprintf(label, 64, "%.*s", (int)(length - suffix), name);
+        for (char *c = label; *c; c++)
+            *c = *c == '_' ? ' ' : *c;
+        return units[i][1];
+    }
+}
+
+static void print_value(const char *unit, json_t *value)
+{
+    if (json_is_integer(value) && strcmp(unit, "bytes") == 0)
         print_bytes((size_t)json_integer_value(value));
     else if (json_is_integer(value))
-        printf("%lld", (long long)json_integer_value(value));
+        printf("%lld%s%s", (long long)json_integer_value(value), unit[0] ? " " : "", unit);
     else
         printf("%s", json_is_string(value)  ? json_string_value(value)
                      : json_is_true(value)  ? "yes"
@@ -230,14 +244,14 @@ static void print_words(json_t *value)
     json_decref(words);
 }
 
-static void print_fact(const char *label, const char *name, json_t *value)
+static void print_fact(const char *label, const char *unit, json_t *value)
 {
     printf("   %-*s", INDENT - 3, label);
     if (json_is_array(value) || json_is_object(value)) {
         print_words(value);
         return;
     }
-    print_value(name, value);
+    print_value(unit, value);
     putchar('\n');
 }
 
@@ -262,11 +276,16 @@ static void print_all(json_t *device)
     };
     const char *name;
     json_t *value;
-    json_object_foreach(json_object_get(device, "limits"), name, value) print_fact(name, name, value);
+    json_object_foreach(json_object_get(device, "limits"), name, value)
+    {
+        char label[64];
+        const char *unit = split_unit(name, label);
+        print_fact(label, unit, value);
+    }
     for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
         json_t *group = shown[i].group ? json_object_get(device, shown[i].group) : device;
         if ((value = json_object_get(group, shown[i].name)))
-            print_fact(shown[i].label, shown[i].name, value);
+            print_fact(shown[i].label, "", value);
     }
 }
 
