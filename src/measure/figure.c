@@ -2,6 +2,7 @@
 #include "measure/figure.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,14 +65,20 @@ static json_t *parameters_json(const char *words)
     return object;
 }
 
+json_t *figure_spread_json(double spread)
+{
+    return isnan(spread) ? json_null() : json_real(spread);
+}
+
 json_t *figure_json(const struct figure *figure)
 {
     const bool ok = figure->status == FIGURE_OK;
     json_t *object = json_pack("{s:s,s:o,s:s}", "test", figure->test, "parameters", parameters_json(figure->parameters),
                                "status", names[figure->status]);
     if (ok)
-        json_object_update_new(object, json_pack("{s:f,s:f,s:i,s:b}", "value", figure->value, "spread", figure->spread,
-                                                 "rounds", figure->rounds, "checked", (int)figure->checked));
+        json_object_update_new(object, json_pack("{s:f,s:o,s:i,s:b}", "value", figure->value, "spread",
+                                                 figure_spread_json(figure->spread), "rounds", figure->rounds,
+                                                 "checked", (int)figure->checked));
     if (ok && figure->by_event > 0)
         json_object_set_new(object, "by_event", json_real(figure->by_event));
     if (figure->note[0] || !ok)
@@ -113,10 +120,10 @@ bool figure_read(const json_t *object, struct figure *figure)
     char status[16];
     const json_t *value = json_object_get(object, "value"), *spread = json_object_get(object, "spread");
     *figure = (struct figure){.value = json_number_value(value),
-                              .spread = json_number_value(spread),
                               .by_event = json_number_value(json_object_get(object, "by_event")),
                               .rounds = (int)json_integer_value(json_object_get(object, "rounds")),
                               .checked = json_is_true(json_object_get(object, "checked"))};
+    figure->spread = figure->rounds > 1 && json_is_number(spread) ? json_number_value(spread) : NAN;
     if (!read_text(object, "test", figure->test, sizeof(figure->test)) ||
         !read_parameters(json_object_get(object, "parameters"), figure->parameters) ||
         !read_text(object, "status", status, sizeof(status)))
@@ -126,7 +133,8 @@ bool figure_read(const json_t *object, struct figure *figure)
             continue;
         figure->status = (enum figure_status)i;
         read_text(object, i == FIGURE_OK ? "note" : "reason", figure->note, sizeof(figure->note));
-        return i != FIGURE_OK || (figure->rounds > 0 && json_is_number(value) && json_is_number(spread));
+        return i != FIGURE_OK ||
+               (figure->rounds > 0 && json_is_number(value) && (json_is_number(spread) || json_is_null(spread)));
     }
     return false;
 }

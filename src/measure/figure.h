@@ -18,7 +18,7 @@ struct figure {
     char parameters[FIGURE_PARAMETERS]; // words "type=float width=4"; no two figures of a test have the same
     enum figure_status status;
     double value;    // the median of the rounds, in the unit of the test
-    double spread;   // half the interquartile range, divided by the median
+    double spread;   // half the interquartile range, divided by the median; NAN: unknown, after one round
     double by_event; // the value by the device's clock, where `value` is by the host's; 0: none
     int rounds;
     bool checked;           // the result was compared with the host's
@@ -31,6 +31,7 @@ bool figure_less_is_better(const char *unit);              // a unit of time or 
 // Finds the word `key` of the parameters and copies its value. False: there is none.
 bool figure_parameter(const struct figure *figure, const char *key, char *value, int size);
 
+struct json_t *figure_spread_json(double spread); // null if it is unknown
 // Returns the figure as an object, which the caller frees. NULL: no memory.
 struct json_t *figure_json(const struct figure *figure);
 // Reads such an object. Returns false if it is not one.

@@ -169,7 +169,7 @@ static void set_value(struct figure *figure, const struct session *session, cons
     const double low = samples_percentile(values, 25), high = samples_percentile(values, 75);
     snprintf(figure->test, sizeof(figure->test), "%s", session->test->name);
     figure->value = samples_percentile(values, 50);
-    figure->spread = figure->value > 0 ? (high - low) / 2 / figure->value : 0;
+    figure->spread = values->count < 2 ? NAN : figure->value > 0 ? (high - low) / 2 / figure->value : 0;
     figure->rounds = values->count;
 }
 

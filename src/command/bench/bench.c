@@ -84,17 +84,17 @@ static const char *const details[] = {
     "a slow device) ± half the interquartile range, in % of the median; '-': skipped. The event clock is the clock "
     "of OpenCL's profiling events. --json prints one object for each device; docs/bench.schema.json describes it.",
     "Operands of 'device' that end in .json are files of saved results. monocle then reads these results and measures "
-    "nothing. --compare gives a figure the verdict 'faster' or 'slower' if the values differ by more than 3 % and by "
-    "more than twice the sum of both spreads, otherwise 'same'. 'new' and 'missing' figures have a value in only one "
-    "of the two results. Give both runs the same --time: sizes of matrices depend on it. The base is the device of "
-    "the same name, else the first device in the file. The page of --report shows all devices, and the base, side by "
-    "side.",
+    "nothing. --compare gives a figure the verdict 'same' if the values differ by at most 3 %, 'faster' or 'slower' "
+    "if they differ by more than twice the sum of both spreads, and otherwise 'unclear'. 'new' and 'missing' figures "
+    "have a value in only one of the two results. Give both runs the same --time: sizes of matrices depend on it. The "
+    "base is the device of the same name and, if there are several, of the same number, else the first device in the "
+    "file. The page of --report shows all devices, and the base, side by side.",
     "'filters', 'paths' and 'variants' measure every case once per round. The table shows the median over the rounds, "
     "and the 5th and 95th percentiles. Input images are random. Before the first round, monocle compares each case's "
     "output with the cpu path's output, computed filter by filter, and skips cases that differ.",
-    "For these three, --compare gives a case the verdict 'slower' or 'faster' if a Mann-Whitney rank test gives "
-    "p < 0.001 and the medians differ by more than 3 %. If the plain copy changed in the same direction, its change "
-    "is added to the 3 %. Both runs need at least 8 rounds.",
+    "For these three, --compare gives a case the verdict 'same' if the medians differ by at most 3 %, 'unclear' if a "
+    "Mann-Whitney rank test gives p >= 0.001, and otherwise 'slower' or 'faster'. If the plain copy changed in the "
+    "same direction, its change is added to the 3 %. Both runs need at least 8 rounds.",
     NULL,
 };
 static const char *const exits[] = {

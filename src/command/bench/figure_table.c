@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/options.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +66,7 @@ static void spread_text(const struct figure *f, char text[FIGURE_TEXT])
 {
     const double percent = 100 * f->spread;
     text[0] = '\0';
-    if (f->status == FIGURE_OK)
+    if (f->status == FIGURE_OK && !isnan(percent))
         snprintf(text, FIGURE_TEXT, percent < 1e4 ? "±%.*f%%" : "±%.*g%%", percent < 0.95 ? 1 : 0, percent);
 }
 

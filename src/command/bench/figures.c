@@ -145,7 +145,7 @@ static const json_t *test_of(const json_t *result, const char *name)
 static void print_number(const json_t *number)
 {
     printf(",");
-    if (number)
+    if (number && !json_is_null(number))
         json_dumpf(number, stdout, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)); // does not depend on the locale
 }
 
@@ -158,7 +158,7 @@ static void print_text(const char *text)
 static void print_csv_head(void)
 {
     printf("device,name,test,parameters,status,value,by_event,unit,spread,rounds,checked,note,verdict,base_value,"
-           "change\n");
+           "base_spread,change\n");
 }
 
 static void print_csv(const json_t *result)
@@ -182,6 +182,7 @@ static void print_csv(const json_t *result)
         print_text(f.note);
         print_text(json_string_value(json_object_get(item, "verdict")));
         print_number(json_object_get(item, "base_value"));
+        print_number(json_object_get(item, "base_spread"));
         print_number(json_object_get(item, "change"));
         printf("\n");
     }

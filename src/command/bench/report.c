@@ -101,11 +101,13 @@ static double growth(const json_t *row, const json_t *base, const char *key)
 
 static const char *judge(double change, double copy_change, double p)
 {
-    if (p < p_limit && change > noise + fmax(copy_change, 0))
-        return "slower";
-    if (p < p_limit && change < -noise + fmin(copy_change, 0))
-        return "faster";
-    return "same";
+    if (fabs(change) <= noise)
+        return "same";
+    if (p >= p_limit)
+        return "unclear";
+    return change > noise + fmax(copy_change, 0)    ? "slower"
+           : change < -noise + fmin(copy_change, 0) ? "faster"
+                                                    : "same";
 }
 
 // Adds to each row its values in the base and the verdict. Returns how many rows became slower.
@@ -125,7 +127,7 @@ static int compare(json_t *rows, const json_t *base)
             change = growth(row, earlier, "ms_median");
             verdict = judge(change, growth(row, earlier, "copy_ms_median"), p);
             const int rounds = now.count < before.count ? now.count : before.count;
-            if (rounds < least && strcmp(verdict, "same") == 0)
+            if (rounds < least && strcmp(verdict, "unclear") == 0)
                 least = rounds;
             samples_free(&now);
             samples_free(&before);

@@ -50,7 +50,7 @@ static bool is_result(const json_t *value)
     json_object_foreach(tests, key, test) good =
         good && json_is_string(json_object_get(test, "unit")) && json_is_string(json_object_get(test, "definition"));
     json_array_foreach(figures, i, item) good =
-        good && figure_read(item, &figure) && json_object_get(tests, figure.test) && figure.spread >= 0;
+        good && figure_read(item, &figure) && json_object_get(tests, figure.test) && !(figure.spread < 0);
     return good;
 }
 
@@ -113,7 +113,7 @@ static const double noise = 0.03;
 // The spreads of few rounds are rough.
 static const double spread_factor = 2;
 
-static const char *const verdicts[] = {"slower", "missing", "faster", "new", "same"};
+static const char *const verdicts[] = {"slower", "missing", "unclear", "faster", "new", "same"};
 enum { VERDICTS = sizeof(verdicts) / sizeof(*verdicts) };
 
 static const char *judge(const struct figure *now, const struct figure *before, const char *unit)
@@ -121,9 +121,11 @@ static const char *judge(const struct figure *now, const struct figure *before, 
     if (now->status != FIGURE_OK || before->status != FIGURE_OK)
         return now->status == FIGURE_OK ? "new" : before->status == FIGURE_OK ? "missing" : NULL;
     const double change = now->value - before->value;
-    const double spreads = now->value * now->spread + before->value * before->spread;
-    if (fabs(change) <= fmax(noise * before->value, spread_factor * spreads) || before->value <= 0)
+    const double spreads = now->value * now->spread + before->value * before->spread; // NAN if one is unknown
+    if (fabs(change) <= noise * before->value || before->value <= 0)
         return "same";
+    if (!(fabs(change) > spread_factor * spreads))
+        return "unclear";
     return (change > 0) == figure_less_is_better(unit) ? "slower" : "faster";
 }
 
@@ -141,17 +143,24 @@ static bool find(const json_t *result, const struct figure *wanted, struct figur
     return false;
 }
 
+// Several devices may have one name: then prefers the device with the same number.
 static const json_t *find_device(const json_t *result, const json_t *base)
 {
-    const json_t *device = json_object_get(result, "device"), *candidate, *first = json_array_get(base, 0);
+    const json_t *device = json_object_get(result, "device"), *candidate, *named = NULL,
+                 *first = json_array_get(base, 0);
     size_t i;
     json_array_foreach(base, i, candidate)
     {
         const json_t *other = json_object_get(candidate, "device");
-        if (strcmp(text_of(other, "name"), text_of(device, "name")) == 0 &&
-            strcmp(text_of(other, "platform"), text_of(device, "platform")) == 0)
+        if (strcmp(text_of(other, "name"), text_of(device, "name")) != 0 ||
+            strcmp(text_of(other, "platform"), text_of(device, "platform")) != 0)
+            continue;
+        if (json_equal(json_object_get(other, "number"), json_object_get(device, "number")))
             return candidate;
+        named = named ? named : candidate;
     }
+    if (named)
+        return named;
     log_warn("the base is from another device: %s; this one: %s", text_of(json_object_get(first, "device"), "name"),
              text_of(device, "name"));
     return first;
@@ -201,7 +210,7 @@ int results_compare(json_t *result, const json_t *base)
         if (before.status != FIGURE_OK)
             continue;
         json_object_set_new(item, "base_value", json_real(before.value));
-        json_object_set_new(item, "base_spread", json_real(before.spread));
+        json_object_set_new(item, "base_spread", figure_spread_json(before.spread));
         if (now.status == FIGURE_OK && before.value > 0 && isfinite(now.value / before.value))
             json_object_set_new(item, "change", json_real(now.value / before.value - 1));
     }
@@ -221,8 +230,9 @@ static void print_figure(const char *verdict, const json_t *item, const json_t *
     struct figure now;
     figure_read(item, &now);
     const json_t *base = json_object_get(item, "base_value"), *change = json_object_get(item, "change");
+    const json_t *spread = json_object_get(item, "base_spread");
     const struct figure before = {.value = json_number_value(base),
-                                  .spread = json_number_value(json_object_get(item, "base_spread"))};
+                                  .spread = json_is_number(spread) ? json_number_value(spread) : NAN};
     figure_text(&now, value);
     figure_text(&before, earlier);
     int used =

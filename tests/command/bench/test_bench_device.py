@@ -144,6 +144,12 @@ def faults(c):
         c.check(len(good) == CASES["latency"], how, good)
 
 
+def talkative(c):
+    """A driver that prints text changes no figure."""
+    found = figures_of(c, "latency", *QUICK, binary=MISLED, TEST_MISBEHAVE="print")["figures"]
+    c.check([f["status"] for f in found] == ["ok"] * CASES["latency"], found)
+
+
 def unwritten(c):
     """Only the first work-group runs. The right results of the others are not 0, as the memory is before the test."""
     found = figures_of(c, "memory.stride", *QUICK, code=1, binary=MISLED, TEST_MISBEHAVE="wrong")
@@ -157,10 +163,10 @@ def shapes(c):
     c.check([f["status"] for f in found["figures"]] == ["ok"] * CASES["matmul.step"], found["figures"])
 
 
-def talkative(c):
-    """A driver that prints text changes no figure."""
-    found = figures_of(c, "latency", *QUICK, binary=MISLED, TEST_MISBEHAVE="print")["figures"]
-    c.check([f["status"] for f in found] == ["ok"] * CASES["latency"], found)
+def little_memory(c):
+    """A device with little memory gets fewer small images."""
+    found = figures_of(c, "small", *QUICK, binary=MISLED, TEST_MEMORY="1000000")["figures"]
+    c.check([f["status"] for f in found] == ["ok"] * CASES["small"], found)
 
 
 def with_kernels(c, test, old, new, code=1):
@@ -175,6 +181,13 @@ def with_kernels(c, test, old, new, code=1):
     return figures_of(c, test, *QUICK, "--kernels", at("kernels"), code=code)["figures"]
 
 
+def last_column(c):
+    """The check of a product finds a last column that the kernel does not write."""
+    found = with_kernels(c, "matmul.step", "c[y * n + x] = sum", "if (x < n - 1) c[y * n + x] = sum")
+    naive = [f for f in found if f["parameters"]["step"] == "naive"]
+    c.check(len(naive) == 2 and all("wrong result" in f.get("reason", "") for f in naive), naive)
+
+
 def builds(c):
     """A compiler's first error; a cache that stores nothing."""
     found = with_kernels(c, "build", "uint sum = 0;", "uint sum = nonsense;")
@@ -186,17 +199,14 @@ def builds(c):
     c.check("cannot store the compiled kernel" in found[-1]["reason"], found[-1])
 
 
-def little_memory(c):
-    """A device with little memory gets fewer small images."""
-    found = figures_of(c, "small", *QUICK, binary=MISLED, TEST_MEMORY="1000000")["figures"]
-    c.check([f["status"] for f in found] == ["ok"] * CASES["small"], found)
-
-
-def last_column(c):
-    """The check of a product finds a last column that the kernel does not write."""
-    found = with_kernels(c, "matmul.step", "c[y * n + x] = sum", "if (x < n - 1) c[y * n + x] = sum")
-    naive = [f for f in found if f["parameters"]["step"] == "naive"]
-    c.check(len(naive) == 2 and all("wrong result" in f.get("reason", "") for f in naive), naive)
+def one_round(c):
+    """One round has no spread."""
+    args = ["latency", "-n", "1"]
+    c.check(all(f["spread"] is None for f in figures_of(c, *args)["figures"]), "spread")
+    code, out, err = bench(*args)
+    c.check(code == 0 and "±" not in out.decode().partition("(less is better)")[2], out, err)
+    code, out, err = bench(*args, "--csv")
+    c.check(code == 0 and all(r["spread"] == "" for r in csv.DictReader(io.StringIO(out.decode()))), out, err)
 
 
 def escaped(c):
@@ -234,13 +244,13 @@ def errors(c):
     c.check(code == 2 and "internal" in err, code, err)
 
 
-def result(name="GPU", **values):
+def result(name="GPU", number=0, **values):
     """A device's result, one=(2, .1) is the figure "part=one" with value, spread."""
     items = [{"test": "latency", "parameters": {"part": part}, "status": "ok", "value": value[0], "spread": value[1],
               "rounds": 9, "checked": True} if value else
              {"test": "latency", "parameters": {"part": part}, "status": "skipped", "reason": "lacks it"}
              for part, value in values.items()]
-    return {"format": 1, "monocle": "1", "device": {"name": name, "driver": "2"}, "figures": items,
+    return {"format": 1, "monocle": "1", "device": {"name": name, "number": number, "driver": "2"}, "figures": items,
             "tests": {"latency": {"unit": "µs", "definition": "a launch"}}}
 
 
@@ -253,13 +263,14 @@ def write(name, *results):
 def compared(c):
     """The verdict of each figure, from two files and from a new run."""
     base = write("base.json", result("other"), result(more=(10, .01), less=(10, .01), noisy=(10, .2), near=(10, 0),
-                                                      gone=(10, 0), lost=(10, 0), came=None, never=None))
-    new = write("new.json", result(more=(11, .01), less=(9, .01), noisy=(15, .05), near=(10.2, 0), lost=None,
-                                   came=(10, 0), never=None))
+                                                      lone=(10, None), gone=(10, 0), lost=(10, 0), came=None,
+                                                      never=None))
+    new = write("new.json", result(more=(11, .01), less=(9, .01), noisy=(15, .05), lone=(11, 0), near=(10.2, 0),
+                                   lost=None, came=(10, 0), never=None))
     found = figures_of(c, new, "--compare", base, code=1)
     got = {f["parameters"]["part"]: f.get("verdict") for f in found["figures"]}
-    c.check(got == {"more": "slower", "less": "faster", "noisy": "same", "near": "same", "lost": "missing",
-                    "came": "new", "never": None}, got)
+    c.check(got == {"more": "slower", "less": "faster", "noisy": "unclear", "lone": "unclear", "near": "same",
+                    "lost": "missing", "came": "new", "never": None}, got)
     c.check([f["parameters"]["part"] for f in found["missing"]] == ["gone"], found["missing"])
     for unit, verdict in ("GB/s", "faster"), ("pixel/J", "faster"), ("J/frame", "slower"), ("ms", "slower"):
         tests = {"latency": {"unit": unit, "definition": ""}}
@@ -267,14 +278,21 @@ def compared(c):
         found = figures_of(c, files[1], "--compare", files[0], code=verdict == "slower")
         c.check(found["figures"][0]["verdict"] == verdict, unit, found["figures"])
     code, out, err = bench(new, "--compare", base)
-    c.check(code == 1 and "1 slower, 2 missing, 1 faster, 1 new, 2 same" in out.decode() and not err, out, err)
+    counts = "1 slower, 2 missing, 2 unclear, 1 faster, 1 new, 1 same"
+    c.check(code == 1 and counts in out.decode() and not err, out, err)
+    c.check("unclear  latency, part=lone: 10.0 -> 11.0 ±0.0% µs (+10.0%)\n" in out.decode(), out)
     code, out, err = bench(new, "--compare", new)
-    c.check(code == 0 and "0 slower, 0 missing, 0 faster, 0 new, 5 same" in out.decode(), out, err)
-    code, out, err = bench(new, "--compare", new, "--csv")
-    rows = list(csv.DictReader(io.StringIO(out.decode())))
-    c.check(code == 0 and [r["verdict"] for r in rows] == ["same"] * 4 + [""] + ["same"] + [""], rows)
+    c.check(code == 0 and "0 slower, 0 missing, 0 unclear, 0 faster, 0 new, 6 same" in out.decode(), out, err)
+    code, out, err = bench(new, "--compare", base, "--csv")
+    rows = [(r["verdict"], r["base_value"], r["base_spread"]) for r in csv.DictReader(io.StringIO(out.decode()))]
+    c.check(rows == [("slower", "10.0", "0.01"), ("faster", "10.0", "0.01"), ("unclear", "10.0", "0.2"),
+                     ("unclear", "10.0", ""), ("same", "10.0", "0.0"), ("missing", "10.0", "0.0"), ("new", "", ""),
+                     ("", "", "")], rows)
     code, out, err = bench(write("b.json", result("B", more=(1, 0))), "-c", base)
     c.check("the base is from another device: other; this one: B" in err and err.count("\n") == 1, err)
+    two = write("two.json", *[result(number=n, more=(n + 10, 0)) for n in range(2)])
+    code, out, err = bench(two, "-c", two)
+    c.check(code == 0 and not err and out.count(b" 1 same") == 2, "two devices of one name", out, err)
     code, out, err = bench("latency", *QUICK, "--json")
     with open(at("saved.json"), "wb") as file:
         file.write(out)
@@ -423,7 +441,7 @@ def bad_results(c):
            "filters": '{"case": "gray", "ms_median": 1}', "figure": '{"format": 1, "device": {"name": "x"}, '
            '"tests": {}, "figures": [{"test": "latency", "parameters": {}, "status": "ok", "value": 1, "rounds": 9}]}'}
     one = result(one=(1, 0))
-    for name, member, value in [("value", "value", "1"), ("spread", "spread", None), ("event", "by_event", "1"),
+    for name, member, value in [("value", "value", "1"), ("spread", "spread", "0"), ("event", "by_event", "1"),
                                 ("change", "change", "1")]:
         bad[name] = json.dumps(dict(one, figures=[dict(one["figures"][0], **{member: value})]))
     bad.update(measured=json.dumps(dict(one, measured=1)), tests=json.dumps(dict(one, tests=dict.fromkeys(
@@ -457,5 +475,6 @@ def stopped(c):
     c.check(process.returncode == 130 and os.path.getsize(page) == 0, process.returncode, os.path.getsize(page))
 
 
-sys.exit(Checks().run(figures, camera, energy, tables, faults, unwritten, shapes, talkative, builds, failed_table,
-                      errors, compared, shown, schema, page, bad_results, stopped))
+sys.exit(Checks().run(figures, camera, energy, tables, faults, talkative, unwritten, shapes,
+                      little_memory, last_column, builds, one_round, escaped, failed_table, errors, compared,
+                      shown, schema, page, bad_results, stopped))
