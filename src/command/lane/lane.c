@@ -1,66 +1,96 @@
-// lane.c: the `lane` command
+// lane.c: the `lane` command: finds the lane lines of a road
+#include "command/lane/lane.h"
+
 #include "base/log.h"
-#include "command/command.h"
 #include "command/lane/score.h"
 
-struct lane_options {
-    const char *score;
-    struct option_size size;
-    bool json;
-};
+#include <limits.h>
 
 #define AT(member) offsetof(struct lane_options, member)
 
 static const struct option options[] = {
+    {"camera", 0, OPTION_TEXT, "KEY=VALUE,...",
+     .help = "height above the road in metres; pitch (down), fov (horizontal) and roll in degrees; default: "
+             "height=1.4,pitch=4,fov=62,roll=0",
+     .offset = AT(camera)},
+    {"points", 0, OPTION_TEXT, "X,Y,X,Y,X,Y,X,Y",
+     .help = "four points of the picture in place of --camera: near left, near right, far right, far left of a "
+             "rectangle on the road",
+     .offset = AT(points)},
+    {"config", 0, OPTION_TEXT, "FILE.json", .help = "read the calibration from FILE.json", .offset = AT(config),
+     .complete = "file"},
+    {"frames", 'n', OPTION_INT, "N", .help = "stop after N frames; default: 300 if the source has no end",
+     .offset = AT(frames), .min = 1, .max = INT_MAX},
+    {"fast", 0, OPTION_FLAG, .help = "run as fast as possible, not at the source's rate; no effect with cameras",
+     .offset = AT(fast)},
+    {"headless", 0, OPTION_FLAG, .help = "run without a window", .offset = AT(headless)},
+    {"json", 'j', OPTION_FLAG, .help = "print one JSON object per frame on standard output", .offset = AT(json)},
     {"score", 0, OPTION_TEXT, "TRUTH.json", .help = "score the results on standard input against this truth",
      .offset = AT(score), .complete = "file"},
-    {"size", 's', OPTION_SIZE, "WxH", .help = "size of the scored pictures; default: 1280x720", .offset = AT(size)},
-    {"json", 'j', OPTION_FLAG, .help = "print one JSON object on standard output", .offset = AT(json)},
+    {"size", 's', OPTION_SIZE, "WxH",
+     .help = "frame size: required for raw files, requested from cameras and the test pattern; with --score: of the "
+             "scored pictures, default: 1280x720",
+     .offset = AT(size)},
+    {"rate", 'r', OPTION_NUMBER, "FPS", .help = "frames per second; default: the rate of the source",
+     .offset = AT(rate), .min = 0.01, .max = 1000},
+    {"pixel-format", 0, OPTION_TEXT, "FORMAT",
+     .help = "pixel format, such as nv12: required for raw files, requested from cameras", .complete = "pixel-format",
+     .offset = AT(pixel_format)},
+    {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
+     .help = "log level on standard error; default: warn", .offset = AT(log_level)},
     {0},
 };
 
 static const char *const examples[] = {
+    "monocle lane clip.y4m --headless --fast --json  find the lanes of a video, one JSON object per frame",
+    "monocle lane camera --camera height=1.2,pitch=6,fov=70  find lanes with a camera at this place",
     "monocle lane --score truth.json <results.json  compare found lane lines with the truth",
     NULL,
 };
 
 static const char *const details[] = {
-    "Both files have TuSimple's format: one JSON object per line with raw_file, h_samples and lanes. Results without "
-    "raw_file belong to the frames of the truth in order. The last line has TuSimple's accuracy and rates, and "
-    "CULane's F1. docs/lane.md defines them.",
+    "The truth and the results have TuSimple's format: one JSON object per line with raw_file, h_samples and lanes. "
+    "Scored results without raw_file belong to the frames of the truth in order. The last line has TuSimple's accuracy "
+    "and rates, and CULane's F1. docs/lane.md defines them.",
     NULL,
 };
 
 static const char *const exits[] = {
     "0\tdone",
-    "1\tstandard output cannot be written",
-    "2\twrong arguments",
-    "3\ta file cannot be read or is not in TuSimple's format, or the files are not of the same run",
+    "1\tthe source failed during the run, or standard output cannot be written",
+    "2\twrong arguments, or an impossible calibration",
+    "3\tthere is no such source; --score: a file cannot be read or is not in TuSimple's format, or the files are not "
+    "of "
+    "the same run",
+    "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM",
     NULL,
 };
 
 static const struct option_list list = {
     .command = "lane",
-    .usage = "--score TRUTH.json <RESULTS.json",
-    .summary = "score lane lines against the truth",
+    .usage = "[SOURCE] [options]",
+    .summary = "find the lane lines of a road",
     .examples = examples,
     .details = details,
     .exits = exits,
     .options = options,
+    .complete = "source",
 };
 
-static int lane_run(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-    struct lane_options o = {0};
+    struct lane_options o = {.log_level = -1};
     struct command_operands operands;
     int code;
-    if (!command_parse(&list, argc, argv, &o, 0, &operands, &code))
+    if (!command_parse(&list, argc, argv, &o, 1, &operands, &code))
         return code;
-    if (!o.score) {
-        log_error("--score is missing; usage: monocle lane %s", list.usage);
+    if (o.log_level >= 0)
+        log_set_level((enum log_level)o.log_level);
+    if (o.score && !command_limit_operands(&list, &operands, 0))
         return EXIT_USAGE;
-    }
-    return score_run(&(struct score_setup){o.score, o.size.width, o.size.height, o.json});
+    if (o.score)
+        return score_run(&(struct score_setup){o.score, o.size.width, o.size.height, o.json});
+    return lane_run(&o, operands.count > 0 ? operands.word[0] : NULL);
 }
 
-const struct command lane_command = {.list = &list, .run = lane_run};
+const struct command lane_command = {.list = &list, .run = run};

@@ -1,0 +1,41 @@
+// finder.h: finds lane lines in the column sums of a bird's-eye picture. Pure functions of a small table of integers,
+// so the result does not depend on the path that made the table.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LANE_STRIPS_MAX = 64, LANE_COLUMNS_MAX = 512, LANE_LINES = 6 };
+
+// For each horizontal strip of the bird's-eye picture, the sum of the pixels of each column. Strip 0 is the farthest.
+struct lane_table {
+    const uint32_t *sums; // strips * columns; borrowed
+    int strips, columns;
+    uint32_t full;            // sum of a column that is white in a whole strip
+    double across, near, far; // metres: x is -across/2 to across/2, z is near to far
+};
+
+// The lines of a road are parallel curves: x(z) = offset + heading * z + bend * z^2 / 2 + twist * z^3 / 6. If the
+// camera's pitch differs from the calibration, for example on a bump, a point at (x, z) of the road is in the table at
+// (x, z) / (1 - spread * z).
+enum lane_term { LANE_HEADING, LANE_BEND, LANE_TWIST, LANE_SPREAD, LANE_TERMS };
+
+struct lane_line {
+    double offset;            // metres to the right of the camera, at z = 0
+    double support;           // share of the strips that show the line, 0 to 1
+    double nearest, farthest; // metres: the strips that show it
+};
+
+struct lane_shape {
+    double term[LANE_TERMS];
+    struct lane_line line[LANE_LINES]; // from left to right
+    int lines;
+};
+
+// Return a line's x in the table at the table's z, and the distance on the road there, which is limited to 250 m.
+double lane_x(const struct lane_shape *shape, double offset, double z);
+double lane_distance(const struct lane_shape *shape, double z);
+
+// Finds the road's shape and lines. `prior` is the expected shape: its lines are searched first, and its terms guide
+// the fit; with `known` false, it is ignored. Returns the number of lines.
+int lane_find(struct lane_shape *shape, const struct lane_table *table, const struct lane_shape *prior, bool known);

@@ -1,0 +1,62 @@
+// lane_report.c: the lines of a frame as JSON
+#include "command/lane/lane_report.h"
+
+#include "command/lane/picture.h"
+#include "command/shared.h"
+
+#include <jansson.h>
+#include <math.h>
+
+static const double straight = 10000; // metres: a larger radius is reported as none
+
+double lane_offset(const struct lane_result *result)
+{
+    if (result->left < 0 || result->right < 0)
+        return (double)NAN;
+    return -(result->shape.line[result->left].offset + result->shape.line[result->right].offset) / 2;
+}
+
+double lane_radius(const struct lane_result *result)
+{
+    const double bend = result->shape.term[LANE_BEND];
+    return result->state != LANE_NONE && fabs(bend) > 1 / straight ? 1 / bend : (double)NAN;
+}
+
+static json_t *rounded(double value, double unit)
+{
+    return isfinite(value) ? json_real(round(value / unit) * unit) : json_null();
+}
+
+static json_t *lanes_json(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result,
+                          const int y[LANE_SAMPLES])
+{
+    json_t *lanes = json_array();
+    for (int i = 0; i < result->shape.lines; i++) {
+        double x[LANE_SAMPLES];
+        json_t *lane = json_array();
+        lane_to_picture(map, &result->shape, result->shape.line[i].offset, frame->width, y, x);
+        for (int k = 0; k < LANE_SAMPLES; k++)
+            json_array_append_new(lane, json_integer(lround(x[k])));
+        json_array_append_new(lanes, lane);
+    }
+    return lanes;
+}
+
+bool lane_report(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result)
+{
+    static const char *const states[] = {"none", "seen", "held"};
+    int y[LANE_SAMPLES];
+    lane_samples(frame->height, y);
+    json_t *rows = json_array(), *object = json_object();
+    for (int i = 0; i < LANE_SAMPLES; i++)
+        json_array_append_new(rows, json_integer(y[i]));
+    json_object_set_new(object, "raw_file", text_json(frame->file));
+    json_object_set_new(object, "h_samples", rows);
+    json_object_set_new(object, "lanes", lanes_json(frame, map, result, y));
+    json_object_set_new(object, "run_time", rounded(frame->milliseconds, 0.001));
+    json_object_set_new(object, "state", json_string(states[result->state]));
+    json_object_set_new(object, "confidence", rounded(result->confidence, 0.001));
+    json_object_set_new(object, "offset_m", rounded(lane_offset(result), 0.001));
+    json_object_set_new(object, "radius_m", rounded(lane_radius(result), 1));
+    return print_json(object, JSON_COMPACT | JSON_REAL_PRECISION(6));
+}

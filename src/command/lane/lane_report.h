@@ -1,0 +1,21 @@
+// lane_report.h: the lines of a frame as JSON
+#pragma once
+
+#include "command/lane/camera.h"
+#include "command/lane/tracker.h"
+
+#include <stddef.h>
+
+struct lane_frame {
+    const char *file; // "raw_file" of TuSimple's data
+    int width, height;
+    double milliseconds; // time from the frame to the lines
+};
+
+// Metres from the centre between the lines beside the camera to the camera, to the right. NAN: there are not two.
+double lane_offset(const struct lane_result *result);
+// Metres; negative for a curve to the left. NAN: straight, or no line.
+double lane_radius(const struct lane_result *result);
+
+// Prints a line of JSON on standard output. Returns false if it cannot be written (not logged).
+bool lane_report(const struct lane_frame *frame, const struct lane_map *map, const struct lane_result *result);

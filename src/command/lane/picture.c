@@ -1,0 +1,38 @@
+// picture.c: lane lines in the coordinates of the camera's picture
+#include "command/lane/picture.h"
+
+static const double first_z = 2, last_z = 120, growth = 1.02; // metres; ratio from point to point along the line
+
+void lane_samples(int height, int y[LANE_SAMPLES])
+{
+    for (int i = 0; i < LANE_SAMPLES; i++)
+        y[i] = (24 + i) * height / 72;
+}
+
+void lane_to_picture(const struct lane_map *map, const struct lane_shape *shape, double offset, int width,
+                     const int y[LANE_SAMPLES], double x[LANE_SAMPLES])
+{
+    double before[2] = {0, 0}, point[2];
+    bool valid = false;
+    for (int i = 0; i < LANE_SAMPLES; i++)
+        x[i] = LANE_ABSENT;
+    const double *term = shape->term;
+    double matrix[9];
+    for (int i = 0; i < 9; i++)
+        matrix[i] = map->picture[i] - (i % 3 == 1 ? term[LANE_SPREAD] * map->picture[i + 1] : 0);
+    for (double z = first_z; z < last_z; z *= growth) {
+        const double x_of_z = offset + z * (term[LANE_HEADING] + z * (term[LANE_BEND] / 2 + z * term[LANE_TWIST] / 6));
+        if (!lane_map_apply(matrix, x_of_z, z, point))
+            continue;
+        for (int i = 0; i < LANE_SAMPLES && valid; i++) {
+            if (y[i] > before[1] || y[i] <= point[1])
+                continue;
+            const double x_of_row = before[0] + (point[0] - before[0]) * (before[1] - y[i]) / (before[1] - point[1]);
+            if (x_of_row >= 0 && x_of_row < width)
+                x[i] = x_of_row;
+        }
+        valid = true;
+        before[0] = point[0];
+        before[1] = point[1];
+    }
+}

@@ -1,0 +1,159 @@
+// test_lane_finder.c: finds and follows lines in made tables of column sums
+#include "base/random.h"
+#include "command/lane/finder.h"
+#include "command/lane/tracker.h"
+#include "unit.h"
+
+#include <math.h>
+
+enum { STRIPS = 40, COLUMNS = 320, ROWS = 10, FULL = 255 * ROWS, FRAMES = 60 };
+
+static uint32_t sums[STRIPS * COLUMNS];
+static const struct lane_table table = {
+    .sums = sums, .strips = STRIPS, .columns = COLUMNS, .full = FULL, .across = 16, .near = 4, .far = 64};
+
+static const struct lane_shape road = {
+    .term = {[LANE_HEADING] = 0.02, [LANE_BEND] = 0.0015},
+    .line = {{.offset = -5.2}, {.offset = -1.7}, {.offset = 1.8}, {.offset = 5.3}},
+    .lines = 4,
+};
+
+// Paints a part of the marks of a line: `dash` metres of every 12 m; 12 or more: a solid line.
+static void paint(const struct lane_shape *shape, double offset, double dash)
+{
+    for (int row = 0; row < STRIPS * ROWS; row++) {
+        const double z = table.far - (row + 0.5) * (table.far - table.near) / (STRIPS * ROWS);
+        const int middle = (int)floor((lane_x(shape, offset, z) + table.across / 2) / 0.05);
+        for (int column = middle - 1; column <= middle + 1 && fmod(z, 12) < dash; column++) {
+            if (column >= 0 && column < COLUMNS)
+                sums[row / ROWS * COLUMNS + column] += 255;
+        }
+    }
+}
+
+// Clears the table, except that each pixel is white with this probability.
+static void clear(double noise, uint64_t *state)
+{
+    for (int i = 0; i < STRIPS * COLUMNS; i++) {
+        sums[i] = 0;
+        for (int pixel = 0; pixel < ROWS; pixel++)
+            sums[i] += random_unit(state) < noise ? 255 : 0;
+    }
+}
+
+static void paint_road(const struct lane_shape *shape, double noise, uint64_t *state)
+{
+    clear(noise, state);
+    for (int i = 0; i < shape->lines; i++)
+        paint(shape, shape->line[i].offset, i == 0 || i == shape->lines - 1 ? 12 : 4);
+}
+
+static void check_lines(const struct lane_shape *got, const struct lane_shape *want, double tolerance, const char *what)
+{
+    check_that(&unit, got->lines == want->lines, "%s: %d lines, not %d", what, got->lines, want->lines);
+    for (int i = 0; i < got->lines && i < want->lines; i++)
+        for (double z = 5; z < 60; z += 5) {
+            const double x = lane_x(got, got->line[i].offset, z), right = lane_x(want, want->line[i].offset, z);
+            if (fabs(right) < 7)
+                check_that(&unit, fabs(x - right) < tolerance, "%s: line %d is at %.2f m, not %.2f m, %.0f m ahead",
+                           what, i, x, right, z);
+        }
+}
+
+static void test_shapes(void)
+{
+    static const double headings[] = {0, -0.05, 0.08}, bends[] = {0, 0.003, -0.002};
+    uint64_t state = 1;
+    for (int i = 0; i < 9; i++) {
+        struct lane_shape shape = road, found;
+        shape.term[LANE_HEADING] = headings[i % 3];
+        shape.term[LANE_BEND] = bends[i / 3];
+        paint_road(&shape, 0.01, &state);
+        lane_find(&found, &table, NULL, false);
+        char what[64];
+        snprintf(what, sizeof(what), "heading %.2f, bend %.4f", headings[i % 3], bends[i / 3]);
+        check_lines(&found, &shape, 0.15, what);
+    }
+}
+
+static void test_pitch(void)
+{
+    uint64_t state = 2;
+    struct lane_shape shape = road, found;
+    shape.term[LANE_SPREAD] = 0.004;
+    paint_road(&shape, 0, &state);
+    lane_find(&found, &table, NULL, false);
+    check_lines(&found, &shape, 0.2, "pitch");
+}
+
+// No lines in an empty table, a full one, noise, or a table of the largest numbers.
+static void test_nothing(void)
+{
+    uint64_t state = 3;
+    struct lane_tracker tracker = {.known = false};
+    struct lane_result result;
+    for (int i = 0; i < 30; i++) {
+        clear(i % 3 == 0 ? 0 : i % 3 == 1 ? 1 : 0.3, &state);
+        lane_track(&tracker, &table, &result);
+        CHECK(result.state == LANE_NONE && result.shape.lines == 0 && result.left == -1 && result.right == -1);
+        CHECK(result.confidence == 0);
+    }
+    memset(sums, 0xff, sizeof(sums));
+    lane_track(&tracker, &table, &result);
+    CHECK(result.state == LANE_NONE);
+}
+
+static void test_tracking(void)
+{
+    uint64_t state = 4;
+    struct lane_tracker tracker = {.known = false};
+    struct lane_result result;
+    struct lane_shape shape = road;
+    for (int frame = 0; frame < FRAMES; frame++) {
+        for (int i = 0; i < shape.lines; i++)
+            shape.line[i].offset += 0.01;
+        shape.term[LANE_BEND] -= 3e-5;
+        paint_road(&shape, 0.02, &state);
+        lane_track(&tracker, &table, &result);
+        if (frame > 3)
+            check_lines(&result.shape, &shape, 0.25, "tracking");
+    }
+    CHECK(result.state == LANE_SEEN && result.confidence > 0.7);
+    CHECK(result.left == 1 && result.right == 2);
+    clear(0, &state);
+    lane_track(&tracker, &table, &result);
+    CHECK(result.state == LANE_HELD);
+    check_lines(&result.shape, &shape, 0.3, "held");
+    for (int frame = 0; frame < 20; frame++)
+        lane_track(&tracker, &table, &result);
+    CHECK(result.state == LANE_NONE && result.shape.lines == 0);
+}
+
+// One frame of another road does not move the lines; several do.
+static void test_jump(void)
+{
+    uint64_t state = 5;
+    struct lane_tracker tracker = {.known = false};
+    struct lane_result result;
+    struct lane_shape other = road;
+    for (int i = 0; i < other.lines; i++)
+        other.line[i].offset += 1.2;
+    for (int frame = 0; frame < 30; frame++) {
+        const bool jumped = frame == 10 || frame >= 15;
+        paint_road(jumped ? &other : &road, 0.01, &state);
+        lane_track(&tracker, &table, &result);
+        if (frame > 3 && frame < 16)
+            check_lines(&result.shape, &road, 0.25, "before the jump");
+    }
+    check_lines(&result.shape, &other, 0.25, "after the jump");
+}
+
+int main(void)
+{
+    test_shapes();
+    test_pitch();
+    test_nothing();
+    test_tracking();
+    test_jump();
+    return check_end(&unit);
+}
