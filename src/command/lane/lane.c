@@ -10,8 +10,7 @@
 
 static const struct option options[] = {
     {"camera", 0, OPTION_TEXT, "KEY=VALUE,...",
-     .help = "height above the road in metres; pitch (down), fov (horizontal) and roll in degrees; default: "
-             "height=1.4,pitch=4,fov=62,roll=0",
+     .help = "height in metres; pitch, horizontal fov, roll in degrees; default: height=1.4,pitch=4,fov=62,roll=0",
      .offset = AT(camera)},
     {"points", 0, OPTION_TEXT, "X,Y,X,Y,X,Y,X,Y",
      .help = "four points of the picture in place of --camera: near left, near right, far right, far left of a "
@@ -28,8 +27,7 @@ static const struct option options[] = {
     {"score", 0, OPTION_TEXT, "TRUTH.json", .help = "score the results on standard input against this truth",
      .offset = AT(score), .complete = "file"},
     {"size", 's', OPTION_SIZE, "WxH",
-     .help = "frame size: required for raw files, requested from cameras and the test pattern; with --score: of the "
-             "scored pictures, default: 1280x720",
+     .help = "frame size, required for raw files, requested from cameras; with --score: default 1280x720",
      .offset = AT(size)},
     {"rate", 'r', OPTION_NUMBER, "FPS", .help = "frames per second; default: the rate of the source",
      .offset = AT(rate), .min = 0.01, .max = 1000},

@@ -160,7 +160,7 @@ def arguments(c):
         c.check(done.returncode == want and text in done.stderr and not done.stdout, args, done)
 
     os.mkdir(at("directory"))
-    refused(2, "--score")
+    refused(2, "--score", "--score")
     refused(2, "unexpected argument 'x'", "--score", "truth.json", "x")
     refused(3, "cannot read none.json: No such file", "--score", "none.json")
     refused(3, "cannot read directory: Is a directory", "--score", "directory")
