@@ -1,9 +1,10 @@
-// generated.c: sources that generate their frames: the test pattern and noise
+// generated.c: sources that generate their frames: their settings; the test pattern and noise
+#include "source/generated.h"
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "image/convert.h"
-#include "source/kind.h"
 #include "source/pattern_draw.h"
 
 #include <stdlib.h>
@@ -12,10 +13,8 @@
 enum { DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720, RATE_MAX = 1000 };
 static const double rate_min = 0.001;
 
-struct generated {
-    void (*draw)(struct source *source, int slot, uint64_t number); // draws frame `number` in a free slot
-    uint64_t next;                                                  // number of the next frame
-    // The rest is for the pattern.
+struct pattern {
+    struct generated generated;
     struct pattern_layout layout;
     struct encoder encoder;
     struct {
@@ -132,9 +131,7 @@ static bool settle(struct source_setup *wish, const struct source_setup *setup)
     return false;
 }
 
-// Sets the source's shape and rate from `text`: "WxH@FPS,FORMAT" or a part of it (NULL: no part). The setup gives
-// missing parts. Returns false if the text is wrong or contradicts the setup (logged).
-static bool open_generated(struct source *source, const struct source_setup *setup, const char *text, const char *name)
+bool generated_open(struct source *source, const struct source_setup *setup, const char *text, const char *name)
 {
     struct source_setup wish = {0};
     if ((text && text[0] != '\0' && !parse_text(source->kind->name, text, &wish)) || !settle(&wish, setup))
@@ -147,7 +144,7 @@ static bool open_generated(struct source *source, const struct source_setup *set
     return pool_init(&source->pool, source, shape);
 }
 
-static enum source_status generated_next(struct source *source, struct frame *frame, int64_t deadline_ns)
+enum source_status generated_next(struct source *source, struct frame *frame, int64_t deadline_ns)
 {
     struct generated *generated = source->state;
     const int slot = pool_take(&source->pool, deadline_ns);
@@ -159,7 +156,7 @@ static enum source_status generated_next(struct source *source, struct frame *fr
     return SOURCE_FRAME;
 }
 
-static void draw_rect(struct generated *pattern, struct image *image, const struct pattern_rect *rect, uint64_t number)
+static void draw_rect(struct pattern *pattern, struct image *image, const struct pattern_rect *rect, uint64_t number)
 {
     const int width = rect->x1 - rect->x0;
     uint8_t *upper = pattern->rows, *lower = upper + (size_t)width * 4;
@@ -175,7 +172,7 @@ static void draw_rect(struct generated *pattern, struct image *image, const stru
 // Redraws only the differences if the slot holds an earlier frame.
 static void draw_pattern(struct source *source, int slot, uint64_t number)
 {
-    struct generated *pattern = source->state;
+    struct pattern *pattern = source->state;
     struct image *image = &source->pool.image[slot];
     struct pattern_rect rects[PATTERN_CHANGES] = {{0, 0, image->shape.width, image->shape.height}};
     int count = 1;
@@ -189,11 +186,11 @@ static void draw_pattern(struct source *source, int slot, uint64_t number)
 
 static bool pattern_open(struct source *source, const struct source_setup *setup, const char *text)
 {
-    struct generated *pattern = source->state;
+    struct pattern *pattern = source->state;
     const struct image_shape *shape = &source->info.shape;
-    if (!open_generated(source, setup, text, "test pattern"))
+    if (!generated_open(source, setup, text, "test pattern"))
         return false;
-    pattern->draw = draw_pattern;
+    pattern->generated.draw = draw_pattern;
     pattern->layout = pattern_layout(shape->width, shape->height);
     pattern->encoder = encoder_init(shape->color);
     pattern->rows = malloc((size_t)shape->width * 4 * 2);
@@ -204,7 +201,7 @@ static bool pattern_open(struct source *source, const struct source_setup *setup
 
 static void pattern_close(struct source *source)
 {
-    struct generated *pattern = source->state;
+    struct pattern *pattern = source->state;
     free(pattern->rows);
 }
 
@@ -214,7 +211,7 @@ const struct source_kind source_pattern = {
     .help = {"pattern[:WxH@FPS,FORMAT]\tmoving test pattern; pattern:1280x720@30,nv12 is the default"},
     .word = true,
     .endless = true,
-    .state_bytes = sizeof(struct generated),
+    .state_bytes = sizeof(struct pattern),
     .open = pattern_open,
     .close = pattern_close,
     .next = generated_next,
@@ -244,7 +241,7 @@ static bool noise_open(struct source *source, const struct source_setup *setup, 
 {
     struct generated *noise = source->state;
     noise->draw = draw_noise;
-    return open_generated(source, setup, text, "noise");
+    return generated_open(source, setup, text, "noise");
 }
 
 extern const struct source_kind source_noise;

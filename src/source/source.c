@@ -16,11 +16,11 @@
 
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 
-extern const struct source_kind source_camera, source_pattern, source_noise, source_still, source_y4m, source_raw,
-    source_list;
+extern const struct source_kind source_camera, source_pattern, source_noise, source_road, source_still, source_y4m,
+    source_raw, source_list;
 
 static const struct source_kind *const kinds[] = {
-    &source_camera, &source_pattern, &source_noise, &source_still, &source_y4m, &source_raw, &source_list,
+    &source_camera, &source_pattern, &source_noise, &source_road, &source_still, &source_y4m, &source_raw, &source_list,
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 struct source;
+struct road_spec;
 
 // A setting of a camera's control, "name=value", with its file and line for messages.
 struct source_setting {
@@ -35,7 +36,7 @@ struct source_setup {
 };
 
 struct source_info {
-    const char *kind;                     // "camera", "pattern", "noise", "image", "y4m", "raw" or "list"
+    const char *kind;                     // "camera", "pattern", "noise", "road", "image", "y4m", "raw" or "list"
     char name[256];                       // for messages: the file, or the camera's name and mode
     struct image_shape shape;             // of every frame until source_reshape; colour resolved
     double rate;                          // nominal frames per second; 0: unknown
@@ -44,6 +45,7 @@ struct source_info {
     bool endless;                         // the frames do not end, even without `loop`
     bool still;                           // one image: one frame, or the same frame repeatedly with `loop`
     bool controls;                        // the source may have controls
+    const struct road_spec *road;         // of a road, whose lane lines are known (road_truth.h); else NULL
 };
 
 enum source_status {

@@ -1,0 +1,133 @@
+// road.c: the source road: a synthetic road, whose lane lines are known
+#include "base/log.h"
+#include "base/options.h"
+#include "image/convert.h"
+#include "source/generated.h"
+#include "source/road_draw.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct road {
+    struct generated generated;
+    struct road_spec spec;
+    struct road_painter *painter;
+    struct encoder encoder;
+    uint8_t *rows; // two rows of RGBA
+};
+
+static bool parse_seed(const char *text, struct road_spec *spec)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long seed = strtoull(text, &end, 10);
+    spec->seed = (uint32_t)seed;
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && seed <= UINT32_MAX;
+}
+
+static bool parse_level(const char *text, struct road_spec *spec)
+{
+    const char *names[ROAD_LEVELS + 1];
+    char list[128] = "";
+    for (int i = 0; i <= ROAD_LEVELS; i++)
+        names[i] = road_level_name(i);
+    for (int i = 0; i < ROAD_LEVELS; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            spec->level = (enum road_level)i;
+            return true;
+        }
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+    const char *nearest = options_nearest(text, names);
+    log_error("cannot open road: there is no level '%s'%s%s%s; the levels are %s", text,
+              nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "", list);
+    return false;
+}
+
+// Takes the parts "seed=" and "level=" out of the text. The other parts, which generated_open parses, remain in `rest`.
+static bool parse_text(const char *text, struct road_spec *spec, char *rest, size_t size)
+{
+    char *copy = strdup(text), *next = copy;
+    bool ok = copy;
+    *rest = '\0';
+    for (char *part; ok && (part = strsep(&next, ","));) {
+        if (strncmp(part, "level=", 6) == 0) {
+            ok = parse_level(part + 6, spec);
+        } else if (strncmp(part, "seed=", 5) == 0) {
+            ok = parse_seed(part + 5, spec);
+            if (!ok)
+                log_error("cannot open road: the seed '%s' is not a number from 0 to %u", part + 5, UINT32_MAX);
+        } else {
+            part += strncmp(part, "size=", 5) == 0 ? 5 : 0;
+            const size_t used = strlen(rest);
+            ok = (size_t)snprintf(rest + used, size - used, "%s%s", used > 0 ? "," : "", part) < size - used;
+            if (!ok)
+                log_error("cannot open road:%s: the text is too long", text);
+        }
+    }
+    free(copy);
+    return ok;
+}
+
+static void draw_road(struct source *source, int slot, uint64_t number)
+{
+    struct road *road = source->state;
+    struct image *image = &source->pool.image[slot];
+    const int width = image->shape.width, height = image->shape.height;
+    uint8_t *upper = road->rows, *lower = upper + (size_t)width * 4;
+    road_painter_begin(road->painter, number);
+    for (int y = 0; y < height; y += 2) {
+        const bool pair = y + 1 < height;
+        road_painter_row(road->painter, y, upper);
+        if (pair)
+            road_painter_row(road->painter, y + 1, lower);
+        encode_rows(&road->encoder, image, 0, y, width, upper, pair ? lower : NULL);
+    }
+}
+
+static bool road_open(struct source *source, const struct source_setup *setup, const char *text)
+{
+    struct road *road = source->state;
+    const struct image_shape *shape = &source->info.shape;
+    char rest[64];
+    if (!parse_text(text ? text : "", &road->spec, rest, sizeof(rest)) ||
+        !generated_open(source, setup, rest, "synthetic road"))
+        return false;
+    if (shape->width < ROAD_WIDTH_MIN || shape->height < ROAD_HEIGHT_MIN) {
+        log_error("cannot draw a road of %dx%d pixels; it needs at least %dx%d", shape->width, shape->height,
+                  ROAD_WIDTH_MIN, ROAD_HEIGHT_MIN);
+        return false;
+    }
+    road->spec.width = shape->width;
+    road->spec.height = shape->height;
+    road->spec.rate = source->info.rate;
+    source->info.road = &road->spec;
+    road->generated.draw = draw_road;
+    road->encoder = encoder_init(shape->color);
+    road->painter = road_painter_open(&road->spec);
+    road->rows = malloc((size_t)shape->width * 4 * 2);
+    if (!road->painter || !road->rows)
+        log_error("cannot draw the road: out of memory");
+    return road->painter && road->rows;
+}
+
+static void road_close(struct source *source)
+{
+    struct road *road = source->state;
+    road_painter_close(road->painter);
+    free(road->rows);
+}
+
+extern const struct source_kind source_road;
+const struct source_kind source_road = {
+    .name = "road",
+    .help = {"road[:seed=N,level=LEVEL,size=WxH@FPS,FORMAT]\tsynthetic road whose lane lines are known; levels: clean, "
+             "worn, shadows, pitch, cars, rain, night, empty, mixed"},
+    .word = true,
+    .endless = true,
+    .state_bytes = sizeof(struct road),
+    .open = road_open,
+    .close = road_close,
+    .next = generated_next,
+};

@@ -1,0 +1,91 @@
+// road.h: a synthetic road with known lane lines: what is where in a frame. docs/lane.md describes it.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// The camera. Pixel (x, y) is centred on the point (x, y); the axis goes through the middle of the picture.
+#define ROAD_CAMERA_HEIGHT 1.4 // metres above the road
+#define ROAD_CAMERA_PITCH 4.0  // degrees down
+#define ROAD_CAMERA_FOV 62.0   // horizontal field of view in degrees
+#define ROAD_LANE_WIDTH 3.6    // metres
+#define ROAD_SPEED 25.0        // metres per second
+
+enum road_level {
+    ROAD_CLEAN,
+    ROAD_WORN,
+    ROAD_SHADOWS,
+    ROAD_PITCH,
+    ROAD_CARS,
+    ROAD_RAIN,
+    ROAD_NIGHT,
+    ROAD_EMPTY,
+    ROAD_MIXED, // each of the others for a second
+    ROAD_LEVELS
+};
+
+enum { ROAD_WIDTH_MIN = 160, ROAD_HEIGHT_MIN = 90 };
+
+struct road_spec {
+    uint32_t seed;
+    enum road_level level;
+    int width, height;
+    double rate; // frames per second
+};
+
+const char *road_level_name(int level); // NULL behind the last level
+
+// Writes the name of a frame: "road:seed=7,level=rain,size=1280x720@30#12".
+enum { ROAD_NAME = 128 };
+void road_frame_name(const struct road_spec *spec, uint64_t frame, char name[ROAD_NAME]);
+
+enum { ROAD_LINES = 5, ROAD_STRIPES = 2 * ROAD_LINES, ROAD_CARS_MAX = 4, ROAD_KNOTS = 8 };
+
+// A painted stripe. A double line has two.
+struct road_stripe {
+    int line;
+    double offset, width; // metres from the middle of the own lane, to the right
+    bool dashed, yellow;
+};
+
+struct road_car {
+    double offset, distance; // metres: from the middle of the own lane; from the camera to the rear
+    double width, height, length;
+    uint32_t paint;
+};
+
+// What a frame shows. Distances are in metres: x to the right of the camera, z ahead of it, on the road.
+struct road_scene {
+    enum road_level level; // never ROAD_MIXED
+    uint32_t seed;
+    uint64_t frame;
+    double time, way; // seconds and metres since frame 0
+    // The camera.
+    double focal, centre_x, centre_y; // pixels
+    double sin_pitch, cos_pitch, sin_roll, cos_roll;
+    // The own lane: where its middle is, and how it bends. The curvature is linear between knots: clothoids.
+    double side, heading;
+    double knot_z, curvature[ROAD_KNOTS]; // the first knot is at knot_z <= 0
+    int lanes, own;                       // number of lanes; index of the own lane, from the left
+    double dash, period;                  // length of a dash, and distance from dash to dash
+    int stripes, cars;
+    struct road_stripe stripe[ROAD_STRIPES];
+    struct road_car car[ROAD_CARS_MAX]; // the farthest first
+};
+
+// Computes the scene of a frame, from nothing but the arguments.
+void road_scene(const struct road_spec *spec, uint64_t frame, struct road_scene *scene);
+// Returns x of the middle of the own lane at distance z.
+double road_middle(const struct road_scene *scene, double z);
+// Returns the offset of a line, 0 to scene->lanes from the left, from the middle of the own lane.
+double road_line_offset(const struct road_scene *scene, int line);
+// Computes the point of the road that a pixel shows. False: it shows the sky.
+bool road_ground(const struct road_scene *scene, double px, double py, double *x, double *z);
+// Computes the pixel that shows a point `up` metres above the road, with z > 0.
+void road_project(const struct road_scene *scene, double x, double up, double z, double *px, double *py);
+
+// Random numbers from numbers: the same on all machines.
+uint32_t road_hash(uint32_t a, uint32_t b, uint32_t c);
+double road_unit(uint32_t a, uint32_t b, uint32_t c); // 0 <= u < 1
+// Smooth noise from -1 to 1, with one random value per unit of t; *slope, unless NULL, is its derivative.
+double road_noise(uint32_t seed, double t, double *slope);

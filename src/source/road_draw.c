@@ -1,0 +1,399 @@
+// road_draw.c: draws a synthetic road, row by row: the ground point of each pixel, its surface, its light
+#include "source/road_draw.h"
+
+#include "source/road_objects.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { SPAN = 16, TABLE = 256, FOR_TABLE = 200, FOR_PATCH, FOR_NOISE, FOR_SHOULDER };
+static const double far_away = 500; // metres
+
+// How a level looks. Colours are 0 to 255.
+struct look {
+    float asphalt, paint;  // brightness
+    float uneven;          // amplitude of the asphalt's large spots
+    float haze_m;          // distance at which half of the light is the haze's
+    float noise;           // amplitude of the sensor's noise
+    float contrast;        // 1: unchanged
+    float haze[3], sky[3]; // colours at the horizon and at the top
+};
+
+#define DAY .haze = {196, 206, 216}, .sky = {105, 150, 205}
+static const struct look looks[ROAD_MIXED] = {
+    [ROAD_CLEAN] = {92, 228, 7, 700, 3, 1, DAY},
+    [ROAD_WORN] = {104, 196, 14, 700, 4, 1, DAY},
+    [ROAD_SHADOWS] = {118, 240, 8, 700, 3, 1, DAY},
+    [ROAD_PITCH] = {92, 228, 7, 700, 3, 1, DAY},
+    [ROAD_CARS] = {92, 228, 7, 700, 3, 1, DAY},
+    [ROAD_EMPTY] = {98, 0, 16, 700, 4, 1, DAY},
+    [ROAD_RAIN] = {74, 200, 14, 110, 9, 0.75f, .haze = {168, 174, 180}, .sky = {140, 146, 152}},
+    [ROAD_NIGHT] = {84, 235, 7, 4000, 6, 1, .haze = {9, 10, 15}, .sky = {5, 6, 12}},
+};
+
+// The numbers at one end of a span. Between the ends they are linear.
+struct end {
+    double x, z, middle;
+    float spots, light, trees, haze; // haze: its share of the light
+};
+
+// A stripe in one span.
+struct stripe {
+    float offset, half, share; // share: how much of the row's length on the road is painted
+    float wear;                // 0 to 1: paint that is left, on average
+    bool yellow;
+};
+
+// What the pixels of a span share.
+struct span {
+    struct end ends[2];
+    struct stripe stripe[ROAD_STRIPES];
+    int stripes;
+    float wide, length; // size of a pixel on the road, across and along
+    float left, right;  // edges of the asphalt
+};
+
+struct road_painter {
+    struct road_spec spec;
+    struct road_scene scene;
+    struct look look;
+    double left, right; // edges of the asphalt, from the middle of the own lane
+    float glare_x, glare_y, glare;
+    struct road_rect rect[ROAD_RECTS];
+    int rects;
+    float table[TABLE][TABLE]; // random numbers from 0 to 1
+    float *row;                // RGB
+};
+
+// The terms of a row: each is linear in the pixel.
+struct terms {
+    double down, down_step, ahead, ahead_step, across, across_step;
+};
+
+static float mix(float a, float b, float share)
+{
+    return a + (b - a) * share;
+}
+
+static float clamp(float value)
+{
+    return value < 0 ? 0 : value > 1 ? 1 : value;
+}
+
+// Returns the whole number below; x >= -2^52. The library's floor is slow on processors without an instruction for it.
+static int64_t floor_of(double x)
+{
+    const int64_t whole = (int64_t)x;
+    return whole - (x < (double)whole);
+}
+
+// Smooth noise from 0 to 1, with one random value per unit of x and y.
+static float noise_at(const struct road_painter *p, double x, double y)
+{
+    const int64_t i = floor_of(x), k = floor_of(y);
+    float u = (float)(x - (double)i), v = (float)(y - (double)k);
+    const float *upper = p->table[k & (TABLE - 1)], *lower = p->table[(k + 1) & (TABLE - 1)];
+    const int left = i & (TABLE - 1), right = (i + 1) & (TABLE - 1);
+    u *= u * (3 - 2 * u);
+    v *= v * (3 - 2 * v);
+    return mix(mix(upper[left], upper[right], u), mix(lower[left], lower[right], u), v);
+}
+
+// ---- light ----
+
+// Returns the light of the sun, or of the headlights, on a point of the road.
+static float light_at(const struct road_painter *p, double x, double z)
+{
+    if (p->scene.level != ROAD_NIGHT)
+        return 1;
+    const double beam = x / (1.6 + 0.22 * z), along = z / 30;
+    return (float)(0.05 + 1.1 / ((1 + along * along) * (1 + beam * beam * beam * beam)));
+}
+
+// Returns how densely trees stand around a point.
+static float trees_at(const struct road_painter *p, double offset, double way)
+{
+    return 0.5f * noise_at(p, way / 45, 7) + 0.75f * noise_at(p, way / 8, offset / 6 + 90);
+}
+
+// Returns the share of light that trees and bridges leave.
+static float shadow_at(const struct road_painter *p, float trees, double offset, double way)
+{
+    static const double bridge_every = 230, bridge_long = 14;
+    const double bridge = way - (double)floor_of(way / bridge_every) * bridge_every - 100;
+    if (bridge > 0 && bridge < bridge_long)
+        return 0.3f;
+    return 1 - 0.62f * clamp((0.45f * noise_at(p, way / 2.6, offset / 2.1 + 40) + trees - 0.85f) * 9);
+}
+
+// ---- the ground ----
+
+static struct end end_at(const struct road_painter *p, const struct terms *t, int px)
+{
+    const double down = fmax(t->down + t->down_step * px, ROAD_CAMERA_HEIGHT / far_away);
+    struct end end = {.x = (t->across + t->across_step * px) * ROAD_CAMERA_HEIGHT / down,
+                      .z = (t->ahead + t->ahead_step * px) * ROAD_CAMERA_HEIGHT / down};
+    end.middle = road_middle(&p->scene, end.z);
+    const double way = p->scene.way + end.z;
+    end.spots = p->look.uneven * (2 * noise_at(p, way / 9, (end.x - end.middle) / 2.5) - 1);
+    end.trees = p->scene.level == ROAD_SHADOWS ? trees_at(p, end.x - end.middle, way) : 0;
+    end.light = light_at(p, end.x, end.z);
+    end.haze = (float)(end.z / (end.z + p->look.haze_m));
+    return end;
+}
+
+// Returns the share of dashes between two distances on the road.
+static double dashed_share(const struct road_scene *scene, double from, double to)
+{
+    double painted[2];
+    for (int i = 0; i < 2; i++) {
+        const double at = (i ? to : from) / scene->period, whole = floor(at);
+        painted[i] = whole * scene->dash + fmin((at - whole) * scene->period, scene->dash);
+    }
+    return (painted[1] - painted[0]) / (to - from);
+}
+
+// Adds the stripes that cross the span.
+static void find_stripes(const struct road_painter *p, struct span *span)
+{
+    const struct end *ends = span->ends;
+    const double a = ends[0].x - ends[0].middle, b = ends[1].x - ends[1].middle, half = span->length / 2;
+    const double way = p->scene.way + (ends[0].z + ends[1].z) / 2, margin = 0.3 + fabs(b - a) / SPAN;
+    for (int i = 0; i < p->scene.stripes; i++) {
+        const struct road_stripe *stripe = &p->scene.stripe[i];
+        if (stripe->offset < fmin(a, b) - margin || stripe->offset > fmax(a, b) + margin)
+            continue;
+        const double share = stripe->dashed ? dashed_share(&p->scene, way - half, way + half) : 1;
+        const float left = noise_at(p, way / 11, 5.3 * stripe->line + 0.5);
+        span->stripe[span->stripes++] = (struct stripe){.offset = (float)stripe->offset,
+                                                        .half = (float)(stripe->width / 2),
+                                                        .share = (float)share,
+                                                        .wear = p->scene.level == ROAD_WORN ? clamp(1.5f * left) : 1,
+                                                        .yellow = stripe->yellow};
+    }
+}
+
+static struct span span_at(const struct road_painter *p, const struct terms *t, int px)
+{
+    struct span span = {.ends = {end_at(p, t, px), end_at(p, t, px + SPAN)}};
+    const double z = (span.ends[0].z + span.ends[1].z) / 2;
+    const double bend = 0.15 * noise_at(p, (p->scene.way + z) / 1.7, 20.5);
+    span.wide = (float)(hypot(z, ROAD_CAMERA_HEIGHT) / p->scene.focal);
+    span.length = (float)(span.wide * (z + 0.1) / ROAD_CAMERA_HEIGHT);
+    span.left = (float)(p->left + bend);
+    span.right = (float)(p->right - bend);
+    find_stripes(p, &span);
+    return span;
+}
+
+// Returns the share of a pixel that is painted.
+static float painted(const struct road_painter *p, const struct span *span, const struct stripe *s, float offset,
+                     double way)
+{
+    const float inside = s->half + span->wide / 2 - fabsf(offset - s->offset);
+    const float share = s->share * clamp((inside < 2 * s->half ? inside : 2 * s->half) / span->wide);
+    if (share <= 0 || s->wear >= 1)
+        return share;
+    const float holes = noise_at(p, way * 3, offset * 16), fine = clamp(0.3f / span->length);
+    return 0.85f * share * clamp(0.5f + 4 * (s->wear - mix(0.5f, 1.15f * holes, fine)));
+}
+
+// Returns how much brighter a repaired patch of asphalt is. Each 20 m of the road have one at most.
+static float patch_at(const struct road_painter *p, double offset, double way)
+{
+    const int64_t cell = floor_of(way / 20);
+    const double at = way - (double)cell * 20;
+    const uint32_t hash = road_hash(p->spec.seed, FOR_PATCH, (uint32_t)cell);
+    const double left = p->left + (p->right - p->left) * (hash % 64 / 64.0), wide = 1 + hash / 64 % 16 / 8.0;
+    const double begin = hash / 1024 % 16 / 2.0, length = 2 + hash / 16384 % 16 / 2.0;
+    const bool there = hash >> 29 < 4 && offset > left && offset < left + wide && at > begin && at < begin + length;
+    return !there ? 0 : hash >> 28 & 1 ? 11 : -20;
+}
+
+// Writes the colour of the road's surface without light.
+static void surface_at(const struct road_painter *p, const struct span *span, float offset, double way, float spots,
+                       float rgb[3])
+{
+    static const float grass[3] = {66, 82, 44};
+    const float fine = 0.02f / (0.02f + span->length);
+    const int64_t row = (int64_t)(way * 90), column = (int64_t)(offset * 90 + 8192);
+    const float grain = fine * (p->table[row & (TABLE - 1)][column & (TABLE - 1)] - 0.5f);
+    if (offset < span->left || offset > span->right) {
+        const float tuft = 40 * (noise_at(p, way / 3, offset / 1.5) - 0.5f) * (0.3f + 0.7f * fine) + 60 * grain;
+        for (int c = 0; c < 3; c++)
+            rgb[c] = grass[c] + tuft;
+        return;
+    }
+    float grey = p->look.asphalt + spots + 44 * grain;
+    if (p->scene.level == ROAD_WORN || p->scene.level == ROAD_EMPTY)
+        grey += patch_at(p, offset, way);
+    rgb[0] = rgb[1] = grey;
+    rgb[2] = grey + 3;
+    for (int i = 0; i < span->stripes; i++) {
+        const struct stripe *stripe = &span->stripe[i];
+        const float share = painted(p, span, stripe, offset, way);
+        if (share <= 0)
+            continue;
+        rgb[0] = mix(rgb[0], p->look.paint, share);
+        rgb[1] = mix(rgb[1], p->look.paint * (stripe->yellow ? 0.82f : 1), share);
+        rgb[2] = mix(rgb[2], p->look.paint * (stripe->yellow ? 0.35f : 1), share);
+    }
+}
+
+static void draw_ground(struct road_painter *p, const struct terms *t, int px, int count)
+{
+    const struct span span = span_at(p, t, px);
+    const struct end *a = &span.ends[0], *b = &span.ends[1];
+    for (int i = 0; i < count; i++) {
+        const float at = (float)i / SPAN;
+        const double down = t->down + t->down_step * (px + i), scale = ROAD_CAMERA_HEIGHT / down;
+        float *rgb = p->row + 3 * (px + i);
+        if (down < ROAD_CAMERA_HEIGHT / far_away) {
+            for (int c = 0; c < 3; c++)
+                rgb[c] = p->look.haze[c];
+            continue;
+        }
+        const double x = (t->across + t->across_step * (px + i)) * scale;
+        const double way = p->scene.way + (t->ahead + t->ahead_step * (px + i)) * scale;
+        const float offset = (float)(x - a->middle - (b->middle - a->middle) * at);
+        surface_at(p, &span, offset, way, mix(a->spots, b->spots, at), rgb);
+        float light = mix(a->light, b->light, at);
+        if (p->scene.level == ROAD_SHADOWS)
+            light *= shadow_at(p, mix(a->trees, b->trees, at), offset, way);
+        const float haze = mix(a->haze, b->haze, at);
+        for (int c = 0; c < 3; c++)
+            rgb[c] = mix(rgb[c] * light, p->look.haze[c], haze);
+    }
+}
+
+// ---- the sky ----
+
+static void draw_sky(struct road_painter *p, const struct terms *t, int px, int count)
+{
+    static const float forest[3] = {44, 60, 46};
+    const double turn = p->scene.way / 900 + 30 * road_middle(&p->scene, 30) / 900;
+    for (int i = 0; i < count; i++) {
+        const double up = -(t->down + t->down_step * (px + i)), across = t->across + t->across_step * (px + i) + turn;
+        const double trees = 0.012 + 0.035 * noise_at(p, across * 14, 3) + 0.012 * noise_at(p, across * 90, 9);
+        float *rgb = p->row + 3 * (px + i);
+        const float height = clamp((float)(up / 0.4)), cloud = clamp(2.4f * noise_at(p, across * 5, up * 16 + 60) - 1);
+        for (int c = 0; c < 3; c++) {
+            const float sky = mix(mix(p->look.haze[c], p->look.sky[c], height), 1.12f * p->look.haze[c], 0.6f * cloud);
+            const float wood = p->scene.level == ROAD_NIGHT ? 0.06f * forest[c] : mix(forest[c], p->look.haze[c], 0.3f);
+            rgb[c] = up < trees ? wood : sky;
+        }
+    }
+}
+
+// ---- rows ----
+
+static struct terms terms_of(const struct road_painter *p, int y)
+{
+    const struct road_scene *s = &p->scene;
+    const double u = -s->centre_x / s->focal, v = (y - s->centre_y) / s->focal, step = 1 / s->focal;
+    const double below = v * s->cos_roll - u * s->sin_roll, below_step = -step * s->sin_roll;
+    return (struct terms){.down = below * s->cos_pitch + s->sin_pitch,
+                          .down_step = below_step * s->cos_pitch,
+                          .ahead = s->cos_pitch - below * s->sin_pitch,
+                          .ahead_step = -below_step * s->sin_pitch,
+                          .across = u * s->cos_roll + v * s->sin_roll,
+                          .across_step = step * s->cos_roll};
+}
+
+static void draw_rects(struct road_painter *p, int y)
+{
+    for (int i = 0; i < p->rects; i++) {
+        const struct road_rect *rect = &p->rect[i];
+        if (y < rect->y0 || y >= rect->y1)
+            continue;
+        const float shift = rect->slant * (float)(y - rect->y0);
+        const int x0 = (int)fmaxf(rect->x0 + shift + 0.5f, 0);
+        const int x1 = (int)fminf(rect->x1 + shift + 1, (float)p->spec.width);
+        for (int x = x0; x < x1; x++) {
+            for (int c = 0; c < 3; c++)
+                p->row[3 * x + c] = mix(p->row[3 * x + c], rect->color[c], rect->opacity);
+        }
+    }
+}
+
+static void add_glare(struct road_painter *p, int y)
+{
+    const float size = 0.28f * (float)p->spec.height, dy = ((float)y - p->glare_y) / size;
+    for (int x = 0; x < p->spec.width; x++) {
+        const float dx = ((float)x - p->glare_x) / size, light = p->glare / (1 + dx * dx + dy * dy);
+        for (int c = 0; c < 3; c++)
+            p->row[3 * x + c] += light;
+    }
+}
+
+// Adds the noise of the sensor and rounds.
+static void finish_row(const struct road_painter *p, int y, uint8_t *rgba)
+{
+    const float middle = p->look.contrast < 1 ? 130 : 0, scale = p->look.noise / 128;
+    uint32_t state = road_hash(p->spec.seed + FOR_NOISE, (uint32_t)p->scene.frame, (uint32_t)y);
+    for (int x = 0; x < p->spec.width; x++) {
+        state = state * 1664525 + 1013904223;
+        const float noise = ((float)(state >> 24) + (float)(state >> 16 & 255) - 255) * scale;
+        for (int c = 0; c < 3; c++) {
+            const float value = middle + (p->row[3 * x + c] - middle) * p->look.contrast + noise;
+            rgba[4 * x + c] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+        }
+        rgba[4 * x + 3] = 255;
+    }
+}
+
+void road_painter_row(struct road_painter *p, int y, uint8_t *rgba)
+{
+    const struct terms t = terms_of(p, y);
+    const double horizon = ROAD_CAMERA_HEIGHT / far_away;
+    for (int x = 0; x < p->spec.width; x += SPAN) {
+        const int count = p->spec.width - x < SPAN ? p->spec.width - x : SPAN;
+        if (fmax(t.down + t.down_step * x, t.down + t.down_step * (x + SPAN)) < horizon)
+            draw_sky(p, &t, x, count);
+        else
+            draw_ground(p, &t, x, count);
+    }
+    if (p->glare > 0)
+        add_glare(p, y);
+    draw_rects(p, y);
+    finish_row(p, y, rgba);
+}
+
+void road_painter_begin(struct road_painter *p, uint64_t frame)
+{
+    struct road_scene *scene = &p->scene;
+    road_scene(&p->spec, frame, scene);
+    p->look = looks[scene->level];
+    p->left = road_line_offset(scene, 0) - 0.6 - 1.6 * road_unit(p->spec.seed, FOR_SHOULDER, 0);
+    p->right = road_line_offset(scene, scene->lanes) + 0.6 + 1.6 * road_unit(p->spec.seed, FOR_SHOULDER, 1);
+    p->rects = road_rects(scene, p->spec.width, p->spec.height, p->rect);
+    p->glare = 0;
+    if (scene->level == ROAD_SHADOWS) {
+        p->glare = 130 * clamp((float)(1.5 * road_noise(p->spec.seed + 7, scene->time / 2, NULL)));
+        p->glare_x = (float)(p->spec.width * (0.5 + 0.4 * road_noise(p->spec.seed + 8, scene->time / 9, NULL)));
+        p->glare_y = 0.3f * (float)p->spec.height;
+    }
+}
+
+struct road_painter *road_painter_open(const struct road_spec *spec)
+{
+    struct road_painter *p = calloc(1, sizeof(*p));
+    if (!p)
+        return NULL;
+    p->spec = *spec;
+    p->row = malloc((size_t)spec->width * 3 * sizeof(*p->row));
+    for (uint32_t i = 0; i < TABLE * TABLE; i++)
+        p->table[i / TABLE][i % TABLE] = (float)road_unit(spec->seed, FOR_TABLE, i);
+    if (p->row)
+        return p;
+    free(p);
+    return NULL;
+}
+
+void road_painter_close(struct road_painter *p)
+{
+    if (!p)
+        return;
+    free(p->row);
+    free(p);
+}

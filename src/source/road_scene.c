@@ -1,0 +1,207 @@
+// road_scene.c: the geometry of a synthetic road (road.h)
+#include "source/road.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
+// What a random number is for: the second argument of road_hash.
+enum { FOR_LANES, FOR_OWN, FOR_DASH, FOR_LINE, FOR_CURVE, FOR_SIDE, FOR_PITCH, FOR_ROLL, FOR_CAR, FOR_MIX };
+static const double knot_distance = 120, curvature_max = 1.0 / 250, degree = 3.14159265358979323846 / 180;
+
+static const char *const level_names[ROAD_LEVELS + 1] = {
+    [ROAD_CLEAN] = "clean", [ROAD_WORN] = "worn",   [ROAD_SHADOWS] = "shadows",
+    [ROAD_PITCH] = "pitch", [ROAD_CARS] = "cars",   [ROAD_RAIN] = "rain",
+    [ROAD_NIGHT] = "night", [ROAD_EMPTY] = "empty", [ROAD_MIXED] = "mixed",
+};
+
+const char *road_level_name(int level)
+{
+    return level_names[level];
+}
+
+void road_frame_name(const struct road_spec *spec, uint64_t frame, char name[ROAD_NAME])
+{
+    snprintf(name, ROAD_NAME, "road:seed=%u,level=%s,size=%dx%d@%.10g#%llu", spec->seed, level_names[spec->level],
+             spec->width, spec->height, spec->rate, (unsigned long long)frame);
+}
+
+// ---- random numbers ----
+
+// Wellons' lowbias32 over each number.
+uint32_t road_hash(uint32_t a, uint32_t b, uint32_t c)
+{
+    const uint32_t numbers[] = {a, b, c};
+    uint32_t x = 0x9e3779b9;
+    for (int i = 0; i < 3; i++) {
+        x ^= numbers[i];
+        x = (x ^ x >> 16) * 0x7feb352d;
+        x = (x ^ x >> 15) * 0x846ca68b;
+        x ^= x >> 16;
+    }
+    return x;
+}
+
+double road_unit(uint32_t a, uint32_t b, uint32_t c)
+{
+    return road_hash(a, b, c) * 0x1p-32;
+}
+
+double road_noise(uint32_t seed, double t, double *slope)
+{
+    const double knot = floor(t), u = t - knot;
+    const uint32_t index = (uint32_t)(int64_t)knot;
+    const double a = 2 * road_unit(seed, index, 0) - 1, b = 2 * road_unit(seed, index + 1, 0) - 1;
+    if (slope)
+        *slope = (b - a) * 6 * u * (1 - u);
+    return a + (b - a) * u * u * (3 - 2 * u);
+}
+
+// ---- the road ----
+
+// Returns the curvature at a knot, in 1/m. Most of the road is nearly straight.
+static double curvature_at(uint32_t seed, int64_t knot)
+{
+    const double u = 2 * road_unit(seed, FOR_CURVE, (uint32_t)knot) - 1;
+    return curvature_max * u * fabs(u);
+}
+
+static void set_way(struct road_scene *scene)
+{
+    const int64_t knot = (int64_t)floor(scene->way / knot_distance);
+    double slope;
+    scene->knot_z = (double)knot * knot_distance - scene->way;
+    for (int i = 0; i < ROAD_KNOTS; i++)
+        scene->curvature[i] = curvature_at(scene->seed, knot + i);
+    // The car wanders in its lane; its heading follows from the way that it takes.
+    static const double wander = 0.3, seconds = 3;
+    scene->side = wander * road_noise(road_hash(scene->seed, FOR_SIDE, 0), scene->time / seconds, &slope);
+    scene->heading = wander * slope / seconds / ROAD_SPEED;
+}
+
+double road_middle(const struct road_scene *scene, double z)
+{
+    double x = -scene->side, direction = -scene->heading, at = 0;
+    for (int i = 0; i + 1 < ROAD_KNOTS && at < z; i++) {
+        const double begin = scene->knot_z + i * knot_distance, end = begin + knot_distance;
+        const double change = (scene->curvature[i + 1] - scene->curvature[i]) / knot_distance;
+        const double curvature = scene->curvature[i] + change * (at - begin), step = fmin(z, end) - at;
+        x += step * (direction + step * (curvature / 2 + step * change / 6));
+        direction += step * (curvature + step * change / 2);
+        at = fmin(z, end);
+    }
+    return x;
+}
+
+double road_line_offset(const struct road_scene *scene, int line)
+{
+    return (line - scene->own - 0.5) * ROAD_LANE_WIDTH;
+}
+
+static void add_stripe(struct road_scene *scene, int line, double shift, double width, bool dashed)
+{
+    scene->stripe[scene->stripes++] = (struct road_stripe){
+        .line = line,
+        .offset = road_line_offset(scene, line) + shift,
+        .width = width,
+        .dashed = dashed,
+        .yellow = line == 0 && road_unit(scene->seed, FOR_LINE, 0) < 0.3,
+    };
+}
+
+// Outer lines are solid, inner lines are dashed. On a worn road, some lines are double.
+static void set_lines(struct road_scene *scene)
+{
+    static const double twin_width = 0.11, twin_shift = 0.13, twin_share = 0.35;
+    const uint32_t seed = scene->seed;
+    scene->lanes = 2 + (int)(road_hash(seed, FOR_LANES, 0) % 3);
+    scene->own = (int)(road_hash(seed, FOR_OWN, 0) % (uint32_t)scene->lanes);
+    scene->dash = 3.5 + 2.5 * road_unit(seed, FOR_DASH, 0);
+    scene->period = 9 + 3 * road_unit(seed, FOR_DASH, 1);
+    for (int line = 0; line <= scene->lanes && scene->level != ROAD_EMPTY; line++) {
+        const bool outer = line == 0 || line == scene->lanes;
+        const double width = 0.14 + 0.06 * road_unit(seed, FOR_LINE, 1 + (uint32_t)line);
+        if (scene->level == ROAD_WORN && road_unit(seed, FOR_LINE, 16 + (uint32_t)line) < twin_share) {
+            add_stripe(scene, line, -twin_shift, twin_width, false);
+            add_stripe(scene, line, twin_shift, twin_width, !outer);
+        } else {
+            add_stripe(scene, line, 0, width, !outer);
+        }
+    }
+}
+
+// One car per lane. Each drives at a changing distance, and sometimes on a line.
+static void set_cars(struct road_scene *scene)
+{
+    scene->cars = scene->level == ROAD_CARS ? scene->lanes : 0;
+    for (int i = 0; i < scene->cars; i++) {
+        const uint32_t seed = road_hash(scene->seed, FOR_CAR, (uint32_t)i);
+        const bool truck = road_unit(seed, 0, 0) < 0.25;
+        const double noise = road_noise(seed, scene->time / 7, NULL), nearest = i == scene->own ? 12 : 8;
+        const struct road_car car = {
+            .offset = (i - scene->own) * ROAD_LANE_WIDTH +
+                      (i == scene->own ? 0.4 : 1.2) * road_noise(seed + 1, scene->time / 5, NULL),
+            .distance = nearest + 22 * (1 + noise),
+            .width = truck ? 2.4 : 1.8,
+            .height = truck ? 3.2 : 1.45,
+            .length = truck ? 9 : 4.3,
+            .paint = road_hash(seed, 1, 0),
+        };
+        int at = i;
+        for (; at > 0 && scene->car[at - 1].distance < car.distance; at--)
+            scene->car[at] = scene->car[at - 1];
+        scene->car[at] = car;
+    }
+}
+
+static void set_camera(struct road_scene *scene, const struct road_spec *spec)
+{
+    double pitch = ROAD_CAMERA_PITCH, roll = 0;
+    if (scene->level == ROAD_PITCH) {
+        pitch += 1.3 * road_noise(road_hash(scene->seed, FOR_PITCH, 0), scene->time * 2.5, NULL);
+        roll = 1.5 * road_noise(road_hash(scene->seed, FOR_ROLL, 0), scene->time * 1.5, NULL);
+    }
+    scene->focal = spec->width / 2.0 / tan(ROAD_CAMERA_FOV / 2 * degree);
+    scene->centre_x = (spec->width - 1) / 2.0;
+    scene->centre_y = (spec->height - 1) / 2.0;
+    scene->sin_pitch = sin(pitch * degree);
+    scene->cos_pitch = cos(pitch * degree);
+    scene->sin_roll = sin(roll * degree);
+    scene->cos_roll = cos(roll * degree);
+}
+
+void road_scene(const struct road_spec *spec, uint64_t frame, struct road_scene *scene)
+{
+    *scene = (struct road_scene){.level = spec->level, .seed = spec->seed, .frame = frame};
+    scene->time = (double)frame / spec->rate;
+    scene->way = scene->time * ROAD_SPEED;
+    if (spec->level == ROAD_MIXED)
+        scene->level = (enum road_level)(road_hash(spec->seed, FOR_MIX, (uint32_t)scene->time) % ROAD_MIXED);
+    set_camera(scene, spec);
+    set_way(scene);
+    set_lines(scene);
+    set_cars(scene);
+}
+
+// ---- the camera ----
+
+bool road_ground(const struct road_scene *scene, double px, double py, double *x, double *z)
+{
+    const double u = (px - scene->centre_x) / scene->focal, v = (py - scene->centre_y) / scene->focal;
+    const double across = u * scene->cos_roll + v * scene->sin_roll, below = v * scene->cos_roll - u * scene->sin_roll;
+    const double down = below * scene->cos_pitch + scene->sin_pitch;
+    if (down <= 0)
+        return false;
+    *x = across * ROAD_CAMERA_HEIGHT / down;
+    *z = (scene->cos_pitch - below * scene->sin_pitch) * ROAD_CAMERA_HEIGHT / down;
+    return true;
+}
+
+void road_project(const struct road_scene *scene, double x, double up, double z, double *px, double *py)
+{
+    const double down = ROAD_CAMERA_HEIGHT - up;
+    const double depth = z * scene->cos_pitch + down * scene->sin_pitch;
+    const double across = x / depth, below = (down * scene->cos_pitch - z * scene->sin_pitch) / depth;
+    *px = scene->centre_x + scene->focal * (across * scene->cos_roll - below * scene->sin_roll);
+    *py = scene->centre_y + scene->focal * (across * scene->sin_roll + below * scene->cos_roll);
+}
