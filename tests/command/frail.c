@@ -19,6 +19,7 @@ struct frail *frail(void)
 void frail_begin(void)
 {
     world.submitted = world.collected = world.opening = world.opened_cpu = 0;
+    world.gl_lost = false;
     for (int i = 0; i < OVER_KINDS; i++)
         world.opened_over[i] = 0;
 }
@@ -123,12 +124,12 @@ static bool tried_fails(struct path *path, int step)
 
 static bool is_lost(struct path *path, atomic_int *count, int at)
 {
-    struct frail_device *device = (struct frail_device *)path->device;
+    atomic_bool *lost = path->device ? &((struct frail_device *)path->device)->lost : &world.gl_lost;
     if (path->info.kind == PATH_CPU)
         return false;
     if (atomic_fetch_add(count, 1) == at)
-        device->lost = true;
-    return device->lost;
+        *lost = true;
+    return *lost;
 }
 
 // Counts as a misuse: only JPEG files are fed by rows, and the tests have none.

@@ -15,6 +15,7 @@ struct frail {
     bool no_cpu;     // the cpu path cannot be opened
     bool no_egl;     // no device can be opened for an EGL context
     atomic_int submitted, collected;
+    atomic_bool gl_lost;
     int gpus;                           // GPUs in the list, before its CPU device; 0: only the CPU device
     bool meet;                          // each opening waits until one per GPU has begun
     atomic_int opening, opened_cpu;     // openings that began; CPU devices opened

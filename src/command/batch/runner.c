@@ -209,14 +209,19 @@ static struct runner_fit *fit_for(struct runner *runner, const struct runner_job
     return fit;
 }
 
-// After the loss of the device: reopens the device or changes to the cpu path. The caller submits the images in flight
-// again. Returns false if neither is possible.
+// After the loss of the device: reopens the device or changes to the cpu path. After a failure of GL: changes to the
+// cpu path. The caller submits the images in flight again. Returns false if neither is possible.
 static bool recover(struct runner *runner)
 {
     const char *name = runner->device ? runner->device->info.name : "cpu";
+    const bool gl = runner->gl != NULL;
     runner_close(runner);
     runner->submitted = 0;
     runner->recovering = true;
+    if (gl)
+        log_warn("the gl path failed; continuing on the cpu path");
+    if (gl)
+        return true;
     if (!runner->device)
         return false; // the cpu path has no device to lose
     struct device *device = fleet_device(runner->setup.fleet, runner->setup.member, runner->device);

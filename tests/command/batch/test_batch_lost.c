@@ -1,6 +1,7 @@
 // test_batch_lost.c: if a device is lost, a batch loses no file: it opens the device again or uses the cpu path
 #include "base/file.h"
 #include "command/command.h"
+#include "compute/gl_context.h"
 #include "image/imagefile.h"
 
 #include "frail.h"
@@ -12,12 +13,13 @@
 
 enum { FILES = 12 };
 
-static int run(struct scratch *scratch, const char *jobs)
+static int run(struct scratch *scratch, const char *path, const char *jobs)
 {
     char in[512], out[512];
     snprintf(in, sizeof(in), "%s", scratch_path(scratch, "in"));
     snprintf(out, sizeof(out), "%s", scratch_path(scratch, "out"));
-    char *argv[] = {"batch", "-p", "opencl", "-f", "none", "--overwrite", "--jobs", (char *)jobs, "-o", out, in, NULL};
+    char *argv[] = {"batch",  "-p",         (char *)path, "-f", "none", "--overwrite",
+                    "--jobs", (char *)jobs, "-o",         out,  in,     NULL};
     frail_begin();
     capture_stderr(&scratch->said);
     const int code = batch_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);
@@ -58,15 +60,32 @@ static void all_gpus(struct scratch *scratch)
     frail()->gpus = 2;
     frail()->meet = true;
     setenv("MONOCLE_DEVICE", "all", 1);
-    CHECK_NUMBER(run(scratch, "5"), EXIT_OK);
+    CHECK_NUMBER(run(scratch, "opencl", "5"), EXIT_OK);
     check_outputs(scratch);
     CHECK_NUMBER(frail()->opening, 2);
     CHECK_NUMBER(frail()->opened_cpu, 0);
     frail()->meet = false;
     frail()->gpus = 0;
-    CHECK_NUMBER(run(scratch, "2"), EXIT_OK);
+    CHECK_NUMBER(run(scratch, "opencl", "2"), EXIT_OK);
     CHECK_NUMBER(frail()->opened_cpu, 1);
     unsetenv("MONOCLE_DEVICE");
+}
+
+// After a failure of GL, the cpu path continues. The frail paths do not draw, so any GL context will do.
+static void gl_fails(struct scratch *scratch)
+{
+    char why[256];
+    struct gl_context *gl = gl_context_open(false, why);
+    gl_context_close(gl);
+    for (int at = 0; gl && at < 4; at++) {
+        lose(at & 1 ? at : NEVER, at & 1 ? NEVER : at, false, false);
+        CHECK_NUMBER(run(scratch, "gl", at & 2 ? "3" : "1"), EXIT_OK);
+        CHECK_HAS(scratch->said.text, "the gl path failed; continuing on the cpu path");
+        check_outputs(scratch);
+    }
+    lose(NEVER, 5, false, true);
+    if (gl)
+        CHECK_NUMBER(run(scratch, "gl", "1"), EXIT_DEVICE);
 }
 
 static void make_inputs(struct scratch *scratch)
@@ -119,10 +138,10 @@ static void own_kernels(struct scratch *scratch)
     CHECK(mkdir(directory, 0777) == 0 && file_write_atomic(path, "", 0));
     setenv("MONOCLE_KERNELS", directory, 1);
     lose(NEVER, 5, false, false);
-    CHECK_NUMBER(run(scratch, "1"), EXIT_OK);
+    CHECK_NUMBER(run(scratch, "opencl", "1"), EXIT_OK);
     check_outputs(scratch);
     lose(NEVER, 5, true, false);
-    CHECK_NUMBER(run(scratch, "1"), EXIT_DEVICE);
+    CHECK_NUMBER(run(scratch, "opencl", "1"), EXIT_DEVICE);
     int made = 0;
     for (int i = 0; i < FILES; i++) {
         char name[64];
@@ -142,21 +161,23 @@ int main(void)
         return CHECK_SKIP;
     make_inputs(&scratch);
     lose(NEVER, NEVER, false, false);
-    CHECK_NUMBER(run(&scratch, "1"), EXIT_OK);
+    CHECK_NUMBER(run(&scratch, "opencl", "1"), EXIT_OK);
     check_outputs(&scratch);
     for (int at = 0; at < FILES; at++) {
         for (int way = 0; way < 8; way++) {
             const bool stays_lost = way & 1, at_submit = way & 2;
             lose(at_submit ? at : NEVER, at_submit ? NEVER : at, stays_lost, false);
-            CHECK_NUMBER(run(&scratch, jobs[way >> 2]), EXIT_OK);
+            CHECK_NUMBER(run(&scratch, "opencl", jobs[way >> 2]), EXIT_OK);
             CHECK_HAS(scratch.said.text, stays_lost ? "continuing on the cpu path" : "was lost and opened again");
             check_outputs(&scratch);
         }
     }
     lose(NEVER, 5, true, true);
-    CHECK_NUMBER(run(&scratch, "1"), EXIT_DEVICE);
+    CHECK_NUMBER(run(&scratch, "opencl", "1"), EXIT_DEVICE);
     lose(NEVER, NEVER, false, false);
     all_gpus(&scratch);
+    gl_fails(&scratch);
+    lose(NEVER, NEVER, false, false);
     interrupt(&scratch);
     own_kernels(&scratch);
     scratch_close(&scratch);
