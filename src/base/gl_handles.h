@@ -25,8 +25,8 @@ void gl_context_describe(struct gl_context *context, bool es, const char *versio
                          const char *over);
 
 // Mesa's driver for the CPU (22.3) crashes if a thread draws, copies or maps while another one draws, each in a context
-// of its own. Hold this lock meanwhile; it locks only if a CPU draws. The builder holds it as long as it is bound. It
-// is not recursive.
+// of its own. Hold this lock meanwhile; it locks only if a CPU draws. To bind another context is to draw, too. A thread
+// holds the lock as long as it has the builder bound. The lock is not recursive.
 void gl_software_lock(const struct gl_context *context);
 void gl_software_unlock(const struct gl_context *context);
 

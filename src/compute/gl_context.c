@@ -140,6 +140,8 @@ static struct headless *open_kind(EGLDisplay display, const char *display_name, 
     }
     *headless = (struct headless){.base = {.bind = bind_headless, .unbind = unbind_headless}, .display = display};
     pthread_mutex_init(&headless->lock, NULL);
+    const struct gl_context unknown = {.software = true}; // until GL names its renderer
+    gl_software_lock(&unknown);
     const struct bound before = bound_now();
     const char *fault = make_contexts(headless, es);
     if (!fault && !make_current(headless, headless->context))
@@ -147,13 +149,12 @@ static struct headless *open_kind(EGLDisplay display, const char *display_name, 
     if (!fault) {
         gl_context_describe(&headless->base, es, (const char *)glGetString(GL_VERSION),
                             (const char *)glGetString(GL_RENDERER), "EGL");
-        gl_software_lock(&headless->base);
         fault = gl_context_draws() ? NULL : "it draws wrong pixels";
-        gl_software_unlock(&headless->base);
         make_current(headless, EGL_NO_CONTEXT);
     }
     if (before.context != EGL_NO_CONTEXT)
         eglMakeCurrent(before.display, before.draw, before.read, before.context);
+    gl_software_unlock(&unknown);
     if (!fault)
         return headless;
     char what[128];
@@ -226,31 +227,33 @@ void gl_context_close(struct gl_context *context)
     struct headless *headless = (struct headless *)context;
     if (!headless)
         return;
-    if (headless->builder && gl_context_bind(context, false)) {
-        gl_software_lock(context);
+    gl_software_lock(context);
+    if (headless->builder && bind_headless(context, false)) {
         gl_context_draws();
-        gl_software_unlock(context);
-        gl_context_unbind(context, false);
+        unbind_headless(context, false);
     }
     if (headless->builder)
         eglDestroyContext(headless->display, headless->builder);
     if (headless->context)
         eglDestroyContext(headless->display, headless->context);
+    gl_software_unlock(context);
     pthread_mutex_destroy(&headless->lock);
     free(headless);
 }
 
 bool gl_context_bind(struct gl_context *context, bool builder)
 {
+    gl_software_lock(context);
     const bool bound = context->bind(context, builder);
-    if (bound && builder)
-        gl_software_lock(context);
+    if (!bound || !builder)
+        gl_software_unlock(context);
     return bound;
 }
 
 void gl_context_unbind(struct gl_context *context, bool builder)
 {
-    if (builder)
-        gl_software_unlock(context);
+    if (!builder)
+        gl_software_lock(context);
     context->unbind(context, builder);
+    gl_software_unlock(context);
 }

@@ -336,13 +336,14 @@ static bool gl_collect(struct path *path, struct path_result *result, bool *lost
     result->tag = slot->tag;
     gl_software_lock(gl->context);
     const bool ok = await(slot) && (!slot->pack || map(gl, slot));
+    if (ok)
+        add_stages(gl, slot, result);
     gl_software_unlock(gl->context);
     if (!ok) {
         log_error("cannot finish a frame with GL: the driver has failed, or the context is lost");
         *lost = true;
         return false;
     }
-    add_stages(gl, slot, result);
     give_pixels(gl, slot, result);
     return true;
 }

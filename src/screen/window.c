@@ -319,7 +319,7 @@ struct gl_handles window_gl_handles(const struct window *window)
 
 struct gl_context *window_gl(struct window *window)
 {
-    return window ? window_context_share(&window->context) : NULL;
+    return window ? &window->context.gl : NULL;
 }
 
 struct window_size window_size(const struct window *window)

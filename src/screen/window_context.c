@@ -85,10 +85,21 @@ static void set_hints(const struct context_kind *kind, bool debug)
     glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "monocle");
 }
 
+static void make_builder(struct window_context *context, bool debug)
+{
+    set_hints(context->kind, debug);
+    context->builder = glfwCreateWindow(1, 1, "monocle builder", NULL, context->window);
+    if (!context->builder) {
+        char why[256] = "";
+        window_add_reason(why, context->kind->name);
+        log_info("cannot make a second GL context: %s", why);
+    }
+}
+
 bool window_context_open(struct window_context *context, const struct window_setup *setup, int width, int height,
                          char why[256])
 {
-    *context = (struct window_context){.gl = {.bind = bind_window, .unbind = unbind_window}, .debug = setup->debug};
+    *context = (struct window_context){.gl = {.bind = bind_window, .unbind = unbind_window}};
     pthread_mutex_init(&context->lock, NULL);
     for (size_t i = 0; !context->window && i < sizeof(context_kinds) / sizeof(*context_kinds); i++) {
         context->kind = &context_kinds[i];
@@ -105,6 +116,7 @@ bool window_context_open(struct window_context *context, const struct window_set
     context->egl = epoxy_has_egl() && eglGetCurrentContext() != EGL_NO_CONTEXT;
     gl_context_describe(&context->gl, !epoxy_is_desktop_gl(), (const char *)glGetString(GL_VERSION),
                         (const char *)glGetString(GL_RENDERER), context->egl ? "EGL" : "GLX");
+    make_builder(context, setup->debug);
     return true;
 }
 
@@ -119,18 +131,4 @@ void window_context_close(struct window_context *context)
         glfwDestroyWindow(context->window);
         pthread_mutex_destroy(&context->lock);
     }
-}
-
-struct gl_context *window_context_share(struct window_context *context)
-{
-    if (context->builder)
-        return &context->gl;
-    set_hints(context->kind, context->debug);
-    context->builder = glfwCreateWindow(1, 1, "monocle builder", NULL, context->window);
-    if (!context->builder) {
-        char why[256] = "";
-        window_add_reason(why, context->kind->name);
-        log_info("cannot make a second GL context: %s", why);
-    }
-    return &context->gl;
 }

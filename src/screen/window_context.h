@@ -11,11 +11,10 @@ struct window_context {
     struct gl_context gl;
     const struct context_kind *kind;
     struct GLFWwindow *window;  // the user's window owns the first context
-    struct GLFWwindow *builder; // a hidden window owns the builder; NULL: not made yet
+    struct GLFWwindow *builder; // a hidden window owns the builder; NULL: GLFW cannot make it
     bool egl;                   // over EGL, otherwise over GLX
-    bool debug;
-    pthread_mutex_t lock;      // held while the builder is bound
-    struct GLFWwindow *before; // owner of the context that was current before the builder
+    pthread_mutex_t lock;       // held while the builder is bound
+    struct GLFWwindow *before;  // owner of the context that was current before the builder
 };
 
 // Adds GLFW's last error to the reason.
@@ -25,5 +24,3 @@ void window_add_reason(char why[256], const char *what);
 bool window_context_open(struct window_context *context, const struct window_setup *setup, int width, int height,
                          char why[256]);
 void window_context_close(struct window_context *context); // accepts a zeroed one
-// Makes the builder at the first call. A failure is logged (log_info); binding the builder then fails.
-struct gl_context *window_context_share(struct window_context *context);
