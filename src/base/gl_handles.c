@@ -90,3 +90,12 @@ bool gl_context_draws(void)
     glDeleteProgram(program);
     return glGetError() == GL_NO_ERROR && memcmp(pixel, (uint8_t[]){255, 0, 255, 0}, 4) == 0;
 }
+
+void gl_context_finish(struct gl_context *context)
+{
+    if (context->kept)
+        context->kept_free(context->kept);
+    context->kept = NULL;
+    // If the context still used a program of the builder, Mesa 22.3 might hang when it closes the context.
+    gl_context_draws();
+}

@@ -16,6 +16,8 @@ enum { GL_NAME = 160 };
 struct gl_context {
     char name[GL_NAME]; // "OpenGL 4.5 core over EGL: llvmpipe (LLVM 15.0.6, 256 bits)"
     bool software;      // a CPU draws
+    void *kept;         // programs of the gl path, freed before the context closes; NULL: none
+    void (*kept_free)(void *kept);
     bool (*bind)(struct gl_context *context, bool builder);
     void (*unbind)(struct gl_context *context, bool builder);
 };
@@ -30,7 +32,7 @@ void gl_context_describe(struct gl_context *context, bool es, const char *versio
 void gl_software_lock(const struct gl_context *context);
 void gl_software_unlock(const struct gl_context *context);
 
-// Draws a pixel in the current context, with a program of its own. Returns true if the pixel is correct. Also call
-// it before the builder is closed. Otherwise the context may still use a program of the builder, and Mesa 22.3 may hang
-// when it closes the context.
+// Draws a pixel in the current context, with a program of its own. Returns true if the pixel is correct.
 bool gl_context_draws(void);
+// Frees `kept`. Call it with the first context bound, before the builder is closed.
+void gl_context_finish(struct gl_context *context);

@@ -229,7 +229,7 @@ void gl_context_close(struct gl_context *context)
         return;
     gl_software_lock(context);
     if (headless->builder && bind_headless(context, false)) {
-        gl_context_draws();
+        gl_context_finish(context);
         unbind_headless(context, false);
     }
     if (headless->builder)

@@ -37,7 +37,6 @@ struct gl_path {
     struct path path;
     struct gl_context *context;
     struct gl_target target;
-    struct gl_programs programs;
     bool textures; // results are textures
     unsigned plane[PIXFMT_PLANES];
     size_t offset[PIXFMT_PLANES], input_bytes; // of the planes in `unpack`
@@ -415,7 +414,6 @@ static void gl_close(struct path *path)
         for (int i = 0; i < gl->slots; i++)
             slot_close(&gl->slot[i]);
         glDeleteTextures(PIXFMT_PLANES, gl->plane);
-        gl_programs_finish(&gl->programs);
         gl_context_unbind(gl->context, true);
     }
     free(gl);
@@ -499,9 +497,7 @@ struct path *gl_open(const struct path_setup *setup, char **error)
     path_init(&gl->path, &gl_backend, setup, "gl");
     gl->context = setup->gl;
     gl->textures = setup->textures && !setup->encoded_only;
-    gl->programs = (struct gl_programs){.input = setup->input};
-    gl->target = (struct gl_target){
-        .context = setup->gl, .input = setup->input, .kernel_dir = setup->kernels, .programs = &gl->programs};
+    gl->target = (struct gl_target){.context = setup->gl, .input = setup->input, .kernel_dir = setup->kernels};
     if (!gl_context_bind(setup->gl, true)) {
         path_fail(error, "cannot make a GL context current");
         path_finish(&gl->path);

@@ -71,22 +71,27 @@ static void draw_step(const struct gl_chain *chain, int number, unsigned to)
     bind_texture(3, chain->numbers[number]);
     glFramebufferTexture2D(GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D,
                            step->writes == TEXELS_SHOWN ? to : chain->between[step->writes][number % 2], 0);
-    gl_program_use(chain->program[number], chain->numbers[number] ? NULL : chain->few[number], step->numbers);
+    gl_program_use(chain->program[number], &chain->target->input, chain->numbers[number] ? NULL : chain->few[number],
+                   step->numbers);
     glDrawArrays(GL_TRIANGLES, 0, 3);
+}
+
+static void bind_target(const struct gl_chain *chain, unsigned framebuffer, unsigned array)
+{
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
+    glBindVertexArray(array);
+    glViewport(0, 0, chain->target->input.width, chain->target->input.height);
 }
 
 void gl_chain_draw(const struct gl_chain *chain, const unsigned planes[PIXFMT_PLANES], unsigned framebuffer,
                    unsigned array, unsigned to, void (*passed)(void *context), void *context)
 {
-    const struct image_shape *input = &chain->target->input;
-    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
-    glBindVertexArray(array);
-    glViewport(0, 0, input->width, input->height);
+    bind_target(chain, framebuffer, array);
     for (GLuint i = 0; i < PIXFMT_PLANES; i++)
         bind_texture(i, planes[i]);
     for (int i = 0; i < chain->steps; i++) {
         draw_step(chain, i, to);
-        if (passed && chain->step[i].part != PART_ACROSS)
+        if (chain->step[i].part != PART_ACROSS)
             passed(context);
     }
 }
@@ -131,10 +136,9 @@ static bool make_textures(struct gl_chain *chain, int number)
     return (kind == TEXELS_SHOWN || *between) && make_numbers(chain, number);
 }
 
-// Draws one pixel with each program. False on a GL error.
+// Draws one pixel with each new program. False on a GL error.
 static bool draw_once(const struct gl_chain *chain)
 {
-    const unsigned planes[PIXFMT_PLANES] = {0};
     const unsigned to = gl_texture_open(GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, 1, 1);
     GLuint framebuffer, array;
     glGenFramebuffers(1, &framebuffer);
@@ -142,7 +146,11 @@ static bool draw_once(const struct gl_chain *chain)
     gl_chain_begin(chain->target->es);
     glEnable(GL_SCISSOR_TEST);
     glScissor(0, 0, 1, 1);
-    gl_chain_draw(chain, planes, framebuffer, array, to, NULL, NULL);
+    bind_target(chain, framebuffer, array);
+    for (int i = 0; i < chain->steps; i++) {
+        if (gl_program_is_new(chain->program[i]))
+            draw_step(chain, i, to);
+    }
     gl_chain_end();
     glDisable(GL_SCISSOR_TEST);
     glFinish(); // the other context may use the objects now
@@ -158,7 +166,7 @@ static bool make_steps(struct gl_chain *chain, char **error)
     for (int i = 0; i < chain->steps; i++) {
         struct composer parts;
         char *text = gl_text(&chain->step[i], target->input.format, target->es, target->kernel_dir, &parts, error);
-        if (!text || !(chain->program[i] = gl_program_get(target->programs, text, target->es, &parts, error)))
+        if (!text || !(chain->program[i] = gl_program_get(target->context, text, target->es, &parts, error)))
             return false;
         if (!make_textures(chain, i)) {
             path_fail(error, "GL refuses the textures of this chain at this frame size");
@@ -190,8 +198,6 @@ void gl_chain_close(struct gl_chain *chain)
 {
     if (!chain)
         return;
-    for (int i = 0; i < chain->steps; i++)
-        gl_program_put(chain->target->programs, chain->program[i]);
     glDeleteTextures(GL_STEPS, chain->numbers); // GL ignores 0
     glDeleteTextures(TEXELS_KINDS * 2, &chain->between[0][0]);
     free(chain);

@@ -11,7 +11,6 @@ struct gl_target {
     struct image_shape input;
     bool es;
     const char *kernel_dir; // NULL: none
-    struct gl_programs *programs;
 };
 
 struct gl_chain {
@@ -19,7 +18,7 @@ struct gl_chain {
     struct plan plan;
     struct gl_step step[GL_STEPS];
     int steps;
-    const struct gl_program *program[GL_STEPS];
+    struct gl_program *program[GL_STEPS];
     int32_t few[GL_STEPS][GL_FEW_NUMBERS]; // the arguments
     unsigned numbers[GL_STEPS];            // or their textures; 0: they are few
     unsigned between[TEXELS_KINDS][2];     // textures between steps, used in turn; 0: none
@@ -30,15 +29,15 @@ unsigned gl_texture_open(unsigned format, unsigned layout, unsigned type, int wi
 
 // The next two need the builder context (compute/gl_context.h).
 //
-// Plans and compiles a chain. Draws one pixel with each program, because drivers finish compiling at the first draw.
-// NULL on failure: *error as in path_open.
+// Plans and compiles a chain. Draws one pixel with each new program, because drivers finish compiling at the first
+// draw. NULL on failure: *error as in path_open.
 struct gl_chain *gl_chain_open(const struct gl_target *target, const struct chain *chain, char **error);
 void gl_chain_close(struct gl_chain *chain); // accepts NULL
 
 // Sets all of the context's state that drawing depends on, because other code uses the context too.
 void gl_chain_begin(bool es);
 // Draws all steps from the textures of a frame's planes, through a framebuffer of this context and a vertex array, to
-// the texture `to`. `passed` is called after each pass.
+// the texture `to`. Calls `passed` after each pass.
 void gl_chain_draw(const struct gl_chain *chain, const unsigned planes[PIXFMT_PLANES], unsigned framebuffer,
                    unsigned array, unsigned to, void (*passed)(void *context), void *context);
 // Leaves the context as other code expects it.

@@ -1,4 +1,4 @@
-// gl_program.c: compiles shaders, and finds them again by their text
+// gl_program.c: compiles shaders, keeps them, and finds them by their text
 #include "path/gl_program.h"
 
 #include "path/backend.h"
@@ -9,14 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNUSED_MAX = 32 }; // programs without a user that are kept
-
+// Programs stay until the context closes. If the builder deletes a program that the first context has used, Mesa (22.3)
+// unbinds the vertex shader of the first context, whichever it is, and the next draw with that shader crashes. The same
+// happens the other way round.
 struct gl_program {
     struct gl_program *older;
     char *text;
     unsigned name;
-    int numbers; // uniform: the arguments
-    int users;   // chains
+    int size, coefficients, numbers; // uniforms
+    bool used;
 };
 
 // A triangle that covers the whole picture.
@@ -24,19 +25,13 @@ static const char *const vertex_text =
     "void main()\n{\n"
     "    gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0);\n}\n";
 
-static void free_program(struct gl_program *program)
+static void free_programs(void *newest)
 {
-    glDeleteProgram(program->name);
-    free(program->text);
-    free(program);
-}
-
-void gl_programs_finish(struct gl_programs *programs)
-{
-    while (programs->newest) {
-        struct gl_program *program = programs->newest;
-        programs->newest = program->older;
-        free_program(program);
+    for (struct gl_program *program = newest, *older; program; program = older) {
+        older = program->older;
+        glDeleteProgram(program->name);
+        free(program->text);
+        free(program);
     }
 }
 
@@ -93,42 +88,36 @@ static unsigned link_program(const char *text, bool es, const struct composer *p
     return program;
 }
 
-// Sets the uniforms, which have the same values for every frame of a path.
-static void set_uniforms(unsigned program, const struct image_shape *input)
+static void find_uniforms(struct gl_program *program)
 {
-    const struct color_coefficients k = color_to_rgb(input->color);
-    const GLint coefficients[] = {k.cy, k.bias, k.rv, k.gu, k.gv, k.bu};
     static const char *const samplers[] = {"plane0", "plane1", "plane2", "numbers"};
-    glUseProgram(program);
+    glUseProgram(program->name);
     for (int i = 0; i < 4; i++)
-        glUniform1i(glGetUniformLocation(program, samplers[i]), i); // GL ignores an unused one
-    glUniform2i(glGetUniformLocation(program, "size"), input->width, input->height);
-    glUniform1iv(glGetUniformLocation(program, "coefficients"), 6, coefficients);
+        glUniform1i(glGetUniformLocation(program->name, samplers[i]), i); // GL ignores an unused one
     glUseProgram(0);
+    program->size = glGetUniformLocation(program->name, "size");
+    program->coefficients = glGetUniformLocation(program->name, "coefficients");
+    program->numbers = glGetUniformLocation(program->name, "numbers");
 }
 
-static struct gl_program *find(struct gl_programs *programs, const char *text)
+struct gl_program *gl_program_get(struct gl_context *context, char *text, bool es, const struct composer *parts,
+                                  char **error)
 {
-    struct gl_program *program = programs->newest;
+    struct gl_program *program = context->kept;
     while (program && strcmp(program->text, text) != 0)
         program = program->older;
-    return program;
-}
-
-// Compiles the text and puts its program at the front of the list.
-static struct gl_program *add(struct gl_programs *programs, char *text, bool es, const struct composer *parts,
-                              char **error)
-{
-    struct gl_program *program = calloc(1, sizeof(*program));
-    if (!program)
+    if (program) {
+        free(text);
+        return program;
+    }
+    if (!(program = calloc(1, sizeof(*program))))
         path_fail(error, "cannot compile a shader: out of memory");
     else if ((program->name = link_program(text, es, parts, error)) != 0) {
-        set_uniforms(program->name, &programs->input);
-        program->numbers = glGetUniformLocation(program->name, "numbers");
+        find_uniforms(program);
         program->text = text;
-        program->older = programs->newest;
-        programs->newest = program;
-        programs->unused++;
+        program->older = context->kept;
+        context->kept = program;
+        context->kept_free = free_programs;
         return program;
     }
     free(program);
@@ -136,44 +125,21 @@ static struct gl_program *add(struct gl_programs *programs, char *text, bool es,
     return NULL;
 }
 
-// Frees the oldest program without a user.
-static void drop_oldest(struct gl_programs *programs)
+bool gl_program_is_new(struct gl_program *program)
 {
-    struct gl_program **oldest = NULL;
-    for (struct gl_program **at = &programs->newest; *at; at = &(*at)->older)
-        oldest = (*at)->users == 0 ? at : oldest;
-    if (!oldest)
-        return;
-    struct gl_program *program = *oldest;
-    *oldest = program->older;
-    programs->unused--;
-    free_program(program);
+    const bool new = !program->used;
+    program->used = true;
+    return new;
 }
 
-const struct gl_program *gl_program_get(struct gl_programs *programs, char *text, bool es, const struct composer *parts,
-                                        char **error)
+void gl_program_use(const struct gl_program *program, const struct image_shape *input, const int32_t *numbers,
+                    int count)
 {
-    struct gl_program *program = find(programs, text);
-    if (program)
-        free(text);
-    else
-        program = add(programs, text, es, parts, error);
-    if (program && program->users++ == 0)
-        programs->unused--;
-    return program;
-}
-
-void gl_program_put(struct gl_programs *programs, const struct gl_program *program)
-{
-    if (!program)
-        return;
-    if (--((struct gl_program *)program)->users == 0 && ++programs->unused > UNUSED_MAX)
-        drop_oldest(programs);
-}
-
-void gl_program_use(const struct gl_program *program, const int32_t *numbers, int count)
-{
+    const struct color_coefficients k = color_to_rgb(input->color);
+    const GLint coefficients[] = {k.cy, k.bias, k.rv, k.gu, k.gv, k.bu};
     glUseProgram(program->name);
+    glUniform2i(program->size, input->width, input->height); // GL ignores an unused uniform
+    glUniform1iv(program->coefficients, 6, coefficients);
     if (numbers && count > 0)
         glUniform1iv(program->numbers, count, numbers);
 }

@@ -1,25 +1,23 @@
-// gl_program.h: compiled shaders, shared by all chains of a path
+// gl_program.h: compiled shaders, shared by all gl paths of a context
 #pragma once
 
+#include "base/gl_handles.h"
 #include "image/image.h"
 #include "path/compose.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
-// Finds programs by their text, so that a new value of a parameter needs no compiler.
-struct gl_programs {
-    struct gl_program *newest; // a list
-    int unused;
-    struct image_shape input; // of the path's frames
-};
+struct gl_program;
 
-// All functions need the builder context (compute/gl_context.h), which one thread has at a time.
-void gl_programs_finish(struct gl_programs *programs);
-
-// Returns the program of a fragment shader, compiled or found; the caller returns it with gl_program_put. Takes over
-// `text`, which was composed as `parts`. NULL on failure: *error as in path_open.
-const struct gl_program *gl_program_get(struct gl_programs *programs, char *text, bool es, const struct composer *parts,
-                                        char **error);
-void gl_program_put(struct gl_programs *programs, const struct gl_program *program); // accepts NULL
-// Uses the program, with a few arguments as uniforms (NULL: they are in a texture).
-void gl_program_use(const struct gl_program *program, const int32_t *numbers, int count);
+// Returns the program of a fragment shader, compiled or found by its text, so that a new value of a parameter needs no
+// compiler. The context keeps it until it closes. Needs the builder (compute/gl_context.h), which one thread has at a
+// time. Takes over `text`, which was composed as `parts`. NULL on failure: *error as in path_open.
+struct gl_program *gl_program_get(struct gl_context *context, char *text, bool es, const struct composer *parts,
+                                  char **error);
+// Returns true at the first call for this program.
+bool gl_program_is_new(struct gl_program *program);
+// Uses the program for frames of this shape, with a few arguments as uniforms (NULL: they are in a texture). Uniforms
+// belong to the program, so only the first context may do this. Exception: a new program.
+void gl_program_use(const struct gl_program *program, const struct image_shape *input, const int32_t *numbers,
+                    int count);

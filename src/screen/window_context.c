@@ -124,7 +124,7 @@ void window_context_close(struct window_context *context)
 {
     if (context->builder) {
         glfwMakeContextCurrent(context->window);
-        gl_context_draws();
+        gl_context_finish(&context->gl);
         glfwDestroyWindow(context->builder);
     }
     if (context->window) {

@@ -80,6 +80,22 @@ static void test_faults(struct gl_context *gl)
     path_close(path);
 }
 
+// A path runs on after another path of the same context was closed (see src/path/gl_program.c).
+static void test_close(struct gl_context *gl)
+{
+    bool lost = false, submitted = false;
+    struct path *path = open_chain(gl, "gray"), *other = open_chain(gl, "blur=2");
+    if (path && other) {
+        CHECK(run_frame(path, &submitted, &lost));
+        CHECK(run_frame(other, &submitted, &lost));
+        CHECK(run_frame(path, &submitted, &lost));
+        path_close(other);
+        glFlush(); // Mesa now frees what the builder has deleted
+        CHECK(run_frame(path, &submitted, &lost) && !lost);
+    }
+    path_close(path);
+}
+
 static int compiled_for(struct path *path, const char *text)
 {
     struct chain chain;
@@ -90,7 +106,7 @@ static int compiled_for(struct path *path, const char *text)
     return compiled;
 }
 
-// Only other filters and another radius need a compiler.
+// Only other filters and another radius need a compiler. A second path of the context needs none.
 static void test_programs(struct gl_context *gl)
 {
     struct path *path = open_chain(gl, "sharpen=1");
@@ -100,9 +116,12 @@ static void test_programs(struct gl_context *gl)
         CHECK(compiled_for(path, "sharpen=2") == 0);
         CHECK(compiled_for(path, "contrast=2") > 0);
         CHECK(compiled_for(path, "contrast=3:5") == 0);
-        CHECK(compiled_for(path, "blur=2") > 0);
+        CHECK(compiled_for(path, "blur=4") > 0);
         CHECK(compiled_for(path, "blur=3") > 0);
         CHECK(compiled_for(path, "sharpen=3") == 0);
+        path_close(path);
+        compiled = 0;
+        CHECK((path = open_chain(gl, "blur=4")) && compiled == 0);
     }
     epoxy_glCompileShader = compile;
     path_close(path);
@@ -140,6 +159,7 @@ int main(void)
     }
     if (CHECK(gl_context_bind(gl, false))) {
         test_faults(gl);
+        test_close(gl);
         test_programs(gl);
         gl_context_unbind(gl, false);
     }
