@@ -44,16 +44,37 @@ bool devices_pick(struct devices *d, struct wish *wish, const char *name)
     return true;
 }
 
-bool devices_choose(struct devices *d, struct wish *wish, const char *name)
+// The path for systems whose GPU has no OpenCL: gl on a GPU, otherwise cpu.
+static enum path_kind path_beside_opencl(struct window *window)
+{
+    const struct gl_context *gl = window_gl(window);
+    return gl && !gl->software ? PATH_GL : PATH_CPU;
+}
+
+static bool only_processors(const struct devices *d)
+{
+    int processors = 0;
+    for (int i = 0; i < d->count; i++)
+        processors += d->info[i].type & CL_DEVICE_TYPE_CPU ? 1 : 0;
+    return processors == d->count;
+}
+
+bool devices_choose(struct devices *d, struct wish *wish, const struct live_options *o)
 {
     const struct path_kind_info *kind = path_kind_info(wish->kind);
     const char *why = NULL;
+    const bool named = o->device && o->device[0];
     wish->device = -1;
     if (!kind->needs_device && !d->window)
         return true;
     d->count = device_list(d->info, &why);
+    if (d->count > 0 && only_processors(d) && o->path < 0 && !named && !o->kernels && !o->tune) {
+        wish->kind = wish->start_kind = path_beside_opencl(d->window);
+        wish->start_why = "OpenCL has only CPUs, and this path is faster";
+        kind = path_kind_info(wish->kind);
+    }
     if (d->count > 0) {
-        if (!devices_pick(d, wish, name))
+        if (!devices_pick(d, wish, o->device))
             return false;
         if (!kind->needs_device || devices_open(d, wish->device))
             return true;
@@ -62,12 +83,12 @@ bool devices_choose(struct devices *d, struct wish *wish, const char *name)
     }
     if (!kind->needs_device)
         return true;
-    if ((name && name[0]) || !kind->steps_down) {
+    if (named || !kind->steps_down) {
         log_error("there is no OpenCL device: %s; the cpu path (-p cpu) and the gl path (-p gl) work without one", why);
         return false;
     }
     const struct gl_context *gl = window_gl(d->window);
-    wish->kind = gl && !gl->software ? PATH_GL : PATH_CPU;
+    wish->kind = path_beside_opencl(d->window);
     log_warn("there is no OpenCL device: %s; using the %s path%s%s", why, path_kind_name(wish->kind), gl ? ": " : "",
              !gl            ? ""
              : gl->software ? "GL draws on the CPU, too"

@@ -16,10 +16,11 @@ struct devices {
     const char *kernels;   // directory of kernels that replace the built-in ones; NULL: none
 };
 
-// Lists the devices and picks one. If none opens for a path that may step down, changes the wish to the gl path
-// on a GPU, otherwise to the cpu path (logged). False if there is no device of that name, or none for a path that needs
-// one (logged).
-bool devices_choose(struct devices *devices, struct wish *wish, const char *name);
+// Lists the devices and picks one. Changes the wish to the gl path on a GPU, otherwise to the cpu path, in two cases:
+// 1. No device opens for a path that may step down (logged). 2. All devices are CPUs, and no option names a path, a
+// device or kernels, or tunes them. False if there is no device of that name, or none for a path that needs one
+// (logged).
+bool devices_choose(struct devices *devices, struct wish *wish, const struct live_options *options);
 // Sets wish->device to the listed device `name`; false if there is none (logged). NULL or "": the first device that
 // opens, preferably one that shares GL with the window if the path can use that; -1 if none opens; 0 if the path needs
 // no device.

@@ -552,6 +552,8 @@ void lanes_describe(const struct lanes *l, int which, struct lane_facts *facts)
         facts->input = path_info(lane->path)->input;
         facts->passes = path_passes(lane->path, facts->pass);
     }
+    if (l->set.wish->start_why && lane->kind == l->set.wish->start_kind)
+        facts->why = l->set.wish->start_why;
     if (strcmp(facts->input, "host-ptr") == 0 && source_health(l->set.source).userptr)
         facts->input = "userptr";
     if (lane->kind != l->set.wish->kind && lanes_building(l)) {

@@ -22,7 +22,8 @@ static const struct option live_options[] = {
      .help = "filter chain to apply, such as 'blur=2,gray'; `monocle filters` lists the filters", .offset = AT(filters),
      .complete = "filter"},
     {"path", 'p', OPTION_CHOICE, .choices = PATH_CHOICES,
-     .help = "path that runs the filters; default: zerocopy; without an OpenCL device: gl on a GPU, otherwise cpu",
+     .help = "path that runs the filters; default: zerocopy; if OpenCL has no device or only CPUs: gl on a GPU, "
+             "otherwise cpu",
      .offset = AT(path)},
     DEVICE_OPTION(AT(device), "", ""),
     {"threads", 't', OPTION_INT, "N", .help = "number of threads of the cpu path; default: one per CPU",

@@ -59,7 +59,7 @@ static bool open_screen(struct session *s)
 {
     if (!s->options.headless)
         device_drivers_start();
-    return open_window(s, false) && devices_choose(&s->devices, &s->wish, s->options.device);
+    return open_window(s, false) && devices_choose(&s->devices, &s->wish, &s->options);
 }
 
 // Closes the devices before the window, whose GL context they share. No source may still use the memory of a device.

@@ -12,8 +12,10 @@ struct wish {
     struct chain chain;
     int selected; // number of the selected parameter, counted through the whole chain
     enum path_kind kind;
-    int device; // index in struct devices; -1: none
-    bool gl;    // there is a GL context
+    enum path_kind start_kind; // the kind that monocle chose at the start instead of the default
+    const char *start_why;     // the reason; NULL: it chose none
+    int device;                // index in struct devices; -1: none
+    bool gl;                   // there is a GL context
     enum split split;
     float divider; // between the panes, 0 to 1 across the picture
     bool frozen, vsync, fullscreen, help, tune;

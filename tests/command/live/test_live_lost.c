@@ -1,6 +1,7 @@
 // test_live_lost.c: if a device is lost, the live view continues with the cpu path and loses no frame, or reports why
-// it cannot; with an argument: a device whose textures the window cannot show
+// it cannot; with an argument: in a window
 #include "base/file.h"
+#include "base/gl_handles.h"
 #include "command/command.h"
 #include "tune/online.h"
 
@@ -75,6 +76,61 @@ static void lose(int submit_fails_at, int collect_fails_at, bool no_cpu)
     frail()->no_cpu = no_cpu;
 }
 
+// Runs the live view without a path, in a window or without one. Its table of figures must name the path and the
+// reason. `more`: another argument, or NULL.
+static void check_default(struct scratch *scratch, bool window, const char *more, const char *path)
+{
+    char *argv[] = {"live", "pattern:34x22", "--frames", "3", NULL, NULL, NULL};
+    int count = 4;
+    if (!window)
+        argv[count++] = "--headless";
+    if (more)
+        argv[count++] = (char *)more;
+    lose(NEVER, NEVER, false);
+    frail_begin();
+    freopen(scratch_path(scratch, "table"), "w", stdout);
+    CHECK_NUMBER(live_command.run(count, argv), EXIT_OK);
+    fflush(stdout);
+    char *table = file_read_text(scratch_path(scratch, "table"), 1 << 16);
+    CHECK_HAS(table, path);
+    free(table);
+}
+
+// With CPUs alone, OpenCL is not the default.
+static void test_default(struct scratch *scratch)
+{
+    static const char *const options[] = {"--device=0", "--tune", "--path=zerocopy"};
+    frail()->gpus = 1;
+    check_default(scratch, false, NULL, "path zerocopy (as requested), device frail device");
+    frail()->gpus = 0;
+    check_default(scratch, false, NULL, "path cpu (OpenCL has only CPUs, and this path is faster), device cpu");
+    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+        check_default(scratch, false, options[i], "path zerocopy (as requested), device frail device");
+}
+
+// In a window, gl is the default if a GPU draws.
+static bool hardware;
+
+void __wrap_gl_context_describe(struct gl_context *context, bool es, const char *version, const char *renderer,
+                                const char *over);
+void __wrap_gl_context_describe(struct gl_context *context, bool es, const char *version, const char *renderer,
+                                const char *over)
+{
+    *context =
+        (struct gl_context){.name = "OpenGL", .software = !hardware, .bind = context->bind, .unbind = context->unbind};
+}
+
+static void test_window_default(struct scratch *scratch)
+{
+    check_default(scratch, true, NULL, "path cpu (OpenCL has only CPUs");
+    hardware = true;
+    check_default(scratch, true, NULL, "path gl (OpenCL has only CPUs, and this path is faster), device OpenGL");
+    frail()->gpus = 1;
+    check_default(scratch, true, NULL, "path zerocopy (as requested)");
+    frail()->gpus = 0;
+    hardware = false;
+}
+
 // If a device cannot share textures over GLX, EGL is tried, then GLX is used again if EGL is no better.
 static int test_retry(struct scratch *scratch)
 {
@@ -95,6 +151,7 @@ static int test_retry(struct scratch *scratch)
         CHECK_NUMBER(frail()->opened_over[OVER_GLX], 2);
         CHECK_NUMBER(frail()->opened_over[OVER_EGL], 1);
     }
+    test_window_default(scratch);
     scratch_close(scratch);
     return check_end(&unit);
 }
@@ -133,6 +190,7 @@ int main(int argc, char **argv)
         }
     }
 
+    test_default(&scratch);
     lose(NEVER, 5, true);
     CHECK_NUMBER(run(cut, &scratch), EXIT_DEVICE);
     CHECK_HAS(scratch.said.text, "frail device");

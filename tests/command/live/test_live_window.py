@@ -55,7 +55,7 @@ def hotkeys(c):
         c.check(state[field] == value, key, field, "is", state[field], "not", value)
     record(c, live, "monocle-0001.y4m")
     if OPENCL:
-        for want in ("cpu", "opencl", "gl", "zerocopy"):
+        for want in ("opencl", "gl", "zerocopy", "cpu"):
             state = live.key("p")
             c.check(state["path"] == want and state["chain"] == "maxrgb", "p gives", state["path"], "not", want)
     state = live.key("d")
