@@ -225,13 +225,20 @@ static bool same_note(const struct figure *a, const struct figure *b)
     return a->status == b->status && strcmp(a->note, b->note) == 0;
 }
 
-// Returns true if all figures of the row have the note; `row` -1: all figures.
-static bool is_noted(const struct table *table, int row, const struct figure *like)
+// Returns true if all figures of the row and column have the note; -1: of all rows, of all columns.
+static bool is_noted(const struct table *table, int row, int column, const struct figure *like)
 {
     bool all = true;
     for (int i = 0; i < table->count; i++)
-        all = all && (same_note(table->figure[i], like) || (row >= 0 && table->row[i] != row));
+        all = all && (same_note(table->figure[i], like) || (row >= 0 && table->row[i] != row) ||
+                      (column >= 0 && table->column[i] != column));
     return all;
+}
+
+// A column's name alone does not name a figure of a table with one row.
+static bool is_noted_column(const struct table *table, int column, const struct figure *like)
+{
+    return table->rows.count > 1 && is_noted(table, -1, column, like);
 }
 
 static void append(FILE *out, const char **comma, const char *row, const char *column)
@@ -240,21 +247,25 @@ static void append(FILE *out, const char **comma, const char *row, const char *c
     *comma = ", ";
 }
 
-// Writes the names of the figures that have this note.
+// Writes the names of the figures that have this note: of whole columns, of whole rows, and of other figures.
 static void list_noted(const struct table *table, const struct figure *like, FILE *out)
 {
     const char *comma = "";
-    if (is_noted(table, -1, like)) {
+    if (is_noted(table, -1, -1, like)) {
         fputs(table->figure[0]->parameters[0] ? "all" : like->test, out);
         return;
     }
+    for (int c = 0; c < table->columns.count; c++)
+        if (is_noted_column(table, c, like))
+            append(out, &comma, "", table->columns.name[c]);
     for (int r = 0; r < table->rows.count; r++) {
-        if (is_noted(table, r, like))
+        const bool whole = is_noted(table, r, -1, like);
+        if (whole)
             append(out, &comma, table->rows.name[r], "");
-        else
-            for (int i = 0; i < table->count; i++)
-                if (table->row[i] == r && same_note(table->figure[i], like))
-                    append(out, &comma, table->rows.name[r], table->columns.name[table->column[i]]);
+        for (int i = 0; i < table->count && !whole; i++)
+            if (table->row[i] == r && same_note(table->figure[i], like) &&
+                !is_noted_column(table, table->column[i], like))
+                append(out, &comma, table->rows.name[r], table->columns.name[table->column[i]]);
     }
 }
 

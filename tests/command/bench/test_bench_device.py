@@ -380,6 +380,9 @@ def shown(c):
     text = table(*both, figure({"type": "long", "width": 1}, None, 0, "wrong", "failed"),
                  figure({"type": "long", "width": 12}, None, 0, "none", "skipped"))
     c.check(TABLE in text, text)
+    text = table(*[figure({"size": size, "path": path}, 1, 0, path == "gl" and "llvmpipe")
+                   for size in ("640x480", "1280x720") for path in ("cpu", "gl")])
+    c.check("\n  gl: llvmpipe\n" in text, "a note of a column", text)
     text = table(*[figure({"type": "int", "size": n}, n, .01) for n in range(1, 21)])
     c.check("  size       int\n" in text and "  20    20.0 ±1%\n" in text, "too many columns become rows", text)
     many = [figure({"type": t, "size": n}, n, .01) for t in range(10) for n in range(10, 20)]
