@@ -119,18 +119,14 @@ static json_t *sensors_json(const struct sensors *sensors)
     return object;
 }
 
-// Takes over `device`.
-static json_t *result_json(const struct figures *figures, json_t *device)
+// Takes over `device` and `tests`.
+static json_t *result_json(const struct figures *figures, json_t *device, json_t *tests)
 {
-    json_t *tests = json_object(), *values = json_array();
+    json_t *values = json_array();
     char measured[32];
     const time_t now = time(NULL);
     struct tm utc;
     strftime(measured, sizeof(measured), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    for (int i = 0; i < figures->tests; i++)
-        json_object_set_new(
-            tests, figures->test[i]->name,
-            json_pack("{s:s,s:s}", "unit", figures->test[i]->unit, "definition", figures->test[i]->definition));
     for (int i = 0; i < figures->count; i++)
         json_array_append_new(values, figure_json(&figures->figure[i]));
     return json_pack("{s:i,s:s,s:s,s:o,s:o,s:o}", "format", RESULTS_FORMAT, "monocle", MONOCLE_VERSION, "measured",
@@ -292,7 +288,7 @@ static void measure_device(struct figures *figures, int number)
     const bool table = !o->json && !o->csv;
     double usual_s = 0;
     struct sensors start, end;
-    json_t *device = device_json(&figures->device[number], number);
+    json_t *device = device_json(&figures->device[number], number), *tests = json_object();
     figures->count = 0;
     for (int i = 0; i < figures->tests; i++)
         usual_s += figures->test[i]->seconds;
@@ -301,11 +297,12 @@ static void measure_device(struct figures *figures, int number)
     device_sensors_read(&figures->device[number], &start);
     for (int i = 0; i < figures->tests && !command_interrupted(); i++) {
         const int before = figures->count;
+        const struct measure_test *test = figures->test[i];
         const struct measure_setup setup = {
-            .test = figures->test[i],
+            .test = test,
             .device = number,
             .kernels = o->kernels,
-            .seconds = o->seconds * figures->test[i]->seconds / usual_s,
+            .seconds = o->seconds * test->seconds / usual_s,
             .rounds = o->rounds,
             .take = take,
             .progress = progress,
@@ -313,13 +310,17 @@ static void measure_device(struct figures *figures, int number)
         };
         measure_run(&setup);
         bench_progress(NULL);
-        if (table && figures->count > before)
-            print_figures(figures->test[i], figures->figure + before, figures->count - before);
+        if (figures->count == before)
+            continue; // interrupted
+        json_object_set_new(tests, test->name,
+                            json_pack("{s:s,s:s}", "unit", test->unit, "definition", test->definition));
+        if (table)
+            print_figures(test, figures->figure + before, figures->count - before);
     }
     device_sensors_read(&figures->device[number], &end);
     json_object_set_new(device, "start", sensors_json(&start));
     json_object_set_new(device, "end", sensors_json(&end));
-    finish_device(figures, result_json(figures, device));
+    finish_device(figures, result_json(figures, device, tests));
 }
 
 // ---- results of earlier runs ----

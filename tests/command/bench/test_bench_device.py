@@ -470,11 +470,12 @@ def bad_results(c):
 def stopped(c):
     """A run that is interrupted before the first figure keeps the page of an earlier run."""
     page = write("report.html")
-    with subprocess.Popen([MISLED, "bench", "device", "latency", "--report", page], stdout=subprocess.PIPE,
+    with subprocess.Popen([MISLED, "bench", "device", "latency", "--json", "--report", page], stdout=subprocess.PIPE,
                           env=environment(TEST_MISBEHAVE="hang", TEST_CHILDREN=at("children"))) as process:
         wait_until(lambda: os.path.exists(at("children")))
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60 * PATIENCE)
+        out, _ = process.communicate(timeout=60 * PATIENCE)
+    c.check(json.loads(out)["tests"] == {}, "tests without figures", out)
     c.check(process.returncode == 130 and os.path.getsize(page) == 0, process.returncode, os.path.getsize(page))
 
 
