@@ -212,6 +212,15 @@ static bool progress(void *context, const char *text)
     return !command_interrupted();
 }
 
+// Prints a sensor's values, if both are known: a device that becomes hot lowers its clock.
+static void print_sensor(const json_t *device, const char *key, const char *label, const char *unit)
+{
+    const json_int_t start = json_integer_value(json_object_get(json_object_get(device, "start"), key));
+    const json_int_t end = json_integer_value(json_object_get(json_object_get(device, "end"), key));
+    if (start > 0 && end > 0)
+        printf("%s at start and end: %lld, %lld %s\n", label, (long long)start, (long long)end, unit);
+}
+
 // Compares the figures of a device with the base, prints them unless a table has them, and keeps them for the page.
 static void finish_device(struct figures *figures, json_t *result)
 {
@@ -224,10 +233,13 @@ static void finish_device(struct figures *figures, json_t *result)
         if (json_array_size(figures->results) == 0)
             print_csv_head();
         print_csv(result);
-    } else if (figures->bench->base)
-        results_print(result);
-    else
+    } else {
         printf("\n");
+        print_sensor(json_object_get(result, "device"), "clock_mhz", "clock", "MHz");
+        print_sensor(json_object_get(result, "device"), "temperature_c", "temperature", "°C");
+        if (figures->bench->base)
+            results_print(result);
+    }
     json_array_append_new(figures->results, result);
 }
 

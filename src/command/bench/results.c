@@ -253,7 +253,7 @@ void results_print(const json_t *result)
     int count[VERDICTS] = {0};
     snprintf(line, sizeof(line), "%s, driver %s", text_of(device, "name"), text_of(device, "driver"));
     log_escape(shown, sizeof(shown), line);
-    printf("\ncompared with %s\n", shown);
+    printf("compared with %s\n", shown);
     for (int v = 0; v < VERDICTS; v++) {
         json_array_foreach(json_object_get(result, "figures"), i, item)
         {

@@ -394,6 +394,14 @@ def shown(c):
     c.check([float(row["value"]) for row in rows] == 2 * [1.5, 1234, 2, 0.0012], "one header line", rows)
 
 
+def sensors(c):
+    """The table has the clock and the temperature, where both values are known."""
+    saved = result(one=(1, 0))
+    saved["device"].update(start={"clock_mhz": 1980, "temperature_c": 40}, end={"clock_mhz": 1410})
+    code, out, err = bench(write("hot.json", saved))
+    c.check(code == 0 and "\nclock at start and end: 1980, 1410 MHz\n" in out.decode() and b"temp" not in out, out)
+
+
 EVIL = "</script><script>document.title = 'evil'</script><!-- <img src=x onerror=alert(1)> & \u2028 ü"
 
 
@@ -481,4 +489,4 @@ def stopped(c):
 
 sys.exit(Checks().run(figures, camera, energy, tables, faults, talkative, unwritten, shapes,
                       little_memory, last_column, builds, one_round, escaped, failed_table, errors, compared,
-                      shown, schema, page, bad_results, stopped))
+                      shown, sensors, schema, page, bad_results, stopped))
