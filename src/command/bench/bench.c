@@ -78,10 +78,10 @@ static const char *const details[] = {
     "several passes uses the variant in every pass that it fits, and the generic code in the others. Defaults: the "
     "example of each filter; format rgba; paths and sizes as 'filters'; 1 thread.",
     "device\tmeasures the speed of an OpenCL device: arithmetic, memory, launches, transfers, products of matrices, "
-    "convolution, small images, compiling, GL textures, camera frames, energy. Operands choose tests or groups of "
-    "tests from the list below. Each test runs in a child process, so a driver that hangs or crashes ends only this "
-    "test. monocle compares each kernel's result with its own. The table shows the median of 9 rounds (at least 3 on "
-    "a slow device) ± half the interquartile range, in % of the median; '-': skipped. The event clock is the clock "
+    "convolution, small images, compiling, GL textures, camera frames, energy. Operands choose tests from the list "
+    "below, or groups such as 'memory'. Each test runs in a child process, so a driver that hangs or crashes ends only "
+    "this test. monocle compares each kernel's result with its own. The table shows the median of 9 rounds (at least 3 "
+    "on a slow device) ± half the interquartile range, in % of the median; '-': skipped. The event clock is the clock "
     "of OpenCL's profiling events. --json prints one object for each device; docs/bench.schema.json describes it.",
     "Operands of 'device' that end in .json are files of saved results. monocle then reads these results and measures "
     "nothing. --compare gives a figure the verdict 'same' if the values differ by at most 3 %, 'faster' or 'slower' "

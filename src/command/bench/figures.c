@@ -343,7 +343,7 @@ static bool is_file(const char *word)
     return length > 5 && strcmp(word + length - 5, ".json") == 0;
 }
 
-// Returns false if only some of the operands are files (logged).
+// Returns false if only some of the operands are files, or if options for a measurement are beside files (logged).
 static bool check_operands(const struct bench *bench, bool *files)
 {
     *files = bench->words > 0 && is_file(bench->word[0]);
@@ -351,6 +351,12 @@ static bool check_operands(const struct bench *bench, bool *files)
         if (is_file(bench->word[w]) == *files)
             continue;
         log_error("the operands are names of tests and a file of results; give only one of these");
+        return false;
+    }
+    const struct bench_options *o = bench->options;
+    const bool named = o->device && o->device != getenv("MONOCLE_DEVICE");
+    if (*files && (named || o->rounds > 0 || o->seconds > 0)) {
+        log_error("-d, --rounds and --time have no effect on the saved results in %s; remove them", bench->word[0]);
         return false;
     }
     return true;

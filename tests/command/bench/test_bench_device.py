@@ -459,7 +459,8 @@ def bad_results(c):
         ["latency", *map(str, range(256))], one["tests"]["latency"]))), missing=json.dumps(dict(one, base=one)))
     cases = [(3, "format 2, but this version reads format 1", [write("new.json", dict(result(), format=2))]),
              (3, "No such file", [at("none.json")]), (3, "No such file", [good, "-c", at("none.json")]),
-             (2, "give only one", [good, "latency"]), (2, "would replace", [good, "--report", good]),
+             (2, "give only one", [good, "latency"]), (2, "have no effect", [good, "-n", "3"]),
+             (2, "have no effect", [good, "-d", "0"]), (2, "would replace", [good, "--report", good]),
              (2, "cannot write", [good, "--report", at("none/report.html")])]
     for name, text in bad.items():
         with open(at(name + ".json"), "w", encoding="utf-8") as file:
