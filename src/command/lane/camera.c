@@ -14,7 +14,7 @@ enum { POINT_NUMBERS = 8, FILE_LIMIT = 65536, TEXT = 1024 };
 
 static const double pi = 3.14159265358979323846;
 
-const struct lane_view lane_view = {.columns = 320, .rows = 400, .across = 16, .near = 4, .far = 64};
+const struct lane_view lane_view = {.columns = 320, .rows = 400, .across = 16, .near = 4, .far = 60};
 
 // A number of the calibration: a key of --camera and of the file.
 struct key {

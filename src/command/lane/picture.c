@@ -1,7 +1,10 @@
 // picture.c: lane lines in the coordinates of the camera's picture
 #include "command/lane/picture.h"
 
-static const double first_z = 2, last_z = 120, growth = 1.02; // metres; ratio from point to point along the line
+#include <math.h>
+
+enum { STEPS = 200 };
+static const double first_z = 2, last_z = 62; // metres: farther parts of a line are not reported
 
 void lane_samples(int height, int y[LANE_SAMPLES])
 {
@@ -20,10 +23,13 @@ void lane_to_picture(const struct lane_map *map, const struct lane_shape *shape,
     double matrix[9];
     for (int i = 0; i < 9; i++)
         matrix[i] = map->picture[i] - (i % 3 == 1 ? term[LANE_SPREAD] * map->picture[i + 1] : 0);
-    for (double z = first_z; z < last_z; z *= growth) {
+    for (int step = 0; step <= STEPS; step++) {
+        const double z = first_z * pow(last_z / first_z, (double)step / STEPS);
         const double x_of_z = offset + z * (term[LANE_HEADING] + z * (term[LANE_BEND] / 2 + z * term[LANE_TWIST] / 6));
         if (!lane_map_apply(matrix, x_of_z, z, point))
             continue;
+        point[0] -= 0.5; // rows and columns count from the middle of the first pixel
+        point[1] -= 0.5;
         for (int i = 0; i < LANE_SAMPLES && valid; i++) {
             if (y[i] > before[1] || y[i] <= point[1])
                 continue;

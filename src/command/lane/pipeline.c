@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RIDGE = 5, LEVELS = 256 };
+enum { RIDGE = 3, LEVELS = 256 };
 
 bool lane_pipeline_init(struct lane_pipeline *pipeline, const struct lane_map *map, const struct image_shape *shape)
 {
