@@ -103,6 +103,7 @@ static bool road_open(struct source *source, const struct source_setup *setup, c
     road->spec.height = shape->height;
     road->spec.rate = source->info.rate;
     source->info.road = &road->spec;
+    road_name(&road->spec, source->info.name);
     road->generated.draw = draw_road;
     road->encoder = encoder_init(shape->color);
     road->painter = road_painter_open(&road->spec);

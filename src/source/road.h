@@ -35,8 +35,9 @@ struct road_spec {
 
 const char *road_level_name(int level); // NULL behind the last level
 
-// Writes the name of a frame: "road:seed=7,level=rain,size=1280x720@30#12".
+// Writes the source's text, "road:seed=7,level=rain,size=1280x720@30", and the name of a frame, the same with "#12".
 enum { ROAD_NAME = 128 };
+void road_name(const struct road_spec *spec, char name[ROAD_NAME]);
 void road_frame_name(const struct road_spec *spec, uint64_t frame, char name[ROAD_NAME]);
 
 enum { ROAD_LINES = 5, ROAD_STRIPES = 2 * ROAD_LINES, ROAD_CARS_MAX = 4, ROAD_KNOTS = 8 };

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 // What a random number is for: the second argument of road_hash.
 enum { FOR_LANES, FOR_OWN, FOR_DASH, FOR_LINE, FOR_CURVE, FOR_SIDE, FOR_PITCH, FOR_ROLL, FOR_CAR, FOR_MIX };
@@ -20,10 +21,16 @@ const char *road_level_name(int level)
     return level_names[level];
 }
 
+void road_name(const struct road_spec *spec, char name[ROAD_NAME])
+{
+    snprintf(name, ROAD_NAME, "road:seed=%u,level=%s,size=%dx%d@%.10g", spec->seed, level_names[spec->level],
+             spec->width, spec->height, spec->rate);
+}
+
 void road_frame_name(const struct road_spec *spec, uint64_t frame, char name[ROAD_NAME])
 {
-    snprintf(name, ROAD_NAME, "road:seed=%u,level=%s,size=%dx%d@%.10g#%llu", spec->seed, level_names[spec->level],
-             spec->width, spec->height, spec->rate, (unsigned long long)frame);
+    road_name(spec, name);
+    snprintf(name + strlen(name), ROAD_NAME - strlen(name), "#%llu", (unsigned long long)frame);
 }
 
 // ---- random numbers ----

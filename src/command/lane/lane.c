@@ -24,10 +24,12 @@ static const struct option options[] = {
      .offset = AT(fast)},
     {"headless", 0, OPTION_FLAG, .help = "run without a window", .offset = AT(headless)},
     {"json", 'j', OPTION_FLAG, .help = "print one JSON object per frame on standard output", .offset = AT(json)},
+    {"truth", 0, OPTION_TEXT, "FILE.json", .help = "write the lane lines of each frame of a road: source",
+     .offset = AT(truth), .complete = "file"},
     {"score", 0, OPTION_TEXT, "TRUTH.json", .help = "score the results on standard input against this truth",
      .offset = AT(score), .complete = "file"},
     {"size", 's', OPTION_SIZE, "WxH",
-     .help = "frame size, required for raw files, requested from cameras; with --score: default 1280x720",
+     .help = "frame size, required for raw files, requested from cameras; with --score: of the pictures",
      .offset = AT(size)},
     {"rate", 'r', OPTION_NUMBER, "FPS", .help = "frames per second; default: the rate of the source",
      .offset = AT(rate), .min = 0.01, .max = 1000},
@@ -42,6 +44,7 @@ static const struct option options[] = {
 static const char *const examples[] = {
     "monocle lane clip.y4m --headless --fast --json  find the lanes of a video, one JSON object per frame",
     "monocle lane camera --camera height=1.2,pitch=6,fov=70  find lanes with a camera at this place",
+    "monocle lane road:level=rain --headless --fast --truth truth.json --json  find the lines of a synthetic road",
     "monocle lane --score truth.json <results.json  compare found lane lines with the truth",
     NULL,
 };

@@ -6,7 +6,7 @@
 #include "command/lane/camera.h"
 
 struct lane_options {
-    const char *camera, *points, *config, *score;
+    const char *camera, *points, *config, *score, *truth;
     const char *pixel_format;
     struct option_size size;
     double rate;

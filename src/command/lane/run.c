@@ -6,6 +6,7 @@
 #include "command/lane/pipeline.h"
 #include "command/lane/tracker.h"
 #include "command/shared.h"
+#include "command/truth.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@ struct run {
     struct lane_camera camera;
     struct source *source;
     const struct source_info *info;
+    struct truth truth; // of --truth
     struct lane_pipeline pipeline;
     struct lane_tracker tracker;
     int frames, limit; // limit 0: none
@@ -87,7 +89,8 @@ static bool find_lanes(struct run *run, const struct frame *frame)
     run->frames++;
     run->counts[result.state]++;
     run->milliseconds += about.milliseconds;
-    return !run->options->json || lane_report(&about, &run->pipeline.map, &result);
+    return truth_add(&run->truth, frame->number) &&
+           (!run->options->json || lane_report(&about, &run->pipeline.map, &result));
 }
 
 // Returns an exit code.
@@ -124,10 +127,14 @@ int lane_run(const struct lane_options *options, const char *source)
     enum exit_code code = open_source(&run, source);
     if (code == EXIT_OK)
         code = open_pipeline(&run);
+    if (code == EXIT_OK && !truth_open(&run.truth, options->truth, run.info))
+        code = EXIT_NOTHING;
     if (code == EXIT_OK) {
         command_hold_signals();
         code = process(&run);
     }
+    if (!truth_close(&run.truth))
+        code = EXIT_FAILED_SOME;
     if (run.frames > 0 && !options->json)
         printf("%d frames: lanes in %d, held in %d, none in %d; %.2f ms per frame\n", run.frames, run.counts[LANE_SEEN],
                run.counts[LANE_HELD], run.counts[LANE_NONE], run.milliseconds / run.frames);

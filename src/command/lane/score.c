@@ -115,7 +115,7 @@ static struct lines_frame **sort_truth(const struct pairing *p)
     for (size_t i = 0; sorted && i < p->truth.count; i++) {
         sorted[i] = &p->truth.frame[i];
         if (!sorted[i]->name) {
-            log_error("cannot use %s: line %zu: there is no 'raw_file', but the results have it", p->setup->truth,
+            log_error("cannot use %s: line %zu: there is no 'raw_file', but other lines have it", p->setup->truth,
                       sorted[i]->line);
             free(sorted);
             return NULL;
@@ -136,20 +136,31 @@ static struct lines_frame **sort_truth(const struct pairing *p)
     return NULL;
 }
 
-// Finds the frame of the truth for each result. Returns false on failure (logged).
+static struct lines_frame **find_truth(const struct pairing *p, struct lines_frame **sorted,
+                                       const struct lines_frame *found)
+{
+    return bsearch(&found, sorted, p->truth.count, sizeof(*sorted), compare_names);
+}
+
+// Finds the frame of the truth for each result: by name, or in order if the truth does not have the first name. Returns
+// false on failure (logged).
 static bool pair_frames(struct pairing *p)
 {
-    const bool named = p->found.frame[0].name;
-    struct lines_frame **sorted = named ? sort_truth(p) : NULL;
-    bool ok = !named || sorted;
+    const char *first = p->found.frame[0].name;
+    const bool comparable = first && p->truth.frame[0].name;
+    struct lines_frame **sorted = comparable ? sort_truth(p) : NULL;
+    bool ok = !comparable || sorted;
+    const bool named = sorted && find_truth(p, sorted, &p->found.frame[0]);
+    if (ok && first && !named)
+        log_warn("%s has no frame %s; the frames are compared in order", p->setup->truth, first);
     for (size_t i = 0; ok && i < p->found.count; i++) {
         const struct lines_frame *found = &p->found.frame[i];
         struct lines_frame **at = NULL;
         const char *problem = NULL;
-        if (named != (found->name != NULL))
+        if ((first != NULL) != (found->name != NULL))
             problem = "either all frames have 'raw_file' or none";
         else if (named)
-            at = bsearch(&found, sorted, p->truth.count, sizeof(*sorted), compare_names);
+            at = find_truth(p, sorted, found);
         const size_t number = !named ? i : at ? (size_t)(*at - p->truth.frame) : p->truth.count;
         if (!problem && number >= p->truth.count)
             problem = "the truth has no such frame";
@@ -191,16 +202,27 @@ static bool check_pairs(const struct pairing *p)
 
 // ---- the command ----
 
+// Returns the size in the name of a frame, such as "road:seed=7,size=640x360@30#0"; else the default.
+static struct option_size size_of(const char *name)
+{
+    const char *text = name ? strstr(name, "size=") : NULL;
+    struct option_size size;
+    if (text && sscanf(text, "size=%5dx%5d", &size.width, &size.height) == 2 && size.width > 0 && size.height > 0)
+        return size;
+    return (struct option_size){DEFAULT_WIDTH, DEFAULT_HEIGHT};
+}
+
 // Sums the scores of all frames. False: out of memory (logged).
 static bool add_up(const struct pairing *p, struct score *score)
 {
     const struct score_setup *setup = p->setup;
-    const int width = setup->width > 0 ? setup->width : DEFAULT_WIDTH;
-    const int height = setup->width > 0 ? setup->height : DEFAULT_HEIGHT;
+    struct option_size size = {setup->width, setup->height};
+    if (size.width == 0)
+        size = size_of(p->truth.frame[0].name);
     *score = (struct score){.frames = p->truth.count};
     for (size_t i = 0; i < p->truth.count; i++) {
         struct score_frame frame;
-        if (!score_frame(&p->truth.frame[i], p->pair[i], width, height, &frame)) {
+        if (!score_frame(&p->truth.frame[i], p->pair[i], size.width, size.height, &frame)) {
             log_error("cannot score: out of memory");
             return false;
         }

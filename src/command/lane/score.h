@@ -23,7 +23,7 @@ bool score_frame(const struct lines_frame *truth, const struct lines_frame *foun
 
 struct score_setup {
     const char *truth; // path of the truth file
-    int width, height; // of the pictures; 0: 1280x720
+    int width, height; // of the pictures; 0: the size in the name of the first frame, else 1280x720
     bool json;
 };
 

@@ -156,6 +156,8 @@ static void finish_frame(struct session *s, bool again)
     capture_work(s, frame);
     if (window && !view_upload(s->view, s->lanes, &s->meter))
         s->code = EXIT_FAILED_SOME;
+    if (!again && !truth_add(&s->truth, frame->number))
+        output_failed(s);
     if (!again && !outputs_record(&s->outputs, s->lanes, !window))
         output_failed(s);
     if (s->save_due)
@@ -257,8 +259,8 @@ static void finish_outputs(struct session *s)
         log_error("the source %s has no frames", s->info->name);
         s->code = EXIT_NOTHING;
     }
-    const bool saved = save_last(s);
-    if ((!captures_close(&s->captures) || !saved) && s->code == EXIT_OK)
+    const bool saved = save_last(s), truth = truth_close(&s->truth);
+    if ((!captures_close(&s->captures) || !saved || !truth) && s->code == EXIT_OK)
         s->code = EXIT_FAILED_SOME;
 }
 

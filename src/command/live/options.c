@@ -65,6 +65,8 @@ static const struct option live_options[] = {
      .complete = "file"},
     {"record", 'o', OPTION_TEXT, "FILE.y4m", .help = "record the filtered frames as Y4M; - means standard output",
      .offset = AT(record), .complete = "file"},
+    {"truth", 0, OPTION_TEXT, "FILE.json", .help = "write the lane lines of each frame of a road: source",
+     .offset = AT(truth), .complete = "file"},
     {"virtual-camera", 0, OPTION_TEXT, "NODE",
      .help = "send the filtered frames to NODE, a V4L2 output device such as v4l2loopback's /dev/video10",
      .offset = AT(virtual_camera), .complete = "file"},

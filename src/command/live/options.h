@@ -22,7 +22,7 @@ struct live_options {
     bool loop, fast, headless;
     int frames; // 0: not given
     bool json, tune;
-    const char *screenshot, *record, *trace, *virtual_camera, *capture;
+    const char *screenshot, *record, *trace, *truth, *virtual_camera, *capture;
     int vsync; // 0: on, 1: off; -1: not given
     bool fullscreen;
     int overlay; // enum overlay_size; -1: not given

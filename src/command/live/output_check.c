@@ -31,6 +31,7 @@ static const struct output {
      .advice = "monocle writes screenshots as PNG", .suffix = "png",
      .others =
          (const char *const[]){"jpg", "jpeg", "jpe", "bmp", "gif", "tga", "tif", "tiff", "webp", "ppm", "psd", NULL}},
+    {"--truth", AT(truth), .atomic = true, .dash = "name a file, or /dev/stdout to print it"},
     {"--trace", AT(trace), .dash = "only --record can; name a file"},
     {"--save-controls", AT(save_controls), .atomic = true, .dash = "name a file, or /dev/stdout to print them"},
 };

@@ -233,7 +233,8 @@ bool session_open_path(struct session *s)
 static bool open_parts(struct session *s)
 {
     const struct live_options *o = &s->options;
-    if (!open_source(s) || (o->trace && !(s->trace = trace_open(o->trace))) ||
+    if (!open_source(s) || !truth_open(&s->truth, o->truth, s->info) ||
+        (o->trace && !(s->trace = trace_open(o->trace))) ||
         !outputs_open(&s->outputs, o->virtual_camera, s->info, &s->meter, &s->note) || !open_screen_and_device(s))
         return false;
     set_limits(s);
@@ -272,6 +273,7 @@ bool session_open(struct session *s)
 bool session_close(struct session *s)
 {
     outputs_close(&s->outputs);
+    truth_close(&s->truth);
     captures_close(&s->captures);
     if (!capture_stop(s->capture))
         return false;

@@ -7,6 +7,7 @@
 #include "command/live/controls.h"
 #include "command/live/report.h"
 #include "command/live/view.h"
+#include "command/truth.h"
 #include "tune/captures.h"
 
 enum { DIGIT_LINES = 6, DIGIT_COLUMNS = 46 };
@@ -30,6 +31,7 @@ struct session {
     struct note note;
     struct report report;
     struct captures captures; // of --capture
+    struct truth truth;       // of --truth
     struct status status;     // see status_read
     struct keys keys;
     char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: each digit's filter

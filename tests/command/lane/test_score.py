@@ -117,6 +117,18 @@ def frames(c):
     last(line(rows, [none]), line(rows, []), perfect + "(1 frame)")
 
 
+def order(c):
+    """Frames with other names are compared in order; the size of the pictures is in the names of a road's frames."""
+    two = line([200, 290], [[10, 300]], "road:size=640x300@30#0") + line([200, 290], [], "road:size=640x300@30#1")
+    code, out, err = run(two, two.replace("road:size=640x300@30", "clip.y4m"))
+    c.check(code == 0 and "F1 1.000 (2 frames)" in out, out)
+    c.check(err == "monocle: warning: truth.json has no frame clip.y4m#0; the frames are compared in order\n", err)
+    near = line([200, 290], [[100, 100]], "a"), line([200, 290], [[107, 107]], "a")  # 7 pixels: 9 or 18 of 1640
+    c.check(score(c, *near)["matches"] == 1, "at 1280x720")
+    c.check(score(c, *near, "--size", "640x300")["matches"] == 0, "at 640x300")
+    c.check(score(c, *(text.replace('"a"', '"road:size=640x300@30#0"') for text in near))["matches"] == 0, "named")
+
+
 def errors(c):
     good = line([300, 400], [[1, 2]], "a")
 
@@ -144,8 +156,8 @@ def errors(c):
     refused(good, "x" * 10000000, "line 1: it has more than 1048576 bytes")
     refused(good, good * 2, "line 2: an earlier line has the same 'raw_file'")
     refused(good * 2, good, "lines 1 and 2 have the same 'raw_file', a")
-    refused(good, good.replace('"a"', '"b"'), "line 1: the truth has no such frame")
-    refused(line([300], [[1]]), good, "truth.json: line 1: there is no 'raw_file'")
+    refused(good, good + good.replace('"a"', '"b"'), "line 2: the truth has no such frame")
+    refused(good + line([300], [[1]]), good, "truth.json: line 2: there is no 'raw_file'")
     refused(good, line([300], [[1]]), "line 1: its rows are not those of line 1 of truth.json")
     refused(good, line([300, 401], [[1, 2]]), "line 1: its rows are not those of line 1 of truth.json")
     refused(good + line([1], [], "b"), good, "the results lack the frame of line 2 of truth.json")
@@ -166,4 +178,4 @@ def arguments(c):
     refused(3, "cannot read directory: Is a directory", "--score", "directory")
 
 
-sys.exit(Checks().run(tusimple, culane, assignment, frames, errors, arguments))
+sys.exit(Checks().run(tusimple, culane, assignment, frames, order, errors, arguments))
