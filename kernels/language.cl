@@ -13,6 +13,8 @@ typedef struct {
     int r, g, b, a;
 } pixel;
 
+typedef ulong wide; // not in GLSL
+
 // The arguments of the filters. Variants that define CONSTANT as 2 keep them in constant memory.
 #if defined(CONSTANT) && CONSTANT > 1
 typedef __constant const int *arguments;

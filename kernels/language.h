@@ -13,6 +13,8 @@ typedef struct {
     int r, g, b, a;
 } pixel;
 
+typedef uint64_t wide; // not in GLSL
+
 typedef const int32_t *arguments;
 #define ARG(args, i) ((args)[i])
 

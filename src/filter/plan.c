@@ -50,6 +50,11 @@ static void add_geometry(struct pass *pass, const struct filter *filter)
     }
 }
 
+bool pass_measures(const struct pass *pass)
+{
+    return pass->before_count > 0 && pass->before[0]->filter->measure;
+}
+
 void plan_make(struct plan *plan, const struct chain *chain)
 {
     plan->chain = *chain;
@@ -62,6 +67,8 @@ void plan_make(struct plan *plan, const struct chain *chain)
             add_geometry(pass, stage->filter);
             break;
         case FILTER_POINT:
+            if (stage->filter->measure)
+                pass = next_pass(plan);
             if (pass->stencil)
                 pass->after[pass->after_count++] = stage;
             else

@@ -33,6 +33,9 @@ struct plan {
     int count; // at least 1: an empty chain is one pass that loads and stores
 };
 
+// Returns true if the first filter of a pass computes its arguments from a histogram of the pass's whole input.
+bool pass_measures(const struct pass *pass);
+
 // Fills `plan`. Do not move or copy it afterwards, because passes point into it.
 void plan_make(struct plan *plan, const struct chain *chain);
 

@@ -99,6 +99,7 @@ ROW(sepia)
 const struct row_variant VECTORS_NAME(rows_points)[] = {
     {.name = "vectors", .filter = "gray", .fits = fits, .point = gray},
     {.name = "vectors", .filter = "threshold", .fits = fits, .point = threshold},
+    {.name = "vectors", .filter = "otsu", .fits = fits, .point = threshold},
     {.name = "vectors", .filter = "maxrgb", .fits = fits, .point = maxrgb},
     {.name = "vectors", .filter = "sepia", .fits = fits, .point = sepia},
     {.name = "vectors", .filter = "gamma", .fits = fits, .point = table},

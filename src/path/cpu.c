@@ -5,6 +5,7 @@
 #include "path/backend.h"
 #include "path/cpu_rows.h"
 #include "path/cpu_tuning.h"
+#include "path/histogram.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -20,12 +21,13 @@ enum {
 // A chain, ready to run on frames.
 struct cpu_build {
     struct plan plan;
-    struct cpu_pass pass[CHAIN_MAX]; // of the plan
-    int run[CHAIN_MAX];              // the number of passes of each run
+    struct cpu_pass pass[PLAN_PASSES]; // of the plan
+    int run[PLAN_PASSES];              // the number of passes of each run
     int runs;
     uint8_t *scratch;     // of all bands, one after the other
     size_t scratch_bytes; // of one band
     int bands;
+    uint32_t (*counts)[FILTER_LEVELS]; // for each band, the histogram of a run's input
     struct cpu_tuning tuning;
     struct tuned_found tuned; // the entry that named it; tuned.entry NULL: none did
     int few_rows;             // rows of a picture that are kept if it arrives by rows; 0: all
@@ -35,7 +37,7 @@ struct cpu_build {
 struct cpu_slot {
     struct image output, encoded;
     uint64_t tag;
-    int64_t run_start_ns[CHAIN_MAX], run_end_ns[CHAIN_MAX];
+    int64_t run_start_ns[PLAN_PASSES], run_end_ns[PLAN_PASSES];
 };
 
 struct cpu_path {
@@ -56,6 +58,7 @@ static void cpu_build_free(void *of)
     if (!build)
         return;
     free(build->scratch);
+    free(build->counts);
     image_free(&build->between[0]);
     image_free(&build->between[1]);
     free(build);
@@ -144,9 +147,10 @@ static struct cpu_build *make_build(const struct cpu_path *cpu, const struct cha
         build->run[build->runs] = count;
     }
     build->few_rows = count_few_rows(build, input->format);
+    build->counts = calloc((size_t)build->bands, sizeof(*build->counts));
     build->scratch = aligned_alloc(IMAGE_ALIGNMENT, build->scratch_bytes * (size_t)build->bands);
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = input->width, .height = input->height};
-    bool ok = build->scratch != NULL;
+    bool ok = build->scratch && build->counts;
     for (int i = 0; ok && i < build->runs - 1 && i < 2; i++)
         ok = image_alloc(&build->between[i], &rgba);
     if (!ok) {
@@ -162,6 +166,37 @@ static void *cpu_build(const struct path *path, const struct chain *chain, char 
     if (!build)
         path_fail(error, "out of memory for this chain at this frame size");
     return build;
+}
+
+// Counts the luma of a run's input.
+struct counting {
+    const struct cpu_run *run;
+    uint32_t (*counts)[FILTER_LEVELS]; // for each band
+};
+
+static void count_band(void *context, int number)
+{
+    const struct counting *counting = context;
+    const struct cpu_run *run = counting->run;
+    const int height = run->from->shape.height;
+    memset(counting->counts[number], 0, sizeof(counting->counts[number]));
+    histogram_add(run->from, height * number / run->bands, height * (number + 1) / run->bands,
+                  run->passes[0].pass->reads == PASS_GREY, run->scratch + run->scratch_bytes * (size_t)number,
+                  counting->counts[number]);
+}
+
+// Computes the arguments of a run's first filter from the run's whole input.
+static void measure_input(const struct cpu_path *cpu, struct cpu_build *build, const struct cpu_run *run)
+{
+    struct chain *chain = &build->plan.chain;
+    struct stage *stage = &chain->stage[run->passes[0].pass->before[0] - chain->stage];
+    struct counting counting = {run, build->counts};
+    workers_run(cpu->workers, count_band, &counting, run->bands);
+    for (int band = 1; band < run->bands; band++) {
+        for (int i = 0; i < FILTER_LEVELS; i++)
+            build->counts[0][i] += build->counts[band][i];
+    }
+    stage->filter->measure(build->counts[0], stage->arguments.value);
 }
 
 static void run_passes(struct path *path, struct image *from, const struct path_feed *feed)
@@ -188,6 +223,8 @@ static void run_passes(struct path *path, struct image *from, const struct path_
         };
         run.streams = build->tuning.value[CPU_STREAM] == 1 && !run.encoded && !run.passes[run.count - 1].stencil;
         slot->run_start_ns[i] = clock_now_ns();
+        if (pass_measures(passes->pass))
+            measure_input(cpu, build, &run);
         workers_run(cpu->workers, cpu_run_band, &run, build->bands);
         slot->run_end_ns[i] = clock_now_ns();
         from = run.to;
@@ -252,7 +289,8 @@ static bool cpu_collect(struct path *path, struct path_result *result, bool *los
     return true;
 }
 
-static_assert((int)PATH_CHOICE >= CPU_TUNING_TEXT && (int)PATH_PASSES >= CHAIN_MAX, "room for the passes of any plan");
+static_assert((int)PATH_CHOICE >= CPU_TUNING_TEXT && (int)PATH_PASSES >= PLAN_PASSES,
+              "room for the passes of any plan");
 
 static int cpu_passes(const struct path *path, struct path_pass passes[PATH_PASSES])
 {

@@ -93,7 +93,9 @@ int cpu_run_length(const struct cpu_pass *passes, int count, int band_rows)
 {
     int length = 1, reach = 0;
     for (; length < count; length++) {
-        reach += 2 * pass_rows(&passes[length]); // all but the first pass have a stencil
+        if (pass_measures(passes[length].pass))
+            break;
+        reach += 2 * pass_rows(&passes[length]); // only the first pass of a run may have no stencil
         if (passes[length - 1].pass->store_flip || passes[length].pass->load_flip || reach * REPEATED_SHARE > band_rows)
             break;
     }

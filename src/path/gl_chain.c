@@ -2,6 +2,7 @@
 #include "path/gl_chain.h"
 
 #include "path/backend.h"
+#include "path/histogram.h"
 #include "path/pass_text.h"
 
 #include <epoxy/gl.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 enum { NUMBERS_ROW = 256 }; // arguments in a row of their texture (kernels/language.glsl)
+enum { STRIP_ROWS = 32 };   // rows of a picture that are read back at a time
 
 static const struct {
     GLenum format, layout, type;
@@ -57,13 +59,57 @@ void gl_chain_begin(bool es)
         glBindSampler(unit, 0);
 }
 
+static bool step_measures(const struct gl_step *step)
+{
+    return pass_measures(step->pass) && step->part != PART_DOWN;
+}
+
+// Returns the bytes of STRIP_ROWS rows of words.
+static size_t strip_bytes(const struct gl_chain *chain)
+{
+    return 4 * sizeof(GLuint) * STRIP_ROWS * (size_t)chain->target->input.width;
+}
+
 static void bind_texture(GLuint unit, unsigned texture)
 {
     glActiveTexture(GL_TEXTURE0 + unit);
     glBindTexture(GL_TEXTURE_2D, texture);
 }
 
-static void draw_step(const struct gl_chain *chain, int number, unsigned to)
+// Adds the luma of the latest step's output, which is read back from the framebuffer. GL ES reads integers as words
+// only.
+static void count_output(const struct gl_chain *chain, unsigned framebuffer, bool grey, uint32_t counts[FILTER_LEVELS])
+{
+    const bool es = chain->target->es;
+    const int width = chain->target->input.width, height = chain->target->input.height;
+    const GLuint *words = (const GLuint *)chain->strip;
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
+    for (int y = 0; y < height; y += STRIP_ROWS) {
+        const int rows = height - y < STRIP_ROWS ? height - y : STRIP_ROWS;
+        const size_t bytes = 4 * (size_t)width * (size_t)rows;
+        const struct image strip = {
+            .shape = {.width = width, .height = rows}, .plane = {chain->strip}, .stride = {4 * (size_t)width}};
+        glReadPixels(0, y, width, rows, GL_RGBA_INTEGER, es ? GL_UNSIGNED_INT : GL_UNSIGNED_BYTE, chain->strip);
+        for (size_t i = 0; es && i < bytes; i++)
+            chain->strip[i] = (uint8_t)words[i];
+        histogram_add(&strip, 0, rows, grey, chain->strip + strip_bytes(chain), counts);
+    }
+}
+
+// Computes the arguments of a step's first filter from the latest step's output. `few`: the step's arguments.
+static void measure_input(const struct gl_chain *chain, int number, unsigned framebuffer, int32_t few[GL_FEW_NUMBERS])
+{
+    const struct gl_step *step = &chain->step[number];
+    const struct stage *stage = step->pass->before[0];
+    uint32_t counts[FILTER_LEVELS] = {0};
+    count_output(chain, framebuffer, step->reads == TEXELS_GREY, counts);
+    stage->filter->measure(counts, few);
+    bind_texture(3, chain->numbers[number]);
+    if (chain->numbers[number])
+        glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, stage->arguments.count, 1, GL_RED_INTEGER, GL_INT, few);
+}
+
+static void draw_step(const struct gl_chain *chain, int number, unsigned to, const int32_t few[GL_FEW_NUMBERS])
 {
     const struct gl_step *step = &chain->step[number];
     if (!step->first)
@@ -71,8 +117,7 @@ static void draw_step(const struct gl_chain *chain, int number, unsigned to)
     bind_texture(3, chain->numbers[number]);
     glFramebufferTexture2D(GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D,
                            step->writes == TEXELS_SHOWN ? to : chain->between[step->writes][number % 2], 0);
-    gl_program_use(chain->program[number], &chain->target->input, chain->numbers[number] ? NULL : chain->few[number],
-                   step->numbers);
+    gl_program_use(chain->program[number], &chain->target->input, chain->numbers[number] ? NULL : few, step->numbers);
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
@@ -90,7 +135,11 @@ void gl_chain_draw(const struct gl_chain *chain, const unsigned planes[PIXFMT_PL
     for (GLuint i = 0; i < PIXFMT_PLANES; i++)
         bind_texture(i, planes[i]);
     for (int i = 0; i < chain->steps; i++) {
-        draw_step(chain, i, to);
+        int32_t few[GL_FEW_NUMBERS];
+        memcpy(few, chain->few[i], sizeof(few));
+        if (step_measures(&chain->step[i]))
+            measure_input(chain, i, framebuffer, few);
+        draw_step(chain, i, to, few);
         if (chain->step[i].part != PART_ACROSS)
             passed(context);
     }
@@ -136,6 +185,17 @@ static bool make_textures(struct gl_chain *chain, int number)
     return (kind == TEXELS_SHOWN || *between) && make_numbers(chain, number);
 }
 
+// Allocates memory to read pictures back, with one row more as scratch memory. False: out of memory.
+static bool make_strip(struct gl_chain *chain)
+{
+    bool measures = false;
+    for (int i = 0; i < chain->steps; i++)
+        measures = measures || step_measures(&chain->step[i]);
+    if (measures)
+        chain->strip = calloc(1, strip_bytes(chain) + 4 * (size_t)chain->target->input.width);
+    return !measures || chain->strip;
+}
+
 // Draws one pixel with each new program. False on a GL error.
 static bool draw_once(const struct gl_chain *chain)
 {
@@ -149,7 +209,7 @@ static bool draw_once(const struct gl_chain *chain)
     bind_target(chain, framebuffer, array);
     for (int i = 0; i < chain->steps; i++) {
         if (gl_program_is_new(chain->program[i]))
-            draw_step(chain, i, to);
+            draw_step(chain, i, to, chain->few[i]);
     }
     gl_chain_end();
     glDisable(GL_SCISSOR_TEST);
@@ -185,7 +245,9 @@ struct gl_chain *gl_chain_open(const struct gl_target *target, const struct chai
     }
     opened->target = target;
     opened->steps = gl_plan(&opened->plan, chain, target->input.format, opened->step);
-    if (make_steps(opened, error)) {
+    if (!make_strip(opened)) {
+        path_fail(error, "cannot build a chain: out of memory");
+    } else if (make_steps(opened, error)) {
         if (draw_once(opened))
             return opened;
         path_fail(error, "the GL driver cannot draw with the shaders of this chain");
@@ -200,5 +262,6 @@ void gl_chain_close(struct gl_chain *chain)
         return;
     glDeleteTextures(GL_STEPS, chain->numbers); // GL ignores 0
     glDeleteTextures(TEXELS_KINDS * 2, &chain->between[0][0]);
+    free(chain->strip);
     free(chain);
 }

@@ -104,9 +104,11 @@ cl_int opencl_pass_open(struct opencl_pass *opened, struct device *device, const
     }
     int32_t arguments[PASS_ARGUMENTS] = {0};
     const int count = pass_arguments(pass, target, arguments);
-    opened->arguments = clCreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+    opened->arguments = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
                                        sizeof(*arguments) * (size_t)(count > 0 ? count : 1), arguments, &result);
-    opencl_ok(result, "allocate device memory for arguments", error);
+    if (opencl_ok(result, "allocate device memory for arguments", error) && pass_measures(pass))
+        result =
+            opencl_histogram_open(&opened->histogram, device, pass->before[0]->filter, pass->reads == PASS_GREY, error);
     return result;
 }
 
@@ -117,6 +119,7 @@ void opencl_pass_close(struct opencl_pass *opened)
             clReleaseKernel(opened->kernel[i]);
     }
     memory_release(opened->arguments);
+    opencl_histogram_close(&opened->histogram);
 }
 
 cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue, const struct opencl_layout *layout,
@@ -128,6 +131,10 @@ cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue,
     const int count = choice->variant->launches(&of, choice->value, (size_t)layout->width, (size_t)layout->height,
                                                 opened->group_limit, launches);
     cl_int result = CL_SUCCESS;
+    if (pass_measures(opened->pass)) {
+        result = opencl_histogram_run(&opened->histogram, queue, layout, from, opened->arguments, after, span);
+        after = span->last;
+    }
     for (int i = 0; result == CL_SUCCESS && i < count; i++) {
         const struct variant_launch *launch = &launches[i];
         const struct kernel_argument arguments[] = {{sizeof(from), &from},

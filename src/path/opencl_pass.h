@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compute/timing.h"
+#include "path/opencl_histogram.h"
 #include "path/pass_text.h"
 
 // The layout of a picture in a device buffer: the int8 of kernels/pass_io.cl.
@@ -36,7 +37,8 @@ struct opencl_pass {
     cl_kernel kernel[VARIANT_KERNELS]; // the variant's
     size_t group_limit;                // largest work-group, in work-items
     cl_mem arguments;
-    char name[140]; // of its stage time
+    struct opencl_histogram histogram; // of the input, if the pass measures it
+    char name[140];                    // of its stage time
 };
 
 // Compiles a pass of a plan, which must outlive it. After a failure (*error as in path_open), the caller closes it too.

@@ -43,6 +43,9 @@ bool reference_filter(struct picture *picture, const char *name, const char *con
 extern const int reference_filters;           // number of filters
 const char *reference_filter_name(int index); // in the order of section 3
 
+// Section 3, otsu: returns t for a histogram of luma.
+int reference_otsu(const uint64_t histogram[256]);
+
 // Section 5: planes without padding, each width * height bytes.
 struct color_reverse reference_to_yuv(struct color color);
 void reference_pixel_yuv(const uint8_t *rgba, struct color color, uint8_t yuv[3]);

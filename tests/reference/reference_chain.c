@@ -95,7 +95,7 @@ bool reference_filter(struct picture *picture, const char *name, const char *con
                 : !parse_value(parameter, texts[i] ? texts[i] : parameter->preset, &values.value[i]))
             return false;
     }
-    if (rule->prepare && !rule->prepare(&values))
+    if (rule->prepare && !rule->prepare(picture, &values))
         return false;
     if (!picture)
         return true;

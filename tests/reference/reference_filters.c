@@ -39,6 +39,72 @@ static void pixel_threshold(const struct picture *from, int x, int y, const stru
     to[0] = to[1] = to[2] = luma(to) >= values->value[0].number ? 255 : 0;
 }
 
+// A product of factors, in base 2^32, the lowest digit first.
+struct product {
+    uint64_t digit[10];
+};
+
+static void multiply(struct product *product, uint64_t factor)
+{
+    struct product result = {{0}};
+    for (int i = 0; i < 9; i++)
+        for (int k = 0; k < 2 && i + k < 10; k++) {
+            uint64_t part = product->digit[i] * (factor >> 32 * k & 0xffffffff);
+            for (int at = i + k; at < 10 && part; at++) {
+                part += result.digit[at];
+                result.digit[at] = part & 0xffffffff;
+                part >>= 32;
+            }
+        }
+    *product = result;
+}
+
+// Returns true if a b b > c d d.
+static bool larger(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+    struct product x = {{1}}, y = {{1}};
+    multiply(&x, a);
+    multiply(&x, b);
+    multiply(&x, b);
+    multiply(&y, c);
+    multiply(&y, d);
+    multiply(&y, d);
+    for (int i = 9; i >= 0; i--)
+        if (x.digit[i] != y.digit[i])
+            return x.digit[i] > y.digit[i];
+    return false;
+}
+
+int reference_otsu(const uint64_t histogram[256])
+{
+    uint64_t best = 0, best_pairs = 1;
+    int level = 0;
+    for (int t = 0; t < 256; t++) {
+        uint64_t n[2] = {0, 0}, s[2] = {0, 0};
+        for (int i = 0; i < 256; i++) {
+            n[i > t] += histogram[i];
+            s[i > t] += histogram[i] * (uint64_t)i;
+        }
+        uint64_t pairs = n[0] * n[1], difference = s[1] * n[0] - s[0] * n[1];
+        // difference^2 / pairs > best^2 / best_pairs
+        if (pairs > 0 && larger(best_pairs, difference, pairs, best)) {
+            best = difference;
+            best_pairs = pairs;
+            level = t;
+        }
+    }
+    return level;
+}
+
+static bool prepare_otsu(const struct picture *from, struct values *values)
+{
+    uint64_t histogram[256] = {0};
+    for (int i = 0; from && i < from->width * from->height; i++)
+        histogram[luma(from->rgba + 4 * (size_t)i)]++;
+    values->value[0].number = reference_otsu(histogram) + 1;
+    return true;
+}
+
 static void pixel_gamma(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     double exponent = 1 / (double)values->value[0].real;
@@ -113,7 +179,7 @@ static bool weights_fit(const struct value *matrix, double div, double bias, int
     return 255 * sum + llabs(weights->bias) + (1 << shift) < (int64_t)1 << 24;
 }
 
-static bool prepare_convolve(struct values *values)
+static bool prepare_convolve(const struct picture *from, struct values *values)
 {
     const struct value *matrix = &values->value[0];
     double div = values->value[1].real, bias = values->value[2].real;
@@ -231,6 +297,7 @@ const struct rule reference_rules[] = {
     {"maxrgb", pixel_maxrgb, NULL, {{0}}},
     {"invert", pixel_invert, NULL, {{0}}},
     {"threshold", pixel_threshold, NULL, {{"level", INTEGER, 0, 255, "128", {0}, {0}}}},
+    {"otsu", pixel_threshold, prepare_otsu, {{0}}},
     {"gamma", pixel_gamma, NULL, {{"value", REAL, 0.1f, 10, "2.2", {0}, {0}}}},
     {"contrast",
      pixel_contrast,

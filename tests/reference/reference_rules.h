@@ -38,7 +38,8 @@ struct parameter {
 struct rule {
     const char *name;
     void (*pixel)(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
-    bool (*prepare)(struct values *values); // returns false if the values contradict each other
+    // Completes the values for the picture (NULL: none yet). Returns false if the values contradict each other.
+    bool (*prepare)(const struct picture *from, struct values *values);
     struct parameter parameter[REFERENCE_PARAMS];
 };
 
