@@ -119,7 +119,7 @@ static void add_stripe(struct road_scene *scene, int line, double shift, double 
 // Outer lines are solid, inner lines are dashed. On a worn road, some lines are double.
 static void set_lines(struct road_scene *scene)
 {
-    static const double twin_width = 0.11, twin_shift = 0.13, twin_share = 0.35;
+    static const double twin_width = 0.09, twin_shift = 0.09, twin_share = 0.35;
     const uint32_t seed = scene->seed;
     scene->lanes = 2 + (int)(road_hash(seed, FOR_LANES, 0) % 3);
     scene->own = (int)(road_hash(seed, FOR_OWN, 0) % (uint32_t)scene->lanes);
