@@ -238,7 +238,9 @@ static bool save_last(struct session *s)
     if (!picture && (!named || command_interrupted()))
         return true; // a signal ended the run before the first picture
     if (!picture) {
-        log_error("cannot write the screenshot %s: the run ended before the first frame", named);
+        log_error("cannot write the screenshot %s: %s", named,
+                  window_lost(s->window) ? "the last frame, a texture, was lost with the display"
+                                         : "the run ended before the first frame");
         return false;
     }
     if (named)

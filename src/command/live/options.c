@@ -83,7 +83,7 @@ static const struct option live_options[] = {
     {"keys", 0, OPTION_TEXT, "MAP", .help = "assign other keys to actions, such as 'path=P,quit=x'",
      .offset = AT(keys)},
     {"kernels", 0, OPTION_TEXT, "DIR",
-     .help = "prefer kernels (.cl files) in DIR to the built-in ones, and reload them when they change",
+     .help = "prefer the kernel files (.cl, .glsl) in DIR to the built-in ones, and reload them when they change",
      .environment = "MONOCLE_KERNELS", .offset = AT(kernels), .complete = "directory"},
     {"log-level", 0, OPTION_CHOICE, .choices = "silent|error|warn|info|debug",
      .help = "log level on standard error; default: warn", .offset = AT(log_level)},

@@ -43,7 +43,7 @@ def hotkeys(c):
         ("5", "selected", "0:convolve.matrix"), ("bracketright", "selected", "0:convolve.div"),
         ("bracketright", "message", "convolve: bias 0"), ("bracketleft", "selected", "0:convolve.div"),
         ("m", "mirror", True), ("2", "chain", "gray,mirror"), ("m", "chain", "gray"), ("m", "mirror", True),
-        ("m", "mirror", False), ("2", "chain", "threshold"), ("plus", "chain", "threshold=132"), ("0", "chain", "none"),
+        ("m", "mirror", False), ("2", "chain", "invert"), ("0", "chain", "none"),
         ("space", "frozen", True), ("3", "chain", "maxrgb"), ("space", "frozen", False),
         ("o", "overlay", "full"), ("o", "overlay", "large"), ("o", "overlay", "off"), ("o", "overlay", "small"),
         ("t", "message", "tuning on"), ("t", "message", "tuning paused"),
@@ -180,6 +180,25 @@ def no_device(c):
     c.check(code == 0 and not errors, code, errors)
 
 
+def es(c):
+    """The gl path in a window of OpenGL ES. Mesa offers no other GL here, because its desktop GL is too old."""
+    live = Live(PATTERN, "-f", "blur=2,emboss", "-p", "gl", "--overlay", "off", "--keys", "screenshot=F5",
+                MESA_GL_VERSION_OVERRIDE="2.1")
+    c.check("OpenGL ES 3" in live.events[0]["screen"], live.events[0]["screen"])
+    c.check(live.state(0)["path"] == "gl", live.events[-1])
+    live.key("space")
+    seen = []
+    for number in 1, 2:
+        live.key("F5")
+        seen.append(picture(at("monocle-%04d.png" % number)))
+        same(c, live.pixels(), seen[-1], live.events[-1]["path"], "window and screenshot")
+        while number == 1 and live.key("p")["path"] != "cpu":
+            pass
+    same(c, seen[0], seen[1], "gl and cpu")
+    code, last, errors = live.end()
+    c.check(code == 0 and not errors, code, errors)
+
+
 def divider(c):
     live = Live(PATTERN, "--overlay", "off")
     live.key("Tab")
@@ -221,39 +240,42 @@ def figures(c):
 
 
 def kernel_reload(c):
-    if not OPENCL:
-        return
-    shutil.copytree(KERNELS, at("kernels"))
-    edited = at("kernels/gray.cl")
-    text = open(edited).read()
-    live = Live(PATTERN, "-f", "gray", "-p", "opencl", "--overlay", "off", MONOCLE_KERNELS=at("kernels"))
-    live.state(0)
-    live.key("space")
-    before = live.pixels()
+    """Saved kernels and shaders are built again. While a build fails, the old chain keeps running."""
+    for path, name, old, new in [("gl", "pass.glsl", "/ 255.0", "/ 510.0")] + OPENCL * [
+            ("opencl", "gray.cl", "= y;", "= 0;")]:
+        shutil.copytree(KERNELS, at(path))
+        gray, edited = at(path, "gray.cl"), at(path, name)
+        text, other = open(gray).read(), open(edited).read()
+        live = Live(PATTERN, "-f", "gray", "-p", path, "--overlay", "off", MONOCLE_KERNELS=at(path))
+        live.state(0)
+        live.key("space")
+        before = live.pixels()
 
-    since = len(live.events)
-    open(edited, "w").write(text.replace("return", "retrun"))
-    error = live.wait(lambda e: e["event"] == "error", since=since)
-    c.check("gray.cl" in error["message"] and "retrun" in error["message"], error["message"])
-    state = live.state(since)
-    c.check(state["message_is_error"] and "retrun" in state["message"], "the overlay says it", state["message"])
-    same(c, live.pixels(), before, "the old kernel runs on")
+        since = len(live.events)
+        open(gray, "w").write(text.replace("return", "retrun"))
+        error = live.wait(lambda e: e["event"] == "error", since=since)
+        c.check("gray.cl" in error["message"], path, error["message"])
+        state = live.state(since)
+        c.check(state["message_is_error"] and "gray.cl" in state["message"], "the overlay says it", state["message"])
+        same(c, live.pixels(), before, path, "the old kernel runs on")
 
-    live.key("2")  # threshold works although gray is broken
-    c.check(live.key("0")["message_is_error"] is False, "a build that works clears the message")
-    live.key("2")
+        live.key("2")  # invert works although gray is broken
+        c.check(live.key("0")["message_is_error"] is False, "a build that works clears the message")
+        live.key("2")
 
-    since = len(live.events)
-    open(edited + ".new", "w").write(text.replace("= y;", "= 0;"))
-    os.rename(edited + ".new", edited)
-    live.wait(lambda e: e["event"] == "state" and not e["message_is_error"] and not e["building"], since=since)
-    after = live.pixels()
-    c.check(after != before, "the edited kernel shows")
-    since = len(live.events)
-    open(edited, "w").write(text)
-    live.wait(lambda e: e["event"] == "state" and not e["building"], since=since)
-    same(c, live.pixels(), before, "the first kernel is back")
-    live.end()
+        open(gray, "w").write(text)
+        since = len(live.events)
+        open(edited + ".new", "w").write(other.replace(old, new))
+        os.rename(edited + ".new", edited)
+        live.wait(lambda e: e["event"] == "state" and not e["message_is_error"] and not e["building"], since=since)
+        wait_until(lambda: live.pixels() != before, 10)
+        after = live.pixels()
+        c.check(after != before, path, "the edited file shows")
+        since = len(live.events)
+        open(edited, "w").write(other)
+        live.wait(lambda e: e["event"] == "state" and not e["building"], since=since)
+        same(c, live.pixels(), before, path, "the first file is back")
+        live.end()
 
 
 def switching_keeps_the_picture(c):
@@ -434,7 +456,7 @@ def captures(c):
     c.check(sorted(head["chain"] for head in heads) == ["gray", "maxrgb", "none"], heads)
 
 
-sys.exit(Checks().run(hotkeys, back, other_letters, bytes_on_screen, devices, no_device, divider, messages, figures,
-                      kernel_reload, switching_keeps_the_picture, still_picture, recording_a_picture,
+sys.exit(Checks().run(hotkeys, back, other_letters, bytes_on_screen, devices, no_device, es, divider, messages,
+                      figures, kernel_reload, switching_keeps_the_picture, still_picture, recording_a_picture,
                       recording_a_frozen_view, small_picture, early_screenshot, captures, keys_while_building,
                       named_path_fails, interrupted, full_disk, quick_start))
