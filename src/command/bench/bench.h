@@ -49,13 +49,14 @@ extern const struct measurement *const measurements[]; // ends with NULL
 // ---- device.c ----
 
 bool bench_needs_device(const struct bench *bench); // returns true if one of its paths needs a device
-// Opens the device if one of the paths needs it. If there is none and the user gave no paths, only the cpu path stays
-// in the list. Returns false if nothing can be measured (logged).
+// The next two log a failure, and return false if the user gave the paths. Otherwise they remove from the list the
+// paths that need a device or GL.
+//
+// Opens the device if one of the paths needs it.
 bool bench_open_device(struct bench *bench, const struct gl_handles *gl);
 void bench_close_device(struct bench *bench);
-// Opens a GL context without a window, and makes it current, if one of the paths needs it. Returns false on failure,
-// with the reason.
-bool bench_open_gl(struct bench *bench, char why[256]);
+// Opens a GL context without a window, and makes it current, if one of the paths needs it.
+bool bench_open_gl(struct bench *bench);
 void bench_close_gl(struct bench *bench);
 // Writes the processor's name and the instructions in use.
 void bench_cpu_name(char name[128]);

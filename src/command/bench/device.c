@@ -18,6 +18,18 @@ bool bench_needs_device(const struct bench *bench)
     return false;
 }
 
+// Removes the paths that need a device, or those that need GL.
+static void drop_paths(struct bench *bench, bool device, bool gl)
+{
+    int count = 0;
+    for (int i = 0; i < bench->paths; i++) {
+        const struct path_kind_info *kind = path_kind_info(bench->path[i]);
+        if (!(device && kind->needs_device) && !(gl && kind->needs_gl))
+            bench->path[count++] = bench->path[i];
+    }
+    bench->paths = count;
+}
+
 bool bench_open_device(struct bench *bench, const struct gl_handles *gl)
 {
     struct device_info devices[DEVICE_MAX];
@@ -34,9 +46,8 @@ bool bench_open_device(struct bench *bench, const struct gl_handles *gl)
         log_error("there is no OpenCL device: %s; the cpu path (-p cpu) works without one", why);
         return false;
     }
-    log_warn("there is no OpenCL device: %s; measuring only the cpu path", why);
-    bench->path[0] = PATH_CPU;
-    bench->paths = 1;
+    log_warn("there is no OpenCL device: %s; leaving out the paths that need one", why);
+    drop_paths(bench, true, false);
     return true;
 }
 
@@ -46,8 +57,9 @@ void bench_close_device(struct bench *bench)
     bench->device = NULL;
 }
 
-bool bench_open_gl(struct bench *bench, char why[256])
+bool bench_open_gl(struct bench *bench)
 {
+    char why[256];
     bool needed = false;
     for (int i = 0; i < bench->paths; i++)
         needed = needed || path_kind_info(bench->path[i])->needs_gl;
@@ -56,7 +68,12 @@ bool bench_open_gl(struct bench *bench, char why[256])
     struct gl_context *gl = gl_context_open(false, why);
     if (!gl || !gl_context_bind(gl, false)) {
         gl_context_close(gl);
-        return false;
+        if (bench->options->paths)
+            log_error("there is no GL context: %s", why);
+        else
+            log_warn("there is no GL context: %s; leaving out the gl path", why);
+        drop_paths(bench, false, true);
+        return !bench->options->paths;
     }
     bench->gl = gl;
     bench->gl_name = gl->name;

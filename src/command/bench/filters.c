@@ -359,13 +359,8 @@ static int run(struct bench *bench, bool variants)
         if (!variants && workers_available() > 1)
             bench->thread[bench->threads++] = workers_available();
     }
-    char why[256];
-    if (!bench_open_device(bench, NULL))
+    if (!bench_open_device(bench, NULL) || !bench_open_gl(bench))
         return EXIT_NOTHING;
-    if (!bench_open_gl(bench, why)) {
-        log_error("there is no GL context: %s", why);
-        return EXIT_NOTHING;
-    }
     if (choose_rows(&f)) {
         const bool ok = measure(&f);
         check_clock(&f);

@@ -242,22 +242,10 @@ static void finish(struct paths_bench *p)
     p->bench->device = NULL;
 }
 
-// Removes the default paths that need a GL context.
-static void drop_gl(struct bench *bench)
-{
-    int count = 0;
-    for (int i = 0; i < bench->paths; i++) {
-        if (!path_kind_info(bench->path[i])->needs_gl)
-            bench->path[count++] = bench->path[i];
-    }
-    bench->paths = count;
-}
-
 static int paths_run(struct bench *bench)
 {
     struct paths_bench p = {.bench = bench};
     int code = EXIT_NOTHING;
-    char why[256];
     for (int i = 0; bench->paths < PATH_KINDS && !bench->options->paths; i++)
         bench->path[bench->paths++] = (enum path_kind)i;
     if (bench->threads == 0)
@@ -265,12 +253,8 @@ static int paths_run(struct bench *bench)
     offscreen_open(&p.offscreen, open_device, &p);
     if (p.offscreen.window)
         bench->gl_name = window_gl_name(p.offscreen.window);
-    else if (!bench_open_gl(bench, why)) {
-        if (bench->options->paths)
-            log_error("there is no GL context: %s", why);
-        p.failed = bench->options->paths != NULL;
-        drop_gl(bench);
-    }
+    else if (!bench_open_gl(bench))
+        p.failed = true;
     if (!p.failed) {
         if (!p.offscreen.window)
             log_warn("cannot open a window (%s); frames end in memory, not in textures", p.offscreen.why);

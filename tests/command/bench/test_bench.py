@@ -110,6 +110,20 @@ def paths(c):
             c.check(display or r["gl"] is None, "a window without a display", r)
 
 
+def default_paths(c):
+    """Without -p, all paths that work are measured; a line names the reason for each one that is left out."""
+    cl, gl = {"OCL_ICD_VENDORS": "/nonexistent"}, {"__EGL_VENDOR_LIBRARY_FILENAMES": "/nonexistent"}
+    has_gl = bench("filters", *SMALL, "-p", "gl", "-f", "gray", DISPLAY="", WAYLAND_DISPLAY="")[0] == 0
+    for without in {}, cl, gl, {**cl, **gl}:
+        code, out, err = bench("paths", *SMALL, "-f", "gray", "--json", DISPLAY="", WAYLAND_DISPLAY="", **without)
+        found = [json.loads(line)["path"] for line in out.decode().splitlines()]
+        device, draws = OPENCL and cl.items() - without.items(), has_gl and gl.items() - without.items()
+        want = ["cpu"] + ["opencl"] * bool(device) + ["gl"] * bool(draws) + ["zerocopy"] * bool(device)
+        c.check(code == 0 and found[::2] == want == found[1::2], without, code, found)
+        c.check(("no OpenCL device" in err) == (not device), without, err)
+        c.check(("no GL context" in err and "leaving out the gl path" in err) == (not draws), without, err)
+
+
 def device_frames(c):
     """With a display, the frames of `bench device camera` end in textures."""
     if not OPENCL:
@@ -222,7 +236,7 @@ def errors(c):
     code, out, err = bench("filters", *SMALL, "-p", "opencl", "-f", "gray", OCL_ICD_VENDORS="/nonexistent")
     c.check(code == 3 and "no OpenCL device" in err, code, err)
     code, out, err = bench("filters", *SMALL, "-f", "gray", OCL_ICD_VENDORS="/nonexistent")
-    c.check(code == 0 and "measuring only the cpu path" in err and out, code, err)
+    c.check(code == 0 and "leaving out the paths that need one" in err and out, code, err)
 
 
 def narrow(c):
@@ -275,5 +289,5 @@ def interrupted(c):
     c.check(len(found) == 1 and found[0]["rounds"] > 0, "rows of an interrupted run", out)
 
 
-sys.exit(Checks().run(rows, variants, paths, device_frames, tables, wrong_pictures, compare, errors, narrow,
-                      processor_name, interrupted))
+sys.exit(Checks().run(rows, variants, paths, default_paths, device_frames, tables, wrong_pictures, compare, errors,
+                      narrow, processor_name, interrupted))
