@@ -365,6 +365,20 @@ def shards(c):
         outcome(c, BINARY, whole + ["-o", "sh-x", "--shard"] + args + ["sh"], 2, says, **env)
 
 
+def too_wide_for_gl(c):
+    """The cpu path filters an image that is larger than GL's textures, and a line reports it. Some GPUs have textures
+    that are large enough."""
+    png(at("wide.png"), 32768, 8)
+    png(at("small.png"), 40, 8)
+    if batch(BINARY, "-p", "gl", "-o", "one", "small.png")[0] == 3:
+        return
+    code, _, said = batch(BINARY, "-p", "gl", "-f", "blur=2", "-o", "gl", "wide.png", "small.png")
+    line = "an image of 32768x8 pixels runs on the cpu path: this GL driver allows"
+    c.check(code == 0 and (said == "" or line in said and said.count("\n") == 1), code, said)
+    outcome(c, BINARY, CPU + ["-f", "blur=2", "-o", "cpu", "wide.png", "small.png"], 0)
+    c.check(digests(at("gl")) == digests(at("cpu")) and len(os.listdir(at("gl"))) == 2, os.listdir(at("gl")))
+
+
 def contradictions(c):
     tree(at("no"), 1)
     for args, says in ((["--format", "png", "--quality", "50"], "--quality has no effect on png"),
@@ -604,5 +618,5 @@ def upright(c):
 
 
 sys.exit(Checks().run(inputs, own_outputs, many_names, odd_lists, spellings, names, existing, rights, shards,
-                      contradictions, upright, equal_bytes, colour_from_grey, damaged_pictures, devices, named_device,
-                      auto_path, own_kernels))
+                      too_wide_for_gl, contradictions, upright, equal_bytes, colour_from_grey, damaged_pictures,
+                      devices, named_device, auto_path, own_kernels))
