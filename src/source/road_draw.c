@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum { SPAN = 16, TABLE = 256, FOR_TABLE = 200, FOR_PATCH, FOR_NOISE, FOR_SHOULDER };
-static const double far_away = 500; // metres
+static const double far_away = 500, paint_ends = 250; // metres
 
 // How a level looks. Colours are 0 to 255.
 struct look {
@@ -153,13 +153,13 @@ static double dashed_share(const struct road_scene *scene, double from, double t
     return (painted[1] - painted[0]) / (to - from);
 }
 
-// Adds the stripes that cross the span.
+// Adds the stripes that cross the span. Far away, a span is so long that its ends say too little about the pixels.
 static void find_stripes(const struct road_painter *p, struct span *span)
 {
     const struct end *ends = span->ends;
     const double a = ends[0].x - ends[0].middle, b = ends[1].x - ends[1].middle, half = span->length / 2;
     const double way = p->scene.way + (ends[0].z + ends[1].z) / 2, margin = 0.3 + fabs(b - a) / SPAN;
-    for (int i = 0; i < p->scene.stripes; i++) {
+    for (int i = 0; i < p->scene.stripes && fmax(ends[0].z, ends[1].z) < paint_ends; i++) {
         const struct road_stripe *stripe = &p->scene.stripe[i];
         if (stripe->offset < fmin(a, b) - margin || stripe->offset > fmax(a, b) + margin)
             continue;
@@ -248,11 +248,8 @@ static void draw_ground(struct road_painter *p, const struct terms *t, int px, i
         const float at = (float)i / SPAN;
         const double down = t->down + t->down_step * (px + i), scale = ROAD_CAMERA_HEIGHT / down;
         float *rgb = p->row + 3 * (px + i);
-        if (down < ROAD_CAMERA_HEIGHT / far_away) {
-            for (int c = 0; c < 3; c++)
-                rgb[c] = p->look.haze[c];
+        if (down < ROAD_CAMERA_HEIGHT / far_away) // the sky
             continue;
-        }
         const double x = (t->across + t->across_step * (px + i)) * scale;
         const double way = p->scene.way + (t->ahead + t->ahead_step * (px + i)) * scale;
         const float offset = (float)(x - a->middle - (b->middle - a->middle) * at);
@@ -348,9 +345,10 @@ void road_painter_row(struct road_painter *p, int y, uint8_t *rgba)
     const double horizon = ROAD_CAMERA_HEIGHT / far_away;
     for (int x = 0; x < p->spec.width; x += SPAN) {
         const int count = p->spec.width - x < SPAN ? p->spec.width - x : SPAN;
-        if (fmax(t.down + t.down_step * x, t.down + t.down_step * (x + SPAN)) < horizon)
+        const double left = t.down + t.down_step * x, right = t.down + t.down_step * (x + SPAN);
+        if (fmin(left, right) < horizon)
             draw_sky(p, &t, x, count);
-        else
+        if (fmax(left, right) >= horizon)
             draw_ground(p, &t, x, count);
     }
     if (p->glare > 0)

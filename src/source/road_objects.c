@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-enum { STREAKS = 220, BOXES = 6, DROPS = 24, FOR_STREAK = 100, FOR_DROP };
+enum { STREAKS = 220, BOXES = 24, DROPS = 24, FOR_STREAK = 100, FOR_DROP };
 
 struct rects {
     const struct road_scene *scene;
