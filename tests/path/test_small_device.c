@@ -1,4 +1,4 @@
-// test_small_device.c: devices with little local memory or small work-groups give the same bytes
+// test_small_device.c: devices with little local memory, small work-groups or no images give the same bytes
 //
 // The test lowers the limits of any device. The generic kernel then replaces variants that exceed them.
 #include "compute/device.h"
@@ -7,15 +7,29 @@
 
 #include "unit.h"
 
+// No device has images here.
+static int images;
+
+cl_mem __wrap_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+                            const cl_image_desc *size, void *host_ptr, cl_int *result);
+cl_mem __wrap_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+                            const cl_image_desc *size, void *host_ptr, cl_int *result)
+{
+    images++;
+    *result = CL_INVALID_OPERATION;
+    return NULL;
+}
+
 static struct device *open_small(struct device_info info, size_t local_bytes, size_t work_group)
 {
+    info.images = false;
     info.local_bytes = local_bytes < info.local_bytes ? local_bytes : info.local_bytes;
     info.max_work_group = work_group < info.max_work_group ? work_group : info.max_work_group;
     return device_open(&info, NULL, NULL);
 }
 
 // Runs a picture through the chain and compares it with the reference.
-static void run(struct device *device, const char *text, const char *variant)
+static void run(struct device *device, enum path_kind kind, const char *text, const char *variant)
 {
     const struct image_shape shape = {PIXFMT_NV21, 301, 43, {COLOR_MATRIX_709, COLOR_RANGE_FULL}};
     char error[CHAIN_ERROR];
@@ -27,7 +41,7 @@ static void run(struct device *device, const char *text, const char *variant)
     frame_fill(&frame, &shape, LAYOUT_TIGHT, SHAPE_NOISE, &random);
     CHECK(chain_parse(&chain, text, error));
     const struct path_setup setup = {
-        .kind = PATH_OPENCL, .device = device, .input = shape, .chain = &chain, .depth = 1, .variant = variant};
+        .kind = kind, .device = device, .input = shape, .chain = &chain, .depth = 1, .variant = variant};
     struct path *path = path_open(&setup, NULL);
     const bool made = path && path_submit(path, &frame.image, 0, &lost) && path_collect(path, &result, &lost);
     CHECK(made);
@@ -60,10 +74,11 @@ int main(void)
     }
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct device *device = open_small(devices[0], cases[i].local_bytes, cases[i].work_group);
-        run(device, "gray,blur=4", "window");
-        run(device, "gray,blur=4", NULL);
-        run(device, "blur=5", NULL);
+        run(device, PATH_OPENCL, "gray,blur=4", "window");
+        run(device, PATH_OPENCL, "gray,blur=4", NULL);
+        run(device, PATH_ZEROCOPY, "blur=5,median,gamma=2", NULL);
         device_close(device);
     }
+    CHECK_NUMBER(images, 0);
     return check_end(&unit);
 }

@@ -35,7 +35,8 @@ struct bench_subject *bench_subject_open(struct bench_memory *memory, const stru
         };
         ok = (subject->path = path_open(&path, error)) != NULL;
     } else if (ok) {
-        const bool images = path_kind_info(setup->kind)->shares_gl; // kernels then write images: GL's textures
+        // With images, kernels write images: GL's textures.
+        const bool images = path_kind_info(setup->kind)->shares_gl && setup->device->info.images;
         subject->resident = bench_memory_resident(memory, setup->device, &setup->shape, images);
         ok = subject->resident &&
              (subject->chain = resident_chain_open(subject->resident, setup->chain, setup->variant, error));
