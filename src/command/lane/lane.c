@@ -63,6 +63,7 @@ static const char *const exits[] = {
     "3\tthere is no such source; --score: a file cannot be read or is not in TuSimple's format, or the files are not "
     "of "
     "the same run",
+    "4\tthe display was lost",
     "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM",
     NULL,
 };

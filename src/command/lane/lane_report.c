@@ -34,7 +34,7 @@ static json_t *lanes_json(const struct lane_frame *frame, const struct lane_map 
     for (int i = 0; i < result->shape.lines; i++) {
         double x[LANE_SAMPLES];
         json_t *lane = json_array();
-        lane_to_picture(map, &result->shape, result->shape.line[i].offset, frame->width, y, x);
+        lane_to_picture(map, &result->shape, result->shape.line[i].offset, frame->width, LANE_SAMPLES, y, x);
         for (int k = 0; k < LANE_SAMPLES; k++)
             json_array_append_new(lane, json_integer(lround(x[k])));
         json_array_append_new(lanes, lane);

@@ -12,12 +12,12 @@ void lane_samples(int height, int y[LANE_SAMPLES])
         y[i] = (24 + i) * height / 72;
 }
 
-void lane_to_picture(const struct lane_map *map, const struct lane_shape *shape, double offset, int width,
-                     const int y[LANE_SAMPLES], double x[LANE_SAMPLES])
+void lane_to_picture(const struct lane_map *map, const struct lane_shape *shape, double offset, int width, int rows,
+                     const int y[], double x[])
 {
     double before[2] = {0, 0}, point[2];
     bool valid = false;
-    for (int i = 0; i < LANE_SAMPLES; i++)
+    for (int i = 0; i < rows; i++)
         x[i] = LANE_ABSENT;
     const double *term = shape->term;
     double matrix[9];
@@ -30,7 +30,7 @@ void lane_to_picture(const struct lane_map *map, const struct lane_shape *shape,
             continue;
         point[0] -= 0.5; // rows and columns count from the middle of the first pixel
         point[1] -= 0.5;
-        for (int i = 0; i < LANE_SAMPLES && valid; i++) {
+        for (int i = 0; i < rows && valid; i++) {
             if (y[i] > before[1] || y[i] <= point[1])
                 continue;
             const double x_of_row = before[0] + (point[0] - before[0]) * (before[1] - y[i]) / (before[1] - point[1]);

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "command/lane/lane.h"
 #include "command/lane/lane_report.h"
+#include "command/lane/lane_window.h"
 #include "command/lane/pipeline.h"
 #include "command/lane/tracker.h"
 #include "command/shared.h"
@@ -21,8 +22,10 @@ struct run {
     struct truth truth; // of --truth
     struct lane_pipeline pipeline;
     struct lane_tracker tracker;
-    int frames, limit; // limit 0: none
-    int counts[3];     // frames of each lane_state
+    struct lane_window *window; // NULL: none
+    bool quit;                  // by the user, or because the display is lost
+    int frames, limit;          // limit 0: none
+    int counts[3];              // frames of each lane_state
     double milliseconds;
 };
 
@@ -58,7 +61,6 @@ static enum exit_code open_source(struct run *run, const char *text)
     if (!run->source)
         return EXIT_NOTHING;
     run->info = source_info(run->source);
-    run->limit = o->frames > 0 ? o->frames : run->info->endless ? ENDLESS_FRAMES : 0;
     return EXIT_OK;
 }
 
@@ -75,6 +77,20 @@ static enum exit_code open_pipeline(struct run *run)
     return lane_pipeline_init(&run->pipeline, &map, shape) ? EXIT_OK : EXIT_NOTHING;
 }
 
+// Without a display, the run is headless.
+static void open_window(struct run *run)
+{
+    const struct lane_options *o = run->options;
+    char why[256];
+    if (!o->headless) {
+        run->window = lane_window_open(run->info->shape.width, run->info->shape.height, why);
+        if (!run->window)
+            log_warn("cannot open a window: %s; running without it", why);
+    }
+    run->limit = o->frames > 0 ? o->frames : run->info->endless && !run->window ? ENDLESS_FRAMES : 0;
+}
+
+// Returns false if an output cannot be written.
 static bool find_lanes(struct run *run, const struct frame *frame)
 {
     struct lane_table table;
@@ -89,14 +105,17 @@ static bool find_lanes(struct run *run, const struct frame *frame)
     run->frames++;
     run->counts[result.state]++;
     run->milliseconds += about.milliseconds;
-    return truth_add(&run->truth, frame->number) &&
-           (!run->options->json || lane_report(&about, &run->pipeline.map, &result));
+    if (!truth_add(&run->truth, frame->number) ||
+        (run->options->json && !lane_report(&about, &run->pipeline.map, &result)))
+        return false;
+    run->quit = run->window && !lane_window_show(run->window, &run->pipeline, &result);
+    return true;
 }
 
 // Returns an exit code.
 static enum exit_code process(struct run *run)
 {
-    while (command_interrupted() == 0 && (run->limit == 0 || run->frames < run->limit)) {
+    while (command_interrupted() == 0 && !run->quit && (run->limit == 0 || run->frames < run->limit)) {
         struct frame frame;
         switch (source_next(run->source, &frame, WAIT_MS)) {
         case SOURCE_TIMEOUT:
@@ -114,9 +133,9 @@ static enum exit_code process(struct run *run)
         const bool written = find_lanes(run, &frame);
         source_return(run->source, &frame);
         if (!written)
-            return EXIT_FAILED_SOME; // main logs the broken output
+            return EXIT_FAILED_SOME; // main logs a broken standard output
     }
-    return EXIT_OK;
+    return run->window && lane_window_lost(run->window) ? EXIT_DEVICE : EXIT_OK;
 }
 
 int lane_run(const struct lane_options *options, const char *source)
@@ -130,6 +149,7 @@ int lane_run(const struct lane_options *options, const char *source)
     if (code == EXIT_OK && !truth_open(&run.truth, options->truth, run.info))
         code = EXIT_NOTHING;
     if (code == EXIT_OK) {
+        open_window(&run);
         command_hold_signals();
         code = process(&run);
     }
@@ -138,6 +158,7 @@ int lane_run(const struct lane_options *options, const char *source)
     if (run.frames > 0 && !options->json)
         printf("%d frames: lanes in %d, held in %d, none in %d; %.2f ms per frame\n", run.frames, run.counts[LANE_SEEN],
                run.counts[LANE_HELD], run.counts[LANE_NONE], run.milliseconds / run.frames);
+    lane_window_close(run.window);
     lane_pipeline_finish(&run.pipeline);
     source_close(run.source);
     return (int)code;

@@ -95,7 +95,7 @@ static void test_picture(void)
     CHECK(lane_map_init(&map, &camera, WIDTH, HEIGHT, error));
     lane_samples(HEIGHT, y);
     CHECK(y[0] == 240 && y[LANE_SAMPLES - 1] == 710);
-    lane_to_picture(&map, &shape, 1.7, WIDTH, y, x);
+    lane_to_picture(&map, &shape, 1.7, WIDTH, LANE_SAMPLES, y, x);
     CHECK(lane_map_apply(map.picture, 1.7, 5, near) && lane_map_apply(map.picture, 1.7, 50, far));
     int present = 0;
     for (int i = 0; i < LANE_SAMPLES; i++) {
