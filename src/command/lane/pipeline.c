@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RIDGE = 3, LEVELS = 256 };
+enum { RIDGE = 3, LEVELS = 256, WEAK = 5 };
 
 bool lane_pipeline_init(struct lane_pipeline *pipeline, const struct lane_map *map, const struct image_shape *shape)
 {
@@ -58,7 +58,14 @@ static void warp(struct lane_pipeline *pipeline)
         }
 }
 
-// The mean of a bar minus the mean of its brighter side.
+// Noise becomes 0. Weak lines, which are far or in the shadow, come nearer to strong ones: without this, the threshold
+// is between weak and strong lines.
+static uint8_t strengthen(int value)
+{
+    return value > WEAK ? (uint8_t)floor(255 * sqrt((value - WEAK) / 255.0) + 0.5) : 0;
+}
+
+// The mean of a bar minus the mean of its brighter side, strengthened.
 static void ridge_row(const uint8_t *row, uint8_t *to, int width)
 {
     memset(to, 0, (size_t)width);
@@ -70,7 +77,7 @@ static void ridge_row(const uint8_t *row, uint8_t *to, int width)
             right += row[x - RIDGE / 2 + RIDGE + i];
         }
         const int value = (middle - (left > right ? left : right)) / RIDGE;
-        to[x] = (uint8_t)(value > 0 ? value : 0);
+        to[x] = strengthen(value);
     }
 }
 

@@ -74,10 +74,11 @@ static void end_tracks(struct lane_tracker *tracker)
         *tracker = (struct lane_tracker){.known = false};
 }
 
+// A line alone must be seen twice before it is reported.
 static void start_tracks(struct lane_tracker *tracker, const struct lane_shape *found)
 {
     for (int i = 0; i < found->lines && tracker->tracks < LANE_LINES; i++) {
-        const double confidence = quality(&found->line[i]) / 2;
+        const double confidence = quality(&found->line[i]) / (found->lines > 1 ? 2 : 4);
         if (confidence >= dropped)
             tracker->track[tracker->tracks++] = (struct lane_track){found->line[i], confidence};
     }

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""test_lane.py MONOCLE: monocle lane on roads with known lines, on pictures without a road, and in a window"""
+import json
+import math
+import subprocess
+import sys
+import time
+
+sys.path.append(sys.path[0] + "/../../support")
+from checks import Checks, at, programs
+from live_support import need_window, picture
+
+BINARY, = programs(1)
+SIZE = "640x360@30"
+FRAMES = 60
+# The smallest accuracy at each level of road:. `monocle lane` reaches more on average of 1000 frames; docs/lane.md.
+LEVELS = {"clean": 0.99, "worn": 0.95, "shadows": 0.95, "pitch": 0.95, "cars": 0.95, "rain": 0.90, "night": 0.90}
+MISSED = 0.1  # false lines and missed lines
+
+
+def run(*args, command="lane", code=0, **more):
+    done = subprocess.run([BINARY, command, *args], cwd=at(), capture_output=True, text=True, timeout=300, **more)
+    if done.returncode != code:
+        raise AssertionError("%s: exit code %d: %s" % (args, done.returncode, done.stderr))
+    return done
+
+
+def find(source, *args):
+    """Returns a dictionary for each frame."""
+    lines = run(source, "--headless", "--fast", "--json", *args).stdout.splitlines()
+    return [json.loads(line, parse_constant=lambda word: 1 / 0) for line in lines]  # NaN is not JSON
+
+
+def score(results):
+    text = "".join(json.dumps(frame) + "\n" for frame in results)
+    return json.loads(run("--score", "truth.json", "--json", input=text).stdout)
+
+
+def levels(c):
+    for level, least in LEVELS.items():
+        found = find("road:seed=11,level=%s,size=%s" % (level, SIZE), "-n", str(FRAMES), "--truth", "truth.json")
+        total = score(found)
+        c.check(len(found) == FRAMES and total["accuracy"] >= least, level, total)
+        c.check(total["false_positives"] <= MISSED and total["false_negatives"] <= MISSED, level, total)
+
+
+def facts(c):
+    """The reported numbers fit the road: an own lane 3.6 m wide, whose middle is less than 1.8 m away."""
+    for frame in find("road:seed=3,size=" + SIZE, "-n", "20")[5:]:
+        c.check(frame["state"] == "seen" and 0.5 < frame["confidence"] <= 1, frame)
+        c.check(abs(frame["offset_m"]) < 1.8 and (frame["radius_m"] is None or abs(frame["radius_m"]) > 100), frame)
+        c.check(len(frame["h_samples"]) == 48 and all(len(lane) == 48 for lane in frame["lanes"]), frame)
+        c.check(2 <= len(frame["lanes"]) <= 4 and frame["run_time"] > 0, frame)
+        c.check(all(x == -2 or 0 <= x <= 639 for lane in frame["lanes"] for x in lane), frame)
+
+
+def none(c):
+    """There are no lines without a road, and in a picture that is upside down."""
+    run("road:seed=11,size=" + SIZE, "--headless", "-f", "flip", "-p", "cpu", "-n", "30", "--record", "flipped.y4m",
+        command="live")
+    sources = ["road:seed=11,level=empty,size=" + SIZE, "noise:" + SIZE, "pattern:" + SIZE, "flipped.y4m"]
+    for source in sources:
+        for frame in find(source, "-n", "30"):
+            c.check(frame["lanes"] == [] and frame["state"] == "none" and frame["confidence"] == 0, source, frame)
+            c.check(frame["offset_m"] is None and frame["radius_m"] is None, source, frame)
+
+
+def film(c):
+    """A film gives nearly the same lines as the road that it shows."""
+    road = "road:seed=5,size=" + SIZE
+    run(road, "--headless", "-p", "cpu", "-n", "20", "--record", "road.y4m", command="live")
+    for direct, film in zip(find(road, "-n", "20"), find("road.y4m")):
+        c.check(len(direct["lanes"]) == len(film["lanes"]), direct["raw_file"])
+        for a, b in zip(direct["lanes"], film["lanes"]):
+            c.check(all(abs(x - y) <= 3 for x, y in zip(a, b) if x >= 0 and y >= 0), a, b)
+
+
+def calibration(c):
+    """Four points of the picture give the same lines as the angles of the camera."""
+    focal, pitch, corners = 320 / math.tan(math.radians(31)), math.radians(4), []
+    for x, z in [(-1.8, 5), (1.8, 5), (1.8, 30), (-1.8, 30)]:
+        depth = 1.4 * math.sin(pitch) + z * math.cos(pitch)
+        corners += [320 + focal * x / depth, 180 + focal * (1.4 * math.cos(pitch) - z * math.sin(pitch)) / depth]
+    road = "road:seed=5,size=" + SIZE
+    with open(at("camera.json"), "w", encoding="utf-8") as file:
+        json.dump({"points": corners, "width": 3.6, "near": 5, "far": 30}, file)
+    want = [frame["lanes"] for frame in find(road, "-n", "10")]
+    for args in (["--points", ",".join(map(str, corners))], ["--config", "camera.json"]):
+        got = [frame["lanes"] for frame in find(road, "-n", "10", *args)]
+        c.check(all(abs(x - y) <= 2 for a, b in zip(want, got) for p, q in zip(a, b) for x, y in zip(p, q)), args)
+        c.check([len(lanes) for lanes in want] == [len(lanes) for lanes in got], args)
+
+
+def errors(c):
+    for args, text in ((["--camera", "height=nan"], "--camera: height must be a number from 0.2 to 10"),
+                       (["--points", "1,1,1,1,1,1,1,1"], "the points must be the corners"),
+                       (["--config", "none.json"], "--config: cannot read it: No such file"),
+                       (["--camera", "pitch=80"], "the camera does not see the road ahead")):
+        done = run("pattern:" + SIZE, "--headless", "-n", "1", *args, code=2)
+        c.check(text in done.stderr and done.stderr.count("\n") == 1 and not done.stdout, args, done.stderr)
+
+
+def window(c):
+    """The window shows the lines; the keys 1 to 4 choose the stage, and q ends the run."""
+    need_window()
+    with subprocess.Popen([BINARY, "lane", "road:seed=7,size=" + SIZE], cwd=at(), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as process:
+        shots, deadline, number = [], time.monotonic() + 60, ""
+        while not number and time.monotonic() < deadline:
+            number = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(process.pid)],
+                                    capture_output=True, text=True).stdout.strip()
+        for key in "1234":
+            subprocess.run(["xdotool", "key", key], check=True)
+            time.sleep(1)
+            subprocess.run(["import", "-window", "root", at("shot.png")], check=True)
+            shots.append(picture(at("shot.png")))
+        subprocess.run(["xdotool", "key", "q"], check=True)
+        out, err = process.communicate(timeout=60)
+        c.check(process.returncode == 0 and "none in 0;" in out and not err, process.returncode, out, err)
+    c.check(len(set(shots)) == 4 and len({len(shot) for shot in shots}) == 1, "equal pictures")
+    red = [sum(shot[i] > 200 and shot[i + 1] < 100 and shot[i + 2] < 80 for i in range(0, len(shot), 3))
+           for shot in shots]
+    c.check(min(red) > 100, "no lines in the picture", red)
+
+
+sys.exit(Checks().run(levels, facts, none, film, calibration, errors, window))
