@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { UNKNOWNS = LANE_TERMS + LANE_LINES, ROUNDS = 8 };
+enum { UNKNOWNS = LANE_TERMS + LANE_LINES, PASSES = 2, ROUNDS = 5 };
 
 static const double mark = 0.15;                         // width of a line in metres
 static const double smallest_gap = 2.2;                  // between lines
@@ -325,6 +325,18 @@ static void sort_lines(struct lane_shape *shape)
     }
 }
 
+// From round to round, the windows reach farther and become narrower.
+static void fit_rounds(const struct scene *scene, struct lane_shape *shape, const struct lane_shape *prior, bool known)
+{
+    const struct lane_table *table = scene->table;
+    const double start = known ? table->far : table->near + near_part;
+    for (int round = 0; round < ROUNDS && shape->lines > 0; round++) {
+        const double part = (double)round / (ROUNDS - 1);
+        fit_lines(scene, shape, prior, known, start + (table->far - start) * fmin(1, part * 1.5),
+                  window_first + (window_last - window_first) * part);
+    }
+}
+
 int lane_find(struct lane_shape *shape, const struct lane_table *table, const struct lane_shape *prior, bool known)
 {
     struct scene scene;
@@ -337,12 +349,10 @@ int lane_find(struct lane_shape *shape, const struct lane_table *table, const st
     align(&scene, shape, (struct search){LANE_SPREAD, LANE_HEADING, 5, known ? 1 : 3});
     if (!known)
         align(&scene, shape, (struct search){LANE_HEADING, LANE_BEND, 2, 3});
-    find_peaks(&scene, shape, prior, known);
-    for (int round = 0; round < ROUNDS && shape->lines > 0; round++) {
-        const double part = (double)round / (ROUNDS - 1);
-        const double start = known ? table->far : table->near + near_part;
-        fit_lines(&scene, shape, prior, known, start + (table->far - start) * fmin(1, part * 1.5),
-                  window_first + (window_last - window_first) * part);
+    // The second pass finds the peaks that the first fit has made sharp.
+    for (int pass = 0; pass < PASSES; pass++) {
+        find_peaks(&scene, shape, prior, known);
+        fit_rounds(&scene, shape, prior, known);
     }
     sort_lines(shape);
     measure_support(&scene, shape);
