@@ -35,6 +35,7 @@ static void test_escaped(void)
         {"\xc2\x9b"
          "31m",
          "\\xc2\\x9b31m"},                   // a control character of two bytes
+        {"\xe2\x80\xae", "\\xe2\\x80\\xae"}, // it turns the text around
         {"\xe0\x82\x9b", "\\xe0\\x82\\x9b"}, // the same in an overlong form
         {"\xc0\x9b \xc1\xbf", "\\xc0\\x9b \\xc1\\xbf"},
         {"\xf0\x82\x82\x9b", "\\xf0\\x82\\x82\\x9b"},
