@@ -25,6 +25,7 @@ struct figures {
     struct device_info device[DEVICE_MAX];
     const struct measure_test *test[CHOSEN_MAX]; // the chosen ones
     int devices, tests;
+    int running;           // index of the test that runs
     struct figure *figure; // of one device
     int count, room;
     struct json_t *results; // of the devices so far
@@ -207,8 +208,9 @@ static void take(void *context, const struct figure *figure)
 
 static bool progress(void *context, const char *text)
 {
+    const struct figures *figures = context;
     if (text)
-        bench_progress("%s", text);
+        bench_progress("test %d of %d, %s", figures->running + 1, figures->tests, text);
     return !command_interrupted();
 }
 
@@ -320,6 +322,7 @@ static void measure_device(struct figures *figures, int number)
             .progress = progress,
             .context = figures,
         };
+        figures->running = i;
         measure_run(&setup);
         bench_progress(NULL);
         if (figures->count == before)

@@ -128,7 +128,7 @@ def tables(c):
     c.check(code == 0 and len(rows) == CASES["latency"], "a test that is named twice", out, err)
     c.check(all(float(row["value"]) > 0 and row["unit"] == "µs" and row["checked"] == "yes" for row in rows), rows)
     code, said = on_terminal(BINARY, "bench", "device", "latency", *QUICK)
-    c.check(code == 0 and b"latency: round 3 of 9" in said, said)
+    c.check(code == 0 and b"test 1 of 1, latency: round 3 of 9" in said, said)
 
 
 def faults(c):
