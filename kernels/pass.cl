@@ -28,12 +28,36 @@ INLINE int filtered(view v, int channel)
 
 #endif
 
+#ifdef PASS_WARP_AT
+
+// Returns the input at (x, y), or the nearest edge pixel if that is outside.
+INLINE pixel nearest(struct source source, arguments args, int x, int y)
+{
+    return input(source, args, clamp(x, 0, source.width - 1), clamp(y, 0, source.height - 1));
+}
+
+INLINE pixel warped(struct source source, arguments args, int x, int y)
+{
+    const int u = warp_place(args + PASS_WARP_AT, x, y, 0), v = warp_place(args + PASS_WARP_AT, x, y, 1);
+    const int left = u >> 8, top = v >> 8;
+    return warp_pixel(nearest(source, args, left, top), nearest(source, args, left + 1, top),
+                      nearest(source, args, left, top + 1), nearest(source, args, left + 1, top + 1), u, v);
+}
+
+#endif
+
 // Makes one pixel. `inside` (see view) is a literal, so that compilers remove the clamps of columns.
 INLINE void pass_at(__global const uchar *bytes, layout layout, arguments args, DESTINATION to, int x, int y,
                     int inside)
 {
     const struct source source = source_of(bytes, layout);
+#ifdef PASS_WARP_AT
+    const pixel p = warped(source, args, x, y);
+    layout.s0 = WARP_WIDTH(args + PASS_WARP_AT);
+    layout.s1 = WARP_HEIGHT(args + PASS_WARP_AT);
+#else
     pixel p = input(source, args, x, y);
+#endif
 #ifdef PASS_STENCIL
     view v;
     v.source = source;
@@ -56,6 +80,11 @@ __kernel void pass(__global const uchar *restrict bytes, layout layout, __global
                    DESTINATION to)
 {
     const int x = get_global_id(0), y = get_global_id(1);
-    if (x < layout.s0 && y < layout.s1) // the NDRange is rounded up to whole work-groups
+#ifdef PASS_WARP_AT
+    const int width = WARP_WIDTH(args + PASS_WARP_AT), height = WARP_HEIGHT(args + PASS_WARP_AT);
+#else
+    const int width = layout.s0, height = layout.s1;
+#endif
+    if (x < width && y < height) // the NDRange is rounded up to whole work-groups
         pass_at(bytes, layout, args, to, x, y, 0);
 }

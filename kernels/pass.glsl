@@ -3,7 +3,7 @@
 // The host puts the language and the pass's macros before this file, and the filters after it (src/path/gl_text.c):
 //   LOAD_0(x, y) .. LOAD_3(x, y)     the samples of a pixel of the input: red, green, blue and alpha, or luma, U and V
 //   PASS_YUV                         defined if they are luma, U and V
-//   PASS_BEFORE, PASS_AFTER, PASS_LOAD_X .. PASS_STORE_Y, PASS_STENCIL .. PASS_EQUAL_CHANNELS    as in pass_io.cl
+//   PASS_BEFORE, PASS_AFTER, PASS_LOAD_X .. PASS_STORE_Y, PASS_STENCIL .. PASS_WARP_AT           as in pass_io.cl
 //   PASS_SUMS_ACROSS                 defined for the first half of a blur: the sums of rows
 //   PASS_SUMS_DOWN                   defined for its second half: the mean from these sums
 //   PASS_SHOWN                       defined if the output has bytes that GL draws, not integers
@@ -14,7 +14,7 @@ uniform highp int coefficients[6];
 #endif
 
 uniform highp usampler2D plane0, plane1, plane2;
-uniform highp ivec2 size; // of the picture
+uniform highp ivec2 size; // of the input
 
 #ifdef PASS_SHOWN
 out highp vec4 result;
@@ -96,6 +96,22 @@ pixel computed(int x, int y)
     return PASS_AFTER(p, 0);
 }
 
+#elif defined(PASS_WARP_AT)
+
+pixel nearest(int x, int y)
+{
+    return loaded(clamp(x, 0, size.x - 1), clamp(y, 0, size.y - 1));
+}
+
+pixel computed(int x, int y)
+{
+    int u = warp_place(PASS_WARP_AT, x, y, 0), v = warp_place(PASS_WARP_AT, x, y, 1);
+    int left = u >> 8, top = v >> 8;
+    pixel p = warp_pixel(nearest(left, top), nearest(left + 1, top), nearest(left, top + 1),
+                         nearest(left + 1, top + 1), u, v);
+    return PASS_AFTER(p, 0);
+}
+
 #else
 
 pixel computed(int x, int y)
@@ -108,7 +124,10 @@ pixel computed(int x, int y)
 void main()
 {
     int x = int(gl_FragCoord.x), y = int(gl_FragCoord.y);
-#ifndef PASS_SUMS_ACROSS // the second half mirrors
+#if defined(PASS_WARP_AT)
+    x = PASS_STORE_X(x, WARP_WIDTH(PASS_WARP_AT));
+    y = PASS_STORE_Y(y, WARP_HEIGHT(PASS_WARP_AT));
+#elif !defined(PASS_SUMS_ACROSS) // the second half mirrors
     x = PASS_STORE_X(x, size.x);
     y = PASS_STORE_Y(y, size.y);
 #endif

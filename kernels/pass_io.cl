@@ -21,6 +21,8 @@
 //   PASS_STENCIL_AT           index of its first argument
 //   PASS_RADIUS               its radius
 //   PASS_EQUAL_CHANNELS       defined if its input is grey: all three channels are equal
+// For a pass with a warp (warp.cl):
+//   PASS_WARP_AT              index of its first argument
 #define RADIUS(v) PASS_RADIUS
 
 // The types are macros, because NVIDIA's compiler does not recognise an image type behind a typedef. Only kernel

@@ -31,6 +31,27 @@ bool chain_is_grey(const struct chain *chain, bool grey)
     return grey;
 }
 
+bool chain_output_size(const struct chain *chain, int *width, int *height, char error[CHAIN_ERROR])
+{
+    for (int i = 0; i < chain->count; i++) {
+        const struct stage *stage = &chain->stage[i];
+        struct filter_map map;
+        if (stage->filter->kind != FILTER_WARP)
+            continue;
+        stage->filter->map(&stage->values, *width, *height, &map);
+        if (map.width > CHAIN_SIDE_MAX || map.height > CHAIN_SIDE_MAX ||
+            (int64_t)map.width * map.height > CHAIN_PIXELS_MAX) {
+            snprintf(error, CHAIN_ERROR,
+                     "%s: the result of %dx%d pixels would have %dx%d; at most %d on a side and %d in all are possible",
+                     stage->filter->name, *width, *height, map.width, map.height, CHAIN_SIDE_MAX, CHAIN_PIXELS_MAX);
+            return false;
+        }
+        *width = map.width;
+        *height = map.height;
+    }
+    return true;
+}
+
 bool chain_append(struct chain *chain, const struct filter *filter)
 {
     if (chain->count == CHAIN_MAX || !stage_init(&chain->stage[chain->count], filter))
@@ -90,8 +111,11 @@ void chain_value_text(const struct stage *stage, int param, char text[64])
 {
     const struct param *row = &stage->filter->params[param];
     const float value = stage->values.value[param];
+    const int side = (int)lround(sqrt(stage->values.matrix_count));
     if (row->type == PARAM_MATRIX && value < 0)
-        snprintf(text, 64, "%dx%d", stage->values.matrix_side, stage->values.matrix_side);
+        snprintf(text, 64, "%dx%d", side, side);
+    else if (row->type == PARAM_MAP && value < 0)
+        snprintf(text, 64, "%d numbers", stage->values.matrix_count);
     else if (row->choices)
         print_choice(row, (int)value, text);
     else
@@ -111,13 +135,13 @@ __attribute__((format(printf, 2, 3))) static void append(char *text, const char 
 static void print_value(const struct stage *stage, int param, char *text)
 {
     char value[64];
-    if (stage->filter->params[param].type != PARAM_MATRIX || stage->values.value[param] >= 0) {
+    const enum param_type type = stage->filter->params[param].type;
+    if ((type != PARAM_MATRIX && type != PARAM_MAP) || stage->values.value[param] >= 0) {
         chain_value_text(stage, param, value);
         append(text, "%s", value);
         return;
     }
-    const int count = stage->values.matrix_side * stage->values.matrix_side;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < stage->values.matrix_count; i++) {
         print_number(stage->values.matrix[i], value, sizeof(value));
         append(text, "%s%s", i ? " " : "", value);
     }

@@ -4,6 +4,7 @@
 #include "filter/filter.h"
 
 enum { CHAIN_MAX = 16, CHAIN_TEXT = 4096, CHAIN_ERROR = 256 };
+enum { CHAIN_SIDE_MAX = 32768, CHAIN_PIXELS_MAX = 1 << 28 }; // of the result of a FILTER_WARP
 
 struct stage {
     const struct filter *filter;
@@ -29,6 +30,10 @@ bool chain_print(const struct chain *chain, char text[CHAIN_TEXT]);
 
 // Returns true if the chain's output is grey, given whether its input is grey.
 bool chain_is_grey(const struct chain *chain, bool grey);
+
+// Replaces the size of the chain's input by the size of its output. False: a result is too large; `error` then gets one
+// line.
+bool chain_output_size(const struct chain *chain, int *width, int *height, char error[CHAIN_ERROR]);
 
 bool chain_append(struct chain *chain, const struct filter *filter); // with default values; false: the chain is full
 void chain_remove(struct chain *chain, int stage);

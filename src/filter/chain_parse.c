@@ -56,6 +56,18 @@ static bool parse_number(const char *text, float *value, const char **end)
     return stop != text && (size_t)(stop - text) <= length && isfinite(*value);
 }
 
+static bool check_count(struct parse *parse, const struct param *row, int count)
+{
+    int side = 1;
+    while (side * side < count)
+        side += 2;
+    if (row->type == PARAM_MAP)
+        return count == 8 || count == 9 ||
+               fail(parse, "%s: %s has %d numbers, but must have 8 or 9", parse->filter->name, row->name, count);
+    return side * side == count || fail(parse, "%s: %s has %d numbers, but must have 1, 9, 25, 49 or 81",
+                                        parse->filter->name, row->name, count);
+}
+
 static bool parse_matrix(struct parse *parse, const struct param *row, const char *text, struct stage *stage)
 {
     int count = 0;
@@ -70,14 +82,8 @@ static bool parse_matrix(struct parse *parse, const struct param *row, const cha
         while (isspace((unsigned char)*at))
             at++;
     }
-    int side = 1;
-    while (side * side < count)
-        side += 2;
-    if (side * side != count)
-        return fail(parse, "%s: %s has %d numbers, but must have 1, 9, 25, 49 or 81", parse->filter->name, row->name,
-                    count);
-    stage->values.matrix_side = side;
-    return true;
+    stage->values.matrix_count = count;
+    return check_count(parse, row, count);
 }
 
 // Returns the index of the word in the row's choices, ignoring case; -1: it is not one of them.
@@ -133,6 +139,7 @@ static bool parse_value(struct parse *parse, int index, const char *text, struct
     case PARAM_CHOICE:
         return parse_choice(parse, row, text, value);
     case PARAM_MATRIX:
+    case PARAM_MAP:
         if (find_choice(row, text) >= 0)
             return parse_choice(parse, row, text, value);
         *value = -1;

@@ -67,7 +67,7 @@ static void reduce(int count, struct filter_arguments *arguments)
 static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
     const int preset = (int)values->value[0];
-    const int side = preset < 0 ? values->matrix_side : presets[preset].side;
+    const int side = preset < 0 ? (int)lround(sqrt(values->matrix_count)) : presets[preset].side;
     const float *matrix = preset < 0 ? values->matrix : presets[preset].weight;
     const int count = side * side;
     double div = values->value[1];

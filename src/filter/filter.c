@@ -12,8 +12,13 @@ DECLARE(none)
 FILTER_LIST(DECLARE)
 DECLARE(mirror)
 DECLARE(flip)
+DECLARE(crop)
+DECLARE(scale)
+DECLARE(rotate)
+DECLARE(warp)
 
-const struct filter *const filters[] = {ADDRESS(none) FILTER_LIST(ADDRESS) ADDRESS(mirror) ADDRESS(flip) NULL};
+const struct filter *const filters[] = {ADDRESS(none) FILTER_LIST(ADDRESS) ADDRESS(mirror) ADDRESS(flip) ADDRESS(crop)
+                                            ADDRESS(scale) ADDRESS(rotate) ADDRESS(warp) NULL};
 
 const struct filter *filter_find(const char *name)
 {

@@ -18,6 +18,7 @@ enum filter_kind {
     FILTER_POINT,    // a pixel depends only on itself
     FILTER_STENCIL,  // a pixel depends on its neighbours within a radius
     FILTER_GEOMETRY, // pixels move, values stay
+    FILTER_WARP,     // a pixel is interpolated at a place that a map gives; the output may have another size
 };
 
 // A filter's effect on grey: pixels whose three colours are equal.
@@ -32,12 +33,13 @@ enum param_type {
     PARAM_REAL,
     PARAM_CHOICE, // one word of `choices`; the value is its index
     PARAM_MATRIX, // 1, 9, 25, 49 or 81 numbers, or a word of `choices`, a preset
+    PARAM_MAP,    // 8 or 9 numbers, or a word of `choices`, a preset
 };
 
 struct param {
     const char *name; // NULL ends the list
     enum param_type type;
-    float min, max, preset; // PARAM_MATRIX: the default preset's index
+    float min, max, preset; // PARAM_MATRIX, PARAM_MAP: the default preset's index
     float step;             // change per key press in the live view
     const char *choices;    // "luma|average"
     const char *help;
@@ -45,9 +47,16 @@ struct param {
 
 // The values of a filter's parameters. At most one parameter is a matrix, so its numbers have a place of their own.
 struct filter_values {
-    float value[FILTER_PARAMS]; // PARAM_MATRIX: index of the preset; -1: numbers
-    int matrix_side;            // 1, 3, 5, 7 or 9 if there are numbers
+    float value[FILTER_PARAMS]; // PARAM_MATRIX, PARAM_MAP: index of the preset; -1: numbers
+    int matrix_count;           // the count of numbers; 0: none
     float matrix[FILTER_MATRIX];
+};
+
+// The output of a FILTER_WARP for an input of one size. The matrix maps the centre of an output pixel, (x, y, 1), to
+// the input: (u w, v w, w), row by row. Centres of pixels have whole numbers.
+struct filter_map {
+    int width, height;
+    double matrix[9];
 };
 
 // Arguments of the kernel. The host computes these integers once, so that every path uses the same ones.
@@ -75,6 +84,9 @@ struct filter {
     // FILTER_POINT: replaces the arguments by those for an input with this histogram of luma. The kernel with the
     // filter's name in histogram.cl does the same on a device. NULL: `prepare` alone computes them.
     void (*measure)(const uint32_t histogram[FILTER_LEVELS], int32_t *arguments);
+
+    // FILTER_WARP: sets the map of an input of this size. The output may be larger than CHAIN_SIDE_MAX.
+    void (*map)(const struct filter_values *values, int width, int height, struct filter_map *map);
 };
 
 // All filters, in the order of the help; NULL ends the list.

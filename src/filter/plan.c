@@ -27,6 +27,8 @@ static void name_pass(struct pass *pass)
         add_name(pass, pass->before[i]->filter->name);
     if (pass->stencil)
         add_name(pass, pass->stencil->filter->name);
+    if (pass->warp)
+        add_name(pass, pass->warp->filter->name);
     for (int i = 0; i < pass->after_count; i++)
         add_name(pass, pass->after[i]->filter->name);
     if (pass->load_mirror || pass->store_mirror)
@@ -41,7 +43,7 @@ static void name_pass(struct pass *pass)
 // the stencil, to its store after it.
 static void add_geometry(struct pass *pass, const struct filter *filter)
 {
-    if (pass->stencil) {
+    if (pass->stencil || pass->warp) {
         pass->store_mirror ^= filter->mirror;
         pass->store_flip ^= filter->flip;
     } else {
@@ -55,7 +57,30 @@ bool pass_measures(const struct pass *pass)
     return pass->before_count > 0 && pass->before[0]->filter->measure;
 }
 
-void plan_make(struct plan *plan, const struct chain *chain)
+// Returns true if the pass does nothing yet but load.
+static bool is_empty(const struct pass *pass)
+{
+    return !pass->stencil && !pass->warp && pass->before_count == 0 && !pass->load_mirror && !pass->load_flip;
+}
+
+// Sets the sizes of the passes, and the maps of the warps.
+static void set_sizes(struct plan *plan, int width, int height)
+{
+    for (int i = 0; i < plan->count; i++) {
+        struct pass *pass = &plan->pass[i];
+        pass->from_width = width;
+        pass->from_height = height;
+        if (pass->warp) {
+            pass->warp->filter->map(&pass->warp->values, width, height, &pass->map);
+            width = pass->map.width;
+            height = pass->map.height;
+        }
+        pass->width = width;
+        pass->height = height;
+    }
+}
+
+void plan_make(struct plan *plan, const struct chain *chain, int width, int height)
 {
     plan->chain = *chain;
     plan->count = 0;
@@ -69,20 +94,39 @@ void plan_make(struct plan *plan, const struct chain *chain)
         case FILTER_POINT:
             if (stage->filter->measure)
                 pass = next_pass(plan);
-            if (pass->stencil)
+            if (pass->stencil || pass->warp)
                 pass->after[pass->after_count++] = stage;
             else
                 pass->before[pass->before_count++] = stage;
             break;
         case FILTER_STENCIL:
-            if (pass->stencil)
+            if (pass->stencil || pass->warp)
                 pass = next_pass(plan);
             pass->stencil = stage;
             break;
+        case FILTER_WARP:
+            if (!is_empty(pass))
+                pass = next_pass(plan);
+            pass->warp = stage;
+            break;
         }
     }
+    set_sizes(plan, width, height);
     for (int i = 0; i < plan->count; i++)
         name_pass(&plan->pass[i]);
+}
+
+void plan_split_warp(struct plan *plan, bool input_rgba)
+{
+    struct pass *first = plan->pass;
+    if (!first->warp || input_rgba)
+        return;
+    memmove(first + 1, first, (size_t)plan->count++ * sizeof(*first));
+    *first = (struct pass){.from_width = first->from_width,
+                           .from_height = first->from_height,
+                           .width = first->from_width,
+                           .height = first->from_height};
+    name_pass(first);
 }
 
 void plan_split(struct plan *plan, bool input_rgba, int radius)
@@ -117,7 +161,7 @@ void plan_mark_grey(struct plan *plan, bool opaque, bool grey)
         grey = grey_behind(pass->before, pass->before_count, grey);
         pass->equal_channels = grey;
         pass->grey = grey && opaque;
-        grey = grey_behind(&pass->stencil, pass->stencil ? 1 : 0, grey);
+        grey = grey_behind(&pass->stencil, pass->stencil ? 1 : 0, grey); // a warp of grey is grey
         grey = grey_behind(pass->after, pass->after_count, grey);
         if (grey && opaque && i < plan->count - 1)
             pass->writes = plan->pass[i + 1].reads = PASS_GREY;

@@ -1,4 +1,4 @@
-// plan.h: a chain cut into fused passes: load, point filters, at most one stencil, point filters, store
+// plan.h: a chain cut into fused passes: load, point filters, at most one stencil or warp, point filters, store
 #pragma once
 
 #include "filter/chain.h"
@@ -15,11 +15,15 @@ struct pass {
     const struct stage *before[CHAIN_MAX]; // point filters before the stencil
     int before_count;
     const struct stage *stencil;          // NULL: none
-    const struct stage *after[CHAIN_MAX]; // point filters after the stencil; empty without one
+    const struct stage *warp;             // NULL: none; without `before`, `stencil` and changes of the load
+    const struct stage *after[CHAIN_MAX]; // point filters after the stencil or warp; empty without one
     int after_count;
     bool load_mirror, load_flip;    // the pass reads its input mirrored or flipped
     bool store_mirror, store_flip;  // and writes its output mirrored or flipped
-    bool equal_channels;            // its stencil's input is grey: all three channels are equal
+    struct filter_map map;          // of the warp
+    int from_width, from_height;    // size of its input
+    int width, height;              // size of its output
+    bool equal_channels;            // its stencil's or warp's input is grey: all three channels are equal
     bool grey;                      // and alpha is 255 or kept elsewhere, so one byte per pixel is enough
     enum pass_pixels reads, writes; // the first pass ignores `reads`: it reads the source's format
     char name[128];                 // "blur+gray": its filters, for stage times
@@ -36,8 +40,12 @@ struct plan {
 // Returns true if the first filter of a pass computes its arguments from a histogram of the pass's whole input.
 bool pass_measures(const struct pass *pass);
 
-// Fills `plan`. Do not move or copy it afterwards, because passes point into it.
-void plan_make(struct plan *plan, const struct chain *chain);
+// Fills `plan` for an input of this size, which chain_output_size accepts. Do not move or copy it afterwards, because
+// passes point into it.
+void plan_make(struct plan *plan, const struct chain *chain, int width, int height);
+
+// Makes a separate pass of the conversion before a warp. `input_rgba`: the chain's input is RGBA.
+void plan_split_warp(struct plan *plan, bool input_rgba);
 
 // Call after plan_make and plan_split. Marks stencils whose input is grey, and grey pictures between two passes, which
 // have one byte per pixel and no alpha. They need `opaque`: alpha is 255 everywhere or kept elsewhere. `grey`: the

@@ -44,6 +44,15 @@ struct row_variant {
     size_t (*scratch_bytes)(const struct filter_arguments *arguments, int width, int step); // NULL: 0
 };
 
+// The RGBA picture that a warp reads.
+struct warp_source {
+    const uint8_t *pixels;
+    size_t stride;
+    int width, height;
+};
+// Makes row `y` of a warp's output from its arguments (filter/warp.h).
+typedef void warp_row(const int32_t *numbers, const struct warp_source *from, int y, uint8_t *to);
+
 // The code that meson.build compiles once per level of vector instructions.
 struct row_level {
     const struct row_variant *const *variants; // lists of variants, NULL-ended
@@ -54,6 +63,7 @@ struct row_level {
     // Copies with non-temporal stores, for memory that is not read soon. The thread needs a full memory barrier before
     // another thread reads.
     void (*stream)(const uint8_t *from, uint8_t *to, size_t bytes);
+    warp_row *warp;
 };
 VECTORS_TABLE(const struct row_level, row_level)
 

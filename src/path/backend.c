@@ -19,12 +19,19 @@ void path_init(struct path *path, const struct backend *backend, const struct pa
 {
     *path = (struct path){
         .backend = backend,
-        .info = {.kind = setup->kind, .sharing = sharing, .depth = setup->depth, .input = ""},
+        .info = {.kind = setup->kind,
+                 .sharing = sharing,
+                 .depth = setup->depth,
+                 .width = setup->input.width,
+                 .height = setup->input.height,
+                 .input = ""},
         .input = setup->input,
         .encode = setup->encode,
         .encoded_only = setup->encoded_only,
         .fed = setup->fed,
     };
+    char why[CHAIN_ERROR];
+    chain_output_size(setup->chain, &path->info.width, &path->info.height, why); // path_open has checked it
     pthread_mutex_init(&path->lock, NULL);
 }
 

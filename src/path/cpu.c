@@ -24,14 +24,14 @@ struct cpu_build {
     struct cpu_pass pass[PLAN_PASSES]; // of the plan
     int run[PLAN_PASSES];              // the number of passes of each run
     int runs;
-    uint8_t *scratch;     // of all bands, one after the other
-    size_t scratch_bytes; // of one band
-    int bands;
+    uint8_t *scratch;                  // of all bands, one after the other
+    size_t scratch_bytes;              // the most that a run needs
+    int bands[PLAN_PASSES];            // of each run
     uint32_t (*counts)[FILTER_LEVELS]; // for each band, the histogram of a run's input
     struct cpu_tuning tuning;
     struct tuned_found tuned; // the entry that named it; tuned.entry NULL: none did
     int few_rows;             // rows of a picture that are kept if it arrives by rows; 0: all
-    struct image between[2];  // pictures between runs; empty with a single run
+    struct image between[2];  // pictures between runs, used in turn; empty with a single run
 };
 
 struct cpu_slot {
@@ -57,6 +57,8 @@ static void cpu_build_free(void *of)
     struct cpu_build *build = of;
     if (!build)
         return;
+    for (int i = 0; i < build->plan.count; i++)
+        cpu_pass_finish(&build->pass[i]);
     free(build->scratch);
     free(build->counts);
     image_free(&build->between[0]);
@@ -76,10 +78,11 @@ static int count_bands(int height, int threads, const struct cpu_tuning *tuning)
 static int count_few_rows(const struct cpu_build *build, enum pixfmt format)
 {
     int rows = 64; // the fastest for 1920x1080
-    if (build->runs != 1 || build->bands != 1 || format == PIXFMT_RGBA)
+    if (build->runs != 1 || build->bands[0] != 1 || format == PIXFMT_RGBA)
         return 0;
     for (int i = 0; i < build->plan.count; i++) {
-        if (build->plan.pass[i].load_flip || build->plan.pass[i].store_flip)
+        const struct pass *pass = &build->plan.pass[i];
+        if (pass->load_flip || pass->store_flip || pass->warp)
             return 0;
     }
     // 3: the requested row and a pair of rows.
@@ -88,17 +91,21 @@ static int count_few_rows(const struct cpu_build *build, enum pixfmt format)
     return rows;
 }
 
-// Plans the chain, and chooses the row variants of its passes.
-static void plan_chain(struct cpu_build *build, const struct image_shape *input, const struct chain *chain,
+// Plans the chain, and chooses the row variants of its passes. False: out of memory.
+static bool plan_chain(struct cpu_build *build, const struct image_shape *input, const struct chain *chain,
                        const char *variant)
 {
-    plan_make(&build->plan, chain);
-    bool turns = false; // a pass mirrors: alpha is not at the place of the input
+    plan_make(&build->plan, chain, input->width, input->height);
+    plan_split_warp(&build->plan, input->format == PIXFMT_RGBA);
+    bool turns = false; // a pass moves pixels: alpha is not at the place of the input
     for (int i = 0; i < build->plan.count; i++)
-        turns = turns || build->plan.pass[i].load_mirror || build->plan.pass[i].store_mirror;
+        turns =
+            turns || build->plan.pass[i].load_mirror || build->plan.pass[i].store_mirror || build->plan.pass[i].warp;
     plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA || !turns, input->format == PIXFMT_GREY);
+    bool ok = true;
     for (int i = 0; i < build->plan.count; i++)
-        cpu_pass_init(&build->pass[i], &build->plan.pass[i], input->width, variant);
+        ok = cpu_pass_init(&build->pass[i], &build->plan.pass[i], variant) && ok;
+    return ok;
 }
 
 // Returns the default values for a planned chain.
@@ -107,7 +114,7 @@ static struct cpu_tuning preset(const struct cpu_pass *first, int threads, bool 
     struct cpu_tuning tuning;
     tuning.value[CPU_BANDS] = threads > 1 ? BANDS_PER_THREAD : CPU_UNSET;
     tuning.value[CPU_PREFETCH] = first->stencil && first->step == 4 ? PREFETCH_CALLS : CPU_UNSET;
-    tuning.value[CPU_STREAM] = first->stencil ? CPU_UNSET : larger_than_caches;
+    tuning.value[CPU_STREAM] = first->stencil || first->pass->warp ? CPU_UNSET : larger_than_caches;
     return tuning;
 }
 
@@ -130,29 +137,54 @@ static void choose_tuning(struct cpu_build *build, const struct cpu_path *cpu, c
     }
 }
 
+// Divides the plan into runs, and the rows of each run into bands.
+static void divide(struct cpu_build *build, int threads)
+{
+    for (int i = 0; i < build->plan.count; i += build->run[build->runs++]) {
+        const struct cpu_pass *passes = &build->pass[i];
+        const int height = passes->pass->height, bands = count_bands(height, threads, &build->tuning);
+        const int count = cpu_run_length(passes, build->plan.count - i, height / bands);
+        const size_t bytes = cpu_run_scratch_bytes(passes, count) * (size_t)bands;
+        build->scratch_bytes = bytes > build->scratch_bytes ? bytes : build->scratch_bytes;
+        build->run[build->runs] = count;
+        build->bands[build->runs] = bands;
+    }
+}
+
+// Prepares the picture after a run, whose last pass is given. Allocates memory only if the picture is larger than the
+// earlier ones.
+static bool reserve_between(struct cpu_build *build, int run, const struct cpu_pass *last)
+{
+    const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = last->pass->width, .height = last->pass->height};
+    return image_reserve(&build->between[run % 2], &rgba);
+}
+
+static int most_bands(const struct cpu_build *build)
+{
+    int most = 1;
+    for (int i = 0; i < build->runs; i++)
+        most = build->bands[i] > most ? build->bands[i] : most;
+    return most;
+}
+
 static struct cpu_build *make_build(const struct cpu_path *cpu, const struct chain *chain)
 {
     const struct image_shape *input = &cpu->path.input;
     struct cpu_build *build = calloc(1, sizeof(*build));
     if (!build)
         return NULL;
-    plan_chain(build, input, chain, cpu->variant);
+    bool ok = plan_chain(build, input, chain, cpu->variant);
     choose_tuning(build, cpu, chain);
-    build->bands = count_bands(input->height, workers_count(cpu->workers), &build->tuning);
-    for (int i = 0; i < build->plan.count; i += build->run[build->runs++]) {
-        const struct cpu_pass *passes = &build->pass[i];
-        const int count = cpu_run_length(passes, build->plan.count - i, input->height / build->bands);
-        const size_t bytes = cpu_run_scratch_bytes(passes, count, input->width);
-        build->scratch_bytes = bytes > build->scratch_bytes ? bytes : build->scratch_bytes;
-        build->run[build->runs] = count;
-    }
+    divide(build, workers_count(cpu->workers));
     build->few_rows = count_few_rows(build, input->format);
-    build->counts = calloc((size_t)build->bands, sizeof(*build->counts));
-    build->scratch = aligned_alloc(IMAGE_ALIGNMENT, build->scratch_bytes * (size_t)build->bands);
-    const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = input->width, .height = input->height};
-    bool ok = build->scratch && build->counts;
-    for (int i = 0; ok && i < build->runs - 1 && i < 2; i++)
-        ok = image_alloc(&build->between[i], &rgba);
+    build->scratch = aligned_alloc(IMAGE_ALIGNMENT, build->scratch_bytes);
+    build->counts = calloc((size_t)most_bands(build), sizeof(*build->counts));
+    ok = ok && build->scratch && build->counts;
+    int last = -1;
+    for (int i = 0; ok && i < build->runs - 1; i++) {
+        last += build->run[i];
+        ok = reserve_between(build, i, &build->pass[last]);
+    }
     if (!ok) {
         cpu_build_free(build);
         return NULL;
@@ -207,6 +239,8 @@ static void run_passes(struct path *path, struct image *from, const struct path_
     const struct cpu_pass *passes = build->pass;
     for (int i = 0; i < build->runs; i++) {
         const bool last = i == build->runs - 1;
+        if (!last)
+            reserve_between(build, i, &passes[build->run[i] - 1]); // has memory already
         struct cpu_run run = {
             .passes = passes,
             .count = build->run[i],
@@ -217,15 +251,16 @@ static void run_passes(struct path *path, struct image *from, const struct path_
             .encoder = encoder_init(path->encode.color),
             .coefficients = color_to_rgb(from->shape.color),
             .scratch = build->scratch,
-            .scratch_bytes = build->scratch_bytes,
-            .bands = build->bands,
+            .scratch_bytes = cpu_run_scratch_bytes(passes, build->run[i]),
+            .bands = build->bands[i],
             .prefetch = build->tuning.value[CPU_PREFETCH],
         };
-        run.streams = build->tuning.value[CPU_STREAM] == 1 && !run.encoded && !run.passes[run.count - 1].stencil;
+        run.streams = build->tuning.value[CPU_STREAM] == 1 && !run.encoded && !run.passes[run.count - 1].stencil &&
+                      !run.passes->pass->warp;
         slot->run_start_ns[i] = clock_now_ns();
         if (pass_measures(passes->pass))
             measure_input(cpu, build, &run);
-        workers_run(cpu->workers, cpu_run_band, &run, build->bands);
+        workers_run(cpu->workers, cpu_run_band, &run, build->bands[i]);
         slot->run_end_ns[i] = clock_now_ns();
         from = run.to;
         passes += run.count;
@@ -330,7 +365,7 @@ static const struct backend cpu_backend = {
 static bool reserve_fed(struct cpu_path *cpu)
 {
     const struct image_shape *input = &cpu->path.input;
-    const int few = ((const struct cpu_build *)cpu->path.build)->few_rows, rows = few > 0 ? few : input->height;
+    const int few = ((const struct cpu_build *)cpu->path.build)->few_rows, rows = few > 0 ? few : IMAGE_MAX_SIDE;
     bool ok = image_reserve_few(&cpu->fed, input, rows);
     for (int i = 0; ok && i < cpu->slots; i++)
         ok = image_reserve_few(&cpu->slot[i].encoded, &cpu->path.encode, rows);
@@ -366,7 +401,8 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
     }
     path_init(&cpu->path, &cpu_backend, setup, "cpu");
     cpu->path.info.input = "host-ptr";
-    const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = setup->input.width, .height = setup->input.height};
+    const struct image_shape rgba = {
+        .format = PIXFMT_RGBA, .width = cpu->path.info.width, .height = cpu->path.info.height};
     cpu->larger_than_caches = is_larger_than_caches(setup);
     if (!read_variant(cpu, setup)) {
         path_fail(error, "the cpu path has no parameters with these names and values");
@@ -409,6 +445,8 @@ void cpu_tuning_preset(const struct path_setup *setup, struct cpu_tuning *tuning
     plan_chain(&build, &setup->input, setup->chain, NULL);
     *tuning =
         preset(build.pass, setup->threads > 0 ? setup->threads : workers_available(), is_larger_than_caches(setup));
+    for (int i = 0; i < build.plan.count; i++)
+        cpu_pass_finish(&build.pass[i]);
 }
 
 int cpu_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS])

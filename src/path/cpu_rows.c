@@ -1,8 +1,10 @@
 // cpu_rows.c: passes of the cpu path over a band of rows
 #include "path/cpu_rows.h"
 
+#include "filter/warp.h"
 #include "image/rgb_rows.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // A stencil reads beyond its band, so two bands both make some rows of the pass before it. At most one row in this many
@@ -67,15 +69,32 @@ static const struct row_variant *choose(const struct stage *stage, int width, in
     return row_variant_choose(stage->filter, &stage->arguments, width, step, wanted);
 }
 
-void cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, int width, const char *variant)
+// Returns false if memory is short.
+static bool make_warp(struct cpu_pass *cpu)
 {
+    if (!cpu->pass->warp)
+        return true;
+    cpu->warp = malloc(sizeof(*cpu->warp) * (size_t)warp_count(&cpu->pass->map));
+    if (cpu->warp)
+        warp_fill(&cpu->pass->map, cpu->warp);
+    return cpu->warp;
+}
+
+void cpu_pass_finish(struct cpu_pass *cpu)
+{
+    free(cpu->warp);
+}
+
+bool cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, const char *variant)
+{
+    const int width = pass->width;
     *cpu = (struct cpu_pass){.pass = pass};
     for (int i = 0; i < pass->before_count; i++)
         cpu->before[i] = choose(pass->before[i], width, 4, variant);
     for (int i = 0; i < pass->after_count; i++)
         cpu->after[i] = choose(pass->after[i], width, 4, variant);
     if (!pass->stencil)
-        return;
+        return make_warp(cpu);
     cpu->step = 4;
     cpu->stencil = choose(pass->stencil, width, 4, variant);
     const struct row_variant *grey = choose(pass->stencil, width, 1, variant);
@@ -87,13 +106,14 @@ void cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, int width, con
     if (cpu->stencil->scratch_bytes)
         cpu->scratch_bytes = align(cpu->stencil->scratch_bytes(&pass->stencil->arguments, width, cpu->step));
     cpu->lines = 2 * pass_rows(cpu) + 1 + cpu->stencil->rows; // with the row above, which running sums subtract
+    return true;
 }
 
 int cpu_run_length(const struct cpu_pass *passes, int count, int band_rows)
 {
     int length = 1, reach = 0;
     for (; length < count; length++) {
-        if (pass_measures(passes[length].pass))
+        if (pass_measures(passes[length].pass) || passes[length].warp)
             break;
         reach += 2 * pass_rows(&passes[length]); // only the first pass of a run may have no stencil
         if (passes[length - 1].pass->store_flip || passes[length].pass->load_flip || reach * REPEATED_SHARE > band_rows)
@@ -102,8 +122,9 @@ int cpu_run_length(const struct cpu_pass *passes, int count, int band_rows)
     return length;
 }
 
-size_t cpu_run_scratch_bytes(const struct cpu_pass *passes, int count, int width)
+size_t cpu_run_scratch_bytes(const struct cpu_pass *passes, int count)
 {
+    const int width = passes[0].pass->width;
     size_t bytes = OWN_LINES * line_bytes(width, 0) + passes[0].scratch_bytes;
     for (int i = 0; i < count; i++) {
         if (passes[i].stencil)
@@ -153,6 +174,12 @@ static const uint8_t *turn(bool mirror, const uint8_t *from, uint8_t *to, int wi
     return to;
 }
 
+// Returns the number of rows of each pass's output.
+static int run_height(const struct cpu_run *run)
+{
+    return run->passes[0].pass->height;
+}
+
 // Returns the row of the picture that is row `y` of the input.
 static int input_row(const struct cpu_run *run, int y)
 {
@@ -185,15 +212,28 @@ static const uint8_t *load_row(const struct band *band, int y, int points, uint8
 
 static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8_t *to);
 
+// Makes row `y` of the warp of the first pass.
+static void run_warp(const struct cpu_run *run, int y, uint8_t *to)
+{
+    const struct image *from = run->from;
+    const struct warp_source source = {from->plane[0], from->stride[0], from->shape.width, from->shape.height};
+    row_level()->warp(run->passes[0].warp, &source, y, to);
+}
+
 // Makes row `y` of a pass's output.
 static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to)
 {
     const struct cpu_pass *cpu = &band->run->passes[number];
-    if (!cpu->stencil)
+    if (!cpu->stencil && !cpu->warp)
         return load_row(band, y, cpu->pass->before_count, to);
-    const uint8_t *at = stencil_row_of(band, number, y, cpu->step == 1 ? band->grey : to);
+    const uint8_t *at = to;
+    if (cpu->warp)
+        run_warp(band->run, y, to);
+    else
+        at = stencil_row_of(band, number, y, cpu->step == 1 ? band->grey : to);
     if (cpu->step == 1) {
-        const bool has_alpha = band->run->from->shape.format == PIXFMT_RGBA;
+        // The rows of a warp are grey only if alpha is 255.
+        const bool has_alpha = band->run->from->shape.format == PIXFMT_RGBA && !band->run->passes[0].warp;
         row_level()->from_grey(at, has_alpha ? picture_row(band->run, y) : NULL, to, band->width);
         at = to;
     }
@@ -250,7 +290,7 @@ static void load_ends(const struct band *band, int y)
 // Returns the row of the picture that output row `y` becomes.
 static int output_row(const struct cpu_run *run, int y)
 {
-    return run->passes[run->count - 1].pass->store_flip ? run->from->shape.height - 1 - y : y;
+    return run->passes[run->count - 1].pass->store_flip ? run_height(run) - 1 - y : y;
 }
 
 // Returns the address at which output row `y` is made.
@@ -267,7 +307,7 @@ static void make_in_place(struct band *band, int y, const struct stencil_rows *r
 {
     const struct cpu_run *run = band->run;
     const struct cpu_pass *cpu = run->passes;
-    const int height = run->from->shape.height, reach = pass_rows(cpu);
+    const int height = run_height(run), reach = pass_rows(cpu);
     const size_t bytes = 4 * END_WIDTH;
     struct stencil_rows ends = *rows, middle = *rows;
     uint8_t made[STENCIL_ROWS][4 * 2 * (END_WIDTH + FILTER_RADIUS_MAX)], *ends_out[STENCIL_ROWS], *out[STENCIL_ROWS];
@@ -299,7 +339,7 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
     const struct cpu_run *run = band->run;
     const struct cpu_pass *cpu = &run->passes[number];
     struct maker *maker = &band->maker[number];
-    const int height = run->from->shape.height, reach = pass_rows(cpu), more = cpu->stencil->rows - 1;
+    const int height = run_height(run), reach = pass_rows(cpu), more = cpu->stencil->rows - 1;
     const bool in_place = number == 0 && band->in_place;
     if (!maker->begun)
         maker->loaded = clamp_to(y - reach, height);
@@ -393,7 +433,7 @@ static void encode_row(const struct band *band, int y)
 // Returns the first row of a band. Two rows that are converted together are never in two bands.
 static int band_edge(const struct cpu_run *run, int band)
 {
-    const int height = run->from->shape.height;
+    const int height = run_height(run);
     const int y = (int)((int64_t)height * band / run->bands);
     const bool splits = run->encoded && y > 0 && y < height && output_row(run, y - 1) / 2 == output_row(run, y) / 2;
     return splits ? y - 1 : y;
@@ -410,7 +450,7 @@ static bool reads_picture(const struct cpu_run *run)
 
 static void band_init(struct band *band, const struct cpu_run *run, int number)
 {
-    const int width = run->from->shape.width;
+    const int width = run->passes[0].pass->width;
     uint8_t *scratch = run->scratch + run->scratch_bytes * (size_t)number;
     *band = (struct band){.run = run, .end = band_edge(run, number + 1), .width = width, .pair = scratch};
     band->in_place = reads_picture(run);

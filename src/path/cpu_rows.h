@@ -9,10 +9,11 @@
 #include "image/convert.h"
 #include "path/path.h"
 
-// A pass, and the row variants that make its rows at one width.
+// A pass, and the row variants that make its rows.
 struct cpu_pass {
     const struct pass *pass;
     const struct row_variant *before[CHAIN_MAX], *stencil, *after[CHAIN_MAX]; // of the pass's stages
+    int32_t *warp;        // arguments of the pass's warp; NULL: none
     int step;             // bytes of a pixel in the stencil's rows: 4, or 1 if they are grey
     int lines;            // input rows that the stencil keeps
     size_t scratch_bytes; // of the stencil's row variant
@@ -34,13 +35,14 @@ struct cpu_run {
     bool streams; // the rows of `to` are written with non-temporal stores; only where no pass has a stencil
 };
 
-// `pass` must outlive `cpu`. `variant` as in path_setup.
-void cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, int width, const char *variant);
-// Returns the number of passes, of these `count` and from the first on, that form a run (at least 1). Bands have
-// `band_rows` rows.
+// `pass` must outlive `cpu`. `variant` as in path_setup. False: out of memory.
+bool cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, const char *variant);
+void cpu_pass_finish(struct cpu_pass *cpu); // accepts a zeroed pass
+// Returns the number of passes, of these `count` and from the first on, that form a run (at least 1). Only its first
+// pass may have a warp. Bands have `band_rows` rows.
 int cpu_run_length(const struct cpu_pass *passes, int count, int band_rows);
 // Returns the bytes of scratch memory that each band of such a run needs, a multiple of IMAGE_ALIGNMENT.
-size_t cpu_run_scratch_bytes(const struct cpu_pass *passes, int count, int width);
+size_t cpu_run_scratch_bytes(const struct cpu_pass *passes, int count);
 // Returns the number of input rows that a run may read below the output row that it makes.
 int cpu_run_reach(const struct cpu_pass *passes, int count);
 // Makes band `number`, 0 to bands - 1, of a struct cpu_run. On any thread: bands are independent of each other.

@@ -216,7 +216,7 @@ static void download(struct gl_path *gl, struct slot *slot)
     unmap(slot);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, gl->framebuffer); // the last step drew to its texture
     glBindBuffer(GL_PIXEL_PACK_BUFFER, slot->pack);
-    glReadPixels(0, 0, gl->path.input.width, gl->path.input.height, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
+    glReadPixels(0, 0, gl->path.info.width, gl->path.info.height, GL_RGBA, GL_UNSIGNED_BYTE, NULL);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     stamp(gl, slot);
 }
@@ -300,7 +300,7 @@ static bool await(struct slot *slot)
 
 static bool map(const struct gl_path *gl, struct slot *slot)
 {
-    const GLsizeiptr bytes = (GLsizeiptr)4 * gl->path.input.width * gl->path.input.height;
+    const GLsizeiptr bytes = (GLsizeiptr)4 * gl->path.info.width * gl->path.info.height;
     glBindBuffer(GL_PIXEL_PACK_BUFFER, slot->pack);
     slot->mapped = glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, bytes, GL_MAP_READ_BIT);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
@@ -444,7 +444,7 @@ static bool make_slots(struct gl_path *gl, const struct path_setup *setup)
 {
     const struct image_shape *shape = &setup->input;
     const bool downloads = !setup->textures || setup->encode.width > 0;
-    const size_t result_bytes = 4 * (size_t)shape->width * (size_t)shape->height;
+    const size_t result_bytes = 4 * (size_t)gl->path.info.width * (size_t)gl->path.info.height;
     bool ok = true;
     for (int i = 0; ok && i < pixfmt_info(shape->format)->planes; i++) {
         int width, height;
@@ -461,7 +461,7 @@ static bool make_slots(struct gl_path *gl, const struct path_setup *setup)
         if (downloads)
             slot->pack = make_buffer(GL_PIXEL_PACK_BUFFER, result_bytes, GL_STREAM_READ);
         ok = glGetError() == GL_NO_ERROR && (setup->encode.width == 0 || image_reserve(&slot->encoded, &setup->encode));
-        slot->shown = gl_texture_open(GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, shape->width, shape->height);
+        slot->shown = gl_texture_open(GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, gl->path.info.width, gl->path.info.height);
         ok = ok && slot->shown;
     }
     return ok;
@@ -470,14 +470,17 @@ static bool make_slots(struct gl_path *gl, const struct path_setup *setup)
 // Makes the objects that contexts share. The caller has bound the builder context.
 static bool open_parts(struct gl_path *gl, const struct path_setup *setup, char **error)
 {
-    const int side = setup->input.width > setup->input.height ? setup->input.width : setup->input.height;
+    const int sides[] = {setup->input.width, setup->input.height, gl->path.info.width, gl->path.info.height};
+    int side = 0;
+    for (int i = 0; i < 4; i++)
+        side = sides[i] > side ? sides[i] : side;
     char why[160];
     GLint most = 0;
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
     gl->target.es = !epoxy_is_desktop_gl();
     if (side > most)
-        snprintf(why, sizeof(why), "this GL driver allows %d pixels on a side, and the frames are %dx%d", most,
-                 setup->input.width, setup->input.height);
+        snprintf(why, sizeof(why), "this GL driver allows %d pixels on a side, and the frames or results have %d", most,
+                 side);
     else if (!make_slots(gl, setup))
         snprintf(why, sizeof(why), "GL refuses the textures and buffers of frames of %dx%d", setup->input.width,
                  setup->input.height);

@@ -65,9 +65,9 @@ static bool step_measures(const struct gl_step *step)
 }
 
 // Returns the bytes of STRIP_ROWS rows of words.
-static size_t strip_bytes(const struct gl_chain *chain)
+static size_t strip_bytes(int width)
 {
-    return 4 * sizeof(GLuint) * STRIP_ROWS * (size_t)chain->target->input.width;
+    return 4 * sizeof(GLuint) * STRIP_ROWS * (size_t)width;
 }
 
 static void bind_texture(GLuint unit, unsigned texture)
@@ -76,12 +76,12 @@ static void bind_texture(GLuint unit, unsigned texture)
     glBindTexture(GL_TEXTURE_2D, texture);
 }
 
-// Adds the luma of the latest step's output, which is read back from the framebuffer. GL ES reads integers as words
-// only.
-static void count_output(const struct gl_chain *chain, unsigned framebuffer, bool grey, uint32_t counts[FILTER_LEVELS])
+// Adds the luma of a step's input, which is read back from the framebuffer. GL ES reads integers as words only.
+static void count_input(const struct gl_chain *chain, const struct gl_step *step, unsigned framebuffer,
+                        uint32_t counts[FILTER_LEVELS])
 {
-    const bool es = chain->target->es;
-    const int width = chain->target->input.width, height = chain->target->input.height;
+    const bool es = chain->target->es, grey = step->reads == TEXELS_GREY;
+    const int width = step->pass->from_width, height = step->pass->from_height;
     const GLuint *words = (const GLuint *)chain->strip;
     glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
     for (int y = 0; y < height; y += STRIP_ROWS) {
@@ -92,7 +92,7 @@ static void count_output(const struct gl_chain *chain, unsigned framebuffer, boo
         glReadPixels(0, y, width, rows, GL_RGBA_INTEGER, es ? GL_UNSIGNED_INT : GL_UNSIGNED_BYTE, chain->strip);
         for (size_t i = 0; es && i < bytes; i++)
             chain->strip[i] = (uint8_t)words[i];
-        histogram_add(&strip, 0, rows, grey, chain->strip + strip_bytes(chain), counts);
+        histogram_add(&strip, 0, rows, grey, chain->strip + strip_bytes(width), counts);
     }
 }
 
@@ -102,7 +102,7 @@ static void measure_input(const struct gl_chain *chain, int number, unsigned fra
     const struct gl_step *step = &chain->step[number];
     const struct stage *stage = step->pass->before[0];
     uint32_t counts[FILTER_LEVELS] = {0};
-    count_output(chain, framebuffer, step->reads == TEXELS_GREY, counts);
+    count_input(chain, step, framebuffer, counts);
     stage->filter->measure(counts, few);
     bind_texture(3, chain->numbers[number]);
     if (chain->numbers[number])
@@ -112,26 +112,30 @@ static void measure_input(const struct gl_chain *chain, int number, unsigned fra
 static void draw_step(const struct gl_chain *chain, int number, unsigned to, const int32_t few[GL_FEW_NUMBERS])
 {
     const struct gl_step *step = &chain->step[number];
+    const struct pass *pass = step->pass;
+    struct image_shape input = chain->target->input;
+    input.width = pass->from_width;
+    input.height = pass->from_height;
     if (!step->first)
-        bind_texture(0, chain->between[step->reads][(number - 1) % 2]);
+        bind_texture(0, chain->between[number - 1]);
     bind_texture(3, chain->numbers[number]);
     glFramebufferTexture2D(GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D,
-                           step->writes == TEXELS_SHOWN ? to : chain->between[step->writes][number % 2], 0);
-    gl_program_use(chain->program[number], &chain->target->input, chain->numbers[number] ? NULL : few, step->numbers);
+                           step->writes == TEXELS_SHOWN ? to : chain->between[number], 0);
+    glViewport(0, 0, pass->width, pass->height);
+    gl_program_use(chain->program[number], &input, step->few ? few : NULL, step->numbers);
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-static void bind_target(const struct gl_chain *chain, unsigned framebuffer, unsigned array)
+static void bind_target(unsigned framebuffer, unsigned array)
 {
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
     glBindVertexArray(array);
-    glViewport(0, 0, chain->target->input.width, chain->target->input.height);
 }
 
 void gl_chain_draw(const struct gl_chain *chain, const unsigned planes[PIXFMT_PLANES], unsigned framebuffer,
                    unsigned array, unsigned to, void (*passed)(void *context), void *context)
 {
-    bind_target(chain, framebuffer, array);
+    bind_target(framebuffer, array);
     for (GLuint i = 0; i < PIXFMT_PLANES; i++)
         bind_texture(i, planes[i]);
     for (int i = 0; i < chain->steps; i++) {
@@ -156,44 +160,67 @@ void gl_chain_end(void)
 
 // ---- opening ----
 
-// Writes the arguments of a step, to a texture if they are many. False: GL refuses it.
+// Writes the arguments of a step, to a texture if they are many. False: GL refuses it, or memory is short.
 static bool make_numbers(struct gl_chain *chain, int number)
 {
-    int32_t numbers[PASS_ARGUMENTS + NUMBERS_ROW] = {0};
+    const struct pass_target target = {.format = PIXFMT_RGBA};
     const struct gl_step *step = &chain->step[number];
-    const int rows =
-        pass_arguments(step->pass, &(struct pass_target){.format = PIXFMT_RGBA}, numbers) / NUMBERS_ROW + 1;
-    memcpy(chain->few[number], numbers, sizeof(chain->few[number]));
-    if (step->numbers <= GL_FEW_NUMBERS)
+    const int rows = step->numbers / NUMBERS_ROW + 1;
+    if (step->few) {
+        pass_arguments(step->pass, &target, chain->few[number]);
         return true;
+    }
+    int32_t *numbers = calloc((size_t)rows * NUMBERS_ROW, sizeof(*numbers));
+    if (!numbers)
+        return false;
+    pass_arguments(step->pass, &target, numbers);
     chain->numbers[number] = gl_texture_open(GL_R32I, GL_RED_INTEGER, GL_INT, NUMBERS_ROW, rows);
     glBindTexture(GL_TEXTURE_2D, chain->numbers[number]);
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, NUMBERS_ROW, rows, GL_RED_INTEGER, GL_INT, numbers);
     glBindTexture(GL_TEXTURE_2D, 0);
+    free(numbers);
     return chain->numbers[number] != 0;
 }
 
-// Makes the textures of a step. False: GL refuses one.
+// Returns the texture of an earlier step that has the same texels and size, and whose picture is no longer needed. 0:
+// there is none.
+static unsigned find_texture(const struct gl_chain *chain, int number)
+{
+    const struct gl_step *step = &chain->step[number];
+    for (int i = number - 2; i >= 0; i -= 2) {
+        const struct gl_step *before = &chain->step[i];
+        if (before->writes == step->writes && before->pass->width == step->pass->width &&
+            before->pass->height == step->pass->height)
+            return chain->between[i];
+    }
+    return 0;
+}
+
+// Makes the textures of a step. False: GL refuses one, or memory is short.
 static bool make_textures(struct gl_chain *chain, int number)
 {
-    const struct image_shape *input = &chain->target->input;
+    const struct pass *pass = chain->step[number].pass;
     const enum gl_texels kind = chain->step[number].writes;
-    unsigned *between = &chain->between[kind][number % 2];
-    if (kind != TEXELS_SHOWN && !*between)
-        *between =
-            gl_texture_open(texels[kind].format, texels[kind].layout, texels[kind].type, input->width, input->height);
-    return (kind == TEXELS_SHOWN || *between) && make_numbers(chain, number);
+    if (kind == TEXELS_SHOWN)
+        return make_numbers(chain, number);
+    chain->between[number] = find_texture(chain, number);
+    if (!chain->between[number])
+        chain->between[number] =
+            gl_texture_open(texels[kind].format, texels[kind].layout, texels[kind].type, pass->width, pass->height);
+    return chain->between[number] && make_numbers(chain, number);
 }
 
 // Allocates memory to read pictures back, with one row more as scratch memory. False: out of memory.
 static bool make_strip(struct gl_chain *chain)
 {
-    bool measures = false;
-    for (int i = 0; i < chain->steps; i++)
-        measures = measures || step_measures(&chain->step[i]);
-    if (measures)
-        chain->strip = calloc(1, strip_bytes(chain) + 4 * (size_t)chain->target->input.width);
-    return !measures || chain->strip;
+    int width = 0;
+    for (int i = 0; i < chain->steps; i++) {
+        const struct gl_step *step = &chain->step[i];
+        width = step_measures(step) && step->pass->from_width > width ? step->pass->from_width : width;
+    }
+    if (width > 0)
+        chain->strip = calloc(1, strip_bytes(width) + 4 * (size_t)width);
+    return width == 0 || chain->strip;
 }
 
 // Draws one pixel with each new program. False on a GL error.
@@ -206,7 +233,7 @@ static bool draw_once(const struct gl_chain *chain)
     gl_chain_begin(chain->target->es);
     glEnable(GL_SCISSOR_TEST);
     glScissor(0, 0, 1, 1);
-    bind_target(chain, framebuffer, array);
+    bind_target(framebuffer, array);
     for (int i = 0; i < chain->steps; i++) {
         if (gl_program_is_new(chain->program[i]))
             draw_step(chain, i, to, chain->few[i]);
@@ -244,7 +271,7 @@ struct gl_chain *gl_chain_open(const struct gl_target *target, const struct chai
         return NULL;
     }
     opened->target = target;
-    opened->steps = gl_plan(&opened->plan, chain, target->input.format, opened->step);
+    opened->steps = gl_plan(&opened->plan, chain, &target->input, opened->step);
     if (!make_strip(opened)) {
         path_fail(error, "cannot build a chain: out of memory");
     } else if (make_steps(opened, error)) {
@@ -261,7 +288,7 @@ void gl_chain_close(struct gl_chain *chain)
     if (!chain)
         return;
     glDeleteTextures(GL_STEPS, chain->numbers); // GL ignores 0
-    glDeleteTextures(TEXELS_KINDS * 2, &chain->between[0][0]);
+    glDeleteTextures(GL_STEPS, chain->between);
     free(chain->strip);
     free(chain);
 }

@@ -22,7 +22,7 @@ struct gl_chain {
     int32_t few[GL_STEPS][GL_FEW_NUMBERS]; // the arguments
     unsigned numbers[GL_STEPS];            // or their textures; 0: they are few
     uint8_t *strip;                        // memory for STRIP_ROWS rows of a picture that is read back; NULL: none
-    unsigned between[TEXELS_KINDS][2];     // textures between steps, used in turn; 0: none
+    unsigned between[GL_STEPS];            // the output of each step but the last; some steps share a texture
 };
 
 // Makes an empty texture, which texelFetch can read. Returns 0 if GL refuses it.

@@ -17,7 +17,7 @@ struct gl_program *gl_program_get(struct gl_context *context, char *text, bool e
                                   char **error);
 // Returns true at the first call for this program.
 bool gl_program_is_new(struct gl_program *program);
-// Uses the program for frames of this shape, with a few arguments as uniforms (NULL: they are in a texture). Uniforms
+// Uses the program for an input of this shape, with a few arguments as uniforms (NULL: they are in a texture). Uniforms
 // belong to the program, so only the first context may do this. Exception: a new program.
 void gl_program_use(const struct gl_program *program, const struct image_shape *input, const int32_t *numbers,
                     int count);

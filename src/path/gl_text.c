@@ -16,27 +16,34 @@ static bool has_halves(const struct pass *pass)
            pass->stencil->arguments.radius >= SUMS_RADIUS;
 }
 
-static int count_numbers(const struct pass *pass)
+// The arguments of a warp are many, even for a small picture, so that its program does not depend on the size.
+static bool are_few(const struct gl_step *step)
 {
-    int32_t arguments[PASS_ARGUMENTS];
-    return pass_arguments(pass, &(struct pass_target){.format = PIXFMT_RGBA}, arguments);
+    return step->numbers <= GL_FEW_NUMBERS && !step->pass->warp;
 }
 
-int gl_plan(struct plan *plan, const struct chain *chain, enum pixfmt format, struct gl_step steps[GL_STEPS])
+int gl_plan(struct plan *plan, const struct chain *chain, const struct image_shape *input,
+            struct gl_step steps[GL_STEPS])
 {
     int count = 0;
-    plan_make(plan, chain);
+    const enum pixfmt format = input->format;
+    plan_make(plan, chain, input->width, input->height);
     plan_split(plan, format == PIXFMT_RGBA, SPLIT_RADIUS);
     plan_mark_grey(plan, format != PIXFMT_RGBA, format == PIXFMT_GREY);
     enum gl_texels from = TEXELS_RGBA;
+    const struct pass_target rgba = {.format = PIXFMT_RGBA};
     for (int i = 0; i < plan->count; i++) {
         const struct pass *pass = &plan->pass[i];
-        struct gl_step step = {.pass = pass, .first = i == 0, .reads = from, .numbers = count_numbers(pass)};
+        struct gl_step step = {
+            .pass = pass, .first = i == 0, .reads = from, .numbers = pass_argument_count(pass, &rgba)};
+        step.few = are_few(&step);
         if (has_halves(pass)) {
             step.part = PART_ACROSS;
             step.writes = pass->grey ? TEXELS_GREY_SUMS : TEXELS_RGBA_SUMS;
             steps[count++] = step;
-            step = (struct gl_step){.pass = pass, .part = PART_DOWN, .reads = step.writes, .numbers = step.numbers};
+            step.first = false;
+            step.part = PART_DOWN;
+            step.reads = step.writes;
         }
         step.writes = i == plan->count - 1 ? TEXELS_SHOWN : pass->writes == PASS_GREY ? TEXELS_GREY : TEXELS_RGBA;
         steps[count++] = step;
@@ -104,7 +111,9 @@ static void add_macros(struct composer *c, const struct gl_step *step, enum pixf
                 pass->stencil->filter->name, offset, pass->stencil->arguments.radius);
         offset += pass->stencil->arguments.count;
     }
-    compose_points(c, "PASS_AFTER", pass->after, pass->after_count, offset);
+    offset = compose_points(c, "PASS_AFTER", pass->after, pass->after_count, offset);
+    if (pass->warp)
+        fprintf(c->out, "#define PASS_WARP_AT %d\n", offset);
     compose_geometry(c, pass);
 }
 
@@ -115,12 +124,14 @@ char *gl_text(const struct gl_step *step, enum pixfmt format, bool es, const cha
     if (!compose_start(parts, true, kernel_dir, error))
         return NULL;
     fputs(es ? es_head : "#version 330 core\n", parts->out);
-    if (step->numbers <= GL_FEW_NUMBERS)
+    if (step->few)
         fprintf(parts->out, "#define FEW_NUMBERS %d\n", step->numbers > 0 ? step->numbers : 1);
     compose_file(parts, "language.glsl");
     compose_file(parts, "common.cl");
     compose_part(parts, "plan");
     add_macros(parts, step, format);
+    if (pass->warp)
+        compose_file(parts, "warp.cl");
     compose_file(parts, "pass.glsl");
     compose_stages(parts, pass->before, pass->before_count);
     if (pass->stencil && step->part == PART_WHOLE)

@@ -23,6 +23,7 @@ struct gl_step {
     bool first;                   // it reads a frame
     enum gl_texels reads, writes; // `reads` is unused in the first step
     int numbers;                  // arguments of its filters
+    bool few;                     // they are uniforms
 };
 
 enum {
@@ -30,8 +31,9 @@ enum {
     GL_FEW_NUMBERS = 128, // arguments that are uniforms; more are in a texture
 };
 
-// Plans a chain. Returns the number of steps, which point into the plan.
-int gl_plan(struct plan *plan, const struct chain *chain, enum pixfmt format, struct gl_step steps[GL_STEPS]);
+// Plans a chain for an input of this shape. Returns the number of steps, which point into the plan.
+int gl_plan(struct plan *plan, const struct chain *chain, const struct image_shape *input,
+            struct gl_step steps[GL_STEPS]);
 
 // Returns the shader of a step; the caller frees it. Its text depends on the filters and their radius, not on other
 // parameters or the picture's size. `parts` gets the names of its files. NULL on failure: *error as in path_open.

@@ -38,7 +38,7 @@ struct opencl_path {
     enum output output;
     struct opencl_target target;
     cl_command_queue upload_queue, compute_queue, download_queue; // the same queue if memory is shared
-    struct opencl_layout input_layout;
+    struct opencl_layout input_layout, output_layout;
     size_t input_bytes;
     bool copies;                          // the device does not read frames in the host's memory
     int64_t shift_ns, shifted_ns;         // host time minus device time, and the time of that measurement; 0: none yet
@@ -217,7 +217,7 @@ static bool opencl_submit(struct path *path, const struct image *frame, uint64_t
     struct opencl_path *cl = (struct opencl_path *)path;
     struct slot *slot = &cl->slot[cl->write_slot];
     if (cl->output == OUTPUT_TEXTURE && !slot->shared.image &&
-        !compute_ok(shared_texture_open(&slot->shared, cl->device->context, path->input.width, path->input.height),
+        !compute_ok(shared_texture_open(&slot->shared, cl->device->context, path->info.width, path->info.height),
                     "share a GL texture with OpenCL")) {
         *lost = true; // this path cannot continue, but another kind can
         return false;
@@ -330,7 +330,7 @@ static bool opencl_collect(struct path *path, struct path_result *result, bool *
         return true;
     result->image.shape = (struct image_shape){.format = PIXFMT_RGBA, .width = result->width, .height = result->height};
     result->image.plane[0] = slot->output.at;
-    result->image.stride[0] = 4 * (size_t)cl->input_layout.to_stride;
+    result->image.stride[0] = 4 * (size_t)cl->output_layout.to_stride;
     return true;
 }
 
@@ -419,7 +419,7 @@ static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *
     if (result == CL_SUCCESS)
         from = make_zeros(cl, &result);
     if (result == CL_SUCCESS)
-        to = opencl_output_open(&cl->target, 0, &result);
+        to = opencl_output_open(&cl->target, chain->rgba.width, chain->rgba.height, 0, &result);
     if (result == CL_SUCCESS)
         result = opencl_chain_run(chain, queue, from, &cl->input_layout, to, NULL, spans);
     if (result == CL_SUCCESS && encodes)
@@ -504,13 +504,12 @@ static const struct backend opencl_backend = {
 
 static bool open_parts(struct opencl_path *cl, const struct path_setup *setup, char **error)
 {
-    const struct image_shape rgba = {.width = setup->input.width, .height = setup->input.height};
-    struct opencl_layout layout;
-    const size_t output_bytes = opencl_layout_make(&layout, &rgba);
+    const struct image_shape rgba = {.width = cl->path.info.width, .height = cl->path.info.height};
+    const size_t output_bytes = opencl_layout_make(&cl->output_layout, &rgba);
     cl->input_bytes = opencl_layout_make(&cl->input_layout, &setup->input);
     if (!make_queues(cl, error) ||
         (setup->encode.width > 0 &&
-         !opencl_encoder_open(&cl->encoder, cl->device, &setup->encode, cl->input_layout.to_stride, error)))
+         !opencl_encoder_open(&cl->encoder, cl->device, &setup->encode, cl->output_layout.to_stride, error)))
         return false;
     cl_int result = CL_SUCCESS;
     for (int i = 0; result == CL_SUCCESS && i <= setup->depth; i++)

@@ -21,7 +21,7 @@ struct opencl_target opencl_target_make(const struct path_setup *setup, bool to_
 void opencl_plan(struct plan *plan, const struct opencl_target *target, const struct chain *chain, bool tiles)
 {
     const enum pixfmt format = target->input.format;
-    plan_make(plan, chain);
+    plan_make(plan, chain, target->input.width, target->input.height);
     plan_split(plan, format == PIXFMT_RGBA, tiles ? WINDOW_RADIUS_MAX + 1 : 0);
     plan_mark_grey(plan, format != PIXFMT_RGBA, format == PIXFMT_GREY);
 }
@@ -114,9 +114,9 @@ int opencl_variants(const struct path_setup *setup, const char *names[PATH_VARIA
 
 // ---- outputs ----
 
-cl_mem opencl_output_open(const struct opencl_target *target, cl_mem_flags flags, cl_int *result)
+cl_mem opencl_output_open(const struct opencl_target *target, int width, int height, cl_mem_flags flags, cl_int *result)
 {
-    const struct image_shape rgba = {.width = target->input.width, .height = target->input.height};
+    const struct image_shape rgba = {.width = width, .height = height};
     struct opencl_layout layout;
     if (!target->to_image)
         return clCreateBuffer(target->device->context, CL_MEM_READ_WRITE | flags, opencl_layout_make(&layout, &rgba),
@@ -138,7 +138,7 @@ cl_int opencl_output_read(const struct opencl_target *target, cl_command_queue q
     struct opencl_layout layout;
     if (target->to_image)
         return clEnqueueReadImage(queue, output, CL_TRUE, origin, size, to->stride[0], 0, to->plane[0], 0, NULL, NULL);
-    opencl_layout_make(&layout, &target->input);
+    opencl_layout_make(&layout, &(struct image_shape){.width = to->shape.width, .height = to->shape.height});
     return clEnqueueReadBufferRect(queue, output, CL_TRUE, origin, origin, region,
                                    pixel_bytes * (size_t)layout.to_stride, 0, to->stride[0], 0, to->plane[0], 0, NULL,
                                    NULL);
@@ -169,14 +169,31 @@ static void log_tuned(const struct opencl_chain *chain)
     }
 }
 
+static struct image_shape output_of(const struct pass *pass)
+{
+    return (struct image_shape){.width = pass->width, .height = pass->height};
+}
+
+// Returns the bytes of the largest picture between passes.
+static size_t between_bytes(const struct plan *plan)
+{
+    size_t most = 0;
+    for (int i = 0; i < plan->count - 1; i++) {
+        const struct image_shape rgba = output_of(&plan->pass[i]);
+        struct opencl_layout layout;
+        const size_t bytes = opencl_layout_make(&layout, &rgba);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
 // Compiles the plan of a chain. On failure, closes the chain and returns NULL.
 static struct opencl_chain *open_passes(struct opencl_chain *opened, const struct opencl_target *target,
                                         const struct pass_choice *choices, char **error)
 {
-    opened->rgba = (struct image_shape){.width = target->input.width, .height = target->input.height};
-    struct opencl_layout layout;
-    const size_t bytes = opencl_layout_make(&layout, &opened->rgba);
     const int passes = opened->plan.count;
+    const size_t bytes = between_bytes(&opened->plan);
+    opened->rgba = output_of(&opened->plan.pass[passes - 1]);
     cl_int result = CL_SUCCESS;
     bool ok = true;
     for (int i = 0; ok && i < passes; i++)
@@ -233,17 +250,19 @@ cl_int opencl_chain_run(const struct opencl_chain *chain, cl_command_queue queue
                         const struct opencl_layout *layout, cl_mem to, cl_event after, struct span spans[PLAN_PASSES])
 {
     const int passes = chain->plan.count;
-    struct opencl_layout between;
-    opencl_layout_make(&between, &chain->rgba);
+    struct opencl_layout current = *layout;
     for (int i = 0; i < passes; i++) {
-        between.stride[0] = between.to_stride * (chain->plan.pass[i].reads == PASS_GREY ? 1 : 4);
+        const struct pass *pass = &chain->plan.pass[i];
+        const struct image_shape rgba = opencl_pass_output(pass, &current);
         cl_mem pass_to = i == passes - 1 ? to : chain->between[i % 2];
-        const cl_int result =
-            opencl_pass_run(&chain->pass[i], queue, i == 0 ? layout : &between, from, pass_to, after, &spans[i]);
+        const cl_int result = opencl_pass_run(&chain->pass[i], queue, &current, from, pass_to, after, &spans[i]);
         if (result != CL_SUCCESS)
             return result;
         after = spans[i].last;
         from = pass_to;
+        opencl_layout_make(&current, &rgba);
+        if (pass->writes == PASS_GREY) // one byte per pixel, rows as far apart as the pixels of RGBA
+            current.stride[0] = current.to_stride;
     }
     return CL_SUCCESS;
 }

@@ -29,9 +29,10 @@ void opencl_plan(struct plan *plan, const struct opencl_target *target, const st
 // Returns what pass `number` of the plan reads and writes.
 struct pass_target opencl_pass_target(const struct opencl_target *target, const struct plan *plan, int number);
 
-// Creates the output of a chain with this target: an image, or a buffer (CL_MEM_READ_WRITE and `flags`). The caller
-// releases it. NULL on failure, with *result set.
-cl_mem opencl_output_open(const struct opencl_target *target, cl_mem_flags flags, cl_int *result);
+// Creates an output of this size for a chain with this target: an image, or a buffer (CL_MEM_READ_WRITE and `flags`).
+// The caller releases it. NULL on failure, with *result set.
+cl_mem opencl_output_open(const struct opencl_target *target, int width, int height, cl_mem_flags flags,
+                          cl_int *result);
 // Reads an output with this many bytes per pixel into the rows of `to`, and waits for the copy.
 cl_int opencl_output_read(const struct opencl_target *target, cl_command_queue queue, cl_mem output,
                           const struct image *to, size_t pixel_bytes);

@@ -90,6 +90,20 @@ static cl_int open_kernels(struct opencl_pass *opened, struct device *device, co
     return result;
 }
 
+static cl_int open_arguments(struct opencl_pass *opened, cl_context context, const struct pass_target *target)
+{
+    const size_t count = (size_t)pass_argument_count(opened->pass, target) + 1; // a buffer has at least one number
+    int32_t *arguments = calloc(count, sizeof(*arguments));
+    cl_int result = CL_OUT_OF_HOST_MEMORY;
+    if (!arguments)
+        return result;
+    pass_arguments(opened->pass, target, arguments);
+    opened->arguments = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(*arguments) * count,
+                                       arguments, &result);
+    free(arguments);
+    return result;
+}
+
 cl_int opencl_pass_open(struct opencl_pass *opened, struct device *device, const struct pass *pass,
                         const struct pass_target *target, const struct variant_choice *choice, char **error)
 {
@@ -102,10 +116,7 @@ cl_int opencl_pass_open(struct opencl_pass *opened, struct device *device, const
         const size_t limit = kernel_group_limit(opened->device, opened->kernel[i]);
         opened->group_limit = limit < opened->group_limit ? limit : opened->group_limit;
     }
-    int32_t arguments[PASS_ARGUMENTS] = {0};
-    const int count = pass_arguments(pass, target, arguments);
-    opened->arguments = clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-                                       sizeof(*arguments) * (size_t)(count > 0 ? count : 1), arguments, &result);
+    result = open_arguments(opened, device->context, target);
     if (opencl_ok(result, "allocate device memory for arguments", error) && pass_measures(pass))
         result =
             opencl_histogram_open(&opened->histogram, device, pass->before[0]->filter, pass->reads == PASS_GREY, error);
@@ -122,13 +133,22 @@ void opencl_pass_close(struct opencl_pass *opened)
     opencl_histogram_close(&opened->histogram);
 }
 
+struct image_shape opencl_pass_output(const struct pass *pass, const struct opencl_layout *layout)
+{
+    return (struct image_shape){.width = pass->warp ? pass->map.width : layout->width,
+                                .height = pass->warp ? pass->map.height : layout->height};
+}
+
 cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue, const struct opencl_layout *layout,
                        cl_mem from, cl_mem to, cl_event after, struct span *span)
 {
     const struct variant_choice *choice = &opened->choice;
     const struct variant_pass of = {.pass = opened->pass, .device = opened->device};
+    const struct image_shape rgba = opencl_pass_output(opened->pass, layout);
+    struct opencl_layout laid_out = *layout;
     struct variant_launch launches[VARIANT_LAUNCHES];
-    const int count = choice->variant->launches(&of, choice->value, (size_t)layout->width, (size_t)layout->height,
+    laid_out.to_stride = (cl_int)(aligned_stride(PIXFMT_RGBA, 0, rgba.width) / 4);
+    const int count = choice->variant->launches(&of, choice->value, (size_t)rgba.width, (size_t)rgba.height,
                                                 opened->group_limit, launches);
     cl_int result = CL_SUCCESS;
     if (pass_measures(opened->pass)) {
@@ -138,7 +158,7 @@ cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue,
     for (int i = 0; result == CL_SUCCESS && i < count; i++) {
         const struct variant_launch *launch = &launches[i];
         const struct kernel_argument arguments[] = {{sizeof(from), &from},
-                                                    {sizeof(*layout), layout},
+                                                    {sizeof(laid_out), &laid_out},
                                                     {sizeof(opened->arguments), &opened->arguments},
                                                     {sizeof(to), &to}};
         result = kernel_run(opened->kernel[launch->kernel], queue, arguments, 4, launch->offset, launch->size,

@@ -17,8 +17,9 @@ _Static_assert(sizeof(struct opencl_layout) == sizeof(cl_int8), "the layout is a
 // Bytes that a load may reach beyond the last pixel if a work-item makes a block of pixels.
 enum { OPENCL_WIDE_LOAD = IMAGE_SPARE_BYTES };
 
-// Lays out a picture with rows aligned to 16 bytes, for wide loads. The output's stride is that of an RGBA picture of
-// this size. Returns the bytes, with room for a wide load that begins in the last row.
+// Lays out a picture with rows aligned to 16 bytes, for wide loads. `to_stride` is that of an RGBA picture of this
+// size. opencl_pass_run sets that of its output. Returns the bytes, with room for a wide load that begins in the last
+// row.
 size_t opencl_layout_make(struct opencl_layout *layout, const struct image_shape *shape);
 // Sets strides and offsets to those of a frame in its memory. Returns its bytes from the first plane on; 0 if kernels
 // cannot read it there: rows or planes are not aligned, or the frame's reach is unknown.
@@ -46,6 +47,8 @@ struct opencl_pass {
 cl_int opencl_pass_open(struct opencl_pass *opened, struct device *device, const struct pass *pass,
                         const struct pass_target *target, const struct variant_choice *choice, char **error);
 void opencl_pass_close(struct opencl_pass *opened);
+// Returns the size of the pass's output for an input with this layout, as an RGBA shape.
+struct image_shape opencl_pass_output(const struct pass *pass, const struct opencl_layout *layout);
 // Enqueues the pass after the event `after` (NULL: at once). The caller releases the span, even after a failure.
 cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue, const struct opencl_layout *layout,
                        cl_mem from, cl_mem to, cl_event after, struct span *span);

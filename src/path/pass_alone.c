@@ -25,6 +25,12 @@ struct image_shape pass_alone_shape(const struct opencl_target *target, const st
     return (struct image_shape){.width = width, .height = height};
 }
 
+struct image_shape pass_alone_output(const struct opencl_target *target, const struct plan *plan, int number)
+{
+    const struct image_shape from = pass_alone_shape(target, plan, number);
+    return opencl_pass_output(&plan->pass[number], &(struct opencl_layout){.width = from.width, .height = from.height});
+}
+
 void pass_alone_fill(const struct image *picture, const struct plan *plan, int number)
 {
     const bool grey = number > 0 && plan->pass[number].equal_channels && picture->shape.format == PIXFMT_RGBA;
@@ -56,6 +62,7 @@ static void chain_of(const struct pass *pass, struct chain *chain)
     for (int i = 0; i < pass->before_count; i++)
         add_stage(chain, pass->before[i]);
     add_stage(chain, pass->stencil);
+    add_stage(chain, pass->warp);
     for (int i = 0; i < pass->after_count; i++)
         add_stage(chain, pass->after[i]);
     add_geometry(chain, pass->store_mirror, pass->store_flip);
@@ -91,13 +98,18 @@ static void copy_result(const struct image *picture, const struct image *rgba)
 
 bool pass_alone_input(const struct image *picture, const struct plan *plan, int number, const struct image *frame)
 {
-    const struct image_shape shape = {.width = frame->shape.width, .height = frame->shape.height};
     struct image rgba[2] = {{.memory = NULL}, {.memory = NULL}}, to = *picture;
-    bool ok = number == 0 || (image_alloc(&rgba[0], &shape) && image_alloc(&rgba[1], &shape));
-    if (!ok)
-        log_error("cannot filter a frame of %dx%d: out of memory", shape.width, shape.height);
-    for (int i = 0; ok && i < number; i++)
-        ok = pass_alone_expect(&plan->pass[i], i == 0 ? frame : &rgba[(i + 1) % 2], &rgba[i % 2]);
+    bool ok = true;
+    for (int i = 0; ok && i < number; i++) {
+        const struct pass *pass = &plan->pass[i];
+        const struct image_shape shape = {.width = pass->width, .height = pass->height};
+        image_free(&rgba[i % 2]);
+        if (!image_alloc(&rgba[i % 2], &shape)) {
+            log_error("cannot filter a frame of %dx%d: out of memory", shape.width, shape.height);
+            ok = false;
+        }
+        ok = ok && pass_alone_expect(pass, i == 0 ? frame : &rgba[(i + 1) % 2], &rgba[i % 2]);
+    }
     if (ok && number == 0)
         image_copy(&to, frame);
     else if (ok)
@@ -124,13 +136,13 @@ static void lay_out(struct pass_alone *alone)
 // Opens an output: an OpenCL image, or a buffer between guard bytes.
 static cl_int open_output(struct pass_alone *alone, int picture)
 {
+    const struct image_shape rgba = pass_alone_output(&alone->target, alone->plan, alone->number);
     cl_int result;
     if (alone->target.to_image) {
-        alone->output[picture] = opencl_output_open(&alone->target, 0, &result);
+        alone->output[picture] = opencl_output_open(&alone->target, rgba.width, rgba.height, 0, &result);
         return result;
     }
     const cl_uchar value = GUARD_VALUE;
-    const struct image_shape rgba = {.width = alone->target.input.width, .height = alone->target.input.height};
     struct opencl_layout layout;
     const cl_buffer_region inner = {GUARD_BYTES, opencl_layout_make(&layout, &rgba)};
     const size_t bytes = inner.size + 2 * (size_t)GUARD_BYTES;

@@ -20,6 +20,9 @@ struct pass_alone {
 // Returns the shape of the pictures that a pass reads. Grey pictures between passes have PIXFMT_GREY.
 struct image_shape pass_alone_shape(const struct opencl_target *target, const struct plan *plan, int number);
 
+// Returns the shape of its result as RGBA, for a picture of that shape.
+struct image_shape pass_alone_output(const struct opencl_target *target, const struct plan *plan, int number);
+
 // Fills a picture of this shape with random bytes. If the pass may rely on it, the three colours of each pixel are
 // equal.
 void pass_alone_fill(const struct image *picture, const struct plan *plan, int number);

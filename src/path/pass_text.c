@@ -2,6 +2,7 @@
 #include "path/pass_text.h"
 
 #include "base/resource.h"
+#include "filter/warp.h"
 #include "path/compose.h"
 
 #include <stdio.h>
@@ -75,7 +76,9 @@ static void add_macros(struct composer *c, const struct pass *pass, const struct
                 pass->stencil->filter->name, offset, pass->stencil->arguments.radius);
         offset += pass->stencil->arguments.count;
     }
-    compose_points(c, "PASS_AFTER", pass->after, pass->after_count, offset);
+    offset = compose_points(c, "PASS_AFTER", pass->after, pass->after_count, offset);
+    if (pass->warp)
+        fprintf(out, "#define PASS_WARP_AT %d\n", offset);
     compose_geometry(c, pass);
 }
 
@@ -97,6 +100,8 @@ char *pass_text(const struct pass *pass, const struct pass_target *target, const
     compose_part(&c, "plan");
     add_macros(&c, pass, target);
     compose_file(&c, pass->reads == PASS_GREY ? "load_channel.cl" : pixfmt_info(target->format)->loader);
+    if (pass->warp)
+        compose_file(&c, "warp.cl");
     compose_file(&c, variant->file);
     compose_stages(&c, pass->before, pass->before_count);
     if (defined)
@@ -113,26 +118,38 @@ const char *pass_options(const struct variant_choice *choice, const struct devic
     return choice->variant->devices & device->type ? "-cl-denorms-are-zero" : "-cl-denorms-are-zero -cl-opt-disable";
 }
 
-static int add_stage(const struct stage *stage, int32_t *arguments, int count)
+int pass_argument_count(const struct pass *pass, const struct pass_target *target)
 {
-    memcpy(arguments + count, stage->arguments.value, (size_t)stage->arguments.count * sizeof(*arguments));
-    return count + stage->arguments.count;
+    int count = pixfmt_info(target->format)->yuv ? YUV_ARGUMENTS : 0;
+    for (int i = 0; i < pass->before_count; i++)
+        count += pass->before[i]->arguments.count;
+    if (pass->stencil)
+        count += pass->stencil->arguments.count;
+    for (int i = 0; i < pass->after_count; i++)
+        count += pass->after[i]->arguments.count;
+    return count + (pass->warp ? warp_count(&pass->map) : 0);
 }
 
-int pass_arguments(const struct pass *pass, const struct pass_target *target, int32_t arguments[PASS_ARGUMENTS])
+static int32_t *add_stage(const struct stage *stage, int32_t *arguments)
 {
-    int count = 0;
+    memcpy(arguments, stage->arguments.value, (size_t)stage->arguments.count * sizeof(*arguments));
+    return arguments + stage->arguments.count;
+}
+
+void pass_arguments(const struct pass *pass, const struct pass_target *target, int32_t *arguments)
+{
     if (pixfmt_info(target->format)->yuv) {
         const struct color_coefficients k = color_to_rgb(target->color);
         const int32_t loader[YUV_ARGUMENTS] = {k.cy, k.bias, k.rv, k.gu, k.gv, k.bu};
         memcpy(arguments, loader, sizeof(loader));
-        count = YUV_ARGUMENTS;
+        arguments += YUV_ARGUMENTS;
     }
     for (int i = 0; i < pass->before_count; i++)
-        count = add_stage(pass->before[i], arguments, count);
+        arguments = add_stage(pass->before[i], arguments);
     if (pass->stencil)
-        count = add_stage(pass->stencil, arguments, count);
+        arguments = add_stage(pass->stencil, arguments);
     for (int i = 0; i < pass->after_count; i++)
-        count = add_stage(pass->after[i], arguments, count);
-    return count;
+        arguments = add_stage(pass->after[i], arguments);
+    if (pass->warp) // last: its count depends on the size
+        warp_fill(&pass->map, arguments);
 }

@@ -4,7 +4,7 @@
 #include "image/image.h"
 #include "path/variants.h"
 
-enum { YUV_ARGUMENTS = 6, PASS_ARGUMENTS = YUV_ARGUMENTS + CHAIN_MAX * FILTER_ARGUMENTS };
+enum { YUV_ARGUMENTS = 6 };
 
 // Returns the program of a pass for a variant; the caller frees it. It depends on the filters and their radius, not on
 // other parameters or the picture's size. NULL on failure: *error as in path_open.
@@ -17,5 +17,6 @@ const char *pass_options(const struct variant_choice *choice, const struct devic
 // Returns true if a pass converts or filters before its stencil. `from` is the format that it reads.
 bool pass_prepares_input(const struct pass *pass, enum pixfmt from);
 
-// Writes the arguments of the loader and of every stage. Returns their number.
-int pass_arguments(const struct pass *pass, const struct pass_target *target, int32_t arguments[PASS_ARGUMENTS]);
+// Returns the count of the arguments of the loader and of every stage.
+int pass_argument_count(const struct pass *pass, const struct pass_target *target);
+void pass_arguments(const struct pass *pass, const struct pass_target *target, int32_t *arguments); // writes them

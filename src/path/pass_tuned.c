@@ -38,6 +38,8 @@ void pass_key_print(const struct pass *pass, const struct pass_target *target, c
         append_filter(text, pass->stencil);
         append(text, "%d%s", pass->stencil->arguments.radius, pass->equal_channels ? ":grey" : "");
     }
+    if (pass->warp)
+        append_filter(text, pass->warp);
     for (int i = 0; i < pass->after_count; i++)
         append_filter(text, pass->after[i]);
     append(text, ">%s%s%s",

@@ -5,6 +5,7 @@
 #include "path/backend.h"
 #include "path/variants.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,24 +82,30 @@ const char *path_kind_name(enum path_kind kind)
     return kinds[kind].info.name;
 }
 
-static bool encode_ok(const struct path_setup *setup)
+static bool encode_ok(const struct path_setup *setup, int width, int height)
 {
     const struct image_shape *encode = &setup->encode;
     const char *why;
     return pixfmt_info(encode->format)->yuv && pixfmt_size_ok(encode->format, encode->width, encode->height, &why) &&
-           encode->width <= setup->input.width && encode->height <= setup->input.height &&
-           encode->color.matrix != COLOR_MATRIX_DEFAULT && encode->color.range != COLOR_RANGE_DEFAULT;
+           encode->width <= width && encode->height <= height && encode->color.matrix != COLOR_MATRIX_DEFAULT &&
+           encode->color.range != COLOR_RANGE_DEFAULT;
 }
 
+static_assert((int)CHAIN_SIDE_MAX == IMAGE_MAX_SIDE && 4ll * CHAIN_PIXELS_MAX <= IMAGE_MAX_BYTES,
+              "an image may be as large as a chain's result");
+
 // Returns why there is no path for this setup, or NULL.
-static const char *refusal(const struct path_setup *setup)
+static const char *refusal(const struct path_setup *setup, char error[CHAIN_ERROR])
 {
+    int width = setup->input.width, height = setup->input.height;
     const bool needs_device = kinds[setup->kind].info.needs_device;
     struct variant_choice wanted;
     const char *why;
     if (!pixfmt_size_ok(setup->input.format, setup->input.width, setup->input.height, &why))
         return why;
-    if ((setup->encode.width != 0 || setup->encoded_only) && !encode_ok(setup))
+    if (!chain_output_size(setup->chain, &width, &height, error))
+        return error;
+    if ((setup->encode.width != 0 || setup->encoded_only) && !encode_ok(setup, width, height))
         return "cannot convert results to this format and size";
     if (kinds[setup->kind].info.needs_gl && !setup->gl)
         return "no GL context";
@@ -111,7 +118,8 @@ struct path *path_open(const struct path_setup *setup, char **error)
 {
     if (error)
         *error = NULL;
-    const char *why = refusal(setup);
+    char refused[CHAIN_ERROR];
+    const char *why = refusal(setup, refused);
     if (why) {
         path_fail(error, why);
         return NULL;
@@ -211,7 +219,7 @@ bool path_collect(struct path *path, struct path_result *result, bool *lost)
         log_error("cannot collect a frame: no frame is in flight");
         return false;
     }
-    *result = (struct path_result){.width = path->input.width, .height = path->input.height};
+    *result = (struct path_result){.width = path->info.width, .height = path->info.height};
     const bool ok = path->backend->collect(path, result, lost);
     path->info.in_flight--;
     return ok;
@@ -229,6 +237,12 @@ bool path_prepare(struct path *path, const struct chain *chain, char **error)
 {
     if (error)
         *error = NULL;
+    char text[CHAIN_ERROR] = "the chain changes the size of the results";
+    int width = path->input.width, height = path->input.height;
+    if (!chain_output_size(chain, &width, &height, text) || width != path->info.width || height != path->info.height) {
+        path_fail(error, text);
+        return false;
+    }
     void *build = path->backend->build(path, chain, error);
     if (!build)
         return false;

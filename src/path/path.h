@@ -98,6 +98,7 @@ struct path_info {
     enum path_kind kind;
     const char *sharing; // "gl-shared", "gl", "mapped", "opencl", "cpu"
     char why[200];       // one sentence: why this mode
+    int width, height;   // of the results
     int depth;           // maximum number of frames in flight
     int in_flight;       // frames submitted and not yet collected
     // How the device got the latest frame; "" before the first:
@@ -148,8 +149,8 @@ bool path_ready(const struct path *path);
 // results that are encoded_only. False on failure (logged).
 bool path_read(struct path *path, const struct path_result *result, struct image *rgba);
 
-// These change the chain while frames run. path_prepare builds the new chain on any thread while the old one runs. If
-// it fails, nothing changes, and *error is as in path_open. path_swap starts to use the prepared chain; call it on the
-// thread that submits, without frames in flight.
+// These change the chain while frames run, if the size of the results stays the same. path_prepare builds the new chain
+// on any thread while the old one runs. If it fails, nothing changes, and *error is as in path_open. path_swap starts
+// to use the prepared chain; call it on the thread that submits, without frames in flight.
 bool path_prepare(struct path *path, const struct chain *chain, char **error);
 void path_swap(struct path *path);

@@ -20,6 +20,8 @@ struct task {
     struct option_size large; // of the picture without a comparison; 0: none
 };
 
+enum { PLAN_WIDTH = 130, PLAN_HEIGHT = 67 };
+
 // ---- the result of the device ----
 
 // Runs the pass and copies its output. `intact`: it wrote only its output.
@@ -57,7 +59,7 @@ static enum probe_status try_picture(struct task *task, int width, int height)
     const char *why;
     task->target.input.width = width;
     task->target.input.height = height;
-    const struct image_shape rgba = {.width = width, .height = height};
+    const struct image_shape rgba = pass_alone_output(&task->target, &task->plan, task->number);
     const struct image_shape shape = pass_alone_shape(&task->target, &task->plan, task->number);
     if (!pixfmt_size_ok(shape.format, width, height, &why))
         return PROBE_PASSED; // the format does not allow this size
@@ -108,6 +110,8 @@ static enum probe_status try_pictures(struct task *task)
     if (opened != CL_SUCCESS)
         return opened == CL_BUILD_PROGRAM_FAILURE ? PROBE_NOT_BUILT : PROBE_NOT_OPENED;
     enum probe_status status = PROBE_PASSED;
+    if (task->pass->warp) // its arguments are for one size
+        return try_picture(task, task->pass->from_width, task->pass->from_height);
     for (size_t i = 0; status == PROBE_PASSED && i < sizeof(sizes) / sizeof(*sizes); i++)
         status = try_picture(task, sizes[i][0], sizes[i][1]);
     if (status == PROBE_PASSED && task->large.width > 0)
@@ -168,6 +172,8 @@ static bool parse(struct task *task, char *const *words)
     if (task->number < 0 || task->number >= PLAN_PASSES || !pixfmt_from_name(words[WORD_FORMAT], &input->format))
         return false;
     input->color = color_resolve(unknown, unknown, input->format == PIXFMT_GREY, 16, 16);
+    input->width = PLAN_WIDTH;
+    input->height = PLAN_HEIGHT;
     return chain_parse(&task->chain, words[WORD_CHAIN], error) && variant_parse(&task->choice, words[WORD_VARIANT]);
 }
 

@@ -16,7 +16,24 @@ struct resident {
     int pictures, last;          // last: output of the latest run
     cl_mem *picture;
     cl_mem output[OUTPUTS];
+    int width, height; // of each output, at least
 };
+
+// Makes the outputs, or larger ones.
+static cl_int make_outputs(struct resident *resident, int width, int height)
+{
+    const cl_mem_flags flags = resident->target.device->info.host_unified ? CL_MEM_ALLOC_HOST_PTR : 0; // as the path
+    cl_int result = CL_SUCCESS;
+    if (width <= resident->width && height <= resident->height)
+        return result;
+    resident->width = width > resident->width ? width : resident->width;
+    resident->height = height > resident->height ? height : resident->height;
+    for (int i = 0; result == CL_SUCCESS && i < OUTPUTS; i++) {
+        memory_release(resident->output[i]);
+        resident->output[i] = opencl_output_open(&resident->target, resident->width, resident->height, flags, &result);
+    }
+    return result;
+}
 
 struct resident *resident_open(const struct path_setup *setup, int pictures, bool to_image)
 {
@@ -36,8 +53,8 @@ struct resident *resident_open(const struct path_setup *setup, int pictures, boo
     resident->queue = device_queue(setup->device, true, &result);
     for (int i = 0; result == CL_SUCCESS && i < pictures; i++)
         picture[i] = clCreateBuffer(setup->device->context, CL_MEM_READ_ONLY | flags, resident->bytes, NULL, &result);
-    for (int i = 0; result == CL_SUCCESS && i < OUTPUTS; i++)
-        resident->output[i] = opencl_output_open(&resident->target, flags, &result);
+    if (result == CL_SUCCESS)
+        result = make_outputs(resident, setup->input.width, setup->input.height);
     if (compute_ok(result, "store images on the device"))
         return resident;
     resident_close(resident);
@@ -82,7 +99,12 @@ struct opencl_chain *resident_chain_open(struct resident *resident, const struct
         .device = resident->target.device, .input = resident->target.input, .variant = variant};
     const struct opencl_target target = opencl_target_make(&setup, resident->target.to_image);
     *error = NULL;
-    return opencl_chain_open(&target, chain, error);
+    struct opencl_chain *opened = opencl_chain_open(&target, chain, error);
+    if (!opened ||
+        opencl_ok(make_outputs(resident, opened->rgba.width, opened->rgba.height), "store images on the device", error))
+        return opened;
+    opencl_chain_close(opened);
+    return NULL;
 }
 
 void resident_chain_close(struct opencl_chain *chain)

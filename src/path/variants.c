@@ -40,11 +40,13 @@ static struct variant_launch blocks(int kernel, size_t width, size_t height, siz
     };
 }
 
-// Some templates unroll the loops of a stencil, or load a square around each block.
+// Some templates unroll the loops of a stencil, or load a square around each block. Only the generic template has a
+// warp.
 static bool is_small(const struct variant_pass *of)
 {
     const struct stage *stencil = of->pass->stencil;
-    return radius_of(of) <= WINDOW_RADIUS_MAX && (!stencil || stencil->arguments.rows == radius_of(of));
+    return !of->pass->warp && radius_of(of) <= WINDOW_RADIUS_MAX &&
+           (!stencil || stencil->arguments.rows == radius_of(of));
 }
 
 // ---- generic: kernels/pass.cl ----
@@ -177,8 +179,7 @@ static void window_preset(const struct variant_pass *of, int *value)
 // Returns true if the pass has arguments, and they fit the device's constant memory.
 static bool constant_fits(const struct variant_pass *of)
 {
-    int32_t arguments[PASS_ARGUMENTS];
-    const size_t bytes = sizeof(*arguments) * (size_t)pass_arguments(of->pass, of->target, arguments);
+    const size_t bytes = sizeof(int32_t) * (size_t)pass_argument_count(of->pass, of->target);
     return bytes > 0 && bytes <= of->device->constant_bytes;
 }
 

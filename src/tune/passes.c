@@ -233,7 +233,10 @@ static int picture_count(const struct image_shape *shape)
 
 static bool open_pictures(struct tune_pass *pass)
 {
-    const struct image_shape shape = pass_alone_shape(&pass->target, &pass->plan, pass->number);
+    struct opencl_target target = pass->target;
+    target.input.width = pass->of.pass->from_width;
+    target.input.height = pass->of.pass->from_height;
+    const struct image_shape shape = pass_alone_shape(&target, &pass->plan, pass->number);
     struct image picture = {0};
     if (!image_alloc(&picture, &shape)) {
         log_error("cannot tune at %dx%d: out of memory", shape.width, shape.height);
@@ -247,7 +250,7 @@ static bool open_pictures(struct tune_pass *pass)
     }
     int count = picture_count(&shape);
     cl_int result;
-    while ((result = pass_alone_open(&pass->alone, &pass->target, &pass->plan, pass->number, &picture, count)) !=
+    while ((result = pass_alone_open(&pass->alone, &target, &pass->plan, pass->number, &picture, count)) !=
            CL_SUCCESS) {
         pass_alone_close(&pass->alone);
         if (count == 1)

@@ -47,10 +47,8 @@ static cl_int run(struct workbench *bench, struct opencl_chain *chain, int rows,
 {
     struct span spans[PLAN_PASSES] = {0};
     struct opencl_layout layout = bench->layout;
-    const int height = chain->rgba.height;
-    layout.height = chain->rgba.height = rows;
+    layout.height = rows;
     cl_int result = opencl_chain_run(chain, bench->queue, bench->input, &layout, bench->output, NULL, spans);
-    chain->rgba.height = height;
     const cl_int finished = clFinish(bench->queue);
     *ms = ((double)event_stamp(spans[pass].last, CL_PROFILING_COMMAND_END) -
            (double)event_stamp(spans[pass].first, CL_PROFILING_COMMAND_START)) /
@@ -63,7 +61,7 @@ static cl_int run(struct workbench *bench, struct opencl_chain *chain, int rows,
 static cl_int run_and_read(struct workbench *bench, struct opencl_chain *chain, struct image *to)
 {
     double ms;
-    const cl_int result = run(bench, chain, chain->rgba.height, 0, &ms);
+    const cl_int result = run(bench, chain, bench->layout.height, 0, &ms);
     return result != CL_SUCCESS ? result : opencl_output_read(&bench->job.target, bench->queue, bench->output, to, 4);
 }
 
@@ -85,7 +83,9 @@ struct opencl_chain *workbench_build(const struct workbench *bench, int pass, co
 bool workbench_open(struct workbench *bench, const struct workbench_job *job, const struct image *frame,
                     char why[VERDICT_TEXT])
 {
-    const struct image_shape rgba = {.width = job->target.input.width, .height = job->target.input.height};
+    struct image_shape rgba = {.width = job->target.input.width, .height = job->target.input.height};
+    char error[CHAIN_ERROR];
+    chain_output_size(&job->chain, &rgba.width, &rgba.height, error); // the path's result has this size
     cl_int result;
     *bench = (struct workbench){.job = *job};
     if (!image_alloc(&bench->expected, &rgba) || !image_alloc(&bench->got, &rgba))
@@ -94,7 +94,7 @@ bool workbench_open(struct workbench *bench, const struct workbench_job *job, co
     if (result == CL_SUCCESS)
         result = open_input(bench, frame);
     if (result == CL_SUCCESS)
-        bench->output = opencl_output_open(&job->target, 0, &result);
+        bench->output = opencl_output_open(&job->target, rgba.width, rgba.height, 0, &result);
     if (result != CL_SUCCESS)
         return fail(why, compute_result_name(result));
     bench->current = workbench_build(bench, 0, &job->choice[0].choice, why);
@@ -120,7 +120,7 @@ void workbench_close(struct workbench *bench)
 
 bool workbench_time(struct workbench *bench, struct opencl_chain *chain, int pass, double *ms)
 {
-    const int height = chain->rgba.height, part = height / PART_SHARE / 2 * 2;
+    const int height = bench->layout.height, part = height / PART_SHARE / 2 * 2;
     const int rows = height <= PART_ROWS ? height : part > PART_ROWS ? part : PART_ROWS;
     double one;
     *ms = 0;

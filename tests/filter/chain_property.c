@@ -10,9 +10,9 @@ static bool values_equal(const struct filter *filter, const struct filter_values
     for (int i = 0; i < filter_param_count(filter); i++)
         if (a->value[i] != b->value[i])
             return false;
-    if (a->matrix_side != b->matrix_side)
+    if (a->matrix_count != b->matrix_count)
         return false;
-    for (int i = 0; i < a->matrix_side * a->matrix_side; i++)
+    for (int i = 0; i < a->matrix_count; i++)
         if (a->matrix[i] != b->matrix[i])
             return false;
     return true;
@@ -47,11 +47,11 @@ static bool stage_sound(const struct stage *stage)
     for (int i = 0; i < filter_param_count(stage->filter); i++) {
         const struct param *param = &stage->filter->params[i];
         float value = stage->values.value[i];
-        if (param->type == PARAM_MATRIX) {
-            int side = stage->values.matrix_side; // not set for a preset
-            if (value < 0 ? side < 1 || side > 9 || side % 2 == 0 : value > param->max)
+        if (param->type == PARAM_MATRIX || param->type == PARAM_MAP) {
+            int count = stage->values.matrix_count; // 0 for a preset
+            if (value < 0 ? count < 1 || count > FILTER_MATRIX : value > param->max)
                 return false;
-            for (int k = 0; k < side * side; k++)
+            for (int k = 0; k < count; k++)
                 if (!isfinite(stage->values.matrix[k]))
                     return false;
         } else if (!(value >= param->min && value <= param->max)) {

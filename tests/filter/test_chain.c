@@ -276,7 +276,7 @@ static void test_random(struct check *check)
 static void test_table(struct check *check)
 {
     static const enum param_type types[] = {
-        [INTEGER] = PARAM_INT, [REAL] = PARAM_REAL, [WORD] = PARAM_CHOICE, [MATRIX] = PARAM_MATRIX};
+        [INTEGER] = PARAM_INT, [REAL] = PARAM_REAL, [WORD] = PARAM_CHOICE, [MATRIX] = PARAM_MATRIX, [MAP] = PARAM_MAP};
     int count = 0;
     for (const struct filter *const *filter = filters; *filter; filter++, count++) {
         char error[CHAIN_ERROR] = "";

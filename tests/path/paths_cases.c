@@ -80,6 +80,30 @@ static const char *const filter_texts[] = {
     "ridge=21",
     "mirror",
     "flip",
+    "crop",
+    "crop=5:3",
+    "crop=20:10:0:0",
+    "crop=40:9:3",
+    "scale=1:1",
+    "scale=16:17",
+    "scale=200",
+    "scale=0:33",
+    "scale=factor=0.37",
+    "scale=factor=1.5",
+    "rotate",
+    "rotate=-90",
+    "rotate=180",
+    "rotate=270",
+    "rotate=30",
+    "rotate=-200.5",
+    "warp",
+    "warp=road",
+    "warp=road:50:40",
+    "warp=10 5 90 0 100 60 2 50",
+    "warp=100 0 0 0 0 40 100 40:33:31",
+    "warp=1 0.2 3 0.1 1.1 2 0.001 -0.002 1:70:50",
+    "warp=-1 0 20 0 -1 20 0.02 0.01 -1",
+    "warp=1e-6 0 0 0 1e6 0 0 0 1",
 };
 
 // Geometry in every place, stencils in a row, points alone, everything at once.
@@ -115,6 +139,14 @@ static const char *const chain_texts[] = {
     "mirror,otsu,invert,blur=2,otsu,flip",
     "blur=3,flip,otsu,gamma=2,gamma=3,sepia,sobel,otsu,emboss,blur=9",
     "blur=2,ridge=4,mirror,blur=3,ridge=21,flip,ridge=2",
+    "crop=50:40,blur,scale=60:30,mirror,sobel",
+    "rotate,mirror,rotate,flip,rotate,rotate",
+    "gray,scale=40:50,emboss,invert",
+    "gray,rotate=45,blur=9,crop=30:30,median",
+    "mirror,crop=30:20:1:2,sepia,flip",
+    "blur=3,warp=road,gray,sharpen,flip,scale=factor=2,gamma=2",
+    "scale=10:10,scale=100:90,invert,blur=15",
+    "flip,rotate=90,convolve=edge,crop=1:1,blur",
     "threshold=90,convolve=9 8 7 6 5 4 3 2 1 0 -1 -2 -3 -4 -5 -6 -7 -8 -9 1 1 1 1 1 1:3:7,maxrgb,flip,blur=4",
 };
 
@@ -350,12 +382,36 @@ static int random_choice(struct random *random, const char *choices, char *text,
     return snprintf(text, size, "%.*s", (int)strcspn(choices, "|"), choices);
 }
 
+static int random_warp(struct random *random, const char *name, char *text, size_t size)
+{
+    enum { POINTS = 8 };
+    static const int corners[POINTS] = {5, 5, 100, 5, 100, 60, 5, 60};
+    if (!strcmp(name, "crop"))
+        return snprintf(text, size, "crop=%d:%d:%d:%d", random_range(random, 0, 90), random_range(random, 0, 60),
+                        random_range(random, -1, 60), random_range(random, -1, 40));
+    if (!strcmp(name, "rotate"))
+        return snprintf(text, size, "rotate=%g",
+                        random_bits(random) % 2 ? 90 * random_range(random, -4, 4)
+                                                : random_range(random, -3600, 3600) / 10.0);
+    if (!strcmp(name, "scale") && random_bits(random) % 2)
+        return snprintf(text, size, "scale=factor=%g", random_range(random, 2, 160) / 100.0);
+    if (!strcmp(name, "scale"))
+        return snprintf(text, size, "scale=%d:%d", random_range(random, 0, 150), random_range(random, 1, 150));
+    int at = snprintf(text, size, "warp=");
+    for (int i = 0; i < POINTS; i++)
+        at += snprintf(text + at, size - (size_t)at, "%s%d", i ? " " : "", corners[i] + random_range(random, -25, 25));
+    return at +
+           snprintf(text + at, size - (size_t)at, ":%d:%d", random_range(random, 0, 90), random_range(random, 0, 90));
+}
+
 // Writes one filter with random parameters; small numbers are more frequent. Returns the length.
 static int random_filter(struct random *random, char *text, size_t size)
 {
     const struct filter *filter = filter_find(reference_filter_name(random_range(random, 0, reference_filters - 1)));
     if (!strcmp(filter->name, "convolve"))
         return random_convolve(random, text, size);
+    if (filter->kind == FILTER_WARP)
+        return random_warp(random, filter->name, text, size);
     int at = snprintf(text, size, "%s", filter->name);
     for (int i = 0; i < filter_param_count(filter); i++) {
         const struct param *row = &filter->params[i];

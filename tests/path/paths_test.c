@@ -61,13 +61,11 @@ static bool read_equal(struct path_test *test, const char *place, struct path *p
 }
 
 static bool result_sound(struct path_test *test, const char *place, const struct path_result *result,
-                         const struct image_shape *shape, uint64_t tag)
+                         const struct picture *shape)
 {
-    bool ok = check_that(&test->check, result->tag == tag, "%s: tag %llu, expected %llu", place,
-                         (unsigned long long)result->tag, (unsigned long long)tag);
-    ok = check_that(&test->check, result->width == shape->width && result->height == shape->height,
-                    "%s: the result is %dx%d", place, result->width, result->height) &&
-         ok;
+    bool ok = check_that(&test->check, result->width == shape->width && result->height == shape->height,
+                         "%s: the result is %dx%d, not %dx%d", place, result->width, result->height, shape->width,
+                         shape->height);
     ok = check_that(&test->check, result->stages > 0 && result->stages <= PATH_STAGES, "%s: %d stages", place,
                     result->stages) &&
          ok;
@@ -133,7 +131,8 @@ static bool frame_collect(struct path_test *test, const char *place, struct path
     bool lost = false;
     memset(&result, 0xEE, sizeof(result));
     if (!check_that(&test->check, path_collect(path, &result, &lost) && !lost, "%s: path_collect failed", place) ||
-        !result_sound(test, place, &result, &image->shape, tag))
+        !check_that(&test->check, result.tag == tag, "%s: tag %llu, expected %llu", place,
+                    (unsigned long long)result.tag, (unsigned long long)tag))
         return false;
     const bool copied = strcmp(result.stage[0].name, "copy in") == 0;
     if (!check_that(&test->check, copied == (strcmp(way_in(test, lent), "copy") == 0),
@@ -142,7 +141,8 @@ static bool frame_collect(struct path_test *test, const char *place, struct path
         return false;
     struct picture expected = reference_frame(image);
     bool ok =
-        reference_chain(&expected, chain) &&
+        check_that(&test->check, reference_chain(&expected, chain), "%s: the reference refuses it", place) &&
+        result_sound(test, place, &result, &expected) &&
         (test->encoded_only || (pixels_equal(test, place, &expected, result.image.plane[0], result.image.stride[0]) &&
                                 read_equal(test, place, path, &result, &expected))) &&
         encoded_equal(test, place, &result, &expected);
@@ -235,6 +235,9 @@ static bool frames_run(struct path_test *test, const char *place, struct path *p
 
 struct path_setup path_case_setup(struct path_test *test, const struct image_shape *shape, const struct chain *chain)
 {
+    int width = shape->width, height = shape->height;
+    char error[CHAIN_ERROR] = "";
+    check_that(&test->check, chain_output_size(chain, &width, &height, error), "%s", error);
     enum pixfmt formats[PIXFMT_COUNT];
     int count = 0;
     for (int i = 0; i < PIXFMT_COUNT && !test->streams; i++)
@@ -246,8 +249,8 @@ struct path_setup path_case_setup(struct path_test *test, const struct image_sha
     test->encoded_only = which < count && turn % 3 == 0;
     if (which < count)
         test->encode = (struct image_shape){formats[which],
-                                            shape->width - turn / 6 % 2,
-                                            shape->height - turn / 12 % 2,
+                                            width - turn / 6 % 2,
+                                            height - turn / 12 % 2,
                                             {COLOR_MATRIX_601 + turn % 3, COLOR_RANGE_LIMITED + turn / 3 % 2}};
     if (which < count && !reference_size_ok(formats[which], test->encode.width, 1))
         test->encode.width &= ~1;

@@ -34,11 +34,11 @@ struct color_coefficients reference_to_rgb(struct color color);
 void reference_yuv_pixel(const struct color_coefficients *coefficients, int y, int u, int v, uint8_t rgba[4]);
 struct picture reference_frame(const struct image *frame);
 
-// Sections 3 and 4: replaces the picture by the chain's result. If the text is not a chain, returns false and leaves
-// the picture. If the picture is NULL, only checks the text.
+// Sections 3 and 4: replaces the picture by the chain's result. If the text is not a chain, or a result is too large,
+// returns false and leaves the picture. If the picture is NULL, only checks the text.
 bool reference_chain(struct picture *picture, const char *text);
 // Runs one filter. The texts are in the order of its parameters; NULL: the default.
-enum { REFERENCE_PARAMS = 3 };
+enum { REFERENCE_PARAMS = 4 };
 bool reference_filter(struct picture *picture, const char *name, const char *const texts[REFERENCE_PARAMS]);
 extern const int reference_filters;           // number of filters
 const char *reference_filter_name(int index); // in the order of section 3

@@ -38,16 +38,23 @@ static const char *take_number(const char *text, float *number)
     return isfinite(*number) ? p : NULL;
 }
 
-static bool parse_matrix(const char *text, struct value *value)
+// Returns the count of numbers; 0: the text is something else.
+static int parse_numbers(const char *text, struct value *value)
 {
     int count = 0;
     while (*text) {
         if (count == MATRIX_NUMBERS || !(text = take_number(text, &value->matrix[count++])))
-            return false;
+            return 0;
         if (*text && *text != ' ')
-            return false;
+            return 0;
         text += strspn(text, " ");
     }
+    return count;
+}
+
+static bool parse_matrix(const char *text, struct value *value)
+{
+    int count = parse_numbers(text, value);
     for (value->side = 1; value->side <= 9; value->side += 2)
         if (value->side * value->side == count)
             return true;
@@ -57,16 +64,18 @@ static bool parse_matrix(const char *text, struct value *value)
 // Returns `text` without leading and trailing spaces.
 static bool parse_value(const struct parameter *parameter, const char *text, struct value *value)
 {
-    if (parameter->type == WORD || parameter->type == MATRIX)
+    if (parameter->type == WORD || parameter->type == MATRIX || parameter->type == MAP)
         for (int i = 0; i < PARAMETER_WORDS && parameter->words[i]; i++)
             if (!strcmp(text, parameter->words[i])) {
                 value->number = i;
-                return parameter->type == WORD || parse_matrix(parameter->meanings[i], value);
+                return parameter->type != MATRIX || parse_matrix(parameter->meanings[i], value);
             }
     if (parameter->type == WORD)
         return false;
     if (parameter->type == MATRIX)
         return parse_matrix(text, value);
+    if (parameter->type == MAP)
+        return (value->count = parse_numbers(text, value)) == 8 || value->count == 9;
     const char *end = take_number(text, &value->real);
     if (!end || *end || value->real < parameter->low || value->real > parameter->high)
         return false;
@@ -99,6 +108,8 @@ bool reference_filter(struct picture *picture, const char *name, const char *con
         return false;
     if (!picture)
         return true;
+    if (!rule->pixel)
+        return reference_warp(picture, name, &values);
     struct picture from = picture_copy(picture);
     for (int y = 0; y < from.height; y++)
         for (int x = 0; x < from.width; x++)

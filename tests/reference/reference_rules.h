@@ -5,12 +5,13 @@
 
 enum { MATRIX_NUMBERS = 81, PARAMETER_WORDS = 8 };
 
-enum value_type { NO_VALUE, INTEGER, REAL, WORD, MATRIX };
+enum value_type { NO_VALUE, INTEGER, REAL, WORD, MATRIX, MAP };
 
 struct value {
-    int number; // INTEGER; WORD: its index
+    int number; // INTEGER; WORD: its index; MAP without numbers: the index of the word
     float real; // REAL
     int side;   // MATRIX, with its numbers row by row
+    int count;  // MAP: the count of numbers; 0: a word
     float matrix[MATRIX_NUMBERS];
 };
 
@@ -34,7 +35,14 @@ struct parameter {
     const char *words[PARAMETER_WORDS], *meanings[PARAMETER_WORDS];
 };
 
-// A filter. `pixel` computes the output pixel (x, y); before the call it holds the input pixel (x, y).
+// Replaces the picture by the result of a warp. Returns false if it is too large.
+bool reference_warp(struct picture *picture, const char *name, const struct values *values);
+// Return false if the values are impossible, as `prepare` below.
+bool check_scale(const struct picture *picture, struct values *values);
+bool check_warp(const struct picture *picture, struct values *values);
+
+// A filter. `pixel` computes the output pixel (x, y); before the call it holds the input pixel (x, y). NULL: the filter
+// is a warp.
 struct rule {
     const char *name;
     void (*pixel)(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);

@@ -250,6 +250,45 @@ static const struct pixel_by_hand pixels_by_hand[] = {
     {"emboss", {1, 2, 3, 4}, {128, 128, 128, 4}},
 };
 
+// A filter that may change the size, on a picture whose four channels are equal.
+struct warp_by_hand {
+    const char *chain;
+    int from_width, from_height, width, height;
+    uint8_t in[9], out[9];
+};
+
+static const struct warp_by_hand warps_of_grey[] = {
+    {"crop=2:1:1:1", 3, 2, 2, 1, {1, 2, 3, 4, 5, 6}, {5, 6}},
+    {"crop=1:1", 3, 3, 1, 1, {1, 2, 3, 4, 5, 6, 7, 8, 9}, {5}},
+    {"crop=2:0:9", 3, 1, 2, 1, {1, 2, 3}, {2, 3}},
+    {"rotate", 3, 2, 2, 3, {1, 2, 3, 4, 5, 6}, {4, 1, 5, 2, 6, 3}},
+    {"rotate=-90", 3, 2, 2, 3, {1, 2, 3, 4, 5, 6}, {3, 6, 2, 5, 1, 4}},
+    {"rotate=180", 2, 2, 2, 2, {1, 2, 3, 4}, {4, 3, 2, 1}},
+    {"scale=4:1", 2, 1, 4, 1, {0, 100}, {0, 25, 75, 100}},        // the sources are at -0.25, 0.25, 0.75, 1.25
+    {"scale=0:1", 2, 2, 1, 1, {0, 100, 200, 60}, {90}},           // 360 / 4, in the middle
+    {"warp=1 0 1 0 1 0 0 0 1", 3, 1, 3, 1, {1, 2, 3}, {1, 1, 2}}, // to the right by a pixel
+    {"warp=1 0 0.5 0 1 0 0 0 1", 3, 1, 3, 1, {0, 100, 200}, {0, 50, 150}},
+    {"warp=2 0 0 0 0 1 2 1", 3, 2, 3, 2, {1, 2, 3, 4, 5, 6}, {3, 2, 1, 6, 5, 4}}, // the corners of a mirror
+    {"warp=none", 3, 1, 3, 1, {1, 2, 3}, {1, 2, 3}},
+};
+
+static void warps_by_hand(struct check *check)
+{
+    for (size_t i = 0; i < sizeof(warps_of_grey) / sizeof(*warps_of_grey); i++) {
+        const struct warp_by_hand *hand = &warps_of_grey[i];
+        struct picture picture = picture_new(hand->from_width, hand->from_height);
+        for (int k = 0; k < hand->from_width * hand->from_height; k++)
+            memset(picture.rgba + 4 * k, hand->in[k], 4);
+        check_that(check, reference_chain(&picture, hand->chain), "%s is not a chain", hand->chain);
+        const bool sized = picture.width == hand->width && picture.height == hand->height;
+        check_that(check, sized, "%s gives %dx%d", hand->chain, picture.width, picture.height);
+        for (int k = 0; sized && k < 4 * hand->width * hand->height; k++)
+            check_that(check, picture.rgba[k] == hand->out[k / 4], "%s: byte %d is %d", hand->chain, k,
+                       picture.rgba[k]);
+        picture_free(&picture);
+    }
+}
+
 struct yuv_by_hand {
     struct color color;
     uint8_t yuv[3], rgb[3];
@@ -311,7 +350,17 @@ static void yuv_by_hand(struct check *check)
         check_that(check, !memcmp(yuv, table[i].yuv, 3), "RGB number %zu is YUV %d %d %d", i, yuv[0], yuv[1], yuv[2]);
         picture_free(&picture);
     }
-    const char *refused[] = {"convolve=32768:1", "blur=0", "blur=16", "gamma=0.05", "convolve=1 2 3", "blur=1:1", ""};
+    const char *refused[] = {"convolve=32768:1",
+                             "blur=0",
+                             "blur=16",
+                             "gamma=0.05",
+                             "convolve=1 2 3",
+                             "blur=1:1",
+                             "",
+                             "warp=1 2 3",
+                             "warp=1 2 3 2 4 6 1 1 1",
+                             "warp=0 0 1 1 2 2 3 3",
+                             "scale=2:2:2"};
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
         check_that(check, !reference_chain(NULL, refused[i]), "\"%s\" was taken for a chain", refused[i]);
 }
@@ -321,6 +370,7 @@ int main(int argc, char **argv)
     struct check check = {.name = "test_golden"};
     greys_by_hand(&check);
     colors_by_hand(&check);
+    warps_by_hand(&check);
     yuv_by_hand(&check);
     if (argc == 3 && !strcmp(argv[1], "--write")) {
         goldens_write(&check, argv[2]);

@@ -1,0 +1,33 @@
+// warp.cl: the place in the input of each output pixel, and the value there, in the kernel language
+//
+// The host's src/filter/warp.c computes the arguments: the output's width and height, the nodes in a row of the grid,
+// then u and v of each node in 1/256 pixel. The nodes are 16 pixels apart.
+#define WARP_WIDTH(args) ARG(args, 0)
+#define WARP_HEIGHT(args) ARG(args, 1)
+
+// Returns u (axis 0) or v (axis 1) of output pixel (x, y).
+INLINE int warp_place(arguments args, int x, int y, int axis)
+{
+    int columns = ARG(args, 2), right = x & 15, left = 16 - right, lower = y & 15;
+    int at = 3 + 2 * ((y >> 4) * columns + (x >> 4)) + axis;
+    int above = ARG(args, at) * left + ARG(args, at + 2) * right;
+    int below = ARG(args, at + 2 * columns) * left + ARG(args, at + 2 * columns + 2) * right;
+    return (above * (16 - lower) + below * lower + 128) >> 8;
+}
+
+// Returns a channel between four pixels, (256 - a) to a across and (256 - b) to b down.
+INLINE int warp_value(int p00, int p10, int p01, int p11, int a, int b)
+{
+    return ((p00 * (256 - a) + p10 * a) * (256 - b) + (p01 * (256 - a) + p11 * a) * b + 32768) >> 16;
+}
+
+INLINE pixel warp_pixel(pixel p00, pixel p10, pixel p01, pixel p11, int u, int v)
+{
+    int a = u & 255, b = v & 255;
+    pixel p;
+    p.r = warp_value(p00.r, p10.r, p01.r, p11.r, a, b);
+    p.g = warp_value(p00.g, p10.g, p01.g, p11.g, a, b);
+    p.b = warp_value(p00.b, p10.b, p01.b, p11.b, a, b);
+    p.a = warp_value(p00.a, p10.a, p01.a, p11.a, a, b);
+    return p;
+}

@@ -1,0 +1,215 @@
+// reference_warps.c: docs/pixels.md section 3: crop, scale, rotate and warp
+#include "reference_rules.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIDE = 32768 };
+
+// The output of a warp: its size, and the matrix from its pixels to the input, row by row.
+struct map {
+    double width, height, m[9];
+};
+
+static double limited(double value, double low, double high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+static void node(const struct map *map, int i, int j, int64_t place[2])
+{
+    double x = 16.0 * i, y = 16.0 * j, most = (1 << 23) - 1;
+    double t = map->m[6] * x + map->m[7] * y + map->m[8];
+    for (int k = 0; k < 2; k++) {
+        double p = map->m[3 * k] * x + map->m[3 * k + 1] * y + map->m[3 * k + 2];
+        place[k] = reference_round(limited(256 * (p / (t > 1e-9 ? t : 1e-9)), -most, most));
+    }
+}
+
+static void warped_pixel(const struct picture *from, const struct map *map, int x, int y, uint8_t *to)
+{
+    int64_t nodes[2][2][2], place[2];
+    int f = x % 16, g = y % 16;
+    for (int j = 0; j < 2; j++)
+        for (int i = 0; i < 2; i++)
+            node(map, x / 16 + i, y / 16 + j, nodes[j][i]);
+    for (int k = 0; k < 2; k++)
+        place[k] = reference_shift((nodes[0][0][k] * (16 - f) + nodes[0][1][k] * f) * (16 - g) +
+                                       (nodes[1][0][k] * (16 - f) + nodes[1][1][k] * f) * g + 128,
+                                   8);
+    int left = (int)reference_shift(place[0], 8), top = (int)reference_shift(place[1], 8);
+    int64_t a = place[0] - 256 * (int64_t)left, b = place[1] - 256 * (int64_t)top;
+    for (int i = 0; i < 4; i++) {
+        int64_t p = picture_pixel(from, left, top)[i], q = picture_pixel(from, left + 1, top)[i];
+        int64_t r = picture_pixel(from, left, top + 1)[i], s = picture_pixel(from, left + 1, top + 1)[i];
+        to[i] = (uint8_t)reference_shift((p * (256 - a) + q * a) * (256 - b) + (r * (256 - a) + s * a) * b + 32768, 16);
+    }
+}
+
+static bool run(struct picture *picture, const struct map *map)
+{
+    if (map->width > SIDE || map->height > SIDE || map->width * map->height > 1 << 28)
+        return false;
+    struct picture to = picture_new((int)map->width, (int)map->height);
+    for (int y = 0; y < to.height; y++)
+        for (int x = 0; x < to.width; x++)
+            warped_pixel(picture, map, x, y, to.rgba + 4 * ((size_t)y * (size_t)to.width + (size_t)x));
+    picture_free(picture);
+    *picture = to;
+    return true;
+}
+
+static int first_of(int wanted, int count, int all)
+{
+    if (wanted == -1)
+        return (all - count) / 2;
+    return wanted + count > all ? all - count : wanted;
+}
+
+static bool warp_crop(struct picture *picture, const struct values *values)
+{
+    const struct value *v = values->value;
+    int w = picture->width, h = picture->height;
+    int width = v[0].number == 0 || v[0].number > w ? w : v[0].number;
+    int height = v[1].number == 0 || v[1].number > h ? h : v[1].number;
+    int x = first_of(v[2].number, width, w), y = first_of(v[3].number, height, h);
+    return run(picture, &(struct map){width, height, {1, 0, x, 0, 1, y, 0, 0, 1}});
+}
+
+bool check_scale(const struct picture *picture, struct values *values)
+{
+    return values->value[2].real == 1 || (values->value[0].number == 0 && values->value[1].number == 0);
+}
+
+// Returns a side of the output; `wanted` is the parameter of this side, `other` the one of the other side.
+static double scaled_side(int side, int wanted, int other, int other_side, double factor)
+{
+    if (wanted > 0)
+        return wanted;
+    double value = other > 0 ? (double)side * other / other_side : side * factor;
+    return fmax(1, floor(value + 0.5));
+}
+
+static bool warp_scale(struct picture *picture, const struct values *values)
+{
+    const struct value *v = values->value;
+    double w = picture->width, h = picture->height, factor = v[2].real;
+    double width = scaled_side(picture->width, v[0].number, v[1].number, picture->height, factor);
+    double height = scaled_side(picture->height, v[1].number, v[0].number, picture->width, factor);
+    double k = w / width, l = h / height;
+    return run(picture, &(struct map){width, height, {k, 0, 0.5 * k - 0.5, 0, l, 0.5 * l - 0.5, 0, 0, 1}});
+}
+
+static bool warp_rotate(struct picture *picture, const struct values *values)
+{
+    double degrees = values->value[0].real, w = picture->width, h = picture->height;
+    double c = cos(degrees * acos(-1) / 180), s = sin(degrees * acos(-1) / 180);
+    if (fmod(degrees, 90) == 0) {
+        c = round(c);
+        s = round(s);
+    }
+    double width = ceil(fabs(c) * w + fabs(s) * h - 1e-6), height = ceil(fabs(s) * w + fabs(c) * h - 1e-6);
+    double m = (w - 1) / 2, n = (h - 1) / 2, x = (width - 1) / 2, y = (height - 1) / 2;
+    return run(picture, &(struct map){width, height, {c, s, m - c * x - s * y, -s, c, n + s * x - c * y, 0, 0, 1}});
+}
+
+// The matrix from the unit square to four points. Returns false if they are not convex.
+static bool points_matrix(const double *points, double *m)
+{
+    const double *a = points, *b = points + 2, *c = points + 4, *d = points + 6;
+    double e[2], f[2], sum[2];
+    for (int k = 0; k < 2; k++) {
+        e[k] = b[k] - c[k];
+        f[k] = d[k] - c[k];
+        sum[k] = a[k] - b[k] + c[k] - d[k];
+    }
+    double n = e[0] * f[1] - f[0] * e[1];
+    double g = (sum[0] * f[1] - f[0] * sum[1]) / n, h = (e[0] * sum[1] - sum[0] * e[1]) / n;
+    for (int k = 0; k < 2; k++) {
+        m[3 * k] = b[k] - a[k] + g * b[k];
+        m[3 * k + 1] = d[k] - a[k] + h * d[k];
+        m[3 * k + 2] = a[k];
+    }
+    m[6] = g;
+    m[7] = h;
+    m[8] = 1;
+    return isfinite(g) && isfinite(h) && 1 + g > 0 && 1 + h > 0 && 1 + g + h > 0;
+}
+
+// Returns false if the matrix has no inverse.
+static bool inverse_matrix(const double *m, double *inverse)
+{
+    double determinant = 0, size = 0;
+    bool ok = true;
+    for (int row = 0; row < 3; row++)
+        for (int column = 0; column < 3; column++) { // the minor without row `column` and column `row`
+            int r1 = (column + 1) % 3, r2 = (column + 2) % 3, c1 = (row + 1) % 3, c2 = (row + 2) % 3;
+            inverse[3 * row + column] = m[3 * r1 + c1] * m[3 * r2 + c2] - m[3 * r1 + c2] * m[3 * r2 + c1];
+        }
+    for (int i = 0; i < 3; i++) {
+        determinant += m[i] * inverse[3 * i];
+        size += fabs(m[i] * inverse[3 * i]);
+    }
+    if (!(fabs(determinant) > 1e-12 * size))
+        return false;
+    for (int i = 0; i < 9; i++) {
+        inverse[i] /= determinant;
+        ok = ok && fabs(inverse[i]) < 1e30;
+    }
+    return ok;
+}
+
+static void numbers_of(const struct value *value, double numbers[9])
+{
+    for (int i = 0; i < value->count; i++)
+        numbers[i] = value->matrix[i];
+}
+
+bool check_warp(const struct picture *picture, struct values *values)
+{
+    const struct value *map = &values->value[0];
+    double numbers[9], m[9];
+    if (map->count == 0)
+        return true;
+    numbers_of(map, numbers);
+    return map->count == 8 ? points_matrix(numbers, m) : inverse_matrix(numbers, m);
+}
+
+static bool warp_warp(struct picture *picture, const struct values *values)
+{
+    const struct value *v = values->value;
+    int w = picture->width, h = picture->height;
+    struct map map = {v[1].number ? v[1].number : w, v[2].number ? v[2].number : h, {0}};
+    double right = w > 1 ? w - 1 : 1, low = h > 1 ? h - 1 : 1, numbers[9] = {0, 0, right, 0, right, low, 0, low};
+    double road[] = {0.45 * right, 0.6 * low, 0.55 * right, 0.6 * low, right, 0.95 * low, 0, 0.95 * low};
+    if (v[0].count)
+        numbers_of(&v[0], numbers);
+    else if (v[0].number == 1)
+        memcpy(numbers, road, sizeof(road));
+    if (v[0].count == 9) {
+        inverse_matrix(numbers, map.m);
+        bool behind = map.m[6] * (map.width - 1) / 2 + map.m[7] * (map.height - 1) / 2 + map.m[8] < 0;
+        for (int i = 0; behind && i < 9; i++)
+            map.m[i] = -map.m[i];
+        return run(picture, &map);
+    }
+    points_matrix(numbers, map.m);
+    for (int i = 0; i < 9; i += 3) {
+        map.m[i] /= fmax(map.width - 1, 1);
+        map.m[i + 1] /= fmax(map.height - 1, 1);
+    }
+    return run(picture, &map);
+}
+
+bool reference_warp(struct picture *picture, const char *name, const struct values *values)
+{
+    static const struct {
+        const char *name;
+        bool (*run)(struct picture *picture, const struct values *values);
+    } warps[] = {{"crop", warp_crop}, {"scale", warp_scale}, {"rotate", warp_rotate}, {"warp", warp_warp}};
+    int i = 0;
+    while (strcmp(warps[i].name, name))
+        i++;
+    return warps[i].run(picture, values);
+}
