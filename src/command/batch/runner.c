@@ -120,6 +120,16 @@ static bool may_leave_device(const struct runner *runner)
     return runner->setup.member < 0 || !runner->setup.fleet->kernel_dir;
 }
 
+// Returns the pixels of the chain's input or output, whichever are more.
+static uint64_t result_pixels(const struct image_shape *input, const struct chain *chain)
+{
+    int width = input->width, height = input->height;
+    char error[CHAIN_ERROR];
+    chain_output_size(chain, &width, &height, error);
+    const uint64_t from = (uint64_t)input->width * (uint64_t)input->height, to = (uint64_t)width * (uint64_t)height;
+    return from > to ? from : to;
+}
+
 // Opens the fit's path for the job. If the device cannot run it, opens a cpu path. Returns false on failure; *why has
 // the reason or is NULL.
 static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct runner_job *job, char **why)
@@ -153,7 +163,7 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
         .tuned = runner->setup.tuned,
     };
     // for each image in flight: input, output, and the intermediate results of passes
-    fit->bytes = (image_bytes(input) + 8 * (uint64_t)input->width * (uint64_t)input->height) * RUNNER_FLIGHTS;
+    fit->bytes = (image_bytes(input) + 8 * result_pixels(input, &chain)) * RUNNER_FLIGHTS;
     fit->path = path_open(&setup, why);
     if (!fit->path && setup.kind != PATH_CPU && may_leave_device(runner)) {
         log_warn("an image of %dx%d pixels runs on the cpu path: %s", input->width, input->height,

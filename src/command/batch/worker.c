@@ -34,6 +34,7 @@ struct work {
     uint64_t reserved; // bytes taken from the queue's memory
     struct codec_buffer file;
     struct codec_head head;
+    int width, height; // of the result
     struct codec_settings settings;
     struct codec_buffer metadata; // copies of the metadata in `settings`
     struct image decoded, turned;
@@ -156,6 +157,7 @@ static bool read_file(struct work *work)
     const struct batch_options *o = work->worker->setup.options;
     struct outcome *outcome = work->outcome;
     struct codec_error error;
+    char why[CHAIN_ERROR];
     const int64_t start_ns = clock_now_ns();
     const bool ok = read_bytes(work);
     const int64_t read_ns = add_step(work, STEP_READ, start_ns);
@@ -169,14 +171,18 @@ static bool read_file(struct work *work)
     outcome->height = work->job.turn.transpose ? work->head.shape.width : work->head.shape.height;
     work->settings = settings_of(work);
     add_step(work, STEP_DECODE, read_ns);
-    return true;
+    work->width = outcome->width;
+    work->height = outcome->height;
+    return chain_output_size(&o->chain, &work->width, &work->height, why) ||
+           outcome_fail(outcome, FAULT_LIMIT, "%s", why);
 }
 
 // Returns the memory that the file needs in all, in bytes.
 static uint64_t needed_bytes(const struct work *work)
 {
     // 4 bytes per pixel each: two outputs, one intermediate result, and an encoder's memory
-    const uint64_t pixels = (uint64_t)work->head.shape.width * (uint64_t)work->head.shape.height;
+    const uint64_t input = (uint64_t)work->head.shape.width * (uint64_t)work->head.shape.height;
+    const uint64_t output = (uint64_t)work->width * (uint64_t)work->height, pixels = input > output ? input : output;
     const struct codec_metadata *metadata = &work->head.metadata; // counted twice: unpacked, and the copy
     return work->file.size + image_bytes(&work->head.shape) * (work->job.turn.transpose ? 2 : 1) + 16 * pixels +
            2 * (metadata->icc.size + metadata->exif.size + metadata->xmp.size);
@@ -283,7 +289,7 @@ static struct image_shape wanted_shape(const struct work *work)
         [SUBSAMPLING_420] = PIXFMT_YU12, [SUBSAMPLING_422] = PIXFMT_422P, [SUBSAMPLING_444] = PIXFMT_444P};
     const int subsampling = work->worker->setup.options->subsampling;
     const struct codec_head *head = &work->head;
-    struct image_shape shape = {.width = work->outcome->width, .height = work->outcome->height};
+    struct image_shape shape = {.width = work->width, .height = work->height};
     shape.color = (struct color){COLOR_MATRIX_601, COLOR_RANGE_FULL};
     if (work->settings.grey)
         shape.format = PIXFMT_GREY;

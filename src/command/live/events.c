@@ -287,8 +287,8 @@ void events_handle(struct session *s, bool quit_only)
         s->redraw = s->redraw || event.type != WINDOW_KEY;
         if (event.type == WINDOW_KEY)
             handle_key(s, &event, quit_only);
-        else if (event.type == WINDOW_DRAG && !quit_only)
-            view_across(s->view, &s->info->shape, event.x, &s->wish.divider);
+        else if (event.type == WINDOW_DRAG && !quit_only && lanes_result(s->lanes, LANE_MAIN))
+            view_across(s->view, lanes_result(s->lanes, LANE_MAIN), event.x, &s->wish.divider);
         else if (event.type == WINDOW_CLOSE)
             s->quit = true;
     }

@@ -48,7 +48,7 @@ struct lanes {
     struct lanes_setup set;
     struct online *online;     // NULL: none
     struct tuned tuned;        // tuning results for the cpu path
-    struct image_shape encode; // of the main lane's next path; width 0: none
+    struct image_shape encode; // format and colour of the main lane's YUV results; width 0: none
     struct lane lane[LANES];
     struct build build;
     struct flight flight[PATH_DEPTH_MAX]; // oldest first
@@ -93,6 +93,37 @@ static void lane_close(struct lane *lane)
     lane->has_result = false;
 }
 
+// Removes the filters that keep the size. Then both panes of the split view show the same part of the picture.
+static void keep_warps(struct chain *chain)
+{
+    for (int i = chain->count - 1; i >= 0; i--) {
+        if (chain->stage[i].filter->kind != FILTER_WARP)
+            chain_remove(chain, i);
+    }
+}
+
+// Sets the size of the chain's results. If the chain is impossible, the size of the input: path_open then refuses it.
+static void size_of(const struct lanes *l, const struct chain *chain, int *width, int *height)
+{
+    const struct image_shape *input = &source_info(l->set.source)->shape;
+    char why[CHAIN_ERROR];
+    *width = input->width;
+    *height = input->height;
+    chain_output_size(chain, width, height, why);
+}
+
+// Returns the YUV shape of the main lane's results; a virtual camera has an even size.
+static struct image_shape encode_shape(const struct lanes *l, const struct chain *chain)
+{
+    struct image_shape shape = l->encode;
+    if (shape.width == 0)
+        return shape;
+    size_of(l, chain, &shape.width, &shape.height);
+    shape.width &= ~1;
+    shape.height &= ~1;
+    return shape;
+}
+
 // Fills in the build that the wish needs. False: the lane must be closed.
 static bool lane_wanted(struct lanes *l, int which, struct build *build)
 {
@@ -102,12 +133,12 @@ static bool lane_wanted(struct lanes *l, int which, struct build *build)
     const enum path_kind kind = which == LANE_OTHER && wish->split == SPLIT_PATH ? wish_next_kind(wish) : wish->kind;
     *build = (struct build){.chain = wish->chain};
     if (which == LANE_OTHER && wish->split == SPLIT_ORIGINAL)
-        build->chain.count = 0;
+        keep_warps(&build->chain);
     build->setup = (struct path_setup){
         .kind = kind,
         .device = path_kind_info(kind)->needs_device ? devices_open(l->set.devices, wish->device) : NULL,
         .input = source_info(l->set.source)->shape,
-        .encode = which == LANE_MAIN ? l->encode : (struct image_shape){0},
+        .encode = which == LANE_MAIN ? encode_shape(l, &build->chain) : (struct image_shape){0},
         .chain = &build->chain,
         .depth = l->set.depth,
         .threads = l->set.threads,
@@ -400,6 +431,8 @@ const struct image *lanes_picture(struct lanes *l)
     if (window_lost(l->set.window))
         return NULL;
     const struct image_shape shape = {.width = lane->result.width, .height = lane->result.height};
+    if (!image_shape_equal(&l->readback.shape, &shape))
+        image_free(&l->readback);
     if (!l->readback.memory && !image_alloc(&l->readback, &shape)) {
         log_error("cannot read the frame from the device: out of memory");
         return NULL;
@@ -446,13 +479,22 @@ static bool same_chain(const struct chain *a, const struct chain *b)
     return strcmp(text_a, text_b) == 0;
 }
 
+// Returns true if the lane's path makes results of the chain's size.
+static bool same_size(const struct lanes *l, const struct lane *lane, const struct chain *chain)
+{
+    int width, height;
+    size_of(l, chain, &width, &height);
+    return path_info(lane->path)->width == width && path_info(lane->path)->height == height;
+}
+
 // Starts the build that the lane needs, if it needs one. While another lane's build runs, the lane stays stale.
 static void lane_update(struct lanes *l, int which)
 {
     struct lane *lane = &l->lane[which];
     struct build build;
     const bool wanted = lane_wanted(l, which, &build);
-    const bool reuse = wanted && lane->path && lane->kind == build.setup.kind && lane->device == build.setup.device;
+    const bool reuse = wanted && lane->path && lane->kind == build.setup.kind && lane->device == build.setup.device &&
+                       same_size(l, lane, &build.chain);
     const bool same = reuse && !lane->reload && same_chain(&lane->chain, &build.chain);
     if (wanted && !same && l->build.lane)
         return;

@@ -41,7 +41,8 @@ struct lanes *lanes_create(const struct lanes_setup *setup);
 bool lanes_open(struct lanes *lanes, char **error);
 // The main lane takes part in this tuning; borrowed until lanes_finish. NULL: none.
 void lanes_tune(struct lanes *lanes, struct online *online);
-// Sets the YUV shape to which the main lane's next path also converts its results; NULL: none.
+// Sets the YUV shape to which the main lane's next path also converts its results, with the size of the results made
+// even; NULL: none.
 void lanes_set_encode(struct lanes *lanes, const struct image_shape *shape);
 // Runs a blank frame through the main lane, because some drivers finish compiling only when a kernel first runs. False
 // on failure (logged).

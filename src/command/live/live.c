@@ -59,7 +59,8 @@ static void output_failed(struct session *s)
 // sets the exit code (logged).
 static void reshape(struct session *s)
 {
-    const struct image_shape old = s->info->shape, *shape = &s->info->shape;
+    const struct image_shape *shape = &s->info->shape;
+    int width, height;
     s->reshaped = false;
     s->capture_due = true;
     lanes_close(s->lanes);
@@ -70,8 +71,8 @@ static void reshape(struct session *s)
     note_set(&s->note, false, RESHAPED_S, "the camera now delivers %dx%d %s", shape->width, shape->height,
              pixfmt_info(shape->format)->name);
     s->redraw = true;
-    const bool resized = shape->width != old.width || shape->height != old.height; // outputs depend on the size only
-    if (resized && !outputs_resize(&s->outputs))
+    session_size(s, &width, &height);
+    if (!outputs_resize(&s->outputs, width, height))
         output_failed(s);
     lanes_set_encode(s->lanes, outputs_camera_shape(&s->outputs));
     if (!s->quit && !session_open_path(s)) {
@@ -158,6 +159,10 @@ static void finish_frame(struct session *s, bool again)
         s->code = EXIT_FAILED_SOME;
     if (!again && !truth_add(&s->truth, frame->number))
         output_failed(s);
+    const struct path_result *result = lanes_result(s->lanes, LANE_MAIN);
+    if (!outputs_resize(&s->outputs, result->width, result->height))
+        output_failed(s);
+    lanes_set_encode(s->lanes, outputs_camera_shape(&s->outputs));
     if (!again && !outputs_record(&s->outputs, s->lanes, !window))
         output_failed(s);
     if (s->save_due)

@@ -58,8 +58,7 @@ bool output_new_possible(void)
 
 static bool open_camera(struct outputs *o)
 {
-    const struct image_shape *shape = &o->info->shape;
-    o->camera = o->node ? virtual_camera_open(o->node, shape->width, shape->height, o->info->rate) : NULL;
+    o->camera = o->node ? virtual_camera_open(o->node, o->width, o->height, o->info->rate) : NULL;
     return !o->node || o->camera;
 }
 
@@ -69,10 +68,10 @@ static void close_camera(struct outputs *o)
     o->camera = NULL;
 }
 
-bool outputs_open(struct outputs *o, const char *node, const struct source_info *info, struct meter *meter,
-                  struct note *note)
+bool outputs_open(struct outputs *o, const char *node, const struct source_info *info, int width, int height,
+                  struct meter *meter, struct note *note)
 {
-    *o = (struct outputs){.node = node, .info = info, .meter = meter, .note = note};
+    *o = (struct outputs){.node = node, .info = info, .width = width, .height = height, .meter = meter, .note = note};
     return open_camera(o);
 }
 
@@ -90,7 +89,7 @@ static bool begin(struct outputs *o)
     if (denominator == 0)
         y4m_rate(info->rate > 0 ? info->rate : DEFAULT_RATE, &numerator, &denominator);
     o->frames = o->left_out = 0;
-    o->writer = y4m_writer_open(o->name, info->shape.width, info->shape.height, numerator, denominator);
+    o->writer = y4m_writer_open(o->name, o->width, o->height, numerator, denominator);
     if (!o->writer && o->created)
         unlink(o->name);
     return o->writer != NULL;
@@ -177,7 +176,8 @@ bool outputs_send(struct outputs *o, const struct lanes *lanes)
     if (!o->camera || !result || !result->encoded.plane[0])
         return true;
     const int64_t start = clock_now_ns();
-    const bool ok = virtual_camera_send(o->camera, &result->encoded);
+    const bool ok = image_shape_equal(&result->encoded.shape, virtual_camera_shape(o->camera)) &&
+                    virtual_camera_send(o->camera, &result->encoded);
     if (!ok) {
         note_set(o->note, true, 0, "virtual camera %s stopped: the device accepts no more frames",
                  virtual_camera_name(o->camera));
@@ -227,8 +227,12 @@ static bool continue_recording(struct outputs *o)
     return false;
 }
 
-bool outputs_resize(struct outputs *o)
+bool outputs_resize(struct outputs *o, int width, int height)
 {
+    if (o->width == width && o->height == height)
+        return true;
+    o->width = width;
+    o->height = height;
     const bool ok = continue_recording(o);
     if (!o->camera)
         return ok;

@@ -18,6 +18,7 @@ struct outputs {
     const struct source_info *info;
     struct meter *meter;
     struct note *note;
+    int width, height;             // of the results
     const char *node;              // of the virtual camera
     struct virtual_camera *camera; // NULL: none
 
@@ -29,10 +30,10 @@ struct outputs {
     uint64_t left_out; // frames dropped because the reader stalled
 };
 
-// Opens the virtual camera `node` (NULL: none) for the source's frames. False on failure (logged). All pointers are
+// Opens the virtual camera `node` (NULL: none) for results of this size. False on failure (logged). All pointers are
 // borrowed.
-bool outputs_open(struct outputs *outputs, const char *node, const struct source_info *info, struct meter *meter,
-                  struct note *note);
+bool outputs_open(struct outputs *outputs, const char *node, const struct source_info *info, int width, int height,
+                  struct meter *meter, struct note *note);
 void outputs_close(struct outputs *outputs); // accepts a zeroed struct
 
 // Begins a recording; `path` NULL: as the first "monocle-NNNN.y4m" that does not exist yet. False on failure (logged).
@@ -53,10 +54,10 @@ bool outputs_toggle_recording(struct outputs *outputs, bool still, bool frozen);
 // (logged; the note reports it).
 bool outputs_record(struct outputs *outputs, struct lanes *lanes, bool wait);
 bool outputs_send(struct outputs *outputs, const struct lanes *lanes);
-// Continues the recording and the virtual camera with the source's new frame size. A video has one frame size, so the
-// recording continues in "NAME-2.y4m", or the first free number; this needs a regular file. False if one of them
+// Continues the recording and the virtual camera with results of this size, if it is new. A video has one frame size,
+// so the recording continues in "NAME-2.y4m", or the first free number; this needs a regular file. False if one of them
 // stopped (logged; the note reports it).
-bool outputs_resize(struct outputs *outputs);
+bool outputs_resize(struct outputs *outputs, int width, int height);
 // Returns the shape of the virtual camera's frames; NULL: there is none.
 const struct image_shape *outputs_camera_shape(const struct outputs *outputs);
 

@@ -32,6 +32,21 @@ static bool open_source(struct session *s)
     return controls_save(&s->controls, o, s->info);
 }
 
+void session_size(const struct session *s, int *width, int *height)
+{
+    char why[CHAIN_ERROR];
+    *width = s->info->shape.width;
+    *height = s->info->shape.height;
+    chain_output_size(&s->wish.chain, width, height, why);
+}
+
+static bool open_outputs(struct session *s)
+{
+    int width, height;
+    session_size(s, &width, &height);
+    return outputs_open(&s->outputs, s->options.virtual_camera, s->info, width, height, &s->meter, &s->note);
+}
+
 // Opens the window, if the user wants one. `egl`: only over EGL, and a missing window is not logged. False: the window
 // cannot be drawn in (logged).
 static bool open_window(struct session *s, bool egl)
@@ -42,12 +57,11 @@ static bool open_window(struct session *s, bool egl)
     snprintf(title, sizeof(title), "monocle: %s", s->info->name);
     struct window_setup setup = {
         .title = title,
-        .width = s->info->shape.width,
-        .height = s->info->shape.height,
         .fullscreen = s->wish.fullscreen,
         .vsync = s->wish.vsync,
         .egl = egl,
     };
+    session_size(s, &setup.width, &setup.height);
     window_enlarge(&setup);
     s->devices.window = s->window = window_open(&setup, why);
     if (!s->window && !egl)
@@ -234,8 +248,7 @@ static bool open_parts(struct session *s)
 {
     const struct live_options *o = &s->options;
     if (!open_source(s) || !truth_open(&s->truth, o->truth, s->info) ||
-        (o->trace && !(s->trace = trace_open(o->trace))) ||
-        !outputs_open(&s->outputs, o->virtual_camera, s->info, &s->meter, &s->note) || !open_screen_and_device(s))
+        (o->trace && !(s->trace = trace_open(o->trace))) || !open_outputs(s) || !open_screen_and_device(s))
         return false;
     set_limits(s);
     events_open(s);

@@ -56,6 +56,7 @@ struct session {
 // Opens everything and builds the first path; session->options is set. False on failure (logged), or if the user quits
 // meanwhile: session->code is the exit code.
 bool session_open(struct session *session);
+void session_size(const struct session *session, int *width, int *height); // size of the chain's results
 // Builds the first path for the source's shape and runs a blank frame through it. False on failure (logged), or if the
 // user quits meanwhile.
 bool session_open_path(struct session *session);

@@ -66,8 +66,8 @@ static struct scene compose(const struct view *view, const struct status *status
         overlay->size == OVERLAY_OFF && !overlay->help && !overlay->message_is_trouble && status->lane.open;
     struct scene scene = {
         .texture = status->lane.result ? view->texture[LANE_MAIN] : 0,
-        .width = status->info->shape.width,
-        .height = status->info->shape.height,
+        .width = status->lane.result ? status->lane.result->width : status->info->shape.width,
+        .height = status->lane.result ? status->lane.result->height : status->info->shape.height,
         .divider = wish->divider,
         .overlay = silent ? NULL : overlay,
     };
@@ -107,10 +107,10 @@ int64_t view_draw(struct view *view, const struct status *status, struct meter *
     return shown_ns;
 }
 
-bool view_across(const struct view *view, const struct image_shape *shape, float x, float *across)
+bool view_across(const struct view *view, const struct path_result *result, float x, float *across)
 {
     const struct window_size size = window_size(view->window);
-    const struct scene scene = {.width = shape->width, .height = shape->height};
+    const struct scene scene = {.width = result->width, .height = result->height};
     const struct renderer_box box = renderer_picture_box(&scene, &size);
     if (box.width <= 0)
         return false;

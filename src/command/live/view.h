@@ -15,7 +15,7 @@ bool view_upload(struct view *view, const struct lanes *lanes, struct meter *met
 // Draws, swaps, and measures both. `meter` NULL: a redraw, which is not measured. Returns the time after the swap.
 int64_t view_draw(struct view *view, const struct status *status, struct meter *meter);
 // Finds the pointer's place across the picture, 0 to 1, from its place across the window. False: no picture is visible.
-bool view_across(const struct view *view, const struct image_shape *shape, float x, float *across);
+bool view_across(const struct view *view, const struct path_result *result, float x, float *across);
 
 // overlay.c: writes the overlay's lines, stages and message. The overlay must have its `keys`.
 void overlay_fill(struct overlay *overlay, const struct status *status);

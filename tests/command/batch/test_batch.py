@@ -617,6 +617,33 @@ def upright(c):
             c.check(pixels(at("flat.png")) == pixels(at("up.png")), "mirrored")
 
 
+
+def sizes(c):
+    """Results whose size is not that of the input."""
+    png(at("wide.png"), 40, 20)
+    outcome(c, BINARY, CPU + ["-o", "wide.jpg", "wide.png"], 0)
+    with open(at("wide.jpg"), "rb") as f:
+        data = f.read()
+    tiff = b"Exif\0\0II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIII", 0x112, 3, 1, 6, 0)
+    with open(at("turned.jpg"), "wb") as f:
+        f.write(data[:2] + b"\xff\xe1" + struct.pack(">H", len(tiff) + 2) + tiff + data[2:])
+    for chain, sides, turned in (("crop=13:7", (13, 7), (13, 7)), ("scale=90", (90, 45), (90, 180)),
+                                 ("rotate=90", (20, 40), (40, 20)), ("blur,scale=7:50,gray,sobel", (7, 50), (7, 50))):
+        seen = set()
+        compiled = chain.startswith("scale") and has_opencl(BINARY)  # each chain takes seconds to compile
+        for way in [CPU] + [["-p", "opencl"]] * compiled:
+            outcome(c, BINARY, way + ["-f", chain, "--overwrite", "-o", "sizes", "wide.jpg", "turned.jpg"], 0)
+            for name, wanted in (("wide.jpg", sides), ("turned.jpg", turned)):
+                c.check(jpeg_says(at("sizes", name))[:2] == wanted, chain, way, name, jpeg_says(at("sizes", name)))
+            seen.add(str(digests(at("sizes"))))
+        c.check(len(seen) == 1, chain, "the paths differ")
+    outcome(c, BINARY, CPU + ["-f", "rotate", "--overwrite", "-o", "flat.png", "wide.jpg"], 0)
+    outcome(c, BINARY, CPU + ["--overwrite", "-o", "up.png", "turned.jpg"], 0)
+    c.check(pixels(at("flat.png")) == pixels(at("up.png")), "rotated")
+    outcome(c, BINARY, CPU + ["-f", "scale=factor=100,scale=factor=10", "-o", "large", "wide.png"], 3,
+            "scale: the result of 4000x2000 pixels would have 40000x20000")
+
+
 sys.exit(Checks().run(inputs, own_outputs, many_names, odd_lists, spellings, names, existing, rights, shards,
-                      too_wide_for_gl, contradictions, upright, equal_bytes, colour_from_grey, damaged_pictures,
-                      devices, named_device, auto_path, own_kernels))
+                      too_wide_for_gl, contradictions, upright, sizes, equal_bytes, colour_from_grey,
+                      damaged_pictures, devices, named_device, auto_path, own_kernels))

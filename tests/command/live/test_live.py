@@ -265,6 +265,20 @@ def recordings(c):
     c.check(code == 0 and y4m_pictures(out) == seen["cpu"], "paced differs from fast")
 
 
+def sizes(c):
+    """A recording has the size of the chain's results."""
+    data = y4m(48, 33, "420jpeg", 3)
+    cases = (("crop=20:10:1:2", 20, 10), ("scale=100", 100, 69), ("rotate=90", 33, 48), ("warp=road:7:5,rotate", 5, 7))
+    for path in ["cpu"] + (["zerocopy"] if has_opencl(BINARY) else []):
+        for chain, width, height in cases:
+            code, out, err = live("-", "-f", chain, "-p", path, "--headless", "--fast", "--record", "-", stdin=data)
+            head = out[:out.index(b"\n")].decode().split()
+            c.check(code == 0 and head[1:3] == ["W%d" % width, "H%d" % height], path, chain, code, head, err)
+            c.check(len(y4m_pictures(out)) == 3, path, chain, len(out))
+    code, out, err = live("pattern:640x480", "-f", "scale=factor=90", "--headless", "-p", "cpu")
+    c.check(code == 3 and "scale: the result of 640x480 pixels would have" in err, code, err)
+
+
 def resident_kib(process):
     with open("/proc/%d/status" % process.pid) as f:
         return next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
@@ -290,4 +304,5 @@ def memory(c):
         c.check(late - early < 384, path, "grew from", early, "to", late, "KiB")
 
 
-sys.exit(Checks().run(words, sources, progress, table, bad_input, broken_outputs, signals, trace, recordings, memory))
+sys.exit(Checks().run(words, sources, progress, table, bad_input, broken_outputs, signals, trace, recordings, sizes,
+                      memory))

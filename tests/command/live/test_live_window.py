@@ -441,6 +441,24 @@ def quick_start(c):
 
 need_window()
 OPENCL = has_opencl(BINARY)
+def sizes(c):
+    """A change of the chain changes the size of the results: the window shows them, and the recording continues."""
+    for path in ["cpu", "gl"] + (["zerocopy"] if OPENCL else []):
+        live = Live(PATTERN, "-f", "crop=96:64,invert", "-p", path, "--record", "%s.y4m" % path)
+        live.wait(lambda e: e["event"] == "progress" and e["path"] == path)
+        state = live.key("plus")
+        c.check(state["chain"] == "crop=112:64,invert", path, state)
+        state = live.wait(lambda e: e["event"] == "progress" and e["recording"] == "%s-2.y4m" % path, len(live.events))
+        for split in ("original", "path", "off") if OPENCL else ("original", "off"):
+            live.key("Tab")
+        code, last, errors = live.end()
+        c.check(code == 0 and "the frame size changed" in errors and "error" not in errors, path, code, errors)
+        for name, width in (("%s.y4m" % path, 96), ("%s-2.y4m" % path, 112)):
+            with open(at(name), "rb") as file:
+                data = file.read()
+            c.check(data.startswith(b"YUV4MPEG2 W%d H64 " % width) and y4m_pictures(data), name, data[:40])
+
+
 def captures(c):
     """--capture keeps each chain that a key selects, and nothing for the same chain again."""
     live = Live(PATTERN, "-p", "cpu", "--capture", "work")
@@ -458,5 +476,5 @@ def captures(c):
 
 sys.exit(Checks().run(hotkeys, back, other_letters, bytes_on_screen, devices, no_device, es, divider, messages,
                       figures, kernel_reload, switching_keeps_the_picture, still_picture, recording_a_picture,
-                      recording_a_frozen_view, small_picture, early_screenshot, captures, keys_while_building,
+                      recording_a_frozen_view, small_picture, early_screenshot, sizes, captures, keys_while_building,
                       named_path_fails, interrupted, full_disk, quick_start))

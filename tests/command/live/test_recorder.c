@@ -21,7 +21,7 @@ int __wrap_fsync(int fd)
 
 static void add(struct outputs *outputs, int frames)
 {
-    const struct image_shape shape = {.width = 4, .height = 2};
+    const struct image_shape shape = {.width = outputs->width, .height = outputs->height};
     struct image image;
     CHECK(image_alloc(&image, &shape));
     memset(image.memory, 0, image_bytes(&shape));
@@ -48,7 +48,9 @@ static void test_without_frames(struct outputs *outputs)
 
     // It is also removed if the frame size changes; the recording continues in the next file.
     CHECK(outputs_start_recording(outputs, "none.y4m"));
-    CHECK(outputs_resize(outputs));
+    CHECK(outputs_resize(outputs, 4, 2)); // the same size
+    CHECK_TEXT(outputs->name, "none.y4m");
+    CHECK(outputs_resize(outputs, 6, 2));
     CHECK(access("none.y4m", F_OK) != 0);
     CHECK_TEXT(outputs->name, "none-2.y4m");
     CHECK(outputs_end_recording(outputs));
@@ -64,7 +66,7 @@ int main(void)
     unit_directory(directory);
     CHECK(chdir(directory) == 0);
 
-    CHECK(outputs_open(&outputs, NULL, &info, NULL, &note));
+    CHECK(outputs_open(&outputs, NULL, &info, 4, 2, NULL, &note));
     CHECK(outputs_end_recording(&outputs)); // no frame was recorded
     CHECK(outputs_start_recording(&outputs, NULL));
     CHECK_TEXT(outputs.name, "monocle-0001.y4m");
@@ -82,7 +84,7 @@ int main(void)
     CHECK_NUMBER(outputs.frames, 0);
     CHECK_NUMBER(outputs.left_out, 0);
     add(&outputs, 1);
-    CHECK(outputs_resize(&outputs));
+    CHECK(outputs_resize(&outputs, 5, 3));
     CHECK_TEXT(outputs.name, "film-2.y4m");
     CHECK_NUMBER(outputs.frames, 0);
     add(&outputs, 1);
@@ -90,7 +92,7 @@ int main(void)
     // A recording that cannot be finished is not continued in another file.
     disk_fails = true;
     capture_stderr(&captured);
-    CHECK(!outputs_resize(&outputs));
+    CHECK(!outputs_resize(&outputs, 4, 2));
     CHECK_HAS(captured_stderr(&captured), "film-2.y4m");
     CHECK(!outputs.writer);
     CHECK(access("film-3.y4m", F_OK) != 0);
