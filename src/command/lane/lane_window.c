@@ -3,6 +3,7 @@
 
 #include "command/lane/lane_report.h"
 #include "command/lane/picture.h"
+#include "image/convert.h"
 #include "screen/renderer.h"
 #include "screen/sketch.h"
 #include "screen/window.h"
@@ -125,26 +126,23 @@ static void draw_text(const struct board *board, const struct lane_result *resul
     sketch_text(&board->sketch, board->sketch.advance / 2, 0, text, text_paint);
 }
 
-static void draw_frame(struct board *board, const struct lane_pipeline *pipeline, const struct lane_result *result)
+static void draw_frame(struct board *board, const struct lane_pipeline *pipeline, const struct image *frame,
+                       const struct lane_result *result)
 {
     const struct image_shape *shape = &board->image.shape;
-    image_copy(&board->image, &pipeline->rgba);
+    convert_to_rgba(&board->image, frame);
     for (int i = 0; i < result->shape.lines; i++)
         lane_to_picture(&pipeline->map, &result->shape, result->shape.line[i].offset, shape->width, shape->height,
                         board->y, board->x[i]);
     draw_lines(board, result);
 }
 
-static void draw_bird(struct board *board, const uint8_t *grey, const struct lane_result *result)
+static void draw_bird(struct board *board, const struct image *stage, const struct lane_result *result)
 {
     const struct lane_view *view = &lane_view;
+    image_copy(&board->image, stage);
     for (int y = 0; y < view->rows; y++) {
-        uint8_t *to = image_row(&board->image, 0, y);
         const double z = view->far - (y + 0.5) * (view->far - view->near) / view->rows;
-        for (int x = 0; x < view->columns; x++, to += 4) {
-            to[0] = to[1] = to[2] = *grey++;
-            to[3] = 255;
-        }
         for (int i = 0; i < result->shape.lines; i++) {
             const double x = lane_x(&result->shape, result->shape.line[i].offset, z) / view->across + 0.5;
             board->x[i][y] = x >= 0 && x < 1 ? x * view->columns : LANE_ABSENT;
@@ -167,15 +165,20 @@ static bool read_keys(struct lane_window *w)
     return !window_lost(w->window);
 }
 
-bool lane_window_show(struct lane_window *w, const struct lane_pipeline *pipeline, const struct lane_result *result)
+bool lane_window_show(struct lane_window *w, struct lane_pipeline *pipeline, const struct image *frame,
+                      const struct lane_result *result)
 {
     if (!read_keys(w))
         return false;
+    const struct image *stage =
+        w->key == '1' ? frame : lane_pipeline_stage(pipeline, frame, (enum lane_stage)(w->key - '2'));
+    if (!stage)
+        return false;
     struct board *board = w->key == '1' ? &w->frame : &w->bird;
     if (w->key == '1')
-        draw_frame(board, pipeline, result);
+        draw_frame(board, pipeline, frame, result);
     else
-        draw_bird(board, pipeline->stage[w->key - '2'], result);
+        draw_bird(board, stage, result);
     draw_text(board, result, w->key);
     const struct scene scene = {.texture = renderer_upload(w->renderer, w->key == '1' ? 0 : 1, &board->image),
                                 .width = board->image.shape.width,

@@ -9,7 +9,8 @@ struct lane_window;
 // Opens the window for frames of this size. Returns NULL if it cannot be opened, with one line in `why`.
 struct lane_window *lane_window_open(int width, int height, char why[256]);
 void lane_window_close(struct lane_window *window); // accepts NULL
-// Shows the frame that the pipeline has processed. Returns false if the user quits or the display is lost.
-bool lane_window_show(struct lane_window *window, const struct lane_pipeline *pipeline,
+// Shows the frame, or a stage of the pipeline. Returns false if the user quits, the display is lost, or the pipeline
+// fails.
+bool lane_window_show(struct lane_window *window, struct lane_pipeline *pipeline, const struct image *frame,
                       const struct lane_result *result);
 bool lane_window_lost(const struct lane_window *window); // the display was lost (logged)

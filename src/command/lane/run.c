@@ -97,7 +97,8 @@ static bool find_lanes(struct run *run, const struct frame *frame)
     struct lane_result result;
     char file[FILE_NAME];
     const int64_t start_ns = clock_now_ns();
-    lane_pipeline_run(&run->pipeline, &frame->image, &table);
+    if (!lane_pipeline_run(&run->pipeline, &frame->image, &table))
+        return false;
     lane_track(&run->tracker, &table, &result);
     const struct image_shape *shape = &frame->image.shape;
     const struct lane_frame about = {file, shape->width, shape->height, (double)(clock_now_ns() - start_ns) / 1e6};
@@ -108,7 +109,7 @@ static bool find_lanes(struct run *run, const struct frame *frame)
     if (!truth_add(&run->truth, frame->number) ||
         (run->options->json && !lane_report(&about, &run->pipeline.map, &result)))
         return false;
-    run->quit = run->window && !lane_window_show(run->window, &run->pipeline, &result);
+    run->quit = run->window && !lane_window_show(run->window, &run->pipeline, &frame->image, &result);
     return true;
 }
 
