@@ -32,14 +32,13 @@ INLINE struct otsu_split otsu_split_of(int level, wide count0, wide sum0, wide c
     split.level = level;
     split.divisor = count0 == 0 || count1 == 0 ? 1 : count0 * count1;
     split.high = square.high / split.divisor;
-    split.low = square.low;
+    split.low = 0;
     split.rest = square.high % split.divisor;
-    for (int bit = 0; bit < 64; bit++) {
-        split.rest = split.rest << 1 | split.low >> 63;
-        split.low <<= 1;
+    for (wide bit = (wide)1 << 63; bit > 0; bit >>= 1) {
+        split.rest = 2 * split.rest + ((square.low & bit) != 0);
         if (split.rest >= split.divisor) {
             split.rest -= split.divisor;
-            split.low |= 1;
+            split.low |= bit;
         }
     }
     return split;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "filter/plan.h"
+#include "path/measures.h"
 #include "path/path.h"
 
 #include <pthread.h>
@@ -30,6 +31,7 @@ struct path {
     struct image_shape input;
     struct image_shape encode; // width 0: none
     bool encoded_only, fed;
+    struct measuring measuring;
     void *build;          // made by backend->build, in use
     void *pending;        // the next one, until path_swap
     void *tried;          // borrowed; the next frame runs it instead of `build`; NULL: none

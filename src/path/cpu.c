@@ -36,7 +36,9 @@ struct cpu_build {
 
 struct cpu_slot {
     struct image output, encoded;
+    uint32_t *values; // of the measures
     uint64_t tag;
+    int64_t measure_start_ns, measure_end_ns;
     int64_t run_start_ns[PLAN_PASSES], run_end_ns[PLAN_PASSES];
 };
 
@@ -267,12 +269,22 @@ static void run_passes(struct path *path, struct image *from, const struct path_
     }
 }
 
+static void measure_result(struct cpu_path *cpu, struct cpu_slot *slot)
+{
+    struct measuring *measuring = &cpu->path.measuring;
+    slot->measure_start_ns = clock_now_ns();
+    if (measuring->wanted)
+        measuring_run(measuring, &slot->output, cpu->workers, slot->values);
+    slot->measure_end_ns = clock_now_ns();
+}
+
 static bool cpu_submit(struct path *path, const struct image *frame, uint64_t tag, bool *lost)
 {
     struct cpu_path *cpu = (struct cpu_path *)path;
     struct image from = *frame;
     cpu->slot[cpu->write_slot].tag = tag;
     run_passes(path, &from, NULL);
+    measure_result(cpu, &cpu->slot[cpu->write_slot]);
     cpu->write_slot = (cpu->write_slot + 1) % cpu->slots;
     return true;
 }
@@ -317,6 +329,12 @@ static bool cpu_collect(struct path *path, struct path_result *result, bool *los
         stage->start_ns = slot->run_start_ns[i];
         stage->end_ns = slot->run_end_ns[i];
     }
+    if (path->measuring.wanted) {
+        struct stage_time *stage = path_add_stage(result, "measure", STAGE_HOST);
+        stage->start_ns = slot->measure_start_ns;
+        stage->end_ns = slot->measure_end_ns;
+        measuring_give(&path->measuring, slot->values, &result->measures);
+    }
     if (path->encode.width > 0 && !path->fed) {
         result->encoded = slot->encoded;
         result->encoded.memory = NULL; // borrowed
@@ -342,9 +360,11 @@ static void cpu_close(struct path *path)
 {
     struct cpu_path *cpu = (struct cpu_path *)path;
     workers_close(cpu->workers);
+    measuring_close(&cpu->path.measuring);
     for (int i = 0; i < cpu->slots; i++) {
         image_free(&cpu->slot[i].output);
         image_free(&cpu->slot[i].encoded);
+        free(cpu->slot[i].values);
     }
     image_free(&cpu->fed);
     path_finish(path);
@@ -409,11 +429,14 @@ struct path *cpu_open(const struct path_setup *setup, char **error)
         cpu_close(&cpu->path);
         return NULL;
     }
-    bool ok = (cpu->workers = workers_open(setup->threads)) != NULL;
+    bool ok = (cpu->workers = workers_open(setup->threads)) &&
+              measuring_open(&cpu->path.measuring, setup, cpu->path.info.width, cpu->path.info.height, true);
     for (int i = 0; ok && i < setup->depth + (setup->fed ? 0 : 1); i++) {
         cpu->slot[i].output.shape = rgba;
         ok = (setup->encoded_only || image_alloc(&cpu->slot[i].output, &rgba)) &&
              (setup->encode.width == 0 || setup->fed || image_reserve(&cpu->slot[i].encoded, &setup->encode));
+        cpu->slot[i].values = calloc(measuring_values(&cpu->path.measuring) + 1, sizeof(uint32_t));
+        ok = ok && cpu->slot[i].values;
         cpu->slots++;
     }
     if (ok && !(cpu->path.build = cpu_build(&cpu->path, setup->chain, error))) {

@@ -27,6 +27,7 @@ struct slot {
     unsigned pack;                // buffer with the result; 0: it is not read back
     const uint8_t *mapped;        // `pack` in memory; NULL: not mapped
     struct image encoded;
+    uint32_t *values; // of the measures
     GLsync done;
     unsigned stamp[STAMPS]; // queries of the submitting context; 0: it has none
     int stamps;
@@ -308,7 +309,7 @@ static bool map(const struct gl_path *gl, struct slot *slot)
 }
 
 // Fills in the pixels of a finished frame.
-static void give_pixels(const struct gl_path *gl, struct slot *slot, struct path_result *result)
+static void give_pixels(struct gl_path *gl, struct slot *slot, struct path_result *result)
 {
     const struct path *path = &gl->path;
     struct image rgba = {.shape = {.format = PIXFMT_RGBA, .width = result->width, .height = result->height},
@@ -320,6 +321,12 @@ static void give_pixels(const struct gl_path *gl, struct slot *slot, struct path
         add_host_stage(result, "encode", start_ns);
         result->encoded = slot->encoded;
         result->encoded.memory = NULL; // borrowed
+    }
+    if (path->measuring.wanted) {
+        const int64_t start_ns = clock_now_ns();
+        measuring_run(&gl->path.measuring, &rgba, NULL, slot->values);
+        add_host_stage(result, "measure", start_ns);
+        measuring_give(&path->measuring, slot->values, &result->measures);
     }
     if (gl->textures)
         result->texture = slot->shown;
@@ -394,6 +401,7 @@ static void slot_close(struct slot *slot)
     glDeleteBuffers(1, &slot->pack);
     glDeleteTextures(1, &slot->shown);
     image_free(&slot->encoded);
+    free(slot->values);
 }
 
 static void gl_close(struct path *path)
@@ -409,6 +417,7 @@ static void gl_close(struct path *path)
         glDeleteVertexArrays(1, &gl->array);
     }
     gl_software_unlock(gl->context);
+    measuring_close(&path->measuring);
     path_finish(path);
     if (gl_context_bind(gl->context, true)) {
         for (int i = 0; i < gl->slots; i++)
@@ -443,7 +452,7 @@ static unsigned make_buffer(GLenum target, size_t bytes, GLenum usage)
 static bool make_slots(struct gl_path *gl, const struct path_setup *setup)
 {
     const struct image_shape *shape = &setup->input;
-    const bool downloads = !setup->textures || setup->encode.width > 0;
+    const bool downloads = !setup->textures || setup->encode.width > 0 || setup->measures;
     const size_t result_bytes = 4 * (size_t)gl->path.info.width * (size_t)gl->path.info.height;
     bool ok = true;
     for (int i = 0; ok && i < pixfmt_info(shape->format)->planes; i++) {
@@ -461,6 +470,8 @@ static bool make_slots(struct gl_path *gl, const struct path_setup *setup)
         if (downloads)
             slot->pack = make_buffer(GL_PIXEL_PACK_BUFFER, result_bytes, GL_STREAM_READ);
         ok = glGetError() == GL_NO_ERROR && (setup->encode.width == 0 || image_reserve(&slot->encoded, &setup->encode));
+        slot->values = calloc(measuring_values(&gl->path.measuring) + 1, sizeof(uint32_t));
+        ok = ok && slot->values;
         slot->shown = gl_texture_open(GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, gl->path.info.width, gl->path.info.height);
         ok = ok && slot->shown;
     }
@@ -481,7 +492,8 @@ static bool open_parts(struct gl_path *gl, const struct path_setup *setup, char 
     if (side > most)
         snprintf(why, sizeof(why), "this GL driver allows %d pixels on a side, and the frames or results have %d", most,
                  side);
-    else if (!make_slots(gl, setup))
+    else if (!measuring_open(&gl->path.measuring, setup, gl->path.info.width, gl->path.info.height, true) ||
+             !make_slots(gl, setup))
         snprintf(why, sizeof(why), "GL refuses the textures and buffers of frames of %dx%d", setup->input.width,
                  setup->input.height);
     else

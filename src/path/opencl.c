@@ -4,6 +4,7 @@
 #include "path/backend.h"
 #include "path/opencl_chain.h"
 #include "path/opencl_encode.h"
+#include "path/opencl_measures.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -24,11 +25,11 @@ struct slot {
     cl_event upload;      // NULL: the input needs no upload
     cl_event handed_back; // the end of the device's use of an imported frame; NULL: it is not imported
     // Passes and output.
-    struct span passes[PLAN_PASSES], encoding;
-    struct download output, encoded; // empty: a texture; no conversion
+    struct span passes[PLAN_PASSES], encoding, measuring;
+    struct download output, encoded, measured; // empty: a texture; no conversion
     struct shared_texture shared;
     cl_event acquire, release; // of the texture
-    cl_event ends[4];          // events above: the frame is finished when all are complete
+    cl_event ends[5];          // events above: the frame is finished when all are complete
     cl_uint end_count;
 };
 
@@ -45,6 +46,7 @@ struct opencl_path {
     struct slot slot[PATH_DEPTH_MAX + 1]; // one more than in flight: the collected one stays valid
     int slots, write_slot, read_slot, lent_slot; // lent_slot -1: none
     struct opencl_encoder encoder;
+    struct opencl_measures measures;
 };
 
 // ---- upload ----
@@ -152,13 +154,14 @@ static cl_int upload(struct opencl_path *cl, struct slot *slot, const struct ima
 // Releases the slot's events and the frame's memory. The device must be done with the frame.
 static void release_frame(struct slot *slot)
 {
-    cl_event *const events[] = {&slot->upload,  &slot->handed_back, &slot->acquire,
-                                &slot->release, &slot->output.done, &slot->encoded.done};
+    cl_event *const events[] = {&slot->upload,      &slot->handed_back,  &slot->acquire,      &slot->release,
+                                &slot->output.done, &slot->encoded.done, &slot->measured.done};
     memory_release(slot->lent);
     slot->lent = NULL;
     for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
         event_release(events[i]);
     span_release(&slot->encoding);
+    span_release(&slot->measuring);
     for (int i = 0; i < PLAN_PASSES; i++)
         span_release(&slot->passes[i]);
 }
@@ -175,6 +178,18 @@ static cl_int encode(struct opencl_path *cl, struct slot *slot, cl_event after)
     return result == CL_SUCCESS ? download_start(&slot->encoded, cl->download_queue, slot->encoding.last) : result;
 }
 
+// Enqueues the measures and their download.
+static cl_int measure(struct opencl_path *cl, struct slot *slot, cl_event after)
+{
+    if (cl->measures.bytes == 0)
+        return CL_SUCCESS;
+    cl_int result = opencl_measures_run(&cl->measures, cl->compute_queue, slot->output.buffer, slot->measured.buffer,
+                                        after, &slot->measuring);
+    if (result == CL_SUCCESS)
+        result = clFlush(cl->compute_queue);
+    return result == CL_SUCCESS ? download_start(&slot->measured, cl->download_queue, slot->measuring.last) : result;
+}
+
 // Enqueues everything from the frame to the result.
 static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct image *frame)
 {
@@ -183,6 +198,8 @@ static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct im
     cl_int result = download_reclaim(&slot->output, cl->compute_queue);
     if (result == CL_SUCCESS)
         result = download_reclaim(&slot->encoded, cl->compute_queue);
+    if (result == CL_SUCCESS)
+        result = download_reclaim(&slot->measured, cl->compute_queue);
     // Acquiring a texture is slow. If no other frame is in flight, it overlaps with the upload; otherwise it follows
     // the upload, because it would delay the other frame.
     if (result == CL_SUCCESS && texture && alone)
@@ -198,14 +215,17 @@ static cl_int enqueue(struct opencl_path *cl, struct slot *slot, const struct im
     if (result == CL_SUCCESS)
         result = encode(cl, slot, last);
     if (result == CL_SUCCESS)
+        result = measure(cl, slot, last);
+    if (result == CL_SUCCESS)
         result = clFlush(cl->compute_queue);
     if (result == CL_SUCCESS && texture)
         result = shared_texture_release(&slot->shared, cl->compute_queue, last, &slot->release);
     if (result == CL_SUCCESS && slot->output.way != DOWNLOAD_NONE)
         result = download_start(&slot->output, cl->download_queue, last);
-    const cl_event ends[] = {slot->output.done, slot->release, slot->encoded.done, slot->handed_back};
+    const cl_event ends[] = {slot->output.done, slot->release, slot->encoded.done, slot->measured.done,
+                             slot->handed_back};
     slot->end_count = 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         if (ends[i])
             slot->ends[slot->end_count++] = ends[i];
     }
@@ -302,6 +322,7 @@ static void add_stages(struct opencl_path *cl, const struct slot *slot, struct p
     add_stage(result, "encode", slot->encoding, shift, &ended);
     cl_ulong encoded = ended; // this download and the next one overlap
     add_command(result, "encoded down", slot->encoded.done, shift, &encoded);
+    add_stage(result, "measure", slot->measuring, shift, &ended);
     add_command(result, cl->output == OUTPUT_MAPPED ? "map" : "download", slot->output.done, shift, &ended);
     add_command(result, "release", slot->release, shift, &ended);
 }
@@ -325,6 +346,8 @@ static bool opencl_collect(struct path *path, struct path_result *result, bool *
     }
     if (cl->encoder.bytes > 0)
         image_wrap(&result->encoded, &path->encode, slot->encoded.at);
+    if (cl->measures.bytes > 0)
+        measuring_give(&path->measuring, (const uint32_t *)slot->measured.at, &result->measures);
     result->texture = slot->shared.texture;
     if (slot->output.way == DOWNLOAD_NONE)
         return true;
@@ -375,6 +398,9 @@ static cl_int slot_open(struct opencl_path *cl, struct slot *slot, size_t output
     if (result == CL_SUCCESS && cl->encoder.bytes > 0)
         result = download_open(&slot->encoded, context, cl->compute_queue, flags, cl->encoder.bytes,
                                unified ? DOWNLOAD_MAPPED : DOWNLOAD_COPIED);
+    if (result == CL_SUCCESS && cl->measures.bytes > 0)
+        result = download_open(&slot->measured, context, cl->compute_queue, flags, cl->measures.bytes,
+                               unified ? DOWNLOAD_MAPPED : DOWNLOAD_COPIED);
     if (result != CL_SUCCESS || cl->output == OUTPUT_TEXTURE) // the first submit, on the GL thread, makes the texture
         return result;
     return download_open(&slot->output, context, cl->compute_queue, flags, output_bytes,
@@ -389,6 +415,7 @@ static void slot_close(struct opencl_path *cl, struct slot *slot)
     pinned_close(&slot->staging, cl->compute_queue);
     download_close(&slot->output, cl->compute_queue);
     download_close(&slot->encoded, cl->compute_queue);
+    download_close(&slot->measured, cl->compute_queue);
     memory_release(slot->input);
     shared_texture_close(&slot->shared);
 }
@@ -408,13 +435,14 @@ static cl_mem make_zeros(const struct opencl_path *cl, cl_int *result)
 }
 
 // Runs a new chain once on scratch memory: a driver may finish compiling only when a kernel first runs. PoCL does, for
-// every size of work-group, and takes seconds. `encodes`: also runs the conversion. Frames use its kernel, too, and two
-// threads must not set the arguments of one kernel, so only the opening of the path runs it here.
-static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *chain, bool encodes)
+// every size of work-group, and takes seconds. `first`: also runs the conversion and the measures. Frames use their
+// kernels, too, and two threads must not set the arguments of one kernel, so only the opening of the path runs them
+// here.
+static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *chain, bool first)
 {
     cl_int result;
-    struct span spans[PLAN_PASSES] = {0}, encoding = {0};
-    cl_mem from = NULL, to = NULL, encoded = NULL;
+    struct span spans[PLAN_PASSES] = {0}, encoding = {0}, measuring = {0};
+    cl_mem from = NULL, to = NULL, encoded = NULL, measured = NULL;
     cl_command_queue queue = device_queue(cl->device, false, &result);
     if (result == CL_SUCCESS)
         from = make_zeros(cl, &result);
@@ -422,10 +450,14 @@ static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *
         to = opencl_output_open(&cl->target, chain->rgba.width, chain->rgba.height, 0, &result);
     if (result == CL_SUCCESS)
         result = opencl_chain_run(chain, queue, from, &cl->input_layout, to, NULL, spans);
-    if (result == CL_SUCCESS && encodes)
+    if (result == CL_SUCCESS && first && cl->encoder.bytes > 0)
         encoded = clCreateBuffer(cl->device->context, CL_MEM_READ_WRITE, cl->encoder.bytes, NULL, &result);
     if (encoded)
         result = opencl_encode(&cl->encoder, queue, to, encoded, NULL, &encoding);
+    if (result == CL_SUCCESS && first && cl->measures.bytes > 0)
+        measured = clCreateBuffer(cl->device->context, CL_MEM_READ_WRITE, cl->measures.bytes, NULL, &result);
+    if (measured)
+        result = opencl_measures_run(&cl->measures, queue, to, measured, NULL, &measuring);
     if (queue) {
         const cl_int finished = clFinish(queue);
         result = result == CL_SUCCESS ? finished : result;
@@ -434,16 +466,18 @@ static cl_int run_once(const struct opencl_path *cl, const struct opencl_chain *
     for (int i = 0; i < PLAN_PASSES; i++)
         span_release(&spans[i]);
     span_release(&encoding);
+    span_release(&measuring);
     memory_release(from);
     memory_release(to);
     memory_release(encoded);
+    memory_release(measured);
     return result;
 }
 
-static struct opencl_chain *build(const struct opencl_path *cl, const struct chain *chain, bool encodes, char **error)
+static struct opencl_chain *build(const struct opencl_path *cl, const struct chain *chain, bool first, char **error)
 {
     struct opencl_chain *opened = opencl_chain_open(&cl->target, chain, error);
-    if (opened && opencl_ok(run_once(cl, opened, encodes), "run the kernels", error))
+    if (opened && opencl_ok(run_once(cl, opened, first), "run the kernels", error))
         return opened;
     opencl_chain_close(opened);
     return NULL;
@@ -479,6 +513,7 @@ static void opencl_close(struct path *path)
     for (int i = 0; i < cl->slots; i++)
         slot_close(cl, &cl->slot[i]);
     opencl_encoder_close(&cl->encoder);
+    opencl_measures_close(&cl->measures);
     const cl_command_queue queues[] = {cl->upload_queue, cl->compute_queue, cl->download_queue};
     for (int i = 0; i < 3; i++) {
         if (queues[i]) {
@@ -507,7 +542,8 @@ static bool open_parts(struct opencl_path *cl, const struct path_setup *setup, c
     const struct image_shape rgba = {.width = cl->path.info.width, .height = cl->path.info.height};
     const size_t output_bytes = opencl_layout_make(&cl->output_layout, &rgba);
     cl->input_bytes = opencl_layout_make(&cl->input_layout, &setup->input);
-    if (!make_queues(cl, error) ||
+    if (!make_queues(cl, error) || !measuring_open(&cl->path.measuring, setup, rgba.width, rgba.height, false) ||
+        !opencl_measures_open(&cl->measures, cl->device, &cl->path.measuring, cl->output_layout.to_stride, error) ||
         (setup->encode.width > 0 &&
          !opencl_encoder_open(&cl->encoder, cl->device, &setup->encode, cl->output_layout.to_stride, error)))
         return false;
@@ -515,7 +551,7 @@ static bool open_parts(struct opencl_path *cl, const struct path_setup *setup, c
     for (int i = 0; result == CL_SUCCESS && i <= setup->depth; i++)
         result = slot_open(cl, &cl->slot[cl->slots++], output_bytes);
     return opencl_ok(result, "allocate device memory for frames", error) &&
-           (cl->path.build = build(cl, setup->chain, cl->encoder.bytes > 0, error));
+           (cl->path.build = build(cl, setup->chain, true, error));
 }
 
 struct path *opencl_open(const struct path_setup *setup, enum output output, char **error)

@@ -35,7 +35,7 @@ static struct path *open_zerocopy(const struct path_setup *setup, char **error)
     // buffer.
     const bool encodes = setup->encode.width > 0;
     const bool possible[MODES] = {
-        [MODE_TEXTURE] = shares && !encodes,
+        [MODE_TEXTURE] = shares && !encodes && !setup->measures,
         // The gl path converts to YUV on the host, and takes no variants.
         [MODE_GL] = setup->textures && setup->gl && !setup->gl->software && !encodes && !setup->variant,
         [MODE_MAPPED] = device->info.host_unified,
@@ -107,6 +107,10 @@ static const char *refusal(const struct path_setup *setup, char error[CHAIN_ERRO
         return error;
     if ((setup->encode.width != 0 || setup->encoded_only) && !encode_ok(setup, width, height))
         return "cannot convert results to this format and size";
+    if (setup->measures && setup->encoded_only)
+        return "a path computes no measures of results that are YUV only";
+    if (setup->measures & MEASURE_COLUMNS && (setup->strips < 1 || setup->strips > MEASURE_STRIPS_MAX))
+        return "column sums need 1 to 64 strips";
     if (kinds[setup->kind].info.needs_gl && !setup->gl)
         return "no GL context";
     if (needs_device && setup->variant && !variant_parse(&wanted, setup->variant))

@@ -37,6 +37,19 @@ struct path_feed {
 };
 enum { PATH_FEED_MORE = 31 };
 
+// Measures: small numbers of a fixed size that a path computes from a result. Sums are of the channel green; all
+// channels of grey pixels are equal.
+enum path_measure { MEASURE_HISTOGRAM = 1, MEASURE_COLUMNS = 2, MEASURE_ROWS = 4 };
+enum { MEASURE_CHANNELS = 3, MEASURE_SUMMED = 1, MEASURE_STRIPS_MAX = 64 };
+
+struct path_measures {
+    const uint32_t (*histogram)[FILTER_LEVELS]; // pixels of each value, for red, green and blue
+    // columns[strip * width + x]: the sum of column x over the rows height * strip / strips to
+    // height * (strip + 1) / strips - 1
+    const uint32_t *columns;
+    const uint32_t *rows; // rows[y]: the sum of row y
+};
+
 struct path_setup {
     enum path_kind kind;
     struct device *device;    // borrowed until path_close; NULL for a kind that needs none
@@ -46,6 +59,8 @@ struct path_setup {
     struct image_shape encode;
     bool encoded_only; // results have this shape only; no RGBA is returned
     bool fed;          // PATH_CPU, encoded_only: all frames arrive by path_feed, and the chain does not change
+    unsigned measures; // of enum path_measure, for each result; not with encoded_only. 0: none
+    int strips;        // of MEASURE_COLUMNS, 1 to MEASURE_STRIPS_MAX
     const struct chain *chain;
     int depth; // frames in flight, 1..PATH_DEPTH_MAX; default: 1
     // "window", "generic:GROUP_WIDTH=64" (variants.h), "vectors" (filter/rows.h): used for each pass that it fits;
@@ -75,8 +90,9 @@ struct path_result {
     struct image image;
     unsigned texture; // GL texture (GL_TEXTURE_2D, RGBA8), borrowed for the same time; 0: the result is an image
     int width, height;
-    struct image encoded; // in the shape path_setup.encode, borrowed for the same time; planes NULL: none
-    uint64_t tag;         // as given to path_submit
+    struct image encoded;          // in the shape path_setup.encode, borrowed for the same time; planes NULL: none
+    struct path_measures measures; // borrowed for the same time; NULL members: not wanted
+    uint64_t tag;                  // as given to path_submit
     struct stage_time stage[PATH_STAGES];
     int stages;
 };

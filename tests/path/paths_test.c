@@ -109,6 +109,30 @@ static bool encoded_equal(struct path_test *test, const char *place, const struc
     return ok;
 }
 
+// Compares the measures that were requested; there must be no others.
+static bool measures_equal(struct path_test *test, const char *place, const struct path_result *result,
+                           const struct picture *expected)
+{
+    const struct path_measures *measures = &result->measures;
+    const unsigned given = (measures->histogram ? MEASURE_HISTOGRAM : 0u) | (measures->columns ? MEASURE_COLUMNS : 0u) |
+                           (measures->rows ? MEASURE_ROWS : 0u);
+    if (!check_that(&test->check, given == test->measures, "%s: measures %u, not %u", place, given, test->measures))
+        return false;
+    long wrong = 0;
+    for (int i = 0; measures->histogram && i < 3 * 256; i++)
+        wrong += measures->histogram[i / 256][i % 256] != reference_count(expected, i / 256, i % 256);
+    bool ok = check_that(&test->check, !wrong, "%s: %ld counts of the histogram are wrong", place, wrong);
+    wrong = 0;
+    for (int i = 0; measures->columns && i < test->strips * expected->width; i++)
+        wrong +=
+            measures->columns[i] != reference_column(expected, i % expected->width, i / expected->width, test->strips);
+    ok = check_that(&test->check, !wrong, "%s: %ld columns of %d strips are wrong", place, wrong, test->strips) && ok;
+    wrong = 0;
+    for (int y = 0; measures->rows && y < expected->height; y++)
+        wrong += measures->rows[y] != reference_row(expected, y);
+    return check_that(&test->check, !wrong, "%s: %ld sums of rows are wrong", place, wrong) && ok;
+}
+
 // A device that shares the host's memory reads frames in place if it can, a discrete device copies them from its pinned
 // memory; other frames are copied by the host.
 static const char *way_in(const struct path_test *test, const struct lent_frame *lent)
@@ -145,7 +169,7 @@ static bool frame_collect(struct path_test *test, const char *place, struct path
         result_sound(test, place, &result, &expected) &&
         (test->encoded_only || (pixels_equal(test, place, &expected, result.image.plane[0], result.image.stride[0]) &&
                                 read_equal(test, place, path, &result, &expected))) &&
-        encoded_equal(test, place, &result, &expected);
+        encoded_equal(test, place, &result, &expected) && measures_equal(test, place, &result, &expected);
     picture_free(&expected);
     return ok;
 }
@@ -258,11 +282,16 @@ struct path_setup path_case_setup(struct path_test *test, const struct image_sha
         test->encode = (struct image_shape){0};
         test->encoded_only = false;
     }
+    // Every third case has measures: each set of them, 1 to 12 strips.
+    test->measures = test->encoded_only || test->cases % 3 ? 0 : 1 + (unsigned)(test->cases / 3 % 7);
+    test->strips = 1 + (int)(test->cases / 3 % 12);
     return (struct path_setup){.kind = test->kind,
                                .device = test->device,
                                .input = *shape,
                                .encode = test->encode,
                                .encoded_only = test->encoded_only,
+                               .measures = test->measures,
+                               .strips = test->strips,
                                .chain = chain,
                                .cache_bytes = test->streams ? 1 : 0,
                                .variant = test->variant,

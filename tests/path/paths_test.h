@@ -16,7 +16,9 @@ struct path_test {
     const char *variant;       // as in struct path_setup
     struct image_shape encode; // the YUV output besides RGBA; width 0: none
     bool encoded_only;         // only the YUV output
-    bool streams;              // the cpu path treats every frame as larger than the caches
+    unsigned measures;         // as in struct path_setup
+    int strips;
+    bool streams; // the cpu path treats every frame as larger than the caches
     struct random random;
     long cases;
 };

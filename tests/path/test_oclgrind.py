@@ -18,6 +18,7 @@ PROGRAM, = programs(1)
 CASES = [
     ("nv21", "14x6", "gray,gamma"),
     ("rgba", "9x5", "median"),
+    ("rgba", "9x5", "ridge=2"),
     ("rgb24", "9x4", "blur=2,sepia,sobel"),
     ("yuyv", "8x4", "mirror,convolve=gaussian,maxrgb"),
     ("yu12", "7x5", "emboss,flip,contrast=2"),

@@ -51,6 +51,11 @@ struct color_reverse reference_to_yuv(struct color color);
 void reference_pixel_yuv(const uint8_t *rgba, struct color color, uint8_t yuv[3]);
 void reference_444p(const struct picture *picture, enum color_matrix matrix, uint8_t *y, uint8_t *u, uint8_t *v);
 
+// Section 7: the numbers of a result. `channel`: 0 is red.
+uint32_t reference_count(const struct picture *picture, int channel, int value);
+uint32_t reference_column(const struct picture *picture, int x, int strip, int strips);
+uint32_t reference_row(const struct picture *picture, int y);
+
 // Section 6: converts the top left of a picture to this shape, planes without padding. Returns the number of bytes; if
 // the output is NULL, only counts them.
 size_t reference_output(const struct picture *picture, const struct image_shape *shape, uint8_t *bytes);

@@ -93,3 +93,27 @@ size_t reference_output(const struct picture *picture, const struct image_shape 
     add_chroma(at, picture, shape, across, down, second, 0);
     return total;
 }
+
+uint32_t reference_count(const struct picture *picture, int channel, int value)
+{
+    uint32_t count = 0;
+    for (int i = 0; i < picture->width * picture->height; i++)
+        count += picture->rgba[4 * (size_t)i + (size_t)channel] == value;
+    return count;
+}
+
+uint32_t reference_column(const struct picture *picture, int x, int strip, int strips)
+{
+    uint32_t sum = 0;
+    for (int y = picture->height * strip / strips; y < picture->height * (strip + 1) / strips; y++)
+        sum += picture_pixel(picture, x, y)[1];
+    return sum;
+}
+
+uint32_t reference_row(const struct picture *picture, int y)
+{
+    uint32_t sum = 0;
+    for (int x = 0; x < picture->width; x++)
+        sum += picture_pixel(picture, x, y)[1];
+    return sum;
+}

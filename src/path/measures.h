@@ -1,0 +1,22 @@
+// measures.h: the measures of results: their places in memory, and how the host computes them
+#pragma once
+
+#include "base/workers.h"
+#include "path/path.h"
+
+// The measures that a setup requests. The values of a result lie in one array: histograms, columns, rows.
+struct measuring {
+    unsigned wanted; // of enum path_measure; 0: none
+    int strips, width, height;
+    // Histograms of parts of a picture. NULL: a device computes the measures.
+    uint32_t (*parts)[MEASURE_CHANNELS][FILTER_LEVELS];
+};
+
+// Prepares for results of this size. `host`: the host computes the measures. False: out of memory.
+bool measuring_open(struct measuring *measuring, const struct path_setup *setup, int width, int height, bool host);
+void measuring_close(struct measuring *measuring);
+size_t measuring_values(const struct measuring *measuring); // their number; 0: none
+// Sets the pointers to a result's values, which the caller keeps.
+void measuring_give(const struct measuring *measuring, const uint32_t *values, struct path_measures *measures);
+// Computes the values of an RGBA picture with these workers. NULL: on this thread.
+void measuring_run(struct measuring *measuring, const struct image *rgba, struct workers *workers, uint32_t *values);

@@ -1,0 +1,25 @@
+// opencl_measures.h: computes the measures of results on an OpenCL device
+#pragma once
+
+#include "compute/timing.h"
+#include "path/measures.h"
+
+enum { OPENCL_MEASURES = 3 };
+
+// All zero: no measures.
+struct opencl_measures {
+    const struct device_info *device;
+    const struct measuring *measuring; // borrowed
+    int from_stride;                   // of the RGBA picture, in pixels
+    cl_kernel kernel[OPENCL_MEASURES]; // NULL: not wanted
+    size_t bytes;                      // of a result's values
+};
+
+// Compiles the kernels. After a failure (*error as in path_open), the caller closes the measures too.
+bool opencl_measures_open(struct opencl_measures *measures, struct device *device, const struct measuring *measuring,
+                          int from_stride, char **error);
+void opencl_measures_close(struct opencl_measures *measures);
+// Enqueues the kernels for the picture `from` after the event `after`; they write `to`. The caller releases the span,
+// even after a failure.
+cl_int opencl_measures_run(const struct opencl_measures *measures, cl_command_queue queue, cl_mem from, cl_mem to,
+                           cl_event after, struct span *span);
