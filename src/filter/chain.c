@@ -35,7 +35,7 @@ bool chain_output_size(const struct chain *chain, int *width, int *height, char 
 {
     for (int i = 0; i < chain->count; i++) {
         const struct stage *stage = &chain->stage[i];
-        struct filter_map map;
+        struct filter_map map = {0};
         if (stage->filter->kind != FILTER_WARP)
             continue;
         stage->filter->map(&stage->values, *width, *height, &map);

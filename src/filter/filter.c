@@ -16,9 +16,10 @@ DECLARE(crop)
 DECLARE(scale)
 DECLARE(rotate)
 DECLARE(warp)
+DECLARE(undistort)
 
 const struct filter *const filters[] = {ADDRESS(none) FILTER_LIST(ADDRESS) ADDRESS(mirror) ADDRESS(flip) ADDRESS(crop)
-                                            ADDRESS(scale) ADDRESS(rotate) ADDRESS(warp) NULL};
+                                            ADDRESS(scale) ADDRESS(rotate) ADDRESS(warp) ADDRESS(undistort) NULL};
 
 const struct filter *filter_find(const char *name)
 {

@@ -1,6 +1,8 @@
 // filter.h: a filter: name, parameters and the arguments of its kernel, kernels/NAME.cl (docs/pixels.md section 3)
 #pragma once
 
+#include "filter/lens.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,10 +55,11 @@ struct filter_values {
 };
 
 // The output of a FILTER_WARP for an input of one size. The matrix maps the centre of an output pixel, (x, y, 1), to
-// the input: (u w, v w, w), row by row. Centres of pixels have whole numbers.
+// the input: (u w, v w, w), row by row. Centres of pixels have whole numbers. A lens then distorts the point (u, v).
 struct filter_map {
     int width, height;
     double matrix[9];
+    struct lens lens;
 };
 
 // Arguments of the kernel. The host computes these integers once, so that every path uses the same ones.
@@ -85,7 +88,7 @@ struct filter {
     // filter's name in histogram.cl does the same on a device. NULL: `prepare` alone computes them.
     void (*measure)(const uint32_t histogram[FILTER_LEVELS], int32_t *arguments);
 
-    // FILTER_WARP: sets the map of an input of this size. The output may be larger than CHAIN_SIDE_MAX.
+    // FILTER_WARP: sets the zeroed map for an input of this size. The output may be larger than CHAIN_SIDE_MAX.
     void (*map)(const struct filter_values *values, int width, int height, struct filter_map *map);
 };
 

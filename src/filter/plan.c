@@ -71,6 +71,7 @@ static void set_sizes(struct plan *plan, int width, int height)
         pass->from_width = width;
         pass->from_height = height;
         if (pass->warp) {
+            pass->map = (struct filter_map){0};
             pass->warp->filter->map(&pass->warp->values, width, height, &pass->map);
             width = pass->map.width;
             height = pass->map.height;

@@ -31,8 +31,10 @@ void warp_fill(const struct filter_map *map, int32_t *arguments)
         for (int i = 0; i < nodes(map->width); i++) {
             const double x = CELL * i, y = CELL * j;
             const double w = fmax(m[6] * x + m[7] * y + m[8], 1e-9); // behind the camera: far outside the input
-            *to++ = place((m[0] * x + m[1] * y + m[2]) / w);
-            *to++ = place((m[3] * x + m[4] * y + m[5]) / w);
+            double point[] = {(m[0] * x + m[1] * y + m[2]) / w, (m[3] * x + m[4] * y + m[5]) / w};
+            lens_distort(&map->lens, point);
+            *to++ = place(point[0]);
+            *to++ = place(point[1]);
         }
     }
 }

@@ -104,6 +104,12 @@ static const char *const filter_texts[] = {
     "warp=1 0.2 3 0.1 1.1 2 0.001 -0.002 1:70:50",
     "warp=-1 0 20 0 -1 20 0.02 0.01 -1",
     "warp=1e-6 0 0 0 1e6 0 0 0 1",
+    "undistort",
+    "undistort=60 50 47 31 -0.3 0.1 0.01 -0.02 0.05",
+    "undistort=60 50 47 31 -0.3 0.1 0.01 -0.02:zoom=0.5",
+    "undistort=40 40 48 32 -0.02 0.01 -0.001 0.0002:fisheye:0.3",
+    "undistort=1 1 -1000000 1000000 1e6 1e6 1e6 1e6 1e6",
+    "undistort=1 1 32 32 -1e6 1e6 1e6 1e6:fisheye",
 };
 
 // Geometry in every place, stencils in a row, points alone, everything at once.
@@ -397,6 +403,15 @@ static int random_warp(struct random *random, const char *name, char *text, size
         return snprintf(text, size, "scale=factor=%g", random_range(random, 2, 160) / 100.0);
     if (!strcmp(name, "scale"))
         return snprintf(text, size, "scale=%d:%d", random_range(random, 0, 150), random_range(random, 1, 150));
+    if (!strcmp(name, "undistort")) {
+        const bool fisheye = random_bits(random) % 2;
+        int at = snprintf(text, size, "undistort=%d %d %d %d", random_range(random, 20, 200),
+                          random_range(random, 20, 200), random_range(random, 0, 100), random_range(random, 0, 60));
+        for (int i = 0; i < (fisheye ? 4 : 5); i++)
+            at += snprintf(text + at, size - (size_t)at, " %g", random_range(random, -400, 400) / 1000.0);
+        return at + snprintf(text + at, size - (size_t)at, ":%s:%g", fisheye ? "fisheye" : "radial",
+                             random_range(random, 3, 20) / 10.0);
+    }
     int at = snprintf(text, size, "warp=");
     for (int i = 0; i < POINTS; i++)
         at += snprintf(text + at, size - (size_t)at, "%s%d", i ? " " : "", corners[i] + random_range(random, -25, 25));

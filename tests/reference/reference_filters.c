@@ -350,5 +350,11 @@ const struct rule reference_rules[] = {
      {{"map", MAP, 0, 0, "none", {"none", "road"}, {0}},
       {"width", INTEGER, 0, 32768, "0", {0}, {0}},
       {"height", INTEGER, 0, 32768, "0", {0}, {0}}}},
+    {"undistort",
+     NULL,
+     check_undistort,
+     {{"lens", MAP, 0, 0, "none", {"none"}, {0}},
+      {"model", WORD, 0, 0, "radial", {"radial", "fisheye"}, {0}},
+      {"zoom", REAL, 0.1f, 10, "1", {0}, {0}}}},
 };
 const int reference_filters = sizeof(reference_rules) / sizeof(*reference_rules);

@@ -40,6 +40,7 @@ bool reference_warp(struct picture *picture, const char *name, const struct valu
 // Return false if the values are impossible, as `prepare` below.
 bool check_scale(const struct picture *picture, struct values *values);
 bool check_warp(const struct picture *picture, struct values *values);
+bool check_undistort(const struct picture *picture, struct values *values);
 
 // A filter. `pixel` computes the output pixel (x, y); before the call it holds the input pixel (x, y). NULL: the filter
 // is a warp.

@@ -1,4 +1,4 @@
-// reference_warps.c: docs/pixels.md section 3: crop, scale, rotate and warp
+// reference_warps.c: docs/pixels.md section 3: crop, scale, rotate, warp and undistort
 #include "reference_rules.h"
 
 #include <math.h>
@@ -7,9 +7,15 @@
 
 enum { SIDE = 32768 };
 
-// The output of a warp: its size, and the matrix from its pixels to the input, row by row.
+// The output of a warp: its size, the matrix from its pixels to the input, row by row, and what happens to (p, q).
 struct map {
     double width, height, m[9];
+    const struct lens *lens; // NULL: nothing
+};
+
+struct lens {
+    bool fisheye;
+    double fx, fy, cx, cy, k[5]; // k: the numbers after cy
 };
 
 static double limited(double value, double low, double high)
@@ -17,14 +23,35 @@ static double limited(double value, double low, double high)
     return value < low ? low : value > high ? high : value;
 }
 
+static void bend(const struct lens *lens, double at[2])
+{
+    double a = at[0], b = at[1], r = a * a + b * b;
+    if (lens->fisheye) {
+        double s = sqrt(r), o = atan(s), z = o * o;
+        const double *k = lens->k;
+        double m = s == 0 ? 1 : o * (1 + z * (k[0] + z * (k[1] + z * (k[2] + z * k[3])))) / s;
+        at[0] = lens->fx * (a * m) + lens->cx;
+        at[1] = lens->fy * (b * m) + lens->cy;
+    } else {
+        double k1 = lens->k[0], k2 = lens->k[1], p1 = lens->k[2], p2 = lens->k[3], k3 = lens->k[4];
+        double m = 1 + r * (k1 + r * (k2 + r * k3));
+        at[0] = lens->fx * (a * m + 2 * p1 * a * b + p2 * (r + 2 * a * a)) + lens->cx;
+        at[1] = lens->fy * (b * m + p1 * (r + 2 * b * b) + 2 * p2 * a * b) + lens->cy;
+    }
+}
+
 static void node(const struct map *map, int i, int j, int64_t place[2])
 {
-    double x = 16.0 * i, y = 16.0 * j, most = (1 << 23) - 1;
+    double x = 16.0 * i, y = 16.0 * j, most = (1 << 23) - 1, at[2];
     double t = map->m[6] * x + map->m[7] * y + map->m[8];
     for (int k = 0; k < 2; k++) {
         double p = map->m[3 * k] * x + map->m[3 * k + 1] * y + map->m[3 * k + 2];
-        place[k] = reference_round(limited(256 * (p / (t > 1e-9 ? t : 1e-9)), -most, most));
+        at[k] = p / (t > 1e-9 ? t : 1e-9);
     }
+    if (map->lens)
+        bend(map->lens, at);
+    for (int k = 0; k < 2; k++)
+        place[k] = reference_round(limited(256 * at[k], -most, most));
 }
 
 static void warped_pixel(const struct picture *from, const struct map *map, int x, int y, uint8_t *to)
@@ -74,7 +101,7 @@ static bool warp_crop(struct picture *picture, const struct values *values)
     int width = v[0].number == 0 || v[0].number > w ? w : v[0].number;
     int height = v[1].number == 0 || v[1].number > h ? h : v[1].number;
     int x = first_of(v[2].number, width, w), y = first_of(v[3].number, height, h);
-    return run(picture, &(struct map){width, height, {1, 0, x, 0, 1, y, 0, 0, 1}});
+    return run(picture, &(struct map){width, height, {1, 0, x, 0, 1, y, 0, 0, 1}, NULL});
 }
 
 bool check_scale(const struct picture *picture, struct values *values)
@@ -98,7 +125,7 @@ static bool warp_scale(struct picture *picture, const struct values *values)
     double width = scaled_side(picture->width, v[0].number, v[1].number, picture->height, factor);
     double height = scaled_side(picture->height, v[1].number, v[0].number, picture->width, factor);
     double k = w / width, l = h / height;
-    return run(picture, &(struct map){width, height, {k, 0, 0.5 * k - 0.5, 0, l, 0.5 * l - 0.5, 0, 0, 1}});
+    return run(picture, &(struct map){width, height, {k, 0, 0.5 * k - 0.5, 0, l, 0.5 * l - 0.5, 0, 0, 1}, NULL});
 }
 
 static bool warp_rotate(struct picture *picture, const struct values *values)
@@ -111,7 +138,8 @@ static bool warp_rotate(struct picture *picture, const struct values *values)
     }
     double width = ceil(fabs(c) * w + fabs(s) * h - 1e-6), height = ceil(fabs(s) * w + fabs(c) * h - 1e-6);
     double m = (w - 1) / 2, n = (h - 1) / 2, x = (width - 1) / 2, y = (height - 1) / 2;
-    return run(picture, &(struct map){width, height, {c, s, m - c * x - s * y, -s, c, n + s * x - c * y, 0, 0, 1}});
+    return run(picture,
+               &(struct map){width, height, {c, s, m - c * x - s * y, -s, c, n + s * x - c * y, 0, 0, 1}, NULL});
 }
 
 // The matrix from the unit square to four points. Returns false if they are not convex.
@@ -180,7 +208,7 @@ static bool warp_warp(struct picture *picture, const struct values *values)
 {
     const struct value *v = values->value;
     int w = picture->width, h = picture->height;
-    struct map map = {v[1].number ? v[1].number : w, v[2].number ? v[2].number : h, {0}};
+    struct map map = {v[1].number ? v[1].number : w, v[2].number ? v[2].number : h, {0}, NULL};
     double right = w > 1 ? w - 1 : 1, low = h > 1 ? h - 1 : 1, numbers[9] = {0, 0, right, 0, right, low, 0, low};
     double road[] = {0.45 * right, 0.6 * low, 0.55 * right, 0.6 * low, right, 0.95 * low, 0, 0.95 * low};
     if (v[0].count)
@@ -202,12 +230,44 @@ static bool warp_warp(struct picture *picture, const struct values *values)
     return run(picture, &map);
 }
 
+bool check_undistort(const struct picture *picture, struct values *values)
+{
+    const struct value *lens = &values->value[0];
+    if (lens->count == 0)
+        return true;
+    for (int i = 0; i < lens->count; i++)
+        if (fabs((double)lens->matrix[i]) > 1e6 || (i < 2 && lens->matrix[i] < 1))
+            return false;
+    return values->value[1].number == 0 || lens->count == 8;
+}
+
+static bool warp_undistort(struct picture *picture, const struct values *values)
+{
+    const struct value *v = values->value;
+    double n[9] = {0}, zoom = v[2].real;
+    struct map map = {picture->width, picture->height, {1, 0, 0, 0, 1, 0, 0, 0, 1}, NULL};
+    if (v[0].count == 0)
+        return run(picture, &map);
+    numbers_of(&v[0], n);
+    struct lens lens = {v[1].number == 1, n[0], n[1], n[2], n[3], {n[4], n[5], n[6], n[7], n[8]}};
+    map.m[0] = 1 / (zoom * n[0]);
+    map.m[2] = -n[2] / (zoom * n[0]);
+    map.m[4] = 1 / (zoom * n[1]);
+    map.m[5] = -n[3] / (zoom * n[1]);
+    map.lens = &lens;
+    return run(picture, &map);
+}
+
 bool reference_warp(struct picture *picture, const char *name, const struct values *values)
 {
     static const struct {
         const char *name;
         bool (*run)(struct picture *picture, const struct values *values);
-    } warps[] = {{"crop", warp_crop}, {"scale", warp_scale}, {"rotate", warp_rotate}, {"warp", warp_warp}};
+    } warps[] = {{"crop", warp_crop},
+                 {"scale", warp_scale},
+                 {"rotate", warp_rotate},
+                 {"warp", warp_warp},
+                 {"undistort", warp_undistort}};
     int i = 0;
     while (strcmp(warps[i].name, name))
         i++;

@@ -270,6 +270,13 @@ static const struct warp_by_hand warps_of_grey[] = {
     {"warp=1 0 0.5 0 1 0 0 0 1", 3, 1, 3, 1, {0, 100, 200}, {0, 50, 150}},
     {"warp=2 0 0 0 0 1 2 1", 3, 2, 3, 2, {1, 2, 3, 4, 5, 6}, {3, 2, 1, 6, 5, 4}}, // the corners of a mirror
     {"warp=none", 3, 1, 3, 1, {1, 2, 3}, {1, 2, 3}},
+    // The next node, 16, has the source 16 * (1 - 0.5), then likewise, 16 * (1 + 3 * 0.25), 16 / 2 and 16 * atan(1).
+    {"undistort=16 16 0 0 -0.5 0 0 0", 3, 1, 3, 1, {0, 100, 200}, {0, 50, 100}},
+    {"undistort=16 16 0 0 0 0 0 0 -0.5", 3, 1, 3, 1, {0, 100, 200}, {0, 50, 100}},
+    {"undistort=16 16 0 0 0 0 0 0.25", 3, 1, 3, 1, {0, 100, 200}, {0, 175, 200}},
+    {"undistort=16 16 0 0 0 0 0 0:zoom=2", 3, 1, 3, 1, {0, 100, 200}, {0, 50, 100}},
+    {"undistort=16 16 0 0 0 0 0 0:fisheye", 3, 1, 3, 1, {0, 100, 200}, {0, 79, 157}},
+    {"undistort=none:fisheye:2", 3, 1, 3, 1, {1, 2, 3}, {1, 2, 3}},
 };
 
 static void warps_by_hand(struct check *check)
@@ -360,6 +367,9 @@ static void yuv_by_hand(struct check *check)
                              "warp=1 2 3",
                              "warp=1 2 3 2 4 6 1 1 1",
                              "warp=0 0 1 1 2 2 3 3",
+                             "undistort=0.5 1 0 0 0 0 0 0",
+                             "undistort=1 1 0 0 0 0 0 2e6",
+                             "undistort=1 1 0 0 0 0 0 0 0:fisheye",
                              "scale=2:2:2"};
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
         check_that(check, !reference_chain(NULL, refused[i]), "\"%s\" was taken for a chain", refused[i]);
