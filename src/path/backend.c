@@ -28,6 +28,7 @@ void path_init(struct path *path, const struct backend *backend, const struct pa
         .input = setup->input,
         .encode = setup->encode,
         .encoded_only = setup->encoded_only,
+        .measured_only = setup->measured_only,
         .fed = setup->fed,
     };
     char why[CHAIN_ERROR];

@@ -30,7 +30,7 @@ struct path {
     struct path_info info;
     struct image_shape input;
     struct image_shape encode; // width 0: none
-    bool encoded_only, fed;
+    bool encoded_only, measured_only, fed;
     struct measuring measuring;
     void *build;          // made by backend->build, in use
     void *pending;        // the next one, until path_swap

@@ -313,7 +313,8 @@ static bool cpu_collect(struct path *path, struct path_result *result, bool *los
     const struct cpu_slot *slot = &cpu->slot[cpu->read_slot];
     const struct cpu_build *build = path->build;
     cpu->read_slot = (cpu->read_slot + 1) % cpu->slots;
-    result->image = slot->output;
+    if (!path->measured_only)
+        result->image = slot->output;
     result->image.memory = NULL; // borrowed
     result->tag = slot->tag;
     const struct pass *passes = build->plan.pass;

@@ -330,7 +330,7 @@ static void give_pixels(struct gl_path *gl, struct slot *slot, struct path_resul
     }
     if (gl->textures)
         result->texture = slot->shown;
-    else if (!path->encoded_only)
+    else if (!path->encoded_only && !path->measured_only)
         result->image = rgba;
 }
 
@@ -511,7 +511,7 @@ struct path *gl_open(const struct path_setup *setup, char **error)
     }
     path_init(&gl->path, &gl_backend, setup, "gl");
     gl->context = setup->gl;
-    gl->textures = setup->textures && !setup->encoded_only;
+    gl->textures = setup->textures && !setup->encoded_only && !setup->measured_only;
     gl->target = (struct gl_target){.context = setup->gl, .input = setup->input, .kernel_dir = setup->kernels};
     if (!gl_context_bind(setup->gl, true)) {
         path_fail(error, "cannot make a GL context current");

@@ -5,6 +5,8 @@
 #include <string.h>
 
 enum { PARTS = 16 }; // without strips
+// Neighbouring pixels are often equal. With a single counter, each addition would wait for the one before.
+enum { COPIES = 4, COUNTERS = MEASURE_CHANNELS * FILTER_LEVELS };
 
 // A picture and its values.
 struct job {
@@ -55,12 +57,48 @@ void measuring_give(const struct measuring *measuring, const uint32_t *values, s
     measures->rows = measuring->wanted & MEASURE_ROWS ? rows : NULL;
 }
 
-static void add_pixels(const uint8_t *row, int width, uint32_t histogram[MEASURE_CHANNELS][FILTER_LEVELS])
+typedef uint32_t counters[MEASURE_CHANNELS][FILTER_LEVELS];
+
+// Loads pixels as words, because fewer loads are faster.
+static void add_pixels(const uint8_t *row, int width, counters copies[COPIES])
 {
-    for (int x = 0; x < width; x++) {
-        for (int i = 0; i < MEASURE_CHANNELS; i++)
-            histogram[i][row[4 * (size_t)x + (size_t)i]]++;
+    int x = 0;
+    for (; x + COPIES <= width; x += COPIES) {
+        uint64_t pairs[COPIES / 2];
+        memcpy(pairs, row + 4 * (size_t)x, sizeof(pairs));
+        for (int i = 0; i < COPIES / 2; i++) {
+            const uint64_t pair = pairs[i];
+            for (int k = 0; k < MEASURE_CHANNELS; k++) {
+                copies[2 * i][k][pair >> 8 * k & 255]++;
+                copies[2 * i + 1][k][pair >> (32 + 8 * k) & 255]++;
+            }
+        }
     }
+    for (; x < width; x++) {
+        for (int k = 0; k < MEASURE_CHANNELS; k++)
+            copies[0][k][row[4 * (size_t)x + (size_t)k]]++;
+    }
+}
+
+static uint32_t summed(const uint8_t *row, int x)
+{
+    uint32_t pixel;
+    memcpy(&pixel, row + 4 * (size_t)x, sizeof(pixel));
+    return pixel >> 8 * MEASURE_SUMMED & 255;
+}
+
+static void add_columns(const uint8_t *row, int width, uint32_t *restrict columns)
+{
+    for (int x = 0; x < width; x++)
+        columns[x] += summed(row, x);
+}
+
+static uint32_t add_row(const uint8_t *row, int width)
+{
+    uint32_t sum = 0;
+    for (int x = 0; x < width; x++)
+        sum += summed(row, x);
+    return sum;
 }
 
 static void count_strip(void *context, int strip)
@@ -68,17 +106,24 @@ static void count_strip(void *context, int strip)
     const struct job *job = context;
     const struct measuring *measuring = job->measuring;
     const int width = measuring->width, height = measuring->height;
-    const int end = height * (strip + 1) / measuring->strips;
-    memset(measuring->parts[strip], 0, sizeof(measuring->parts[strip]));
-    for (int y = height * strip / measuring->strips; y < end; y++) {
+    const int begin = height * strip / measuring->strips, end = height * (strip + 1) / measuring->strips;
+    uint32_t *columns = job->columns + (size_t)strip * (size_t)width;
+    counters copies[COPIES];
+    if (job->measures.histogram)
+        memset(copies, 0, sizeof(copies));
+    for (int y = begin; y < end; y++) {
         const uint8_t *row = image_row(job->rgba, 0, y);
         if (job->measures.histogram)
-            add_pixels(row, width, measuring->parts[strip]);
-        for (int x = 0; job->measures.columns && x < width; x++)
-            job->columns[(size_t)strip * (size_t)width + (size_t)x] += row[4 * (size_t)x + MEASURE_SUMMED];
-        for (int x = 0; job->measures.rows && x < width; x++)
-            job->rows[y] += row[4 * (size_t)x + MEASURE_SUMMED];
+            add_pixels(row, width, copies);
+        if (job->measures.columns)
+            add_columns(row, width, columns);
+        if (job->measures.rows)
+            job->rows[y] = add_row(row, width);
     }
+    uint32_t *part = measuring->parts[strip][0];
+    const uint32_t *copy = copies[0][0];
+    for (int i = 0; job->measures.histogram && i < COUNTERS; i++)
+        part[i] = copy[i] + copy[i + COUNTERS] + copy[i + 2 * COUNTERS] + copy[i + 3 * COUNTERS];
 }
 
 void measuring_run(struct measuring *measuring, const struct image *rgba, struct workers *workers, uint32_t *values)
@@ -96,5 +141,22 @@ void measuring_run(struct measuring *measuring, const struct image *rgba, struct
         const uint32_t *part = measuring->parts[strip][0];
         for (int i = 0; i < MEASURE_CHANNELS * FILTER_LEVELS; i++)
             values[i] += part[i];
+    }
+}
+
+void path_levels(const uint32_t histogram[MEASURE_CHANNELS][FILTER_LEVELS], struct path_levels *levels)
+{
+    *levels = (struct path_levels){0};
+    for (int i = 0; i < MEASURE_CHANNELS; i++) {
+        uint64_t pixels = 0, sum = 0;
+        for (int level = 0; level < FILTER_LEVELS; level++) {
+            if (histogram[i][level] == 0)
+                continue;
+            levels->least[i] = pixels == 0 ? level : levels->least[i];
+            levels->most[i] = level;
+            pixels += histogram[i][level];
+            sum += (uint64_t)level * histogram[i][level];
+        }
+        levels->mean[i] = pixels > 0 ? (double)sum / (double)pixels : 0;
     }
 }

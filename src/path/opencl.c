@@ -404,9 +404,9 @@ static cl_int slot_open(struct opencl_path *cl, struct slot *slot, size_t output
     if (result != CL_SUCCESS || cl->output == OUTPUT_TEXTURE) // the first submit, on the GL thread, makes the texture
         return result;
     return download_open(&slot->output, context, cl->compute_queue, flags, output_bytes,
-                         cl->path.encoded_only         ? DOWNLOAD_NONE
-                         : cl->output == OUTPUT_MAPPED ? DOWNLOAD_MAPPED
-                                                       : DOWNLOAD_COPIED);
+                         cl->path.encoded_only || cl->path.measured_only ? DOWNLOAD_NONE
+                         : cl->output == OUTPUT_MAPPED                   ? DOWNLOAD_MAPPED
+                                                                         : DOWNLOAD_COPIED);
 }
 
 static void slot_close(struct opencl_path *cl, struct slot *slot)

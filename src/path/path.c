@@ -109,6 +109,8 @@ static const char *refusal(const struct path_setup *setup, char error[CHAIN_ERRO
         return "cannot convert results to this format and size";
     if (setup->measures && setup->encoded_only)
         return "a path computes no measures of results that are YUV only";
+    if (setup->measured_only && (!setup->measures || setup->encode.width != 0))
+        return "results that are measures only need measures, and no YUV";
     if (setup->measures & MEASURE_COLUMNS && (setup->strips < 1 || setup->strips > MEASURE_STRIPS_MAX))
         return "column sums need 1 to 64 strips";
     if (kinds[setup->kind].info.needs_gl && !setup->gl)

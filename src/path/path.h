@@ -50,6 +50,13 @@ struct path_measures {
     const uint32_t *rows; // rows[y]: the sum of row y
 };
 
+// The mean and the extremes of each channel, which follow from its histogram. All 0 without pixels.
+struct path_levels {
+    double mean[MEASURE_CHANNELS];
+    int least[MEASURE_CHANNELS], most[MEASURE_CHANNELS];
+};
+void path_levels(const uint32_t histogram[MEASURE_CHANNELS][FILTER_LEVELS], struct path_levels *levels);
+
 struct path_setup {
     enum path_kind kind;
     struct device *device;    // borrowed until path_close; NULL for a kind that needs none
@@ -57,10 +64,11 @@ struct path_setup {
     // If the width is not 0, every result is also converted to this shape: a YUV format, the top left of the result
     // (docs/pixels.md section 6).
     struct image_shape encode;
-    bool encoded_only; // results have this shape only; no RGBA is returned
-    bool fed;          // PATH_CPU, encoded_only: all frames arrive by path_feed, and the chain does not change
-    unsigned measures; // of enum path_measure, for each result; not with encoded_only. 0: none
-    int strips;        // of MEASURE_COLUMNS, 1 to MEASURE_STRIPS_MAX
+    bool encoded_only;  // results have this shape only; no RGBA is returned
+    bool fed;           // PATH_CPU, encoded_only: all frames arrive by path_feed, and the chain does not change
+    unsigned measures;  // of enum path_measure, for each result; not with encoded_only. 0: none
+    int strips;         // of MEASURE_COLUMNS, 1 to MEASURE_STRIPS_MAX
+    bool measured_only; // results have measures only: no pixels are downloaded or returned
     const struct chain *chain;
     int depth; // frames in flight, 1..PATH_DEPTH_MAX; default: 1
     // "window", "generic:GROUP_WIDTH=64" (variants.h), "vectors" (filter/rows.h): used for each pass that it fits;
@@ -86,7 +94,7 @@ struct stage_time {
 
 // One finished frame.
 struct path_result {
-    // RGBA, borrowed until the next path_collect; planes NULL if the result is a texture or encoded_only
+    // RGBA, borrowed until the next path_collect; planes NULL if the result is a texture, encoded_only or measured_only
     struct image image;
     unsigned texture; // GL texture (GL_TEXTURE_2D, RGBA8), borrowed for the same time; 0: the result is an image
     int width, height;
@@ -162,7 +170,7 @@ bool path_collect(struct path *path, struct path_result *result, bool *lost);
 bool path_ready(const struct path *path);
 
 // Copies the pixels of the latest result, an image or a texture, to `rgba`, an allocated image of its size. Not for
-// results that are encoded_only. False on failure (logged).
+// results that are encoded_only or measured_only. False on failure (logged).
 bool path_read(struct path *path, const struct path_result *result, struct image *rgba);
 
 // These change the chain while frames run, if the size of the results stays the same. path_prepare builds the new chain

@@ -18,6 +18,7 @@ struct path_test {
     bool encoded_only;         // only the YUV output
     unsigned measures;         // as in struct path_setup
     int strips;
+    bool measured_only;
     bool streams; // the cpu path treats every frame as larger than the caches
     struct random random;
     long cases;
