@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "command/lane/score.h"
+#include "command/shared.h"
 
 #include <limits.h>
 
@@ -18,6 +19,12 @@ static const struct option options[] = {
      .offset = AT(points)},
     {"config", 0, OPTION_TEXT, "FILE.json", .help = "read the calibration from FILE.json", .offset = AT(config),
      .complete = "file"},
+    {"path", 'p', OPTION_CHOICE, .choices = PATH_CHOICES,
+     .help = "path that runs the pipeline; default: zerocopy; if OpenCL has no device or only CPUs: cpu",
+     .offset = AT(path)},
+    DEVICE_OPTION(AT(device), "", ""),
+    {"threads", 't', OPTION_INT, "N", .help = "number of threads of the cpu path; default: one per CPU",
+     .offset = AT(threads), .min = 1, .max = 256},
     {"frames", 'n', OPTION_INT, "N", .help = "stop after N frames; default: 300 if the source has no end",
      .offset = AT(frames), .min = 1, .max = INT_MAX},
     {"fast", 0, OPTION_FLAG, .help = "run as fast as possible, not at the source's rate; no effect with cameras",
@@ -60,10 +67,11 @@ static const char *const exits[] = {
     "0\tdone",
     "1\tthe source failed during the run, or standard output cannot be written",
     "2\twrong arguments, or an impossible calibration",
-    "3\tthere is no such source; --score: a file cannot be read or is not in TuSimple's format, or the files are not "
+    "3\tthere is no such source or device; --score: a file cannot be read or is not in TuSimple's format, or the files "
+    "are not "
     "of "
     "the same run",
-    "4\tthe display was lost",
+    "4\tthe path failed, or the display was lost",
     "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM",
     NULL,
 };
@@ -81,13 +89,16 @@ static const struct option_list list = {
 
 static int run(int argc, char **argv)
 {
-    struct lane_options o = {.log_level = -1};
+    struct lane_options o = {.path = -1, .log_level = -1};
     struct command_operands operands;
     int code;
     if (!command_parse(&list, argc, argv, &o, 1, &operands, &code))
         return code;
     if (o.log_level >= 0)
         log_set_level((enum log_level)o.log_level);
+    const struct path_kind_info *kind = o.path >= 0 ? path_kind_info((enum path_kind)o.path) : NULL;
+    if (kind && !kind->needs_device && !device_option_unused(o.device, kind->name))
+        return EXIT_USAGE;
     if (o.score && !command_limit_operands(&list, &operands, 0))
         return EXIT_USAGE;
     if (o.score)

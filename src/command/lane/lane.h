@@ -7,7 +7,8 @@
 
 struct lane_options {
     const char *camera, *points, *config, *score, *truth;
-    const char *pixel_format;
+    const char *pixel_format, *device;
+    int path, threads; // path -1: the user named none
     struct option_size size;
     double rate;
     int frames;

@@ -89,6 +89,11 @@ bool lane_window_lost(const struct lane_window *w)
     return window_lost(w->window);
 }
 
+struct gl_context *lane_window_gl(struct lane_window *w)
+{
+    return w ? window_gl(w->window) : NULL;
+}
+
 // ---- drawing ----
 
 // Draws the lines, whose x at each row is in the board, and the lane between those beside the camera.

@@ -13,4 +13,6 @@ void lane_window_close(struct lane_window *window); // accepts NULL
 // fails.
 bool lane_window_show(struct lane_window *window, struct lane_pipeline *pipeline, const struct image *frame,
                       const struct lane_result *result);
+// Returns the window's GL context, for paths that this thread closes before the window. NULL: NULL.
+struct gl_context *lane_window_gl(struct lane_window *window);
 bool lane_window_lost(const struct lane_window *window); // the display was lost (logged)

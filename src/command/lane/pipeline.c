@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // A ridge is as wide as a line. Noise becomes 0. The square root brings weak lines, which are far or in the shadow,
 // nearer to strong ones: without it, the threshold is between weak and strong lines.
@@ -29,67 +28,69 @@ static bool print_chain(const struct lane_pipeline *pipeline, enum lane_stage st
     return true;
 }
 
-static bool open_stage(struct lane_pipeline *pipeline, enum lane_stage stage)
+// Opens a path that runs the chain to the end of a stage. `shown`: it returns the picture; otherwise the column sums.
+static struct path *open_stage(const struct lane_pipeline *pipeline, enum lane_stage stage, bool shown)
 {
     char text[CHAIN_TEXT], error[CHAIN_ERROR] = "the road is behind the camera";
     struct chain *chain = calloc(1, sizeof(*chain)); // too large for the stack
-    const bool ok = chain && print_chain(pipeline, stage, text) && chain_parse(chain, text, error);
-    if (ok) {
-        const struct path_setup setup = {.kind = PATH_CPU, .input = pipeline->shape, .chain = chain, .depth = 1};
-        pipeline->path[stage] = path_open(&setup, NULL);
-    } else {
+    struct path_setup setup = pipeline->setup;
+    struct path *path = NULL;
+    setup.chain = chain;
+    setup.depth = shown ? 1 : setup.depth;
+    setup.measures = shown ? 0 : MEASURE_COLUMNS;
+    setup.strips = LANE_STRIPS;
+    setup.measured_only = !shown;
+    if (chain && print_chain(pipeline, stage, text) && chain_parse(chain, text, error))
+        path = path_open(&setup, NULL);
+    else
         log_error("cannot find lanes: %s", chain ? error : "out of memory");
-    }
     free(chain);
-    return pipeline->path[stage] != NULL;
+    return path;
 }
 
-bool lane_pipeline_init(struct lane_pipeline *pipeline, const struct lane_map *map, const struct image_shape *shape)
+bool lane_pipeline_init(struct lane_pipeline *pipeline, const struct lane_map *map, const struct path_setup *setup)
 {
-    *pipeline = (struct lane_pipeline){.map = *map, .shape = *shape};
-    pipeline->sums = malloc(LANE_STRIPS * (size_t)lane_view.columns * sizeof(*pipeline->sums));
-    if (!pipeline->sums)
-        log_error("cannot find lanes: out of memory");
-    return pipeline->sums && open_stage(pipeline, LANE_MASK);
+    *pipeline = (struct lane_pipeline){.map = *map, .setup = *setup};
+    pipeline->path = open_stage(pipeline, LANE_MASK, false);
+    return pipeline->path != NULL;
 }
 
 void lane_pipeline_finish(struct lane_pipeline *pipeline)
 {
+    path_close(pipeline->path);
     for (int i = 0; i < LANE_STAGES; i++)
-        path_close(pipeline->path[i]);
-    free(pipeline->sums);
+        path_close(pipeline->shown[i]);
+    *pipeline = (struct lane_pipeline){0};
+}
+
+bool lane_pipeline_submit(struct lane_pipeline *pipeline, const struct image *frame, uint64_t tag)
+{
+    bool lost;
+    return path_submit(pipeline->path, frame, tag, &lost);
+}
+
+bool lane_pipeline_collect(struct lane_pipeline *pipeline, struct lane_table *table, struct path_result *result)
+{
+    bool lost;
+    if (!path_collect(pipeline->path, result, &lost))
+        return false;
+    *table = (struct lane_table){.sums = result->measures.columns,
+                                 .strips = LANE_STRIPS,
+                                 .columns = lane_view.columns,
+                                 .full = 255 * (uint32_t)lane_view.rows / LANE_STRIPS,
+                                 .across = lane_view.across,
+                                 .near = lane_view.near,
+                                 .far = lane_view.far};
+    return true;
 }
 
 const struct image *lane_pipeline_stage(struct lane_pipeline *pipeline, const struct image *frame,
                                         enum lane_stage stage)
 {
-    struct path **path = &pipeline->path[stage];
+    struct path **path = &pipeline->shown[stage];
+    struct path_result *result = &pipeline->picture[stage];
     bool lost;
-    if ((!*path && !open_stage(pipeline, stage)) || !path_submit(*path, frame, 0, &lost) ||
-        !path_collect(*path, &pipeline->result[stage], &lost))
+    if (!*path && !(*path = open_stage(pipeline, stage, true)))
         return NULL;
-    return &pipeline->result[stage].image;
-}
-
-bool lane_pipeline_run(struct lane_pipeline *pipeline, const struct image *frame, struct lane_table *table)
-{
-    const int columns = lane_view.columns, rows = lane_view.rows;
-    const struct image *mask = lane_pipeline_stage(pipeline, frame, LANE_MASK);
-    if (!mask)
-        return false;
-    memset(pipeline->sums, 0, LANE_STRIPS * (size_t)columns * sizeof(*pipeline->sums));
-    for (int row = 0; row < rows; row++) {
-        const uint8_t *pixel = image_row(mask, 0, row);
-        uint32_t *sums = pipeline->sums + row * LANE_STRIPS / rows * columns;
-        for (int column = 0; column < columns; column++)
-            sums[column] += pixel[4 * column];
-    }
-    *table = (struct lane_table){.sums = pipeline->sums,
-                                 .strips = LANE_STRIPS,
-                                 .columns = columns,
-                                 .full = 255 * (uint32_t)rows / LANE_STRIPS,
-                                 .across = lane_view.across,
-                                 .near = lane_view.near,
-                                 .far = lane_view.far};
-    return true;
+    return path_submit(*path, frame, 0, &lost) && path_collect(*path, result, &lost) ? &result->image : NULL;
 }

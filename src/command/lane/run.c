@@ -5,14 +5,23 @@
 #include "command/lane/lane_report.h"
 #include "command/lane/lane_window.h"
 #include "command/lane/pipeline.h"
+#include "command/lane/place.h"
 #include "command/lane/tracker.h"
+#include "command/meter.h"
 #include "command/shared.h"
 #include "command/truth.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WAIT_MS = 100, ENDLESS_FRAMES = 300, FILE_NAME = 320 };
+
+// A frame in flight.
+struct flight {
+    struct frame frame;
+    int64_t start_ns; // of its submission
+};
 
 struct run {
     const struct lane_options *options;
@@ -20,13 +29,18 @@ struct run {
     struct source *source;
     const struct source_info *info;
     struct truth truth; // of --truth
+    struct lane_map map;
+    struct lane_place place;
     struct lane_pipeline pipeline;
     struct lane_tracker tracker;
-    struct lane_window *window; // NULL: none
-    bool quit;                  // by the user, or because the display is lost
-    int frames, limit;          // limit 0: none
-    int counts[3];              // frames of each lane_state
+    struct lane_window *window;           // NULL: none
+    struct flight flight[PATH_DEPTH_MAX]; // oldest first
+    int flights, depth;
+    bool quit;                    // by the user, or because the display is lost
+    int submitted, frames, limit; // limit 0: none
+    int counts[3];                // frames of each lane_state
     double milliseconds;
+    struct meter meter;
 };
 
 static bool read_camera(struct run *run)
@@ -64,17 +78,14 @@ static enum exit_code open_source(struct run *run, const char *text)
     return EXIT_OK;
 }
 
-// Makes the map and the pipeline for the source's frame size.
-static enum exit_code open_pipeline(struct run *run)
+static enum exit_code make_map(struct run *run)
 {
     const struct image_shape *shape = &run->info->shape;
-    struct lane_map map;
     char error[LANE_ERROR];
-    if (!lane_map_init(&map, &run->camera, shape->width, shape->height, error)) {
-        log_error("the camera does not fit frames of %dx%d: %s", shape->width, shape->height, error);
-        return EXIT_USAGE;
-    }
-    return lane_pipeline_init(&run->pipeline, &map, shape) ? EXIT_OK : EXIT_NOTHING;
+    if (lane_map_init(&run->map, &run->camera, shape->width, shape->height, error))
+        return EXIT_OK;
+    log_error("the camera does not fit frames of %dx%d: %s", shape->width, shape->height, error);
+    return EXIT_USAGE;
 }
 
 // Without a display, the run is headless.
@@ -88,79 +99,173 @@ static void open_window(struct run *run)
             log_warn("cannot open a window: %s; running without it", why);
     }
     run->limit = o->frames > 0 ? o->frames : run->info->endless && !run->window ? ENDLESS_FRAMES : 0;
+    // A second frame in flight is later on the screen, but upload, kernels and finding overlap.
+    run->depth = run->window || run->info->live ? 1 : 2;
 }
 
-// Returns false if an output cannot be written.
-static bool find_lanes(struct run *run, const struct frame *frame)
+static enum exit_code open_pipeline(struct run *run)
 {
+    const struct lane_options *o = run->options;
+    const bool gl = o->path >= 0 && path_kind_info((enum path_kind)o->path)->needs_gl;
+    if (!lane_place_open(&run->place, o->path, o->device, gl ? lane_window_gl(run->window) : NULL))
+        return EXIT_NOTHING;
+    source_place(run->source, run->place.device ? run->place.device->pages : NULL);
+    const struct path_setup setup = {.kind = run->place.kind,
+                                     .device = run->place.device,
+                                     .gl = run->place.gl,
+                                     .input = run->info->shape,
+                                     .depth = run->depth,
+                                     .threads = o->threads};
+    return lane_pipeline_init(&run->pipeline, &run->map, &setup) ? EXIT_OK : EXIT_NOTHING;
+}
+
+// Takes a frame from the source and submits it. Sets *ended if there are no more frames. Returns an exit code.
+static enum exit_code submit_next(struct run *run, bool *ended)
+{
+    struct flight flight;
+    *ended = true;
+    switch (source_next(run->source, &flight.frame, WAIT_MS)) {
+    case SOURCE_TIMEOUT:
+        *ended = false;
+        return EXIT_OK;
+    case SOURCE_END:
+        return EXIT_OK;
+    case SOURCE_RESHAPED:
+        log_error("the source changed its frame size or format; start again");
+        return EXIT_FAILED_SOME;
+    case SOURCE_FAILED:
+        return EXIT_FAILED_SOME;
+    case SOURCE_FRAME:
+        break;
+    }
+    *ended = false;
+    flight.start_ns = clock_now_ns();
+    run->flight[run->flights++] = flight;
+    run->submitted++;
+    return lane_pipeline_submit(&run->pipeline, &flight.frame.image, flight.frame.number) ? EXIT_OK : EXIT_DEVICE;
+}
+
+// Adds the frame's stages to the table. Finding took the time from `found_ns` to now.
+static void measure(struct run *run, const struct frame *frame, const struct path_result *path, int64_t found_ns)
+{
+    const int64_t now_ns = clock_now_ns();
+    meter_begin(&run->meter, frame->number);
+    for (int i = 0; i < path->stages; i++)
+        meter_add(&run->meter, NULL, NULL, &path->stage[i]);
+    meter_host(&run->meter, NULL, "find lines", found_ns, now_ns);
+    meter_shown(&run->meter, frame->captured_ns, now_ns);
+}
+
+// Finds the lines in the oldest frame in flight, and reports them. Returns an exit code.
+static enum exit_code finish_oldest(struct run *run)
+{
+    const struct flight *flight = &run->flight[0];
+    const struct frame *frame = &flight->frame;
+    const struct image_shape *shape = &frame->image.shape;
     struct lane_table table;
     struct lane_result result;
+    struct path_result path;
     char file[FILE_NAME];
-    const int64_t start_ns = clock_now_ns();
-    if (!lane_pipeline_run(&run->pipeline, &frame->image, &table))
-        return false;
+    if (!lane_pipeline_collect(&run->pipeline, &table, &path))
+        return EXIT_DEVICE;
+    const int64_t found_ns = clock_now_ns();
     lane_track(&run->tracker, &table, &result);
-    const struct image_shape *shape = &frame->image.shape;
-    const struct lane_frame about = {file, shape->width, shape->height, (double)(clock_now_ns() - start_ns) / 1e6};
+    const struct lane_frame about = {file, shape->width, shape->height,
+                                     (double)(clock_now_ns() - flight->start_ns) / 1e6};
+    measure(run, frame, &path, found_ns);
     snprintf(file, sizeof(file), "%s#%llu", run->info->name, (unsigned long long)frame->number);
     run->frames++;
     run->counts[result.state]++;
     run->milliseconds += about.milliseconds;
     if (!truth_add(&run->truth, frame->number) ||
         (run->options->json && !lane_report(&about, &run->pipeline.map, &result)))
-        return false;
+        return EXIT_FAILED_SOME; // main logs a broken standard output
     run->quit = run->window && !lane_window_show(run->window, &run->pipeline, &frame->image, &result);
-    return true;
+    source_return(run->source, frame);
+    run->flights--;
+    memmove(&run->flight[0], &run->flight[1], (size_t)run->flights * sizeof(run->flight[0]));
+    return EXIT_OK;
 }
 
 // Returns an exit code.
 static enum exit_code process(struct run *run)
 {
-    while (command_interrupted() == 0 && !run->quit && (run->limit == 0 || run->frames < run->limit)) {
-        struct frame frame;
-        switch (source_next(run->source, &frame, WAIT_MS)) {
-        case SOURCE_TIMEOUT:
-            continue;
-        case SOURCE_END:
-            return EXIT_OK;
-        case SOURCE_RESHAPED:
-            log_error("the source changed its frame size or format; start again");
-            return EXIT_FAILED_SOME;
-        case SOURCE_FAILED:
-            return EXIT_FAILED_SOME;
-        case SOURCE_FRAME:
+    enum exit_code code = EXIT_OK, source_code = EXIT_OK;
+    bool ended = false;
+    while (code == EXIT_OK && command_interrupted() == 0 && !run->quit) {
+        const int before = run->submitted;
+        if (!ended && run->flights < run->depth && (run->limit == 0 || run->submitted < run->limit))
+            code = source_code = submit_next(run, &ended);
+        ended = ended || (run->limit > 0 && run->submitted == run->limit);
+        if (run->flights == run->depth || (run->flights > 0 && run->submitted == before))
+            code = source_code == EXIT_DEVICE ? source_code : finish_oldest(run);
+        else if (ended && run->flights == 0)
             break;
-        }
-        const bool written = find_lanes(run, &frame);
-        source_return(run->source, &frame);
-        if (!written)
-            return EXIT_FAILED_SOME; // main logs a broken standard output
     }
-    return run->window && lane_window_lost(run->window) ? EXIT_DEVICE : EXIT_OK;
+    if (run->window && lane_window_lost(run->window))
+        return EXIT_DEVICE;
+    return code == EXIT_OK ? source_code : code;
+}
+
+static enum exit_code open_all(struct run *run, const char *source)
+{
+    if (!read_camera(run))
+        return EXIT_USAGE;
+    enum exit_code code = open_source(run, source);
+    if (code == EXIT_OK)
+        code = make_map(run);
+    if (code == EXIT_OK && !truth_open(&run->truth, run->options->truth, run->info))
+        code = EXIT_NOTHING;
+    if (code != EXIT_OK)
+        return code;
+    open_window(run);
+    return open_pipeline(run);
+}
+
+// Frames may lie in the device's memory, and the gl path uses the window's context.
+static void close_all(struct run *run)
+{
+    lane_pipeline_finish(&run->pipeline);
+    for (int i = 0; i < run->flights; i++)
+        source_return(run->source, &run->flight[i].frame);
+    source_close(run->source);
+    lane_place_close(&run->place);
+    lane_window_close(run->window);
+}
+
+static void print_summary(const struct run *run)
+{
+    printf("%d frames: lanes in %d, held in %d, none in %d; %.2f ms per frame\n", run->frames, run->counts[LANE_SEEN],
+           run->counts[LANE_HELD], run->counts[LANE_NONE], run->milliseconds / run->frames);
+    printf("path %s (%s), device %s, %.1f fps\n", path_kind_name(run->place.kind),
+           path_info(run->pipeline.path)->sharing,
+           run->place.gl       ? run->place.gl->name
+           : run->place.device ? run->place.device->info.name
+                               : "cpu",
+           meter_fps(&run->meter));
+    meter_print(&run->meter, stdout);
 }
 
 int lane_run(const struct lane_options *options, const char *source)
 {
-    struct run run = {.options = options};
-    if (!read_camera(&run))
-        return EXIT_USAGE;
-    enum exit_code code = open_source(&run, source);
-    if (code == EXIT_OK)
-        code = open_pipeline(&run);
-    if (code == EXIT_OK && !truth_open(&run.truth, options->truth, run.info))
-        code = EXIT_NOTHING;
-    if (code == EXIT_OK) {
-        open_window(&run);
-        command_hold_signals();
-        code = process(&run);
+    struct run *run = calloc(1, sizeof(*run)); // too large for the stack
+    if (!run) {
+        log_error("cannot find lanes: out of memory");
+        return EXIT_NOTHING;
     }
-    if (!truth_close(&run.truth))
+    run->options = options;
+    enum exit_code code = open_all(run, source);
+    if (code == EXIT_OK) {
+        command_hold_signals();
+        code = process(run);
+    }
+    if (!truth_close(&run->truth))
         code = EXIT_FAILED_SOME;
-    if (run.frames > 0 && !options->json)
-        printf("%d frames: lanes in %d, held in %d, none in %d; %.2f ms per frame\n", run.frames, run.counts[LANE_SEEN],
-               run.counts[LANE_HELD], run.counts[LANE_NONE], run.milliseconds / run.frames);
-    lane_window_close(run.window);
-    lane_pipeline_finish(&run.pipeline);
-    source_close(run.source);
+    if (run->frames > 0 && !options->json)
+        print_summary(run);
+    if (run->window && lane_window_lost(run->window) && run->place.gl)
+        return (int)code | EXIT_AT_ONCE; // the path's GL context was lost with the display
+    close_all(run);
+    free(run);
     return (int)code;
 }

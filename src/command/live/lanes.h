@@ -4,9 +4,9 @@
 #pragma once
 
 #include "command/live/devices.h"
-#include "command/live/meter.h"
 #include "command/live/note.h"
 #include "command/live/wish.h"
+#include "command/meter.h"
 #include "source/source.h"
 #include "tune/online.h"
 

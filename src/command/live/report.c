@@ -240,12 +240,6 @@ static void print_json_summary(struct report *report, const struct status *s)
     print_line(report, object, LAST_WAIT_MS);
 }
 
-static void print_row(FILE *out, int width, const char *name, const struct stats *stats, const char *clock)
-{
-    fprintf(out, "%-*s %9.3f %9.3f %9.3f  %s\n", width, name, stats_percentile(stats, 50), stats_percentile(stats, 95),
-            stats_percentile(stats, 99), clock);
-}
-
 static void print_camera(const struct status *s, FILE *out)
 {
     const struct source_health *health = &s->health;
@@ -295,20 +289,7 @@ static void print_table(const struct report *report, const struct status *s)
                 (unsigned long long)s->outputs.sent.sent, (unsigned long long)s->outputs.sent.repeated);
     print_frames(report, s);
     print_camera(s, out);
-    if (meter->frames == 0)
-        return;
-    fputc('\n', out);
-    int width = (int)strlen("age when shown");
-    for (int i = 0; i < meter->stages; i++) {
-        const int length = (int)strlen(meter->stage[i].name);
-        width = length > width ? length : width;
-    }
-    fprintf(out, "%-*s %9s %9s %9s  clock\n", width, "stage (ms)", "median", "p95", "p99");
-    for (int i = 0; i < meter->stages; i++)
-        print_row(out, width, meter->stage[i].name, &meter->stage[i].ms,
-                  meter->stage[i].clock == STAGE_DEVICE ? "device" : "host");
-    if (meter->age_ms.count > 0)
-        print_row(out, width, "age when shown", &meter->age_ms, "host");
+    meter_print(meter, out);
 }
 
 void report_summary(struct report *report, const struct status *s)

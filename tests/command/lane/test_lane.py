@@ -2,6 +2,7 @@
 """test_lane.py MONOCLE: monocle lane on roads with known lines, on pictures without a road, and in a window"""
 import json
 import math
+import re
 import subprocess
 import sys
 import time
@@ -42,6 +43,26 @@ def levels(c):
         total = score(found)
         c.check(len(found) == FRAMES and total["accuracy"] >= least, level, total)
         c.check(total["false_positives"] <= MISSED and total["false_negatives"] <= MISSED, level, total)
+
+
+def paths(c):
+    """Every path prints the same bytes but the times, and a table of stages. Two frames may be in flight."""
+    road, texts = "road:seed=7,level=mixed,size=%s,nv21" % SIZE, {}
+    for path in ("cpu", "opencl", "gl", "zerocopy"):
+        args = [road, "--headless", "--fast", "-n", "40", "-p", path]
+        out = run(*args, "--json", "--truth", path + ".json").stdout
+        texts[path] = re.sub(r'"run_time":[0-9.]+,', "", out)
+        with open(at(path + ".json"), encoding="utf-8") as file:
+            texts[path] += file.read()
+        lines = run(*args).stdout.splitlines()
+        stages = {line[:line.index("  ")]: float(line.split()[-4]) for line in lines[4:]}
+        c.check(lines[0].startswith("40 frames:") and lines[1].startswith("path %s (" % path), lines)
+        c.check("find lines" in stages and "measure" in stages and any("otsu" in name for name in stages), stages)
+        c.check(path == "gl" or "download" not in stages, stages)
+        c.check(all(ms >= 0 for ms in stages.values()) and stages["find lines"] > 0, stages)
+    c.check(texts["cpu"].count("\n") == 80, len(texts["cpu"]))
+    for path, text in texts.items():
+        c.check(text == texts["cpu"], path)
 
 
 def facts(c):
@@ -95,7 +116,8 @@ def errors(c):
     for args, text in ((["--camera", "height=nan"], "--camera: height must be a number from 0.2 to 10"),
                        (["--points", "1,1,1,1,1,1,1,1"], "the points must be the corners"),
                        (["--config", "none.json"], "--config: cannot read it: No such file"),
-                       (["--camera", "pitch=80"], "the camera does not see the road ahead")):
+                       (["--camera", "pitch=80"], "the camera does not see the road ahead"),
+                       (["-p", "cpu", "-d", "cpu"], "-d selects an OpenCL device, but -p cpu does not use one")):
         done = run("pattern:" + SIZE, "--headless", "-n", "1", *args, code=2)
         c.check(text in done.stderr and done.stderr.count("\n") == 1 and not done.stdout, args, done.stderr)
 
@@ -123,4 +145,4 @@ def window(c):
     c.check(min(red) > 100, "no lines in the picture", red)
 
 
-sys.exit(Checks().run(levels, facts, none, film, calibration, errors, window))
+sys.exit(Checks().run(levels, paths, facts, none, film, calibration, errors, window))

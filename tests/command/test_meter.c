@@ -1,5 +1,5 @@
 // test_meter.c: the statistics of the live view: rates, ignored gaps, stages of long sessions
-#include "command/live/meter.h"
+#include "command/meter.h"
 
 #include "base/clock.h"
 

@@ -1,5 +1,5 @@
 // meter.c: statistics of the live view
-#include "command/live/meter.h"
+#include "command/meter.h"
 
 #include "base/clock.h"
 
@@ -125,4 +125,28 @@ double meter_first_frame_ms(const struct meter *m)
 double meter_late_ms(const struct stats *stats, double p)
 {
     return stats_late(stats, LATE_FRAMES, p);
+}
+
+static void print_row(FILE *out, int width, const char *name, const struct stats *stats, const char *clock)
+{
+    fprintf(out, "%-*s %9.3f %9.3f %9.3f  %s\n", width, name, stats_percentile(stats, 50), stats_percentile(stats, 95),
+            stats_percentile(stats, 99), clock);
+}
+
+void meter_print(const struct meter *meter, FILE *out)
+{
+    if (meter->frames == 0)
+        return;
+    fputc('\n', out);
+    int width = (int)strlen("age when shown");
+    for (int i = 0; i < meter->stages; i++) {
+        const int length = (int)strlen(meter->stage[i].name);
+        width = length > width ? length : width;
+    }
+    fprintf(out, "%-*s %9s %9s %9s  clock\n", width, "stage (ms)", "median", "p95", "p99");
+    for (int i = 0; i < meter->stages; i++)
+        print_row(out, width, meter->stage[i].name, &meter->stage[i].ms,
+                  meter->stage[i].clock == STAGE_DEVICE ? "device" : "host");
+    if (meter->age_ms.count > 0)
+        print_row(out, width, "age when shown", &meter->age_ms, "host");
 }

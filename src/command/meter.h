@@ -5,6 +5,8 @@
 #include "base/trace.h"
 #include "path/path.h"
 
+#include <stdio.h>
+
 enum { METER_STAGES = 48, METER_NAME = 160 };
 
 struct meter_stage {
@@ -46,3 +48,6 @@ double meter_fps_now(const struct meter *meter);        // over the last second
 double meter_fps_low(const struct meter *meter);        // 1 % low: from the 99th percentile of the last 1000 intervals
 double meter_first_frame_ms(const struct meter *meter); // from opened_ns to the first shown frame; 0 before it
 double meter_late_ms(const struct stats *stats, double p); // percentile of the last 60 values
+
+// Prints the stages, and the age if there is one, as a table. Prints nothing before the first frame.
+void meter_print(const struct meter *meter, FILE *out);
