@@ -69,6 +69,8 @@ struct source {
     _Atomic(struct pages_owner *) owner; // set by source_place
 };
 
+bool video_is_url(const char *text); // in video.c: ffmpeg opens such a text
+
 enum { SOURCE_DEFAULT_RATE = 30 }; // for pacing, if neither the user nor the source has a rate
 
 // Returns the colour of a source's frames: from the user, else from the source (`said`), else from the default rules.

@@ -16,11 +16,12 @@
 
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 
-extern const struct source_kind source_camera, source_pattern, source_noise, source_road, source_still, source_y4m,
-    source_raw, source_list;
+extern const struct source_kind source_camera, source_pattern, source_noise, source_road, source_y4m, source_video,
+    source_still, source_raw, source_list;
 
 static const struct source_kind *const kinds[] = {
-    &source_camera, &source_pattern, &source_noise, &source_road, &source_still, &source_y4m, &source_raw, &source_list,
+    &source_camera, &source_pattern, &source_noise, &source_road, &source_y4m,
+    &source_video,  &source_still,   &source_raw,   &source_list,
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
@@ -96,7 +97,7 @@ static const struct source_kind *kind_of_target(const struct source_setup *setup
     uint8_t head[CODEC_PROBE_BYTES];
     struct source_target target = {.text = setup->text};
     struct stat status;
-    if (target.text[0] != '@' && strcmp(target.text, "-") != 0) {
+    if (target.text[0] != '@' && strcmp(target.text, "-") != 0 && !video_is_url(target.text)) {
         if (stat(target.text, &status) != 0) {
             log_error("cannot open %s: %s; to list the kinds of sources, run: monocle live --help", target.text,
                       strerror(errno));
@@ -111,12 +112,7 @@ static const struct source_kind *kind_of_target(const struct source_setup *setup
         if (kinds[i]->claims && kinds[i]->claims(&target, setup))
             return kinds[i];
     }
-    if (target.type == S_IFREG)
-        log_error("%s is neither an image nor a Y4M video; for other videos run: ffmpeg -i FILE -f yuv4mpegpipe - | "
-                  "monocle live -; for raw frames add --size and --pixel-format",
-                  target.text);
-    else
-        log_error("cannot open %s: it is not a regular file, directory, named pipe or camera", target.text);
+    log_error("cannot open %s: it is not a regular file, directory, named pipe or camera", target.text);
     return NULL;
 }
 

@@ -36,7 +36,8 @@ struct source_setup {
 };
 
 struct source_info {
-    const char *kind;                     // "camera", "pattern", "noise", "road", "image", "y4m", "raw" or "list"
+    const char *kind;                     // "camera", "pattern", "noise", "road", "image", "y4m", "raw", "video" or
+                                          // "list"
     char name[256];                       // for messages: the file, or the camera's name and mode
     struct image_shape shape;             // of every frame until source_reshape; colour resolved
     double rate;                          // nominal frames per second; 0: unknown

@@ -52,6 +52,15 @@ bool stream_open(struct stream *stream, const char *path)
     return true;
 }
 
+bool stream_from_pipe(struct stream *stream, int pipe, const char *name)
+{
+    *stream = (struct stream){.fd = pipe, .name = strdup(name)};
+    if (stream->name)
+        return true;
+    log_error("cannot read %s: out of memory", name);
+    return false;
+}
+
 void stream_close(struct stream *stream)
 {
     if (!stream->name)

@@ -26,6 +26,8 @@ struct stream {
 
 // `path` "-" is standard input. Returns false on failure (logged). Call stream_close in either case.
 bool stream_open(struct stream *stream, const char *path);
+// Reads a pipe that does not block, and owns it. Returns false if out of memory (logged).
+bool stream_from_pipe(struct stream *stream, int pipe, const char *name);
 void stream_close(struct stream *stream); // accepts a zeroed stream
 
 // Reads until *filled is `size`. Deadlines are clock_now_ns time. STREAM_END: the data ended early, after *filled

@@ -57,16 +57,18 @@ HOMES = {
     r"immintrin\.h": r"src/base/vector\.h",
     r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h":
-        r"src/(command/.*|measure/(answer|figure|measure)|tune/(captures|journal|spec_read|table)|base/trace)\.c",
+        r"src/(command/.*|measure/(answer|figure|measure)|tune/(captures|journal|spec_read|table)|base/trace|"
+        r"source/video_info)\.c",
 }
 # Rows of tables, and the only files that may name them. Other code reads columns, so that it works with new rows.
 ROWS = {
     r"PATH_(OPENCL|ZEROCOPY)": r"src/path/.*|src/command/(inspect_device|bench/filters|batch/(batch|choose|runner))\.c",
     r"PIXFMT_(?!RGBA|GREY|COUNT|PLANES)\w+":  # formats of files, cameras and measurements, and defaults
-        r"src/(image/(pixfmt|image|y4m|codec/).*|sink/virtual_camera\.c|source/(camera.*|generated)\.c|"
+        r"src/(image/(pixfmt|image|y4m|codec/).*|sink/virtual_camera\.c|source/(camera.*|generated|video_info)\.c|"
         r"measure/pictures\.c|command/(bench/.*|batch/worker)\.c)",
     # The name of a kind of source.
-    r"str\w*cmp\(.*(?:info->kind|kinds\S*->name|\"(?:camera|pattern|noise|y4m|raw|list))": r"src/source/source\.c",
+    r"str\w*cmp\(.*(?:info->kind|kinds\S*->name|\"(?:camera|pattern|noise|y4m|raw|video|list))":
+        r"src/source/source\.c",
 }
 # Headers that any file may include: C11, POSIX and Linux.
 SYSTEM = re.compile(

@@ -3,6 +3,7 @@
 
 #include "base/cache.h"
 #include "base/file.h"
+#include "base/program.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -94,23 +95,10 @@ void check_results(struct doctor *doctor)
         report_unusable(doctor, path, "cannot be written", "XDG_DATA_HOME", "tuning results");
 }
 
-// Returns true if PATH has the program.
-static bool has_program(const char *name)
-{
-    const char *at = getenv("PATH");
-    while (at && *at) {
-        char path[PATH_MAX];
-        const size_t bytes = strcspn(at, ":");
-        if (snprintf(path, sizeof(path), "%.*s/%s", (int)bytes, at, name) < PATH_MAX && access(path, X_OK) == 0)
-            return true;
-        at += bytes + (at[bytes] == ':');
-    }
-    return false;
-}
-
 void check_programs(struct doctor *doctor)
 {
-    if (has_program("ffmpeg"))
+    char path[PATH_MAX];
+    if (program_find("ffmpeg", path, sizeof(path)))
         doctor_report(doctor, FINDING_OK, NULL, "ffmpeg is installed");
     else
         doctor_report(doctor, FINDING_WARNING, "sudo apt install ffmpeg",

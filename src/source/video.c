@@ -1,0 +1,429 @@
+// video.c: films of all formats, and URLs, through the user's ffmpeg in a child process
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/program.h"
+#include "image/codec/codec.h"
+#include "source/kind.h"
+#include "source/stream.h"
+#include "source/video_info.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    PROBE_MS = 20000,       // ffprobe may wait for a server
+    ANSWER_BYTES = 1 << 20, // of ffprobe
+    END_MS = 2000,          // from the end of the frames to the end of ffmpeg
+    SILENT_MS = 2000,       // without frames for so long, the view says so
+    STALLED_MS = 5000,      // without frames for so long, ffmpeg starts again
+    NS_PER_MS = 1000000,
+};
+
+// How ffmpeg reads a URL, or a file (`scheme` NULL). It follows links in playlists only over these protocols.
+static const struct way {
+    const char *scheme, *protocols;
+    const char *options[4]; // of the demuxer
+    bool live;              // the server sets the pace
+} ways[] = {
+    {"rtsp://", "rtsp,rtp,udp,tcp", {"-rtsp_transport", "tcp", "-fflags", "nobuffer"}, true},
+    {"rtsps://", "rtsp,rtp,udp,tcp,tls", {"-rtsp_transport", "tcp", "-fflags", "nobuffer"}, true},
+    {"http://", "http,https,tcp,tls,httpproxy,crypto,data", {NULL}, false},
+    {"https://", "http,https,tcp,tls,httpproxy,crypto,data", {NULL}, false},
+    {NULL, "file,crypto,data", {NULL}, false},
+};
+
+struct video {
+    const struct way *way;
+    char *input; // for ffmpeg: the URL, or "file:PATH"
+    struct video_info info;
+    struct program ffmpeg;
+    struct stream stream; // of its standard output
+    bool loop;
+    bool warned;                 // a damaged film was reported
+    bool resized;                // a change of the frame size was reported
+    double begin_s;              // where ffmpeg started
+    uint64_t number;             // number of the next frame
+    uint64_t round;              // frames since the start of ffmpeg
+    int slot;                    // pool slot of the next frame; -1: none
+    size_t filled;               // bytes read into the slot
+    size_t seen;                 // `filled` when bytes last arrived
+    int64_t asked_ns;            // time of the last call of video_next
+    int64_t heard_ns;            // when bytes last arrived; the time between calls does not count
+    int64_t begun_ns;            // when the reading into the slot began; 0: not yet
+    char fault[PROGRAM_LINE];    // ffmpeg's last error; ""
+    char changed[PROGRAM_LINE];  // the last line about a new frame size; ""
+    struct source_health health; // guarded by the pool's lock
+};
+
+static const struct way *way_of(const char *text)
+{
+    const struct way *way = ways;
+    while (way->scheme && strncmp(text, way->scheme, strlen(way->scheme)) != 0)
+        way++;
+    return way;
+}
+
+bool video_is_url(const char *text)
+{
+    return way_of(text)->scheme != NULL;
+}
+
+// `what` "": none.
+static void set_trouble(struct source *source, const char *what, bool outage)
+{
+    struct video *video = source->state;
+    pthread_mutex_lock(&source->pool.lock);
+    snprintf(video->health.trouble, sizeof(video->health.trouble), "%s%s", what, outage ? "; starting it again" : "");
+    video->health.outages += outage;
+    pthread_mutex_unlock(&source->pool.lock);
+}
+
+static void video_health(struct source *source, struct source_health *health)
+{
+    const struct video *video = source->state;
+    pthread_mutex_lock(&source->pool.lock);
+    *health = video->health;
+    pthread_mutex_unlock(&source->pool.lock);
+}
+
+// Copies the message of a line "[component] [error] message", without the input's name.
+static void take_fault(struct video *video, const char *line)
+{
+    const size_t bytes = strlen(video->input);
+    if (strncmp(line, video->input, bytes) == 0 && strncmp(line + bytes, ": ", 2) == 0)
+        line += bytes + 2;
+    snprintf(video->fault, sizeof(video->fault), "%s", line);
+}
+
+static void hear_ffprobe(void *context, const char *line)
+{
+    take_fault(context, line);
+}
+
+// The log has levels, as "[h264 @ 0x55d0] [error] message". The input of the filters reports each frame size.
+static void hear_ffmpeg(void *context, const char *line)
+{
+    struct video *video = context;
+    int width, height;
+    static const char *const faults[] = {"[error] ", "[fatal] ", "[panic] "};
+    for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
+        const char *at = strstr(line, faults[i]);
+        if (at)
+            take_fault(video, at + strlen(faults[i]));
+    }
+    const char *at = strstr(line, "[verbose] w:");
+    if (at && strstr(line, "input from stream") && strstr(at, " pixfmt:") &&
+        sscanf(at, "[verbose] w:%d h:%d", &width, &height) == 2 &&
+        (width != video->info.width || height != video->info.height))
+        snprintf(video->changed, sizeof(video->changed), "%dx%d", width, height);
+}
+
+static void log_not_started(const char *program, const char *name, int error)
+{
+    if (error == ENOENT)
+        log_error("cannot play %s: %s is not installed; run: sudo apt install ffmpeg", name, program);
+    else
+        log_error("cannot play %s: cannot start %s: %s", name, program, strerror(error));
+}
+
+// Asks ffprobe. False on failure (logged).
+static bool probe(struct video *video, const char *name)
+{
+    const char *const arguments[] = {"ffprobe",
+                                     "-v",
+                                     "error",
+                                     "-of",
+                                     "json",
+                                     "-show_streams",
+                                     "-show_format",
+                                     "-select_streams",
+                                     "V:0",
+                                     "-protocol_whitelist",
+                                     video->way->protocols,
+                                     "-i",
+                                     video->input,
+                                     NULL};
+    char why[VIDEO_WHY];
+    int value;
+    struct program ffprobe = {.heard = hear_ffprobe, .context = video};
+    const int error = program_start(&ffprobe, arguments, PROGRAM_WRITES);
+    if (error != 0) {
+        log_not_started("ffprobe", name, error);
+        return false;
+    }
+    char *answer = program_read(&ffprobe, ANSWER_BYTES, PROBE_MS);
+    const enum child_end end = program_end(&ffprobe, answer ? END_MS : 0, &value);
+    bool ok = false;
+    if (!answer)
+        log_error("cannot play %s: ffprobe did not answer within %d s%s%s", name, PROBE_MS / 1000,
+                  video->fault[0] ? ": " : "", video->fault);
+    else if (end != CHILD_EXITED || value != 0)
+        log_error("cannot play %s: %s%s", name, video->fault[0] ? video->fault : "ffprobe failed",
+                  video->way->scheme ? "" : "; for raw frames add --size and --pixel-format");
+    else if (!(ok = video_info_parse(answer, strlen(answer), &video->info, why)))
+        log_error("cannot play %s: %s", name, why);
+    free(answer);
+    video->fault[0] = '\0';
+    return ok;
+}
+
+// Starts ffmpeg at video->begin_s. Returns false on failure (logged).
+static bool start(struct source *source)
+{
+    struct video *video = source->state;
+    const struct image_shape *shape = &source->info.shape;
+    const char *range = shape->color.range == COLOR_RANGE_FULL ? "full" : "limited";
+    char begin[32], rate[32], filters[128];
+    snprintf(begin, sizeof(begin), "%.6f", video->begin_s);
+    snprintf(rate, sizeof(rate), "%d/%d", video->info.rate_numerator, video->info.rate_denominator);
+    // All frames get the size of the first one. The range stays.
+    snprintf(filters, sizeof(filters), "scale=%d:%d:in_range=%s:out_range=%s", shape->width, shape->height, range,
+             range);
+    const char *arguments[40] = {"ffmpeg", "-nostdin",      "-hide_banner",        "-nostats",
+                                 "-v",     "level+verbose", "-protocol_whitelist", video->way->protocols};
+    int count = 8;
+    for (int i = 0; i < 4 && video->way->options[i]; i++)
+        arguments[count++] = video->way->options[i];
+    if (video->begin_s > 0) {
+        arguments[count++] = "-ss";
+        arguments[count++] = begin;
+    }
+    const char *const rest[] = {"-i",     video->input, "-map",     "0:V:0",    "-an",
+                                "-sn",    "-dn",        "-vf",      filters,    "-r",
+                                rate,     "-f",         "rawvideo", "-pix_fmt", video->info.format,
+                                "pipe:1", NULL};
+    memcpy(arguments + count, rest, sizeof(rest));
+    video->ffmpeg.heard = hear_ffmpeg;
+    video->ffmpeg.context = video;
+    video->fault[0] = video->changed[0] = '\0';
+    const int error = program_start(&video->ffmpeg, arguments, PROGRAM_WRITES);
+    if (error != 0) {
+        log_not_started("ffmpeg", source->info.name, error);
+        return false;
+    }
+    video->round = 0;
+    video->filled = video->seen = 0;
+    video->begun_ns = video->asked_ns = 0;
+    return stream_from_pipe(&video->stream, video->ffmpeg.pipe, source->info.name);
+}
+
+// Ends ffmpeg, which may still run. Returns how it ended.
+static enum child_end stop(struct video *video, int limit_ms, int *value)
+{
+    if (video->stream.name) { // it owns the pipe
+        stream_close(&video->stream);
+        video->ffmpeg.pipe = -1;
+    }
+    return program_end(&video->ffmpeg, limit_ms, value);
+}
+
+static bool take_colour_and_rate(struct source *source, const struct source_setup *setup)
+{
+    struct video *video = source->state;
+    struct video_info *info = &video->info;
+    if (setup->has_format && !video_info_convert(info, setup->format)) {
+        log_error("ffmpeg cannot convert %s to %s; leave out --pixel-format", source->info.name,
+                  pixfmt_info(setup->format)->name);
+        return false;
+    }
+    if (info->interlaced)
+        log_warn("%s is interlaced: each frame shows both fields, without deinterlacing", source->info.name);
+    source->info.shape = info->shape;
+    source->info.shape.color = source_color(setup, info->shape.color, &info->shape);
+    source->info.rate = (double)info->rate_numerator / info->rate_denominator;
+    source->info.rate_numerator = info->rate_numerator;
+    source->info.rate_denominator = info->rate_denominator;
+    source->info.live = video->way->live;
+    return source_size_fits(setup, info->shape.width, info->shape.height, source->info.name);
+}
+
+static bool video_open(struct source *source, const struct source_setup *setup, const char *text)
+{
+    struct video *video = source->state;
+    video->slot = -1;
+    if (!text || text[0] == '\0') {
+        log_error("video needs a file or a URL: video:FILE");
+        return false;
+    }
+    video->way = way_of(text);
+    if (asprintf(&video->input, "%s%s", video->way->scheme ? "" : "file:", text) < 0) {
+        video->input = NULL;
+        log_error("cannot play %s: out of memory", text);
+        return false;
+    }
+    snprintf(source->info.name, sizeof(source->info.name), "%s", text);
+    video->loop = setup->loop;
+    return probe(video, text) && take_colour_and_rate(source, setup) &&
+           pool_init(&source->pool, source, &source->info.shape) && start(source);
+}
+
+static void video_close(struct source *source)
+{
+    struct video *video = source->state;
+    int value;
+    stop(video, 0, &value);
+    free(video->input);
+}
+
+static bool video_holds(const struct source *source, const char *path)
+{
+    const struct video *video = source->state;
+    return !video->way->scheme && file_same(path, video->input + strlen("file:"));
+}
+
+static double at_s(const struct source *source)
+{
+    const struct video *video = source->state;
+    return video->begin_s + (double)video->round * video->info.rate_denominator / video->info.rate_numerator;
+}
+
+static enum source_status start_at(struct source *source, double seconds)
+{
+    struct video *video = source->state;
+    video->begin_s = seconds;
+    return start(source) ? SOURCE_TIMEOUT : SOURCE_FAILED;
+}
+
+// ffmpeg was killed or stalled. Starts it again at the next frame, or at the present of a live stream, if it has
+// delivered a frame since its last start.
+static enum source_status revive(struct source *source, const char *what)
+{
+    struct video *video = source->state;
+    const char *name = source->info.name;
+    int value;
+    stop(video, 0, &value);
+    if (video->round == 0) {
+        log_error("cannot play %s: %s%s%s", name, what, video->fault[0] ? "; its last message: " : "", video->fault);
+        return SOURCE_FAILED;
+    }
+    log_warn("%s: %s at %.1f s; starting it again", name, what, at_s(source));
+    set_trouble(source, what, true);
+    return start_at(source, video->way->live ? 0 : at_s(source));
+}
+
+// ffmpeg's output has ended. Returns SOURCE_TIMEOUT if it was started again.
+static enum source_status end_round(struct source *source)
+{
+    struct video *video = source->state;
+    const char *name = source->info.name;
+    char what[64];
+    int value;
+    const enum child_end end = stop(video, END_MS, &value);
+    if (end != CHILD_EXITED) {
+        snprintf(what, sizeof(what), end == CHILD_LATE ? "ffmpeg hung" : "ffmpeg was killed by signal %d", value);
+        return revive(source, what);
+    }
+    const bool nothing = video->round == 0 && video->begin_s == 0;
+    if (value != 0 || nothing) {
+        log_error("cannot play %s%s: %s", name, nothing ? "" : " to its end",
+                  video->fault[0] ? video->fault : "ffmpeg found no frame");
+        return SOURCE_FAILED;
+    }
+    if (video->fault[0] && !video->warned) {
+        log_warn("%s is damaged: %s", name, video->fault);
+        video->warned = true;
+    }
+    return video->loop ? start_at(source, 0) : SOURCE_END;
+}
+
+// Called after each read: reports new frame sizes, and waits that are too long.
+static enum source_status watch(struct source *source, enum source_status status)
+{
+    struct video *video = source->state;
+    const int64_t now = clock_now_ns(), between = now - video->asked_ns;
+    program_listen(&video->ffmpeg);
+    if (video->changed[0] && !video->resized) {
+        log_warn("the frame size of %s changes to %s; monocle scales all frames to %dx%d", source->info.name,
+                 video->changed, source->info.shape.width, source->info.shape.height);
+        video->resized = true;
+    }
+    if (status == SOURCE_FRAME || video->filled != video->seen || video->asked_ns == 0 ||
+        between > (int64_t)SILENT_MS * NS_PER_MS) {
+        if (video->health.trouble[0] && status == SOURCE_FRAME)
+            set_trouble(source, "", false);
+        video->heard_ns = now;
+    }
+    video->seen = video->filled;
+    video->asked_ns = now;
+    const int64_t silent_ms = (now - video->heard_ns) / NS_PER_MS;
+    if (silent_ms > STALLED_MS)
+        return revive(source, "no frame arrived for 5 s");
+    if (silent_ms > SILENT_MS && !video->health.trouble[0])
+        set_trouble(source, "ffmpeg delivers no frames", false);
+    return status;
+}
+
+static enum source_status video_next(struct source *source, struct frame *frame, int64_t deadline_ns)
+{
+    struct video *video = source->state;
+    const size_t bytes = image_bytes(&source->info.shape);
+    if (video->slot < 0)
+        video->slot = pool_take(&source->pool, deadline_ns);
+    if (video->slot < 0)
+        return SOURCE_TIMEOUT;
+    if (video->begun_ns == 0)
+        video->begun_ns = clock_now_ns();
+    switch (stream_read(&video->stream, source->pool.image[video->slot].plane[0], bytes, &video->filled, deadline_ns)) {
+    case STREAM_OK:
+        break;
+    case STREAM_TIMEOUT:
+        return watch(source, SOURCE_TIMEOUT);
+    case STREAM_END:
+        program_listen(&video->ffmpeg);
+        return end_round(source);
+    default:
+        return SOURCE_FAILED;
+    }
+    pool_lend(&source->pool, video->slot, video->number++, video->begun_ns, frame);
+    video->round++;
+    video->slot = -1;
+    video->filled = 0;
+    video->begun_ns = 0;
+    return watch(source, SOURCE_FRAME);
+}
+
+// Returns true for a GIF that names a number of repetitions: one image never does.
+static bool is_animated(const struct source_target *target)
+{
+    char head[1024];
+    static const char mark[] = "NETSCAPE2.0";
+    if (target->head_bytes < 4 || memcmp(target->head, "GIF8", 4) != 0)
+        return false;
+    const int fd = open(target->text, O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd < 0 ? -1 : read(fd, head, sizeof(head));
+    if (fd >= 0)
+        close(fd);
+    return got > 0 && memmem(head, (size_t)got, mark, sizeof(mark) - 1);
+}
+
+// Claims URLs, and files that no other kind reads. Without ffmpeg, the first frame of a GIF remains an image.
+static bool video_claims(const struct source_target *target, const struct source_setup *setup)
+{
+    enum codec_format format;
+    char path[4096];
+    if (!target->head || (setup->has_format && setup->width > 0))
+        return video_is_url(target->text);
+    if (is_animated(target))
+        return program_find("ffmpeg", path, sizeof(path));
+    return !codec_probe(target->head, target->head_bytes, &format);
+}
+
+extern const struct source_kind source_video;
+const struct source_kind source_video = {
+    .name = "video",
+    .help = {"FILE.mp4, .mkv, .webm, ...\tany other video, and an animated GIF, through ffmpeg; video:FILE forces this",
+             "rtsp://..., http://...\ta stream or a video from a server, through ffmpeg; also rtsps and https"},
+    .word = true,
+    .claims = video_claims,
+    .state_bytes = sizeof(struct video),
+    .open = video_open,
+    .close = video_close,
+    .next = video_next,
+    .holds = video_holds,
+    .health = video_health,
+};

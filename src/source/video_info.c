@@ -1,0 +1,191 @@
+// video_info.c: what ffprobe says about a video, and how ffmpeg must deliver its frames
+#include "source/video_info.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Pixel formats that ffmpeg delivers without a conversion. The first row of a format is its plain name.
+static const struct layout {
+    const char *name;
+    enum pixfmt format;
+    bool full; // the name implies full range
+} layouts[] = {
+    {"yuv420p", PIXFMT_YU12, false}, {"yuvj420p", PIXFMT_YU12, true}, {"yuv422p", PIXFMT_422P, false},
+    {"yuvj422p", PIXFMT_422P, true}, {"yuv444p", PIXFMT_444P, false}, {"yuvj444p", PIXFMT_444P, true},
+    {"nv12", PIXFMT_NV12, false},    {"nv21", PIXFMT_NV21, false},    {"nv16", PIXFMT_NV16, false},
+    {"gray", PIXFMT_GREY, false},    {"rgb24", PIXFMT_RGB24, false},  {"bgr24", PIXFMT_BGR24, false},
+    {"rgba", PIXFMT_RGBA, false},
+};
+
+// The nearest format for the other names, which contain one of these words.
+static const struct {
+    const char *word, *name;
+} nearest[] = {
+    {"gray", "gray"},   {"mono", "gray"},    {"ya", "gray"},      {"yuva444", "yuv444p"}, {"rgb", "rgba"},
+    {"bgr", "rgba"},    {"gbr", "rgba"},     {"pal8", "rgba"},    {"xyz", "rgba"},        {"444", "yuv444p"},
+    {"440", "yuv444p"}, {"p410", "yuv444p"}, {"vuy", "yuv444p"},  {"p416", "yuv444p"},    {"422", "yuv422p"},
+    {"411", "yuv422p"}, {"p210", "yuv422p"}, {"p216", "yuv422p"},
+};
+
+static const struct layout *layout_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++) {
+        if (strcmp(layouts[i].name, name) == 0)
+            return &layouts[i];
+    }
+    return NULL;
+}
+
+static const struct layout *layout_for(const char *name)
+{
+    const struct layout *layout = layout_named(name);
+    for (size_t i = 0; !layout && i < sizeof(nearest) / sizeof(*nearest); i++) {
+        const bool alpha = strcmp(nearest[i].word, "ya") == 0; // "ya8", but not "yuva420p"
+        if (alpha ? strncmp(name, "ya", 2) == 0 : strstr(name, nearest[i].word) != NULL)
+            layout = layout_named(nearest[i].name);
+    }
+    return layout ? layout : layout_named("yuv420p");
+}
+
+static const char *text_of(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "";
+}
+
+// Reads a ratio "30000/1001". Returns its value; 0: there is none.
+static double read_ratio(const char *text, int *numerator, int *denominator)
+{
+    char rest;
+    if (sscanf(text, "%9d/%9d%c", numerator, denominator, &rest) != 2 || *numerator <= 0 || *denominator <= 0)
+        return 0;
+    return (double)*numerator / *denominator;
+}
+
+// Most videos have a constant rate, and r_frame_rate is its exact ratio. Otherwise r_frame_rate is a common multiple of
+// all intervals. If that is too high, takes the average rate, at which ffmpeg repeats and drops frames.
+static void take_rate(const json_t *stream, struct video_info *info)
+{
+    enum { USUAL = 61, DEFAULT = 30, MOST = 1000 };
+    int numerator, denominator;
+    const double exact = read_ratio(text_of(stream, "r_frame_rate"), &info->rate_numerator, &info->rate_denominator);
+    const double mean = read_ratio(text_of(stream, "avg_frame_rate"), &numerator, &denominator);
+    if (exact > 0 && exact <= fmax(USUAL, mean * 1.05))
+        return;
+    info->rate_numerator = mean > 0 && mean <= MOST ? numerator : DEFAULT;
+    info->rate_denominator = mean > 0 && mean <= MOST ? denominator : 1;
+}
+
+static struct color read_color(const json_t *stream, const struct layout *layout)
+{
+    static const struct {
+        const char *name;
+        enum color_matrix matrix;
+    } matrices[] = {
+        {"bt709", COLOR_MATRIX_709},     {"smpte170m", COLOR_MATRIX_601}, {"bt470bg", COLOR_MATRIX_601},
+        {"bt2020nc", COLOR_MATRIX_2020}, {"bt2020c", COLOR_MATRIX_2020},
+    };
+    const char *space = text_of(stream, "color_space"), *range = text_of(stream, "color_range");
+    struct color color = {0};
+    for (size_t i = 0; i < sizeof(matrices) / sizeof(*matrices); i++) {
+        if (strcmp(space, matrices[i].name) == 0)
+            color.matrix = matrices[i].matrix;
+    }
+    if (layout->full || strcmp(range, "pc") == 0)
+        color.range = COLOR_RANGE_FULL;
+    else if (strcmp(range, "tv") == 0)
+        color.range = COLOR_RANGE_LIMITED;
+    return color;
+}
+
+// Returns true if the video is stored on its side. ffmpeg rotates it upright.
+static bool is_sideways(const json_t *stream)
+{
+    double degrees = atof(text_of(json_object_get(stream, "tags"), "rotate"));
+    size_t index;
+    json_t *data;
+    json_array_foreach(json_object_get(stream, "side_data_list"), index, data)
+    {
+        const json_t *rotation = json_object_get(data, "rotation");
+        if (json_is_number(rotation))
+            degrees = json_number_value(rotation);
+    }
+    return fabs(fabs(remainder(degrees, 180)) - 90) < 1; // as ffmpeg, which turns other angles within the frame
+}
+
+static double read_seconds(const json_t *stream, const json_t *format)
+{
+    double seconds = atof(text_of(format, "duration"));
+    if (!(seconds > 0))
+        seconds = atof(text_of(stream, "duration"));
+    return seconds > 0 && seconds < 1e9 ? seconds : 0;
+}
+
+static bool is_sized(const json_t *stream)
+{
+    const json_int_t width = json_integer_value(json_object_get(stream, "width"));
+    const json_int_t height = json_integer_value(json_object_get(stream, "height"));
+    return width > 0 && height > 0 && width <= IMAGE_MAX_SIDE && height <= IMAGE_MAX_SIDE;
+}
+
+static bool read_stream(const json_t *root, struct video_info *info, char why[VIDEO_WHY])
+{
+    const json_t *stream = json_array_get(json_object_get(root, "streams"), 0);
+    const json_t *format = json_object_get(root, "format");
+    const char *size_why;
+    if (!stream || strcmp(text_of(format, "format_name"), "tty") == 0) { // ffmpeg draws any text file
+        snprintf(why, VIDEO_WHY, "it contains no video");
+        return false;
+    }
+    if (!is_sized(stream)) {
+        snprintf(why, VIDEO_WHY, "its frame size is unknown or larger than %dx%d", IMAGE_MAX_SIDE, IMAGE_MAX_SIDE);
+        return false;
+    }
+    const struct layout *layout = layout_for(text_of(stream, "pix_fmt"));
+    *info = (struct video_info){.format = layout->name};
+    info->width = (int)json_integer_value(json_object_get(stream, "width"));
+    info->height = (int)json_integer_value(json_object_get(stream, "height"));
+    const bool turned = is_sideways(stream);
+    info->shape.format = layout->format;
+    info->shape.color = read_color(stream, layout);
+    info->shape.width = turned ? info->height : info->width;
+    info->shape.height = turned ? info->width : info->height;
+    const char *fields = text_of(stream, "field_order");
+    info->interlaced = fields[0] && strcmp(fields, "progressive") != 0 && strcmp(fields, "unknown") != 0;
+    info->seconds = read_seconds(stream, format);
+    take_rate(stream, info);
+    if (pixfmt_size_ok(info->shape.format, info->shape.width, info->shape.height, &size_why))
+        return true;
+    snprintf(why, VIDEO_WHY, "%s", size_why);
+    return false;
+}
+
+bool video_info_parse(const char *json, size_t size, struct video_info *info, char why[VIDEO_WHY])
+{
+    json_error_t error;
+    json_t *root = json_loadb(json, size, 0, &error);
+    bool ok = false;
+    if (root)
+        ok = read_stream(root, info, why);
+    else
+        snprintf(why, VIDEO_WHY, "ffprobe's answer is not JSON: %s", error.text);
+    json_decref(root);
+    return ok;
+}
+
+bool video_info_convert(struct video_info *info, enum pixfmt format)
+{
+    const char *why;
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(*layouts); i++) {
+        if (layouts[i].format != format)
+            continue;
+        if (info->shape.format != format)
+            info->format = layouts[i].name;
+        info->shape.format = format;
+        return pixfmt_size_ok(format, info->shape.width, info->shape.height, &why);
+    }
+    return false;
+}

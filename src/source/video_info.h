@@ -1,0 +1,24 @@
+// video_info.h: what ffprobe says about a video, and how ffmpeg must deliver its frames
+#pragma once
+
+#include "image/image.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { VIDEO_WHY = 256 };
+
+struct video_info {
+    struct image_shape shape; // as ffmpeg delivers the frames: upright, in `format`; unknown parts of the colour are 0
+    const char *format;       // ffmpeg's name of the pixel format; static
+    int width, height;        // as coded, before the rotation
+    int rate_numerator, rate_denominator;
+    double seconds; // 0: unknown
+    bool interlaced;
+};
+
+// Reads the JSON of `ffprobe -of json -show_streams -show_format`, which may be any bytes. False: `why` says what is
+// missing.
+bool video_info_parse(const char *json, size_t size, struct video_info *info, char why[VIDEO_WHY]);
+// Asks ffmpeg for this pixel format. Returns false if ffmpeg does not have it.
+bool video_info_convert(struct video_info *info, enum pixfmt format);

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""test_video.py MONOCLE: videos through the installed ffmpeg: formats, bytes, refusals"""
+import functools
+import os
+import sys
+
+sys.path.append(sys.path[0] + "/../../support")
+from checks import Checks, at, programs
+from live_support import run, y4m_pictures
+from video_support import ffmpeg, film, live, need_ffmpeg
+
+BINARY, = programs(1)
+need_ffmpeg()
+live = functools.partial(live, BINARY)
+
+
+def formats(c):
+    """Each container and pixel format plays completely, at its rate and in its colours."""
+    rows = [("a.mp4", ["-pix_fmt", "yuv420p"], "yu12", "limited"),
+            ("c.webm", ["-c:v", "libvpx", "-b:v", "1M", "-deadline", "realtime"], "yu12", "limited"),
+            ("d.mov", ["-c:v", "mjpeg", "-pix_fmt", "yuvj444p"], "444p", "full"),
+            ("f.gif", [], "rgba", "limited"),
+            ("-g.mp4", ["-pix_fmt", "yuv422p10le"], "422p", "limited"),
+            ("concat:h.avi", ["-c:v", "mpeg4"], "yu12", "limited")]
+    for name, args, pixel_format, pixel_range in rows:
+        film(name, *args)
+        code, said, err = live("./" + name if name[0] == "-" else name)
+        start, end = said[0], said[-1]
+        c.check(code == 0 and err == "", name, code, err)
+        c.check((start.get("kind"), start.get("pixel_format"), start.get("range"), start.get("rate")) ==
+                ("video", pixel_format, pixel_range, 25), name, start)
+        c.check(end.get("frames") == 25, name, end.get("frames"), "frames")
+
+
+def colours(c):
+    """The matrix, the range and the rotation come from the file. An image and an unmoved GIF stay images."""
+    film("709.mp4", "-vf", "scale=out_range=full,setparams=range=pc:colorspace=bt709:color_primaries=bt709",
+         "-pix_fmt", "yuv420p")
+    start = live("709.mp4")[1][0]
+    c.check((start["matrix"], start["range"]) == ("709", "full"), start)
+    ffmpeg("-i", "709.mp4", "-c", "copy", "-metadata:s:v", "rotate=90", "turned.mp4")
+    start = live("turned.mp4")[1][0]
+    c.check((start["width"], start["height"]) == (48, 64), "turned", start)
+    ffmpeg("-i", "709.mp4", "-frames:v", "1", "-loop", "-1", "still.gif")
+    c.check(live("still.gif")[1][0]["kind"] == "image", "a GIF without repetition")
+    film("moves.gif")
+    c.check(live("moves.gif", PATH="/nonexistent")[1][0]["kind"] == "image", "a GIF without ffmpeg")
+    code, _, err = run(BINARY, "batch", "-f", "gray", "-o", at("out"), "709.mp4", cwd=at())
+    c.check(code == 3 and "not a JPEG" in err, "batch takes no video", code, err)
+
+
+def same_bytes(c):
+    """monocle decodes to the bytes of ffmpeg, twice with --loop, and follows --pixel-format."""
+    film("a.mkv", "-pix_fmt", "yuv420p", "-c:v", "ffv1", size="35x21")
+    ffmpeg("-i", "a.mkv", "-f", "yuv4mpegpipe", "a.y4m")
+
+    def record(*args):
+        code, out, err = run(BINARY, "live", *args, "--headless", "--record", "-", "-p", "cpu", cwd=at())
+        c.check(code == 0, args, code, err)
+        return y4m_pictures(out)
+
+    want = record("a.y4m")
+    c.check(len(want) == 25 and record("a.mkv") == want, "the frames of a film")
+    c.check(record("a.mkv", "--loop", "--frames", "60") == (want * 3)[:60], "the frames of a film that repeats")
+    start = live("a.mkv", "--pixel-format", "nv12")[1][0]
+    c.check(start["pixel_format"] == "nv12", start)
+
+
+def refusals(c):
+    """Each fault is one line, with the exit status."""
+    film("a.mp4", "-pix_fmt", "yuv420p")
+    with open(at("a.mp4"), "rb") as file:
+        data = file.read()
+    with open(at("cut.mp4"), "wb") as file:
+        file.write(data[:2000])
+    with open(at("text.txt"), "w", encoding="utf-8") as file:
+        file.write("hello\n" * 100)
+    ffmpeg("-f", "lavfi", "-i", "sine=duration=1", "sound.mp3")
+    os.mkdir(at("empty"))
+    rows = [(["cut.mp4"], {}, 3, "cannot play cut.mp4: Invalid data"),
+            (["text.txt"], {}, 3, "cannot play text.txt: "),
+            (["sound.mp3"], {}, 3, "it contains no video"),
+            (["video:nothing.mp4"], {}, 3, "No such file"),
+            (["video:"], {}, 3, "video needs a file"),
+            (["http://127.0.0.1:1/a.mp4"], {}, 3, "Connection refused"),
+            (["a.mp4", "--size", "32x32"], {}, 3, "leave out --size"),
+            (["a.mp4", "--pixel-format", "yv12"], {}, 3, "cannot convert a.mp4 to yv12"),
+            (["a.mp4"], {"PATH": at("empty")}, 3, "ffprobe is not installed; run: sudo apt install ffmpeg")]
+    for args, env, want, word in rows:
+        code, _, err = live(*args, **env)
+        c.check(code == want and word in err and err.count("\n") == 1, args, code, err)
+
+
+sys.exit(Checks().run(formats, colours, same_bytes, refusals))

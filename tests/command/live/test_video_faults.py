@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""test_video_faults.py MONOCLE: videos through ffmpeg when something goes wrong: damage, dead processes, servers"""
+import contextlib
+import functools
+import http.server
+import os
+import signal
+import socketserver
+import sys
+import threading
+import time
+
+sys.path.append(sys.path[0] + "/../../support")
+from checks import Checks, at, programs
+from live_support import Live, wait_until
+from video_support import children, film, live, need_ffmpeg
+
+BINARY, = programs(1)
+need_ffmpeg()
+live = functools.partial(live, BINARY)
+
+
+def new_size(c):
+    """A film that changes its frame size goes on at its first size, and the run says so."""
+    film("1.ts", "-c:v", "mpeg2video")
+    film("2.ts", "-c:v", "mpeg2video", size="32x96")
+    with open(at("both.ts"), "wb") as both:
+        for name in ("1.ts", "2.ts"):
+            with open(at(name), "rb") as file:
+                both.write(file.read())
+    code, said, err = live("both.ts")
+    c.check(code == 0 and said[-1]["frames"] >= 49, code, said[-1])
+    c.check("frame size of both.ts changes to 32x96; monocle scales all frames to 64x48" in err, err)
+
+
+def damage(c):
+    """A film that is damaged in the middle is reported once, and plays."""
+    film("a.mkv", "-c:v", "mpeg4", seconds=2)
+    with open(at("a.mkv"), "rb") as file:
+        data = file.read()
+    with open(at("cut.mkv"), "wb") as file:
+        file.write(data[:len(data) * 2 // 3])
+    code, said, err = live("cut.mkv")
+    c.check(code == 0 and 10 < said[-1]["frames"] < 50, code, said[-1])
+    c.check(err.count("\n") == 1 and "cut.mkv is damaged: " in err, err)
+
+
+def killed(c):
+    """If ffmpeg is killed, monocle starts it again and shows all frames. If it is killed at once, monocle gives up."""
+    film("a.mkv", "-c:v", "mpeg4", seconds=3, size="320x240")
+    view = Live(BINARY, at(), "a.mkv", "--headless", "-p", "cpu")
+    victim = children(view.process.pid)
+    c.check(len(victim) == 1, "children", victim)
+    os.kill(victim[0], signal.SIGKILL)
+    code, end, err = view.wait_end()
+    c.check(code == 0 and end["outages"] == 1 and 73 <= end["captured"] <= 77, code, end, err)
+    c.check("ffmpeg was killed by signal 9 at " in err, err)
+    with open(at("ffmpeg"), "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nkill -9 $$\n")
+    os.chmod(at("ffmpeg"), 0o755)
+    code, _, err = live("a.mkv", PATH=at() + ":" + os.environ["PATH"])
+    c.check(code == 1 and err.count("\n") == 1 and "ffmpeg was killed by signal 9" in err, code, err)
+
+
+def silent(c):
+    """The view reports that no frames arrive, and continues when they do."""
+    film("a.mkv", "-c:v", "mpeg4", seconds=4, size="320x240")
+    view = Live(BINARY, at(), "a.mkv", "--headless", "-p", "cpu")
+    victim, = children(view.process.pid)
+    os.kill(victim, signal.SIGSTOP)
+    view.wait(lambda e: "delivers no frames" in e.get("trouble", ""))
+    os.kill(victim, signal.SIGCONT)
+    code, end, err = view.wait_end()
+    c.check(code == 0 and end["captured"] == 100 and end["trouble"] == "" and end["outages"] == 0, code, end, err)
+
+
+def processes(c):
+    """ffmpeg has no input, no other open file and no terminal's signals, and ends with monocle however that ends."""
+    film("a.mkv", "-c:v", "mpeg4", seconds=20)
+    for how in (signal.SIGINT, signal.SIGKILL):
+        view = Live(BINARY, at(), "a.mkv", "--headless", "--loop", "-p", "cpu", "--frames", "100000")
+        child, = children(view.process.pid)
+        c.check(os.readlink("/proc/%d/fd/0" % child) == "/dev/null", "its standard input")
+        c.check(os.getpgid(child) == child, "its process group", os.getpgid(child))
+        with open("/proc/%d/cmdline" % child, "rb") as file:
+            words = file.read().split(b"\0")
+        c.check(words[words.index(b"-protocol_whitelist") + 1] == b"file,crypto,data" and b"file:a.mkv" in words, words)
+        view.process.send_signal(how)
+        code = view.wait_end()[0]
+        c.check(code == (130 if how == signal.SIGINT else -how), how, code)
+        c.check(wait_until(lambda: not os.path.exists("/proc/%d" % child), 5), how, "leaves ffmpeg behind")
+
+
+class Server(http.server.SimpleHTTPRequestHandler):
+    """Serves the files of a directory; a name that begins with "half-" stops in the middle."""
+
+    def log_message(self, *args):
+        pass
+
+    def copyfile(self, source, outputfile):
+        data = source.read()
+        with contextlib.suppress(OSError):
+            if "half-" in self.path:
+                outputfile.write(data[:len(data) // 2])
+                outputfile.flush()
+                time.sleep(60)
+            else:
+                outputfile.write(data)
+
+
+def server(c):
+    """A video plays over HTTP. A server that stops in the middle ends the run with status 1."""
+    film("a.mkv", "-c:v", "mpeg4")
+    film("half-b.mp4", "-c:v", "mpeg4", "-movflags", "+faststart", size="640x480", seconds=4)
+    socketserver.ThreadingTCPServer.daemon_threads = True
+    handler = functools.partial(Server, directory=at())
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as host:
+        threading.Thread(target=host.serve_forever, daemon=True).start()
+        url = "http://127.0.0.1:%d/" % host.server_address[1]
+        code, said, err = live(url + "a.mkv")
+        c.check(code == 0 and said[0]["kind"] == "video" and said[-1]["frames"] == 25, code, err)
+        code, _, err = live(url + "nothing.mkv")
+        c.check(code == 3 and "404" in err, code, err)
+        code, said, err = live(url + "half-b.mp4")
+        c.check(code == 1 and 20 < said[-1]["frames"] < 100, code, said[-1])
+        c.check("no frame arrived for 5 s at " in err and "cannot play http" in err and err.count("\n") == 2, err)
+        host.shutdown()
+
+
+sys.exit(Checks().run(new_size, damage, killed, silent, processes, server))

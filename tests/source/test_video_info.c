@@ -1,0 +1,148 @@
+// test_video_info.c: how ffprobe's answers are read: format, rotation, rate, colour, duration
+#include "check.h"
+#include "source/video_info.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct check check = {.name = "video info"};
+
+// Parses the answer for a stream with these members.
+static bool parse(const char *stream, struct video_info *info, char why[VIDEO_WHY])
+{
+    char text[1024];
+    snprintf(text, sizeof(text), "{\"streams\": [{%s}], \"format\": {\"duration\": \"2.5\"}}", stream);
+    return video_info_parse(text, strlen(text), info, why);
+}
+
+static const struct row {
+    const char *stream;
+    int width, height;
+    enum pixfmt format;
+    const char *name;
+    double rate;
+    struct color color;
+} rows[] = {
+    {"\"width\": 32, \"height\": 18, \"pix_fmt\": \"yuv420p\", \"r_frame_rate\": \"25/1\", \"avg_frame_rate\": "
+     "\"25/1\"",
+     32,
+     18,
+     PIXFMT_YU12,
+     "yuv420p",
+     25,
+     {0}},
+    {"\"width\": 33, \"height\": 17, \"pix_fmt\": \"yuvj444p\", \"r_frame_rate\": \"30000/1001\"",
+     33,
+     17,
+     PIXFMT_444P,
+     "yuvj444p",
+     30000.0 / 1001,
+     {.range = COLOR_RANGE_FULL}},
+    // on its side; the rate of the time base; 10 bits
+    {"\"width\": 32, \"height\": 18, \"pix_fmt\": \"yuv420p10le\", \"r_frame_rate\": \"90000/1\", \"avg_frame_rate\": "
+     "\"24/1\", \"side_data_list\": [{\"side_data_type\": \"Display Matrix\", \"rotation\": -90}], \"color_space\": "
+     "\"bt2020nc\", \"color_range\": \"tv\"",
+     18,
+     32,
+     PIXFMT_YU12,
+     "yuv420p",
+     24,
+     {COLOR_MATRIX_2020, COLOR_RANGE_LIMITED}},
+    {"\"width\": 32, \"height\": 18, \"pix_fmt\": \"bgra\", \"tags\": {\"rotate\": \"270\"}, \"avg_frame_rate\": "
+     "\"0/0\", \"r_frame_rate\": \"90000/1\"",
+     18,
+     32,
+     PIXFMT_RGBA,
+     "rgba",
+     30,
+     {0}},
+    {"\"width\": 32, \"height\": 18, \"pix_fmt\": \"yuva420p\", \"tags\": {\"rotate\": \"180\"}, \"avg_frame_rate\": "
+     "\"50/1\", \"r_frame_rate\": \"50/1\", \"color_space\": \"smpte170m\"",
+     32,
+     18,
+     PIXFMT_YU12,
+     "yuv420p",
+     50,
+     {.matrix = COLOR_MATRIX_601}},
+    {"\"width\": 32, \"height\": 18, \"pix_fmt\": \"ya8\", \"r_frame_rate\": \"1/0\"",
+     32,
+     18,
+     PIXFMT_GREY,
+     "gray",
+     30,
+     {0}},
+    {"\"width\": 32, \"height\": 18, \"pix_fmt\": \"gbrp\", \"r_frame_rate\": \"5/1\"",
+     32,
+     18,
+     PIXFMT_RGBA,
+     "rgba",
+     5,
+     {0}},
+    {"\"width\": 32, \"height\": 18, \"pix_fmt\": \"yuv411p\", \"r_frame_rate\": \"120/1\", \"avg_frame_rate\": "
+     "\"120/1\"",
+     32,
+     18,
+     PIXFMT_422P,
+     "yuv422p",
+     120,
+     {0}},
+};
+
+static void test_rows(void)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const struct row *row = &rows[i];
+        struct video_info info;
+        char why[VIDEO_WHY] = "";
+        if (!check_that(&check, parse(row->stream, &info, why), "row %zu is refused: %s", i, why))
+            continue;
+        const struct image_shape *shape = &info.shape;
+        check_that(&check, shape->width == row->width && shape->height == row->height, "row %zu: %dx%d", i,
+                   shape->width, shape->height);
+        check_that(&check, shape->format == row->format && strcmp(info.format, row->name) == 0, "row %zu: %s", i,
+                   info.format);
+        check_that(&check, fabs((double)info.rate_numerator / info.rate_denominator - row->rate) < 1e-9,
+                   "row %zu: rate %d/%d", i, info.rate_numerator, info.rate_denominator);
+        check_that(&check, shape->color.matrix == row->color.matrix && shape->color.range == row->color.range,
+                   "row %zu: matrix %d, range %d", i, (int)shape->color.matrix, (int)shape->color.range);
+        check_that(&check, fabs(info.seconds - 2.5) < 1e-9, "row %zu: %g s", i, info.seconds);
+    }
+}
+
+static void test_refusals(void)
+{
+    static const char *const streams[] = {
+        "\"codec_type\": \"audio\"",         "\"width\": 0, \"height\": 18",
+        "\"width\": 99999, \"height\": 18",  "\"width\": 32768, \"height\": 32768, \"pix_fmt\": \"yuv444p\"",
+        "\"width\": \"32\", \"height\": 18",
+    };
+    struct video_info info;
+    for (size_t i = 0; i < sizeof(streams) / sizeof(*streams); i++) {
+        char why[VIDEO_WHY] = "";
+        check_that(&check, !parse(streams[i], &info, why) && why[0], "%s is accepted", streams[i]);
+    }
+    char why[VIDEO_WHY] = "";
+    check_that(&check, !video_info_parse("{\"stre", 6, &info, why) && strstr(why, "not JSON"), "half an answer: %s",
+               why);
+}
+
+static void test_convert(void)
+{
+    struct video_info info;
+    char why[VIDEO_WHY];
+    parse("\"width\": 32, \"height\": 18, \"pix_fmt\": \"yuvj420p\"", &info, why);
+    check_that(&check, video_info_convert(&info, PIXFMT_YU12) && strcmp(info.format, "yuvj420p") == 0,
+               "the format that it has becomes %s", info.format);
+    check_that(&check, video_info_convert(&info, PIXFMT_NV12) && strcmp(info.format, "nv12") == 0, "nv12 becomes %s",
+               info.format);
+    check_that(&check, !video_info_convert(&info, PIXFMT_YV12), "ffmpeg has no yv12");
+}
+
+int main(void)
+{
+    test_rows();
+    test_refusals();
+    test_convert();
+    return check_end(&check);
+}
