@@ -1,4 +1,4 @@
-// cache.c: files kept between runs, in directories that only this user can write
+// cache.c: files kept between runs, in directories that only this user can write, and the user's settings files
 #include "base/cache.h"
 
 #include "base/file.h"
@@ -38,6 +38,16 @@ static bool make_directory(const char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
+// Makes the directories above `path`. The next use of the path reports the error.
+static void make_parents(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+}
+
 static int open_safe(const char *path, bool root, const char **unsafe)
 {
     struct stat status;
@@ -73,11 +83,8 @@ int data_open(char path[PATH_MAX], bool make, const char **unsafe)
         errno = ENOENT;
         return -1;
     }
-    for (char *slash = strchr(path + 1, '/'); make && slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(path, 0700); // the last mkdir, or open, reports the error
-        *slash = '/';
-    }
+    if (make)
+        make_parents(path);
     if (make && !make_directory(path))
         return -1;
     return open_safe(path, false, unsafe);
@@ -132,4 +139,58 @@ char *cache_read(int directory, const char *name, size_t limit, size_t *size)
 bool cache_write(int directory, const char *name, const void *data, size_t size)
 {
     return file_replace(directory, name, 0600, false, data, size);
+}
+
+bool config_path(const char *name, char path[PATH_MAX])
+{
+    char base[PATH_MAX];
+    if (find_base("XDG_CONFIG_HOME", ".config", base) &&
+        snprintf(path, PATH_MAX, "%s/monocle/%s", base, name) < PATH_MAX)
+        return true;
+    path[0] = '\0';
+    errno = ENOENT;
+    return false;
+}
+
+char *config_read(const char *name, size_t limit, char path[PATH_MAX])
+{
+    struct stat status;
+    if (!config_path(name, path) || stat(path, &status) != 0)
+        return NULL;
+    if (!why_unsafe(&status, true))
+        return file_read_text(path, limit);
+    errno = EPERM;
+    return NULL;
+}
+
+bool config_append(const char *name, size_t limit, const char *line)
+{
+    char path[PATH_MAX], *old = config_read(name, limit, path);
+    if (!old && errno != ENOENT)
+        return false;
+    if (!old) {
+        if (!path[0])
+            return false;
+        make_parents(path);
+        const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        if (fd < 0)
+            return false;
+        close(fd);
+    }
+    const size_t size = old ? strlen(old) : 0, more = strlen(line);
+    char *text = malloc(size + more + 2);
+    bool ok = text != NULL;
+    if (ok) {
+        memcpy(text, old ? old : "", size);
+        const size_t gap = size > 0 && text[size - 1] != '\n';
+        text[size] = '\n';
+        memcpy(text + size + gap, line, more);
+        text[size + gap + more] = '\n';
+        ok = file_write_atomic(path, text, size + gap + more + 1);
+    }
+    const int saved = errno;
+    free(text);
+    free(old);
+    errno = saved;
+    return ok;
 }

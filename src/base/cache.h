@@ -1,4 +1,4 @@
-// cache.h: files kept between runs, in directories that only this user can write
+// cache.h: files kept between runs, in directories that only this user can write, and the user's settings files
 #pragma once
 
 #include <limits.h>
@@ -26,6 +26,16 @@ int data_system_open(const char *path, const char **unsafe);
 // Opens a directory that the user has named, in the same way. `make`: makes it (mode 0700) if it is missing. errno is
 // set if *unsafe is NULL after a failure.
 int cache_open_named(const char *path, bool make, const char **unsafe);
+
+// Writes the path of a settings file, "$XDG_CONFIG_HOME/monocle/NAME" or "~/.config/monocle/NAME". False: the
+// environment names no place.
+bool config_path(const char *name, char path[PATH_MAX]);
+// Reads a settings file as file_read_text. It may be a symbolic link. NULL with errno set on failure (ENOENT: there is
+// none; EPERM: a user other than this one and root can write it); not logged. `path` gets its name.
+char *config_read(const char *name, size_t limit, char path[PATH_MAX]);
+// Adds a line to a settings file as file_write_atomic; makes the file (mode 0600) and its directories if they are
+// missing. False with errno set on failure; not logged.
+bool config_append(const char *name, size_t limit, const char *line);
 
 // Reads an entry of the directory, as file_read. NULL with errno set on failure (EPERM: a user other than this one and
 // root can write it); not logged.

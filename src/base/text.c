@@ -93,3 +93,32 @@ struct span span_take_line(struct span *text, int columns)
     skip(text, used, 0);
     return line;
 }
+
+// Removes spaces from both ends, in place.
+static char *trim(char *text)
+{
+    static const char spaces[] = " \t\r";
+    text += strspn(text, spaces);
+    size_t length = strlen(text);
+    while (length > 0 && strchr(spaces, text[length - 1]))
+        text[--length] = '\0';
+    return text;
+}
+
+bool text_next_setting(char **rest, int *line, char **name, char **value)
+{
+    while (*rest && **rest) {
+        char *start = strsep(rest, "\n");
+        ++*line;
+        start = trim(start);
+        if (!start[0] || start[0] == '#')
+            continue;
+        char *equals = strchr(start, '=');
+        if (equals)
+            *equals = '\0';
+        *name = trim(start);
+        *value = equals ? trim(equals + 1) : NULL;
+        return true;
+    }
+    return false;
+}

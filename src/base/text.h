@@ -1,4 +1,4 @@
-// text.h: splits UTF-8 text into characters and lines; each character fills one column
+// text.h: splits UTF-8 text into characters and lines, of which each character fills one column, and into settings
 #pragma once
 
 #include <stdbool.h>
@@ -23,3 +23,8 @@ struct span span_head(struct span span, int columns); // returns its first colum
 // Removes the next line, of at most `columns` columns, from the text and returns it. A line ends at a line feed, else
 // after a space if it has one, else anywhere. Drops that line feed, or the spaces at the break.
 struct span span_take_line(struct span *text, int columns);
+
+// Removes the next line "name = value" from *rest, cuts it in place, and trims name and value. Skips empty lines and
+// those that begin with '#'. *line counts the lines; it begins at 0. *value is NULL if the line has no '='. False:
+// there is no more.
+bool text_next_setting(char **rest, int *line, char **name, char **value);

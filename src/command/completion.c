@@ -7,8 +7,10 @@
 
 #include "base/log.h"
 #include "command/bench/bench.h"
+#include "command/looks.h"
 #include "filter/filter.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char bash_script[] =
@@ -121,6 +123,18 @@ static void offer_options(const struct typed *typed, const struct option_list *l
         offer(typed, "--version", "print the version");
 }
 
+static void offer_looks(const struct typed *typed)
+{
+    struct looks *looks = calloc(1, sizeof(*looks));
+    if (!looks)
+        return;
+    looks_open(looks);
+    for (int i = 0; i < looks->count; i++)
+        offer(typed, looks->look[i].name, looks->look[i].chain);
+    looks_close(looks);
+    free(looks);
+}
+
 // Offers the words for an operand or a value, by the `complete` of its row, which may be NULL.
 static void offer_kind(const struct typed *typed, const char *kind)
 {
@@ -133,6 +147,8 @@ static void offer_kind(const struct typed *typed, const char *kind)
         offer(typed, pixel_format_name(i), "");
     for (int i = 0; strcmp(kind, "filter") == 0 && filters[i]; i++)
         offer(typed, filters[i]->name, filters[i]->summary);
+    if (strcmp(kind, "look") == 0)
+        offer_looks(typed);
     for (int i = 0; strcmp(kind, "measurement") == 0 && measurements[i]; i++)
         offer(typed, measurements[i]->name, "");
     for (int i = 0; strcmp(kind, "command") == 0 && commands[i]; i++) {

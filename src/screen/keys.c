@@ -10,7 +10,8 @@
 #include <strings.h>
 
 static const struct key_row default_rows[] = {
-    {ACTION_FILTER, "filter", {'0', '9'}, false, "select a filter; 0: no filter"},
+    {ACTION_LOOK, "look", {'0', '9'}, false, "select a look; 0: no filter"},
+    {ACTION_SAVE_LOOK, "save-look", {'w'}, false, "save the chain as a look"},
     {ACTION_STAGE_PREVIOUS, "previous", {'['}, true, "select the previous parameter"},
     {ACTION_STAGE_NEXT, "next", {']'}, true, "select the next parameter"},
     {ACTION_VALUE_UP, "up", {'+'}, true, "increase the selected parameter"},
@@ -56,7 +57,7 @@ void keys_default(struct keys *keys)
 
 static bool row_has(const struct key_row *row, uint32_t key)
 {
-    if (row->action == ACTION_FILTER)
+    if (row->action == ACTION_LOOK)
         return key >= row->key[0] && key <= row->key[1];
     for (int i = 0; i < KEY_CHOICES; i++) {
         if (row->key[i] && row->key[i] == key)
@@ -125,7 +126,7 @@ static void describe_unknown(const struct keys *keys, const char *name, char err
 {
     const char *names[KEY_ROWS + 1] = {NULL};
     for (int i = 0, count = 0; i < keys->count; i++) {
-        if (keys->row[i].action != ACTION_FILTER)
+        if (keys->row[i].action != ACTION_LOOK)
             names[count++] = keys->row[i].name;
     }
     const char *nearest = options_nearest(name, names);
@@ -162,8 +163,8 @@ static bool remap_one(struct keys *keys, char *item, bool given[KEY_ROWS], char 
         describe_unknown(keys, item, error);
         return false;
     }
-    if (row->action == ACTION_FILTER) {
-        snprintf(error, 256, "the keys of '%s' cannot be changed: the digits select the filters", item);
+    if (row->action == ACTION_LOOK) {
+        snprintf(error, 256, "the keys of '%s' cannot be changed: the digits select the looks", item);
         return false;
     }
     const uint32_t key = key_from_text(text);
@@ -265,7 +266,7 @@ void keys_print(const struct keys *keys, FILE *out)
         for (int k = 0; k < KEY_CHOICES && row->key[k]; k++) {
             char name[16];
             keys_key_name(row->key[k], name);
-            const char *join = k == 0 ? "" : row->action == ACTION_FILTER ? "-" : " ";
+            const char *join = k == 0 ? "" : row->action == ACTION_LOOK ? "-" : " ";
             const size_t used = strlen(list);
             snprintf(list + used, sizeof(list) - used, "%s%s", join, name);
         }

@@ -7,7 +7,8 @@
 
 enum action {
     ACTION_NONE,
-    ACTION_FILTER, // a digit: the key is the filter's number
+    ACTION_LOOK, // a digit: the key is the look's number
+    ACTION_SAVE_LOOK,
     ACTION_PATH,
     ACTION_DEVICE,
     ACTION_SPLIT,      // off, original | filtered, path | path
@@ -38,12 +39,12 @@ enum { KEY_CHOICES = 3 };
 struct key_row {
     enum action action;
     const char *name;          // for remapping: "path"
-    uint32_t key[KEY_CHOICES]; // keys of window_event; 0: none. ACTION_FILTER: first and last key of a range
+    uint32_t key[KEY_CHOICES]; // keys of window_event; 0: none. ACTION_LOOK: first and last key of a range
     bool repeats;              // repeats while the key is held down
     const char *help;
 };
 
-enum { KEY_ROWS = 28 };
+enum { KEY_ROWS = 64 };
 
 struct keys {
     struct key_row row[KEY_ROWS];

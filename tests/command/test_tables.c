@@ -38,7 +38,7 @@ static bool is_word_of(const char *const *words, const char *word)
 
 static void check_option(const char *command, const struct option *options, const struct option *o)
 {
-    static const char *const completes[] = {"file", "directory", "filter", "device", "pixel-format", NULL};
+    static const char *const completes[] = {"file", "directory", "filter", "look", "device", "pixel-format", NULL};
     static const char name_letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
     check_that(&unit, o->name[strspn(o->name, name_letters)] == '\0', "%s --%s: letters", command, o->name);
     check_that(&unit, o->help && strlen(o->help) > 5 && strlen(o->help) < HELP_MAX, "%s --%s: help", command, o->name);

@@ -9,9 +9,10 @@ static void test_table(void)
         uint32_t key;
         enum action action;
     } cases[] = {
-        {'0', ACTION_FILTER},
-        {'5', ACTION_FILTER},
-        {'9', ACTION_FILTER},
+        {'0', ACTION_LOOK},
+        {'5', ACTION_LOOK},
+        {'9', ACTION_LOOK},
+        {'w', ACTION_SAVE_LOOK},
         {'p', ACTION_PATH},
         {'d', ACTION_DEVICE},
         {WINDOW_KEY_TAB, ACTION_SPLIT},
@@ -115,8 +116,8 @@ static void test_refusals(void)
         {"path=q", "'q' has two actions, path and quit"},
         {"quit=escape", "'Esc' has two actions, back and quit"},
         {"path=x,device=x", "'x' has two actions, path and device"},
-        {"path=5", "'5' has two actions, filter and path"},
-        {"filter=x", "the digits select the filters"},
+        {"path=5", "'5' has two actions, look and path"},
+        {"look=x", "the digits select the looks"},
         {"path=,x", "expected a comma"},
         {"path=x,,device=y", "not of the form"},
         {"quit=x,quit=y,quit=z,quit=w", "more than 3 keys"},
@@ -167,7 +168,7 @@ static void test_print(void)
     FILE *out = open_memstream(&text, &size);
     keys_print(&keys, out);
     fclose(out);
-    CHECK_HAS(text, "  0-9        filter      select a filter");
+    CHECK_HAS(text, "  0-9        look        select a look");
     CHECK_HAS(text, "  x          path        use the next path");
     CHECK_HAS(text, "  h F1 ?     help        show or hide this list\n");
     free(text);

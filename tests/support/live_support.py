@@ -24,9 +24,10 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def environment(**more):
-    """Returns the environment of a run, without the user's settings (MONOCLE_*, TERM) and tuning results."""
+    """Returns the environment of a run, without the user's settings and tuning results."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("MONOCLE_")}
-    return {**env, "TERM": "xterm", "XDG_DATA_HOME": "/nonexistent", **more}
+    return {**env, "TERM": "xterm", "XDG_DATA_HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent",
+            **more}
 
 
 def run(binary, *args, stdin=None, cwd=None, timeout=120, **env):

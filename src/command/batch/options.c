@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/resource.h"
+#include "command/looks.h"
 #include "command/shared.h"
 
 #include <limits.h>
@@ -19,6 +20,8 @@ static const struct option options[] = {
     {"filter", 'f', OPTION_TEXT, "CHAIN",
      .help = "filter chain to apply, such as 'blur=2,gray', or none to convert only; see `monocle filters`",
      .offset = AT(filters), .complete = "filter"},
+    {"look", 0, OPTION_TEXT, "NAME", .help = "chain with this name from `monocle looks`", .offset = AT(look),
+     .complete = "look", .excludes = "filter"},
     {"output", 'o', OPTION_TEXT, "OUTPUT", .offset = AT(output), .complete = "directory",
      .help = "directory of the outputs, or a name template with {dir}, {stem}, {ext} and {n}"},
     {"recursive", 'r', OPTION_FLAG, .help = "search subdirectories too", .offset = AT(recursive)},
@@ -175,7 +178,9 @@ static bool take_memory(struct batch_options *o)
 static bool take_chain(struct batch_options *o)
 {
     char error[CHAIN_ERROR];
-    if (!chain_parse(&o->chain, o->filters, error)) {
+    if (o->look && !look_parse(o->look, &o->chain))
+        return false;
+    if (!o->look && !chain_parse(&o->chain, o->filters, error)) {
         log_error("%s", error);
         return false;
     }
@@ -224,8 +229,8 @@ static bool convert_options(struct batch_options *o, const struct command_operan
         log_error("no output is given; name a directory with -o");
         return false;
     }
-    if (!o->filters) {
-        log_error("no filter is given; add one, such as -f gray, or -f none to convert only");
+    if (!o->filters && !o->look) {
+        log_error("no filter is given; add one, such as -f gray or --look ink, or -f none to convert only");
         return false;
     }
     if (operands->count == 0 && !o->files_from) {

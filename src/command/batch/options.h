@@ -9,7 +9,8 @@ enum batch_path { BATCH_AUTO, BATCH_CPU, BATCH_OPENCL, BATCH_GL };
 enum batch_subsampling { SUBSAMPLING_KEEP, SUBSAMPLING_420, SUBSAMPLING_422, SUBSAMPLING_444 };
 
 struct batch_options {
-    const char *filters, *output, *files_from, *device, *memory, *format, *part, *report, *kernels; // as given; or NULL
+    const char *filters, *look, *output, *files_from, *device, *memory, *format, *part, *report,
+        *kernels; // as given; or NULL
     const char *capture;
     bool null, recursive, overwrite, skip_existing, skip_newer, json, dry_run, fail_fast;
     int path;                             // enum batch_path

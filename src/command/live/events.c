@@ -1,6 +1,7 @@
 // events.c: carries out keys and pointer events
 #include "command/live/events.h"
 
+#include "base/log.h"
 #include "command/live/session.h"
 
 #include <stdio.h>
@@ -8,15 +9,15 @@
 
 enum { DIGITS = 9 };
 
-// Inserts lines with each digit's filter into the list of keys.
+// Inserts lines with each digit's look into the list of keys.
 static void name_digits(struct session *s)
 {
     int line = 0;
     size_t used = 0;
-    for (int i = 0; filters[i] && i < 2 * DIGITS; i++) {
+    for (int i = 0; i < s->looks.count && i < 2 * DIGITS; i++) {
         char word[40];
-        const int length =
-            snprintf(word, sizeof(word), "%s%d %s", i == DIGITS ? "again: " : "", i % DIGITS + 1, filters[i]->name);
+        const int length = snprintf(word, sizeof(word), "%s%d %s", i == DIGITS ? "again: " : "", i % DIGITS + 1,
+                                    s->looks.look[i].name);
         if (used > 0 && (used + 2 + (size_t)length > DIGIT_COLUMNS || i == DIGITS)) {
             used = 0;
             line++;
@@ -34,27 +35,52 @@ static void name_digits(struct session *s)
     }
 }
 
-// Digits 1-9 select the first nine filters; the same digit again selects the filter nine rows later. A mirror at the
-// end of the chain stays: it is a setting of the view. 0 removes all filters.
-static void pick_filter(struct session *s, int digit)
+// Returns true if the view's chain, without a mirror at its end, is this look.
+static bool shows_look(const struct session *s, const struct look *look)
+{
+    char present[CHAIN_TEXT], text[CHAIN_TEXT];
+    struct chain chain = s->wish.chain;
+    if (wish_mirrored(&s->wish))
+        chain_remove(&chain, chain.count - 1);
+    return chain_print(&chain, present) && chain_parse(&chain, look->chain, text) && chain_print(&chain, text) &&
+           strcmp(present, text) == 0;
+}
+
+// Digits 1-9 select the first nine looks; the same digit again selects the look nine lines later. A mirror at the end
+// of the chain stays: it is a setting of the view. 0 removes all filters.
+static void pick_look(struct session *s, int digit)
 {
     struct chain *chain = &s->wish.chain;
+    char error[CHAIN_ERROR];
+    int index = digit - 1;
+    if (index >= s->looks.count) {
+        note_set(&s->note, false, NOTE_S, "there is no look %d", digit);
+        return;
+    }
+    for (int i = index; i >= 0 && i + DIGITS < s->looks.count; i += DIGITS) {
+        if (shows_look(s, &s->looks.look[i]))
+            index = i + DIGITS;
+    }
     const bool mirrored = wish_mirrored(&s->wish);
-    const struct filter *present = chain->count > 0 ? chain->stage[0].filter : NULL;
     chain->count = 0;
     s->wish.selected = 0;
-    if (digit > 0) {
-        int index = digit - 1, last = index;
-        while (filters[last + 1] && last < index + DIGITS)
-            last++;
-        if (filters[index] == present && last == index + DIGITS)
-            index = last;
-        chain_append(chain, filters[index]);
-        if (mirrored && !filters[index]->mirror)
+    if (index >= 0) {
+        const struct look *look = &s->looks.look[index];
+        chain_parse(chain, look->chain, error); // it was parsed before
+        if (mirrored && !wish_mirrored(&s->wish))
             chain_append(chain, filter_find("mirror"));
-        note_set(&s->note, false, NOTE_S, "%s: %s", filters[index]->name, filters[index]->summary);
+        note_set(&s->note, false, NOTE_S, "%s: %s", look->name, look->chain);
     }
     lanes_changed(s->lanes, false);
+}
+
+static void save_look(struct session *s, int number)
+{
+    char name[LOOK_NAME + 1], why[CHAIN_ERROR];
+    if (looks_save(&s->looks, &s->wish.chain, name, why))
+        note_set(&s->note, false, NOTE_S, "saved the look %s; `monocle looks` lists all", name);
+    else
+        log_error("%s", note_set(&s->note, true, NOTE_S, "%s", why));
 }
 
 static void next_path(struct session *s, int number)
@@ -229,9 +255,10 @@ static void go_back(struct session *s, int number)
 
 static const struct {
     void (*run)(struct session *s, int number);
-    int number; // argument of `run`; pick_filter gets the key's digit instead
+    int number; // argument of `run`; pick_look gets the key's digit instead
 } actions[ACTION_COUNT] = {
-    [ACTION_FILTER] = {.run = pick_filter},
+    [ACTION_LOOK] = {.run = pick_look},
+    [ACTION_SAVE_LOOK] = {.run = save_look},
     [ACTION_PATH] = {.run = next_path},
     [ACTION_DEVICE] = {.run = next_device},
     [ACTION_SPLIT] = {.run = next_split},
@@ -275,7 +302,7 @@ static void handle_key(struct session *s, const struct window_event *event, bool
     if (!actions[action].run || (quit_only && action != ACTION_QUIT && action != ACTION_BACK))
         return;
     s->redraw = true;
-    actions[action].run(s, action == ACTION_FILTER ? (int)key - '0' : actions[action].number);
+    actions[action].run(s, action == ACTION_LOOK ? (int)key - '0' : actions[action].number);
     if (!quit_only)
         report_state(&s->report, "state", status_read(s));
 }
@@ -301,5 +328,7 @@ void events_handle(struct session *s, bool quit_only)
 void events_open(struct session *s)
 {
     s->keys = s->options.key_map;
+    if (s->window)
+        looks_open(&s->looks);
     name_digits(s);
 }

@@ -5,7 +5,7 @@
 
 struct session;
 
-// Fills in the keys, and the names of the digits' filters in the list of keys.
+// Fills in the keys and, for a window, reads the looks, whose names enter the list of keys.
 void events_open(struct session *session);
 // Handles all events that have arrived; reports the state after each key. `quit_only`: ignores all keys but quit and
 // back. Does nothing without a window.

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/resource.h"
 #include "command/live/output_check.h"
+#include "command/looks.h"
 #include "command/shared.h"
 #include "path/path.h"
 #include "source/source.h"
@@ -21,6 +22,8 @@ static const struct option live_options[] = {
     {"filter", 'f', OPTION_TEXT, "CHAIN",
      .help = "filter chain to apply, such as 'blur=2,gray'; `monocle filters` lists the filters", .offset = AT(filters),
      .complete = "filter"},
+    {"look", 0, OPTION_TEXT, "NAME", .help = "chain with this name from `monocle looks`", .offset = AT(look),
+     .complete = "look", .excludes = "filter"},
     {"path", 'p', OPTION_CHOICE, .choices = PATH_CHOICES,
      .help = "path that runs the filters; default: zerocopy; if OpenCL has no device or only CPUs: gl on a GPU, "
              "otherwise cpu",
@@ -186,6 +189,8 @@ static bool take_options(struct live_options *o)
         log_error("%s", error);
         return false;
     }
+    if (o->look && !look_parse(o->look, &o->chain))
+        return false;
     keys_default(&o->key_map);
     if (o->keys && !keys_remap(&o->key_map, o->keys, error)) {
         log_error("--keys: %s", error);

@@ -8,7 +8,7 @@
 
 struct live_options {
     const char *source;
-    const char *filters;
+    const char *filters, *look;
     int path; // enum path_kind; -1: not given
     const char *device;
     int threads;
@@ -31,7 +31,7 @@ struct live_options {
     int log_level; // -1: not given
 
     struct source_setup setup; // of the source, without its controls
-    struct chain chain;        // of --filter
+    struct chain chain;        // of --filter or --look
     struct keys key_map;       // of --keys
     bool stdout_taken;         // an output file is written to standard output
 };

@@ -297,5 +297,6 @@ bool session_close(struct session *s)
     close_gl(s);
     close_screen(s);
     controls_free(&s->controls);
+    looks_close(&s->looks);
     return true;
 }

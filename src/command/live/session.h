@@ -7,6 +7,7 @@
 #include "command/live/controls.h"
 #include "command/live/report.h"
 #include "command/live/view.h"
+#include "command/looks.h"
 #include "command/truth.h"
 #include "tune/captures.h"
 
@@ -34,7 +35,8 @@ struct session {
     struct truth truth;       // of --truth
     struct status status;     // see status_read
     struct keys keys;
-    char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: each digit's filter
+    char digits[DIGIT_LINES][2 * DIGIT_COLUMNS]; // lines of the list of keys: each digit's look
+    struct looks looks;
 
     int depth;       // frames in flight
     uint64_t limit;  // frames to show; 0: no limit

@@ -20,9 +20,17 @@ WIDTH, HEIGHT = 320, 240
 PATTERN = "pattern:%dx%d@30" % (WIDTH, HEIGHT)
 
 
+# Looks for the digits; a second press of 2 selects the last one.
+LOOKS = ("none", "gray", "maxrgb", "blur", "convolve", "emboss", "sobel", "sharpen", "median", "ridge", "invert")
+
+
 class Live(Window):
     def __init__(self, *args, binary=BINARY, **keywords):
-        super().__init__(binary, at(), *args, **keywords)
+        os.makedirs(at("config", "monocle"), exist_ok=True)
+        if not os.path.exists(at("config", "monocle", "looks")):
+            with open(at("config", "monocle", "looks"), "w") as file:
+                file.writelines("%s = %s\n" % (name, name) for name in LOOKS)
+        super().__init__(binary, at(), *args, XDG_CONFIG_HOME=at("config"), **keywords)
 
 
 def record(c, live, name):
@@ -72,6 +80,31 @@ def hotkeys(c):
     c.check(y4m_pictures(open(at("monocle-0001.y4m"), "rb").read()) is not None, "recording")
     code, last, errors = live.end()
     c.check(code == 0 and last["event"] == "summary" and not errors, code, last["event"], errors)
+
+
+def looks(c):
+    """The digits select looks, and a mirror stays. w saves the chain as a look, which a digit then selects."""
+    os.makedirs(at("config", "monocle"))
+    with open(at("config", "monocle", "looks"), "w") as file:
+        file.write("soft = blur=3,gamma=1.4\nedges = gray,sobel")
+    live = Live(PATTERN)
+    rows = [("1", "chain", "blur=3,gamma=1.4"), ("1", "message", "ember: "), ("1", "message", "soft: "),
+            ("m", "mirror", True), ("2", "chain", "gray,sobel,mirror"), ("m", "chain", "gray,sobel"),
+            ("1", "selected", "0:blur.radius"), ("plus", "chain", "blur=4,gamma=1.4"),
+            ("w", "message", "saved the look look-1"), ("0", "chain", "none"), ("3", "chain", "blur=4,gamma=1.4"),
+            ("2", "chain", "gray,sobel"), ("w", "message", "saved the look look-2")]
+    for key, field, value in rows:
+        state = live.key(key)
+        same_value = value in state[field] if field == "message" else state[field] == value
+        c.check(same_value, key, field, "is", state[field], "not", value)
+    with open(at("config", "monocle", "looks")) as file:
+        c.check(file.read() == "soft = blur=3,gamma=1.4\nedges = gray,sobel\nlook-1 = blur=4,gamma=1.4\n"
+                "look-2 = gray,sobel\n", "the file of looks")
+    os.chmod(at("config", "monocle", "looks"), 0o666)
+    state = live.key("w")
+    c.check(state["message_is_error"] and "other users can write" in state["message"], "an unsafe file", state)
+    code, last, errors = live.end()
+    c.check(code == 0 and errors.count("\n") == 2, code, errors)
 
 
 def back(c):
@@ -474,7 +507,7 @@ def captures(c):
     c.check(sorted(head["chain"] for head in heads) == ["gray", "maxrgb", "none"], heads)
 
 
-sys.exit(Checks().run(hotkeys, back, other_letters, bytes_on_screen, devices, no_device, es, divider, messages,
+sys.exit(Checks().run(hotkeys, looks, back, other_letters, bytes_on_screen, devices, no_device, es, divider, messages,
                       figures, kernel_reload, switching_keeps_the_picture, still_picture, recording_a_picture,
                       recording_a_frozen_view, small_picture, early_screenshot, sizes, captures, keys_while_building,
                       named_path_fails, interrupted, full_disk, quick_start))

@@ -1,0 +1,221 @@
+// looks.c: named filter chains: reads, finds, saves and lists them
+#include "command/looks.h"
+
+#include "base/cache.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "base/resource.h"
+#include "base/text.h"
+#include "command/shared.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MOST = 1 << 20 };
+static const char file_name[] = "looks";
+
+static bool is_name(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    const size_t length = strlen(name);
+    return length > 0 && length <= LOOK_NAME && name[strspn(name, letters)] == '\0';
+}
+
+const struct look *looks_find(const struct looks *looks, const char *name)
+{
+    for (int i = 0; i < looks->count; i++) {
+        if (strcmp(looks->look[i].name, name) == 0)
+            return &looks->look[i];
+    }
+    return NULL;
+}
+
+// Adds one look. False: it is wrong; `why` then gets the reason. `first`: the first look of the same text.
+static bool add(struct looks *looks, const struct look *look, int first, char why[CHAIN_ERROR])
+{
+    struct chain chain;
+    if (!look->chain) {
+        snprintf(why, CHAIN_ERROR, "write 'name = chain', such as 'soft = blur=3,gamma=1.4'");
+        return false;
+    }
+    if (!is_name(look->name)) {
+        snprintf(why, CHAIN_ERROR, "a name has 1 to %d letters, digits, '-' and '_'", LOOK_NAME);
+        return false;
+    }
+    if (strlen(look->chain) >= CHAIN_TEXT) {
+        snprintf(why, CHAIN_ERROR, "a chain has at most %d bytes", CHAIN_TEXT - 1);
+        return false;
+    }
+    if (!chain_parse(&chain, look->chain, why))
+        return false;
+    const struct look *known = looks_find(looks, look->name);
+    if (!known && looks->count == LOOKS_MAX) {
+        snprintf(why, CHAIN_ERROR, "there are more than %d looks", LOOKS_MAX);
+        return false;
+    }
+    if (!known)
+        looks->look[looks->count++] = *look;
+    else if (known - looks->look >= first)
+        looks->look[known - looks->look] = *look;
+    return true;
+}
+
+// Adds the looks of a text with lines "name = chain", which it changes. A look replaces an earlier one of the same
+// text, but not one that was there before. Returns the number of bad lines; `why` describes the first one, after
+// `file` and its line.
+static int add_text(struct looks *looks, char *text, bool users, const char *file, char why[CHAIN_ERROR])
+{
+    const int first = looks->count;
+    int line = 0, bad = 0;
+    struct look look = {.users = users};
+    char *name, *chain, reason[CHAIN_ERROR];
+    while (text_next_setting(&text, &line, &name, &chain)) {
+        look.name = name;
+        look.chain = chain;
+        if (!add(looks, &look, first, reason) && bad++ == 0)
+            snprintf(why, CHAIN_ERROR, "%.100s:%d: %.140s", file, line, reason);
+    }
+    return bad;
+}
+
+static void add_users(struct looks *looks)
+{
+    char path[PATH_MAX], why[CHAIN_ERROR];
+    char *text = looks->text[0] = config_read(file_name, FILE_MOST, path);
+    if (!text && errno == EPERM)
+        log_warn("the looks in %s are not used: other users can write the file; run: chmod go-w %s", path, path);
+    else if (!text && errno == EFBIG)
+        log_warn("the looks in %s are not used: the file has more than %d bytes", path, FILE_MOST);
+    else if (!text && errno != ENOENT && errno != ENOTDIR)
+        log_warn("cannot read the looks in %s: %s", path, strerror(errno));
+    const int bad = text ? add_text(looks, text, true, path, why) : 0;
+    if (bad == 1)
+        log_warn("%s; this look is left out", why);
+    else if (bad > 1)
+        log_warn("%s; this look and %d more are left out", why, bad - 1);
+}
+
+void looks_open(struct looks *looks)
+{
+    char why[CHAIN_ERROR];
+    const struct resource *shipped = resource_find("assets/looks");
+    *looks = (struct looks){0};
+    add_users(looks);
+    if (shipped && (looks->text[1] = strndup((const char *)shipped->data, shipped->size)))
+        add_text(looks, looks->text[1], false, shipped->name, why);
+}
+
+void looks_close(struct looks *looks)
+{
+    for (int i = 0; i < LOOK_TEXTS; i++)
+        free(looks->text[i]);
+    *looks = (struct looks){0};
+}
+
+bool look_parse(const char *name, struct chain *chain)
+{
+    struct looks *looks = calloc(1, sizeof(*looks));
+    const char *names[LOOKS_MAX + 1] = {NULL};
+    char error[CHAIN_ERROR];
+    if (!looks) {
+        log_error("cannot read the looks: out of memory");
+        return false;
+    }
+    looks_open(looks);
+    const struct look *look = looks_find(looks, name);
+    for (int i = 0; i < looks->count; i++)
+        names[i] = looks->look[i].name;
+    const char *near = options_nearest(name, names);
+    const bool ok = look && chain_parse(chain, look->chain, error);
+    if (!ok)
+        log_error("there is no look '%s'%s%s; 'monocle looks' lists the looks", name, near ? "; did you mean " : "",
+                  near ? near : "");
+    looks_close(looks);
+    free(looks);
+    return ok;
+}
+
+bool looks_save(struct looks *looks, const struct chain *chain, char name[LOOK_NAME + 1], char why[CHAIN_ERROR])
+{
+    char text[CHAIN_TEXT], line[CHAIN_TEXT + LOOK_NAME + 8], path[PATH_MAX];
+    struct looks now;
+    bool ok = chain_print(chain, text);
+    looks_open(&now); // another window may have saved looks
+    for (int i = 1; snprintf(name, LOOK_NAME + 1, "look-%d", i) && looks_find(&now, name);)
+        i++;
+    looks_close(&now);
+    snprintf(line, sizeof(line), "%s = %s", name, text);
+    if (!ok || !config_append(file_name, FILE_MOST, line)) {
+        config_path(file_name, path);
+        snprintf(why, CHAIN_ERROR, "cannot save the look in %.150s: %s", path[0] ? path : "$XDG_CONFIG_HOME/monocle",
+                 !ok              ? "the chain is too long"
+                 : errno == EPERM ? "other users can write the file; run chmod go-w"
+                                  : strerror(errno));
+        return false;
+    }
+    looks_close(looks);
+    looks_open(looks);
+    return true;
+}
+
+// ---- the command ----
+
+static const char *const examples[] = {
+    "monocle looks  list all looks",
+    "monocle looks --json  list all looks as JSON",
+    "monocle live photo.jpg --look ink  show an image with a look",
+    NULL,
+};
+static const char *const details[] = {
+    "A look is a name and a filter chain. In the window, the keys 1 to 9 select the first nine looks, and the key w "
+    "saves the present chain as a look. Your looks are in $XDG_CONFIG_HOME/monocle/looks (default: "
+    "~/.config/monocle/looks), one per line: 'soft = blur=3,gamma=1.4'. They precede the looks of monocle and replace "
+    "those of the same name.",
+    NULL,
+};
+static const char *const exits[] = {
+    "0\tthe list was printed",
+    "1\tstandard output cannot be written",
+    "2\twrong arguments",
+    NULL,
+};
+static const struct option_list list = {
+    .command = "looks",
+    .usage = "[options]",
+    .summary = "list the looks: filter chains with a name",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = list_options,
+};
+
+static int looks_run(int argc, char **argv)
+{
+    struct list_options o = {0};
+    struct command_operands operands;
+    struct looks *looks = calloc(1, sizeof(*looks));
+    int code;
+    if (!looks || !command_parse(&list, argc, argv, &o, 0, &operands, &code)) {
+        free(looks);
+        return looks ? code : EXIT_FAILED_SOME;
+    }
+    looks_open(looks);
+    json_t *array = o.json ? json_array() : NULL;
+    for (int i = 0; i < looks->count; i++) {
+        const struct look *look = &looks->look[i];
+        if (o.json)
+            json_array_append_new(array, json_pack("{s:s,s:o,s:b}", "name", look->name, "chain", text_json(look->chain),
+                                                   "user", look->users));
+        else
+            printf("%-*s %s\n", LOOK_NAME / 2, look->name, look->chain);
+    }
+    if (o.json)
+        print_json(array, JSON_INDENT(2));
+    looks_close(looks);
+    free(looks);
+    return EXIT_OK;
+}
+
+const struct command looks_command = {.list = &list, .run = looks_run};

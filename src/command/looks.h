@@ -1,0 +1,32 @@
+// looks.h: looks: named filter chains, from the program and from the user's file "looks"
+#pragma once
+
+#include "filter/chain.h"
+
+enum { LOOK_NAME = 24, LOOKS_MAX = 400, LOOK_TEXTS = 2 };
+
+struct look {
+    const char *name;  // at most LOOK_NAME letters, digits, '-' and '_'
+    const char *chain; // a text that parses
+    bool users;        // from the user's file
+};
+
+// The user's looks, then those of the program that have other names. Zeroed is empty.
+struct looks {
+    struct look look[LOOKS_MAX];
+    int count;
+    char *text[LOOK_TEXTS]; // the looks point into these
+};
+
+// Reads all looks. A bad line of the user's file is left out and logged as a warning with its place, further ones only
+// as a number. Main thread.
+void looks_open(struct looks *looks);
+void looks_close(struct looks *looks);                                      // accepts a zeroed struct
+const struct look *looks_find(const struct looks *looks, const char *name); // NULL: there is none
+
+// Parses the chain of a look. False: there is no such look (logged, with the nearest name).
+bool look_parse(const char *name, struct chain *chain);
+
+// Saves the chain as a look with the first free name of "look-1", "look-2", ... in the user's file. False on failure;
+// `why` then gets one line (not logged). `name` gets the name.
+bool looks_save(struct looks *looks, const struct chain *chain, char name[LOOK_NAME + 1], char why[CHAIN_ERROR]);
