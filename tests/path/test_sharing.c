@@ -37,7 +37,8 @@ static void compare(struct device *device, const struct image_shape *shape, cons
     if (!check_that(&test, chain_parse(&chain, text, error), "%s: %s", text, error))
         return;
     struct path_setup setup = {.kind = PATH_CPU, .input = *shape, .chain = &chain, .gl = context, .textures = true};
-    const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = shape->width, .height = shape->height};
+    struct image_shape rgba = {.format = PIXFMT_RGBA, .width = shape->width, .height = shape->height};
+    check_that(&test, chain_output_size(&chain, &rgba.width, &rgba.height, error), "%s: %s", text, error);
     struct image frame, want, got;
     const bool room = image_alloc(&frame, shape) && image_alloc(&want, &rgba) && image_alloc(&got, &rgba);
     fill(&frame, (unsigned)shape->width * 31u + (unsigned)shape->format);
